@@ -1,0 +1,63 @@
+// The core engine: executes the programs of an executable for values, exactly (I1, I10).
+//
+// The scheduled unit is a run of neighbouring cores of one role in one row; units run in the order of a topological sort of the streams between them, in parallel where
+// independent. Recognised loop nests (multiply-add nests above all) run as blocked micro-kernels with the same bits. Any program outside these
+// forms runs core by core from a worklist (`Schedule::Worklist` forces it).
+#pragma once
+
+#include "runtime/format/Executable.h"
+
+#include "absl/status/statusor.h"
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace wsc::emulator {
+
+// A tensor in host memory: raw bytes in row-major order of the entry's TensorType.
+struct HostTensor {
+  std::vector<std::byte> bytes;
+};
+
+enum class Schedule { Units, Worklist };
+
+struct CoreEngineOptions {
+  int threads = 0; // 0: all
+  Schedule schedule = Schedule::Units;
+};
+
+struct ValueCounters {
+  int64_t macs = 0;     // elements processed by Fma, all cores, per sample
+  int64_t coresFma = 0; // cores that execute at least one Fma element
+  std::vector<int64_t> kernelMacs;
+};
+
+class CoreEngine {
+public:
+  virtual ~CoreEngine() = default;
+  // Resolves streams and prepares schedules for every configuration. The executable must outlive the engine and have passed the verifier.
+  static absl::StatusOr<std::unique_ptr<CoreEngine>> create(const format::Executable &executable, const CoreEngineOptions &options);
+
+  // One sample through entry `entry`. State variables live in the engine between calls.
+  virtual absl::StatusOr<std::vector<HostTensor>> run(int entry, std::span<const HostTensor> inputs) = 0;
+
+  virtual ValueCounters counters(int entry) const = 0;
+
+  // State variables in row-major order, for --state-in and --state-out.
+  virtual HostTensor readState(int state) const = 0;
+  virtual absl::Status writeState(int state, const HostTensor &value) = 0;
+
+  // Records what replay needs for one core during the next run(): words received per input queue, SRAM before and after, words sent.
+  struct CoreTrace {
+    int32_t role = -1;
+    format::LatticeIndex index{};
+    std::vector<std::vector<std::byte>> buffersBefore, buffersAfter; // per buffer of the role
+    std::vector<std::vector<std::byte>> queueWords;                  // per queue: received or sent in this sample
+  };
+  virtual absl::StatusOr<std::vector<CoreTrace>> runTraced(int entry, std::span<const HostTensor> inputs,
+                                                           std::span<const std::pair<int32_t, format::LatticeIndex>> cores,
+                                                           std::vector<HostTensor> &outputs) = 0;
+};
+
+} // namespace wsc::emulator

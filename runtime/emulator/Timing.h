@@ -1,0 +1,36 @@
+// Analytic time of a configuration under I10: an event graph over threads and stream segments, solved until it is periodic. No values, no data.
+//
+// Also the liveness check of I10: the count-only program is executed with the target's queue depths; a run that stops with unfinished threads is reported with who waits for what.
+#pragma once
+
+#include "runtime/emulator/Network.h"
+
+#include "absl/status/statusor.h"
+
+#include <string>
+#include <vector>
+
+namespace wsc::emulator {
+
+struct KernelTiming {
+  int64_t busyCycles = 0;      // issue slots of its busiest core per sample
+  int64_t intervalCycles = 0;  // what the kernel alone would sustain
+  int64_t fmaCycles = 0;       // cycles of its busiest core in Fma, per sample
+};
+
+struct TimingResult {
+  int64_t latencyCycles = 0;   // first sample: first input word offered to last output word out
+  int64_t intervalCycles = 0;  // steady state between samples
+  std::vector<int64_t> sampleDone; // completion cycle of each simulated sample
+  std::vector<KernelTiming> kernels;
+  int32_t bottleneckKernel = -1;
+  std::string bottleneck;      // what sets the interval: "issue slots of kernel conv3", "input words", "link …"
+  int64_t maxLinkWords = 0;    // words per sample over the busiest link
+  std::string maxLinkName;     // "row 5, col 7, EAST: nets a, b"
+  double computeUtilisation = 0; // macs / (cores · interval · fma rate)
+};
+
+// Simulates up to `samples` samples (0: until periodic).
+absl::StatusOr<TimingResult> analyseTiming(const format::Executable &executable, int configuration, const Networks &networks, int samples = 0);
+
+} // namespace wsc::emulator

@@ -1,0 +1,25 @@
+// Writes `.wse` files. Section bytes are produced straight into the mapped output file, so that weights never pass through the heap.
+#pragma once
+
+#include "runtime/format/Executable.h"
+
+#include "absl/status/status.h"
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace wsc::format {
+
+struct SectionSource {
+  std::string name;
+  int64_t bytes = 0;
+  std::function<absl::Status(std::span<std::byte> out)> produce; // fills the section; called once
+};
+
+// Writes `executable` (its `sections` are ignored) with the given sections, to a temporary name beside `path`, renamed at the end; nothing is left on
+// failure. Deterministic: same content, same bytes.
+absl::Status writeExecutable(const Executable &executable, const std::vector<SectionSource> &sections, const std::string &path);
+
+} // namespace wsc::format

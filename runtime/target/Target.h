@@ -1,0 +1,70 @@
+// The machine as data: every hardware number the compiler and the emulator use, with its source.
+//
+// A Target is loaded from JSON: one of the built-in descriptions (wse1, wse2, wse3), `mesh-RxC` (wse2's cores on an R×C mesh), or a user's
+// file. Files may say `"base": "wse2"` and override fields. An executable embeds the complete JSON.
+#pragma once
+
+#include "absl/status/statusor.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace wsc::target {
+
+struct Target {
+  std::string name;
+
+  // Mesh (the usable rectangle; routers outside it carry I/O only).
+  int32_t rows = 0, cols = 0;
+  double clockGHz = 0;
+
+  // SRAM, bytes per core.
+  int64_t sramBytes = 0;
+  int32_t sramBanks = 0;
+  int64_t runtimeReserveBytes = 0; // taken by runtime code
+  int64_t stackBytes = 0;
+  int64_t instructionBytes = 0;    // code bytes per instruction
+  int64_t descriptorBytes = 0;     // bytes per memory operand descriptor
+
+  // Fabric.
+  int32_t colours = 0;             // routable colours per router
+  std::vector<int32_t> reservedColours; // kept for the system
+  int32_t switchPositions = 0;     // most positions per router and colour
+  int32_t hopLatencyCycles = 0, rampLatencyCycles = 0;
+  int32_t routerQueueWords = 0;    // router queue per colour and input
+  int32_t creditLatencyCycles = 0;
+  std::vector<int32_t> inputQueueWords, outputQueueWords; // depth of each hardware queue
+
+  // Core.
+  int32_t descriptorsPerOperandKind = 0;
+  int32_t backgroundOperations = 0; // threads beside the main one
+  int32_t taskIds = 0;
+  int32_t vectorSetupCycles = 0;    // issue slots before the first element of a vector instruction
+  int32_t loopCycles = 0;           // issue slots per iteration of a program loop
+  double elementsPerCycleF32 = 0, elementsPerCycleF16 = 0;         // moves and elementwise
+  double fmaPerCycleF32 = 0, fmaPerCycleF16 = 0;
+  double routineCyclesPerElement = 0; // exp, log, tanh, erf, division, square root
+
+  // Off-wafer I/O.
+  double ioTerabitsPerSecond = 0;
+
+  // The JSON this target was read from, complete (no "base"): what an executable embeds.
+  std::string json;
+
+  int64_t numCores() const { return int64_t(rows) * cols; }
+  int32_t usableColours() const { return colours - int32_t(reservedColours.size()); }
+  int64_t usableSramBytes() const { return sramBytes - runtimeReserveBytes - stackBytes; }
+  double ioWordsPerCycle() const { return ioTerabitsPerSecond * 1e12 / 32 / (clockGHz * 1e9); }
+  bool isReservedColour(int32_t colour) const;
+};
+
+// `nameOrPath`: "wse1", "wse2", "wse3", "mesh-RxC" or the path of a JSON file. Errors name file, line, column and field.
+absl::StatusOr<Target> loadTarget(const std::string &nameOrPath);
+// Parses a description; `where` names it in messages.
+absl::StatusOr<Target> parseTarget(const std::string &json, const std::string &where);
+// The value judged: positive sizes, queues deep enough to stream at full rate (queue ≥ hop + credit latency), ….
+absl::Status checkTarget(const Target &target, const std::string &where);
+
+} // namespace wsc::target
