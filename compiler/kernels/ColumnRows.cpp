@@ -35,12 +35,9 @@ int16_t emitWindow(B &core, const KernelPlan &plan, const KernelRow &row, const 
   int16_t weights = -1;
   int64_t taps = w.kernelH * w.kernelW;
   if (depthwise) {
-    emit::SectionRecipe recipe;
-    recipe.name = plan.spec.name + ".weights";
-    recipe.source = w.weights.source;
+    emit::SectionRecipe recipe = w.weights.recipe(plan.spec.name + ".weights");
     recipe.extents = {plan.spec.out.channels, w.kernelH, w.kernelW};
     recipe.strides = {w.weightStrideChannel, w.weightStrideH, w.weightStrideW};
-    recipe.offset = w.weights.offset;
     int32_t section = sections.add(std::move(recipe));
     weights = core.constant("weights", channels * taps, section, row.out.channelBegin * taps);
   }

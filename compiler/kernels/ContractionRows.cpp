@@ -40,26 +40,22 @@ std::vector<ColumnRun> columnRuns(const KernelPlan &plan, const StreamLayout &ou
 
 // Weights of the cores of one (slice class, column class), [slice][column][ci][kh][kw][co]; slices and columns of full size and the shorter
 // last ones are sections apart. Returns the section; `offset` and `perColumn` of the run's first core.
-int32_t weightSection(const KernelPlan &plan, const KernelRow &row, const ColumnRun &run, SectionTable &sections,
-                      int64_t &offset, int64_t &cell) {
+int32_t weightSection(const KernelPlan &plan, const KernelRow &row, int64_t inputChannels, const ColumnRun &run,
+                      SectionTable &sections, int64_t &offset, int64_t &cell) {
   const Contraction &c = plan.spec.contraction;
   const Mapping &m = plan.mapping;
   int64_t ci = row.needed[0].channels(), co = run.channels;
   bool raggedSlice = ci < m.channelsPerSlice, raggedColumn = co < m.channelsPerColumn;
-  int64_t fullColumns = plan.spec.out.channels / m.channelsPerColumn;
-  int64_t fullSlices = raggedSlice || row.needed[0].channelEnd < m.slices * m.channelsPerSlice ? m.slices - 1 : m.slices;
-  // The last slice is short exactly when the slices overshoot the channels.
-  fullSlices = raggedSlice ? m.slices - 1 : std::max(fullSlices, row.slice + 1);
+  int64_t fullColumns = plan.spec.out.channels / m.channelsPerColumn, fullSlices = inputChannels / m.channelsPerSlice;
   int64_t slices = raggedSlice ? 1 : fullSlices, columns = raggedColumn ? 1 : fullColumns;
 
-  emit::SectionRecipe recipe;
-  recipe.name = absl::StrCat(plan.spec.name, ".weights", raggedSlice ? ".lastslice" : "", raggedColumn ? ".lastcolumn" : "");
-  recipe.source = c.weights.source;
+  emit::SectionRecipe recipe = c.weights.recipe(
+      absl::StrCat(plan.spec.name, ".weights", raggedSlice ? ".lastslice" : "", raggedColumn ? ".lastcolumn" : ""));
   recipe.extents = {slices, columns, ci, c.kernelH, c.kernelW, co};
   recipe.strides = {m.channelsPerSlice * c.weightStrideIn, m.channelsPerColumn * c.weightStrideOut, c.weightStrideIn,
                     c.weightStrideH, c.weightStrideW, c.weightStrideOut};
-  recipe.offset = c.weights.offset + (raggedSlice ? row.slice * m.channelsPerSlice * c.weightStrideIn : 0) +
-                  (raggedColumn ? run.begin * m.channelsPerColumn * c.weightStrideOut : 0);
+  recipe.elementOffset += (raggedSlice ? row.slice * m.channelsPerSlice * c.weightStrideIn : 0) +
+                          (raggedColumn ? run.begin * m.channelsPerColumn * c.weightStrideOut : 0);
   cell = ci * c.kernelH * c.kernelW * co;
   offset = ((raggedSlice ? 0 : row.slice) * columns + (raggedColumn ? 0 : run.begin)) * cell;
   return sections.add(std::move(recipe));
@@ -108,7 +104,7 @@ absl::Status KernelRows::contractionRoles(const KernelRow &row, SectionTable &se
       tile.buffer = core.scratch("x", tile.elements());
       int16_t acc = core.scratch("acc", co * pixels);
       int64_t offset = 0, cell = 0;
-      int32_t section = weightSection(plan, row, run, sections, offset, cell);
+      int32_t section = weightSection(plan, row, inputPlane(network, plan.spec, 0).channels, run, sections, offset, cell);
       int16_t weights = core.constant("weights", cell, section, offset, cell);
 
       // Receive.

@@ -9,16 +9,31 @@
 #include "runtime/format/Executable.h"
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace wsc::kernels {
 
-// Constant elements: element (i0, i1, …) is `offset + Σ i_d·stride_d` of the source; the strides stand where it is used.
+// Constant elements, where they are: bytes of a file or in memory. `offset` is the first element used; strides stand where the view is used.
 struct ConstantView {
-  emit::ElementSource source;
+  std::string path;
+  int64_t sourceOffset = 0, sourceBytes = 0;
+  std::shared_ptr<const std::vector<std::byte>> inlineBytes;
   int64_t offset = 0;
+
+  // A section over this source, without extents.
+  emit::SectionRecipe recipe(std::string name) const {
+    emit::SectionRecipe recipe;
+    recipe.name = std::move(name);
+    recipe.path = path;
+    recipe.sourceOffset = sourceOffset;
+    recipe.sourceBytes = sourceBytes;
+    recipe.inlineBytes = inlineBytes;
+    recipe.elementOffset = offset;
+    return recipe;
+  }
 };
 
 // A contraction with resident weights: convolution (implicit GEMM) or matrix product. out[o,h,w] = bias[o] + Σ weights[o,i,y,x] · in[i, h·strideH −
@@ -87,7 +102,7 @@ struct Mapping {
 };
 
 struct Placement {
-  int32_t col = 0;
+  int32_t col = -1; // -1: not placed
 };
 
 struct KernelColours {

@@ -11,12 +11,9 @@ using B = RoleBuilder;
 
 int32_t vectorSection(SectionTable &sections, const std::string &name, const ConstantView &view, int64_t count,
                       int64_t stride) {
-  emit::SectionRecipe recipe;
-  recipe.name = name;
-  recipe.source = view.source;
+  emit::SectionRecipe recipe = view.recipe(name);
   recipe.extents = {count};
   recipe.strides = {stride};
-  recipe.offset = view.offset;
   return sections.add(std::move(recipe));
 }
 
