@@ -151,8 +151,9 @@ absl::Status noRoom(const Problem &problem, int32_t failed) {
   for (size_t b = 0; b < problem.buffers.size(); ++b)
     if (problem.buffers[b].lifeBegin <= when && when < problem.buffers[b].lifeEnd)
       live.push_back(int32_t(b));
-  std::stable_sort(live.begin(), live.end(),
-                   [&](int32_t a, int32_t b) { return problem.buffers[a].bytes > problem.buffers[b].bytes; });
+  std::sort(live.begin(), live.end(), [&](int32_t a, int32_t b) {
+    return std::pair(-problem.buffers[a].bytes, a) < std::pair(-problem.buffers[b].bytes, b);
+  });
   constexpr size_t kMostNames = 8;
   std::string largest;
   int64_t rest = 0;
@@ -181,13 +182,15 @@ absl::StatusOr<Solution> solve(const Problem &problem) {
   for (auto &order : orders)
     std::iota(order.begin(), order.end(), 0);
   auto duration = [](const Buffer &buffer) { return uint64_t(buffer.lifeEnd) - uint64_t(buffer.lifeBegin); };
-  std::stable_sort(orders[0].begin(), orders[0].end(),
-                   [&](int32_t a, int32_t b) { return buffers[a].bytes > buffers[b].bytes; });
-  std::stable_sort(orders[1].begin(), orders[1].end(), [&](int32_t a, int32_t b) {
-    return std::pair(duration(buffers[a]), buffers[a].bytes) > std::pair(duration(buffers[b]), buffers[b].bytes);
+  std::sort(orders[0].begin(), orders[0].end(),
+            [&](int32_t a, int32_t b) { return std::pair(-buffers[a].bytes, a) < std::pair(-buffers[b].bytes, b); });
+  std::sort(orders[1].begin(), orders[1].end(), [&](int32_t a, int32_t b) {
+    return std::tuple(duration(buffers[b]), buffers[b].bytes, a) <
+           std::tuple(duration(buffers[a]), buffers[a].bytes, b);
   });
-  std::stable_sort(orders[2].begin(), orders[2].end(), [&](int32_t a, int32_t b) {
-    return std::pair(buffers[a].lifeBegin, -buffers[a].bytes) < std::pair(buffers[b].lifeBegin, -buffers[b].bytes);
+  std::sort(orders[2].begin(), orders[2].end(), [&](int32_t a, int32_t b) {
+    return std::tuple(buffers[a].lifeBegin, -buffers[a].bytes, a) <
+           std::tuple(buffers[b].lifeBegin, -buffers[b].bytes, b);
   });
   Solution solution;
   int32_t failed = -1, ignored = -1;

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 namespace wsc::solver::colouring {
 
@@ -70,7 +71,8 @@ absl::Status Solution::verify(const Problem &problem) const {
           absl::StrCat("colouring: item ", item.name, " has colour ", colourOf[i], ", which is not available"));
     }
   }
-  std::stable_sort(byColour.begin(), byColour.end(), [&](int32_t a, int32_t b) { return colourOf[a] < colourOf[b]; });
+  std::sort(byColour.begin(), byColour.end(),
+            [&](int32_t a, int32_t b) { return std::tie(colourOf[a], a) < std::tie(colourOf[b], b); });
 
   std::vector<int32_t> owner(size_t(problem.rows) * problem.cols, -1);
   for (int32_t i : byColour)

@@ -117,8 +117,9 @@ private:
 absl::Status noRoom(const Problem &problem, int32_t failed) {
   std::vector<int32_t> byWidth(problem.kernels.size());
   std::iota(byWidth.begin(), byWidth.end(), 0);
-  std::stable_sort(byWidth.begin(), byWidth.end(),
-                   [&](int32_t a, int32_t b) { return problem.kernels[a].cols > problem.kernels[b].cols; });
+  std::sort(byWidth.begin(), byWidth.end(), [&](int32_t a, int32_t b) {
+    return std::pair(-problem.kernels[a].cols, a) < std::pair(-problem.kernels[b].cols, b);
+  });
   int64_t columns = 0;
   bool pinned = false;
   for (const Kernel &kernel : problem.kernels) {
@@ -160,8 +161,9 @@ absl::Status packFirst(const Problem &problem, std::vector<int32_t> &order, std:
   int32_t failed = 0, ignored = 0;
   if (packer.pack(order, colOf, failed))
     return absl::OkStatus();
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int32_t a, int32_t b) { return problem.kernels[a].cols > problem.kernels[b].cols; });
+  std::sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
+    return std::pair(-problem.kernels[a].cols, a) < std::pair(-problem.kernels[b].cols, b);
+  });
   if (packer.pack(order, colOf, ignored))
     return absl::OkStatus();
   return noRoom(problem, failed);

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <tuple>
 
@@ -52,7 +53,7 @@ absl::Status tooWide(const Problem &problem, int64_t columns) {
   std::vector<std::pair<int64_t, std::string>> widths;
   for (const Kernel &kernel : problem.kernels)
     widths.push_back({kernel.candidates[narrowest(problem, kernel, kImpossible)].columns, kernel.name});
-  std::stable_sort(widths.begin(), widths.end(), [](const auto &a, const auto &b) { return a.first > b.first; });
+  std::sort(widths.begin(), widths.end(), std::greater<>());
   std::string widest;
   for (size_t i = 0; i < widths.size() && i < 5; ++i)
     absl::StrAppend(&widest, i ? ", " : "", widths[i].second, " ", widths[i].first);
