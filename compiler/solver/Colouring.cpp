@@ -145,9 +145,11 @@ Stats evaluate(const Problem &problem, const Solution &solution) {
 }
 
 absl::StatusOr<Solution> solve(const Problem &problem) {
-  absl::StatusOr<Solution> first = solveFirstFit(problem);
-  if (first.ok() || !absl::IsResourceExhausted(first.status()))
-    return first;
+  for (auto algorithm : {solveFirstFit, solveWestFirst}) {
+    absl::StatusOr<Solution> solution = algorithm(problem);
+    if (solution.ok() || !absl::IsResourceExhausted(solution.status()))
+      return solution;
+  }
   return solveDsatur(problem);
 }
 

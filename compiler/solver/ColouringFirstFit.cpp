@@ -9,7 +9,10 @@
 
 #include "absl/strings/str_cat.h"
 
+#include <algorithm>
 #include <bit>
+#include <numeric>
+#include <utility>
 
 namespace wsc::solver::colouring {
 
@@ -46,11 +49,7 @@ private:
   std::vector<uint64_t> bits;
 };
 
-} // namespace
-
-absl::StatusOr<Solution> solveFirstFit(const Problem &problem) {
-  if (absl::Status status = problem.check(); !status.ok())
-    return status;
+absl::StatusOr<Solution> firstFit(const Problem &problem, const std::vector<int32_t> &order) {
   ColourBits colours(problem);
   HeldColours held(problem);
   Solution solution;
@@ -66,18 +65,45 @@ absl::StatusOr<Solution> solveFirstFit(const Problem &problem) {
     held.hold(item, bit);
     solution.colourOf[i] = *item.fixedColour;
   }
-  for (size_t i = 0; i < problem.items.size(); ++i) {
+  for (int32_t i : order) {
     const Item &item = problem.items[i];
     if (item.fixedColour)
       continue;
     uint64_t free = colours.available & ~held.heldOn(item, colours.available);
     if (!free)
-      return noColour(problem, int32_t(i));
+      return noColour(problem, i);
     int bit = std::countr_zero(free);
     held.hold(item, uint64_t(1) << bit);
     solution.colourOf[i] = colours.colours[bit];
   }
   return solution;
+}
+
+} // namespace
+
+absl::StatusOr<Solution> solveFirstFit(const Problem &problem) {
+  if (absl::Status status = problem.check(); !status.ok())
+    return status;
+  std::vector<int32_t> order(problem.items.size());
+  std::iota(order.begin(), order.end(), 0);
+  return firstFit(problem, order);
+}
+
+absl::StatusOr<Solution> solveWestFirst(const Problem &problem) {
+  if (absl::Status status = problem.check(); !status.ok())
+    return status;
+  std::vector<std::pair<int32_t, int32_t>> westernmost; // column, item
+  for (size_t i = 0; i < problem.items.size(); ++i) {
+    int32_t col = problem.cols;
+    for (const Rectangle &rect : problem.items[i].rectangles)
+      col = std::min(col, rect.colBegin);
+    westernmost.push_back({col, int32_t(i)});
+  }
+  std::sort(westernmost.begin(), westernmost.end());
+  std::vector<int32_t> order;
+  for (auto [col, item] : westernmost)
+    order.push_back(item);
+  return firstFit(problem, order);
 }
 
 } // namespace wsc::solver::colouring

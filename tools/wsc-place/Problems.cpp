@@ -83,7 +83,10 @@ absl::StatusOr<Result> runAnyKind(const std::string &problem, const std::string 
         {n::parseProblem,
          n::parseSolution,
          n::printSolution,
-         {{"default", n::solve}, {"first-fit", n::solveFirstFit}, {"dsatur", n::solveDsatur}},
+         {{"default", n::solve},
+          {"first-fit", n::solveFirstFit},
+          {"west-first", n::solveWestFirst},
+          {"dsatur", n::solveDsatur}},
          [](const auto &p, const auto &s) { return statsText(n::evaluate(p, s), "value", "colours"); }},
         problem, solution, algorithm);
   }

@@ -39,7 +39,8 @@ int main(int argc, char **argv) {
   app.add_option("-o,--output", outputPath, "file of the solution found (default: standard output)")
       ->excludes(checkOption);
   app.add_option("--algorithm", algorithm,
-                 "colouring: default, first-fit, dsatur; sizing: exact; placement: local-search, in-order; routing: "
+                 "colouring: default, first-fit, west-first, dsatur; sizing: exact; placement: local-search, in-order; "
+                 "routing: "
                  "combs; allocation: first-fit")
       ->excludes(checkOption);
   checkOption->needs(solutionOption);
