@@ -250,20 +250,25 @@ TEST(Colouring, FailureNamesTheRouterAndItsItems) {
             "items: x, y; route some of them elsewhere, or leave more colours available");
 }
 
-// 30,000 combs on the mesh of the wse2: lanes of a pipeline of strips, with teeth into the next kernel.
+// About 30,000 combs on the mesh of the wse2: 41 strips side by side, on every row a lane out of each strip that runs
+// on into the next one or the one after it, with teeth to the rows around.
 Problem wafer(test::Random &random) {
+  constexpr int kStrip = 24;
   Problem problem{750, 994, {}, {}};
   for (int c = 0; c < 24; ++c)
     problem.colours.push_back(c);
-  for (int i = 0; i < 30000; ++i) {
-    int row = random.in(0, 749), col = random.in(0, 980);
-    Item item{"lane" + std::to_string(i), {{row, row + 1, col, std::min(994, col + random.in(20, 160))}}, {}};
-    for (int t = 0, teeth = random.in(0, 7); t < teeth; ++t) {
-      int tooth = random.in(col, item.rectangles[0].colEnd - 1);
-      item.rectangles.push_back(
-          {std::max(0, row - random.in(0, 10)), std::min(750, row + random.in(1, 10)), tooth, tooth + 1});
+  for (int begin = 0; begin + 2 * kStrip < 994; begin += kStrip) {
+    int reach = random.in(0, 3), length = kStrip + random.in(4, kStrip), teeth = random.in(1, 7);
+    for (int row = 0; row < 750; ++row) {
+      Item item{
+          "lane" + std::to_string(begin) + "." + std::to_string(row), {{row, row + 1, begin, begin + length}}, {}};
+      for (int t = 0; t < teeth; ++t) {
+        int col = begin + random.in(0, length - 1);
+        item.rectangles.push_back(
+            {std::max(0, row - random.in(0, reach)), std::min(750, row + 1 + random.in(0, reach)), col, col + 1});
+      }
+      problem.items.push_back(item);
     }
-    problem.items.push_back(item);
   }
   return problem;
 }
@@ -289,12 +294,13 @@ TEST(Colouring, WestFirstIsExactOnSingleRows) {
 TEST(Colouring, WholeWaferInHalfASecond) {
   test::Random random(5);
   Problem problem = wafer(random);
+  std::printf("%zu items\n", problem.items.size());
   for (auto [name, algorithm] :
        {std::pair{"default", &solve}, {"west first", &solveWestFirst}, {"DSATUR", &solveDsatur}}) {
     absl::StatusOr<Solution> solution = absl::InternalError("");
     double ms = test::milliseconds(name, [&] { solution = algorithm(problem); });
     if (algorithm != &solveDsatur) {
-      EXPECT_LT(ms, 2500) << "0.5 s on an idle machine";
+      EXPECT_LT(ms, 500);
       ASSERT_TRUE(solution.ok()) << message(solution.status());
     }
     if (!solution.ok()) {
