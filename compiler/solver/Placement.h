@@ -61,7 +61,7 @@ std::vector<int32_t> dataflowOrder(const Problem &problem);
 // Strips in dataflow order packed from the west; pinned strips stand where they must and the others flow around them.
 absl::StatusOr<Solution> solveInOrder(const Problem &problem);
 // The same with the order improved by swaps of neighbours and moves of one strip while that lowers the cost; stops
-// after `effort` passes over the kernels. Never worse than solveInOrder. Time: effort × kernels × (kernels + edges).
+// after `effort` passes over the kernels. Never worse than solveInOrder. Time: effort × (kernels + edges)².
 absl::StatusOr<Solution> solveLocalSearch(const Problem &problem, int32_t effort = 8);
 
 // Value: Σ words × distance, word-hops per sample. Bound: each kernel's edges to (or from) others at the distances they

@@ -30,7 +30,7 @@ struct Net {
   std::vector<Sink> sinks;       // at least one; may overlap
 };
 
-// At most 2^15 rows and columns, 2^40 words per net and 2^60 over all nets.
+// At most 2^24 routers, 2^40 words per net and 2^60 over all nets.
 struct Problem {
   int32_t rows = 0, cols = 0; // of the mesh, routers
   std::optional<int64_t>
@@ -54,7 +54,8 @@ struct Solution {
   absl::Status verify(const Problem &problem) const;
 };
 
-// Combs: of all trees with the trunk on the source's row, the one with fewest links. Errors: what check() says.
+// Combs: trunk on the source's row between the outermost columns, one tooth each way per sink column. Errors: what
+// check() says.
 absl::StatusOr<Solution> solveCombs(const Problem &problem);
 
 enum class Direction { North, South, East, West };
