@@ -14,7 +14,7 @@
 // RUN: not ls %t/out.mlir
 // RUN: wsc-translate --help | FileCheck %s --check-prefix=HELP
 
-// SYNTAX: syntax.mlir:3:{{[0-9]+}}: error: expected one of: north, south, east, west, ramp
+// SYNTAX: syntax.mlir:3:{{[0-9]+}}: error: custom op 'core.router' expected one of: north, south, east, west, ramp
 // NAME: name.mlir:2:{{[0-9]+}}: error: 'core.entry' op refers to configuration @main, which is not there
 // SECTION: section.mlir: error: section w: reads element 4 of a source of 4 elements
 // FILE: file.mlir: error: section w: cannot open {{.*}}weights.bin
