@@ -159,7 +159,7 @@ def Core_IoOp : Core_Op<"io", [HasParent<"ConfigurationOp">]> {
                    Core_AffineNumber:$host, ArrayAttr:$extents, DenseI64ArrayAttr:$strides);
   let assemblyFormat = [{
     custom<InOrOut>($output) $tensor `on` custom<Lattice>($ports) `side` custom<Port>($side) `colour` $colour
-    custom<Host>($host) custom<Extents>($extents) custom<Strides>($strides) attr-dict
+    `` custom<Host>($host) `` custom<Extents>($extents) `` custom<Strides>($strides) attr-dict
   }];
   let hasVerifier = 1;
 }
@@ -174,7 +174,7 @@ def Core_BindOp : Core_Op<"bind", [HasParent<"ConfigurationOp">]> {
   let arguments = (ins FlatSymbolRefAttr:$state, FlatSymbolRefAttr:$role, StrAttr:$buffer, Core_AffineNumber:$host,
                    ArrayAttr:$extents, DenseI64ArrayAttr:$strides);
   let assemblyFormat = [{
-    $state `to` $role $buffer custom<Host>($host) custom<Extents>($extents) custom<Strides>($strides) attr-dict
+    $state `to` $role $buffer `` custom<Host>($host) `` custom<Extents>($extents) `` custom<Strides>($strides) attr-dict
   }];
   let hasVerifier = 1;
 }
@@ -223,7 +223,7 @@ def Core_BufferOp : Core_NamedResultOp<"buffer"> {
                    I64Attr:$bytes, TypeAttr:$elementType);
   let results = (outs Core_Memory:$memory);
   let assemblyFormat = [{
-    custom<BufferKind>($kind) custom<ResultName>($name) (`from` $section^ `[` custom<AffineNumber>($sectionOffset) `]`)?
+    custom<BufferKind>($kind) `` custom<ResultName>($name) (`from` $section^ `[` custom<AffineNumber>($sectionOffset) `]`)?
     (`of` $state^)? `at` $address `:` custom<Size>($bytes, $elementType) attr-dict
   }];
   let hasVerifier = 1;
@@ -238,7 +238,7 @@ def Core_FifoOp : Core_NamedResultOp<"fifo"> {
   }];
   let arguments = (ins StrAttr:$name, I64Attr:$address, I64Attr:$bytes, TypeAttr:$elementType);
   let results = (outs Core_Stream:$stream);
-  let assemblyFormat = "custom<ResultName>($name) `at` $address `:` custom<Size>($bytes, $elementType) attr-dict";
+  let assemblyFormat = "`` custom<ResultName>($name) `at` $address `:` custom<Size>($bytes, $elementType) attr-dict";
   let hasVerifier = 1;
 }
 

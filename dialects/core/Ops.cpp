@@ -200,8 +200,10 @@ static void printResultName(OpAsmPrinter &printer, Operation *op, StringAttr nam
   std::string value;
   llvm::raw_string_ostream os(value);
   printer.printOperand(op->getResult(0), os);
-  if (StringRef(value).drop_front() != name.getValue())
-    printer.printString(name.getValue());
+  if (StringRef(value).drop_front() == name.getValue())
+    return;
+  printer << " ";
+  printer.printString(name.getValue());
 }
 
 // `240 x f32`, or `963 bytes f32` when the bytes are no multiple of the element.
