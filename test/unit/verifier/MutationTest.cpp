@@ -53,6 +53,12 @@ public:
       add("operand loop step", operand.loopStep[0]);
     }
   }
+  static bool streams(const Instruction &instruction) {
+    for (const Operand *operand : {&instruction.dst, &instruction.a, &instruction.b})
+      if (operand->kind == OperandKind::Queue || operand->kind == OperandKind::Fifo)
+        return true;
+    return false;
+  }
   void add(Instruction &instruction) {
     add("opcode", instruction.opcode);
     add("type", instruction.type);
@@ -63,7 +69,7 @@ public:
     if (instruction.opcode == Opcode::SendControl)
       add("control count", instruction.controlCount);
     else if (!control)
-      add("extent", instruction.extent[instruction.opcode == Opcode::Loop ? 0 : 3].constant);
+      add(streams(instruction) ? "extent of a stream" : "extent in memory", instruction.extent[instruction.opcode == Opcode::Loop ? 0 : 3].constant);
   }
   void add(Configuration &configuration) {
     for (Role &role : configuration.roles) {
@@ -127,7 +133,7 @@ TEST(Mutations, FieldsThatDirectWordsCannotBeChangedUnnoticed) {
   for (const auto &[kind, count] : refusedOf)
     std::cout << "  " << kind << ": " << count.first << " of " << count.second << "\n";
   for (const char *kind : {"role lattice", "router lattice", "router colour", "switch input", "switch outputs", "queue direction", "queue colour",
-                           "control count", "extent", "io direction", "io lattice", "io side", "io colour", "io extent", "io tensor", "io offset",
+                           "control count", "extent of a stream", "io direction", "io lattice", "io side", "io colour", "io extent", "io tensor", "io offset",
                            "operand queue", "operand kind"})
     EXPECT_EQ(refusedOf[kind].first, refusedOf[kind].second) << kind;
 }

@@ -118,12 +118,10 @@ const Case kCases[] = {
     {"NegativeTrips", "extent", {"trip count 0 is -1"}, [](E &, C &c) { code(c, kFirst, 1, 2).extent[0] = -1; }},
     {"TooManyDescriptors", "descriptors", {"17 descriptors", "operand a", "limit is 16"},
      [](E &, C &c) {
+       // 17 sources that differ in extent and base, all inside the input of 64 bytes.
        Thread &thread = c.roles[kFirst].threads[1];
-       for (int i = 0; i < 17; ++i)
-         thread.insert(thread.begin() + 3, instruction(Opcode::Fma, 1, memory(kSum), memory(kWeights, 4, i == 16 ? 60 : 4 * i), immediate(i)));
-       for (int i = 0; i < 1; ++i)
-         thread.insert(thread.begin() + 3, instruction(Opcode::Fma, 2, memory(kSum), memory(kWeights, 8, 4), immediate(i)));
-       c.roles[kFirst].threads[1].erase(thread.begin() + 21);
+       for (int i = 0; i < 16; ++i)
+         thread.insert(thread.begin() + 3, instruction(Opcode::Fma, 1, memory(kSum), memory(kInput, 4, 4 * i), immediate(i)));
      }},
     {"TooManyTaskIds", "task-ids", {"role first", "4 task ids", "limit is 3"}, [](E &e, C &) { e.target.taskIds = 3; }},
 
@@ -178,6 +176,8 @@ const Case kCases[] = {
      [](E &, C &c) { c.roles[kFirst].threads[0].push_back(instruction(Opcode::Move, 1, memory(kInput), immediate(0))); }},
     {"ScratchNeverWritten", "scratch-unwritten", {"buffer sum", "instruction 2 (fma)"},
      [](E &, C &c) { c.roles[kFirst].threads[1].erase(c.roles[kFirst].threads[1].begin() + 1); }},
+    {"ScratchPartlyWritten", "scratch-unwritten", {"core (0, 0)", "bytes 0 to 64 of scratch buffer sum", "only bytes 0 to 60"},
+     [](E &, C &c) { code(c, kFirst, 1, 1).extent[3] = 15; }},
     {"ScratchReadFirst", "scratch-unwritten", {"buffer input"}, [](E &, C &c) { std::swap(code(c, kFirst, 1, 0), code(c, kFirst, 1, 5)); code(c, kFirst, 1, 0).a.buffer = kInput; }},
     {"FifoNeverPopped", "fifo-threads", {"FIFO ring", "popped by no thread"}, [](E &, C &c) { code(c, kFirst, 1, 0).a = immediate(0); }},
     {"FifoPoppedTwice", "fifo-threads", {"popped by threads 1 and 2"},
