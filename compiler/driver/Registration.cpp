@@ -8,7 +8,9 @@
 
 namespace wsc::driver {
 
-void registerDialects(mlir::DialectRegistry &registry) { registry.insert<core::CoreDialect, mlir::func::FuncDialect>(); }
+void registerDialects(mlir::DialectRegistry &registry) {
+  registry.insert<core::CoreDialect, mlir::func::FuncDialect>();
+}
 
 void registerPasses() { mlir::registerTransformsPasses(); }
 
