@@ -149,7 +149,7 @@ private:
       return absl::InvalidArgumentError(absl::StrCat(where, ": has ", node.input_size(), " inputs, at most ", op->maxInputs,
                                                      " are taken at opset ", *opset));
     layers_.setLocation(NameLoc::get(builder_.getStringAttr(nodeName(node))));
-    NodeContext context(node, *opset, layers_, reader_, std::move(inputs));
+    NodeContext context(node, *opset, layers_, reader_, graph_.used, std::move(inputs));
     op->handler(context);
     context.checkComplete();
     if (layers_.failed())

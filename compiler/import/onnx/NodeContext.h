@@ -15,8 +15,8 @@ namespace wsc::import {
 class NodeContext {
 public:
   NodeContext(const wsc::onnx::NodeProto &node, int64_t opset, LayerBuilder &layers, TensorReader &reader,
-              std::vector<Tensor> inputs)
-      : layers(layers), node_(node), opset_(opset), reader_(reader), inputs_(std::move(inputs)),
+              const std::set<std::string> &used, std::vector<Tensor> inputs)
+      : layers(layers), node_(node), opset_(opset), reader_(reader), used_(used), inputs_(std::move(inputs)),
         results_(node.output_size()) {}
 
   LayerBuilder &layers;
@@ -51,9 +51,9 @@ public:
   int64_t normalizedAxis(int64_t axis, int64_t rank);
   std::vector<int64_t> normalizedAxes(std::vector<int64_t> axes, int64_t rank);
 
-  // Results. An output with an empty name, or beyond the node's, is dropped.
+  // Results. An output that nobody reads, or beyond the node's, is dropped.
   size_t outputCount() const { return results_.size(); }
-  bool wantsOutput(size_t i) const { return i < results_.size() && !node_.output(static_cast<int>(i)).empty(); }
+  bool wantsOutput(size_t i) const { return i < results_.size() && used_.count(node_.output(static_cast<int>(i))) > 0; }
   void setResult(size_t i, Tensor tensor) {
     if (i < results_.size())
       results_[i] = std::move(tensor);
@@ -70,6 +70,7 @@ private:
   const wsc::onnx::NodeProto &node_;
   int64_t opset_;
   TensorReader &reader_;
+  const std::set<std::string> &used_;
   std::vector<Tensor> inputs_;
   std::vector<Tensor> results_;
   std::set<std::string> asked_;

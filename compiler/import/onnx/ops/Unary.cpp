@@ -31,7 +31,7 @@ static void identity(NodeContext &node) { node.setResult(node.input(0)); }
 /// In inference dropout does nothing. Its mask, if wanted, is refused as a second result.
 static void dropout(NodeContext &node) {
   node.ignoreAttributes({"consumed_inputs", "ratio", "seed"});
-  if (node.opset() < 7 && node.intAttribute("is_test", 0) == 0 && node.outputCount() > 1 && node.wantsOutput(1))
+  if (node.opset() < 7 && node.intAttribute("is_test", 0) == 0 && node.wantsOutput(1))
     return node.unsupported("the mask of a dropout in training mode is not supported");
   if (node.hasInput(2) && node.constantScalar(2, "training_mode") != 0)
     return node.unsupported("training_mode is not supported; export the model for inference");
