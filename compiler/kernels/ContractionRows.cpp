@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One row of a contraction: its feeder and its compute cores (see KernelRows.h).
+#include "compiler/kernels/Ingest.h"
+#include "compiler/kernels/TileProgram.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace wsc::kernels {
+
+using format::Opcode;
+using format::Role;
+using B = RoleBuilder;
+
+namespace {
+
+// Neighbouring columns with the same program: columns [begin, end) of `block`, `channels` output channels each.
+struct ColumnRun {
+  int64_t block, begin, end, channels;
+};
+
+// Cuts the columns where the program changes: at the shorter last slice, and, where results are gathered, at the first and last column of a block.
+std::vector<ColumnRun> columnRuns(const KernelPlan &plan, const StreamLayout &out, bool gathers) {
+  std::vector<ColumnRun> runs;
+  int64_t per = plan.mapping.channelsPerColumn, total = plan.spec.out.channels;
+  for (int64_t block = 0; block < out.numBlocks(); ++block) {
+    int64_t first = out.blockBegin[block] / per, last = ceilDiv(out.blockBegin[block + 1], per) - 1;
+    for (int64_t n = first; n <= last;) {
+      auto channels = [&](int64_t column) { return std::min(per, total - column * per); };
+      int64_t end = n + 1;
+      if (!(gathers && n == first))
+        while (end <= last && channels(end) == channels(n) && !(gathers && end == last))
+          ++end;
+      runs.push_back({block, n, end, channels(n)});
+      n = end;
+    }
+  }
+  return runs;
+}
+
+// Weights of the cores of one (slice class, column class), [slice][column][ci][kh][kw][co]; slices and columns of full size and the shorter
+// last ones are sections apart. Returns the section; `offset` and `perColumn` of the run's first core.
+int32_t weightSection(const KernelPlan &plan, const KernelRow &row, int64_t inputChannels, const ColumnRun &run,
+                      SectionTable &sections, int64_t &offset, int64_t &cell) {
+  const Contraction &c = plan.spec.contraction;
+  const Mapping &m = plan.mapping;
+  int64_t ci = row.needed[0].channels(), co = run.channels;
+  bool raggedSlice = ci < m.channelsPerSlice, raggedColumn = co < m.channelsPerColumn;
+  int64_t fullColumns = plan.spec.out.channels / m.channelsPerColumn, fullSlices = inputChannels / m.channelsPerSlice;
+  int64_t slices = raggedSlice ? 1 : fullSlices, columns = raggedColumn ? 1 : fullColumns;
+
+  emit::SectionRecipe recipe = c.weights.recipe(
+      absl::StrCat(plan.spec.name, ".weights", raggedSlice ? ".lastslice" : "", raggedColumn ? ".lastcolumn" : ""));
+  recipe.extents = {slices, columns, ci, c.kernelH, c.kernelW, co};
+  recipe.strides = {m.channelsPerSlice * c.weightStrideIn, m.channelsPerColumn * c.weightStrideOut, c.weightStrideIn,
+                    c.weightStrideH, c.weightStrideW, c.weightStrideOut};
+  recipe.elementOffset += (raggedSlice ? row.slice * m.channelsPerSlice * c.weightStrideIn : 0) +
+                          (raggedColumn ? run.begin * m.channelsPerColumn * c.weightStrideOut : 0);
+  cell = ci * c.kernelH * c.kernelW * co;
+  offset = ((raggedSlice ? 0 : row.slice) * columns + (raggedColumn ? 0 : run.begin)) * cell;
+  return sections.add(std::move(recipe));
+}
+
+} // namespace
+
+absl::Status KernelRows::contractionRoles(const KernelRow &row, SectionTable &sections, std::vector<Role> &out) const {
+  const Contraction &c = plan.spec.contraction;
+  const Mapping &m = plan.mapping;
+  const StreamLayout &outLayout = network.streams[plan.spec.outStream].layout;
+  const StreamPlan &outStream = network.streams[plan.spec.outStream];
+  const Region &needed = row.needed[0];
+  int64_t planeWidth = inputPlane(network, plan.spec, 0).width;
+
+  // The feeder: lanes → FIFOs → row.
+  B feeder(absl::StrCat(plan.spec.name, ".feed"), kernelIndex, row.row, plan.placement.col);
+  std::vector<int16_t> fifos = emitIngest(feeder, 1, network, plan, row);
+  int16_t rowOut = feeder.output(plan.colours.row);
+  for (size_t i = 0; i < fifos.size(); ++i)
+    feeder.emit(0, Opcode::Move, {row.components[i].lines() * planeWidth}, B::queue(rowOut), B::fifoOperand(fifos[i]));
+  auto feederRole = feeder.finish(target);
+  if (!feederRole.ok())
+    return feederRole.status();
+  out.push_back(*std::move(feederRole));
+
+  int64_t rows = row.out.rows(), width = plan.spec.out.width, pixels = rows * width;
+  for (int64_t block = 0; block < outLayout.numBlocks(); ++block) {
+    // The northern half of the channels reduces upwards, the other downwards.
+    bool up = outLayout.numBlocks() == 2 && block == 0;
+    int64_t position = up ? m.slices - 1 - row.slice : row.slice;
+    bool first = position == 0, last = position == m.slices - 1;
+    for (const ColumnRun &run : columnRuns(plan, outLayout, last)) {
+      if (run.block != block)
+        continue;
+      int64_t co = run.channels, columns = run.end - run.begin;
+      B core(absl::StrCat(plan.spec.name, last ? ".reduce" : ".mac"), kernelIndex, row.row,
+             int32_t(plan.placement.col + 1 + run.begin), int32_t(columns));
+      int16_t rowIn = core.input(plan.colours.row);
+      Tile tile;
+      tile.channels = needed.channels();
+      tile.rowBegin = row.out.rowBegin * c.strideH - c.padTop;
+      tile.rows = (rows - 1) * c.strideH + (c.kernelH - 1) * c.dilationH + 1;
+      tile.padLeft = c.padLeft;
+      tile.width = std::max((width - 1) * c.strideW + (c.kernelW - 1) * c.dilationW + 1, c.padLeft + planeWidth);
+      tile.buffer = core.scratch("x", tile.elements());
+      int16_t acc = core.scratch("acc", co * pixels);
+      int64_t offset = 0, cell = 0;
+      int32_t section = weightSection(plan, row, inputPlane(network, plan.spec, 0).channels, run, sections, offset, cell);
+      int16_t weights = core.constant("weights", cell, section, offset, cell);
+
+      // Receive.
+      emitPadding(core, 0, needed, planeWidth, tile, 0);
+      for (const ComponentParts &component : row.components)
+        emitPlace(core, 0, network, component, needed, tile, B::queue(rowIn));
+
+      // Start from the bias, once per chain.
+      auto accAll = [&] { return B::memory(acc, 0, {pixels, 1}); };
+      if (first && c.bias) {
+        int32_t biasSection = vectorSection(sections, plan.spec.name + ".bias", *c.bias, plan.spec.out.channels, 1);
+        int16_t bias = core.constant("bias", co, biasSection, run.begin * m.channelsPerColumn, m.channelsPerColumn);
+        core.emit(0, Opcode::Move, {co, pixels}, accAll(), B::memory(bias, 0, {1, 0}));
+      } else {
+        core.emit(0, Opcode::Move, {co, pixels}, accAll(), B::immediate(0));
+      }
+
+      // One multiply-add instruction per tap.
+      Dims weightSteps, tileSteps;
+      int loops = 0;
+      auto tapLoop = [&](int64_t trips, int64_t weightStep, int64_t tileStep) {
+        if (trips == 1)
+          return;
+        core.loop(0, trips);
+        ++loops;
+        weightSteps.push_back(weightStep);
+        tileSteps.push_back(tileStep);
+      };
+      tapLoop(tile.channels, c.kernelH * c.kernelW * co, tile.rows * tile.width);
+      tapLoop(c.kernelH, c.kernelW * co, c.dilationH * tile.width);
+      tapLoop(c.kernelW, co, c.dilationW);
+      core.emit(0, Opcode::Fma, {co, rows, width}, B::memory(acc, 0, {pixels, width, 1}),
+                B::memory(weights, 0, {1, 0, 0}, weightSteps),
+                B::memory(tile.buffer, 0, {0, c.strideH * tile.width, c.strideW}, tileSteps));
+      for (; loops > 0; --loops)
+        core.endLoop(0);
+
+      // Chain reduce: receive, add, forward.
+      int16_t chainIn = first ? -1 : core.input(plan.colours.chain[(position + 1) % 2]);
+      if (!last) {
+        int16_t chainOut = core.output(plan.colours.chain[position % 2]);
+        core.emit(0, first ? Opcode::Move : Opcode::Add, {co * pixels}, B::queue(chainOut),
+                  first ? B::memory(acc, 0, {1}) : B::queue(chainIn), first ? format::Operand() : B::memory(acc, 0, {1}));
+      } else {
+        int16_t result = core.fifo("out", 2 * co * pixels);
+        if (!first && plan.spec.tileOps.empty()) {
+          core.emit(0, Opcode::Add, {co * pixels}, B::fifoOperand(result), B::queue(chainIn), B::memory(acc, 0, {1}));
+        } else {
+          if (!first)
+            core.emit(0, Opcode::Add, {co * pixels}, B::memory(acc, 0, {1}), B::queue(chainIn), B::memory(acc, 0, {1}));
+          TileShape shape{co,           rows,
+                          width,        run.begin * m.channelsPerColumn,
+                          m.channelsPerColumn, row.out.rowBegin,
+                          plan.spec.out.channels, plan.spec.out.rows};
+          if (auto status = emitTileProgram(core, 0, plan.spec.name, plan.spec.tileOps,
+                                            {{B::memory(acc, 0, {}), {pixels, width, 1}, true}}, shape, result, sections);
+              !status.ok())
+            return status;
+        }
+        // Gather along the row.
+        int64_t tileIndex = row.group, lane = tileIndex * outLayout.numBlocks() + block;
+        int16_t laneOut = core.output(outStream.laneColours.empty() ? 0 : outStream.laneColours[lane]);
+        core.emit(1, Opcode::Move, {co * pixels}, B::queue(laneOut), B::fifoOperand(result));
+        int64_t firstColumn = outLayout.blockBegin[block] / m.channelsPerColumn;
+        int64_t lastColumn = ceilDiv(outLayout.blockBegin[block + 1], m.channelsPerColumn) - 1;
+        if (firstColumn != lastColumn)
+          core.sendControl(1, laneOut, run.begin == firstColumn || run.begin == lastColumn ? 1 : 2);
+      }
+      auto role = core.finish(target);
+      if (!role.ok())
+        return role.status();
+      out.push_back(*std::move(role));
+    }
+  }
+  return absl::OkStatus();
+}
+
+} // namespace wsc::kernels

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/kernels/Cost.h"
+
+#include "absl/strings/str_cat.h"
+
+#include <set>
+
+namespace wsc::kernels {
+
+absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const NetworkPlan &network, int32_t index) {
+  const KernelPlan &plan = network.kernels[index];
+  KernelRows rows(target, network, index);
+  KernelCost cost;
+  int64_t ingest = 0, compute = 0;
+  std::set<int64_t> groups{0, rows.numGroups() / 2, rows.numGroups() - 1};
+  std::set<int64_t> slices{0, std::min<int64_t>(1, rows.slices() - 1), rows.slices() / 2, rows.slices() - 1};
+  for (int64_t group : groups)
+    for (int64_t slice : slices) {
+      SectionTable sections;
+      std::vector<format::Role> roles;
+      if (auto status = rows.roles(rows.row(group, slice), sections, roles); !status.ok())
+        return status;
+      for (size_t i = 0; i < roles.size(); ++i) {
+        const format::Role &role = roles[i];
+        int64_t cycles = issueCycles(target, role);
+        cost.intervalCycles = std::max(cost.intervalCycles, cycles);
+        (i == 0 && roles.size() > 1 ? ingest : compute) = std::max(i == 0 && roles.size() > 1 ? ingest : compute, cycles);
+        int64_t end = 0, inputs = 0;
+        for (const format::Buffer &buffer : role.buffers)
+          end = std::max(end, buffer.address + buffer.bytes);
+        cost.sramBytes = std::max(cost.sramBytes, end);
+        for (const format::Queue &queue : role.queues)
+          inputs += !queue.output;
+        if (inputs > int64_t(target.inputQueueWords.size()))
+          return absl::ResourceExhaustedError(absl::StrCat(role.name, " takes ", inputs, " lanes, a core has ",
+                                                           target.inputQueueWords.size(), " input queues"));
+        if (int64_t(role.threads.size()) > 1 + target.backgroundOperations)
+          return absl::ResourceExhaustedError(absl::StrCat(role.name, " needs ", role.threads.size(),
+                                                           " threads, a core has ", 1 + target.backgroundOperations));
+      }
+    }
+  const StreamLayout &out = network.streams[plan.spec.outStream].layout;
+  int64_t laneWords = 0;
+  for (int64_t block = 0; block < out.numBlocks(); ++block)
+    laneWords = std::max(laneWords, out.laneWords(0, block));
+  cost.intervalCycles = std::max(cost.intervalCycles, laneWords);
+  cost.latencyCycles = ingest + compute + laneWords + plan.mapping.slices * (2 * target.rampLatencyCycles + target.hopLatencyCycles + 1);
+  return cost;
+}
+
+} // namespace wsc::kernels

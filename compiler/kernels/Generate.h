@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From a placed and coloured network to everything an executable holds.
+#pragma once
+
+#include "compiler/kernels/KernelRows.h"
+#include "compiler/kernels/Routes.h"
+
+namespace wsc::kernels {
+
+// Programs and routes of `network` as one configuration; `sections` receives the constants it views.
+absl::StatusOr<format::Configuration> generateConfiguration(const target::Target &target, const NetworkPlan &network,
+                                                            SectionTable &sections);
+
+// Finds lane routes, colours them and writes the colours into the plan. Errors name the saturated router and who holds it.
+absl::Status routeNetwork(const target::Target &target, NetworkPlan &network);
+
+} // namespace wsc::kernels

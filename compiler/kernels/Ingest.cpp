@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/kernels/Ingest.h"
+
+namespace wsc::kernels {
+
+using format::Opcode;
+using B = RoleBuilder;
+
+// Takes `part` of a lane of `layout` from `queue` into `fifo`, dropping the rest of the lane's words.
+static void emitTake(B &builder, int thread, const StreamLayout &layout, const LanePart &part, int16_t queue,
+                     int16_t fifo) {
+  int64_t width = layout.plane.width;
+  int64_t tileRows = layout.tileEnd(part.tile) - layout.tileBegin(part.tile);
+  const Region &region = part.region;
+  int64_t channelsBefore = region.channelBegin - layout.blockBegin[part.block];
+  int64_t channelsAfter = layout.blockBegin[part.block + 1] - region.channelEnd;
+  auto drop = [&](int64_t words) { builder.emit(thread, Opcode::Move, {words}, B::null(), B::queue(queue)); };
+  auto take = [&](int64_t words) {
+    builder.emit(thread, Opcode::Move, {words}, B::fifoOperand(fifo), B::queue(queue));
+  };
+  drop(channelsBefore * tileRows * width);
+  if (region.rows() == tileRows) {
+    take(region.channels() * tileRows * width);
+  } else {
+    int64_t above = region.rowBegin - layout.tileBegin(part.tile), below = layout.tileEnd(part.tile) - region.rowEnd;
+    builder.loop(thread, region.channels());
+    drop(above * width);
+    take(region.rows() * width);
+    drop(below * width);
+    builder.endLoop(thread);
+  }
+  drop(channelsAfter * tileRows * width);
+}
+
+std::vector<int16_t> emitIngest(B &builder, int firstThread, const NetworkPlan &network, const KernelPlan &plan,
+                                const KernelRow &row) {
+  std::vector<int16_t> fifos;
+  for (const ComponentParts &component : row.components) {
+    const StreamPlan &stream = network.streams[component.stream];
+    int64_t elements = component.lines() * stream.layout.plane.width;
+    int64_t samples = plan.mapping.fifoSamples.empty() ? 2 : plan.mapping.fifoSamples[component.ordinal];
+    int16_t fifo = builder.fifo("in" + std::to_string(component.ordinal), elements * samples);
+    int thread = firstThread + int(fifos.size());
+    for (const LanePart &part : component.parts) {
+      size_t lane = part.tile * stream.layout.numBlocks() + part.block;
+      uint8_t colour = stream.laneColours.empty() ? 0 : stream.laneColours[lane];
+      emitTake(builder, thread, stream.layout, part, builder.input(colour), fifo);
+    }
+    fifos.push_back(fifo);
+  }
+  return fifos;
+}
+
+void emitPlace(B &builder, int thread, const NetworkPlan &network, const ComponentParts &component, const Region &region,
+               const Tile &tile, const format::Operand &source) {
+  int64_t width = network.streams[component.stream].layout.plane.width;
+  for (const LanePart &part : component.parts) {
+    int64_t channel = component.channelOffset + part.region.channelBegin - region.channelBegin;
+    builder.emit(thread, Opcode::Move, {part.region.channels(), part.region.rows(), width},
+                 B::memory(tile.buffer, tile.at(channel, part.region.rowBegin, 0),
+                           {tile.rows * tile.width, tile.width, 1}),
+                 source);
+  }
+}
+
+void emitPadding(B &builder, int thread, const Region &region, int64_t planeWidth, const Tile &tile, double value) {
+  int64_t rowStride = tile.width, channelStride = tile.rows * tile.width;
+  auto fill = [&](int64_t rowBegin, int64_t rows, int64_t colBegin, int64_t cols) {
+    builder.emit(thread, Opcode::Move, {tile.channels, rows, cols},
+                 B::memory(tile.buffer, (rowBegin - tile.rowBegin) * rowStride + colBegin, {channelStride, rowStride, 1}),
+                 B::immediate(value));
+  };
+  int64_t right = tile.width - tile.padLeft - planeWidth;
+  fill(tile.rowBegin, region.rowBegin - tile.rowBegin, 0, tile.width);
+  fill(region.rowEnd, tile.rowBegin + tile.rows - region.rowEnd, 0, tile.width);
+  fill(region.rowBegin, region.rows(), 0, tile.padLeft);
+  fill(region.rowBegin, region.rows(), tile.padLeft + planeWidth, right);
+}
+
+} // namespace wsc::kernels

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Taking lanes in: from the words that pass on a lane to the part a row needs, in a FIFO, and from there into a tile in SRAM.
+#pragma once
+
+#include "compiler/kernels/KernelRows.h"
+
+namespace wsc::kernels {
+
+// A tile of an input in SRAM: [channel][row][column], `rowBegin` may lie above the plane and the width may hold padding on both sides.
+struct Tile {
+  int16_t buffer = -1;
+  int64_t channels = 0, rowBegin = 0, rows = 0, padLeft = 0, width = 0; // width with padding
+  int64_t elements() const { return channels * rows * width; }
+  int64_t at(int64_t channel, int64_t row, int64_t column) const {
+    return (channel * rows + (row - rowBegin)) * width + padLeft + column;
+  }
+};
+
+// Emits an ingest thread for each component of the row, from `firstThread` on. Returns the FIFOs, one per component.
+std::vector<int16_t> emitIngest(RoleBuilder &builder, int firstThread, const NetworkPlan &network, const KernelPlan &plan,
+                                const KernelRow &row);
+
+// Emits moves that place one component's words, as they come from `source` (the FIFO or the row's queue), into the tile of its input. `region` is what the row needs of that input.
+void emitPlace(RoleBuilder &builder, int thread, const NetworkPlan &network, const ComponentParts &component,
+               const Region &region, const Tile &tile, const format::Operand &source);
+
+// Fills what lies outside the plane with `value`: rows above and below the clipped region, columns left and right.
+void emitPadding(RoleBuilder &builder, int thread, const Region &region, int64_t planeWidth, const Tile &tile,
+                 double value);
+
+} // namespace wsc::kernels

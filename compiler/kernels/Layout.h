@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How tensors lie on the wafer: planes, tiles, lanes.
+//
+// A tensor is mapped as a *plane* of channels × rows × width. Its rows are cut into tiles of `tileRows` (the last may be shorter), and tiles lie from
+// north to south over the wafer's height, so that neighbouring image rows stay neighbours. Between kernels a tensor travels east on *lanes*: one lane
+// per tile and channel block, on one wafer row, carrying its elements in the order [channel][row][column].
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace wsc::kernels {
+
+struct Plane {
+  int64_t channels = 1, rows = 1, width = 1;
+  int64_t elements() const { return channels * rows * width; }
+  bool operator==(const Plane &) const = default;
+};
+
+// Channels [channelBegin, channelEnd) × rows [rowBegin, rowEnd), full width.
+struct Region {
+  int64_t channelBegin = 0, channelEnd = 0, rowBegin = 0, rowEnd = 0;
+  int64_t channels() const { return channelEnd - channelBegin; }
+  int64_t rows() const { return rowEnd - rowBegin; }
+  bool empty() const { return channels() <= 0 || rows() <= 0; }
+};
+
+inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// The lanes of one tensor.
+struct StreamLayout {
+  Plane plane;
+  int64_t tileRows = 1;
+  std::vector<int64_t> blockBegin{0, 1}; // channel block b is [blockBegin[b], blockBegin[b+1])
+  std::vector<int32_t> laneRows;         // wafer row of lane tile·numBlocks()+block
+  // Every receiver takes the lanes it needs in the order of tile mod `orderModulus`, then block. All receivers of a stream share
+  // the modulus and none needs two tiles with the same remainder, so no two receivers wait for each other.
+  int64_t orderModulus = 1;
+
+  int64_t numTiles() const { return ceilDiv(plane.rows, tileRows); }
+  int64_t numBlocks() const { return int64_t(blockBegin.size()) - 1; }
+  int64_t numLanes() const { return numTiles() * numBlocks(); }
+  int64_t tileBegin(int64_t tile) const { return tile * tileRows; }
+  int64_t tileEnd(int64_t tile) const { return std::min(plane.rows, (tile + 1) * tileRows); }
+  int64_t laneWords(int64_t tile, int64_t block) const {
+    return (blockBegin[block + 1] - blockBegin[block]) * (tileEnd(tile) - tileBegin(tile)) * plane.width;
+  }
+};
+
+// The part of a region that arrives on one lane.
+struct LanePart {
+  int64_t tile = 0, block = 0;
+  Region region;
+};
+
+// The lanes that carry `region`, in the order in which every receiver takes them.
+std::vector<LanePart> partsOf(const StreamLayout &layout, const Region &region);
+
+// Number of tiles of `tileRows` rows that `rows` consecutive rows can touch at most.
+int64_t tilesTouched(int64_t rows, int64_t tileRows, int64_t planeRows);
+
+// Wafer rows of a kernel's groups: group g of G begins at row ⌊g·R/G⌋ of the R rows in use, so that tiles of all kernels lie at the same height.
+struct RowGrid {
+  int64_t rowsUsed = 0;
+  int64_t groupBegin(int64_t group, int64_t numGroups) const { return group * rowsUsed / numGroups; }
+  // The rows every group has at least.
+  int64_t groupRows(int64_t numGroups) const { return rowsUsed / numGroups; }
+};
+
+} // namespace wsc::kernels

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Chooses the mapping of a whole network: tiles, slices, columns, FIFO depths; then places its kernels.
+#pragma once
+
+#include "compiler/kernels/Cost.h"
+#include "compiler/solver/Sizing.h"
+
+namespace wsc::kernels {
+
+struct SizingReport {
+  int64_t intervalCycles = 0;      // predicted, slowest kernel
+  int64_t intervalLowerBound = 0;  // least interval any choice of candidates reaches
+  int64_t columns = 0;
+  int32_t bottleneckKernel = -1;
+};
+
+// Fills `grid`, every kernel's `mapping` and `predictedIntervalCycles` and every stream's `layout`. Steps:
+//  1. Tiles, consumers before producers: as many tiles as the mesh has rows for, but no receiver takes more lanes than a core has input queues.
+//  2. Slices: input channels over the rows of a group.
+//  3. Columns: candidates by output channels per column, costed by Cost.h; the sizing solver picks the least interval that fits the mesh's columns.
+//  4. FIFOs where paths rejoin: as deep as the longer path is late, in samples, within the SRAM that is left.
+// Errors: a kernel that fits no rectangle (bytes, limit), or a network that needs more columns than the mesh has.
+absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPlan &network);
+
+// Full-height strips in dataflow order. Kernels with a column already fixed (>= 0) keep it or are refused.
+absl::Status placeNetwork(const target::Target &target, NetworkPlan &network);
+
+// Derives lane rows and order moduli from mappings; needed after mappings change.
+void layOutLanes(NetworkPlan &network);
+
+} // namespace wsc::kernels

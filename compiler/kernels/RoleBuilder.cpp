@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/kernels/RoleBuilder.h"
+
+#include "runtime/timing/Cost.h"
+
+#include "absl/strings/str_cat.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace wsc::kernels {
+
+using namespace format;
+
+namespace {
+constexpr int64_t kElementBytes = 4; // f32
+
+// Code bytes of a role: instructions and the memory descriptors they use.
+int64_t codeBytes(const target::Target &target, const Role &role) {
+  int64_t bytes = 0;
+  for (const Thread &thread : role.threads)
+    for (const Instruction &instruction : thread) {
+      bytes += target.instructionBytes;
+      for (const Operand *operand : {&instruction.dst, &instruction.a, &instruction.b})
+        if (operand->kind == OperandKind::Memory || operand->kind == OperandKind::Fifo)
+          bytes += target.descriptorBytes;
+    }
+  return bytes;
+}
+
+template <typename T> void fillTrailing(std::array<T, kMaxDims> &out, const Dims &values, int64_t scale) {
+  size_t skip = kMaxDims - values.size();
+  for (size_t i = 0; i < values.size(); ++i)
+    out[skip + i] = T(values[i] * scale);
+}
+} // namespace
+
+RoleBuilder::RoleBuilder(std::string name, int32_t kernel, int32_t row, int32_t col, int32_t columns) {
+  role.name = std::move(name);
+  role.kernel = kernel;
+  role.cores.row = row;
+  role.cores.col = col;
+  role.cores.dims[kColumnDim] = {columns, 0, 1};
+}
+
+int16_t RoleBuilder::addBuffer(const std::string &name, BufferKind kind, int64_t elements) {
+  Buffer buffer;
+  buffer.name = name;
+  buffer.kind = kind;
+  buffer.bytes = elements * kElementBytes;
+  role.buffers.push_back(std::move(buffer));
+  return int16_t(role.buffers.size() - 1);
+}
+
+int16_t RoleBuilder::scratch(const std::string &name, int64_t elements) {
+  return addBuffer(name, BufferKind::Scratch, elements);
+}
+
+int16_t RoleBuilder::fifo(const std::string &name, int64_t elements) {
+  return addBuffer(name, BufferKind::Fifo, elements);
+}
+
+int16_t RoleBuilder::constant(const std::string &name, int64_t elements, int32_t section, int64_t offset,
+                              int64_t perColumn) {
+  int16_t index = addBuffer(name, BufferKind::Constant, elements);
+  Buffer &buffer = role.buffers.back();
+  buffer.section = section;
+  buffer.sectionOffset = Affine(offset * kElementBytes);
+  buffer.sectionOffset.perDim[kColumnDim] = role.cores.dims[kColumnDim].count > 1 ? perColumn * kElementBytes : 0;
+  return index;
+}
+
+int16_t RoleBuilder::addQueue(bool output, uint8_t colour) {
+  uint8_t index = 0;
+  for (const Queue &queue : role.queues)
+    index += queue.output == output;
+  role.queues.push_back({output, colour, index});
+  return int16_t(role.queues.size() - 1);
+}
+int16_t RoleBuilder::input(uint8_t colour) { return addQueue(false, colour); }
+int16_t RoleBuilder::output(uint8_t colour) { return addQueue(true, colour); }
+
+Operand RoleBuilder::memory(int16_t buffer, int64_t baseElements, const Dims &strides, const Dims &loopSteps) {
+  Operand operand;
+  operand.kind = OperandKind::Memory;
+  operand.buffer = buffer;
+  operand.base = Affine(baseElements * kElementBytes);
+  fillTrailing(operand.stride, strides, kElementBytes);
+  for (size_t i = 0; i < loopSteps.size(); ++i)
+    operand.loopStep[i] = int32_t(loopSteps[i] * kElementBytes);
+  return operand;
+}
+Operand RoleBuilder::fifoOperand(int16_t buffer) {
+  Operand operand;
+  operand.kind = OperandKind::Fifo;
+  operand.buffer = buffer;
+  return operand;
+}
+Operand RoleBuilder::queue(int16_t queue) {
+  Operand operand;
+  operand.kind = OperandKind::Queue;
+  operand.queue = queue;
+  return operand;
+}
+Operand RoleBuilder::immediate(double value) {
+  Operand operand;
+  operand.kind = OperandKind::Immediate;
+  operand.immediate = value;
+  return operand;
+}
+Operand RoleBuilder::null() {
+  Operand operand;
+  operand.kind = OperandKind::Null;
+  return operand;
+}
+
+void RoleBuilder::emit(int thread, Opcode opcode, const Dims &extents, Operand dst, Operand a, Operand b) {
+  int64_t elements = 1;
+  for (int64_t extent : extents)
+    elements *= extent;
+  if (elements == 0)
+    return;
+  if (int(role.threads.size()) <= thread)
+    role.threads.resize(thread + 1);
+  Instruction instruction;
+  instruction.opcode = opcode;
+  instruction.dst = std::move(dst);
+  instruction.a = std::move(a);
+  instruction.b = std::move(b);
+  fillTrailing(instruction.extent, extents, 1);
+  role.threads[thread].push_back(std::move(instruction));
+}
+
+void RoleBuilder::loop(int thread, int64_t trips) {
+  if (int(role.threads.size()) <= thread)
+    role.threads.resize(thread + 1);
+  Instruction instruction;
+  instruction.opcode = Opcode::Loop;
+  instruction.extent[0] = Affine(trips);
+  role.threads[thread].push_back(std::move(instruction));
+}
+
+void RoleBuilder::endLoop(int thread) {
+  Instruction instruction;
+  instruction.opcode = Opcode::EndLoop;
+  role.threads[thread].push_back(std::move(instruction));
+}
+
+void RoleBuilder::sendControl(int thread, int16_t queueIndex, int count) {
+  Instruction instruction;
+  instruction.opcode = Opcode::SendControl;
+  instruction.dst = queue(queueIndex);
+  instruction.controlCount = uint8_t(count);
+  role.threads[thread].push_back(std::move(instruction));
+}
+
+int64_t RoleBuilder::sramBytes(const target::Target &target) const {
+  int64_t bytes = target.runtimeReserveBytes + target.stackBytes + codeBytes(target, role);
+  for (const Buffer &buffer : role.buffers)
+    bytes += buffer.bytes;
+  return bytes;
+}
+
+absl::StatusOr<Role> RoleBuilder::finish(const target::Target &target) {
+  int64_t address = target.runtimeReserveBytes + target.stackBytes + codeBytes(target, role);
+  address = (address + 7) / 8 * 8;
+  for (Buffer &buffer : role.buffers) {
+    buffer.address = address;
+    address += (buffer.bytes + 7) / 8 * 8;
+  }
+  if (address > target.sramBytes) {
+    std::string breakdown;
+    for (const Buffer &buffer : role.buffers)
+      absl::StrAppend(&breakdown, breakdown.empty() ? "" : ", ", buffer.name, " ", buffer.bytes);
+    return absl::ResourceExhaustedError(absl::StrCat(role.name, " needs ", address, " bytes on core (", role.cores.row,
+                                                     ", ", role.cores.col, "), limit is ", target.sramBytes, " (",
+                                                     breakdown, ")"));
+  }
+  return std::move(role);
+}
+
+static int64_t walk(const Role &role, const std::function<int64_t(const Instruction &, int64_t elements)> &cost) {
+  int64_t total = 0;
+  for (const Thread &thread : role.threads) {
+    std::vector<int64_t> trips{1};
+    for (const Instruction &instruction : thread) {
+      if (instruction.opcode == Opcode::EndLoop) {
+        trips.pop_back();
+        continue;
+      }
+      if (instruction.opcode == Opcode::Loop) {
+        total += trips.back() * cost(instruction, instruction.extent[0].constant);
+        trips.push_back(trips.back() * instruction.extent[0].constant);
+        continue;
+      }
+      int64_t elements = 1;
+      for (const Affine &extent : instruction.extent)
+        elements *= extent.constant;
+      total += trips.back() * cost(instruction, elements);
+    }
+  }
+  return total;
+}
+
+int64_t issueCycles(const target::Target &target, const Role &role) {
+  return walk(role, [&](const Instruction &instruction, int64_t elements) -> int64_t {
+    if (instruction.opcode == Opcode::Loop)
+      return elements * target.loopCycles;
+    if (instruction.opcode == Opcode::SendControl)
+      return 1;
+    bool usesQueue = instruction.dst.kind == OperandKind::Queue || instruction.a.kind == OperandKind::Queue ||
+                     instruction.b.kind == OperandKind::Queue;
+    return timing::instructionCycles(target, instruction.opcode, instruction.type, elements,
+                                     usesQueue ? timing::fabricWords(instruction.type, elements) : 0);
+  });
+}
+
+int64_t fmaElements(const Role &role) {
+  return walk(role, [](const Instruction &instruction, int64_t elements) -> int64_t {
+    return instruction.opcode == Opcode::Fma ? elements : 0;
+  });
+}
+
+} // namespace wsc::kernels

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Builds the program of one run of neighbouring cores in one row: buffers, queues, threads. Rows of equal programs are joined into lattices afterwards (Merge.h).
+#pragma once
+
+#include "runtime/format/Executable.h"
+
+#include "absl/status/statusor.h"
+
+#include <initializer_list>
+
+namespace wsc::kernels {
+
+// The lattice dimension that runs over columns; rows use the ones before it.
+constexpr int kColumnDim = 3;
+
+// Up to four extents or strides, outermost first; missing leading dimensions are 1 (extents) or 0 (strides).
+using Dims = std::vector<int64_t>;
+
+class RoleBuilder {
+public:
+  RoleBuilder(std::string name, int32_t kernel, int32_t row, int32_t col, int32_t columns = 1);
+
+  // Buffers; sizes in elements of f32.
+  int16_t scratch(const std::string &name, int64_t elements);
+  int16_t fifo(const std::string &name, int64_t elements);
+  // `offset` and `perColumn` in elements inside section `section`.
+  int16_t constant(const std::string &name, int64_t elements, int32_t section, int64_t offset, int64_t perColumn = 0);
+  int16_t input(uint8_t colour);
+  int16_t output(uint8_t colour);
+
+  // Operands. Strides in elements, aligned to the innermost dimension.
+  static format::Operand memory(int16_t buffer, int64_t baseElements, const Dims &strides, const Dims &loopSteps = {});
+  static format::Operand fifoOperand(int16_t buffer);
+  static format::Operand queue(int16_t queue);
+  static format::Operand immediate(double value);
+  static format::Operand null();
+
+  // Appends to thread `thread` (created on first use).
+  void emit(int thread, format::Opcode opcode, const Dims &extents, format::Operand dst, format::Operand a,
+            format::Operand b = {});
+  void loop(int thread, int64_t trips);
+  void endLoop(int thread);
+  void sendControl(int thread, int16_t queue, int count);
+
+  // Assigns SRAM addresses and hands the role over. Errors: the role does not fit (which buffers, how many bytes, limit).
+  absl::StatusOr<format::Role> finish(const target::Target &target);
+
+  // Bytes of SRAM the role needs in all, code and reserve included.
+  int64_t sramBytes(const target::Target &target) const;
+
+private:
+  int16_t addBuffer(const std::string &name, format::BufferKind kind, int64_t elements);
+  int16_t addQueue(bool output, uint8_t colour);
+  format::Role role;
+};
+
+// Issue slots (cycles) a core of `role` spends per sample, all threads together.
+int64_t issueCycles(const target::Target &target, const format::Role &role);
+// Multiply-adds of one core of the role per sample.
+int64_t fmaElements(const format::Role &role);
+
+} // namespace wsc::kernels

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Routes of a placed network.
+//
+// Inside a contraction's rectangle: one colour multicasts along rows, two alternate down the chain reduce. Between kernels each lane is a *comb*: a gather (along the last row
+// of a group, or down the column of a one-column kernel), a trunk east on the lane's row, and at each consumer's column a vertical tooth that delivers to the rows that need the lane.
+// A consumer east of another hangs on the same trunk, so a fork costs no extra words.
+#pragma once
+
+#include "compiler/kernels/KernelRows.h"
+#include "compiler/solver/Colouring.h"
+
+namespace wsc::kernels {
+
+// One lane's way over the mesh.
+struct LaneRoute {
+  int32_t stream = 0, lane = 0;
+  int32_t row = 0;                             // of the trunk
+  int32_t trunkBegin = 0, trunkEnd = 0;        // columns the trunk covers, inclusive; trunkBegin is where words first flow east
+  bool fromPort = false, toPort = false;       // enters at the west edge, leaves at the east edge
+  int32_t gatherColBegin = 0, gatherColEnd = 0; // contraction: sending columns, inclusive
+  int32_t gatherRowBegin = 0, gatherRowEnd = 0; // one-column kernel: sending rows, inclusive
+  struct Tooth {
+    int32_t col = 0;
+    std::vector<int32_t> rows; // that take the lane, ascending
+  };
+  std::vector<Tooth> teeth; // by column
+};
+
+// Every lane of every stream, in order of stream and lane.
+std::vector<LaneRoute> laneRoutes(const target::Target &target, const NetworkPlan &network);
+
+// The colouring problem of a placed network: first three items per contraction (row, chain even, chain odd), in kernel order, then one
+// item per lane route.
+solver::colouring::Problem colouringProblem(const target::Target &target, const NetworkPlan &network,
+                                            const std::vector<LaneRoute> &lanes);
+// Writes the colours of a solution into the plan.
+void applyColours(NetworkPlan &network, const std::vector<LaneRoute> &lanes,
+                  const solver::colouring::Solution &solution);
+
+// Router settings, I/O bindings and nets of a coloured network.
+void emitRoutes(const target::Target &target, const NetworkPlan &network, const std::vector<LaneRoute> &lanes,
+                format::Configuration &configuration);
+
+} // namespace wsc::kernels

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What code generation is told about a network: streams, kernels, and how each kernel is mapped, placed and coloured. Plain data, no IR:
+// the wafer dialect is read into these structures, sizing searches over `Mapping`, generation turns them into roles and routes.
+#pragma once
+
+#include "compiler/emit/SectionRecipe.h"
+#include "compiler/kernels/Layout.h"
+#include "runtime/format/Executable.h"
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace wsc::kernels {
+
+// Constant elements, where they are: bytes of a file or in memory. `offset` is the first element used; strides stand where the view is used.
+struct ConstantView {
+  std::string path;
+  int64_t sourceOffset = 0, sourceBytes = 0;
+  std::shared_ptr<const std::vector<std::byte>> inlineBytes;
+  int64_t offset = 0;
+
+  // A section over this source, without extents.
+  emit::SectionRecipe recipe(std::string name) const {
+    emit::SectionRecipe recipe;
+    recipe.name = std::move(name);
+    recipe.path = path;
+    recipe.sourceOffset = sourceOffset;
+    recipe.sourceBytes = sourceBytes;
+    recipe.inlineBytes = inlineBytes;
+    recipe.elementOffset = offset;
+    return recipe;
+  }
+};
+
+// A contraction with resident weights: convolution (implicit GEMM) or matrix product. out[o,h,w] = bias[o] + Σ weights[o,i,y,x] · in[i, h·strideH −
+// padTop + y·dilationH, w·strideW − padLeft + x·dilationW].
+struct Contraction {
+  int64_t kernelH = 1, kernelW = 1, strideH = 1, strideW = 1, dilationH = 1, dilationW = 1, padTop = 0, padLeft = 0;
+  ConstantView weights;
+  int64_t weightStrideOut = 0, weightStrideIn = 0, weightStrideH = 0, weightStrideW = 0; // elements
+  std::optional<ConstantView> bias;                                                      // one per output channel
+};
+
+// A window that slides over each channel apart.
+struct Window {
+  enum class Kind { Max, Sum, Depthwise } kind = Kind::Max;
+  int64_t kernelH = 1, kernelW = 1, strideH = 1, strideW = 1, dilationH = 1, dilationW = 1, padTop = 0, padLeft = 0;
+  ConstantView weights; // Depthwise
+  int64_t weightStrideChannel = 0, weightStrideH = 0, weightStrideW = 0;
+  std::optional<ConstantView> bias;
+};
+
+// One elementwise operation on a tile. Values are numbered: first the kernel's inputs (for contractions and windows: value 0 is their result),
+// then one per operation, in order.
+struct TileOperand {
+  enum class Kind { Value, PerChannel, PerPixel, Scalar } kind = Kind::Scalar;
+  int32_t value = 0;
+  ConstantView constant; // PerChannel: one element per channel; PerPixel: rows × width, row-major
+  double scalar = 0;
+};
+struct TileOp {
+  format::Opcode opcode = format::Opcode::Move;
+  std::vector<TileOperand> operands; // one or two
+};
+
+// Softmax (or its logarithm) over the channels of each pixel.
+struct Softmax {
+  bool logarithm = false;
+};
+
+enum class KernelKind { Contraction, Window, Elementwise, Softmax };
+
+// An input: streams concatenated along channels.
+struct KernelInput {
+  std::vector<int32_t> streams;
+};
+
+struct KernelSpec {
+  std::string name;
+  std::vector<std::string> layers;
+  int64_t macs = 0; // of the network's own definition
+  KernelKind kind = KernelKind::Elementwise;
+  std::vector<KernelInput> inputs;
+  Plane out;
+  Contraction contraction;
+  Window window;
+  Softmax softmax;
+  std::vector<TileOp> tileOps; // applied to the result, in order
+  int32_t outStream = -1;
+};
+
+// How a kernel covers its rectangle. Groups = tiles of the output. Rows of a group are channel slices (of the input for a contraction, of the output
+// otherwise); columns of a contraction are slices of output channels.
+struct Mapping {
+  int64_t channelsPerSlice = 1, slices = 1;
+  int64_t channelsPerColumn = 1, columns = 1; // contraction only; the feeder column comes on top
+  std::vector<int64_t> fifoSamples;           // per (input, component), in order: samples its FIFO holds
+};
+
+struct Placement {
+  int32_t col = -1; // -1: not placed
+};
+
+struct KernelColours {
+  uint8_t row = 0;                    // feeder → row
+  std::array<uint8_t, 2> chain{0, 0}; // chain reduce, by parity of the slice
+};
+
+struct KernelPlan {
+  KernelSpec spec;
+  Mapping mapping;
+  Placement placement;
+  KernelColours colours;
+  int64_t predictedIntervalCycles = 0;
+  int32_t width() const { return int32_t(spec.kind == KernelKind::Contraction ? mapping.columns + 1 : 1); }
+};
+
+// A tensor in flight: produced by a kernel or entering the wafer, taken by kernels or leaving it.
+struct StreamPlan {
+  std::string name;
+  StreamLayout layout;
+  std::vector<uint8_t> laneColours; // per lane
+  int32_t producer = -1;            // kernel; -1: an input of the network
+  std::vector<int32_t> consumers;   // kernels
+  // Network input or output: the entry's tensor, and where element (channel, row, column) lies in it. The channel may be split in two digits.
+  struct Host {
+    int32_t tensor = -1;
+    int64_t offset = 0;
+    int64_t channelInner = 1; // channel = outer·channelInner + inner
+    int64_t strideChannelOuter = 0, strideChannelInner = 0, strideRow = 0, strideColumn = 0; // elements
+  };
+  std::optional<Host> input;
+  std::vector<Host> outputs;
+};
+
+struct NetworkPlan {
+  std::string name = "main";
+  RowGrid grid;
+  std::vector<StreamPlan> streams;
+  std::vector<KernelPlan> kernels; // in dataflow order
+  std::vector<format::TensorType> inputs, outputs;
+};
+
+} // namespace wsc::kernels

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/kernels/TileProgram.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace wsc::kernels {
+
+using format::Opcode;
+using format::Operand;
+using B = RoleBuilder;
+
+int32_t vectorSection(SectionTable &sections, const std::string &name, const ConstantView &view, int64_t count,
+                      int64_t stride) {
+  emit::SectionRecipe recipe = view.recipe(name);
+  recipe.extents = {count};
+  recipe.strides = {stride};
+  return sections.add(std::move(recipe));
+}
+
+namespace {
+// An operand with the strides it walks the tile with.
+Operand walk(Operand operand, const std::array<int64_t, 3> &strides) {
+  if (operand.kind == format::OperandKind::Memory)
+    for (int d = 0; d < 3; ++d)
+      operand.stride[d + 1] = int32_t(strides[d] * 4);
+  return operand;
+}
+} // namespace
+
+absl::Status emitTileProgram(B &builder, int thread, const std::string &kernel, const std::vector<TileOp> &ops,
+                             std::vector<TileValue> values, const TileShape &shape, int16_t out,
+                             SectionTable &sections) {
+  Dims extents{shape.channels, shape.rows, shape.width};
+  std::array<int64_t, 3> packed{shape.rows * shape.width, shape.width, 1};
+  size_t numInputs = values.size();
+  std::vector<size_t> lastUse(numInputs + ops.size(), 0);
+  for (size_t i = 0; i < ops.size(); ++i)
+    for (const TileOperand &operand : ops[i].operands)
+      if (operand.kind == TileOperand::Kind::Value)
+        lastUse[operand.value] = i;
+
+  for (size_t i = 0; i < ops.size(); ++i) {
+    const TileOp &op = ops[i];
+    std::vector<Operand> sources;
+    for (size_t k = 0; k < op.operands.size(); ++k) {
+      const TileOperand &operand = op.operands[k];
+      std::string name = absl::StrCat(kernel, ".op", i, ".", k);
+      switch (operand.kind) {
+      case TileOperand::Kind::Value:
+        sources.push_back(walk(values[operand.value].operand, values[operand.value].strides));
+        break;
+      case TileOperand::Kind::Scalar:
+        sources.push_back(B::immediate(operand.scalar));
+        break;
+      case TileOperand::Kind::PerChannel: {
+        int32_t section = vectorSection(sections, name, operand.constant, shape.planeChannels, 1);
+        int16_t buffer = builder.constant(absl::StrCat("c", i, ".", k), shape.channels, section, shape.firstChannel,
+                                          shape.channelsPerColumn);
+        sources.push_back(walk(B::memory(buffer, 0, {}), {1, 0, 0}));
+        break;
+      }
+      case TileOperand::Kind::PerPixel: {
+        int32_t section = vectorSection(sections, name, operand.constant, shape.planeRows * shape.width, 1);
+        int16_t buffer = builder.constant(absl::StrCat("p", i, ".", k), shape.rows * shape.width, section,
+                                          shape.firstRow * shape.width);
+        sources.push_back(walk(B::memory(buffer, 0, {}), {0, shape.width, 1}));
+        break;
+      }
+      }
+    }
+    if (sources.size() == 1)
+      sources.emplace_back();
+
+    bool last = i + 1 == ops.size();
+    if (last) {
+      builder.emit(thread, op.opcode, extents, B::fifoOperand(out), sources[0], sources[1]);
+      return absl::OkStatus();
+    }
+    // In place where an operand ends here, else in a new buffer.
+    TileValue result;
+    bool found = false;
+    for (const TileOperand &operand : op.operands)
+      if (!found && operand.kind == TileOperand::Kind::Value && values[operand.value].full &&
+          lastUse[operand.value] == i) {
+        result = values[operand.value];
+        found = true;
+      }
+    if (!found)
+      result = {B::memory(builder.scratch(absl::StrCat("t", i), shape.channels * shape.rows * shape.width), 0, {}),
+                packed, true};
+    builder.emit(thread, op.opcode, extents, walk(result.operand, result.strides), sources[0], sources[1]);
+    values.push_back(result);
+  }
+  builder.emit(thread, Opcode::Move, extents, B::fifoOperand(out), walk(values.back().operand, values.back().strides));
+  return absl::OkStatus();
+}
+
+} // namespace wsc::kernels

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/kernels/Tiling.h"
+
+#include "absl/strings/str_cat.h"
+
+#include <set>
+
+namespace wsc::kernels {
+
+namespace {
+// Network inputs come on about this many lanes: enough to use the wafer's off-wafer bandwidth.
+int64_t inputLanes(const target::Target &target) { return std::max<int64_t>(1, int64_t(target.ioWordsPerCycle() * 1.5)); }
+
+// Two channel blocks pay off when a lane would carry more words than this.
+constexpr int64_t kWordsWorthTwoBlocks = 1024;
+
+int64_t numComponents(const KernelSpec &spec) {
+  int64_t count = 0;
+  for (const KernelInput &input : spec.inputs)
+    count += int64_t(input.streams.size());
+  return count;
+}
+
+// Rows in use: the largest number of rows, at most the mesh's, that most tile counts divide.
+int64_t chooseRowsUsed(const target::Target &target, const NetworkPlan &network) {
+  int64_t best = target.rows;
+  double bestScore = -1;
+  std::multiset<int64_t> counts;
+  for (const StreamPlan &stream : network.streams)
+    counts.insert(stream.layout.numTiles());
+  for (int64_t rows = target.rows; rows >= std::max<int64_t>(1, target.rows * 9 / 10); --rows) {
+    double score = double(rows) / double(target.rows);
+    int64_t even = 0;
+    for (int64_t count : counts)
+      even += rows % count == 0 || (2 * rows) % count == 0;
+    score += 0.2 * double(even) / double(counts.size());
+    if (score > bestScore) {
+      bestScore = score;
+      best = rows;
+    }
+  }
+  return best;
+}
+} // namespace
+
+int64_t inputRowsFor(const KernelSpec &spec, int64_t outRows, int64_t inputRows) {
+  int64_t rows = outRows;
+  if (spec.kind == KernelKind::Contraction)
+    rows = (outRows - 1) * spec.contraction.strideH + (spec.contraction.kernelH - 1) * spec.contraction.dilationH + 1;
+  else if (spec.kind == KernelKind::Window)
+    rows = (outRows - 1) * spec.window.strideH + (spec.window.kernelH - 1) * spec.window.dilationH + 1;
+  return std::min(rows, inputRows);
+}
+
+absl::Status chooseTiles(const target::Target &target, NetworkPlan &network) {
+  int64_t queues = int64_t(target.inputQueueWords.size());
+  // Kernels are in dataflow order, so a stream's consumers come after its producer: go backwards.
+  auto tile = [&](StreamPlan &stream) -> absl::Status {
+    StreamLayout &layout = stream.layout;
+    int64_t rows = layout.plane.rows;
+    layout.tileRows = ceilDiv(rows, stream.producer < 0 ? std::min<int64_t>(target.rows, inputLanes(target)) : target.rows);
+    int64_t lanes = 1, lanesWorst = 0; // with one block
+    for (;; ++layout.tileRows) {
+      lanes = 1;
+      bool fits = true;
+      for (int32_t consumer : stream.consumers) {
+        const KernelSpec &spec = network.kernels[consumer].spec;
+        int64_t needed = inputRowsFor(spec, network.streams[spec.outStream].layout.tileRows, rows);
+        int64_t touched = tilesTouched(needed, layout.tileRows, rows);
+        lanes = std::max(lanes, touched);
+        fits &= touched * numComponents(spec) <= queues;
+      }
+      if (fits || layout.tileRows >= rows)
+        break;
+    }
+    layout.orderModulus = lanes;
+    // Two channel blocks halve the words of a lane where every receiver has the queues for it.
+    bool two = stream.producer >= 0 && layout.plane.channels >= 2;
+    for (int32_t consumer : stream.consumers) {
+      int64_t all = lanes * numComponents(network.kernels[consumer].spec);
+      lanesWorst = std::max(lanesWorst, all);
+      two &= 2 * all <= queues;
+    }
+    for (const StreamPlan::Host &host : stream.outputs)
+      two &= host.channelInner == 1;
+    two &= layout.plane.channels * layout.tileRows * layout.plane.width > kWordsWorthTwoBlocks;
+    if (lanesWorst > queues)
+      return absl::ResourceExhaustedError(absl::StrCat("a receiver of ", stream.name, " takes ", lanesWorst,
+                                                       " lanes, a core has ", queues, " input queues"));
+    layout.blockBegin = two ? std::vector<int64_t>{0, ceilDiv(layout.plane.channels, 2), layout.plane.channels}
+                            : std::vector<int64_t>{0, layout.plane.channels};
+    return absl::OkStatus();
+  };
+  for (size_t k = network.kernels.size(); k-- > 0;)
+    if (auto status = tile(network.streams[network.kernels[k].spec.outStream]); !status.ok())
+      return status;
+  for (StreamPlan &stream : network.streams)
+    if (stream.producer < 0)
+      if (auto status = tile(stream); !status.ok())
+        return status;
+  network.grid.rowsUsed = chooseRowsUsed(target, network);
+  return absl::OkStatus();
+}
+
+} // namespace wsc::kernels

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// First step of sizing: how the rows of every tensor are cut into tiles, and how many rows of the mesh are used.
+#pragma once
+
+#include "compiler/kernels/Spec.h"
+
+#include "runtime/target/Target.h"
+
+#include "absl/status/status.h"
+
+namespace wsc::kernels {
+
+// Rows of input a kernel needs for `outRows` consecutive rows of output.
+int64_t inputRowsFor(const KernelSpec &spec, int64_t outRows, int64_t inputRows);
+
+// Sets every stream's `tileRows`, `orderModulus` and the number of its channel blocks (boundaries are nominal until columns are chosen), and the grid.
+absl::Status chooseTiles(const target::Target &target, NetworkPlan &network);
+
+} // namespace wsc::kernels

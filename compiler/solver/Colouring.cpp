@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The colouring problem judged: limits, an independent check of solutions, and the bound.
+//
+// verify() writes each item's index into a grid of owners, one colour after the other, and meets a conflict as a router
+// that has an owner of the same colour. The bound counts items per router with two-dimensional differences over each
+// item's rectangles made disjoint.
+#include "compiler/solver/Colouring.h"
+
+#include "compiler/solver/ColouringConflicts.h"
+
+#include "absl/strings/str_cat.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace wsc::solver::colouring {
+
+namespace {
+constexpr int64_t kMaxRouters = int64_t(1) << 26;
+constexpr size_t kMaxColours = 64;
+} // namespace
+
+absl::Status Problem::check() const {
+  if (rows < 1 || cols < 1 || int64_t(rows) * cols > kMaxRouters)
+    return absl::InvalidArgumentError(
+        absl::StrCat("colouring: mesh ", rows, "x", cols, " must have 1 to ", kMaxRouters, " routers"));
+  std::set<int32_t> distinct;
+  for (int32_t colour : colours) {
+    if (colour < 0)
+      return absl::InvalidArgumentError(absl::StrCat("colouring: colour ", colour, " is negative"));
+    if (!distinct.insert(colour).second)
+      return absl::InvalidArgumentError(absl::StrCat("colouring: colour ", colour, " is listed twice"));
+  }
+  for (const Item &item : items) {
+    if (item.fixedColour) {
+      if (*item.fixedColour < 0)
+        return absl::InvalidArgumentError(absl::StrCat("colouring: item ", item.name, " is fixed to colour ",
+                                                       *item.fixedColour, ", which is negative"));
+      distinct.insert(*item.fixedColour);
+    }
+    for (const Rectangle &rect : item.rectangles)
+      if (rect.rowBegin < 0 || rect.rowBegin >= rect.rowEnd || rect.rowEnd > rows || rect.colBegin < 0 ||
+          rect.colBegin >= rect.colEnd || rect.colEnd > cols || rect.rowStep < 1)
+        return absl::InvalidArgumentError(
+            absl::StrCat("colouring: item ", item.name, " has rectangle rows [", rect.rowBegin, ", ", rect.rowEnd,
+                         ") step ", rect.rowStep, ", columns [", rect.colBegin, ", ", rect.colEnd,
+                         "); it must be non-empty, with step at least 1, inside mesh ", rows, "x", cols));
+  }
+  if (distinct.size() > kMaxColours)
+    return absl::InvalidArgumentError(
+        absl::StrCat("colouring: ", distinct.size(), " different colours, the limit is ", kMaxColours));
+  return absl::OkStatus();
+}
+
+absl::Status Solution::verify(const Problem &problem) const {
+  if (colourOf.size() != problem.items.size())
+    return absl::FailedPreconditionError(
+        absl::StrCat("colouring: solution has ", colourOf.size(), " colours for ", problem.items.size(), " items"));
+  std::vector<int32_t> byColour(colourOf.size());
+  for (size_t i = 0; i < colourOf.size(); ++i) {
+    const Item &item = problem.items[i];
+    byColour[i] = int32_t(i);
+    if (item.fixedColour) {
+      if (colourOf[i] != *item.fixedColour)
+        return absl::FailedPreconditionError(absl::StrCat("colouring: item ", item.name, " has colour ", colourOf[i],
+                                                          ", but is fixed to ", *item.fixedColour));
+    } else if (std::find(problem.colours.begin(), problem.colours.end(), colourOf[i]) == problem.colours.end()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("colouring: item ", item.name, " has colour ", colourOf[i], ", which is not available"));
+    }
+  }
+  std::sort(byColour.begin(), byColour.end(),
+            [&](int32_t a, int32_t b) { return std::tie(colourOf[a], a) < std::tie(colourOf[b], b); });
+
+  std::vector<int32_t> owner(size_t(problem.rows) * problem.cols, -1);
+  for (int32_t i : byColour)
+    for (const Rectangle &rect : problem.items[i].rectangles)
+      for (int64_t row = rect.rowBegin; row < rect.rowEnd; row += rect.rowStep)
+        for (int32_t col = rect.colBegin; col < rect.colEnd; ++col) {
+          int32_t &holder = owner[size_t(row) * problem.cols + col];
+          if (holder >= 0 && holder != i && colourOf[holder] == colourOf[i])
+            return absl::FailedPreconditionError(absl::StrCat("colouring: items ", problem.items[holder].name, " and ",
+                                                              problem.items[i].name, " both have colour ", colourOf[i],
+                                                              " on router (", row, ", ", col, ")"));
+          holder = i;
+        }
+  return absl::OkStatus();
+}
+
+std::vector<int32_t> itemsAt(const Problem &problem, int32_t row, int32_t col) {
+  std::vector<int32_t> result;
+  for (size_t i = 0; i < problem.items.size(); ++i)
+    for (const Rectangle &rect : problem.items[i].rectangles)
+      if (row >= rect.rowBegin && row < rect.rowEnd && (row - rect.rowBegin) % rect.rowStep == 0 &&
+          col >= rect.colBegin && col < rect.colEnd) {
+        result.push_back(int32_t(i));
+        break;
+      }
+  return result;
+}
+
+Load mostLoadedRouter(const Problem &problem, bool freeOnly) {
+  // One row and one column more than the mesh, for the differences that end at its edges.
+  size_t pitch = size_t(problem.cols) + 1;
+  std::vector<int32_t> count((size_t(problem.rows) + 1) * pitch, 0);
+  for (const Item &item : problem.items) {
+    if (freeOnly && item.fixedColour &&
+        std::find(problem.colours.begin(), problem.colours.end(), *item.fixedColour) == problem.colours.end())
+      continue;
+    for (const Rectangle &rect : disjointRectangles(item)) {
+      auto add = [&](size_t rowBegin, size_t rowEnd) {
+        ++count[rowBegin * pitch + rect.colBegin];
+        --count[rowBegin * pitch + rect.colEnd];
+        --count[rowEnd * pitch + rect.colBegin];
+        ++count[rowEnd * pitch + rect.colEnd];
+      };
+      if (rect.rowStep == 1)
+        add(rect.rowBegin, rect.rowEnd);
+      else
+        for (int64_t row = rect.rowBegin; row < rect.rowEnd; row += rect.rowStep)
+          add(row, row + 1);
+    }
+  }
+  Load load;
+  for (int32_t row = 0; row < problem.rows; ++row) {
+    int32_t along = 0;
+    for (int32_t col = 0; col < problem.cols; ++col) {
+      size_t at = size_t(row) * pitch + col;
+      along += count[at]; // differences of this row, summed from the west
+      count[at] = along + (row > 0 ? count[at - pitch] : 0);
+      if (count[at] > load.items)
+        load = {row, col, count[at]};
+    }
+  }
+  return load;
+}
+
+Stats evaluate(const Problem &problem, const Solution &solution) {
+  std::set<int32_t> used(solution.colourOf.begin(), solution.colourOf.end());
+  // An item without rectangles needs a colour too.
+  int64_t bound = std::max(mostLoadedRouter(problem).items, int64_t(!problem.items.empty()));
+  return {int64_t(used.size()), bound};
+}
+
+absl::StatusOr<Solution> solve(const Problem &problem) {
+  for (auto algorithm : {solveFirstFit, solveWestFirst}) {
+    absl::StatusOr<Solution> solution = algorithm(problem);
+    if (solution.ok() || !absl::IsResourceExhausted(solution.status()))
+      return solution;
+  }
+  return solveDsatur(problem);
+}
+
+} // namespace wsc::solver::colouring

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the colouring algorithms share: colours as bits, disjoint rectangles, the conflict graph, and messages.
+#pragma once
+
+#include "compiler/solver/Colouring.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace wsc::solver::colouring {
+
+// Colours numbered densely: those available first, in the problem's order, then those that only fixed items hold.
+struct ColourBits {
+  explicit ColourBits(const Problem &problem);
+  uint64_t bitOf(int32_t colour) const;
+
+  std::vector<int32_t> colours; // bit number → colour
+  uint64_t available = 0;       // bits of Problem::colours
+};
+
+// The routers of an item as rectangles that have none in common.
+std::vector<Rectangle> disjointRectangles(const Item &item);
+
+// Conflicts in compressed rows: the neighbours of item i are neighbours[first[i]] … neighbours[first[i + 1] − 1], each
+// once, ascending.
+//
+// Built by a sweep over the mesh's rows. The rectangles alive in the current row are listed by the column where they
+// begin and at every 32nd column that they cover, so that those overlapping a new rectangle are found without looking
+// at the others.
+struct ConflictGraph {
+  explicit ConflictGraph(const Problem &problem);
+
+  std::vector<int64_t> first;
+  std::vector<int32_t> neighbours;
+};
+
+// ResourceExhausted: `item` found no colour. Names the most loaded router, its items and the limit.
+absl::Status noColour(const Problem &problem, int32_t item);
+// OK, or ResourceExhausted if a router is passed by more items than there are colours.
+absl::Status checkLoad(const Problem &problem);
+
+} // namespace wsc::solver::colouring

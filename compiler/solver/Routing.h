@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Routes for lanes: each net a comb, one horizontal trunk on its source's row and a vertical tooth at every column that
+// must be reached.
+//
+// Nets do not block each other here: links are shared in time, and routers that carry several nets tell them apart by
+// colour (Colouring.h). What a link carries is counted, and compared with its capacity in a report.
+#pragma once
+
+#include "compiler/solver/Stats.h"
+
+#include "absl/status/statusor.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace wsc::solver::routing {
+
+// All routers (rowLo … rowHi, col), both ends included, must be reached.
+struct Sink {
+  int32_t col = 0, rowLo = 0, rowHi = 0;
+};
+
+struct Net {
+  std::string name;
+  int32_t row = 0, colBegin = 0; // the first router that the net passes: where the lane leaves its kernel
+  int64_t wordsPerSample = 0;    // over every link of the tree
+  std::vector<Sink> sinks;       // at least one; may overlap
+};
+
+// At most 2^24 routers, 2^40 words per net and 2^60 over all nets.
+struct Problem {
+  int32_t rows = 0, cols = 0; // of the mesh, routers
+  std::optional<int64_t>
+      linkCapacityWords; // words per sample a link can carry: the interval in cycles at one word per cycle
+  std::vector<Net> nets;
+
+  // InvalidArgument: sizes outside their limits, source or sink outside the mesh, net without sinks, rowLo > rowHi.
+  absl::Status check() const;
+};
+
+// A straight run of links from router (row, col) to router (rowEnd, colEnd), in that direction; at least one link.
+struct Segment {
+  int32_t row = 0, col = 0, rowEnd = 0, colEnd = 0;
+};
+
+struct Solution {
+  std::vector<std::vector<Segment>> segmentsOf; // per net; empty where the source is the only sink
+
+  // FailedPrecondition: a segment that is not straight or leaves the mesh, a router fed twice, links the source does
+  // not reach, a sink not reached.
+  absl::Status verify(const Problem &problem) const;
+};
+
+// Combs: trunk on the source's row between the outermost columns, one tooth each way per sink column. Errors: what
+// check() says.
+absl::StatusOr<Solution> solveCombs(const Problem &problem);
+
+enum class Direction { North, South, East, West };
+const char *name(Direction direction);
+
+// Value: links of all trees (wire length). Bound: per net the largest of the bounding box's half perimeter and, counted
+// by columns and by rows, the routers that any tree needs; exact where all sinks lie on the source's row.
+struct RoutingStats : Stats {
+  // The link with most words per sample (first in order of row, column, direction): out of router (row, col) in
+  // `direction`.
+  int64_t mostWords = 0;
+  int32_t row = 0, col = 0;
+  Direction direction = Direction::East;
+  int64_t linksUsed = 0;
+  int64_t linksOverCapacity = 0; // 0 where no capacity is given
+};
+RoutingStats evaluate(const Problem &problem, const Solution &solution);
+// The least number of links a tree of this net has.
+int64_t lowerBound(const Net &net);
+
+// ResourceExhausted if any link carries more than Problem::linkCapacityWords: the worst one, its words and the nets on
+// it.
+absl::Status checkCapacity(const Problem &problem, const Solution &solution);
+
+// Text: `wsc-problem routing 1`, `mesh ROWS COLS`, optional `capacity WORDS`, then `net NAME ROW COL WORDS`, each
+// followed by its `sink COL ROWLO ROWHI` lines. Solutions: `wsc-solution routing 1`, then `net NAME` per net in order,
+// each followed by its `segment ROW COL ROWEND COLEND` lines.
+absl::StatusOr<Problem> parseProblem(const std::string &text);
+std::string printProblem(const Problem &problem);
+absl::StatusOr<Solution> parseSolution(const std::string &text, const Problem &problem);
+std::string printSolution(const Problem &problem, const Solution &solution);
+
+} // namespace wsc::solver::routing

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Attributes of the wafer dialect: what sizing, placement and routing decide.
+#ifndef WSC_DIALECTS_WAFER_ATTRIBUTES_TD
+#define WSC_DIALECTS_WAFER_ATTRIBUTES_TD
+
+include "dialects/wafer/WaferDialect.td"
+
+class Wafer_Attr<string name, string attrMnemonic> : AttrDef<Wafer_Dialect, name> {
+  let mnemonic = attrMnemonic;
+  let genVerifyDecl = 1;
+}
+
+def Wafer_MappingAttr : Wafer_Attr<"Mapping", "mapping"> {
+  let summary = "how a kernel covers its rectangle";
+  let description = [{
+    Rows of a group are slices of `slice` channels (of the input for a contraction, of the output otherwise); columns of a contraction are
+    slices of `column` output channels. `fifo` gives, per stream taken in, the samples its FIFO holds.
+
+        #wafer.mapping<slice = 5, column = 4, fifo = [2]>
+  }];
+  let parameters = (ins "int64_t":$slice, "int64_t":$column, ArrayRefParameter<"int64_t">:$fifo);
+  let assemblyFormat = "`<` `slice` `=` $slice `,` `column` `=` $column `,` `fifo` `=` `[` $fifo `]` `>`";
+}
+
+def Wafer_RectAttr : Wafer_Attr<"Rect", "rect"> {
+  let summary = "a rectangle of cores";
+  let description = [{
+        #wafer.rect<row = 0, col = 12, rows = 728, cols = 21>
+  }];
+  let parameters = (ins "int64_t":$row, "int64_t":$col, "int64_t":$rows, "int64_t":$cols);
+  let assemblyFormat = "`<` `row` `=` $row `,` `col` `=` $col `,` `rows` `=` $rows `,` `cols` `=` $cols `>`";
+}
+
+def Wafer_LayoutAttr : Wafer_Attr<"Layout", "layout"> {
+  let summary = "how a tensor lies on its lanes";
+  let description = [{
+    The tensor as a plane of channels × rows × width: rows are dealt in blocks of `tile_rows` (the last may be shorter) to tiles from north to south, channels in the
+    blocks that begin at `blocks` (the last entry is the number of channels). One lane per tile and block carries its elements in the order channel, row, column. Receivers take
+    lanes in the order of tile modulo `order`.
+
+        #wafer.layout<tile_rows = 1, blocks = [0, 32, 64], order = 3>
+  }];
+  let parameters = (ins "int64_t":$tileRows, ArrayRefParameter<"int64_t">:$blocks, "int64_t":$order);
+  let assemblyFormat = "`<` `tile_rows` `=` $tileRows `,` `blocks` `=` `[` $blocks `]` `,` `order` `=` $order `>`";
+}
+
+def Wafer_ColoursAttr : Wafer_Attr<"Colours", "colours"> {
+  let summary = "colours used inside a contraction's rectangle";
+  let description = [{
+    `row` multicasts from the feeder along rows, `chain` alternates down the reduction.
+
+        #wafer.colours<row = 3, chain = [4, 5]>
+  }];
+  let parameters = (ins "int64_t":$row, ArrayRefParameter<"int64_t">:$chain);
+  let assemblyFormat = "`<` `row` `=` $row `,` `chain` `=` `[` $chain `]` `>`";
+}
+
+#endif

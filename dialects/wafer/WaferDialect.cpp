@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Registration, attributes and verifiers of the wafer dialect.
+#include "dialects/wafer/Wafer.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace wsc::wafer;
+
+#include "dialects/wafer/WaferDialect.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/wafer/WaferAttributes.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "dialects/wafer/WaferOps.cpp.inc"
+
+void WaferDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/wafer/WaferAttributes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/wafer/WaferOps.cpp.inc"
+      >();
+}
+
+LogicalResult MappingAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t slice, int64_t column,
+                                  ArrayRef<int64_t> fifo) {
+  if (slice < 1 || column < 1)
+    return emitError() << "slice and column are at least 1 channel, got " << slice << " and " << column;
+  for (int64_t samples : fifo)
+    if (samples < 1)
+      return emitError() << "a FIFO holds at least 1 sample, got " << samples;
+  return success();
+}
+
+LogicalResult RectAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t row, int64_t col, int64_t rows,
+                               int64_t cols) {
+  if (row < 0 || col < 0 || rows < 1 || cols < 1)
+    return emitError() << "a rectangle begins at row and column >= 0 and has at least one row and column";
+  return success();
+}
+
+LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t tileRows,
+                                 ArrayRef<int64_t> blocks, int64_t order) {
+  if (tileRows < 1 || order < 1)
+    return emitError() << "tile_rows and order are at least 1, got " << tileRows << " and " << order;
+  if (blocks.size() < 2 || blocks.size() > 3 || blocks.front() != 0)
+    return emitError() << "blocks lists the beginnings of one or two channel blocks from 0 on, and the number of channels";
+  for (size_t i = 1; i < blocks.size(); ++i)
+    if (blocks[i] <= blocks[i - 1])
+      return emitError() << "blocks must increase, got " << blocks[i - 1] << " before " << blocks[i];
+  return success();
+}
+
+LogicalResult ColoursAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t row, ArrayRef<int64_t> chain) {
+  if (chain.size() != 2)
+    return emitError() << "a chain reduce alternates between two colours, got " << chain.size();
+  if (row == chain[0] || row == chain[1] || chain[0] == chain[1])
+    return emitError() << "row and chain colours must differ";
+  return success();
+}
+
+/// Lanes of a layout on a tensor whose plane has `rows` rows.
+static LogicalResult verifyLanes(Operation *op, RankedTensorType type, LayoutAttr layout, DenseI32ArrayAttr colours) {
+  if (!layout)
+    return colours ? op->emitOpError("has lane_colours but no layout") : success();
+  int64_t rows = type.getRank() == 4 ? type.getDimSize(2) : 1;
+  int64_t lanes = (rows + layout.getTileRows() - 1) / layout.getTileRows() * (int64_t(layout.getBlocks().size()) - 1);
+  if (colours && colours.size() != lanes)
+    return op->emitOpError("has ") << lanes << " lanes but " << colours.size() << " lane_colours";
+  return success();
+}
+
+LogicalResult EnterOp::verify() {
+  return verifyLanes(*this, cast<RankedTensorType>(getResult().getType()), getLayoutAttr(), getLaneColoursAttr());
+}
+
+LogicalResult KernelOp::verify() {
+  Block &block = getBody().front();
+  if (block.getNumArguments() != getInputs().size())
+    return emitOpError("takes ") << getInputs().size() << " streams but its region has " << block.getNumArguments()
+                                 << " arguments";
+  for (auto [argument, input] : llvm::zip(block.getArguments(), getInputs()))
+    if (argument.getType() != input.getType())
+      return emitOpError("region argument ") << argument.getArgNumber() << " has type " << argument.getType()
+                                             << ", the stream has " << input.getType();
+  auto yield = dyn_cast<YieldOp>(block.getTerminator());
+  if (!yield)
+    return emitOpError("region must end in wafer.yield");
+  if (yield.getValue().getType() != getResult().getType())
+    return emitOpError("yields ") << yield.getValue().getType() << " but has result type " << getResult().getType();
+  if (getRectAttr() && !getMappingAttr())
+    return emitOpError("is placed but not sized: rect needs mapping");
+  return verifyLanes(*this, cast<RankedTensorType>(getResult().getType()), getLayoutAttr(), getLaneColoursAttr());
+}

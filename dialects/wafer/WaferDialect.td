@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The wafer dialect: the mapping of a network onto the mesh. Rationale.md says why.
+#ifndef WSC_DIALECTS_WAFER_DIALECT_TD
+#define WSC_DIALECTS_WAFER_DIALECT_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Wafer_Dialect : Dialect {
+  let name = "wafer";
+  let cppNamespace = "::wsc::wafer";
+  let summary = "Kernels on rectangles of the mesh, joined by streams of words";
+  let description = [{
+    A function in this dialect is a dataflow graph: `wafer.enter` brings an input onto the wafer, `wafer.kernel` computes one tensor
+    from streams on one rectangle, and its SSA results are the streams. Attributes fill in phase by phase: `mapping` and `layout` when sized,
+    `rect` when placed, `colours` and `lane_colours` when routed. The function attribute `wafer.rows_used` says over how many rows
+    of the mesh tiles are spread.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = [{
+    /// Function attribute: rows of the mesh in use (i64).
+    static constexpr ::llvm::StringLiteral getRowsUsedAttrName() { return "wafer.rows_used"; }
+  }];
+}
+
+#endif

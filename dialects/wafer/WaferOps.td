@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Operations of the wafer dialect.
+#ifndef WSC_DIALECTS_WAFER_OPS_TD
+#define WSC_DIALECTS_WAFER_OPS_TD
+
+include "dialects/wafer/WaferAttributes.td"
+
+class Wafer_Op<string mnemonic, list<Trait> traits = []> : Op<Wafer_Dialect, mnemonic, traits>;
+def Wafer_Tensor : StaticShapeTensorOf<[AnyFloat, AnySignlessInteger, AnyUnsignedInteger]>;
+
+def Wafer_EnterOp : Wafer_Op<"enter", [Pure, AllTypesMatch<["input", "result"]>]> {
+  let summary = "an input of the network becomes a stream";
+  let description = [{
+    The words of `input` enter at the west edge, one lane per tile of `layout`.
+
+        %s = wafer.enter %x {layout = #wafer.layout<tile_rows = 4, blocks = [0, 3], order = 3>} : tensor<1x3x224x224xf32>
+  }];
+  let arguments = (ins Wafer_Tensor:$input, OptionalAttr<Wafer_LayoutAttr>:$layout,
+                       OptionalAttr<DenseI32ArrayAttr>:$lane_colours);
+  let results = (outs Wafer_Tensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Wafer_KernelOp : Wafer_Op<"kernel", [IsolatedFromAbove, SingleBlock]> {
+  let summary = "a fused group of layers on one rectangle";
+  let description = [{
+    The region holds the layers, on whole tensors; its arguments are the streams taken in, constants stand inside. One result, sent on lanes as
+    `layout` says. `predicted_cycles` is sizing's interval between samples.
+
+        %1 = wafer.kernel "conv1"(%0) attributes {layers = ["conv1", "relu1"]}
+            : (tensor<1x3x8x8xf32>) -> tensor<1x4x8x8xf32> {
+        ^bb0(%x: tensor<1x3x8x8xf32>):
+          %w = nn.constant #nn.weights<"m.onnx", offset = 0, bytes = 432, hash = 0> : tensor<4x3x3x3xf32>
+          %y = nn.conv %x, %w pads [1, 1, 1, 1] : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x8x8xf32>
+          %r = nn.unary relu %y : tensor<1x4x8x8xf32>
+          wafer.yield %r : tensor<1x4x8x8xf32>
+        }
+  }];
+  let arguments = (ins StrAttr:$name, Variadic<Wafer_Tensor>:$inputs, OptionalAttr<StrArrayAttr>:$layers,
+                       OptionalAttr<Wafer_MappingAttr>:$mapping, OptionalAttr<Wafer_LayoutAttr>:$layout,
+                       OptionalAttr<I64Attr>:$predicted_cycles, OptionalAttr<Wafer_RectAttr>:$rect,
+                       OptionalAttr<Wafer_ColoursAttr>:$colours, OptionalAttr<DenseI32ArrayAttr>:$lane_colours);
+  let results = (outs Wafer_Tensor:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$name `(` $inputs `)` attr-dict-with-keyword `:` functional-type($inputs, $result) $body";
+  let hasVerifier = 1;
+}
+
+def Wafer_YieldOp : Wafer_Op<"yield", [Pure, Terminator, HasParent<"KernelOp">]> {
+  let summary = "result of a kernel's layers";
+  let arguments = (ins Wafer_Tensor:$value);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
+#endif

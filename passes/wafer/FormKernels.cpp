@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// wafer-form-kernels: walks the layers in order; each layer that no kernel holds yet begins one and takes along the elementwise layers behind it.
+#include "passes/wafer/Constants.h"
+#include "passes/wafer/Passes.h"
+#include "passes/wafer/Planes.h"
+#include "passes/wafer/ReadKernel.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+
+namespace wsc::wafer {
+#define GEN_PASS_DEF_FORMKERNELS
+#include "passes/wafer/Passes.h.inc"
+
+namespace {
+
+bool isElementwise(Operation *op) {
+  return isa<nn::BatchNormOp>(op) || (isa<nn::UnaryOp, nn::BinaryOp>(op) && opcodeOf(op));
+}
+bool isMainLayer(Operation *op) {
+  return isa<nn::ConvOp, nn::MatmulOp, nn::PoolOp, nn::SoftmaxOp, nn::ConcatOp>(op) || isElementwise(op);
+}
+/// Whether elementwise layers may follow in the same kernel.
+bool takesFollowers(Operation *op) { return !isa<nn::SoftmaxOp, nn::ConcatOp>(op); }
+
+/// The name of the layer in the imported model, or its mnemonic.
+std::string layerName(Operation *op) {
+  if (auto name = op->getLoc()->findInstanceOf<NameLoc>())
+    return name.getName().str();
+  return op->getName().stripDialect().str();
+}
+
+class KernelFormer {
+public:
+  explicit KernelFormer(func::FuncOp func) : func(func) {}
+
+  LogicalResult run() {
+    Block &block = func.getBody().front();
+    if (failed(refuseUnknown(block)))
+      return failure();
+    SmallVector<Operation *> layers;
+    for (Operation &op : block)
+      if (isMainLayer(&op))
+        layers.push_back(&op);
+    for (Operation *layer : layers)
+      if (!held.contains(layer))
+        formKernel(layer);
+    auto ret = cast<func::ReturnOp>(block.getTerminator());
+    finishOutputs(ret);
+    eraseDead(block);
+    return success();
+  }
+
+private:
+  LogicalResult refuseUnknown(Block &block) {
+    llvm::MapVector<StringRef, std::pair<int, Operation *>> unknown;
+    for (Operation &op : block) {
+      if (isMainLayer(&op) || isMovement(&op) || isa<nn::ConstantOp, func::ReturnOp>(op))
+        continue;
+      auto &entry = unknown[op.getName().getStringRef()];
+      if (entry.first++ == 0)
+        entry.second = &op;
+    }
+    if (unknown.empty())
+      return success();
+    InFlightDiagnostic diagnostic = func.emitError("layers without a kernel form: ");
+    bool first = true;
+    for (auto &[name, entry] : unknown) {
+      diagnostic << (first ? "" : ", ") << name << " (" << entry.first << ", first " << layerName(entry.second) << ")";
+      first = false;
+    }
+    return diagnostic;
+  }
+
+  /// The stream `value` comes from: through reshapes that keep the plane; a matmul reads any rearranged image in place.
+  Value streamRoot(Value value, Operation *user) {
+    if (isa<nn::MatmulOp>(user)) {
+      Value root = movementRoot(value);
+      if (!isa<BlockArgument>(root))
+        return root;
+    }
+    while (auto reshape = value.getDefiningOp<nn::ReshapeOp>()) {
+      if (isa<BlockArgument>(movementRoot(value)) ||
+          !preservesPlane(cast<RankedTensorType>(reshape.getInput().getType()), cast<RankedTensorType>(reshape.getType())))
+        break;
+      value = reshape.getInput();
+    }
+    return value;
+  }
+
+  /// A value that comes straight from the function's arguments enters the wafer.
+  Value entered(Value value, OpBuilder &builder) {
+    if (!isa<BlockArgument>(movementRoot(value)) || value.getDefiningOp<EnterOp>())
+      return value;
+    Value &enter = enters[value];
+    if (!enter) {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointAfterValue(value);
+      enter = EnterOp::create(builder, value.getLoc(), value, LayoutAttr(), DenseI32ArrayAttr());
+    }
+    return enter;
+  }
+
+  void formKernel(Operation *layer) {
+    SmallVector<Operation *> group{layer};
+    held.insert(layer);
+    Value result = layer->getResult(0);
+    while (takesFollowers(layer) && result.hasOneUse()) {
+      Operation *next = *result.getUsers().begin();
+      bool constantsOnly = isElementwise(next) && llvm::all_of(next->getOperands(), [&](Value operand) {
+                             return operand == result || isConstant(operand);
+                           });
+      if (!constantsOnly || next->getResult(0).getType() != result.getType())
+        break;
+      group.push_back(next);
+      held.insert(next);
+      result = next->getResult(0);
+    }
+
+    OpBuilder builder(group.back());
+    SmallVector<Value> inputs;
+    llvm::MapVector<Value, Value> rootOf; // stream → value in the IR that enters the kernel
+    for (Value operand : layer->getOperands()) {
+      if (isConstant(operand))
+        continue;
+      Value root = streamRoot(operand, layer);
+      if (!rootOf.count(root))
+        rootOf[root] = entered(root, builder);
+    }
+    SmallVector<Attribute> layerNames;
+    for (Operation *op : group)
+      layerNames.push_back(builder.getStringAttr(layerName(op)));
+    for (auto &[root, value] : rootOf)
+      inputs.push_back(value);
+    std::string name = (layer->getName().stripDialect() + Twine(numKernels++)).str();
+    OperationState state(layer->getLoc(), KernelOp::getOperationName());
+    state.addOperands(inputs);
+    state.addTypes(result.getType());
+    state.addAttribute("name", builder.getStringAttr(name));
+    state.addAttribute("layers", builder.getArrayAttr(layerNames));
+    state.addRegion();
+    auto kernel = cast<KernelOp>(builder.create(state));
+
+    Block &body = kernel.getBody().emplaceBlock();
+    IRMapping mapping;
+    for (auto &[root, value] : rootOf)
+      mapping.map(root, body.addArgument(root.getType(), layer->getLoc()));
+    OpBuilder inside = OpBuilder::atBlockEnd(&body);
+    for (Operation *op : group) {
+      for (Value operand : op->getOperands())
+        cloneInto(operand, mapping, inside);
+      inside.clone(*op, mapping);
+    }
+    YieldOp::create(inside, layer->getLoc(), mapping.lookup(result));
+    result.replaceUsesWithIf(kernel.getResult(), [&](OpOperand &use) { return !llvm::is_contained(group, use.getOwner()); });
+  }
+
+  /// Clones constants and movements behind `value` into the region.
+  void cloneInto(Value value, IRMapping &mapping, OpBuilder &inside) {
+    if (mapping.contains(value))
+      return;
+    Operation *op = value.getDefiningOp();
+    for (Value operand : op->getOperands())
+      cloneInto(operand, mapping, inside);
+    inside.clone(*op, mapping);
+  }
+
+  /// A kernel that hands one stream on unchanged.
+  Value passThrough(Value value, OpBuilder &builder) {
+    OperationState state(value.getLoc(), KernelOp::getOperationName());
+    state.addOperands(value);
+    state.addTypes(value.getType());
+    state.addAttribute("name", builder.getStringAttr("pass" + Twine(numKernels++)));
+    state.addRegion();
+    auto kernel = cast<KernelOp>(builder.create(state));
+    Block &body = kernel.getBody().emplaceBlock();
+    OpBuilder inside = OpBuilder::atBlockEnd(&body);
+    YieldOp::create(inside, value.getLoc(), body.addArgument(value.getType(), value.getLoc()));
+    return kernel.getResult();
+  }
+
+  /// An output that is an input, or a stream that is an output already, leaves through a kernel of its own.
+  void finishOutputs(func::ReturnOp ret) {
+    llvm::DenseSet<Value> seen;
+    OpBuilder builder(ret);
+    for (OpOperand &operand : ret->getOpOperands()) {
+      Value root = movementRoot(operand.get());
+      if (isa<BlockArgument>(root) && !operand.get().getDefiningOp<EnterOp>())
+        operand.set(passThrough(entered(operand.get(), builder), builder));
+      else if (!seen.insert(root).second)
+        operand.set(passThrough(root, builder)); // same element order: a second copy of the stream
+      else
+        continue;
+    }
+  }
+
+  void eraseDead(Block &block) {
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (op.use_empty() && !isa<func::ReturnOp>(op))
+        op.erase();
+  }
+
+  func::FuncOp func;
+  llvm::DenseSet<Operation *> held;
+  llvm::DenseMap<Value, Value> enters;
+  int numKernels = 0;
+};
+
+struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
+  void runOnOperation() override {
+    if (getOperation().isExternal() || failed(KernelFormer(getOperation()).run()))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace wsc::wafer

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// wafer-size, wafer-place, wafer-route: read the network, let a solver decide, write the decision back.
+#include "compiler/kernels/Generate.h"
+#include "compiler/kernels/MapNetwork.h"
+#include "passes/wafer/NetworkIR.h"
+#include "passes/wafer/Passes.h"
+
+using namespace mlir;
+
+namespace wsc::wafer {
+#define GEN_PASS_DEF_SIZEKERNELS
+#define GEN_PASS_DEF_PLACEKERNELS
+#define GEN_PASS_DEF_ROUTESTREAMS
+#include "passes/wafer/Passes.h.inc"
+
+namespace {
+
+/// Loads the target and reads the network, then runs `decide`; false after a diagnostic.
+bool decideOn(func::FuncOp func, const std::string &targetName, Phase phase,
+              llvm::function_ref<absl::Status(const target::Target &, NetworkIR &)> decide) {
+  auto target = target::loadTarget(targetName);
+  if (!target.ok()) {
+    func.emitError(std::string(target.status().message()));
+    return false;
+  }
+  auto network = readNetwork(func, phase);
+  if (failed(network))
+    return false;
+  if (absl::Status status = decide(*target, *network); !status.ok()) {
+    func.emitError(std::string(status.message()));
+    return false;
+  }
+  return true;
+}
+
+struct SizeKernelsPass : impl::SizeKernelsBase<SizeKernelsPass> {
+  using SizeKernelsBase::SizeKernelsBase;
+  void runOnOperation() override {
+    if (!decideOn(getOperation(), target, Phase::Kernels, [&](const target::Target &machine, NetworkIR &network) {
+          auto report = kernels::sizeNetwork(machine, network.plan);
+          if (report.ok())
+            writeSizes(getOperation(), network);
+          return report.status();
+        }))
+      signalPassFailure();
+  }
+};
+
+struct PlaceKernelsPass : impl::PlaceKernelsBase<PlaceKernelsPass> {
+  using PlaceKernelsBase::PlaceKernelsBase;
+  void runOnOperation() override {
+    if (!decideOn(getOperation(), target, Phase::Sized, [&](const target::Target &machine, NetworkIR &network) {
+          for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels))
+            if (RectAttr rect = op.getRectAttr())
+              plan.placement.col = int32_t(rect.getCol());
+          absl::Status status = kernels::placeNetwork(machine, network.plan);
+          if (status.ok())
+            writePlaces(network);
+          return status;
+        }))
+      signalPassFailure();
+  }
+};
+
+struct RouteStreamsPass : impl::RouteStreamsBase<RouteStreamsPass> {
+  using RouteStreamsBase::RouteStreamsBase;
+  void runOnOperation() override {
+    if (!decideOn(getOperation(), target, Phase::Placed, [&](const target::Target &machine, NetworkIR &network) {
+          absl::Status status = kernels::routeNetwork(machine, network.plan);
+          if (status.ok())
+            writeColours(network);
+          return status;
+        }))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace wsc::wafer

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "passes/wafer/NetworkIR.h"
+
+#include "compiler/kernels/MapNetwork.h"
+#include "passes/wafer/Planes.h"
+#include "passes/wafer/ReadKernel.h"
+
+#include "dialects/nn/Nn.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
+
+using namespace mlir;
+
+namespace wsc::wafer {
+
+using kernels::KernelPlan;
+using kernels::StreamPlan;
+
+std::optional<format::ElementType> elementTypeOf(Type type) {
+  using format::ElementType;
+  if (type.isF32())
+    return ElementType::F32;
+  if (type.isF16())
+    return ElementType::F16;
+  if (type.isBF16())
+    return ElementType::BF16;
+  if (type.isF64())
+    return ElementType::F64;
+  if (type.isInteger(1))
+    return ElementType::Bool;
+  if (type.isInteger(32))
+    return ElementType::I32;
+  if (type.isInteger(64))
+    return ElementType::I64;
+  if (type.isUnsignedInteger(8))
+    return ElementType::U8;
+  if (type.isSignlessInteger(8))
+    return ElementType::I8;
+  return std::nullopt;
+}
+
+namespace {
+
+class NetworkReader {
+public:
+  NetworkReader(func::FuncOp func, Phase phase) : func(func), phase(phase) {}
+
+  FailureOr<NetworkIR> read() {
+    network.plan.name = func.getName().str();
+    if (failed(readSignature()))
+      return failure();
+    for (Operation &op : func.getBody().front())
+      if (failed(readOp(&op)))
+        return failure();
+    if (phase >= Phase::Sized) {
+      auto rowsUsed = func->getAttrOfType<IntegerAttr>(WaferDialect::getRowsUsedAttrName());
+      if (!rowsUsed || rowsUsed.getInt() < 1)
+        return func.emitOpError("needs the attribute ") << WaferDialect::getRowsUsedAttrName() << ": size it first";
+      network.plan.grid.rowsUsed = rowsUsed.getInt();
+      kernels::layOutLanes(network.plan);
+    }
+    return std::move(network);
+  }
+
+private:
+  LogicalResult readSignature() {
+    auto readTypes = [&](TypeRange types, bool result, std::vector<format::TensorType> &out) -> LogicalResult {
+      for (auto [i, type] : llvm::enumerate(types)) {
+        auto tensor = dyn_cast<RankedTensorType>(type);
+        auto element = tensor ? elementTypeOf(tensor.getElementType()) : std::nullopt;
+        if (!element)
+          return func.emitOpError(result ? "result " : "argument ") << i << " of type " << type << " cannot cross the wafer's edge";
+        auto name = result ? func.getResultAttrOfType<StringAttr>(i, nn::NnDialect::getNameAttrName())
+                           : func.getArgAttrOfType<StringAttr>(i, nn::NnDialect::getNameAttrName());
+        out.push_back({name ? name.str() : (result ? "output_" : "input_") + std::to_string(i), *element,
+                       tensor.getShape().vec()});
+      }
+      return success();
+    };
+    if (failed(readTypes(func.getArgumentTypes(), false, network.plan.inputs)))
+      return failure();
+    return readTypes(func.getResultTypes(), true, network.plan.outputs);
+  }
+
+  LogicalResult readOp(Operation *op) {
+    if (auto enter = dyn_cast<EnterOp>(op))
+      return readEnter(enter);
+    if (auto kernel = dyn_cast<KernelOp>(op))
+      return readKernelOp(kernel);
+    if (auto ret = dyn_cast<func::ReturnOp>(op))
+      return readReturn(ret);
+    if (isMovement(op))
+      return success();
+    return op->emitOpError("is not part of a mapped network: form kernels first");
+  }
+
+  /// A new stream for the result of `op`.
+  FailureOr<int32_t> addStream(Operation *op, std::string name, LayoutAttr layout, DenseI32ArrayAttr colours) {
+    StreamPlan stream;
+    stream.name = std::move(name);
+    auto plane = planeOf(op->getResult(0).getType());
+    if (!plane)
+      return op->emitOpError("has no plane: ") << op->getResult(0).getType() << " is neither [1, C, H, W] nor [B, F]";
+    stream.layout.plane = *plane;
+    stream.layout.blockBegin = {0, plane->channels};
+    if (phase >= Phase::Sized) {
+      if (!layout || layout.getBlocks().back() != plane->channels)
+        return op->emitOpError("needs a layout over its ") << plane->channels << " channels: size it first";
+      stream.layout.tileRows = layout.getTileRows();
+      stream.layout.blockBegin = layout.getBlocks().vec();
+      stream.layout.orderModulus = layout.getOrder();
+    }
+    if (phase >= Phase::Routed) {
+      if (!colours)
+        return op->emitOpError("needs lane_colours: route it first");
+      for (int32_t colour : colours.asArrayRef())
+        stream.laneColours.push_back(uint8_t(colour));
+    }
+    int32_t index = int32_t(network.plan.streams.size());
+    streamOf[op->getResult(0)] = index;
+    network.plan.streams.push_back(std::move(stream));
+    network.streamOps.push_back(op);
+    return index;
+  }
+
+  LogicalResult readEnter(EnterOp enter) {
+    auto argument = dyn_cast<BlockArgument>(movementRoot(enter.getInput()));
+    auto host = hostOfInput(enter.getInput());
+    if (!argument || !host)
+      return enter.emitOpError("must take an argument of the function, at most reshaped or transposed");
+    if (!cast<RankedTensorType>(argument.getType()).getElementType().isF32())
+      return enter.emitOpError("takes ") << argument.getType() << "; only f32 inputs are mapped";
+    auto stream = addStream(enter, network.plan.inputs[argument.getArgNumber()].name, enter.getLayoutAttr(),
+                            enter.getLaneColoursAttr());
+    if (failed(stream))
+      return failure();
+    host->tensor = int32_t(argument.getArgNumber());
+    network.plan.streams[*stream].input = *host;
+    return success();
+  }
+
+  LogicalResult readKernelOp(KernelOp op) {
+    SmallVector<int32_t> streams;
+    for (Value input : op.getInputs()) {
+      auto it = streamOf.find(input);
+      if (it == streamOf.end())
+        return op.emitOpError("takes a value that is no stream");
+      streams.push_back(it->second);
+    }
+    auto spec = readKernel(op, streams);
+    if (failed(spec))
+      return failure();
+    KernelPlan plan;
+    plan.spec = std::move(*spec);
+    int32_t index = int32_t(network.plan.kernels.size());
+    auto out = addStream(op, op.getName().str(), op.getLayoutAttr(), op.getLaneColoursAttr());
+    if (failed(out))
+      return failure();
+    plan.spec.outStream = *out;
+    network.plan.streams[*out].producer = index;
+    for (const kernels::KernelInput &input : plan.spec.inputs)
+      for (int32_t stream : input.streams)
+        network.plan.streams[stream].consumers.push_back(index);
+    if (phase >= Phase::Sized && failed(readMapping(op, plan)))
+      return failure();
+    if (phase >= Phase::Placed) {
+      RectAttr rect = op.getRectAttr();
+      if (!rect)
+        return op.emitOpError("needs a rect: place it first");
+      if (rect.getCols() != plan.width() || rect.getRow() != 0)
+        return op.emitOpError("has a rectangle of ") << rect.getCols() << " columns from row " << rect.getRow()
+               << ", its mapping covers " << plan.width() << " columns from row 0";
+      plan.placement.col = int32_t(rect.getCol());
+    }
+    if (phase >= Phase::Routed && plan.spec.kind == kernels::KernelKind::Contraction) {
+      ColoursAttr colours = op.getColoursAttr();
+      if (!colours)
+        return op.emitOpError("needs colours: route it first");
+      plan.colours.row = uint8_t(colours.getRow());
+      plan.colours.chain = {uint8_t(colours.getChain()[0]), uint8_t(colours.getChain()[1])};
+    }
+    network.plan.kernels.push_back(std::move(plan));
+    network.kernelOps.push_back(op);
+    return success();
+  }
+
+  LogicalResult readMapping(KernelOp op, KernelPlan &plan) {
+    MappingAttr mapping = op.getMappingAttr();
+    if (!mapping)
+      return op.emitOpError("needs a mapping: size it first");
+    bool contraction = plan.spec.kind == kernels::KernelKind::Contraction;
+    int64_t sliced = plan.spec.out.channels, components = 0;
+    for (const kernels::KernelInput &input : plan.spec.inputs)
+      components += int64_t(input.streams.size());
+    if (contraction) {
+      sliced = 0;
+      for (int32_t stream : plan.spec.inputs[0].streams)
+        sliced += network.plan.streams[stream].layout.plane.channels;
+    }
+    kernels::Mapping &m = plan.mapping;
+    m.channelsPerSlice = mapping.getSlice();
+    m.slices = kernels::ceilDiv(sliced, mapping.getSlice());
+    m.channelsPerColumn = mapping.getColumn();
+    m.columns = contraction ? kernels::ceilDiv(plan.spec.out.channels, mapping.getColumn()) : 1;
+    m.fifoSamples = mapping.getFifo().vec();
+    if (int64_t(m.fifoSamples.size()) != components)
+      return op.emitOpError("takes ") << components << " streams, its mapping has " << m.fifoSamples.size() << " FIFOs";
+    const kernels::StreamLayout &layout = network.plan.streams[plan.spec.outStream].layout;
+    if (layout.numBlocks() == 2) {
+      int64_t unit = contraction ? m.channelsPerColumn : m.channelsPerSlice;
+      if (layout.blockBegin[1] % unit != 0 || m.slices < 2)
+        return op.emitOpError("has a channel block that begins at ") << layout.blockBegin[1]
+               << ", not at a multiple of " << unit << " channels, or only one slice";
+    }
+    plan.predictedIntervalCycles = op.getPredictedCycles().value_or(0);
+    return success();
+  }
+
+  LogicalResult readReturn(func::ReturnOp ret) {
+    for (auto [i, value] : llvm::enumerate(ret.getOperands())) {
+      auto it = streamOf.find(movementRoot(value));
+      auto host = hostOfOutput(value);
+      if (it == streamOf.end() || !host)
+        return ret.emitOpError("operand ") << i << " must be a kernel's result, at most reshaped or transposed";
+      host->tensor = int32_t(i);
+      network.plan.streams[it->second].outputs.push_back(*host);
+    }
+    return success();
+  }
+
+  func::FuncOp func;
+  Phase phase;
+  NetworkIR network;
+  llvm::DenseMap<Value, int32_t> streamOf;
+};
+
+template <typename Op> void setLayout(Op op, const kernels::StreamLayout &layout) {
+  op.setLayoutAttr(LayoutAttr::get(op.getContext(), layout.tileRows, layout.blockBegin, layout.orderModulus));
+}
+
+template <typename Op> void setLaneColours(Op op, const StreamPlan &stream) {
+  SmallVector<int32_t> colours(stream.laneColours.begin(), stream.laneColours.end());
+  op.setLaneColoursAttr(DenseI32ArrayAttr::get(op.getContext(), colours));
+}
+
+} // namespace
+
+FailureOr<NetworkIR> readNetwork(func::FuncOp func, Phase phase) { return NetworkReader(func, phase).read(); }
+
+void writeSizes(func::FuncOp func, const NetworkIR &network) {
+  Builder builder(func.getContext());
+  func->setAttr(WaferDialect::getRowsUsedAttrName(), builder.getI64IntegerAttr(network.plan.grid.rowsUsed));
+  for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels)) {
+    op.setMappingAttr(MappingAttr::get(op.getContext(), plan.mapping.channelsPerSlice, plan.mapping.channelsPerColumn,
+                                       plan.mapping.fifoSamples));
+    op.setPredictedCyclesAttr(builder.getI64IntegerAttr(plan.predictedIntervalCycles));
+  }
+  for (auto [op, stream] : llvm::zip(network.streamOps, network.plan.streams)) {
+    if (auto enter = dyn_cast<EnterOp>(op))
+      setLayout(enter, stream.layout);
+    else
+      setLayout(cast<KernelOp>(op), stream.layout);
+  }
+}
+
+void writePlaces(const NetworkIR &network) {
+  for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels))
+    op.setRectAttr(
+        RectAttr::get(op.getContext(), 0, plan.placement.col, network.plan.grid.rowsUsed, plan.width()));
+}
+
+void writeColours(const NetworkIR &network) {
+  for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels))
+    if (plan.spec.kind == kernels::KernelKind::Contraction) {
+      int64_t chain[] = {plan.colours.chain[0], plan.colours.chain[1]};
+      op.setColoursAttr(ColoursAttr::get(op.getContext(), plan.colours.row, chain));
+    }
+  for (auto [op, stream] : llvm::zip(network.streamOps, network.plan.streams)) {
+    if (auto enter = dyn_cast<EnterOp>(op))
+      setLaneColours(enter, stream);
+    else
+      setLaneColours(cast<KernelOp>(op), stream);
+  }
+}
+
+} // namespace wsc::wafer

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Between wafer IR and the plan code generation works on: the one place that knows how attributes spell a plan.
+#pragma once
+
+#include "compiler/kernels/Spec.h"
+#include "dialects/wafer/Wafer.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace wsc::wafer {
+
+struct NetworkIR {
+  kernels::NetworkPlan plan;
+  std::vector<KernelOp> kernelOps;                // as plan.kernels
+  std::vector<mlir::Operation *> streamOps;       // as plan.streams: the wafer.enter or wafer.kernel behind each
+};
+
+// How far a function's attributes have to be filled in.
+enum class Phase { Kernels, Sized, Placed, Routed };
+
+// Reads a function of wafer ops; attributes are read as far as `phase` says and must be there. Fails with a diagnostic.
+mlir::FailureOr<NetworkIR> readNetwork(mlir::func::FuncOp func, Phase phase);
+
+// Writes what the phase decides back: mapping, layout and predictions; rectangles; colours.
+void writeSizes(mlir::func::FuncOp func, const NetworkIR &network);
+void writePlaces(const NetworkIR &network);
+void writeColours(const NetworkIR &network);
+
+// f32, f16, … as the executable's element type; nothing for types that do not exist there.
+std::optional<format::ElementType> elementTypeOf(mlir::Type type);
+
+} // namespace wsc::wafer

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Passes from nn to a routed wafer network; see Passes.td.
+#pragma once
+
+#include "dialects/nn/Nn.h"
+#include "dialects/wafer/Wafer.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace wsc::wafer {
+
+#define GEN_PASS_DECL
+#include "passes/wafer/Passes.h.inc"
+#define GEN_PASS_REGISTRATION
+#include "passes/wafer/Passes.h.inc"
+
+} // namespace wsc::wafer

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Passes from nn to a routed wafer network, in the order they run.
+#ifndef WSC_PASSES_WAFER_PASSES_TD
+#define WSC_PASSES_WAFER_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+class Wafer_TargetOption : Option<"target", "target", "std::string", "\"wse2\"",
+    "Machine: wse1, wse2, wse3, mesh-RxC or a description file">;
+
+def DecomposeReductions : Pass<"nn-decompose-reductions", "::mlir::func::FuncOp"> {
+  let summary = "Cut reductions over a whole image into one over columns and one over rows";
+  let description = [{
+    Runs before kernels are formed. The first step needs no words from other tiles, and leaves so little that the second may bring all tiles together.
+
+    Before:
+
+        %y = nn.reduce mean %x axes [2, 3] {keepdims} : (tensor<1x8x7x7xf32>) -> tensor<1x8x1x1xf32>
+
+    After:
+
+        %r = nn.pool avg %x kernel [1, 7] : (tensor<1x8x7x7xf32>) -> tensor<1x8x7x1xf32>
+        %y = nn.pool avg %r kernel [7, 1] : (tensor<1x8x7x1xf32>) -> tensor<1x8x1x1xf32>
+  }];
+  let dependentDialects = ["::wsc::nn::NnDialect"];
+}
+
+def FormKernels : Pass<"wafer-form-kernels", "::mlir::func::FuncOp"> {
+  let summary = "Gather layers into kernels";
+  let description = [{
+    A convolution, matrix product or window takes along the elementwise layers that follow it and whose other operands are constants; an elementwise layer on two streams
+    begins a kernel of its own; concatenations, and softmax, stand alone. Reshapes and transposes at the network's edges become the order in which words enter and leave. All
+    layers without a form are reported together.
+
+    Before:
+
+        %c = nn.conv %x, %w : (tensor<1x3x8x8xf32>, tensor<4x3x1x1xf32>) -> tensor<1x4x8x8xf32>
+        %r = nn.unary relu %c : tensor<1x4x8x8xf32>
+
+    After:
+
+        %s = wafer.enter %x : tensor<1x3x8x8xf32>
+        %r = wafer.kernel "conv0"(%s) : (tensor<1x3x8x8xf32>) -> tensor<1x4x8x8xf32> {
+        ^bb0(%a: tensor<1x3x8x8xf32>):
+          %c = nn.conv %a, %w : …
+          %y = nn.unary relu %c : …
+          wafer.yield %y : tensor<1x4x8x8xf32>
+        }
+  }];
+  let dependentDialects = ["::wsc::nn::NnDialect", "::wsc::wafer::WaferDialect"];
+}
+
+def SizeKernels : Pass<"wafer-size", "::mlir::func::FuncOp"> {
+  let summary = "Choose tiles, slices and columns of every kernel";
+  let description = [{
+    Sets `mapping`, `layout`, `predicted_cycles` and the function's `wafer.rows_used`, for the least interval between samples the mesh's columns allow.
+
+    Before: `wafer.kernel "conv0"(%s) : …`
+    After:  `wafer.kernel "conv0"(%s) attributes {mapping = #wafer.mapping<slice = 1, column = 2, fifo = [2]>, layout = …} : …`
+  }];
+  let options = [Wafer_TargetOption];
+  let dependentDialects = ["::wsc::wafer::WaferDialect"];
+}
+
+def PlaceKernels : Pass<"wafer-place", "::mlir::func::FuncOp"> {
+  let summary = "Give every kernel its rectangle";
+  let description = [{
+    Full-height strips from west to east in dataflow order. A kernel that has a `rect` keeps its column.
+
+    Before: `{mapping = …}`
+    After:  `{mapping = …, rect = #wafer.rect<row = 0, col = 0, rows = 728, cols = 3>}`
+  }];
+  let options = [Wafer_TargetOption];
+  let dependentDialects = ["::wsc::wafer::WaferDialect"];
+}
+
+def RouteStreams : Pass<"wafer-route", "::mlir::func::FuncOp"> {
+  let summary = "Give every lane and every kernel its colours";
+  let description = [{
+    Lanes run east on their row and turn into the consumers' columns; colours are assigned so that no router carries two routes on one. Fails with the saturated router and
+    the routes that hold it.
+
+    Before: `{rect = …}`
+    After:  `{rect = …, colours = #wafer.colours<row = 0, chain = [1, 2]>, lane_colours = array<i32: 3, 4, 3, 4>}`
+  }];
+  let options = [Wafer_TargetOption];
+  let dependentDialects = ["::wsc::wafer::WaferDialect"];
+}
+
+#endif

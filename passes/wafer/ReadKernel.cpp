@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The region is read in order. Values are one of: a stream input (possibly concatenated or reshaped), the result of the main layer, a result of an elementwise layer, or a constant.
+#include "passes/wafer/ReadKernel.h"
+
+#include "dialects/nn/Nn.h"
+#include "passes/wafer/Constants.h"
+#include "passes/wafer/Planes.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace wsc::wafer {
+
+using format::Opcode;
+using kernels::KernelKind;
+using kernels::KernelSpec;
+using kernels::Plane;
+using kernels::TileOp;
+using kernels::TileOperand;
+using Window = kernels::Window;
+
+std::optional<Opcode> opcodeOf(Operation *op) {
+  if (auto unary = dyn_cast<nn::UnaryOp>(op))
+    switch (unary.getKind()) {
+    case nn::UnaryKind::Relu: return Opcode::Max;
+    case nn::UnaryKind::Neg: return Opcode::Neg;
+    case nn::UnaryKind::Abs: return Opcode::Abs;
+    case nn::UnaryKind::Exp: return Opcode::Exp;
+    case nn::UnaryKind::Log: return Opcode::Log;
+    case nn::UnaryKind::Sqrt: return Opcode::Sqrt;
+    case nn::UnaryKind::Rsqrt: return Opcode::Rsqrt;
+    case nn::UnaryKind::Reciprocal: return Opcode::Reciprocal;
+    case nn::UnaryKind::Tanh: return Opcode::Tanh;
+    case nn::UnaryKind::Erf: return Opcode::Erf;
+    case nn::UnaryKind::Sigmoid: return Opcode::Sigmoid;
+    case nn::UnaryKind::Floor: return Opcode::Floor;
+    case nn::UnaryKind::Ceil: return Opcode::Ceil;
+    case nn::UnaryKind::Round: return Opcode::Round;
+    case nn::UnaryKind::Sign: return Opcode::Sign;
+    case nn::UnaryKind::Sin: return Opcode::Sin;
+    case nn::UnaryKind::Cos: return Opcode::Cos;
+    default: return std::nullopt;
+    }
+  if (auto binary = dyn_cast<nn::BinaryOp>(op))
+    switch (binary.getKind()) {
+    case nn::BinaryKind::Add: return Opcode::Add;
+    case nn::BinaryKind::Sub: return Opcode::Sub;
+    case nn::BinaryKind::Mul: return Opcode::Mul;
+    case nn::BinaryKind::Div: return Opcode::Div;
+    case nn::BinaryKind::Min: return Opcode::Min;
+    case nn::BinaryKind::Max: return Opcode::Max;
+    case nn::BinaryKind::Pow: return Opcode::Pow;
+    default: return std::nullopt;
+    }
+  return std::nullopt;
+}
+
+namespace {
+
+/// Sum over output positions of the taps of one window axis that fall on the input.
+int64_t validTaps(int64_t out, int64_t kernel, int64_t stride, int64_t dilation, int64_t pad, int64_t in) {
+  int64_t taps = 0;
+  for (int64_t o = 0; o < out; ++o)
+    for (int64_t k = 0; k < kernel; ++k) {
+      int64_t i = o * stride - pad + k * dilation;
+      taps += i >= 0 && i < in;
+    }
+  return taps;
+}
+
+class KernelReader {
+public:
+  KernelReader(KernelOp op, ArrayRef<int32_t> streams) : op(op) {
+    for (auto [argument, stream] : llvm::zip(op.getBody().front().getArguments(), streams))
+      streamInputs[argument] = kernels::KernelInput{{stream}};
+  }
+
+  FailureOr<KernelSpec> read() {
+    spec.name = op.getName().str();
+    if (ArrayAttr layers = op.getLayersAttr())
+      for (Attribute layer : layers)
+        spec.layers.push_back(cast<StringAttr>(layer).str());
+    auto plane = planeOf(op.getResult().getType());
+    if (!plane || !cast<RankedTensorType>(op.getResult().getType()).getElementType().isF32())
+      return op.emitOpError("has no plane: ") << op.getResult().getType() << " is neither [1, C, H, W] nor [B, F] of f32";
+    spec.out = *plane;
+    Value result;
+    for (Operation &layer : op.getBody().front()) {
+      if (auto yield = dyn_cast<YieldOp>(layer)) {
+        result = yield.getValue();
+        break;
+      }
+      if (failed(readLayer(&layer)))
+        return failure();
+    }
+    // A kernel that only moves (concatenation, FIFO): its input is its result.
+    if (!tileValues.count(result) && failed(tileOperand(result, op)))
+      return failure();
+    return std::move(spec);
+  }
+
+private:
+  LogicalResult readLayer(Operation *layer) {
+    if (isa<nn::ConstantOp>(layer))
+      return success();
+    if (auto concat = dyn_cast<nn::ConcatOp>(layer))
+      return readConcat(concat);
+    if (isMovement(layer)) {
+      Value from = layer->getOperand(0), to = layer->getResult(0);
+      if (isConstant(to))
+        return success();
+      bool keeps = isa<nn::ReshapeOp>(layer) && preservesPlane(cast<RankedTensorType>(from.getType()),
+                                                               cast<RankedTensorType>(to.getType()));
+      if (auto it = streamInputs.find(from); it != streamInputs.end() && keeps)
+        streamInputs[to] = kernels::KernelInput(it->second);
+      else if (auto tile = tileValues.find(from); tile != tileValues.end() && keeps)
+        tileValues[to] = int32_t(tile->second);
+      return success(); // other movements are seen through by the matmul that takes them
+    }
+    if (auto conv = dyn_cast<nn::ConvOp>(layer))
+      return readConv(conv);
+    if (auto matmul = dyn_cast<nn::MatmulOp>(layer))
+      return readMatmul(matmul);
+    if (auto pool = dyn_cast<nn::PoolOp>(layer))
+      return readPool(pool);
+    if (auto softmax = dyn_cast<nn::SoftmaxOp>(layer)) {
+      auto type = cast<RankedTensorType>(softmax.getType());
+      if (softmax.getAxis() != 1 || (type.getRank() != 2 && type.getRank() != 4))
+        return softmax.emitOpError("is mapped along axis 1 of [B, F] or [1, C, H, W] only");
+      spec.kind = KernelKind::Softmax;
+      spec.softmax.logarithm = softmax.getLog();
+      return setMain(softmax.getInput(), softmax.getResult(), layer);
+    }
+    if (auto norm = dyn_cast<nn::BatchNormOp>(layer))
+      return readBatchNorm(norm);
+    if (isa<nn::UnaryOp, nn::BinaryOp>(layer))
+      return readElementwise(layer);
+    return layer->emitOpError("has no kernel form yet");
+  }
+
+  LogicalResult readConcat(nn::ConcatOp concat) {
+    if (concat.getAxis() != 1)
+      return concat.emitOpError("is mapped along axis 1 (channels) only, got axis ") << concat.getAxis();
+    kernels::KernelInput joined;
+    for (Value input : concat.getInputs()) {
+      auto it = streamInputs.find(input);
+      if (it == streamInputs.end())
+        return concat.emitOpError("must join streams the kernel takes in");
+      joined.streams.insert(joined.streams.end(), it->second.streams.begin(), it->second.streams.end());
+    }
+    streamInputs[concat.getResult()] = std::move(joined);
+    return success();
+  }
+
+  /// The main layer's input becomes input 0, its result tile value 0.
+  LogicalResult setMain(Value input, Value result, Operation *layer) {
+    auto it = streamInputs.find(input);
+    if (it == streamInputs.end() || !spec.inputs.empty())
+      return layer->emitOpError("must be the first layer of its kernel and take a stream");
+    spec.inputs.push_back(it->second);
+    tileValues[result] = 0;
+    numValues = 1;
+    return success();
+  }
+
+  LogicalResult readBias(Value bias, std::optional<kernels::ConstantView> &view, Operation *layer) {
+    if (!bias)
+      return success();
+    view = constantView(bias);
+    return view ? success() : layer->emitOpError("needs a constant f32 bias");
+  }
+
+  LogicalResult readConv(nn::ConvOp conv) {
+    auto weightType = cast<RankedTensorType>(conv.getWeight().getType());
+    auto inType = cast<RankedTensorType>(conv.getInput().getType());
+    auto outType = cast<RankedTensorType>(conv.getType());
+    auto weights = constantView(conv.getWeight());
+    if (!weights)
+      return conv.emitOpError("needs constant f32 weights");
+    int64_t outChannels = weightType.getDimSize(0), perGroup = weightType.getDimSize(1);
+    int64_t kh = weightType.getDimSize(2), kw = weightType.getDimSize(3), groups = int64_t(conv.getGroups());
+    ArrayRef<int64_t> strides = conv.getStrides(), dilations = conv.getDilations(), pads = conv.getPads();
+    spec.macs = validTaps(outType.getDimSize(2), kh, strides[0], dilations[0], pads[0], inType.getDimSize(2)) *
+                validTaps(outType.getDimSize(3), kw, strides[1], dilations[1], pads[1], inType.getDimSize(3)) * perGroup *
+                outChannels;
+    if (groups == 1) {
+      kernels::Contraction &c = spec.contraction;
+      spec.kind = KernelKind::Contraction;
+      c = {kh, kw, strides[0], strides[1], dilations[0], dilations[1], pads[0], pads[1], *weights, perGroup * kh * kw,
+           kh * kw, kw, 1, std::nullopt};
+      if (failed(readBias(conv.getBias(), c.bias, conv)))
+        return failure();
+    } else if (perGroup == 1 && outChannels == groups) {
+      Window &w = spec.window;
+      spec.kind = KernelKind::Window;
+      w = {Window::Kind::Depthwise, kh, kw, strides[0], strides[1], dilations[0], dilations[1], pads[0], pads[1], *weights,
+           kh * kw, kw, 1, std::nullopt};
+      if (failed(readBias(conv.getBias(), w.bias, conv)))
+        return failure();
+    } else {
+      return conv.emitOpError("with ") << groups << " groups of " << perGroup
+                                       << " channels has no kernel form yet: groups must be 1 or one channel each";
+    }
+    return setMain(conv.getInput(), conv.getResult(), conv);
+  }
+
+  LogicalResult readMatmul(nn::MatmulOp matmul) {
+    auto lhsType = cast<RankedTensorType>(matmul.getLhs().getType());
+    auto rhsType = cast<RankedTensorType>(matmul.getRhs().getType());
+    auto weights = constantView(matmul.getRhs());
+    if (!weights || rhsType.getRank() != 2 || lhsType.getRank() != 2)
+      return matmul.emitOpError("is mapped for [M, K] times constant f32 [K, N] only");
+    int64_t k = lhsType.getDimSize(1), n = rhsType.getDimSize(matmul.getTransposeRhs() ? 0 : 1);
+    int64_t strideK = matmul.getTransposeRhs() ? 1 : n, strideN = matmul.getTransposeRhs() ? k : 1;
+    kernels::Contraction &c = spec.contraction;
+    spec.kind = KernelKind::Contraction;
+    spec.macs = lhsType.getDimSize(0) * k * n;
+    c.weights = *weights;
+    c.weightStrideOut = strideN;
+    if (failed(readBias(matmul.getBias(), c.bias, matmul)))
+      return failure();
+    if (streamInputs.count(matmul.getLhs())) {
+      c.weightStrideIn = strideK;
+      return setMain(matmul.getLhs(), matmul.getResult(), matmul);
+    }
+    // A flattened image: a convolution whose window is the whole plane. Where (channel, row, column) lies along K gives the weights' strides.
+    Value root = movementRoot(matmul.getLhs());
+    auto host = hostOfOutput(matmul.getLhs());
+    auto plane = planeOf(root.getType());
+    if (!streamInputs.count(root) || !host || !plane || host->channelInner != 1 || lhsType.getDimSize(0) != 1)
+      return matmul.emitOpError("takes a rearranged tensor that cannot be read in place");
+    c.kernelH = plane->rows;
+    c.kernelW = plane->width;
+    c.weightStrideIn = host->strideChannelOuter * strideK;
+    c.weightStrideH = host->strideRow * strideK;
+    c.weightStrideW = host->strideColumn * strideK;
+    return setMain(root, matmul.getResult(), matmul);
+  }
+
+  LogicalResult readPool(nn::PoolOp pool) {
+    auto inType = cast<RankedTensorType>(pool.getInput().getType());
+    ArrayRef<int64_t> kernel = pool.getKernel(), strides = pool.getStrides(), dilations = pool.getDilations(),
+                      pads = pool.getPads();
+    spec.kind = KernelKind::Window;
+    bool average = pool.getKind() == nn::PoolKind::Avg;
+    spec.window = {average ? Window::Kind::Sum : Window::Kind::Max, kernel[0], kernel[1], strides[0], strides[1],
+                   dilations[0], dilations[1], pads[0], pads[1], {}, 0, 0, 0, std::nullopt};
+    if (failed(setMain(pool.getInput(), pool.getResult(), pool)))
+      return failure();
+    if (!average)
+      return success();
+    TileOp scale;
+    scale.opcode = Opcode::Mul;
+    scale.operands.resize(2);
+    scale.operands[0].kind = TileOperand::Kind::Value;
+    bool padded = llvm::any_of(pads, [](int64_t pad) { return pad != 0; });
+    if (!padded || pool.getCountIncludePad()) {
+      scale.operands[1].scalar = 1.0 / double(kernel[0] * kernel[1]);
+    } else {
+      auto outType = cast<RankedTensorType>(pool.getType());
+      auto count = [&](int d, int64_t o) {
+        return validTaps(1, kernel[d], strides[d], dilations[d], pads[d] - o * strides[d], inType.getDimSize(2 + d));
+      };
+      std::vector<double> reciprocals;
+      for (int64_t y = 0; y < outType.getDimSize(2); ++y)
+        for (int64_t x = 0; x < outType.getDimSize(3); ++x)
+          reciprocals.push_back(1.0 / double(count(0, y) * count(1, x)));
+      scale.operands[1].kind = TileOperand::Kind::PerPixel;
+      scale.operands[1].constant = inlineConstant(reciprocals);
+    }
+    spec.tileOps.push_back(std::move(scale));
+    tileValues[pool.getResult()] = numValues++;
+    return success();
+  }
+
+  LogicalResult readBatchNorm(nn::BatchNormOp norm) {
+    auto scale = constantParameters(norm.getScale(), norm), bias = constantParameters(norm.getBias(), norm),
+         mean = constantParameters(norm.getMean(), norm), variance = constantParameters(norm.getVariance(), norm);
+    if (failed(scale) || failed(bias) || failed(mean) || failed(variance))
+      return failure();
+    std::vector<double> factor(scale->size()), shift(scale->size());
+    for (size_t i = 0; i < factor.size(); ++i) {
+      factor[i] = (*scale)[i] / std::sqrt((*variance)[i] + norm.getEpsilon().convertToDouble());
+      shift[i] = (*bias)[i] - (*mean)[i] * factor[i];
+    }
+    if (failed(tileOperand(norm.getInput(), norm)))
+      return failure();
+    int32_t value = tileValues[norm.getInput()];
+    for (auto [opcode, constants] : {std::pair(Opcode::Mul, &factor), std::pair(Opcode::Add, &shift)}) {
+      TileOp step;
+      step.opcode = opcode;
+      step.operands.resize(2);
+      step.operands[0].kind = TileOperand::Kind::Value;
+      step.operands[0].value = value;
+      step.operands[1].kind = TileOperand::Kind::PerChannel;
+      step.operands[1].constant = inlineConstant(*constants);
+      spec.tileOps.push_back(std::move(step));
+      value = numValues++;
+    }
+    tileValues[norm.getResult()] = value;
+    return success();
+  }
+
+  FailureOr<std::vector<double>> constantParameters(Value value, Operation *layer) {
+    if (!isConstant(value))
+      return layer->emitOpError("needs constant parameters");
+    return constantValues(value);
+  }
+
+  LogicalResult readElementwise(Operation *layer) {
+    auto opcode = opcodeOf(layer);
+    if (!opcode)
+      return layer->emitOpError("has no kernel form yet");
+    // Number stream inputs before the operation's own value.
+    for (Value operand : layer->getOperands())
+      if (!isConstant(operand) && failed(tileOperand(operand, layer)))
+        return failure();
+    TileOp step;
+    step.opcode = *opcode;
+    for (Value operand : layer->getOperands()) {
+      TileOperand out;
+      if (isConstant(operand)) {
+        if (failed(readConstantOperand(operand, layer, out)))
+          return failure();
+      } else {
+        out.kind = TileOperand::Kind::Value;
+        out.value = tileValues[operand];
+      }
+      step.operands.push_back(std::move(out));
+    }
+    if (isa<nn::UnaryOp>(layer) && cast<nn::UnaryOp>(layer).getKind() == nn::UnaryKind::Relu)
+      step.operands.emplace_back(); // maximum with the scalar 0
+    spec.tileOps.push_back(std::move(step));
+    tileValues[layer->getResult(0)] = numValues++;
+    return success();
+  }
+
+  /// A constant operand that broadcasts along all of the plane, all but channels, or channels only.
+  LogicalResult readConstantOperand(Value operand, Operation *layer, TileOperand &out) {
+    auto type = cast<RankedTensorType>(operand.getType());
+    auto resultType = cast<RankedTensorType>(layer->getResult(0).getType());
+    if (!type.getElementType().isF32())
+      return layer->emitOpError("needs an f32 constant, got ") << type;
+    if (type.getNumElements() == 1) {
+      auto values = constantValues(operand);
+      if (failed(values))
+        return failure();
+      out.kind = TileOperand::Kind::Scalar;
+      out.scalar = values->front();
+      return success();
+    }
+    SmallVector<int64_t> shape(resultType.getRank() - type.getRank(), 1);
+    llvm::append_range(shape, type.getShape());
+    auto plane = planeOf(RankedTensorType::get(shape, type.getElementType()));
+    if (plane && plane->rows == 1 && plane->width == 1) {
+      out.kind = TileOperand::Kind::PerChannel;
+    } else if (plane && plane->channels == 1 && plane->rows == spec.out.rows && plane->width == spec.out.width) {
+      out.kind = TileOperand::Kind::PerPixel;
+    } else {
+      return layer->emitOpError("takes a constant of type ")
+             << type << "; constants must be scalars, one element per channel, or one per pixel";
+    }
+    out.constant = *constantView(operand);
+    return success();
+  }
+
+  /// Makes `value` a tile value: a stream input of an elementwise kernel gets the next input number.
+  LogicalResult tileOperand(Value value, Operation *layer) {
+    if (tileValues.count(value))
+      return success();
+    auto it = streamInputs.find(value);
+    if (it == streamInputs.end())
+      return layer->emitOpError("takes a value the kernel does not have");
+    if (spec.kind != KernelKind::Elementwise || !spec.tileOps.empty())
+      return layer->emitOpError("takes a second stream after the kernel's first layer");
+    tileValues[value] = numValues++;
+    spec.inputs.push_back(it->second);
+    return success();
+  }
+
+  KernelOp op;
+  KernelSpec spec;
+  llvm::DenseMap<Value, kernels::KernelInput> streamInputs;
+  llvm::DenseMap<Value, int32_t> tileValues;
+  int32_t numValues = 0;
+};
+
+} // namespace
+
+FailureOr<KernelSpec> readKernel(KernelOp op, ArrayRef<int32_t> streams) { return KernelReader(op, streams).read(); }
+
+} // namespace wsc::wafer

@@ -1,0 +1,53 @@
+// What wsc-translate refuses: exit status 1, one error that says where and what, no file left.
+//
+// RUN: rm -rf %t && split-file %s %t
+// RUN: not wsc-translate --core-to-wse %t/syntax.mlir -o %t/out.wse 2>&1 | FileCheck %s --check-prefix=SYNTAX
+// RUN: not wsc-translate --core-to-wse %t/name.mlir -o %t/out.wse 2>&1 | FileCheck %s --check-prefix=NAME
+// RUN: not wsc-translate --core-to-wse %t/section.mlir -o %t/out.wse 2>&1 | FileCheck %s --check-prefix=SECTION
+// RUN: not wsc-translate --core-to-wse %t/file.mlir -o %t/out.wse 2>&1 | FileCheck %s --check-prefix=FILE
+// RUN: not wsc-translate --core-to-wse %t/target.mlir -o %t/out.wse 2>&1 | FileCheck %s --check-prefix=TARGET
+// RUN: not wsc-translate --core-to-wse %t/two.mlir -o %t/out.wse 2>&1 | FileCheck %s --check-prefix=TWO
+// RUN: not wsc-translate --core-to-wse %t/none.mlir -o %t/out.wse 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not wsc-translate --wse-to-core %t/name.mlir -o %t/out.mlir 2>&1 | FileCheck %s --check-prefix=NOWSE
+// RUN: not wsc-translate -o %t/out.wse 2>&1 | FileCheck %s --check-prefix=USAGE
+// RUN: not ls %t/out.wse
+// RUN: not ls %t/out.mlir
+// RUN: wsc-translate --help | FileCheck %s --check-prefix=HELP
+
+// SYNTAX: syntax.mlir:3:{{[0-9]+}}: error: custom op 'core.router' expected one of: north, south, east, west, ramp
+// NAME: name.mlir:2:{{[0-9]+}}: error: 'core.entry' op refers to configuration @main, which is not there
+// SECTION: section.mlir: error: section w: reads element 4 of a source of 4 elements
+// FILE: file.mlir: error: section w: cannot open {{.*}}weights.bin
+// TARGET: target.mlir: error: {{.*}}wse9
+// TWO: two.mlir: error: the module holds 2 core.executable operations, needed is one
+// NONE: error: cannot open {{.*}}none.mlir
+// NOWSE: error: {{.*}}name.mlir: not a wafer executable
+// USAGE: Direction
+// HELP: Example:
+// HELP-NEXT: wsc-translate --core-to-wse
+
+//--- syntax.mlir
+core.executable target "mesh-1x1" execution "pipelined" {
+  configuration @main {
+    router colour 0 on (0, 0) [up -> ramp]
+  }
+}
+//--- name.mlir
+core.executable target "mesh-1x1" execution "pipelined" {
+  entry @main inputs [] outputs [] steps [run @main]
+}
+//--- section.mlir
+core.executable target "mesh-1x1" execution "pipelined" {
+  section @w from dense<[1, 2, 3, 4]> : tensor<4xi32> view [2, 2] strides [2, 1] offset 1 : i32
+}
+//--- file.mlir
+core.executable target "mesh-1x1" execution "pipelined" {
+  section @w from #core.file<"weights.bin", offset = 0, bytes = 16> view [4] strides [1] : f32
+  configuration @main {}
+  entry @main inputs [] outputs [] steps [configure @main, run @main after (0)]
+}
+//--- target.mlir
+core.executable target "wse9" execution "pipelined" {}
+//--- two.mlir
+core.executable target "mesh-1x1" execution "pipelined" {}
+core.executable target "mesh-1x1" execution "pipelined" {}

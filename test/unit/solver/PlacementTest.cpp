@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Placement: against exhaustive search over orders, refusals and messages, and a deep network.
+#include "compiler/solver/Placement.h"
+#include "test/unit/solver/TestUtil.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace wsc::solver;
+using namespace wsc::solver::placement;
+using test::message;
+
+namespace {
+
+int64_t costOf(const Problem &problem, const std::vector<int32_t> &cols) {
+  int64_t cost = 0;
+  for (const Edge &edge : problem.edges) {
+    int64_t lastCol = cols[edge.from] + problem.kernels[edge.from].cols - 1;
+    cost += edge.wordsPerSample * std::abs(cols[edge.to] - lastCol);
+  }
+  return cost;
+}
+
+// Least cost over all columns for all kernels; -1: none legal.
+int64_t exhaustive(const Problem &problem, std::vector<int32_t> &cols) {
+  size_t k = cols.size();
+  if (k == problem.kernels.size())
+    return costOf(problem, cols);
+  int64_t best = -1;
+  const Kernel &kernel = problem.kernels[k];
+  for (int32_t col = 0; col + kernel.cols <= problem.cols; ++col) {
+    bool legal = !kernel.pinnedCol || *kernel.pinnedCol == col;
+    for (size_t j = 0; j < k; ++j)
+      legal &= col + kernel.cols <= cols[j] || cols[j] + problem.kernels[j].cols <= col;
+    if (!legal)
+      continue;
+    cols.push_back(col);
+    int64_t cost = exhaustive(problem, cols);
+    cols.pop_back();
+    if (cost >= 0 && (best < 0 || cost < best))
+      best = cost;
+  }
+  return best;
+}
+
+Problem chain() { return {8, 10, {{"a", 8, 3, {}}, {"b", 4, 2, {}}, {"c", 8, 4, {}}}, {{0, 1, 10}, {1, 2, 20}}}; }
+
+TEST(Placement, LiesBetweenBoundAndExhaustiveSearch) {
+  test::Random random(1);
+  int feasible = 0, optimal = 0, withPins = 0;
+  for (int round = 0; round < 500; ++round) {
+    Problem problem{2, random.in(6, 9), {}, {}};
+    int kernels = random.in(2, 5);
+    for (int k = 0; k < kernels; ++k)
+      problem.kernels.push_back({"k" + std::to_string(k), random.in(1, 2), random.in(1, 3), {}});
+    if (random.in(0, 2) == 0)
+      problem.kernels[random.in(0, kernels - 1)].pinnedCol = random.in(0, 3);
+    for (int e = 0, edges = random.in(1, 7); e < edges; ++e) {
+      int from = random.in(0, kernels - 1), to = random.in(0, kernels - 2);
+      problem.edges.push_back({from, to + (to >= from), random.in(0, 9)});
+    }
+    ASSERT_TRUE(problem.check().ok()) << message(problem.check());
+    std::vector<int32_t> partial;
+    int64_t optimum = exhaustive(problem, partial);
+    absl::StatusOr<Solution> inOrder = solveInOrder(problem), local = solveLocalSearch(problem);
+    ASSERT_EQ(inOrder.ok(), local.ok());
+    if (!inOrder.ok()) {
+      // Pins can leave gaps that first fit does not fill; without pins a refusal means that there is no solution.
+      bool pinned = std::any_of(problem.kernels.begin(), problem.kernels.end(),
+                                [](const Kernel &kernel) { return kernel.pinnedCol.has_value(); });
+      EXPECT_TRUE(optimum < 0 || pinned) << printProblem(problem);
+      continue;
+    }
+    ++feasible;
+    EXPECT_TRUE(inOrder->verify(problem).ok()) << message(inOrder->verify(problem));
+    EXPECT_TRUE(local->verify(problem).ok()) << message(local->verify(problem));
+    Stats first = evaluate(problem, *inOrder), second = evaluate(problem, *local);
+    EXPECT_LE(second.value, first.value);
+    EXPECT_GE(second.value, optimum) << printProblem(problem);
+    EXPECT_LE(second.lowerBound, optimum) << printProblem(problem);
+    EXPECT_EQ(first.lowerBound, second.lowerBound);
+    optimal += second.value == optimum;
+    withPins += std::any_of(problem.kernels.begin(), problem.kernels.end(),
+                            [](const Kernel &kernel) { return kernel.pinnedCol.has_value(); });
+  }
+  std::printf("%d feasible (%d with a pin), %d of them solved optimally\n", feasible, withPins, optimal);
+  EXPECT_GE(feasible, 200);
+  EXPECT_GE(withPins, 30);
+}
+
+TEST(Placement, OrderFollowsEdgesAndElseTheList) {
+  Problem problem = chain();
+  EXPECT_EQ(dataflowOrder(problem), (std::vector<int32_t>{0, 1, 2}));
+  problem.edges = {{2, 0, 1}};
+  EXPECT_EQ(dataflowOrder(problem), (std::vector<int32_t>{1, 2, 0}));
+  problem.edges = {{0, 1, 1}, {1, 0, 1}, {1, 2, 1}};
+  EXPECT_EQ(dataflowOrder(problem), (std::vector<int32_t>{0, 1, 2}));
+}
+
+TEST(Placement, StripsPackFromTheWestAroundPins) {
+  Problem problem = chain();
+  absl::StatusOr<Solution> solution = solveInOrder(problem);
+  ASSERT_TRUE(solution.ok());
+  EXPECT_EQ(solution->places[0].col, 0);
+  EXPECT_EQ(solution->places[1].col, 3);
+  EXPECT_EQ(solution->places[2].col, 5);
+  EXPECT_EQ(evaluate(problem, *solution).value, 30);
+  EXPECT_EQ(evaluate(problem, *solution).lowerBound, 30);
+  problem.kernels[0].pinnedCol = 4;
+  problem.kernels[2].cols = 3;
+  solution = solveInOrder(problem);
+  ASSERT_TRUE(solution.ok());
+  EXPECT_EQ(solution->places[0].col, 4);
+  EXPECT_EQ(solution->places[1].col, 7);
+  EXPECT_EQ(solution->places[2].col, 0);
+}
+
+TEST(Placement, WrongSolutionsAreRefused) {
+  Problem problem = chain();
+  problem.kernels[2].pinnedCol = 6;
+  EXPECT_TRUE((Solution{{{0, 0}, {4, 4}, {0, 6}}}.verify(problem).ok()));
+  EXPECT_EQ(message(Solution{{{0, 0}}}.verify(problem)), "placement: solution has 1 places for 3 kernels");
+  EXPECT_EQ(message(Solution{{{0, 0}, {5, 4}, {0, 6}}}.verify(problem)),
+            "placement: kernel b of 4x2 cores at (5, 4) leaves mesh 8x10");
+  EXPECT_EQ(message(Solution{{{0, 0}, {0, 3}, {0, 5}}}.verify(problem)),
+            "placement: kernel c is at column 5, but pinned to 6");
+  EXPECT_EQ(message(Solution{{{0, 0}, {0, 2}, {0, 6}}}.verify(problem)),
+            "placement: kernels a and b both stand on column 2");
+}
+
+TEST(Placement, WrongProblemsAndFailuresSayWhy) {
+  Problem problem = chain();
+  problem.cols = 8;
+  EXPECT_EQ(message(solveInOrder(problem).status()),
+            "kernel c finds no 4 free columns; all kernels need 9 columns, the mesh has 8; the widest: c 4, a 3, b 2; "
+            "choose narrower kernels or a larger mesh");
+  problem = chain();
+  problem.kernels[1].pinnedCol = 3;
+  problem.kernels[0].cols = 4;
+  EXPECT_EQ(message(solveInOrder(problem).status()),
+            "kernel c finds no 4 free columns; all kernels need 10 columns, the mesh has 10; the widest: a 4, c 4, b "
+            "2; the gaps between pinned kernels are too narrow: move or drop pins");
+  problem.kernels[0].pinnedCol = 1;
+  EXPECT_EQ(message(problem.check()), "placement: kernels a and b are both pinned to column 3");
+  problem.kernels[0].pinnedCol = 7;
+  EXPECT_EQ(message(problem.check()), "placement: kernel a is pinned to columns [7, 11), the mesh has 10");
+  problem = chain();
+  problem.edges.push_back({1, 1, 5});
+  EXPECT_EQ(message(problem.check()),
+            "placement: edge 1 -> 1 of 5 words must join two of 3 kernels with 0 to 16777216 words");
+}
+
+TEST(Placement, DeepNetworkWithSkipConnections) {
+  test::Random random(2);
+  Problem problem{750, 994, {}, {}};
+  for (int k = 0; k < 200; ++k) {
+    problem.kernels.push_back({"k" + std::to_string(k), 750, random.in(1, 8), {}});
+    if (k > 0)
+      problem.edges.push_back({k - 1, k, random.in(1000, 800000)});
+    if (k > 3 && k % 3 == 0)
+      problem.edges.push_back({k - 3, k, random.in(1000, 800000)});
+  }
+  absl::StatusOr<Solution> inOrder = solveInOrder(problem), local = absl::InternalError("");
+  ASSERT_TRUE(inOrder.ok()) << message(inOrder.status());
+  double ms = test::milliseconds("local search, 200 kernels", [&] { local = solveLocalSearch(problem); });
+  ASSERT_TRUE(local.ok());
+  EXPECT_TRUE(local->verify(problem).ok());
+  Stats stats = evaluate(problem, *local);
+  std::printf("in order %lld, local search %lld, bound %lld\n",
+              static_cast<long long>(evaluate(problem, *inOrder).value), static_cast<long long>(stats.value),
+              static_cast<long long>(stats.lowerBound));
+  EXPECT_LE(stats.value, evaluate(problem, *inOrder).value);
+  EXPECT_LE(stats.lowerBound, stats.value);
+  EXPECT_LT(ms, 3000);
+}
+
+} // namespace

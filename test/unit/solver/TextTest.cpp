@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The text formats: every kept problem is solved, printed, read back and checked; broken texts are refused with their
+// line; mutated texts crash nothing.
+#include "compiler/solver/Text.h"
+#include "compiler/solver/Allocation.h"
+#include "compiler/solver/Colouring.h"
+#include "compiler/solver/Placement.h"
+#include "compiler/solver/Routing.h"
+#include "compiler/solver/Sizing.h"
+#include "test/unit/solver/TestUtil.h"
+#include "tools/wsc-place/Problems.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+using namespace wsc;
+using wsc::solver::test::message;
+
+namespace {
+
+std::map<std::string, std::string> keptProblems() {
+  std::map<std::string, std::string> texts;
+  for (const auto &entry : std::filesystem::directory_iterator(WSC_PROBLEMS_DIR)) {
+    std::ifstream file(entry.path());
+    std::ostringstream text;
+    text << file.rdbuf();
+    texts[entry.path().filename().string()] = text.str();
+  }
+  return texts;
+}
+
+// Printed problem of a text of any kind; empty if it does not parse.
+std::string reprint(const std::string &text) {
+  std::string kind = solver::problemKind(text);
+  auto print = [](const auto &problem, auto printProblem) {
+    return problem.ok() ? printProblem(*problem) : std::string();
+  };
+  if (kind == "colouring")
+    return print(solver::colouring::parseProblem(text), solver::colouring::printProblem);
+  if (kind == "sizing")
+    return print(solver::sizing::parseProblem(text), solver::sizing::printProblem);
+  if (kind == "placement")
+    return print(solver::placement::parseProblem(text), solver::placement::printProblem);
+  if (kind == "routing")
+    return print(solver::routing::parseProblem(text), solver::routing::printProblem);
+  if (kind == "allocation")
+    return print(solver::allocation::parseProblem(text), solver::allocation::printProblem);
+  return "";
+}
+
+TEST(Text, KeptProblemsRoundTripAndTheirSolutionsPass) {
+  std::map<std::string, std::string> texts = keptProblems();
+  EXPECT_GE(texts.size(), 5u);
+  for (const auto &[name, text] : texts) {
+    SCOPED_TRACE(name);
+    std::string printed = reprint(text);
+    EXPECT_NE(printed, "");
+    EXPECT_EQ(reprint(printed), printed);
+    absl::StatusOr<place::Result> solved = place::solveText(text, "");
+    ASSERT_TRUE(solved.ok()) << message(solved.status());
+    absl::StatusOr<place::Result> checked = place::checkText(text, solved->solution);
+    ASSERT_TRUE(checked.ok()) << message(checked.status());
+    EXPECT_EQ(checked->report, solved->report);
+    // The printed problem is the same problem.
+    absl::StatusOr<place::Result> again = place::solveText(printed, "");
+    ASSERT_TRUE(again.ok());
+    EXPECT_EQ(again->solution, solved->solution);
+  }
+}
+
+TEST(Text, EveryFieldSurvivesPrinting) {
+  for (const char *text : {
+           "wsc-problem colouring 1\nmesh 8 9\ncolours 4 2\nitem \"a b\" fixed 7\nrect 1 6 2 3 step 2\nitem x\n",
+           "wsc-problem sizing 1\ncolumns 10\nsram 99\nkernel k\ncandidate 1 2 3 \"\"\n",
+           "wsc-problem placement 1\nmesh 4 5\nkernel a 3 2 pin 1\nkernel b 4 1\nedge 0 1 77\n",
+           "wsc-problem routing 1\nmesh 4 5\ncapacity 6\nnet \"q\\\"\\\\\\n#\" 1 2 3\nsink 4 0 2\n",
+           "wsc-problem allocation 1\nrange 1 90\nbanks 32\nbuffer b 5 align 4 bank 2 life -3 9\nbuffer c 6 life 2 "
+           "forever\n",
+       })
+    EXPECT_EQ(reprint(text), text);
+}
+
+TEST(Text, WordsCommentsAndBlankLines) {
+  EXPECT_EQ(
+      reprint("# leading comment\n\n  wsc-problem\tsizing 1 # kind\r\ncolumns 3\r\n\nkernel a#b\ncandidate 1 1 1 t"),
+      "wsc-problem sizing 1\ncolumns 3\nkernel a\ncandidate 1 1 1 t\n");
+}
+
+TEST(Text, BrokenTextsAreRefusedWithTheirLine) {
+  auto error = [](const std::string &text) { return message(place::solveText(text, "").status()); };
+  std::string head = "wsc-problem placement 1\n";
+  EXPECT_EQ(error(""), "line 1: expected 'wsc-problem KIND 1' with KIND one of colouring, sizing, placement, routing, "
+                       "allocation");
+  EXPECT_EQ(error(head + "mesh 4\n"), "line 2: 'mesh' lacks its columns");
+  EXPECT_EQ(error(head + "\n# c\nmesh 4 x\n"), "line 4: columns is 'x', expected an integer");
+  EXPECT_EQ(error(head + "mesh 4 5 6\n"), "line 2: unexpected '6' after 'mesh'");
+  EXPECT_EQ(error(head + "mesh 4 9999999999\n"), "line 2: columns is 9999999999, expected -2147483648 to 2147483647");
+  EXPECT_EQ(error(head + "mesch 4 5\n"), "line 2: unknown keyword 'mesch', expected 'mesh', 'kernel' or 'edge'");
+  EXPECT_EQ(error(head + "kernel \"a 1 1\n"), "line 2: a quoted word does not end on its line");
+  EXPECT_EQ(error("wsc-problem routing 1\nsink 1 2 3\n"), "line 2: 'sink' before the first 'net'");
+  std::string problem = head + "mesh 2 9\nkernel a 1 1\nkernel b 1 2\n";
+  auto solutionError = [&](const std::string &text) { return message(place::checkText(problem, text).status()); };
+  EXPECT_EQ(solutionError("wsc-solution routing 1\n"),
+            "line 1: the first line is 'wsc-solution routing 1', expected 'wsc-solution placement 1'");
+  EXPECT_EQ(solutionError("wsc-solution placement 1\nkernel b 0 0\n"),
+            "line 2: kernel 'b' stands where the problem has 'a'");
+  EXPECT_EQ(solutionError("wsc-solution placement 1\nkernel a 0 0\nkernel b 0 1\nkernel c 0 5\n"),
+            "line 4: kernel 'c' is one more than the problem has, 2");
+  EXPECT_EQ(solutionError("wsc-solution placement 1\nkernel a 0 0\n"),
+            "placement: solution has 1 places for 2 kernels");
+  EXPECT_EQ(message(place::solveText(problem, "magic").status()),
+            "no algorithm 'magic' for this kind of problem; there are: local-search, in-order");
+}
+
+TEST(Text, MutatedTextsNeverCrash) {
+  solver::test::Random random(1);
+  int parsed = 0, refused = 0;
+  for (const auto &[name, text] : keptProblems())
+    for (int round = 0; round < 300; ++round) {
+      std::string mutated = text;
+      for (int m = 0, mutations = random.in(1, 3); m < mutations; ++m) {
+        size_t at = size_t(random.in(25, int32_t(mutated.size()) - 1));
+        if (random.in(0, 1))
+          mutated[at] = "0123456789 -\n\"#x"[random.in(0, 15)];
+        else
+          mutated.erase(at, size_t(random.in(1, 5)));
+      }
+      // Numbers stay short, so that no mesh of millions of routers slows the test down.
+      if (reprint(mutated).find("0000000") != std::string::npos)
+        continue;
+      absl::StatusOr<place::Result> result = place::solveText(mutated, "");
+      if (result.ok())
+        EXPECT_TRUE(place::checkText(mutated, result->solution).ok());
+      (result.ok() ? parsed : refused) += 1;
+    }
+  std::printf("%d solved, %d refused\n", parsed, refused);
+  EXPECT_GT(parsed, 50);
+  EXPECT_GT(refused, 50);
+}
+
+} // namespace

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Each kind of problem is a set of functions; solving and checking are written once over them.
+#include "tools/wsc-place/Problems.h"
+
+#include "compiler/solver/Allocation.h"
+#include "compiler/solver/Colouring.h"
+#include "compiler/solver/Placement.h"
+#include "compiler/solver/Routing.h"
+#include "compiler/solver/Sizing.h"
+#include "compiler/solver/Text.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace wsc::place {
+
+namespace {
+
+std::string line(const char *name, int64_t value, const char *unit) {
+  return absl::StrCat(name, " ", value, " ", unit, "\n");
+}
+
+std::string statsText(const solver::Stats &stats, const char *what, const char *unit) {
+  return line(what, stats.value, unit) + line("bound", stats.lowerBound, unit) +
+         absl::StrFormat("gap %.2f %%\n", stats.gapPercent());
+}
+
+template <typename P, typename S> struct Kind {
+  absl::StatusOr<P> (*parseProblem)(const std::string &);
+  absl::StatusOr<S> (*parseSolution)(const std::string &, const P &);
+  std::string (*printSolution)(const P &, const S &);
+  // The first is the default.
+  std::vector<std::pair<std::string, std::function<absl::StatusOr<S>(const P &)>>> algorithms;
+  std::function<std::string(const P &, const S &)> report;
+  // What a solution must pass beyond verify().
+  std::function<absl::Status(const P &, const S &)> accept = [](const P &, const S &) { return absl::OkStatus(); };
+};
+
+template <typename P, typename S>
+absl::StatusOr<Result> run(const Kind<P, S> &kind, const std::string &problemText, const std::string *solutionText,
+                           const std::string &algorithm) {
+  absl::StatusOr<P> problem = kind.parseProblem(problemText);
+  if (!problem.ok())
+    return problem.status();
+  absl::StatusOr<S> solution = absl::InternalError("not solved");
+  if (solutionText) {
+    solution = kind.parseSolution(*solutionText, *problem);
+  } else {
+    std::string names;
+    for (const auto &[name, solve] : kind.algorithms) {
+      if ((algorithm.empty() && names.empty()) || algorithm == name)
+        solution = solve(*problem);
+      absl::StrAppend(&names, names.empty() ? "" : ", ", name);
+    }
+    if (absl::IsInternal(solution.status()))
+      return absl::InvalidArgumentError(
+          absl::StrCat("no algorithm '", algorithm, "' for this kind of problem; there are: ", names));
+  }
+  if (!solution.ok())
+    return solution.status();
+  if (absl::Status status = solution->verify(*problem); !status.ok())
+    return status;
+  if (absl::Status status = kind.accept(*problem, *solution); !status.ok())
+    return status;
+  Result result;
+  if (!solutionText)
+    result.solution = kind.printSolution(*problem, *solution);
+  result.report = kind.report(*problem, *solution);
+  return result;
+}
+
+absl::StatusOr<Result> runAnyKind(const std::string &problem, const std::string *solution,
+                                  const std::string &algorithm) {
+  std::string kind = solver::problemKind(problem);
+  if (kind == "colouring") {
+    namespace n = solver::colouring;
+    return run<n::Problem, n::Solution>(
+        {n::parseProblem,
+         n::parseSolution,
+         n::printSolution,
+         {{"default", n::solve},
+          {"first-fit", n::solveFirstFit},
+          {"west-first", n::solveWestFirst},
+          {"dsatur", n::solveDsatur}},
+         [](const auto &p, const auto &s) { return statsText(n::evaluate(p, s), "value", "colours"); }},
+        problem, solution, algorithm);
+  }
+  if (kind == "sizing") {
+    namespace n = solver::sizing;
+    return run<n::Problem, n::Solution>({n::parseProblem,
+                                         n::parseSolution,
+                                         n::printSolution,
+                                         {{"exact", n::solve}},
+                                         [](const auto &p, const auto &s) {
+                                           n::SizingStats stats = n::evaluate(p, s);
+                                           return statsText(stats, "value", "cycles") +
+                                                  absl::StrCat("columns ", stats.columns, "\n") +
+                                                  absl::StrCat("columns-bound ", stats.columnsLowerBound, "\n");
+                                         }},
+                                        problem, solution, algorithm);
+  }
+  if (kind == "placement") {
+    namespace n = solver::placement;
+    return run<n::Problem, n::Solution>(
+        {n::parseProblem,
+         n::parseSolution,
+         n::printSolution,
+         {{"local-search", [](const n::Problem &p) { return n::solveLocalSearch(p); }}, {"in-order", n::solveInOrder}},
+         [](const auto &p, const auto &s) { return statsText(n::evaluate(p, s), "value", "word-hops"); }},
+        problem, solution, algorithm);
+  }
+  if (kind == "routing") {
+    namespace n = solver::routing;
+    return run<n::Problem, n::Solution>({n::parseProblem,
+                                         n::parseSolution,
+                                         n::printSolution,
+                                         {{"combs", n::solveCombs}},
+                                         [](const auto &p, const auto &s) {
+                                           n::RoutingStats stats = n::evaluate(p, s);
+                                           return statsText(stats, "value", "links") +
+                                                  absl::StrCat("most-words ", stats.mostWords, " ",
+                                                               n::name(stats.direction), " out of (", stats.row, ", ",
+                                                               stats.col, ")\n");
+                                         },
+                                         n::checkCapacity},
+                                        problem, solution, algorithm);
+  }
+  if (kind == "allocation") {
+    namespace n = solver::allocation;
+    return run<n::Problem, n::Solution>({n::parseProblem,
+                                         n::parseSolution,
+                                         n::printSolution,
+                                         {{"first-fit", n::solve}},
+                                         [](const auto &p, const auto &s) {
+                                           n::AllocationStats stats = n::evaluate(p, s);
+                                           return statsText(stats, "value", "bytes") +
+                                                  absl::StrCat("preferred-banks ", stats.preferredBanksMet, " of ",
+                                                               stats.preferredBanks, "\n");
+                                         }},
+                                        problem, solution, algorithm);
+  }
+  return absl::InvalidArgumentError("line 1: expected 'wsc-problem KIND 1' with KIND one of colouring, sizing, "
+                                    "placement, routing, allocation");
+}
+
+} // namespace
+
+absl::StatusOr<Result> solveText(const std::string &problem, const std::string &algorithm) {
+  return runAnyKind(problem, nullptr, algorithm);
+}
+
+absl::StatusOr<Result> checkText(const std::string &problem, const std::string &solution) {
+  return runAnyKind(problem, &solution, "");
+}
+
+} // namespace wsc::place

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One interface over the solvers' text problems, for the command line.
+#pragma once
+
+#include "absl/status/statusor.h"
+
+#include <string>
+
+namespace wsc::place {
+
+struct Result {
+  std::string solution; // text; empty where one was only checked
+  std::string report;   // value, bound, gap, one line each
+};
+
+// Solves the problem with `algorithm` (empty: the default of its kind). InvalidArgument: the text is not a problem, or
+// there is no such algorithm; ResourceExhausted: no solution found, with the reason.
+absl::StatusOr<Result> solveText(const std::string &problem, const std::string &algorithm);
+
+// Verifies a solution and evaluates it. InvalidArgument: a text is malformed; FailedPrecondition or ResourceExhausted:
+// the solution is refused, with the reason.
+absl::StatusOr<Result> checkText(const std::string &problem, const std::string &solution);
+
+} // namespace wsc::place
