@@ -111,7 +111,10 @@ absl::StatusOr<Result> runAnyKind(const std::string &problem, const std::string 
         {n::parseProblem,
          n::parseSolution,
          n::printSolution,
-         {{"local-search", [](const n::Problem &p) { return n::solveLocalSearch(p); }}, {"in-order", n::solveInOrder}},
+         {{"default", n::solve},
+          {"local-search", [](const n::Problem &p) { return n::solveLocalSearch(p); }},
+          {"exact", n::solveExact},
+          {"in-order", n::solveInOrder}},
          [](const auto &p, const auto &s) { return statsText(n::evaluate(p, s), "value", "word-hops"); }},
         problem, solution, algorithm);
   }

@@ -42,7 +42,8 @@ int main(int argc, char **argv) {
   app.add_option("-o,--output", outputPath, "file of the solution found (default: standard output)")
       ->excludes(checkOption);
   app.add_option("--algorithm", algorithm,
-                 "colouring: default, first-fit, west-first, dsatur; sizing: exact; placement: local-search, in-order; "
+                 "colouring: default, first-fit, west-first, dsatur; sizing: exact; placement: default, local-search, "
+                 "exact, in-order; "
                  "routing: "
                  "combs; allocation: first-fit")
       ->excludes(checkOption);
