@@ -74,8 +74,12 @@ absl::Status Solution::verify(const Problem &problem) const {
     if (Fraction{problem.memoryLimit, 1} < shape.memory)
       return absl::FailedPreconditionError(absl::StrFormat("kernel %s needs memory %.3f, the limit is %d", kernel.name,
                                                            shape.memory.value(), problem.memoryLimit));
+    if (places[i]->x < 0 || places[i]->y < 0 || places[i]->x >= problem.width || places[i]->y >= problem.height)
+      return absl::FailedPreconditionError(absl::StrCat("kernel ", kernel.name, " is placed at (", places[i]->x, ", ",
+                                                        places[i]->y, "), outside a grid of ", problem.width, "x",
+                                                        problem.height));
     Rect rect = rectOf(kernel, *places[i]);
-    if (rect.x < 0 || rect.y < 0 || rect.xEnd > problem.width || rect.yEnd > problem.height)
+    if (rect.xEnd > problem.width || rect.yEnd > problem.height)
       return absl::FailedPreconditionError(absl::StrCat("kernel ", kernel.name, " takes tiles [", rect.x, ", ",
                                                         rect.xEnd, ") x [", rect.y, ", ", rect.yEnd, ") of a grid of ",
                                                         problem.width, "x", problem.height));

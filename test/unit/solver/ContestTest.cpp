@@ -97,7 +97,7 @@ TEST(Contest, IllegalPlacementsAreRefused) {
   EXPECT_EQ(refuse(paintText("8 3 R0")), "kernels k1 and k2 overlap at tile (8, 3)");
   EXPECT_EQ(refuse(paintText("9 3 R0")), "");
   EXPECT_EQ(refuse(paintText("290 3 R90")), "kernel k2 takes tiles [290, 306) x [3, 9) of a grid of 300x200");
-  EXPECT_EQ(refuse(paintText("9 -1 R0")), "kernel k2 takes tiles [9, 15) x [-1, 15) of a grid of 300x200");
+  EXPECT_EQ(refuse(paintText("9 -1 R0")), "kernel k2 is placed at (9, -1), outside a grid of 300x200");
   EXPECT_EQ(refuse(paintText("9 3 R45")), "line 7: expected 'R0' before 'R45)'");
   EXPECT_EQ(refuse("k1 = conv( 8 8 4 6 1 1 1 1 2 2 4 3 )\n"), "line 2: k1 is defined but not placed");
   EXPECT_EQ(refuse("k1 = conv( 8 8 4 6 1 1 1 1 2 2 4 3 )\nk1 : place(0 0 R0)"), "kernel k2 has no place");
@@ -120,6 +120,35 @@ TEST(Contest, BrokenGraphsAreRefused) {
             "line 18: a connection names conv[9], which is not defined");
   EXPECT_EQ(refuse(graphText("cblock[1] f=8 h=7 w=8 name='k1'")),
             "line 12: k1: f=8 must be a multiple of 4, h and w of 2");
+}
+
+TEST(Contest, MutatedFilesNeverCrash) {
+  wsc::solver::test::Random random(1);
+  const std::string graph = graphText(kNodes, kConnections), paint = paintText("9 3 R90");
+  auto mutate = [&](std::string text) {
+    for (int m = 0, mutations = random.in(0, 2); m < mutations; ++m) {
+      size_t at = size_t(random.in(0, int32_t(text.size()) - 1));
+      if (random.in(0, 1))
+        text[at] = "0123456789 -[](*)=:'>k"[random.in(0, 21)];
+      else
+        text.erase(at, size_t(random.in(1, 6)));
+    }
+    return text;
+  };
+  int scored = 0, refused = 0;
+  for (int round = 0; round < 3000; ++round) {
+    absl::StatusOr<Problem> problem = parseKgraph(mutate(graph));
+    absl::StatusOr<Solution> solution = absl::InvalidArgumentError("no problem");
+    if (problem.ok())
+      solution = parsePaint(mutate(paint), *problem);
+    bool legal = solution.ok() && solution->verify(*problem).ok();
+    if (legal)
+      EXPECT_LE(evaluate(*problem, *solution).boundingWidth, problem->width);
+    (legal ? scored : refused) += 1;
+  }
+  std::printf("%d scored, %d refused\n", scored, refused);
+  EXPECT_GT(scored, 100);
+  EXPECT_GT(refused, 100);
 }
 
 std::string readFile(const std::string &path) {
