@@ -104,16 +104,19 @@ void ColourMap::drawQueues(std::pair<int32_t, int32_t> user) {
   forEachCore(role.cores, [&](int32_t row, int32_t col, const LatticeIndex &index) {
     int32_t node = nodeIndex(row, col);
     if (node < 0) {
-      scope.report.add("route-ramp", name(),
+      scope.report.add("route-ramp", text(user.first, "/", user.second),
                        text(name(), ": ", coreName(row, col), " has no router settings on that colour; route the colour there"));
       return;
     }
     int32_t sequence = shared;
+    if (scope.report.full())
+      return;
     if (sequence < 0) {
       sequence = int32_t(sequences.size());
       sequences.emplace_back();
       if (!words.at(index, sequences.back()))
         tooLong(name());
+      scope.report.spend(words.length() + 16 * int64_t(sequences.back().size()));
       if (words.dependsOn() == 0)
         shared = sequence;
     }

@@ -99,7 +99,7 @@ bool everExecutes(const Instruction &instruction, const LoopNest &loops, const L
 }
 
 std::optional<Extreme> exceeds(const Form &form, Wide limit, const Instruction &instruction, const LoopNest &loops,
-                               const Lattice &lattice) {
+                               const Lattice &lattice, Report &report) {
   Extreme most = maximum(form, lattice);
   if (most.value <= limit)
     return std::nullopt;
@@ -108,12 +108,34 @@ std::optional<Extreme> exceeds(const Form &form, Wide limit, const Instruction &
   std::optional<Extreme> found;
   unsigned mask = dependsOn(form, lattice) | countDependsOn(instruction, loops, lattice);
   forEachIndex(lattice, mask, [&](const LatticeIndex &index) {
+    if (!report.spend(1))
+      return false;
     Wide value = form.at(index);
     if (value > limit && elementsAt(instruction, loops, index) > 0)
       found = Extreme{value, index};
     return !found;
   });
   return found;
+}
+
+bool isIndexed(const Instruction &instruction, const Operand &operand) {
+  return (instruction.opcode == Opcode::Gather && &operand == &instruction.a) ||
+         (instruction.opcode == Opcode::Scatter && &operand == &instruction.dst);
+}
+
+static void extend(Walk &walk, int64_t step, const Affine &count) {
+  if (step != 0)
+    (step < 0 ? walk.lo : walk.hi) += (Form(count) - Form(1)) * step;
+}
+
+Walk walkOf(const Instruction &instruction, const Operand &operand, const LoopNest &loops, bool allIterations) {
+  Walk walk{operand.base, Form(operand.base) + Form(elementBytes(accessType(instruction, operand)))};
+  for (int d = 0; d < kMaxDims; ++d)
+    if (!(isIndexed(instruction, operand) && d == kMaxDims - 1))
+      extend(walk, operand.stride[d], instruction.extent[d]);
+  for (int k = 0; allIterations && k < loops.depth; ++k)
+    extend(walk, operand.loopStep[k], *loops.trips[k]);
+  return walk;
 }
 
 ElementType accessType(const Instruction &instruction, const Operand &operand) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "runtime/format/Executable.h"
+#include "runtime/format/verifier/Report.h"
 
 #include <algorithm>
 #include <optional>
@@ -72,20 +73,20 @@ template <typename Visit> void forEachIndex(const Lattice &lattice, unsigned mas
   }
 }
 
-// Calls visit(row, col, index) for every core of the lattice.
+// Calls visit(row, col, index) for every core of a lattice that lies in the mesh.
 template <typename Visit> void forEachCore(const Lattice &lattice, Visit visit) {
   const auto &dims = lattice.dims;
   LatticeIndex index{};
   for (index[0] = 0; index[0] < dims[0].count; ++index[0])
     for (index[1] = 0; index[1] < dims[1].count; ++index[1])
       for (index[2] = 0; index[2] < dims[2].count; ++index[2]) {
-        int32_t row = lattice.row, col = lattice.col;
+        int64_t row = lattice.row, col = lattice.col;
         for (int d = 0; d < 3; ++d) {
-          row += index[d] * dims[d].rowStep;
-          col += index[d] * dims[d].colStep;
+          row += int64_t(index[d]) * dims[d].rowStep;
+          col += int64_t(index[d]) * dims[d].colStep;
         }
         for (index[3] = 0; index[3] < dims[3].count; ++index[3], row += dims[3].rowStep, col += dims[3].colStep)
-          visit(row, col, index);
+          visit(int32_t(row), int32_t(col), index);
       }
 }
 
@@ -116,8 +117,18 @@ int64_t elementsAt(const Instruction &instruction, const LoopNest &loops, const 
 bool everExecutes(const Instruction &instruction, const LoopNest &loops, const Lattice &lattice);
 
 // A lattice point where the instruction executes and `form` exceeds `limit`, if there is one. Exact: where the maximum over the lattice falls
-// on a point at which the instruction is empty, the points themselves are listed.
-std::optional<Extreme> exceeds(const Form &form, Wide limit, const Instruction &instruction, const LoopNest &loops, const Lattice &lattice);
+// on a point at which the instruction is empty, the points themselves are listed, at the expense of `report`'s budget.
+std::optional<Extreme> exceeds(const Form &form, Wide limit, const Instruction &instruction, const LoopNest &loops, const Lattice &lattice,
+                               Report &report);
+
+// The bytes a memory operand walks, relative to its buffer: first byte, and one past the last.
+struct Walk {
+  Form lo, hi;
+};
+// In all iterations of the loops, or in their first. Of an operand addressed by index only the walk of the outer dimensions.
+Walk walkOf(const Instruction &instruction, const Operand &operand, const LoopNest &loops, bool allIterations);
+// True for a of Gather and dst of Scatter.
+bool isIndexed(const Instruction &instruction, const Operand &operand);
 
 // Element type in which an operand is accessed. `operand` is one of the instruction's own.
 ElementType accessType(const Instruction &instruction, const Operand &operand);

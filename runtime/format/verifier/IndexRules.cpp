@@ -9,7 +9,7 @@ namespace wsc::format::verifier {
 
 namespace {
 
-constexpr int64_t kMostCores = int64_t(1) << 24;
+constexpr int64_t kMostCores = int64_t(1) << 26;
 constexpr int64_t kMostElements = int64_t(1) << 48;
 
 class Indices {

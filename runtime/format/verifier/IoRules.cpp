@@ -37,7 +37,7 @@ public:
       if (step.kind != StepKind::Run)
         continue;
       const auto &io = executable.configurations[step.configuration].io;
-      for (size_t b = 0; b < io.size(); ++b) {
+      for (size_t b = 0; b < io.size() && report.spend(1); ++b) {
         where = text("entry ", entry.name, ", configuration ", executable.configurations[step.configuration].name, ", I/O binding #", b);
         if (checkBinding(io[b]) && io[b].output)
           count(io[b], counts[io[b].tensor], written[io[b].tensor]);
@@ -72,6 +72,8 @@ private:
     }
     const TensorType &tensor = tensors[binding.tensor];
     bool sound = checkSide(binding);
+    if (!sound)
+      return false; // the ports may be without number
     for (int d = 0; d < kMaxDims; ++d) {
       Extreme low = minimum(binding.extent[d], binding.ports), high = maximum(binding.extent[d], binding.ports);
       if (low.value >= 0 && high.value <= kMostExtent)
@@ -85,9 +87,9 @@ private:
     for (int d = 0; d < kMaxDims; ++d)
       (binding.stride[d] < 0 ? low : high) += (Form(binding.extent[d]) - Form(1)) * binding.stride[d];
     Instruction space = spaceOf(binding);
-    auto point = exceeds(low * -1, 0, space, {}, binding.ports);
+    auto point = exceeds(low * -1, 0, space, {}, binding.ports, report);
     if (!point)
-      point = exceeds(high, elementsOf(tensor) - 1, space, {}, binding.ports);
+      point = exceeds(high, elementsOf(tensor) - 1, space, {}, binding.ports, report);
     if (point) {
       refuse("io-bounds", text("the port of ", coreName(binding.ports, point->index), " moves elements ", number(low.at(point->index)), " to ",
                                number(high.at(point->index)), " of tensor ", tensor.name, ", which has ", elementsOf(tensor)));
@@ -102,6 +104,13 @@ private:
     for (int d = 0; d < kMaxDims; ++d) {
       row.perDim[d] = binding.ports.dims[d].rowStep;
       col.perDim[d] = binding.ports.dims[d].colStep;
+    }
+    Wide size = 1;
+    for (const Lattice::Dim &dim : binding.ports.dims)
+      size = std::min<Wide>(size * dim.count, kMost);
+    if (size > std::max(target.rows, target.cols)) {
+      refuse("io-port", text("has ", number(size), " ports, more than any edge of the mesh"));
+      return false;
     }
     if (binding.side == Port::Ramp) {
       refuse("io-port", "side RAMP is no edge of the wafer; use NORTH, SOUTH, EAST or WEST");
@@ -124,9 +133,10 @@ private:
     forEachIndex(binding.ports, (1u << kMaxDims) - 1, [&](const LatticeIndex &port) {
       int64_t elements = elementsAt(space, {}, port);
       total = add(total, elements);
-      if (written.empty() || total > int64_t(written.size()))
-        return written.empty();
-      if (elements > 0)
+      bool marks = elements > 0 && total <= int64_t(written.size());
+      if (!report.spend(1 + (marks ? elements : 0)))
+        return false;
+      if (marks)
         mark(binding, port, written);
       return true;
     });

@@ -17,10 +17,6 @@ namespace wsc::format::verifier {
 
 namespace {
 
-struct Walk {
-  Form lo, hi; // first byte, one past the last byte, relative to the buffer
-};
-
 class MemoryRules {
 public:
   MemoryRules(const RoleScope &scope, size_t t, size_t i, const Instruction &instruction, const LoopNest &loops)
@@ -43,10 +39,7 @@ public:
   }
 
 private:
-  bool indexed(const Operand &operand) const {
-    return (instruction.opcode == Opcode::Gather && &operand == &instruction.a) ||
-           (instruction.opcode == Opcode::Scatter && &operand == &instruction.dst);
-  }
+  bool indexed(const Operand &operand) const { return isIndexed(instruction, operand); }
   int64_t bytes(const Operand &operand) const { return elementBytes(accessType(instruction, operand)); }
   bool varies(const Affine &extent) const { return maximum(extent, lattice).value > 1; }
   void refuse(const char *rule, const std::string &what) const {
@@ -54,30 +47,18 @@ private:
   }
   const Buffer &buffer(const Operand &operand) const { return scope.role.buffers[operand.buffer]; }
 
-  static void extend(Walk &walk, int64_t step, const Affine &count) {
-    if (step != 0)
-      (step < 0 ? walk.lo : walk.hi) += (Form(count) - Form(1)) * step;
-  }
-  Walk walkOf(const Operand &operand, bool withLoops) const {
-    Walk walk{operand.base, Form(operand.base) + Form(bytes(operand))};
-    for (int d = 0; d < kMaxDims; ++d)
-      if (!(indexed(operand) && d == kMaxDims - 1))
-        extend(walk, operand.stride[d], instruction.extent[d]);
-    for (int k = 0; withLoops && k < loops.depth; ++k)
-      extend(walk, operand.loopStep[k], *loops.trips[k]);
-    return walk;
-  }
+  Walk walk(const Operand &operand, bool allIterations) const { return walkOf(instruction, operand, loops, allIterations); }
 
   void checkBounds(const char *name, const Operand &operand) const {
-    Walk walk = walkOf(operand, true);
+    Walk all = walk(operand, true);
     auto outside = [&](const Extreme &point) {
-      refuse("memory-bounds", text("operand ", name, " on ", coreName(lattice, point.index), " walks bytes ", number(walk.lo.at(point.index)),
-                                   " to ", number(walk.hi.at(point.index)), " of buffer ", buffer(operand).name, ", which has ",
+      refuse("memory-bounds", text("operand ", name, " on ", coreName(lattice, point.index), " walks bytes ", number(all.lo.at(point.index)),
+                                   " to ", number(all.hi.at(point.index)), " of buffer ", buffer(operand).name, ", which has ",
                                    buffer(operand).bytes, " bytes"));
     };
-    if (auto point = exceeds(walk.lo * -1, 0, instruction, loops, lattice))
+    if (auto point = exceeds(all.lo * -1, 0, instruction, loops, lattice, scope.report()))
       outside(*point);
-    else if (auto point = exceeds(walk.hi, buffer(operand).bytes, instruction, loops, lattice))
+    else if (auto point = exceeds(all.hi, buffer(operand).bytes, instruction, loops, lattice, scope.report()))
       outside(*point);
     if (indexed(operand) && operand.stride[kMaxDims - 1] < bytes(operand))
       refuse("memory-bounds", text("operand ", name, " is indexed with a distance of ", operand.stride[kMaxDims - 1],
@@ -134,11 +115,11 @@ private:
 
   // In every loop iteration, one walk ends before the other starts: `first` below `second`.
   bool below(const Operand &first, const Operand &second) const {
-    Form gap = walkOf(first, false).hi - walkOf(second, false).lo;
+    Form gap = walk(first, false).hi - walk(second, false).lo;
     for (int k = 0; k < loops.depth; ++k)
       if (int64_t step = int64_t(first.loopStep[k]) - second.loopStep[k]; step > 0)
         gap += (Form(*loops.trips[k]) - Form(1)) * step;
-    return !exceeds(gap, 0, instruction, loops, lattice);
+    return !exceeds(gap, 0, instruction, loops, lattice, scope.report());
   }
 
   // All steps share a divisor, modulo which the elements of both walks lie apart.

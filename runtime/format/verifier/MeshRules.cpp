@@ -90,7 +90,7 @@ bool checkOverlaps(const Scope &scope) {
   const int32_t cols = scope.target().cols;
   bool sound = true;
   std::vector<int32_t> roleAt(scope.target().numCores(), -1);
-  for (size_t r = 0; r < configuration.roles.size(); ++r)
+  for (size_t r = 0; r < configuration.roles.size() && !scope.report.full(); ++r)
     forEachCore(configuration.roles[r].cores, [&](int32_t row, int32_t col, const LatticeIndex &) {
       int32_t &role = roleAt[size_t(row) * cols + col];
       if (role >= 0) {
@@ -111,7 +111,9 @@ bool checkOverlaps(const Scope &scope) {
     if (routers.empty())
       continue;
     std::fill(routerAt.begin(), routerAt.end(), -1);
-    for (int32_t r : routers)
+    for (int32_t r : routers) {
+      if (scope.report.full())
+        return false;
       forEachCore(configuration.routers[r].routers, [&](int32_t row, int32_t col, const LatticeIndex &) {
         int32_t &router = routerAt[size_t(row) * cols + col];
         if (router >= 0) {
@@ -123,6 +125,7 @@ bool checkOverlaps(const Scope &scope) {
         }
         router = r;
       });
+    }
   }
   return sound;
 }

@@ -11,6 +11,15 @@ void Report::add(std::string_view rule, const std::string &key, const std::strin
   violations.push_back({std::string(rule), message});
 }
 
+bool Report::spend(int64_t points) {
+  if (budget >= points) {
+    budget -= points;
+    return true;
+  }
+  add("budget", "", "the executable varies too much from core to core to be judged in seconds; use more roles with constant extents");
+  return false;
+}
+
 std::string Scope::roleName(int32_t role) const {
   const Role &value = configuration.roles[role];
   std::string name = text("role ", value.name.empty() ? text("#", role) : value.name);

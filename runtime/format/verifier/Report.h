@@ -35,10 +35,14 @@ public:
   bool full() const { return violations.size() >= limit; }
   bool empty() const { return violations.empty(); }
   size_t size() const { return violations.size(); }
+  // Takes `points` from what may be spent on listing lattice points, elements and segments one by one: some seconds in all. False: it is spent, and the
+  // executable has been refused for that.
+  bool spend(int64_t points);
   std::vector<Violation> take() { return std::move(violations); }
 
 private:
   size_t limit;
+  int64_t budget = int64_t(1) << 30;
   std::vector<Violation> violations;
   std::set<std::pair<std::string, std::string>> seen;
 };

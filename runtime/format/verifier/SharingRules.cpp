@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What makes the threads of a core a Kahn network: no writable memory in two threads, one pushing and one popping thread per FIFO with as many elements pushed as
-// popped, one thread per queue, one queue per colour and direction; and scratch memory written before it is read.
+// popped, one thread per queue, one queue per colour and direction.
+//
+// And scratch memory written before it is read: in program order the first instruction on a scratch buffer does not read it, and no instruction reads bytes outside
+// the hull of all bytes that are ever written afresh (by an instruction that does not read its result).
 #include "runtime/format/verifier/Forms.h"
 #include "runtime/format/verifier/Rules.h"
 
@@ -24,6 +27,18 @@ struct Users {
   std::string names() const { return count() == 0 ? "no thread" : count() == 1 ? text("thread ", first) : text("threads ", first, " and ", second); }
 };
 
+// Bytes of a buffer between the lowest and the highest that are written afresh on some core.
+struct Hull {
+  Wide lo = kMost, hi = -kMost;
+};
+
+struct Access {
+  const Instruction *instruction;
+  const Operand *operand;
+  LoopNest loops;
+  size_t thread, number;
+};
+
 struct Transfer {
   const Instruction *instruction;
   LoopNest loops;
@@ -34,7 +49,7 @@ class SharingRules {
 public:
   explicit SharingRules(const RoleScope &scope)
       : scope(scope), role(scope.role), memory(role.buffers.size()), pushes(role.buffers.size()), pops(role.buffers.size()),
-        queues(role.queues.size()), written(role.buffers.size()), transfers(role.buffers.size()) {}
+        queues(role.queues.size()), written(role.buffers.size()), fresh(role.buffers.size()), transfers(role.buffers.size()) {}
 
   void run() {
     for (size_t t = 0; t < role.threads.size(); ++t)
@@ -46,6 +61,8 @@ public:
       });
     for (size_t b = 0; b < role.buffers.size(); ++b)
       checkBuffer(b);
+    for (const Access &read : reads)
+      checkRead(read);
     checkQueues();
   }
 
@@ -54,10 +71,14 @@ private:
     scope.report().add(rule, scope.key(key), text(scope.name(), ": ", what));
   }
 
-  void readScratch(const Operand &operand, size_t t, size_t i, bool executes) {
+  void readScratch(const Instruction &instruction, const Operand &operand, size_t t, size_t i, const LoopNest &loops, bool executes) {
     const Buffer &buffer = role.buffers[operand.buffer];
-    if (buffer.kind != BufferKind::Scratch || written[operand.buffer] || !executes)
+    if (buffer.kind != BufferKind::Scratch || !executes)
       return;
+    if (written[operand.buffer]) {
+      reads.push_back({&instruction, &operand, loops, t, i});
+      return;
+    }
     scope.report().add("scratch-unwritten", scope.key(buffer.name),
                        text(scope.at(t, i), ": reads scratch buffer ", buffer.name,
                             " before any instruction has written it; scratch holds nothing across samples, write it first or make it state"));
@@ -66,7 +87,7 @@ private:
   void source(const Instruction &instruction, const Operand &operand, size_t t, size_t i, const LoopNest &loops, bool executes) {
     if (operand.kind == OperandKind::Memory) {
       memory[operand.buffer].insert(int(t));
-      readScratch(operand, t, i, executes);
+      readScratch(instruction, operand, t, i, loops, executes);
     } else if (operand.kind == OperandKind::Fifo) {
       pops[operand.buffer].insert(int(t));
       transfers[operand.buffer].push_back({&instruction, loops, false});
@@ -80,15 +101,46 @@ private:
     if (operand.kind == OperandKind::Memory) {
       memory[operand.buffer].insert(int(t));
       if (opcodeInfo(instruction.opcode).readsDst)
-        readScratch(operand, t, i, executes);
-      if (executes)
+        readScratch(instruction, operand, t, i, loops, executes);
+      if (executes) {
         written[operand.buffer] = true;
+        if (!opcodeInfo(instruction.opcode).readsDst)
+          extend(fresh[operand.buffer], instruction, loops);
+      }
     } else if (operand.kind == OperandKind::Fifo) {
       pushes[operand.buffer].insert(int(t));
       transfers[operand.buffer].push_back({&instruction, loops, true});
     } else if (operand.kind == OperandKind::Queue) {
       queues[operand.queue].insert(int(t));
     }
+  }
+
+  void extend(Hull &hull, const Instruction &instruction, const LoopNest &loops) {
+    if (isIndexed(instruction, instruction.dst)) {
+      hull = {0, kMost}; // anywhere
+      return;
+    }
+    Walk walk = walkOf(instruction, instruction.dst, loops, true);
+    hull.lo = std::min(hull.lo, minimum(walk.lo, role.cores).value);
+    hull.hi = std::max(hull.hi, maximum(walk.hi, role.cores).value);
+  }
+
+  void checkRead(const Access &read) {
+    const Hull &hull = fresh[read.operand->buffer];
+    const Buffer &buffer = role.buffers[read.operand->buffer];
+    if (isIndexed(*read.instruction, *read.operand))
+      return; // the indices are data
+    Walk walk = walkOf(*read.instruction, *read.operand, read.loops, true);
+    auto point = exceeds(walk.lo * -1, -hull.lo, *read.instruction, read.loops, role.cores, scope.report());
+    if (!point)
+      point = exceeds(walk.hi, hull.hi, *read.instruction, read.loops, role.cores, scope.report());
+    if (!point)
+      return;
+    std::string known = hull.lo > hull.hi ? "none is" : text("only bytes ", number(hull.lo), " to ", number(hull.hi), " are");
+    scope.report().add("scratch-unwritten", scope.key(buffer.name),
+                       text(scope.at(read.thread, read.number), " on ", coreName(role.cores, point->index), ": reads bytes ", number(walk.lo.at(point->index)), " to ",
+                            number(walk.hi.at(point->index)), " of scratch buffer ", buffer.name, ", of which ", known,
+                            " ever written; write all of it first or make it state"));
   }
 
   void checkBuffer(size_t b) {
@@ -112,6 +164,8 @@ private:
       mask |= countDependsOn(*transfer.instruction, transfer.loops, role.cores);
     forEachIndex(role.cores, mask, [&](const LatticeIndex &index) {
       int64_t pushed = 0, popped = 0;
+      if (!scope.report().spend(int64_t(transfers[b].size())))
+        return false;
       for (const Transfer &transfer : transfers[b]) {
         int64_t &side = transfer.push ? pushed : popped;
         side = add(side, elementsAt(*transfer.instruction, transfer.loops, index));
@@ -147,6 +201,8 @@ private:
   const Role &role;
   std::vector<Users> memory, pushes, pops, queues;
   std::vector<bool> written;
+  std::vector<Hull> fresh;
+  std::vector<Access> reads;
   std::vector<std::vector<Transfer>> transfers;
 };
 

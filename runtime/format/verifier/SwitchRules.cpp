@@ -3,6 +3,8 @@
 // Switch positions of router roles: as many as the target has, each with one input and at least one output that is not the input, all different.
 #include "runtime/format/verifier/Rules.h"
 
+#include <algorithm>
+
 namespace wsc::format::verifier {
 
 bool checkSwitches(const Scope &scope) {
@@ -14,7 +16,7 @@ bool checkSwitches(const Scope &scope) {
     auto refuse = [&](const std::string &what) { scope.report.add("switch", text(r, "/", what), where + what); };
     if (router.positions.empty() || router.positions.size() > limit)
       refuse(text("has ", router.positions.size(), " switch positions, legal are 1 to ", limit));
-    for (size_t p = 0; p < router.positions.size(); ++p) {
+    for (size_t p = 0; p < std::min(limit, router.positions.size()); ++p) {
       const SwitchPosition &position = router.positions[p];
       if (position.outputs == 0)
         refuse(text("switch position ", p, " has no output; words would be lost"));

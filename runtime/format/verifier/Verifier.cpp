@@ -10,7 +10,8 @@ namespace wsc::format {
 using namespace verifier;
 
 static void checkConfiguration(const Scope &scope) {
-  bool drawable = checkMesh(scope) && checkOverlaps(scope);
+  bool inMesh = checkMesh(scope);
+  bool drawable = inMesh && checkOverlaps(scope);
   bool walkable = true;
   for (size_t r = 0; r < scope.configuration.roles.size() && !scope.report.full(); ++r) {
     RoleScope role{scope, scope.configuration.roles[r], int32_t(r)};
@@ -20,6 +21,8 @@ static void checkConfiguration(const Scope &scope) {
       continue;
     }
     checkOperands(role);
+    if (!inMesh)
+      continue; // lattices may be without bound
     checkMemory(role);
     checkSharing(role);
   }

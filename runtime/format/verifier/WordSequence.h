@@ -34,6 +34,7 @@ public:
   WordSequence(const Role &role, int queue);
   // Dimensions of the lattice on which the sequence depends.
   unsigned dependsOn() const { return mask; }
+  int64_t length() const { return int64_t(items.size()); }
   // False: more than kMostSegments segments, or kMost words.
   bool at(const LatticeIndex &index, Segments &segments) const;
 
