@@ -194,6 +194,8 @@ absl::StatusOr<CompileReport> compile(const CompileOptions &options) {
     if (!coreModule.ok())
       return coreModule.status().message().empty() ? diagnostics.status("core generation failed") : coreModule.status();
     module = emit::toCoreIR(context, *coreModule);
+    if (!module)
+      return diagnostics.status("core programs could not be written as IR");
     at = Phase::Core;
     done(at);
     if (auto status = dump(at, *module); !status.ok())

@@ -84,10 +84,8 @@ absl::Status KernelRows::contractionRoles(const KernelRow &row, SectionTable &se
 
   int64_t rows = row.out.rows(), width = plan.spec.out.width, pixels = rows * width;
   for (int64_t block = 0; block < outLayout.numBlocks(); ++block) {
-    // The northern half of the channels reduces upwards, the other downwards.
-    bool up = outLayout.numBlocks() == 2 && block == 0;
-    int64_t position = up ? m.slices - 1 - row.slice : row.slice;
-    bool first = position == 0, last = position == m.slices - 1;
+    int64_t end = endSlice(block, outLayout.numBlocks(), m.slices);
+    bool last = row.slice == end, down = row.slice < end;
     for (const ColumnRun &run : columnRuns(plan, outLayout, last)) {
       if (run.block != block)
         continue;
@@ -112,9 +110,9 @@ absl::Status KernelRows::contractionRoles(const KernelRow &row, SectionTable &se
       for (const ComponentParts &component : row.components)
         emitPlace(core, 0, network, component, needed, tile, B::queue(rowIn));
 
-      // Start from the bias, once per chain.
+      // Start from the bias, once per reduction.
       auto accAll = [&] { return B::memory(acc, 0, {pixels, 1}); };
-      if (first && c.bias) {
+      if (last && c.bias) {
         int32_t biasSection = vectorSection(sections, plan.spec.name + ".bias", *c.bias, plan.spec.out.channels, 1);
         int16_t bias = core.constant("bias", co, biasSection, run.begin * m.channelsPerColumn, m.channelsPerColumn);
         core.emit(0, Opcode::Move, {co, pixels}, accAll(), B::memory(bias, 0, {1, 0}));
@@ -142,19 +140,28 @@ absl::Status KernelRows::contractionRoles(const KernelRow &row, SectionTable &se
       for (; loops > 0; --loops)
         core.endLoop(0);
 
-      // Chain reduce: receive, add, forward.
-      int16_t chainIn = first ? -1 : core.input(plan.colours.chain[(position + 1) % 2]);
+      // Chain reduce: receive, add, forward. Slice s sends down on chain[s mod 2] and up on the other.
+      auto whole = [&] { return B::memory(acc, 0, {1}); };
       if (!last) {
-        int16_t chainOut = core.output(plan.colours.chain[position % 2]);
-        core.emit(0, first ? Opcode::Move : Opcode::Add, {co * pixels}, B::queue(chainOut),
-                  first ? B::memory(acc, 0, {1}) : B::queue(chainIn), first ? format::Operand() : B::memory(acc, 0, {1}));
+        bool first = row.slice == (down ? 0 : m.slices - 1);
+        int16_t chainIn = first ? -1 : core.input(plan.colours.chain[down ? (row.slice + 1) % 2 : row.slice % 2]);
+        int16_t chainOut = core.output(plan.colours.chain[down ? row.slice % 2 : (row.slice + 1) % 2]);
+        if (first)
+          core.emit(0, Opcode::Move, {co * pixels}, B::queue(chainOut), whole());
+        else
+          core.emit(0, Opcode::Add, {co * pixels}, B::queue(chainOut), B::queue(chainIn), whole());
       } else {
         int16_t result = core.fifo("out", 2 * co * pixels);
-        if (!first && plan.spec.tileOps.empty()) {
-          core.emit(0, Opcode::Add, {co * pixels}, B::fifoOperand(result), B::queue(chainIn), B::memory(acc, 0, {1}));
-        } else {
-          if (!first)
-            core.emit(0, Opcode::Add, {co * pixels}, B::memory(acc, 0, {1}), B::queue(chainIn), B::memory(acc, 0, {1}));
+        std::vector<int16_t> chains;
+        if (row.slice > 0)
+          chains.push_back(core.input(plan.colours.chain[(row.slice + 1) % 2])); // from above
+        if (row.slice + 1 < m.slices)
+          chains.push_back(core.input(plan.colours.chain[row.slice % 2])); // from below
+        bool straightOut = plan.spec.tileOps.empty() && !chains.empty();
+        for (size_t i = 0; i < chains.size(); ++i)
+          core.emit(0, Opcode::Add, {co * pixels}, straightOut && i + 1 == chains.size() ? B::fifoOperand(result) : whole(),
+                    B::queue(chains[i]), whole());
+        if (!straightOut) {
           TileShape shape{co,           rows,
                           width,        run.begin * m.channelsPerColumn,
                           m.channelsPerColumn, row.out.rowBegin,
@@ -165,7 +172,7 @@ absl::Status KernelRows::contractionRoles(const KernelRow &row, SectionTable &se
             return status;
         }
         // Gather along the row.
-        int64_t tileIndex = row.group, lane = tileIndex * outLayout.numBlocks() + block;
+        int64_t lane = row.group * outLayout.numBlocks() + block;
         int16_t laneOut = core.output(outStream.laneColours.empty() ? 0 : outStream.laneColours[lane]);
         core.emit(1, Opcode::Move, {co * pixels}, B::queue(laneOut), B::fifoOperand(result));
         int64_t firstColumn = outLayout.blockBegin[block] / m.channelsPerColumn;

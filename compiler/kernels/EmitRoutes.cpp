@@ -109,15 +109,20 @@ void emitContraction(const NetworkPlan &network, const KernelRows &rows, const K
       row.add(r, col + 1, columns - 1, {{Port::West, PortMask(bit(Port::East) | bit(Port::Ramp))}});
       row.add(r, col + columns, 1, {{Port::West, bit(Port::Ramp)}});
       for (int64_t block = 0; block < layout.numBlocks(); ++block) {
-        bool up = layout.numBlocks() == 2 && block == 0;
-        int64_t position = up ? slices - 1 - slice : slice;
+        int64_t end = endSlice(block, layout.numBlocks(), slices);
         int32_t first = int32_t(layout.blockBegin[block] / plan.mapping.channelsPerColumn);
         int32_t last = int32_t(ceilDiv(layout.blockBegin[block + 1], plan.mapping.channelsPerColumn));
-        Port forward = up ? Port::North : Port::South, backward = up ? Port::South : Port::North;
-        if (position < slices - 1)
-          chain[position % 2].add(r, col + 1 + first, last - first, {{Port::Ramp, bit(forward)}});
-        if (position > 0)
-          chain[(position + 1) % 2].add(r, col + 1 + first, last - first, {{backward, bit(Port::Ramp)}});
+        auto set = [&](int64_t parity, Port in, Port out) {
+          chain[parity % 2].add(r, col + 1 + first, last - first, {{in, bit(out)}});
+        };
+        if (slice < end)
+          set(slice, Port::Ramp, Port::South);
+        if (slice > end)
+          set(slice + 1, Port::Ramp, Port::North);
+        if (slice > 0 && slice <= end)
+          set(slice + 1, Port::North, Port::Ramp);
+        if (slice + 1 < slices && slice >= end)
+          set(slice, Port::South, Port::Ramp);
       }
     }
   }

@@ -3,6 +3,9 @@
 
 #include "compiler/kernels/Merge.h"
 
+#include <map>
+#include <string>
+
 namespace wsc::kernels {
 
 absl::Status routeNetwork(const target::Target &target, NetworkPlan &network) {
@@ -42,8 +45,12 @@ absl::StatusOr<format::Configuration> generateConfiguration(const target::Target
       for (int64_t slice = 0; slice < rows.slices(); ++slice)
         if (auto status = rows.roles(rows.row(group, slice), sections, roles); !status.ok())
           return status;
-    for (format::Role &role : mergeRoles(std::move(roles)))
+    std::map<std::string, int> named;
+    for (format::Role &role : mergeRoles(std::move(roles))) {
+      if (int count = named[role.name]++)
+        role.name += "." + std::to_string(count);
       configuration.roles.push_back(std::move(role));
+    }
   }
   emitRoutes(target, network, laneRoutes(target, network), configuration);
   return configuration;

@@ -8,8 +8,8 @@
 //
 // Contraction (convolution as implicit GEMM, weights resident): rows are (tile, channel slice), columns are slices of output channels. Column 0
 // only feeds: it multicasts its slice of the input along the row. A compute core keeps weights[ci][kh][kw][co] and accumulates acc[co][h][w] with one multiply-add instruction per tap over
-// co × h × w elements; partial sums travel down the column (in the northern half of the channels: up), each core adding its own word by word; the last core applies the elementwise
-// epilogue and gathers along its row onto the lane.
+// co × h × w elements; partial sums travel along the column from both ends towards the slice where the column's channel block ends (`endSlice`), each core adding its own
+// word by word; the core there applies the elementwise epilogue and gathers along its row onto the lane.
 //   cycles per core and sample ≈ ci·kh·kw·(setup + co·h·w/rate) + |x| + 2·co·h·w;  reduce latency ≈ slices · relay.
 //
 // Window (pooling, depthwise convolution), elementwise and softmax kernels are one column wide: rows are (tile, channel slice), each core computes its own elements.

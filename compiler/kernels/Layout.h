@@ -38,16 +38,23 @@ struct StreamLayout {
   // Every receiver takes the lanes it needs in the order of tile mod `orderModulus`, then block. All receivers of a stream share
   // the modulus and none needs two tiles with the same remainder, so no two receivers wait for each other.
   int64_t orderModulus = 1;
+  // Rows from here on are taken by nobody and never made (0: all rows are taken).
+  int64_t deadFrom = 0;
 
-  int64_t numTiles() const { return ceilDiv(plane.rows, tileRows); }
+  int64_t liveRows() const { return deadFrom > 0 ? deadFrom : plane.rows; }
+  int64_t numTiles() const { return ceilDiv(liveRows(), tileRows); }
   int64_t numBlocks() const { return int64_t(blockBegin.size()) - 1; }
   int64_t numLanes() const { return numTiles() * numBlocks(); }
   int64_t tileBegin(int64_t tile) const { return tile * tileRows; }
-  int64_t tileEnd(int64_t tile) const { return std::min(plane.rows, (tile + 1) * tileRows); }
+  int64_t tileEnd(int64_t tile) const { return std::min(liveRows(), (tile + 1) * tileRows); }
   int64_t laneWords(int64_t tile, int64_t block) const {
     return (blockBegin[block + 1] - blockBegin[block]) * (tileEnd(tile) - tileBegin(tile)) * plane.width;
   }
 };
+
+// Slice of a group, of `slices`, in which the partial sums of channel block `block` of `blocks` end: slices above it send down, slices below send
+// up. Blocks end in different slices, so their lanes leave on different rows.
+inline int64_t endSlice(int64_t block, int64_t blocks, int64_t slices) { return (2 * block + 1) * slices / (2 * blocks); }
 
 // The part of a region that arrives on one lane.
 struct LanePart {

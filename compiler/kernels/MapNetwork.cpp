@@ -31,9 +31,11 @@ void chooseBlocks(NetworkPlan &network, const KernelPlan &plan) {
   bool contraction = plan.spec.kind == KernelKind::Contraction;
   int64_t unit = contraction ? plan.mapping.channelsPerColumn : plan.mapping.channelsPerSlice;
   int64_t units = contraction ? plan.mapping.columns : plan.mapping.slices;
-  bool two = layout.numBlocks() == 2 && units >= 2 && plan.mapping.slices >= 2;
-  layout.blockBegin = two ? std::vector<int64_t>{0, ceilDiv(units, 2) * unit, layout.plane.channels}
-                          : std::vector<int64_t>{0, layout.plane.channels};
+  int64_t blocks = std::min({layout.numBlocks(), units, plan.mapping.slices});
+  layout.blockBegin = {0};
+  for (int64_t block = 1; block < blocks; ++block)
+    layout.blockBegin.push_back(block * units / blocks * unit);
+  layout.blockBegin.push_back(layout.plane.channels);
 }
 
 void setColumns(KernelPlan &plan, int64_t channelsPerColumn) {
@@ -120,7 +122,7 @@ void layOutLanes(NetworkPlan &network) {
           const KernelPlan &producer = network.kernels[stream.producer];
           const Mapping &m = producer.mapping;
           if (producer.spec.kind == KernelKind::Contraction)
-            row = layout.numBlocks() == 2 && block == 0 ? base : base + m.slices - 1;
+            row = base + endSlice(block, layout.numBlocks(), m.slices);
           else
             row = base + ceilDiv(layout.blockBegin[block + 1], m.channelsPerSlice) - 1;
         }

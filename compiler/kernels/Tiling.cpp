@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include <algorithm>
 #include <set>
 
 namespace wsc::kernels {
@@ -11,8 +12,9 @@ namespace {
 // Network inputs come on about this many lanes: enough to use the wafer's off-wafer bandwidth.
 int64_t inputLanes(const target::Target &target) { return std::max<int64_t>(1, int64_t(target.ioWordsPerCycle() * 1.5)); }
 
-// Two channel blocks pay off when a lane would carry more words than this.
-constexpr int64_t kWordsWorthTwoBlocks = 1024;
+// A lane should carry no more than this many words per sample, where channel blocks can bring it down.
+constexpr int64_t kWordsPerLane = 2048;
+constexpr int64_t kMostBlocks = 8;
 
 int64_t numComponents(const KernelSpec &spec) {
   int64_t count = 0;
@@ -52,12 +54,37 @@ int64_t inputRowsFor(const KernelSpec &spec, int64_t outRows, int64_t inputRows)
   return std::min(rows, inputRows);
 }
 
+// One past the last input row that output rows [0, outRows) touch.
+static int64_t inputEnd(const KernelSpec &spec, int64_t outRows, int64_t inputRows) {
+  int64_t padTop = spec.kind == KernelKind::Contraction ? spec.contraction.padTop
+                   : spec.kind == KernelKind::Window    ? spec.window.padTop
+                                                        : 0;
+  return std::clamp<int64_t>(inputRowsFor(spec, outRows, inputRows + padTop) - padTop, 1, inputRows);
+}
+
+void findLiveRows(NetworkPlan &network) {
+  auto find = [&](StreamPlan &stream) {
+    int64_t live = stream.outputs.empty() ? 1 : stream.layout.plane.rows;
+    for (int32_t consumer : stream.consumers) {
+      const KernelSpec &spec = network.kernels[consumer].spec;
+      live = std::max(live, inputEnd(spec, network.streams[spec.outStream].layout.liveRows(), stream.layout.plane.rows));
+    }
+    stream.layout.deadFrom = live < stream.layout.plane.rows ? live : 0;
+  };
+  for (size_t k = network.kernels.size(); k-- > 0;)
+    find(network.streams[network.kernels[k].spec.outStream]);
+  for (StreamPlan &stream : network.streams)
+    if (stream.producer < 0)
+      find(stream);
+}
+
 absl::Status chooseTiles(const target::Target &target, NetworkPlan &network) {
   int64_t queues = int64_t(target.inputQueueWords.size());
+  findLiveRows(network);
   // Kernels are in dataflow order, so a stream's consumers come after its producer: go backwards.
   auto tile = [&](StreamPlan &stream) -> absl::Status {
     StreamLayout &layout = stream.layout;
-    int64_t rows = layout.plane.rows;
+    int64_t rows = layout.liveRows();
     layout.tileRows = ceilDiv(rows, stream.producer < 0 ? std::min<int64_t>(target.rows, inputLanes(target)) : target.rows);
     int64_t lanes = 1, lanesWorst = 0; // with one block
     for (;; ++layout.tileRows) {
@@ -68,27 +95,32 @@ absl::Status chooseTiles(const target::Target &target, NetworkPlan &network) {
         int64_t needed = inputRowsFor(spec, network.streams[spec.outStream].layout.tileRows, rows);
         int64_t touched = tilesTouched(needed, layout.tileRows, rows);
         lanes = std::max(lanes, touched);
-        fits &= touched * numComponents(spec) <= queues;
+        // Where a receiver would see many words pass, leave it queues for channel blocks.
+        int64_t passing = needed * layout.plane.width * layout.plane.channels;
+        int64_t straddled = passing > 4 * kWordsPerLane && stream.outputs.empty() ? 2 : 1;
+        fits &= touched * straddled * numComponents(spec) <= queues;
       }
       if (fits || layout.tileRows >= rows)
         break;
     }
     layout.orderModulus = lanes;
-    // Two channel blocks halve the words of a lane where every receiver has the queues for it.
-    bool two = stream.producer >= 0 && layout.plane.channels >= 2;
+    // Channel blocks divide the words of a lane where every receiver has the queues for it: its channels may straddle two blocks.
+    bool divisible = stream.producer >= 0;
     for (int32_t consumer : stream.consumers) {
       int64_t all = lanes * numComponents(network.kernels[consumer].spec);
       lanesWorst = std::max(lanesWorst, all);
-      two &= 2 * all <= queues;
+      divisible &= 2 * all <= queues;
     }
     for (const StreamPlan::Host &host : stream.outputs)
-      two &= host.channelInner == 1;
-    two &= layout.plane.channels * layout.tileRows * layout.plane.width > kWordsWorthTwoBlocks;
+      divisible &= host.channelInner == 1;
     if (lanesWorst > queues)
       return absl::ResourceExhaustedError(absl::StrCat("a receiver of ", stream.name, " takes ", lanesWorst,
                                                        " lanes, a core has ", queues, " input queues"));
-    layout.blockBegin = two ? std::vector<int64_t>{0, ceilDiv(layout.plane.channels, 2), layout.plane.channels}
-                            : std::vector<int64_t>{0, layout.plane.channels};
+    int64_t words = layout.plane.channels * layout.tileRows * layout.plane.width;
+    int64_t blocks = divisible ? std::clamp<int64_t>(words / kWordsPerLane, 1, std::min(kMostBlocks, layout.plane.channels)) : 1;
+    layout.blockBegin.clear();
+    for (int64_t block = 0; block <= blocks; ++block)
+      layout.blockBegin.push_back(block * layout.plane.channels / blocks);
     return absl::OkStatus();
   };
   for (size_t k = network.kernels.size(); k-- > 0;)

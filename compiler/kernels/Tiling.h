@@ -14,6 +14,9 @@ namespace wsc::kernels {
 // Rows of input a kernel needs for `outRows` consecutive rows of output.
 int64_t inputRowsFor(const KernelSpec &spec, int64_t outRows, int64_t inputRows);
 
+// Finds for every stream the rows that any receiver takes.
+void findLiveRows(NetworkPlan &network);
+
 // Sets every stream's `tileRows`, `orderModulus` and the number of its channel blocks (boundaries are nominal until columns are chosen), and the grid.
 absl::Status chooseTiles(const target::Target &target, NetworkPlan &network);
 

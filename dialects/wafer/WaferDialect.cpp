@@ -50,8 +50,8 @@ LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError, i
                                  ArrayRef<int64_t> blocks, int64_t order) {
   if (tileRows < 1 || order < 1)
     return emitError() << "tile_rows and order are at least 1, got " << tileRows << " and " << order;
-  if (blocks.size() < 2 || blocks.size() > 3 || blocks.front() != 0)
-    return emitError() << "blocks lists the beginnings of one or two channel blocks from 0 on, and the number of channels";
+  if (blocks.size() < 2 || blocks.front() != 0)
+    return emitError() << "blocks lists the beginnings of channel blocks from 0 on, and the number of channels";
   for (size_t i = 1; i < blocks.size(); ++i)
     if (blocks[i] <= blocks[i - 1])
       return emitError() << "blocks must increase, got " << blocks[i - 1] << " before " << blocks[i];
@@ -66,19 +66,10 @@ LogicalResult ColoursAttr::verify(function_ref<InFlightDiagnostic()> emitError, 
   return success();
 }
 
-/// Lanes of a layout on a tensor whose plane has `rows` rows.
-static LogicalResult verifyLanes(Operation *op, RankedTensorType type, LayoutAttr layout, DenseI32ArrayAttr colours) {
-  if (!layout)
-    return colours ? op->emitOpError("has lane_colours but no layout") : success();
-  int64_t rows = type.getRank() == 4 ? type.getDimSize(2) : 1;
-  int64_t lanes = (rows + layout.getTileRows() - 1) / layout.getTileRows() * (int64_t(layout.getBlocks().size()) - 1);
-  if (colours && colours.size() != lanes)
-    return op->emitOpError("has ") << lanes << " lanes but " << colours.size() << " lane_colours";
-  return success();
-}
-
 LogicalResult EnterOp::verify() {
-  return verifyLanes(*this, cast<RankedTensorType>(getResult().getType()), getLayoutAttr(), getLaneColoursAttr());
+  if (getLaneColoursAttr() && !getLayoutAttr())
+    return emitOpError("has lane_colours but no layout");
+  return success();
 }
 
 LogicalResult KernelOp::verify() {
@@ -97,5 +88,7 @@ LogicalResult KernelOp::verify() {
     return emitOpError("yields ") << yield.getValue().getType() << " but has result type " << getResult().getType();
   if (getRectAttr() && !getMappingAttr())
     return emitOpError("is placed but not sized: rect needs mapping");
-  return verifyLanes(*this, cast<RankedTensorType>(getResult().getType()), getLayoutAttr(), getLaneColoursAttr());
+  if (getLaneColoursAttr() && !getLayoutAttr())
+    return emitOpError("has lane_colours but no layout");
+  return success();
 }

@@ -2,6 +2,7 @@
 #include "passes/wafer/NetworkIR.h"
 
 #include "compiler/kernels/MapNetwork.h"
+#include "compiler/kernels/Tiling.h"
 #include "passes/wafer/Planes.h"
 #include "passes/wafer/ReadKernel.h"
 
@@ -58,7 +59,13 @@ public:
       if (!rowsUsed || rowsUsed.getInt() < 1)
         return func.emitOpError("needs the attribute ") << WaferDialect::getRowsUsedAttrName() << ": size it first";
       network.plan.grid.rowsUsed = rowsUsed.getInt();
+      kernels::findLiveRows(network.plan);
       kernels::layOutLanes(network.plan);
+      if (phase >= Phase::Routed)
+        for (auto [op, stream] : llvm::zip(network.streamOps, network.plan.streams))
+          if (int64_t(stream.laneColours.size()) != stream.layout.numLanes())
+            return op->emitOpError("has ") << stream.layout.numLanes() << " lanes but " << stream.laneColours.size()
+                                           << " lane_colours";
     }
     return std::move(network);
   }
@@ -207,12 +214,13 @@ private:
     if (int64_t(m.fifoSamples.size()) != components)
       return op.emitOpError("takes ") << components << " streams, its mapping has " << m.fifoSamples.size() << " FIFOs";
     const kernels::StreamLayout &layout = network.plan.streams[plan.spec.outStream].layout;
-    if (layout.numBlocks() == 2) {
-      int64_t unit = contraction ? m.channelsPerColumn : m.channelsPerSlice;
-      if (layout.blockBegin[1] % unit != 0 || m.slices < 2)
-        return op.emitOpError("has a channel block that begins at ") << layout.blockBegin[1]
-               << ", not at a multiple of " << unit << " channels, or only one slice";
-    }
+    int64_t unit = contraction ? m.channelsPerColumn : m.channelsPerSlice;
+    if (layout.numBlocks() > m.slices)
+      return op.emitOpError("has ") << layout.numBlocks() << " channel blocks but only " << m.slices << " slices";
+    for (int64_t block = 1; block < layout.numBlocks(); ++block)
+      if (layout.blockBegin[block] % unit != 0)
+        return op.emitOpError("has a channel block that begins at ") << layout.blockBegin[block]
+               << ", not at a multiple of " << unit << " channels";
     plan.predictedIntervalCycles = op.getPredictedCycles().value_or(0);
     return success();
   }

@@ -4,8 +4,6 @@
 #include "compiler/driver/Compiler.h"
 #include "runtime/format/Executable.h"
 
-#include "llvm/Config/llvm-config.h"
-
 #include "CLI/CLI.hpp"
 
 #include <cstdio>
@@ -45,7 +43,7 @@ int main(int argc, char **argv) {
   std::vector<std::string> dims;
   std::string to, from, report, execution = "auto", precision = "model";
   bool validateOnly = false, quiet = false, verbose = false;
-  app.set_version_flag("--version", "wsc " WSC_VERSION ", MLIR " LLVM_VERSION_STRING ", format " +
+  app.set_version_flag("--version", "wsc " WSC_VERSION ", MLIR " WSC_MLIR_VERSION ", format " +
                                         std::to_string(wsc::format::kFormatVersion));
   app.add_option("MODEL", options.model, ".onnx model, or .mlir at any phase")->required();
   app.add_option("-o", options.output, "file to write");
