@@ -6,6 +6,7 @@
 #include "compiler/import/common/FileStore.h"
 #include "compiler/import/onnx/onnx.pb.h"
 #include "mlir/IR/BuiltinAttributeInterfaces.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/MLIRContext.h"
 
 namespace wsc::import {
