@@ -20,24 +20,42 @@ namespace {
 
 double unary(UnaryKind kind, double x) {
   switch (kind) {
-  case UnaryKind::Relu: return x < 0 ? 0 : x;
-  case UnaryKind::Neg: return -x;
-  case UnaryKind::Abs: return std::fabs(x);
-  case UnaryKind::Exp: return std::exp(x);
-  case UnaryKind::Log: return std::log(x);
-  case UnaryKind::Sqrt: return std::sqrt(x);
-  case UnaryKind::Rsqrt: return 1 / std::sqrt(x);
-  case UnaryKind::Reciprocal: return 1 / x;
-  case UnaryKind::Tanh: return std::tanh(x);
-  case UnaryKind::Erf: return std::erf(x);
-  case UnaryKind::Sigmoid: return 1 / (1 + std::exp(-x));
-  case UnaryKind::Floor: return std::floor(x);
-  case UnaryKind::Ceil: return std::ceil(x);
-  case UnaryKind::Round: return std::nearbyint(x);
-  case UnaryKind::Sign: return x > 0 ? 1 : x < 0 ? -1 : x;
-  case UnaryKind::Sin: return std::sin(x);
-  case UnaryKind::Cos: return std::cos(x);
-  case UnaryKind::Not: return x == 0;
+  case UnaryKind::Relu:
+    return x < 0 ? 0 : x;
+  case UnaryKind::Neg:
+    return -x;
+  case UnaryKind::Abs:
+    return std::fabs(x);
+  case UnaryKind::Exp:
+    return std::exp(x);
+  case UnaryKind::Log:
+    return std::log(x);
+  case UnaryKind::Sqrt:
+    return std::sqrt(x);
+  case UnaryKind::Rsqrt:
+    return 1 / std::sqrt(x);
+  case UnaryKind::Reciprocal:
+    return 1 / x;
+  case UnaryKind::Tanh:
+    return std::tanh(x);
+  case UnaryKind::Erf:
+    return std::erf(x);
+  case UnaryKind::Sigmoid:
+    return 1 / (1 + std::exp(-x));
+  case UnaryKind::Floor:
+    return std::floor(x);
+  case UnaryKind::Ceil:
+    return std::ceil(x);
+  case UnaryKind::Round:
+    return std::nearbyint(x);
+  case UnaryKind::Sign:
+    return x > 0 ? 1 : x < 0 ? -1 : x;
+  case UnaryKind::Sin:
+    return std::sin(x);
+  case UnaryKind::Cos:
+    return std::cos(x);
+  case UnaryKind::Not:
+    return x == 0;
   }
   return NAN;
 }
@@ -45,21 +63,36 @@ double unary(UnaryKind kind, double x) {
 double binary(BinaryKind kind, double a, double b, bool isInteger) {
   auto ia = static_cast<int64_t>(a), ib = static_cast<int64_t>(b);
   switch (kind) {
-  case BinaryKind::Add: return a + b;
-  case BinaryKind::Sub: return a - b;
-  case BinaryKind::Mul: return a * b;
-  case BinaryKind::Div: return isInteger ? std::trunc(a / b) : a / b;
-  case BinaryKind::Min: return std::isnan(a) || a < b ? a : b;
-  case BinaryKind::Max: return std::isnan(a) || a > b ? a : b;
-  case BinaryKind::Pow: return std::pow(a, b);
-  case BinaryKind::Mod: return a - std::floor(a / b) * b;
-  case BinaryKind::Rem: return std::fmod(a, b);
-  case BinaryKind::Equal: return a == b;
-  case BinaryKind::Less: return a < b;
-  case BinaryKind::LessEqual: return a <= b;
-  case BinaryKind::And: return static_cast<double>(ia & ib);
-  case BinaryKind::Or: return static_cast<double>(ia | ib);
-  case BinaryKind::Xor: return static_cast<double>(ia ^ ib);
+  case BinaryKind::Add:
+    return a + b;
+  case BinaryKind::Sub:
+    return a - b;
+  case BinaryKind::Mul:
+    return a * b;
+  case BinaryKind::Div:
+    return isInteger ? std::trunc(a / b) : a / b;
+  case BinaryKind::Min:
+    return std::isnan(a) || a < b ? a : b;
+  case BinaryKind::Max:
+    return std::isnan(a) || a > b ? a : b;
+  case BinaryKind::Pow:
+    return std::pow(a, b);
+  case BinaryKind::Mod:
+    return a - std::floor(a / b) * b;
+  case BinaryKind::Rem:
+    return std::fmod(a, b);
+  case BinaryKind::Equal:
+    return a == b;
+  case BinaryKind::Less:
+    return a < b;
+  case BinaryKind::LessEqual:
+    return a <= b;
+  case BinaryKind::And:
+    return static_cast<double>(ia & ib);
+  case BinaryKind::Or:
+    return static_cast<double>(ia | ib);
+  case BinaryKind::Xor:
+    return static_cast<double>(ia ^ ib);
   }
   return NAN;
 }
@@ -88,13 +121,15 @@ public:
         return results;
       }
       Array result = shaped(op.getResult(0));
-      bool known = llvm::TypeSwitch<Operation *, bool>(&op)
-                       .Case<ConstantOp, UnaryOp, BinaryOp, SelectOp, CastOp, ConvOp, PoolOp, MatmulOp, ReduceOp, SoftmaxOp, BatchNormOp,
-                             ReshapeOp, TransposeOp, SliceOp, PadOp, ConcatOp, BroadcastToOp, GatherOp>([&](auto typed) {
-                         execute(typed, result);
-                         return true;
-                       })
-                       .Default([](Operation *) { return false; });
+      bool known =
+          llvm::TypeSwitch<Operation *, bool>(&op)
+              .Case<ConstantOp, UnaryOp, BinaryOp, SelectOp, CastOp, ConvOp, PoolOp, MatmulOp, ReduceOp, SoftmaxOp,
+                    BatchNormOp, ReshapeOp, TransposeOp, SliceOp, PadOp, ConcatOp, BroadcastToOp, GatherOp>(
+                  [&](auto typed) {
+                    execute(typed, result);
+                    return true;
+                  })
+              .Default([](Operation *) { return false; });
       if (!known)
         error_ = "no reference for " + op.getName().getStringRef().str();
       if (!error_.empty())
@@ -142,13 +177,17 @@ private:
     Type to = op.getResult().getType().getElementType();
     for (int64_t i = 0; i < y.size(); ++i) {
       double x = of(op.getInput()).values[i];
-      y.values[i] = to.isInteger(1) ? x != 0 : isa<IntegerType>(to) ? std::trunc(x) : to.isF32() ? static_cast<float>(x) : x;
+      y.values[i] = to.isInteger(1)        ? x != 0
+                    : isa<IntegerType>(to) ? std::trunc(x)
+                    : to.isF32()           ? static_cast<float>(x)
+                                           : x;
     }
   }
   /// Calls visit(input position, kernel position) for the taps of a window inside the image.
   template <typename Visit>
-  static void forEachTap(ArrayRef<int64_t> image, ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides, ArrayRef<int64_t> dilations,
-                         ArrayRef<int64_t> pads, int64_t row, int64_t column, Visit visit) {
+  static void forEachTap(ArrayRef<int64_t> image, ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides,
+                         ArrayRef<int64_t> dilations, ArrayRef<int64_t> pads, int64_t row, int64_t column,
+                         Visit visit) {
     for (int64_t i = 0; i < kernel[0]; ++i)
       for (int64_t j = 0; j < kernel[1]; ++j) {
         int64_t r = row * strides[0] - pads[0] + i * dilations[0], c = column * strides[1] - pads[1] + j * dilations[1];
@@ -178,10 +217,11 @@ private:
     forEachIndex(y.shape, [&](int64_t o, ArrayRef<int64_t> at) {
       double result = isMax ? -INFINITY : 0.0, count = 0;
       int64_t from = (at[0] * x.shape[1] + at[1]) * image[0] * image[1];
-      forEachTap(image, kernel, op.getStrides(), op.getDilations(), op.getPads(), at[2], at[3], [&](int64_t p, int64_t) {
-        result = isMax ? std::max(result, x.values[from + p]) : result + x.values[from + p];
-        ++count;
-      });
+      forEachTap(image, kernel, op.getStrides(), op.getDilations(), op.getPads(), at[2], at[3],
+                 [&](int64_t p, int64_t) {
+                   result = isMax ? std::max(result, x.values[from + p]) : result + x.values[from + p];
+                   ++count;
+                 });
       if (op.getCountIncludePad())
         count = static_cast<double>(kernel[0] * kernel[1]);
       y.values[o] = isMax ? result : result / count;
@@ -205,7 +245,10 @@ private:
   void execute(ReduceOp op, Array &y) {
     const Array &x = of(op.getInput());
     ReduceKind kind = op.getKind();
-    double first = kind == ReduceKind::Prod ? 1 : kind == ReduceKind::Min ? INFINITY : kind == ReduceKind::Max ? -INFINITY : 0;
+    double first = kind == ReduceKind::Prod  ? 1
+                   : kind == ReduceKind::Min ? INFINITY
+                   : kind == ReduceKind::Max ? -INFINITY
+                                             : 0;
     std::fill(y.values.begin(), y.values.end(), first);
     forEachIndex(x.shape, [&](int64_t i, ArrayRef<int64_t> index) {
       int64_t position = 0;
@@ -213,7 +256,10 @@ private:
         if (!llvm::is_contained(op.getAxes(), static_cast<int64_t>(d)))
           position = position * x.shape[d] + index[d];
       double &to = y.values[position], v = x.values[i];
-      to = kind == ReduceKind::Prod ? to * v : kind == ReduceKind::Min ? std::min(to, v) : kind == ReduceKind::Max ? std::max(to, v) : to + v;
+      to = kind == ReduceKind::Prod  ? to * v
+           : kind == ReduceKind::Min ? std::min(to, v)
+           : kind == ReduceKind::Max ? std::max(to, v)
+                                     : to + v;
     });
     if (kind == ReduceKind::Mean)
       for (double &value : y.values)
@@ -241,7 +287,8 @@ private:
   void execute(BatchNormOp op, Array &y) {
     forEachIndex(y.shape, [&](int64_t i, ArrayRef<int64_t> at) {
       auto parameter = [&](Value value) { return of(value).values[at[1]]; };
-      double scale = parameter(op.getScale()) / std::sqrt(parameter(op.getVariance()) + op.getEpsilon().convertToDouble());
+      double scale =
+          parameter(op.getScale()) / std::sqrt(parameter(op.getVariance()) + op.getEpsilon().convertToDouble());
       y.values[i] = (of(op.getInput()).values[i] - parameter(op.getMean())) * scale + parameter(op.getBias());
     });
   }
@@ -268,8 +315,9 @@ private:
     });
   }
   void execute(PadOp op, Array &y) {
-    double value = isa<FloatAttr>(Attribute(op.getValue())) ? cast<FloatAttr>(Attribute(op.getValue())).getValueAsDouble()
-                                                            : static_cast<double>(cast<IntegerAttr>(Attribute(op.getValue())).getValue().getSExtValue());
+    double value = isa<FloatAttr>(Attribute(op.getValue()))
+                       ? cast<FloatAttr>(Attribute(op.getValue())).getValueAsDouble()
+                       : static_cast<double>(cast<IntegerAttr>(Attribute(op.getValue())).getValue().getSExtValue());
     std::fill(y.values.begin(), y.values.end(), value);
     forEachIndex(of(op.getInput()).shape, [&](int64_t i, ArrayRef<int64_t> index) {
       int64_t position = 0;
@@ -321,7 +369,8 @@ Array decode(RankedTensorType type, const std::string &bytes) {
   return array;
 }
 
-std::optional<std::vector<Array>> runReference(ModuleOp module, const std::vector<Array> &arguments, std::string &error) {
+std::optional<std::vector<Array>> runReference(ModuleOp module, const std::vector<Array> &arguments,
+                                               std::string &error) {
   return Executor(error).run(module, arguments);
 }
 

@@ -11,7 +11,8 @@
 
 namespace wsc::import {
 
-/// Element type of an ONNX data type (unsigned ones as ui8…ui64); InvalidArgument or Unimplemented for others, strings included.
+/// Element type of an ONNX data type (unsigned ones as ui8…ui64); InvalidArgument or Unimplemented for others, strings
+/// included.
 absl::StatusOr<mlir::Type> elementType(mlir::MLIRContext &context, int dataType);
 
 /// Reads TensorProtos of one model.
@@ -20,11 +21,13 @@ public:
   TensorReader(mlir::MLIRContext &context, FileStore &files, std::string modelPath)
       : context_(context), files_(files), modelPath_(std::move(modelPath)) {}
 
-  /// #nn.weights for elements that lie raw in a file, DenseElementsAttr for the others. Checks type, shape, size and place.
+  /// #nn.weights for elements that lie raw in a file, DenseElementsAttr for the others. Checks type, shape, size and
+  /// place.
   absl::StatusOr<mlir::TypedAttr> read(const wsc::onnx::TensorProto &tensor);
 
 private:
-  absl::StatusOr<mlir::TypedAttr> readExternal(const wsc::onnx::TensorProto &tensor, mlir::RankedTensorType type, uint64_t bytes);
+  absl::StatusOr<mlir::TypedAttr> readExternal(const wsc::onnx::TensorProto &tensor, mlir::RankedTensorType type,
+                                               uint64_t bytes);
 
   mlir::MLIRContext &context_;
   FileStore &files_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Imports models that come with inputs and outputs, executes the nn operations with the reference, and compares: the shared trained models,
-// and below WSC_ONNX_CASES every folder in the layout of ONNX's backend tests. Cases the importer refuses as unsupported are counted; a wrong
-// number or any other refusal fails.
+// Imports models that come with inputs and outputs, executes the nn operations with the reference, and compares: the
+// shared trained models, and below WSC_ONNX_CASES every folder in the layout of ONNX's backend tests. Cases the
+// importer refuses as unsupported are counted; a wrong number or any other refusal fails.
 #include "compiler/import/common/Literal.h"
 #include "compiler/import/onnx/TensorData.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -51,7 +51,8 @@ std::string runCase(const fs::path &folder, const wsc::import::ImportOptions &op
   fs::path data = folder / "test_data_set_0";
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     auto argument = readTensor(context, data / ("input_" + std::to_string(i) + ".pb"));
-    if (!argument || llvm::ArrayRef<int64_t>(argument->shape) != mlir::cast<mlir::RankedTensorType>(function.getArgumentTypes()[i]).getShape())
+    if (!argument || llvm::ArrayRef<int64_t>(argument->shape) !=
+                         mlir::cast<mlir::RankedTensorType>(function.getArgumentTypes()[i]).getShape())
       return "skip: no input " + std::to_string(i) + " of that shape";
     arguments.push_back(std::move(*argument));
   }
@@ -67,7 +68,8 @@ std::string runCase(const fs::path &folder, const wsc::import::ImportOptions &op
     if (expected->shape != found.shape)
       return "output " + std::to_string(i) + " has another shape";
     auto type = mlir::cast<mlir::RankedTensorType>(function.getResultTypes()[i]).getElementType();
-    double relative = type.isF16() || type.isBF16() ? 1e-2 : 1e-3, absolute = type.isF16() || type.isBF16() ? 1e-3 : 1e-5;
+    double relative = type.isF16() || type.isBF16() ? 1e-2 : 1e-3,
+           absolute = type.isF16() || type.isBF16() ? 1e-3 : 1e-5;
     for (size_t k = 0; k < found.values.size(); ++k) {
       double e = expected->values[k], f = found.values[k];
       bool same = e == f || (std::isnan(e) && std::isnan(f)) || std::fabs(e - f) <= absolute + relative * std::fabs(e);
