@@ -9,9 +9,10 @@ using namespace mlir;
 namespace wsc::nn {
 
 /// Checks the window attributes of conv and pool and computes [H', W'].
-static FailureOr<SmallVector<int64_t, 2>> inferWindow(std::optional<Location> loc, StringRef op, ArrayRef<int64_t> image,
-                                                      ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides,
-                                                      ArrayRef<int64_t> dilations, ArrayRef<int64_t> pads) {
+static FailureOr<SmallVector<int64_t, 2>> inferWindow(std::optional<Location> loc, StringRef op,
+                                                      ArrayRef<int64_t> image, ArrayRef<int64_t> kernel,
+                                                      ArrayRef<int64_t> strides, ArrayRef<int64_t> dilations,
+                                                      ArrayRef<int64_t> pads) {
   if (kernel.size() != 2 || strides.size() != 2 || dilations.size() != 2 || pads.size() != 4)
     return emitOptionalError(loc, op, " needs 2 kernel extents, 2 strides, 2 dilations and 4 pads, found ",
                              kernel.size(), ", ", strides.size(), ", ", dilations.size(), " and ", pads.size());
@@ -20,7 +21,8 @@ static FailureOr<SmallVector<int64_t, 2>> inferWindow(std::optional<Location> lo
     auto extent = windowOutputExtent(image[d], kernel[d], strides[d], dilations[d], pads[d], pads[d + 2]);
     if (!extent)
       return emitOptionalError(loc, op, ": no window of ", kernel[d], " taps, stride ", strides[d], ", dilation ",
-                               dilations[d], " fits extent ", image[d], " with padding ", pads[d], " and ", pads[d + 2]);
+                               dilations[d], " fits extent ", image[d], " with padding ", pads[d], " and ",
+                               pads[d + 2]);
     result.push_back(*extent);
   }
   return result;
@@ -36,12 +38,13 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
   ArrayRef<int64_t> in = input.getShape(), w = weight.getShape();
   int64_t groups = adaptor.getGroups();
   if (groups < 1 || in[1] % groups != 0 || w[0] % groups != 0 || w[1] != in[1] / groups)
-    return emitOptionalError(loc, "nn.conv: input channels ", in[1], ", weight ", formatShape(w), " and groups ", groups,
+    return emitOptionalError(loc, "nn.conv: input channels ", in[1], ", weight ", formatShape(w), " and groups ",
+                             groups,
                              " do not fit: the weight needs input channels / groups as dimension 1, and both input and "
                              "output channels must be multiples of groups");
   if (input.getElementType() != weight.getElementType())
-    return emitOptionalError(loc, "nn.conv: element types of input and weight differ: ", input.getElementType(), " and ",
-                             weight.getElementType());
+    return emitOptionalError(loc, "nn.conv: element types of input and weight differ: ", input.getElementType(),
+                             " and ", weight.getElementType());
   if (Value bias = adaptor.getBias()) {
     auto expected = RankedTensorType::get({w[0]}, input.getElementType());
     if (bias.getType() != expected)
@@ -81,10 +84,11 @@ LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   auto lhs = dyn_cast<RankedTensorType>(adaptor.getLhs().getType());
   auto rhs = dyn_cast<RankedTensorType>(adaptor.getRhs().getType());
   if (!lhs || !rhs || lhs.getRank() < 2 || rhs.getRank() < 2)
-    return emitOptionalError(loc, "nn.matmul needs operands of rank 2 or more, found ", adaptor.getLhs().getType(), " and ",
-                             adaptor.getRhs().getType());
+    return emitOptionalError(loc, "nn.matmul needs operands of rank 2 or more, found ", adaptor.getLhs().getType(),
+                             " and ", adaptor.getRhs().getType());
   if (lhs.getElementType() != rhs.getElementType())
-    return emitOptionalError(loc, "nn.matmul: element types differ: ", lhs.getElementType(), " and ", rhs.getElementType());
+    return emitOptionalError(loc, "nn.matmul: element types differ: ", lhs.getElementType(), " and ",
+                             rhs.getElementType());
   ArrayRef<int64_t> a = lhs.getShape(), b = rhs.getShape();
   bool transposed = adaptor.getTransposeRhs();
   int64_t k = transposed ? b[b.size() - 1] : b[b.size() - 2];

@@ -68,13 +68,15 @@ LogicalResult BinaryOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
                              adaptor.getLhs().getType(), " and ", adaptor.getRhs().getType());
   Type element = lhs.getElementType();
   if (isBitwise(kind) && !isa<IntegerType>(element))
-    return emitOptionalError(loc, "nn.binary ", stringifyBinaryKind(kind), " needs an integer element type, found ", element);
+    return emitOptionalError(loc, "nn.binary ", stringifyBinaryKind(kind), " needs an integer element type, found ",
+                             element);
   if (!isBitwise(kind) && kind != BinaryKind::Equal && element.isInteger(1))
     return emitOptionalError(loc, "nn.binary ", stringifyBinaryKind(kind), " needs a numeric element type, found i1");
   auto shape = broadcastShapes(lhs.getShape(), rhs.getShape());
   if (!shape)
-    return emitOptionalError(loc, "nn.binary ", stringifyBinaryKind(kind), ": shapes do not broadcast: ",
-                             formatShape(lhs.getShape()), " and ", formatShape(rhs.getShape()));
+    return emitOptionalError(loc, "nn.binary ", stringifyBinaryKind(kind),
+                             ": shapes do not broadcast: ", formatShape(lhs.getShape()), " and ",
+                             formatShape(rhs.getShape()));
   results.push_back(RankedTensorType::get(*shape, isComparison(kind) ? IntegerType::get(context, 1) : element));
   return success();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Shape rules and folders of the movement operations. Folders touch shapes and file views only: elements in a file are never
-// read, and elements in the IR are moved only when the move is a change of shape.
+// Shape rules and folders of the movement operations. Folders touch shapes and file views only: elements in a file are
+// never read, and elements in the IR are moved only when the move is a change of shape.
 #include "dialects/nn/Nn.h"
 #include "dialects/nn/Shape.h"
 #include "llvm/ADT/STLExtras.h"
@@ -13,8 +13,8 @@ namespace wsc::nn {
 LogicalResult ReshapeOp::verify() {
   auto from = getInput().getType(), to = getResult().getType();
   if (from.getNumElements() != to.getNumElements())
-    return emitOpError() << "needs equal element counts, found " << from << " (" << from.getNumElements() << ") and " << to
-                         << " (" << to.getNumElements() << ")";
+    return emitOpError() << "needs equal element counts, found " << from << " (" << from.getNumElements() << ") and "
+                         << to << " (" << to.getNumElements() << ")";
   return success();
 }
 
@@ -116,7 +116,8 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc
   ArrayRef<int64_t> low = adaptor.getLow(), high = adaptor.getHigh();
   size_t rank = input.getRank();
   if (low.size() != rank || high.size() != rank)
-    return emitOptionalError(loc, "nn.pad needs ", rank, " extents low and high, found ", low.size(), " and ", high.size());
+    return emitOptionalError(loc, "nn.pad needs ", rank, " extents low and high, found ", low.size(), " and ",
+                             high.size());
   if (adaptor.getValue().getType() != input.getElementType())
     return emitOptionalError(loc, "nn.pad: value must be of element type ", input.getElementType(), ", found ",
                              adaptor.getValue().getType());
@@ -141,7 +142,8 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   auto first = dyn_cast<RankedTensorType>(adaptor.getInputs().front().getType());
   int64_t axis = adaptor.getAxis();
   if (!first || axis < 0 || axis >= first.getRank())
-    return emitOptionalError(loc, "nn.concat: axis ", axis, " is no dimension of ", adaptor.getInputs().front().getType());
+    return emitOptionalError(loc, "nn.concat: axis ", axis, " is no dimension of ",
+                             adaptor.getInputs().front().getType());
   SmallVector<int64_t> shape(first.getShape());
   shape[axis] = 0;
   for (Value operand : adaptor.getInputs()) {

@@ -28,7 +28,8 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
     bool reduced = llvm::is_contained(axes, d);
     ReduceKind kind = adaptor.getKind();
     if (reduced && input.getDimSize(d) == 0 && kind != ReduceKind::Sum && kind != ReduceKind::Prod)
-      return emitOptionalError(loc, "nn.reduce ", stringifyReduceKind(kind), " over axis ", d, " of extent 0 has no value");
+      return emitOptionalError(loc, "nn.reduce ", stringifyReduceKind(kind), " over axis ", d,
+                               " of extent 0 has no value");
     if (!reduced)
       shape.push_back(input.getDimSize(d));
     else if (adaptor.getKeepdims())

@@ -29,8 +29,8 @@ std::optional<llvm::SmallVector<int64_t>> broadcastShapes(llvm::ArrayRef<int64_t
   return result;
 }
 
-std::optional<int64_t> windowOutputExtent(int64_t input, int64_t kernel, int64_t stride, int64_t dilation, int64_t before,
-                                          int64_t after) {
+std::optional<int64_t> windowOutputExtent(int64_t input, int64_t kernel, int64_t stride, int64_t dilation,
+                                          int64_t before, int64_t after) {
   constexpr int64_t limit = int64_t{1} << 31;
   if (kernel < 1 || stride < 1 || dilation < 1 || before < 0 || after < 0 || input < 0)
     return std::nullopt;

@@ -17,11 +17,11 @@ std::string formatShape(llvm::ArrayRef<int64_t> shape);
 /// Numpy broadcasting of two shapes; nullopt when a pair of extents differs and neither is 1.
 std::optional<llvm::SmallVector<int64_t>> broadcastShapes(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b);
 
-/// Extent of the output of a window of `kernel` taps: floor((input + before + after - ((kernel-1)*dilation+1)) / stride) + 1.
-/// nullopt when an argument is out of range (kernel, stride, dilation < 1, padding < 0, any above 2^31) or the padded input
-/// is smaller than the window.
-std::optional<int64_t> windowOutputExtent(int64_t input, int64_t kernel, int64_t stride, int64_t dilation, int64_t before,
-                                          int64_t after);
+/// Extent of the output of a window of `kernel` taps: floor((input + before + after - ((kernel-1)*dilation+1)) /
+/// stride) + 1. nullopt when an argument is out of range (kernel, stride, dilation < 1, padding < 0, any above 2^31) or
+/// the padded input is smaller than the window.
+std::optional<int64_t> windowOutputExtent(int64_t input, int64_t kernel, int64_t stride, int64_t dilation,
+                                          int64_t before, int64_t after);
 
 /// Product of the extents; nullopt on overflow of 63 bits.
 std::optional<int64_t> elementCount(llvm::ArrayRef<int64_t> shape);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Builds ONNX models in memory for tests, over wsc's own schema: inputs, weights, nodes, outputs, then bytes or a file. buildResNet50 makes a
-// model of ResNet-50's shape with seeded weights and batch normalisation already folded into its convolutions.
+// Builds ONNX models in memory for tests, over wsc's own schema: inputs, weights, nodes, outputs, then bytes or a file.
+// buildResNet50 makes a model of ResNet-50's shape with seeded weights and batch normalisation already folded into its
+// convolutions.
 #pragma once
 #include "compiler/import/onnx/onnx.pb.h"
 #include <cmath>
@@ -82,7 +83,8 @@ public:
 
   /// An initializer with raw elements.
   template <typename Element>
-  std::string weights(const std::string &name, const std::vector<int64_t> &shape, const std::vector<Element> &values, Type type) {
+  std::string weights(const std::string &name, const std::vector<int64_t> &shape, const std::vector<Element> &values,
+                      Type type) {
     wsc::onnx::TensorProto *tensor = graph().add_initializer();
     tensor->set_name(name);
     tensor->mutable_dims()->Add(shape.begin(), shape.end());
@@ -98,14 +100,15 @@ public:
   }
 
   /// A node with one output; gives the output's name, which is the node's too.
-  std::string node(const std::string &type, const std::vector<std::string> &inputs, const std::vector<Attribute> &attributes = {},
-                   const std::string &name = "") {
+  std::string node(const std::string &type, const std::vector<std::string> &inputs,
+                   const std::vector<Attribute> &attributes = {}, const std::string &name = "") {
     std::string output = name.empty() ? "t" + std::to_string(graph().node_size()) : name;
     nodeWithOutputs(type, inputs, {output}, attributes);
     return output;
   }
   wsc::onnx::NodeProto &nodeWithOutputs(const std::string &type, const std::vector<std::string> &inputs,
-                                        const std::vector<std::string> &outputs, const std::vector<Attribute> &attributes = {}) {
+                                        const std::vector<std::string> &outputs,
+                                        const std::vector<Attribute> &attributes = {}) {
     wsc::onnx::NodeProto &node = *graph().add_node();
     node.set_op_type(type);
     node.set_name(outputs.empty() ? "" : outputs.front());
@@ -126,7 +129,8 @@ public:
   }
 
 private:
-  static void describe(wsc::onnx::ValueInfoProto &info, const std::string &name, const std::vector<Dim> &shape, Type type) {
+  static void describe(wsc::onnx::ValueInfoProto &info, const std::string &name, const std::vector<Dim> &shape,
+                       Type type) {
     info.set_name(name);
     auto *tensor = info.mutable_type()->mutable_tensor_type();
     tensor->set_elem_type(type);
@@ -167,27 +171,31 @@ private:
   uint64_t state_;
 };
 
-/// ResNet-50 (stride in the 3x3 convolution) with batch normalisation folded: input "input" [1, 3, imageSize, imageSize], output
-/// "output" [1, 1000]. `width` is the first stage's channels: 64 is ResNet-50 itself (102 MB), smaller ones keep its graph.
+/// ResNet-50 (stride in the 3x3 convolution) with batch normalisation folded: input "input" [1, 3, imageSize,
+/// imageSize], output "output" [1, 1000]. `width` is the first stage's channels: 64 is ResNet-50 itself (102 MB),
+/// smaller ones keep its graph.
 inline OnnxBuilder buildResNet50(uint64_t seed, int64_t imageSize = 224, int64_t width = 64, int64_t classes = 1000) {
   OnnxBuilder b;
   SeededUniform random(seed);
-  auto conv = [&](const std::string &x, const std::string &name, int64_t in, int64_t out, int64_t kernel, int64_t stride,
-                  float gain) {
+  auto conv = [&](const std::string &x, const std::string &name, int64_t in, int64_t out, int64_t kernel,
+                  int64_t stride, float gain) {
     // He's variance for uniform numbers: limit = sqrt(6 / fan-in).
     float limit = gain * std::sqrt(6.0f / static_cast<float>(in * kernel * kernel));
-    std::string weight = b.floats(name + ".weight", {out, in, kernel, kernel}, random.vector(out * in * kernel * kernel, limit));
+    std::string weight =
+        b.floats(name + ".weight", {out, in, kernel, kernel}, random.vector(out * in * kernel * kernel, limit));
     std::string bias = b.floats(name + ".bias", {out}, random.vector(out, 0.05f));
     int64_t pad = kernel / 2;
     return b.node("Conv", {x, weight, bias},
                   {Attribute::ints("kernel_shape", {kernel, kernel}), Attribute::ints("strides", {stride, stride}),
-                   Attribute::ints("pads", {pad, pad, pad, pad}), Attribute::ints("dilations", {1, 1}), Attribute::i("group", 1)},
+                   Attribute::ints("pads", {pad, pad, pad, pad}), Attribute::ints("dilations", {1, 1}),
+                   Attribute::i("group", 1)},
                   name);
   };
   std::string x = b.input("input", {1, 3, imageSize, imageSize});
   x = b.node("Relu", {conv(x, "stem", 3, width, 7, 2, 1.0f)});
   x = b.node("MaxPool", {x},
-             {Attribute::ints("kernel_shape", {3, 3}), Attribute::ints("strides", {2, 2}), Attribute::ints("pads", {1, 1, 1, 1})});
+             {Attribute::ints("kernel_shape", {3, 3}), Attribute::ints("strides", {2, 2}),
+              Attribute::ints("pads", {1, 1, 1, 1})});
   const int64_t blocks[] = {3, 4, 6, 3};
   int64_t in = width;
   for (int stage = 0; stage < 4; ++stage) {
@@ -205,9 +213,11 @@ inline OnnxBuilder buildResNet50(uint64_t seed, int64_t imageSize = 224, int64_t
     }
   }
   x = b.node("Flatten", {b.node("GlobalAveragePool", {x})}, {Attribute::i("axis", 1)});
-  std::string weight = b.floats("classifier.weight", {classes, in}, random.vector(classes * in, std::sqrt(3.0f / static_cast<float>(in))));
+  std::string weight = b.floats("classifier.weight", {classes, in},
+                                random.vector(classes * in, std::sqrt(3.0f / static_cast<float>(in))));
   std::string bias = b.floats("classifier.bias", {classes}, random.vector(classes, 0.05f));
-  b.output(b.node("Gemm", {x, weight, bias}, {Attribute::f("alpha", 1), Attribute::f("beta", 1), Attribute::i("transB", 1)}, "output"));
+  b.output(b.node("Gemm", {x, weight, bias},
+                  {Attribute::f("alpha", 1), Attribute::f("beta", 1), Attribute::i("transB", 1)}, "output"));
   return b;
 }
 

@@ -70,8 +70,8 @@ absl::StatusOr<std::string_view> FileStore::slice(const std::string &path, uint6
   if (!all.ok())
     return all.status();
   if (offset > all->size() || bytes > all->size() - offset)
-    return absl::OutOfRangeError(absl::StrCat("'", path, "' has ", all->size(), " bytes; ", bytes, " bytes at offset ", offset,
-                                              " were asked for"));
+    return absl::OutOfRangeError(absl::StrCat("'", path, "' has ", all->size(), " bytes; ", bytes, " bytes at offset ",
+                                              offset, " were asked for"));
   return all->substr(offset, bytes);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Read-only memory maps of the files a model consists of. A file is mapped once, on first use, and stays mapped as long as the
-// store lives; pages are read only where somebody looks, so holding a large model costs address space, not memory.
+// Read-only memory maps of the files a model consists of. A file is mapped once, on first use, and stays mapped as long
+// as the store lives; pages are read only where somebody looks, so holding a large model costs address space, not
+// memory.
 #pragma once
 #include "absl/status/statusor.h"
 #include <map>

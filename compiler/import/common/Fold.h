@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Exact evaluation of nn operations on literals. A fold returns nullopt where the result is not exact (transcendentals), not defined
-// (division by zero of integers), or larger than maxLiteralElements; the operation then stays in the graph.
-// Result types are the ones the operation itself infers.
+// Exact evaluation of nn operations on literals. A fold returns nullopt where the result is not exact
+// (transcendentals), not defined (division by zero of integers), or larger than maxLiteralElements; the operation then
+// stays in the graph. Result types are the ones the operation itself infers.
 #pragma once
 #include "compiler/import/common/Literal.h"
 #include "dialects/nn/Nn.h"
@@ -11,18 +11,22 @@
 namespace wsc::import {
 
 std::optional<Literal> foldUnary(nn::UnaryKind kind, const Literal &x);
-std::optional<Literal> foldBinary(nn::BinaryKind kind, const Literal &a, const Literal &b, mlir::RankedTensorType result);
-std::optional<Literal> foldSelect(const Literal &condition, const Literal &a, const Literal &b, mlir::RankedTensorType result);
+std::optional<Literal> foldBinary(nn::BinaryKind kind, const Literal &a, const Literal &b,
+                                  mlir::RankedTensorType result);
+std::optional<Literal> foldSelect(const Literal &condition, const Literal &a, const Literal &b,
+                                  mlir::RankedTensorType result);
 std::optional<Literal> foldCast(const Literal &x, mlir::RankedTensorType result);
 std::optional<Literal> foldReduce(nn::ReduceKind kind, const Literal &x, llvm::ArrayRef<int64_t> axes,
                                   mlir::RankedTensorType result);
 
-std::optional<Literal> foldTranspose(const Literal &x, llvm::ArrayRef<int64_t> permutation, mlir::RankedTensorType result);
+std::optional<Literal> foldTranspose(const Literal &x, llvm::ArrayRef<int64_t> permutation,
+                                     mlir::RankedTensorType result);
 std::optional<Literal> foldSlice(const Literal &x, llvm::ArrayRef<int64_t> starts, llvm::ArrayRef<int64_t> steps,
                                  mlir::RankedTensorType result);
 std::optional<Literal> foldConcat(llvm::ArrayRef<Literal> parts, int64_t axis, mlir::RankedTensorType result);
 std::optional<Literal> foldBroadcast(const Literal &x, mlir::RankedTensorType result);
-std::optional<Literal> foldGather(const Literal &x, const Literal &indices, int64_t axis, mlir::RankedTensorType result);
+std::optional<Literal> foldGather(const Literal &x, const Literal &indices, int64_t axis,
+                                  mlir::RankedTensorType result);
 
 /// Calls visit(flat index of result, multi-index) for every element of a shape in row-major order.
 template <typename Visit> void forEachIndex(llvm::ArrayRef<int64_t> shape, Visit visit) {

@@ -22,27 +22,43 @@ int64_t broadcastPosition(ArrayRef<int64_t> from, ArrayRef<int64_t> index) {
 
 static std::optional<double> unaryFloat(UnaryKind kind, double x) {
   switch (kind) {
-  case UnaryKind::Relu: return x < 0 ? 0.0 : x;
-  case UnaryKind::Neg: return -x;
-  case UnaryKind::Abs: return std::fabs(x);
-  case UnaryKind::Sqrt: return std::sqrt(x);
-  case UnaryKind::Reciprocal: return 1.0 / x;
-  case UnaryKind::Floor: return std::floor(x);
-  case UnaryKind::Ceil: return std::ceil(x);
-  case UnaryKind::Round: return std::nearbyint(x);
-  case UnaryKind::Sign: return x > 0 ? 1.0 : x < 0 ? -1.0 : x;
-  default: return std::nullopt;
+  case UnaryKind::Relu:
+    return x < 0 ? 0.0 : x;
+  case UnaryKind::Neg:
+    return -x;
+  case UnaryKind::Abs:
+    return std::fabs(x);
+  case UnaryKind::Sqrt:
+    return std::sqrt(x);
+  case UnaryKind::Reciprocal:
+    return 1.0 / x;
+  case UnaryKind::Floor:
+    return std::floor(x);
+  case UnaryKind::Ceil:
+    return std::ceil(x);
+  case UnaryKind::Round:
+    return std::nearbyint(x);
+  case UnaryKind::Sign:
+    return x > 0 ? 1.0 : x < 0 ? -1.0 : x;
+  default:
+    return std::nullopt;
   }
 }
 
 static std::optional<int64_t> unaryInt(UnaryKind kind, int64_t x) {
   switch (kind) {
-  case UnaryKind::Relu: return x < 0 ? 0 : x;
-  case UnaryKind::Neg: return static_cast<int64_t>(0 - static_cast<uint64_t>(x));
-  case UnaryKind::Abs: return x < 0 ? static_cast<int64_t>(0 - static_cast<uint64_t>(x)) : x;
-  case UnaryKind::Sign: return x > 0 ? 1 : x < 0 ? -1 : 0;
-  case UnaryKind::Not: return x == 0;
-  default: return std::nullopt;
+  case UnaryKind::Relu:
+    return x < 0 ? 0 : x;
+  case UnaryKind::Neg:
+    return static_cast<int64_t>(0 - static_cast<uint64_t>(x));
+  case UnaryKind::Abs:
+    return x < 0 ? static_cast<int64_t>(0 - static_cast<uint64_t>(x)) : x;
+  case UnaryKind::Sign:
+    return x > 0 ? 1 : x < 0 ? -1 : 0;
+  case UnaryKind::Not:
+    return x == 0;
+  default:
+    return std::nullopt;
   }
 }
 
@@ -70,16 +86,26 @@ std::optional<Literal> foldUnary(UnaryKind kind, const Literal &x) {
 /// Result of a float operation; comparisons give 0 or 1.
 static std::optional<double> binaryFloat(BinaryKind kind, double a, double b) {
   switch (kind) {
-  case BinaryKind::Add: return a + b;
-  case BinaryKind::Sub: return a - b;
-  case BinaryKind::Mul: return a * b;
-  case BinaryKind::Div: return a / b;
-  case BinaryKind::Min: return std::isnan(a) || a < b ? a : b;
-  case BinaryKind::Max: return std::isnan(a) || a > b ? a : b;
-  case BinaryKind::Equal: return a == b;
-  case BinaryKind::Less: return a < b;
-  case BinaryKind::LessEqual: return a <= b;
-  default: return std::nullopt;
+  case BinaryKind::Add:
+    return a + b;
+  case BinaryKind::Sub:
+    return a - b;
+  case BinaryKind::Mul:
+    return a * b;
+  case BinaryKind::Div:
+    return a / b;
+  case BinaryKind::Min:
+    return std::isnan(a) || a < b ? a : b;
+  case BinaryKind::Max:
+    return std::isnan(a) || a > b ? a : b;
+  case BinaryKind::Equal:
+    return a == b;
+  case BinaryKind::Less:
+    return a < b;
+  case BinaryKind::LessEqual:
+    return a <= b;
+  default:
+    return std::nullopt;
   }
 }
 
@@ -87,19 +113,32 @@ static std::optional<int64_t> binaryInt(BinaryKind kind, int64_t a, int64_t b) {
   uint64_t ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b);
   bool divides = b != 0 && !(a == std::numeric_limits<int64_t>::min() && b == -1);
   switch (kind) {
-  case BinaryKind::Add: return static_cast<int64_t>(ua + ub);
-  case BinaryKind::Sub: return static_cast<int64_t>(ua - ub);
-  case BinaryKind::Mul: return static_cast<int64_t>(ua * ub);
-  case BinaryKind::Min: return std::min(a, b);
-  case BinaryKind::Max: return std::max(a, b);
-  case BinaryKind::Equal: return a == b;
-  case BinaryKind::Less: return a < b;
-  case BinaryKind::LessEqual: return a <= b;
-  case BinaryKind::And: return a & b;
-  case BinaryKind::Or: return a | b;
-  case BinaryKind::Xor: return a ^ b;
-  case BinaryKind::Div: return divides ? std::optional<int64_t>(a / b) : std::nullopt;
-  case BinaryKind::Rem: return divides ? std::optional<int64_t>(a % b) : std::nullopt;
+  case BinaryKind::Add:
+    return static_cast<int64_t>(ua + ub);
+  case BinaryKind::Sub:
+    return static_cast<int64_t>(ua - ub);
+  case BinaryKind::Mul:
+    return static_cast<int64_t>(ua * ub);
+  case BinaryKind::Min:
+    return std::min(a, b);
+  case BinaryKind::Max:
+    return std::max(a, b);
+  case BinaryKind::Equal:
+    return a == b;
+  case BinaryKind::Less:
+    return a < b;
+  case BinaryKind::LessEqual:
+    return a <= b;
+  case BinaryKind::And:
+    return a & b;
+  case BinaryKind::Or:
+    return a | b;
+  case BinaryKind::Xor:
+    return a ^ b;
+  case BinaryKind::Div:
+    return divides ? std::optional<int64_t>(a / b) : std::nullopt;
+  case BinaryKind::Rem:
+    return divides ? std::optional<int64_t>(a % b) : std::nullopt;
   case BinaryKind::Mod: {
     if (!divides)
       return std::nullopt;

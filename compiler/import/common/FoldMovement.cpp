@@ -27,7 +27,8 @@ std::optional<Literal> foldTranspose(const Literal &x, ArrayRef<int64_t> permuta
   });
 }
 
-std::optional<Literal> foldSlice(const Literal &x, ArrayRef<int64_t> starts, ArrayRef<int64_t> steps, RankedTensorType type) {
+std::optional<Literal> foldSlice(const Literal &x, ArrayRef<int64_t> starts, ArrayRef<int64_t> steps,
+                                 RankedTensorType type) {
   return move(x, type, [&](ArrayRef<int64_t> index, MutableArrayRef<int64_t> from) {
     for (size_t d = 0; d < index.size(); ++d)
       from[d] = starts[d] + index[d] * steps[d];

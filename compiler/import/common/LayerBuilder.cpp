@@ -88,8 +88,8 @@ Value LayerBuilder::materialize(const Tensor &tensor) {
 }
 
 template <typename Op, typename Fold>
-Tensor LayerBuilder::emitTyped(RankedTensorType type, const typename Op::Properties &properties, ArrayRef<Tensor> operands,
-                               Fold fold) {
+Tensor LayerBuilder::emitTyped(RankedTensorType type, const typename Op::Properties &properties,
+                               ArrayRef<Tensor> operands, Fold fold) {
   if (!usable(operands))
     return {};
   if (std::optional<Literal> folded = fold())
@@ -133,8 +133,8 @@ Tensor LayerBuilder::emit(const typename Op::Properties &properties, ArrayRef<Te
     });
     typename Op::Properties copy = properties;
     OpaqueProperties opaque(&copy);
-    if (mlir::failed(Op::inferReturnTypes(builder_.getContext(), location_, values, DictionaryAttr(), opaque, RegionRange(),
-                                          types))) {
+    if (mlir::failed(Op::inferReturnTypes(builder_.getContext(), location_, values, DictionaryAttr(), opaque,
+                                          RegionRange(), types))) {
       fail(message);
       return {};
     }
@@ -184,7 +184,8 @@ Tensor LayerBuilder::cast(const Tensor &x, Type element) {
   });
 }
 
-Tensor LayerBuilder::conv(const Tensor &x, const Tensor &weight, const Tensor &bias, const Window &window, int64_t groups) {
+Tensor LayerBuilder::conv(const Tensor &x, const Tensor &weight, const Tensor &bias, const Window &window,
+                          int64_t groups) {
   nn::ConvOp::Properties properties;
   properties.strides = builder_.getDenseI64ArrayAttr(window.strides);
   properties.dilations = builder_.getDenseI64ArrayAttr(window.dilations);
@@ -270,7 +271,8 @@ Tensor LayerBuilder::transpose(const Tensor &x, ArrayRef<int64_t> permutation) {
   });
 }
 
-Tensor LayerBuilder::slice(const Tensor &x, ArrayRef<int64_t> starts, ArrayRef<int64_t> sizes, ArrayRef<int64_t> steps) {
+Tensor LayerBuilder::slice(const Tensor &x, ArrayRef<int64_t> starts, ArrayRef<int64_t> sizes,
+                           ArrayRef<int64_t> steps) {
   nn::SliceOp::Properties properties;
   properties.starts = builder_.getDenseI64ArrayAttr(starts);
   properties.sizes = builder_.getDenseI64ArrayAttr(sizes);

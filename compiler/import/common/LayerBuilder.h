@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Builds nn operations for an importer. Every function takes and gives `Tensor`s, which are constants until somebody needs them as
-// a value: a function whose operands are small constants evaluates exactly instead of building an operation, so shape arithmetic
-// written as graph nodes vanishes, and front ends need no evaluator of their own. Errors are sticky: the
-// first one is kept, every later call does nothing and returns a null tensor, so decompositions read without checks in between.
+// Builds nn operations for an importer. Every function takes and gives `Tensor`s, which are constants until somebody
+// needs them as a value: a function whose operands are small constants evaluates exactly instead of building an
+// operation, so shape arithmetic written as graph nodes vanishes, and front ends need no evaluator of their own. Errors
+// are sticky: the first one is kept, every later call does nothing and returns a null tensor, so decompositions read
+// without checks in between.
 #pragma once
 #include "absl/status/status.h"
 #include "compiler/import/common/FileStore.h"
@@ -37,7 +38,8 @@ struct Window {
 
 class LayerBuilder {
 public:
-  LayerBuilder(mlir::OpBuilder &builder, FileStore &files) : builder_(builder), files_(files), location_(builder.getUnknownLoc()) {}
+  LayerBuilder(mlir::OpBuilder &builder, FileStore &files)
+      : builder_(builder), files_(files), location_(builder.getUnknownLoc()) {}
 
   void setLocation(mlir::Location location) { location_ = location; }
   mlir::OpBuilder &builder() { return builder_; }
@@ -63,11 +65,14 @@ public:
   Tensor unary(nn::UnaryKind kind, const Tensor &x);
   Tensor binary(nn::BinaryKind kind, const Tensor &a, const Tensor &b);
   /// With a constant of x's element type as second operand.
-  Tensor binary(nn::BinaryKind kind, const Tensor &x, double scalar) { return binary(kind, x, this->scalar(x.elementType(), scalar)); }
+  Tensor binary(nn::BinaryKind kind, const Tensor &x, double scalar) {
+    return binary(kind, x, this->scalar(x.elementType(), scalar));
+  }
   Tensor select(const Tensor &condition, const Tensor &a, const Tensor &b);
   Tensor cast(const Tensor &x, mlir::Type element);
   Tensor conv(const Tensor &x, const Tensor &weight, const Tensor &bias, const Window &window, int64_t groups);
-  Tensor pool(nn::PoolKind kind, const Tensor &x, llvm::ArrayRef<int64_t> kernel, const Window &window, bool countIncludePad);
+  Tensor pool(nn::PoolKind kind, const Tensor &x, llvm::ArrayRef<int64_t> kernel, const Window &window,
+              bool countIncludePad);
   Tensor matmul(const Tensor &a, const Tensor &b, const Tensor &bias, bool transposeRhs);
   /// Axes in any order, without repetition, in [0, rank).
   Tensor reduce(nn::ReduceKind kind, const Tensor &x, llvm::ArrayRef<int64_t> axes, bool keepdims);
@@ -76,7 +81,8 @@ public:
                    double epsilon);
   Tensor reshape(const Tensor &x, llvm::ArrayRef<int64_t> shape);
   Tensor transpose(const Tensor &x, llvm::ArrayRef<int64_t> permutation);
-  Tensor slice(const Tensor &x, llvm::ArrayRef<int64_t> starts, llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> steps);
+  Tensor slice(const Tensor &x, llvm::ArrayRef<int64_t> starts, llvm::ArrayRef<int64_t> sizes,
+               llvm::ArrayRef<int64_t> steps);
   Tensor pad(const Tensor &x, llvm::ArrayRef<int64_t> low, llvm::ArrayRef<int64_t> high, double value);
   Tensor concat(llvm::ArrayRef<Tensor> parts, int64_t axis);
   Tensor broadcastTo(const Tensor &x, llvm::ArrayRef<int64_t> shape);
@@ -89,8 +95,8 @@ private:
   template <typename Op> Tensor emit(const typename Op::Properties &properties, llvm::ArrayRef<Tensor> operands);
   /// The same for an operation whose result type is given.
   template <typename Op, typename Fold>
-  Tensor emitTyped(mlir::RankedTensorType type, const typename Op::Properties &properties, llvm::ArrayRef<Tensor> operands,
-                   Fold fold);
+  Tensor emitTyped(mlir::RankedTensorType type, const typename Op::Properties &properties,
+                   llvm::ArrayRef<Tensor> operands, Fold fold);
   bool usable(llvm::ArrayRef<Tensor> operands);
 
   mlir::OpBuilder &builder_;

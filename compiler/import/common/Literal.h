@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A small tensor whose elements are known while importing: shapes, axes, pads, scalars. Integers are held as int64 (bool as 0/1),
-// floats as double rounded to the element type after every operation, which for f16, bf16 and f32 gives exactly the
-// correctly rounded result of + - * / and square root.
+// A small tensor whose elements are known while importing: shapes, axes, pads, scalars. Integers are held as int64
+// (bool as 0/1), floats as double rounded to the element type after every operation, which for f16, bf16 and f32 gives
+// exactly the correctly rounded result of + - * / and square root.
 #pragma once
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -17,8 +17,8 @@ inline constexpr int64_t maxLiteralElements = 16384;
 
 struct Literal {
   mlir::RankedTensorType type;
-  std::vector<int64_t> ints;   ///< elements, if the element type is an integer
-  std::vector<double> floats;  ///< elements, if it is a float
+  std::vector<int64_t> ints;  ///< elements, if the element type is an integer
+  std::vector<double> floats; ///< elements, if it is a float
 
   bool isFloat() const { return mlir::isa<mlir::FloatType>(type.getElementType()); }
   int64_t size() const { return type.getNumElements(); }

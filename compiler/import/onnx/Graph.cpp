@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Indexing, cutting and ordering of a graph; see Graph.h. The order is a depth-first post-order from the outputs, iterative, so deep
-// graphs need no deep stack; a node met again while still open closes a cycle.
+// Indexing, cutting and ordering of a graph; see Graph.h. The order is a depth-first post-order from the outputs,
+// iterative, so deep graphs need no deep stack; a node met again while still open closes a cycle.
 #include "compiler/import/onnx/Graph.h"
 #include "absl/strings/str_cat.h"
 #include <algorithm>
@@ -24,8 +24,8 @@ static absl::Status indexNames(const ModelProto &model, Graph &graph) {
   for (const OperatorSetIdProto &opset : model.opset_import()) {
     auto added = graph.opsets.emplace(normalizedDomain(opset.domain()), opset.version());
     if (!added.second && added.first->second != opset.version())
-      return invalid(absl::StrCat("the model imports domain '", opset.domain(), "' twice, with versions ", added.first->second,
-                                  " and ", opset.version()));
+      return invalid(absl::StrCat("the model imports domain '", opset.domain(), "' twice, with versions ",
+                                  added.first->second, " and ", opset.version()));
   }
   for (const TensorProto &initializer : graph.proto->initializer()) {
     if (initializer.name().empty())
@@ -68,7 +68,8 @@ static bool isTensor(const Graph &graph, const std::string &name) {
     return false;
   if (graph.producers.count(name) || graph.initializers.count(name))
     return true;
-  return std::any_of(graph.inputs.begin(), graph.inputs.end(), [&](const ValueInfoProto *i) { return i->name() == name; });
+  return std::any_of(graph.inputs.begin(), graph.inputs.end(),
+                     [&](const ValueInfoProto *i) { return i->name() == name; });
 }
 
 /// "1x3x224x224" or "1x3xf32" or "f32" (0-d). False if it is something else.
@@ -177,11 +178,12 @@ static absl::Status orderNodes(Graph &graph) {
         continue;
       if (states[producer] == Open) {
         std::string cycle = nodeName(graph.proto->node(producer));
-        auto first = std::find_if(stack.begin(), stack.end(), [&](const auto &entry) { return entry.first == producer; });
+        auto first =
+            std::find_if(stack.begin(), stack.end(), [&](const auto &entry) { return entry.first == producer; });
         for (auto entry = first + 1; entry != stack.end() && entry - first < 8; ++entry)
           cycle = absl::StrCat(nodeName(graph.proto->node(entry->first)), " <- ", cycle);
-        return invalid(absl::StrCat("the graph has a cycle of ", stack.end() - first, " nodes: ", cycle, " <- ",
-                                    nodeName(node)));
+        return invalid(
+            absl::StrCat("the graph has a cycle of ", stack.end() - first, " nodes: ", cycle, " <- ", nodeName(node)));
       }
       states[producer] = Open;
       stack.push_back({producer, 0});

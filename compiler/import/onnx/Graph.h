@@ -21,16 +21,16 @@ struct InputOption {
 
 struct Graph {
   const wsc::onnx::GraphProto *proto = nullptr;
-  std::map<std::string, int64_t> opsets;                                               ///< by domain, "" for ONNX
-  std::unordered_map<std::string, const wsc::onnx::TensorProto *> initializers;        ///< by tensor name
-  std::unordered_map<std::string, const wsc::onnx::ValueInfoProto *> infos;            ///< inputs, outputs and value_info
-  std::unordered_map<std::string, int> producers;                                      ///< node index by tensor name
-  std::vector<const wsc::onnx::ValueInfoProto *> inputs;                               ///< without initializers
+  std::map<std::string, int64_t> opsets;                                        ///< by domain, "" for ONNX
+  std::unordered_map<std::string, const wsc::onnx::TensorProto *> initializers; ///< by tensor name
+  std::unordered_map<std::string, const wsc::onnx::ValueInfoProto *> infos;     ///< inputs, outputs and value_info
+  std::unordered_map<std::string, int> producers;                               ///< node index by tensor name
+  std::vector<const wsc::onnx::ValueInfoProto *> inputs;                        ///< without initializers
   std::vector<InputOption> inputOptions;
-  std::set<std::string> cuts;                                                          ///< tensors that became inputs
+  std::set<std::string> cuts; ///< tensors that became inputs
   std::vector<std::string> outputs;
-  std::vector<int> order;                                                              ///< needed nodes, producers first
-  std::set<std::string> used;                                                          ///< tensors the needed nodes or outputs read
+  std::vector<int> order;     ///< needed nodes, producers first
+  std::set<std::string> used; ///< tensors the needed nodes or outputs read
 };
 
 /// Name of a node for messages: its own, or its first output's.

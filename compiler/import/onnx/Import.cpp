@@ -48,8 +48,8 @@ absl::StatusOr<int64_t> opsetOf(const Graph &graph, const NodeProto &node) {
   std::string domain = normalizedDomain(node.domain());
   auto found = graph.opsets.find(domain);
   if (found == graph.opsets.end())
-    return absl::InvalidArgumentError(absl::StrCat("node '", nodeName(node), "' (", node.op_type(), ") is of domain '", domain,
-                                                   "', for which the model imports no opset"));
+    return absl::InvalidArgumentError(absl::StrCat("node '", nodeName(node), "' (", node.op_type(), ") is of domain '",
+                                                   domain, "', for which the model imports no opset"));
   if (found->second < 1 || (domain.empty() && found->second > newestOpset))
     return absl::UnimplementedError(absl::StrCat("the model needs ONNX opset ", found->second, "; 1 to ", newestOpset,
                                                  " are known: convert the model"));
@@ -76,11 +76,11 @@ absl::StatusOr<std::vector<UnsupportedOperator>> findUnsupported(const Graph &gr
 }
 
 absl::Status unsupportedError(const std::string &path, const std::vector<UnsupportedOperator> &list) {
-  std::string text = absl::StrCat(path, ": ", list.size(), list.size() == 1 ? " operator is" : " operators are",
-                                  " not supported:");
+  std::string text =
+      absl::StrCat(path, ": ", list.size(), list.size() == 1 ? " operator is" : " operators are", " not supported:");
   for (const UnsupportedOperator &u : list)
-    absl::StrAppend(&text, "\n  ", u.type, " (domain '", u.domain.empty() ? "ai.onnx" : u.domain, "', opset ", u.opset, "): ",
-                    u.count, u.count == 1 ? " node" : " nodes", ", first '", u.firstNode, "'");
+    absl::StrAppend(&text, "\n  ", u.type, " (domain '", u.domain.empty() ? "ai.onnx" : u.domain, "', opset ", u.opset,
+                    "): ", u.count, u.count == 1 ? " node" : " nodes", ", first '", u.firstNode, "'");
   absl::StrAppend(&text, "\ncut the graph before them with --output, or behind them with --input");
   return absl::UnimplementedError(text);
 }
@@ -89,8 +89,7 @@ absl::Status unsupportedError(const std::string &path, const std::vector<Unsuppo
 class Translator {
 public:
   Translator(MLIRContext &context, const std::string &path, LoadedModel &model)
-      : builder_(&context), graph_(model.graph), reader_(context, model.files, path),
-        layers_(builder_, model.files) {}
+      : builder_(&context), graph_(model.graph), reader_(context, model.files, path), layers_(builder_, model.files) {}
 
   absl::StatusOr<OwningOpRef<ModuleOp>> run(const ImportOptions &options) {
     auto types = inferInputTypes(*builder_.getContext(), graph_, options);
@@ -101,8 +100,8 @@ public:
     for (const GraphInput &input : *types)
       argumentTypes.push_back(input.type);
     builder_.setInsertionPointToStart(module->getBody());
-    auto function = func::FuncOp::create(builder_, builder_.getUnknownLoc(), "main",
-                                         builder_.getFunctionType(argumentTypes, {}));
+    auto function =
+        func::FuncOp::create(builder_, builder_.getUnknownLoc(), "main", builder_.getFunctionType(argumentTypes, {}));
     Block *body = function.addEntryBlock();
     builder_.setInsertionPointToStart(body);
     for (auto [i, input] : llvm::enumerate(*types)) {
@@ -144,10 +143,11 @@ private:
     }
     for (int i = 0; i < op->minInputs; ++i)
       if (i >= node.input_size() || !inputs[i])
-        return absl::InvalidArgumentError(absl::StrCat(where, ": input ", i, " is missing; at least ", op->minInputs, " are needed"));
+        return absl::InvalidArgumentError(
+            absl::StrCat(where, ": input ", i, " is missing; at least ", op->minInputs, " are needed"));
     if (node.input_size() > op->maxInputs)
-      return absl::InvalidArgumentError(absl::StrCat(where, ": has ", node.input_size(), " inputs, at most ", op->maxInputs,
-                                                     " are taken at opset ", *opset));
+      return absl::InvalidArgumentError(absl::StrCat(where, ": has ", node.input_size(), " inputs, at most ",
+                                                     op->maxInputs, " are taken at opset ", *opset));
     layers_.setLocation(NameLoc::get(builder_.getStringAttr(nodeName(node))));
     NodeContext context(node, *opset, layers_, reader_, graph_.used, std::move(inputs));
     op->handler(context);
@@ -197,7 +197,8 @@ private:
 
 } // namespace
 
-absl::StatusOr<std::vector<UnsupportedOperator>> listUnsupportedOperators(const std::string &path, const ImportOptions &options) {
+absl::StatusOr<std::vector<UnsupportedOperator>> listUnsupportedOperators(const std::string &path,
+                                                                          const ImportOptions &options) {
   LoadedModel model;
   if (absl::Status status = load(path, options, model); !status.ok())
     return status;
@@ -207,7 +208,8 @@ absl::StatusOr<std::vector<UnsupportedOperator>> listUnsupportedOperators(const 
   return list;
 }
 
-absl::StatusOr<OwningOpRef<ModuleOp>> importOnnx(MLIRContext &context, const std::string &path, const ImportOptions &options) {
+absl::StatusOr<OwningOpRef<ModuleOp>> importOnnx(MLIRContext &context, const std::string &path,
+                                                 const ImportOptions &options) {
   context.loadDialect<nn::NnDialect, func::FuncDialect>();
   LoadedModel model;
   if (absl::Status status = load(path, options, model); !status.ok())

@@ -33,7 +33,8 @@ public:
     std::set<std::string> known = symbolicDimensions(graph_);
     for (const auto &[name, value] : options_.dims) {
       if (!known.count(name))
-        return absl::NotFoundError(absl::StrCat("--dim ", name, "=", value, ": the model has no dimension of that name", listOf(known)));
+        return absl::NotFoundError(
+            absl::StrCat("--dim ", name, "=", value, ": the model has no dimension of that name", listOf(known)));
       if (value < 0)
         return absl::InvalidArgumentError(absl::StrCat("--dim ", name, "=", value, ": an extent cannot be negative"));
     }
@@ -78,13 +79,20 @@ private:
         return absl::InvalidArgumentError(absl::StrCat("--input ", name, ": '", option->elementType,
                                                        "' is no element type; f32, f16, i64, i32, ui8, i1 … are"));
     } else if (typed || initializer != graph_.initializers.end()) {
-      auto found = elementType(context_, typed ? info->second->type().tensor_type().elem_type() : initializer->second->data_type());
+      auto found = elementType(context_, typed ? info->second->type().tensor_type().elem_type()
+                                               : initializer->second->data_type());
       if (!found.ok())
         return absl::Status(found.status().code(), absl::StrCat("input '", name, "': ", found.status().message()));
       element = *found;
+    } else if (info != graph_.infos.end() && info->second->has_type()) {
+      return absl::UnimplementedError(
+          absl::StrCat("input '", name,
+                       "' is a sequence, map, optional or sparse tensor; only dense tensors "
+                       "are supported"));
     } else {
-      return absl::InvalidArgumentError(absl::StrCat("the model does not say the type of input '", name, "'; give --input ", name,
-                                                     ":SHAPExTYPE, such as --input ", name, ":1x3x224x224xf32"));
+      return absl::InvalidArgumentError(absl::StrCat("the model does not say the type of input '", name,
+                                                     "'; give --input ", name, ":SHAPExTYPE, such as --input ", name,
+                                                     ":1x3x224x224xf32"));
     }
     SmallVector<int64_t> shape;
     if (option && option->shape) {
@@ -95,8 +103,8 @@ private:
     } else if (initializer != graph_.initializers.end()) {
       shape.assign(initializer->second->dims().begin(), initializer->second->dims().end());
     } else {
-      note(absl::StrCat("input '", name, "' has no declared shape; give --input ", name, ":SHAPE, such as --input ", name,
-                        ":1x3x224x224"));
+      note(absl::StrCat("input '", name, "' has no declared shape; give --input ", name, ":SHAPE, such as --input ",
+                        name, ":1x3x224x224"));
       return absl::OkStatus();
     }
     for (int64_t extent : shape)
@@ -120,8 +128,8 @@ private:
       } else {
         resolved = false;
         note(dim.dim_param().empty()
-                 ? absl::StrCat("dimension ", d, " of input '", name, "' is unknown and unnamed; give the whole shape with --input ",
-                                name, ":SHAPE")
+                 ? absl::StrCat("dimension ", d, " of input '", name,
+                                "' is unknown and unnamed; give the whole shape with --input ", name, ":SHAPE")
                  : absl::StrCat("dimension ", d, " of input '", name, "' is '", dim.dim_param(), "'; give --dim ",
                                 dim.dim_param(), "=1 (or another value)"));
       }
@@ -138,7 +146,8 @@ private:
 
 } // namespace
 
-absl::StatusOr<std::vector<GraphInput>> inferInputTypes(MLIRContext &context, const Graph &graph, const ImportOptions &options) {
+absl::StatusOr<std::vector<GraphInput>> inferInputTypes(MLIRContext &context, const Graph &graph,
+                                                        const ImportOptions &options) {
   return Resolver(context, graph, options).run();
 }
 

@@ -13,8 +13,8 @@ struct GraphInput {
   mlir::RankedTensorType type;
 };
 
-/// Inputs in the graph's order, then cuts in the order of the options. With cuts, graph inputs that nothing reads are left out. All
-/// unresolved dimensions are named in one error, with the option to give.
+/// Inputs in the graph's order, then cuts in the order of the options. With cuts, graph inputs that nothing reads are
+/// left out. All unresolved dimensions are named in one error, with the option to give.
 absl::StatusOr<std::vector<GraphInput>> inferInputTypes(mlir::MLIRContext &context, const Graph &graph,
                                                         const ImportOptions &options);
 

@@ -11,8 +11,9 @@ namespace wsc::import {
 std::vector<int64_t> NodeContext::constantInts(size_t i, const char *what) {
   auto literal = layers.literal(input(i));
   if (!literal) {
-    fail(absl::StrCat(what, " (input ", i, ") must be known while importing; it depends on the model's inputs, which makes shapes "
-                      "depend on data"));
+    unsupported(absl::StrCat(what, " (input ", i,
+                             ") must be known while importing; it depends on the model's inputs, which makes "
+                             "shapes depend on data"));
     return {};
   }
   if (literal->isFloat() || literal->type.getRank() > 1) {
@@ -24,8 +25,12 @@ std::vector<int64_t> NodeContext::constantInts(size_t i, const char *what) {
 
 double NodeContext::constantScalar(size_t i, const char *what) {
   auto literal = layers.literal(input(i));
-  if (!literal || literal->size() != 1) {
-    fail(absl::StrCat(what, " (input ", i, ") must be one number known while importing"));
+  if (!literal) {
+    unsupported(absl::StrCat(what, " (input ", i, ") must be known while importing; it depends on the model's inputs"));
+    return 0;
+  }
+  if (literal->size() != 1) {
+    fail(absl::StrCat(what, " (input ", i, ") must be one number, found ", literal->size()));
     return 0;
   }
   return literal->isFloat() ? literal->floats[0] : static_cast<double>(literal->ints[0]);
@@ -35,12 +40,18 @@ double NodeContext::constantScalar(size_t i, const char *what) {
 static AttributeProto::AttributeType typeOf(const AttributeProto &attribute) {
   if (attribute.has_type() && attribute.type() != AttributeProto::UNDEFINED)
     return attribute.type();
-  if (attribute.has_f()) return AttributeProto::FLOAT;
-  if (attribute.has_i()) return AttributeProto::INT;
-  if (attribute.has_s()) return AttributeProto::STRING;
-  if (attribute.has_t()) return AttributeProto::TENSOR;
-  if (attribute.floats_size()) return AttributeProto::FLOATS;
-  if (attribute.ints_size()) return AttributeProto::INTS;
+  if (attribute.has_f())
+    return AttributeProto::FLOAT;
+  if (attribute.has_i())
+    return AttributeProto::INT;
+  if (attribute.has_s())
+    return AttributeProto::STRING;
+  if (attribute.has_t())
+    return AttributeProto::TENSOR;
+  if (attribute.floats_size())
+    return AttributeProto::FLOATS;
+  if (attribute.ints_size())
+    return AttributeProto::INTS;
   return AttributeProto::UNDEFINED;
 }
 
@@ -88,7 +99,8 @@ std::vector<int64_t> NodeContext::intsAttribute(const char *name) {
 
 std::vector<double> NodeContext::floatsAttribute(const char *name) {
   const AttributeProto *attribute = find(name, AttributeProto::FLOATS);
-  return attribute ? std::vector<double>(attribute->floats().begin(), attribute->floats().end()) : std::vector<double>();
+  return attribute ? std::vector<double>(attribute->floats().begin(), attribute->floats().end())
+                   : std::vector<double>();
 }
 
 Tensor NodeContext::tensorAttribute(const char *name) {
@@ -103,7 +115,9 @@ Tensor NodeContext::tensorAttribute(const char *name) {
   return layers.fromAttribute(*constant);
 }
 
-void NodeContext::ignoreAttributes(std::initializer_list<const char *> names) { asked_.insert(names.begin(), names.end()); }
+void NodeContext::ignoreAttributes(std::initializer_list<const char *> names) {
+  asked_.insert(names.begin(), names.end());
+}
 
 int64_t NodeContext::normalizedAxis(int64_t axis, int64_t rank) {
   if (axis >= -rank && axis < rank)

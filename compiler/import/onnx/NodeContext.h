@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What an operator's handler sees of a node: its inputs as tensors, its attributes by name and type, the layer builder, and a place
-// for results. Errors stick to the layer builder; getters return the default after one. An attribute nobody asked for is an
-// error once the handler is done, so that nothing in a model is passed over in silence.
+// What an operator's handler sees of a node: its inputs as tensors, its attributes by name and type, the layer builder,
+// and a place for results. Errors stick to the layer builder; getters return the default after one. An attribute nobody
+// asked for is an error once the handler is done, so that nothing in a model is passed over in silence.
 #pragma once
 #include "compiler/import/common/LayerBuilder.h"
 #include "compiler/import/onnx/TensorData.h"

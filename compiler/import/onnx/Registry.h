@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The table of ONNX operators: which versions the importer translates, with how many inputs, by which function. Each family of operators has one
-// file under ops/ that exports its part of the table.
+// The table of ONNX operators: which versions the importer translates, with how many inputs, by which function. Each
+// family of operators has one file under ops/ that exports its part of the table.
 #pragma once
 #include "compiler/import/onnx/NodeContext.h"
 #include "llvm/ADT/ArrayRef.h"

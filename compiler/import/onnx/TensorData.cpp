@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Reading of TensorProtos; see TensorData.h. External data must lie in the model's folder: the location is a relative path without "..", and
-// what it resolves to, symbolic links followed, must still lie below that folder.
+// Reading of TensorProtos; see TensorData.h. External data must lie in the model's folder: the location is a relative
+// path without "..", and what it resolves to, symbolic links followed, must still lie below that folder.
 #include "compiler/import/onnx/TensorData.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -21,22 +21,38 @@ absl::StatusOr<Type> elementType(MLIRContext &context, int dataType) {
     return IntegerType::get(&context, bits, signedness);
   };
   switch (dataType) {
-  case TensorProto::FLOAT: return Type(Float32Type::get(&context));
-  case TensorProto::DOUBLE: return Type(Float64Type::get(&context));
-  case TensorProto::FLOAT16: return Type(Float16Type::get(&context));
-  case TensorProto::BFLOAT16: return Type(BFloat16Type::get(&context));
-  case TensorProto::BOOL: return integer(1, IntegerType::Signless);
-  case TensorProto::INT8: return integer(8, IntegerType::Signless);
-  case TensorProto::INT16: return integer(16, IntegerType::Signless);
-  case TensorProto::INT32: return integer(32, IntegerType::Signless);
-  case TensorProto::INT64: return integer(64, IntegerType::Signless);
-  case TensorProto::UINT8: return integer(8, IntegerType::Unsigned);
-  case TensorProto::UINT16: return integer(16, IntegerType::Unsigned);
-  case TensorProto::UINT32: return integer(32, IntegerType::Unsigned);
-  case TensorProto::UINT64: return integer(64, IntegerType::Unsigned);
-  case TensorProto::UNDEFINED: return absl::InvalidArgumentError("the element type is undefined");
-  case TensorProto::STRING: return absl::UnimplementedError("tensors of strings are not supported");
-  default: return absl::UnimplementedError(absl::StrCat("ONNX element type ", dataType, " is not supported"));
+  case TensorProto::FLOAT:
+    return Type(Float32Type::get(&context));
+  case TensorProto::DOUBLE:
+    return Type(Float64Type::get(&context));
+  case TensorProto::FLOAT16:
+    return Type(Float16Type::get(&context));
+  case TensorProto::BFLOAT16:
+    return Type(BFloat16Type::get(&context));
+  case TensorProto::BOOL:
+    return integer(1, IntegerType::Signless);
+  case TensorProto::INT8:
+    return integer(8, IntegerType::Signless);
+  case TensorProto::INT16:
+    return integer(16, IntegerType::Signless);
+  case TensorProto::INT32:
+    return integer(32, IntegerType::Signless);
+  case TensorProto::INT64:
+    return integer(64, IntegerType::Signless);
+  case TensorProto::UINT8:
+    return integer(8, IntegerType::Unsigned);
+  case TensorProto::UINT16:
+    return integer(16, IntegerType::Unsigned);
+  case TensorProto::UINT32:
+    return integer(32, IntegerType::Unsigned);
+  case TensorProto::UINT64:
+    return integer(64, IntegerType::Unsigned);
+  case TensorProto::UNDEFINED:
+    return absl::InvalidArgumentError("the element type is undefined");
+  case TensorProto::STRING:
+    return absl::UnimplementedError("tensors of strings are not supported");
+  default:
+    return absl::UnimplementedError(absl::StrCat("ONNX element type ", dataType, " is not supported"));
   }
 }
 
@@ -54,11 +70,19 @@ static absl::StatusOr<TypedAttr> readFields(const TensorProto &tensor, RankedTen
       to[i] = field.Get(static_cast<int>(i));
   };
   switch (tensor.data_type()) {
-  case TensorProto::FLOAT: fill(tensor.float_data(), literal.floats); break;
-  case TensorProto::DOUBLE: fill(tensor.double_data(), literal.floats); break;
-  case TensorProto::INT64: fill(tensor.int64_data(), literal.ints); break;
+  case TensorProto::FLOAT:
+    fill(tensor.float_data(), literal.floats);
+    break;
+  case TensorProto::DOUBLE:
+    fill(tensor.double_data(), literal.floats);
+    break;
+  case TensorProto::INT64:
+    fill(tensor.int64_data(), literal.ints);
+    break;
   case TensorProto::UINT32:
-  case TensorProto::UINT64: fill(tensor.uint64_data(), literal.ints); break;
+  case TensorProto::UINT64:
+    fill(tensor.uint64_data(), literal.ints);
+    break;
   case TensorProto::FLOAT16:
   case TensorProto::BFLOAT16: {
     found = tensor.int32_data_size();
@@ -71,10 +95,13 @@ static absl::StatusOr<TypedAttr> readFields(const TensorProto &tensor, RankedTen
       literal = *Literal::fromBytes(type, raw);
     break;
   }
-  default: fill(tensor.int32_data(), literal.ints); break;
+  default:
+    fill(tensor.int32_data(), literal.ints);
+    break;
   }
   if (found != count)
-    return absl::InvalidArgumentError(absl::StrCat(label(tensor), " has ", found, " elements, its shape needs ", count));
+    return absl::InvalidArgumentError(
+        absl::StrCat(label(tensor), " has ", found, " elements, its shape needs ", count));
   if (type.getElementType().isInteger(1))
     for (int64_t &value : literal.ints)
       value = value != 0;
@@ -92,8 +119,8 @@ absl::StatusOr<TypedAttr> TensorReader::readExternal(const TensorProto &tensor, 
     } else if (entry.key() == "offset" || entry.key() == "length") {
       uint64_t &to = entry.key() == "offset" ? offset : length;
       if (!absl::SimpleAtoi(entry.value(), &to))
-        return absl::InvalidArgumentError(absl::StrCat(label(tensor), ": external ", entry.key(), " '", entry.value(),
-                                                       "' is no number of bytes"));
+        return absl::InvalidArgumentError(
+            absl::StrCat(label(tensor), ": external ", entry.key(), " '", entry.value(), "' is no number of bytes"));
     }
   }
   fs::path relative(location);
@@ -101,23 +128,25 @@ absl::StatusOr<TypedAttr> TensorReader::readExternal(const TensorProto &tensor, 
   for (const fs::path &part : relative)
     climbs = climbs || part == "..";
   if (location.empty() || location.find('\0') != std::string::npos || relative.is_absolute() || climbs)
-    return absl::PermissionDeniedError(absl::StrCat(label(tensor), ": external location '", location,
-                                                    "' must be a relative path without '..' inside the model's folder"));
+    return absl::PermissionDeniedError(
+        absl::StrCat(label(tensor), ": external location '", location,
+                     "' must be a relative path without '..' inside the model's folder"));
   if (length != bytes)
-    return absl::InvalidArgumentError(absl::StrCat(label(tensor), ": external length is ", length, " bytes, the shape needs ",
-                                                   bytes));
+    return absl::InvalidArgumentError(
+        absl::StrCat(label(tensor), ": external length is ", length, " bytes, the shape needs ", bytes));
   fs::path folder = fs::path(modelPath_).parent_path();
   fs::path file = folder / relative;
   std::error_code error;
   fs::path root = fs::canonical(folder.empty() ? fs::path(".") : folder, error);
   fs::path target = error ? fs::path() : fs::canonical(file, error);
   if (error)
-    return absl::NotFoundError(absl::StrCat(label(tensor), ": external data file '", file.string(), "' cannot be opened: ",
-                                            error.message(), "; it belongs beside the model"));
+    return absl::NotFoundError(absl::StrCat(label(tensor), ": external data file '", file.string(),
+                                            "' cannot be opened: ", error.message(), "; it belongs beside the model"));
   auto mismatch = std::mismatch(root.begin(), root.end(), target.begin(), target.end());
   if (mismatch.first != root.end())
     return absl::PermissionDeniedError(absl::StrCat(label(tensor), ": external location '", location, "' leads to '",
-                                                    target.string(), "', outside the model's folder '", root.string(), "'"));
+                                                    target.string(), "', outside the model's folder '", root.string(),
+                                                    "'"));
   if (auto slice = files_.slice(file.string(), offset, length); !slice.ok())
     return absl::Status(slice.status().code(), absl::StrCat(label(tensor), ": ", slice.status().message()));
   return TypedAttr(nn::WeightsAttr::get(type, file.string(), offset, length, 0));
@@ -138,8 +167,10 @@ absl::StatusOr<TypedAttr> TensorReader::read(const TensorProto &tensor) {
   if (!tensor.has_wsc_offset())
     return readFields(tensor, type);
   if (tensor.wsc_bytes() != bytes)
-    return absl::InvalidArgumentError(absl::StrCat(label(tensor), " has ", tensor.wsc_bytes(), " bytes of elements, its shape and "
-                                                   "type need ", bytes));
+    return absl::InvalidArgumentError(absl::StrCat(label(tensor), " has ", tensor.wsc_bytes(),
+                                                   " bytes of elements, its shape and "
+                                                   "type need ",
+                                                   bytes));
   return TypedAttr(nn::WeightsAttr::get(type, modelPath_, tensor.wsc_offset(), bytes, 0));
 }
 

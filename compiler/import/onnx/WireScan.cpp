@@ -17,12 +17,15 @@ Message childOf(Message parent, uint32_t field) {
   case Message::Model:
     return field == 7 ? Message::Graph : Message::Other;
   case Message::Graph:
-    return field == 1 ? Message::Node : field == 5 ? Message::Tensor : field == 15 ? Message::SparseTensor : Message::Other;
+    return field == 1    ? Message::Node
+           : field == 5  ? Message::Tensor
+           : field == 15 ? Message::SparseTensor
+                         : Message::Other;
   case Message::Node:
     return field == 5 ? Message::Attribute : Message::Other;
   case Message::Attribute:
-    return field == 5 || field == 10   ? Message::Tensor
-           : field == 6 || field == 11 ? Message::Graph
+    return field == 5 || field == 10    ? Message::Tensor
+           : field == 6 || field == 11  ? Message::Graph
            : field == 22 || field == 23 ? Message::SparseTensor
                                         : Message::Other;
   case Message::SparseTensor:
@@ -52,7 +55,8 @@ public:
   /// Appends the message in [begin, end) without its element bytes.
   absl::Status scan(Message message, uint64_t begin, uint64_t end, int depth, std::string &out) {
     if (depth > maxDepth)
-      return absl::InvalidArgumentError(absl::StrCat("graphs are nested more than ", maxDepth, " messages deep at byte ", begin));
+      return absl::InvalidArgumentError(
+          absl::StrCat("graphs are nested more than ", maxDepth, " messages deep at byte ", begin));
     std::optional<std::pair<uint64_t, uint64_t>> elements;
     int elementFields = 0;
     for (uint64_t at = begin; at < end;) {
@@ -110,7 +114,8 @@ public:
         out.append(file_.substr(start, at - start));
     }
     if (elements && elementFields > 1)
-      return absl::InvalidArgumentError(absl::StrCat("tensor at byte ", begin, " has its elements in ", elementFields, " pieces"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("tensor at byte ", begin, " has its elements in ", elementFields, " pieces"));
     if (elements) {
       appendVarint(out, uint64_t{wscOffset} << 3);
       appendVarint(out, elements->first);
@@ -135,8 +140,8 @@ private:
   }
 
   absl::Status truncated(uint64_t at, uint64_t needed, uint64_t left) {
-    return absl::InvalidArgumentError(absl::StrCat("truncated or damaged ONNX file: the field at byte ", at, " needs ", needed,
-                                                   " bytes, ", left, " are left of ", file_.size()));
+    return absl::InvalidArgumentError(absl::StrCat("truncated or damaged ONNX file: the field at byte ", at, " needs ",
+                                                   needed, " bytes, ", left, " are left of ", file_.size()));
   }
 
   absl::Status notOnnx(uint64_t at) {

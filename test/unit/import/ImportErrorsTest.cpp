@@ -191,7 +191,8 @@ protected:
     w->set_data_type(TensorProto::FLOAT);
     w->add_dims(8);
     w->set_data_location(TensorProto::EXTERNAL);
-    for (auto [key, value] : {std::pair("location", location), std::pair("offset", offset), std::pair("length", length)}) {
+    for (auto [key, value] :
+         {std::pair("location", location), std::pair("offset", offset), std::pair("length", length)}) {
       auto *entry = w->add_external_data();
       entry->set_key(key);
       entry->set_value(value);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the import tests share: a folder of their own, import of a builder's model, the printed module or the error's text.
+// What the import tests share: a folder of their own, import of a builder's model, the printed module or the error's
+// text.
 #pragma once
 #include "compiler/import/onnx/Import.h"
 #include "dialects/nn/Nn.h"
-#include "gtest/gtest.h"
-#include "llvm/Support/raw_ostream.h"
 #include "test/support/OnnxBuilder.h"
+#include "llvm/Support/raw_ostream.h"
+#include "gtest/gtest.h"
 #include <filesystem>
 #include <unistd.h>
 

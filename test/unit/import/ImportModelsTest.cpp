@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Imports the shared trained models where they exist, prints what they consist of, and holds a large model to its limits of time and memory.
-// WSC_SHARED names the folder (by default the one beside the project), WSC_MODELS a folder of exported models.
+// Imports the shared trained models where they exist, prints what they consist of, and holds a large model to its
+// limits of time and memory. WSC_SHARED names the folder (by default the one beside the project), WSC_MODELS a folder
+// of exported models.
 #include "compiler/import/onnx/Import.h"
 #include "dialects/nn/Nn.h"
 #include "gtest/gtest.h"
@@ -48,9 +49,10 @@ TEST(ImportModels, Trained) {
   std::string folder = folderOf("WSC_SHARED", WSC_SOURCE_DIR "/../shared") + "/models/real/";
   if (!std::filesystem::exists(folder))
     GTEST_SKIP() << "no trained models in " << folder;
-  for (const Case &c : {Case{"mnist_cnn8", {}}, Case{"mnist_burn", {}}, Case{"micro_kws_fp32", {}}, Case{"squeezenet_fp16", {}},
-                        Case{"ultraface_rfb320", {}}, Case{"super_resolution10", {{{"batch_size", 1}}, {}, {}}},
-                        Case{"dtln_2", {}}, Case{"magika_v3_3", {{{"unk__214", 1}}, {}, {}}}})
+  for (const Case &c :
+       {Case{"mnist_cnn8", {}}, Case{"mnist_burn", {}}, Case{"micro_kws_fp32", {}}, Case{"squeezenet_fp16", {}},
+        Case{"ultraface_rfb320", {}}, Case{"super_resolution10", {{{"batch_size", 1}}, {}, {}}}, Case{"dtln_2", {}},
+        Case{"magika_v3_3", {{{"unk__214", 1}}, {}, {}}}})
     importAndPrint(folder + c.name + "/model.onnx", c.options);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What single operators and small graphs become: forms that differ between opsets, shape arithmetic that vanishes, cuts.
+// What single operators and small graphs become: forms that differ between opsets, shape arithmetic that vanishes,
+// cuts.
 #include "test/unit/import/ImportFixture.h"
 
 namespace {
@@ -110,15 +111,17 @@ TEST_F(ImportOperators, PadsOfWindows) {
   b.output(b.node("Conv", {b.input("x", {1, 1, 5, 5}), w}, {Attribute::s("auto_pad", "SAME_LOWER")}));
   expectIn("pads [1, 1, 0, 0]", importModel(b));
   OnnxBuilder ceil;
-  ceil.output(ceil.node("MaxPool", {ceil.input("x", {1, 1, 6, 6})},
-                        {Attribute::ints("kernel_shape", {3, 3}), Attribute::ints("strides", {2, 2}), Attribute::i("ceil_mode", 1)}));
+  ceil.output(ceil.node(
+      "MaxPool", {ceil.input("x", {1, 1, 6, 6})},
+      {Attribute::ints("kernel_shape", {3, 3}), Attribute::ints("strides", {2, 2}), Attribute::i("ceil_mode", 1)}));
   expectIn("pads [0, 0, 1, 1] : (tensor<1x1x6x6xf32>) -> tensor<1x1x3x3xf32>", importModel(ceil));
 }
 
 TEST_F(ImportOperators, ConvolutionInOneDimension) {
   OnnxBuilder b;
   std::string w = b.floats("w", {4, 2, 3}, std::vector<float>(24, 1));
-  b.output(b.node("Conv", {b.input("x", {1, 2, 9}), w}, {Attribute::ints("strides", {2}), Attribute::ints("pads", {1, 1})}));
+  b.output(
+      b.node("Conv", {b.input("x", {1, 2, 9}), w}, {Attribute::ints("strides", {2}), Attribute::ints("pads", {1, 1})}));
   std::string text = importModel(b);
   expectIn("strides [1, 2] pads [0, 1, 0, 1]", text);
   expectIn("tensor<4x2x1x3xf32>", text); // the weight in the file takes the new shape for nothing

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Activations that decompose into a few elementwise layers. The forms are chosen so that no intermediate overflows where the result does not.
+// Activations that decompose into a few elementwise layers. The forms are chosen so that no intermediate overflows
+// where the result does not.
 #include "compiler/import/onnx/Registry.h"
 #include <cmath>
 
@@ -39,7 +40,8 @@ static void leakyRelu(NodeContext &node) {
   double alpha = node.floatAttribute("alpha", 0.01);
   Tensor x = node.input(0), scaled = layers.binary(BinaryKind::Mul, x, alpha);
   // With a slope in [0, 1] the larger of the two is the right one.
-  node.setResult(alpha >= 0.0 && alpha <= 1.0 ? layers.binary(BinaryKind::Max, x, scaled) : selectNegative(layers, x, scaled));
+  node.setResult(alpha >= 0.0 && alpha <= 1.0 ? layers.binary(BinaryKind::Max, x, scaled)
+                                              : selectNegative(layers, x, scaled));
 }
 
 static void prelu(NodeContext &node) {
@@ -108,7 +110,8 @@ static void softplus(NodeContext &node) { node.setResult(softplusOf(node.layers,
 static void softsign(NodeContext &node) {
   LayerBuilder &layers = node.layers;
   Tensor x = node.input(0);
-  node.setResult(layers.binary(BinaryKind::Div, x, layers.binary(BinaryKind::Add, layers.unary(UnaryKind::Abs, x), 1.0)));
+  node.setResult(
+      layers.binary(BinaryKind::Div, x, layers.binary(BinaryKind::Add, layers.unary(UnaryKind::Abs, x), 1.0)));
 }
 
 static void mish(NodeContext &node) {

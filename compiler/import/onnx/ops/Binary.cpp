@@ -10,8 +10,8 @@ namespace wsc::import {
 using nn::BinaryKind;
 using nn::UnaryKind;
 
-/// Before opset 7 the second operand is only broadcast if `broadcast` is set, its dimensions beginning at `axis` of the first (by default the
-/// last ones); trailing ones make that numpy's rule.
+/// Before opset 7 the second operand is only broadcast if `broadcast` is set, its dimensions beginning at `axis` of the
+/// first (by default the last ones); trailing ones make that numpy's rule.
 static Tensor alignedOperand(NodeContext &node) {
   Tensor a = node.input(0), b = node.input(1);
   if (node.opset() >= 7)
@@ -29,7 +29,8 @@ static Tensor alignedOperand(NodeContext &node) {
   axis = axis < 0 ? axis + a.rank() : axis;
   int64_t trailing = a.rank() - axis - b.rank();
   if (axis < 0 || trailing < 0) {
-    node.fail(absl::StrCat("axis ", axis, " leaves no room for ", nn::formatShape(b.shape()), " in ", nn::formatShape(a.shape())));
+    node.fail(absl::StrCat("axis ", axis, " leaves no room for ", nn::formatShape(b.shape()), " in ",
+                           nn::formatShape(a.shape())));
     return b;
   }
   llvm::SmallVector<int64_t> shape(b.shape());

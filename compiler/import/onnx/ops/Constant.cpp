@@ -64,7 +64,9 @@ static void constantOfShape(NodeContext &node) {
 static void shape(NodeContext &node) {
   llvm::ArrayRef<int64_t> extents = node.input(0).shape();
   int64_t rank = node.input(0).rank();
-  auto bound = [&](int64_t position) { return std::clamp<int64_t>(position < 0 ? position + rank : position, 0, rank); };
+  auto bound = [&](int64_t position) {
+    return std::clamp<int64_t>(position < 0 ? position + rank : position, 0, rank);
+  };
   int64_t start = bound(node.intAttribute("start", 0)), end = bound(node.intAttribute("end", rank));
   node.setResult(node.layers.integers(extents.slice(start, std::max<int64_t>(end - start, 0))));
 }
@@ -74,9 +76,12 @@ static void size(NodeContext &node) {
 }
 
 static void range(NodeContext &node) {
-  auto start = node.layers.literal(node.input(0)), limit = node.layers.literal(node.input(1)), delta = node.layers.literal(node.input(2));
-  if (!start || !limit || !delta || start->size() != 1 || limit->size() != 1 || delta->size() != 1)
-    return node.fail("start, limit and delta must be numbers known while importing");
+  auto start = node.layers.literal(node.input(0)), limit = node.layers.literal(node.input(1)),
+       delta = node.layers.literal(node.input(2));
+  if (!start || !limit || !delta)
+    return node.unsupported("start, limit and delta must be known while importing; they depend on the model's inputs");
+  if (start->size() != 1 || limit->size() != 1 || delta->size() != 1)
+    return node.fail("start, limit and delta must be one number each");
   mlir::Type element = node.input(0).elementType();
   if (node.input(1).elementType() != element || node.input(2).elementType() != element)
     return node.fail("start, limit and delta must have one element type");
@@ -97,10 +102,8 @@ static void range(NodeContext &node) {
 }
 
 static const Operator table[] = {
-    {"Constant", 1, newestOpset, 0, 0, constant},
-    {"ConstantOfShape", 9, newestOpset, 1, 1, constantOfShape},
-    {"Shape", 1, newestOpset, 1, 1, shape},
-    {"Size", 1, newestOpset, 1, 1, size},
+    {"Constant", 1, newestOpset, 0, 0, constant}, {"ConstantOfShape", 9, newestOpset, 1, 1, constantOfShape},
+    {"Shape", 1, newestOpset, 1, 1, shape},       {"Size", 1, newestOpset, 1, 1, size},
     {"Range", 11, newestOpset, 3, 3, range},
 };
 llvm::ArrayRef<Operator> constantOperators() { return table; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Gemm and MatMul. alpha and beta become multiplications (exact on small constants, so a folded bias costs nothing); a vector C becomes the
-// bias of nn.matmul, a matrix C an addition.
+// Gemm and MatMul. alpha and beta become multiplications (exact on small constants, so a folded bias costs nothing); a
+// vector C becomes the bias of nn.matmul, a matrix C an addition.
 #include "absl/strings/str_cat.h"
 #include "compiler/import/onnx/Registry.h"
 #include "dialects/nn/Shape.h"
@@ -15,7 +15,8 @@ static void gemm(NodeContext &node) {
   bool transposeA = node.intAttribute("transA", 0) != 0, transposeB = node.intAttribute("transB", 0) != 0;
   node.ignoreAttributes({"broadcast"}); // opset 6 and before; later rules allow all it allowed
   if (a.rank() != 2 || b.rank() != 2)
-    return node.fail(absl::StrCat("needs two matrices, found ", nn::formatShape(a.shape()), " and ", nn::formatShape(b.shape())));
+    return node.fail(
+        absl::StrCat("needs two matrices, found ", nn::formatShape(a.shape()), " and ", nn::formatShape(b.shape())));
   if (transposeA)
     a = layers.transpose(a, {1, 0});
   if (beta == 0.0)
@@ -35,7 +36,8 @@ static void gemm(NodeContext &node) {
   if (c && y) {
     auto joined = nn::broadcastShapes(c.shape(), y.shape());
     if (!joined || llvm::ArrayRef<int64_t>(*joined) != y.shape())
-      return node.fail(absl::StrCat("C ", nn::formatShape(c.shape()), " does not broadcast to ", nn::formatShape(y.shape())));
+      return node.fail(
+          absl::StrCat("C ", nn::formatShape(c.shape()), " does not broadcast to ", nn::formatShape(y.shape())));
     y = layers.binary(nn::BinaryKind::Add, y, c);
   }
   node.setResult(y);

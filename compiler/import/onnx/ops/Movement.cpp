@@ -38,8 +38,8 @@ static void slice(NodeContext &node) {
   if (steps.empty())
     steps.assign(starts.size(), 1);
   if (!node.failed() && (ends.size() != starts.size() || axes.size() != starts.size() || steps.size() != starts.size()))
-    node.fail(absl::StrCat("starts, ends, axes and steps have ", starts.size(), ", ", ends.size(), ", ", axes.size(), " and ",
-                           steps.size(), " numbers"));
+    node.fail(absl::StrCat("starts, ends, axes and steps have ", starts.size(), ", ", ends.size(), ", ", axes.size(),
+                           " and ", steps.size(), " numbers"));
   axes = node.normalizedAxes(axes, x.rank());
   if (node.failed())
     return;
@@ -53,7 +53,8 @@ static void slice(NodeContext &node) {
       return std::clamp<int64_t>(position < 0 ? position + extent : position, low, high);
     };
     int64_t low = step > 0 ? 0 : -1, high = step > 0 ? extent : extent - 1;
-    int64_t start = clamp(starts[i], step > 0 ? 0 : std::min<int64_t>(0, extent - 1), high), end = clamp(ends[i], low, high);
+    int64_t start = clamp(starts[i], step > 0 ? 0 : std::min<int64_t>(0, extent - 1), high),
+            end = clamp(ends[i], low, high);
     int64_t span = step > 0 ? end - start : start - end, stride = step > 0 ? step : -step;
     int64_t size = span > 0 ? (span - 1) / stride + 1 : 0;
     from[axes[i]] = size > 0 ? start : 0;
@@ -97,11 +98,13 @@ static void pad(NodeContext &node) {
     starts[d] = before < 0 ? -std::max(before, -sizes[d]) : 0;
     removed = starts[d] + (after < 0 ? -std::max(after, -sizes[d]) : 0);
     if (removed > sizes[d])
-      return node.fail(absl::StrCat("pads ", before, " and ", after, " remove more than the extent ", sizes[d], " of dimension ", d));
+      return node.fail(absl::StrCat("pads ", before, " and ", after, " remove more than the extent ", sizes[d],
+                                    " of dimension ", d));
     sizes[d] -= removed;
   }
   Tensor cropped = llvm::ArrayRef<int64_t>(sizes) == x.shape() ? x : node.layers.slice(x, starts, sizes, steps);
-  bool grows = llvm::any_of(low, [](int64_t v) { return v > 0; }) || llvm::any_of(high, [](int64_t v) { return v > 0; });
+  bool grows =
+      llvm::any_of(low, [](int64_t v) { return v > 0; }) || llvm::any_of(high, [](int64_t v) { return v > 0; });
   node.setResult(grows ? node.layers.pad(cropped, low, high, value) : cropped);
 }
 
@@ -141,7 +144,8 @@ static void split(NodeContext &node) {
     if (size < 0 || __builtin_add_overflow(sum, size, &sum))
       return node.fail(absl::StrCat("split ", nn::formatShape(sizes), " is not valid"));
   if (static_cast<int64_t>(sizes.size()) != count || sum != extent)
-    return node.fail(absl::StrCat("split ", nn::formatShape(sizes), " does not divide extent ", extent, " among ", count, " outputs"));
+    return node.fail(absl::StrCat("split ", nn::formatShape(sizes), " does not divide extent ", extent, " among ",
+                                  count, " outputs"));
   int64_t start = 0;
   for (size_t i = 0; i < sizes.size(); ++i) {
     node.setResult(i, count == 1 ? x : sliceAlong(node.layers, x, axis, start, sizes[i]));

@@ -20,7 +20,8 @@ static void batchNormalization(NodeContext &node) {
     return node.unsupported("is_test = 0 (training) is not supported; export the model for inference");
   if (node.opset() < 9 && node.intAttribute("spatial", 1) == 0)
     return node.unsupported("spatial = 0 is not supported");
-  node.setResult(node.layers.batchNorm(node.input(0), node.input(1), node.input(2), node.input(3), node.input(4), epsilon));
+  node.setResult(
+      node.layers.batchNorm(node.input(0), node.input(1), node.input(2), node.input(3), node.input(4), epsilon));
 }
 
 /// (x - mean) / sqrt(variance + epsilon) over axes.
@@ -67,8 +68,8 @@ static void layerNormalization(NodeContext &node) {
   node.setResult(node.hasInput(2) ? layers.binary(BinaryKind::Add, y, node.input(2)) : y);
 }
 
-/// x / (bias + alpha/size · Σ x²)^beta over a window of channels. The sum over channels, divided by the window, is an average pool over
-/// [N, 1, C, H·W] that counts its padding.
+/// x / (bias + alpha/size · Σ x²)^beta over a window of channels. The sum over channels, divided by the window, is an
+/// average pool over [N, 1, C, H·W] that counts its padding.
 static void lrn(NodeContext &node) {
   LayerBuilder &layers = node.layers;
   double alpha = node.floatAttribute("alpha", 1e-4), beta = node.floatAttribute("beta", 0.75);
@@ -76,7 +77,8 @@ static void lrn(NodeContext &node) {
   int64_t size = node.intAttribute("size", 0);
   Tensor x = node.input(0);
   if (x.rank() < 2 || size < 1 || size >= (int64_t{1} << 31))
-    return node.fail(absl::StrCat("needs [N, C, …] and a size of 1 or more, found ", nn::formatShape(x.shape()), " and ", size));
+    return node.fail(
+        absl::StrCat("needs [N, C, …] and a size of 1 or more, found ", nn::formatShape(x.shape()), " and ", size));
   int64_t spatial = 1;
   for (int64_t extent : x.shape().drop_front(2))
     spatial *= extent;

@@ -13,8 +13,9 @@ static void pool(NodeContext &node, nn::PoolKind kind) {
   bool countIncludePad = kind == nn::PoolKind::Avg && node.intAttribute("count_include_pad", 0) != 0;
   node.ignoreAttributes({"storage_order"}); // tells how indices are numbered, and those are refused as a second result
   if (countIncludePad && window.overhangs)
-    return node.unsupported("count_include_pad together with a ceil_mode that adds windows is not supported: the divisor would "
-                            "differ at the border");
+    return node.unsupported(
+        "count_include_pad together with a ceil_mode that adds windows is not supported: the divisor would "
+        "differ at the border");
   if (node.failed())
     return;
   Tensor y = node.layers.pool(kind, liftSpatial(node, x), window.kernel, window.window, countIncludePad);

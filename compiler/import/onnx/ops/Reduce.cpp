@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Reductions over axes, softmax and its logarithm. Axes moved from an attribute to an input with opset 13 (ReduceSum) and 18 (the others).
+// Reductions over axes, softmax and its logarithm. Axes moved from an attribute to an input with opset 13 (ReduceSum)
+// and 18 (the others).
 #include "compiler/import/onnx/Registry.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -48,20 +49,25 @@ template <typename Before, typename After> static void reduceSumOf(NodeContext &
 }
 
 static void reduceL1(NodeContext &node) {
-  reduceSumOf(node, [&](const Tensor &x) { return node.layers.unary(UnaryKind::Abs, x); }, [](const Tensor &y) { return y; });
+  reduceSumOf(
+      node, [&](const Tensor &x) { return node.layers.unary(UnaryKind::Abs, x); }, [](const Tensor &y) { return y; });
 }
 
 static void reduceL2(NodeContext &node) {
-  reduceSumOf(node, [&](const Tensor &x) { return node.layers.binary(BinaryKind::Mul, x, x); },
-              [&](const Tensor &y) { return node.layers.unary(UnaryKind::Sqrt, y); });
+  reduceSumOf(
+      node, [&](const Tensor &x) { return node.layers.binary(BinaryKind::Mul, x, x); },
+      [&](const Tensor &y) { return node.layers.unary(UnaryKind::Sqrt, y); });
 }
 
 static void reduceSumSquare(NodeContext &node) {
-  reduceSumOf(node, [&](const Tensor &x) { return node.layers.binary(BinaryKind::Mul, x, x); }, [](const Tensor &y) { return y; });
+  reduceSumOf(
+      node, [&](const Tensor &x) { return node.layers.binary(BinaryKind::Mul, x, x); },
+      [](const Tensor &y) { return y; });
 }
 
 static void reduceLogSum(NodeContext &node) {
-  reduceSumOf(node, [](const Tensor &x) { return x; }, [&](const Tensor &y) { return node.layers.unary(UnaryKind::Log, y); });
+  reduceSumOf(
+      node, [](const Tensor &x) { return x; }, [&](const Tensor &y) { return node.layers.unary(UnaryKind::Log, y); });
 }
 
 /// max + log(sum(exp(x - max))), which does not overflow.
@@ -72,7 +78,8 @@ static void reduceLogSumExp(NodeContext &node) {
   if (r.identity || node.failed())
     return node.setResult(x);
   Tensor max = layers.reduce(ReduceKind::Max, x, r.axes, true);
-  Tensor sum = layers.reduce(ReduceKind::Sum, layers.unary(UnaryKind::Exp, layers.binary(BinaryKind::Sub, x, max)), r.axes, true);
+  Tensor sum = layers.reduce(ReduceKind::Sum, layers.unary(UnaryKind::Exp, layers.binary(BinaryKind::Sub, x, max)),
+                             r.axes, true);
   Tensor y = layers.binary(BinaryKind::Add, layers.unary(UnaryKind::Log, sum), max);
   if (y && !r.keepdims) {
     llvm::SmallVector<int64_t> shape;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Operators that only give a tensor another shape.
+#include "dialects/nn/Shape.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/import/onnx/Registry.h"
-#include "dialects/nn/Shape.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace wsc::import {
@@ -21,7 +21,8 @@ static void reshape(NodeContext &node) {
   for (size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] == 0 && !allowZero) {
       if (static_cast<int64_t>(d) >= x.rank())
-        return node.fail(absl::StrCat("shape ", text, " copies dimension ", d, ", which ", nn::formatShape(x.shape()), " does not have"));
+        return node.fail(absl::StrCat("shape ", text, " copies dimension ", d, ", which ", nn::formatShape(x.shape()),
+                                      " does not have"));
       shape[d] = x.shape()[d];
     }
     if (shape[d] == -1 && inferred < 0) {
@@ -38,7 +39,8 @@ static void reshape(NodeContext &node) {
                                     " elements are no multiple of ", known));
     shape[inferred] = count / known;
   } else if (known != count) {
-    return node.fail(absl::StrCat("shape ", text, " has ", known, " elements, the tensor ", nn::formatShape(x.shape()), " has ", count));
+    return node.fail(absl::StrCat("shape ", text, " has ", known, " elements, the tensor ", nn::formatShape(x.shape()),
+                                  " has ", count));
   }
   node.setResult(node.layers.reshape(x, shape));
 }
@@ -72,7 +74,8 @@ static void squeeze(NodeContext &node) {
     int64_t extent = x.shape()[d];
     bool removed = given ? llvm::is_contained(axes, d) : extent == 1;
     if (removed && extent != 1)
-      return node.fail(absl::StrCat("dimension ", d, " of ", nn::formatShape(x.shape()), " has extent ", extent, ", not 1"));
+      return node.fail(
+          absl::StrCat("dimension ", d, " of ", nn::formatShape(x.shape()), " has extent ", extent, ", not 1"));
     if (!removed)
       shape.push_back(extent);
   }
@@ -109,11 +112,13 @@ static void expand(NodeContext &node) {
     return;
   auto joined = nn::broadcastShapes(x.shape(), shape);
   if (!joined || llvm::any_of(*joined, [](int64_t extent) { return extent < 0; }))
-    return node.fail(absl::StrCat("tensor ", nn::formatShape(x.shape()), " and shape ", nn::formatShape(shape), " do not broadcast"));
+    return node.fail(absl::StrCat("tensor ", nn::formatShape(x.shape()), " and shape ", nn::formatShape(shape),
+                                  " do not broadcast"));
   node.setResult(node.layers.broadcastTo(x, *joined));
 }
 
-/// Repeats by broadcasting a new dimension before each: [d0, d1] -> [1, d0, 1, d1] -> [r0, d0, r1, d1] -> [r0·d0, r1·d1].
+/// Repeats by broadcasting a new dimension before each: [d0, d1] -> [1, d0, 1, d1] -> [r0, d0, r1, d1] -> [r0·d0,
+/// r1·d1].
 static void tile(NodeContext &node) {
   Tensor x = node.input(0);
   std::vector<int64_t> repeats = node.constantInts(1, "repeats");

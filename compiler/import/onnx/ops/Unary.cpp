@@ -40,7 +40,8 @@ static void dropout(NodeContext &node) {
 
 /// NaN is the value that differs from itself.
 static void isNan(NodeContext &node) {
-  node.setResult(node.layers.unary(nn::UnaryKind::Not, node.layers.binary(nn::BinaryKind::Equal, node.input(0), node.input(0))));
+  node.setResult(
+      node.layers.unary(nn::UnaryKind::Not, node.layers.binary(nn::BinaryKind::Equal, node.input(0), node.input(0))));
 }
 
 using nn::UnaryKind;

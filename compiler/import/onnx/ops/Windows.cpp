@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Window attributes; see Windows.h. SAME pads so that the output extent is ceil(input / stride), the odd element behind (UPPER) or before
-// (LOWER). With ceil_mode a last window that would begin behind input and leading pad is dropped.
+// Window attributes; see Windows.h. SAME pads so that the output extent is ceil(input / stride), the odd element behind
+// (UPPER) or before (LOWER). With ceil_mode a last window that would begin behind input and leading pad is dropped.
 #include "compiler/import/onnx/ops/Windows.h"
 #include "absl/strings/str_cat.h"
 #include "dialects/nn/Shape.h"
@@ -25,7 +25,8 @@ Tensor lowerSpatial(NodeContext &node, const Tensor &y, const Tensor &like) {
 }
 
 /// An attribute with one number per spatial dimension (times `factor`), in [low, 2^31).
-static std::vector<int64_t> readExtents(NodeContext &node, const char *name, size_t count, int64_t otherwise, int64_t low) {
+static std::vector<int64_t> readExtents(NodeContext &node, const char *name, size_t count, int64_t otherwise,
+                                        int64_t low) {
   std::vector<int64_t> values = node.intsAttribute(name);
   if (values.empty())
     values.assign(count, otherwise);
