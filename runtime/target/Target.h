@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
 // The machine as data: every hardware number the compiler and the emulator use, with its source.
 //
-// A Target is loaded from JSON: one of the built-in descriptions (wse1, wse2, wse3), `mesh-RxC` (wse2's cores on an R×C mesh), or a user's
-// file. Files may say `"base": "wse2"` and override fields. An executable embeds the complete JSON.
+// A Target is loaded from JSON: one of the built-in descriptions (wse1, wse2, wse3), `mesh-RxC` (wse2's cores on an R×C
+// mesh), or a user's file. Files may say `"base": "wse2"` and override fields. An executable embeds the complete JSON.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -12,6 +14,9 @@
 #include <vector>
 
 namespace wsc::target {
+
+// Most rows and columns of a mesh: keeps coordinates and core counts far from overflow, ten times any known machine.
+constexpr int32_t kMaxMeshSide = 8192;
 
 struct Target {
   std::string name;
@@ -25,15 +30,15 @@ struct Target {
   int32_t sramBanks = 0;
   int64_t runtimeReserveBytes = 0; // taken by runtime code
   int64_t stackBytes = 0;
-  int64_t instructionBytes = 0;    // code bytes per instruction
-  int64_t descriptorBytes = 0;     // bytes per memory operand descriptor
+  int64_t instructionBytes = 0; // code bytes per instruction
+  int64_t descriptorBytes = 0;  // bytes per memory operand descriptor
 
   // Fabric.
-  int32_t colours = 0;             // routable colours per router
+  int32_t colours = 0;                  // routable colours per router
   std::vector<int32_t> reservedColours; // kept for the system
-  int32_t switchPositions = 0;     // most positions per router and colour
+  int32_t switchPositions = 0;          // most positions per router and colour
   int32_t hopLatencyCycles = 0, rampLatencyCycles = 0;
-  int32_t routerQueueWords = 0;    // router queue per colour and input
+  int32_t routerQueueWords = 0; // router queue per colour and input
   int32_t creditLatencyCycles = 0;
   std::vector<int32_t> inputQueueWords, outputQueueWords; // depth of each hardware queue
 
@@ -41,9 +46,9 @@ struct Target {
   int32_t descriptorsPerOperandKind = 0;
   int32_t backgroundOperations = 0; // threads beside the main one
   int32_t taskIds = 0;
-  int32_t vectorSetupCycles = 0;    // issue slots before the first element of a vector instruction
-  int32_t loopCycles = 0;           // issue slots per iteration of a program loop
-  double elementsPerCycleF32 = 0, elementsPerCycleF16 = 0;         // moves and elementwise
+  int32_t vectorSetupCycles = 0; // issue slots before the first element of a vector instruction
+  int32_t loopCycles = 0;        // issue slots per iteration of a program loop
+  double elementsPerCycleF32 = 0, elementsPerCycleF16 = 0; // moves and elementwise
   double fmaPerCycleF32 = 0, fmaPerCycleF16 = 0;
   double routineCyclesPerElement = 0; // exp, log, tanh, erf, division, square root
 
@@ -58,13 +63,19 @@ struct Target {
   int64_t usableSramBytes() const { return sramBytes - runtimeReserveBytes - stackBytes; }
   double ioWordsPerCycle() const { return ioTerabitsPerSecond * 1e12 / 32 / (clockGHz * 1e9); }
   bool isReservedColour(int32_t colour) const;
+  bool operator==(const Target &) const = default;
 };
 
-// `nameOrPath`: "wse1", "wse2", "wse3", "mesh-RxC" or the path of a JSON file. Errors name file, line, column and field.
+// `nameOrPath`: "wse1", "wse2", "wse3", "mesh-RxC" or the path of a JSON file. Errors name file, line, column and
+// field.
 absl::StatusOr<Target> loadTarget(const std::string &nameOrPath);
 // Parses a description; `where` names it in messages.
 absl::StatusOr<Target> parseTarget(const std::string &json, const std::string &where);
 // The value judged: positive sizes, queues deep enough to stream at full rate (queue ≥ hop + credit latency), ….
 absl::Status checkTarget(const Target &target, const std::string &where);
+
+// The canonical complete JSON of a target as its fields now stand; equals `target.json` unless a program changed fields
+// after loading.
+std::string targetJson(const Target &target);
 
 } // namespace wsc::target

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Judges the values of a target: each size within bounds that keep later arithmetic far from overflow, and the few
+// conditions between fields. The upper bounds are this program's, far above any machine; the lower ones are physics.
+#include "absl/strings/str_cat.h"
+#include "runtime/target/Fields.h"
+
+#include <cmath>
+#include <set>
+
+namespace wsc::target {
+namespace {
+
+struct Range {
+  const char *field;
+  int64_t value, least, most;
+};
+
+std::optional<Problem> checkRanges(std::initializer_list<Range> ranges) {
+  for (const Range &range : ranges)
+    if (range.value < range.least || range.value > range.most)
+      return Problem{range.field, absl::StrCat("value ", range.value, " is outside ", range.least, " to ", range.most)};
+  return std::nullopt;
+}
+
+struct Rate {
+  const char *field;
+  double value;
+};
+
+std::optional<Problem> checkRates(std::initializer_list<Rate> rates) {
+  constexpr double least = 1e-6, most = 1e6;
+  for (const Rate &rate : rates)
+    if (!(rate.value >= least && rate.value <= most))
+      return Problem{rate.field, absl::StrCat("value ", rate.value, " is outside ", least, " to ", most)};
+  return std::nullopt;
+}
+
+std::optional<Problem> checkQueues(const char *field, const std::vector<int32_t> &words) {
+  if (words.empty() || words.size() > 32)
+    return Problem{field, absl::StrCat(words.size(), " queues listed; 1 to 32 can be")};
+  for (size_t i = 0; i < words.size(); ++i)
+    if (words[i] < 1 || words[i] > 65536)
+      return Problem{field, absl::StrCat("queue ", i, " holds ", words[i], " words; 1 to 65536 are possible")};
+  return std::nullopt;
+}
+
+std::optional<Problem> checkColours(const Target &target) {
+  std::set<int32_t> seen;
+  for (int32_t colour : target.reservedColours) {
+    if (colour < 0 || colour >= target.colours)
+      return Problem{"reserved_colours",
+                     absl::StrCat("colour ", colour, " does not exist; colours are 0 to ", target.colours - 1)};
+    if (!seen.insert(colour).second)
+      return Problem{"reserved_colours", absl::StrCat("colour ", colour, " is listed twice")};
+  }
+  if (target.usableColours() < 1)
+    return Problem{"reserved_colours",
+                   absl::StrCat("all ", target.colours, " colours are reserved; leave at least one")};
+  return std::nullopt;
+}
+
+} // namespace
+
+std::optional<Problem> findProblem(const Target &target) {
+  constexpr int64_t mostBytes = 1 << 30, mostCycles = 1 << 20;
+  if (target.name.empty() || target.name.size() > 256)
+    return Problem{"name", absl::StrCat("a name of ", target.name.size(), " bytes; 1 to 256 are possible")};
+  if (auto problem = checkRanges({
+          {"rows", target.rows, 1, kMaxMeshSide},
+          {"cols", target.cols, 1, kMaxMeshSide},
+          {"sram_bytes", target.sramBytes, 1, mostBytes},
+          {"sram_banks", target.sramBanks, 1, 1024},
+          {"runtime_reserve_bytes", target.runtimeReserveBytes, 0, mostBytes},
+          {"stack_bytes", target.stackBytes, 0, mostBytes},
+          {"instruction_bytes", target.instructionBytes, 1, 4096},
+          {"descriptor_bytes", target.descriptorBytes, 0, 4096},
+          {"colours", target.colours, 1, 64},
+          {"switch_positions", target.switchPositions, 1, 16},
+          {"hop_latency_cycles", target.hopLatencyCycles, 1, mostCycles},
+          {"ramp_latency_cycles", target.rampLatencyCycles, 1, mostCycles},
+          {"router_queue_words", target.routerQueueWords, 1, mostCycles},
+          {"credit_latency_cycles", target.creditLatencyCycles, 1, mostCycles},
+          {"descriptors_per_operand_kind", target.descriptorsPerOperandKind, 1, 65536},
+          {"background_operations", target.backgroundOperations, 0, 1024},
+          {"task_ids", target.taskIds, 1, 65536},
+          {"vector_setup_cycles", target.vectorSetupCycles, 0, mostCycles},
+          {"loop_cycles", target.loopCycles, 0, mostCycles},
+      }))
+    return problem;
+  if (auto problem = checkRates({
+          {"clock_ghz", target.clockGHz},
+          {"elements_per_cycle_f32", target.elementsPerCycleF32},
+          {"elements_per_cycle_f16", target.elementsPerCycleF16},
+          {"fma_per_cycle_f32", target.fmaPerCycleF32},
+          {"fma_per_cycle_f16", target.fmaPerCycleF16},
+          {"routine_cycles_per_element", target.routineCyclesPerElement},
+          {"io_terabits_per_second", target.ioTerabitsPerSecond},
+      }))
+    return problem;
+  if (target.usableSramBytes() <= 0)
+    return Problem{"sram_bytes",
+                   absl::StrCat(target.sramBytes, " bytes leave nothing for programs after ",
+                                target.runtimeReserveBytes, " of runtime code and ", target.stackBytes, " of stack")};
+  int32_t needed = target.hopLatencyCycles + target.creditLatencyCycles;
+  if (target.routerQueueWords < needed)
+    return Problem{"router_queue_words",
+                   absl::StrCat("a router queue of ", target.routerQueueWords,
+                                " words cannot stream at full rate; hop ", target.hopLatencyCycles, " and credit ",
+                                target.creditLatencyCycles, " cycles need at least ", needed)};
+  if (auto problem = checkColours(target))
+    return problem;
+  if (auto problem = checkQueues("input_queue_words", target.inputQueueWords))
+    return problem;
+  return checkQueues("output_queue_words", target.outputQueueWords);
+}
+
+absl::Status checkTarget(const Target &target, const std::string &where) {
+  if (std::optional<Problem> problem = findProblem(target))
+    return absl::InvalidArgumentError(absl::StrCat(where, ": field \"", problem->field, "\": ", problem->message));
+  return absl::OkStatus();
+}
+
+} // namespace wsc::target

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Reads target descriptions. FlatBuffers' JSON parser checks the text against target.fbs, so syntax, unknown fields and
+// types are refused with line and column; the name of the field is found by walking the text. Values are then judged,
+// and a bad value is located the same way.
+#include "absl/strings/str_cat.h"
+#include "runtime/target/Fields.h"
+
+#include "flatbuffers/idl.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+
+namespace wsc::target {
+
+extern const std::string_view embedded_target_fbs;
+
+namespace {
+
+struct Place {
+  int line = 0, column = 0; // from 1; 0: not in this text
+};
+
+// Calls visit(key, depth, place) for each key of the objects of `json`, in order. Tolerates any text.
+template <typename Visit> void walkKeys(const std::string &json, Visit visit) {
+  int depth = 0, line = 1;
+  size_t lineStart = 0;
+  for (size_t i = 0; i < json.size(); ++i) {
+    char c = json[i];
+    if (c == '\n') {
+      ++line;
+      lineStart = i + 1;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if (c == '}' || c == ']') {
+      --depth;
+    } else if (c == '/' && i + 1 < json.size() && json[i + 1] == '/') {
+      while (i + 1 < json.size() && json[i + 1] != '\n')
+        ++i;
+    } else if (c == '"') {
+      Place place{line, static_cast<int>(i - lineStart) + 1};
+      std::string key;
+      for (++i; i < json.size() && json[i] != '"' && json[i] != '\n'; ++i) {
+        if (json[i] == '\\')
+          ++i;
+        else
+          key += json[i];
+      }
+      size_t next = i + 1;
+      while (next < json.size() && std::isspace(static_cast<unsigned char>(json[next])))
+        ++next;
+      if (next < json.size() && json[next] == ':')
+        visit(key, depth, place);
+      if (i < json.size() && json[i] == '\n')
+        --i;
+    }
+  }
+}
+
+Place placeOfField(const std::string &json, const std::string &field) {
+  Place found;
+  walkKeys(json, [&](const std::string &key, int depth, Place place) {
+    if (depth == 1 && key == field && found.line == 0)
+      found = place;
+  });
+  return found;
+}
+
+struct Key {
+  std::string name;
+  Place place;
+};
+
+Key lastKeyBefore(const std::string &json, Place limit) {
+  Key found;
+  walkKeys(json, [&](const std::string &name, int, Place place) {
+    if (place.line < limit.line || (place.line == limit.line && place.column <= limit.column))
+      found = {name, place};
+  });
+  return found;
+}
+
+absl::Status errorAt(const std::string &where, Place place, const std::string &message) {
+  if (place.line == 0)
+    return absl::InvalidArgumentError(absl::StrCat(where, ": ", message));
+  return absl::InvalidArgumentError(absl::StrCat(where, ":", place.line, ":", place.column, ": ", message));
+}
+
+// The parser says "LINE: COLUMN: error: TEXT", the column being where its last token ended. Syntax errors are reported
+// there, others at the key of the field they are about.
+absl::Status parserError(const std::string &json, const std::string &where, const std::string &error) {
+  Place place;
+  int textStart = 0;
+  if (std::sscanf(error.c_str(), "%d: %d: error: %n", &place.line, &place.column, &textStart) < 2 || textStart == 0)
+    return absl::InvalidArgumentError(absl::StrCat(where, ": not a target description: ", error));
+  place.column = std::max(place.column, 1);
+  std::string message = error.substr(textStart);
+  while (!message.empty() && std::isspace(static_cast<unsigned char>(message.back())))
+    message.pop_back();
+  if (message.rfind("enum values", 0) == 0)
+    message = "a number is expected, not a word";
+  Key key = lastKeyBefore(json, place);
+  if (key.place.line == 0)
+    return errorAt(where, place, message);
+  if (message.rfind("expecting", 0) == 0)
+    return errorAt(where, place, absl::StrCat("after field \"", key.name, "\": ", message));
+  return errorAt(where, key.place, absl::StrCat("field \"", key.name, "\": ", message));
+}
+
+} // namespace
+
+absl::StatusOr<Described> describe(const std::string &json, const std::string &where) {
+  if (json.size() > kMaxDescriptionBytes)
+    return absl::InvalidArgumentError(
+        absl::StrCat(where, ": a target description of ", json.size(), " bytes; the limit is ", kMaxDescriptionBytes));
+  if (json.find('\0') != std::string::npos)
+    return absl::InvalidArgumentError(absl::StrCat(where, ": a target description is text; this holds a zero byte"));
+  flatbuffers::IDLOptions options;
+  options.strict_json = true;
+  flatbuffers::Parser parser(options);
+  if (!parser.Parse(std::string(embedded_target_fbs).c_str()))
+    return absl::InternalError(absl::StrCat("the schema of target descriptions does not parse: ", parser.error_));
+  if (!parser.ParseJson(json.c_str()))
+    return parserError(json, where, parser.error_);
+  const auto &description = *flatbuffers::GetRoot<schema::Description>(parser.builder_.GetBufferPointer());
+
+  Described described;
+  bool inherits = description.base() != nullptr;
+  if (inherits) {
+    std::string base = description.base()->str();
+    std::string text = builtinDescription(base);
+    if (text.empty())
+      return errorAt(where, placeOfField(json, "base"),
+                     absl::StrCat("field \"base\": no built-in target \"", base, "\"; there are wse1, wse2 and wse3"));
+    absl::StatusOr<Described> inherited = describe(text, base);
+    if (!inherited.ok())
+      return inherited.status();
+    described = *std::move(inherited);
+  }
+  if (description.name())
+    described.target.name = description.name()->str();
+  else if (!inherits)
+    return absl::InvalidArgumentError(absl::StrCat(where, ": field \"name\" is missing"));
+  for (const Field &field : fields()) {
+    bool given = field.read(description, described.target);
+    if (!given && !inherits)
+      return absl::InvalidArgumentError(
+          absl::StrCat(where, ": field \"", field.name,
+                       "\" is missing; give it, or start from a built-in target with \"base\": \"wse2\""));
+    const flatbuffers::String *source = description.sources() ? field.source(*description.sources()) : nullptr;
+    if (source)
+      described.sources[field.name] = source->str();
+    else if (given)
+      described.sources[field.name] = "not stated";
+  }
+  return described;
+}
+
+absl::StatusOr<Target> parseTarget(const std::string &json, const std::string &where) {
+  absl::StatusOr<Described> described = describe(json, where);
+  if (!described.ok())
+    return described.status();
+  if (std::optional<Problem> problem = findProblem(described->target))
+    return errorAt(where, placeOfField(json, problem->field),
+                   absl::StrCat("field \"", problem->field, "\": ", problem->message));
+  described->target.json = printDescription(*described);
+  return std::move(described->target);
+}
+
+std::string targetJson(const Target &target) {
+  Described described;
+  absl::StatusOr<Described> origin = describe(target.json, target.name);
+  for (const Field &field : fields()) {
+    bool same = origin.ok() && field.print(origin->target) == field.print(target);
+    described.sources[field.name] = same ? origin->sources[field.name] : "set by program";
+  }
+  described.target = target;
+  return printDescription(described);
+}
+
+} // namespace wsc::target
