@@ -65,8 +65,7 @@ public:
         return status;
     orderThreads();
     markShared();
-    if (absl::Status status = layOut(); !status.ok())
-      return status;
+    layOut();
     return std::move(program);
   }
 
@@ -352,13 +351,12 @@ private:
     return true;
   }
 
-  absl::Status layOut() {
+  void layOut() {
     auto take = [&](int64_t bytes) {
       const int64_t offset = program.scratchBytes;
       program.scratchBytes += (bytes + 127) / 64 * 64; // one vector of slack behind each buffer
       return offset;
     };
-    absl::Status status;
     program.fifoBytes.assign(role.buffers.size(), 0);
     for (const Thread &thread : role.threads) {
       auto count = [&](const LatticeIndex &index) {
@@ -387,10 +385,8 @@ private:
       const Buffer &buffer = role.buffers[b];
       const bool own = buffer.kind == BufferKind::Scratch || buffer.kind == BufferKind::Fifo;
       program.bufferOffset.push_back(own ? take(buffer.kind == BufferKind::Fifo ? program.fifoBytes[b] : buffer.bytes) : -1);
-      if (buffer.kind == BufferKind::Constant) {
-        program.constants.push_back(int32_t(b));
-        program.affineConstants |= !buffer.sectionOffset.isConstant();
-      }
+      program.affineConstants |= buffer.kind == BufferKind::Constant && !buffer.sectionOffset.isConstant();
+      program.hasState |= buffer.kind == BufferKind::State;
     }
     program.cost = 60;
     for (auto &thread : program.threads) {
@@ -418,7 +414,6 @@ private:
         }
       }
     }
-    return status;
   }
 
   const Role &role;

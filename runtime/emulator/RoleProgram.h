@@ -55,8 +55,8 @@ struct RoleProgram {
   // The worker's scratch for one core: byte offset per buffer (-1 for constants and state) and the whole size.
   std::vector<int64_t> bufferOffset;
   int64_t scratchBytes = 0;
-  std::vector<int32_t> constants; // buffers that are views of the file
-  bool affineConstants = false;
+  bool affineConstants = false;   // some constant lies elsewhere from core to core
+  bool hasState = false;
   std::vector<int64_t> fifoBytes; // per buffer
   double cost = 0;                // estimated, of one core, nanoseconds
 };
