@@ -46,7 +46,7 @@ const testing::ConvShape kPointwise{.groups = 86, .chain = 7, .columns = 20, .ou
                                     .width = 28};
 const testing::ConvShape kChannelsLast{.groups = 86, .chain = 7, .columns = 20, .outputs = 32, .inputs = 3, .height = 1, .width = 14,
                                        .channelsLast = true};
-const testing::ConvShape kWafer{.groups = 107, .chain = 7, .columns = 800, .outputs = 12, .inputs = 3, .height = 1, .width = 28};
+const testing::ConvShape kWafer{.groups = 3, .chain = 250, .columns = 800, .outputs = 12, .inputs = 3, .height = 1, .width = 28};
 
 } // namespace
 
