@@ -27,6 +27,7 @@ TEST(Timing, LineTakesRouteLatency) {
 
 TEST(Timing, HopLatencyCountsOncePerHop) {
   Executable e = line(7);
+  e.target.routerQueueWords = 3; // hop + credit after the change: still deep enough to stream
   auto before = timeIt(e);
   e.target.hopLatencyCycles += 1;
   auto after = timeIt(e);
@@ -160,7 +161,9 @@ TEST(Timing, InputWordsShareTheBandwidth) {
   c.io.push_back(binding);
   auto time = timeIt(e);
   ASSERT_TRUE(time.ok()) << time.status();
-  EXPECT_EQ(time->intervalCycles, 1451);
+  // The set-up of the next sample fills the queues and holds the port up for a few cycles at most.
+  EXPECT_GE(time->intervalCycles, 1451);
+  EXPECT_LE(time->intervalCycles, 1455);
   EXPECT_EQ(time->bottleneck.substr(0, 4), "I/O:");
   EXPECT_GE(time->latencyCycles, 1451);
   EXPECT_LE(time->latencyCycles, 1455);
