@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Records one core for replay: it runs by itself on zeroed scratch and a copy of its state, so that every byte of its SRAM is
+// determined; the words it sends are written again with the same values.
+#include "runtime/emulator/EngineParts.h"
+
+#include <cstring>
+
+namespace wsc::emulator {
+
+using namespace format;
+
+void traceCore(const SampleContext &context, int32_t roleIndex, int64_t ordinal, const LatticeIndex &index, std::span<const QueuePort> queues,
+               CoreEngine::CoreTrace &trace) {
+  const RoleProgram &program = context.prepared.programs[roleIndex];
+  const Role &role = *program.role;
+  std::vector<std::byte> scratch(size_t(program.scratchBytes) + 64);
+  std::vector<std::byte *> buffers(role.buffers.size());
+  bindBuffers(context, roleIndex, ordinal, index, scratch.data(), buffers.data());
+  std::vector<std::vector<std::byte>> states(role.buffers.size());
+  trace.role = roleIndex;
+  trace.index = index;
+  trace.buffersBefore.clear();
+  trace.buffersAfter.clear();
+  trace.queueWords.clear();
+  for (size_t b = 0; b < role.buffers.size(); ++b) {
+    const size_t bytes = size_t(role.buffers[b].bytes);
+    if (role.buffers[b].kind == BufferKind::State) {
+      states[b].assign(buffers[b], buffers[b] + bytes);
+      states[b].resize(bytes + 64);
+      buffers[b] = states[b].data();
+    }
+    if (role.buffers[b].kind == BufferKind::Fifo)
+      trace.buffersBefore.emplace_back(bytes);
+    else
+      trace.buffersBefore.emplace_back(buffers[b], buffers[b] + bytes);
+  }
+  std::vector<QueuePort> ports(queues.begin(), queues.end());
+  std::vector<FifoPort> fifos(role.buffers.size());
+  CoreFrame frame;
+  frame.role = &role;
+  frame.index = index;
+  frame.buffers = buffers.data();
+  frame.queues = ports.data();
+  frame.fifos = fifos.data();
+  runCore(program, context.kernels, frame, scratch.data(), true);
+  for (size_t b = 0; b < role.buffers.size(); ++b) {
+    const int64_t bytes = role.buffers[b].bytes;
+    if (role.buffers[b].kind != BufferKind::Fifo) {
+      trace.buffersAfter.emplace_back(buffers[b], buffers[b] + bytes);
+      continue;
+    }
+    // A ring as the core has it: byte i of the sample lies at i modulo its size.
+    std::vector<std::byte> ring(static_cast<size_t>(bytes));
+    for (int64_t i = std::max<int64_t>(0, fifos[b].pushed - bytes); i < fifos[b].pushed; ++i)
+      ring[size_t(i % bytes)] = buffers[b][i];
+    trace.buffersAfter.push_back(std::move(ring));
+  }
+  for (size_t q = 0; q < role.queues.size(); ++q) {
+    const std::byte *words = queues[q].data;
+    trace.queueWords.emplace_back(words, words + ports[q].position * 4);
+  }
+}
+
+} // namespace wsc::emulator

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the core engine prepares per configuration, and the two ways of running one sample through it.
+#pragma once
+
+#include "runtime/emulator/CoreEngine.h"
+#include "runtime/emulator/Network.h"
+#include "runtime/emulator/RoleProgram.h"
+#include "runtime/emulator/StateStore.h"
+#include "runtime/emulator/UnitSchedule.h"
+
+#include <map>
+#include <memory>
+
+namespace wsc::emulator {
+
+struct PreparedConfiguration {
+  const format::Executable *executable = nullptr;
+  const format::Configuration *configuration = nullptr;
+  std::vector<format::ElementType> bindingTypes;
+  Networks networks;
+  std::vector<RoleProgram> programs;
+  UnitSchedule schedule;
+  // Tasks of a level bundled into pieces of work large enough to hand to a thread.
+  struct Bundle {
+    uint32_t taskBegin, taskEnd;
+  };
+  std::vector<Bundle> bundles;
+  std::vector<uint32_t> levelBundles; // per level: first bundle; one more than there are levels
+  std::vector<bool> levelIsSmall;     // not worth a second thread
+};
+
+// Cores whose state of affairs is recorded: key role and ordinal.
+using TraceMap = std::map<std::pair<int32_t, int64_t>, CoreEngine::CoreTrace *>;
+
+struct SampleContext {
+  const PreparedConfiguration &prepared;
+  const Kernels &kernels;
+  StateStore &states;
+  std::span<const HostTensor> inputs;
+  std::vector<HostTensor> &outputs;
+  const TraceMap &traces;
+};
+
+// Workers with their scratch and arenas, reused from sample to sample.
+class UnitRunner {
+public:
+  explicit UnitRunner(int threads);
+  ~UnitRunner();
+  absl::Status run(const SampleContext &context);
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> impl;
+};
+
+absl::Status runWorklist(const SampleContext &context);
+
+// Pointers to a core's constants in the file and to its state; scratch and FIFOs from `scratch`.
+void bindBuffers(const SampleContext &context, int32_t role, int64_t ordinal, const format::LatticeIndex &index, std::byte *scratch,
+                 std::byte **buffers);
+
+// Fills `trace` by running the core once on a zeroed image of its own; queues must hold their words, state is left as it was.
+void traceCore(const SampleContext &context, int32_t role, int64_t ordinal, const format::LatticeIndex &index,
+               std::span<const QueuePort> queues, CoreEngine::CoreTrace &trace);
+
+} // namespace wsc::emulator

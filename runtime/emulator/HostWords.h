@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The words of IoBinding lanes: elements of host tensors in the order of the binding's extents, packed as one instruction would pack them.
+#pragma once
+
+#include "runtime/emulator/CoreEngine.h"
+
+namespace wsc::emulator {
+
+// Host → words.
+void packLane(const format::IoBinding &binding, const format::LatticeIndex &index, format::ElementType type, const HostTensor &tensor,
+              std::byte *words);
+// Words → host.
+void unpackLane(const format::IoBinding &binding, const format::LatticeIndex &index, format::ElementType type, const std::byte *words,
+                HostTensor &tensor);
+// Words of a lane; an error when an element lies outside a tensor of `elements` elements.
+absl::StatusOr<int64_t> checkLane(const format::IoBinding &binding, const format::LatticeIndex &index, format::ElementType type, int64_t elements);
+
+} // namespace wsc::emulator

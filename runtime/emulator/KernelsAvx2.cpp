@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The kernels for AVX2 with FMA: 8 lanes; wide vectors are not used.
+#include "runtime/emulator/Kernels.h"
+
+#if defined(__x86_64__)
+#include "runtime/numerics/Float32.h"
+
+#include <cstring>
+#include <immintrin.h>
+
+#define WSC_TARGET __attribute__((target("avx2,fma")))
+#define WSC_FORCE WSC_TARGET static inline __attribute__((always_inline))
+
+namespace wsc::emulator {
+namespace {
+
+WSC_FORCE float scalarFma(float a, float b, float c) { return numerics::canonical(__builtin_fmaf(a, b, c)); }
+
+alignas(32) constexpr int32_t kMasks[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
+
+struct Narrow {
+  using Reg = __m256;
+  using Mask = const __m256i *;
+  static constexpr int kRegisters = 12;
+  WSC_FORCE Mask mask(int lanes) { return reinterpret_cast<const __m256i *>(kMasks + 8 - lanes); }
+  WSC_FORCE Reg load(const float *p, Mask m) { return _mm256_maskload_ps(p, _mm256_loadu_si256(m)); }
+  WSC_FORCE void store(float *p, Mask m, Reg r) { _mm256_maskstore_ps(p, _mm256_loadu_si256(m), r); }
+  WSC_FORCE Reg splat(float x) { return _mm256_set1_ps(x); }
+  WSC_FORCE Reg fma(Reg a, Reg b, Reg c) { return _mm256_fmadd_ps(a, b, c); }
+  WSC_FORCE Reg add(Reg a, Reg b) { return _mm256_add_ps(a, b); }
+  WSC_FORCE Reg nan() { return _mm256_castsi256_ps(_mm256_set1_epi32(0x7fc00000)); }
+  WSC_FORCE Reg canonical(Reg r) { return _mm256_blendv_ps(r, nan(), _mm256_cmp_ps(r, r, _CMP_UNORD_Q)); }
+  // Equal values differ in bits only for zeros: AND keeps +0 (max), OR keeps -0 (min).
+  WSC_FORCE Reg max(Reg a, Reg b) {
+    Reg r = _mm256_blendv_ps(_mm256_max_ps(a, b), _mm256_and_ps(a, b), _mm256_cmp_ps(a, b, _CMP_EQ_OQ));
+    return _mm256_blendv_ps(r, nan(), _mm256_cmp_ps(a, b, _CMP_UNORD_Q));
+  }
+  WSC_FORCE Reg min(Reg a, Reg b) {
+    Reg r = _mm256_blendv_ps(_mm256_min_ps(a, b), _mm256_or_ps(a, b), _mm256_cmp_ps(a, b, _CMP_EQ_OQ));
+    return _mm256_blendv_ps(r, nan(), _mm256_cmp_ps(a, b, _CMP_UNORD_Q));
+  }
+};
+using Wide = Narrow;
+
+#include "runtime/emulator/Kernels.inc"
+
+} // namespace
+
+const Kernels kAvx2Kernels{nest, elementwise, false};
+
+} // namespace wsc::emulator
+#endif

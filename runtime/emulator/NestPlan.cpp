@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Plans nests. Iteration dimensions are sorted by which source varies along them: dimensions of a alone and of b alone span a rectangle of accumulators
+// (one side becomes vectors, the other broadcast scalars), dimensions of both become an outer list. The loops, and dimensions along which
+// dst stands still (reductions), are enumerated as taps in program order, which keeps every accumulator's chain as the program has it. A vector side
+// with a constant stride k > 1 is deinterleaved into k phases first, which turns it into neighbours.
+#include "runtime/emulator/NestPlan.h"
+
+#include <algorithm>
+#include <array>
+
+namespace wsc::emulator {
+
+using namespace format;
+
+namespace {
+
+constexpr int64_t kMaxTaps = 1 << 16, kMaxAccumulators = 1 << 16;
+constexpr int kMaxPhases = 64;
+
+struct Dim {
+  int64_t count, dst, a, b; // strides in elements
+};
+
+// Offsets of all points of the dimensions, row-major.
+struct Point {
+  int64_t dst = 0, a = 0, b = 0;
+};
+std::vector<Point> enumerate(std::span<const Dim> dims) {
+  std::vector<Point> points{Point{}};
+  for (const Dim &dim : dims) {
+    std::vector<Point> next;
+    next.reserve(points.size() * size_t(dim.count));
+    for (const Point &p : points)
+      for (int64_t i = 0; i < dim.count; ++i)
+        next.push_back({p.dst + i * dim.dst, p.a + i * dim.a, p.b + i * dim.b});
+    points = std::move(next);
+  }
+  return points;
+}
+
+void mergeNeighbours(std::vector<Dim> &dims) {
+  for (size_t d = 0; d + 1 < dims.size();) {
+    Dim &outer = dims[d];
+    const Dim &inner = dims[d + 1];
+    if (outer.dst == inner.dst * inner.count && outer.a == inner.a * inner.count && outer.b == inner.b * inner.count) {
+      outer = {outer.count * inner.count, inner.dst, inner.a, inner.b};
+      dims.erase(dims.begin() + int64_t(d) + 1);
+    } else {
+      ++d;
+    }
+  }
+}
+
+// No two points of the dimensions meet in dst.
+bool injective(std::vector<Dim> dims) {
+  std::sort(dims.begin(), dims.end(), [](const Dim &x, const Dim &y) { return std::abs(x.dst) < std::abs(y.dst); });
+  int64_t span = 0;
+  for (const Dim &dim : dims) {
+    if (std::abs(dim.dst) <= span)
+      return false;
+    span += std::abs(dim.dst) * (dim.count - 1);
+  }
+  return true;
+}
+
+struct Candidate {
+  bool swapped = false;
+  int64_t stride = 0; // of the vector operand along the vector dimension
+  int vectorDim = -1;
+  int64_t cost = 0;
+};
+
+// Splits `lanes` neighbours into wide and narrow vectors.
+void splitRun(NestPlan &plan, bool wideVectors, int64_t lanes, int64_t vec, int64_t acc, int64_t scl) {
+  for (int64_t i = 0; i < lanes;) {
+    const int64_t left = lanes - i;
+    const bool wide = wideVectors && left > 8;
+    const int64_t n = std::min<int64_t>(left, wide ? 16 : 8);
+    (wide ? plan.wide : plan.narrow).push_back({int32_t(vec + i), int32_t(acc + i), int32_t(n)});
+    (wide ? plan.laneScalarsWide : plan.laneScalarsNarrow).push_back({int32_t(scl + i), 0});
+    i += n;
+  }
+}
+
+int64_t vectorsOf(int64_t lanes, bool wideVectors) { // in units of 8 lanes
+  const int64_t full = wideVectors ? lanes / 16 * 2 : lanes / 8;
+  const int64_t rest = wideVectors ? lanes % 16 : lanes % 8;
+  return full + (rest == 0 ? 0 : rest <= 8 ? 1 : 2);
+}
+
+} // namespace
+
+std::optional<NestPlan> planNest(const Instruction &instruction, const std::array<int64_t, kMaxDims> &extent,
+                                 std::span<const NestLoop> loops, int64_t aBufferBytes, int64_t bBufferBytes, int64_t aBase, int64_t bBase,
+                                 bool wideVectors) {
+  NestPlan plan;
+  switch (instruction.opcode) {
+  case Opcode::Fma: plan.op = NestOp::Fma; break;
+  case Opcode::ReduceAdd: plan.op = NestOp::Add; break;
+  case Opcode::ReduceMin: plan.op = NestOp::Min; break;
+  case Opcode::ReduceMax: plan.op = NestOp::Max; break;
+  default: return std::nullopt;
+  }
+  const bool fma = plan.op == NestOp::Fma;
+  if (instruction.type != ElementType::F32 || instruction.dst.kind != OperandKind::Memory || instruction.a.kind != OperandKind::Memory ||
+      (fma && instruction.b.kind != OperandKind::Memory) || instruction.dst.buffer == instruction.a.buffer ||
+      (fma && instruction.dst.buffer == instruction.b.buffer))
+    return std::nullopt;
+
+  auto elements = [](int64_t bytes, bool &ok) {
+    ok &= bytes % 4 == 0;
+    return bytes / 4;
+  };
+  bool aligned = true;
+  std::vector<Dim> tapDims, dims;
+  for (const NestLoop &loop : loops) {
+    if (instruction.dst.loopStep[loop.level] != 0)
+      return std::nullopt;
+    tapDims.push_back({loop.trips, 0, elements(instruction.a.loopStep[loop.level], aligned),
+                       fma ? elements(instruction.b.loopStep[loop.level], aligned) : 0});
+  }
+  for (int d = 0; d < kMaxDims; ++d) {
+    if (extent[d] == 1)
+      continue;
+    Dim dim{extent[d], elements(instruction.dst.stride[d], aligned), elements(instruction.a.stride[d], aligned),
+            fma ? elements(instruction.b.stride[d], aligned) : 0};
+    if (dim.dst == 0)
+      tapDims.push_back(dim);
+    else
+      dims.push_back(dim);
+  }
+  int64_t taps = 1, accumulators = 1;
+  for (const Dim &dim : tapDims)
+    if ((taps *= dim.count) > kMaxTaps)
+      return std::nullopt;
+  for (const Dim &dim : dims)
+    if ((accumulators *= dim.count) > kMaxAccumulators)
+      return std::nullopt;
+  if (!aligned || taps <= 1 || accumulators == 0 || !injective(dims))
+    return std::nullopt;
+  mergeNeighbours(dims);
+  if (dims.empty())
+    dims.push_back({1, 1, 1, 0});
+
+  // Which dimensions belong to which side.
+  auto side = [&](const Dim &dim) { return (dim.a != 0 ? 1 : 0) | (dim.b != 0 ? 2 : 0); };
+  std::optional<Candidate> best;
+  int64_t count[4] = {1, 1, 1, 1};
+  for (const Dim &dim : dims)
+    count[side(dim)] *= dim.count;
+  if (count[0] > 1)
+    return std::nullopt;
+  for (int v = 0; v < int(dims.size()); ++v) {
+    const Dim &dim = dims[v];
+    if (dim.dst != 1)
+      continue;
+    for (int s : {1, 2}) {
+      if (!(side(dim) & s) || (s == 2 && !fma))
+        continue;
+      const bool both = side(dim) == 3;
+      if (both && (s == 2 || dim.a != 1 || dim.b != 1))
+        continue;
+      Candidate c{s == 2, s == 1 ? dim.a : dim.b, v, 0};
+      const int64_t bufferBytes = s == 1 ? aBufferBytes : bBufferBytes;
+      if (c.stride < 1 || c.stride > kMaxPhases || (c.stride > 1 && (bufferBytes == 0 || (s == 1 ? aBase : bBase) % (4 * c.stride) != 0)))
+        continue;
+      bool fits = true;
+      if (c.stride > 1)
+        for (const Dim &other : dims)
+          fits &= (s == 1 ? other.a : other.b) % c.stride == 0;
+      if (!fits)
+        continue;
+      c.cost = accumulators / dim.count * vectorsOf(dim.count, wideVectors) * taps * (both ? 2 : 1) + (c.stride > 1 ? bufferBytes / 16 : 0);
+      if (!best || c.cost < best->cost)
+        best = c;
+    }
+  }
+  if (!best)
+    return std::nullopt;
+
+  const Candidate chosen = *best;
+  plan.swapped = chosen.swapped;
+  const Dim vectorDim = dims[chosen.vectorDim];
+  const bool both = side(vectorDim) == 3;
+  if (both)
+    plan.op = NestOp::FmaVectors;
+  const int64_t bufferElements = (chosen.swapped ? bBufferBytes : aBufferBytes) / 4;
+  if (chosen.stride > 1) {
+    plan.phases = int32_t(chosen.stride);
+    plan.phaseLength = (bufferElements + chosen.stride - 1) / chosen.stride + 16;
+  }
+  auto vecOffset = [&](int64_t offset) {
+    if (plan.phases == 1)
+      return offset;
+    const int64_t q = offset >= 0 ? offset / plan.phases : -((-offset + plan.phases - 1) / plan.phases);
+    return (offset - q * plan.phases) * plan.phaseLength + q;
+  };
+  std::vector<Dim> vectorDims, scalarDims, outerDims;
+  for (int d = 0; d < int(dims.size()); ++d) {
+    if (d == chosen.vectorDim)
+      continue;
+    const int s = side(dims[d]);
+    if (both)
+      vectorDims.push_back(dims[d]);
+    else if (s == 3)
+      outerDims.push_back(dims[d]);
+    else if ((s == 1) != chosen.swapped)
+      vectorDims.push_back(dims[d]);
+    else
+      scalarDims.push_back(dims[d]);
+  }
+  auto vec = [&](const Point &p) { return chosen.swapped ? p.b : p.a; };
+  auto scl = [&](const Point &p) { return chosen.swapped ? p.a : p.b; };
+  for (const Point &p : enumerate(tapDims))
+    plan.taps.push_back({int32_t(vecOffset(vec(p))), int32_t(scl(p))});
+  for (const Point &p : enumerate(outerDims))
+    plan.outer.push_back({int32_t(p.dst), int32_t(vecOffset(vec(p))), int32_t(scl(p))});
+  for (const Point &p : enumerate(vectorDims))
+    splitRun(plan, wideVectors, vectorDim.count, vecOffset(vec(p)), p.dst, scl(p));
+  for (const Point &p : enumerate(scalarDims))
+    plan.scalars.push_back({int32_t(scl(p)), int32_t(p.dst)});
+  return plan;
+}
+
+void runNest(const Kernels &kernels, const NestPlan &plan, float *acc, const float *vec, const float *scl) {
+  const bool lanes = plan.op != NestOp::Fma;
+  for (const NestPlan::Outer &outer : plan.outer)
+    for (bool wide : {true, false}) {
+      const auto &vectors = wide ? plan.wide : plan.narrow;
+      if (vectors.empty())
+        continue;
+      const auto &scalars = !lanes ? plan.scalars : wide ? plan.laneScalarsWide : plan.laneScalarsNarrow;
+      const NestTile tile{vectors.data(), scalars.data(), plan.taps.data(), int32_t(vectors.size()), int32_t(scalars.size()),
+                          int64_t(plan.taps.size()), wide};
+      kernels.nest(plan.op, tile, acc + outer.acc, vec + outer.vec, scl + outer.scl);
+    }
+}
+
+} // namespace wsc::emulator

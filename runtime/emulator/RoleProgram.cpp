@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Decodes a role's threads: which instructions run as array rows, which loops as nests, what is shared by neighbouring cores, and in what order
+// threads run. An operation is shared when all it reads is the same along the lattice's last dimension (multicast words, cores' common constants)
+// and all who write its destination are; destinations must be complete before the first unshared reader.
+#include "runtime/emulator/RoleProgram.h"
+
+#include "runtime/emulator/LatticeWalk.h"
+#include "runtime/emulator/QueueTraffic.h"
+#include "runtime/emulator/RowShape.h"
+
+#include "absl/strings/str_cat.h"
+
+#include <algorithm>
+
+namespace wsc::emulator {
+
+using namespace format;
+
+namespace {
+
+constexpr int kLast = kMaxDims - 1;
+
+OperandPlace placeOf(const Operand &operand, int depth) {
+  OperandPlace place;
+  place.kind = operand.kind;
+  place.operand = &operand;
+  place.slot = operand.kind == OperandKind::Queue ? operand.queue : operand.buffer;
+  place.base = operand.base.constant;
+  place.affine = !operand.base.isConstant();
+  for (int k = 0; k < depth; ++k)
+    place.looped |= operand.loopStep[k] != 0;
+  place.immediate = float(operand.immediate);
+  return place;
+}
+
+bool fixedExtents(const Instruction &instruction) {
+  for (const Affine &extent : instruction.extent)
+    if (!extent.isConstant())
+      return false;
+  return true;
+}
+
+// The loop at ops' instruction `pc` holds nothing but inner loops and one instruction: returns that one's position, else 0.
+size_t nestBody(const Thread &thread, size_t pc, std::vector<const Instruction *> &loops) {
+  loops.clear();
+  while (pc < thread.size() && thread[pc].opcode == Opcode::Loop)
+    loops.push_back(&thread[pc++]);
+  const size_t body = pc;
+  for (size_t i = 0; i < loops.size(); ++i)
+    if (++pc >= thread.size() || thread[pc].opcode != Opcode::EndLoop)
+      return 0;
+  return body < thread.size() && thread[body].opcode != Opcode::EndLoop ? body : 0;
+}
+
+class Decoder {
+public:
+  Decoder(const Role &role, const std::vector<bool> &sharedQueue, const Kernels &kernels)
+      : role(role), sharedQueue(sharedQueue), kernels(kernels) {
+    program.role = &role;
+  }
+
+  absl::StatusOr<RoleProgram> decode() {
+    for (const Thread &thread : role.threads)
+      if (absl::Status status = decodeThread(thread); !status.ok())
+        return status;
+    orderThreads();
+    markShared();
+    layOut();
+    return std::move(program);
+  }
+
+private:
+  absl::Status decodeThread(const Thread &thread) {
+    std::vector<DecodedOp> ops;
+    std::vector<int32_t> open;
+    std::vector<const Instruction *> loops;
+    for (size_t pc = 0; pc < thread.size(); ++pc) {
+      const Instruction &instruction = thread[pc];
+      const int depth = int(open.size());
+      if (instruction.opcode == Opcode::SendControl)
+        continue;
+      if (instruction.opcode == Opcode::EndLoop) {
+        if (open.empty())
+          return absl::InvalidArgumentError(absl::StrCat("role ", role.name, ": EndLoop without Loop"));
+        DecodedOp end;
+        end.kind = DecodedOp::Kind::LoopEnd;
+        end.jump = open.back() + 1;
+        end.depth = depth;
+        end.instruction = ops[open.back()].instruction;
+        ops[open.back()].jump = int32_t(ops.size()) + 1;
+        open.pop_back();
+        ops.push_back(end);
+        continue;
+      }
+      DecodedOp op;
+      op.instruction = &instruction;
+      op.depth = depth;
+      const size_t body = nestBody(thread, pc, loops);
+      if (body != 0 || instruction.opcode != Opcode::Loop) {
+        const Instruction &inner = thread[body ? body : pc];
+        if (depth + int(loops.size()) <= kMaxDims && makeNest(op, inner, loops)) {
+          ops.push_back(std::move(op));
+          pc = body ? body + loops.size() : pc;
+          continue;
+        }
+      }
+      if (instruction.opcode == Opcode::Loop) {
+        if (depth == kMaxDims)
+          return absl::InvalidArgumentError(absl::StrCat("role ", role.name, ": loops nest deeper than ", kMaxDims));
+        op.kind = DecodedOp::Kind::LoopBegin;
+        open.push_back(int32_t(ops.size()));
+      } else {
+        makeRow(op, depth);
+      }
+      ops.push_back(std::move(op));
+    }
+    if (!open.empty())
+      return absl::InvalidArgumentError(absl::StrCat("role ", role.name, ": Loop without EndLoop"));
+    program.threads.push_back(std::move(ops));
+    return absl::OkStatus();
+  }
+
+  bool makeNest(DecodedOp &op, const Instruction &inner, const std::vector<const Instruction *> &loops) {
+    op.dst = placeOf(inner.dst, op.depth);
+    op.a = placeOf(inner.a, op.depth);
+    op.b = placeOf(inner.b, op.depth);
+    op.fixed = fixedExtents(inner);
+    for (const Instruction *loop : loops)
+      op.fixed &= loop->extent[0].isConstant();
+    // One plan per combination of extents that occurs on the role's cores.
+    bool ok = true;
+    const size_t before = program.plans.size();
+    auto tryCore = [&](const LatticeIndex &index) {
+      std::vector<int64_t> key = nestKey(inner, loops, index);
+      for (size_t p = before; p < program.plans.size(); ++p)
+        if (program.plans[p].key == key)
+          return true;
+      std::array<int64_t, kMaxDims> extent;
+      std::copy_n(key.begin(), kMaxDims, extent.begin());
+      std::vector<NestLoop> nestLoops;
+      for (size_t l = 0; l < loops.size(); ++l)
+        nestLoops.push_back({key[kMaxDims + l], op.depth + int(l)});
+      std::optional<NestPlan> plan;
+      if (*std::min_element(key.begin(), key.end()) > 0)
+        plan = planNest(inner, extent, nestLoops, copyableBytes(inner.a, op.depth), copyableBytes(inner.b, op.depth), inner.a.base.constant,
+                        inner.b.base.constant, kernels.wideVectors);
+      ok = plan.has_value() && program.plans.size() - before < 64;
+      if (ok)
+        program.plans.push_back({std::move(key), std::move(*plan)});
+      return ok;
+    };
+    if (op.fixed)
+      tryCore(LatticeIndex{});
+    else
+      forEachPoint(role.cores, [&](const LatticeIndex &index, int32_t, int32_t) { return tryCore(index); });
+    if (!ok || program.plans.size() == before) {
+      program.plans.resize(before);
+      return false;
+    }
+    op.kind = DecodedOp::Kind::Nest;
+    op.instruction = &inner;
+    op.nestLoops = loops;
+    op.plan = int32_t(before);
+    return true;
+  }
+
+  // Bytes of the operand's buffer when a nest may work on a rearranged copy of it: its place must not move from core to core or with outer loops.
+  int64_t copyableBytes(const Operand &operand, int depth) const {
+    if (operand.kind != OperandKind::Memory || !operand.base.isConstant())
+      return 0;
+    for (int k = 0; k < depth; ++k)
+      if (operand.loopStep[k] != 0)
+        return 0;
+    const Buffer &buffer = role.buffers[operand.buffer];
+    return buffer.kind == BufferKind::Scratch ? buffer.bytes / 4 * 4 : 0;
+  }
+
+  void makeRow(DecodedOp &op, int depth) {
+    const Instruction &instruction = *op.instruction;
+    op.kind = DecodedOp::Kind::Scalar;
+    op.fixed = fixedExtents(instruction);
+    const bool move = instruction.opcode == Opcode::Move;
+    if (!(instruction.type == ElementType::F32 || (move && instruction.type == ElementType::I32)) || !hasRowKernel(instruction.opcode))
+      return;
+    const OpcodeInfo &info = opcodeInfo(instruction.opcode);
+    auto usable = [&](const Operand &operand, bool source) {
+      switch (operand.kind) {
+      case OperandKind::Memory:
+        if (operand.base.constant % 4 != 0)
+          return false;
+        for (int d = 0; d < kMaxDims; ++d)
+          if (operand.stride[d] % 4 != 0 || operand.loopStep[d] % 4 != 0 || operand.base.perDim[d] % 4 != 0)
+            return false;
+        return true;
+      case OperandKind::Queue:
+      case OperandKind::Fifo: return true;
+      case OperandKind::Immediate: return source && instruction.type == ElementType::F32;
+      case OperandKind::Null: return !source && move;
+      case OperandKind::None: return false;
+      }
+      return false;
+    };
+    const Operand &dst = instruction.dst, &a = instruction.a, &b = instruction.b;
+    if (!usable(dst, false) || !usable(a, true) || (info.sources == 2 && !usable(b, true)))
+      return;
+    if (info.readsDst && dst.kind != OperandKind::Memory)
+      return;
+    if (info.sources == 2 && a.kind == b.kind && a.kind != OperandKind::Memory && a.kind != OperandKind::Immediate &&
+        a.queue == b.queue && a.buffer == b.buffer)
+      return; // two elements at a time from one place
+    op.kind = DecodedOp::Kind::Row;
+    op.dst = placeOf(dst, depth);
+    op.a = placeOf(a, depth);
+    op.b = info.sources == 2 ? placeOf(b, depth) : OperandPlace{};
+    op.ordered = !rowsAreIndependent(role, instruction, info.sources == 2);
+    if (op.fixed) {
+      op.elements = instructionElements(instruction, LatticeIndex{});
+      op.rows = rowShape(instruction, LatticeIndex{});
+      op.rows.ordered = op.ordered;
+    }
+  }
+
+  void orderThreads() {
+    const int n = int(role.threads.size());
+    std::vector<std::vector<int>> before(n); // threads that fill FIFOs which thread t empties
+    auto uses = [&](int t, int buffer, bool push) {
+      for (const Instruction &instruction : role.threads[t]) {
+        if (push && instruction.dst.kind == OperandKind::Fifo && instruction.dst.buffer == buffer)
+          return true;
+        if (!push && ((instruction.a.kind == OperandKind::Fifo && instruction.a.buffer == buffer) ||
+                      (instruction.b.kind == OperandKind::Fifo && instruction.b.buffer == buffer)))
+          return true;
+      }
+      return false;
+    };
+    for (int buffer = 0; buffer < int(role.buffers.size()); ++buffer)
+      if (role.buffers[buffer].kind == BufferKind::Fifo)
+        for (int from = 0; from < n; ++from)
+          for (int to = 0; to < n; ++to)
+            if (from != to && uses(from, buffer, true) && uses(to, buffer, false))
+              before[to].push_back(from);
+    std::vector<bool> placed(n, false);
+    while (int(program.threadOrder.size()) < n) {
+      bool progress = false;
+      for (int t = 0; t < n; ++t)
+        if (!placed[t] && std::all_of(before[t].begin(), before[t].end(), [&](int p) { return placed[p]; })) {
+          placed[t] = progress = true;
+          program.threadOrder.push_back(t);
+        }
+      if (!progress) {
+        program.interleaved = true;
+        return;
+      }
+    }
+  }
+
+  // A stretch of ops that is shared or not as a whole: one op outside loops, or an outermost loop.
+  struct Region {
+    int thread, begin, end;
+    bool shared = true;
+  };
+
+  void markShared() {
+    if (program.interleaved || role.cores.dims[kLast].count == 1)
+      return;
+    std::vector<Region> regions;
+    for (int t : program.threadOrder)
+      for (int i = 0; i < int(program.threads[t].size());) {
+        const DecodedOp &op = program.threads[t][i];
+        const int end = op.kind == DecodedOp::Kind::LoopBegin ? op.jump : i + 1;
+        regions.push_back({t, i, end});
+        i = end;
+      }
+    std::vector<bool> buffers(role.buffers.size()), queues = sharedQueue;
+    for (size_t b = 0; b < role.buffers.size(); ++b)
+      buffers[b] = role.buffers[b].kind == BufferKind::Scratch ||
+                   (role.buffers[b].kind == BufferKind::Constant && role.buffers[b].sectionOffset.perDim[kLast] == 0);
+    for (bool changed = true; changed;) {
+      changed = false;
+      std::vector<int> lastWriter(role.buffers.size(), -1), firstReader(role.buffers.size(), int(regions.size()));
+      for (int r = 0; r < int(regions.size()); ++r) {
+        Region &region = regions[r];
+        if (region.shared && !sharable(region, buffers, queues)) {
+          region.shared = false;
+          changed = true;
+        }
+        forOps(region, [&](const DecodedOp &op) {
+          for (const Operand *source : {&op.instruction->a, &op.instruction->b})
+            if (source->kind == OperandKind::Memory && !region.shared)
+              firstReader[source->buffer] = std::min(firstReader[source->buffer], r);
+          for (const Operand *operand : {&op.instruction->dst, &op.instruction->a, &op.instruction->b})
+            if (operand->kind == OperandKind::Queue && !region.shared && queues[operand->queue]) {
+              queues[operand->queue] = false;
+              changed = true;
+            }
+          if (op.instruction->dst.kind == OperandKind::Memory) {
+            const int buffer = op.instruction->dst.buffer;
+            lastWriter[buffer] = r;
+            if (!region.shared && buffers[buffer]) {
+              buffers[buffer] = false;
+              changed = true;
+            }
+          }
+        });
+      }
+      for (size_t b = 0; b < buffers.size(); ++b)
+        if (buffers[b] && role.buffers[b].kind == BufferKind::Scratch && lastWriter[b] >= firstReader[b]) {
+          buffers[b] = false;
+          changed = true;
+        }
+    }
+    for (const Region &region : regions)
+      for (int i = region.begin; i < region.end; ++i)
+        program.threads[region.thread][i].shared = region.shared;
+    for (auto &thread : program.threads)
+      for (DecodedOp &op : thread)
+        if (op.kind == DecodedOp::Kind::Nest) {
+          const OperandPlace &vec = program.plans[op.plan].plan.swapped ? op.b : op.a;
+          op.packShared = op.fixed && op.depth == 0 && vec.kind == OperandKind::Memory && buffers[vec.slot];
+        }
+  }
+
+  template <typename Visit> void forOps(const Region &region, Visit visit) {
+    for (int i = region.begin; i < region.end; ++i)
+      if (const DecodedOp &op = program.threads[region.thread][i];
+          op.kind != DecodedOp::Kind::LoopBegin && op.kind != DecodedOp::Kind::LoopEnd)
+        visit(op);
+  }
+
+  bool sharable(const Region &region, const std::vector<bool> &buffers, const std::vector<bool> &queues) {
+    auto same = [](const Affine &affine) { return affine.perDim[kLast] == 0; };
+    for (int i = region.begin; i < region.end; ++i) {
+      const DecodedOp &op = program.threads[region.thread][i];
+      const Instruction &instruction = *op.instruction;
+      for (const Affine &extent : instruction.extent)
+        if (!same(extent))
+          return false;
+      for (const Instruction *loop : op.nestLoops)
+        if (!same(loop->extent[0]))
+          return false;
+      if (op.kind == DecodedOp::Kind::LoopBegin || op.kind == DecodedOp::Kind::LoopEnd)
+        continue;
+      for (const Operand *operand : {&instruction.dst, &instruction.a, &instruction.b}) {
+        const bool dst = operand == &instruction.dst;
+        if (operand->kind == OperandKind::Fifo || (operand->kind == OperandKind::Queue && (dst || !queues[operand->queue])))
+          return false;
+        if (operand->kind == OperandKind::Memory && (!buffers[operand->buffer] || !same(operand->base)))
+          return false;
+      }
+    }
+    return true;
+  }
+
+  void layOut() {
+    auto take = [&](int64_t bytes) {
+      const int64_t offset = program.scratchBytes;
+      program.scratchBytes += (bytes + 127) / 64 * 64; // one vector of slack behind each buffer
+      return offset;
+    };
+    program.fifoBytes.assign(role.buffers.size(), 0);
+    for (const Thread &thread : role.threads) {
+      auto count = [&](const LatticeIndex &index) {
+        std::vector<int64_t> pushed(role.buffers.size(), 0);
+        std::vector<int64_t> trips{1};
+        for (const Instruction &instruction : thread) {
+          if (instruction.opcode == Opcode::Loop)
+            trips.push_back(trips.back() * std::max<int64_t>(0, instruction.extent[0].at(index)));
+          else if (instruction.opcode == Opcode::EndLoop)
+            trips.pop_back();
+          else if (instruction.dst.kind == OperandKind::Fifo)
+            pushed[instruction.dst.buffer] += trips.back() * instructionElements(instruction, index) * elementBytes(instruction.type);
+        }
+        for (size_t b = 0; b < pushed.size(); ++b)
+          program.fifoBytes[b] = std::max(program.fifoBytes[b], pushed[b]);
+      };
+      if (extentsAreConstant(role))
+        count(LatticeIndex{});
+      else
+        forEachPoint(role.cores, [&](const LatticeIndex &index, int32_t, int32_t) {
+          count(index);
+          return true;
+        });
+    }
+    for (size_t b = 0; b < role.buffers.size(); ++b) {
+      const Buffer &buffer = role.buffers[b];
+      const bool own = buffer.kind == BufferKind::Scratch || buffer.kind == BufferKind::Fifo;
+      program.bufferOffset.push_back(own ? take(buffer.kind == BufferKind::Fifo ? program.fifoBytes[b] : buffer.bytes) : -1);
+      program.affineConstants |= buffer.kind == BufferKind::Constant && !buffer.sectionOffset.isConstant();
+      program.hasState |= buffer.kind == BufferKind::State;
+    }
+    program.cost = 60;
+    for (auto &thread : program.threads) {
+      double trips = 1;
+      std::vector<double> outer;
+      for (DecodedOp &op : thread) {
+        if (op.kind == DecodedOp::Kind::LoopBegin) {
+          outer.push_back(trips);
+          trips *= double(std::max<int64_t>(1, op.instruction->extent[0].constant));
+        } else if (op.kind == DecodedOp::Kind::LoopEnd) {
+          trips = outer.back();
+          outer.pop_back();
+        } else if (op.kind == DecodedOp::Kind::Nest) {
+          int64_t most = 0;
+          const size_t variants = op.fixed ? size_t(op.plan) + 1 : program.plans.size();
+          for (size_t p = size_t(op.plan); p < variants; ++p)
+            most = std::max(most, program.plans[p].plan.phases * program.plans[p].plan.phaseLength * 4);
+          op.packOffset = take(most);
+          const NestPlan &plan = program.plans[op.plan].plan;
+          program.cost += trips * 0.25 * double(plan.taps.size() * std::max<size_t>(1, plan.outer.size())) *
+                          double((plan.wide.size() * 2 + plan.narrow.size()) * std::max<size_t>(1, plan.scalars.size()));
+        } else {
+          program.cost += trips * (20 + double(instructionElements(*op.instruction, LatticeIndex{})) *
+                                            (op.kind == DecodedOp::Kind::Scalar ? 15 : 0.15));
+        }
+      }
+    }
+  }
+
+  const Role &role;
+  const std::vector<bool> &sharedQueue;
+  const Kernels &kernels;
+  RoleProgram program;
+};
+
+} // namespace
+
+bool extentsAreConstant(const Role &role) { return trafficIsUniform(role); }
+
+absl::StatusOr<RoleProgram> decodeRole(const Role &role, const std::vector<bool> &sharedQueue, const Kernels &kernels) {
+  return Decoder(role, sharedQueue, kernels).decode();
+}
+
+} // namespace wsc::emulator

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The programs of a role, decoded once for fast execution of whole cores whose input words are all there.
+#pragma once
+
+#include "runtime/emulator/CoreFrame.h"
+#include "runtime/emulator/Kernels.h"
+#include "runtime/emulator/NestPlan.h"
+
+#include "absl/status/statusor.h"
+
+#include <vector>
+
+namespace wsc::emulator {
+
+// Where an operand of an array operation lies: a buffer (plus affine and loop offsets), or the current place in a queue or FIFO.
+struct OperandPlace {
+  format::OperandKind kind = format::OperandKind::None;
+  int16_t slot = -1;
+  bool affine = false, looped = false;
+  int64_t base = 0;                         // the constant part, bytes
+  const format::Operand *operand = nullptr; // for the affine and loop parts
+  float immediate = 0;
+};
+
+struct DecodedOp {
+  enum class Kind : uint8_t { Row, Nest, Scalar, LoopBegin, LoopEnd };
+  Kind kind = Kind::Scalar;
+  bool shared = false; // gives the same on all cores of a unit: only the first core runs it
+  bool fixed = false;  // extents (and trip counts of a nest) are the same on all cores of the role
+  bool ordered = false;
+  const format::Instruction *instruction = nullptr;
+  int32_t jump = 0;        // LoopBegin: op after the loop's end; LoopEnd: first op of the body
+  int32_t depth = 0;       // loops around it
+  OperandPlace dst, a, b;
+  RowOperands rows{};      // Row with fixed extents: merged extents and strides
+  int64_t elements = 0;    // Row with fixed extents
+  std::vector<const format::Instruction *> nestLoops;
+  int32_t plan = -1;       // Nest with fixed extents: index into RoleProgram::plans
+  bool packShared = false; // Nest: the deinterleaved copy is the same on all cores of a unit
+  int64_t packOffset = 0;  // Nest: where its deinterleaved operand goes in the worker's scratch
+};
+
+struct PlanVariant {
+  std::vector<int64_t> key; // extents and trip counts
+  NestPlan plan;
+};
+
+struct RoleProgram {
+  const format::Role *role = nullptr;
+  std::vector<std::vector<DecodedOp>> threads;
+  std::vector<int> threadOrder; // FIFOs are filled before they are emptied
+  bool interleaved = false;     // no such order: threads take turns element by element
+  std::vector<PlanVariant> plans;
+
+  // The worker's scratch for one core: byte offset per buffer (-1 for constants and state) and the whole size.
+  std::vector<int64_t> bufferOffset;
+  int64_t scratchBytes = 0;
+  bool affineConstants = false;   // some constant lies elsewhere from core to core
+  bool hasState = false;
+  std::vector<int64_t> fifoBytes; // per buffer
+  double cost = 0;                // estimated, of one core, nanoseconds
+};
+
+// `sharedQueue[q]`: input queue q reads the same words on all cores of every unit.
+absl::StatusOr<RoleProgram> decodeRole(const format::Role &role, const std::vector<bool> &sharedQueue, const Kernels &kernels);
+
+// Runs all threads of the core in `frame` for one sample. `first`: also run shared ops. `scratch` is the worker's scratch (for nests' copies).
+void runCore(const RoleProgram &program, const Kernels &kernels, CoreFrame &frame, std::byte *scratch, bool first);
+
+// True when no extent or trip count differs from core to core.
+bool extentsAreConstant(const format::Role &role);
+
+} // namespace wsc::emulator
