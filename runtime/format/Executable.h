@@ -78,12 +78,14 @@ struct Buffer {
   Affine sectionOffset;
   // State: the variable; which of its elements lie here is said by Configuration::stateBindings.
   int32_t state = -1;
+  bool operator==(const Buffer &) const = default;
 };
 
 struct Queue {
   bool output = false; // false: RAMP → core
   uint8_t colour = 0;
   uint8_t index = 0;   // hardware queue number, input and output numbered apart
+  bool operator==(const Queue &) const = default;
 };
 
 enum class OperandKind : uint8_t { None, Memory, Fifo, Queue, Immediate, Null };
@@ -99,6 +101,7 @@ struct Operand {
   std::array<int32_t, kMaxDims> stride{};   // bytes
   std::array<int32_t, kMaxDims> loopStep{}; // bytes
   double immediate = 0;
+  bool operator==(const Operand &) const = default;
 };
 
 struct Instruction {
@@ -108,6 +111,7 @@ struct Instruction {
   Operand dst, a, b;
   std::array<Affine, kMaxDims> extent{Affine(1), Affine(1), Affine(1), Affine(1)}; // Loop: extent[0] is the trip count
   uint8_t controlCount = 0;                                                         // SendControl: the count n ≥ 1
+  bool operator==(const Instruction &) const = default;
 };
 
 using Thread = std::vector<Instruction>;
@@ -119,6 +123,7 @@ struct Role {
   std::vector<Buffer> buffers;
   std::vector<Queue> queues;
   std::vector<Thread> threads;
+  bool operator==(const Role &) const = default;
 };
 
 // Router ports. North is towards smaller rows, West towards smaller columns.
@@ -137,11 +142,13 @@ struct RouterRole {
   uint8_t colour = 0;
   int32_t net = -1; // index into Configuration::nets, for messages
   std::vector<SwitchPosition> positions; // 1 to the target's limit; positions[0] is in force at the start of each sample
+  bool operator==(const RouterRole &) const = default;
 };
 
 struct Net {
   std::string name;
   int64_t wordsPerSample = 0; // as planned by the compiler; reports only
+  bool operator==(const Net &) const = default;
 };
 
 // Words that enter or leave the wafer: for each lattice point, an edge router's outer port, on `colour`. The words of a lane are the
@@ -155,6 +162,7 @@ struct IoBinding {
   Affine hostOffset;                              // elements
   std::array<Affine, kMaxDims> extent{Affine(1), Affine(1), Affine(1), Affine(1)};
   std::array<int64_t, kMaxDims> stride{};         // elements
+  bool operator==(const IoBinding &) const = default;
 };
 
 // Which elements of a state variable live in `buffer` of `role` (row-major order of extent, packed from the buffer's start).
@@ -163,6 +171,7 @@ struct StateBinding {
   Affine hostOffset;                              // elements
   std::array<int64_t, kMaxDims> extent{1, 1, 1, 1};
   std::array<int64_t, kMaxDims> stride{};         // elements
+  bool operator==(const StateBinding &) const = default;
 };
 
 // For people: a kernel of the mapping.
@@ -172,6 +181,7 @@ struct Kernel {
   int32_t row = 0, col = 0, rows = 0, cols = 0;
   int64_t macs = 0;                    // multiply-adds of the network's own definition, per sample
   int64_t predictedIntervalCycles = 0; // sizing's prediction
+  bool operator==(const Kernel &) const = default;
 };
 
 struct Configuration {
@@ -182,6 +192,7 @@ struct Configuration {
   std::vector<StateBinding> stateBindings;
   std::vector<Net> nets;
   std::vector<Kernel> kernels;
+  bool operator==(const Configuration &) const = default;
 };
 
 struct TensorType {
@@ -189,11 +200,13 @@ struct TensorType {
   ElementType type = ElementType::F32;
   std::vector<int64_t> shape;
   int64_t elements() const;
+  bool operator==(const TensorType &) const = default;
 };
 
 struct StateVariable {
   TensorType tensor;
   int32_t initialSection = -1; // raw section with the initial elements in row-major order; -1: zeros
+  bool operator==(const StateVariable &) const = default;
 };
 
 enum class StepKind : uint8_t { Configure, Run };
@@ -201,12 +214,14 @@ struct Step {
   StepKind kind = StepKind::Run;
   int32_t configuration = 0;
   std::vector<int32_t> after; // indices of steps of the same entry that must be done before
+  bool operator==(const Step &) const = default;
 };
 
 struct Entry {
   std::string name;
   std::vector<TensorType> inputs, outputs;
   std::vector<Step> steps;
+  bool operator==(const Entry &) const = default;
 };
 
 // A raw section: bytes of the file, viewed, never copied.

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Lattices and rectangles inside the mesh, colours the target has and has not reserved, no core in two roles, no router with two roles on one colour.
+// Bounds are extremes of the row and column forms. Overlap is decided on one map of the mesh, drawn for the roles and then for the routers of each colour.
+#include "runtime/format/verifier/Forms.h"
+#include "runtime/format/verifier/Rules.h"
+
+namespace wsc::format::verifier {
+
+namespace {
+
+// True when every core of the lattice lies in the mesh and the lattice cannot list a core twice for lack of room.
+bool insideMesh(const Scope &scope, const Lattice &lattice, const std::string &what) {
+  const target::Target &target = scope.target();
+  Form row{Wide(lattice.row)}, col{Wide(lattice.col)};
+  Wide size = 1;
+  for (int d = 0; d < kMaxDims; ++d) {
+    row.perDim[d] = lattice.dims[d].rowStep;
+    col.perDim[d] = lattice.dims[d].colStep;
+    size = std::min<Wide>(size * lattice.dims[d].count, kMost);
+  }
+  auto outside = [&](const Extreme &extreme) {
+    scope.report.add("mesh", what,
+                     text(what, ": core (", number(row.at(extreme.index)), ", ", number(col.at(extreme.index)),
+                          ") lies outside the mesh of ", target.rows, " x ", target.cols,
+                          " cores; shrink or move its rectangle"));
+    return false;
+  };
+  if (Extreme most = minimum(row, lattice); most.value < 0)
+    return outside(most);
+  if (Extreme most = maximum(row, lattice); most.value >= target.rows)
+    return outside(most);
+  if (Extreme most = minimum(col, lattice); most.value < 0)
+    return outside(most);
+  if (Extreme most = maximum(col, lattice); most.value >= target.cols)
+    return outside(most);
+  if (size > target.numCores()) {
+    scope.report.add("mesh", what,
+                     text(what, ": its lattice has ", number(size), " points, more than the mesh's ", target.numCores(),
+                          " cores; a core may be listed once only"));
+    return false;
+  }
+  return true;
+}
+
+void checkColour(const Scope &scope, int32_t colour, const std::string &what) {
+  const target::Target &target = scope.target();
+  if (colour >= target.colours)
+    scope.report.add("colour", what,
+                     text(what, " uses colour ", colour, ", the target has colours 0 to ", target.colours - 1));
+  for (int32_t reserved : target.reservedColours)
+    if (colour == reserved)
+      scope.report.add("colour", what, text(what, " uses colour ", colour, ", which the target reserves for the system; choose another"));
+}
+
+} // namespace
+
+bool checkMesh(const Scope &scope) {
+  const Configuration &configuration = scope.configuration;
+  bool sound = true;
+  for (size_t r = 0; r < configuration.roles.size(); ++r) {
+    std::string name = scope.roleName(int32_t(r));
+    sound &= insideMesh(scope, configuration.roles[r].cores, name);
+    for (const Queue &queue : configuration.roles[r].queues)
+      checkColour(scope, queue.colour, name);
+  }
+  for (size_t r = 0; r < configuration.routers.size(); ++r) {
+    std::string name = text("router role #", r, " of ", scope.routerName(int32_t(r)));
+    sound &= insideMesh(scope, configuration.routers[r].routers, name);
+    checkColour(scope, configuration.routers[r].colour, name);
+  }
+  for (size_t b = 0; b < configuration.io.size(); ++b) {
+    std::string name = text("I/O binding #", b);
+    sound &= insideMesh(scope, configuration.io[b].ports, name);
+    checkColour(scope, configuration.io[b].colour, name);
+  }
+  for (const Kernel &kernel : configuration.kernels) {
+    const target::Target &target = scope.target();
+    if (kernel.row < 0 || kernel.col < 0 || kernel.rows < 0 || kernel.cols < 0 || int64_t(kernel.row) + kernel.rows > target.rows ||
+        int64_t(kernel.col) + kernel.cols > target.cols)
+      scope.report.add("kernel-rectangle", kernel.name,
+                       text("kernel ", kernel.name, ": rectangle ", kernel.rows, " x ", kernel.cols, " at (", kernel.row, ", ",
+                            kernel.col, ") leaves the mesh of ", target.rows, " x ", target.cols, " cores"));
+  }
+  return sound;
+}
+
+bool checkOverlaps(const Scope &scope) {
+  const Configuration &configuration = scope.configuration;
+  const int32_t cols = scope.target().cols;
+  bool sound = true;
+  std::vector<int32_t> roleAt(scope.target().numCores(), -1);
+  for (size_t r = 0; r < configuration.roles.size() && !scope.report.full(); ++r)
+    forEachCore(configuration.roles[r].cores, [&](int32_t row, int32_t col, const LatticeIndex &) {
+      int32_t &role = roleAt[size_t(row) * cols + col];
+      if (role >= 0) {
+        sound = false;
+        scope.report.add("core-overlap", text(role, "/", r),
+                         text(coreName(row, col), " is in ", scope.roleName(role),
+                              role == int32_t(r) ? std::string(" twice") : text(" and in ", scope.roleName(int32_t(r))),
+                              "; a core has one role per configuration"));
+      }
+      role = int32_t(r);
+    });
+
+  std::vector<std::vector<int32_t>> byColour(256);
+  for (size_t r = 0; r < configuration.routers.size(); ++r)
+    byColour[configuration.routers[r].colour].push_back(int32_t(r));
+  std::vector<int32_t> &routerAt = roleAt;
+  for (const std::vector<int32_t> &routers : byColour) {
+    if (routers.empty())
+      continue;
+    std::fill(routerAt.begin(), routerAt.end(), -1);
+    for (int32_t r : routers) {
+      if (scope.report.full())
+        return false;
+      forEachCore(configuration.routers[r].routers, [&](int32_t row, int32_t col, const LatticeIndex &) {
+        int32_t &router = routerAt[size_t(row) * cols + col];
+        if (router >= 0) {
+          sound = false;
+          scope.report.add("router-overlap", text(router, "/", r),
+                           text("router of ", coreName(row, col), " has two router roles on colour ",
+                                int32_t(configuration.routers[r].colour), ": ", scope.routerName(router), " (#", router, ") and ",
+                                scope.routerName(r), " (#", r, "); give one of them another colour"));
+        }
+        router = r;
+      });
+    }
+  }
+  return sound;
+}
+
+} // namespace wsc::format::verifier

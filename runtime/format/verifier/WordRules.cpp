@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Words sent = words received, per stream and sample, by moving counts through the switches.
+//
+// Routers are Kahn processes, so any order of execution gives the same history. Routers are visited in topological order of the links: when a router's turn comes,
+// everything that will ever reach it waits at its inputs, adjacent runs joined into one; it drains them position by position. One visit per router then suffices, so a
+// gather along a row costs one step per core, as does a multicast. Routers on cycles of links are visited from a worklist until nothing moves. In the end nothing may
+// wait at an input, every switch is back at position 0, and every taker has got exactly its sequence.
+#include "runtime/format/verifier/RouteRules.h"
+
+namespace wsc::format::verifier {
+
+namespace {
+
+constexpr int kInputs = kNumPorts; // queues 0…4 wait at input ports; RAMP's are the core's sends
+constexpr int kDelivered = 5;      // what has gone to RAMP
+constexpr int32_t kNone = -1;
+
+// Queues of segments in one pool.
+class SegmentPool {
+public:
+  struct List {
+    int32_t head = kNone, tail = kNone;
+  };
+  void push(List &list, Segment segment) {
+    if (list.tail != kNone && links[list.tail].segment.unit == segment.unit && segment.unit >= 0) {
+      links[list.tail].segment.count = add(links[list.tail].segment.count, segment.count);
+      return;
+    }
+    int32_t link = free;
+    if (link == kNone) {
+      link = int32_t(links.size());
+      links.emplace_back();
+    } else {
+      free = links[link].next;
+    }
+    links[link] = {segment, kNone};
+    (list.tail == kNone ? list.head : links[list.tail].next) = link;
+    list.tail = link;
+  }
+  Segment pop(List &list) {
+    int32_t link = list.head;
+    list.head = links[link].next;
+    if (list.head == kNone)
+      list.tail = kNone;
+    links[link].next = free;
+    free = link;
+    return links[link].segment;
+  }
+  void read(const List &list, Segments &segments) const {
+    segments.clear();
+    for (int32_t link = list.head; link != kNone; link = links[link].next)
+      append(segments, links[link].segment);
+  }
+
+private:
+  struct Link {
+    Segment segment;
+    int32_t next = kNone;
+  };
+  std::vector<Link> links;
+  int32_t free = kNone;
+};
+
+struct State {
+  std::array<SegmentPool::List, kInputs + 1> queue;
+  int32_t feeders = 0; // neighbours that send here and have not been visited
+  uint8_t position = 0;
+  bool visited = false, waiting = false;
+};
+
+class Tracer {
+public:
+  Tracer(const ColourMap &map, std::span<const RouterPorts> ports, int64_t &budget)
+      : map(map), ports(ports), budget(budget), states(map.nodes.size()) {}
+
+  void run() {
+    fill();
+    visitInOrder();
+    visitCycles();
+    if (budget <= 0)
+      return map.scope.report.add("words-budget", "trace",
+                                  text("colour of ", map.place(map.nodes[0]), ": the switches move more than ", kMostSteps,
+                                       " stretches of words per sample, or words circle for ever; use fewer control words"));
+    for (size_t n = 0; n < map.nodes.size() && !map.scope.report.full(); ++n)
+      judge(map.nodes[n], states[n]);
+    judgeEdges();
+  }
+
+private:
+  template <typename Visit> void forEachTarget(const Node &node, PortMask outputs, Visit visit) const {
+    for (int side = 0; side < kNumPorts - 1; ++side)
+      if (outputs >> side & 1) {
+        Neighbour next = neighbour(map.row(node), map.col(node), Port(side));
+        visit(Port(side), map.inMesh(next) ? map.nodeIndex(next.row, next.col) : kNone);
+      }
+  }
+
+  void fill() {
+    for (size_t n = 0; n < map.nodes.size(); ++n) {
+      const Node &node = map.nodes[n];
+      if (node.sends >= 0)
+        for (const Segment &segment : map.sequences[node.sends])
+          for (int64_t copies = segment.unit < 0 ? segment.count : 1; copies > 0 && --budget > 0; --copies)
+            pool.push(states[n].queue[int(Port::Ramp)], segment.unit < 0 ? Segment{1, segment.unit} : segment);
+      forEachTarget(node, ports[node.router].outputs, [&](Port, int32_t target) {
+        if (target != kNone)
+          ++states[target].feeders;
+      });
+    }
+    map.forEachEdge([&](int32_t node, Port side, bool output, const EdgePort &port) {
+      if (!output)
+        for (const Segment &segment : map.sequences[port.sequence])
+          pool.push(states[node].queue[int(side)], segment);
+    });
+  }
+
+  void visitInOrder() {
+    std::vector<int32_t> ready;
+    for (size_t n = map.nodes.size(); n-- > 0;)
+      if (states[n].feeders == 0)
+        ready.push_back(int32_t(n));
+    while (!ready.empty() && budget > 0) {
+      int32_t n = ready.back();
+      ready.pop_back();
+      states[n].visited = true;
+      drain(n);
+      forEachTarget(map.nodes[n], ports[map.nodes[n].router].outputs, [&](Port, int32_t target) {
+        if (target != kNone && --states[target].feeders == 0)
+          ready.push_back(target);
+      });
+    }
+  }
+
+  void visitCycles() {
+    for (size_t n = 0; n < map.nodes.size(); ++n)
+      if (!states[n].visited) {
+        states[n].waiting = true;
+        worklist.push_back(int32_t(n));
+      }
+    for (size_t next = 0; next < worklist.size() && budget > 0; ++next, --budget) {
+      states[worklist[next]].waiting = false;
+      drain(worklist[next]);
+    }
+  }
+
+  void drain(int32_t n) {
+    const Node &node = map.nodes[n];
+    const auto &positions = map.scope.configuration.routers[node.router].positions;
+    State &state = states[n];
+    for (; budget > 0; --budget) {
+      const SwitchPosition &position = positions[state.position];
+      SegmentPool::List &queue = state.queue[int(position.input)];
+      if (queue.head == kNone)
+        return;
+      Segment segment = pool.pop(queue);
+      if (segment.unit < 0 && positions.size() > 1) {
+        state.position = uint8_t((state.position + 1) % positions.size());
+        if (++segment.unit == 0)
+          continue;
+      }
+      forward(n, position.outputs, segment);
+    }
+  }
+
+  void forward(int32_t n, PortMask outputs, Segment segment) {
+    const Node &node = map.nodes[n];
+    if (outputs >> unsigned(Port::Ramp) & 1)
+      deliver(node, states[n].queue[kDelivered], segment, "RAMP");
+    forEachTarget(node, outputs, [&](Port side, int32_t target) {
+      if (target == kNone)
+        return deliver(node, departed[{node.cell, int(side)}], segment, portName(side));
+      pool.push(states[target].queue[int(opposite(side))], segment);
+      if (states[target].visited || states[target].waiting || !inCycles())
+        return;
+      states[target].waiting = true;
+      worklist.push_back(target);
+    });
+  }
+  bool inCycles() const { return !worklist.empty(); }
+
+  void deliver(const Node &node, SegmentPool::List &list, Segment segment, const char *port) {
+    if (segment.unit >= 0)
+      return pool.push(list, segment);
+    map.scope.report.add("control-end", text(node.router, port),
+                         text(map.place(node), ": a control word with count ", -segment.unit, " left reaches ", port,
+                              "; its count must end it at a router with two or more switch positions"));
+  }
+
+  void judge(const Node &node, const State &state) {
+    for (int port = 0; port < kInputs; ++port) {
+      if (state.queue[port].head == kNone)
+        continue;
+      const auto &positions = map.scope.configuration.routers[node.router].positions;
+      pool.read(state.queue[port], scratch);
+      map.scope.report.add("words-stuck", text(node.router, portName(Port(port))),
+                           text(map.place(node), ": ", totalWords(scratch), " words and ", controls(scratch), " control words still wait at ",
+                                portName(Port(port)), " at the end of a sample, while switch position ", int32_t(state.position), " takes from ",
+                                portName(positions[state.position].input)));
+    }
+    if (state.position != 0)
+      map.scope.report.add("switch-return", text(node.router),
+                           text(map.place(node), ": the switch ends a sample in position ", int32_t(state.position),
+                                " instead of 0; send control words that bring it back"));
+    if (node.takes < 0)
+      return;
+    pool.read(state.queue[kDelivered], scratch);
+    judgeTaker(map.sequences[node.takes], [&] {
+      return text(map.place(node), ", input queue of the core");
+    }, text(node.router, "/", node.takes));
+  }
+
+  void judgeEdges() {
+    map.forEachEdge([&](int32_t node, Port side, bool output, const EdgePort &port) {
+      if (!output)
+        return;
+      pool.read(departed[{map.nodes[node].cell, int(side)}], scratch);
+      judgeTaker(map.sequences[port.sequence], [&] {
+        return text(map.place(map.nodes[node]), ", ", portName(side), " port of output binding #", port.binding);
+      }, text("binding ", port.binding));
+    });
+  }
+
+  // `scratch` is what has arrived.
+  template <typename Name> void judgeTaker(const Segments &expected, Name name, const std::string &key) {
+    int64_t wanted = totalWords(expected), arrived = totalWords(scratch);
+    if (wanted != arrived)
+      map.scope.report.add("words", key, text(name(), " takes ", wanted, " words per sample, but ", arrived, " arrive"));
+    else if (!sameWords(expected, scratch))
+      map.scope.report.add("word-boundary", key,
+                           text(name(), ": ", arrived, " words of narrow elements are padded at other places than they are taken; let sending and "
+                                "receiving instructions meet at word boundaries"));
+  }
+
+  static int64_t controls(const Segments &segments) {
+    int64_t total = 0;
+    for (const Segment &segment : segments)
+      total += segment.unit < 0 ? segment.count : 0;
+    return total;
+  }
+
+  const ColourMap &map;
+  std::span<const RouterPorts> ports;
+  int64_t &budget;
+  std::vector<State> states;
+  SegmentPool pool;
+  std::map<std::pair<int32_t, int>, SegmentPool::List> departed;
+  std::vector<int32_t> worklist;
+  Segments scratch;
+};
+
+} // namespace
+
+void checkWords(const ColourMap &map, std::span<const RouterPorts> ports, int64_t &budget) {
+  if (!map.nodes.empty())
+    Tracer(map, ports, budget).run();
+}
+
+} // namespace wsc::format::verifier
