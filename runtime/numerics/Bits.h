@@ -28,8 +28,16 @@ WSC_INLINE double doubleOf(uint64_t bits) { return std::bit_cast<double>(bits); 
 
 // x, or the canonical NaN in place of any NaN. Every arithmetic result passes through it before it is stored; since NaN goes on to NaN through
 // + - * / and fma, an engine may apply it once at the end of a chain instead of at every step.
-WSC_INLINE float canonical(float x) { return x != x ? floatOf(kNanF32) : x; }
-WSC_INLINE double canonical(double x) { return x != x ? doubleOf(kNanF64) : x; }
+// It works on the bits because compilers may assume that nobody looks at the payload of a computed NaN: LLVM drops `x != x ? nan : x` after a
+// square root.
+WSC_INLINE float canonical(float x) {
+  uint32_t bits = bitsOf(x);
+  return floatOf((bits & 0x7fffffffu) > 0x7f800000u ? kNanF32 : bits);
+}
+WSC_INLINE double canonical(double x) {
+  uint64_t bits = bitsOf(x);
+  return doubleOf((bits & 0x7fffffffffffffffull) > 0x7ff0000000000000ull ? kNanF64 : bits);
+}
 
 WSC_INLINE float copySign(float magnitude, float sign) {
   return floatOf((bitsOf(magnitude) & 0x7fffffffu) | (bitsOf(sign) & 0x80000000u));

@@ -26,8 +26,8 @@ constexpr double kExpTail[11] = {1.0 / 6227020800, 1.0 / 479001600, 1.0 / 399168
 // Series of 2·artanh(s)/s from s⁴ on, in s², divided by s⁴.
 constexpr double kArtanhTail[9] = {2.0 / 21, 2.0 / 19, 2.0 / 17, 2.0 / 15, 2.0 / 13, 2.0 / 11, 2.0 / 9, 2.0 / 7, 2.0 / 5};
 // (sin r - r)/r³ and (cos r - 1 + r²/2)/r⁴ in r².
-constexpr double kSinTail[7] = {-1.0 / 1307674368000, 1.0 / 6227020800, -1.0 / 39916800, 1.0 / 362880,
-                                -1.0 / 5040,          1.0 / 120,        -1.0 / 6};
+constexpr double kSinTail[8] = {1.0 / 355687428096000, -1.0 / 1307674368000, 1.0 / 6227020800, -1.0 / 39916800,
+                                1.0 / 362880,          -1.0 / 5040,          1.0 / 120,        -1.0 / 6};
 constexpr double kCosTail[7] = {1.0 / 20922789888000, -1.0 / 87178291200, 1.0 / 479001600, -1.0 / 3628800,
                                 1.0 / 40320,          -1.0 / 720,         1.0 / 24};
 
@@ -138,10 +138,11 @@ double sinReduced(double r, double low) {
 }
 
 double cosReduced(double r, double low) {
-  double z = r * r;
-  double half = 0.5 * z;
+  Pair z = twoProduct(r, r);
+  double half = 0.5 * z.high;
   double w = 1.0 - half;
-  return w + (((1.0 - w) - half) + (z * z * polynomial(kCosTail, z) - r * low));
+  double rest = z.high * z.high * polynomial(kCosTail, z.high) - (r * low + 0.5 * z.low);
+  return w + (((1.0 - w) - half) + rest);
 }
 
 // sin(x + shift·π/2).

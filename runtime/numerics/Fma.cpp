@@ -53,7 +53,8 @@ double roundToDouble(uint64_t sign, uint128 magnitude, int exponent) {
   if (drop <= 0) {
     kept = uint64_t(magnitude << -drop);
   } else {
-    uint128 reduced = shiftRightSticky(magnitude, drop - 2); // result, half bit, sticky bit
+    // Result, half bit, sticky bit; the top two bits of `magnitude` are free.
+    uint128 reduced = drop == 1 ? magnitude << 1 : shiftRightSticky(magnitude, drop - 2);
     auto tail = unsigned(uint64_t(reduced) & 3);
     kept = uint64_t(reduced >> 2);
     kept += tail > 2 || (tail == 2 && (kept & 1));
