@@ -127,6 +127,8 @@ public:
     return states.write(state, value);
   }
 
+  const Networks &networks(int configuration) const override { return configurations[configuration]->networks; }
+
   absl::StatusOr<std::vector<CoreTrace>> runTraced(int entry, std::span<const HostTensor> inputs,
                                                    std::span<const std::pair<int32_t, LatticeIndex>> cores,
                                                    std::vector<HostTensor> &outputs) override {

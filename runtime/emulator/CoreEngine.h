@@ -5,6 +5,7 @@
 // forms runs core by core from a worklist (`Schedule::Worklist` forces it).
 #pragma once
 
+#include "runtime/emulator/Network.h"
 #include "runtime/format/Executable.h"
 
 #include "absl/status/statusor.h"
@@ -43,6 +44,8 @@ public:
   virtual absl::StatusOr<std::vector<HostTensor>> run(int entry, std::span<const HostTensor> inputs) = 0;
 
   virtual ValueCounters counters(int entry) const = 0;
+  // The resolved streams of a configuration, for the timing analysis.
+  virtual const Networks &networks(int configuration) const = 0;
 
   // State variables in row-major order, for --state-in and --state-out.
   virtual HostTensor readState(int state) const = 0;

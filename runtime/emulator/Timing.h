@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Analytic time of a configuration under I10: an event graph over threads and stream segments, solved until it is periodic. No values, no data.
 //
 // Also the liveness check of I10: the count-only program is executed with the target's queue depths; a run that stops with unfinished threads is reported with who waits for what.
@@ -16,6 +17,8 @@ struct KernelTiming {
   int64_t busyCycles = 0;      // issue slots of its busiest core per sample
   int64_t intervalCycles = 0;  // what the kernel alone would sustain
   int64_t fmaCycles = 0;       // cycles of its busiest core in Fma, per sample
+  int64_t waitWordsCycles = 0; // of its longest waiting thread in the last simulated sample: for words,
+  int64_t waitRoomCycles = 0;  // and for room at its receivers
 };
 
 struct TimingResult {
@@ -27,6 +30,7 @@ struct TimingResult {
   std::string bottleneck;      // what sets the interval: "issue slots of kernel conv3", "input words", "link …"
   int64_t maxLinkWords = 0;    // words per sample over the busiest link
   std::string maxLinkName;     // "row 5, col 7, EAST: nets a, b"
+  int64_t linkWordHops = 0;    // words per sample times the links each crosses, all streams
   double computeUtilisation = 0; // macs / (cores · interval · fma rate)
 };
 

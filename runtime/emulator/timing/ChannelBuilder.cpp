@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Channels of a model. Every stream is rewritten in terms of units; streams that then look the same (a chain reduce has one per column)
+// become one channel, found through a hash of sources and sinks. FIFOs follow, one channel per unit and buffer.
+#include "runtime/emulator/timing/Model.h"
+
+#include "runtime/timing/Cost.h"
+
+#include "absl/strings/str_cat.h"
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+
+namespace wsc::emulator::timing {
+
+using namespace format;
+
+namespace {
+
+struct End {
+  int32_t slot = 0, unit = 0;
+};
+
+class ChannelBuilder {
+public:
+  ChannelBuilder(const Executable &executable, const Configuration &configuration, const Networks &networks, const UnitTable &table,
+                 Model &model, std::vector<int32_t> &split)
+      : target(executable.target), configuration(configuration), networks(networks), table(table), model(model), split(split),
+        lastSegment(model.slots.size(), -1), sinkPlace(model.slots.size(), -1) {}
+
+  absl::Status streams() {
+    for (size_t i = 0; i < networks.streams.size(); ++i) {
+      const Stream stream = networks.streams[i];
+      for (size_t k = 0; k < stream.compositions.size(); ++k)
+        if (absl::Status status = composition(stream, int32_t(k)); !status.ok())
+          return status;
+    }
+    std::sort(split.begin(), split.end());
+    split.erase(std::unique(split.begin(), split.end()), split.end());
+    return absl::OkStatus();
+  }
+
+  absl::Status fifos() {
+    for (size_t u = 0; u < model.units.size(); ++u)
+      if (model.units[u].role >= 0)
+        if (absl::Status status = fifosOf(model.units[u]); !status.ok())
+          return status;
+    return absl::OkStatus();
+  }
+
+  // Lists each slot's feeds and sinks side by side.
+  void index() {
+    std::vector<std::pair<int32_t, Feed>> feeds;
+    for (size_t c = 0; c < model.channels.size(); ++c) {
+      const Channel &channel = model.channels[c];
+      for (int32_t s = channel.firstSegment + channel.numSegments - 1; s >= channel.firstSegment; --s) {
+        SourceSegment &segment = model.segments[s];
+        segment.next = lastSegment[segment.slot];
+        lastSegment[segment.slot] = s;
+      }
+      for (int32_t s = channel.firstSegment; s < channel.firstSegment + channel.numSegments; ++s) {
+        const int32_t slot = model.segments[s].slot;
+        if (lastSegment[slot] == s)
+          feeds.emplace_back(slot, Feed{int32_t(c), s});
+      }
+      for (int32_t s = channel.firstSegment; s < channel.firstSegment + channel.numSegments; ++s)
+        lastSegment[model.segments[s].slot] = -1;
+    }
+    std::sort(feeds.begin(), feeds.end(), [](const auto &a, const auto &b) { return std::tie(a.first, a.second.channel) < std::tie(b.first, b.second.channel); });
+    for (const auto &[slot, feed] : feeds) {
+      if (model.slots[slot].numFeeds++ == 0)
+        model.slots[slot].firstFeed = int32_t(model.feeds.size());
+      model.feeds.push_back(feed);
+    }
+    for (const SourceSegment &segment : model.segments)
+      model.slots[segment.slot].cores = std::max(model.slots[segment.slot].cores, int32_t(segment.cores));
+    for (Sink &sink : model.sinks) {
+      Slot &slot = model.slots[sink.slot];
+      sink.process = model.channels[sink.channel].fifo ? slot.popper : slot.process;
+      ++slot.numSinks;
+    }
+    int32_t total = 0;
+    for (Slot &slot : model.slots) {
+      slot.firstSink = total;
+      total += std::exchange(slot.numSinks, 0);
+    }
+    model.slotSinks.resize(total);
+    for (size_t s = 0; s < model.sinks.size(); ++s) {
+      Slot &slot = model.slots[model.sinks[s].slot];
+      model.slotSinks[slot.firstSink + slot.numSinks++] = int32_t(s);
+    }
+  }
+
+private:
+  absl::StatusOr<End> resolve(const Endpoint &endpoint) {
+    End end;
+    end.unit = table.unitOf(configuration, endpoint);
+    const Unit &unit = model.units[end.unit];
+    int32_t thread = 0, slot = 0;
+    if (endpoint.role >= 0) {
+      slot = endpoint.queue;
+      thread = table.queueThread[endpoint.role][endpoint.queue];
+      if (thread < 0)
+        return absl::InternalError(absl::StrCat("role ", configuration.roles[endpoint.role].name, " queue ", slot,
+                                                " carries words that no thread moves"));
+    }
+    end.slot = unit.firstSlot + slot;
+    model.slots[end.slot].process = unit.firstProcess + thread;
+    return end;
+  }
+
+  int64_t queueDepth(const Endpoint &endpoint) const {
+    if (endpoint.role < 0)
+      return target.routerQueueWords;
+    const Queue &queue = configuration.roles[endpoint.role].queues[endpoint.queue];
+    const auto &depths = queue.output ? target.outputQueueWords : target.inputQueueWords;
+    return queue.index < depths.size() ? depths[queue.index] : target.routerQueueWords;
+  }
+
+  void splitUnit(int32_t unit) {
+    if (model.units[unit].cores > 1)
+      split.push_back(model.units[unit].role);
+  }
+
+  absl::Status composition(const Stream &stream, int32_t k) {
+    segments.clear();
+    int64_t words = 0;
+    const std::span<const Segment> parts = stream.compositions[k];
+    for (size_t i = 0; i < parts.size();) {
+      Segment part = parts[i++];
+      for (; i < parts.size() && parts[i].source == part.source && parts[i].begin == part.begin + part.count; ++i)
+        part.count += parts[i].count;
+      if (part.count == 0)
+        continue;
+      absl::StatusOr<End> end = resolve(stream.sources[part.source]);
+      if (!end.ok())
+        return end.status();
+      words += part.count;
+      add(*end, part);
+    }
+    for (const SourceSegment &segment : segments)
+      lastSegment[segment.slot] = -1;
+    if (segments.empty())
+      return absl::OkStatus();
+    place();
+
+    sinks.clear();
+    for (size_t s = 0; s < stream.sinks.size(); ++s) {
+      if (stream.sinkComposition[s] != k)
+        continue;
+      if (stream.sinks[s].wordsPerSample != words)
+        return absl::InternalError(absl::StrCat("net ", netName(stream), " delivers ", words, " words to the core at row ", stream.sinks[s].row,
+                                                ", col ", stream.sinks[s].col, ", which takes ", stream.sinks[s].wordsPerSample));
+      if (absl::Status status = addSink(stream, s); !status.ok())
+        return status;
+    }
+    for (const Sink &sink : sinks)
+      sinkPlace[sink.slot] = -1;
+    if (!sinks.empty())
+      insert(stream, words);
+    return absl::OkStatus();
+  }
+
+  std::string netName(const Stream &stream) const {
+    return stream.net >= 0 && stream.net < int32_t(configuration.nets.size()) ? configuration.nets[stream.net].name
+                                                                               : absl::StrCat("colour ", int(stream.colour));
+  }
+
+  // A segment of another core of a unit joins the unit's segment over the same words.
+  void add(const End &end, const Segment &part) {
+    const int32_t last = lastSegment[end.slot];
+    if (last >= 0 && part.begin < segments[last].sourceBegin + segments[last].sourceCount) {
+      for (int32_t s = last; s >= 0; --s) {
+        SourceSegment &own = segments[s];
+        if (own.slot == end.slot && own.sourceBegin == part.begin && own.sourceCount == part.count) {
+          ++own.cores;
+          return;
+        }
+      }
+      splitUnit(end.unit);
+      return;
+    }
+    SourceSegment fresh;
+    fresh.slot = end.slot;
+    fresh.sourceBegin = part.begin;
+    fresh.sourceCount = part.count;
+    lastSegment[end.slot] = int32_t(segments.size());
+    segments.push_back(fresh);
+  }
+
+  // First words of the segments in the channel.
+  void place() {
+    int64_t begin = 0;
+    for (SourceSegment &segment : segments) {
+      segment.channelBegin = begin;
+      begin += segment.words();
+    }
+  }
+
+  absl::Status addSink(const Stream &stream, size_t s) {
+    const Endpoint &endpoint = stream.sinks[s];
+    absl::StatusOr<End> end = resolve(endpoint);
+    if (!end.ok())
+      return end.status();
+    const Endpoint &source = stream.sources[0];
+    const int64_t hops = stream.sinkHops[s];
+    Sink sink;
+    sink.slot = end->slot;
+    sink.latency = wsc::timing::routeLatencyCycles(target, hops) -
+                   target.rampLatencyCycles * ((endpoint.role < 0 ? 1 : 0) + (source.role < 0 ? 1 : 0));
+    sink.capacity = std::max<int64_t>(1, queueDepth(endpoint) + queueDepth(source) + target.routerQueueWords * (hops + 1));
+    sink.credit = target.creditLatencyCycles * (hops + 1);
+    for (const Endpoint &from : stream.sources)
+      if (table.unitOf(configuration, from) == end->unit) {
+        splitUnit(end->unit);
+        break;
+      }
+    int32_t &at = sinkPlace[sink.slot];
+    if (at < 0) {
+      at = int32_t(sinks.size());
+      sinks.push_back(sink);
+    } else {
+      Sink &earlier = sinks[at];
+      earlier.latency = std::max(earlier.latency, sink.latency);
+      earlier.capacity = std::min(earlier.capacity, sink.capacity);
+      earlier.credit = std::max(earlier.credit, sink.credit);
+    }
+    return absl::OkStatus();
+  }
+
+  static void mix(uint64_t &hash, uint64_t value) {
+    hash = (hash ^ value) * 0x9E3779B97F4A7C15ull;
+    hash ^= hash >> 29;
+  }
+
+  bool same(int32_t channelIndex, uint8_t colour) const {
+    const Channel &channel = model.channels[channelIndex];
+    if (channel.colour != colour || channel.numSegments != int32_t(segments.size()) || channel.numSinks != int32_t(sinks.size()))
+      return false;
+    for (size_t i = 0; i < segments.size(); ++i) {
+      const SourceSegment &a = segments[i], &b = model.segments[channel.firstSegment + i];
+      if (a.slot != b.slot || a.sourceBegin != b.sourceBegin || a.sourceCount != b.sourceCount || a.cores != b.cores)
+        return false;
+    }
+    for (size_t i = 0; i < sinks.size(); ++i)
+      if (sinks[i].slot != model.sinks[channel.firstSink + i].slot)
+        return false;
+    return true;
+  }
+
+  void insert(const Stream &stream, int64_t words) {
+    std::sort(sinks.begin(), sinks.end(), [](const Sink &a, const Sink &b) { return a.slot < b.slot; });
+    uint64_t hash = stream.colour;
+    for (const SourceSegment &segment : segments) {
+      mix(hash, uint64_t(segment.slot));
+      mix(hash, uint64_t(segment.sourceBegin));
+      mix(hash, uint64_t(segment.words()));
+    }
+    for (const Sink &sink : sinks)
+      mix(hash, uint64_t(sink.slot) << 32);
+    auto [first, last] = known.equal_range(hash);
+    for (auto it = first; it != last; ++it)
+      if (same(it->second, stream.colour)) { // keep the slowest of equal streams
+        for (size_t i = 0; i < sinks.size(); ++i) {
+          Sink &sink = model.sinks[model.channels[it->second].firstSink + i];
+          sink.latency = std::max(sink.latency, sinks[i].latency);
+          sink.capacity = std::min(sink.capacity, sinks[i].capacity);
+          sink.credit = std::max(sink.credit, sinks[i].credit);
+        }
+        return;
+      }
+    known.emplace(hash, int32_t(model.channels.size()));
+    Channel channel;
+    channel.words = words;
+    channel.net = stream.net;
+    channel.colour = stream.colour;
+    append(channel);
+  }
+
+  void append(Channel channel) {
+    channel.firstSegment = int32_t(model.segments.size());
+    channel.numSegments = int32_t(segments.size());
+    channel.firstSink = int32_t(model.sinks.size());
+    channel.numSinks = int32_t(sinks.size());
+    for (Sink &sink : sinks)
+      sink.channel = int32_t(model.channels.size());
+    model.segments.insert(model.segments.end(), segments.begin(), segments.end());
+    model.sinks.insert(model.sinks.end(), sinks.begin(), sinks.end());
+    model.channels.push_back(channel);
+  }
+
+  absl::Status fifosOf(const Unit &unit) {
+    const Role &role = configuration.roles[unit.role];
+    const auto queues = int32_t(role.queues.size());
+    const bool any = std::any_of(role.buffers.begin(), role.buffers.end(), [](const Buffer &b) { return b.kind == BufferKind::Fifo; });
+    if (!any)
+      return absl::OkStatus();
+    std::vector<int64_t> pushed(unit.numSlots), popped(unit.numSlots);
+    std::vector<int32_t> pusher(unit.numSlots, -1), popper(unit.numSlots, -1);
+    for (int32_t t = 0; t < unit.numProcesses; ++t) {
+      const int32_t process = unit.firstProcess + t;
+      flow(model.program(model.processes[process]), process, pushed, pusher, popped, popper);
+    }
+    for (size_t b = 0; b < role.buffers.size(); ++b) {
+      const int32_t slot = queues + int32_t(b);
+      if (role.buffers[b].kind != BufferKind::Fifo || (pushed[slot] == 0 && popped[slot] == 0))
+        continue;
+      if (pushed[slot] != popped[slot])
+        return absl::InvalidArgumentError(absl::StrCat("role ", role.name, ", FIFO ", role.buffers[b].name, ": ", pushed[slot],
+                                                       " elements pushed and ", popped[slot], " popped per sample on the core at row ",
+                                                       unit.row, ", col ", unit.col));
+      addFifo(unit.firstSlot + slot, pusher[slot], popper[slot], pushed[slot],
+              role.buffers[b].bytes / elementBytes(role.buffers[b].type));
+    }
+    return absl::OkStatus();
+  }
+
+  static void flow(const ThreadProgram &program, int32_t process, std::vector<int64_t> &pushed, std::vector<int32_t> &pusher,
+                   std::vector<int64_t> &popped, std::vector<int32_t> &popper) {
+    std::vector<int64_t> times{1};
+    for (const Item &item : program.items) {
+      if (item.kind == ItemKind::LoopBegin)
+        times.push_back(times.back() * item.trips);
+      else if (item.kind == ItemKind::LoopEnd)
+        times.pop_back();
+      else {
+        for (const Access &in : item.in)
+          if (in.slot >= 0) {
+            popped[in.slot] += times.back() * in.count;
+            popper[in.slot] = process;
+          }
+        if (item.out.slot >= 0) {
+          pushed[item.out.slot] += times.back() * item.out.count;
+          pusher[item.out.slot] = process;
+        }
+      }
+    }
+  }
+
+  void addFifo(int32_t slot, int32_t pusher, int32_t popper, int64_t words, int64_t capacity) {
+    model.slots[slot].process = pusher;
+    model.slots[slot].popper = popper;
+    SourceSegment segment;
+    segment.slot = slot;
+    segment.sourceCount = words;
+    segments.assign(1, segment);
+    Sink sink;
+    sink.slot = slot;
+    sink.capacity = std::max<int64_t>(1, capacity);
+    sink.latency = sink.credit = 1;
+    sinks.assign(1, sink);
+    Channel channel;
+    channel.words = words;
+    channel.fifo = true;
+    append(channel);
+  }
+
+  const target::Target &target;
+  const Configuration &configuration;
+  const Networks &networks;
+  const UnitTable &table;
+  Model &model;
+  std::vector<int32_t> &split;
+
+  std::vector<int32_t> lastSegment, sinkPlace; // per slot: place in the stream under work, -1
+  std::vector<SourceSegment> segments;
+  std::vector<Sink> sinks;
+  std::unordered_multimap<uint64_t, int32_t> known;
+};
+
+} // namespace
+
+absl::Status buildChannels(const Executable &executable, int configuration, const Networks &networks, const UnitTable &table, Model &model,
+                           std::vector<int32_t> &split) {
+  ChannelBuilder builder(executable, executable.configurations[configuration], networks, table, model, split);
+  if (absl::Status status = builder.streams(); !status.ok())
+    return status;
+  if (!split.empty())
+    return absl::OkStatus();
+  if (absl::Status status = builder.fifos(); !status.ok())
+    return status;
+  builder.index();
+  return absl::OkStatus();
+}
+
+} // namespace wsc::emulator::timing

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Folds a thread by recursive descent over its loop nest; every level gathers items and pending cycles.
+#include "runtime/emulator/timing/Program.h"
+
+#include "runtime/emulator/QueueTraffic.h"
+#include "runtime/timing/Cost.h"
+
+#include "absl/strings/str_cat.h"
+
+#include <algorithm>
+
+namespace wsc::emulator::timing {
+
+using namespace format;
+
+void Cursor::begin(const ThreadProgram &program) {
+  item = 0;
+  depth = 0;
+  settle(program);
+}
+
+void Cursor::next(const ThreadProgram &program) {
+  ++item;
+  settle(program);
+}
+
+void Cursor::settle(const ThreadProgram &program) {
+  while (item < int32_t(program.items.size())) {
+    const Item &here = program.items[item];
+    if (here.kind == ItemKind::Step)
+      return;
+    if (here.kind == ItemKind::LoopBegin) {
+      left[depth++] = here.trips;
+      ++item;
+    } else if (--left[depth - 1] > 0) {
+      item = here.body;
+    } else {
+      --depth;
+      ++item;
+    }
+  }
+}
+
+namespace {
+
+constexpr int64_t kCyclesLimit = int64_t(1) << 40; // per thread and sample; keeps every product below 2^63
+
+struct Fold {
+  std::vector<Item> items;
+  int64_t pending = 0; // cycles since the last step
+  int64_t slots = 0, fmaSlots = 0, fmaElementsF32 = 0, fmaElementsF16 = 0;
+};
+
+class Folder {
+public:
+  Folder(const target::Target &target, const Role &role, int thread, const LatticeIndex &index)
+      : target(target), role(role), thread(thread), code(role.threads[thread]), index(index) {}
+
+  absl::StatusOr<ThreadProgram> run() {
+    Fold fold;
+    size_t at = 0;
+    if (absl::Status status = level(at, 0, fold); !status.ok())
+      return status;
+    if (at != code.size())
+      return error(at, "EndLoop without Loop");
+    ThreadProgram program;
+    program.items = std::move(fold.items);
+    program.tail = fold.pending;
+    program.slots = fold.slots;
+    program.fmaSlots = fold.fmaSlots;
+    program.fmaElementsF32 = fold.fmaElementsF32;
+    program.fmaElementsF16 = fold.fmaElementsF16;
+    return program;
+  }
+
+private:
+  absl::Status error(size_t at, const std::string &what) const {
+    return absl::InvalidArgumentError(
+        absl::StrCat("role ", role.name, " thread ", thread, " instruction ", at, ": ", what));
+  }
+
+  absl::Status level(size_t &at, int depth, Fold &fold) {
+    for (; at < code.size(); ++at) {
+      const Instruction &instruction = code[at];
+      if (instruction.opcode == Opcode::EndLoop)
+        return absl::OkStatus();
+      absl::Status status =
+          instruction.opcode == Opcode::Loop ? loop(at, depth, fold) : plain(instruction, at, fold);
+      if (!status.ok())
+        return status;
+      if (fold.slots > kCyclesLimit)
+        return error(at, absl::StrCat("more than ", kCyclesLimit, " cycles in one sample"));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status loop(size_t &at, int depth, Fold &fold) {
+    if (depth == kMaxDims)
+      return error(at, absl::StrCat("loops nest deeper than ", kMaxDims));
+    const int64_t trips = std::max<int64_t>(0, code[at].extent[0].at(index));
+    const size_t begin = at++;
+    Fold body;
+    body.pending = body.slots = target.loopCycles;
+    if (absl::Status status = level(at, depth + 1, body); !status.ok())
+      return status;
+    if (at == code.size())
+      return error(begin, "Loop without EndLoop");
+    if (trips == 0)
+      return absl::OkStatus();
+    if (body.slots > kCyclesLimit / trips)
+      return error(begin, absl::StrCat("more than ", kCyclesLimit, " cycles in one sample"));
+    fold.slots += trips * body.slots;
+    fold.fmaSlots += trips * body.fmaSlots;
+    fold.fmaElementsF32 += trips * body.fmaElementsF32;
+    fold.fmaElementsF16 += trips * body.fmaElementsF16;
+    if (body.items.empty()) {
+      fold.pending += trips * body.pending;
+      return absl::OkStatus();
+    }
+    if (body.items.size() == 1 && trips > kMergedTrips && !(body.items[0].out.slot >= 0 && body.items[0].out.count == 0)) {
+      merge(body, trips, fold);
+      return absl::OkStatus();
+    }
+    if (trips == 1) {
+      body.items[0].before += fold.pending;
+      append(body.items, fold);
+      fold.pending = body.pending;
+      return absl::OkStatus();
+    }
+    flush(fold, begin);
+    Item mark;
+    mark.kind = ItemKind::LoopBegin;
+    mark.trips = trips;
+    fold.items.push_back(mark);
+    const auto first = int32_t(fold.items.size());
+    flush(body, begin);
+    append(body.items, fold);
+    mark.kind = ItemKind::LoopEnd;
+    mark.body = first;
+    fold.items.push_back(mark);
+    return absl::OkStatus();
+  }
+
+  // Inner loops' jump targets move with the items.
+  static void append(const std::vector<Item> &items, Fold &fold) {
+    const auto base = int32_t(fold.items.size());
+    for (Item item : items) {
+      if (item.kind == ItemKind::LoopEnd)
+        item.body += base;
+      fold.items.push_back(item);
+    }
+  }
+
+  // Pending cycles become a step without operands, so that a loop's edges keep them.
+  static void flush(Fold &fold, size_t at) {
+    if (fold.pending == 0)
+      return;
+    Item item;
+    item.instruction = int32_t(at);
+    item.before = fold.pending;
+    fold.items.push_back(item);
+    fold.pending = 0;
+  }
+
+  static void merge(const Fold &body, int64_t trips, Fold &fold) {
+    Item item = body.items[0];
+    const int64_t iteration = item.before + item.setup + item.stream + item.controls + body.pending;
+    item.stream = trips * (iteration - item.controls) - item.before - item.setup;
+    item.controls *= trips;
+    item.before += fold.pending;
+    for (Access *access : {&item.in[0], &item.in[1], &item.out})
+      access->count *= trips;
+    fold.items.push_back(item);
+    fold.pending = 0;
+  }
+
+  Access access(const Instruction &instruction, OperandSlot which, int64_t elements) const {
+    const Operand &operand = which == OperandSlot::Dst ? instruction.dst : which == OperandSlot::A ? instruction.a : instruction.b;
+    Access result;
+    if (operand.kind == OperandKind::Queue) {
+      result.slot = operand.queue;
+      result.count = wsc::timing::fabricWords(operandType(instruction, which), elements);
+    } else if (operand.kind == OperandKind::Fifo) {
+      result.slot = int32_t(role.queues.size()) + operand.buffer;
+      result.count = elements;
+    }
+    return result;
+  }
+
+  absl::Status plain(const Instruction &instruction, size_t at, Fold &fold) {
+    Item item;
+    item.instruction = int32_t(at);
+    if (instruction.opcode == Opcode::SendControl) { // one word, no descriptor to set up
+      ++fold.slots;
+      if (!fold.items.empty() && fold.pending == 0 && fold.items.back().kind == ItemKind::Step &&
+          fold.items.back().out.slot == instruction.dst.queue) {
+        ++fold.items.back().controls;
+        return absl::OkStatus();
+      }
+      item.out.slot = instruction.dst.queue;
+      item.controls = 1;
+      emit(item, fold);
+      return absl::OkStatus();
+    }
+    const int64_t elements = instructionElements(instruction, index);
+    if (elements == 0)
+      return absl::OkStatus();
+    if (elements > kCyclesLimit)
+      return error(at, absl::StrCat(elements, " elements in one instruction"));
+    item.out = access(instruction, OperandSlot::Dst, elements);
+    item.in[0] = access(instruction, OperandSlot::A, elements);
+    item.in[1] = access(instruction, OperandSlot::B, elements);
+    if (item.in[0].slot == item.in[1].slot && item.in[0].slot >= 0) {
+      item.in[0].count += item.in[1].count;
+      item.in[1] = Access();
+    }
+    if (item.in[0].slot < 0)
+      std::swap(item.in[0], item.in[1]);
+    int64_t words = 0;
+    for (const Access *a : {&item.in[0], &item.in[1], &item.out})
+      if (a->slot >= 0 && a->slot < int32_t(role.queues.size()))
+        words = std::max(words, a->count);
+    const int64_t cycles = wsc::timing::instructionCycles(target, instruction.opcode, instruction.type, elements, words);
+    fold.slots += cycles;
+    if (instruction.opcode == Opcode::Fma) {
+      fold.fmaSlots += cycles;
+      const bool half = instruction.type == ElementType::F16 || instruction.type == ElementType::BF16;
+      (half ? fold.fmaElementsF16 : fold.fmaElementsF32) += elements;
+    }
+    if (item.in[0].slot < 0 && item.out.slot < 0) {
+      fold.pending += cycles;
+      return absl::OkStatus();
+    }
+    item.setup = target.vectorSetupCycles;
+    item.stream = cycles - item.setup;
+    emit(item, fold);
+    return absl::OkStatus();
+  }
+
+  static void emit(Item item, Fold &fold) {
+    item.before = fold.pending;
+    fold.items.push_back(item);
+    fold.pending = 0;
+  }
+
+  const target::Target &target;
+  const Role &role;
+  const int thread;
+  const Thread &code;
+  const LatticeIndex &index;
+};
+
+} // namespace
+
+absl::StatusOr<ThreadProgram> foldThread(const target::Target &target, const Role &role, int thread,
+                                         const LatticeIndex &index) {
+  return Folder(target, role, thread, index).run();
+}
+
+} // namespace wsc::emulator::timing

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A core's thread reduced to what time depends on: steps that move words, and the cycles between them.
+//
+// Instructions without queue and FIFO operands are folded into `before` of the next step that has one; a loop whose body
+// moves no words becomes one number. Loops that do move words stay loops (LoopBegin, LoopEnd), except that a body with a
+// single step and more than kMergedTrips iterations becomes one train: total words, mean rate.
+#pragma once
+
+#include "runtime/format/Executable.h"
+
+#include "absl/status/statusor.h"
+
+#include <vector>
+
+namespace wsc::emulator::timing {
+
+constexpr int64_t kMergedTrips = 8;
+
+// A queue or FIFO operand. `slot`: index into Role::queues, or queues.size() + index into Role::buffers; -1: none.
+struct Access {
+  int32_t slot = -1;
+  int64_t count = 0; // fabric words, or elements of the FIFO
+};
+
+enum class ItemKind : uint8_t { Step, LoopBegin, LoopEnd };
+
+struct Item {
+  ItemKind kind = ItemKind::Step;
+  int32_t instruction = 0; // index in the thread, for messages
+  int64_t before = 0;      // cycles of computation ahead of the step
+  int64_t setup = 0;       // cycles from issue to the first element
+  int64_t stream = 0;      // cycles from the first element to past the last, never less than the words of any operand
+  Access in[2], out;       // out.count = 0 with a slot: a control word of its own
+  int64_t controls = 0;    // control words that follow the last word of `out`, one cycle each
+  int64_t trips = 0;       // LoopBegin
+  int32_t body = 0;        // LoopEnd: index of the body's first item
+};
+
+struct ThreadProgram {
+  std::vector<Item> items;
+  int64_t tail = 0;        // cycles after the last step
+  int64_t slots = 0;       // issue slots per sample
+  int64_t fmaSlots = 0;    // of these, in Fma
+  int64_t fmaElementsF32 = 0, fmaElementsF16 = 0;
+};
+
+// Place in a program. `item` = items.size(): the sample is over.
+struct Cursor {
+  int32_t item = 0, depth = 0;
+  int64_t left[format::kMaxDims] = {};
+
+  // From the program's beginning to its first step.
+  void begin(const ThreadProgram &program);
+  // To the step after this one.
+  void next(const ThreadProgram &program);
+
+private:
+  void settle(const ThreadProgram &program);
+};
+
+// The thread's program on the core `index` of `role`. Errors: unbalanced or too deep loops, overflow of counts.
+absl::StatusOr<ThreadProgram> foldThread(const target::Target &target, const format::Role &role, int thread,
+                                         const format::LatticeIndex &index);
+
+} // namespace wsc::emulator::timing

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a process promises to take: the words of its current step that only this input can hold up, and those of the steps after it
+// that do nothing but take from the same queue and store.
+#include "runtime/emulator/timing/Simulation.h"
+
+#include <algorithm>
+
+namespace wsc::emulator::timing {
+
+// The sink will take words up to `words` from cycle `first` to `last`. Wakes the source that waited for it.
+void Simulation::raise(int32_t s, int64_t words, int64_t first, int64_t last) {
+  SinkState &sink = sinks[s];
+  if (words <= sink.promised)
+    return;
+  if (!sink.ready.empty())
+    first = std::max(first, sink.ready.back().last + 1);
+  sink.ready.push_back({sink.promised, words, first, std::max(first, last)});
+  sink.promised = words;
+  const int32_t c = model.sinks[s].channel;
+  if (channels[c].watched == s)
+    enqueue(model.slots[model.segments[channels[c].segment].slot].process);
+}
+
+void Simulation::promise(int32_t p) {
+  ProcessState &state = processes[p];
+  if (state.serial < state.promisedSerial)
+    return;
+  const Item &item = programOf(p).items[state.cursor.item];
+  if (item.in[0].slot < 0)
+    return;
+  const int64_t scale = scaleOf(p, item);
+  const int64_t output = outputLimit(p, item, scale);
+  bool whole = item.in[1].slot < 0;
+  for (int i = 0; i < 2; ++i) {
+    const Access &in = item.in[i];
+    if (in.slot < 0)
+      continue;
+    const int64_t reach = std::min(output, inputLimit(p, item, 1 - i, scale));
+    whole &= reach == scale;
+    if (reach <= state.done)
+      continue;
+    const Slot &slot = slotOf(p, in);
+    const int64_t words = mulDivUp(in.count, reach, scale);
+    bool more = false;
+    for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k)
+      more |= sinks[model.slotSinks[k]].promised < sinks[model.slotSinks[k]].base + words;
+    if (!more)
+      continue;
+    const Span when = span(p, item, state.done, reach, scale, i, nullptr, nullptr);
+    for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k) {
+      const int32_t s = model.slotSinks[k];
+      raise(s, sinks[s].base + words, when.first, when.last);
+    }
+  }
+  if (whole) {
+    state.promisedSerial = state.serial + 1;
+    const SinkState &sink = sinks[model.slotSinks[slotOf(p, item.in[0]).firstSink]];
+    promiseAhead(p, item, sink.ready.empty() ? state.clock : sink.ready.back().last + 1);
+  }
+}
+
+// `clock`: when `current` would be done if its words were there.
+void Simulation::promiseAhead(int32_t p, const Item &current, int64_t clock) {
+  ProcessState &state = processes[p];
+  const ThreadProgram &program = programOf(p);
+  const int32_t firstSlot = model.units[model.processes[p].unit].firstSlot;
+  int32_t pushSlot = current.out.count > 0 ? current.out.slot : -1;
+  int64_t pushWords = current.out.count > 0 ? current.out.count - mulDiv(current.out.count, state.done, scaleOf(p, current)) : 0;
+  const Slot &slot = slotOf(p, current.in[0]);
+  Cursor cursor = state.cursor;
+  for (cursor.next(program); cursor.item < int32_t(program.items.size()); cursor.next(program)) {
+    const Item &item = program.items[cursor.item];
+    if (item.in[0].slot < 0 && item.out.slot < 0) { // computation
+      clock += item.before;
+      ++state.promisedSerial;
+      continue;
+    }
+    if (item.in[0].slot != current.in[0].slot || item.in[1].slot >= 0)
+      return;
+    int64_t first = clock + item.before + item.setup;
+    if (item.out.slot >= 0) {
+      const Slot &push = model.slots[firstSlot + item.out.slot];
+      if (item.out.count == 0 || push.numFeeds != 1 || !model.channels[model.feeds[push.firstFeed].channel].fifo ||
+          (pushSlot >= 0 && pushSlot != item.out.slot))
+        return;
+      pushSlot = item.out.slot;
+      pushWords += item.out.count;
+      const int32_t c = model.feeds[push.firstFeed].channel;
+      const int32_t s = model.channels[c].firstSink;
+      const int64_t room = channels[c].produced + pushWords - model.sinks[s].capacity;
+      if (room > sinks[s].promised)
+        return;
+      if (room > 0 && !sinks[s].ready.empty() && room > sinks[s].ready.front().begin)
+        first = std::max(first, sinks[s].ready.back().start(std::max(sinks[s].ready.back().begin, room - 1)) + 1);
+    }
+    const int64_t last = first + std::max<int64_t>(0, cyclesOf(p, item) - 1);
+    for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k) {
+      const int32_t s = model.slotSinks[k];
+      raise(s, sinks[s].promised + item.in[0].count, first, last);
+    }
+    clock = last + 1;
+    ++state.promisedSerial;
+  }
+}
+
+} // namespace wsc::emulator::timing

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Progress: a worklist of processes, each carried as far as the words and room known so far allow.
+#include "runtime/emulator/timing/Simulation.h"
+
+#include <algorithm>
+
+namespace wsc::emulator::timing {
+
+Simulation::Simulation(const Model &model)
+    : model(model), channels(model.channels.size()), sinks(model.sinks.size()), feeds(model.feeds.size()), slots(model.slots.size()),
+      processes(model.processes.size()) {
+  for (size_t c = 0; c < channels.size(); ++c)
+    channels[c].segment = model.channels[c].firstSegment;
+  for (size_t p = 0; p < processes.size(); ++p)
+    processes[p].cursor.begin(programOf(int32_t(p)));
+}
+
+void Simulation::enqueue(int32_t p) {
+  if (processes[p].queued)
+    return;
+  processes[p].queued = true;
+  work.push_back(p);
+}
+
+bool Simulation::runSample() {
+  ++limit;
+  work.clear();
+  workHead = 0;
+  for (ProcessState &state : processes)
+    state.waitWords = state.waitRoom = 0;
+  // Everybody promises before anybody sends, so that trains need not be cut.
+  for (int32_t p = 0; p < int32_t(processes.size()); ++p) {
+    if (reachStep(p))
+      promise(p);
+    enqueue(p);
+  }
+  while (workHead < work.size()) {
+    const int32_t p = work[workHead++];
+    if (workHead > 65536 && workHead * 2 > work.size()) {
+      work.erase(work.begin(), work.begin() + int64_t(workHead));
+      workHead = 0;
+    }
+    processes[p].queued = false;
+    advance(p);
+  }
+  return std::all_of(processes.begin(), processes.end(), [&](const ProcessState &state) { return state.sample == limit; });
+}
+
+void Simulation::trim() {
+  for (ChannelState &channel : channels)
+    channel.curve.clear();
+  for (size_t s = 0; s < sinks.size(); ++s) {
+    SinkState &sink = sinks[s];
+    sink.arrivalHint = sink.readyHint = 0;
+    const int64_t needed = channels[model.sinks[s].channel].produced - model.sinks[s].capacity;
+    auto keep = std::find_if(sink.ready.begin(), sink.ready.end(), [&](const Piece &piece) { return piece.end > needed; });
+    sink.ready.erase(sink.ready.begin(), keep);
+  }
+}
+
+void Simulation::endSample(int32_t p) {
+  ProcessState &state = processes[p];
+  const ThreadProgram &program = programOf(p);
+  const Unit &unit = model.units[model.processes[p].unit];
+  state.clock += program.tail;
+  state.finished = state.clock;
+  ++state.sample;
+  if (unit.numProcesses > 1 && state.running)
+    state.clock = std::max(state.clock, state.sampleStart + unit.busy);
+  state.running = false;
+  state.cursor.begin(program);
+}
+
+// Carries the process over cycles of computation to its next step with words.
+bool Simulation::reachStep(int32_t p) {
+  ProcessState &state = processes[p];
+  const ThreadProgram &program = programOf(p);
+  for (;;) {
+    if (state.sample == limit)
+      return false;
+    if (state.cursor.item == int32_t(program.items.size())) {
+      endSample(p);
+      continue;
+    }
+    const Item &item = program.items[state.cursor.item];
+    if (item.in[0].slot >= 0 || item.out.count > 0)
+      return true;
+    if (!state.running) {
+      state.running = true;
+      state.sampleStart = state.clock;
+    }
+    state.clock += item.before + item.setup + item.stream;
+    if (item.controls > 0)
+      state.clock += item.controls * slotOf(p, item.out).cores;
+    ++state.serial;
+    state.cursor.next(program);
+  }
+}
+
+int64_t Simulation::scaleOf(int32_t p, const Item &item) const {
+  int64_t scale = std::max(item.in[0].count, item.in[1].count);
+  if (item.out.count > 0)
+    scale = std::max(scale, item.out.count * slotOf(p, item.out).cores);
+  return scale;
+}
+
+int64_t Simulation::cyclesOf(int32_t p, const Item &item) const {
+  int64_t cycles = item.stream + item.controls;
+  if (item.out.count > 0)
+    if (const int64_t cores = slotOf(p, item.out).cores; cores > 1)
+      cycles = std::max(cycles, cores * (item.out.count + item.controls));
+  return cycles;
+}
+
+// How far the words produced so far carry input i of the step.
+int64_t Simulation::inputLimit(int32_t p, const Item &item, int i, int64_t scale) const {
+  const Access &in = item.in[i];
+  if (in.slot < 0)
+    return scale;
+  const Slot &slot = slotOf(p, in);
+  int64_t reach = scale;
+  for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k) {
+    const int32_t s = model.slotSinks[k];
+    const int64_t words = channels[model.sinks[s].channel].produced - sinks[s].base;
+    if (words < in.count)
+      reach = std::min(reach, mulDiv(words, scale, in.count));
+  }
+  return reach;
+}
+
+FeedState &Simulation::feedState(int32_t p, int32_t feed) {
+  FeedState &state = feeds[feed];
+  if (state.sample != processes[p].sample) {
+    state.sample = processes[p].sample;
+    state.segment = model.feeds[feed].firstSegment;
+  }
+  return state;
+}
+
+int64_t &Simulation::sentOf(int32_t p, int32_t slot) {
+  SlotState &state = slots[slot];
+  if (state.sample != processes[p].sample) {
+    state.sample = processes[p].sample;
+    state.sent = 0;
+  }
+  return state.sent;
+}
+
+// Words of the segment that are out when a step of `count` words that follows `sent` words has come to done/scale.
+int64_t Simulation::segmentWords(const SourceSegment &segment, int64_t sent, int64_t count, int64_t done, int64_t scale) const {
+  const int64_t before = (sent - segment.sourceBegin) * segment.cores;
+  return std::clamp<int64_t>(before + mulDiv(count * segment.cores, done, scale), 0, segment.words());
+}
+
+// Up to which word of the channel there is room; at least `wanted` if it returns `wanted`. Otherwise the holding sink is watched.
+int64_t Simulation::room(int32_t c, int64_t wanted) {
+  const Channel &channel = model.channels[c];
+  ChannelState &state = channels[c];
+  const auto bound = [&](int32_t s) { return sinks[s].promised + model.sinks[s].capacity; };
+  if (state.watched >= 0 && bound(state.watched) <= state.produced)
+    return state.produced;
+  int64_t least = wanted;
+  int32_t holder = -1;
+  for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s)
+    if (bound(s) < least) {
+      least = bound(s);
+      holder = s;
+    }
+  state.watched = holder;
+  return least;
+}
+
+// How far room and turn in the output's channels let the step go.
+int64_t Simulation::outputLimit(int32_t p, const Item &item, int64_t scale) {
+  if (item.out.count == 0)
+    return scale;
+  const int32_t slotIndex = model.units[model.processes[p].unit].firstSlot + item.out.slot;
+  const Slot &slot = model.slots[slotIndex];
+  const int64_t sent = sentOf(p, slotIndex), count = item.out.count;
+  int64_t reach = scale;
+  for (int32_t f = slot.firstFeed; f < slot.firstFeed + slot.numFeeds; ++f) {
+    const FeedState &feed = feedState(p, f);
+    if (feed.segment < 0)
+      continue;
+    const SourceSegment &segment = model.segments[feed.segment];
+    const int64_t before = (sent - segment.sourceBegin) * segment.cores; // words of the segment out before the step, or still ahead of it (< 0)
+    const int64_t total = count * segment.cores;
+    if (before + total <= 0)
+      continue;
+    const int32_t c = model.feeds[f].channel;
+    int64_t words = 0; // of the segment
+    if (channels[c].segment == feed.segment) {
+      const int64_t end = channels[c].segmentBase + std::min(segment.words(), before + total);
+      words = room(c, end) - channels[c].segmentBase;
+    } else {
+      words = std::max<int64_t>(0, before);
+    }
+    if (words < before + total) {
+      const bool whole = words == segment.words(); // the piece must hold the segment's last word
+      const int64_t part = std::max<int64_t>(0, words - before);
+      reach = std::min(reach, whole ? mulDivUp(part, scale, total) : mulDiv(part, scale, total));
+    }
+  }
+  return reach;
+}
+
+void Simulation::advance(int32_t p) {
+  ProcessState &state = processes[p];
+  while (reachStep(p)) {
+    const Item &item = programOf(p).items[state.cursor.item];
+    const int64_t scale = scaleOf(p, item);
+    int64_t reach = std::min(inputLimit(p, item, 0, scale), inputLimit(p, item, 1, scale));
+    if (reach > state.done)
+      reach = std::min(reach, outputLimit(p, item, scale));
+    if (reach > state.done) {
+      commit(p, item, reach, scale);
+      if (state.done == scale)
+        finishStep(p, item);
+      continue;
+    }
+    block(p, item);
+    promise(p);
+    return;
+  }
+}
+
+void Simulation::finishStep(int32_t p, const Item &item) {
+  ProcessState &state = processes[p];
+  for (const Access &in : item.in)
+    if (in.slot >= 0) {
+      const Slot &slot = slotOf(p, in);
+      for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k)
+        sinks[model.slotSinks[k]].base += in.count;
+    }
+  if (item.out.count > 0)
+    sentOf(p, model.units[model.processes[p].unit].firstSlot + item.out.slot) += item.out.count;
+  state.clock = state.lastCycle + 1;
+  state.done = 0;
+  ++state.serial;
+  state.cursor.next(programOf(p));
+}
+
+// Leaves word with every channel whose next words matter. A step that only stores is woken once, for its last word.
+void Simulation::block(int32_t p, const Item &item) {
+  const bool passesOn = item.out.count > 0 || item.in[1].slot >= 0;
+  for (const Access &in : item.in) {
+    if (in.slot < 0)
+      continue;
+    const Slot &slot = slotOf(p, in);
+    for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k) {
+      const int32_t s = model.slotSinks[k];
+      const int64_t produced = channels[model.sinks[s].channel].produced, end = sinks[s].base + in.count;
+      if (produced < end)
+        sinks[s].wakeAt = passesOn ? produced + 1 : end;
+    }
+  }
+}
+
+} // namespace wsc::emulator::timing

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Solves a model sample by sample: how far every process gets (exactly, by word counts) and when (by trains of words).
+//
+// A step of a process is a train: it moves the words of all its operands side by side. Two watermarks drive the solution:
+//  - `produced` of a channel: words that are certain to be sent, with their times (a curve of linear pieces);
+//  - `promised` of a sink: words it will take as soon as they are there, because nothing else can hold it up, with the earliest times.
+// A source may send up to min over sinks (promised + capacity); a step may run up to the words produced on its inputs. Both only grow, so the
+// worklist reaches the one least fixpoint whatever its order (the network is a Kahn network); it moves whole trains, not queue
+// lengths, because a relay's promise passes on what its own sinks promise, and a sink that only stores promises the
+// whole step and those that follow. A piece of a train then is timed by
+//    first ≥ issue + set-up, arrival of its first words, room for its first words
+//    last  ≥ first + length − 1, and for every kink of an input's or sink's curve: the kink + the words left after it.
+// If the worklist runs dry before all processes have finished the sample, the program is not live.
+//
+// Approximations: inside a piece words are evenly spaced; a word that waits for its turn in a gather waits in its core; threads of a
+// core share issue slots on average (a thread's sample starts at least `busy` cycles after its sample before).
+#pragma once
+
+#include "runtime/emulator/timing/Model.h"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace wsc::emulator::timing {
+
+// Words [begin, end) evenly between cycle `first` and cycle `last`.
+struct Piece {
+  int64_t begin, end, first, last;
+
+  // When the word is out (its slot's last cycle), and when its slot begins.
+  int64_t done(int64_t word) const { return last - (end - 1 - word) * (last - first + 1) / (end - begin); }
+  int64_t start(int64_t word) const { return first + (word - begin) * (last - first + 1) / (end - begin); }
+};
+using Curve = std::vector<Piece>;
+
+constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+
+struct ChannelState {
+  int64_t produced = 0;
+  Curve curve;
+  int32_t segment = 0;     // whose turn it is: index into Model::segments
+  int64_t segmentBase = 0; // word at which that segment began
+  int64_t lastCycle = -1;  // of the last word sent
+  int32_t watched = -1;    // the sink whose promise holds the source up
+};
+
+struct SinkState {
+  int64_t base = 0;     // words taken before the current step
+  int64_t promised = 0;
+  Curve ready;
+  uint32_t arrivalHint = 0, readyHint = 0;
+  int64_t wakeAt = kNever; // wake the process when this many words are produced
+};
+
+struct FeedState {
+  int64_t sample = -1;
+  int32_t segment = -1; // the next own segment; -1: none left in this sample
+};
+
+struct SlotState {
+  int64_t sample = -1, sent = 0; // words of one core sent in this sample before the current step
+};
+
+struct ProcessState {
+  Cursor cursor;
+  int64_t sample = 0;
+  int64_t serial = 0;   // steps reached so far, over all samples
+  int64_t promisedSerial = 0; // steps before this one are promised completely
+  int64_t done = 0;     // progress in the current step, 0 … scale
+  int64_t clock = 0;    // when the step before was done
+  int64_t lastCycle = 0; // of the progress so far
+  int64_t sampleStart = 0; // first cycle of the sample's first step
+  int64_t waitWords = 0, waitRoom = 0; // cycles held up in this sample
+  int64_t finished = 0; // when the last finished sample was done
+  bool running = false; // the sample's first step has begun
+  bool queued = false;
+};
+
+struct Blocker {
+  enum Kind { Words, Room, Turn } kind = Words;
+  int32_t channel = -1, process = -1; // what it waits for, and who would have to move
+  int64_t have = 0, need = 0;
+};
+
+class Simulation {
+public:
+  explicit Simulation(const Model &model);
+
+  // Runs every process through one more sample; false: not live, see blockers.
+  bool runSample();
+  // Forgets what later samples do not need.
+  void trim();
+
+  const ProcessState &process(int32_t p) const { return processes[p]; }
+  bool unfinished(int32_t p) const { return processes[p].sample < limit; }
+  Blocker blockerOf(int32_t p);
+
+private:
+  struct Span {
+    int64_t first, last;
+  };
+
+  const ThreadProgram &programOf(int32_t p) const { return model.programs[model.processes[p].program]; }
+  const Slot &slotOf(int32_t p, const Access &access) const { return model.slots[model.units[model.processes[p].unit].firstSlot + access.slot]; }
+
+  // Simulation.cpp: progress.
+  void enqueue(int32_t p);
+  void advance(int32_t p);
+  bool reachStep(int32_t p); // false: the sample limit is reached
+  void endSample(int32_t p);
+  void finishStep(int32_t p, const Item &item);
+  void block(int32_t p, const Item &item);
+  int64_t scaleOf(int32_t p, const Item &item) const;
+  int64_t cyclesOf(int32_t p, const Item &item) const;
+  int64_t inputLimit(int32_t p, const Item &item, int i, int64_t scale) const;
+  int64_t outputLimit(int32_t p, const Item &item, int64_t scale);
+  int64_t room(int32_t channel, int64_t wanted);
+  FeedState &feedState(int32_t p, int32_t feed);
+  int64_t &sentOf(int32_t p, int32_t slot);
+  int64_t segmentWords(const SourceSegment &segment, int64_t sent, int64_t count, int64_t done, int64_t scale) const;
+
+  // Spans.cpp: times.
+  Span span(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, int skipInput, int64_t *waitWords, int64_t *waitRoom);
+  void boundByInputs(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, int skipInput, bool lastPart, Span &span);
+  void boundByOutputs(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, bool lastPart, Span &span);
+  void commit(int32_t p, const Item &item, int64_t to, int64_t scale);
+  void send(int32_t p, int32_t feed, const Item &item, int64_t to, int64_t scale, const Span &span);
+
+  // Promises.cpp.
+  void promise(int32_t p);
+  void promiseAhead(int32_t p, const Item &current, int64_t clock);
+  void raise(int32_t sink, int64_t words, int64_t first, int64_t last);
+
+  const Model &model;
+  int64_t limit = 0;
+  std::vector<ChannelState> channels;
+  std::vector<SinkState> sinks;
+  std::vector<FeedState> feeds;
+  std::vector<SlotState> slots;
+  std::vector<ProcessState> processes;
+  std::vector<int32_t> work; // first in, first out from workHead
+  size_t workHead = 0;
+};
+
+// a·b/c rounded down; a, b, c ≥ 0, any product.
+inline int64_t mulDiv(int64_t a, int64_t b, int64_t c) {
+  if (b == c)
+    return a;
+  if (uint64_t(a) < (1u << 31) && uint64_t(b) < (1u << 31))
+    return a * b / c;
+  return int64_t(__int128(a) * b / c);
+}
+inline int64_t mulDivUp(int64_t a, int64_t b, int64_t c) {
+  if (b == c)
+    return a;
+  if (uint64_t(a) < (1u << 31) && uint64_t(b) < (1u << 31))
+    return (a * b + c - 1) / c;
+  return int64_t((__int128(a) * b + c - 1) / c);
+}
+
+} // namespace wsc::emulator::timing

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A session: a mapped and verified executable, its engine, and the timing of each entry once it has been asked for.
+#include "runtime/session/Session.h"
+
+#include "runtime/emulator/Interpreter.h"
+#include "runtime/emulator/LatticeWalk.h"
+#include "runtime/format/Reader.h"
+#include "runtime/format/Verifier.h"
+#include "runtime/session/TensorFile.h"
+
+#include "absl/strings/str_cat.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace wsc {
+
+using namespace format;
+
+struct Session::Impl {
+  std::string path;
+  Executable executable;
+  std::unique_ptr<emulator::CoreEngine> engine; // views executable
+  std::vector<std::optional<emulator::TimingResult>> timings;
+
+  absl::Status checkEntry(int entry) const {
+    if (entry < 0 || entry >= int(executable.entries.size()))
+      return absl::InvalidArgumentError(absl::StrCat("entry ", entry, " does not exist; ", path, " has ", executable.entries.size()));
+    return absl::OkStatus();
+  }
+
+  // The one configuration an entry runs.
+  absl::StatusOr<int> configurationOf(int entry) const {
+    if (absl::Status status = checkEntry(entry); !status.ok())
+      return status;
+    int configuration = -1, runs = 0;
+    for (const Step &step : executable.entries[entry].steps)
+      if (step.kind == StepKind::Run) {
+        configuration = step.configuration;
+        ++runs;
+      }
+    if (runs != 1)
+      return absl::UnimplementedError(absl::StrCat("entry ", executable.entries[entry].name, " runs ", runs,
+                                                   " configurations one after another; timing and replay know entries that run one"));
+    return configuration;
+  }
+
+  absl::StatusOr<std::vector<emulator::HostTensor>> gather(int entry, const std::map<std::string, Tensor> &inputs) const;
+  std::vector<Tensor> label(int entry, std::vector<emulator::HostTensor> outputs) const;
+  absl::StatusOr<int> findState(const std::string &name) const;
+};
+
+namespace {
+
+std::string listNames(const std::vector<TensorType> &tensors) {
+  std::string text;
+  for (const TensorType &tensor : tensors)
+    absl::StrAppend(&text, text.empty() ? "" : ", ", tensor.name, " ", describe(tensor));
+  return text.empty() ? "none" : text;
+}
+
+// xorshift64*: the same cores for the same seed on every host.
+class Random {
+public:
+  explicit Random(uint64_t seed) : state(seed * 0x9E3779B97F4A7C15ull + 0x1234567ull) {
+    if (state == 0)
+      state = 1;
+  }
+  uint64_t below(uint64_t limit) {
+    state ^= state >> 12;
+    state ^= state << 25;
+    state ^= state >> 27;
+    return uint64_t((unsigned __int128)(state * 0x2545F4914F6CDD1Dull) * limit >> 64);
+  }
+
+private:
+  uint64_t state;
+};
+
+// "" if equal, else the first difference.
+std::string difference(const std::vector<std::byte> &engine, const std::vector<std::byte> &scalar) {
+  if (engine.size() != scalar.size())
+    return absl::StrCat("the engine has ", engine.size(), " bytes, the interpreter ", scalar.size());
+  const auto at = std::mismatch(engine.begin(), engine.end(), scalar.begin());
+  if (at.first == engine.end())
+    return "";
+  return absl::StrCat("byte ", at.first - engine.begin(), " is ", int(*at.first), " in the engine, ", int(*at.second), " in the interpreter");
+}
+
+absl::Status replayCore(const Executable &executable, const Role &role, const emulator::CoreEngine::CoreTrace &trace) {
+  auto [row, col] = emulator::latticePosition(role.cores, trace.index);
+  const std::string where = absl::StrCat("replay of role ", role.name, ", core (", row, ", ", col, "): ");
+  std::vector<std::vector<std::byte>> received(role.queues.size());
+  for (size_t q = 0; q < role.queues.size(); ++q)
+    if (!role.queues[q].output)
+      received[q] = trace.queueWords[q];
+  absl::StatusOr<emulator::CoreRun> run = emulator::interpretCore(executable, role, trace.index, {trace.buffersBefore}, received);
+  if (!run.ok())
+    return absl::Status(run.status().code(), absl::StrCat(where, std::string(run.status().message())));
+  for (size_t q = 0; q < role.queues.size(); ++q) {
+    const std::string found = role.queues[q].output ? difference(trace.queueWords[q], run->queueWords[q]) : difference({}, run->queueWords[q]);
+    if (!found.empty())
+      return absl::DataLossError(absl::StrCat(where, role.queues[q].output ? "words sent on queue " : "words left on queue ", q, " (colour ",
+                                              int(role.queues[q].colour), ") differ: ", found));
+  }
+  for (size_t b = 0; b < role.buffers.size(); ++b)
+    if (const std::string found = difference(trace.buffersAfter[b], run->image.buffers[b]); !found.empty())
+      return absl::DataLossError(absl::StrCat(where, "buffer ", role.buffers[b].name, " differs: ", found));
+  return absl::OkStatus();
+}
+
+} // namespace
+
+absl::StatusOr<std::vector<emulator::HostTensor>> Session::Impl::gather(int number, const std::map<std::string, Tensor> &inputs) const {
+  if (absl::Status status = checkEntry(number); !status.ok())
+    return status;
+  const Entry &entry = executable.entries[number];
+  for (const auto &[name, tensor] : inputs)
+    if (std::none_of(entry.inputs.begin(), entry.inputs.end(), [&, n = name](const TensorType &type) { return type.name == n; }))
+      return absl::InvalidArgumentError(
+          absl::StrCat("entry ", entry.name, " has no input ", name, "; its inputs are ", listNames(entry.inputs)));
+  std::vector<emulator::HostTensor> result;
+  for (const TensorType &type : entry.inputs) {
+    auto found = inputs.find(type.name);
+    if (found == inputs.end())
+      return absl::InvalidArgumentError(
+          absl::StrCat("input ", type.name, " of entry ", entry.name, " is not given; the inputs are ", listNames(entry.inputs)));
+    const Tensor &tensor = found->second;
+    if (tensor.type.type != type.type || tensor.type.shape != type.shape)
+      return absl::InvalidArgumentError(absl::StrCat("input ", type.name, " is ", describe(tensor.type), ", entry ", entry.name, " takes ", describe(type)));
+    const int64_t bytes = type.elements() * elementBytes(type.type);
+    if (int64_t(tensor.bytes.size()) != bytes)
+      return absl::InvalidArgumentError(absl::StrCat("input ", type.name, " has ", tensor.bytes.size(), " bytes, ", describe(type), " needs ", bytes));
+    result.push_back({tensor.bytes});
+  }
+  return result;
+}
+
+std::vector<Tensor> Session::Impl::label(int entry, std::vector<emulator::HostTensor> outputs) const {
+  std::vector<Tensor> result;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    result.push_back({executable.entries[entry].outputs[i], std::move(outputs[i].bytes)});
+  return result;
+}
+
+absl::StatusOr<int> Session::Impl::findState(const std::string &name) const {
+  std::vector<TensorType> types;
+  for (size_t s = 0; s < executable.states.size(); ++s) {
+    if (executable.states[s].tensor.name == name)
+      return int(s);
+    types.push_back(executable.states[s].tensor);
+  }
+  return absl::NotFoundError(absl::StrCat("no state variable ", name, "; there are: ", listNames(types)));
+}
+
+Session::Session() : impl(std::make_unique<Impl>()) {}
+Session::~Session() = default;
+
+absl::StatusOr<std::unique_ptr<Session>> Session::open(const std::string &path, const SessionOptions &options) {
+  absl::StatusOr<Executable> executable = loadExecutable(path, {.verifyWeightHashes = options.verifyWeightHashes});
+  if (!executable.ok())
+    return executable.status();
+  std::unique_ptr<Session> session(new Session());
+  Impl &impl = *session->impl;
+  impl.path = path;
+  impl.executable = *std::move(executable);
+  if (absl::Status status = verifyExecutable(impl.executable); !status.ok())
+    return absl::Status(status.code(), absl::StrCat(path, ": ", std::string(status.message())));
+  emulator::CoreEngineOptions engineOptions;
+  engineOptions.threads = options.threads;
+  engineOptions.schedule = options.worklist ? emulator::Schedule::Worklist : emulator::Schedule::Units;
+  auto engine = emulator::CoreEngine::create(impl.executable, engineOptions);
+  if (!engine.ok())
+    return absl::Status(engine.status().code(), absl::StrCat(path, ": ", std::string(engine.status().message())));
+  impl.engine = *std::move(engine);
+  impl.timings.resize(impl.executable.entries.size());
+  return session;
+}
+
+const Executable &Session::executable() const { return impl->executable; }
+
+absl::StatusOr<int> Session::findEntry(const std::string &name) const {
+  const std::vector<Entry> &entries = impl->executable.entries;
+  if (name.empty() && entries.size() == 1)
+    return 0;
+  const std::string wanted = name.empty() ? "main" : name;
+  std::string known;
+  for (size_t e = 0; e < entries.size(); ++e) {
+    if (entries[e].name == wanted)
+      return int(e);
+    absl::StrAppend(&known, known.empty() ? "" : ", ", entries[e].name);
+  }
+  return absl::NotFoundError(absl::StrCat("no entry ", wanted, "; ", impl->path, " has: ", known.empty() ? "none" : known));
+}
+
+absl::StatusOr<std::vector<Tensor>> Session::run(int entry, const std::map<std::string, Tensor> &inputs) {
+  auto host = impl->gather(entry, inputs);
+  if (!host.ok())
+    return host.status();
+  auto outputs = impl->engine->run(entry, *host);
+  if (!outputs.ok())
+    return outputs.status();
+  return impl->label(entry, *std::move(outputs));
+}
+
+absl::StatusOr<const emulator::TimingResult *> Session::timing(int entry) {
+  absl::StatusOr<int> configuration = impl->configurationOf(entry);
+  if (!configuration.ok())
+    return configuration.status();
+  std::optional<emulator::TimingResult> &cached = impl->timings[entry];
+  if (!cached) {
+    auto result = emulator::analyseTiming(impl->executable, *configuration, impl->engine->networks(*configuration));
+    if (!result.ok())
+      return result.status();
+    cached = *std::move(result);
+  }
+  return &*cached;
+}
+
+emulator::ValueCounters Session::counters(int entry) const { return impl->engine->counters(entry); }
+
+absl::StatusOr<Tensor> Session::readState(const std::string &name) const {
+  absl::StatusOr<int> state = impl->findState(name);
+  if (!state.ok())
+    return state.status();
+  return Tensor{impl->executable.states[*state].tensor, impl->engine->readState(*state).bytes};
+}
+
+absl::Status Session::writeState(const std::string &name, const Tensor &value) {
+  absl::StatusOr<int> state = impl->findState(name);
+  if (!state.ok())
+    return state.status();
+  const TensorType &type = impl->executable.states[*state].tensor;
+  if (value.type.type != type.type || value.type.shape != type.shape)
+    return absl::InvalidArgumentError(absl::StrCat("state variable ", name, " is ", describe(type), ", not ", describe(value.type)));
+  return impl->engine->writeState(*state, {value.bytes});
+}
+
+absl::Status Session::replay(int entry, const std::map<std::string, Tensor> &inputs, int count, uint64_t seed) {
+  absl::StatusOr<int> configurationIndex = impl->configurationOf(entry);
+  if (!configurationIndex.ok())
+    return configurationIndex.status();
+  auto host = impl->gather(entry, inputs);
+  if (!host.ok())
+    return host.status();
+  const Configuration &configuration = impl->executable.configurations[*configurationIndex];
+  int64_t cores = 0;
+  for (const Role &role : configuration.roles)
+    cores += role.cores.size();
+  if (cores == 0)
+    return absl::OkStatus();
+  Random random(seed);
+  std::vector<std::pair<int32_t, LatticeIndex>> picked;
+  for (int i = 0; i < count; ++i) {
+    auto ordinal = int64_t(random.below(uint64_t(cores)));
+    int32_t role = 0;
+    while (ordinal >= configuration.roles[role].cores.size())
+      ordinal -= configuration.roles[role++].cores.size();
+    picked.emplace_back(role, emulator::latticeIndex(configuration.roles[role].cores, ordinal));
+  }
+  std::vector<emulator::HostTensor> outputs;
+  auto traces = impl->engine->runTraced(entry, *host, picked, outputs);
+  if (!traces.ok())
+    return traces.status();
+  for (const auto &trace : *traces)
+    if (absl::Status status = replayCore(impl->executable, configuration.roles[trace.role], trace); !status.ok())
+      return status;
+  return absl::OkStatus();
+}
+
+} // namespace wsc

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The closing summary and the JSON of --stats. Field names are those of CLI.md in the project's conventions; unknown numbers are null.
+#include "tools/wsc-run/Run.h"
+
+#include "runtime/format/Disassembly.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+#include <sys/resource.h>
+
+namespace wsc::run {
+
+using namespace format;
+
+namespace {
+
+std::string quote(const std::string &text) {
+  std::string quoted = "\"";
+  for (char c : printable(text)) {
+    if (c == '"' || c == '\\')
+      quoted += '\\';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+int64_t peakBytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return int64_t(usage.ru_maxrss) * 1024;
+}
+
+std::string cycles(const Report &report, int64_t emulator::TimingResult::*field) {
+  return report.timing ? absl::StrCat(report.timing->*field) : std::string("null");
+}
+
+std::string kernelJson(const Report &report, size_t k) {
+  const Kernel &kernel = report.configuration->kernels[k];
+  std::string layers;
+  for (const std::string &layer : kernel.layers)
+    absl::StrAppend(&layers, layers.empty() ? "" : ", ", quote(layer));
+  std::string text = absl::StrCat("{\"name\": ", quote(kernel.name), ", \"layers\": [", layers, "], \"macs\": ", kernel.macs,
+                                  ", \"predicted_interval_cycles\": ", kernel.predictedIntervalCycles);
+  if (report.timing && k < report.timing->kernels.size()) {
+    const emulator::KernelTiming &timing = report.timing->kernels[k];
+    absl::StrAppend(&text, ", \"busy_cycles\": ", timing.busyCycles, ", \"interval_cycles\": ", timing.intervalCycles,
+                    ", \"fma_cycles\": ", timing.fmaCycles);
+  }
+  if (k < report.counters.kernelMacs.size())
+    absl::StrAppend(&text, ", \"executed_macs\": ", report.counters.kernelMacs[k]);
+  return text + "}";
+}
+
+std::string stallsJson(const Report &report) {
+  std::string text;
+  for (size_t k = 0; report.timing && report.configuration && k < report.timing->kernels.size(); ++k)
+    absl::StrAppend(&text, text.empty() ? "" : ",", "\n    {\"kernel\": ", quote(report.configuration->kernels[k].name),
+                    ", \"wait_words_cycles\": ", report.timing->kernels[k].waitWordsCycles,
+                    ", \"wait_room_cycles\": ", report.timing->kernels[k].waitRoomCycles, "}");
+  return absl::StrCat("[", text, "]");
+}
+
+} // namespace
+
+std::string summary(const Report &report, bool verbose) {
+  std::string text;
+  for (const TensorType &type : report.results)
+    absl::StrAppend(&text, "result       ", printable(type.name), " ", wsc::describe(type), "\n");
+  if (report.timing) {
+    const emulator::TimingResult &timing = *report.timing;
+    const double hertz = report.executable->target.clockGHz * 1e9;
+    absl::StrAppendFormat(&text, "latency      %d cycles (%.4g ms)\n", timing.latencyCycles, double(timing.latencyCycles) / hertz * 1e3);
+    absl::StrAppendFormat(&text, "interval     %d cycles (%.6g samples/s at %g GHz)\n", timing.intervalCycles,
+                          timing.intervalCycles > 0 ? hertz / double(timing.intervalCycles) : 0.0, report.executable->target.clockGHz);
+    absl::StrAppendFormat(&text, "utilisation  %.2f %% of %s's multiply-adds\n", 100 * timing.computeUtilisation, report.executable->target.name);
+    absl::StrAppend(&text, "bottleneck   ", printable(timing.bottleneck), "\n");
+  } else {
+    absl::StrAppend(&text, "cycles       unknown: ", printable(report.timingUnknown), "\n");
+  }
+  if (report.ranValues)
+    absl::StrAppendFormat(&text, "emulation    %d samples, %.4g s per sample, loaded in %.4g s\n", report.samples, report.secondsPerSample,
+                          report.loadSeconds);
+  if (verbose && report.timing && report.configuration) {
+    absl::StrAppendFormat(&text, "%-32s %12s %12s %12s %12s %12s\n", "kernel", "busy", "interval", "predicted", "waits words", "waits room");
+    for (size_t k = 0; k < report.timing->kernels.size(); ++k) {
+      const emulator::KernelTiming &timing = report.timing->kernels[k];
+      absl::StrAppendFormat(&text, "%-32s %12d %12d %12d %12d %12d\n", printable(report.configuration->kernels[k].name), timing.busyCycles,
+                            timing.intervalCycles, report.configuration->kernels[k].predictedIntervalCycles, timing.waitWordsCycles,
+                            timing.waitRoomCycles);
+    }
+  }
+  return text;
+}
+
+std::string statsJson(const Report &report) {
+  std::string kernels;
+  for (size_t k = 0; report.configuration && k < report.configuration->kernels.size(); ++k)
+    absl::StrAppend(&kernels, k ? "," : "", "\n    ", kernelJson(report, k));
+  std::string done;
+  for (size_t k = 0; report.timing && k < report.timing->sampleDone.size(); ++k)
+    absl::StrAppend(&done, k ? ", " : "", report.timing->sampleDone[k]);
+  return absl::StrCat(
+      "{\n  \"engine\": ", quote(report.engine), ",\n  \"threads\": ", report.threads, ",\n  \"samples\": ", report.samples,
+      ",\n  \"latency_cycles\": ", cycles(report, &emulator::TimingResult::latencyCycles),
+      ",\n  \"interval_cycles\": ", cycles(report, &emulator::TimingResult::intervalCycles), ",\n  \"sample_done_cycles\": [", done,
+      "],\n  \"macs\": ", report.counters.macs, ",\n  \"cores_fma\": ", report.counters.coresFma,
+      absl::StrFormat(",\n  \"load_seconds\": %.6f", report.loadSeconds),
+      report.ranValues ? absl::StrFormat(",\n  \"wall_seconds_per_sample\": %.6f", report.secondsPerSample)
+                       : std::string(",\n  \"wall_seconds_per_sample\": null"),
+      ",\n  \"peak_rss_bytes\": ", peakBytes(),
+      report.timing ? absl::StrFormat(",\n  \"utilisation\": %.6f", report.timing->computeUtilisation) : std::string(",\n  \"utilisation\": null"),
+      ",\n  \"bottleneck\": ", report.timing ? quote(report.timing->bottleneck) : std::string("null"), ",\n  \"kernels\": [", kernels,
+      "],\n  \"links\": {\"max_words\": ", cycles(report, &emulator::TimingResult::maxLinkWords),
+      ", \"max_name\": ", report.timing ? quote(report.timing->maxLinkName) : std::string("null"),
+      ", \"word_hops\": ", cycles(report, &emulator::TimingResult::linkWordHops), "},\n  \"stalls\": ", stallsJson(report), "\n}\n");
+}
+
+} // namespace wsc::run

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The parts of wsc-run: options, input samples, results, comparison, report.
+#pragma once
+
+#include "runtime/session/Session.h"
+#include "runtime/session/TensorFile.h"
+
+#include "absl/status/statusor.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace wsc::run {
+
+struct Options {
+  std::string model, entry, data, output, stateIn, stateOut, stats, verify;
+  std::vector<std::string> inputs; // NAME=FILE, or FILE
+  std::string engine = "core";
+  bool hasRandom = false, timingOnly = false, quiet = false, verbose = false;
+  uint64_t random = 0;
+  int samples = 0, replay = 0, threads = 0; // samples 0: as the inputs say
+  double rtol = 1e-3, atol = 1e-7;
+};
+
+// Fills `options`; returns -1 to go on, else the exit status (help and version are printed, errors too).
+int parseOptions(int argc, char **argv, Options &options);
+
+// Does all the options ask for; prints errors to stderr and the summary to stdout. Returns the exit status.
+int runTool(const Options &options);
+
+using Inputs = std::map<std::string, Tensor>;
+
+// The inputs of each sample. Data sets are read when their turn comes.
+class SampleSource {
+public:
+  static absl::StatusOr<SampleSource> create(const format::Entry &entry, const Options &options);
+  int count() const { return samples; }
+  absl::StatusOr<Inputs> sample(int k) const;
+
+private:
+  const format::Entry *entry = nullptr;
+  Inputs fixed;                      // --input
+  std::vector<std::string> dataSets; // --data
+  bool random = false;
+  uint64_t seed = 0;
+  int samples = 1;
+};
+
+// Folders of a data set: `folder` itself, or its test_data_set_0, 1, …
+std::vector<std::string> dataSetFolders(const std::string &folder);
+// Matches tensors read from a data set with an entry's: by name if all names fit, else by place.
+absl::StatusOr<Inputs> matchTensors(std::vector<Tensor> tensors, const std::vector<format::TensorType> &types, const std::string &where);
+// Seeded elements: floats in [-1, 1), integers in 0 … 15, booleans.
+Tensor randomTensor(const format::TensorType &type, uint64_t seed);
+
+// Writes results to a folder (NAME.npy, NAME.K.npy) or a .npz. results[k]: outputs of sample k.
+absl::Status writeResults(const std::vector<std::vector<Tensor>> &results, const std::string &output);
+
+struct Comparison {
+  std::string name;
+  double largestError = 0, expected = 0, got = 0, relativeL2 = 0;
+  int64_t place = -1;   // row-major element of the largest excess over the tolerance
+  int64_t outside = 0;  // elements with |got − expected| > atol + rtol·|expected|
+  bool passed() const { return outside == 0; }
+};
+// Error: different shapes.
+absl::StatusOr<Comparison> compareTensors(const Tensor &got, const Tensor &expected, double rtol, double atol);
+// "logits: largest error 1.2e-05 at [0,17] (got 0.5, expected 0.50001), relative L2 3e-06".
+std::string describe(const Comparison &comparison, const std::vector<int64_t> &shape);
+
+// What the summary and --stats tell.
+struct Report {
+  const format::Executable *executable = nullptr;
+  const format::Configuration *configuration = nullptr; // of the timing; null when unknown
+  const emulator::TimingResult *timing = nullptr;       // null: `timingUnknown` says why
+  std::string timingUnknown;
+  emulator::ValueCounters counters;
+  std::string engine;
+  int threads = 0, samples = 0;
+  double loadSeconds = 0, secondsPerSample = 0;
+  bool ranValues = false;
+  std::vector<format::TensorType> results;
+};
+std::string summary(const Report &report, bool verbose);
+std::string statsJson(const Report &report);
+
+} // namespace wsc::run
