@@ -10,7 +10,8 @@ namespace wsc::driver {
 // Adds all dialects of wsc, and the upstream dialects they stand on.
 void registerDialects(mlir::DialectRegistry &registry);
 
-// Adds all passes of wsc, and the upstream passes useful beside them (canonicalize, cse, …), to the global pass registry.
+// Adds all passes of wsc, and the upstream passes useful beside them (canonicalize, cse, …), to the global pass
+// registry.
 void registerPasses();
 
 } // namespace wsc::driver

@@ -65,8 +65,9 @@ class FromCore {
 public:
   absl::StatusOr<CoreModule> run(core::ExecutableOp op) {
     Executable &executable = module.executable;
-    absl::StatusOr<target::Target> target = op.getJson() ? target::parseTarget(op.getTarget().str(), "target of core.executable")
-                                                         : target::loadTarget(op.getTarget().str());
+    absl::StatusOr<target::Target> target = op.getJson()
+                                                ? target::parseTarget(op.getTarget().str(), "target of core.executable")
+                                                : target::loadTarget(op.getTarget().str());
     if (!target.ok())
       return target.status();
     executable.target = *std::move(target);
@@ -79,7 +80,8 @@ public:
     }
     for (auto state : body.getOps<core::StateOp>()) {
       add(states, state.getNameAttr());
-      executable.states.push_back({tensor(state.getNameAttr(), state.getType()), lookUp(sections, state.getInitAttr())});
+      executable.states.push_back(
+          {tensor(state.getNameAttr(), state.getType()), lookUp(sections, state.getInitAttr())});
     }
     for (auto configuration : body.getOps<core::ConfigurationOp>()) {
       add(configurations, configuration.getNameAttr());
@@ -108,11 +110,13 @@ private:
       recipe.sourceBytes = file.getBytes();
     } else {
       if (int64_t elements = cast<ElementsAttr>(op.getSource()).getNumElements(); elements > kMaxInlineElements)
-        return absl::OutOfRangeError(absl::StrCat("section ", recipe.name, " has ", elements, " inline elements, limit is ",
-                                                  kMaxInlineElements, "; use #core.file, or stride 0 for equal elements"));
+        return absl::OutOfRangeError(absl::StrCat("section ", recipe.name, " has ", elements,
+                                                  " inline elements, limit is ", kMaxInlineElements,
+                                                  "; use #core.file, or stride 0 for equal elements"));
       recipe.inlineBytes = inlineBytes(op.getSource(), recipe.type);
       if (!recipe.inlineBytes)
-        return absl::NotFoundError(absl::StrCat("section ", recipe.name, ": the text holds no bytes for its dense_resource"));
+        return absl::NotFoundError(
+            absl::StrCat("section ", recipe.name, ": the text holds no bytes for its dense_resource"));
     }
     if (absl::StatusOr<int64_t> bytes = sectionBytes(recipe); !bytes.ok())
       return bytes.status();
@@ -164,8 +168,10 @@ private:
     Indices kernels, nets, roles;
     for (auto kernel : op.getBody().getOps<core::KernelOp>()) {
       add(kernels, kernel.getNameAttr());
-      Kernel result{kernel.getName().str(), {}, int32_t(kernel.getRow()), int32_t(kernel.getCol()), int32_t(kernel.getRows()),
-                    int32_t(kernel.getCols()), int64_t(kernel.getMacs()), int64_t(kernel.getPredicted())};
+      Kernel result{kernel.getName().str(),    {},
+                    int32_t(kernel.getRow()),  int32_t(kernel.getCol()),
+                    int32_t(kernel.getRows()), int32_t(kernel.getCols()),
+                    int64_t(kernel.getMacs()), int64_t(kernel.getPredicted())};
       for (Attribute layer : kernel.getLayers())
         result.layers.push_back(cast<StringAttr>(layer).str());
       configuration.kernels.push_back(std::move(result));
@@ -180,7 +186,8 @@ private:
         return status;
     }
     for (auto router : op.getBody().getOps<core::RouterOp>()) {
-      RouterRole result{lattice(router.getRouters()), uint8_t(router.getColour()), lookUp(nets, router.getNetAttr()), {}};
+      RouterRole result{
+          lattice(router.getRouters()), uint8_t(router.getColour()), lookUp(nets, router.getNetAttr()), {}};
       ArrayRef<int32_t> positions = router.getPositions();
       for (size_t i = 0; i < positions.size(); i += 2)
         result.positions.push_back({Port(positions[i]), PortMask(positions[i + 1])});
@@ -244,7 +251,8 @@ private:
         append(thread.getBody().front(), values, role.threads.emplace_back());
       }
       if (isFull(role.buffers.size()) || isFull(role.queues.size()))
-        return absl::OutOfRangeError(absl::StrCat("role ", role.name, " has more than ", int(INT16_MAX), " buffers or queues"));
+        return absl::OutOfRangeError(
+            absl::StrCat("role ", role.name, " has more than ", int(INT16_MAX), " buffers or queues"));
     }
     configuration.roles.push_back(std::move(role));
     return absl::OkStatus();
@@ -345,7 +353,8 @@ absl::StatusOr<CoreModule> fromCoreIR(ModuleOp module) {
   }
   auto executables = llvm::to_vector(module.getOps<core::ExecutableOp>());
   if (executables.size() != 1)
-    return absl::InvalidArgumentError(absl::StrCat("the module holds ", executables.size(), " core.executable operations, needed is one"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the module holds ", executables.size(), " core.executable operations, needed is one"));
   return FromCore().run(executables[0]);
 }
 

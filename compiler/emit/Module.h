@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A wafer executable between code generation and file, as plain data, and its two outside forms: core IR (text) and `.wse`.
+// A wafer executable between code generation and file, as plain data, and its two outside forms: core IR (text) and
+// `.wse`.
 //
 //   CoreModule ⇄ core IR    toCoreIR, fromCoreIR
 //   CoreModule ⇄ .wse       writeWse, fromWse
 //
-// The forms say the same, up to what means nothing: fields that an opcode or a kind does not use come back as their defaults, and so do
-// affine steps over lattice dimensions that are not there. Kernels, nets, roles, sections, states, configurations and entries need names
-// that are unique among their kind, buffers among their role.
+// The forms say the same, up to what means nothing: fields that an opcode or a kind does not use come back as their
+// defaults, and so do affine steps over lattice dimensions that are not there. Kernels, nets, roles, sections, states,
+// configurations and entries need names that are unique among their kind, buffers among their role.
 #pragma once
 
 #include "compiler/emit/SectionRecipe.h"
@@ -30,8 +31,8 @@ struct CoreModule {
   std::vector<SectionRecipe> sections; // what Buffer::section and StateVariable::initialSection index
 };
 
-// A module holding one core.executable, verified. Null after emitting an error diagnostic when an index is out of range, a loop is
-// not closed, an operand is missing, or the core dialect's verifier refuses the result.
+// A module holding one core.executable, verified. Null after emitting an error diagnostic when an index is out of
+// range, a loop is not closed, an operand is missing, or the core dialect's verifier refuses the result.
 mlir::OwningOpRef<mlir::ModuleOp> toCoreIR(mlir::MLIRContext &context, const CoreModule &module);
 
 // Errors: the IR does not verify, there is not exactly one core.executable, its target cannot be loaded.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Checks a recipe with overflow-checked arithmetic (least and greatest element it reads against the source), and turns it into a
-// producer that maps the file and copies.
+// Checks a recipe with overflow-checked arithmetic (least and greatest element it reads against the source), and turns
+// it into a producer that maps the file and copies.
 #include "compiler/emit/SectionRecipe.h"
 
 #include "compiler/emit/StridedCopy.h"
@@ -33,12 +33,12 @@ public:
     int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0)
       return absl::NotFoundError(absl::StrCat("cannot open ", path, ": ", std::strerror(errno)));
-    struct stat info {};
+    struct stat info{};
     bool regular = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
     if (!regular || offset > info.st_size || bytes > info.st_size - offset) {
       close(fd);
-      return absl::OutOfRangeError(regular ? absl::StrCat(path, " has ", int64_t(info.st_size), " bytes, but bytes ", offset, " to ",
-                                                          offset + bytes, " are needed")
+      return absl::OutOfRangeError(regular ? absl::StrCat(path, " has ", int64_t(info.st_size), " bytes, but bytes ",
+                                                          offset, " to ", offset + bytes, " are needed")
                                            : absl::StrCat(path, " is not a regular file"));
     }
     int64_t page = sysconf(_SC_PAGESIZE), start = offset / page * page;
@@ -77,7 +77,7 @@ absl::Status produce(const SectionRecipe &recipe, std::span<std::byte> out) {
     source = recipe.inlineBytes->data();
   } else {
     if (absl::Status status = file.open(recipe.path, recipe.sourceOffset, recipe.sourceBytes); !status.ok())
-      return absl::Status(status.code(), absl::StrCat("section ", recipe.name, ": ", std::string(status.message())));
+      return status;
     source = file.data;
   }
   int64_t bytes = format::elementBytes(recipe.type);
@@ -96,7 +96,8 @@ absl::StatusOr<int64_t> sectionBytes(const SectionRecipe &recipe) {
                                           " strides; there must be equally many, at most ", kMaxSectionDims));
   int64_t available = recipe.inlineBytes ? int64_t(recipe.inlineBytes->size()) : recipe.sourceBytes;
   if (recipe.sourceOffset < 0 || available < 0 || recipe.sourceOffset > INT64_MAX - available)
-    return malformed(recipe, absl::StrCat("source starts at byte ", recipe.sourceOffset, " and has ", available, " bytes"));
+    return malformed(recipe,
+                     absl::StrCat("source starts at byte ", recipe.sourceOffset, " and has ", available, " bytes"));
   int64_t bytes = elementBytes, least = recipe.elementOffset, greatest = recipe.elementOffset;
   bool overflow = false, empty = false;
   for (size_t d = 0; d < recipe.extents.size(); ++d) {
@@ -117,7 +118,8 @@ absl::StatusOr<int64_t> sectionBytes(const SectionRecipe &recipe) {
     return malformed(recipe, "its size or the elements it reads exceed 64 bits");
   int64_t elements = available / elementBytes;
   if (least < 0 || greatest >= elements)
-    return malformed(recipe, absl::StrCat("reads element ", least < 0 ? least : greatest, " of a source of ", elements, " elements"));
+    return malformed(recipe, absl::StrCat("reads element ", least < 0 ? least : greatest, " of a source of ", elements,
+                                          " elements"));
   return bytes;
 }
 
@@ -125,7 +127,8 @@ absl::StatusOr<format::SectionSource> toSource(const SectionRecipe &recipe) {
   absl::StatusOr<int64_t> bytes = sectionBytes(recipe);
   if (!bytes.ok())
     return bytes.status();
-  return format::SectionSource{recipe.name, *bytes, [recipe](std::span<std::byte> out) { return produce(recipe, out); }};
+  return format::SectionSource{recipe.name, *bytes,
+                               [recipe](std::span<std::byte> out) { return produce(recipe, out); }};
 }
 
 } // namespace wsc::emit

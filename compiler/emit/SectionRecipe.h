@@ -20,7 +20,8 @@ namespace wsc::emit {
 
 constexpr size_t kMaxSectionDims = 8;
 
-// Element (i0, i1, …) of the section, in row-major order of `extents`, is element `elementOffset + Σ i_d·strides[d]` of the source.
+// Element (i0, i1, …) of the section, in row-major order of `extents`, is element `elementOffset + Σ i_d·strides[d]` of
+// the source.
 struct SectionRecipe {
   std::string name;
   format::ElementType type = format::ElementType::F32;

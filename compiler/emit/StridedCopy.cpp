@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Dimensions of one element are dropped and neighbours that continue each other are merged; what is left is one of three
-// cases. The innermost dimension is contiguous in the source: runs of memcpy. Another dimension is (a transpose): square tiles of
-// that dimension and the innermost, read along the one and written along the other, so that both sides stay in cache
-// (64×64 elements touch 64 lines of either). Neither: element by element. The remaining dimensions are counted by an odometer.
+// Dimensions of one element are dropped and neighbours that continue each other are merged; what is left is one of
+// three cases. The innermost dimension is contiguous in the source: runs of memcpy. Another dimension is (a transpose):
+// square tiles of that dimension and the innermost, read along the one and written along the other, so that both sides
+// stay in cache (64×64 elements touch 64 lines of either). Neither: element by element. The remaining dimensions are
+// counted by an odometer.
 #include "compiler/emit/StridedCopy.h"
 
 #include <algorithm>
@@ -61,7 +62,8 @@ template <typename Visit> void forEachIndex(const std::vector<Dim> &dims, Visit 
 }
 
 // `across` is contiguous in the source, `along` in the output.
-template <size_t Bytes> void copyTransposed(std::byte *out, const std::byte *source, const Dim &across, const Dim &along) {
+template <size_t Bytes>
+void copyTransposed(std::byte *out, const std::byte *source, const Dim &across, const Dim &along) {
   for (int64_t i0 = 0; i0 < across.extent; i0 += kTile)
     for (int64_t j0 = 0; j0 < along.extent; j0 += kTile) {
       int64_t i1 = std::min(i0 + kTile, across.extent), j1 = std::min(j0 + kTile, along.extent);

@@ -9,8 +9,8 @@
 
 namespace wsc::emit {
 
-// out[row-major (i0, i1, …) over extents] = source[Σ i_d·strides[d]], elements of `elementBytes` (1, 2, 4 or 8) bytes at any
-// alignment. The caller has checked that all elements lie in the source.
+// out[row-major (i0, i1, …) over extents] = source[Σ i_d·strides[d]], elements of `elementBytes` (1, 2, 4 or 8) bytes
+// at any alignment. The caller has checked that all elements lie in the source.
 void stridedCopy(std::byte *out, const std::byte *source, int64_t elementBytes, const std::vector<int64_t> &extents,
                  const std::vector<int64_t> &strides);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// CoreModule → core IR: one operation per struct, in order. Indices become names, or values where the operation defines one.
+// CoreModule → core IR: one operation per struct, in order. Indices become names, or values where the operation defines
+// one.
 #include "compiler/emit/Module.h"
 
 #include "dialects/core/CoreDialect.h"
@@ -44,7 +45,8 @@ private:
     bad = true;
   }
 
-  //===- Small things -------------------------------------------------------------------------------------------------===//
+  //===- Small things
+  //-------------------------------------------------------------------------------------------------===//
 
   IntegerAttr i32(int64_t value) { return builder.getI32IntegerAttr(int32_t(value)); }
   IntegerAttr i64(int64_t value) { return builder.getI64IntegerAttr(value); }
@@ -71,11 +73,13 @@ private:
     }
     return FlatSymbolRefAttr::get(text(nameOf(items[size_t(index)])));
   }
-  template <typename Items> FlatSymbolRefAttr reference(const Items &items, int64_t index, bool optional, const char *what) {
+  template <typename Items>
+  FlatSymbolRefAttr reference(const Items &items, int64_t index, bool optional, const char *what) {
     return reference(items, index, optional, what, [](const auto &item) { return item.name; });
   }
   FlatSymbolRefAttr stateReference(int64_t index) {
-    return reference(executable.states, index, false, "state", [](const StateVariable &state) { return state.tensor.name; });
+    return reference(executable.states, index, false, "state",
+                     [](const StateVariable &state) { return state.tensor.name; });
   }
 
   template <typename Int, size_t N> static ArrayRef<Int> trimmed(const std::array<Int, N> &values, size_t limit = N) {
@@ -109,7 +113,9 @@ private:
       list.push_back(affine(Affine(values[d]), rank));
     return builder.getArrayAttr(list);
   }
-  DenseI64ArrayAttr strides(const std::array<int64_t, kMaxDims> &values) { return builder.getDenseI64ArrayAttr(trimmed(values)); }
+  DenseI64ArrayAttr strides(const std::array<int64_t, kMaxDims> &values) {
+    return builder.getDenseI64ArrayAttr(trimmed(values));
+  }
 
   // Runs `fill` with the insertion point in the operation's new block.
   template <typename OpT, typename Fill> void body(OpT op, Fill fill) {
@@ -118,14 +124,16 @@ private:
     fill();
   }
 
-  //===- Executable ---------------------------------------------------------------------------------------------------===//
+  //===- Executable
+  //---------------------------------------------------------------------------------------------------===//
 
   void emitExecutable() {
     // The name alone suffices when it stands for the same description.
     std::string json = target::targetJson(executable.target), name = executable.target.name;
     absl::StatusOr<target::Target> known = target::loadTarget(name);
     bool isKnown = known.ok() && target::targetJson(*known) == json;
-    auto op = core::ExecutableOp::create(builder, loc, text(isKnown ? name : json), unit(!isKnown), text(executable.execution));
+    auto op = core::ExecutableOp::create(builder, loc, text(isKnown ? name : json), unit(!isKnown),
+                                         text(executable.execution));
     body(op, [&] {
       for (const SectionRecipe &section : module.sections)
         emitSection(section);
@@ -133,7 +141,8 @@ private:
         core::StateOp::create(builder, loc, text(state.tensor.name), TypeAttr::get(tensor(state.tensor)),
                               reference(module.sections, state.initialSection, true, "section"));
       for (const Configuration &configuration : executable.configurations)
-        body(core::ConfigurationOp::create(builder, loc, text(configuration.name)), [&] { emitConfiguration(configuration); });
+        body(core::ConfigurationOp::create(builder, loc, text(configuration.name)),
+             [&] { emitConfiguration(configuration); });
       for (const Entry &entry : executable.entries)
         emitEntry(entry);
     });
@@ -149,11 +158,13 @@ private:
   }
 
   void emitSection(const SectionRecipe &recipe) {
-    Attribute source = core::FileAttr::get(builder.getContext(), text(recipe.path), recipe.sourceOffset, recipe.sourceBytes);
+    Attribute source =
+        core::FileAttr::get(builder.getContext(), text(recipe.path), recipe.sourceOffset, recipe.sourceBytes);
     if (recipe.inlineBytes)
       source = inlineElements(recipe);
     core::SectionOp::create(builder, loc, text(recipe.name), source, builder.getDenseI64ArrayAttr(recipe.extents),
-                            builder.getDenseI64ArrayAttr(recipe.strides), i64(recipe.elementOffset), typeAttr(recipe.type));
+                            builder.getDenseI64ArrayAttr(recipe.strides), i64(recipe.elementOffset),
+                            typeAttr(recipe.type));
   }
 
   Attribute inlineElements(const SectionRecipe &recipe) {
@@ -190,27 +201,30 @@ private:
     SmallVector<Attribute> steps;
     for (const Step &step : entry.steps) {
       FlatSymbolRefAttr name = reference(executable.configurations, step.configuration, false, "configuration");
-      steps.push_back(core::StepAttr::get(builder.getContext(), step.kind == StepKind::Configure, name.getAttr(), step.after));
+      steps.push_back(
+          core::StepAttr::get(builder.getContext(), step.kind == StepKind::Configure, name.getAttr(), step.after));
     }
-    core::EntryOp::create(builder, loc, text(entry.name), names(entry.inputs), types(entry.inputs), names(entry.outputs),
-                          types(entry.outputs), builder.getArrayAttr(steps));
+    core::EntryOp::create(builder, loc, text(entry.name), names(entry.inputs), types(entry.inputs),
+                          names(entry.outputs), types(entry.outputs), builder.getArrayAttr(steps));
   }
 
-  //===- Configuration ------------------------------------------------------------------------------------------------===//
+  //===- Configuration
+  //------------------------------------------------------------------------------------------------===//
 
   void emitConfiguration(const Configuration &configuration) {
     for (const Kernel &kernel : configuration.kernels) {
       SmallVector<Attribute> layers;
       for (const std::string &layer : kernel.layers)
         layers.push_back(text(layer));
-      core::KernelOp::create(builder, loc, text(kernel.name), i32(kernel.row), i32(kernel.col), i32(kernel.rows), i32(kernel.cols),
-                             builder.getArrayAttr(layers), i64(kernel.macs), i64(kernel.predictedIntervalCycles));
+      core::KernelOp::create(builder, loc, text(kernel.name), i32(kernel.row), i32(kernel.col), i32(kernel.rows),
+                             i32(kernel.cols), builder.getArrayAttr(layers), i64(kernel.macs),
+                             i64(kernel.predictedIntervalCycles));
     }
     for (const Net &net : configuration.nets)
       core::NetOp::create(builder, loc, text(net.name), i64(net.wordsPerSample));
     for (const Role &role : configuration.roles)
-      body(core::RoleOp::create(builder, loc, text(role.name), reference(configuration.kernels, role.kernel, true, "kernel"),
-                                lattice(role.cores)),
+      body(core::RoleOp::create(builder, loc, text(role.name),
+                                reference(configuration.kernels, role.kernel, true, "kernel"), lattice(role.cores)),
            [&] { emitRole(role); });
     for (const RouterRole &router : configuration.routers) {
       SmallVector<int32_t> positions;
@@ -220,8 +234,9 @@ private:
                              lattice(router.routers), builder.getDenseI32ArrayAttr(positions));
     }
     for (const IoBinding &io : configuration.io)
-      core::IoOp::create(builder, loc, unit(io.output), i32(io.tensor), lattice(io.ports), i32(int32_t(io.side)), i32(io.colour),
-                         affine(io.hostOffset, rank(io.ports)), extents(io.extent, rank(io.ports)), strides(io.stride));
+      core::IoOp::create(builder, loc, unit(io.output), i32(io.tensor), lattice(io.ports), i32(int32_t(io.side)),
+                         i32(io.colour), affine(io.hostOffset, rank(io.ports)), extents(io.extent, rank(io.ports)),
+                         strides(io.stride));
     for (const StateBinding &binding : configuration.stateBindings)
       emitBinding(configuration, binding);
   }
@@ -233,11 +248,13 @@ private:
     const Role &target = configuration.roles[size_t(binding.role)];
     if (binding.buffer < 0 || binding.buffer >= int32_t(target.buffers.size()))
       return error("role ", target.name, " has no buffer number ", binding.buffer);
-    core::BindOp::create(builder, loc, stateReference(binding.state), role, text(target.buffers[size_t(binding.buffer)].name),
-                         affine(binding.hostOffset, rank(target.cores)), extents(binding.extent, 0), strides(binding.stride));
+    core::BindOp::create(
+        builder, loc, stateReference(binding.state), role, text(target.buffers[size_t(binding.buffer)].name),
+        affine(binding.hostOffset, rank(target.cores)), extents(binding.extent, 0), strides(binding.stride));
   }
 
-  //===- Role ---------------------------------------------------------------------------------------------------------===//
+  //===- Role
+  //---------------------------------------------------------------------------------------------------------===//
 
   void emitRole(const Role &role) {
     size_t dims = rank(role.cores);
@@ -245,8 +262,8 @@ private:
     for (const Buffer &buffer : role.buffers)
       buffers.push_back(emitBuffer(buffer, dims));
     for (const Queue &queue : role.queues)
-      queues.push_back(core::QueueOp::create(builder, loc, core::StreamType::get(builder.getContext()), unit(queue.output),
-                                             i32(queue.index), i32(queue.colour)));
+      queues.push_back(core::QueueOp::create(builder, loc, core::StreamType::get(builder.getContext()),
+                                             unit(queue.output), i32(queue.index), i32(queue.colour)));
     for (const Thread &thread : role.threads)
       body(core::ThreadOp::create(builder, loc), [&] { emitThread(role, thread, dims, buffers, queues); });
   }
@@ -267,11 +284,12 @@ private:
       kind = "state";
       state = stateReference(buffer.state);
     }
-    return core::BufferOp::create(builder, loc, core::MemoryType::get(context), text(buffer.name), text(kind), section, offset, state,
-                                  i64(buffer.address), i64(buffer.bytes), typeAttr(buffer.type));
+    return core::BufferOp::create(builder, loc, core::MemoryType::get(context), text(buffer.name), text(kind), section,
+                                  offset, state, i64(buffer.address), i64(buffer.bytes), typeAttr(buffer.type));
   }
 
-  void emitThread(const Role &role, const Thread &thread, size_t dims, ArrayRef<Value> buffers, ArrayRef<Value> queues) {
+  void emitThread(const Role &role, const Thread &thread, size_t dims, ArrayRef<Value> buffers,
+                  ArrayRef<Value> queues) {
     int depth = 0;
     for (const Instruction &instruction : thread) {
       if (instruction.opcode == Opcode::Loop) {
@@ -290,7 +308,8 @@ private:
       error("role ", role.name, " has a loop without an end");
   }
 
-  void emitInstruction(const Role &role, const Instruction &instruction, size_t dims, ArrayRef<Value> buffers, ArrayRef<Value> queues) {
+  void emitInstruction(const Role &role, const Instruction &instruction, size_t dims, ArrayRef<Value> buffers,
+                       ArrayRef<Value> queues) {
     SmallVector<Value, 3> values;
     SmallVector<Attribute, 3> operands;
     auto add = [&](const Operand &operand) {
@@ -304,7 +323,8 @@ private:
       }
       MLIRContext *context = builder.getContext();
       if (isMemory)
-        operands.push_back(core::OperandAttr::getMemory(affine(operand.base, dims), trimmed(operand.stride), trimmed(operand.loopStep)));
+        operands.push_back(core::OperandAttr::getMemory(affine(operand.base, dims), trimmed(operand.stride),
+                                                        trimmed(operand.loopStep)));
       else if (operand.kind == OperandKind::Immediate)
         operands.push_back(core::OperandAttr::getImmediate(context, operand.immediate));
       else if (operand.kind == OperandKind::None)
@@ -328,8 +348,9 @@ private:
       return;
     }
     TypeAttr sourceType = instruction.opcode == Opcode::Convert ? typeAttr(instruction.sourceType) : TypeAttr();
-    core::InstructionOp::create(builder, loc, values, builder.getStringAttr(StringRef(info.name.data(), info.name.size())),
-                                builder.getArrayAttr(operands), extents(instruction.extent, dims), typeAttr(instruction.type), sourceType);
+    core::InstructionOp::create(
+        builder, loc, values, builder.getStringAttr(StringRef(info.name.data(), info.name.size())),
+        builder.getArrayAttr(operands), extents(instruction.extent, dims), typeAttr(instruction.type), sourceType);
   }
 };
 

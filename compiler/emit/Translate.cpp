@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Text files of core IR: parsing with diagnostics collected into one status, printing to a file that is kept only on success.
+// Text files of core IR: parsing with diagnostics collected into one status, printing to a file that is kept only on
+// success.
 #include "compiler/emit/Translate.h"
 
 #include "compiler/emit/Module.h"
@@ -22,13 +23,14 @@ namespace {
 // Diagnostics of a context as one text, each line `file:line:column: error: …`; notes follow their error.
 class Collector {
 public:
-  explicit Collector(MLIRContext &context) : handler(&context, [this](Diagnostic &diagnostic) {
-    append(diagnostic, "error");
-    for (Diagnostic &note : diagnostic.getNotes())
-      if (!isa<UnknownLoc>(note.getLocation()) && note.str().find("see current operation") == std::string::npos)
-        append(note, "note");
-    return success();
-  }) {}
+  explicit Collector(MLIRContext &context)
+      : handler(&context, [this](Diagnostic &diagnostic) {
+          append(diagnostic, "error");
+          for (Diagnostic &note : diagnostic.getNotes())
+            if (!isa<UnknownLoc>(note.getLocation()) && note.str().find("see current operation") == std::string::npos)
+              append(note, "note");
+          return success();
+        }) {}
   absl::Status status() const { return absl::InvalidArgumentError(text); }
 
 private:

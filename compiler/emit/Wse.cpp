@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// CoreModule ⇄ .wse. The verifier looks at sizes of sections only, so it is shown views of one reserved stretch of zero pages, and
-// the bytes are produced once, when the file is written. Reading keeps no bytes: each section becomes a view of the file
-// at the offset the file's section table gives.
+// CoreModule ⇄ .wse. The verifier looks at sizes of sections only, so it is shown views of one reserved stretch of zero
+// pages, and the bytes are produced once, when the file is written. Reading keeps no bytes: each section becomes a view
+// of the file at the offset the file's section table gives.
 #include "compiler/emit/Module.h"
 
 #include "runtime/format/FileLayout.h"
@@ -38,8 +38,8 @@ public:
       return absl::OkStatus();
     void *address = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (address == MAP_FAILED)
-      return absl::ResourceExhaustedError(
-          absl::StrCat("cannot reserve ", bytes, " bytes of address space for the largest section: ", std::strerror(errno)));
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "cannot reserve ", bytes, " bytes of address space for the largest section: ", std::strerror(errno)));
     base = address;
     size = bytes;
     return absl::OkStatus();
@@ -70,7 +70,8 @@ absl::StatusOr<std::vector<int64_t>> rawSectionOffsets(const std::string &path) 
   return offsets;
 }
 
-// The element type of each section: that of the buffers and states that read it when they agree and it divides the section, else u8.
+// The element type of each section: that of the buffers and states that read it when they agree and it divides the
+// section, else u8.
 std::vector<ElementType> sectionTypes(const Executable &executable) {
   std::vector<int> types(executable.sections.size(), -1); // -1: not seen
   constexpr int kMixed = int(ElementType::U8);
@@ -128,7 +129,8 @@ absl::StatusOr<CoreModule> fromWse(const std::string &path) {
   if (!offsets.ok())
     return offsets.status();
   if (offsets->size() != executable->sections.size())
-    return absl::DataLossError(absl::StrCat(path, " names ", executable->sections.size(), " sections and holds ", offsets->size()));
+    return absl::DataLossError(
+        absl::StrCat(path, " names ", executable->sections.size(), " sections and holds ", offsets->size()));
   std::vector<ElementType> types = sectionTypes(*executable);
   CoreModule module;
   for (size_t i = 0; i < offsets->size(); ++i) {

@@ -91,7 +91,8 @@ std::optional<format::ElementType> toElementType(Type type) {
   return std::nullopt;
 }
 
-//===- Attributes -----------------------------------------------------------------------------------------------------===//
+//===- Attributes
+//-----------------------------------------------------------------------------------------------------===//
 
 Attribute AffineNumberAttr::parse(AsmParser &parser, Type) {
   AffineNumberAttr number;
@@ -159,26 +160,14 @@ void OperandAttr::print(AsmPrinter &printer) const {
 }
 
 Attribute StepAttr::parse(AsmParser &parser, Type) {
-  StringRef kind;
-  StringAttr configuration;
-  SmallVector<int32_t> after;
-  if (parser.parseLess() || syntax::parseKeywordOf(parser, kind, {"configure", "run"}) || parser.parseSymbolName(configuration))
+  StepAttr step;
+  if (parser.parseLess() || syntax::parseStep(parser, step) || parser.parseGreater())
     return {};
-  if (succeeded(parser.parseOptionalKeyword("after")) &&
-      parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, [&] { return parser.parseInteger(after.emplace_back()); }))
-    return {};
-  if (parser.parseGreater())
-    return {};
-  return get(parser.getContext(), kind == "configure", configuration, after);
+  return step;
 }
 void StepAttr::print(AsmPrinter &printer) const {
-  printer << "<" << (getConfigure() ? "configure " : "run ");
-  printer.printSymbolName(getConfiguration().getValue());
-  if (!getAfter().empty()) {
-    printer << " after (";
-    llvm::interleaveComma(getAfter(), printer);
-    printer << ")";
-  }
+  printer << "<";
+  syntax::printStep(printer, *this);
   printer << ">";
 }
 

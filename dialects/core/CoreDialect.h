@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// C++ declarations of the core dialect: the textual assembly of a wafer executable. CoreBase.td and CoreOps.td describe the
-// constructs, Rationale.md the choices behind them.
+// C++ declarations of the core dialect: the textual assembly of a wafer executable. CoreBase.td and CoreOps.td describe
+// the constructs, Rationale.md the choices behind them.
 #pragma once
 
 #include "runtime/format/Isa.h"

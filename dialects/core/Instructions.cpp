@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Instructions: `fma %acc[0 by 4], %w[0 loop 4], %x[0 by 4] over [20] : f32`. The mnemonic is the opcode; a dialect hook turns
-// it into `core.instruction`, and the operation's printer writes it back in the place of a name. Which operands an opcode may
-// have is checked here, from the table behind runtime/format/Isa.h.
+// Instructions: `fma %acc[0 by 4], %w[0 loop 4], %x[0 by 4] over [20] : f32`. The mnemonic is the opcode; a dialect
+// hook turns it into `core.instruction`, and the operation's printer writes it back in the place of a name. Which
+// operands an opcode may have is checked here, from the table behind runtime/format/Isa.h.
 #include "dialects/core/CoreDialect.h"
 
 #include "dialects/core/Syntax.h"
@@ -125,7 +125,8 @@ OperationName::PrintAssemblyFn InstructionOp::getPrintAssemblyFn() {
   };
 }
 
-//===- Structure of instructions --------------------------------------------------------------------------------------===//
+//===- Structure of instructions
+//--------------------------------------------------------------------------------------===//
 
 static int loopDepth(Operation *op) {
   int depth = 0;
@@ -143,14 +144,15 @@ struct ResolvedOperand {
 static LogicalResult checkReference(InstructionOp op, StringRef role, const ResolvedOperand &operand) {
   bool isMemory = isa<MemoryType>(operand.value.getType());
   if (isMemory != (operand.attr.getKind() == OperandAttr::Memory))
-    return op.emitOpError() << role << " must be " << (isMemory ? "memory: write `[0]` for its first byte" : "a FIFO or queue");
+    return op.emitOpError() << role << " must be "
+                            << (isMemory ? "memory: write `[0]` for its first byte" : "a FIFO or queue");
   if (operand.attr.getStrides().size() > 4 || operand.attr.getLoopSteps().size() > 4)
     return op.emitOpError() << role << " has " << operand.attr.getStrides().size() << " strides and "
                             << operand.attr.getLoopSteps().size() << " loop steps, limit is 4 of each";
   int depth = loopDepth(op);
   if (int(operand.attr.getLoopSteps().size()) > depth)
-    return op.emitOpError() << role << " has " << operand.attr.getLoopSteps().size() << " loop steps, but the instruction is inside "
-                            << depth << " loops";
+    return op.emitOpError() << role << " has " << operand.attr.getLoopSteps().size()
+                            << " loop steps, but the instruction is inside " << depth << " loops";
   return success();
 }
 
@@ -172,7 +174,8 @@ static LogicalResult checkDestination(InstructionOp op, const format::OpcodeInfo
   return checkReference(op, "destination", dst);
 }
 
-static LogicalResult checkSource(InstructionOp op, const format::OpcodeInfo &info, int index, const ResolvedOperand &source) {
+static LogicalResult checkSource(InstructionOp op, const format::OpcodeInfo &info, int index,
+                                 const ResolvedOperand &source) {
   StringRef role = index == 0 ? "first source" : "second source";
   if (source.attr.getKind() == OperandAttr::Null)
     return op.emitOpError() << role << " must not be `null`";
@@ -192,12 +195,14 @@ LogicalResult InstructionOp::verify() {
     return emitOpError() << "has the unknown opcode \"" << getOpcode() << "\"";
   std::optional<format::ElementType> type = toElementType(getElementType());
   if (!type)
-    return emitOpError() << "element type " << getElementType() << " is none of f32, f16, bf16, f64, i64, i32, i8, ui8, i1";
+    return emitOpError() << "element type " << getElementType()
+                         << " is none of f32, f16, bf16, f64, i64, i32, i8, ui8, i1";
   if (info->floatOnly && !isa<FloatType>(getElementType()))
     return emitOpError() << "`" << getOpcode() << "` needs a floating-point type, not " << getElementType();
   bool isConvert = info->opcode == format::Opcode::Convert;
   if (isConvert != getSourceType().has_value())
-    return emitOpError() << (isConvert ? "`convert` needs two types: `source -> result`" : "has two types; only `convert` does");
+    return emitOpError() << (isConvert ? "`convert` needs two types: `source -> result`"
+                                       : "has two types; only `convert` does");
   if (isConvert && !toElementType(*getSourceType()))
     return emitOpError() << "source type " << *getSourceType() << " is no element type";
   if (getExtents().size() > 4)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Parsing and printing of the `custom<…>` parts of the operations' assembly formats, and the generated operation classes.
+// Parsing and printing of the `custom<…>` parts of the operations' assembly formats, and the generated operation
+// classes.
 #include "dialects/core/CoreDialect.h"
 
 #include "dialects/core/Syntax.h"
@@ -14,7 +15,8 @@ namespace wsc::core {
 using syntax::parseExtents;
 using syntax::parsePort;
 
-//===- custom<…> directives -------------------------------------------------------------------------------------------===//
+//===- custom<…> directives
+//-------------------------------------------------------------------------------------------===//
 
 static ParseResult parseBody(OpAsmParser &parser, Region &body) {
   if (parser.parseRegion(body))
@@ -34,8 +36,12 @@ static void printAffineNumber(OpAsmPrinter &printer, Operation *, AffineNumberAt
   syntax::printAffineNumber(printer, number);
 }
 
-static ParseResult parseLattice(OpAsmParser &parser, LatticeAttr &lattice) { return syntax::parseLattice(parser, lattice); }
-static void printLattice(OpAsmPrinter &printer, Operation *, LatticeAttr lattice) { syntax::printLattice(printer, lattice); }
+static ParseResult parseLattice(OpAsmParser &parser, LatticeAttr &lattice) {
+  return syntax::parseLattice(parser, lattice);
+}
+static void printLattice(OpAsmPrinter &printer, Operation *, LatticeAttr lattice) {
+  syntax::printLattice(printer, lattice);
+}
 
 static ParseResult parseHost(OpAsmParser &parser, AffineNumberAttr &host) {
   if (succeeded(parser.parseOptionalKeyword("host")))
@@ -50,12 +56,15 @@ static void printHost(OpAsmPrinter &printer, Operation *, AffineNumberAttr host)
   syntax::printAffineNumber(printer, host);
 }
 
-static void printExtents(OpAsmPrinter &printer, Operation *, ArrayAttr extents) { syntax::printExtents(printer, extents); }
+static void printExtents(OpAsmPrinter &printer, Operation *, ArrayAttr extents) {
+  syntax::printExtents(printer, extents);
+}
 
 static ParseResult parseStrides(OpAsmParser &parser, DenseI64ArrayAttr &strides) {
   SmallVector<int64_t, 4> values;
   if (succeeded(parser.parseOptionalKeyword("strides")) &&
-      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] { return parser.parseInteger(values.emplace_back()); }))
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                     [&] { return parser.parseInteger(values.emplace_back()); }))
     return failure();
   while (!values.empty() && values.back() == 0)
     values.pop_back();
@@ -75,7 +84,9 @@ static ParseResult parseInOrOut(OpAsmParser &parser, UnitAttr &output) {
     output = parser.getBuilder().getUnitAttr();
   return success();
 }
-static void printInOrOut(OpAsmPrinter &printer, Operation *, UnitAttr output) { printer << (output ? "output" : "input"); }
+static void printInOrOut(OpAsmPrinter &printer, Operation *, UnitAttr output) {
+  printer << (output ? "output" : "input");
+}
 
 static ParseResult parsePort(OpAsmParser &parser, IntegerAttr &port) {
   int32_t value = 0;
@@ -84,7 +95,9 @@ static ParseResult parsePort(OpAsmParser &parser, IntegerAttr &port) {
   port = parser.getBuilder().getI32IntegerAttr(value);
   return success();
 }
-static StringRef portName(int64_t port) { return port >= 0 && port < 5 ? StringRef(kPortNames[port]) : StringRef("invalid"); }
+static StringRef portName(int64_t port) {
+  return port >= 0 && port < 5 ? StringRef(kPortNames[port]) : StringRef("invalid");
+}
 static void printPort(OpAsmPrinter &printer, Operation *, IntegerAttr port) { printer << portName(port.getInt()); }
 
 // `[west -> east, ramp -> east ramp]`; stored as pairs (input port, mask of output ports).
@@ -148,15 +161,10 @@ static void printTensors(OpAsmPrinter &printer, Operation *, ArrayAttr names, Ar
 static ParseResult parseSteps(OpAsmParser &parser, ArrayAttr &steps) {
   SmallVector<Attribute> list;
   auto parseOne = [&]() -> ParseResult {
-    StringRef kind;
-    StringAttr configuration;
-    SmallVector<int32_t> after;
-    if (syntax::parseKeywordOf(parser, kind, {"configure", "run"}) || parser.parseSymbolName(configuration))
+    StepAttr step;
+    if (syntax::parseStep(parser, step))
       return failure();
-    if (succeeded(parser.parseOptionalKeyword("after")) &&
-        parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, [&] { return parser.parseInteger(after.emplace_back()); }))
-      return failure();
-    list.push_back(StepAttr::get(parser.getContext(), kind == "configure", configuration, after));
+    list.push_back(step);
     return success();
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseOne))
@@ -166,16 +174,8 @@ static ParseResult parseSteps(OpAsmParser &parser, ArrayAttr &steps) {
 }
 static void printSteps(OpAsmPrinter &printer, Operation *, ArrayAttr steps) {
   printer << "[";
-  llvm::interleaveComma(steps, printer, [&](Attribute attr) {
-    auto step = cast<StepAttr>(attr);
-    printer << (step.getConfigure() ? "configure " : "run ");
-    printer.printSymbolName(step.getConfiguration().getValue());
-    if (!step.getAfter().empty()) {
-      printer << " after (";
-      llvm::interleaveComma(step.getAfter(), printer);
-      printer << ")";
-    }
-  });
+  llvm::interleaveComma(steps, printer,
+                        [&](Attribute step) { syntax::printStep(printer, cast<StepAttr>(step)); });
   printer << "]";
 }
 
@@ -233,7 +233,8 @@ static void printSize(OpAsmPrinter &printer, Operation *, IntegerAttr bytes, Typ
   printer << elementType.getValue();
 }
 
-//===- Names of values ------------------------------------------------------------------------------------------------===//
+//===- Names of values
+//------------------------------------------------------------------------------------------------===//
 
 void BufferOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getMemory(), getName()); }
 void FifoOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getStream(), getName()); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Parsing and printing of the pieces of text declared in Syntax.h. Trailing defaults are never stored or printed, so that a
-// value has one form.
+// Parsing and printing of the pieces of text declared in Syntax.h. Trailing defaults are never stored or printed, so
+// that a value has one form.
 #include "dialects/core/Syntax.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -53,8 +53,8 @@ ParseResult parseLattice(AsmParser &parser, LatticeAttr &lattice) {
     return failure();
   while (succeeded(parser.parseOptionalPlus())) {
     int32_t count = 0, rowStep = 0, colStep = 0;
-    if (parser.parseInteger(count) || parser.parseKeyword("x") || parser.parseLParen() || parser.parseInteger(rowStep) ||
-        parser.parseComma() || parser.parseInteger(colStep) || parser.parseRParen())
+    if (parser.parseInteger(count) || parser.parseKeyword("x") || parser.parseLParen() ||
+        parser.parseInteger(rowStep) || parser.parseComma() || parser.parseInteger(colStep) || parser.parseRParen())
       return failure();
     dims.append({count, rowStep, colStep});
   }
@@ -127,6 +127,28 @@ void printExtents(AsmPrinter &printer, ArrayAttr extents) {
       extents, [&](Attribute extent) { printAffineNumber(printer, cast<AffineNumberAttr>(extent)); },
       [&] { printer << ", "; });
   printer << "]";
+}
+
+ParseResult parseStep(AsmParser &parser, StepAttr &step) {
+  StringRef kind;
+  StringAttr configuration;
+  SmallVector<int32_t> after;
+  if (parseKeywordOf(parser, kind, {"configure", "run"}) || parser.parseSymbolName(configuration))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("after")) && parseIntegers(parser, after, AsmParser::Delimiter::Paren))
+    return failure();
+  step = StepAttr::get(parser.getContext(), kind == "configure", configuration, after);
+  return success();
+}
+
+void printStep(AsmPrinter &printer, StepAttr step) {
+  printer << (step.getConfigure() ? "configure " : "run ");
+  printer.printSymbolName(step.getConfiguration().getValue());
+  if (step.getAfter().empty())
+    return;
+  printer << " after (";
+  llvm::interleaveComma(step.getAfter(), printer);
+  printer << ")";
 }
 
 ParseResult parseKeywordOf(AsmParser &parser, StringRef &keyword, ArrayRef<StringRef> allowed) {

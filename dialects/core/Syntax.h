@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Pieces of text shared by attributes and operations: affine numbers, lattices, memory accesses, lists. Each has a parse and a print
-// function; the forms are described in CoreOps.td.
+// Pieces of text shared by attributes and operations: affine numbers, lattices, memory accesses, lists. Each has a
+// parse and a print function; the forms are described in CoreOps.td.
 #pragma once
 
 #include "dialects/core/CoreDialect.h"
@@ -27,6 +27,10 @@ void printAccess(AsmPrinter &printer, OperandAttr operand);
 // ` over [e0, e1]`, nothing when there are no extents.
 ParseResult parseExtents(AsmParser &parser, mlir::ArrayAttr &extents);
 void printExtents(AsmPrinter &printer, mlir::ArrayAttr extents);
+
+// `configure @main` or `run @main after (0)`.
+ParseResult parseStep(AsmParser &parser, StepAttr &step);
+void printStep(AsmPrinter &printer, StepAttr step);
 
 // One of the given keywords; the error lists them.
 ParseResult parseKeywordOf(AsmParser &parser, llvm::StringRef &keyword, llvm::ArrayRef<llvm::StringRef> allowed);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Structure of everything but instructions: names are unique and not empty, references resolve, lattices and numbers are sane.
-// Hardware limits are not judged here; that is runtime/format/Verifier.h.
+// Structure of everything but instructions: names are unique and not empty, references resolve, lattices and numbers
+// are sane. Hardware limits are not judged here; that is runtime/format/Verifier.h.
 #include "dialects/core/CoreDialect.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -99,14 +99,17 @@ template <typename... Allowed> LogicalResult checkContents(Operation *parent, Bl
 
 } // namespace
 
-//===- Single operations ----------------------------------------------------------------------------------------------===//
+//===- Single operations
+//----------------------------------------------------------------------------------------------===//
 
 LogicalResult SectionOp::verify() {
   if (!toElementType(getElementType()))
-    return emitOpError() << "element type " << getElementType() << " is none of f32, f16, bf16, f64, i64, i32, i8, ui8, i1";
+    return emitOpError() << "element type " << getElementType()
+                         << " is none of f32, f16, bf16, f64, i64, i32, i8, ui8, i1";
   if (auto inlined = dyn_cast<ElementsAttr>(getSource())) {
     if (inlined.getElementType() != getElementType())
-      return emitOpError() << "inline elements are " << inlined.getElementType() << ", the section's are " << getElementType();
+      return emitOpError() << "inline elements are " << inlined.getElementType() << ", the section's are "
+                           << getElementType();
     if (!isa<DenseElementsAttr, DenseResourceElementsAttr>(inlined))
       return emitOpError("inline elements must be `dense` or `dense_resource`");
   } else if (!isa<FileAttr>(getSource())) {
@@ -124,7 +127,8 @@ LogicalResult SectionOp::verify() {
 static LogicalResult checkTensor(Operation *op, Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !tensor.hasStaticShape() || tensor.getEncoding() || !toElementType(tensor.getElementType()))
-    return op->emitOpError() << "type " << type << " must be a tensor of static shape of f32, f16, bf16, f64, i64, i32, i8, ui8 or i1";
+    return op->emitOpError() << "type " << type
+                             << " must be a tensor of static shape of f32, f16, bf16, f64, i64, i32, i8, ui8 or i1";
   return success();
 }
 
@@ -143,7 +147,8 @@ LogicalResult EntryOp::verify() {
       return emitOpError() << "step " << index << " is no #core.step";
     for (int32_t before : step.getAfter())
       if (before < 0 || size_t(before) >= index)
-        return emitOpError() << "step " << index << " waits for step " << before << "; it can wait for earlier steps only";
+        return emitOpError() << "step " << index << " waits for step " << before
+                             << "; it can wait for earlier steps only";
   }
   return success();
 }
@@ -190,9 +195,11 @@ LogicalResult BufferOp::verify() {
   if (!isConstant && !isState && getKind() != "scratch")
     return emitOpError() << "kind \"" << getKind() << "\" is none of scratch, constant, state";
   if (isConstant != getSection().has_value() || isConstant != getSectionOffset().has_value())
-    return emitOpError() << (isConstant ? "a constant needs its section: `from @section[offset]`" : "only a constant has a section");
+    return emitOpError() << (isConstant ? "a constant needs its section: `from @section[offset]`"
+                                        : "only a constant has a section");
   if (isState != getState().has_value())
-    return emitOpError() << (isState ? "a state buffer needs its variable: `of @variable`" : "only a state buffer has a variable");
+    return emitOpError() << (isState ? "a state buffer needs its variable: `of @variable`"
+                                     : "only a state buffer has a variable");
   return checkStretch(*this, getAddress(), getBytes());
 }
 
@@ -204,7 +211,8 @@ LogicalResult QueueOp::verify() {
   return checkColour(*this, getColour());
 }
 
-//===- Operations with a body -----------------------------------------------------------------------------------------===//
+//===- Operations with a body
+//-----------------------------------------------------------------------------------------===//
 
 LogicalResult ThreadOp::verifyRegions() {
   return checkContents<LoopOp, InstructionOp, SendControlOp>(*this, getBody().front());
@@ -215,7 +223,8 @@ LogicalResult LoopOp::verifyRegions() {
 
 LogicalResult RoleOp::verifyRegions() {
   Block &block = getBody().front();
-  if (failed(checkContents<BufferOp, FifoOp, QueueOp, ThreadOp>(*this, block)) || failed(checkLattice(*this, getCores())))
+  if (failed(checkContents<BufferOp, FifoOp, QueueOp, ThreadOp>(*this, block)) ||
+      failed(checkLattice(*this, getCores())))
     return failure();
   llvm::DenseSet<StringAttr> names;
   for (Operation &op : block) {
@@ -257,7 +266,8 @@ LogicalResult ConfigurationOp::verifyRegions() {
   Names<NetOp> nets;
   Names<RoleOp> roles;
   if (failed(checkContents<KernelOp, NetOp, RoleOp, RouterOp, IoOp, BindOp>(*this, block)) ||
-      failed(kernels.collect(block, "kernel")) || failed(nets.collect(block, "net")) || failed(roles.collect(block, "role")))
+      failed(kernels.collect(block, "kernel")) || failed(nets.collect(block, "net")) ||
+      failed(roles.collect(block, "role")))
     return failure();
   for (RoleOp role : block.getOps<RoleOp>())
     if (failed(kernels.resolve(role, "kernel", role.getKernelAttr())))
@@ -273,8 +283,8 @@ LogicalResult ConfigurationOp::verifyRegions() {
       return buffer.getNameAttr() == bind.getBufferAttr() && buffer.getStateAttr() == bind.getStateAttr();
     });
     if (!isThere)
-      return bind.emitOpError() << "role @" << role.getName() << " has no buffer \"" << bind.getBuffer() << "\" of state @"
-                                << bind.getState();
+      return bind.emitOpError() << "role @" << role.getName() << " has no buffer \"" << bind.getBuffer()
+                                << "\" of state @" << bind.getState();
     if (failed(checkSteps(bind, "host", bind.getHost(), rankOf(role.getCores()))))
       return failure();
   }

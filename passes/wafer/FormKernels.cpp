@@ -99,7 +99,7 @@ private:
     if (!enter) {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointAfterValue(value);
-      enter = EnterOp::create(builder, value.getLoc(), value, LayoutAttr(), DenseI32ArrayAttr());
+      enter = EnterOp::create(builder, value.getLoc(), value.getType(), value, LayoutAttr(), DenseI32ArrayAttr());
     }
     return enter;
   }

@@ -248,7 +248,7 @@ template <typename Op> void setLaneColours(Op op, const StreamPlan &stream) {
 
 FailureOr<NetworkIR> readNetwork(func::FuncOp func, Phase phase) { return NetworkReader(func, phase).read(); }
 
-void writeSizes(func::FuncOp func, const NetworkIR &network) {
+void writeSizes(func::FuncOp func, NetworkIR &network) {
   Builder builder(func.getContext());
   func->setAttr(WaferDialect::getRowsUsedAttrName(), builder.getI64IntegerAttr(network.plan.grid.rowsUsed));
   for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels)) {
@@ -264,13 +264,13 @@ void writeSizes(func::FuncOp func, const NetworkIR &network) {
   }
 }
 
-void writePlaces(const NetworkIR &network) {
+void writePlaces(NetworkIR &network) {
   for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels))
     op.setRectAttr(
         RectAttr::get(op.getContext(), 0, plan.placement.col, network.plan.grid.rowsUsed, plan.width()));
 }
 
-void writeColours(const NetworkIR &network) {
+void writeColours(NetworkIR &network) {
   for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels))
     if (plan.spec.kind == kernels::KernelKind::Contraction) {
       int64_t chain[] = {plan.colours.chain[0], plan.colours.chain[1]};

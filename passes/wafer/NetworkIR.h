@@ -23,9 +23,9 @@ enum class Phase { Kernels, Sized, Placed, Routed };
 mlir::FailureOr<NetworkIR> readNetwork(mlir::func::FuncOp func, Phase phase);
 
 // Writes what the phase decides back: mapping, layout and predictions; rectangles; colours.
-void writeSizes(mlir::func::FuncOp func, const NetworkIR &network);
-void writePlaces(const NetworkIR &network);
-void writeColours(const NetworkIR &network);
+void writeSizes(mlir::func::FuncOp func, NetworkIR &network);
+void writePlaces(NetworkIR &network);
+void writeColours(NetworkIR &network);
 
 // f32, f16, … as the executable's element type; nothing for types that do not exist there.
 std::optional<format::ElementType> elementTypeOf(mlir::Type type);

@@ -59,7 +59,7 @@ def SizeKernels : Pass<"wafer-size", "::mlir::func::FuncOp"> {
     Before: `wafer.kernel "conv0"(%s) : …`
     After:  `wafer.kernel "conv0"(%s) attributes {mapping = #wafer.mapping<slice = 1, column = 2, fifo = [2]>, layout = …} : …`
   }];
-  let options = [Wafer_TargetOption];
+  let options = [Wafer_TargetOption<>];
   let dependentDialects = ["::wsc::wafer::WaferDialect"];
 }
 
@@ -71,7 +71,7 @@ def PlaceKernels : Pass<"wafer-place", "::mlir::func::FuncOp"> {
     Before: `{mapping = …}`
     After:  `{mapping = …, rect = #wafer.rect<row = 0, col = 0, rows = 728, cols = 3>}`
   }];
-  let options = [Wafer_TargetOption];
+  let options = [Wafer_TargetOption<>];
   let dependentDialects = ["::wsc::wafer::WaferDialect"];
 }
 
@@ -84,7 +84,7 @@ def RouteStreams : Pass<"wafer-route", "::mlir::func::FuncOp"> {
     Before: `{rect = …}`
     After:  `{rect = …, colours = #wafer.colours<row = 0, chain = [1, 2]>, lane_colours = array<i32: 3, 4, 3, 4>}`
   }];
-  let options = [Wafer_TargetOption];
+  let options = [Wafer_TargetOption<>];
   let dependentDialects = ["::wsc::wafer::WaferDialect"];
 }
 

@@ -18,13 +18,20 @@ int main(int argc, char **argv) {
   direction->add_option("--core-to-wse", core, "core IR text to assemble; - is standard input")->type_name("FILE");
   direction->add_option("--wse-to-core", wse, "wafer executable to disassemble")->type_name("FILE");
   direction->require_option(1);
-  app.add_option("-o,--output", output, "file to write; - is standard output (text only)")->type_name("FILE")->required();
+  app.add_option("-o,--output", output, "file to write; - is standard output (text only)")
+      ->type_name("FILE")
+      ->required();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
     return app.exit(error) == 0 ? 0 : 1;
   }
-  absl::Status status = core.empty() ? wsc::emit::translateWseToCore(wse, output) : wsc::emit::translateCoreToWse(core, output);
+  if (!core.empty() && output == "-") {
+    std::cerr << "error: a .wse is not written to standard output; give -o a file\n";
+    return 1;
+  }
+  absl::Status status =
+      core.empty() ? wsc::emit::translateWseToCore(wse, output) : wsc::emit::translateCoreToWse(core, output);
   if (!status.ok()) {
     std::cerr << std::string(status.message()) << "\n";
     return 1;

@@ -43,16 +43,12 @@ bool isFloat(ElementType type) {
   return type == ElementType::F32 || type == ElementType::F16 || type == ElementType::BF16 || type == ElementType::F64;
 }
 
-// Empty when the opcode works on the type; else what it works on.
+// Null when the opcode works on the type; else what it works on.
 const char *wrongType(Opcode opcode, ElementType type) {
   switch (opcode) {
-  case Opcode::And:
-  case Opcode::Or:
-  case Opcode::Xor:
-    return isFloat(type) ? "integers and bool" : nullptr;
   case Opcode::ShiftLeft:
   case Opcode::ShiftRight:
-    return isFloat(type) || type == ElementType::Bool ? "integers" : nullptr;
+    return isFloat(type) ? "integers and bool" : nullptr;
   default:
     return opcodeInfo(opcode).floatOnly && !isFloat(type) ? "floating point" : nullptr;
   }

@@ -10,6 +10,7 @@
 // RUN: not wsc-translate --core-to-wse %t/none.mlir -o %t/out.wse 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not wsc-translate --wse-to-core %t/name.mlir -o %t/out.mlir 2>&1 | FileCheck %s --check-prefix=NOWSE
 // RUN: not wsc-translate -o %t/out.wse 2>&1 | FileCheck %s --check-prefix=USAGE
+// RUN: not wsc-translate --core-to-wse %t/two.mlir -o - 2>&1 | FileCheck %s --check-prefix=STDOUT
 // RUN: not ls %t/out.wse
 // RUN: not ls %t/out.mlir
 // RUN: wsc-translate --help | FileCheck %s --check-prefix=HELP
@@ -17,12 +18,13 @@
 // SYNTAX: syntax.mlir:3:{{[0-9]+}}: error: custom op 'core.router' expected one of: north, south, east, west, ramp
 // NAME: name.mlir:2:{{[0-9]+}}: error: 'core.entry' op refers to configuration @main, which is not there
 // SECTION: section.mlir: error: section w: reads element 4 of a source of 4 elements
-// FILE: file.mlir: error: section w: cannot open {{.*}}weights.bin
+// FILE: file.mlir: error: {{.*}}section "w": cannot open weights.bin: No such file or directory
 // TARGET: target.mlir: error: {{.*}}wse9
 // TWO: two.mlir: error: the module holds 2 core.executable operations, needed is one
 // NONE: error: cannot open {{.*}}none.mlir
 // NOWSE: error: {{.*}}name.mlir: not a wafer executable
-// USAGE: Direction
+// STDOUT: error: a .wse is not written to standard output
+// USAGE: Exactly 1 option from [--core-to-wse,--wse-to-core] is required
 // HELP: Example:
 // HELP-NEXT: wsc-translate --core-to-wse
 

@@ -42,7 +42,7 @@ public:
     add(kind, lattice.dims[2].count);
   }
   void add(Operand &operand) {
-    add("operand kind", operand.kind);
+    add(isStream(operand) ? "operand kind of a stream" : "operand kind", operand.kind);
     if (operand.kind == OperandKind::Memory || operand.kind == OperandKind::Fifo)
       add("operand buffer", operand.buffer);
     if (operand.kind == OperandKind::Queue)
@@ -53,9 +53,10 @@ public:
       add("operand loop step", operand.loopStep[0]);
     }
   }
+  static bool isStream(const Operand &operand) { return operand.kind == OperandKind::Queue || operand.kind == OperandKind::Fifo; }
   static bool streams(const Instruction &instruction) {
     for (const Operand *operand : {&instruction.dst, &instruction.a, &instruction.b})
-      if (operand->kind == OperandKind::Queue || operand->kind == OperandKind::Fifo)
+      if (isStream(*operand))
         return true;
     return false;
   }
@@ -134,7 +135,7 @@ TEST(Mutations, FieldsThatDirectWordsCannotBeChangedUnnoticed) {
     std::cout << "  " << kind << ": " << count.first << " of " << count.second << "\n";
   for (const char *kind : {"role lattice", "router lattice", "router colour", "switch input", "switch outputs", "queue direction", "queue colour",
                            "control count", "extent of a stream", "io direction", "io lattice", "io side", "io colour", "io extent", "io tensor", "io offset",
-                           "operand queue", "operand kind"})
+                           "operand queue", "operand kind of a stream"})
     EXPECT_EQ(refusedOf[kind].first, refusedOf[kind].second) << kind;
 }
 

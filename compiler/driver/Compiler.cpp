@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Runs the phases one after another on one module. Each phase is a pass pipeline or a translation; after each the IR can be dumped or the compilation ended.
+#include "compiler/driver/Compiler.h"
+
+#include "compiler/driver/CoreGeneration.h"
+#include "compiler/driver/Registration.h"
+#include "compiler/emit/Module.h"
+#include "compiler/import/onnx/Import.h"
+#include "dialects/core/CoreDialect.h"
+#include "dialects/wafer/Wafer.h"
+#include "passes/wafer/Passes.h"
+
+#include "absl/strings/str_cat.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+#include <chrono>
+#include <sys/resource.h>
+
+using namespace mlir;
+
+namespace wsc::driver {
+
+namespace {
+
+int64_t peakRssBytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return int64_t(usage.ru_maxrss) * 1024;
+}
+
+// Collects diagnostics as text while it lives.
+class Diagnostics {
+public:
+  explicit Diagnostics(MLIRContext &context)
+      : handler(&context, [this](Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+            return success();
+          if (!text.empty())
+            text += '\n';
+          if (auto file = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>())
+            absl::StrAppend(&text, file.getFilename().str(), ":", file.getLine(), ":", file.getColumn(), ": ");
+          else if (auto name = diagnostic.getLocation()->findInstanceOf<NameLoc>())
+            absl::StrAppend(&text, name.getName().str(), ": ");
+          text += diagnostic.str();
+          return success();
+        }) {}
+  absl::Status status(const std::string &fallback) const {
+    return absl::InvalidArgumentError(text.empty() ? fallback : text);
+  }
+
+private:
+  std::string text;
+  ScopedDiagnosticHandler handler;
+};
+
+absl::Status writeIR(ModuleOp module, const std::string &path) {
+  std::string temporary = path + ".partial";
+  std::error_code error;
+  llvm::ToolOutputFile file(temporary, error, llvm::sys::fs::OF_Text);
+  if (error)
+    return absl::InvalidArgumentError(absl::StrCat("cannot write ", path, ": ", error.message()));
+  module.print(file.os());
+  file.os() << '\n';
+  file.os().close();
+  if (file.os().has_error())
+    return absl::InvalidArgumentError(absl::StrCat("cannot write ", path, ": ", file.os().error().message()));
+  if (std::error_code failed = llvm::sys::fs::rename(temporary, path))
+    return absl::InvalidArgumentError(absl::StrCat("cannot rename ", temporary, " to ", path, ": ", failed.message()));
+  file.keep();
+  return absl::OkStatus();
+}
+
+// The phase a module is at, from its operations.
+Phase phaseOf(ModuleOp module) {
+  Phase phase = Phase::Import;
+  module.walk([&](Operation *op) {
+    if (op->getName().getDialectNamespace() == core::CoreDialect::getDialectNamespace()) {
+      phase = Phase::Core;
+      return WalkResult::interrupt();
+    }
+    if (auto kernel = dyn_cast<wafer::KernelOp>(op)) {
+      phase = kernel.getLaneColoursAttr() ? Phase::Routed
+              : kernel.getRectAttr()      ? Phase::Placed
+              : kernel.getMappingAttr()   ? Phase::Sized
+                                          : Phase::Kernels;
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return phase;
+}
+
+void addPasses(Phase phase, const CompileOptions &options, OpPassManager &functions) {
+  switch (phase) {
+  case Phase::Nn:
+    functions.addPass(createCanonicalizerPass());
+    functions.addPass(createCSEPass());
+    functions.addPass(wafer::createDecomposeReductions());
+    break;
+  case Phase::Kernels:
+    functions.addPass(wafer::createFormKernels());
+    break;
+  case Phase::Sized:
+    functions.addPass(wafer::createSizeKernels({options.target}));
+    break;
+  case Phase::Placed:
+    functions.addPass(wafer::createPlaceKernels({options.target}));
+    break;
+  case Phase::Routed:
+    functions.addPass(wafer::createRouteStreams({options.target}));
+    break;
+  default:
+    break;
+  }
+}
+
+absl::StatusOr<OwningOpRef<ModuleOp>> loadModel(MLIRContext &context, const CompileOptions &options, Phase &at) {
+  if (llvm::sys::path::extension(options.model) != ".mlir") {
+    at = Phase::Import;
+    import::ImportOptions importOptions;
+    importOptions.dims = options.dims;
+    importOptions.inputs = options.inputs;
+    importOptions.outputs = options.outputs;
+    return import::importOnnx(context, options.model, importOptions);
+  }
+  Diagnostics diagnostics(context);
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(options.model, &context);
+  if (!module)
+    return diagnostics.status(absl::StrCat("cannot read ", options.model));
+  at = options.from ? *options.from : phaseOf(*module);
+  return module;
+}
+
+} // namespace
+
+absl::StatusOr<CompileReport> compile(const CompileOptions &options) {
+  auto target = target::loadTarget(options.target);
+  if (!target.ok())
+    return target.status();
+  DialectRegistry registry;
+  registerDialects(registry);
+  MLIRContext context(registry);
+  context.disableMultithreading();
+  context.loadAllAvailableDialects();
+
+  CompileReport report;
+  auto begin = std::chrono::steady_clock::now();
+  auto done = [&](Phase phase) {
+    auto now = std::chrono::steady_clock::now();
+    report.phases.push_back({phase, std::chrono::duration<double>(now - begin).count(), peakRssBytes()});
+    begin = now;
+  };
+  auto dump = [&](Phase phase, ModuleOp module) -> absl::Status {
+    if (options.dumpDir.empty())
+      return absl::OkStatus();
+    if (std::error_code error = llvm::sys::fs::create_directories(options.dumpDir))
+      return absl::InvalidArgumentError(absl::StrCat("cannot create ", options.dumpDir, ": ", error.message()));
+    return writeIR(module, absl::StrCat(options.dumpDir, "/", int(phase) + 1, "-", phaseName(phase), ".mlir"));
+  };
+
+  Phase at = Phase::Import;
+  auto loaded = loadModel(context, options, at);
+  if (!loaded.ok())
+    return loaded.status();
+  OwningOpRef<ModuleOp> module = *std::move(loaded);
+  done(at);
+  if (options.to < at)
+    return absl::InvalidArgumentError(absl::StrCat(options.model, " is at phase ", phaseName(at), ", past ",
+                                                   phaseName(options.to)));
+  if (auto status = dump(at, *module); !status.ok())
+    return status;
+  // A module given at phase X is complete as X; the phases after it are still to run.
+  for (int next = int(at) + 1; next <= int(std::min(options.to, Phase::Routed)); ++next) {
+    Diagnostics diagnostics(context);
+    PassManager manager(&context);
+    addPasses(Phase(next), options, manager.nest<func::FuncOp>());
+    if (failed(manager.run(*module)))
+      return diagnostics.status(absl::StrCat("phase ", phaseName(Phase(next)), " failed"));
+    at = Phase(next);
+    done(at);
+    if (auto status = dump(at, *module); !status.ok())
+      return status;
+  }
+  if (at < Phase::Core && options.to >= Phase::Core) {
+    Diagnostics diagnostics(context);
+    auto coreModule = generateCore(*target, *module);
+    if (!coreModule.ok())
+      return coreModule.status().message().empty() ? diagnostics.status("core generation failed") : coreModule.status();
+    module = emit::toCoreIR(context, *coreModule);
+    at = Phase::Core;
+    done(at);
+    if (auto status = dump(at, *module); !status.ok())
+      return status;
+  }
+  if (options.to < Phase::Wse) {
+    if (auto status = writeIR(*module, options.output); !status.ok())
+      return status;
+    return report;
+  }
+  Diagnostics diagnostics(context);
+  auto coreModule = emit::fromCoreIR(*module);
+  if (!coreModule.ok())
+    return coreModule.status();
+  if (auto status = emit::writeWse(*coreModule, options.output); !status.ok())
+    return status;
+  done(Phase::Wse);
+  fillReport(*coreModule, report);
+  uint64_t size = 0;
+  if (!llvm::sys::fs::file_size(options.output, size))
+    report.outputBytes = int64_t(size);
+  return report;
+}
+
+absl::StatusOr<std::vector<std::string>> validate(const CompileOptions &options) {
+  std::vector<std::string> lines;
+  if (llvm::sys::path::extension(options.model) != ".mlir") {
+    import::ImportOptions importOptions;
+    importOptions.dims = options.dims;
+    importOptions.inputs = options.inputs;
+    importOptions.outputs = options.outputs;
+    auto unsupported = import::listUnsupportedOperators(options.model, importOptions);
+    if (!unsupported.ok())
+      return unsupported.status();
+    for (const auto &op : *unsupported)
+      lines.push_back(absl::StrCat(op.domain.empty() ? "" : op.domain + ".", op.type, " (opset ", op.opset, "): ", op.count,
+                                   op.count == 1 ? " node" : " nodes", ", first ", op.firstNode));
+    if (!lines.empty())
+      return lines;
+  }
+  DialectRegistry registry;
+  registerDialects(registry);
+  MLIRContext context(registry);
+  context.loadAllAvailableDialects();
+  Phase at = Phase::Import;
+  auto module = loadModel(context, options, at);
+  if (!module.ok())
+    return module.status();
+  Diagnostics diagnostics(context);
+  PassManager manager(&context);
+  for (int next = int(at) + 1; next <= int(Phase::Kernels); ++next)
+    addPasses(Phase(next), options, manager.nest<func::FuncOp>());
+  if (failed(manager.run(**module)) || failed(checkKernels(**module)))
+    lines.push_back(std::string(diagnostics.status("kernel formation failed").message()));
+  return lines;
+}
+
+} // namespace wsc::driver

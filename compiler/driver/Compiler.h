@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The compiler's C++ API: a model in, an executable (or the IR of any phase) out.
+#pragma once
+
+#include "compiler/driver/Phases.h"
+
+#include "absl/status/statusor.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace wsc::driver {
+
+struct CompileOptions {
+  std::string model;           // .onnx, or .mlir at the phase `from`
+  std::string output;          // written under a temporary name and renamed
+  std::string target = "wse2"; // name or description file
+  std::map<std::string, int64_t> dims;      // symbolic dimensions
+  std::vector<std::string> inputs, outputs; // cuts, as the importer takes them
+  Phase to = Phase::Wse;
+  std::optional<Phase> from;   // of a .mlir model; default: found from its operations
+  std::string dumpDir;         // IR after each phase: NN-name.mlir
+};
+
+struct PhaseTime {
+  Phase phase;
+  double seconds = 0;
+  int64_t peakRssBytes = 0; // of the process, so far
+};
+
+struct KernelReport {
+  std::string name;
+  std::vector<std::string> layers;
+  int64_t row = 0, col = 0, rows = 0, cols = 0, cores = 0, macs = 0, predictedIntervalCycles = 0, sramBytes = 0;
+};
+
+struct CompileReport {
+  std::string target, execution;
+  int64_t coresTotal = 0, coresUsed = 0, coresFma = 0, sramWorstBytes = 0, sramLimitBytes = 0, macs = 0;
+  int64_t predictedIntervalCycles = 0;
+  std::string bottleneck;
+  double samplesPerSecond = 0, utilisation = 0;
+  int64_t outputBytes = 0;
+  std::vector<KernelReport> kernels;
+  std::vector<PhaseTime> phases;
+};
+
+// Compiles. Errors carry every diagnostic, one per line. Nothing is left at `output` on failure.
+absl::StatusOr<CompileReport> compile(const CompileOptions &options);
+
+// One line per operator the importer or kernel formation has no form for; empty: the model can be compiled.
+absl::StatusOr<std::vector<std::string>> validate(const CompileOptions &options);
+
+// The summary wsc-compile prints.
+std::string printSummary(const CompileReport &report);
+// Writes the report as FILE.txt, .json or .html.
+absl::Status writeReport(const CompileReport &report, const std::string &path);
+
+} // namespace wsc::driver

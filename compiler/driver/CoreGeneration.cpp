@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/driver/CoreGeneration.h"
+
+#include "compiler/kernels/Generate.h"
+#include "compiler/kernels/RoleBuilder.h"
+#include "passes/wafer/NetworkIR.h"
+
+#include "absl/strings/str_cat.h"
+
+#include <algorithm>
+
+using namespace mlir;
+
+namespace wsc::driver {
+
+absl::StatusOr<emit::CoreModule> generateCore(const target::Target &target, ModuleOp module) {
+  emit::CoreModule result;
+  result.executable.target = target;
+  result.executable.execution = "pipelined";
+  kernels::SectionTable sections;
+  for (auto func : module.getOps<func::FuncOp>()) {
+    auto network = wafer::readNetwork(func, wafer::Phase::Routed);
+    if (failed(network))
+      return absl::InvalidArgumentError("");
+    auto configuration = kernels::generateConfiguration(target, network->plan, sections);
+    if (!configuration.ok())
+      return configuration.status();
+    format::Entry entry;
+    entry.name = network->plan.name;
+    entry.inputs = network->plan.inputs;
+    entry.outputs = network->plan.outputs;
+    int32_t index = int32_t(result.executable.configurations.size());
+    entry.steps = {{format::StepKind::Configure, index, {}}, {format::StepKind::Run, index, {0}}};
+    result.executable.configurations.push_back(*std::move(configuration));
+    result.executable.entries.push_back(std::move(entry));
+  }
+  if (result.executable.entries.empty())
+    return absl::InvalidArgumentError("the module has no function to compile");
+  result.sections = sections.take();
+  return result;
+}
+
+LogicalResult checkKernels(ModuleOp module) {
+  LogicalResult result = success();
+  for (auto func : module.getOps<func::FuncOp>())
+    if (failed(wafer::readNetwork(func, wafer::Phase::Kernels)))
+      result = failure();
+  return result;
+}
+
+void fillReport(const emit::CoreModule &module, CompileReport &report) {
+  const format::Executable &executable = module.executable;
+  const target::Target &target = executable.target;
+  report.target = target.name;
+  report.execution = executable.execution;
+  report.coresTotal = target.numCores();
+  report.sramLimitBytes = target.sramBytes;
+  for (const format::Configuration &configuration : executable.configurations) {
+    size_t first = report.kernels.size();
+    for (const format::Kernel &kernel : configuration.kernels)
+      report.kernels.push_back({kernel.name, kernel.layers, kernel.row, kernel.col, kernel.rows, kernel.cols, 0, kernel.macs,
+                                kernel.predictedIntervalCycles, 0});
+    for (const format::Role &role : configuration.roles) {
+      int64_t cores = role.cores.size(), end = 0;
+      for (const format::Buffer &buffer : role.buffers)
+        end = std::max(end, buffer.address + buffer.bytes);
+      report.coresUsed += cores;
+      if (kernels::fmaElements(role) > 0)
+        report.coresFma += cores;
+      report.sramWorstBytes = std::max(report.sramWorstBytes, end);
+      if (role.kernel >= 0) {
+        KernelReport &kernel = report.kernels[first + role.kernel];
+        kernel.cores += cores;
+        kernel.sramBytes = std::max(kernel.sramBytes, end);
+      }
+    }
+  }
+  for (const KernelReport &kernel : report.kernels) {
+    report.macs += kernel.macs;
+    if (kernel.predictedIntervalCycles > report.predictedIntervalCycles) {
+      report.predictedIntervalCycles = kernel.predictedIntervalCycles;
+      report.bottleneck = kernel.name;
+    }
+  }
+  // Words of inputs and outputs at the wafer's edge may take longer than any kernel.
+  for (const format::Entry &entry : executable.entries) {
+    int64_t words = 0;
+    for (const format::TensorType &tensor : entry.inputs)
+      words += tensor.elements();
+    auto cycles = int64_t(double(words) / target.ioWordsPerCycle());
+    if (cycles > report.predictedIntervalCycles) {
+      report.predictedIntervalCycles = cycles;
+      report.bottleneck = absl::StrCat("input words of ", entry.name);
+    }
+  }
+  if (report.predictedIntervalCycles > 0) {
+    report.samplesPerSecond = target.clockGHz * 1e9 / double(report.predictedIntervalCycles);
+    report.utilisation = double(report.macs) / (double(report.coresTotal) * double(report.predictedIntervalCycles) * target.fmaPerCycleF32);
+  }
+}
+
+} // namespace wsc::driver

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The step from routed wafer functions to core programs, and what a report says about them.
+#pragma once
+
+#include "compiler/driver/Compiler.h"
+#include "compiler/emit/Module.h"
+#include "runtime/target/Target.h"
+
+#include "mlir/Support/LLVM.h"
+
+namespace wsc::driver {
+
+// Every function becomes an entry with its own configuration. An error without a message has been reported as a diagnostic.
+absl::StatusOr<emit::CoreModule> generateCore(const target::Target &target, mlir::ModuleOp module);
+
+// Whether every kernel of a module at phase `kernels` has a form code generation knows; reports all that do not.
+mlir::LogicalResult checkKernels(mlir::ModuleOp module);
+
+void fillReport(const emit::CoreModule &module, CompileReport &report);
+
+} // namespace wsc::driver

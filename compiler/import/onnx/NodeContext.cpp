@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Access to inputs and attributes of a node; see NodeContext.h.
+#include "compiler/import/onnx/NodeContext.h"
+#include "absl/strings/str_cat.h"
+
+using wsc::onnx::AttributeProto;
+
+namespace wsc::import {
+
+std::vector<int64_t> NodeContext::constantInts(size_t i, const char *what) {
+  auto literal = layers.literal(input(i));
+  if (!literal) {
+    fail(absl::StrCat(what, " (input ", i, ") must be known while importing; it depends on the model's inputs, which makes shapes "
+                      "depend on data"));
+    return {};
+  }
+  if (literal->isFloat() || literal->type.getRank() > 1) {
+    fail(absl::StrCat(what, " (input ", i, ") must be a one-dimensional integer tensor"));
+    return {};
+  }
+  return literal->ints;
+}
+
+double NodeContext::constantScalar(size_t i, const char *what) {
+  auto literal = layers.literal(input(i));
+  if (!literal || literal->size() != 1) {
+    fail(absl::StrCat(what, " (input ", i, ") must be one number known while importing"));
+    return 0;
+  }
+  return literal->isFloat() ? literal->floats[0] : static_cast<double>(literal->ints[0]);
+}
+
+/// Older files leave the type field out; then the field that is set tells it.
+static AttributeProto::AttributeType typeOf(const AttributeProto &attribute) {
+  if (attribute.has_type() && attribute.type() != AttributeProto::UNDEFINED)
+    return attribute.type();
+  if (attribute.has_f()) return AttributeProto::FLOAT;
+  if (attribute.has_i()) return AttributeProto::INT;
+  if (attribute.has_s()) return AttributeProto::STRING;
+  if (attribute.has_t()) return AttributeProto::TENSOR;
+  if (attribute.floats_size()) return AttributeProto::FLOATS;
+  if (attribute.ints_size()) return AttributeProto::INTS;
+  return AttributeProto::UNDEFINED;
+}
+
+const AttributeProto *NodeContext::find(const char *name, AttributeProto::AttributeType type) {
+  asked_.insert(name);
+  for (const AttributeProto &attribute : node_.attribute()) {
+    if (attribute.name() != name)
+      continue;
+    AttributeProto::AttributeType found = typeOf(attribute);
+    if (found == type)
+      return &attribute;
+    fail(absl::StrCat("attribute '", name, "' must be of type ", AttributeProto::AttributeType_Name(type), ", found ",
+                      AttributeProto::AttributeType_Name(found)));
+    return nullptr;
+  }
+  return nullptr;
+}
+
+bool NodeContext::hasAttribute(const char *name) const {
+  for (const AttributeProto &attribute : node_.attribute())
+    if (attribute.name() == name)
+      return true;
+  return false;
+}
+
+int64_t NodeContext::intAttribute(const char *name, int64_t otherwise) {
+  const AttributeProto *attribute = find(name, AttributeProto::INT);
+  return attribute ? attribute->i() : otherwise;
+}
+
+double NodeContext::floatAttribute(const char *name, double otherwise) {
+  const AttributeProto *attribute = find(name, AttributeProto::FLOAT);
+  return attribute ? attribute->f() : otherwise;
+}
+
+std::string NodeContext::stringAttribute(const char *name, const char *otherwise) {
+  const AttributeProto *attribute = find(name, AttributeProto::STRING);
+  return attribute ? attribute->s() : otherwise;
+}
+
+std::vector<int64_t> NodeContext::intsAttribute(const char *name) {
+  const AttributeProto *attribute = find(name, AttributeProto::INTS);
+  return attribute ? std::vector<int64_t>(attribute->ints().begin(), attribute->ints().end()) : std::vector<int64_t>();
+}
+
+std::vector<double> NodeContext::floatsAttribute(const char *name) {
+  const AttributeProto *attribute = find(name, AttributeProto::FLOATS);
+  return attribute ? std::vector<double>(attribute->floats().begin(), attribute->floats().end()) : std::vector<double>();
+}
+
+Tensor NodeContext::tensorAttribute(const char *name) {
+  const AttributeProto *attribute = find(name, AttributeProto::TENSOR);
+  if (!attribute)
+    return {};
+  auto constant = reader_.read(attribute->t());
+  if (!constant.ok()) {
+    layers.fail(constant.status());
+    return {};
+  }
+  return layers.fromAttribute(*constant);
+}
+
+void NodeContext::ignoreAttributes(std::initializer_list<const char *> names) { asked_.insert(names.begin(), names.end()); }
+
+int64_t NodeContext::normalizedAxis(int64_t axis, int64_t rank) {
+  if (axis >= -rank && axis < rank)
+    return axis < 0 ? axis + rank : axis;
+  fail(absl::StrCat("axis ", axis, " is outside [", -rank, ", ", rank, ")"));
+  return 0;
+}
+
+std::vector<int64_t> NodeContext::normalizedAxes(std::vector<int64_t> axes, int64_t rank) {
+  std::set<int64_t> seen;
+  for (int64_t &axis : axes) {
+    axis = normalizedAxis(axis, rank);
+    if (!failed() && !seen.insert(axis).second)
+      fail(absl::StrCat("axis ", axis, " is given twice"));
+  }
+  return failed() ? std::vector<int64_t>() : axes;
+}
+
+void NodeContext::checkComplete() {
+  if (failed())
+    return;
+  for (const AttributeProto &attribute : node_.attribute())
+    if (!asked_.count(attribute.name()))
+      return unsupported(absl::StrCat("attribute '", attribute.name(), "' is not known for opset ", opset_));
+  for (size_t i = 0; i < results_.size(); ++i)
+    if (wantsOutput(i) && !results_[i])
+      return unsupported(absl::StrCat("output ", i, " ('", node_.output(static_cast<int>(i)), "') is not supported"));
+}
+
+} // namespace wsc::import

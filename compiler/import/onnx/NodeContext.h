@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What an operator's handler sees of a node: its inputs as tensors, its attributes by name and type, the layer builder, and a place
+// for results. Errors stick to the layer builder; getters return the default after one. An attribute nobody asked for is an
+// error once the handler is done, so that nothing in a model is passed over in silence.
+#pragma once
+#include "compiler/import/common/LayerBuilder.h"
+#include "compiler/import/onnx/TensorData.h"
+#include "compiler/import/onnx/onnx.pb.h"
+#include <set>
+#include <vector>
+
+namespace wsc::import {
+
+class NodeContext {
+public:
+  NodeContext(const wsc::onnx::NodeProto &node, int64_t opset, LayerBuilder &layers, TensorReader &reader,
+              const std::set<std::string> &used, std::vector<Tensor> inputs)
+      : layers(layers), node_(node), opset_(opset), reader_(reader), used_(used), inputs_(std::move(inputs)),
+        results_(node.output_size()) {}
+
+  LayerBuilder &layers;
+
+  const wsc::onnx::NodeProto &node() const { return node_; }
+  int64_t opset() const { return opset_; }
+  bool failed() const { return layers.failed(); }
+  void fail(const std::string &message) { layers.fail(message); }
+  void unsupported(const std::string &message) { layers.fail(absl::UnimplementedError(message)); }
+
+  // Inputs. An input left out is a null tensor.
+  size_t inputCount() const { return inputs_.size(); }
+  bool hasInput(size_t i) const { return i < inputs_.size() && inputs_[i]; }
+  Tensor input(size_t i) const { return i < inputs_.size() ? inputs_[i] : Tensor(); }
+  /// Elements of an input that must be a known 0-d or 1-d integer tensor; `what` names it in the error.
+  std::vector<int64_t> constantInts(size_t i, const char *what);
+  /// The single element of a known input.
+  double constantScalar(size_t i, const char *what);
+
+  // Attributes.
+  bool hasAttribute(const char *name) const;
+  int64_t intAttribute(const char *name, int64_t otherwise);
+  double floatAttribute(const char *name, double otherwise);
+  std::string stringAttribute(const char *name, const char *otherwise);
+  std::vector<int64_t> intsAttribute(const char *name);
+  std::vector<double> floatsAttribute(const char *name);
+  Tensor tensorAttribute(const char *name);
+  /// Attributes without influence on inference.
+  void ignoreAttributes(std::initializer_list<const char *> names);
+
+  /// axis in [-rank, rank) made non-negative.
+  int64_t normalizedAxis(int64_t axis, int64_t rank);
+  std::vector<int64_t> normalizedAxes(std::vector<int64_t> axes, int64_t rank);
+
+  // Results. An output that nobody reads, or beyond the node's, is dropped.
+  size_t outputCount() const { return results_.size(); }
+  bool wantsOutput(size_t i) const { return i < results_.size() && used_.count(node_.output(static_cast<int>(i))) > 0; }
+  void setResult(size_t i, Tensor tensor) {
+    if (i < results_.size())
+      results_[i] = std::move(tensor);
+  }
+  void setResult(Tensor tensor) { setResult(0, std::move(tensor)); }
+  const std::vector<Tensor> &results() const { return results_; }
+
+  /// Fails on attributes that were never asked for, and on wanted results never set.
+  void checkComplete();
+
+private:
+  const wsc::onnx::AttributeProto *find(const char *name, wsc::onnx::AttributeProto::AttributeType type);
+
+  const wsc::onnx::NodeProto &node_;
+  int64_t opset_;
+  TensorReader &reader_;
+  const std::set<std::string> &used_;
+  std::vector<Tensor> inputs_;
+  std::vector<Tensor> results_;
+  std::set<std::string> asked_;
+};
+
+} // namespace wsc::import

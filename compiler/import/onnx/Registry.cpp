@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Lookup in the table of operators; see Registry.h.
+#include "compiler/import/onnx/Registry.h"
+#include <string_view>
+#include <unordered_map>
+
+namespace wsc::import {
+
+static std::unordered_multimap<std::string_view, const Operator *> buildTable() {
+  std::unordered_multimap<std::string_view, const Operator *> table;
+  for (llvm::ArrayRef<Operator> family :
+       {constantOperators(), convOperators(), poolOperators(), gemmOperators(), unaryOperators(), activationOperators(),
+        binaryOperators(), reduceOperators(), normalizationOperators(), shapeOperators(), movementOperators()})
+    for (const Operator &op : family)
+      table.emplace(op.name, &op);
+  return table;
+}
+
+const Operator *findOperator(const std::string &domain, const std::string &name, int64_t opset) {
+  static const auto table = buildTable();
+  if (!domain.empty())
+    return nullptr;
+  auto [begin, end] = table.equal_range(name);
+  for (auto entry = begin; entry != end; ++entry)
+    if (opset >= entry->second->since && opset <= entry->second->until)
+      return entry->second;
+  return nullptr;
+}
+
+} // namespace wsc::import

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The table of ONNX operators: which versions the importer translates, with how many inputs, by which function. Each family of operators has one
+// file under ops/ that exports its part of the table.
+#pragma once
+#include "compiler/import/onnx/NodeContext.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace wsc::import {
+
+using Handler = void (*)(NodeContext &node);
+
+/// One operator. It is translated for opsets in [since, until]; an operator that changed its form has one row or a
+/// handler that looks at NodeContext::opset.
+struct Operator {
+  const char *name;
+  int64_t since;
+  int64_t until;
+  int minInputs; ///< these must be present
+  int maxInputs;
+  Handler handler;
+};
+
+/// Newest opset of ONNX's own domain whose operators were read for this table.
+inline constexpr int64_t newestOpset = 27;
+/// For maxInputs of variadic operators.
+inline constexpr int anyInputs = 1 << 20;
+
+llvm::ArrayRef<Operator> constantOperators();
+llvm::ArrayRef<Operator> convOperators();
+llvm::ArrayRef<Operator> poolOperators();
+llvm::ArrayRef<Operator> gemmOperators();
+llvm::ArrayRef<Operator> unaryOperators();
+llvm::ArrayRef<Operator> activationOperators();
+llvm::ArrayRef<Operator> binaryOperators();
+llvm::ArrayRef<Operator> reduceOperators();
+llvm::ArrayRef<Operator> normalizationOperators();
+llvm::ArrayRef<Operator> shapeOperators();
+llvm::ArrayRef<Operator> movementOperators();
+
+/// The row for an operator at an opset of a domain, or null.
+const Operator *findOperator(const std::string &domain, const std::string &name, int64_t opset);
+
+} // namespace wsc::import

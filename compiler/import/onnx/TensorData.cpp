@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Reading of TensorProtos; see TensorData.h. External data must lie in the model's folder: the location is a relative path without "..", and
+// what it resolves to, symbolic links followed, must still lie below that folder.
+#include "compiler/import/onnx/TensorData.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "compiler/import/common/Literal.h"
+#include "dialects/nn/Nn.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include <filesystem>
+#include <limits>
+
+using namespace mlir;
+using wsc::onnx::TensorProto;
+
+namespace wsc::import {
+
+absl::StatusOr<Type> elementType(MLIRContext &context, int dataType) {
+  auto integer = [&](unsigned bits, IntegerType::SignednessSemantics signedness) -> Type {
+    return IntegerType::get(&context, bits, signedness);
+  };
+  switch (dataType) {
+  case TensorProto::FLOAT: return Type(Float32Type::get(&context));
+  case TensorProto::DOUBLE: return Type(Float64Type::get(&context));
+  case TensorProto::FLOAT16: return Type(Float16Type::get(&context));
+  case TensorProto::BFLOAT16: return Type(BFloat16Type::get(&context));
+  case TensorProto::BOOL: return integer(1, IntegerType::Signless);
+  case TensorProto::INT8: return integer(8, IntegerType::Signless);
+  case TensorProto::INT16: return integer(16, IntegerType::Signless);
+  case TensorProto::INT32: return integer(32, IntegerType::Signless);
+  case TensorProto::INT64: return integer(64, IntegerType::Signless);
+  case TensorProto::UINT8: return integer(8, IntegerType::Unsigned);
+  case TensorProto::UINT16: return integer(16, IntegerType::Unsigned);
+  case TensorProto::UINT32: return integer(32, IntegerType::Unsigned);
+  case TensorProto::UINT64: return integer(64, IntegerType::Unsigned);
+  case TensorProto::UNDEFINED: return absl::InvalidArgumentError("the element type is undefined");
+  case TensorProto::STRING: return absl::UnimplementedError("tensors of strings are not supported");
+  default: return absl::UnimplementedError(absl::StrCat("ONNX element type ", dataType, " is not supported"));
+  }
+}
+
+static std::string label(const TensorProto &tensor) {
+  return absl::StrCat("tensor '", tensor.name().empty() ? "(unnamed)" : tensor.name(), "'");
+}
+
+/// Elements from the typed fields of the message; f16 and bf16 come as bit patterns in int32_data.
+static absl::StatusOr<TypedAttr> readFields(const TensorProto &tensor, RankedTensorType type) {
+  Literal literal = Literal::zeros(type);
+  int64_t count = type.getNumElements(), found = 0;
+  auto fill = [&](const auto &field, auto &to) {
+    found = field.size();
+    for (int64_t i = 0; i < std::min(found, count); ++i)
+      to[i] = field.Get(static_cast<int>(i));
+  };
+  switch (tensor.data_type()) {
+  case TensorProto::FLOAT: fill(tensor.float_data(), literal.floats); break;
+  case TensorProto::DOUBLE: fill(tensor.double_data(), literal.floats); break;
+  case TensorProto::INT64: fill(tensor.int64_data(), literal.ints); break;
+  case TensorProto::UINT32:
+  case TensorProto::UINT64: fill(tensor.uint64_data(), literal.ints); break;
+  case TensorProto::FLOAT16:
+  case TensorProto::BFLOAT16: {
+    found = tensor.int32_data_size();
+    std::string raw;
+    for (int32_t word : tensor.int32_data()) {
+      raw.push_back(static_cast<char>(word & 0xff));
+      raw.push_back(static_cast<char>((word >> 8) & 0xff));
+    }
+    if (found == count)
+      literal = *Literal::fromBytes(type, raw);
+    break;
+  }
+  default: fill(tensor.int32_data(), literal.ints); break;
+  }
+  if (found != count)
+    return absl::InvalidArgumentError(absl::StrCat(label(tensor), " has ", found, " elements, its shape needs ", count));
+  if (type.getElementType().isInteger(1))
+    for (int64_t &value : literal.ints)
+      value = value != 0;
+  literal.normalize();
+  return TypedAttr(literal.toAttribute());
+}
+
+absl::StatusOr<TypedAttr> TensorReader::readExternal(const TensorProto &tensor, RankedTensorType type, uint64_t bytes) {
+  namespace fs = std::filesystem;
+  std::string location;
+  uint64_t offset = 0, length = bytes;
+  for (const auto &entry : tensor.external_data()) {
+    if (entry.key() == "location") {
+      location = entry.value();
+    } else if (entry.key() == "offset" || entry.key() == "length") {
+      uint64_t &to = entry.key() == "offset" ? offset : length;
+      if (!absl::SimpleAtoi(entry.value(), &to))
+        return absl::InvalidArgumentError(absl::StrCat(label(tensor), ": external ", entry.key(), " '", entry.value(),
+                                                       "' is no number of bytes"));
+    }
+  }
+  fs::path relative(location);
+  bool climbs = false;
+  for (const fs::path &part : relative)
+    climbs = climbs || part == "..";
+  if (location.empty() || location.find('\0') != std::string::npos || relative.is_absolute() || climbs)
+    return absl::PermissionDeniedError(absl::StrCat(label(tensor), ": external location '", location,
+                                                    "' must be a relative path without '..' inside the model's folder"));
+  if (length != bytes)
+    return absl::InvalidArgumentError(absl::StrCat(label(tensor), ": external length is ", length, " bytes, the shape needs ",
+                                                   bytes));
+  fs::path folder = fs::path(modelPath_).parent_path();
+  fs::path file = folder / relative;
+  std::error_code error;
+  fs::path root = fs::canonical(folder.empty() ? fs::path(".") : folder, error);
+  fs::path target = error ? fs::path() : fs::canonical(file, error);
+  if (error)
+    return absl::NotFoundError(absl::StrCat(label(tensor), ": external data file '", file.string(), "' cannot be opened: ",
+                                            error.message(), "; it belongs beside the model"));
+  auto mismatch = std::mismatch(root.begin(), root.end(), target.begin(), target.end());
+  if (mismatch.first != root.end())
+    return absl::PermissionDeniedError(absl::StrCat(label(tensor), ": external location '", location, "' leads to '",
+                                                    target.string(), "', outside the model's folder '", root.string(), "'"));
+  if (auto slice = files_.slice(file.string(), offset, length); !slice.ok())
+    return absl::Status(slice.status().code(), absl::StrCat(label(tensor), ": ", slice.status().message()));
+  return TypedAttr(nn::WeightsAttr::get(type, file.string(), offset, length, 0));
+}
+
+absl::StatusOr<TypedAttr> TensorReader::read(const TensorProto &tensor) {
+  auto element = elementType(context_, tensor.data_type());
+  if (!element.ok())
+    return absl::Status(element.status().code(), absl::StrCat(label(tensor), ": ", element.status().message()));
+  uint64_t bytes = (element->getIntOrFloatBitWidth() + 7) / 8;
+  for (int64_t extent : tensor.dims())
+    if (extent < 0 || __builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes) ||
+        bytes > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
+      return absl::InvalidArgumentError(absl::StrCat(label(tensor), " has an impossible extent ", extent));
+  auto type = RankedTensorType::get(SmallVector<int64_t>(tensor.dims().begin(), tensor.dims().end()), *element);
+  if (tensor.data_location() == TensorProto::EXTERNAL)
+    return readExternal(tensor, type, bytes);
+  if (!tensor.has_wsc_offset())
+    return readFields(tensor, type);
+  if (tensor.wsc_bytes() != bytes)
+    return absl::InvalidArgumentError(absl::StrCat(label(tensor), " has ", tensor.wsc_bytes(), " bytes of elements, its shape and "
+                                                   "type need ", bytes));
+  return TypedAttr(nn::WeightsAttr::get(type, modelPath_, tensor.wsc_offset(), bytes, 0));
+}
+
+} // namespace wsc::import

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Models that must be refused, each with one message that says what and where.
+#include "test/unit/import/ImportFixture.h"
+
+namespace {
+
+using namespace wsc::test;
+using wsc::onnx::TensorProto;
+
+class ImportErrors : public ImportTest {};
+
+OnnxBuilder reluModel() {
+  OnnxBuilder b;
+  b.output(b.node("Relu", {b.input("x", {2, 3})}, {}, "y"));
+  return b;
+}
+
+TEST_F(ImportErrors, MissingFile) {
+  auto result = wsc::import::importOnnx(context, (folder / "absent.onnx").string());
+  ASSERT_FALSE(result.ok());
+  expectIn("absent.onnx", std::string(result.status().message()));
+}
+
+TEST_F(ImportErrors, NotOnnx) {
+  expectIn("the file is empty", importBytes(""));
+  expectIn("not an ONNX model", importBytes("this is text, no model"));
+  expectIn("no ir_version or no graph", importBytes(std::string("\x10\x01", 2)));
+}
+
+TEST_F(ImportErrors, EveryTruncationIsRefusedOrComplete) {
+  OnnxBuilder b;
+  std::string w = b.floats("w", {3, 4}, std::vector<float>(12, 1.0f));
+  b.output(b.node("MatMul", {b.input("x", {2, 3}), w}, {}, "y"));
+  std::string bytes = b.bytes();
+  // The opset, which comes last, is what a cut between fields may lose.
+  for (size_t size = 0; size < bytes.size(); ++size)
+    expectIn("error: ", importBytes(bytes.substr(0, size)));
+  expectIn("nn.matmul", importBytes(bytes));
+}
+
+TEST_F(ImportErrors, EveryFlippedByteIsHandled) {
+  OnnxBuilder b = reluModel();
+  std::string bytes = b.bytes();
+  for (size_t i = 0; i < bytes.size(); ++i)
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string damaged = bytes;
+      damaged[i] = static_cast<char>(damaged[i] ^ (1 << bit));
+      EXPECT_FALSE(importBytes(damaged).empty()); // no crash, no hang: a module or a message
+    }
+}
+
+TEST_F(ImportErrors, UnsupportedOperatorsAreListedTogether) {
+  OnnxBuilder b;
+  std::string x = b.input("x", {2, 3});
+  x = b.node("Nonesuch", {x}, {}, "first");
+  x = b.node("Nonesuch", {x});
+  x = b.node("Relu", {x});
+  b.graph().mutable_node(2)->set_domain("ai.onnx");
+  b.output(b.node("TopK", {x}, {}, "y"));
+  std::string text = importModel(b);
+  expectIn("2 operators are not supported", text);
+  expectIn("Nonesuch (domain 'ai.onnx', opset 17): 2 nodes, first 'first'", text);
+  expectIn("TopK (domain 'ai.onnx', opset 17): 1 node, first 'y'", text);
+  auto list = wsc::import::listUnsupportedOperators((folder / "model.onnx").string());
+  ASSERT_TRUE(list.ok());
+  ASSERT_EQ(list->size(), 2u);
+  EXPECT_EQ((*list)[0].count, 2);
+}
+
+TEST_F(ImportErrors, Domains) {
+  OnnxBuilder b = reluModel();
+  b.graph().mutable_node(0)->set_domain("com.example");
+  expectIn("domain 'com.example', for which the model imports no opset", importModel(b));
+  OnnxBuilder future(900);
+  future.output(future.node("Relu", {future.input("x", {2})}));
+  expectIn("needs ONNX opset 900", importModel(future));
+}
+
+TEST_F(ImportErrors, SymbolicDimensions) {
+  OnnxBuilder b;
+  b.output(b.node("Add", {b.input("x", {"batch", 3}), b.input("z", {"", 3})}, {}, "y"));
+  std::string text = importModel(b);
+  expectIn("dimension 0 of input 'x' is 'batch'; give --dim batch=1", text);
+  expectIn("dimension 0 of input 'z' is unknown and unnamed; give the whole shape with --input z:SHAPE", text);
+  text = importModel(b, {{{"batch", 2}}, {"z:2x3"}, {}});
+  expectIn("-> tensor<2x3xf32>", text);
+  expectIn("has no dimension of that name; it has batch", importModel(b, {{{"bach", 2}}, {}, {}}));
+}
+
+TEST_F(ImportErrors, GraphStructure) {
+  OnnxBuilder cycle;
+  cycle.input("x", {2});
+  cycle.nodeWithOutputs("Add", {"x", "b"}, {"a"});
+  cycle.nodeWithOutputs("Relu", {"a"}, {"b"});
+  cycle.output("b");
+  expectIn("the graph has a cycle of 2 nodes", importModel(cycle));
+
+  OnnxBuilder missing;
+  missing.output(missing.node("Add", {missing.input("x", {2}), "ghost"}, {}, "y"));
+  expectIn("reads tensor 'ghost', which no node, input or initializer produces", importModel(missing));
+
+  OnnxBuilder twice = reluModel();
+  twice.nodeWithOutputs("Neg", {"x"}, {"y"});
+  expectIn("tensor 'y' is produced twice", importModel(twice));
+
+  OnnxBuilder inputs = reluModel();
+  inputs.input("x", {2, 3});
+  expectIn("two graph inputs are named 'x'", importModel(inputs));
+
+  OnnxBuilder none;
+  none.input("x", {2});
+  expectIn("the graph has no outputs", importModel(none));
+}
+
+TEST_F(ImportErrors, NodesOutOfOrderAreSorted) {
+  OnnxBuilder b;
+  b.input("x", {2});
+  b.nodeWithOutputs("Neg", {"a"}, {"y"});
+  b.nodeWithOutputs("Relu", {"x"}, {"a"});
+  b.output("y");
+  std::string text = importModel(b);
+  EXPECT_LT(text.find("nn.unary relu"), text.find("nn.unary neg")) << text;
+}
+
+TEST_F(ImportErrors, Attributes) {
+  OnnxBuilder wrong;
+  wrong.output(wrong.node("Softmax", {wrong.input("x", {2, 3})}, {Attribute::f("axis", 1)}, "y"));
+  expectIn("node 'y' (Softmax): attribute 'axis' must be of type INT, found FLOAT", importModel(wrong));
+  OnnxBuilder unknown;
+  unknown.output(unknown.node("Relu", {unknown.input("x", {2, 3})}, {Attribute::i("twist", 1)}, "y"));
+  expectIn("attribute 'twist' is not known", importModel(unknown));
+  OnnxBuilder tooFew;
+  tooFew.output(tooFew.node("MatMul", {tooFew.input("x", {2, 3})}, {}, "y"));
+  expectIn("input 1 is missing; at least 2 are needed", importModel(tooFew));
+  OnnxBuilder tooMany;
+  tooMany.input("x", {2});
+  tooMany.output(tooMany.node("Relu", {"x", "x"}, {}, "y"));
+  expectIn("has 2 inputs, at most 1 are taken", importModel(tooMany));
+}
+
+TEST_F(ImportErrors, Shapes) {
+  OnnxBuilder add;
+  add.output(add.node("Add", {add.input("a", {2, 3}), add.input("b", {4})}, {}, "y"));
+  expectIn("node 'y' (Add): nn.binary add: shapes do not broadcast: [2, 3] and [4]", importModel(add));
+  OnnxBuilder dynamic;
+  std::string x = dynamic.input("x", {2, 3}), s = dynamic.input("s", {2}, TensorProto::INT64);
+  dynamic.output(dynamic.node("Reshape", {x, s}, {}, "y"));
+  expectIn("the shape (input 1) must be known while importing", importModel(dynamic));
+}
+
+TEST_F(ImportErrors, Tensors) {
+  OnnxBuilder shortData = reluModel();
+  shortData.nodeWithOutputs("Add", {"y", shortData.floats("w", {2, 3}, {1, 2})}, {"z"});
+  shortData.output("z");
+  expectIn("tensor 'w' has 8 bytes of elements, its shape and type need 24", importModel(shortData));
+  OnnxBuilder strings;
+  strings.output(strings.node("Identity", {strings.input("x", {2}, TensorProto::STRING)}));
+  expectIn("tensors of strings are not supported", importModel(strings));
+  OnnxBuilder huge = reluModel();
+  TensorProto *w = huge.graph().add_initializer();
+  w->set_name("w");
+  w->set_data_type(TensorProto::FLOAT);
+  for (int i = 0; i < 4; ++i)
+    w->add_dims(int64_t{1} << 40);
+  w->set_raw_data("1234");
+  huge.nodeWithOutputs("Add", {"y", "w"}, {"z"});
+  huge.output("z");
+  expectIn("impossible extent", importModel(huge));
+}
+
+TEST_F(ImportErrors, ForgedPlacesAreIgnored) {
+  OnnxBuilder b = reluModel();
+  TensorProto *w = b.graph().add_initializer();
+  w->set_name("w");
+  w->set_data_type(TensorProto::FLOAT);
+  w->add_dims(3);
+  w->set_wsc_offset(uint64_t{1} << 60);
+  w->set_wsc_bytes(12);
+  b.nodeWithOutputs("Add", {"y", "w"}, {"z"});
+  b.output("z");
+  expectIn("tensor 'w' has 0 elements, its shape needs 3", importModel(b));
+}
+
+class ExternalData : public ImportTest {
+protected:
+  std::string importWith(const std::string &location, const std::string &offset, const std::string &length) {
+    OnnxBuilder b;
+    TensorProto *w = b.graph().add_initializer();
+    w->set_name("w");
+    w->set_data_type(TensorProto::FLOAT);
+    w->add_dims(8);
+    w->set_data_location(TensorProto::EXTERNAL);
+    for (auto [key, value] : {std::pair("location", location), std::pair("offset", offset), std::pair("length", length)}) {
+      auto *entry = w->add_external_data();
+      entry->set_key(key);
+      entry->set_value(value);
+    }
+    b.output(b.node("Add", {b.input("x", {8}), "w"}, {}, "y"));
+    return importModel(b);
+  }
+};
+
+TEST_F(ExternalData, StaysInItsFile) {
+  std::ofstream(folder / "w.bin", std::ios::binary) << std::string(48, '\0');
+  expectIn("w.bin\", offset = 16, bytes = 32, hash = 0>", importWith("w.bin", "16", "32"));
+  expectIn("has 48 bytes; 32 bytes at offset 17 were asked for", importWith("w.bin", "17", "32"));
+  expectIn("32 bytes at offset 18446744073709551615", importWith("w.bin", "18446744073709551615", "32"));
+  expectIn("external length is 16 bytes, the shape needs 32", importWith("w.bin", "0", "16"));
+  expectIn("is no number of bytes", importWith("w.bin", "-1", "32"));
+}
+
+TEST_F(ExternalData, OutsideIsRefused) {
+  std::filesystem::create_directories(folder / "sub");
+  std::ofstream(folder / "sub" / "w.bin", std::ios::binary) << std::string(48, '\0');
+  std::filesystem::create_symlink("/dev/zero", folder / "escape.bin");
+  expectIn("sub/w.bin\", offset = 0", importWith("sub/w.bin", "0", "32"));
+  expectIn("must be a relative path without '..'", importWith("../w.bin", "0", "32"));
+  expectIn("must be a relative path without '..'", importWith("sub/../../w.bin", "0", "32"));
+  expectIn("must be a relative path without '..'", importWith("/etc/passwd", "0", "32"));
+  expectIn("must be a relative path without '..'", importWith("", "0", "32"));
+  expectIn("outside the model's folder", importWith("escape.bin", "0", "32"));
+  expectIn("absent.bin' cannot be opened", importWith("absent.bin", "0", "32"));
+}
+
+} // namespace
