@@ -2,10 +2,10 @@
 //
 // Colours for streams: streams that share a router need different colours.
 //
-// An item is a stream (or one lane of a bundle) with the rectangles of routers that it passes. Two items conflict if any of their
-// rectangles have a router in common. Algorithms: first fit in the given order, which keeps the periodic pattern of consecutive lanes;
-// where that runs out of colours, first fit from west to east, then DSATUR (D. Brélaz, "New methods to color the vertices of a graph",
-// CACM 22, 1979).
+// An item is a stream (or one lane of a bundle) with the rectangles of routers that it passes. Two items conflict if
+// any of their rectangles have a router in common. Algorithms: first fit in the given order, which keeps the periodic
+// pattern of consecutive lanes; where that runs out of colours, first fit from west to east, then DSATUR (D. Brélaz,
+// "New methods to color the vertices of a graph", CACM 22, 1979).
 #pragma once
 
 #include "compiler/solver/Stats.h"
@@ -69,8 +69,8 @@ absl::StatusOr<Solution> solveFirstFit(const Problem &problem);
 // The item with most colours around it first (ties: most conflicts, then input order). Time: (conflicts + items) log
 // items.
 absl::StatusOr<Solution> solveDsatur(const Problem &problem);
-// First fit with the items in order of their westernmost column: uses the fewest colours where all items are lanes on single rows and none
-// is fixed (the conflicts on each row are then those of intervals).
+// First fit with the items in order of their westernmost column: uses the fewest colours where all items are lanes on
+// single rows and none is fixed (the conflicts on each row are then those of intervals).
 absl::StatusOr<Solution> solveWestFirst(const Problem &problem);
 // First fit in the given order; if that runs out of colours, from the west; if that does too, DSATUR.
 absl::StatusOr<Solution> solve(const Problem &problem);

@@ -64,8 +64,15 @@ absl::StatusOr<Solution> solveInOrder(const Problem &problem);
 // after `effort` passes over the kernels. Never worse than solveInOrder. Time: effort × (kernels + edges)².
 absl::StatusOr<Solution> solveLocalSearch(const Problem &problem, int32_t effort = 8);
 
-// Value: Σ words × distance, word-hops per sample. Bound: each kernel's edges to (or from) others at the distances they
-// would have if only that kernel had to be near its neighbours, and edges between pinned kernels exactly.
+// The cheapest order of all, by dynamic programming; InvalidArgument if there are more than 16 kernels or a pin. Time:
+// 2^kernels · kernels².
+absl::StatusOr<Solution> solveExact(const Problem &problem);
+// solveExact for up to 12 kernels without pins, else solveLocalSearch.
+absl::StatusOr<Solution> solve(const Problem &problem);
+
+// Value: Σ words × distance, word-hops per sample. Bound: the larger of each kernel's edges at the distances they would
+// have if only that kernel had to be near its neighbours, and groups of 12 kernels in their cheapest order; exact for
+// up to 12 kernels without pins.
 Stats evaluate(const Problem &problem, const Solution &solution);
 
 // Text: `wsc-problem placement 1`, `mesh ROWS COLS`, `kernel NAME ROWS COLS [pin COL]`…, `edge FROM TO WORDS`… (kernels

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Strips packed from the west in a given order, and a local search over orders.
+// Strips packed from the west in a given order, and two ways to choose the order: local search, and exactly for few
+// strips.
 //
 // Packing goes through the order with a cursor: a strip stands at the first columns from the cursor on that no pinned
 // strip needs; where none are left, in the first gap anywhere. The local search swaps neighbours in the order and moves
 // strips next to those they exchange words with, and keeps what lowers the cost.
 #include "compiler/solver/Placement.h"
+
+#include "compiler/solver/PlacementOrder.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -114,6 +117,11 @@ private:
   std::vector<Interval> pins;
 };
 
+bool hasPin(const Problem &problem) {
+  return std::any_of(problem.kernels.begin(), problem.kernels.end(),
+                     [](const Kernel &kernel) { return kernel.pinnedCol.has_value(); });
+}
+
 absl::Status noRoom(const Problem &problem, int32_t failed) {
   std::vector<int32_t> byWidth(problem.kernels.size());
   std::iota(byWidth.begin(), byWidth.end(), 0);
@@ -121,16 +129,13 @@ absl::Status noRoom(const Problem &problem, int32_t failed) {
     return std::pair(-problem.kernels[a].cols, a) < std::pair(-problem.kernels[b].cols, b);
   });
   int64_t columns = 0;
-  bool pinned = false;
-  for (const Kernel &kernel : problem.kernels) {
+  for (const Kernel &kernel : problem.kernels)
     columns += kernel.cols;
-    pinned |= kernel.pinnedCol.has_value();
-  }
   std::string widest;
   for (size_t i = 0; i < byWidth.size() && i < 5; ++i)
     absl::StrAppend(&widest, i ? ", " : "", problem.kernels[byWidth[i]].name, " ", problem.kernels[byWidth[i]].cols);
   const char *way = columns > problem.cols ? "choose narrower kernels or a larger mesh"
-                    : pinned               ? "the gaps between pinned kernels are too narrow: move or drop pins"
+                    : hasPin(problem)      ? "the gaps between pinned kernels are too narrow: move or drop pins"
                                            : "choose narrower kernels";
   return absl::ResourceExhaustedError(absl::StrCat("kernel ", problem.kernels[failed].name, " finds no ",
                                                    problem.kernels[failed].cols, " free columns; all kernels need ",
@@ -222,6 +227,28 @@ absl::StatusOr<Solution> solveLocalSearch(const Problem &problem, int32_t effort
       break;
   }
   return solutionOf(best);
+}
+
+absl::StatusOr<Solution> solveExact(const Problem &problem) {
+  if (absl::Status status = problem.check(); !status.ok())
+    return status;
+  constexpr size_t kMost = 16;
+  if (problem.kernels.size() > kMost || hasPin(problem))
+    return absl::InvalidArgumentError(absl::StrCat("placement: the exact algorithm takes up to ", kMost,
+                                                   " kernels without pins, not ", problem.kernels.size(),
+                                                   hasPin(problem) ? " with pins" : ""));
+  std::vector<int32_t> order(problem.kernels.size()), colOf(problem.kernels.size());
+  std::iota(order.begin(), order.end(), 0);
+  int32_t failed = 0;
+  if (!Packer(problem).pack(bestOrder(problem, order).order, colOf, failed))
+    return noRoom(problem, failed);
+  return solutionOf(colOf);
+}
+
+absl::StatusOr<Solution> solve(const Problem &problem) {
+  if (problem.kernels.size() <= 12 && !hasPin(problem))
+    return solveExact(problem);
+  return solveLocalSearch(problem);
 }
 
 } // namespace wsc::solver::placement

@@ -7,6 +7,7 @@
 #include "runtime/emulator/Interpreter.h"
 
 #include "runtime/emulator/InterpreterCheck.h"
+#include "runtime/emulator/InterpreterMemory.h"
 #include "runtime/numerics/Elements.h"
 
 #include "absl/strings/str_cat.h"
@@ -32,22 +33,17 @@ using format::Role;
 
 namespace {
 
-using int128 = __int128;
 using Index = std::array<int64_t, kMaxDims>;
 
 // Empty when the value does not fit in 64 bits.
 std::optional<int64_t> valueAt(const Affine &affine, const LatticeIndex &index) {
-  int128 sum = affine.constant;
+  WideAddress sum = affine.constant;
   for (int d = 0; d < kMaxDims; ++d)
-    sum += int128(affine.perDim[size_t(d)]) * index[size_t(d)];
+    sum += WideAddress(affine.perDim[size_t(d)]) * index[size_t(d)];
   if (sum < INT64_MIN || sum > INT64_MAX)
     return std::nullopt;
   return int64_t(sum);
 }
-
-struct FifoState {
-  int64_t capacity = 0, head = 0, count = 0; // elements
-};
 
 struct LoopFrame {
   size_t begin = 0; // instruction number of the Loop
@@ -76,16 +72,8 @@ struct ThreadState {
 class Core {
 public:
   Core(const Role &role, const LatticeIndex &index, CoreImage image, const std::vector<std::vector<std::byte>> &received)
-      : role(role), index(index), image(std::move(image)), received(received), taken(role.queues.size()),
-        sent(role.queues.size()), fifos(role.buffers.size()), written(role.buffers.size()), threads(role.threads.size()) {
-    for (size_t i = 0; i < role.buffers.size(); ++i) {
-      const Buffer &buffer = role.buffers[i];
-      if (buffer.kind == BufferKind::Fifo)
-        fifos[i].capacity = buffer.bytes / format::elementBytes(buffer.type);
-      if (buffer.kind == BufferKind::Scratch)
-        written[i].assign(size_t(buffer.bytes), false);
-    }
-  }
+      : role(role), index(index), memory(role, std::move(image)), received(received), taken(role.queues.size()),
+        sent(role.queues.size()), threads(role.threads.size()) {}
 
   absl::StatusOr<CoreRun> run() {
     for (bool progress = true; progress;) {
@@ -107,19 +95,17 @@ public:
     for (size_t q = 0; q < role.queues.size(); ++q)
       if (!role.queues[q].output)
         result.queueWords[q].assign(received[q].begin() + std::ptrdiff_t(taken[q]), received[q].end());
-    result.image = std::move(image);
+    result.image = memory.takeImage();
     return result;
   }
 
 private:
   const Role &role;
   const LatticeIndex &index;
-  CoreImage image;
+  CoreMemory memory;
   const std::vector<std::vector<std::byte>> &received;
   std::vector<size_t> taken;                // per queue: bytes consumed
   std::vector<std::vector<std::byte>> sent; // per queue
-  std::vector<FifoState> fifos;             // per buffer
-  std::vector<std::vector<bool>> written;   // per buffer, scratch only: bytes this sample has written
   std::vector<ThreadState> threads;
 
   std::string where(size_t thread) const {
@@ -127,6 +113,9 @@ private:
   }
   absl::Status error(size_t thread, const std::string &message) const {
     return absl::InvalidArgumentError(absl::StrCat(where(thread), ": ", message));
+  }
+  absl::Status located(size_t thread, const absl::Status &status) const {
+    return absl::Status(status.code(), absl::StrCat(where(thread), ": ", std::string(status.message())));
   }
 
   // Executes until the current element or control instruction is done. False: the thread waits.
@@ -259,61 +248,17 @@ private:
   }
 
   // Byte address of the current element, or its origin when an index takes the place of the innermost stride.
-  int128 address(const ThreadState &thread, const Operand &operand, size_t slot, bool indexed) const {
-    int128 sum = thread.base[slot];
+  WideAddress address(const ThreadState &thread, const Operand &operand, size_t slot, bool indexed) const {
+    WideAddress sum = thread.base[slot];
     for (size_t d = 0; d < (indexed ? kMaxDims - 1 : kMaxDims); ++d)
-      sum += int128(thread.position[d]) * operand.stride[d];
+      sum += WideAddress(thread.position[d]) * operand.stride[d];
     for (size_t k = 0; k < thread.loops.size(); ++k)
-      sum += int128(thread.loops[k].iteration) * operand.loopStep[k];
+      sum += WideAddress(thread.loops[k].iteration) * operand.loopStep[k];
     return sum;
   }
-
-  // Place of an element in its buffer, after the bounds check.
-  absl::StatusOr<std::byte *> locate(size_t t, const Operand &operand, int128 address, ElementType type) {
-    const Buffer &buffer = role.buffers[size_t(operand.buffer)];
-    int64_t bytes = format::elementBytes(type);
-    if (address < 0 || address + bytes > buffer.bytes) {
-      bool printable = address >= INT64_MIN && address <= INT64_MAX;
-      return error(t, absl::StrCat("element of ", bytes, " bytes at address ",
-                                   printable ? absl::StrCat(int64_t(address)) : "beyond 64 bits", " lies outside buffer '",
-                                   buffer.name, "' of ", buffer.bytes, " bytes"));
-    }
-    return image.buffers[size_t(operand.buffer)].data() + int64_t(address);
-  }
-
-  absl::StatusOr<uint64_t> load(size_t t, const Operand &operand, int128 address, ElementType type) {
-    absl::StatusOr<std::byte *> place = locate(t, operand, address, type);
-    if (!place.ok())
-      return place.status();
-    const Buffer &buffer = role.buffers[size_t(operand.buffer)];
-    if (buffer.kind == BufferKind::Scratch)
-      for (int64_t i = 0; i < format::elementBytes(type); ++i)
-        if (!written[size_t(operand.buffer)][size_t(int64_t(address) + i)])
-          return error(t, absl::StrCat("reads address ", int64_t(address), " of scratch buffer '", buffer.name,
-                                       "', which this sample has not written; scratch holds nothing from before"));
-    return numerics::loadElement(*place, type);
-  }
-
-  absl::Status storeAt(size_t t, const Operand &operand, int128 address, ElementType type, uint64_t payload) {
-    absl::StatusOr<std::byte *> place = locate(t, operand, address, type);
-    if (!place.ok())
-      return place.status();
-    if (role.buffers[size_t(operand.buffer)].kind == BufferKind::Scratch)
-      std::fill_n(written[size_t(operand.buffer)].begin() + int64_t(address), format::elementBytes(type), true);
-    numerics::storeElement(*place, type, payload);
-    return absl::OkStatus();
-  }
-
-  // Address of element number `number` of an indexed operand, the number clamped to those inside the buffer.
-  absl::StatusOr<int128> indexedAddress(size_t t, const Operand &operand, size_t slot, ElementType type, uint64_t number) {
-    int128 origin = address(threads[t], operand, slot, true);
-    absl::StatusOr<std::byte *> place = locate(t, operand, origin, type);
-    if (!place.ok())
-      return place.status();
-    int64_t stride = operand.stride[kMaxDims - 1];
-    int64_t room = role.buffers[size_t(operand.buffer)].bytes - format::elementBytes(type) - int64_t(origin);
-    int64_t last = stride > 0 ? room / stride : stride < 0 ? int64_t(origin) / -stride : 0;
-    return origin + int128(stride) * std::clamp<int64_t>(int32_t(uint32_t(number)), 0, last);
+  absl::StatusOr<WideAddress> indexedAddress(const ThreadState &thread, const Operand &operand, size_t slot,
+                                             ElementType type) const {
+    return memory.indexedAddress(operand, address(thread, operand, slot, true), type, int32_t(uint32_t(thread.b)));
   }
 
   // Reads the next element of a source. False: it waits.
@@ -323,17 +268,11 @@ private:
     case OperandKind::Immediate:
       payload = numerics::encodeImmediate(operand.immediate, type);
       return true;
-    case OperandKind::Fifo: {
-      FifoState &fifo = fifos[size_t(operand.buffer)];
-      if (fifo.count == 0) {
-        thread.wait = {operand.kind, operand.buffer, -1, false};
-        return false;
-      }
-      payload = numerics::loadElement(image.buffers[size_t(operand.buffer)].data() + fifo.head * format::elementBytes(type), type);
-      fifo.head = (fifo.head + 1) % fifo.capacity;
-      --fifo.count;
-      return true;
-    }
+    case OperandKind::Fifo:
+      if (memory.pop(operand, type, payload))
+        return true;
+      thread.wait = {operand.kind, operand.buffer, -1, false};
+      return false;
     case OperandKind::Queue: {
       const std::vector<std::byte> &words = received[size_t(operand.queue)];
       size_t &position = taken[size_t(operand.queue)];
@@ -347,9 +286,9 @@ private:
       return true;
     }
     default: {
-      absl::StatusOr<uint64_t> loaded = load(t, operand, address(thread, operand, slot, false), type);
+      absl::StatusOr<uint64_t> loaded = memory.load(operand, address(thread, operand, slot, false), type);
       if (!loaded.ok())
-        return loaded.status();
+        return located(t, loaded.status());
       payload = *loaded;
       return true;
     }
@@ -362,50 +301,45 @@ private:
     const Instruction &instruction = role.threads[t][thread.next];
     const Operand &dst = instruction.dst;
     ElementType type = instruction.type;
-    if (dst.kind == OperandKind::Fifo && fifos[size_t(dst.buffer)].count == fifos[size_t(dst.buffer)].capacity) {
+    if (dst.kind == OperandKind::Fifo && !memory.hasRoom(dst)) {
       thread.wait = {dst.kind, dst.buffer, -1, true};
       return false;
     }
     uint64_t a = thread.a, old = 0;
     if (instruction.opcode == Opcode::Gather) {
-      absl::StatusOr<int128> source = indexedAddress(t, instruction.a, 1, type, thread.b);
+      absl::StatusOr<WideAddress> source = indexedAddress(thread, instruction.a, 1, type);
       if (!source.ok())
-        return source.status();
-      absl::StatusOr<uint64_t> loaded = load(t, instruction.a, *source, type);
+        return located(t, source.status());
+      absl::StatusOr<uint64_t> loaded = memory.load(instruction.a, *source, type);
       if (!loaded.ok())
-        return loaded.status();
+        return located(t, loaded.status());
       a = *loaded;
     }
-    int128 target = 0;
+    absl::StatusOr<WideAddress> target = 0;
     if (dst.kind == OperandKind::Memory) {
       target = address(thread, dst, 0, false);
-      if (instruction.opcode == Opcode::Scatter) {
-        absl::StatusOr<int128> indexed = indexedAddress(t, dst, 0, type, thread.b);
-        if (!indexed.ok())
-          return indexed.status();
-        target = *indexed;
-      }
+      if (instruction.opcode == Opcode::Scatter)
+        target = indexedAddress(thread, dst, 0, type);
+      if (!target.ok())
+        return located(t, target.status());
       if (format::opcodeInfo(instruction.opcode).readsDst) {
-        absl::StatusOr<uint64_t> loaded = load(t, dst, target, type);
+        absl::StatusOr<uint64_t> loaded = memory.load(dst, *target, type);
         if (!loaded.ok())
-          return loaded.status();
+          return located(t, loaded.status());
         old = *loaded;
       }
     }
     uint64_t value = numerics::applyScalar(instruction.opcode, type, old, a, thread.b, instruction.sourceType);
-    int64_t bytes = format::elementBytes(type);
     if (dst.kind == OperandKind::Memory) {
-      if (absl::Status status = storeAt(t, dst, target, type, value); !status.ok())
-        return status;
+      if (absl::Status status = memory.store(dst, *target, type, value); !status.ok())
+        return located(t, status);
     } else if (dst.kind == OperandKind::Fifo) {
-      FifoState &fifo = fifos[size_t(dst.buffer)];
-      int64_t tail = (fifo.head + fifo.count) % fifo.capacity;
-      numerics::storeElement(image.buffers[size_t(dst.buffer)].data() + tail * bytes, type, value);
-      ++fifo.count;
+      memory.push(dst, type, value);
     } else if (dst.kind == OperandKind::Queue) {
       std::vector<std::byte> &words = sent[size_t(dst.queue)];
-      words.resize(words.size() + size_t(bytes));
-      numerics::storeElement(words.data() + words.size() - bytes, type, value);
+      size_t end = words.size();
+      words.resize(end + size_t(format::elementBytes(type)));
+      numerics::storeElement(words.data() + end, type, value);
     }
     return true;
   }
@@ -415,7 +349,7 @@ private:
       return absl::StrCat("words on input queue ", wait.queue, " (colour ", int(role.queues[size_t(wait.queue)].colour),
                           "; all ", received[size_t(wait.queue)].size() / 4, " words received are taken)");
     return absl::StrCat(wait.room ? "room in" : "elements in", " FIFO '", role.buffers[size_t(wait.buffer)].name, "' of ",
-                        fifos[size_t(wait.buffer)].capacity, " elements");
+                        memory.fifo(size_t(wait.buffer)).capacity, " elements");
   }
 
   // Every thread is through and no FIFO holds elements.
@@ -426,10 +360,10 @@ private:
         absl::StrAppend(&waiting, waiting.empty() ? "" : "; ", where(t), " waits for ", waitName(threads[t].wait));
     if (!waiting.empty())
       return absl::FailedPreconditionError(absl::StrCat("the core cannot finish its sample: ", waiting));
-    for (size_t i = 0; i < fifos.size(); ++i)
-      if (fifos[i].count > 0)
+    for (size_t i = 0; i < role.buffers.size(); ++i)
+      if (int64_t left = memory.fifo(i).count; left > 0)
         return absl::FailedPreconditionError(
-            absl::StrCat(coreName(role, index), ": ", fifos[i].count, " elements are left in FIFO '", role.buffers[i].name,
+            absl::StrCat(coreName(role, index), ": ", left, " elements are left in FIFO '", role.buffers[i].name,
                          "' after the sample; as many must be popped as pushed"));
     return absl::OkStatus();
   }

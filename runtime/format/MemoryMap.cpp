@@ -4,6 +4,7 @@
 #include "runtime/format/MemoryMap.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace wsc::format {
 
@@ -34,8 +35,9 @@ MemoryMap memoryMap(const target::Target &target, const Role &role) {
   fixed("code", map.codeBytes);
   for (size_t b = 0; b < role.buffers.size(); ++b)
     taken.push_back({role.buffers[b].address, role.buffers[b].bytes, role.buffers[b].name, int32_t(b)});
-  std::stable_sort(taken.begin(), taken.end(),
-                   [](const MemoryRegion &a, const MemoryRegion &b) { return a.address < b.address; });
+  std::sort(taken.begin(), taken.end(), [](const MemoryRegion &a, const MemoryRegion &b) {
+    return std::pair(a.address, a.buffer) < std::pair(b.address, b.buffer);
+  });
   int64_t end = 0;
   for (MemoryRegion &region : taken) {
     if (region.address > end)

@@ -24,10 +24,6 @@ template <typename T> void store(std::byte *address, uint64_t payload) {
   std::memcpy(address, &value, sizeof(T));
 }
 
-bool isFloat(ElementType type) {
-  return type == ElementType::F32 || type == ElementType::F16 || type == ElementType::BF16 || type == ElementType::F64;
-}
-
 double widen(uint64_t payload, ElementType type) {
   switch (type) {
   case ElementType::F16:
@@ -38,21 +34,6 @@ double widen(uint64_t payload, ElementType type) {
     return doubleOf(payload);
   default:
     return double(floatOf(uint32_t(payload)));
-  }
-}
-
-int64_t widenInteger(uint64_t payload, ElementType type) {
-  switch (type) {
-  case ElementType::I32:
-    return int32_t(uint32_t(payload));
-  case ElementType::I8:
-    return int8_t(uint8_t(payload));
-  case ElementType::U8:
-    return uint8_t(payload);
-  case ElementType::Bool:
-    return payload != 0;
-  default:
-    return int64_t(payload);
   }
 }
 
@@ -105,6 +86,25 @@ uint64_t fromInteger(int64_t value, ElementType type) {
 
 } // namespace
 
+bool isFloat(ElementType type) {
+  return type == ElementType::F32 || type == ElementType::F16 || type == ElementType::BF16 || type == ElementType::F64;
+}
+
+int64_t integerValue(uint64_t payload, ElementType type) {
+  switch (type) {
+  case ElementType::I32:
+    return int32_t(uint32_t(payload));
+  case ElementType::I8:
+    return int8_t(uint8_t(payload));
+  case ElementType::U8:
+    return uint8_t(payload);
+  case ElementType::Bool:
+    return payload != 0;
+  default:
+    return int64_t(payload);
+  }
+}
+
 uint64_t loadElement(const std::byte *address, ElementType type) {
   switch (format::elementBytes(type)) {
   case 8:
@@ -135,7 +135,7 @@ void storeElement(std::byte *address, ElementType type, uint64_t payload) {
 uint64_t encodeImmediate(double value, ElementType type) { return fromDouble(value, type); }
 
 uint64_t convertElement(uint64_t payload, ElementType from, ElementType to) {
-  return isFloat(from) ? fromDouble(widen(payload, from), to) : fromInteger(widenInteger(payload, from), to);
+  return isFloat(from) ? fromDouble(widen(payload, from), to) : fromInteger(integerValue(payload, from), to);
 }
 
 } // namespace wsc::numerics

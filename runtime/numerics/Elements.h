@@ -12,6 +12,10 @@
 
 namespace wsc::numerics {
 
+bool isFloat(format::ElementType type);
+// The value of an integer or bool payload, sign- or zero-extended.
+int64_t integerValue(uint64_t payload, format::ElementType type);
+
 // Little-endian, unaligned. A bool is 1 for any non-zero byte.
 uint64_t loadElement(const std::byte *address, format::ElementType type);
 void storeElement(std::byte *address, format::ElementType type, uint64_t payload);

@@ -15,10 +15,6 @@ using format::Opcode;
 
 namespace {
 
-bool isFloat(ElementType type) {
-  return type == ElementType::F32 || type == ElementType::F16 || type == ElementType::BF16 || type == ElementType::F64;
-}
-
 // Arithmetic and routines on T = float or double. Moves and bit logic never come here.
 template <typename T> T applyFloat(Opcode opcode, T dst, T a, T b) {
   switch (opcode) {
@@ -163,19 +159,6 @@ float widenHalf(uint64_t payload, ElementType type) {
   return type == ElementType::F16 ? f16ToF32(uint16_t(payload)) : bf16ToF32(uint16_t(payload));
 }
 
-int64_t signedValue(uint64_t payload, ElementType type) {
-  switch (type) {
-  case ElementType::I32:
-    return int32_t(uint32_t(payload));
-  case ElementType::I8:
-    return int8_t(uint8_t(payload));
-  case ElementType::I64:
-    return int64_t(payload);
-  default:
-    return int64_t(payload & 0xff);
-  }
-}
-
 uint64_t cut(uint64_t value, ElementType type) {
   if (type == ElementType::Bool)
     return value != 0;
@@ -233,8 +216,8 @@ uint64_t applyScalar(Opcode opcode, ElementType type, uint64_t dst, uint64_t a, 
   case ElementType::BF16:
     return f32ToBF16(applyFloat(opcode, widenHalf(dst, type), widenHalf(a, type), widenHalf(b, type)));
   default:
-    return cut(applyInteger(opcode, int(8 * format::elementBytes(type)), signedValue(dst, type), signedValue(a, type),
-                            signedValue(b, type)),
+    return cut(applyInteger(opcode, int(8 * format::elementBytes(type)), integerValue(dst, type), integerValue(a, type),
+                            integerValue(b, type)),
                type);
   }
 }

@@ -38,16 +38,13 @@ colouring::Problem lanes(int32_t items, int32_t teeth) {
 template <absl::StatusOr<colouring::Solution> (*Solve)(const colouring::Problem &)>
 void colour(benchmark::State &state) {
   colouring::Problem problem = lanes(int32_t(state.range(0)), 5);
-  int64_t value = 0;
-  for (auto _ : state) {
-    absl::StatusOr<colouring::Solution> solution = Solve(problem);
-    if (!solution.ok()) {
-      state.SkipWithError("no colouring");
-      break;
-    }
-    value = colouring::evaluate(problem, *solution).value;
-  }
-  state.counters["colours"] = double(value);
+  absl::StatusOr<colouring::Solution> solution = absl::InternalError("");
+  for (auto _ : state)
+    benchmark::DoNotOptimize(solution = Solve(problem));
+  if (!solution.ok())
+    state.SkipWithError("no colouring");
+  else
+    state.counters["colours"] = double(colouring::evaluate(problem, *solution).value);
 }
 BENCHMARK_TEMPLATE(colour, colouring::solveFirstFit)->Arg(3000)->Arg(30000)->Unit(benchmark::kMillisecond);
 BENCHMARK_TEMPLATE(colour, colouring::solveDsatur)->Arg(3000)->Arg(30000)->Unit(benchmark::kMillisecond);
@@ -77,16 +74,13 @@ void place(benchmark::State &state) {
     if (k > 3 && k % 3 == 0)
       problem.edges.push_back({k - 3, k, 1000 + int64_t(random() % 800000)});
   }
-  double gap = 0;
-  for (auto _ : state) {
-    absl::StatusOr<placement::Solution> solution = placement::solveLocalSearch(problem);
-    if (!solution.ok()) {
-      state.SkipWithError("no placement");
-      break;
-    }
-    gap = placement::evaluate(problem, *solution).gapPercent();
-  }
-  state.counters["gapPercent"] = gap;
+  absl::StatusOr<placement::Solution> solution = absl::InternalError("");
+  for (auto _ : state)
+    benchmark::DoNotOptimize(solution = placement::solveLocalSearch(problem));
+  if (!solution.ok())
+    state.SkipWithError("no placement");
+  else
+    state.counters["gapPercent"] = placement::evaluate(problem, *solution).gapPercent();
 }
 BENCHMARK(place)->Arg(60)->Arg(300)->Unit(benchmark::kMillisecond);
 
@@ -111,16 +105,13 @@ void allocate(benchmark::State &state) {
     int64_t begin = int64_t(random() % 1000);
     problem.buffers.push_back({"b", 1 + int64_t(random() % 2000), 16, {}, begin, begin + 1 + int64_t(random() % 30)});
   }
-  double gap = 0;
-  for (auto _ : state) {
-    absl::StatusOr<allocation::Solution> solution = allocation::solve(problem);
-    if (!solution.ok()) {
-      state.SkipWithError("no allocation");
-      break;
-    }
-    gap = allocation::evaluate(problem, *solution).gapPercent();
-  }
-  state.counters["gapPercent"] = gap;
+  absl::StatusOr<allocation::Solution> solution = absl::InternalError("");
+  for (auto _ : state)
+    benchmark::DoNotOptimize(solution = allocation::solve(problem));
+  if (!solution.ok())
+    state.SkipWithError("no allocation");
+  else
+    state.counters["gapPercent"] = allocation::evaluate(problem, *solution).gapPercent();
 }
 BENCHMARK(allocate)->Arg(50)->Arg(5000)->Unit(benchmark::kMillisecond);
 

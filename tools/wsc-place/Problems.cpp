@@ -9,6 +9,7 @@
 #include "compiler/solver/Routing.h"
 #include "compiler/solver/Sizing.h"
 #include "compiler/solver/Text.h"
+#include "compiler/solver/contest/Contest.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -110,7 +111,10 @@ absl::StatusOr<Result> runAnyKind(const std::string &problem, const std::string 
         {n::parseProblem,
          n::parseSolution,
          n::printSolution,
-         {{"local-search", [](const n::Problem &p) { return n::solveLocalSearch(p); }}, {"in-order", n::solveInOrder}},
+         {{"default", n::solve},
+          {"local-search", [](const n::Problem &p) { return n::solveLocalSearch(p); }},
+          {"exact", n::solveExact},
+          {"in-order", n::solveInOrder}},
          [](const auto &p, const auto &s) { return statsText(n::evaluate(p, s), "value", "word-hops"); }},
         problem, solution, algorithm);
   }
@@ -156,6 +160,26 @@ absl::StatusOr<Result> solveText(const std::string &problem, const std::string &
 
 absl::StatusOr<Result> checkText(const std::string &problem, const std::string &solution) {
   return runAnyKind(problem, &solution, "");
+}
+
+absl::StatusOr<Result> checkContest(const std::string &kgraph, const std::string &paint) {
+  namespace n = solver::contest;
+  absl::StatusOr<n::Problem> problem = n::parseKgraph(kgraph);
+  if (!problem.ok())
+    return problem.status();
+  absl::StatusOr<n::Solution> solution = n::parsePaint(paint, *problem);
+  if (!solution.ok())
+    return solution.status();
+  if (absl::Status status = solution->verify(*problem); !status.ok())
+    return status;
+  n::Score score = n::evaluate(*problem, *solution);
+  Result result;
+  result.report =
+      absl::StrFormat("kernels %d\nbox %dx%d\nmemory %.3f\ntime %.12g\nwire %.12g\n", score.placed, score.boundingWidth,
+                      score.boundingHeight, score.memory.value(), score.time.value(), double(score.doubleWire) / 2);
+  result.report += score.cost ? absl::StrFormat("cost %.12g\n", *score.cost)
+                              : std::string("cost none: the formula of the adapters (wadapter > 0) is not public\n");
+  return result;
 }
 
 } // namespace wsc::place

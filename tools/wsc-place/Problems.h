@@ -22,4 +22,7 @@ absl::StatusOr<Result> solveText(const std::string &problem, const std::string &
 // the solution is refused, with the reason.
 absl::StatusOr<Result> checkText(const std::string &problem, const std::string &solution);
 
+// The same for a problem and a placement of the ISPD 2020 contest (.kgraph and .paint files).
+absl::StatusOr<Result> checkContest(const std::string &kgraph, const std::string &paint);
+
 } // namespace wsc::place

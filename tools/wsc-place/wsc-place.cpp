@@ -29,17 +29,21 @@ bool readFile(const std::string &path, std::string &text) {
 int main(int argc, char **argv) {
   CLI::App app("Example:  wsc-place lanes.txt -o lanes.solution && wsc-place --check lanes.txt lanes.solution\n\n"
                "Solves a text problem of colouring, sizing, placement, routing or SRAM allocation and prints the\n"
-               "solution's value, a lower bound and the gap between them.\n"
+               "solution's value, a lower bound and the gap between them. --check also takes placements of the ISPD "
+               "2020 contest (.kgraph, .paint).\n"
                "Exit codes: 0 done, 1 no solution or solution refused, 2 wrong usage or input.");
   std::string problemPath, solutionPath, outputPath, algorithm;
   bool check = false;
-  app.add_option("PROBLEM", problemPath, "text problem; its first line is 'wsc-problem KIND 1'")->required();
+  app.add_option("PROBLEM", problemPath,
+                 "text problem (first line 'wsc-problem KIND 1'), or with --check a .kgraph file")
+      ->required();
   auto *solutionOption = app.add_option("SOLUTION", solutionPath, "with --check: the solution");
   auto *checkOption = app.add_flag("--check", check, "verify and evaluate SOLUTION instead of solving");
   app.add_option("-o,--output", outputPath, "file of the solution found (default: standard output)")
       ->excludes(checkOption);
   app.add_option("--algorithm", algorithm,
-                 "colouring: default, first-fit, west-first, dsatur; sizing: exact; placement: local-search, in-order; "
+                 "colouring: default, first-fit, west-first, dsatur; sizing: exact; placement: default, local-search, "
+                 "exact, in-order; "
                  "routing: "
                  "combs; allocation: first-fit")
       ->excludes(checkOption);
@@ -54,8 +58,14 @@ int main(int argc, char **argv) {
   std::string problem, solution;
   if (!readFile(problemPath, problem) || (check && !readFile(solutionPath, solution)))
     return 2;
-  absl::StatusOr<wsc::place::Result> result =
-      check ? wsc::place::checkText(problem, solution) : wsc::place::solveText(problem, algorithm);
+  bool contest = problemPath.size() > 7 && problemPath.compare(problemPath.size() - 7, 7, ".kgraph") == 0;
+  if (contest && !check) {
+    std::cerr << "wsc-place: " << problemPath << ": contest placements can be checked, not solved; use --check\n";
+    return 2;
+  }
+  absl::StatusOr<wsc::place::Result> result = contest ? wsc::place::checkContest(problem, solution)
+                                              : check ? wsc::place::checkText(problem, solution)
+                                                      : wsc::place::solveText(problem, algorithm);
   if (!result.ok()) {
     std::cerr << "wsc-place: " << problemPath << ": " << std::string(result.status().message()) << "\n";
     return absl::IsInvalidArgument(result.status()) ? 2 : 1;

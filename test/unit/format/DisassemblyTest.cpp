@@ -13,14 +13,14 @@ namespace {
 TEST(Disassembly, OfARole) {
   Executable executable = sampleExecutable();
   const Role &role = executable.configurations[0].roles[0];
-  EXPECT_EQ(disassemble(role, role.threads[0]),
-            "   0  loop l0 < 3 + c0\n"
-            "   1    fma.f16 scratch[16 + 4*i0 + 32*l0 + 64*l1], weights[2 + 4*c3 + 2*i1 - 2*i3 + 8*l3], in2(colour 3) for i0 < 4, "
-            "i1 < 8 - c3, i3 < 2\n"
-            "   2  end_loop\n"
-            "   3  convert.f32.from.bf16 fifo ring, -0 for i3 < 5\n"
-            "   4  add.f32 null, 2.5, fifo ring for i2 < 0\n"
-            "   5  send_control out1(colour 4), count 7\n");
+  EXPECT_EQ(disassemble(role, role.threads[0]), "   0  loop l0 < 3 + c0\n"
+                                                "   1    fma.f16 scratch[16 + 4*i0 + 32*l0 + 64*l1], weights[2 + 4*c3 "
+                                                "+ 2*i1 - 2*i3 + 8*l3], in2(colour 3) for i0 < 4, "
+                                                "i1 < 8 - c3, i3 < 2\n"
+                                                "   2  end_loop\n"
+                                                "   3  convert.f32.from.bf16 fifo ring, -0 for i3 < 5\n"
+                                                "   4  add.f32 null, 2.5, fifo ring for i2 < 0\n"
+                                                "   5  send_control out1(colour 4), count 7\n");
 }
 
 TEST(Disassembly, ResolvesAffineValuesForOneCore) {
@@ -28,7 +28,8 @@ TEST(Disassembly, ResolvesAffineValuesForOneCore) {
   const Role &role = executable.configurations[0].roles[0];
   LatticeIndex index{1, 0, 0, 3};
   EXPECT_EQ(disassemble(role, role.threads[0][1], &index),
-            "fma.f16 scratch[16 + 4*i0 + 32*l0 + 64*l1], weights[14 + 2*i1 - 2*i3 + 8*l3], in2(colour 3) for i0 < 4, i1 < 5, i3 < 2");
+            "fma.f16 scratch[16 + 4*i0 + 32*l0 + 64*l1], weights[14 + 2*i1 - 2*i3 + 8*l3], in2(colour 3) for i0 < 4, "
+            "i1 < 5, i3 < 2");
 }
 
 TEST(Disassembly, Names) {
@@ -91,8 +92,9 @@ TEST(MemoryMaps, ListRegionsAndGaps) {
   std::string text;
   for (const MemoryRegion &region : map.regions)
     text += region.name + "@" + std::to_string(region.address) + "+" + std::to_string(region.bytes) + " ";
-  EXPECT_EQ(text, "runtime@0+4200 weights@4096+64 stack@4200+1024 code@5224+104 free@5328+2864 ring@8192+256 free@8448+3840 "
-                  "cache@12288+128 free@12416+3968 scratch@16384+1024 free@17408+31744 ");
+  EXPECT_EQ(text,
+            "runtime@0+4200 weights@4096+64 stack@4200+1024 code@5224+104 free@5328+2864 ring@8192+256 free@8448+3840 "
+            "cache@12288+128 free@12416+3968 scratch@16384+1024 free@17408+31744 ");
 }
 
 } // namespace

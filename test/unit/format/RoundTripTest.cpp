@@ -8,8 +8,10 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <sys/resource.h>
 
 namespace wsc::format {
 namespace {
@@ -134,6 +136,38 @@ TEST(Writer, SpendsFewBytesOnTypicalInstructions) {
   int64_t perInstruction = (size(1100) - size(100)) / 1000;
   RecordProperty("bytesPerInstruction", int(perInstruction));
   EXPECT_LE(perInstruction, 160);
+}
+
+// Weights go to the page cache through a shared mapping: the process's data may stay far below their size.
+#if defined(__has_feature)
+constexpr bool kAddressSanitizer = __has_feature(address_sanitizer);
+#else
+constexpr bool kAddressSanitizer = false;
+#endif
+
+// Runs in a child: 0 when a section far beyond the limit on data was written under that limit.
+int writeUnderDataLimit(const std::string &path) {
+  constexpr int64_t bytes = 64 << 20;
+  rlimit limit{24 << 20, 24 << 20};
+  if (::setrlimit(RLIMIT_DATA, &limit) != 0)
+    return 2;
+  void *volatile heap = std::malloc(bytes);
+  if (heap != nullptr)
+    return 3;
+  auto fill = [](std::span<std::byte> out) {
+    std::memset(out.data(), 7, out.size());
+    return absl::OkStatus();
+  };
+  auto sections = sampleSections();
+  sections.push_back({"large", bytes, fill});
+  return writeExecutable(sampleExecutable(), sections, path).ok() ? 0 : 1;
+}
+
+TEST(WriterDeathTest, WeightsAreNotDataOfTheProcess) {
+  if (kAddressSanitizer)
+    GTEST_SKIP() << "the address sanitizer needs more data than the limit allows";
+  TemporaryFile file("large.wse");
+  EXPECT_EXIT(std::_Exit(writeUnderDataLimit(file.path)), testing::ExitedWithCode(0), "");
 }
 
 size_t filesBeside(const std::string &path) {

@@ -174,7 +174,9 @@ std::vector<char> readBytes(const std::string &path) {
 }
 
 void writeBytes(const std::string &path, const std::vector<char> &bytes) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc).write(bytes.data(), std::streamsize(bytes.size()));
+  // Some file systems flush a file that is truncated and written again; a new one is fast.
+  std::filesystem::remove(path);
+  std::ofstream(path, std::ios::binary).write(bytes.data(), std::streamsize(bytes.size()));
 }
 
 } // namespace wsc::format

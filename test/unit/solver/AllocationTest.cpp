@@ -95,7 +95,7 @@ TEST(Allocation, PreferredBanksAreMetWhereThereIsRoom) {
   AllocationStats stats = evaluate(problem, *solution);
   EXPECT_EQ(stats.preferredBanks, 3);
   EXPECT_EQ(stats.preferredBanksMet, 2);
-  // A wish never costs the fit: with the banks respected, v would find no hole of 80 bytes.
+  // A wish never costs the fit: with the banks respected, v would find no hole of 64 bytes.
   problem.buffers.push_back({"v", 64, 4, {}});
   solution = solve(problem);
   ASSERT_TRUE(solution.ok()) << message(solution.status());

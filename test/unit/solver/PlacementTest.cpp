@@ -55,7 +55,12 @@ TEST(Placement, LiesBetweenBoundAndExhaustiveSearch) {
     for (int k = 0; k < kernels; ++k)
       problem.kernels.push_back({"k" + std::to_string(k), random.in(1, 2), random.in(1, 3), {}});
     if (random.in(0, 2) == 0)
-      problem.kernels[random.in(0, kernels - 1)].pinnedCol = random.in(0, 3);
+      for (int pin = 0, pins = random.in(1, 2); pin < pins; ++pin) {
+        Kernel &kernel = problem.kernels[random.in(0, kernels - 1)];
+        kernel.pinnedCol = random.in(0, 2) ? random.in(0, 3) : problem.cols - kernel.cols;
+        if (!problem.check().ok())
+          kernel.pinnedCol.reset();
+      }
     for (int e = 0, edges = random.in(1, 7); e < edges; ++e) {
       int from = random.in(0, kernels - 1), to = random.in(0, kernels - 2);
       problem.edges.push_back({from, to + (to >= from), random.in(0, 9)});
@@ -81,8 +86,16 @@ TEST(Placement, LiesBetweenBoundAndExhaustiveSearch) {
     EXPECT_LE(second.lowerBound, optimum) << printProblem(problem);
     EXPECT_EQ(first.lowerBound, second.lowerBound);
     optimal += second.value == optimum;
-    withPins += std::any_of(problem.kernels.begin(), problem.kernels.end(),
-                            [](const Kernel &kernel) { return kernel.pinnedCol.has_value(); });
+    bool pinned = std::any_of(problem.kernels.begin(), problem.kernels.end(),
+                              [](const Kernel &kernel) { return kernel.pinnedCol.has_value(); });
+    absl::StatusOr<Solution> exact = solveExact(problem);
+    EXPECT_EQ(exact.ok(), !pinned);
+    if (exact.ok()) {
+      EXPECT_TRUE(exact->verify(problem).ok());
+      EXPECT_EQ(evaluate(problem, *exact).value, optimum) << printProblem(problem);
+      EXPECT_EQ(second.lowerBound, optimum) << "exact without pins";
+    }
+    withPins += pinned;
   }
   std::printf("%d feasible (%d with a pin), %d of them solved optimally\n", feasible, withPins, optimal);
   EXPECT_GE(feasible, 200);
