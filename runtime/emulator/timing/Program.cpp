@@ -84,8 +84,7 @@ private:
       const Instruction &instruction = code[at];
       if (instruction.opcode == Opcode::EndLoop)
         return absl::OkStatus();
-      absl::Status status =
-          instruction.opcode == Opcode::Loop ? loop(at, depth, fold) : plain(instruction, at, fold);
+      absl::Status status = instruction.opcode == Opcode::Loop ? loop(at, depth, fold) : plain(instruction, at, fold);
       if (!status.ok())
         return status;
       if (fold.slots > kCyclesLimit)
@@ -117,7 +116,8 @@ private:
       fold.pending += trips * body.pending;
       return absl::OkStatus();
     }
-    if (body.items.size() == 1 && trips > kMergedTrips && !(body.items[0].out.slot >= 0 && body.items[0].out.count == 0)) {
+    if (body.items.size() == 1 && trips > kMergedTrips &&
+        !(body.items[0].out.slot >= 0 && body.items[0].out.count == 0)) {
       merge(body, trips, fold);
       return absl::OkStatus();
     }
@@ -175,7 +175,9 @@ private:
   }
 
   Access access(const Instruction &instruction, OperandSlot which, int64_t elements) const {
-    const Operand &operand = which == OperandSlot::Dst ? instruction.dst : which == OperandSlot::A ? instruction.a : instruction.b;
+    const Operand &operand = which == OperandSlot::Dst ? instruction.dst
+                             : which == OperandSlot::A ? instruction.a
+                                                       : instruction.b;
     Access result;
     if (operand.kind == OperandKind::Queue) {
       result.slot = operand.queue;
@@ -220,7 +222,8 @@ private:
     for (const Access *a : {&item.in[0], &item.in[1], &item.out})
       if (a->slot >= 0 && a->slot < int32_t(role.queues.size()))
         words = std::max(words, a->count);
-    const int64_t cycles = wsc::timing::instructionCycles(target, instruction.opcode, instruction.type, elements, words);
+    const int64_t cycles =
+        wsc::timing::instructionCycles(target, instruction.opcode, instruction.type, elements, words);
     fold.slots += cycles;
     if (instruction.opcode == Opcode::Fma) {
       fold.fmaSlots += cycles;

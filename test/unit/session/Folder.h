@@ -26,7 +26,9 @@ public:
   std::string path;
 };
 
-template <typename T> Tensor tensorOf(const std::string &name, format::ElementType type, std::vector<int64_t> shape, const std::vector<T> &values) {
+template <typename T>
+Tensor tensorOf(const std::string &name, format::ElementType type, std::vector<int64_t> shape,
+                const std::vector<T> &values) {
   Tensor tensor;
   tensor.type = {name, type, std::move(shape)};
   tensor.bytes.resize(values.size() * sizeof(T));
