@@ -14,7 +14,7 @@ namespace wsc::emulator {
 struct QueuePort {
   std::byte *data = nullptr;
   int64_t position = 0; // words taken or sent by completed instructions
-  int64_t limit = std::numeric_limits<int64_t>::max(); // input: words that have arrived
+  int64_t limit = std::numeric_limits<int32_t>::max(); // input: words that have arrived
   int64_t visible = 0;  // output: words completely written, also by the instruction in progress
 };
 

@@ -9,6 +9,14 @@ namespace wsc::emulator {
 
 using namespace format;
 
+std::vector<std::byte> ringImage(const Buffer &buffer, const std::byte *elements, int64_t pushed) {
+  std::vector<std::byte> ring(static_cast<size_t>(buffer.bytes));
+  const int64_t width = elementBytes(buffer.type), size = buffer.bytes / width * width;
+  for (int64_t i = std::max<int64_t>(0, pushed - size); i < pushed; ++i)
+    ring[size_t(i % size)] = elements[i];
+  return ring;
+}
+
 void traceCore(const SampleContext &context, int32_t roleIndex, int64_t ordinal, const LatticeIndex &index, std::span<const QueuePort> queues,
                CoreEngine::CoreTrace &trace) {
   const RoleProgram &program = context.prepared.programs[roleIndex];
@@ -49,11 +57,7 @@ void traceCore(const SampleContext &context, int32_t roleIndex, int64_t ordinal,
       trace.buffersAfter.emplace_back(buffers[b], buffers[b] + bytes);
       continue;
     }
-    // A ring as the core has it: byte i of the sample lies at i modulo its size.
-    std::vector<std::byte> ring(static_cast<size_t>(bytes));
-    for (int64_t i = std::max<int64_t>(0, fifos[b].pushed - bytes); i < fifos[b].pushed; ++i)
-      ring[size_t(i % bytes)] = buffers[b][i];
-    trace.buffersAfter.push_back(std::move(ring));
+    trace.buffersAfter.push_back(ringImage(role.buffers[b], buffers[b], fifos[b].pushed));
   }
   for (size_t q = 0; q < role.queues.size(); ++q) {
     const std::byte *words = queues[q].data;

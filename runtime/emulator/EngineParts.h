@@ -59,6 +59,9 @@ absl::Status runWorklist(const SampleContext &context);
 void bindBuffers(const SampleContext &context, int32_t role, int64_t ordinal, const format::LatticeIndex &index, std::byte *scratch,
                  std::byte **buffers);
 
+// The bytes of a FIFO's ring after `pushed` bytes of a sample, which lie in order at `elements`: byte i is at i modulo the ring's size.
+std::vector<std::byte> ringImage(const format::Buffer &buffer, const std::byte *elements, int64_t pushed);
+
 // Fills `trace` by running the core once on a zeroed image of its own; queues must hold their words, state is left as it was.
 void traceCore(const SampleContext &context, int32_t role, int64_t ordinal, const format::LatticeIndex &index,
                std::span<const QueuePort> queues, CoreEngine::CoreTrace &trace);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Element by element; lanes are a small part of a sample.
+// Run by run along the last dimension.
 #include "runtime/emulator/HostWords.h"
 
 #include "runtime/timing/Cost.h"
 
 #include "absl/strings/str_cat.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace wsc::emulator {
@@ -14,7 +15,8 @@ using namespace format;
 
 namespace {
 
-template <typename Visit> void forElements(const IoBinding &binding, const LatticeIndex &index, Visit visit) {
+// Calls visit(first element, elements, distance) for every run along the last dimension.
+template <typename Visit> void forRuns(const IoBinding &binding, const LatticeIndex &index, Visit visit) {
   int64_t extent[kMaxDims];
   for (int d = 0; d < kMaxDims; ++d)
     extent[d] = binding.extent[d].at(index);
@@ -22,8 +24,22 @@ template <typename Visit> void forElements(const IoBinding &binding, const Latti
   for (int64_t i = 0; i < extent[0]; ++i)
     for (int64_t j = 0; j < extent[1]; ++j)
       for (int64_t k = 0; k < extent[2]; ++k)
-        for (int64_t l = 0; l < extent[3]; ++l)
-          visit(offset + i * binding.stride[0] + j * binding.stride[1] + k * binding.stride[2] + l * binding.stride[3]);
+        visit(offset + i * binding.stride[0] + j * binding.stride[1] + k * binding.stride[2], extent[3], binding.stride[3]);
+}
+
+// count elements, `fromStep` and `toStep` bytes apart.
+void copyElements(const std::byte *from, int64_t fromStep, std::byte *to, int64_t toStep, int64_t count, int64_t width) {
+  if (fromStep == width && toStep == width) {
+    std::memcpy(to, from, size_t(std::max<int64_t>(0, count) * width));
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i, from += fromStep, to += toStep)
+    switch (width) { // constant sizes become single moves
+    case 4: std::memcpy(to, from, 4); break;
+    case 8: std::memcpy(to, from, 8); break;
+    case 2: std::memcpy(to, from, 2); break;
+    default: std::memcpy(to, from, 1); break;
+    }
 }
 
 } // namespace
@@ -31,18 +47,18 @@ template <typename Visit> void forElements(const IoBinding &binding, const Latti
 void packLane(const IoBinding &binding, const LatticeIndex &index, ElementType type, const HostTensor &tensor, std::byte *words) {
   const int64_t width = elementBytes(type);
   std::byte *at = words;
-  forElements(binding, index, [&](int64_t element) {
-    std::memcpy(at, tensor.bytes.data() + element * width, size_t(width));
-    at += width;
+  forRuns(binding, index, [&](int64_t element, int64_t count, int64_t distance) {
+    copyElements(tensor.bytes.data() + element * width, distance * width, at, width, count, width);
+    at += std::max<int64_t>(0, count) * width;
   });
   std::memset(at, 0, size_t((4 - (at - words) % 4) % 4));
 }
 
 void unpackLane(const IoBinding &binding, const LatticeIndex &index, ElementType type, const std::byte *words, HostTensor &tensor) {
   const int64_t width = elementBytes(type);
-  forElements(binding, index, [&](int64_t element) {
-    std::memcpy(tensor.bytes.data() + element * width, words, size_t(width));
-    words += width;
+  forRuns(binding, index, [&](int64_t element, int64_t count, int64_t distance) {
+    copyElements(words, width, tensor.bytes.data() + element * width, distance * width, count, width);
+    words += std::max<int64_t>(0, count) * width;
   });
 }
 

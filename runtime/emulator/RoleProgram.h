@@ -64,8 +64,9 @@ struct RoleProgram {
 // `sharedQueue[q]`: input queue q reads the same words on all cores of every unit.
 absl::StatusOr<RoleProgram> decodeRole(const format::Role &role, const std::vector<bool> &sharedQueue, const Kernels &kernels);
 
-// Runs all threads of the core in `frame` for one sample. `first`: also run shared ops. `scratch` is the worker's scratch (for nests' copies).
-void runCore(const RoleProgram &program, const Kernels &kernels, CoreFrame &frame, std::byte *scratch, bool first);
+// Runs all threads of the core in `frame` for one sample. `first`: also run shared ops. `scratch` is the worker's scratch (for nests' copies). False when a
+// thread cannot finish or a FIFO is not left empty.
+bool runCore(const RoleProgram &program, const Kernels &kernels, CoreFrame &frame, std::byte *scratch, bool first);
 
 // True when no extent or trip count differs from core to core.
 bool extentsAreConstant(const format::Role &role);

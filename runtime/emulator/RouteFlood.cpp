@@ -286,6 +286,8 @@ absl::Status RouteFlood::simulate(int64_t &linkWords) {
       begin += item.words;
     }
   }
+  // A word passes a router once, unless it circles.
+  const size_t mostItems = std::min(kMaxItems, (items.size() + 1) * (locals.size() + 1) * 2);
   for (size_t w = 0; w < work.size(); ++w) {
     const int32_t local = work[w];
     locals[local].queued = false;
@@ -310,8 +312,8 @@ absl::Status RouteFlood::simulate(int64_t &linkWords) {
           if (absl::Status status = deliver(local, port, item.rope, control, linkWords); !status.ok())
             return status;
     }
-    if (items.size() > kMaxItems)
-      return absl::InvalidArgumentError(absl::StrCat(place(locals[local].router), ": words move through more than ", kMaxItems,
+    if (items.size() > mostItems)
+      return absl::InvalidArgumentError(absl::StrCat(place(locals[local].router), ": words move through more than ", mostItems,
                                                      " router steps in one sample; the route probably runs in a circle"));
   }
   for (const Local &local : locals) {

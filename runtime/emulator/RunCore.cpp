@@ -161,13 +161,32 @@ private:
 
 } // namespace
 
-void runCore(const RoleProgram &program, const Kernels &kernels, CoreFrame &frame, std::byte *scratch, bool first) {
+namespace {
+
+bool runInterleaved(const RoleProgram &program, CoreFrame &frame);
+
+bool fifosAreEmpty(const RoleProgram &program, const CoreFrame &frame) {
+  for (size_t b = 0; b < program.role->buffers.size(); ++b)
+    if (frame.fifos[b].pushed != frame.fifos[b].popped)
+      return false;
+  return true;
+}
+
+} // namespace
+
+bool runCore(const RoleProgram &program, const Kernels &kernels, CoreFrame &frame, std::byte *scratch, bool first) {
   if (!program.interleaved) {
     CoreRunner runner(program, kernels, frame, scratch, first);
     for (int t : program.threadOrder)
       runner.runThread(program.threads[t]);
-    return;
+    return fifosAreEmpty(program, frame);
   }
+  return runInterleaved(program, frame) && fifosAreEmpty(program, frame);
+}
+
+namespace {
+
+bool runInterleaved(const RoleProgram &program, CoreFrame &frame) {
   const size_t n = program.role->threads.size();
   std::vector<ThreadCursor> cursors(n);
   std::vector<bool> done(n, false);
@@ -185,8 +204,11 @@ void runCore(const RoleProgram &program, const Kernels &kernels, CoreFrame &fram
       progress += done[t] || cursors[t].pc != pc || cursors[t].element != element;
     }
     if (progress == 0)
-      return;
+      return false;
   }
+  return true;
 }
+
+} // namespace
 
 } // namespace wsc::emulator

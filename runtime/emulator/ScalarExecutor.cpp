@@ -32,19 +32,14 @@ int64_t offset(const Operand &operand, const ElementIndex &i, int dims) {
   return sum;
 }
 
-// Byte address of element `number` of an indexed operand, the number clamped so that it stays inside its buffer.
+// Byte address of element `number` of an indexed operand, the number clamped so that it stays inside its buffer (`start` is number 0).
 int64_t indexedAddress(const Operand &operand, int64_t start, int64_t number, int64_t bytes, int64_t width) {
-  const int64_t step = operand.stride[kMaxDims - 1];
-  if (step == 0)
-    return start;
-  auto floorDiv = [](int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); };
-  const int64_t toStart = -start, toEnd = bytes - width - start; // wanted: toStart <= number · step <= toEnd
-  const int64_t low = step > 0 ? -floorDiv(-toStart, step) : -floorDiv(-toEnd, step);
-  const int64_t high = step > 0 ? floorDiv(toEnd, step) : floorDiv(toStart, step);
-  return start + std::max(low, std::min(number, high)) * step;
+  const int64_t step = operand.stride[kMaxDims - 1], room = bytes - width - start;
+  const int64_t last = step > 0 ? room / step : step < 0 ? start / -step : 0;
+  return start + step * std::clamp<int64_t>(number, 0, std::max<int64_t>(0, last));
 }
 
-// A stream operand (queue or FIFO) of the instruction in progress.
+// A source operand of the instruction in progress.
 struct Source {
   const Operand *operand;
   ElementType type;

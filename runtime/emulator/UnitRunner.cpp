@@ -6,7 +6,9 @@
 #include "runtime/emulator/HostWords.h"
 #include "runtime/emulator/LatticeWalk.h"
 
-#include <cstdlib>
+#include "absl/strings/str_cat.h"
+
+#include <atomic>
 #include <cstring>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
@@ -115,7 +117,8 @@ struct UnitRunner::Impl {
       if (c == 0 || program.affineConstants || program.hasState)
         bindBuffers(context, unit.role, unit.first + c, frame.index, worker.scratch.get(), worker.buffers.data());
       std::fill_n(worker.fifos.begin(), role.buffers.size(), FifoPort{});
-      runCore(program, context.kernels, frame, worker.scratch.get(), c == 0);
+      if (!runCore(program, context.kernels, frame, worker.scratch.get(), c == 0))
+        stuckRole.store(unit.role, std::memory_order_relaxed);
       ++frame.index[kMaxDims - 1];
     }
   }
@@ -163,6 +166,7 @@ struct UnitRunner::Impl {
   oneapi::tbb::task_arena arena;
   std::vector<Worker> workers;
   Pages common;
+  std::atomic<int32_t> stuckRole{-1};
 };
 
 UnitRunner::UnitRunner(int threads) : impl(std::make_unique<Impl>(threads)) {}
@@ -180,6 +184,10 @@ absl::Status UnitRunner::run(const SampleContext &context) {
     impl->runLevels(context);
   else
     impl->arena.execute([&] { impl->runLevels(context); });
+  if (const int32_t role = impl->stuckRole.exchange(-1); role >= 0)
+    return absl::FailedPreconditionError(absl::StrCat("role ", prepared.configuration->roles[role].name,
+                                                      ": a core cannot finish its sample: a thread waits for elements that never come, or "
+                                                      "a FIFO is not left empty"));
   for (const IoLane &lane : prepared.schedule.outputs) {
     const IoBinding &binding = prepared.configuration->io[lane.binding];
     const std::byte *words = lane.place.kind() == WordPlace::Pieced

@@ -66,6 +66,11 @@ private:
     return unitBase[endpoint.role] + int32_t(ordinal / width) * ((width + step - 1) / step) + int32_t(ordinal % width) / step;
   }
 
+  int32_t columnOf(const ScheduledUnit &unit) const {
+    const Lattice &cores = configuration.roles[unit.role].cores;
+    return latticePosition(cores, latticeIndex(cores, unit.first)).second;
+  }
+
   template <typename Visit> void forPorts(const ScheduledUnit &unit, bool output, Visit visit) const {
     const Role &role = configuration.roles[unit.role];
     const int64_t queues = int64_t(role.queues.size());
@@ -97,13 +102,14 @@ private:
   int64_t sort(const std::vector<int32_t> &group, size_t groups, const std::vector<std::vector<int32_t>> *members, Done done) {
     std::vector<int32_t> missing(groups, 0), streamMissing(networks.streams.size(), 0);
     std::vector<int32_t> ready;
+    markInternal(group);
     int32_t number = 0;
     for (const Stream &stream : networks.streams) {
       int32_t coreSources = 0;
       for (const Endpoint &source : stream.sources)
         coreSources += source.role >= 0;
       streamMissing[number] = coreSources;
-      if (coreSources > 0 && !inside(stream, group))
+      if (coreSources > 0 && !internal[number])
         for (const Endpoint &sink : stream.sinks)
           if (sink.role >= 0)
             ++missing[group[unitOf(sink)]];
@@ -119,10 +125,9 @@ private:
         forPorts(units[unit], true, [&](int32_t s) {
           if (--streamMissing[s] != 0)
             return;
-          const Stream stream = networks.streams[s];
-          if (inside(stream, group))
+          if (internal[s])
             return;
-          for (const Endpoint &sink : stream.sinks)
+          for (const Endpoint &sink : networks.streams[s].sinks)
             if (sink.role >= 0)
               if (const int32_t to = group[unitOf(sink)]; --missing[to] == 0)
                 ready.push_back(to);
@@ -135,6 +140,12 @@ private:
         finishUnit(g);
     }
     return int64_t(ready.size());
+  }
+
+  void markInternal(const std::vector<int32_t> &group) {
+    internal.clear();
+    for (const Stream &stream : networks.streams)
+      internal.push_back(inside(stream, group));
   }
 
   bool inside(const Stream &stream, const std::vector<int32_t> &group) const {
@@ -156,11 +167,8 @@ private:
     std::vector<int32_t> self(units.size());
     std::iota(self.begin(), self.end(), 0);
     // A core that feeds itself is not `inside` here but a cycle: such streams end in the worklist.
-    selfFed = false;
-    for (const Stream &stream : networks.streams)
-      if (inside(stream, self))
-        selfFed = true;
-    if (selfFed)
+    markInternal(self);
+    if (std::find(internal.begin(), internal.end(), true) != internal.end())
       return false;
     sort(self, units.size(), nullptr, [&](int32_t unit) { order.push_back(unit); });
     return order.size() == units.size();
@@ -219,7 +227,7 @@ private:
       level[task] = l;
       for (int32_t unit : taskUnits[task])
         forPorts(units[unit], true, [&](int32_t s) {
-          if (!inside(networks.streams[s], taskOf))
+          if (!internal[s])
             streamLevel[s] = std::max(streamLevel[s], l);
         });
     });
@@ -232,7 +240,12 @@ private:
     std::sort(sequence.begin(), sequence.end(), [&](int32_t x, int32_t y) {
       if (level[x] != level[y])
         return level[x] < level[y];
-      return taskUnits[x].front() < taskUnits[y].front();
+      // Column by column inside a kernel: the groups of a column read the same weights, which stay in the cache.
+      const ScheduledUnit &ux = units[taskUnits[x].front()], &uy = units[taskUnits[y].front()];
+      if (ux.role != uy.role)
+        return ux.role < uy.role;
+      const int32_t cx = columnOf(ux), cy = columnOf(uy);
+      return cx != cy ? cx < cy : ux.first < uy.first;
     });
     for (int32_t task : sequence) {
       while (int32_t(schedule.levelBegin.size()) <= level[task])
@@ -277,7 +290,7 @@ private:
   std::vector<int32_t> unitBase, columns; // per role
   std::vector<int32_t> order, taskOf, level, streamLevel;
   std::vector<std::vector<int32_t>> taskUnits;
-  bool selfFed = false;
+  std::vector<bool> internal; // per stream: all its ends are in one group
   UnitSchedule schedule;
 };
 

@@ -202,12 +202,9 @@ private:
 
   std::vector<std::byte> bufferImage(const Core &core, size_t b) const {
     const Buffer &buffer = prepared.configuration->roles[core.role].buffers[b];
-    std::vector<std::byte> image(static_cast<size_t>(buffer.bytes));
-    if (buffer.kind != BufferKind::Fifo)
-      std::memcpy(image.data(), core.buffers[b], image.size());
-    for (int64_t i = std::max<int64_t>(0, core.fifos[b].pushed - buffer.bytes); i < core.fifos[b].pushed; ++i)
-      image[size_t(i % buffer.bytes)] = core.buffers[b][i];
-    return image;
+    if (buffer.kind == BufferKind::Fifo)
+      return ringImage(buffer, core.buffers[b], core.fifos[b].pushed);
+    return {core.buffers[b], core.buffers[b] + buffer.bytes};
   }
 
   void traceBefore(const Core &core, CoreEngine::CoreTrace &trace) const {
