@@ -71,7 +71,7 @@ private:
 
   template <typename T, size_t N>
   void numbers(const flatbuffers::Vector<T> *from, std::array<T, N> &to, const char *what) {
-    if (!from)
+    if (!from || !aligned(from))
       return;
     if (from->size() > N) {
       if (problem.empty())
@@ -80,6 +80,15 @@ private:
     }
     for (uint32_t i = 0; i < from->size(); ++i)
       to[i] = from->Get(i);
+  }
+
+  // The verifier checks the alignment of a vector's length, not of elements wider than that.
+  template <typename T> bool aligned(const flatbuffers::Vector<T> *from) {
+    if (from->size() == 0 || reinterpret_cast<uintptr_t>(from->Data()) % alignof(T) == 0)
+      return true;
+    if (problem.empty())
+      problem = "a misaligned list of numbers";
+    return false;
   }
 
   Lattice lattice(const schema::Lattice *from) {
@@ -242,7 +251,8 @@ private:
     TensorType to;
     to.name = text(from.name());
     to.type = ElementType(from.type());
-    countedList(from.shape(), to.shape, [](int64_t extent) { return extent; });
+    if (from.shape() && aligned(from.shape()))
+      countedList(from.shape(), to.shape, [](int64_t extent) { return extent; });
     return to;
   }
 
