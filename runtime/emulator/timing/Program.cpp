@@ -45,8 +45,11 @@ namespace {
 
 constexpr int64_t kCyclesLimit = int64_t(1) << 40; // per thread and sample; keeps every product below 2^63
 
+constexpr int64_t kStepsLimit = int64_t(1) << 20; // per thread and sample: what the simulation walks one by one
+
 struct Fold {
   std::vector<Item> items;
+  int64_t steps = 0;   // with all iterations
   int64_t pending = 0; // cycles since the last step
   int64_t slots = 0, fmaSlots = 0, fmaElementsF32 = 0, fmaElementsF16 = 0;
 };
@@ -124,9 +127,14 @@ private:
     if (trips == 1) {
       body.items[0].before += fold.pending;
       append(body.items, fold);
+      fold.steps += body.steps;
       fold.pending = body.pending;
       return absl::OkStatus();
     }
+    if (body.steps > kStepsLimit / trips || fold.steps + trips * body.steps > kStepsLimit)
+      return error(begin, absl::StrCat("more than ", kStepsLimit,
+                                       " instructions with queues or FIFOs in one sample; move more words by each"));
+    fold.steps += trips * body.steps;
     flush(fold, begin);
     Item mark;
     mark.kind = ItemKind::LoopBegin;
@@ -170,6 +178,7 @@ private:
     item.before += fold.pending;
     for (Access *access : {&item.in[0], &item.in[1], &item.out})
       access->count *= trips;
+    ++fold.steps;
     fold.items.push_back(item);
     fold.pending = 0;
   }
@@ -243,6 +252,7 @@ private:
   static void emit(Item item, Fold &fold) {
     item.before = fold.pending;
     fold.items.push_back(item);
+    ++fold.steps;
     fold.pending = 0;
   }
 

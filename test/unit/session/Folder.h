@@ -32,7 +32,8 @@ Tensor tensorOf(const std::string &name, format::ElementType type, std::vector<i
   Tensor tensor;
   tensor.type = {name, type, std::move(shape)};
   tensor.bytes.resize(values.size() * sizeof(T));
-  std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
+  if (!values.empty())
+    std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
   return tensor;
 }
 

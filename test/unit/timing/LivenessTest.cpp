@@ -115,6 +115,18 @@ TEST(Liveness, ShiftInsideARole) {
   EXPECT_EQ(time->latencyCycles, 14 + 6 * 6 + 5 + 20); // six relays, as in a chain of eight rows
 }
 
+TEST(Liveness, EndlessLoopsAreRefused) {
+  Executable e = executable("mesh-1x1");
+  e.configurations[0].roles.push_back(
+      role("r", rectangle(0, 0, 1, 1), {},
+           {{loop(10000), loop(10000), move(1, fifo(1), memory()), move(1, memory(), fifo(1)), endLoop(), endLoop()}},
+           {20}));
+  auto time = timeIt(e);
+  ASSERT_FALSE(time.ok());
+  EXPECT_NE(std::string(time.status().message()).find("more than 1048576 instructions"), std::string::npos)
+      << time.status();
+}
+
 TEST(Liveness, UnbalancedFifoIsAnError) {
   Executable e = executable("mesh-1x1");
   e.configurations[0].roles.push_back(
