@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Over llvm::json, which knows neither infinities nor strings that are not UTF-8.
 #include "tools/support/Json.h"
 
-#include "runtime/format/Disassembly.h"
 #include "runtime/session/TensorFile.h"
 
 #include "absl/strings/str_cat.h"
@@ -56,7 +57,7 @@ absl::Status writeJson(const json::Value &value, const std::string &path) {
   return writeFileWhole(llvm::formatv("{0:2}\n", value).str(), path);
 }
 
-std::string text(const std::string &any) { return format::printable(any); }
+std::string text(const std::string &any) { return json::isUTF8(any) ? any : json::fixUTF8(any); }
 
 json::Object fromDims(const std::map<std::string, int64_t> &dims) {
   json::Object object;

@@ -29,9 +29,16 @@ void stage(const std::string &name) {
   std::fflush(stdout);
 }
 
+// The first line of an error, and what its colon announces.
 std::string firstLine(const absl::Status &status) {
-  const std::string message(status.message());
-  return message.substr(0, message.find('\n'));
+  std::string message(status.message());
+  size_t end = message.find('\n');
+  while (end != std::string::npos && end > 0 && message[end - 1] == ':') {
+    const size_t text = message.find_first_not_of(" \n", end);
+    message.replace(end, (text == std::string::npos ? message.size() : text) - end, " ");
+    end = message.find('\n', end);
+  }
+  return message.substr(0, end);
 }
 
 // Where an executable's steps run.
