@@ -79,6 +79,17 @@ void findLiveRows(NetworkPlan &network) {
       find(stream);
 }
 
+// Most rows in succession that no receiver takes, as a stride beyond the kernel leaves them: a tile must have one more, or its lane would end nowhere.
+static int64_t rowsSkipped(const NetworkPlan &network, const StreamPlan &stream) {
+  int64_t skipped = stream.outputs.empty() ? stream.layout.plane.rows : 0;
+  for (int32_t consumer : stream.consumers) {
+    const KernelSpec &spec = network.kernels[consumer].spec;
+    int64_t rows = stream.layout.plane.rows, second = inputRowsFor(spec, 2, INT64_MAX), first = inputRowsFor(spec, 1, INT64_MAX);
+    skipped = std::min(skipped, std::clamp<int64_t>(second - 2 * first, 0, rows));
+  }
+  return stream.consumers.empty() ? 0 : skipped;
+}
+
 absl::Status chooseTiles(const target::Target &target, NetworkPlan &network) {
   int64_t queues = int64_t(target.inputQueueWords.size());
   findLiveRows(network);
@@ -86,16 +97,19 @@ absl::Status chooseTiles(const target::Target &target, NetworkPlan &network) {
   auto tile = [&](StreamPlan &stream) -> absl::Status {
     StreamLayout &layout = stream.layout;
     int64_t rows = layout.liveRows();
-    layout.tileRows = ceilDiv(rows, stream.producer < 0 ? std::min<int64_t>(target.rows, inputLanes(target)) : target.rows);
+    layout.tileRows = std::max(ceilDiv(rows, stream.producer < 0 ? std::min<int64_t>(target.rows, inputLanes(target)) : target.rows),
+                               rowsSkipped(network, stream) + 1);
     int64_t lanes = 1, lanesWorst = 0; // with one block
     for (;; ++layout.tileRows) {
       lanes = 1;
+      lanesWorst = 0;
       bool fits = true;
       for (int32_t consumer : stream.consumers) {
         const KernelSpec &spec = network.kernels[consumer].spec;
         int64_t needed = inputRowsFor(spec, network.streams[spec.outStream].layout.tileRows, rows);
         int64_t touched = tilesTouched(needed, layout.tileRows, rows);
         lanes = std::max(lanes, touched);
+        lanesWorst = std::max(lanesWorst, touched * numComponents(spec));
         // Where a receiver would see many words pass, leave it queues for channel blocks.
         int64_t passing = needed * layout.plane.width * layout.plane.channels;
         int64_t straddled = passing > 4 * kWordsPerLane && stream.outputs.empty() ? 2 : 1;
@@ -106,12 +120,7 @@ absl::Status chooseTiles(const target::Target &target, NetworkPlan &network) {
     }
     layout.orderModulus = lanes;
     // Channel blocks divide the words of a lane where every receiver has the queues for it: its channels may straddle two blocks.
-    bool divisible = stream.producer >= 0;
-    for (int32_t consumer : stream.consumers) {
-      int64_t all = lanes * numComponents(network.kernels[consumer].spec);
-      lanesWorst = std::max(lanesWorst, all);
-      divisible &= 2 * all <= queues;
-    }
+    bool divisible = stream.producer >= 0 && 2 * lanesWorst <= queues;
     for (const StreamPlan::Host &host : stream.outputs)
       divisible &= host.channelInner == 1;
     if (lanesWorst > queues)
