@@ -60,13 +60,17 @@ private:
   ScopedDiagnosticHandler handler;
 };
 
-absl::Status writeIR(ModuleOp module, const std::string &path) {
+// Layers carry their names as locations until kernels note them down.
+absl::Status writeIR(ModuleOp module, Phase phase, const std::string &path) {
   std::string temporary = path + ".partial";
   std::error_code error;
   llvm::ToolOutputFile file(temporary, error, llvm::sys::fs::OF_Text);
   if (error)
     return absl::InvalidArgumentError(absl::StrCat("cannot write ", path, ": ", error.message()));
-  module.print(file.os());
+  OpPrintingFlags flags;
+  if (phase < Phase::Kernels)
+    flags.enableDebugInfo();
+  module.print(file.os(), flags);
   file.os() << '\n';
   file.os().close();
   if (file.os().has_error())
@@ -163,7 +167,7 @@ absl::StatusOr<CompileReport> compile(const CompileOptions &options) {
       return absl::OkStatus();
     if (std::error_code error = llvm::sys::fs::create_directories(options.dumpDir))
       return absl::InvalidArgumentError(absl::StrCat("cannot create ", options.dumpDir, ": ", error.message()));
-    return writeIR(module, absl::StrCat(options.dumpDir, "/", int(phase) + 1, "-", phaseName(phase), ".mlir"));
+    return writeIR(module, phase, absl::StrCat(options.dumpDir, "/", int(phase) + 1, "-", phaseName(phase), ".mlir"));
   };
 
   Phase at = Phase::Import;
@@ -203,7 +207,7 @@ absl::StatusOr<CompileReport> compile(const CompileOptions &options) {
       return status;
   }
   if (options.to < Phase::Wse) {
-    if (auto status = writeIR(*module, options.output); !status.ok())
+    if (auto status = writeIR(*module, at, options.output); !status.ok())
       return status;
     return report;
   }

@@ -39,7 +39,7 @@ absl::StatusOr<std::vector<Tensor>> readTensorFolder(const std::string &folder, 
 absl::StatusOr<std::string> readFile(const std::string &path);
 absl::Status writeFileWhole(std::string_view content, const std::string &path);
 
-// "float32[1,3,224,224]", for messages and summaries.
+// "f32[1,3,224,224]", for messages and summaries.
 std::string describe(const format::TensorType &type);
 
 } // namespace wsc

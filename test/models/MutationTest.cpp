@@ -237,19 +237,18 @@ TEST_F(Mutation, NamesAndReportsMeanNothing) {
 }
 
 TEST_F(Mutation, TwoLanesCannotChangeColours) {
-  int swapped = 0;
-  std::vector<RouterRole> &routers = original.configurations[0].routers;
-  for (size_t a = 0; a < routers.size(); ++a)
-    for (size_t b = a + 1; b < routers.size(); b += 7) {
-      if (routers[a].colour == routers[b].colour)
-        continue;
-      Executable changed = original;
-      std::swap(changed.configurations[0].routers[a].colour, changed.configurations[0].routers[b].colour);
-      auto outcome = observe(changed);
-      EXPECT_TRUE(!outcome.ok() || outcome->outputs != expected.outputs) << "router roles " << a << " and " << b;
-      ++swapped;
-    }
-  EXPECT_GT(swapped, 10);
+  std::mt19937_64 random(kSeed);
+  const std::vector<RouterRole> &routers = original.configurations[0].routers;
+  for (int swapped = 0; swapped < 40;) {
+    size_t a = random() % routers.size(), b = random() % routers.size();
+    if (routers[a].colour == routers[b].colour)
+      continue;
+    Executable changed = original;
+    std::swap(changed.configurations[0].routers[a].colour, changed.configurations[0].routers[b].colour);
+    auto outcome = observe(changed);
+    EXPECT_TRUE(!outcome.ok() || outcome->outputs != expected.outputs) << "router roles " << a << " and " << b;
+    ++swapped;
+  }
 }
 
 /// The lanes of an input or output, in the reverse order.
@@ -281,7 +280,7 @@ TEST_F(Mutation, AMissingHopIsNamed) {
     size_t victim = random() % routers.size();
     RouterRole role = routers[victim];
     std::string net = configuration.nets[size_t(role.net)].name;
-    // Cut one router out: the lattice falls into the routers before and after along the last dimension with several.
+    // The lattice falls into single routers, one of which is left out.
     std::vector<RouterRole> single;
     LatticeIndex index{};
     const auto &dims = role.routers.dims;

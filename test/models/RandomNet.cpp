@@ -88,7 +88,10 @@ private:
     case 8: {
       const char *types[] = {"Add", "Sub", "Mul", "Div"};
       std::vector<int64_t> shapes[] = {{}, {x.channels(), 1, 1}, {x.height(), x.width()}};
-      x = net.withConstant(types[pick(0, 3)], x, shapes[pick(0, 2)], chance(3));
+      const char *type = types[pick(0, 3)];
+      const std::vector<int64_t> &shape = shapes[pick(0, 2)];
+      // A constant divided by an element near 0 would say nothing about rounding.
+      x = net.withConstant(type, x, shape, chance(3) && std::string(type) != "Div");
       break;
     }
     default:
