@@ -29,6 +29,19 @@ void WaferDialect::initialize() {
       >();
 }
 
+// Far beyond any mesh or channel count, and small enough that sums and products of two stay far from overflow.
+static constexpr int64_t kMostUnits = 1 << 24;
+
+static bool isColour(int64_t colour) { return colour >= 0 && colour <= 255; }
+
+static LogicalResult verifyLaneColours(Operation *op, DenseI32ArrayAttr colours) {
+  if (colours)
+    for (int32_t colour : colours.asArrayRef())
+      if (!isColour(colour))
+        return op->emitOpError("has lane colour ") << colour << "; colours are numbers from 0 to 255";
+  return success();
+}
+
 LogicalResult MappingAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t slice, int64_t column,
                                   ArrayRef<int64_t> fifo, bool streamed) {
   if (slice < 1 || column < 1)
@@ -36,6 +49,8 @@ LogicalResult MappingAttr::verify(function_ref<InFlightDiagnostic()> emitError, 
   for (int64_t samples : fifo)
     if (samples < 1)
       return emitError() << "a FIFO holds at least 1 sample, got " << samples;
+  if (slice > kMostUnits || column > kMostUnits || llvm::any_of(fifo, [](int64_t samples) { return samples > kMostUnits; }))
+    return emitError() << "slice, column and fifo are at most " << kMostUnits;
   return success();
 }
 
@@ -43,6 +58,8 @@ LogicalResult RectAttr::verify(function_ref<InFlightDiagnostic()> emitError, int
                                int64_t cols) {
   if (row < 0 || col < 0 || rows < 1 || cols < 1)
     return emitError() << "a rectangle begins at row and column >= 0 and has at least one row and column";
+  if (row > kMostUnits || col > kMostUnits || rows > kMostUnits || cols > kMostUnits)
+    return emitError() << "row, col, rows and cols are at most " << kMostUnits;
   return success();
 }
 
@@ -50,6 +67,8 @@ LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError, i
                                  ArrayRef<int64_t> blocks, int64_t order) {
   if (tileRows < 1 || order < 1)
     return emitError() << "tile_rows and order are at least 1, got " << tileRows << " and " << order;
+  if (tileRows > kMostUnits || order > kMostUnits)
+    return emitError() << "tile_rows and order are at most " << kMostUnits;
   if (blocks.size() < 2 || blocks.front() != 0)
     return emitError() << "blocks lists the beginnings of channel blocks from 0 on, and the number of channels";
   for (size_t i = 1; i < blocks.size(); ++i)
@@ -61,6 +80,9 @@ LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError, i
 LogicalResult ColoursAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t row, ArrayRef<int64_t> chain) {
   if (chain.size() != 2)
     return emitError() << "a chain reduce alternates between two colours, got " << chain.size();
+  for (int64_t colour : {row, chain[0], chain[1]})
+    if (!isColour(colour))
+      return emitError() << "colours are numbers from 0 to 255, got " << colour;
   if (row == chain[0] || row == chain[1] || chain[0] == chain[1])
     return emitError() << "row and chain colours must differ";
   return success();
@@ -69,7 +91,7 @@ LogicalResult ColoursAttr::verify(function_ref<InFlightDiagnostic()> emitError, 
 LogicalResult EnterOp::verify() {
   if (getLaneColoursAttr() && !getLayoutAttr())
     return emitOpError("has lane_colours but no layout");
-  return success();
+  return verifyLaneColours(*this, getLaneColoursAttr());
 }
 
 LogicalResult KernelOp::verify() {
@@ -90,5 +112,5 @@ LogicalResult KernelOp::verify() {
     return emitOpError("is placed but not sized: rect needs mapping");
   if (getLaneColoursAttr() && !getLayoutAttr())
     return emitOpError("has lane_colours but no layout");
-  return success();
+  return verifyLaneColours(*this, getLaneColoursAttr());
 }

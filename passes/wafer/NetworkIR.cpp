@@ -60,8 +60,17 @@ public:
       auto rowsUsed = func->getAttrOfType<IntegerAttr>(WaferDialect::getRowsUsedAttrName());
       if (!rowsUsed || rowsUsed.getInt() < 1)
         return func.emitOpError("needs the attribute ") << WaferDialect::getRowsUsedAttrName() << ": size it first";
+      if (rowsUsed.getInt() > target::kMaxMeshSide)
+        return func.emitOpError("has ") << WaferDialect::getRowsUsedAttrName() << " = " << rowsUsed.getInt()
+                                        << ", no mesh has more than " << target::kMaxMeshSide << " rows";
       network.plan.grid.rowsUsed = rowsUsed.getInt();
       kernels::findLiveRows(network.plan);
+      for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels)) {
+        int64_t tiles = network.plan.streams[plan.spec.outStream].layout.numTiles();
+        if (plan.mapping.slices > network.plan.grid.groupRows(tiles))
+          return op.emitOpError("has ") << plan.mapping.slices << " channel slices for each of " << tiles << " tiles, more than the "
+                                        << rowsUsed.getInt() << " rows in use hold; use larger slices or tiles";
+      }
       kernels::layOutLanes(network.plan);
       if (phase >= Phase::Routed)
         for (auto [op, stream] : llvm::zip(network.streamOps, network.plan.streams))
@@ -104,13 +113,17 @@ private:
     return op->emitOpError("is not part of a mapped network: form kernels first");
   }
 
+  static LogicalResult refusePlane(Operation *op) {
+    return op->emitOpError("has no plane: ") << op->getResult(0).getType() << " is neither [1, C, H, W] nor [B, F]";
+  }
+
   /// A new stream for the result of `op`.
   FailureOr<int32_t> addStream(Operation *op, std::string name, LayoutAttr layout, DenseI32ArrayAttr colours) {
     StreamPlan stream;
     stream.name = std::move(name);
     auto plane = planeOf(op->getResult(0).getType());
     if (!plane)
-      return op->emitOpError("has no plane: ") << op->getResult(0).getType() << " is neither [1, C, H, W] nor [B, F]";
+      return refusePlane(op);
     stream.layout.plane = *plane;
     stream.layout.blockBegin = {0, plane->channels};
     if (phase >= Phase::Sized) {
@@ -136,6 +149,8 @@ private:
   LogicalResult readEnter(EnterOp enter) {
     if (!planeOf(enter.getType()))
       return enter.emitOpError("has no plane: ") << enter.getType() << " is neither [1, C, H, W] nor [B, F]";
+    if (!planeOf(enter.getType()))
+      return refusePlane(enter);
     auto argument = dyn_cast<BlockArgument>(movementRoot(enter.getInput()));
     auto host = hostOfInput(enter.getInput());
     if (!argument || !host)

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Kernels that have no program: each layer says what it would have to be.
+// RUN: wsc-opt --wafer-size=target=mesh-16x16 -verify-diagnostics -split-input-file %s
+
+func.func @groups(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
+  %s = wafer.enter %x : tensor<1x4x8x8xf32>
+  %y = wafer.kernel "k"(%s) : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
+  ^bb0(%a: tensor<1x4x8x8xf32>):
+    %w = nn.constant dense<0.5> : tensor<4x2x1x1xf32>
+    // expected-error @+1 {{'nn.conv' op with 2 groups of 2 channels has no kernel form yet: groups must be 1 or one channel each}}
+    %c = nn.conv %a, %w groups 2 : (tensor<1x4x8x8xf32>, tensor<4x2x1x1xf32>) -> tensor<1x4x8x8xf32>
+    wafer.yield %c : tensor<1x4x8x8xf32>
+  }
+  return %y : tensor<1x4x8x8xf32>
+}
+
+// -----
+func.func @computed_weights(%x: tensor<1x4x1x1xf32>, %v: tensor<4x4x1x1xf32>) -> tensor<1x4x1x1xf32> {
+  %s = wafer.enter %x : tensor<1x4x1x1xf32>
+  %y = wafer.kernel "k"(%s) : (tensor<1x4x1x1xf32>) -> tensor<1x4x1x1xf32> {
+  ^bb0(%a: tensor<1x4x1x1xf32>):
+    %w = nn.reshape %a : tensor<1x4x1x1xf32> -> tensor<4x1x1x1xf32>
+    // expected-error @+1 {{'nn.conv' op needs constant f32 weights}}
+    %c = nn.conv %a, %w groups 4 : (tensor<1x4x1x1xf32>, tensor<4x1x1x1xf32>) -> tensor<1x4x1x1xf32>
+    wafer.yield %c : tensor<1x4x1x1xf32>
+  }
+  return %y : tensor<1x4x1x1xf32>
+}
+
+// -----
+func.func @product_of_streams(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %s = wafer.enter %x : tensor<4x4xf32>
+  %y = wafer.kernel "k"(%s) : (tensor<4x4xf32>) -> tensor<4x4xf32> {
+  ^bb0(%a: tensor<4x4xf32>):
+    // expected-error @+1 {{'nn.matmul' op is mapped for [M, K] times constant f32 [K, N] only}}
+    %c = nn.matmul %a, %a : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    wafer.yield %c : tensor<4x4xf32>
+  }
+  return %y : tensor<4x4xf32>
+}
+
+// -----
+func.func @softmax_axis(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %s = wafer.enter %x : tensor<4x4xf32>
+  %y = wafer.kernel "k"(%s) : (tensor<4x4xf32>) -> tensor<4x4xf32> {
+  ^bb0(%a: tensor<4x4xf32>):
+    // expected-error @+1 {{'nn.softmax' op is mapped along axis 1 of [B, F] or [1, C, H, W] only}}
+    %c = nn.softmax %a axis 0 : tensor<4x4xf32>
+    wafer.yield %c : tensor<4x4xf32>
+  }
+  return %y : tensor<4x4xf32>
+}
+
+// -----
+func.func @concat_axis(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x16x8xf32> {
+  %s = wafer.enter %x : tensor<1x4x8x8xf32>
+  %y = wafer.kernel "k"(%s, %s) : (tensor<1x4x8x8xf32>, tensor<1x4x8x8xf32>) -> tensor<1x4x16x8xf32> {
+  ^bb0(%a: tensor<1x4x8x8xf32>, %b: tensor<1x4x8x8xf32>):
+    // expected-error @+1 {{'nn.concat' op is mapped along axis 1 (channels) only, got axis 2}}
+    %c = nn.concat %a, %b axis 2 : (tensor<1x4x8x8xf32>, tensor<1x4x8x8xf32>) -> tensor<1x4x16x8xf32>
+    wafer.yield %c : tensor<1x4x16x8xf32>
+  }
+  return %y : tensor<1x4x16x8xf32>
+}
+
+// -----
+func.func @constant_shape(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
+  %s = wafer.enter %x : tensor<1x4x8x8xf32>
+  %y = wafer.kernel "k"(%s) : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
+  ^bb0(%a: tensor<1x4x8x8xf32>):
+    %w = nn.constant dense<0.5> : tensor<1x4x8x8xf32>
+    // expected-error @+1 {{takes a constant of type 'tensor<1x4x8x8xf32>'; constants must be scalars, one element per channel, or one per pixel}}
+    %c = nn.binary add %a, %w : (tensor<1x4x8x8xf32>, tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+    wafer.yield %c : tensor<1x4x8x8xf32>
+  }
+  return %y : tensor<1x4x8x8xf32>
+}
+
+// -----
+func.func @two_main_layers(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
+  %s = wafer.enter %x : tensor<1x4x8x8xf32>
+  %y = wafer.kernel "k"(%s) : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
+  ^bb0(%a: tensor<1x4x8x8xf32>):
+    %p = nn.pool max %a kernel [1, 1] : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+    // expected-error @+1 {{'nn.pool' op must be the first layer of its kernel and take a stream}}
+    %q = nn.pool max %p kernel [1, 1] : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+    wafer.yield %q : tensor<1x4x8x8xf32>
+  }
+  return %y : tensor<1x4x8x8xf32>
+}
+
+// -----
+func.func @late_stream(%x: tensor<1x4xf32>) -> tensor<1x4xf32> {
+  %s = wafer.enter %x : tensor<1x4xf32>
+  %y = wafer.kernel "k"(%s, %s) : (tensor<1x4xf32>, tensor<1x4xf32>) -> tensor<1x4xf32> {
+  ^bb0(%a: tensor<1x4xf32>, %b: tensor<1x4xf32>):
+    %p = nn.unary neg %a : tensor<1x4xf32>
+    // expected-error @+1 {{'nn.binary' op takes a second stream after the kernel's first layer}}
+    %q = nn.binary add %p, %b : (tensor<1x4xf32>, tensor<1x4xf32>) -> tensor<1x4xf32>
+    wafer.yield %q : tensor<1x4xf32>
+  }
+  return %y : tensor<1x4xf32>
+}
+
+// -----
+func.func @no_form(%x: tensor<1x4xf32>) -> tensor<1x2xf32> {
+  %s = wafer.enter %x : tensor<1x4xf32>
+  %y = wafer.kernel "k"(%s) : (tensor<1x4xf32>) -> tensor<1x2xf32> {
+  ^bb0(%a: tensor<1x4xf32>):
+    // expected-error @+1 {{'nn.slice' op has no kernel form yet}}
+    %q = nn.slice %a starts [0, 0] sizes [1, 2] steps [1, 1] : (tensor<1x4xf32>) -> tensor<1x2xf32>
+    wafer.yield %q : tensor<1x2xf32>
+  }
+  return %y : tensor<1x2xf32>
+}
+
+// -----
+func.func @no_plane(%x: tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32> {
+  // expected-error @+1 {{'wafer.enter' op has no plane: 'tensor<2x4x8x8xf32>' is neither [1, C, H, W] nor [B, F]}}
+  %s = wafer.enter %x : tensor<2x4x8x8xf32>
+  return %s : tensor<2x4x8x8xf32>
+}
+
+// -----
+func.func @half_input(%x: tensor<1x4xf16>) -> tensor<1x4xf16> {
+  // expected-error @+1 {{'wafer.enter' op takes 'tensor<1x4xf16>'; only f32 inputs are mapped}}
+  %s = wafer.enter %x : tensor<1x4xf16>
+  return %s : tensor<1x4xf16>
+}
+
+// -----
+// expected-error @+1 {{argument 0 of type 'tensor<1x4xi4>' cannot cross the wafer's edge}}
+func.func @edge(%x: tensor<1x4xi4>) -> tensor<1x4xi4> {
+  return %x : tensor<1x4xi4>
+}
+
+// -----
+func.func @no_kernels(%x: tensor<1x4xf32>) -> tensor<1x4xf32> {
+  // expected-error @+1 {{'nn.unary' op is not part of a mapped network: form kernels first}}
+  %y = nn.unary neg %x : tensor<1x4xf32>
+  return %y : tensor<1x4xf32>
+}
+
+// -----
+func.func @not_entered(%x: tensor<1x4xf32>) -> tensor<1x4xf32> {
+  // expected-error @+1 {{'wafer.kernel' op takes a value that is no stream}}
+  %y = wafer.kernel "k"(%x) : (tensor<1x4xf32>) -> tensor<1x4xf32> {
+  ^bb0(%a: tensor<1x4xf32>):
+    wafer.yield %a : tensor<1x4xf32>
+  }
+  return %y : tensor<1x4xf32>
+}
+
+// -----
+func.func @returned(%x: tensor<1x4xf32>) -> tensor<1x4xf32> {
+  // expected-error @+1 {{'func.return' op operand 0 must be a kernel's result, at most reshaped or transposed}}
+  return %x : tensor<1x4xf32>
+}
