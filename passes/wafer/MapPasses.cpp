@@ -3,6 +3,7 @@
 // wafer-size, wafer-place, wafer-route: read the network, let a solver decide, write the decision back.
 #include "compiler/kernels/Generate.h"
 #include "compiler/kernels/MapNetwork.h"
+#include "compiler/kernels/StateLayout.h"
 #include "passes/wafer/NetworkIR.h"
 #include "passes/wafer/Passes.h"
 
@@ -37,7 +38,11 @@ bool decideOn(func::FuncOp func, const std::string &targetName, Phase phase,
 struct SizeKernelsPass : impl::SizeKernelsBase<SizeKernelsPass> {
   using SizeKernelsBase::SizeKernelsBase;
   void runOnOperation() override {
-    if (!decideOn(getOperation(), target, Phase::Kernels, [&](const target::Target &machine, NetworkIR &network) {
+    if (!decideOn(getOperation(), target, Phase::Kernels, [&](const target::Target &machine, NetworkIR &network) -> absl::Status {
+          if (failed(requirePlaces(getOperation(), network.plan)))
+            return absl::FailedPreconditionError("variables have no places");
+          if (auto status = kernels::checkVariables(machine, network.plan.variables); !status.ok())
+            return status;
           auto report = kernels::sizeNetwork(machine, network.plan);
           if (report.ok())
             writeSizes(getOperation(), network);

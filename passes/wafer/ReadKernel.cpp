@@ -59,6 +59,10 @@ std::optional<Opcode> opcodeOf(Operation *op) {
   return std::nullopt;
 }
 
+bool isElementwise(Operation *op) {
+  return isa<nn::BatchNormOp>(op) || (isa<nn::UnaryOp, nn::BinaryOp>(op) && opcodeOf(op));
+}
+
 namespace {
 
 /// Sum over output positions of the taps of one window axis that fall on the input.
@@ -84,10 +88,16 @@ public:
     if (ArrayAttr layers = op.getLayersAttr())
       for (Attribute layer : layers)
         spec.layers.push_back(cast<StringAttr>(layer).str());
-    auto plane = planeOf(op.getResult().getType());
-    if (!plane || !cast<RankedTensorType>(op.getResult().getType()).getElementType().isF32())
-      return op.emitOpError("has no plane: ") << op.getResult().getType() << " is neither [1, C, H, W] nor [B, F] of f32";
+    auto uses = stateUses();
+    if (failed(uses))
+      return failure();
+    Type type = op.getResult() ? op.getResult().getType() : uses->type;
+    auto plane = planeOf(type);
+    if (!plane || !cast<RankedTensorType>(type).getElementType().isF32())
+      return op.emitOpError("has no plane: ") << type << " is neither [1, C, H, W] nor [B, F] of f32";
     spec.out = *plane;
+    if (uses->type && failed(beginState(*uses)))
+      return failure();
     Value result;
     for (Operation &layer : op.getBody().front()) {
       if (auto yield = dyn_cast<YieldOp>(layer)) {
@@ -98,15 +108,89 @@ public:
         return failure();
     }
     // A kernel that only moves (concatenation, FIFO): its input is its result.
-    if (!tileValues.count(result) && failed(tileOperand(result, op)))
+    if (result && !tileValues.count(result) && failed(tileOperand(result, op)))
       return failure();
+    if (spec.state)
+      spec.state->outValue = result ? tileValues[result] : -1;
     return std::move(spec);
   }
 
 private:
-  LogicalResult readLayer(Operation *layer) {
-    if (isa<nn::ConstantOp>(layer))
+  struct StateUses {
+    nn::ReadOp read;
+    nn::WriteOp write;
+    Type type;
+  };
+
+  /// The read and the write in the region; without any, the kernel must have a result.
+  FailureOr<StateUses> stateUses() {
+    StateUses uses;
+    StringRef variable;
+    for (Operation &layer : op.getBody().front()) {
+      auto read = dyn_cast<nn::ReadOp>(layer);
+      auto write = dyn_cast<nn::WriteOp>(layer);
+      if (!read && !write)
+        continue;
+      StringRef name = read ? read.getVariable() : write.getVariable();
+      if (uses.type && name != variable)
+        return layer.emitOpError("of ") << name << " in a kernel on variable " << variable << "; a kernel has one variable";
+      if (read ? bool(uses.read) || bool(uses.write) : bool(uses.write))
+        return layer.emitOpError("of ") << name << " again; a kernel reads its variable at most once and then writes it at most once";
+      variable = name;
+      uses.type = read ? read.getResult().getType() : write.getValue().getType();
+      (read ? void(uses.read = read) : void(uses.write = write));
+    }
+    if (!uses.type && !op.getResult())
+      return op.emitOpError("has no result and no variable");
+    if (uses.type && op.getResult() && op.getResult().getType() != uses.type)
+      return op.emitOpError("has result type ") << op.getResult().getType() << ", its variable " << variable << " has type " << uses.type;
+    return uses;
+  }
+
+  /// Numbers the streams and the old value, before any operation.
+  LogicalResult beginState(StateUses uses) {
+    spec.state.emplace();
+    for (BlockArgument argument : op.getBody().getArguments()) {
+      auto plane = planeOf(argument.getType());
+      bool broadcast = plane && (plane->channels == spec.out.channels || plane->channels == 1) &&
+                       (plane->rows == spec.out.rows || plane->rows == 1) && (plane->width == spec.out.width || plane->width == 1);
+      if (!broadcast)
+        return op.emitOpError("takes a stream of type ") << argument.getType() << " that does not lie over its variable of type " << uses.type;
+      tileValues[argument] = numValues++;
+      spec.inputs.push_back(streamInputs[argument]);
+    }
+    if (uses.read)
+      spec.state->readValue = tileValues[uses.read.getResult()] = numValues++;
+    return success();
+  }
+
+  LogicalResult readWrite(nn::WriteOp write) {
+    if (!isConstant(write.getValue())) {
+      if (failed(tileOperand(write.getValue(), write)))
+        return failure();
+      spec.state->writeValue = tileValues[write.getValue()];
       return success();
+    }
+    TileOperand constant;
+    auto view = constantView(write.getValue());
+    if (!view)
+      return write.emitOpError("writes a constant without a form: ") << write.getValue().getType();
+    auto splat = write.getValue().getDefiningOp<nn::ConstantOp>();
+    if (auto dense = splat ? splat.getDense() : DenseElementsAttr(); dense && dense.isSplat()) {
+      constant.scalar = dense.getSplatValue<APFloat>().convertToDouble();
+    } else {
+      constant.kind = TileOperand::Kind::PerPixel;
+      constant.constant = *view;
+    }
+    spec.state->writeConstant = std::move(constant);
+    return success();
+  }
+
+  LogicalResult readLayer(Operation *layer) {
+    if (isa<nn::ConstantOp, nn::ReadOp>(layer))
+      return success();
+    if (auto write = dyn_cast<nn::WriteOp>(layer))
+      return readWrite(write);
     if (auto concat = dyn_cast<nn::ConcatOp>(layer))
       return readConcat(concat);
     if (isMovement(layer)) {
