@@ -69,7 +69,7 @@ absl::Status emitPart(B &core, int &nextThread, const NetworkPlan &network, cons
   if (use.outValue >= 0) {
     int16_t out = core.fifo("out", 2 * channels * pixels);
     core.emit(0, Opcode::Move, extents, B::fifoOperand(out), at(use.outValue));
-    emitColumnSend(core, nextThread++, network, plan, row, out);
+    emitColumnSend(core, nextThread++, network, plan, row, {{out, channels * pixels}});
   }
   if (use.writeConstant && use.writeConstant->kind == TileOperand::Kind::Scalar) {
     core.emit(0, Opcode::Move, extents, variable, B::immediate(use.writeConstant->scalar));

@@ -29,14 +29,14 @@ absl::Status emitTileProgram(B &builder, int thread, const std::string &kernel, 
                              SectionTable &sections) {
   Operand fifo = B::fifoOperand(out);
   if (ops.empty())
-    builder.emit(thread, Opcode::Move, {shape.channels, shape.rows, shape.width}, fifo,
+    builder.emit(thread, Opcode::Move, {shape.channelLoop ? 1 : shape.channels, shape.rows, shape.width}, fifo,
                  walkTile(values.back().operand, values.back().strides));
   return emitTileOps(builder, thread, kernel, ops, values, shape, {}, &fifo, sections);
 }
 
 absl::Status emitTileOps(B &builder, int thread, const std::string &kernel, const std::vector<TileOp> &ops, std::vector<TileValue> &values,
                          const TileShape &shape, const std::vector<int32_t> &kept, const Operand *sink, SectionTable &sections) {
-  Dims extents{shape.channels, shape.rows, shape.width};
+  Dims extents{shape.channelLoop ? 1 : shape.channels, shape.rows, shape.width};
   std::array<int64_t, 3> packed{shape.rows * shape.width, shape.width, 1};
   size_t numInputs = values.size();
   std::vector<size_t> lastUse(numInputs + ops.size(), 0);
@@ -65,7 +65,7 @@ absl::Status emitTileOps(B &builder, int thread, const std::string &kernel, cons
         int32_t section = vectorSection(sections, name, operand.constant, shape.planeChannels, 1);
         int16_t buffer = builder.constant(absl::StrCat("c", i, ".", k), shape.channels, section, shape.firstChannel,
                                           shape.channelsPerColumn);
-        sources.push_back(walkTile(B::memory(buffer, 0, {}), {1, 0, 0}));
+        sources.push_back(walkTile(B::memory(buffer, 0, {}, shape.channelLoop ? Dims{1} : Dims{}), {1, 0, 0}));
         break;
       }
       case TileOperand::Kind::PerPixel: {
@@ -95,7 +95,7 @@ absl::Status emitTileOps(B &builder, int thread, const std::string &kernel, cons
         found = true;
       }
     if (!found)
-      result = {B::memory(builder.scratch(absl::StrCat("t", i), shape.channels * shape.rows * shape.width), 0, {}),
+      result = {B::memory(builder.scratch(absl::StrCat("t", i), extents[0] * shape.rows * shape.width), 0, {}),
                 packed, true};
     builder.emit(thread, op.opcode, extents, walkTile(result.operand, result.strides), sources[0], sources[1]);
     values.push_back(result);
