@@ -20,9 +20,9 @@ def Wafer_MappingAttr : Wafer_Attr<"Mapping", "mapping"> {
 
         #wafer.mapping<slice = 5, column = 4, fifo = [2]>
   }];
-  let parameters = (ins "int64_t":$slice, "int64_t":$column, OptionalArrayRefParameter<"int64_t">:$fifo,
+  let parameters = (ins "int64_t":$slice, "int64_t":$column, ArrayRefParameter<"int64_t">:$fifo,
                         DefaultValuedParameter<"bool", "false">:$streamed);
-  let assemblyFormat = "`<` `slice` `=` $slice `,` `column` `=` $column `,` `fifo` `=` `[` ($fifo^)? `]` (`,` `streamed` `=` $streamed^)? `>`";
+  let assemblyFormat = "`<` `slice` `=` $slice `,` `column` `=` $column `,` `fifo` `=` custom<Numbers>($fifo) (`,` `streamed` `=` $streamed^)? `>`";
 }
 
 def Wafer_RectAttr : Wafer_Attr<"Rect", "rect"> {

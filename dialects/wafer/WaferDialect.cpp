@@ -12,6 +12,16 @@ using namespace wsc::wafer;
 
 #include "dialects/wafer/WaferDialect.cpp.inc"
 
+/// `[1, 2]`, or `[]`: a kernel that only reads a variable takes no stream.
+static ParseResult parseNumbers(AsmParser &parser, SmallVectorImpl<int64_t> &numbers) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] { return parser.parseInteger(numbers.emplace_back()); });
+}
+static void printNumbers(AsmPrinter &printer, ArrayRef<int64_t> numbers) {
+  printer << '[';
+  llvm::interleaveComma(numbers, printer);
+  printer << ']';
+}
+
 #define GET_ATTRDEF_CLASSES
 #include "dialects/wafer/WaferAttributes.cpp.inc"
 
