@@ -26,7 +26,7 @@ bool decideOn(func::FuncOp func, const std::string &targetName, Phase phase,
     return false;
   }
   auto network = readNetwork(func, phase);
-  if (failed(network))
+  if (failed(network) || failed(requirePlaces(func, network->plan)))
     return false;
   if (absl::Status status = decide(*target, *network); !status.ok()) {
     func.emitError(std::string(status.message()));
@@ -42,8 +42,6 @@ struct SizeKernelsPass : impl::SizeKernelsBase<SizeKernelsPass> {
     constexpr int kMostRounds = 4;
     for (int round = 0, open = 1; open; ++round) {
       bool ok = decideOn(getOperation(), target, Phase::Kernels, [&](const target::Target &machine, NetworkIR &network) -> absl::Status {
-        if (failed(requirePlaces(getOperation(), network.plan)))
-          return absl::FailedPreconditionError("variables have no places");
         if (auto status = kernels::checkVariables(machine, network.plan.variables); !status.ok())
           return status;
         auto report = kernels::sizeNetwork(machine, network.plan, round < kMostRounds);
