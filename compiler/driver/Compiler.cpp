@@ -107,6 +107,7 @@ void addPasses(Phase phase, const CompileOptions &options, OpPassManager &module
     functions.addPass(createCSEPass());
     functions.addPass(wafer::createForwardState());
     functions.addPass(wafer::createDecomposeReductions());
+    functions.addPass(wafer::createShareConcats());
     break;
   case Phase::Kernels:
     functions.addPass(wafer::createFormKernels());

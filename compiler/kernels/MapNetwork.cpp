@@ -345,15 +345,13 @@ absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPl
   report.intervalLowerBound = int64_t(stats.lowerBound);
   if (auto status = chooseFifos(target, network, report.intervalLowerBound, report.passes); !status.ok())
     return status;
-  Recurrence recurrence(network);
   for (size_t k = 0; k < network.kernels.size(); ++k) {
     auto cost = kernelCost(target, network, int32_t(k));
     if (!cost.ok())
       return cost.status();
-    KernelPlan &plan = network.kernels[k];
-    plan.predictedIntervalCycles = std::max(cost->intervalCycles, recurrence.cycles(plan, cost->latencyCycles));
-    if (plan.predictedIntervalCycles > report.intervalCycles) {
-      report.intervalCycles = plan.predictedIntervalCycles;
+    network.kernels[k].predictedIntervalCycles = cost->intervalCycles;
+    if (cost->intervalCycles > report.intervalCycles) {
+      report.intervalCycles = cost->intervalCycles;
       report.bottleneckKernel = int32_t(k);
     }
   }

@@ -82,21 +82,6 @@ absl::Status checkVariables(const target::Target &target, const std::vector<Vari
   return absl::OkStatus();
 }
 
-int64_t Recurrence::cycles(const KernelPlan &plan, int64_t latencyCycles) {
-  int64_t latest = 0;
-  for (const KernelInput &input : plan.spec.inputs)
-    for (int32_t stream : input.streams)
-      latest = std::max(latest, arrival[stream]);
-  int64_t end = arrival[plan.spec.outStream] = latest + latencyCycles;
-  if (!plan.spec.state)
-    return 0;
-  int64_t &first = begin[plan.spec.state->variable];
-  if (first >= 0)
-    return end - first;
-  first = latest;
-  return 0;
-}
-
 int32_t freeColumns(const target::Target &target, const NetworkPlan &network) {
   int32_t free = target.cols;
   for (const VariablePlan &variable : network.variables)

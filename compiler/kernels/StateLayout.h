@@ -30,19 +30,6 @@ absl::Status layOutVariables(const target::Target &target, std::vector<VariableP
 // Whether the variables can lie as they say: inside the mesh and SRAM, one column each, all on the same rows. Errors name variable, value and limit.
 absl::Status checkVariables(const target::Target &target, const std::vector<VariablePlan> &variables);
 
-// How long samples wait for each other where a variable is read by one kernel and written by a later one: the next sample reads when the write is done. Kernels are
-// shown in order, with their uncontended latencies.
-class Recurrence {
-public:
-  explicit Recurrence(const NetworkPlan &network) : arrival(network.streams.size(), 0), begin(network.variables.size(), -1) {}
-  // Cycles from the first kernel on the variable of `plan` to the end of `plan`; 0 if there is none before it.
-  int64_t cycles(const KernelPlan &plan, int64_t latencyCycles);
-
-private:
-  std::vector<int64_t> arrival; // of each stream's sample
-  std::vector<int64_t> begin;   // of the first kernel on each variable
-};
-
 // Columns from the west that no variable has.
 int32_t freeColumns(const target::Target &target, const NetworkPlan &network);
 

@@ -155,6 +155,8 @@ private:
   }
 
   LogicalResult readEnter(EnterOp enter) {
+    if (!planeOf(enter.getType()))
+      return enter.emitOpError("has no plane: ") << enter.getType() << " is neither [1, C, H, W] nor [B, F]";
     auto argument = dyn_cast<BlockArgument>(movementRoot(enter.getInput()));
     auto host = hostOfInput(enter.getInput());
     if (!argument || !host)

@@ -71,7 +71,8 @@ LAYERS = [
     Layer("tools/wsc-info", RUNTIME, NONE, "reading a .wse needs no compiler (I7)"),
     Layer("tools/wsc-place", BOTTOM + ["compiler/solver"], NONE, "solvers know no MLIR (I6)"),
     Layer("tools", RUNTIME + SECTIONS + DIALECTS + ["compiler/solver", "compiler/kernels", "passes", "compiler/import",
-                                                    "compiler/emit", "compiler/driver", "tools/wsc-place"],
+                                                    "compiler/emit", "compiler/driver", "tools/wsc-place",
+                                                    "tools/wsc-run"],
           ALL, "tools stand on top"),
     Layer("python-bindings", RUNTIME + ["compiler/driver"], NONE, "bindings wrap the public API"),
 ]

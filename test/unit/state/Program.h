@@ -82,7 +82,7 @@ public:
   }
   bool ok() const { return status.ok(); }
 
-  // Outputs of entry `name`; also re-executes all its cores with the scalar interpreter where `replay` says so. Fails the test on any error.
+  // Outputs of entry `name`, whose timing is also asked for. Fails the test on any error.
   std::vector<Floats> run(const std::string &name, const std::vector<Floats> &inputs = {}) {
     std::vector<Floats> results;
     auto entry = session->findEntry(name);

@@ -69,6 +69,17 @@ TEST(State, CounterKeepsItsSumOverFiles) {
     ASSERT_TRUE(out.ok()) << out.status();
     EXPECT_EQ(floatsOf(out->at(0)), sum) << target;
 
+    // Samples of one call follow each other in the variable too.
+    for (int i = 0; i < 3; ++i)
+      for (size_t k = 0; k < sum.size(); ++k)
+        sum[k] += 0.5f + float(k);
+    ASSERT_TRUE(writeNpz(std::vector{tensorOf({"x", format::ElementType::F32, {1, 4}}, ramp(4, 0.5f, 1))}, folder / "x.npz").ok());
+    wscRun({folder / "m.wse", "--entry", "step", "--samples", "3", "--input", folder / "x.npz", "--state-in", folder / "s.npz", "--state-out",
+            folder / "s.npz", "--quiet"});
+    auto states = readNpz(folder / "s.npz");
+    ASSERT_TRUE(states.ok()) << states.status();
+    EXPECT_EQ(floatsOf(states->at(0)), sum) << target;
+
     // A file without the variable, or with one of another shape, is refused.
     std::string error;
     ASSERT_TRUE(writeNpz(std::vector{tensorOf({"other", format::ElementType::F32, {1, 4}}, sum)}, folder / "wrong.npz").ok());

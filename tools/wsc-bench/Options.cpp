@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The command line of wsc-bench. Options a suite has no use for are refused.
+#include "runtime/format/Disassembly.h"
+#include "tools/support/Json.h"
+#include "tools/wsc-bench/Bench.h"
+
+#include <CLI/CLI.hpp>
+
+namespace wsc::bench {
+
+const std::vector<Suite> &suites() {
+  static const std::vector<Suite> all{
+      {"compile", "seconds and peak memory of each phase for models; size of the executable against that of the weights", runCompile},
+      {"emulate", "wall time per sample, and emulated cycles against their bound, for models with data sets; beside\n"
+                  "             ONNX Runtime where ORT_NODE_ROOT names a folder whose node_modules holds onnxruntime-node", runEmulate},
+      {"place", "value, bound and seconds of the solvers on text problems (see wsc-place)", runPlace}};
+  return all;
+}
+
+int parseOptions(int argc, char **argv, Options &options) {
+  std::string description = "Example:\n  wsc-bench emulate models/resnet50 --json results.json\n\nMeasures. Suites:\n", names;
+  for (const Suite &suite : suites()) {
+    description += "  " + std::string(suite.name) + std::string(11 - std::string(suite.name).size(), ' ') + suite.summary + "\n";
+    names += (names.empty() ? "" : ", ") + std::string(suite.name);
+  }
+  CLI::App app(description, "wsc-bench");
+  std::vector<std::string> dims;
+  app.add_option("SUITE", options.suite, names)->required();
+  app.add_option("PATHS", options.paths, "models: .onnx files, or folders with model.onnx and test_data_set_0 at or below; place: problem files")
+      ->required();
+  app.add_option("--json", options.json, "write the results for programs")->type_name("FILE");
+  auto *target = app.add_option("--target", options.target, "compile, emulate: wse1, wse2, wse3, mesh-RxC or a description file")->capture_default_str();
+  auto *dim = app.add_option("--dim", dims, "compile, emulate: fix a symbolic dimension in the models that have it (repeatable)")->type_name("NAME=VALUE");
+  auto *samples = app.add_option("--samples", options.samples, "emulate: samples timed, each with inputs of its own")
+                      ->check(CLI::Range(1, 100000))
+                      ->capture_default_str();
+  auto *seed = app.add_option("--seed", options.seed, "emulate: of the samples' inputs")->capture_default_str();
+  auto *threads = app.add_option("--threads", options.threads, "emulate: host threads compared with one")->check(CLI::Range(1, 1024))->capture_default_str();
+  app.add_flag("--quiet", options.quiet, "print nothing but errors");
+  app.set_version_flag("--version", "wsc " WSC_VERSION ", MLIR " WSC_MLIR_VERSION ", format " + std::to_string(format::kFormatVersion));
+  app.failure_message([](const CLI::App *, const CLI::Error &error) {
+    return "error: " + format::printable(error.what()) + "\nnote: wsc-bench --help lists suites and options\n";
+  });
+  try {
+    app.parse(argc, argv);
+    if (std::none_of(suites().begin(), suites().end(), [&](const Suite &suite) { return options.suite == suite.name; }))
+      throw CLI::ValidationError("SUITE", "no suite " + options.suite + "; there are " + names);
+    std::vector<CLI::Option *> unused;
+    if (options.suite != "emulate")
+      unused = {samples, seed, threads};
+    if (options.suite == "place")
+      unused.insert(unused.end(), {target, dim});
+    for (const CLI::Option *option : unused)
+      if (option->count() > 0)
+        throw CLI::ValidationError(option->get_name(), "suite " + options.suite + " has no use for it");
+    auto values = tools::parseDims(dims);
+    if (!values.ok())
+      throw CLI::ValidationError("--dim", std::string(values.status().message()));
+    options.dims = *std::move(values);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return -1;
+}
+
+} // namespace wsc::bench
