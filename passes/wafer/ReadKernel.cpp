@@ -6,6 +6,7 @@
 #include "dialects/nn/Nn.h"
 #include "passes/wafer/Constants.h"
 #include "passes/wafer/Planes.h"
+#include "passes/wafer/StateUses.h"
 
 #include "llvm/ADT/DenseMap.h"
 
@@ -22,46 +23,6 @@ using kernels::Plane;
 using kernels::TileOp;
 using kernels::TileOperand;
 using Window = kernels::Window;
-
-std::optional<Opcode> opcodeOf(Operation *op) {
-  if (auto unary = dyn_cast<nn::UnaryOp>(op))
-    switch (unary.getKind()) {
-    case nn::UnaryKind::Relu: return Opcode::Max;
-    case nn::UnaryKind::Neg: return Opcode::Neg;
-    case nn::UnaryKind::Abs: return Opcode::Abs;
-    case nn::UnaryKind::Exp: return Opcode::Exp;
-    case nn::UnaryKind::Log: return Opcode::Log;
-    case nn::UnaryKind::Sqrt: return Opcode::Sqrt;
-    case nn::UnaryKind::Rsqrt: return Opcode::Rsqrt;
-    case nn::UnaryKind::Reciprocal: return Opcode::Reciprocal;
-    case nn::UnaryKind::Tanh: return Opcode::Tanh;
-    case nn::UnaryKind::Erf: return Opcode::Erf;
-    case nn::UnaryKind::Sigmoid: return Opcode::Sigmoid;
-    case nn::UnaryKind::Floor: return Opcode::Floor;
-    case nn::UnaryKind::Ceil: return Opcode::Ceil;
-    case nn::UnaryKind::Round: return Opcode::Round;
-    case nn::UnaryKind::Sign: return Opcode::Sign;
-    case nn::UnaryKind::Sin: return Opcode::Sin;
-    case nn::UnaryKind::Cos: return Opcode::Cos;
-    default: return std::nullopt;
-    }
-  if (auto binary = dyn_cast<nn::BinaryOp>(op))
-    switch (binary.getKind()) {
-    case nn::BinaryKind::Add: return Opcode::Add;
-    case nn::BinaryKind::Sub: return Opcode::Sub;
-    case nn::BinaryKind::Mul: return Opcode::Mul;
-    case nn::BinaryKind::Div: return Opcode::Div;
-    case nn::BinaryKind::Min: return Opcode::Min;
-    case nn::BinaryKind::Max: return Opcode::Max;
-    case nn::BinaryKind::Pow: return Opcode::Pow;
-    default: return std::nullopt;
-    }
-  return std::nullopt;
-}
-
-bool isElementwise(Operation *op) {
-  return isa<nn::BatchNormOp>(op) || (isa<nn::UnaryOp, nn::BinaryOp>(op) && opcodeOf(op));
-}
 
 namespace {
 
@@ -88,7 +49,7 @@ public:
     if (ArrayAttr layers = op.getLayersAttr())
       for (Attribute layer : layers)
         spec.layers.push_back(cast<StringAttr>(layer).str());
-    auto uses = stateUses();
+    auto uses = findStateUses(op);
     if (failed(uses))
       return failure();
     Type type = op.getResult() ? op.getResult().getType() : uses->type;
@@ -116,37 +77,6 @@ public:
   }
 
 private:
-  struct StateUses {
-    nn::ReadOp read;
-    nn::WriteOp write;
-    Type type;
-  };
-
-  /// The read and the write in the region; without any, the kernel must have a result.
-  FailureOr<StateUses> stateUses() {
-    StateUses uses;
-    StringRef variable;
-    for (Operation &layer : op.getBody().front()) {
-      auto read = dyn_cast<nn::ReadOp>(layer);
-      auto write = dyn_cast<nn::WriteOp>(layer);
-      if (!read && !write)
-        continue;
-      StringRef name = read ? read.getVariable() : write.getVariable();
-      if (uses.type && name != variable)
-        return layer.emitOpError("of ") << name << " in a kernel on variable " << variable << "; a kernel has one variable";
-      if (read ? bool(uses.read) || bool(uses.write) : bool(uses.write))
-        return layer.emitOpError("of ") << name << " again; a kernel reads its variable at most once and then writes it at most once";
-      variable = name;
-      uses.type = read ? read.getResult().getType() : write.getValue().getType();
-      (read ? void(uses.read = read) : void(uses.write = write));
-    }
-    if (!uses.type && !op.getResult())
-      return op.emitOpError("has no result and no variable");
-    if (uses.type && op.getResult() && op.getResult().getType() != uses.type)
-      return op.emitOpError("has result type ") << op.getResult().getType() << ", its variable " << variable << " has type " << uses.type;
-    return uses;
-  }
-
   /// Numbers the streams and the old value, before any operation.
   LogicalResult beginState(StateUses uses) {
     spec.state.emplace();
@@ -171,18 +101,10 @@ private:
       spec.state->writeValue = tileValues[write.getValue()];
       return success();
     }
-    TileOperand constant;
-    auto view = constantView(write.getValue());
-    if (!view)
-      return write.emitOpError("writes a constant without a form: ") << write.getValue().getType();
-    auto splat = write.getValue().getDefiningOp<nn::ConstantOp>();
-    if (auto dense = splat ? splat.getDense() : DenseElementsAttr(); dense && dense.isSplat()) {
-      constant.scalar = dense.getSplatValue<APFloat>().convertToDouble();
-    } else {
-      constant.kind = TileOperand::Kind::PerPixel;
-      constant.constant = *view;
-    }
-    spec.state->writeConstant = std::move(constant);
+    auto constant = writtenConstant(write);
+    if (failed(constant))
+      return failure();
+    spec.state->writeConstant = std::move(*constant);
     return success();
   }
 
@@ -400,6 +322,9 @@ private:
     if (!opcode)
       return layer->emitOpError("has no kernel form yet");
     // Number stream inputs before the operation's own value.
+    for (Value operand : layer->getOperands())
+      if (!isConstant(operand) && !broadcastsInPlane(operand.getType(), layer->getResult(0).getType()))
+        return layer->emitOpError("broadcasts ") << operand.getType() << " along other dimensions than its plane's; reshape it to the rank of " << layer->getResult(0).getType();
     for (Value operand : layer->getOperands())
       if (!isConstant(operand) && failed(tileOperand(operand, layer)))
         return failure();

@@ -21,6 +21,18 @@ TEST(StateErrors, TypesWithoutAPlane) {
   expectRefused(keep("tensor<4xf16>"), "mesh-8x8", {"tensor<4xf16>", "f32"});
 }
 
+TEST(StateErrors, BroadcastAlongTheWidth) {
+  // [8] over [1, 8, 8, 8] is one element per column, not per channel.
+  expectRefused(R"(nn.variable @v : tensor<1x8x8x8xf32>
+    func.func @f(%x: tensor<8xf32>) {
+      %0 = nn.read @v : tensor<1x8x8x8xf32>
+      %1 = nn.binary add %0, %x : (tensor<1x8x8x8xf32>, tensor<8xf32>) -> tensor<1x8x8x8xf32>
+      nn.write @v, %1 : tensor<1x8x8x8xf32>
+      return
+    })",
+                "mesh-12x12", {"tensor<8xf32>", "reshape it"});
+}
+
 TEST(StateErrors, TooLarge) {
   // 4,000 × 100 elements over at most 8 cores.
   expectRefused(keep("tensor<100x4000xf32>"), "mesh-8x8", {"state variable v needs 200000 bytes on each of its cores", "49152"});

@@ -158,6 +158,48 @@ TEST(State, ImageWithInitialValue) {
   }
 }
 
+TEST(State, EveryShapeIsStoredAndLoaded) {
+  for (const std::vector<int64_t> &shape : std::vector<std::vector<int64_t>>{
+           {}, {1}, {7}, {2, 3}, {1, 90}, {13, 40}, {1, 3, 1, 5}, {1, 1, 9, 4}, {1, 20, 17, 3}, {1, 2, 30, 1}}) {
+    std::string type = "tensor<";
+    size_t count = 1;
+    for (int64_t extent : shape) {
+      type += std::to_string(extent) + "x";
+      count *= size_t(extent);
+    }
+    type += "f32>";
+    SCOPED_TRACE(type);
+    Floats pattern(count);
+    std::string bytes;
+    char digits[16];
+    for (size_t i = 0; i < count; ++i) {
+      pattern[i] = float(i) + 0.5f;
+      uint32_t bits;
+      std::memcpy(&bits, &pattern[i], 4);
+      for (int k = 0; k < 4; ++k) {
+        std::snprintf(digits, sizeof digits, "%02X", bits >> (8 * k) & 0xFF);
+        bytes += digits;
+      }
+    }
+    Program program("nn.variable @v : " + type + "\nfunc.func @store(%x: " + type + ") {\n nn.write @v, %x : " + type + "\n return\n}\nfunc.func @load() -> " + type +
+                    " {\n %0 = nn.read @v : " + type + "\n return %0 : " + type + "\n}\nfunc.func @pattern() {\n %0 = nn.constant dense<\"0x" + bytes + "\"> : " +
+                    type + "\n nn.write @v, %0 : " + type + "\n return\n}\nfunc.func @other(%x: " + type + ") -> " + type + " {\n %0 = nn.unary neg %x : " + type +
+                    "\n return %0 : " + type + "\n}\n");
+    ASSERT_TRUE(program.ok()) << program.status;
+    EXPECT_EQ(program.run("load").at(0), Floats(count, 0.0f));
+    Floats x = ramp(count, 3, -0.125f);
+    program.run("store", {x});
+    program.run("other", {x});
+    EXPECT_EQ(program.state("v"), x);
+    EXPECT_EQ(program.run("load").at(0), x);
+    program.run("pattern");
+    EXPECT_EQ(program.run("load").at(0), pattern);
+    const auto &configurations = program.session->executable().configurations;
+    EXPECT_EQ(placesOf(configurations[0]), placesOf(configurations[1]));
+    EXPECT_EQ(placesOf(configurations[0]), placesOf(configurations[2]));
+  }
+}
+
 TEST(State, RunningAverageReturnsTheNewValue) {
   Program program(R"(
     nn.variable @average : tensor<1x6xf32>
