@@ -40,7 +40,8 @@ struct StreamLayout {
   int64_t orderModulus = 1;
   // Rows from here on are taken by nobody and never made (0: all rows are taken).
   int64_t deadFrom = 0;
-  // No words travel: the result of a kernel that only writes a state variable. Tiles still say which rows the kernel works on.
+  // No words travel: the result of a kernel that only writes a state variable. Tiles still say which rows the kernel
+  // works on.
   bool silent = false;
 
   int64_t liveRows() const { return deadFrom > 0 ? deadFrom : plane.rows; }

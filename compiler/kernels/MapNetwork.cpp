@@ -365,8 +365,9 @@ absl::Status placeNetwork(const target::Target &target, NetworkPlan &network) {
     if (kernel.spec.state) {
       const VariablePlan &variable = network.variables[kernel.spec.state->variable];
       if (kernel.placement.col >= 0 && kernel.placement.col != variable.col)
-        return absl::InvalidArgumentError(absl::StrCat("kernel ", kernel.spec.name, " cannot lie at column ", kernel.placement.col,
-                                                       ": its variable ", variable.tensor.name, " lies at column ", variable.col));
+        return absl::InvalidArgumentError(absl::StrCat("kernel ", kernel.spec.name, " cannot lie at column ",
+                                                       kernel.placement.col, ": its variable ", variable.tensor.name,
+                                                       " lies at column ", variable.col));
       kernel.placement.col = variable.col;
       continue;
     }
@@ -380,8 +381,9 @@ absl::Status placeNetwork(const target::Target &target, NetworkPlan &network) {
     col += kernel.width();
   }
   if (col > free)
-    return absl::ResourceExhaustedError(absl::StrCat("the network needs ", col, " columns, target ", target.name, " has ", free,
-                                                     free < target.cols ? " west of the state variables" : "", "; use a larger mesh"));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the network needs ", col, " columns, target ", target.name, " has ", free,
+                     free < target.cols ? " west of the state variables" : "", "; use a larger mesh"));
   return absl::OkStatus();
 }
 

@@ -47,7 +47,10 @@ int16_t RoleBuilder::addBuffer(const std::string &name, BufferKind kind, int64_t
   Buffer buffer;
   buffer.name = name;
   // The kernels of one variable share a core: their buffers may have equal names.
-  auto taken = [&] { return std::any_of(role.buffers.begin(), role.buffers.end(), [&](const Buffer &b) { return b.name == buffer.name; }); };
+  auto taken = [&] {
+    return std::any_of(role.buffers.begin(), role.buffers.end(),
+                       [&](const Buffer &b) { return b.name == buffer.name; });
+  };
   for (int number = 1; taken(); ++number)
     buffer.name = absl::StrCat(name, ".", number);
   buffer.kind = kind;
@@ -74,7 +77,8 @@ int16_t RoleBuilder::constant(const std::string &name, int64_t elements, int32_t
   return index;
 }
 
-int16_t RoleBuilder::state(const std::string &name, int64_t elements, int32_t variable, int64_t address, int64_t hostOffset) {
+int16_t RoleBuilder::state(const std::string &name, int64_t elements, int32_t variable, int64_t address,
+                           int64_t hostOffset) {
   for (size_t b = 0; b < role.buffers.size(); ++b)
     if (role.buffers[b].kind == BufferKind::State && role.buffers[b].state == variable)
       return int16_t(b);

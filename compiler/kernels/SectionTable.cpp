@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Raw sections are found again by name. Kernels of two functions may have one name and different constants: then the name gets a number. Equal constants are kept once.
+// Raw sections are found again by name. Kernels of two functions may have one name and different constants: then the
+// name gets a number. Equal constants are kept once.
 #include "compiler/kernels/KernelRows.h"
 
 #include <tuple>

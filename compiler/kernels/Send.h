@@ -7,9 +7,9 @@
 
 namespace wsc::kernels {
 
-// Emits on `thread` the moves of the row's elements onto its lane, from FIFOs and so many elements of each, and the control word that hands the lane on to
-// the next slice.
-void emitColumnSend(RoleBuilder &builder, int thread, const NetworkPlan &network, const KernelPlan &plan, const KernelRow &row,
-                    const std::vector<std::pair<int16_t, int64_t>> &fifos);
+// Emits on `thread` the moves of the row's elements onto its lane, from FIFOs and so many elements of each, and the
+// control word that hands the lane on to the next slice.
+void emitColumnSend(RoleBuilder &builder, int thread, const NetworkPlan &network, const KernelPlan &plan,
+                    const KernelRow &row, const std::vector<std::pair<int16_t, int64_t>> &fifos);
 
 } // namespace wsc::kernels

@@ -79,13 +79,15 @@ struct KernelInput {
   std::vector<int32_t> streams;
 };
 
-// What a kernel on the cores of a state variable does with it: values as TileOperand numbers them, -1: none. The variable's old value, if read, is numbered after the inputs.
+// What a kernel on the cores of a state variable does with it: values as TileOperand numbers them, -1: none. The
+// variable's old value, if read, is numbered after the inputs.
 struct StateUse {
   int32_t variable = -1;   // of NetworkPlan::variables
   int32_t readValue = -1;  // the old value
   int32_t writeValue = -1; // becomes the new value
   int32_t outValue = -1;   // goes out on the kernel's stream
-  // The new value is a constant, whatever the samples: a scalar (Scalar), or one element each in the variable's own order (PerPixel).
+  // The new value is a constant, whatever the samples: a scalar (Scalar), or one element each in the variable's own
+  // order (PerPixel).
   std::optional<TileOperand> writeConstant;
   bool writes() const { return writeValue >= 0 || writeConstant; }
 };

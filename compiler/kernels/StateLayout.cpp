@@ -57,27 +57,33 @@ absl::Status layOutVariables(const target::Target &target, std::vector<VariableP
 
 absl::Status checkVariables(const target::Target &target, const std::vector<VariablePlan> &variables) {
   if (int64_t(variables.size()) >= target.cols)
-    return absl::ResourceExhaustedError(absl::StrCat("the module has ", variables.size(), " state variables, one column each, target ", target.name, " has ",
+    return absl::ResourceExhaustedError(absl::StrCat("the module has ", variables.size(),
+                                                     " state variables, one column each, target ", target.name, " has ",
                                                      target.cols, " columns; use a larger mesh or join variables"));
   int64_t begin = target.runtimeReserveBytes + target.stackBytes;
   std::map<int32_t, std::string> taken;
   for (const VariablePlan &variable : variables) {
     const std::string &name = variable.tensor.name;
     if (variable.address < begin || variable.address + variable.bytes() > target.sramBytes)
-      return absl::ResourceExhaustedError(absl::StrCat("state variable ", name, " needs ", variable.bytes(), " bytes on each of its cores, from address ",
-                                                       variable.address, "; a core has bytes ", begin, " to ", target.sramBytes,
+      return absl::ResourceExhaustedError(absl::StrCat("state variable ", name, " needs ", variable.bytes(),
+                                                       " bytes on each of its cores, from address ", variable.address,
+                                                       "; a core has bytes ", begin, " to ", target.sramBytes,
                                                        "; use a larger mesh or cut the variable"));
     if (variable.rows > target.rows || variable.rows < variable.tiles() * variable.slices() ||
         variable.rows / variable.tiles() < variable.slices())
-      return absl::ResourceExhaustedError(absl::StrCat("state variable ", name, " lies on ", variable.tiles(), " tiles × ", variable.slices(),
-                                                       " slices, one row of cores each, of ", variable.rows, " rows; target ", target.name, " has ", target.rows));
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "state variable ", name, " lies on ", variable.tiles(), " tiles × ", variable.slices(),
+          " slices, one row of cores each, of ", variable.rows, " rows; target ", target.name, " has ", target.rows));
     if (variable.rows != variables.front().rows)
-      return absl::InvalidArgumentError(absl::StrCat("state variables ", variables.front().tensor.name, " and ", name, " lie over ", variables.front().rows,
-                                                     " and ", variable.rows, " rows; all variables share one number"));
+      return absl::InvalidArgumentError(absl::StrCat("state variables ", variables.front().tensor.name, " and ", name,
+                                                     " lie over ", variables.front().rows, " and ", variable.rows,
+                                                     " rows; all variables share one number"));
     if (variable.col >= target.cols)
-      return absl::InvalidArgumentError(absl::StrCat("state variable ", name, " lies at column ", variable.col, ", target ", target.name, " has ", target.cols));
+      return absl::InvalidArgumentError(absl::StrCat("state variable ", name, " lies at column ", variable.col,
+                                                     ", target ", target.name, " has ", target.cols));
     if (auto [it, isNew] = taken.emplace(variable.col, name); !isNew)
-      return absl::InvalidArgumentError(absl::StrCat("state variables ", it->second, " and ", name, " both lie at column ", variable.col));
+      return absl::InvalidArgumentError(
+          absl::StrCat("state variables ", it->second, " and ", name, " both lie at column ", variable.col));
   }
   return absl::OkStatus();
 }

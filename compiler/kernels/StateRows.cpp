@@ -2,8 +2,9 @@
 //
 // The program of one core of a state variable.
 //
-// All state kernels of the variable run on it one after another, in the order of the network, each: place the streams' words, compute, send, store. One thread does all that touches the
-// variable, so a sample finds what the sample before left, and a kernel that sends the old value does so before a later one waits for the new.
+// All state kernels of the variable run on it one after another, in the order of the network, each: place the streams'
+// words, compute, send, store. One thread does all that touches the variable, so a sample finds what the sample before
+// left, and a kernel that sends the old value does so before a later one waits for the new.
 #include "compiler/kernels/StateRows.h"
 
 #include "compiler/kernels/Ingest.h"
@@ -23,8 +24,8 @@ using B = RoleBuilder;
 namespace {
 
 // One state kernel's part of the core's program. `nextThread` is the first thread not yet used.
-absl::Status emitPart(B &core, int &nextThread, const NetworkPlan &network, const KernelPlan &plan, const KernelRow &row, const TileValue &state,
-                      SectionTable &sections) {
+absl::Status emitPart(B &core, int &nextThread, const NetworkPlan &network, const KernelPlan &plan,
+                      const KernelRow &row, const TileValue &state, SectionTable &sections) {
   const KernelSpec &spec = plan.spec;
   const StateUse &use = *spec.state;
   int64_t channels = row.out.channels(), rows = row.out.rows(), width = spec.out.width, pixels = rows * width;
@@ -44,13 +45,17 @@ absl::Status emitPart(B &core, int &nextThread, const NetworkPlan &network, cons
     tile.width = inputPlane(network, spec, i).width;
     bool full = tile.channels == channels && tile.rows == rows && tile.width == width;
     stored |= use.writeValue == int32_t(i) && use.readValue < 0 && full;
-    tile.buffer = use.writeValue == int32_t(i) && stored ? state.operand.buffer : core.scratch("x" + std::to_string(i), tile.elements());
-    std::array<int64_t, 3> strides{tile.channels == 1 ? 0 : tile.rows * tile.width, tile.rows == 1 ? 0 : tile.width, tile.width == 1 ? 0 : 1};
-    values.push_back({B::memory(tile.buffer, 0, {}), full ? packed : strides, full && tile.buffer != state.operand.buffer});
+    tile.buffer = use.writeValue == int32_t(i) && stored ? state.operand.buffer
+                                                         : core.scratch("x" + std::to_string(i), tile.elements());
+    std::array<int64_t, 3> strides{tile.channels == 1 ? 0 : tile.rows * tile.width, tile.rows == 1 ? 0 : tile.width,
+                                   tile.width == 1 ? 0 : 1};
+    values.push_back(
+        {B::memory(tile.buffer, 0, {}), full ? packed : strides, full && tile.buffer != state.operand.buffer});
   }
   for (size_t i = 0; i < fifos.size(); ++i) {
     const ComponentParts &component = row.components[i];
-    emitPlace(core, 0, network, component, row.needed[component.input], tiles[component.input], B::fifoOperand(fifos[i]));
+    emitPlace(core, 0, network, component, row.needed[component.input], tiles[component.input],
+              B::fifoOperand(fifos[i]));
   }
   if (use.readValue >= 0)
     values.push_back(state);
@@ -60,7 +65,9 @@ absl::Status emitPart(B &core, int &nextThread, const NetworkPlan &network, cons
               (use.readValue < 0 || use.outValue != use.readValue);
   TileShape shape{channels, rows, width, row.out.channelBegin, 0, row.out.rowBegin, spec.out.channels, spec.out.rows};
   std::vector<int32_t> kept{use.outValue, use.writeValue};
-  if (auto status = emitTileOps(core, 0, spec.name, spec.tileOps, values, shape, kept, last ? &state.operand : nullptr, sections); !status.ok())
+  if (auto status =
+          emitTileOps(core, 0, spec.name, spec.tileOps, values, shape, kept, last ? &state.operand : nullptr, sections);
+      !status.ok())
     return status;
 
   Dims extents{channels, rows, width};
@@ -93,12 +100,14 @@ absl::Status emitPart(B &core, int &nextThread, const NetworkPlan &network, cons
 
 bool isFirstOnVariable(const NetworkPlan &network, int32_t index) {
   for (int32_t k = 0; k < index; ++k)
-    if (network.kernels[k].spec.state && network.kernels[k].spec.state->variable == network.kernels[index].spec.state->variable)
+    if (network.kernels[k].spec.state &&
+        network.kernels[k].spec.state->variable == network.kernels[index].spec.state->variable)
       return false;
   return true;
 }
 
-absl::Status KernelRows::stateRoles(const KernelRow &row, SectionTable &sections, std::vector<format::Role> &out) const {
+absl::Status KernelRows::stateRoles(const KernelRow &row, SectionTable &sections,
+                                    std::vector<format::Role> &out) const {
   int32_t variableIndex = plan.spec.state->variable;
   const VariablePlan &variable = network.variables[variableIndex];
   int32_t first = 0;
@@ -115,7 +124,9 @@ absl::Status KernelRows::stateRoles(const KernelRow &row, SectionTable &sections
     if (!part.spec.state || part.spec.state->variable != variableIndex)
       continue;
     KernelRows rows(target, network, k);
-    if (auto status = emitPart(core, nextThread, network, part, k == kernelIndex ? row : rows.row(row.group, row.slice), state, sections); !status.ok())
+    if (auto status = emitPart(core, nextThread, network, part, k == kernelIndex ? row : rows.row(row.group, row.slice),
+                               state, sections);
+        !status.ok())
       return status;
   }
   auto role = core.finish(target);
@@ -125,7 +136,8 @@ absl::Status KernelRows::stateRoles(const KernelRow &row, SectionTable &sections
   return absl::OkStatus();
 }
 
-void mergeStateRoles(const VariablePlan &variable, std::vector<std::pair<Region, format::Role>> rows, format::Configuration &configuration) {
+void mergeStateRoles(const VariablePlan &variable, std::vector<std::pair<Region, format::Role>> rows,
+                     format::Configuration &configuration) {
   // Only rows that hold the same channels × rows may become one role: a binding's extents are constants.
   std::map<std::pair<int64_t, int64_t>, std::vector<format::Role>> byShape;
   for (auto &[region, role] : rows)
@@ -159,7 +171,8 @@ std::vector<format::StateVariable> stateVariables(const std::vector<VariablePlan
     format::StateVariable state;
     state.tensor = variable.tensor;
     if (variable.initial)
-      state.initialSection = vectorSection(sections, variable.tensor.name + ".initial", *variable.initial, variable.tensor.elements(), 1);
+      state.initialSection =
+          vectorSection(sections, variable.tensor.name + ".initial", *variable.initial, variable.tensor.elements(), 1);
     states.push_back(std::move(state));
   }
   return states;

@@ -34,8 +34,9 @@ absl::Status emitTileProgram(B &builder, int thread, const std::string &kernel, 
   return emitTileOps(builder, thread, kernel, ops, values, shape, {}, &fifo, sections);
 }
 
-absl::Status emitTileOps(B &builder, int thread, const std::string &kernel, const std::vector<TileOp> &ops, std::vector<TileValue> &values,
-                         const TileShape &shape, const std::vector<int32_t> &kept, const Operand *sink, SectionTable &sections) {
+absl::Status emitTileOps(B &builder, int thread, const std::string &kernel, const std::vector<TileOp> &ops,
+                         std::vector<TileValue> &values, const TileShape &shape, const std::vector<int32_t> &kept,
+                         const Operand *sink, SectionTable &sections) {
   Dims extents{shape.channelLoop ? 1 : shape.channels, shape.rows, shape.width};
   std::array<int64_t, 3> packed{shape.rows * shape.width, shape.width, 1};
   size_t numInputs = values.size();

@@ -14,7 +14,8 @@ using namespace wsc::wafer;
 
 /// `[1, 2]`, or `[]`: a kernel that only reads a variable takes no stream.
 static ParseResult parseNumbers(AsmParser &parser, SmallVectorImpl<int64_t> &numbers) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] { return parser.parseInteger(numbers.emplace_back()); });
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                        [&] { return parser.parseInteger(numbers.emplace_back()); });
 }
 static void printNumbers(AsmPrinter &printer, ArrayRef<int64_t> numbers) {
   printer << '[';
@@ -68,13 +69,14 @@ LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError, i
   return success();
 }
 
-LogicalResult StateAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t tileRows, int64_t slice, int64_t rows,
-                                int64_t col, int64_t address) {
+LogicalResult StateAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t tileRows, int64_t slice,
+                                int64_t rows, int64_t col, int64_t address) {
   if (tileRows < 1 || slice < 1 || rows < 1)
-    return emitError() << "tile_rows, slice and rows are at least 1, got " << tileRows << ", " << slice << " and " << rows;
+    return emitError() << "tile_rows, slice and rows are at least 1, got " << tileRows << ", " << slice << " and "
+                       << rows;
   if (col < 0 || address < 0 || address % 8 != 0)
-    return emitError() << "a variable lies at a column >= 0 and an address that is a multiple of 8, got " << col << " and "
-                       << address;
+    return emitError() << "a variable lies at a column >= 0 and an address that is a multiple of 8, got " << col
+                       << " and " << address;
   return success();
 }
 

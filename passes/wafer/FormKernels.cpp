@@ -194,7 +194,9 @@ private:
   }
 
   KernelOp formStateKernel(StateGroup &group, OpBuilder &builder) {
-    auto holds = [&](Operation *op) { return op && (op == group.read.getOperation() || llvm::is_contained(group.layers, op)); };
+    auto holds = [&](Operation *op) {
+      return op && (op == group.read.getOperation() || llvm::is_contained(group.layers, op));
+    };
     llvm::MapVector<Value, Value> rootOf;
     SmallVector<Operation *> ops;
     if (group.read)

@@ -41,19 +41,20 @@ struct SizeKernelsPass : impl::SizeKernelsBase<SizeKernelsPass> {
     // Each round may put kernels in that only pass words on; a network settles in a few.
     constexpr int kMostRounds = 4;
     for (int round = 0, open = 1; open; ++round) {
-      bool ok = decideOn(getOperation(), target, Phase::Kernels, [&](const target::Target &machine, NetworkIR &network) -> absl::Status {
-        if (auto status = kernels::checkVariables(machine, network.plan.variables); !status.ok())
-          return status;
-        auto report = kernels::sizeNetwork(machine, network.plan, round < kMostRounds);
-        if (!report.ok())
-          return report.status();
-        open = !report->passes.empty() && round < kMostRounds;
-        if (open)
-          insertPasses(network, report->passes);
-        else
-          writeSizes(getOperation(), network);
-        return absl::OkStatus();
-      });
+      bool ok = decideOn(getOperation(), target, Phase::Kernels,
+                         [&](const target::Target &machine, NetworkIR &network) -> absl::Status {
+                           if (auto status = kernels::checkVariables(machine, network.plan.variables); !status.ok())
+                             return status;
+                           auto report = kernels::sizeNetwork(machine, network.plan, round < kMostRounds);
+                           if (!report.ok())
+                             return report.status();
+                           open = !report->passes.empty() && round < kMostRounds;
+                           if (open)
+                             insertPasses(network, report->passes);
+                           else
+                             writeSizes(getOperation(), network);
+                           return absl::OkStatus();
+                         });
       if (!ok)
         return signalPassFailure();
     }

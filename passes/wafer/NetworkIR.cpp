@@ -64,7 +64,8 @@ public:
       network.plan.grid.rowsUsed = rowsUsed.getInt();
       for (const kernels::VariablePlan &variable : network.plan.variables)
         if (variable.rows != rowsUsed.getInt())
-          return func.emitOpError("spreads tiles over ") << rowsUsed.getInt() << " rows, variable " << variable.tensor.name << " over " << variable.rows;
+          return func.emitOpError("spreads tiles over ")
+                 << rowsUsed.getInt() << " rows, variable " << variable.tensor.name << " over " << variable.rows;
       kernels::findLiveRows(network.plan);
       kernels::layOutLanes(network.plan);
       if (phase >= Phase::Routed)
@@ -99,7 +100,8 @@ private:
   /// The module's variables. From phase sized on they must have their places.
   LogicalResult readModuleVariables() {
     auto module = func->getParentOfType<ModuleOp>();
-    auto variables = module ? readVariables(module) : FailureOr<std::vector<kernels::VariablePlan>>(std::vector<kernels::VariablePlan>());
+    auto variables = module ? readVariables(module)
+                            : FailureOr<std::vector<kernels::VariablePlan>>(std::vector<kernels::VariablePlan>());
     if (failed(variables))
       return failure();
     network.plan.variables = std::move(*variables);
@@ -138,7 +140,8 @@ private:
       stream.layout.blockBegin = layout.getBlocks().vec();
       stream.layout.orderModulus = layout.getOrder();
       if (variable && layout.getTileRows() != variable->tileRows)
-        return op->emitOpError("has tiles of ") << layout.getTileRows() << " rows, its variable " << variable->tensor.name << " of " << variable->tileRows;
+        return op->emitOpError("has tiles of ") << layout.getTileRows() << " rows, its variable "
+                                                << variable->tensor.name << " of " << variable->tileRows;
     }
     if (phase >= Phase::Routed) {
       if (!colours)
@@ -209,7 +212,8 @@ private:
         return op.emitOpError("has a rectangle of ") << rect.getCols() << " columns from row " << rect.getRow()
                << ", its mapping covers " << plan.width() << " columns from row 0";
       if (variable && rect.getCol() != variable->col)
-        return op.emitOpError("lies at column ") << rect.getCol() << ", its variable " << variable->tensor.name << " at column " << variable->col;
+        return op.emitOpError("lies at column ")
+               << rect.getCol() << ", its variable " << variable->tensor.name << " at column " << variable->col;
       plan.placement.col = int32_t(rect.getCol());
     }
     if (phase >= Phase::Routed && plan.spec.kind == kernels::KernelKind::Contraction) {
@@ -264,7 +268,8 @@ private:
     if (plan.spec.state) {
       const kernels::VariablePlan &variable = network.plan.variables[plan.spec.state->variable];
       if (m.channelsPerSlice != variable.channelsPerSlice)
-        return op.emitOpError("has slices of ") << m.channelsPerSlice << " channels, its variable " << variable.tensor.name << " of " << variable.channelsPerSlice;
+        return op.emitOpError("has slices of ") << m.channelsPerSlice << " channels, its variable "
+                                                << variable.tensor.name << " of " << variable.channelsPerSlice;
     }
     const kernels::StreamLayout &layout = network.plan.streams[plan.spec.outStream].layout;
     int64_t unit = contraction ? m.channelsPerColumn : m.channelsPerSlice;
@@ -310,7 +315,8 @@ template <typename Op> void setLaneColours(Op op, const StreamPlan &stream) {
 LogicalResult requirePlaces(func::FuncOp func, const kernels::NetworkPlan &plan) {
   for (const kernels::VariablePlan &variable : plan.variables)
     if (variable.col < 0)
-      return func.emitOpError("needs a place for variable ") << variable.tensor.name << ": run wafer-lay-out-state first";
+      return func.emitOpError("needs a place for variable ")
+             << variable.tensor.name << ": run wafer-lay-out-state first";
   return success();
 }
 

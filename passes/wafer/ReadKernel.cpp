@@ -83,9 +83,11 @@ private:
     for (BlockArgument argument : op.getBody().getArguments()) {
       auto plane = planeOf(argument.getType());
       bool broadcast = plane && (plane->channels == spec.out.channels || plane->channels == 1) &&
-                       (plane->rows == spec.out.rows || plane->rows == 1) && (plane->width == spec.out.width || plane->width == 1);
+                       (plane->rows == spec.out.rows || plane->rows == 1) &&
+                       (plane->width == spec.out.width || plane->width == 1);
       if (!broadcast)
-        return op.emitOpError("takes a stream of type ") << argument.getType() << " that does not lie over its variable of type " << uses.type;
+        return op.emitOpError("takes a stream of type ")
+               << argument.getType() << " that does not lie over its variable of type " << uses.type;
       tileValues[argument] = numValues++;
       spec.inputs.push_back(streamInputs[argument]);
     }
@@ -324,7 +326,9 @@ private:
     // Number stream inputs before the operation's own value.
     for (Value operand : layer->getOperands())
       if (!isConstant(operand) && !broadcastsInPlane(operand.getType(), layer->getResult(0).getType()))
-        return layer->emitOpError("broadcasts ") << operand.getType() << " along other dimensions than its plane's; reshape it to the rank of " << layer->getResult(0).getType();
+        return layer->emitOpError("broadcasts ")
+               << operand.getType() << " along other dimensions than its plane's; reshape it to the rank of "
+               << layer->getResult(0).getType();
     for (Value operand : layer->getOperands())
       if (!isConstant(operand) && failed(tileOperand(operand, layer)))
         return failure();

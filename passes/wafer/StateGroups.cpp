@@ -13,7 +13,8 @@ namespace wsc::wafer {
 
 namespace {
 
-/// Streams one core may take for the layers of its variable; a core has a background operation and input queues for each.
+/// Streams one core may take for the layers of its variable; a core has a background operation and input queues for
+/// each.
 constexpr size_t kMostInputs = 4;
 /// Streams up to which a layer that only serves others is taken along.
 constexpr size_t kFewInputs = 2;
@@ -123,12 +124,17 @@ private:
       if (taken.contains(&op))
         layers.push_back(&op);
     // A written value that stands alone needs no old one.
-    bool reads = groupRead && (result == groupRead.getResult() || (groupWrite && groupWrite.getValue() == groupRead.getResult()) ||
-                               llvm::any_of(layers, [&](Operation *op) { return llvm::is_contained(op->getOperands(), groupRead.getResult()); }));
+    bool reads = groupRead &&
+                 (result == groupRead.getResult() || (groupWrite && groupWrite.getValue() == groupRead.getResult()) ||
+                  llvm::any_of(layers, [&](Operation *op) {
+                    return llvm::is_contained(op->getOperands(), groupRead.getResult());
+                  }));
     return {name + suffix.str(), reads ? groupRead : nn::ReadOp(), groupWrite, std::move(layers), result};
   }
 
-  bool mayTake(Operation *op) { return op && isElementwise(op) && !held.contains(op) && op->getResult(0).getType() == type; }
+  bool mayTake(Operation *op) {
+    return op && isElementwise(op) && !held.contains(op) && op->getResult(0).getType() == type;
+  }
   size_t numInputs() { return inputsOf(group("", read, write, {})).size(); }
 
   /// Layers between read and write, and layers that only serve them.
@@ -140,7 +146,8 @@ private:
           }))
         reachable.insert(&op);
     auto needed = [&](Operation *op) {
-      return llvm::any_of(op->getUsers(), [&](Operation *user) { return user == write.getOperation() || taken.contains(user); });
+      return llvm::any_of(op->getUsers(),
+                          [&](Operation *user) { return user == write.getOperation() || taken.contains(user); });
     };
     for (Operation &op : llvm::reverse(block))
       if (reachable.contains(&op) && needed(&op))
@@ -165,7 +172,8 @@ private:
     Value value = read.getResult();
     while (value.hasOneUse()) {
       Operation *next = *value.getUsers().begin();
-      if (!mayTake(next) || !llvm::all_of(next->getOperands(), [&](Value operand) { return operand == value || isConstant(operand); }))
+      if (!mayTake(next) ||
+          !llvm::all_of(next->getOperands(), [&](Value operand) { return operand == value || isConstant(operand); }))
         break;
       taken.insert(next);
       held.insert(next);
@@ -177,7 +185,8 @@ private:
     llvm::SetVector<Value> values;
     for (Operation &op : block)
       if (&op == read.getOperation() || taken.contains(&op))
-        if (llvm::any_of(op.getUsers(), [&](Operation *user) { return user != write.getOperation() && !taken.contains(user); }))
+        if (llvm::any_of(op.getUsers(),
+                         [&](Operation *user) { return user != write.getOperation() && !taken.contains(user); }))
           values.insert(op.getResult(0));
     return values;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// nn-forward-state: reads and writes of variables inside a function become values, but for the first read and the last write.
-// wafer-lay-out-state: gives every variable of the module its place.
+// nn-forward-state: reads and writes of variables inside a function become values, but for the first read and the last
+// write. wafer-lay-out-state: gives every variable of the module its place.
 #include "compiler/kernels/StateLayout.h"
 #include "passes/wafer/Passes.h"
 #include "passes/wafer/Variables.h"

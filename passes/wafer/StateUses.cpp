@@ -17,9 +17,11 @@ FailureOr<StateUses> findStateUses(KernelOp op) {
       continue;
     StringRef name = read ? read.getVariable() : write.getVariable();
     if (uses.type && name != variable)
-      return layer.emitOpError("of ") << name << " in a kernel on variable " << variable << "; a kernel has one variable";
+      return layer.emitOpError("of ") << name << " in a kernel on variable " << variable
+                                      << "; a kernel has one variable";
     if (uses.write || (read && uses.read))
-      return layer.emitOpError("of ") << name << " again; a kernel reads its variable at most once and then writes it at most once";
+      return layer.emitOpError("of ")
+             << name << " again; a kernel reads its variable at most once and then writes it at most once";
     variable = name;
     uses.type = read ? read.getResult().getType() : write.getValue().getType();
     if (read)
@@ -30,7 +32,8 @@ FailureOr<StateUses> findStateUses(KernelOp op) {
   if (!uses.type && !op.getResult())
     return op.emitOpError("has no result and no variable");
   if (uses.type && op.getResult() && op.getResult().getType() != uses.type)
-    return op.emitOpError("has result type ") << op.getResult().getType() << ", its variable " << variable << " has type " << uses.type;
+    return op.emitOpError("has result type ")
+           << op.getResult().getType() << ", its variable " << variable << " has type " << uses.type;
   return uses;
 }
 

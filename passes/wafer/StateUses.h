@@ -16,11 +16,12 @@ struct StateUses {
   mlir::Type type;
 };
 
-// Fails with a diagnostic if there is more than one variable, a second read or write, a read after the write, a result of another type than the variable's, or neither
-// a variable nor a result.
+// Fails with a diagnostic if there is more than one variable, a second read or write, a read after the write, a result
+// of another type than the variable's, or neither a variable nor a result.
 mlir::FailureOr<StateUses> findStateUses(KernelOp op);
 
-// The constant that `write` makes the new value: a scalar, or elements in the variable's order. Fails with a diagnostic if it is not f32.
+// The constant that `write` makes the new value: a scalar, or elements in the variable's order. Fails with a diagnostic
+// if it is not f32.
 mlir::FailureOr<kernels::TileOperand> writtenConstant(nn::WriteOp write);
 
 } // namespace wsc::wafer

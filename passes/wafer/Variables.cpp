@@ -28,7 +28,8 @@ FailureOr<std::vector<VariablePlan>> readVariables(ModuleOp module) {
     auto type = cast<RankedTensorType>(op.getType());
     auto plane = planeOf(type);
     if (!plane || !type.getElementType().isF32())
-      return op.emitOpError("has type ") << type << "; state variables are mapped as [1, C, H, W], [B, F], [F] or scalars of f32";
+      return op.emitOpError("has type ")
+             << type << "; state variables are mapped as [1, C, H, W], [B, F], [F] or scalars of f32";
     VariablePlan variable;
     variable.tensor = {op.getSymName().str(), format::ElementType::F32, type.getShape().vec()};
     variable.plane = *plane;
@@ -52,8 +53,9 @@ FailureOr<std::vector<VariablePlan>> readVariables(ModuleOp module) {
 
 void writeVariables(ModuleOp module, const std::vector<VariablePlan> &variables) {
   for (auto [op, variable] : llvm::zip(module.getOps<nn::VariableOp>(), variables))
-    op->setAttr(WaferDialect::getStateAttrName(), StateAttr::get(op.getContext(), variable.tileRows, variable.channelsPerSlice, variable.rows,
-                                                                 variable.col, variable.address));
+    op->setAttr(WaferDialect::getStateAttrName(),
+                StateAttr::get(op.getContext(), variable.tileRows, variable.channelsPerSlice, variable.rows,
+                               variable.col, variable.address));
 }
 
 } // namespace wsc::wafer

@@ -53,7 +53,8 @@ inline std::vector<std::string> placesOf(const format::Configuration &configurat
   for (const format::StateBinding &binding : configuration.stateBindings) {
     const format::Role &role = configuration.roles[binding.role];
     emulator::forEachPoint(role.cores, [&](const format::LatticeIndex &index, int32_t row, int32_t col) {
-      places.push_back(std::to_string(row) + ", " + std::to_string(col) + " at " + std::to_string(role.buffers[binding.buffer].address) + ": element " +
+      places.push_back(std::to_string(row) + ", " + std::to_string(col) + " at " +
+                       std::to_string(role.buffers[binding.buffer].address) + ": element " +
                        std::to_string(binding.hostOffset.at(index)));
       return true;
     });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Random functions over random variables: reads, writes, elementwise layers and matrix products in any order, called in any order, against values computed here statement by
-// statement. Whole numbers below 2^24, so every sum is exact.
+// Random functions over random variables: reads, writes, elementwise layers and matrix products in any order, called in
+// any order, against values computed here statement by statement. Whole numbers below 2^24, so every sum is exact.
 #include "test/unit/state/Program.h"
 
 #include <cmath>
@@ -46,7 +46,8 @@ struct Module {
     const std::string type = "tensor<1x3xf32>", binary = " : (" + type + ", " + type + ") -> " + type + "\n";
     std::string text;
     for (int v = 0; v < variables; ++v)
-      text += "nn.variable @v" + std::to_string(v) + " : " + type + " = dense<" + std::to_string(v + 1) + ".0> : " + type + "\n";
+      text += "nn.variable @v" + std::to_string(v) + " : " + type + " = dense<" + std::to_string(v + 1) +
+              ".0> : " + type + "\n";
     for (size_t f = 0; f < functions.size(); ++f) {
       const Function &function = functions[f];
       std::string types, names;
@@ -54,7 +55,8 @@ struct Module {
         types += (types.empty() ? "" : ", ") + type;
         names += (names.empty() ? "%" : ", %") + std::to_string(result);
       }
-      text += "func.func @f" + std::to_string(f) + "(%0: " + type + ")" + (types.empty() ? "" : " -> (" + types + ")") + " {\n";
+      text += "func.func @f" + std::to_string(f) + "(%0: " + type + ")" + (types.empty() ? "" : " -> (" + types + ")") +
+              " {\n";
       text += "  %w = nn.constant dense<[[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]> : tensor<3x3xf32>\n";
       text += "  %c = nn.constant dense<[[1.0, 2.0, -3.0]]> : " + type + "\n";
       int next = 1;
@@ -66,13 +68,26 @@ struct Module {
         }
         text += "  %" + std::to_string(next++) + " = ";
         switch (s.kind) {
-        case Statement::Read: text += "nn.read " + v + " : " + type + "\n"; break;
-        case Statement::Add: text += "nn.binary add " + a + ", " + b + binary; break;
-        case Statement::Sub: text += "nn.binary sub " + a + ", " + b + binary; break;
-        case Statement::Max: text += "nn.binary max " + a + ", " + b + binary; break;
-        case Statement::Neg: text += "nn.unary neg " + a + " : " + type + "\n"; break;
-        case Statement::AddConstant: text += "nn.binary add " + a + ", %c" + binary; break;
-        default: text += "nn.matmul " + a + ", %w : (" + type + ", tensor<3x3xf32>) -> " + type + "\n";
+        case Statement::Read:
+          text += "nn.read " + v + " : " + type + "\n";
+          break;
+        case Statement::Add:
+          text += "nn.binary add " + a + ", " + b + binary;
+          break;
+        case Statement::Sub:
+          text += "nn.binary sub " + a + ", " + b + binary;
+          break;
+        case Statement::Max:
+          text += "nn.binary max " + a + ", " + b + binary;
+          break;
+        case Statement::Neg:
+          text += "nn.unary neg " + a + " : " + type + "\n";
+          break;
+        case Statement::AddConstant:
+          text += "nn.binary add " + a + ", %c" + binary;
+          break;
+        default:
+          text += "nn.matmul " + a + ", %w : (" + type + ", tensor<3x3xf32>) -> " + type + "\n";
         }
       }
       text += "  return" + (names.empty() ? "" : " " + names + " : " + types) + "\n}\n";
@@ -92,13 +107,26 @@ struct Module {
       const float constants[] = {1, 2, -3};
       for (size_t i = 0; i < kSize; ++i)
         switch (s.kind) {
-        case Statement::Read: y[i] = states[size_t(s.variable)][i]; break;
-        case Statement::Add: y[i] = a[i] + b[i]; break;
-        case Statement::Sub: y[i] = a[i] - b[i]; break;
-        case Statement::Max: y[i] = std::max(a[i], b[i]); break;
-        case Statement::Neg: y[i] = -a[i]; break;
-        case Statement::AddConstant: y[i] = a[i] + constants[i]; break;
-        default: y[i] = i == 0 ? -a[1] : i == 1 ? a[0] : a[2];
+        case Statement::Read:
+          y[i] = states[size_t(s.variable)][i];
+          break;
+        case Statement::Add:
+          y[i] = a[i] + b[i];
+          break;
+        case Statement::Sub:
+          y[i] = a[i] - b[i];
+          break;
+        case Statement::Max:
+          y[i] = std::max(a[i], b[i]);
+          break;
+        case Statement::Neg:
+          y[i] = -a[i];
+          break;
+        case Statement::AddConstant:
+          y[i] = a[i] + constants[i];
+          break;
+        default:
+          y[i] = i == 0 ? -a[1] : i == 1 ? a[0] : a[2];
         }
       values.push_back(y);
     }
@@ -130,7 +158,8 @@ TEST(State, RandomFunctionsDoWhatTheirStatementsSay) {
       // −0 and 0 are the same number to a matrix product with zeros.
       ASSERT_EQ(program.run("f" + std::to_string(f), {x}), expected) << "f" << f << "\n" << module.text();
       for (int v = 0; v < module.variables; ++v)
-        ASSERT_EQ(program.state("v" + std::to_string(v)), states[size_t(v)]) << "v" << v << " after f" << f << "\n" << module.text();
+        ASSERT_EQ(program.state("v" + std::to_string(v)), states[size_t(v)]) << "v" << v << " after f" << f << "\n"
+                                                                             << module.text();
     }
   }
 }

@@ -13,7 +13,8 @@ void expectRefused(const std::string &text, const std::string &target, const std
 }
 
 std::string keep(const std::string &type) {
-  return "nn.variable @v : " + type + "\nfunc.func @f(%x: " + type + ") {\n  nn.write @v, %x : " + type + "\n  return\n}\n";
+  return "nn.variable @v : " + type + "\nfunc.func @f(%x: " + type + ") {\n  nn.write @v, %x : " + type +
+         "\n  return\n}\n";
 }
 
 TEST(StateErrors, TypesWithoutAPlane) {
@@ -35,7 +36,8 @@ TEST(StateErrors, BroadcastAlongTheWidth) {
 
 TEST(StateErrors, TooLarge) {
   // 4,000 × 100 elements over at most 8 cores.
-  expectRefused(keep("tensor<100x4000xf32>"), "mesh-8x8", {"state variable v needs 200000 bytes on each of its cores", "49152"});
+  expectRefused(keep("tensor<100x4000xf32>"), "mesh-8x8",
+                {"state variable v needs 200000 bytes on each of its cores", "49152"});
 }
 
 TEST(StateErrors, MoreVariablesThanColumns) {
@@ -58,7 +60,8 @@ TEST(StateErrors, PlacesThatAreGiven) {
   ASSERT_TRUE(kept.ok()) << kept.status;
   EXPECT_EQ(placesOf(kept.session->executable().configurations[0]),
             (std::vector<std::string>{"0, 3 at 20000: element 0", "1, 3 at 20000: element 2"}));
-  expectRefused(text("tile_rows = 1, slice = 2, rows = 7, col = 8, address = 20000"), "mesh-8x8", {"column 8", "has 8"});
+  expectRefused(text("tile_rows = 1, slice = 2, rows = 7, col = 8, address = 20000"), "mesh-8x8",
+                {"column 8", "has 8"});
   expectRefused(text("tile_rows = 1, slice = 2, rows = 9, col = 3, address = 20000"), "mesh-8x8", {"9 rows", "has 8"});
   expectRefused(text("tile_rows = 1, slice = 2, rows = 7, col = 3, address = 49152"), "mesh-8x8", {"8 bytes", "49152"});
   expectRefused(text("tile_rows = 1, slice = 2, rows = 7, col = 3, address = 20001"), "mesh-8x8", {"multiple of 8"});

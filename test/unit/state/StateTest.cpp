@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// State variables and entry points, from nn text to values on the emulator. Expected values are computed here, bit for bit.
+// State variables and entry points, from nn text to values on the emulator. Expected values are computed here, bit for
+// bit.
 #include "test/unit/state/Program.h"
 
 #include "tools/wsc-run/Run.h"
@@ -58,13 +59,14 @@ TEST(State, CounterKeepsItsSumOverFiles) {
       Floats x = ramp(4, 0.1f * float(i + 1), 1.7f);
       sum = add(sum, x);
       ASSERT_TRUE(writeNpz(std::vector{tensorOf({"x", format::ElementType::F32, {1, 4}}, x)}, folder / "x.npz").ok());
-      std::vector<std::string> arguments{folder / "m.wse", "--entry", "step", "--input", folder / "x.npz", "--state-out", folder / "s.npz", "--quiet",
-                                         "--replay", "8"};
+      std::vector<std::string> arguments{folder / "m.wse", "--entry",        "step",    "--input",  folder / "x.npz",
+                                         "--state-out",    folder / "s.npz", "--quiet", "--replay", "8"};
       if (i > 0)
         arguments.insert(arguments.end(), {"--state-in", folder / "s.npz"});
       wscRun(arguments);
     }
-    wscRun({folder / "m.wse", "--entry", "read", "--state-in", folder / "s.npz", "--output", folder / "out.npz", "--quiet"});
+    wscRun({folder / "m.wse", "--entry", "read", "--state-in", folder / "s.npz", "--output", folder / "out.npz",
+            "--quiet"});
     auto out = readNpz(folder / "out.npz");
     ASSERT_TRUE(out.ok()) << out.status();
     EXPECT_EQ(floatsOf(out->at(0)), sum) << target;
@@ -73,19 +75,23 @@ TEST(State, CounterKeepsItsSumOverFiles) {
     for (int i = 0; i < 3; ++i)
       for (size_t k = 0; k < sum.size(); ++k)
         sum[k] += 0.5f + float(k);
-    ASSERT_TRUE(writeNpz(std::vector{tensorOf({"x", format::ElementType::F32, {1, 4}}, ramp(4, 0.5f, 1))}, folder / "x.npz").ok());
-    wscRun({folder / "m.wse", "--entry", "step", "--samples", "3", "--input", folder / "x.npz", "--state-in", folder / "s.npz", "--state-out",
-            folder / "s.npz", "--quiet"});
+    ASSERT_TRUE(
+        writeNpz(std::vector{tensorOf({"x", format::ElementType::F32, {1, 4}}, ramp(4, 0.5f, 1))}, folder / "x.npz")
+            .ok());
+    wscRun({folder / "m.wse", "--entry", "step", "--samples", "3", "--input", folder / "x.npz", "--state-in",
+            folder / "s.npz", "--state-out", folder / "s.npz", "--quiet"});
     auto states = readNpz(folder / "s.npz");
     ASSERT_TRUE(states.ok()) << states.status();
     EXPECT_EQ(floatsOf(states->at(0)), sum) << target;
 
     // A file without the variable, or with one of another shape, is refused.
     std::string error;
-    ASSERT_TRUE(writeNpz(std::vector{tensorOf({"other", format::ElementType::F32, {1, 4}}, sum)}, folder / "wrong.npz").ok());
+    ASSERT_TRUE(
+        writeNpz(std::vector{tensorOf({"other", format::ElementType::F32, {1, 4}}, sum)}, folder / "wrong.npz").ok());
     EXPECT_EQ(wscRun({folder / "m.wse", "--entry", "read", "--state-in", folder / "wrong.npz"}, &error), 1);
     EXPECT_NE(error.find("no state variable other; there are: total"), std::string::npos) << error;
-    ASSERT_TRUE(writeNpz(std::vector{tensorOf({"total", format::ElementType::F32, {4}}, sum)}, folder / "wrong.npz").ok());
+    ASSERT_TRUE(
+        writeNpz(std::vector{tensorOf({"total", format::ElementType::F32, {4}}, sum)}, folder / "wrong.npz").ok());
     EXPECT_EQ(wscRun({folder / "m.wse", "--entry", "read", "--state-in", folder / "wrong.npz"}, &error), 1);
     EXPECT_NE(error.find("state variable total is"), std::string::npos) << error;
   }
@@ -119,7 +125,8 @@ TEST(State, InfoShowsStatesAndEntries) {
   for (int c; (c = fgetc(pipe)) != EOF;)
     text += char(c);
   EXPECT_EQ(pclose(pipe), 0);
-  for (const char *part : {R"("name": "step")", R"("name": "read")", R"("states": [{"name": "total", "type": "f32", "shape": [1, 4], "initialised": true}])"})
+  for (const char *part : {R"("name": "step")", R"("name": "read")",
+                           R"("states": [{"name": "total", "type": "f32", "shape": [1, 4], "initialised": true}])"})
     EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
 }
 
@@ -181,10 +188,11 @@ TEST(State, EveryShapeIsStoredAndLoaded) {
         bytes += digits;
       }
     }
-    Program program("nn.variable @v : " + type + "\nfunc.func @store(%x: " + type + ") {\n nn.write @v, %x : " + type + "\n return\n}\nfunc.func @load() -> " + type +
-                    " {\n %0 = nn.read @v : " + type + "\n return %0 : " + type + "\n}\nfunc.func @pattern() {\n %0 = nn.constant dense<\"0x" + bytes + "\"> : " +
-                    type + "\n nn.write @v, %0 : " + type + "\n return\n}\nfunc.func @other(%x: " + type + ") -> " + type + " {\n %0 = nn.unary neg %x : " + type +
-                    "\n return %0 : " + type + "\n}\n");
+    Program program("nn.variable @v : " + type + "\nfunc.func @store(%x: " + type + ") {\n nn.write @v, %x : " + type +
+                    "\n return\n}\nfunc.func @load() -> " + type + " {\n %0 = nn.read @v : " + type +
+                    "\n return %0 : " + type + "\n}\nfunc.func @pattern() {\n %0 = nn.constant dense<\"0x" + bytes +
+                    "\"> : " + type + "\n nn.write @v, %0 : " + type + "\n return\n}\nfunc.func @other(%x: " + type +
+                    ") -> " + type + " {\n %0 = nn.unary neg %x : " + type + "\n return %0 : " + type + "\n}\n");
     ASSERT_TRUE(program.ok()) << program.status;
     EXPECT_EQ(program.run("load").at(0), Floats(count, 0.0f));
     Floats x = ramp(count, 3, -0.125f);
@@ -254,7 +262,8 @@ TEST(State, SwapOfTwoVariables) {
 }
 
 TEST(State, RecurrenceThroughAMatrixProduct) {
-  // h := max(h·W + x, 0), a step of a recurrent network: the old value flows west, the product back east. Whole numbers: sums are exact in any order.
+  // h := max(h·W + x, 0), a step of a recurrent network: the old value flows west, the product back east. Whole
+  // numbers: sums are exact in any order.
   Program program(R"(
     nn.variable @h : tensor<1x3xf32>
     func.func @step(%x: tensor<1x3xf32>) -> tensor<1x3xf32> {
