@@ -183,7 +183,7 @@ private:
       formed.push_back({&group, formStateKernel(group, builder)});
     for (auto &[group, kernel] : formed)
       if (group->result)
-        replaceResult(*group, kernel, *groups);
+        replaceResult(*group, kernel);
     for (StateGroup &group : *groups)
       if (group.write)
         group.write.erase();
@@ -240,8 +240,8 @@ private:
     return kernel;
   }
 
-  /// Users of a state kernel's result take it from there, but for layers that were copied.
-  void replaceResult(StateGroup &group, KernelOp kernel, ArrayRef<StateGroup> groups) {
+  /// Users of a state kernel's result take it from there; writes are about to go.
+  void replaceResult(StateGroup &group, KernelOp kernel) {
     group.result.replaceUsesWithIf(kernel.getResult(), [&](OpOperand &use) {
       return use.getOwner()->getBlock() == kernel->getBlock() && !isa<nn::WriteOp>(use.getOwner());
     });
