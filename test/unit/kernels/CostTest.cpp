@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Costs are read off programs: what kernelCost says of a mapping is what the programs of all its rows say. Networks are
+// sized by sizeNetwork; nothing here depends on what it chooses.
+#include "compiler/kernels/Cost.h"
+#include "compiler/kernels/MapNetwork.h"
+#include "compiler/kernels/RoleBuilder.h"
+
+#include "runtime/format/MemoryMap.h"
+#include "runtime/timing/Cost.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace wsc::kernels {
+namespace {
+
+constexpr uint64_t kSeed = 5;
+
+ConstantView zeros(int64_t count) {
+  ConstantView view;
+  view.inlineBytes = std::make_shared<const std::vector<std::byte>>(size_t(count * 4));
+  return view;
+}
+
+/// A convolution of kh × kw, then a relu as a kernel of its own.
+NetworkPlan network(const Plane &in, int64_t outChannels, int64_t kernelH, int64_t kernelW, int64_t strideH) {
+  NetworkPlan plan;
+  plan.inputs = {{"x", format::ElementType::F32, {1, in.channels, in.rows, in.width}}};
+  plan.streams.resize(3);
+  plan.kernels.resize(2);
+  plan.streams[0].name = "x";
+  plan.streams[0].layout.plane = in;
+  plan.streams[0].consumers = {0};
+  plan.streams[0].input = StreamPlan::Host{0, 0, 1, in.rows * in.width, 0, in.width, 1};
+  Plane out{outChannels, (in.rows - kernelH) / strideH + 1, in.width - kernelW + 1};
+  for (int k : {0, 1}) {
+    KernelSpec &spec = plan.kernels[k].spec;
+    spec.name = k == 0 ? "conv" : "relu";
+    spec.out = out;
+    spec.inputs = {{{k}}};
+    spec.outStream = k + 1;
+    plan.streams[k + 1].name = spec.name;
+    plan.streams[k + 1].layout.plane = out;
+    plan.streams[k + 1].layout.blockBegin = {0, outChannels};
+    plan.streams[k + 1].producer = k;
+  }
+  plan.streams[0].layout.blockBegin = {0, in.channels};
+  plan.streams[1].consumers = {1};
+  plan.streams[2].outputs = {StreamPlan::Host{0, 0, 1, out.rows * out.width, 0, out.width, 1}};
+  plan.outputs = {{"y", format::ElementType::F32, {1, out.channels, out.rows, out.width}}};
+  KernelSpec &conv = plan.kernels[0].spec;
+  conv.kind = KernelKind::Contraction;
+  conv.contraction.kernelH = kernelH;
+  conv.contraction.kernelW = kernelW;
+  conv.contraction.strideH = strideH;
+  conv.contraction.weights = zeros(outChannels * in.channels * kernelH * kernelW);
+  conv.contraction.weightStrideOut = in.channels * kernelH * kernelW;
+  conv.contraction.weightStrideIn = kernelH * kernelW;
+  conv.contraction.weightStrideH = kernelW;
+  conv.contraction.weightStrideW = 1;
+  KernelSpec &relu = plan.kernels[1].spec;
+  relu.kind = KernelKind::Elementwise;
+  TileOp maximum;
+  maximum.opcode = format::Opcode::Max;
+  maximum.operands.resize(2);
+  maximum.operands[0].kind = TileOperand::Kind::Value;
+  relu.tileOps = {maximum};
+  return plan;
+}
+
+TEST(Cost, IsThatOfTheProgramsOfAllRows) {
+  std::mt19937_64 random(kSeed);
+  auto pick = [&](int64_t low, int64_t high) { return low + int64_t(random() % uint64_t(high - low + 1)); };
+  auto target = target::loadTarget("mesh-32x32");
+  ASSERT_TRUE(target.ok());
+  for (int i = 0; i < 40; ++i) {
+    SCOPED_TRACE("seed " + std::to_string(kSeed) + ", case " + std::to_string(i));
+    int64_t kernelH = pick(1, 3), kernelW = pick(1, 3);
+    Plane in{pick(1, 12), pick(3, 20), pick(3, 12)};
+    int64_t outChannels = pick(1, 12);
+    NetworkPlan plan = network(in, outChannels, kernelH, kernelW, pick(1, 2));
+    auto report = sizeNetwork(*target, plan);
+    ASSERT_TRUE(report.ok()) << report.status();
+    int64_t macs = 0;
+    for (int32_t k = 0; k < int32_t(plan.kernels.size()); ++k) {
+      auto cost = kernelCost(*target, plan, k);
+      ASSERT_TRUE(cost.ok()) << cost.status();
+      KernelRows rows(*target, plan, k);
+      int64_t issue = 0, sram = 0, words = 0, kernelMacs = 0;
+      SectionTable sections;
+      for (int64_t group = 0; group < rows.numGroups(); ++group)
+        for (int64_t slice = 0; slice < rows.slices(); ++slice) {
+          std::vector<format::Role> roles;
+          absl::Status status = rows.roles(rows.row(group, slice), sections, roles);
+          ASSERT_TRUE(status.ok()) << status;
+          for (const format::Role &role : roles) {
+            issue = std::max(issue, issueCycles(*target, role));
+            sram = std::max(sram, sramBytesOf(role));
+            kernelMacs += fmaElements(role) * role.cores.size();
+            EXPECT_GE(format::memoryMap(*target, role).freeBytes, 0);
+          }
+        }
+      const StreamLayout &layout = plan.streams[plan.kernels[k].spec.outStream].layout;
+      for (int64_t tile = 0; tile < layout.numTiles(); ++tile)
+        for (int64_t block = 0; block < layout.numBlocks(); ++block)
+          words = std::max(words, layout.laneWords(tile, block));
+      // The busiest row may be one that sampling passes by; never by much.
+      int64_t all = std::max(issue, words);
+      EXPECT_LE(cost->intervalCycles, all);
+      EXPECT_GE(cost->intervalCycles * 100, all * 80);
+      EXPECT_LE(cost->sramBytes, sram);
+      EXPECT_GE(cost->sramBytes * 100, sram * 80);
+      EXPECT_GE(cost->latencyCycles, words);
+      if (plan.kernels[k].spec.kind == KernelKind::Contraction)
+        macs += kernelMacs;
+    }
+    // Every multiply-add of the definition is made once, and nothing but padding besides (here there is none).
+    const Plane &out = plan.kernels[0].spec.out;
+    EXPECT_EQ(macs, out.elements() * in.channels * kernelH * kernelW);
+  }
+}
+
+/// Issue slots of a role are the sum over its instructions of runtime/timing's rule, loops unrolled.
+TEST(Cost, IssueCyclesAddUp) {
+  auto target = target::loadTarget("wse2");
+  ASSERT_TRUE(target.ok());
+  RoleBuilder builder("r", 0, 0, 0);
+  int16_t x = builder.scratch("x", 64), y = builder.scratch("y", 64);
+  auto of = [](int16_t buffer) { return RoleBuilder::memory(buffer, 0, {8, 1}); };
+  builder.emit(0, format::Opcode::Add, {4, 8}, of(y), of(x), of(x));
+  builder.loop(0, 3);
+  builder.emit(0, format::Opcode::Fma, {2, 8}, of(y), of(x), of(x));
+  builder.endLoop(0);
+  builder.emit(1, format::Opcode::Tanh, {8}, of(y), of(x));
+  auto role = builder.finish(*target);
+  ASSERT_TRUE(role.ok()) << role.status();
+  using format::ElementType;
+  using timing::instructionCycles;
+  int64_t expected = instructionCycles(*target, format::Opcode::Add, ElementType::F32, 32, 0) +
+                     3 * instructionCycles(*target, format::Opcode::Fma, ElementType::F32, 16, 0) +
+                     instructionCycles(*target, format::Opcode::Tanh, ElementType::F32, 8, 0);
+  EXPECT_EQ(issueCycles(*target, *role), expected + 3 * target->loopCycles);
+  EXPECT_EQ(fmaElements(*role), 48);
+}
+
+/// A core's SRAM is an error that says how much and of what.
+TEST(Cost, ARoleThatDoesNotFitIsRefused) {
+  auto target = target::loadTarget("wse2");
+  ASSERT_TRUE(target.ok());
+  RoleBuilder builder("big", 0, 3, 4);
+  int16_t x = builder.scratch("tile", 20000);
+  builder.emit(0, format::Opcode::Neg, {20000}, RoleBuilder::memory(x, 0, {1}), RoleBuilder::memory(x, 0, {1}));
+  auto role = builder.finish(*target);
+  ASSERT_FALSE(role.ok());
+  std::string message(role.status().message());
+  for (const char *part : {"big", "(3, 4)", "49152", "tile 80000"})
+    EXPECT_NE(message.find(part), std::string::npos) << part << " in " << message;
+}
+
+} // namespace
+} // namespace wsc::kernels
