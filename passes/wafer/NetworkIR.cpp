@@ -192,6 +192,9 @@ private:
     SmallVector<int32_t> streams;
     for (Value input : op.getInputs()) {
       auto it = streamOf.find(input);
+      if (it == streamOf.end() && streamOf.count(movementRoot(input)))
+        return op.emitOpError("takes a stream that ") << input.getDefiningOp()->getName().getStringRef()
+               << " rearranges between kernels; elements change places at the network's edges only";
       if (it == streamOf.end())
         return op.emitOpError("takes a value that is no stream");
       streams.push_back(it->second);
@@ -300,8 +303,12 @@ private:
     for (auto [i, value] : llvm::enumerate(ret.getOperands())) {
       auto it = streamOf.find(movementRoot(value));
       auto host = hostOfOutput(value);
-      if (it == streamOf.end() || !host)
+      if (it == streamOf.end())
         return ret.emitOpError("operand ") << i << " must be a kernel's result, at most reshaped or transposed";
+      if (!host)
+        return ret.emitOpError("operand ") << i << " of type " << value.getType() << " rearranges a kernel's result of type "
+                                           << movementRoot(value).getType()
+                                           << " in a way lanes cannot leave in: a channel may fall into two dimensions, a row and a column into one";
       host->tensor = int32_t(i);
       network.plan.streams[it->second].outputs.push_back(*host);
     }

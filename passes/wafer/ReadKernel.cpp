@@ -192,6 +192,10 @@ private:
     int64_t outChannels = weightType.getDimSize(0), perGroup = weightType.getDimSize(1);
     int64_t kh = weightType.getDimSize(2), kw = weightType.getDimSize(3), groups = int64_t(conv.getGroups());
     ArrayRef<int64_t> strides = conv.getStrides(), dilations = conv.getDilations(), pads = conv.getPads();
+    int64_t reach = (kh - 1) * dilations[0] + 1;
+    if (pads[0] >= reach || (outType.getDimSize(2) - 1) * strides[0] - pads[0] >= inType.getDimSize(2))
+      return conv.emitOpError("has rows that see padding only: pads ") << pads[0] << " above and " << pads[2] << " below, the kernel reaches over "
+                                                                       << reach << " rows; pad the result instead";
     spec.macs = validTaps(outType.getDimSize(2), kh, strides[0], dilations[0], pads[0], inType.getDimSize(2)) *
                 validTaps(outType.getDimSize(3), kw, strides[1], dilations[1], pads[1], inType.getDimSize(3)) * perGroup *
                 outChannels;

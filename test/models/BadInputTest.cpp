@@ -29,7 +29,9 @@ protected:
     SCOPED_TRACE(command);
     TemporaryFolder streams;
     std::set<std::string> before = files();
-    int status = std::system(("cd " + folder.path + " && " WSC_BIN_DIR "/" + command + " >" + (streams / "out") + " 2>" + (streams / "err")).c_str());
+    int status = std::system(
+        ("cd " + folder.path + " && " WSC_BIN_DIR "/" + command + " >" + (streams / "out") + " 2>" + (streams / "err"))
+            .c_str());
     EXPECT_TRUE(WIFEXITED(status));
     EXPECT_EQ(WEXITSTATUS(status), 1);
     EXPECT_EQ(files(), before) << "files came or went";
@@ -42,7 +44,9 @@ protected:
     return error;
   }
 
-  void write(const std::string &name, const std::string &content) { std::ofstream(folder / name, std::ios::binary) << content; }
+  void write(const std::string &name, const std::string &content) {
+    std::ofstream(folder / name, std::ios::binary) << content;
+  }
 
   /// good.onnx, input x [1,2,4,4], output y [1,3,4,4].
   void writeGood() {
@@ -88,7 +92,8 @@ TEST_F(BadInput, AllUnknownOperatorsAreListed) {
   b.output(b.node("Bogus", {y}, {}, "third"));
   ASSERT_TRUE(b.write(folder / "m.onnx"));
   expectError("wsc-compile m.onnx -o m.wse", {"Bogus", "Unheard", "first", "second"});
-  expectError("wsc-compile m.onnx --validate-only", {"Bogus (opset 17): 2 nodes, first first", "Unheard (opset 17): 1 node, first second"});
+  expectError("wsc-compile m.onnx --validate-only",
+              {"Bogus (opset 17): 2 nodes, first first", "Unheard (opset 17): 1 node, first second"});
 }
 
 TEST_F(BadInput, AllLayersWithoutAKernelFormAreListed) {

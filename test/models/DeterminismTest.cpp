@@ -50,7 +50,8 @@ TEST_F(Determinism, EveryCpuLevelGivesTheSameBits) {
   const char *before = std::getenv("WSC_CPU");
   std::string saved = before ? before : "";
   std::vector<Tensor> first;
-  for (const char *level : {"portable", "avx2", "avx512"}) { // a level the machine does not have falls to the next lower
+  for (const char *level :
+       {"portable", "avx2", "avx512"}) { // a level the machine does not have falls to the next lower
     setenv("WSC_CPU", level, 1);
     auto session = Session::open(path, {.threads = 2});
     ASSERT_TRUE(session.ok()) << session.status();

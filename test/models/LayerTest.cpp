@@ -64,7 +64,8 @@ TEST(Convolution, Depthwise) {
 }
 
 TEST(Pooling, Maximum) {
-  checkLayers({1, 5, 9, 11}, 140, [](NetBuilder &net, const NetValue &x) { return net.maxPool(x, {.kernel = {2, 2}, .strides = {2, 2}}); });
+  checkLayers({1, 5, 9, 11}, 140,
+              [](NetBuilder &net, const NetValue &x) { return net.maxPool(x, {.kernel = {2, 2}, .strides = {2, 2}}); });
   checkLayers({1, 5, 9, 11}, 141, [](NetBuilder &net, const NetValue &x) {
     return net.maxPool(x, {.kernel = {3, 3}, .strides = {2, 2}, .pads = {1, 1, 1, 1}});
   });
@@ -98,7 +99,8 @@ TEST(Pooling, Average) {
 
 TEST(Pooling, GlobalAverage) {
   checkLayers({1, 10, 7, 5}, 160, [](NetBuilder &net, const NetValue &x) { return net.globalAverage(x); });
-  checkLayers({1, 10, 7, 5}, 161, [](NetBuilder &net, const NetValue &x) { return net.gemm(net.flatten(net.globalAverage(x)), 4); });
+  checkLayers({1, 10, 7, 5}, 161,
+              [](NetBuilder &net, const NetValue &x) { return net.gemm(net.flatten(net.globalAverage(x)), 4); });
 }
 
 TEST(Elementwise, BatchNormalisation) {
@@ -121,7 +123,8 @@ TEST(Elementwise, ChainsWithBroadcastConstants) {
 }
 
 TEST(Elementwise, OnOneInput) {
-  for (const char *type : {"Relu", "Sigmoid", "Tanh", "Exp", "Abs", "Neg", "Softplus", "HardSigmoid", "LeakyRelu", "Floor"}) {
+  for (const char *type :
+       {"Relu", "Sigmoid", "Tanh", "Exp", "Abs", "Neg", "Softplus", "HardSigmoid", "LeakyRelu", "Floor"}) {
     SCOPED_TRACE(type);
     checkLayers({1, 3, 4, 5}, 190, [&](NetBuilder &net, const NetValue &x) { return net.unary(type, x); });
   }
@@ -170,20 +173,25 @@ TEST(Movement, ConcatAtTheOutput) {
 }
 
 TEST(MatrixProduct, Rows) {
-  checkLayers({4, 13}, 220, [](NetBuilder &net, const NetValue &x) { return net.gemm(net.unary("Relu", net.gemm(x, 9)), 5, false); });
+  checkLayers({4, 13}, 220,
+              [](NetBuilder &net, const NetValue &x) { return net.gemm(net.unary("Relu", net.gemm(x, 9)), 5, false); });
   checkLayers({1, 40}, 221, [](NetBuilder &net, const NetValue &x) { return net.gemm(x, 10, false); });
 }
 
 TEST(MatrixProduct, OfAFlattenedImage) {
-  checkLayers({1, 3, 6, 5}, 222, [](NetBuilder &net, const NetValue &x) { return net.gemm(net.flatten(net.conv(x, 4, {})), 7); });
+  checkLayers({1, 3, 6, 5}, 222,
+              [](NetBuilder &net, const NetValue &x) { return net.gemm(net.flatten(net.conv(x, 4, {})), 7); });
   checkLayers({1, 3, 6, 5}, 223, [](NetBuilder &net, const NetValue &x) { return net.gemm(net.flatten(x), 7, false); });
 }
 
 TEST(Softmax, OfRows) {
   for (bool logarithm : {false, true}) {
     checkLayers({1, 12}, 230, [&](NetBuilder &net, const NetValue &x) { return net.softmax(x, logarithm); });
-    checkLayers({3, 12}, 231, [&](NetBuilder &net, const NetValue &x) { return net.softmax(net.gemm(x, 10), logarithm); });
-    checkLayers({1, 5, 4, 3}, 232, [&](NetBuilder &net, const NetValue &x) { return net.softmax(net.conv(x, 6, {.kernel = {1, 1}}), logarithm); });
+    checkLayers({3, 12}, 231,
+                [&](NetBuilder &net, const NetValue &x) { return net.softmax(net.gemm(x, 10), logarithm); });
+    checkLayers({1, 5, 4, 3}, 232, [&](NetBuilder &net, const NetValue &x) {
+      return net.softmax(net.conv(x, 6, {.kernel = {1, 1}}), logarithm);
+    });
   }
 }
 
@@ -200,15 +208,18 @@ TEST(Edges, MovementAtTheInput) {
   checkLayers({1, 6, 5, 3}, 250, [](NetBuilder &net, const NetValue &x) { // height, width, channels
     return net.conv(net.transpose(x, {0, 3, 1, 2}), 4, {});
   });
-  checkLayers({1, 90}, 251, [](NetBuilder &net, const NetValue &x) { return net.conv(net.reshape(x, {1, 3, 6, 5}), 4, {}); });
+  checkLayers({1, 90}, 251,
+              [](NetBuilder &net, const NetValue &x) { return net.conv(net.reshape(x, {1, 3, 6, 5}), 4, {}); });
   checkLayers({6, 5, 3}, 252, [](NetBuilder &net, const NetValue &x) {
     return net.conv(net.transpose(net.reshape(x, {1, 6, 5, 3}), {0, 3, 2, 1}), 4, {});
   });
 }
 
 TEST(Edges, MovementAtTheOutput) {
-  checkLayers({1, 3, 6, 5}, 253, [](NetBuilder &net, const NetValue &x) { return net.transpose(net.conv(x, 4, {}), {0, 2, 3, 1}); });
-  checkLayers({1, 3, 6, 5}, 254, [](NetBuilder &net, const NetValue &x) { return net.reshape(net.conv(x, 4, {}), {4, 12}); });
+  checkLayers({1, 3, 6, 5}, 253,
+              [](NetBuilder &net, const NetValue &x) { return net.transpose(net.conv(x, 4, {}), {0, 2, 3, 1}); });
+  checkLayers({1, 3, 6, 5}, 254,
+              [](NetBuilder &net, const NetValue &x) { return net.reshape(net.conv(x, 4, {}), {4, 12}); });
 }
 
 TEST(Edges, SeveralInputsAndOutputs) {

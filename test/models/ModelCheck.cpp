@@ -46,7 +46,8 @@ static std::vector<float> floatsOf(const Tensor &tensor) {
   return values;
 }
 
-std::vector<std::vector<double>> referenceOutputs(const std::string &onnxPath, const format::Entry &entry, const Inputs &inputs) {
+std::vector<std::vector<double>> referenceOutputs(const std::string &onnxPath, const format::Entry &entry,
+                                                  const Inputs &inputs) {
   mlir::MLIRContext context;
   auto module = import::importOnnx(context, onnxPath);
   if (!module.ok()) {
@@ -82,8 +83,8 @@ double relativeL2(const Tensor &got, const std::vector<double> &expected) {
   return norm == 0 ? std::sqrt(difference) : std::sqrt(difference / norm);
 }
 
-static void checkOnTarget(const std::string &onnxPath, const TemporaryFolder &folder, const std::string &target, uint64_t seed,
-                          const CheckOptions &options) {
+static void checkOnTarget(const std::string &onnxPath, const TemporaryFolder &folder, const std::string &target,
+                          uint64_t seed, const CheckOptions &options) {
   SCOPED_TRACE("target " + target);
   std::string path = folder / "model.wse", again = folder / "again.wse";
   absl::Status status = compileModel(onnxPath, target, path);

@@ -39,7 +39,8 @@ Inputs randomInputs(const format::Entry &entry, uint64_t seed);
 
 /// Outputs of the imported model, computed in double precision by test/support/NnReference. Empty with a test failure
 /// when the model cannot be imported or executed.
-std::vector<std::vector<double>> referenceOutputs(const std::string &onnxPath, const format::Entry &entry, const Inputs &inputs);
+std::vector<std::vector<double>> referenceOutputs(const std::string &onnxPath, const format::Entry &entry,
+                                                  const Inputs &inputs);
 
 /// ‖got − expected‖ / ‖expected‖ over all elements.
 double relativeL2(const Tensor &got, const std::vector<double> &expected);

@@ -2,8 +2,8 @@
 //
 // The file alone determines the result (I1): change one number of a compiled network's code, descriptors, routes or
 // switches, write it with a valid hash, and the change must be refused or be seen in output bits or cycles; take away
-// names and reports, and nothing may change. What does not mean anything (strides of dimensions of extent 1, affine steps
-// over lattice dimensions of one core) is not touched.
+// names and reports, and nothing may change. What does not mean anything (strides of dimensions of extent 1, affine
+// steps over lattice dimensions of one core) is not touched.
 #include "test/models/ModelCheck.h"
 
 #include "runtime/format/Reader.h"
@@ -11,6 +11,7 @@
 #include "runtime/format/Writer.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <iostream>
@@ -22,14 +23,15 @@ namespace {
 
 using namespace format;
 
-constexpr uint64_t kSeed = 4711;
-constexpr int kMutations = 200;
+const uint64_t kSeed = std::getenv("WSC_SEED") ? std::strtoull(std::getenv("WSC_SEED"), nullptr, 10) : 4711;
+const int kMutations = std::getenv("WSC_COUNT") ? std::atoi(std::getenv("WSC_COUNT")) : 200;
 
 OnnxBuilder smallNetwork() {
   NetBuilder net(8);
   NetValue x = net.input("x", {1, 3, 10, 8});
   NetValue y = net.unary("Sigmoid", net.conv(x, 6, {.pads = {1, 1, 1, 1}}));
-  NetValue z = net.averagePool(net.conv(y, 6, {.pads = {1, 1, 1, 1}}, 6), {.strides = {1, 1}, .pads = {1, 1, 1, 1}}, false);
+  NetValue z =
+      net.averagePool(net.conv(y, 6, {.pads = {1, 1, 1, 1}}, 6), {.strides = {1, 1}, .pads = {1, 1, 1, 1}}, false);
   y = net.averagePool(net.binary("Add", y, z), {.kernel = {2, 2}, .strides = {2, 2}}, true);
   net.output(net.gemm(net.flatten(y), 10));
   return std::move(net.onnx);
@@ -210,8 +212,8 @@ TEST_F(Mutation, NoChangeGoesUnnoticed) {
     else
       unnoticed.push_back(number.kind + " from " + std::to_string(before) + " to " + std::to_string(number.get()));
   }
-  std::cout << "seed " << kSeed << ": " << refused << " refused, " << seen << " seen in the output or the cycles, " << unnoticed.size()
-            << " unnoticed of " << kMutations << std::endl;
+  std::cout << "seed " << kSeed << ": " << refused << " refused, " << seen << " seen in the output or the cycles, "
+            << unnoticed.size() << " unnoticed of " << kMutations << std::endl;
   for (const std::string &text : unnoticed)
     std::cout << "  unnoticed: " << text << std::endl;
   EXPECT_GE((refused + seen) * 100, 95 * kMutations);
@@ -304,8 +306,9 @@ TEST_F(Mutation, AMissingHopIsNamed) {
     routers.erase(routers.begin() + std::ptrdiff_t(victim));
     routers.insert(routers.end(), single.begin(), single.end());
     std::vector<Violation> violations = findViolations(changed);
-    EXPECT_TRUE(std::any_of(violations.begin(), violations.end(),
-                            [&](const Violation &violation) { return violation.message.find(net) != std::string::npos; }))
+    EXPECT_TRUE(
+        std::any_of(violations.begin(), violations.end(),
+                    [&](const Violation &violation) { return violation.message.find(net) != std::string::npos; }))
         << "router (" << row << ", " << col << ") of net " << net << ": "
         << (violations.empty() ? std::string("no violation") : violations[0].message);
   }

@@ -47,36 +47,43 @@ public:
   /// `groups` = channels makes it depthwise.
   NetValue conv(const NetValue &x, int64_t out, const Window2d &w, int64_t groups = 1, bool bias = true) {
     int64_t depth = x.channels() / groups, fan = depth * w.kernel[0] * w.kernel[1];
-    std::vector<std::string> inputs{x.name, weights({out, depth, w.kernel[0], w.kernel[1]}, 1.7f / std::sqrt(float(fan)))};
+    std::vector<std::string> inputs{x.name,
+                                    weights({out, depth, w.kernel[0], w.kernel[1]}, 1.7f / std::sqrt(float(fan)))};
     if (bias)
       inputs.push_back(weights({out}, 0.3f));
     std::vector<Attribute> attributes = windowAttributes(w);
     attributes.push_back(Attribute::i("group", groups));
     return {onnx.node("Conv", inputs, attributes), {1, out, w.extent(0, x.height()), w.extent(1, x.width())}};
   }
-  NetValue maxPool(const NetValue &x, const Window2d &w) { return {onnx.node("MaxPool", {x.name}, windowAttributes(w)), pooled(x, w)}; }
+  NetValue maxPool(const NetValue &x, const Window2d &w) {
+    return {onnx.node("MaxPool", {x.name}, windowAttributes(w)), pooled(x, w)};
+  }
   NetValue averagePool(const NetValue &x, const Window2d &w, bool countPadding) {
     std::vector<Attribute> attributes = windowAttributes(w, false);
     attributes.push_back(Attribute::i("count_include_pad", countPadding));
     return {onnx.node("AveragePool", {x.name}, attributes), pooled(x, w)};
   }
-  NetValue globalAverage(const NetValue &x) { return {onnx.node("GlobalAveragePool", {x.name}), {1, x.channels(), 1, 1}}; }
+  NetValue globalAverage(const NetValue &x) {
+    return {onnx.node("GlobalAveragePool", {x.name}), {1, x.channels(), 1, 1}};
+  }
   NetValue batchNorm(const NetValue &x) {
     std::vector<float> variance(x.channels());
     for (float &v : variance)
       v = 1.0f + 0.5f * random.next(1);
     std::string v = onnx.floats(fresh("var"), {x.channels()}, variance);
-    return {onnx.node("BatchNormalization",
-                      {x.name, weights({x.channels()}, 1), weights({x.channels()}, 0.5f), weights({x.channels()}, 0.5f), v}),
+    return {onnx.node("BatchNormalization", {x.name, weights({x.channels()}, 1), weights({x.channels()}, 0.5f),
+                                             weights({x.channels()}, 0.5f), v}),
             x.shape};
   }
   /// Relu, Sigmoid, Tanh, …
   NetValue unary(const std::string &type, const NetValue &x) { return {onnx.node(type, {x.name}), x.shape}; }
   NetValue clip(const NetValue &x, float low, float high) {
-    return {onnx.node("Clip", {x.name, onnx.floats(fresh("low"), {}, {low}), onnx.floats(fresh("high"), {}, {high})}), x.shape};
+    return {onnx.node("Clip", {x.name, onnx.floats(fresh("low"), {}, {low}), onnx.floats(fresh("high"), {}, {high})}),
+            x.shape};
   }
   /// `type` (Add, Mul, …) with a constant of `shape`, broadcast; elements in [0.5, 1.5), fit for division.
-  NetValue withConstant(const std::string &type, const NetValue &x, const std::vector<int64_t> &shape, bool constantFirst = false) {
+  NetValue withConstant(const std::string &type, const NetValue &x, const std::vector<int64_t> &shape,
+                        bool constantFirst = false) {
     int64_t count = 1;
     for (int64_t extent : shape)
       count *= extent;
@@ -86,7 +93,9 @@ public:
     std::string c = onnx.floats(fresh("c"), shape, values);
     return {constantFirst ? onnx.node(type, {c, x.name}) : onnx.node(type, {x.name, c}), x.shape};
   }
-  NetValue binary(const std::string &type, const NetValue &a, const NetValue &b) { return {onnx.node(type, {a.name, b.name}), a.shape}; }
+  NetValue binary(const std::string &type, const NetValue &a, const NetValue &b) {
+    return {onnx.node(type, {a.name, b.name}), a.shape};
+  }
   /// Along channels.
   NetValue concat(const std::vector<NetValue> &parts) {
     NetValue result{"", parts[0].shape};
@@ -104,8 +113,10 @@ public:
   }
   NetValue gemm(const NetValue &x, int64_t out, bool transposed = true) {
     int64_t in = x.shape[1];
-    std::string w = transposed ? weights({out, in}, 1.7f / std::sqrt(float(in))) : weights({in, out}, 1.7f / std::sqrt(float(in)));
-    return {onnx.node("Gemm", {x.name, w, weights({out}, 0.3f)}, {Attribute::i("transB", transposed)}), {x.shape[0], out}};
+    std::string w =
+        transposed ? weights({out, in}, 1.7f / std::sqrt(float(in))) : weights({in, out}, 1.7f / std::sqrt(float(in)));
+    return {onnx.node("Gemm", {x.name, w, weights({out}, 0.3f)}, {Attribute::i("transB", transposed)}),
+            {x.shape[0], out}};
   }
   NetValue softmax(const NetValue &x, bool logarithm = false) {
     return {onnx.node(logarithm ? "LogSoftmax" : "Softmax", {x.name}, {Attribute::i("axis", 1)}), x.shape};

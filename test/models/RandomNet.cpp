@@ -105,7 +105,8 @@ private:
     for (const NetValue &image : images)
       if (image.height() == x.height() && image.width() == x.width() && image.name != x.name)
         same.push_back(image);
-    NetValue other = same.empty() ? net.conv(x, x.channels(), {.kernel = {1, 1}}) : same[size_t(pick(0, int64_t(same.size()) - 1))];
+    NetValue other =
+        same.empty() ? net.conv(x, x.channels(), {.kernel = {1, 1}}) : same[size_t(pick(0, int64_t(same.size()) - 1))];
     if (other.channels() == x.channels() && chance(2))
       x = net.binary(chance(2) ? "Add" : "Mul", x, other);
     else

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Property test: random networks keep everything ModelCheck asks. WSC_SEED and WSC_COUNT choose others.
-#include "test/models/ModelCheck.h"
 #include "test/models/RandomNet.h"
+#include "test/models/ModelCheck.h"
 
 #include <cstdlib>
 #include <iostream>

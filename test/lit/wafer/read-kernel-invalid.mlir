@@ -156,3 +156,47 @@ func.func @returned(%x: tensor<1x4xf32>) -> tensor<1x4xf32> {
   // expected-error @+1 {{'func.return' op operand 0 must be a kernel's result, at most reshaped or transposed}}
   return %x : tensor<1x4xf32>
 }
+
+// -----
+// Depth to space with three channels left: a channel falls into three dimensions of the result.
+func.func @rearranged(%x: tensor<1x12x2x2xf32>) -> tensor<1x3x4x4xf32> {
+  %s = wafer.enter %x : tensor<1x12x2x2xf32>
+  %y = wafer.kernel "k"(%s) : (tensor<1x12x2x2xf32>) -> tensor<1x12x2x2xf32> {
+  ^bb0(%a: tensor<1x12x2x2xf32>):
+    wafer.yield %a : tensor<1x12x2x2xf32>
+  }
+  %0 = nn.reshape %y : tensor<1x12x2x2xf32> -> tensor<1x2x2x3x2x2xf32>
+  %1 = nn.transpose %0 permutation [0, 3, 4, 1, 5, 2] : (tensor<1x2x2x3x2x2xf32>) -> tensor<1x3x2x2x2x2xf32>
+  %2 = nn.reshape %1 : tensor<1x3x2x2x2x2xf32> -> tensor<1x3x4x4xf32>
+  // expected-error @+1 {{operand 0 of type 'tensor<1x3x4x4xf32>' rearranges a kernel's result of type 'tensor<1x12x2x2xf32>' in a way lanes cannot leave in: a channel may fall into two dimensions}}
+  return %2 : tensor<1x3x4x4xf32>
+}
+
+// -----
+func.func @padding_only(%x: tensor<1x1x3x3xf32>) -> tensor<1x1x6x3xf32> {
+  %s = wafer.enter %x : tensor<1x1x3x3xf32>
+  %y = wafer.kernel "k"(%s) : (tensor<1x1x3x3xf32>) -> tensor<1x1x6x3xf32> {
+  ^bb0(%a: tensor<1x1x3x3xf32>):
+    %w = nn.constant dense<0.5> : tensor<1x1x2x1xf32>
+    // expected-error @+1 {{'nn.conv' op has rows that see padding only: pads 1 above and 3 below, the kernel reaches over 2 rows; pad the result instead}}
+    %c = nn.conv %a, %w pads [1, 0, 3, 0] : (tensor<1x1x3x3xf32>, tensor<1x1x2x1xf32>) -> tensor<1x1x6x3xf32>
+    wafer.yield %c : tensor<1x1x6x3xf32>
+  }
+  return %y : tensor<1x1x6x3xf32>
+}
+
+// -----
+func.func @moved_between_kernels(%x: tensor<1x4x3x3xf32>) -> tensor<1x4x3x3xf32> {
+  %s = wafer.enter %x : tensor<1x4x3x3xf32>
+  %y = wafer.kernel "k"(%s) : (tensor<1x4x3x3xf32>) -> tensor<1x4x3x3xf32> {
+  ^bb0(%a: tensor<1x4x3x3xf32>):
+    wafer.yield %a : tensor<1x4x3x3xf32>
+  }
+  %t = nn.transpose %y permutation [0, 1, 3, 2] : (tensor<1x4x3x3xf32>) -> tensor<1x4x3x3xf32>
+  // expected-error @+1 {{'wafer.kernel' op takes a stream that nn.transpose rearranges between kernels; elements change places at the network's edges only}}
+  %z = wafer.kernel "l"(%t) : (tensor<1x4x3x3xf32>) -> tensor<1x4x3x3xf32> {
+  ^bb0(%a: tensor<1x4x3x3xf32>):
+    wafer.yield %a : tensor<1x4x3x3xf32>
+  }
+  return %z : tensor<1x4x3x3xf32>
+}

@@ -46,7 +46,8 @@ TEST(Layout, TilesAndBlocksCoverThePlaneOnce) {
         words += layout.laneWords(tile, block);
     }
     EXPECT_EQ(layout.tileEnd(layout.numTiles() - 1), layout.liveRows());
-    EXPECT_EQ(words, layout.plane.channels * layout.liveRows() * layout.plane.width) << "seed " << kSeed << ", case " << i;
+    EXPECT_EQ(words, layout.plane.channels * layout.liveRows() * layout.plane.width)
+        << "seed " << kSeed << ", case " << i;
   }
 }
 
@@ -108,7 +109,8 @@ TEST(Layout, TilesTouchedIsReached) {
         for (int64_t begin = 0; begin + rows <= planeRows; ++begin)
           most = std::max(most, (begin + rows - 1) / tileRows - begin / tileRows + 1);
         EXPECT_GE(tilesTouched(rows, tileRows, planeRows), most);
-        EXPECT_LE(tilesTouched(rows, tileRows, planeRows), most + 1) << rows << " of " << planeRows << " rows in tiles of " << tileRows;
+        EXPECT_LE(tilesTouched(rows, tileRows, planeRows), most + 1)
+            << rows << " of " << planeRows << " rows in tiles of " << tileRows;
       }
 }
 

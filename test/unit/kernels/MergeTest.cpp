@@ -37,7 +37,8 @@ template <typename Visit> void forEachRow(const Lattice &lattice, Visit visit) {
 
 /// "Meaning" of an item at one row as text, with numbers in the first and second column.
 std::string meaning(const Role &role, LatticeIndex index) {
-  std::string out = std::to_string(role.kernel) + ", columns " + std::to_string(role.cores.col) + " + " + std::to_string(role.cores.dims[3].count) + ": ";
+  std::string out = std::to_string(role.kernel) + ", columns " + std::to_string(role.cores.col) + " + " +
+                    std::to_string(role.cores.dims[3].count) + ": ";
   for (int32_t column : {0, 1}) {
     index[3] = column;
     for (const Buffer &buffer : role.buffers)
@@ -54,13 +55,15 @@ std::string meaning(const Role &role, LatticeIndex index) {
   return out;
 }
 std::string meaning(const RouterRole &role, const LatticeIndex &) {
-  std::string out = std::to_string(role.colour) + " " + std::to_string(role.routers.col) + " " + std::to_string(role.routers.dims[3].count);
+  std::string out = std::to_string(role.colour) + " " + std::to_string(role.routers.col) + " " +
+                    std::to_string(role.routers.dims[3].count);
   for (const SwitchPosition &position : role.positions)
     out += " " + std::to_string(int(position.input)) + ">" + std::to_string(position.outputs);
   return out;
 }
 std::string meaning(const IoBinding &binding, const LatticeIndex &index) {
-  std::string out = std::to_string(binding.colour) + " " + std::to_string(binding.tensor) + " " + text(binding.hostOffset, index);
+  std::string out =
+      std::to_string(binding.colour) + " " + std::to_string(binding.tensor) + " " + text(binding.hostOffset, index);
   for (const Affine &extent : binding.extent)
     out += text(extent, index);
   return out;
@@ -73,7 +76,8 @@ const Lattice &latticeOf(const IoBinding &binding) { return binding.ports; }
 template <typename Item> std::vector<std::pair<int32_t, std::string>> expand(const std::vector<Item> &items) {
   std::vector<std::pair<int32_t, std::string>> rows;
   for (const Item &item : items)
-    forEachRow(latticeOf(item), [&](int32_t row, const LatticeIndex &index) { rows.emplace_back(row, meaning(item, index)); });
+    forEachRow(latticeOf(item),
+               [&](int32_t row, const LatticeIndex &index) { rows.emplace_back(row, meaning(item, index)); });
   std::sort(rows.begin(), rows.end());
   return rows;
 }
@@ -99,8 +103,9 @@ public:
       for (int32_t j = 0; j < counts[1]; ++j)
         for (int32_t k = 0; k < counts[2]; ++k)
           if (pick(0, 12) != 0) // holes
-            result.emplace_back(i * steps[0] + j * steps[1] + k * steps[2],
-                                base + i * slopes[0] + j * slopes[1] + k * slopes[2] + (pick(0, 15) == 0 ? pick(1, 5) : 0));
+            result.emplace_back(i * steps[0] + j * steps[1] + k * steps[2], base + i * slopes[0] + j * slopes[1] +
+                                                                                k * slopes[2] +
+                                                                                (pick(0, 15) == 0 ? pick(1, 5) : 0));
     std::shuffle(result.begin(), result.end(), engine);
     return result;
   }
@@ -110,7 +115,8 @@ public:
 Role role(int32_t row, int64_t number, int64_t variant) {
   RoleBuilder builder("role", int32_t(variant), row, 3, 2);
   int16_t x = builder.scratch("x", 8 + variant), w = builder.constant("w", 4, 0, number, 7);
-  builder.emit(0, Opcode::Mul, {2, 2}, RoleBuilder::memory(x, number & 1, {2, 1}), RoleBuilder::memory(w, 0, {2, 1}), RoleBuilder::immediate(2));
+  builder.emit(0, Opcode::Mul, {2, 2}, RoleBuilder::memory(x, number & 1, {2, 1}), RoleBuilder::memory(w, 0, {2, 1}),
+               RoleBuilder::immediate(2));
   builder.emit(0, Opcode::Move, {4 + (number & 3)}, RoleBuilder::null(), RoleBuilder::memory(x, 0, {1}));
   auto target = target::loadTarget("wse2");
   EXPECT_TRUE(target.ok());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Chains of reshapes and transposes seen through, against brute force: the chain is applied to the numbers of the root's
-// elements, and every element must lie where the digits and the host view say.
+// Chains of reshapes and transposes seen through, against brute force: the chain is applied to the numbers of the
+// root's elements, and every element must lie where the digits and the host view say.
 #include "passes/wafer/Planes.h"
 
 #include "dialects/nn/Nn.h"
@@ -99,8 +99,8 @@ protected:
   }
 
   static int64_t position(const kernels::StreamPlan::Host &host, int64_t channel, int64_t row, int64_t column) {
-    return host.offset + channel / host.channelInner * host.strideChannelOuter + channel % host.channelInner * host.strideChannelInner +
-           row * host.strideRow + column * host.strideColumn;
+    return host.offset + channel / host.channelInner * host.strideChannelOuter +
+           channel % host.channelInner * host.strideChannelInner + row * host.strideRow + column * host.strideColumn;
   }
   /// Calls visit(channel, row, column, row-major element) for every element of a tensor with a plane.
   template <typename Visit> static void forEachElement(RankedTensorType tensor, Visit visit) {
@@ -185,7 +185,8 @@ TEST_F(PlanesTest, InputsAgainstBruteForce) {
       continue;
     ++seen;
     forEachElement(tensor, [&](int64_t c, int64_t r, int64_t w, int64_t element) {
-      ASSERT_EQ(position(*host, c, r, w), elements[size_t(element)]) << "channel " << c << ", row " << r << ", column " << w;
+      ASSERT_EQ(position(*host, c, r, w), elements[size_t(element)])
+          << "channel " << c << ", row " << r << ", column " << w;
     });
   }
   EXPECT_GT(seen, 500);
@@ -206,7 +207,8 @@ TEST_F(PlanesTest, OutputsAgainstBruteForce) {
     for (size_t place = 0; place < elements.size(); ++place)
       placeOf[size_t(elements[place])] = int64_t(place);
     forEachElement(cast<RankedTensorType>(from.getType()), [&](int64_t c, int64_t r, int64_t w, int64_t element) {
-      ASSERT_EQ(position(*host, c, r, w), placeOf[size_t(element)]) << "channel " << c << ", row " << r << ", column " << w;
+      ASSERT_EQ(position(*host, c, r, w), placeOf[size_t(element)])
+          << "channel " << c << ", row " << r << ", column " << w;
     });
   }
   EXPECT_GT(seen, 500);
