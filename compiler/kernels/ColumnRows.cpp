@@ -16,17 +16,21 @@ using B = RoleBuilder;
 
 namespace {
 
-// Slides the window over the tile: acc[c, h, w] over all taps, in the order kh, kw. Returns acc.
+// Slides the window over the tile: acc[c, h, w] over all taps, in the order kh, kw. Returns acc. In streamed mode it stands inside the loop over
+// channels.
 int16_t emitWindow(B &core, const KernelPlan &plan, const KernelRow &row, const Tile &tile, SectionTable &sections) {
   const Window &w = plan.spec.window;
-  int64_t channels = row.out.channels(), rows = row.out.rows(), width = plan.spec.out.width, pixels = rows * width;
+  bool streamed = plan.mapping.streamed;
+  int64_t channels = streamed ? 1 : row.out.channels(), rows = row.out.rows(), width = plan.spec.out.width,
+          pixels = rows * width;
   int16_t acc = core.scratch("acc", channels * pixels);
   bool depthwise = w.kind == Window::Kind::Depthwise;
   auto accAll = B::memory(acc, 0, {pixels, 1});
   if (depthwise && w.bias) {
     int32_t section = vectorSection(sections, plan.spec.name + ".bias", *w.bias, plan.spec.out.channels, 1);
-    int16_t bias = core.constant("bias", channels, section, row.out.channelBegin);
-    core.emit(0, Opcode::Move, {channels, pixels}, accAll, B::memory(bias, 0, {1, 0}));
+    int16_t bias = core.constant("bias", row.out.channels(), section, row.out.channelBegin);
+    core.emit(0, Opcode::Move, {channels, pixels}, accAll,
+              B::memory(bias, 0, {1, 0}, streamed ? Dims{1} : Dims{}));
   } else {
     bool max = w.kind == Window::Kind::Max;
     core.emit(0, Opcode::Move, {channels, pixels}, accAll,
@@ -39,9 +43,13 @@ int16_t emitWindow(B &core, const KernelPlan &plan, const KernelRow &row, const 
     recipe.extents = {plan.spec.out.channels, w.kernelH, w.kernelW};
     recipe.strides = {w.weightStrideChannel, w.weightStrideH, w.weightStrideW};
     int32_t section = sections.add(std::move(recipe));
-    weights = core.constant("weights", channels * taps, section, row.out.channelBegin * taps);
+    weights = core.constant("weights", row.out.channels() * taps, section, row.out.channelBegin * taps);
   }
   Dims weightSteps, tileSteps;
+  if (streamed) {
+    weightSteps.push_back(taps);
+    tileSteps.push_back(0);
+  }
   int loops = 0;
   auto tapLoop = [&](int64_t trips, int64_t weightStep, int64_t tileStep) {
     if (trips == 1)
@@ -63,6 +71,46 @@ int16_t emitWindow(B &core, const KernelPlan &plan, const KernelRow &row, const 
   for (; loops > 0; --loops)
     core.endLoop(0);
   return acc;
+}
+
+// Whether the words of every component come in the order of the tile: from one tile of its stream, channels ascending.
+bool inOrder(const ComponentParts &component) {
+  for (const LanePart &part : component.parts)
+    if (part.tile != component.parts.front().tile)
+      return false;
+  return true;
+}
+bool inOrder(const KernelRow &row) {
+  for (const ComponentParts &component : row.components)
+    if (!inOrder(component))
+      return false;
+  return true;
+}
+
+// Whether an elementwise kernel can take input `input` straight from its FIFO: it comes in order from one stream, is not broadcast, and is used once.
+bool straightFromFifo(const KernelRow &row, const KernelSpec &spec, size_t input, int64_t inputWidth) {
+  if (spec.kind != KernelKind::Elementwise || inputWidth != spec.out.width)
+    return false;
+  int64_t uses = 0;
+  for (const TileOp &op : spec.tileOps)
+    for (const TileOperand &operand : op.operands)
+      uses += operand.kind == TileOperand::Kind::Value && operand.value == int32_t(input);
+  int64_t components = 0;
+  bool ordered = true, whole = true;
+  for (const ComponentParts &component : row.components)
+    if (component.input == int32_t(input)) {
+      ++components;
+      ordered &= inOrder(component);
+    }
+  whole = row.needed[input].channels() == row.out.channels() && row.needed[input].rows() == row.out.rows();
+  return uses == 1 && components == 1 && ordered && whole;
+}
+
+int16_t fifoOfInput(const KernelRow &row, const std::vector<int16_t> &fifos, size_t input) {
+  for (size_t i = 0; i < row.components.size(); ++i)
+    if (row.components[i].input == int32_t(input))
+      return fifos[i];
+  return -1;
 }
 
 // Softmax over channels: y = x − max, exp(y)/Σexp(y), or y − log Σexp(y). Result into the FIFO.
@@ -97,14 +145,24 @@ absl::Status KernelRows::columnRoles(const KernelRow &row, SectionTable &section
   int64_t channels = row.out.channels(), rows = row.out.rows(), width = spec.out.width, pixels = rows * width;
 
   B core(spec.name, kernelIndex, row.row, plan.placement.col);
-  // Thread 0 computes, thread 1 sends, ingest threads follow.
-  std::vector<int16_t> fifos = emitIngest(core, 2, network, plan, row);
+  bool streamed = plan.mapping.streamed && spec.kind == KernelKind::Window;
+  bool passes = spec.kind == KernelKind::Elementwise && spec.tileOps.empty() && inOrder(row);
+  // Thread 0 computes, thread 1 sends, ingest threads follow. A kernel that only passes words on sends straight from its FIFOs.
+  int sendThread = passes ? 0 : 1, ingestThread = sendThread + 1;
+  std::vector<int16_t> fifos;
+  std::vector<ComponentFifos> tileFifos;
+  if (streamed)
+    tileFifos = emitStreamedIngest(core, ingestThread, network, row);
+  else
+    fifos = emitIngest(core, ingestThread, network, plan, row);
   std::vector<Tile> tiles(spec.inputs.size());
   for (size_t i = 0; i < spec.inputs.size(); ++i) {
     const Region &needed = row.needed[i];
     Plane plane = inputPlane(network, spec, i);
     Tile &tile = tiles[i];
-    tile.channels = needed.channels();
+    if (passes || straightFromFifo(row, spec, i, plane.width))
+      continue;
+    tile.channels = streamed ? 1 : needed.channels();
     tile.rowBegin = needed.rowBegin;
     tile.rows = needed.rows();
     tile.width = plane.width;
@@ -122,30 +180,55 @@ absl::Status KernelRows::columnRoles(const KernelRow &row, SectionTable &section
   }
   for (size_t i = 0; i < fifos.size(); ++i) {
     const ComponentParts &component = row.components[i];
+    if (tiles[component.input].buffer < 0)
+      continue;
     emitPlace(core, 0, network, component, row.needed[component.input], tiles[component.input],
               B::fifoOperand(fifos[i]));
   }
 
-  int16_t result = core.fifo("out", 2 * channels * pixels);
-  if (spec.kind == KernelKind::Softmax && spec.tileOps.empty()) {
+  int16_t result = passes ? -1 : core.fifo("out", channels * pixels);
+  if (passes) {
+    // Nothing to compute.
+  } else if (spec.kind == KernelKind::Softmax && spec.tileOps.empty()) {
     emitSoftmax(core, plan, tiles[0], pixels, result);
   } else {
     std::vector<TileValue> values;
-    if (spec.kind == KernelKind::Window) {
+    TileShape shape{channels, rows, width, row.out.channelBegin, 0, row.out.rowBegin, spec.out.channels, spec.out.rows, streamed};
+    if (streamed) {
+      if (tileFifos.size() != 1)
+        return absl::ResourceExhaustedError(
+            absl::StrCat(spec.name, " cannot work channel by channel on ", tileFifos.size(), " joined streams"));
+      core.loop(0, channels);
+      for (const TileFifo &part : tileFifos[0].tiles)
+        core.emit(0, Opcode::Move, {part.rows, inputPlane(network, spec, 0).width},
+                  B::memory(tiles[0].buffer, tiles[0].at(0, part.rowBegin, 0), {tiles[0].width, 1}),
+                  B::fifoOperand(part.fifo));
+      int16_t acc = emitWindow(core, plan, row, tiles[0], sections);
+      if (auto status = emitTileProgram(core, 0, spec.name, spec.tileOps,
+                                        {{B::memory(acc, 0, {}), {pixels, width, 1}, true}}, shape, result, sections);
+          !status.ok())
+        return status;
+      core.endLoop(0);
+    } else if (spec.kind == KernelKind::Window) {
       int16_t acc = emitWindow(core, plan, row, tiles[0], sections);
       values.push_back({B::memory(acc, 0, {}), {pixels, width, 1}, true});
     } else {
-      for (const Tile &tile : tiles) {
+      for (size_t i = 0; i < tiles.size(); ++i) {
+        const Tile &tile = tiles[i];
+        if (tile.buffer < 0) {
+          values.push_back({B::fifoOperand(fifoOfInput(row, fifos, i)), {}, false});
+          continue;
+        }
         std::array<int64_t, 3> strides{tile.channels == 1 ? 0 : tile.rows * tile.width, tile.rows == 1 ? 0 : tile.width,
                                        tile.width == 1 ? 0 : 1};
         bool full = tile.channels == channels && tile.rows == rows && tile.width == width;
         values.push_back({B::memory(tile.buffer, 0, {}), full ? std::array<int64_t, 3>{pixels, width, 1} : strides, full});
       }
     }
-    TileShape shape{channels, rows, width, row.out.channelBegin, 0, row.out.rowBegin, spec.out.channels, spec.out.rows};
-    if (auto status = emitTileProgram(core, 0, spec.name, spec.tileOps, std::move(values), shape, result, sections);
-        !status.ok())
-      return status;
+    if (!streamed)
+      if (auto status = emitTileProgram(core, 0, spec.name, spec.tileOps, std::move(values), shape, result, sections);
+          !status.ok())
+        return status;
   }
 
   // Gather down the column of the block's slices.
@@ -156,9 +239,13 @@ absl::Status KernelRows::columnRoles(const KernelRow &row, SectionTable &section
   int64_t lastSlice = ceilDiv(outLayout.blockBegin[block + 1], plan.mapping.channelsPerSlice) - 1;
   size_t lane = row.group * outLayout.numBlocks() + block;
   int16_t laneOut = core.output(outStream.laneColours.empty() ? 0 : outStream.laneColours[lane]);
-  core.emit(1, Opcode::Move, {channels * pixels}, B::queue(laneOut), B::fifoOperand(result));
+  if (passes)
+    for (size_t i = 0; i < fifos.size(); ++i)
+      core.emit(sendThread, Opcode::Move, {row.components[i].lines() * width}, B::queue(laneOut), B::fifoOperand(fifos[i]));
+  else
+    core.emit(sendThread, Opcode::Move, {channels * pixels}, B::queue(laneOut), B::fifoOperand(result));
   if (firstSlice != lastSlice)
-    core.sendControl(1, laneOut, row.slice == firstSlice || row.slice == lastSlice ? 1 : 2);
+    core.sendControl(sendThread, laneOut, row.slice == firstSlice || row.slice == lastSlice ? 1 : 2);
   auto role = core.finish(target);
   if (!role.ok())
     return role.status();

@@ -73,10 +73,22 @@ absl::Status KernelRows::contractionRoles(const KernelRow &row, SectionTable &se
 
   // The feeder: lanes → FIFOs → row.
   B feeder(absl::StrCat(plan.spec.name, ".feed"), kernelIndex, row.row, plan.placement.col);
-  std::vector<int16_t> fifos = emitIngest(feeder, 1, network, plan, row);
-  int16_t rowOut = feeder.output(plan.colours.row);
-  for (size_t i = 0; i < fifos.size(); ++i)
-    feeder.emit(0, Opcode::Move, {row.components[i].lines() * planeWidth}, B::queue(rowOut), B::fifoOperand(fifos[i]));
+  int16_t rowOut = -1;
+  if (m.streamed) {
+    std::vector<ComponentFifos> fifos = emitStreamedIngest(feeder, 1, network, row);
+    rowOut = feeder.output(plan.colours.row);
+    for (const ComponentFifos &component : fifos) {
+      feeder.loop(0, component.channels);
+      for (const TileFifo &part : component.tiles)
+        feeder.emit(0, Opcode::Move, {part.rows * planeWidth}, B::queue(rowOut), B::fifoOperand(part.fifo));
+      feeder.endLoop(0);
+    }
+  } else {
+    std::vector<int16_t> fifos = emitIngest(feeder, 1, network, plan, row);
+    rowOut = feeder.output(plan.colours.row);
+    for (size_t i = 0; i < fifos.size(); ++i)
+      feeder.emit(0, Opcode::Move, {row.components[i].lines() * planeWidth}, B::queue(rowOut), B::fifoOperand(fifos[i]));
+  }
   auto feederRole = feeder.finish(target);
   if (!feederRole.ok())
     return feederRole.status();
@@ -94,7 +106,7 @@ absl::Status KernelRows::contractionRoles(const KernelRow &row, SectionTable &se
              int32_t(plan.placement.col + 1 + run.begin), int32_t(columns));
       int16_t rowIn = core.input(plan.colours.row);
       Tile tile;
-      tile.channels = needed.channels();
+      tile.channels = m.streamed ? 1 : needed.channels();
       tile.rowBegin = row.out.rowBegin * c.strideH - c.padTop;
       tile.rows = (rows - 1) * c.strideH + (c.kernelH - 1) * c.dilationH + 1;
       tile.padLeft = c.padLeft;
@@ -107,8 +119,9 @@ absl::Status KernelRows::contractionRoles(const KernelRow &row, SectionTable &se
 
       // Receive.
       emitPadding(core, 0, needed, planeWidth, tile, 0);
-      for (const ComponentParts &component : row.components)
-        emitPlace(core, 0, network, component, needed, tile, B::queue(rowIn));
+      if (!m.streamed)
+        for (const ComponentParts &component : row.components)
+          emitPlace(core, 0, network, component, needed, tile, B::queue(rowIn));
 
       // Start from the bias, once per reduction.
       auto accAll = [&] { return B::memory(acc, 0, {pixels, 1}); };
@@ -131,14 +144,34 @@ absl::Status KernelRows::contractionRoles(const KernelRow &row, SectionTable &se
         weightSteps.push_back(weightStep);
         tileSteps.push_back(tileStep);
       };
-      tapLoop(tile.channels, c.kernelH * c.kernelW * co, tile.rows * tile.width);
-      tapLoop(c.kernelH, c.kernelW * co, c.dilationH * tile.width);
-      tapLoop(c.kernelW, co, c.dilationW);
-      core.emit(0, Opcode::Fma, {co, rows, width}, B::memory(acc, 0, {pixels, width, 1}),
-                B::memory(weights, 0, {1, 0, 0}, weightSteps),
-                B::memory(tile.buffer, 0, {0, c.strideH * tile.width, c.strideW}, tileSteps));
-      for (; loops > 0; --loops)
-        core.endLoop(0);
+      auto taps = [&](int64_t channelBegin) {
+        tapLoop(c.kernelH, c.kernelW * co, c.dilationH * tile.width);
+        tapLoop(c.kernelW, co, c.dilationW);
+        core.emit(0, Opcode::Fma, {co, rows, width}, B::memory(acc, 0, {pixels, width, 1}),
+                  B::memory(weights, channelBegin * c.kernelH * c.kernelW * co, {1, 0, 0}, weightSteps),
+                  B::memory(tile.buffer, 0, {0, c.strideH * tile.width, c.strideW}, tileSteps));
+        for (; loops > 0; --loops)
+          core.endLoop(0);
+        weightSteps.clear();
+        tileSteps.clear();
+      };
+      if (m.streamed) {
+        int64_t channel = 0;
+        for (const ComponentFifos &component : streamedTiles(row)) {
+          core.loop(0, component.channels);
+          for (const TileFifo &part : component.tiles)
+            core.emit(0, Opcode::Move, {part.rows, planeWidth},
+                      B::memory(tile.buffer, tile.at(0, part.rowBegin, 0), {tile.width, 1}), B::queue(rowIn));
+          weightSteps.push_back(c.kernelH * c.kernelW * co);
+          tileSteps.push_back(0);
+          ++loops;
+          taps(channel);
+          channel += component.channels;
+        }
+      } else {
+        tapLoop(tile.channels, c.kernelH * c.kernelW * co, tile.rows * tile.width);
+        taps(0);
+      }
 
       // Chain reduce: receive, add, forward. Slice s sends down on chain[s mod 2] and up on the other.
       auto whole = [&] { return B::memory(acc, 0, {1}); };
@@ -151,7 +184,7 @@ absl::Status KernelRows::contractionRoles(const KernelRow &row, SectionTable &se
         else
           core.emit(0, Opcode::Add, {co * pixels}, B::queue(chainOut), B::queue(chainIn), whole());
       } else {
-        int16_t result = core.fifo("out", 2 * co * pixels);
+        int16_t result = core.fifo("out", co * pixels);
         std::vector<int16_t> chains;
         if (row.slice > 0)
           chains.push_back(core.input(plan.colours.chain[(row.slice + 1) % 2])); // from above

@@ -7,13 +7,35 @@
 
 namespace wsc::kernels {
 
+// Slices that can be the busiest: first and last, where reductions end, and where most words pass.
+static std::set<int64_t> tellingSlices(const NetworkPlan &network, const KernelPlan &plan, const KernelRows &rows) {
+  const StreamLayout &out = network.streams[plan.spec.outStream].layout;
+  std::set<int64_t> slices{0, rows.slices() - 1};
+  if (plan.spec.kind == KernelKind::Contraction)
+    for (int64_t block = 0; block < out.numBlocks(); ++block)
+      slices.insert(endSlice(block, out.numBlocks(), rows.slices()));
+  int64_t most = -1, busiest = 0;
+  for (int64_t slice = 0; slice < rows.slices(); ++slice) {
+    int64_t passing = 0;
+    for (const ComponentParts &component : rows.row(rows.numGroups() / 2, slice).components)
+      for (const LanePart &part : component.parts)
+        passing += network.streams[component.stream].layout.laneWords(part.tile, part.block);
+    if (passing > most) {
+      most = passing;
+      busiest = slice;
+    }
+  }
+  slices.insert(busiest);
+  return slices;
+}
+
 absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const NetworkPlan &network, int32_t index) {
   const KernelPlan &plan = network.kernels[index];
   KernelRows rows(target, network, index);
   KernelCost cost;
   int64_t ingest = 0, compute = 0;
   std::set<int64_t> groups{0, rows.numGroups() / 2, rows.numGroups() - 1};
-  std::set<int64_t> slices{0, std::min<int64_t>(1, rows.slices() - 1), rows.slices() / 2, rows.slices() - 1};
+  std::set<int64_t> slices = tellingSlices(network, plan, rows);
   for (int64_t group : groups)
     for (int64_t slice : slices) {
       SectionTable sections;

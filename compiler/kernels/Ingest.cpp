@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/kernels/Ingest.h"
 
+#include <algorithm>
+
 namespace wsc::kernels {
 
 using format::Opcode;
@@ -49,6 +51,51 @@ std::vector<int16_t> emitIngest(B &builder, int firstThread, const NetworkPlan &
     fifos.push_back(fifo);
   }
   return fifos;
+}
+
+std::vector<ComponentFifos> streamedTiles(const KernelRow &row) {
+  std::vector<ComponentFifos> components;
+  for (const ComponentParts &component : row.components) {
+    ComponentFifos fifos;
+    int64_t lastTile = -1;
+    std::vector<LanePart> parts = component.parts;
+    std::sort(parts.begin(), parts.end(), [](const LanePart &a, const LanePart &b) {
+      return std::pair(a.tile, a.block) < std::pair(b.tile, b.block);
+    });
+    for (const LanePart &part : parts) {
+      if (part.tile != lastTile)
+        fifos.tiles.push_back({-1, part.region.rowBegin, part.region.rows()});
+      if (fifos.tiles.size() == 1)
+        fifos.channels += part.region.channels();
+      lastTile = part.tile;
+    }
+    components.push_back(std::move(fifos));
+  }
+  return components;
+}
+
+std::vector<ComponentFifos> emitStreamedIngest(B &builder, int firstThread, const NetworkPlan &network,
+                                               const KernelRow &row) {
+  constexpr int64_t kChannelsAhead = 2;
+  std::vector<ComponentFifos> components = streamedTiles(row);
+  int thread = firstThread;
+  for (size_t c = 0; c < components.size(); ++c) {
+    const ComponentParts &component = row.components[c];
+    const StreamPlan &stream = network.streams[component.stream];
+    for (TileFifo &tile : components[c].tiles) {
+      tile.fifo = builder.fifo("in" + std::to_string(thread - firstThread),
+                               kChannelsAhead * tile.rows * stream.layout.plane.width);
+      for (const LanePart &part : component.parts) {
+        if (part.region.rowBegin != tile.rowBegin)
+          continue;
+        size_t lane = part.tile * stream.layout.numBlocks() + part.block;
+        uint8_t colour = stream.laneColours.empty() ? 0 : stream.laneColours[lane];
+        emitTake(builder, thread, stream.layout, part, builder.input(colour), tile.fifo);
+      }
+      ++thread;
+    }
+  }
+  return components;
 }
 
 void emitPlace(B &builder, int thread, const NetworkPlan &network, const ComponentParts &component, const Region &region,

@@ -17,9 +17,24 @@ struct Tile {
   }
 };
 
-// Emits an ingest thread for each component of the row, from `firstThread` on. Returns the FIFOs, one per component.
+// Emits an ingest thread for each component of the row (all its tiles into one FIFO), from `firstThread` on. Returns the FIFOs, one per component.
 std::vector<int16_t> emitIngest(RoleBuilder &builder, int firstThread, const NetworkPlan &network, const KernelPlan &plan,
                                 const KernelRow &row);
+
+// In streamed mode every tile of a component has a thread and a small FIFO of its own, so that rows of one channel from several tiles come together.
+struct TileFifo {
+  int16_t fifo = -1;
+  int64_t rowBegin = 0, rows = 0; // of the plane
+};
+struct ComponentFifos {
+  int64_t channels = 0;
+  std::vector<TileFifo> tiles;
+};
+std::vector<ComponentFifos> emitStreamedIngest(RoleBuilder &builder, int firstThread, const NetworkPlan &network,
+                                               const KernelRow &row);
+
+// The tiles of a component as `emitStreamedIngest` sees them, without emitting.
+std::vector<ComponentFifos> streamedTiles(const KernelRow &row);
 
 // Emits moves that place one component's words, as they come from `source` (the FIFO or the row's queue), into the tile of its input. `region` is what the row needs of that input.
 void emitPlace(RoleBuilder &builder, int thread, const NetworkPlan &network, const ComponentParts &component,

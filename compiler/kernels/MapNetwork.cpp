@@ -25,22 +25,63 @@ void chooseSlices(const NetworkPlan &network, KernelPlan &plan) {
   plan.mapping.slices = ceilDiv(channels, plan.mapping.channelsPerSlice);
 }
 
-// Boundaries of the channel blocks of a kernel's output: whole columns (contraction) or slices.
-void chooseBlocks(NetworkPlan &network, const KernelPlan &plan) {
+// Receivers whose slices a block boundary at `channel` would cut: their rows would have to take the lanes on both sides.
+int64_t slicesCut(const NetworkPlan &network, int32_t streamIndex, int64_t channel) {
+  int64_t cut = 0;
+  for (int32_t consumer : network.streams[streamIndex].consumers) {
+    const KernelPlan &plan = network.kernels[consumer];
+    for (const KernelInput &input : plan.spec.inputs) {
+      int64_t offset = 0;
+      for (int32_t stream : input.streams) {
+        cut += stream == streamIndex && (offset + channel) % plan.mapping.channelsPerSlice != 0;
+        offset += network.streams[stream].layout.plane.channels;
+      }
+    }
+  }
+  return cut;
+}
+
+// Boundaries of the channel blocks of a kernel's output: whole columns (contraction) or slices, near equal parts, between the slices of receivers where
+// such a place is near.
+void alignBlocks(NetworkPlan &network, const KernelPlan &plan, int64_t unit, int64_t units) {
   StreamLayout &layout = network.streams[plan.spec.outStream].layout;
-  bool contraction = plan.spec.kind == KernelKind::Contraction;
-  int64_t unit = contraction ? plan.mapping.channelsPerColumn : plan.mapping.channelsPerSlice;
-  int64_t units = contraction ? plan.mapping.columns : plan.mapping.slices;
   int64_t blocks = std::min({layout.numBlocks(), units, plan.mapping.slices});
   layout.blockBegin = {0};
-  for (int64_t block = 1; block < blocks; ++block)
-    layout.blockBegin.push_back(block * units / blocks * unit);
+  for (int64_t block = 1; block < blocks; ++block) {
+    int64_t ideal = block * units / blocks, best = ideal, reach = units / (4 * blocks);
+    auto rank = [&](int64_t at) {
+      return std::pair(slicesCut(network, plan.spec.outStream, at * unit), std::abs(at - ideal));
+    };
+    for (int64_t at = std::max(ideal - reach, layout.blockBegin.back() / unit + 1); at <= std::min(ideal + reach, units - 1); ++at)
+      if (rank(at) < rank(best))
+        best = at;
+    layout.blockBegin.push_back(best * unit);
+  }
   layout.blockBegin.push_back(layout.plane.channels);
+}
+
+void chooseBlocks(NetworkPlan &network, const KernelPlan &plan) {
+  if (plan.spec.kind == KernelKind::Contraction)
+    alignBlocks(network, plan, plan.mapping.channelsPerColumn, plan.mapping.columns);
+  else
+    alignBlocks(network, plan, plan.mapping.channelsPerSlice, plan.mapping.slices);
 }
 
 void setColumns(KernelPlan &plan, int64_t channelsPerColumn) {
   plan.mapping.channelsPerColumn = channelsPerColumn;
   plan.mapping.columns = ceilDiv(plan.spec.out.channels, channelsPerColumn);
+}
+
+// The tag of a candidate: "s" if streamed, and channels per column.
+int64_t channelsPerColumn(const solver::sizing::Candidate &candidate) {
+  return std::stoll(candidate.tag.substr(candidate.tag.front() == 's' ? 1 : 0));
+}
+
+int64_t columnsLeft(const solver::sizing::Problem &problem, const solver::sizing::Solution &solution) {
+  int64_t left = problem.columnLimit;
+  for (size_t k = 0; k < problem.kernels.size(); ++k)
+    left -= problem.kernels[k].candidates[solution.candidateOf[k]].columns;
+  return left;
 }
 
 // Candidates by output channels per column, one for each number of columns.
@@ -61,7 +102,12 @@ absl::StatusOr<solver::sizing::Kernel> candidatesOf(const target::Target &target
     setColumns(plan, per);
     out.blockBegin = nominalBlocks;
     chooseBlocks(network, plan);
+    plan.mapping.streamed = false;
     auto cost = kernelCost(target, network, index);
+    if (!cost.ok() && (contraction || plan.spec.kind == KernelKind::Window)) {
+      plan.mapping.streamed = true;
+      cost = kernelCost(target, network, index);
+    }
     if (!cost.ok()) {
       // More channels per column only need more SRAM.
       if (refusal.ok())
@@ -70,7 +116,8 @@ absl::StatusOr<solver::sizing::Kernel> candidatesOf(const target::Target &target
         break;
       continue;
     }
-    kernel.candidates.push_back({contraction ? columns + 1 : 1, cost->intervalCycles, cost->sramBytes, std::to_string(per)});
+    kernel.candidates.push_back({contraction ? columns + 1 : 1, cost->intervalCycles, cost->sramBytes,
+                                 absl::StrCat(plan.mapping.streamed ? "s" : "", per)});
   }
   out.blockBegin = nominalBlocks;
   if (kernel.candidates.empty())
@@ -80,7 +127,8 @@ absl::StatusOr<solver::sizing::Kernel> candidatesOf(const target::Target &target
 }
 
 // Depth of the FIFOs where paths rejoin. `arrival` is when a stream's first sample is complete, uncontended.
-absl::Status chooseFifos(const target::Target &target, NetworkPlan &network, int64_t intervalCycles) {
+absl::Status chooseFifos(const target::Target &target, NetworkPlan &network, int64_t intervalCycles,
+                         std::vector<PassRequest> &passes) {
   std::vector<int64_t> arrival(network.streams.size(), 0);
   for (size_t k = 0; k < network.kernels.size(); ++k) {
     KernelPlan &plan = network.kernels[k];
@@ -88,10 +136,12 @@ absl::Status chooseFifos(const target::Target &target, NetworkPlan &network, int
     for (const KernelInput &input : plan.spec.inputs)
       for (int32_t stream : input.streams)
         latest = std::max(latest, arrival[stream]);
+    // Samples held ahead let groups of rows drift apart without holding each other up; feeders have SRAM to spare for them.
+    int64_t ahead = plan.spec.kind == KernelKind::Contraction ? 8 : 4;
     std::vector<int64_t> wanted;
     for (const KernelInput &input : plan.spec.inputs)
       for (int32_t stream : input.streams)
-        wanted.push_back(2 + (latest - arrival[stream] + intervalCycles - 1) / std::max<int64_t>(1, intervalCycles));
+        wanted.push_back(ahead + (latest - arrival[stream] + intervalCycles - 1) / std::max<int64_t>(1, intervalCycles));
     // The largest common reduction that fits: shorten the deepest FIFO until the kernel's cores hold it.
     plan.mapping.fifoSamples = wanted;
     for (;;) {
@@ -105,8 +155,114 @@ absl::Status chooseFifos(const target::Target &target, NetworkPlan &network, int
         return cost.status();
       --*deepest;
     }
+    // Where a join does not hold what it wants, a kernel before it can.
+    size_t ordinal = 0;
+    for (const KernelInput &input : plan.spec.inputs)
+      for (int32_t stream : input.streams) {
+        if (plan.mapping.fifoSamples[ordinal] < wanted[ordinal] && wanted[ordinal] > ahead)
+          passes.push_back({stream, int32_t(k)});
+        ++ordinal;
+      }
   }
   return absl::OkStatus();
+}
+
+// For each candidate of each kernel: whether its channel blocks end between the slices of every receiver.
+std::vector<std::vector<bool>> alignedCandidates(NetworkPlan &network, const solver::sizing::Problem &problem) {
+  std::vector<std::vector<bool>> aligned(problem.kernels.size());
+  for (size_t k = 0; k < problem.kernels.size(); ++k) {
+    KernelPlan &plan = network.kernels[k];
+    StreamLayout &layout = network.streams[plan.spec.outStream].layout;
+    std::vector<int64_t> nominal = layout.blockBegin;
+    for (const auto &candidate : problem.kernels[k].candidates) {
+      if (plan.spec.kind == KernelKind::Contraction)
+        setColumns(plan, channelsPerColumn(candidate));
+      layout.blockBegin = nominal;
+      chooseBlocks(network, plan);
+      int64_t cut = 0;
+      for (int64_t block = 1; block < layout.numBlocks(); ++block)
+        cut += slicesCut(network, plan.spec.outStream, layout.blockBegin[block]);
+      aligned[k].push_back(cut == 0);
+    }
+    layout.blockBegin = nominal;
+  }
+  return aligned;
+}
+
+// Where the chosen columns make receivers take lanes twice, a few columns more may not; as far as there are columns left.
+void alignColumns(const solver::sizing::Problem &problem, const std::vector<std::vector<bool>> &aligned,
+                  solver::sizing::Solution &solution) {
+  int64_t left = columnsLeft(problem, solution);
+  for (size_t k = 0; k < problem.kernels.size(); ++k) {
+    const auto &candidates = problem.kernels[k].candidates;
+    int32_t now = solution.candidateOf[k], best = now;
+    if (aligned[k][now])
+      continue;
+    for (size_t c = 0; c < candidates.size(); ++c)
+      if (aligned[k][c] && candidates[c].intervalCycles <= candidates[now].intervalCycles &&
+          candidates[c].columns - candidates[now].columns <= left &&
+          (best == now || candidates[c].columns < candidates[best].columns))
+        best = int32_t(c);
+    left -= candidates[best].columns - candidates[now].columns;
+    solution.candidateOf[k] = best;
+  }
+}
+
+// Columns that the least interval leaves over make kernels quicker one by one, most cycles per column first: the first sample arrives sooner.
+void spendColumns(const solver::sizing::Problem &problem, const std::vector<std::vector<bool>> &aligned,
+                  solver::sizing::Solution &solution) {
+  int64_t left = columnsLeft(problem, solution);
+  for (;;) {
+    double bestGain = 0;
+    size_t bestKernel = 0;
+    int32_t bestCandidate = -1;
+    for (size_t k = 0; k < problem.kernels.size(); ++k) {
+      const auto &candidates = problem.kernels[k].candidates;
+      const auto &now = candidates[solution.candidateOf[k]];
+      for (size_t c = 0; c < candidates.size(); ++c) {
+        int64_t columns = candidates[c].columns - now.columns, gain = now.intervalCycles - candidates[c].intervalCycles;
+        if (aligned[k][solution.candidateOf[k]] && !aligned[k][c])
+          continue;
+        if (columns > 0 && columns <= left && double(gain) / double(columns) > bestGain) {
+          bestGain = double(gain) / double(columns);
+          bestKernel = k;
+          bestCandidate = int32_t(c);
+        }
+      }
+    }
+    if (bestCandidate < 0)
+      return;
+    left -= problem.kernels[bestKernel].candidates[bestCandidate].columns -
+            problem.kernels[bestKernel].candidates[solution.candidateOf[bestKernel]].columns;
+    solution.candidateOf[bestKernel] = bestCandidate;
+  }
+}
+
+// Tiles larger than the mesh asks for, wanted by a receiver, make a kernel take in much more at a time: let a kernel of its own join the tiles.
+void findJoinedTiles(const target::Target &target, const NetworkPlan &network, std::vector<PassRequest> &passes) {
+  constexpr int64_t kWordsWorthAKernel = 8192;
+  for (const StreamPlan &stream : network.streams) {
+    if (stream.producer < 0)
+      continue;
+    const KernelSpec &producer = network.kernels[stream.producer].spec;
+    int64_t natural = ceilDiv(stream.layout.liveRows(), target.rows), tileRows = stream.layout.tileRows;
+    if (tileRows <= natural || (producer.kind == KernelKind::Elementwise && producer.tileOps.empty()))
+      continue;
+    int64_t words = 0;
+    for (size_t i = 0; i < producer.inputs.size(); ++i) {
+      Plane plane = inputPlane(network, producer, i);
+      words += plane.channels * plane.width * inputRowsFor(producer, tileRows, plane.rows);
+    }
+    if (words <= kWordsWorthAKernel)
+      continue;
+    for (int32_t consumer : stream.consumers) {
+      int64_t needed = inputRowsFor(network.kernels[consumer].spec,
+                                    network.streams[network.kernels[consumer].spec.outStream].layout.tileRows,
+                                    stream.layout.plane.rows);
+      if (needed > natural)
+        passes.push_back({int32_t(&stream - network.streams.data()), consumer});
+    }
+  }
 }
 
 } // namespace
@@ -131,9 +287,19 @@ void layOutLanes(NetworkPlan &network) {
   }
 }
 
-absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPlan &network) {
+absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPlan &network, bool mayAsk) {
   if (auto status = chooseTiles(target, network); !status.ok())
     return status;
+  SizingReport report;
+  findJoinedTiles(target, network, report.passes);
+  if (mayAsk && !report.passes.empty())
+    return report;
+  report.passes.clear();
+  for (KernelPlan &plan : network.kernels)
+    chooseSlices(network, plan);
+  // Until columns are chosen, producers are taken to cut their channels where it suits their receivers.
+  for (const KernelPlan &plan : network.kernels)
+    alignBlocks(network, plan, 1, plan.spec.out.channels);
   solver::sizing::Problem problem;
   problem.columnLimit = target.cols;
   for (size_t k = 0; k < network.kernels.size(); ++k) {
@@ -143,7 +309,6 @@ absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPl
     for (const KernelInput &input : plan.spec.inputs)
       components += int64_t(input.streams.size());
     plan.mapping.fifoSamples.assign(components, 1);
-    chooseSlices(network, plan);
     auto kernel = candidatesOf(target, network, int32_t(k));
     if (!kernel.ok())
       return kernel.status();
@@ -154,20 +319,23 @@ absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPl
     return solution.status();
   if (auto status = solution->verify(problem); !status.ok())
     return status;
+  std::vector<std::vector<bool>> aligned = alignedCandidates(network, problem);
+  alignColumns(problem, aligned, *solution);
+  spendColumns(problem, aligned, *solution);
   for (size_t k = 0; k < network.kernels.size(); ++k) {
     KernelPlan &plan = network.kernels[k];
     const auto &candidate = problem.kernels[k].candidates[solution->candidateOf[k]];
+    plan.mapping.streamed = candidate.tag.front() == 's';
     if (plan.spec.kind == KernelKind::Contraction)
-      setColumns(plan, std::stoll(candidate.tag));
+      setColumns(plan, channelsPerColumn(candidate));
     plan.predictedIntervalCycles = candidate.intervalCycles;
     chooseBlocks(network, plan);
   }
   auto stats = solver::sizing::evaluate(problem, *solution);
-  SizingReport report;
   report.columns = stats.columns;
   report.bottleneckKernel = stats.slowestKernel;
   report.intervalLowerBound = int64_t(stats.lowerBound);
-  if (auto status = chooseFifos(target, network, report.intervalLowerBound); !status.ok())
+  if (auto status = chooseFifos(target, network, report.intervalLowerBound, report.passes); !status.ok())
     return status;
   for (size_t k = 0; k < network.kernels.size(); ++k) {
     auto cost = kernelCost(target, network, int32_t(k));

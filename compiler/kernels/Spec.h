@@ -99,6 +99,8 @@ struct Mapping {
   int64_t channelsPerSlice = 1, slices = 1;
   int64_t channelsPerColumn = 1, columns = 1; // contraction only; the feeder column comes on top
   std::vector<int64_t> fifoSamples;           // per (input, component), in order: samples its FIFO holds
+  // Contractions and windows: cores take in and work on one channel at a time, for tiles that do not fit SRAM as a whole.
+  bool streamed = false;
 };
 
 struct Placement {

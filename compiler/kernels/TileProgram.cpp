@@ -30,7 +30,7 @@ Operand walk(Operand operand, const std::array<int64_t, 3> &strides) {
 absl::Status emitTileProgram(B &builder, int thread, const std::string &kernel, const std::vector<TileOp> &ops,
                              std::vector<TileValue> values, const TileShape &shape, int16_t out,
                              SectionTable &sections) {
-  Dims extents{shape.channels, shape.rows, shape.width};
+  Dims extents{shape.channelLoop ? 1 : shape.channels, shape.rows, shape.width};
   std::array<int64_t, 3> packed{shape.rows * shape.width, shape.width, 1};
   size_t numInputs = values.size();
   std::vector<size_t> lastUse(numInputs + ops.size(), 0);
@@ -56,7 +56,7 @@ absl::Status emitTileProgram(B &builder, int thread, const std::string &kernel, 
         int32_t section = vectorSection(sections, name, operand.constant, shape.planeChannels, 1);
         int16_t buffer = builder.constant(absl::StrCat("c", i, ".", k), shape.channels, section, shape.firstChannel,
                                           shape.channelsPerColumn);
-        sources.push_back(walk(B::memory(buffer, 0, {}), {1, 0, 0}));
+        sources.push_back(walk(B::memory(buffer, 0, {}, shape.channelLoop ? Dims{1} : Dims{}), {1, 0, 0}));
         break;
       }
       case TileOperand::Kind::PerPixel: {
@@ -86,7 +86,7 @@ absl::Status emitTileProgram(B &builder, int thread, const std::string &kernel, 
         found = true;
       }
     if (!found)
-      result = {B::memory(builder.scratch(absl::StrCat("t", i), shape.channels * shape.rows * shape.width), 0, {}),
+      result = {B::memory(builder.scratch(absl::StrCat("t", i), extents[0] * shape.rows * shape.width), 0, {}),
                 packed, true};
     builder.emit(thread, op.opcode, extents, walk(result.operand, result.strides), sources[0], sources[1]);
     values.push_back(result);

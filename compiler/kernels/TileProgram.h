@@ -20,6 +20,7 @@ struct TileShape {
   int64_t channelsPerColumn = 0;  // step of firstChannel from column to column of the role
   int64_t firstRow = 0;           // of the tile in the tensor
   int64_t planeChannels = 0, planeRows = 0;
+  bool channelLoop = false;       // emitted inside a loop over `channels`, one channel per iteration
 };
 
 // Emits `ops` on `values` (numbered as TileOperand says) and moves the last value into the FIFO `out`.

@@ -15,6 +15,7 @@ int64_t inputLanes(const target::Target &target) { return std::max<int64_t>(1, i
 // A lane should carry no more than this many words per sample, where channel blocks can bring it down.
 constexpr int64_t kWordsPerLane = 2048;
 constexpr int64_t kMostBlocks = 8;
+// The blocks of all the tiles a receiver takes cross in its column, each with a colour: two thirds of the colours may go there.
 
 int64_t numComponents(const KernelSpec &spec) {
   int64_t count = 0;
@@ -117,7 +118,8 @@ absl::Status chooseTiles(const target::Target &target, NetworkPlan &network) {
       return absl::ResourceExhaustedError(absl::StrCat("a receiver of ", stream.name, " takes ", lanesWorst,
                                                        " lanes, a core has ", queues, " input queues"));
     int64_t words = layout.plane.channels * layout.tileRows * layout.plane.width;
-    int64_t blocks = divisible ? std::clamp<int64_t>(words / kWordsPerLane, 1, std::min(kMostBlocks, layout.plane.channels)) : 1;
+    int64_t most = std::min({kMostBlocks, layout.plane.channels, target.usableColours() * 2 / 3 / std::max<int64_t>(1, lanesWorst)});
+    int64_t blocks = divisible ? std::clamp<int64_t>(words / kWordsPerLane, 1, std::max<int64_t>(1, most)) : 1;
     layout.blockBegin.clear();
     for (int64_t block = 0; block <= blocks; ++block)
       layout.blockBegin.push_back(block * layout.plane.channels / blocks);

@@ -15,12 +15,14 @@ def Wafer_MappingAttr : Wafer_Attr<"Mapping", "mapping"> {
   let summary = "how a kernel covers its rectangle";
   let description = [{
     Rows of a group are slices of `slice` channels (of the input for a contraction, of the output otherwise); columns of a contraction are
-    slices of `column` output channels. `fifo` gives, per stream taken in, the samples its FIFO holds.
+    slices of `column` output channels. `fifo` gives, per stream taken in, the samples its FIFO holds. `streamed`: cores work on one channel
+    at a time, because a whole tile does not fit.
 
         #wafer.mapping<slice = 5, column = 4, fifo = [2]>
   }];
-  let parameters = (ins "int64_t":$slice, "int64_t":$column, ArrayRefParameter<"int64_t">:$fifo);
-  let assemblyFormat = "`<` `slice` `=` $slice `,` `column` `=` $column `,` `fifo` `=` `[` $fifo `]` `>`";
+  let parameters = (ins "int64_t":$slice, "int64_t":$column, ArrayRefParameter<"int64_t">:$fifo,
+                        DefaultValuedParameter<"bool", "false">:$streamed);
+  let assemblyFormat = "`<` `slice` `=` $slice `,` `column` `=` $column `,` `fifo` `=` `[` $fifo `]` (`,` `streamed` `=` $streamed^)? `>`";
 }
 
 def Wafer_RectAttr : Wafer_Attr<"Rect", "rect"> {

@@ -30,7 +30,7 @@ void WaferDialect::initialize() {
 }
 
 LogicalResult MappingAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t slice, int64_t column,
-                                  ArrayRef<int64_t> fifo) {
+                                  ArrayRef<int64_t> fifo, bool streamed) {
   if (slice < 1 || column < 1)
     return emitError() << "slice and column are at least 1 channel, got " << slice << " and " << column;
   for (int64_t samples : fifo)

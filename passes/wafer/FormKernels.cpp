@@ -2,6 +2,7 @@
 //
 // wafer-form-kernels: walks the layers in order; each layer that no kernel holds yet begins one and takes along the elementwise layers behind it.
 #include "passes/wafer/Constants.h"
+#include "passes/wafer/NetworkIR.h"
 #include "passes/wafer/Passes.h"
 #include "passes/wafer/Planes.h"
 #include "passes/wafer/ReadKernel.h"
@@ -168,20 +169,6 @@ private:
     inside.clone(*op, mapping);
   }
 
-  /// A kernel that hands one stream on unchanged.
-  Value passThrough(Value value, OpBuilder &builder) {
-    OperationState state(value.getLoc(), KernelOp::getOperationName());
-    state.addOperands(value);
-    state.addTypes(value.getType());
-    state.addAttribute("name", builder.getStringAttr("pass" + Twine(numKernels++)));
-    state.addRegion();
-    auto kernel = cast<KernelOp>(builder.create(state));
-    Block &body = kernel.getBody().emplaceBlock();
-    OpBuilder inside = OpBuilder::atBlockEnd(&body);
-    YieldOp::create(inside, value.getLoc(), body.addArgument(value.getType(), value.getLoc()));
-    return kernel.getResult();
-  }
-
   /// An output that is an input, or a stream that is an output already, leaves through a kernel of its own.
   void finishOutputs(func::ReturnOp ret) {
     llvm::DenseSet<Value> seen;
@@ -189,9 +176,9 @@ private:
     for (OpOperand &operand : ret->getOpOperands()) {
       Value root = movementRoot(operand.get());
       if (isa<BlockArgument>(root) && !operand.get().getDefiningOp<EnterOp>())
-        operand.set(passThrough(entered(operand.get(), builder), builder));
+        operand.set(createPass(builder, entered(operand.get(), builder), "pass" + Twine(numKernels++)).getResult());
       else if (!seen.insert(root).second)
-        operand.set(passThrough(root, builder)); // same element order: a second copy of the stream
+        operand.set(createPass(builder, root, "pass" + Twine(numKernels++)).getResult()); // same element order: a second copy of the stream
       else
         continue;
     }

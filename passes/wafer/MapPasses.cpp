@@ -37,13 +37,23 @@ bool decideOn(func::FuncOp func, const std::string &targetName, Phase phase,
 struct SizeKernelsPass : impl::SizeKernelsBase<SizeKernelsPass> {
   using SizeKernelsBase::SizeKernelsBase;
   void runOnOperation() override {
-    if (!decideOn(getOperation(), target, Phase::Kernels, [&](const target::Target &machine, NetworkIR &network) {
-          auto report = kernels::sizeNetwork(machine, network.plan);
-          if (report.ok())
-            writeSizes(getOperation(), network);
+    // Each round may put kernels in that only pass words on; a network settles in a few.
+    constexpr int kMostRounds = 4;
+    for (int round = 0, open = 1; open; ++round) {
+      bool ok = decideOn(getOperation(), target, Phase::Kernels, [&](const target::Target &machine, NetworkIR &network) {
+        auto report = kernels::sizeNetwork(machine, network.plan, round < kMostRounds);
+        if (!report.ok())
           return report.status();
-        }))
-      signalPassFailure();
+        open = !report->passes.empty() && round < kMostRounds;
+        if (open)
+          insertPasses(network, report->passes);
+        else
+          writeSizes(getOperation(), network);
+        return absl::OkStatus();
+      });
+      if (!ok)
+        return signalPassFailure();
+    }
   }
 };
 

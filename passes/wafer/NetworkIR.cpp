@@ -11,6 +11,8 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
 
+#include <map>
+
 using namespace mlir;
 
 namespace wsc::wafer {
@@ -213,6 +215,7 @@ private:
     m.channelsPerColumn = mapping.getColumn();
     m.columns = contraction ? kernels::ceilDiv(plan.spec.out.channels, mapping.getColumn()) : 1;
     m.fifoSamples = mapping.getFifo().vec();
+    m.streamed = mapping.getStreamed();
     if (int64_t(m.fifoSamples.size()) != components)
       return op.emitOpError("takes ") << components << " streams, its mapping has " << m.fifoSamples.size() << " FIFOs";
     const kernels::StreamLayout &layout = network.plan.streams[plan.spec.outStream].layout;
@@ -263,7 +266,7 @@ void writeSizes(func::FuncOp func, NetworkIR &network) {
   func->setAttr(WaferDialect::getRowsUsedAttrName(), builder.getI64IntegerAttr(network.plan.grid.rowsUsed));
   for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels)) {
     op.setMappingAttr(MappingAttr::get(op.getContext(), plan.mapping.channelsPerSlice, plan.mapping.channelsPerColumn,
-                                       plan.mapping.fifoSamples));
+                                       plan.mapping.fifoSamples, plan.mapping.streamed));
     op.setPredictedCyclesAttr(builder.getI64IntegerAttr(plan.predictedIntervalCycles));
   }
   for (auto [op, stream] : llvm::zip(network.streamOps, network.plan.streams)) {
@@ -271,6 +274,33 @@ void writeSizes(func::FuncOp func, NetworkIR &network) {
       setLayout(enter, stream.layout);
     else
       setLayout(cast<KernelOp>(op), stream.layout);
+  }
+}
+
+KernelOp createPass(OpBuilder &builder, Value stream, const Twine &name) {
+  OperationState state(stream.getLoc(), KernelOp::getOperationName());
+  state.addOperands(stream);
+  state.addTypes(stream.getType());
+  state.addAttribute("name", builder.getStringAttr(name));
+  state.addRegion();
+  auto kernel = cast<KernelOp>(builder.create(state));
+  Block &body = kernel.getBody().emplaceBlock();
+  OpBuilder inside = OpBuilder::atBlockEnd(&body);
+  YieldOp::create(inside, stream.getLoc(), body.addArgument(stream.getType(), stream.getLoc()));
+  return kernel;
+}
+
+void insertPasses(NetworkIR &network, ArrayRef<kernels::PassRequest> requests) {
+  std::map<int32_t, int> count; // of passes before each consumer, for names
+  for (const kernels::PassRequest &request : requests) {
+    KernelOp consumer = network.kernelOps[request.consumer];
+    Value stream = network.streamOps[request.stream]->getResult(0);
+    OpBuilder builder(consumer);
+    std::string name = (consumer.getName() + ".from." + network.plan.streams[request.stream].name).str();
+    if (int again = count[request.consumer]++)
+      name += "." + std::to_string(again);
+    KernelOp pass = createPass(builder, stream, name);
+    consumer->replaceUsesOfWith(stream, pass.getResult());
   }
 }
 

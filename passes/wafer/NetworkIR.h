@@ -3,7 +3,7 @@
 // Between wafer IR and the plan code generation works on: the one place that knows how attributes spell a plan.
 #pragma once
 
-#include "compiler/kernels/Spec.h"
+#include "compiler/kernels/MapNetwork.h"
 #include "dialects/wafer/Wafer.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -24,6 +24,10 @@ mlir::FailureOr<NetworkIR> readNetwork(mlir::func::FuncOp func, Phase phase);
 
 // Writes what the phase decides back: mapping, layout and predictions; rectangles; colours.
 void writeSizes(mlir::func::FuncOp func, NetworkIR &network);
+// A kernel that hands `stream` on unchanged.
+KernelOp createPass(mlir::OpBuilder &builder, mlir::Value stream, const llvm::Twine &name);
+// Puts a kernel that only passes words on between a stream and one of its consumers.
+void insertPasses(NetworkIR &network, llvm::ArrayRef<kernels::PassRequest> requests);
 void writePlaces(NetworkIR &network);
 void writeColours(NetworkIR &network);
 

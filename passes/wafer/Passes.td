@@ -26,6 +26,25 @@ def DecomposeReductions : Pass<"nn-decompose-reductions", "::mlir::func::FuncOp"
   let dependentDialects = ["::wsc::nn::NnDialect"];
 }
 
+def ShareConcats : Pass<"nn-share-concats", "::mlir::func::FuncOp"> {
+  let summary = "Build long concatenations on shorter ones";
+  let description = [{
+    Runs before kernels are formed, so that no kernel has to take in many streams. A concatenation whose first operands are those of an earlier one takes that one's
+    result; what still has more than four operands is cut into halves.
+
+    Before:
+
+        %a = nn.concat %x, %f axis 1 : …
+        %b = nn.concat %x, %f, %g axis 1 : …
+
+    After:
+
+        %a = nn.concat %x, %f axis 1 : …
+        %b = nn.concat %a, %g axis 1 : …
+  }];
+  let dependentDialects = ["::wsc::nn::NnDialect"];
+}
+
 def FormKernels : Pass<"wafer-form-kernels", "::mlir::func::FuncOp"> {
   let summary = "Gather layers into kernels";
   let description = [{

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// NumPy's .npy format, versions 1 to 3: magic, header length, a Python dictionary literal with descr, fortran_order and shape, then the elements.
+// NumPy's .npy format, versions 1 to 3: magic, header length, a Python dictionary literal with descr, fortran_order and
+// shape, then the elements.
 #include "runtime/session/TensorFile.h"
 
 #include "absl/strings/str_cat.h"
@@ -20,8 +21,8 @@ struct Descr {
   ElementType type;
   const char *name; // without the byte order
 };
-constexpr Descr kDescrs[] = {{ElementType::F32, "f4"}, {ElementType::F16, "f2"}, {ElementType::BF16, "V2"},
-                             {ElementType::I32, "i4"}, {ElementType::I64, "i8"}, {ElementType::U8, "u1"},
+constexpr Descr kDescrs[] = {{ElementType::F32, "f4"}, {ElementType::F16, "f2"},  {ElementType::BF16, "V2"},
+                             {ElementType::I32, "i4"}, {ElementType::I64, "i8"},  {ElementType::U8, "u1"},
                              {ElementType::I8, "i1"},  {ElementType::Bool, "b1"}, {ElementType::F64, "f8"}};
 
 // A scanner over the header's dictionary: only what NumPy writes.
@@ -63,7 +64,9 @@ public:
     return absl::OkStatus();
   }
 
-  absl::Status error(const std::string &what) const { return absl::InvalidArgumentError(absl::StrCat(where, ": ", what)); }
+  absl::Status error(const std::string &what) const {
+    return absl::InvalidArgumentError(absl::StrCat(where, ": ", what));
+  }
 
   std::string descr;
   bool fortranOrder = false;
@@ -167,11 +170,13 @@ absl::StatusOr<Tensor> parseNpy(std::string_view content, const std::string &whe
   const char order = header.descr.empty() ? ' ' : header.descr[0];
   const bool ordered = order == '<' || order == '>' || order == '|' || order == '=';
   const std::string name = ordered ? header.descr.substr(1) : header.descr;
-  const Descr *descr = std::find_if(std::begin(kDescrs), std::end(kDescrs), [&](const Descr &d) { return name == d.name; });
+  const Descr *descr =
+      std::find_if(std::begin(kDescrs), std::end(kDescrs), [&](const Descr &d) { return name == d.name; });
   if (name == "?")
     descr = &kDescrs[7];
   if (descr == std::end(kDescrs))
-    return header.error(absl::StrCat("element type '", header.descr, "' is not supported; use f2, f4, f8, i1, u1, i4, i8, b1 or V2 (bfloat16)"));
+    return header.error(absl::StrCat("element type '", header.descr,
+                                     "' is not supported; use f2, f4, f8, i1, u1, i4, i8, b1 or V2 (bfloat16)"));
   Tensor tensor;
   tensor.type.type = descr->type;
   tensor.type.shape = header.shape;
@@ -195,7 +200,8 @@ absl::StatusOr<Tensor> parseNpy(std::string_view content, const std::string &whe
 }
 
 std::string printNpy(const Tensor &tensor) {
-  const Descr *descr = std::find_if(std::begin(kDescrs), std::end(kDescrs), [&](const Descr &d) { return d.type == tensor.type.type; });
+  const Descr *descr =
+      std::find_if(std::begin(kDescrs), std::end(kDescrs), [&](const Descr &d) { return d.type == tensor.type.type; });
   const char *order = format::elementBytes(tensor.type.type) == 1 ? "|" : "<";
   std::string header = absl::StrCat("{'descr': '", order, descr->name, "', 'fortran_order': False, 'shape': (");
   for (size_t d = 0; d < tensor.type.shape.size(); ++d)

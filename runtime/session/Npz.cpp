@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// .npz archives: a zip with one .npy per array. Written without compression and with a fixed date, so that equal arrays give equal files.
+// .npz archives: a zip with one .npy per array. Written without compression and with a fixed date, so that equal arrays
+// give equal files.
 #include "runtime/session/TensorFile.h"
 
 #include "absl/strings/str_cat.h"
@@ -89,7 +90,8 @@ absl::Status writeNpz(std::span<const Tensor> tensors, const std::string &path) 
     contents.push_back(printNpy(tensor));
     zip_source_t *source = zip_source_buffer(archive->get(), contents.back().data(), contents.back().size(), 0);
     const zip_int64_t index =
-        source ? zip_file_add(archive->get(), absl::StrCat(tensor.type.name, ".npy").c_str(), source, ZIP_FL_ENC_UTF_8) : -1;
+        source ? zip_file_add(archive->get(), absl::StrCat(tensor.type.name, ".npy").c_str(), source, ZIP_FL_ENC_UTF_8)
+               : -1;
     if (index < 0) {
       const std::string text = zip_strerror(archive->get());
       if (source)

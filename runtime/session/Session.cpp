@@ -25,7 +25,8 @@ struct Session::Impl {
 
   absl::Status checkEntry(int entry) const {
     if (entry < 0 || entry >= int(executable.entries.size()))
-      return absl::InvalidArgumentError(absl::StrCat("entry ", entry, " does not exist; ", path, " has ", executable.entries.size()));
+      return absl::InvalidArgumentError(
+          absl::StrCat("entry ", entry, " does not exist; ", path, " has ", executable.entries.size()));
     return absl::OkStatus();
   }
 
@@ -40,12 +41,14 @@ struct Session::Impl {
         ++runs;
       }
     if (runs != 1)
-      return absl::UnimplementedError(absl::StrCat("entry ", executable.entries[entry].name, " runs ", runs,
-                                                   " configurations one after another; timing and replay know entries that run one"));
+      return absl::UnimplementedError(
+          absl::StrCat("entry ", executable.entries[entry].name, " runs ", runs,
+                       " configurations one after another; timing and replay know entries that run one"));
     return configuration;
   }
 
-  absl::StatusOr<std::vector<emulator::HostTensor>> gather(int entry, const std::map<std::string, Tensor> &inputs) const;
+  absl::StatusOr<std::vector<emulator::HostTensor>> gather(int entry,
+                                                           const std::map<std::string, Tensor> &inputs) const;
   std::vector<Tensor> label(int entry, std::vector<emulator::HostTensor> outputs) const;
   absl::StatusOr<int> findState(const std::string &name) const;
 };
@@ -84,7 +87,8 @@ std::string difference(const std::vector<std::byte> &engine, const std::vector<s
   const auto at = std::mismatch(engine.begin(), engine.end(), scalar.begin());
   if (at.first == engine.end())
     return "";
-  return absl::StrCat("byte ", at.first - engine.begin(), " is ", int(*at.first), " in the engine, ", int(*at.second), " in the interpreter");
+  return absl::StrCat("byte ", at.first - engine.begin(), " is ", int(*at.first), " in the engine, ", int(*at.second),
+                      " in the interpreter");
 }
 
 absl::Status replayCore(const Executable &executable, const Role &role, const emulator::CoreEngine::CoreTrace &trace) {
@@ -94,14 +98,17 @@ absl::Status replayCore(const Executable &executable, const Role &role, const em
   for (size_t q = 0; q < role.queues.size(); ++q)
     if (!role.queues[q].output)
       received[q] = trace.queueWords[q];
-  absl::StatusOr<emulator::CoreRun> run = emulator::interpretCore(executable, role, trace.index, {trace.buffersBefore}, received);
+  absl::StatusOr<emulator::CoreRun> run =
+      emulator::interpretCore(executable, role, trace.index, {trace.buffersBefore}, received);
   if (!run.ok())
     return absl::Status(run.status().code(), absl::StrCat(where, std::string(run.status().message())));
   for (size_t q = 0; q < role.queues.size(); ++q) {
-    const std::string found = role.queues[q].output ? difference(trace.queueWords[q], run->queueWords[q]) : difference({}, run->queueWords[q]);
+    const std::string found = role.queues[q].output ? difference(trace.queueWords[q], run->queueWords[q])
+                                                    : difference({}, run->queueWords[q]);
     if (!found.empty())
-      return absl::DataLossError(absl::StrCat(where, role.queues[q].output ? "words sent on queue " : "words left on queue ", q, " (colour ",
-                                              int(role.queues[q].colour), ") differ: ", found));
+      return absl::DataLossError(absl::StrCat(where,
+                                              role.queues[q].output ? "words sent on queue " : "words left on queue ",
+                                              q, " (colour ", int(role.queues[q].colour), ") differ: ", found));
   }
   for (size_t b = 0; b < role.buffers.size(); ++b)
     if (const std::string found = difference(trace.buffersAfter[b], run->image.buffers[b]); !found.empty())
@@ -111,26 +118,30 @@ absl::Status replayCore(const Executable &executable, const Role &role, const em
 
 } // namespace
 
-absl::StatusOr<std::vector<emulator::HostTensor>> Session::Impl::gather(int number, const std::map<std::string, Tensor> &inputs) const {
+absl::StatusOr<std::vector<emulator::HostTensor>>
+Session::Impl::gather(int number, const std::map<std::string, Tensor> &inputs) const {
   if (absl::Status status = checkEntry(number); !status.ok())
     return status;
   const Entry &entry = executable.entries[number];
   for (const auto &[name, tensor] : inputs)
-    if (std::none_of(entry.inputs.begin(), entry.inputs.end(), [&, n = name](const TensorType &type) { return type.name == n; }))
+    if (std::none_of(entry.inputs.begin(), entry.inputs.end(),
+                     [&, n = name](const TensorType &type) { return type.name == n; }))
       return absl::InvalidArgumentError(
           absl::StrCat("entry ", entry.name, " has no input ", name, "; its inputs are ", listNames(entry.inputs)));
   std::vector<emulator::HostTensor> result;
   for (const TensorType &type : entry.inputs) {
     auto found = inputs.find(type.name);
     if (found == inputs.end())
-      return absl::InvalidArgumentError(
-          absl::StrCat("input ", type.name, " of entry ", entry.name, " is not given; the inputs are ", listNames(entry.inputs)));
+      return absl::InvalidArgumentError(absl::StrCat("input ", type.name, " of entry ", entry.name,
+                                                     " is not given; the inputs are ", listNames(entry.inputs)));
     const Tensor &tensor = found->second;
     if (tensor.type.type != type.type || tensor.type.shape != type.shape)
-      return absl::InvalidArgumentError(absl::StrCat("input ", type.name, " is ", describe(tensor.type), ", entry ", entry.name, " takes ", describe(type)));
+      return absl::InvalidArgumentError(absl::StrCat("input ", type.name, " is ", describe(tensor.type), ", entry ",
+                                                     entry.name, " takes ", describe(type)));
     const int64_t bytes = type.elements() * elementBytes(type.type);
     if (int64_t(tensor.bytes.size()) != bytes)
-      return absl::InvalidArgumentError(absl::StrCat("input ", type.name, " has ", tensor.bytes.size(), " bytes, ", describe(type), " needs ", bytes));
+      return absl::InvalidArgumentError(absl::StrCat("input ", type.name, " has ", tensor.bytes.size(), " bytes, ",
+                                                     describe(type), " needs ", bytes));
     result.push_back({tensor.bytes});
   }
   return result;
@@ -190,7 +201,8 @@ absl::StatusOr<int> Session::findEntry(const std::string &name) const {
       return int(e);
     absl::StrAppend(&known, known.empty() ? "" : ", ", entries[e].name);
   }
-  return absl::NotFoundError(absl::StrCat("no entry ", wanted, "; ", impl->path, " has: ", known.empty() ? "none" : known));
+  return absl::NotFoundError(
+      absl::StrCat("no entry ", wanted, "; ", impl->path, " has: ", known.empty() ? "none" : known));
 }
 
 absl::StatusOr<std::vector<Tensor>> Session::run(int entry, const std::map<std::string, Tensor> &inputs) {
@@ -232,7 +244,8 @@ absl::Status Session::writeState(const std::string &name, const Tensor &value) {
     return state.status();
   const TensorType &type = impl->executable.states[*state].tensor;
   if (value.type.type != type.type || value.type.shape != type.shape)
-    return absl::InvalidArgumentError(absl::StrCat("state variable ", name, " is ", describe(type), ", not ", describe(value.type)));
+    return absl::InvalidArgumentError(
+        absl::StrCat("state variable ", name, " is ", describe(type), ", not ", describe(value.type)));
   return impl->engine->writeState(*state, {value.bytes});
 }
 

@@ -81,7 +81,8 @@ absl::StatusOr<std::vector<Tensor>> readTensorFolder(const std::string &folder, 
   for (int k = 0;; ++k) {
     std::string path;
     for (const char *end : {".pb", ".npy"})
-      if (std::string candidate = absl::StrCat(folder, "/", prefix, "_", k, end); std::filesystem::exists(candidate, code)) {
+      if (std::string candidate = absl::StrCat(folder, "/", prefix, "_", k, end);
+          std::filesystem::exists(candidate, code)) {
         path = candidate;
         break;
       }

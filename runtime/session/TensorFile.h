@@ -2,8 +2,9 @@
 // Tensors in files: NumPy's .npy and .npz, ONNX's TensorProto (.pb), and folders of the ONNX backend tests' layout
 // (input_K.pb, output_K.pb; .npy in their place is read too).
 //
-// All element types of format::ElementType are read and written; NumPy has no bfloat16: it is stored as two-byte void ("V2"), as ml_dtypes does.
-// Files are not trusted: sizes are checked against the file before anything is allocated. Writers use a temporary name and rename it.
+// All element types of format::ElementType are read and written; NumPy has no bfloat16: it is stored as two-byte void
+// ("V2"), as ml_dtypes does. Files are not trusted: sizes are checked against the file before anything is allocated.
+// Writers use a temporary name and rename it.
 #pragma once
 
 #include "runtime/session/Session.h"

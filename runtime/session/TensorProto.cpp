@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// ONNX's TensorProto, read and written on the protobuf wire format itself: a message is a list of (field number, wire type, value), unknown fields are skipped.
-// Field numbers are those of onnx.proto's TensorProto.
+// ONNX's TensorProto, read and written on the protobuf wire format itself: a message is a list of (field number, wire
+// type, value), unknown fields are skipped. Field numbers are those of onnx.proto's TensorProto.
 #include "runtime/session/TensorFile.h"
 
 #include "absl/strings/str_cat.h"
@@ -13,17 +13,32 @@ using format::ElementType;
 
 namespace {
 
-enum Field { Dims = 1, DataType = 2, FloatData = 4, Int32Data = 5, StringData = 6, Int64Data = 7, Name = 8, RawData = 9, DoubleData = 10, Uint64Data = 11, ExternalData = 13, DataLocation = 14 };
+enum Field {
+  Dims = 1,
+  DataType = 2,
+  FloatData = 4,
+  Int32Data = 5,
+  StringData = 6,
+  Int64Data = 7,
+  Name = 8,
+  RawData = 9,
+  DoubleData = 10,
+  Uint64Data = 11,
+  ExternalData = 13,
+  DataLocation = 14
+};
 enum Wire { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 };
 
 struct OnnxType {
   ElementType type;
   int number;
 };
-constexpr OnnxType kTypes[] = {{ElementType::F32, 1}, {ElementType::U8, 2},   {ElementType::I8, 3},  {ElementType::I32, 6}, {ElementType::I64, 7},
-                               {ElementType::Bool, 9}, {ElementType::F16, 10}, {ElementType::F64, 11}, {ElementType::BF16, 16}};
-constexpr const char *kOnnxNames[] = {"UNDEFINED", "FLOAT",  "UINT8",   "INT8",   "UINT16", "INT16",  "INT32",     "INT64",     "STRING",
-                                      "BOOL",      "FLOAT16", "DOUBLE", "UINT32", "UINT64", "COMPLEX64", "COMPLEX128", "BFLOAT16"};
+constexpr OnnxType kTypes[] = {{ElementType::F32, 1},  {ElementType::U8, 2},   {ElementType::I8, 3},
+                               {ElementType::I32, 6},  {ElementType::I64, 7},  {ElementType::Bool, 9},
+                               {ElementType::F16, 10}, {ElementType::F64, 11}, {ElementType::BF16, 16}};
+constexpr const char *kOnnxNames[] = {"UNDEFINED", "FLOAT",  "UINT8",     "INT8",       "UINT16",  "INT16",
+                                      "INT32",     "INT64",  "STRING",    "BOOL",       "FLOAT16", "DOUBLE",
+                                      "UINT32",    "UINT64", "COMPLEX64", "COMPLEX128", "BFLOAT16"};
 
 class Scanner {
 public:
@@ -168,7 +183,9 @@ void putTag(Field field, Wire wire, std::string &out) { putVarint(uint64_t(field
 } // namespace
 
 absl::StatusOr<Tensor> parseTensorProto(std::string_view content, const std::string &where) {
-  const auto error = [&](const std::string &what) { return absl::InvalidArgumentError(absl::StrCat(where, ": ", what)); };
+  const auto error = [&](const std::string &what) {
+    return absl::InvalidArgumentError(absl::StrCat(where, ": ", what));
+  };
   Raw raw;
   if (!scanMessage(content, raw))
     return error("not a TensorProto (the wire format is broken)");
@@ -181,7 +198,10 @@ absl::StatusOr<Tensor> parseTensorProto(std::string_view content, const std::str
       known = true;
     }
   if (!known || raw.hasStrings)
-    return error(absl::StrCat("TensorProto of type ", raw.hasStrings ? "STRING" : raw.dataType < std::size(kOnnxNames) ? kOnnxNames[raw.dataType] : "unknown",
+    return error(absl::StrCat("TensorProto of type ",
+                              raw.hasStrings                         ? "STRING"
+                              : raw.dataType < std::size(kOnnxNames) ? kOnnxNames[raw.dataType]
+                                                                     : "unknown",
                               " (", raw.dataType, ") is not supported"));
   if (raw.isExternal)
     return error("external data is not read; store the tensor in the file itself");
@@ -202,7 +222,8 @@ absl::StatusOr<Tensor> parseTensorProto(std::string_view content, const std::str
     return tensor;
   }
   if (raw.numbers.size() != elements)
-    return error(absl::StrCat(describe(tensor.type), " needs ", elements, " elements, the typed data holds ", raw.numbers.size()));
+    return error(absl::StrCat(describe(tensor.type), " needs ", elements, " elements, the typed data holds ",
+                              raw.numbers.size()));
   tensor.bytes.resize(bytes);
   for (size_t i = 0; i < elements; ++i) {
     const uint64_t number = tensor.type.type == ElementType::Bool ? raw.numbers[i] != 0 : raw.numbers[i];

@@ -39,8 +39,8 @@ absl::Status readInput(const Entry &entry, const std::string &text, Inputs &inpu
   const std::string path = named ? text.substr(equals + 1) : text;
   if (!isNpz(path)) {
     if (!named && entry.inputs.size() != 1)
-      return absl::InvalidArgumentError(
-          absl::StrCat("--input ", text, ": entry ", entry.name, " has ", entry.inputs.size(), " inputs; say which with NAME=FILE"));
+      return absl::InvalidArgumentError(absl::StrCat("--input ", text, ": entry ", entry.name, " has ",
+                                                     entry.inputs.size(), " inputs; say which with NAME=FILE"));
     absl::StatusOr<Tensor> tensor = readTensor(path);
     if (!tensor.ok())
       return tensor.status();
@@ -97,11 +97,14 @@ std::vector<std::string> dataSetFolders(const std::string &folder) {
   return folders;
 }
 
-absl::StatusOr<Inputs> matchTensors(std::vector<Tensor> tensors, const std::vector<TensorType> &types, const std::string &where) {
+absl::StatusOr<Inputs> matchTensors(std::vector<Tensor> tensors, const std::vector<TensorType> &types,
+                                    const std::string &where) {
   if (tensors.size() != types.size())
-    return absl::InvalidArgumentError(absl::StrCat(where, ": ", tensors.size(), " tensors, the entry has ", types.size()));
+    return absl::InvalidArgumentError(
+        absl::StrCat(where, ": ", tensors.size(), " tensors, the entry has ", types.size()));
   const auto known = [&](const Tensor &tensor) {
-    return std::any_of(types.begin(), types.end(), [&](const TensorType &type) { return type.name == tensor.type.name; });
+    return std::any_of(types.begin(), types.end(),
+                       [&](const TensorType &type) { return type.name == tensor.type.name; });
   };
   const bool byName = std::all_of(tensors.begin(), tensors.end(), known);
   Inputs inputs;
@@ -126,8 +129,9 @@ absl::StatusOr<SampleSource> SampleSource::create(const Entry &entry, const Opti
       source.samples = int(source.dataSets.size());
   } else {
     if (options.inputs.empty() && !entry.inputs.empty())
-      return absl::InvalidArgumentError(absl::StrCat("entry ", entry.name, " takes ", entry.inputs.size(),
-                                                     " inputs; give them with --input, --data or --random, or ask for --timing-only"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("entry ", entry.name, " takes ", entry.inputs.size(),
+                       " inputs; give them with --input, --data or --random, or ask for --timing-only"));
     for (const std::string &text : options.inputs)
       if (absl::Status status = readInput(entry, text, source.fixed); !status.ok())
         return status;

@@ -9,37 +9,56 @@
 namespace wsc::run {
 
 int parseOptions(int argc, char **argv, Options &options) {
-  CLI::App app("Example:\n  wsc-run model.wse --input x=x.npy --output results\n\nExecutes a wafer executable on the emulator: results, wafer cycles, utilisation.",
+  CLI::App app("Example:\n  wsc-run model.wse --input x=x.npy --output results\n\nExecutes a wafer executable on the "
+               "emulator: results, wafer cycles, utilisation.",
                "wsc-run");
   app.add_option("MODEL", options.model, "the .wse file")->required();
-  auto *input = app.add_option("--input", options.inputs, "an input from a .npy, .npz or .pb file; FILE alone if there is one input, or for a .npz with all")
-                    ->type_name("NAME=FILE")
-                    ->take_all()
-                    ->expected(1)
-                    ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  auto *random = app.add_option("--random", options.random, "seeded inputs: floats in [-1, 1), integers in 0..15")->type_name("SEED");
-  auto *data = app.add_option("--data", options.data, "a data set (input_K.pb), or a folder with test_data_set_0, 1, ...")->type_name("DIR");
-  auto *output = app.add_option("--output", options.output, "write results to a folder as .npy, or to one .npz")->type_name("DIR|FILE.npz");
-  app.add_option("--engine", options.engine, "how values are computed")->check(CLI::IsMember({"core"}))->capture_default_str();
+  auto *input =
+      app.add_option("--input", options.inputs,
+                     "an input from a .npy, .npz or .pb file; FILE alone if there is one input, or for a .npz with all")
+          ->type_name("NAME=FILE")
+          ->take_all()
+          ->expected(1)
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  auto *random = app.add_option("--random", options.random, "seeded inputs: floats in [-1, 1), integers in 0..15")
+                     ->type_name("SEED");
+  auto *data =
+      app.add_option("--data", options.data, "a data set (input_K.pb), or a folder with test_data_set_0, 1, ...")
+          ->type_name("DIR");
+  auto *output = app.add_option("--output", options.output, "write results to a folder as .npy, or to one .npz")
+                     ->type_name("DIR|FILE.npz");
+  app.add_option("--engine", options.engine, "how values are computed")
+      ->check(CLI::IsMember({"core"}))
+      ->capture_default_str();
   app.add_flag("--timing-only", options.timingOnly, "cycles without values");
   app.add_option("--entry", options.entry, "entry point (default: the only one, or main)")->type_name("NAME");
   auto *stateIn = app.add_option("--state-in", options.stateIn, "state variables to begin with")->type_name("FILE.npz");
-  auto *stateOut = app.add_option("--state-out", options.stateOut, "write the state variables at the end")->type_name("FILE.npz");
-  auto *replay = app.add_option("--replay", options.replay, "re-execute N random cores with the scalar interpreter and compare bit by bit")
+  auto *stateOut =
+      app.add_option("--state-out", options.stateOut, "write the state variables at the end")->type_name("FILE.npz");
+  auto *replay = app.add_option("--replay", options.replay,
+                                "re-execute N random cores with the scalar interpreter and compare bit by bit")
                      ->check(CLI::Range(1, 1000000))
                      ->type_name("N");
   app.add_option("--samples", options.samples, "stream N samples (default 1, with --data all its sets)")
       ->check(CLI::Range(1, 1000000))
       ->type_name("N");
   app.add_option("--stats", options.stats, "counters as JSON")->type_name("FILE.json");
-  auto *verify = app.add_option("--verify", options.verify, "compare with output_K.pb of a data set, or of test_data_set_K for sample K")->type_name("DIR");
-  auto *rtol = app.add_option("--rtol", options.rtol, "relative tolerance of --verify")->check(CLI::NonNegativeNumber)->capture_default_str();
-  auto *atol = app.add_option("--atol", options.atol, "absolute tolerance of --verify")->check(CLI::NonNegativeNumber)->capture_default_str();
-  app.add_option("--threads", options.threads, "host threads (default: all); results never depend on it")->check(CLI::Range(1, 4096))->type_name("N");
+  auto *verify = app.add_option("--verify", options.verify,
+                                "compare with output_K.pb of a data set, or of test_data_set_K for sample K")
+                     ->type_name("DIR");
+  auto *rtol = app.add_option("--rtol", options.rtol, "relative tolerance of --verify")
+                   ->check(CLI::NonNegativeNumber)
+                   ->capture_default_str();
+  auto *atol = app.add_option("--atol", options.atol, "absolute tolerance of --verify")
+                   ->check(CLI::NonNegativeNumber)
+                   ->capture_default_str();
+  app.add_option("--threads", options.threads, "host threads (default: all); results never depend on it")
+      ->check(CLI::Range(1, 4096))
+      ->type_name("N");
   app.add_flag("--quiet", options.quiet, "no summary, no progress");
   app.add_flag("-v,--verbose", options.verbose, "also a table of kernels");
-  app.set_version_flag("--version",
-                       "wsc " WSC_VERSION ", MLIR " WSC_MLIR_VERSION ", format " + std::to_string(format::kFormatVersion));
+  app.set_version_flag("--version", "wsc " WSC_VERSION ", MLIR " WSC_MLIR_VERSION ", format " +
+                                        std::to_string(format::kFormatVersion));
   app.failure_message([](const CLI::App *, const CLI::Error &error) {
     return "error: " + format::printable(error.what()) + "\nnote: wsc-run --help lists the options\n";
   });

@@ -29,7 +29,8 @@ absl::Status writeResults(const std::vector<std::vector<Tensor>> &results, const
     std::string file = tensor.type.name; // ONNX names may hold slashes
     std::replace(file.begin(), file.end(), '/', '_');
     if (!files.insert(file).second)
-      return absl::InvalidArgumentError(absl::StrCat(output, ": two outputs would be named ", file, ".npy; write a .npz"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(output, ": two outputs would be named ", file, ".npy; write a .npz"));
     if (absl::Status status = writeTensor(tensor, absl::StrCat(output, "/", file, ".npy")); !status.ok())
       return status;
   }

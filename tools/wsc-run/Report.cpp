@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The closing summary and the JSON of --stats. Field names are those of CLI.md in the project's conventions; unknown numbers are null.
+// The closing summary and the JSON of --stats. Field names are those of CLI.md in the project's conventions; unknown
+// numbers are null.
 #include "tools/wsc-run/Run.h"
 
 #include "runtime/format/Disassembly.h"
@@ -40,8 +41,9 @@ std::string kernelJson(const Report &report, size_t k) {
   std::string layers;
   for (const std::string &layer : kernel.layers)
     absl::StrAppend(&layers, layers.empty() ? "" : ", ", quote(layer));
-  std::string text = absl::StrCat("{\"name\": ", quote(kernel.name), ", \"layers\": [", layers, "], \"macs\": ", kernel.macs,
-                                  ", \"predicted_interval_cycles\": ", kernel.predictedIntervalCycles);
+  std::string text =
+      absl::StrCat("{\"name\": ", quote(kernel.name), ", \"layers\": [", layers, "], \"macs\": ", kernel.macs,
+                   ", \"predicted_interval_cycles\": ", kernel.predictedIntervalCycles);
   if (report.timing && k < report.timing->kernels.size()) {
     const emulator::KernelTiming &timing = report.timing->kernels[k];
     absl::StrAppend(&text, ", \"busy_cycles\": ", timing.busyCycles, ", \"interval_cycles\": ", timing.intervalCycles,
@@ -70,23 +72,28 @@ std::string summary(const Report &report, bool verbose) {
   if (report.timing) {
     const emulator::TimingResult &timing = *report.timing;
     const double hertz = report.executable->target.clockGHz * 1e9;
-    absl::StrAppendFormat(&text, "latency      %d cycles (%.4g ms)\n", timing.latencyCycles, double(timing.latencyCycles) / hertz * 1e3);
+    absl::StrAppendFormat(&text, "latency      %d cycles (%.4g ms)\n", timing.latencyCycles,
+                          double(timing.latencyCycles) / hertz * 1e3);
     absl::StrAppendFormat(&text, "interval     %d cycles (%.6g samples/s at %g GHz)\n", timing.intervalCycles,
-                          timing.intervalCycles > 0 ? hertz / double(timing.intervalCycles) : 0.0, report.executable->target.clockGHz);
-    absl::StrAppendFormat(&text, "utilisation  %.2f %% of %s's multiply-adds\n", 100 * timing.computeUtilisation, report.executable->target.name);
+                          timing.intervalCycles > 0 ? hertz / double(timing.intervalCycles) : 0.0,
+                          report.executable->target.clockGHz);
+    absl::StrAppendFormat(&text, "utilisation  %.2f %% of %s's multiply-adds\n", 100 * timing.computeUtilisation,
+                          report.executable->target.name);
     absl::StrAppend(&text, "bottleneck   ", printable(timing.bottleneck), "\n");
   } else {
     absl::StrAppend(&text, "cycles       unknown: ", printable(report.timingUnknown), "\n");
   }
   if (report.ranValues)
-    absl::StrAppendFormat(&text, "emulation    %d samples, %.4g s per sample, loaded in %.4g s\n", report.samples, report.secondsPerSample,
-                          report.loadSeconds);
+    absl::StrAppendFormat(&text, "emulation    %d samples, %.4g s per sample, loaded in %.4g s\n", report.samples,
+                          report.secondsPerSample, report.loadSeconds);
   if (verbose && report.timing && report.configuration) {
-    absl::StrAppendFormat(&text, "%-32s %12s %12s %12s %12s %12s\n", "kernel", "busy", "interval", "predicted", "waits words", "waits room");
+    absl::StrAppendFormat(&text, "%-32s %12s %12s %12s %12s %12s\n", "kernel", "busy", "interval", "predicted",
+                          "waits words", "waits room");
     for (size_t k = 0; k < report.timing->kernels.size(); ++k) {
       const emulator::KernelTiming &timing = report.timing->kernels[k];
-      absl::StrAppendFormat(&text, "%-32s %12d %12d %12d %12d %12d\n", printable(report.configuration->kernels[k].name), timing.busyCycles,
-                            timing.intervalCycles, report.configuration->kernels[k].predictedIntervalCycles, timing.waitWordsCycles,
+      absl::StrAppendFormat(&text, "%-32s %12d %12d %12d %12d %12d\n", printable(report.configuration->kernels[k].name),
+                            timing.busyCycles, timing.intervalCycles,
+                            report.configuration->kernels[k].predictedIntervalCycles, timing.waitWordsCycles,
                             timing.waitRoomCycles);
     }
   }
@@ -100,20 +107,25 @@ std::string statsJson(const Report &report) {
   std::string done;
   for (size_t k = 0; report.timing && k < report.timing->sampleDone.size(); ++k)
     absl::StrAppend(&done, k ? ", " : "", report.timing->sampleDone[k]);
-  return absl::StrCat(
-      "{\n  \"engine\": ", quote(report.engine), ",\n  \"threads\": ", report.threads, ",\n  \"samples\": ", report.samples,
-      ",\n  \"latency_cycles\": ", cycles(report, &emulator::TimingResult::latencyCycles),
-      ",\n  \"interval_cycles\": ", cycles(report, &emulator::TimingResult::intervalCycles), ",\n  \"sample_done_cycles\": [", done,
-      "],\n  \"macs\": ", report.counters.macs, ",\n  \"cores_fma\": ", report.counters.coresFma,
-      absl::StrFormat(",\n  \"load_seconds\": %.6f", report.loadSeconds),
-      report.ranValues ? absl::StrFormat(",\n  \"wall_seconds_per_sample\": %.6f", report.secondsPerSample)
-                       : std::string(",\n  \"wall_seconds_per_sample\": null"),
-      ",\n  \"peak_rss_bytes\": ", peakBytes(),
-      report.timing ? absl::StrFormat(",\n  \"utilisation\": %.6f", report.timing->computeUtilisation) : std::string(",\n  \"utilisation\": null"),
-      ",\n  \"bottleneck\": ", report.timing ? quote(report.timing->bottleneck) : std::string("null"), ",\n  \"kernels\": [", kernels,
-      "],\n  \"links\": {\"max_words\": ", cycles(report, &emulator::TimingResult::maxLinkWords),
-      ", \"max_name\": ", report.timing ? quote(report.timing->maxLinkName) : std::string("null"),
-      ", \"word_hops\": ", cycles(report, &emulator::TimingResult::linkWordHops), "},\n  \"stalls\": ", stallsJson(report), "\n}\n");
+  return absl::StrCat("{\n  \"engine\": ", quote(report.engine), ",\n  \"threads\": ", report.threads,
+                      ",\n  \"samples\": ", report.samples,
+                      ",\n  \"latency_cycles\": ", cycles(report, &emulator::TimingResult::latencyCycles),
+                      ",\n  \"interval_cycles\": ", cycles(report, &emulator::TimingResult::intervalCycles),
+                      ",\n  \"sample_done_cycles\": [", done, "],\n  \"macs\": ", report.counters.macs,
+                      ",\n  \"cores_fma\": ", report.counters.coresFma,
+                      absl::StrFormat(",\n  \"load_seconds\": %.6f", report.loadSeconds),
+                      report.ranValues
+                          ? absl::StrFormat(",\n  \"wall_seconds_per_sample\": %.6f", report.secondsPerSample)
+                          : std::string(",\n  \"wall_seconds_per_sample\": null"),
+                      ",\n  \"peak_rss_bytes\": ", peakBytes(),
+                      report.timing ? absl::StrFormat(",\n  \"utilisation\": %.6f", report.timing->computeUtilisation)
+                                    : std::string(",\n  \"utilisation\": null"),
+                      ",\n  \"bottleneck\": ", report.timing ? quote(report.timing->bottleneck) : std::string("null"),
+                      ",\n  \"kernels\": [", kernels,
+                      "],\n  \"links\": {\"max_words\": ", cycles(report, &emulator::TimingResult::maxLinkWords),
+                      ", \"max_name\": ", report.timing ? quote(report.timing->maxLinkName) : std::string("null"),
+                      ", \"word_hops\": ", cycles(report, &emulator::TimingResult::linkWordHops),
+                      "},\n  \"stalls\": ", stallsJson(report), "\n}\n");
 }
 
 } // namespace wsc::run

@@ -48,7 +48,8 @@ public:
       std::fputs(summary(report, options.verbose).c_str(), stdout);
     if (failedComparisons > 0)
       return absl::DataLossError(absl::StrCat("--verify ", options.verify, ": ", failedComparisons, " of ", comparisons,
-                                              " outputs differ by more than --rtol ", options.rtol, " and --atol ", options.atol));
+                                              " outputs differ by more than --rtol ", options.rtol, " and --atol ",
+                                              options.atol));
     return absl::OkStatus();
   }
 
@@ -86,7 +87,8 @@ private:
     report.samples = source->count();
     report.ranValues = true;
     report.results = wanted.outputs;
-    const std::vector<std::string> expected = options.verify.empty() ? std::vector<std::string>() : dataSetFolders(options.verify);
+    const std::vector<std::string> expected =
+        options.verify.empty() ? std::vector<std::string>() : dataSetFolders(options.verify);
     std::vector<std::vector<Tensor>> results;
     double seconds = 0;
     for (int k = 0; k < source->count(); ++k) {
@@ -100,7 +102,8 @@ private:
       seconds += secondsSince(start);
       progress(k + 1, source->count());
       if (!expected.empty())
-        if (absl::Status status = compare(*outputs, expected[size_t(k) % expected.size()], k, source->count()); !status.ok())
+        if (absl::Status status = compare(*outputs, expected[size_t(k) % expected.size()], k, source->count());
+            !status.ok())
           return status;
       if (!options.output.empty())
         results.push_back(*std::move(outputs));
@@ -125,11 +128,13 @@ private:
     absl::StatusOr<std::vector<Tensor>> tensors = readTensorFolder(folder, "output");
     if (!tensors.ok())
       return tensors.status();
-    absl::StatusOr<Inputs> expected = matchTensors(*std::move(tensors), session->executable().entries[entry].outputs, folder);
+    absl::StatusOr<Inputs> expected =
+        matchTensors(*std::move(tensors), session->executable().entries[entry].outputs, folder);
     if (!expected.ok())
       return expected.status();
     for (const Tensor &output : outputs) {
-      absl::StatusOr<Comparison> result = compareTensors(output, expected->at(output.type.name), options.rtol, options.atol);
+      absl::StatusOr<Comparison> result =
+          compareTensors(output, expected->at(output.type.name), options.rtol, options.atol);
       if (!result.ok())
         return result.status();
       ++comparisons;
@@ -167,7 +172,8 @@ private:
     if (!all.ok())
       return all.status();
     if (all->empty())
-      return absl::InvalidArgumentError(absl::StrCat("--state-out ", options.stateOut, ": ", options.model, " has no state variables"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("--state-out ", options.stateOut, ": ", options.model, " has no state variables"));
     return writeNpz(*all, options.stateOut);
   }
 

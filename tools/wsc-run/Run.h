@@ -51,7 +51,8 @@ private:
 // Folders of a data set: `folder` itself, or its test_data_set_0, 1, …
 std::vector<std::string> dataSetFolders(const std::string &folder);
 // Matches tensors read from a data set with an entry's: by name if all names fit, else by place.
-absl::StatusOr<Inputs> matchTensors(std::vector<Tensor> tensors, const std::vector<format::TensorType> &types, const std::string &where);
+absl::StatusOr<Inputs> matchTensors(std::vector<Tensor> tensors, const std::vector<format::TensorType> &types,
+                                    const std::string &where);
 // Seeded elements: floats in [-1, 1), integers in 0 … 15, booleans.
 Tensor randomTensor(const format::TensorType &type, uint64_t seed);
 
@@ -61,8 +62,8 @@ absl::Status writeResults(const std::vector<std::vector<Tensor>> &results, const
 struct Comparison {
   std::string name;
   double largestError = 0, expected = 0, got = 0, relativeL2 = 0;
-  int64_t place = -1;   // row-major element of the largest excess over the tolerance
-  int64_t outside = 0;  // elements with |got − expected| > atol + rtol·|expected|
+  int64_t place = -1;  // row-major element of the largest excess over the tolerance
+  int64_t outside = 0; // elements with |got − expected| > atol + rtol·|expected|
   bool passed() const { return outside == 0; }
 };
 // Error: different shapes.

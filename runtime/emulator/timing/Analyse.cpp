@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// analyseTiming: runs the simulation until the time between samples repeats, and holds it against the bounds that the simulation
-// does not see (words over a link, words through the I/O ports). The largest says what the bottleneck is.
+// analyseTiming: runs the simulation until the time between samples repeats, and holds it against the bounds that the
+// simulation does not see (words over a link, words through the I/O ports). The largest says what the bottleneck is.
 #include "runtime/emulator/Timing.h"
 
 #include "runtime/emulator/timing/Links.h"
@@ -24,7 +24,8 @@ constexpr int kMostSamples = 64;
 constexpr int kEqualDifferences = 3;
 constexpr int kLongestPattern = 6;
 
-// The steady interval if the last differences repeat with some period, else -1. A period p must be seen twice, p = 1 three times.
+// The steady interval if the last differences repeat with some period, else -1. A period p must be seen twice, p = 1
+// three times.
 int64_t periodicInterval(const std::vector<int64_t> &done) {
   const auto n = int(done.size());
   const auto difference = [&](int i) { return done[n - 1 - i] - done[n - 2 - i]; }; // 0: the latest
@@ -116,7 +117,8 @@ private:
     }
   }
 
-  // What a thread needs for a sample when it never waits; the cores of a unit that send one after another need it together.
+  // What a thread needs for a sample when it never waits; the cores of a unit that send one after another need it
+  // together.
   int64_t alone(const Process &process) const {
     const Unit &unit = model.units[process.unit];
     const ThreadProgram &program = model.program(process);
@@ -129,7 +131,9 @@ private:
         times.pop_back();
       } else {
         const int64_t cores = item.out.slot >= 0 ? model.slots[unit.firstSlot + item.out.slot].cores : 1;
-        sum += times.back() * (item.before + item.setup + std::max(item.stream + item.controls, cores > 1 ? cores * (item.out.count + item.controls) : 0));
+        sum += times.back() *
+               (item.before + item.setup +
+                std::max(item.stream + item.controls, cores > 1 ? cores * (item.out.count + item.controls) : 0));
       }
     }
     return sum;
@@ -172,7 +176,8 @@ private:
     result.maxLinkWords = links.maxWords;
     result.maxLinkName = links.maxName;
     result.linkWordHops = links.totalWords;
-    const auto io = int64_t(std::ceil(double(model.inputWords + model.outputWords) / executable.target.ioWordsPerCycle()));
+    const auto io =
+        int64_t(std::ceil(double(model.inputWords + model.outputWords) / executable.target.ioWordsPerCycle()));
 
     const int64_t simulated = result.intervalCycles;
     result.intervalCycles = std::max({simulated, busiest, slowest, links.maxWords, io});
@@ -191,8 +196,9 @@ private:
     } else if (slowUnit >= 0 && explains(slowest)) {
       result.bottleneck = absl::StrCat("words gathered in ", unitName(slowUnit), ": ", slowest, " cycles");
     } else {
-      result.bottleneck = absl::StrCat("finite buffers: threads wait for words and room of each other; the busiest, ",
-                                       slowUnit >= 0 ? unitName(slowUnit) : std::string("none"), ", needs ", slowest, " cycles");
+      result.bottleneck =
+          absl::StrCat("finite buffers: threads wait for words and room of each other; the busiest, ",
+                       slowUnit >= 0 ? unitName(slowUnit) : std::string("none"), ", needs ", slowest, " cycles");
     }
     int64_t planned = 0;
     for (const Kernel &kernel : configuration.kernels)
@@ -204,7 +210,8 @@ private:
 
   std::string unitName(int32_t u) const {
     const Unit &unit = model.units[u];
-    const std::string place = absl::StrCat(" (role ", configuration.roles[unit.role].name, ", row ", unit.row, ", col ", unit.col, ")");
+    const std::string place =
+        absl::StrCat(" (role ", configuration.roles[unit.role].name, ", row ", unit.row, ", col ", unit.col, ")");
     if (unit.kernel >= 0 && unit.kernel < int32_t(configuration.kernels.size()))
       return absl::StrCat("kernel ", configuration.kernels[unit.kernel].name, place);
     return absl::StrCat("no kernel", place);
@@ -221,7 +228,8 @@ private:
 
 } // namespace
 
-absl::StatusOr<TimingResult> analyseTiming(const Executable &executable, int configuration, const Networks &networks, int samples) {
+absl::StatusOr<TimingResult> analyseTiming(const Executable &executable, int configuration, const Networks &networks,
+                                           int samples) {
   if (configuration < 0 || configuration >= int(executable.configurations.size()))
     return absl::InvalidArgumentError(
         absl::StrCat("configuration ", configuration, " does not exist; there are ", executable.configurations.size()));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Channels of a model. Every stream is rewritten in terms of units; streams that then look the same (a chain reduce has one per column)
-// become one channel, found through a hash of sources and sinks. FIFOs follow, one channel per unit and buffer.
+// Channels of a model. Every stream is rewritten in terms of units; streams that then look the same (a chain reduce has
+// one per column) become one channel, found through a hash of sources and sinks. FIFOs follow, one channel per unit and
+// buffer.
 #include "runtime/emulator/timing/Model.h"
 
 #include "runtime/timing/Cost.h"
@@ -23,10 +24,10 @@ struct End {
 
 class ChannelBuilder {
 public:
-  ChannelBuilder(const Executable &executable, const Configuration &configuration, const Networks &networks, const UnitTable &table,
-                 Model &model, std::vector<int32_t> &split)
-      : target(executable.target), configuration(configuration), networks(networks), table(table), model(model), split(split),
-        lastSegment(model.slots.size(), -1), sinkPlace(model.slots.size(), -1) {}
+  ChannelBuilder(const Executable &executable, const Configuration &configuration, const Networks &networks,
+                 const UnitTable &table, Model &model, std::vector<int32_t> &split)
+      : target(executable.target), configuration(configuration), networks(networks), table(table), model(model),
+        split(split), lastSegment(model.slots.size(), -1), sinkPlace(model.slots.size(), -1) {}
 
   absl::Status streams() {
     for (size_t i = 0; i < networks.streams.size(); ++i) {
@@ -66,7 +67,9 @@ public:
       for (int32_t s = channel.firstSegment; s < channel.firstSegment + channel.numSegments; ++s)
         lastSegment[model.segments[s].slot] = -1;
     }
-    std::sort(feeds.begin(), feeds.end(), [](const auto &a, const auto &b) { return std::tie(a.first, a.second.channel) < std::tie(b.first, b.second.channel); });
+    std::sort(feeds.begin(), feeds.end(), [](const auto &a, const auto &b) {
+      return std::tie(a.first, a.second.channel) < std::tie(b.first, b.second.channel);
+    });
     for (const auto &[slot, feed] : feeds) {
       if (model.slots[slot].numFeeds++ == 0)
         model.slots[slot].firstFeed = int32_t(model.feeds.size());
@@ -149,8 +152,9 @@ private:
       if (stream.sinkComposition[s] != k)
         continue;
       if (stream.sinks[s].wordsPerSample != words)
-        return absl::InternalError(absl::StrCat("net ", netName(stream), " delivers ", words, " words to the core at row ", stream.sinks[s].row,
-                                                ", col ", stream.sinks[s].col, ", which takes ", stream.sinks[s].wordsPerSample));
+        return absl::InternalError(absl::StrCat("net ", netName(stream), " delivers ", words,
+                                                " words to the core at row ", stream.sinks[s].row, ", col ",
+                                                stream.sinks[s].col, ", which takes ", stream.sinks[s].wordsPerSample));
       if (absl::Status status = addSink(stream, s); !status.ok())
         return status;
     }
@@ -162,8 +166,9 @@ private:
   }
 
   std::string netName(const Stream &stream) const {
-    return stream.net >= 0 && stream.net < int32_t(configuration.nets.size()) ? configuration.nets[stream.net].name
-                                                                               : absl::StrCat("colour ", int(stream.colour));
+    return stream.net >= 0 && stream.net < int32_t(configuration.nets.size())
+               ? configuration.nets[stream.net].name
+               : absl::StrCat("colour ", int(stream.colour));
   }
 
   // A segment of another core of a unit joins the unit's segment over the same words.
@@ -208,7 +213,8 @@ private:
     sink.slot = end->slot;
     sink.latency = wsc::timing::routeLatencyCycles(target, hops) -
                    target.rampLatencyCycles * ((endpoint.role < 0 ? 1 : 0) + (source.role < 0 ? 1 : 0));
-    sink.capacity = std::max<int64_t>(1, queueDepth(endpoint) + queueDepth(source) + target.routerQueueWords * (hops + 1));
+    sink.capacity =
+        std::max<int64_t>(1, queueDepth(endpoint) + queueDepth(source) + target.routerQueueWords * (hops + 1));
     sink.credit = target.creditLatencyCycles * (hops + 1);
     for (const Endpoint &from : stream.sources)
       if (table.unitOf(configuration, from) == end->unit) {
@@ -235,7 +241,8 @@ private:
 
   bool same(int32_t channelIndex, uint8_t colour) const {
     const Channel &channel = model.channels[channelIndex];
-    if (channel.colour != colour || channel.numSegments != int32_t(segments.size()) || channel.numSinks != int32_t(sinks.size()))
+    if (channel.colour != colour || channel.numSegments != int32_t(segments.size()) ||
+        channel.numSinks != int32_t(sinks.size()))
       return false;
     for (size_t i = 0; i < segments.size(); ++i) {
       const SourceSegment &a = segments[i], &b = model.segments[channel.firstSegment + i];
@@ -292,7 +299,8 @@ private:
   absl::Status fifosOf(const Unit &unit) {
     const Role &role = configuration.roles[unit.role];
     const auto queues = int32_t(role.queues.size());
-    const bool any = std::any_of(role.buffers.begin(), role.buffers.end(), [](const Buffer &b) { return b.kind == BufferKind::Fifo; });
+    const bool any = std::any_of(role.buffers.begin(), role.buffers.end(),
+                                 [](const Buffer &b) { return b.kind == BufferKind::Fifo; });
     if (!any)
       return absl::OkStatus();
     std::vector<int64_t> pushed(unit.numSlots), popped(unit.numSlots);
@@ -306,17 +314,17 @@ private:
       if (role.buffers[b].kind != BufferKind::Fifo || (pushed[slot] == 0 && popped[slot] == 0))
         continue;
       if (pushed[slot] != popped[slot])
-        return absl::InvalidArgumentError(absl::StrCat("role ", role.name, ", FIFO ", role.buffers[b].name, ": ", pushed[slot],
-                                                       " elements pushed and ", popped[slot], " popped per sample on the core at row ",
-                                                       unit.row, ", col ", unit.col));
+        return absl::InvalidArgumentError(absl::StrCat(
+            "role ", role.name, ", FIFO ", role.buffers[b].name, ": ", pushed[slot], " elements pushed and ",
+            popped[slot], " popped per sample on the core at row ", unit.row, ", col ", unit.col));
       addFifo(unit.firstSlot + slot, pusher[slot], popper[slot], pushed[slot],
               role.buffers[b].bytes / elementBytes(role.buffers[b].type));
     }
     return absl::OkStatus();
   }
 
-  static void flow(const ThreadProgram &program, int32_t process, std::vector<int64_t> &pushed, std::vector<int32_t> &pusher,
-                   std::vector<int64_t> &popped, std::vector<int32_t> &popper) {
+  static void flow(const ThreadProgram &program, int32_t process, std::vector<int64_t> &pushed,
+                   std::vector<int32_t> &pusher, std::vector<int64_t> &popped, std::vector<int32_t> &popper) {
     std::vector<int64_t> times{1};
     for (const Item &item : program.items) {
       if (item.kind == ItemKind::LoopBegin)
@@ -370,8 +378,8 @@ private:
 
 } // namespace
 
-absl::Status buildChannels(const Executable &executable, int configuration, const Networks &networks, const UnitTable &table, Model &model,
-                           std::vector<int32_t> &split) {
+absl::Status buildChannels(const Executable &executable, int configuration, const Networks &networks,
+                           const UnitTable &table, Model &model, std::vector<int32_t> &split) {
   ChannelBuilder builder(executable, executable.configurations[configuration], networks, table, model, split);
   if (absl::Status status = builder.streams(); !status.ok())
     return status;

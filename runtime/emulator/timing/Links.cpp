@@ -162,7 +162,8 @@ private:
     std::string text = absl::StrCat("row ", row, ", col ", col, ", ", kSideNames[side], ": nets ");
     std::vector<std::string> nets;
     for (const RouterRole &role : configuration.routers) {
-      if (std::none_of(role.positions.begin(), role.positions.end(), [&](const SwitchPosition &p) { return p.outputs & (1u << side); }))
+      if (std::none_of(role.positions.begin(), role.positions.end(),
+                       [&](const SwitchPosition &p) { return p.outputs & (1u << side); }))
         continue;
       bool here = false;
       forEachPoint(role.routers, [&](const LatticeIndex &, int32_t r, int32_t c) {
@@ -171,8 +172,9 @@ private:
       });
       if (!here)
         continue;
-      std::string net = role.net >= 0 && role.net < int32_t(configuration.nets.size()) ? configuration.nets[role.net].name
-                                                                                         : absl::StrCat("colour ", int(role.colour));
+      std::string net = role.net >= 0 && role.net < int32_t(configuration.nets.size())
+                            ? configuration.nets[role.net].name
+                            : absl::StrCat("colour ", int(role.colour));
       if (std::find(nets.begin(), nets.end(), net) == nets.end())
         nets.push_back(net);
     }

@@ -14,7 +14,8 @@ struct LinkLoad {
   int64_t totalWords = 0; // word-hops of all streams
 };
 
-// A router that sends words from one input to different outputs in different switch positions is taken to send equal shares.
+// A router that sends words from one input to different outputs in different switch positions is taken to send equal
+// shares.
 LinkLoad linkLoad(const target::Target &target, const format::Configuration &configuration, const Networks &networks);
 
 } // namespace wsc::emulator::timing

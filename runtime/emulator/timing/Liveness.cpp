@@ -39,7 +39,8 @@ Blocker Simulation::blockerOf(int32_t p) {
     if (channels[c].segment != feed.segment)
       blocker = {Blocker::Turn, c, turnOwner(c), 0, 0};
     else if (const int32_t s = channels[c].watched; s >= 0)
-      blocker = {Blocker::Room, c, model.sinks[s].process, channels[c].produced - sinks[s].promised, model.sinks[s].capacity};
+      blocker = {Blocker::Room, c, model.sinks[s].process, channels[c].produced - sinks[s].promised,
+                 model.sinks[s].capacity};
     else
       continue;
     return blocker;
@@ -53,12 +54,13 @@ std::string processName(const Configuration &configuration, const Model &model, 
   const Process &process = model.processes[p];
   const Unit &unit = model.units[process.unit];
   if (unit.role < 0)
-    return absl::StrCat(configuration.io[unit.binding].output ? "output" : "input", " port of binding ", unit.binding, " at row ", unit.row,
-                        ", col ", unit.col);
+    return absl::StrCat(configuration.io[unit.binding].output ? "output" : "input", " port of binding ", unit.binding,
+                        " at row ", unit.row, ", col ", unit.col);
   const std::string kernel = unit.kernel >= 0 && unit.kernel < int32_t(configuration.kernels.size())
                                  ? absl::StrCat("kernel ", configuration.kernels[unit.kernel].name, ", ")
                                  : std::string();
-  return absl::StrCat(kernel, "role ", configuration.roles[unit.role].name, ", core (", unit.row, ", ", unit.col, "), thread ", process.thread);
+  return absl::StrCat(kernel, "role ", configuration.roles[unit.role].name, ", core (", unit.row, ", ", unit.col,
+                      "), thread ", process.thread);
 }
 
 std::string channelName(const Configuration &configuration, const Model &model, int32_t c) {
@@ -74,14 +76,16 @@ std::string channelName(const Configuration &configuration, const Model &model, 
   return absl::StrCat("colour ", int(channel.colour));
 }
 
-std::string waitText(const Configuration &configuration, const Model &model, const Simulation &simulation, int32_t p, const Blocker &blocker) {
+std::string waitText(const Configuration &configuration, const Model &model, const Simulation &simulation, int32_t p,
+                     const Blocker &blocker) {
   const Process &process = model.processes[p];
   const Item &item = model.program(process).items[simulation.process(p).cursor.item];
   const Unit &unit = model.units[process.unit];
   std::string text = processName(configuration, model, p);
   if (unit.role >= 0)
-    absl::StrAppend(&text, ", instruction ", item.instruction, " ",
-                    std::string(opcodeInfo(configuration.roles[unit.role].threads[process.thread][item.instruction].opcode).name));
+    absl::StrAppend(
+        &text, ", instruction ", item.instruction, " ",
+        std::string(opcodeInfo(configuration.roles[unit.role].threads[process.thread][item.instruction].opcode).name));
   if (blocker.channel < 0)
     return text;
   const std::string channel = channelName(configuration, model, blocker.channel);
@@ -90,7 +94,8 @@ std::string waitText(const Configuration &configuration, const Model &model, con
     absl::StrAppend(&text, " waits for words of ", channel, ": ", blocker.have, " of ", blocker.need, " have come");
     break;
   case Blocker::Room:
-    absl::StrAppend(&text, " waits for room in ", channel, ": ", blocker.have, " of ", blocker.need, " words are not taken");
+    absl::StrAppend(&text, " waits for room in ", channel, ": ", blocker.have, " of ", blocker.need,
+                    " words are not taken");
     break;
   case Blocker::Turn:
     absl::StrAppend(&text, " waits for its turn on ", channel);
@@ -130,8 +135,9 @@ absl::Status livenessError(const Configuration &configuration, const Model &mode
     blockers.erase(blockers.begin(), blockers.end() - 5);
     chain.erase(chain.begin(), chain.end() - 5);
   }
-  std::string text = absl::StrCat("configuration ", configuration.name, " stops: ", waiting, " threads never finish a sample; ",
-                                  cycle ? "a cycle of waiting threads:" : "waiting threads:");
+  std::string text =
+      absl::StrCat("configuration ", configuration.name, " stops: ", waiting, " threads never finish a sample; ",
+                   cycle ? "a cycle of waiting threads:" : "waiting threads:");
   for (size_t i = 0; i < chain.size() && i < 5; ++i)
     absl::StrAppend(&text, i ? "; " : " ", waitText(configuration, model, simulation, chain[i], blockers[i]));
   if (chain.size() > 5)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Units, processes and programs of a configuration. Programs are folded once per role, or once per distinct set of extents
-// where those vary from row to row.
+// Units, processes and programs of a configuration. Programs are folded once per role, or once per distinct set of
+// extents where those vary from row to row.
 #include "runtime/emulator/timing/Model.h"
 
 #include "runtime/emulator/LatticeWalk.h"
@@ -70,8 +70,8 @@ public:
     return absl::OkStatus();
   }
 
-  // Ports share the I/O bandwidth in proportion to their words, inputs among inputs and outputs among outputs; that both together fit is
-  // the bound on the interval that the analysis adds.
+  // Ports share the I/O bandwidth in proportion to their words, inputs among inputs and outputs among outputs; that
+  // both together fit is the bound on the interval that the analysis adds.
   void ports(std::span<const ElementType> types) {
     std::vector<std::vector<int64_t>> words(configuration.io.size());
     for (size_t b = 0; b < configuration.io.size(); ++b) {
@@ -169,7 +169,8 @@ private:
 
 int32_t UnitTable::unitOf(const Configuration &configuration, const Endpoint &endpoint) const {
   if (endpoint.role < 0)
-    return firstPort[endpoint.binding] + int32_t(latticeOrdinal(configuration.io[endpoint.binding].ports, endpoint.index));
+    return firstPort[endpoint.binding] +
+           int32_t(latticeOrdinal(configuration.io[endpoint.binding].ports, endpoint.index));
   const int64_t ordinal = latticeOrdinal(configuration.roles[endpoint.role].cores, endpoint.index);
   return firstUnit[endpoint.role] + int32_t(ordinal / runLength[endpoint.role]);
 }
@@ -184,7 +185,8 @@ absl::Status buildUnits(const Executable &executable, int configurationIndex, Mo
   return absl::OkStatus();
 }
 
-absl::StatusOr<Model> buildModel(const Executable &executable, int configuration, const Networks &networks, bool splitAll) {
+absl::StatusOr<Model> buildModel(const Executable &executable, int configuration, const Networks &networks,
+                                 bool splitAll) {
   const size_t numRoles = executable.configurations[configuration].roles.size();
   std::vector<bool> splitRoles(numRoles, splitAll);
   for (;;) { // each round splits at least one more role

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The network of processes and channels that timing is solved on.
 //
-// A *unit* is a run of neighbouring cores of one role in one row: they run the same program, and one timeline stands for all of them
-// (the furthest hop for its latencies, all their words for a gather). A *process* is a thread of a unit, or an I/O port. A *channel* is a
-// FIFO, or all streams that connect the same units in the same way: a bounded buffer of words with one or more
-// sources in a fixed order and one or more sinks that each take every word.
+// A *unit* is a run of neighbouring cores of one role in one row: they run the same program, and one timeline stands
+// for all of them (the furthest hop for its latencies, all their words for a gather). A *process* is a thread of a
+// unit, or an I/O port. A *channel* is a FIFO, or all streams that connect the same units in the same way: a bounded
+// buffer of words with one or more sources in a fixed order and one or more sinks that each take every word.
 //
-// Cores of a unit may depend on each other (a shift or chain along the row); then one timeline cannot stand for them and the
-// role's units are single cores (`Model::splitRoles`).
+// Cores of a unit may depend on each other (a shift or chain along the row); then one timeline cannot stand for them
+// and the role's units are single cores (`Model::splitRoles`).
 #pragma once
 
 #include "runtime/emulator/Network.h"
@@ -20,11 +20,11 @@
 
 namespace wsc::emulator::timing {
 
-// The words one unit contributes to a channel at one place of its composition: words [sourceBegin, sourceBegin + sourceCount) of each of
-// its `cores` cores.
+// The words one unit contributes to a channel at one place of its composition: words [sourceBegin, sourceBegin +
+// sourceCount) of each of its `cores` cores.
 struct SourceSegment {
-  int32_t slot = 0;    // of the process: index into Model::slots
-  int32_t next = -1;   // the same slot's next segment in this channel
+  int32_t slot = 0;  // of the process: index into Model::slots
+  int32_t next = -1; // the same slot's next segment in this channel
   int64_t sourceBegin = 0, sourceCount = 0, cores = 1;
   int64_t channelBegin = 0; // first word in the channel's sample
 
@@ -52,16 +52,16 @@ struct Feed {
   int32_t channel = 0, firstSegment = 0;
 };
 struct Slot {
-  int32_t process = -1;  // the process that pushes (FIFOs) or uses the queue
-  int32_t popper = -1;   // FIFOs: the process that pops
+  int32_t process = -1; // the process that pushes (FIFOs) or uses the queue
+  int32_t popper = -1;  // FIFOs: the process that pops
   int32_t firstFeed = 0, numFeeds = 0;
   int32_t firstSink = 0, numSinks = 0; // into Model::slotSinks
-  int32_t cores = 1;     // the most cores of the unit that send over one channel, one after another
+  int32_t cores = 1;                   // the most cores of the unit that send over one channel, one after another
 };
 
 struct Unit {
-  int32_t role = -1;      // -1: a port
-  int32_t binding = -1;   // ports: index into Configuration::io
+  int32_t role = -1;    // -1: a port
+  int32_t binding = -1; // ports: index into Configuration::io
   int32_t kernel = -1;
   format::LatticeIndex index{}; // first core
   int32_t row = 0, col = 0, cores = 1;
@@ -86,28 +86,29 @@ struct Model {
   std::vector<Feed> feeds;
   std::vector<int32_t> slotSinks;
   std::vector<bool> splitRoles;
-  bool wholeRows = false; // some unit has more than one core
+  bool wholeRows = false;                  // some unit has more than one core
   int64_t inputWords = 0, outputWords = 0; // over I/O ports, per sample
 
   const ThreadProgram &program(const Process &process) const { return programs[process.program]; }
 };
 
-// Builds the model. With `splitAll` every unit is a single core. Errors: malformed programs, FIFOs that are not balanced, words of
-// programs that differ from those of `networks`.
-absl::StatusOr<Model> buildModel(const format::Executable &executable, int configuration, const Networks &networks, bool splitAll);
+// Builds the model. With `splitAll` every unit is a single core. Errors: malformed programs, FIFOs that are not
+// balanced, words of programs that differ from those of `networks`.
+absl::StatusOr<Model> buildModel(const format::Executable &executable, int configuration, const Networks &networks,
+                                 bool splitAll);
 
 // The parts of buildModel. Units, processes, programs and slots; `unitOf(role, index)` through firstUnit and unitDim.
 struct UnitTable {
-  std::vector<int32_t> firstUnit; // per role
-  std::vector<int32_t> runLength; // per role: cores that share a unit
+  std::vector<int32_t> firstUnit;                // per role
+  std::vector<int32_t> runLength;                // per role: cores that share a unit
   std::vector<std::vector<int32_t>> queueThread; // per role and queue, -1 unused
-  std::vector<int32_t> firstPort; // per binding: unit of its first port
+  std::vector<int32_t> firstPort;                // per binding: unit of its first port
 
   int32_t unitOf(const format::Configuration &configuration, const Endpoint &endpoint) const;
 };
 absl::Status buildUnits(const format::Executable &executable, int configuration, Model &model, UnitTable &table);
 // Channels from streams and FIFOs. Returns the roles that must be split first, if any, in `split`.
-absl::Status buildChannels(const format::Executable &executable, int configuration, const Networks &networks, const UnitTable &table,
-                           Model &model, std::vector<int32_t> &split);
+absl::Status buildChannels(const format::Executable &executable, int configuration, const Networks &networks,
+                           const UnitTable &table, Model &model, std::vector<int32_t> &split);
 
 } // namespace wsc::emulator::timing

@@ -45,8 +45,11 @@ namespace {
 
 constexpr int64_t kCyclesLimit = int64_t(1) << 40; // per thread and sample; keeps every product below 2^63
 
+constexpr int64_t kStepsLimit = int64_t(1) << 20; // per thread and sample: what the simulation walks one by one
+
 struct Fold {
   std::vector<Item> items;
+  int64_t steps = 0;   // with all iterations
   int64_t pending = 0; // cycles since the last step
   int64_t slots = 0, fmaSlots = 0, fmaElementsF32 = 0, fmaElementsF16 = 0;
 };
@@ -84,8 +87,7 @@ private:
       const Instruction &instruction = code[at];
       if (instruction.opcode == Opcode::EndLoop)
         return absl::OkStatus();
-      absl::Status status =
-          instruction.opcode == Opcode::Loop ? loop(at, depth, fold) : plain(instruction, at, fold);
+      absl::Status status = instruction.opcode == Opcode::Loop ? loop(at, depth, fold) : plain(instruction, at, fold);
       if (!status.ok())
         return status;
       if (fold.slots > kCyclesLimit)
@@ -117,16 +119,22 @@ private:
       fold.pending += trips * body.pending;
       return absl::OkStatus();
     }
-    if (body.items.size() == 1 && trips > kMergedTrips && !(body.items[0].out.slot >= 0 && body.items[0].out.count == 0)) {
+    if (body.items.size() == 1 && trips > kMergedTrips &&
+        !(body.items[0].out.slot >= 0 && body.items[0].out.count == 0)) {
       merge(body, trips, fold);
       return absl::OkStatus();
     }
     if (trips == 1) {
       body.items[0].before += fold.pending;
       append(body.items, fold);
+      fold.steps += body.steps;
       fold.pending = body.pending;
       return absl::OkStatus();
     }
+    if (body.steps > kStepsLimit / trips || fold.steps + trips * body.steps > kStepsLimit)
+      return error(begin, absl::StrCat("more than ", kStepsLimit,
+                                       " instructions with queues or FIFOs in one sample; move more words by each"));
+    fold.steps += trips * body.steps;
     flush(fold, begin);
     Item mark;
     mark.kind = ItemKind::LoopBegin;
@@ -170,12 +178,15 @@ private:
     item.before += fold.pending;
     for (Access *access : {&item.in[0], &item.in[1], &item.out})
       access->count *= trips;
+    ++fold.steps;
     fold.items.push_back(item);
     fold.pending = 0;
   }
 
   Access access(const Instruction &instruction, OperandSlot which, int64_t elements) const {
-    const Operand &operand = which == OperandSlot::Dst ? instruction.dst : which == OperandSlot::A ? instruction.a : instruction.b;
+    const Operand &operand = which == OperandSlot::Dst ? instruction.dst
+                             : which == OperandSlot::A ? instruction.a
+                                                       : instruction.b;
     Access result;
     if (operand.kind == OperandKind::Queue) {
       result.slot = operand.queue;
@@ -220,7 +231,8 @@ private:
     for (const Access *a : {&item.in[0], &item.in[1], &item.out})
       if (a->slot >= 0 && a->slot < int32_t(role.queues.size()))
         words = std::max(words, a->count);
-    const int64_t cycles = wsc::timing::instructionCycles(target, instruction.opcode, instruction.type, elements, words);
+    const int64_t cycles =
+        wsc::timing::instructionCycles(target, instruction.opcode, instruction.type, elements, words);
     fold.slots += cycles;
     if (instruction.opcode == Opcode::Fma) {
       fold.fmaSlots += cycles;
@@ -240,6 +252,7 @@ private:
   static void emit(Item item, Fold &fold) {
     item.before = fold.pending;
     fold.items.push_back(item);
+    ++fold.steps;
     fold.pending = 0;
   }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A core's thread reduced to what time depends on: steps that move words, and the cycles between them.
 //
-// Instructions without queue and FIFO operands are folded into `before` of the next step that has one; a loop whose body
-// moves no words becomes one number. Loops that do move words stay loops (LoopBegin, LoopEnd), except that a body with a
-// single step and more than kMergedTrips iterations becomes one train: total words, mean rate.
+// Instructions without queue and FIFO operands are folded into `before` of the next step that has one; a loop whose
+// body moves no words becomes one number. Loops that do move words stay loops (LoopBegin, LoopEnd), except that a body
+// with a single step and more than kMergedTrips iterations becomes one train: total words, mean rate.
 #pragma once
 
 #include "runtime/format/Executable.h"
@@ -38,9 +38,9 @@ struct Item {
 
 struct ThreadProgram {
   std::vector<Item> items;
-  int64_t tail = 0;        // cycles after the last step
-  int64_t slots = 0;       // issue slots per sample
-  int64_t fmaSlots = 0;    // of these, in Fma
+  int64_t tail = 0;     // cycles after the last step
+  int64_t slots = 0;    // issue slots per sample
+  int64_t fmaSlots = 0; // of these, in Fma
   int64_t fmaElementsF32 = 0, fmaElementsF16 = 0;
 };
 

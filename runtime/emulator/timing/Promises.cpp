@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a process promises to take: the words of its current step that only this input can hold up, and those of the steps after it
-// that do nothing but take from the same queue and store.
+// What a process promises to take: the words of its current step that only this input can hold up, and those of the
+// steps after it that do nothing but take from the same queue and store.
 #include "runtime/emulator/timing/Simulation.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace wsc::emulator::timing {
 
 // The sink will take words up to `words` from cycle `first` to `last`. Wakes the source that waited for it.
-void Simulation::raise(int32_t s, int64_t words, int64_t first, int64_t last) {
+void Simulation::raise(int32_t s, int64_t words, int64_t first, int64_t last, int64_t pause) {
   SinkState &sink = sinks[s];
   if (words <= sink.promised)
     return;
   if (!sink.ready.empty())
     first = std::max(first, sink.ready.back().last + 1);
-  sink.ready.push_back({sink.promised, words, first, std::max(first, last)});
+  sink.ready.push_back({sink.promised, words, first, std::max(first, last), pause});
   sink.promised = words;
   const int32_t c = model.sinks[s].channel;
   if (channels[c].watched == s)
@@ -49,7 +50,8 @@ void Simulation::promise(int32_t p) {
     const Span when = span(p, item, state.done, reach, scale, i, nullptr, nullptr);
     for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k) {
       const int32_t s = model.slotSinks[k];
-      raise(s, sinks[s].base + words, when.first, when.last);
+      raise(s, sinks[s].base + words, when.first, when.last,
+            state.done == 0 && sinks[s].promised == sinks[s].base ? item.before + item.setup : 0);
     }
   }
   if (whole) {
@@ -65,18 +67,22 @@ void Simulation::promiseAhead(int32_t p, const Item &current, int64_t clock) {
   const ThreadProgram &program = programOf(p);
   const int32_t firstSlot = model.units[model.processes[p].unit].firstSlot;
   int32_t pushSlot = current.out.count > 0 ? current.out.slot : -1;
-  int64_t pushWords = current.out.count > 0 ? current.out.count - mulDiv(current.out.count, state.done, scaleOf(p, current)) : 0;
+  int64_t pushWords =
+      current.out.count > 0 ? current.out.count - mulDiv(current.out.count, state.done, scaleOf(p, current)) : 0;
   const Slot &slot = slotOf(p, current.in[0]);
+  int64_t computed = 0; // cycles without words since the last step
   Cursor cursor = state.cursor;
   for (cursor.next(program); cursor.item < int32_t(program.items.size()); cursor.next(program)) {
     const Item &item = program.items[cursor.item];
     if (item.in[0].slot < 0 && item.out.slot < 0) { // computation
       clock += item.before;
+      computed += item.before;
       ++state.promisedSerial;
       continue;
     }
     if (item.in[0].slot != current.in[0].slot || item.in[1].slot >= 0)
       return;
+    const int64_t pause = std::exchange(computed, 0) + item.before + item.setup;
     int64_t first = clock + item.before + item.setup;
     if (item.out.slot >= 0) {
       const Slot &push = model.slots[firstSlot + item.out.slot];
@@ -96,7 +102,7 @@ void Simulation::promiseAhead(int32_t p, const Item &current, int64_t clock) {
     const int64_t last = first + std::max<int64_t>(0, cyclesOf(p, item) - 1);
     for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k) {
       const int32_t s = model.slotSinks[k];
-      raise(s, sinks[s].promised + item.in[0].count, first, last);
+      raise(s, sinks[s].promised + item.in[0].count, first, last, pause);
     }
     clock = last + 1;
     ++state.promisedSerial;

@@ -7,8 +7,8 @@
 namespace wsc::emulator::timing {
 
 Simulation::Simulation(const Model &model)
-    : model(model), channels(model.channels.size()), sinks(model.sinks.size()), feeds(model.feeds.size()), slots(model.slots.size()),
-      processes(model.processes.size()) {
+    : model(model), channels(model.channels.size()), sinks(model.sinks.size()), feeds(model.feeds.size()),
+      slots(model.slots.size()), processes(model.processes.size()) {
   for (size_t c = 0; c < channels.size(); ++c)
     channels[c].segment = model.channels[c].firstSegment;
   for (size_t p = 0; p < processes.size(); ++p)
@@ -43,7 +43,8 @@ bool Simulation::runSample() {
     processes[p].queued = false;
     advance(p);
   }
-  return std::all_of(processes.begin(), processes.end(), [&](const ProcessState &state) { return state.sample == limit; });
+  return std::all_of(processes.begin(), processes.end(),
+                     [&](const ProcessState &state) { return state.sample == limit; });
 }
 
 void Simulation::trim() {
@@ -53,7 +54,8 @@ void Simulation::trim() {
     SinkState &sink = sinks[s];
     sink.arrivalHint = sink.readyHint = 0;
     const int64_t needed = channels[model.sinks[s].channel].produced - model.sinks[s].capacity;
-    auto keep = std::find_if(sink.ready.begin(), sink.ready.end(), [&](const Piece &piece) { return piece.end > needed; });
+    auto keep =
+        std::find_if(sink.ready.begin(), sink.ready.end(), [&](const Piece &piece) { return piece.end > needed; });
     sink.ready.erase(sink.ready.begin(), keep);
   }
 }
@@ -147,12 +149,14 @@ int64_t &Simulation::sentOf(int32_t p, int32_t slot) {
 }
 
 // Words of the segment that are out when a step of `count` words that follows `sent` words has come to done/scale.
-int64_t Simulation::segmentWords(const SourceSegment &segment, int64_t sent, int64_t count, int64_t done, int64_t scale) const {
+int64_t Simulation::segmentWords(const SourceSegment &segment, int64_t sent, int64_t count, int64_t done,
+                                 int64_t scale) const {
   const int64_t before = (sent - segment.sourceBegin) * segment.cores;
   return std::clamp<int64_t>(before + mulDiv(count * segment.cores, done, scale), 0, segment.words());
 }
 
-// Up to which word of the channel there is room; at least `wanted` if it returns `wanted`. Otherwise the holding sink is watched.
+// Up to which word of the channel there is room; at least `wanted` if it returns `wanted`. Otherwise the holding sink
+// is watched.
 int64_t Simulation::room(int32_t c, int64_t wanted) {
   const Channel &channel = model.channels[c];
   ChannelState &state = channels[c];
@@ -183,7 +187,8 @@ int64_t Simulation::outputLimit(int32_t p, const Item &item, int64_t scale) {
     if (feed.segment < 0)
       continue;
     const SourceSegment &segment = model.segments[feed.segment];
-    const int64_t before = (sent - segment.sourceBegin) * segment.cores; // words of the segment out before the step, or still ahead of it (< 0)
+    const int64_t before = (sent - segment.sourceBegin) *
+                           segment.cores; // words of the segment out before the step, or still ahead of it (< 0)
     const int64_t total = count * segment.cores;
     if (before + total <= 0)
       continue;

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Solves a model sample by sample: how far every process gets (exactly, by word counts) and when (by trains of words).
 //
-// A step of a process is a train: it moves the words of all its operands side by side. Two watermarks drive the solution:
+// A step of a process is a train: it moves the words of all its operands side by side. Two watermarks drive the
+// solution:
 //  - `produced` of a channel: words that are certain to be sent, with their times (a curve of linear pieces);
-//  - `promised` of a sink: words it will take as soon as they are there, because nothing else can hold it up, with the earliest times.
-// A source may send up to min over sinks (promised + capacity); a step may run up to the words produced on its inputs. Both only grow, so the
-// worklist reaches the one least fixpoint whatever its order (the network is a Kahn network); it moves whole trains, not queue
-// lengths, because a relay's promise passes on what its own sinks promise, and a sink that only stores promises the
-// whole step and those that follow. A piece of a train then is timed by
+//  - `promised` of a sink: words it will take as soon as they are there, because nothing else can hold it up, with the
+//  earliest times.
+// A source may send up to min over sinks (promised + capacity); a step may run up to the words produced on its inputs.
+// Both only grow, so the worklist reaches the one least fixpoint whatever its order (the network is a Kahn network); it
+// moves whole trains, not queue lengths, because a relay's promise passes on what its own sinks promise, and a sink
+// that only stores promises the whole step and those that follow. A piece of a train then is timed by
 //    first ≥ issue + set-up, arrival of its first words, room for its first words
 //    last  ≥ first + length − 1, and for every kink of an input's or sink's curve: the kink + the words left after it.
 // If the worklist runs dry before all processes have finished the sample, the program is not live.
 //
-// Approximations: inside a piece words are evenly spaced; a word that waits for its turn in a gather waits in its core; threads of a
-// core share issue slots on average (a thread's sample starts at least `busy` cycles after its sample before).
+// Approximations: inside a piece words are evenly spaced; a word that waits for its turn in a gather waits in its core;
+// threads of a core share issue slots on average (a thread's sample starts at least `busy` cycles after its sample
+// before).
 #pragma once
 
 #include "runtime/emulator/timing/Model.h"
@@ -25,9 +28,10 @@
 
 namespace wsc::emulator::timing {
 
-// Words [begin, end) evenly between cycle `first` and cycle `last`.
+// Words [begin, end) evenly between cycle `first` and cycle `last`. `pause`: in a sink's curve, cycles the sink needs
+// between the word before and the first.
 struct Piece {
-  int64_t begin, end, first, last;
+  int64_t begin, end, first, last, pause = 0;
 
   // When the word is out (its slot's last cycle), and when its slot begins.
   int64_t done(int64_t word) const { return last - (end - 1 - word) * (last - first + 1) / (end - begin); }
@@ -47,7 +51,7 @@ struct ChannelState {
 };
 
 struct SinkState {
-  int64_t base = 0;     // words taken before the current step
+  int64_t base = 0; // words taken before the current step
   int64_t promised = 0;
   Curve ready;
   uint32_t arrivalHint = 0, readyHint = 0;
@@ -66,15 +70,15 @@ struct SlotState {
 struct ProcessState {
   Cursor cursor;
   int64_t sample = 0;
-  int64_t serial = 0;   // steps reached so far, over all samples
-  int64_t promisedSerial = 0; // steps before this one are promised completely
-  int64_t done = 0;     // progress in the current step, 0 … scale
-  int64_t clock = 0;    // when the step before was done
-  int64_t lastCycle = 0; // of the progress so far
-  int64_t sampleStart = 0; // first cycle of the sample's first step
+  int64_t serial = 0;                  // steps reached so far, over all samples
+  int64_t promisedSerial = 0;          // steps before this one are promised completely
+  int64_t done = 0;                    // progress in the current step, 0 … scale
+  int64_t clock = 0;                   // when the step before was done
+  int64_t lastCycle = 0;               // of the progress so far
+  int64_t sampleStart = 0;             // first cycle of the sample's first step
   int64_t waitWords = 0, waitRoom = 0; // cycles held up in this sample
-  int64_t finished = 0; // when the last finished sample was done
-  bool running = false; // the sample's first step has begun
+  int64_t finished = 0;                // when the last finished sample was done
+  bool running = false;                // the sample's first step has begun
   bool queued = false;
 };
 
@@ -103,7 +107,9 @@ private:
   };
 
   const ThreadProgram &programOf(int32_t p) const { return model.programs[model.processes[p].program]; }
-  const Slot &slotOf(int32_t p, const Access &access) const { return model.slots[model.units[model.processes[p].unit].firstSlot + access.slot]; }
+  const Slot &slotOf(int32_t p, const Access &access) const {
+    return model.slots[model.units[model.processes[p].unit].firstSlot + access.slot];
+  }
 
   // Simulation.cpp: progress.
   void enqueue(int32_t p);
@@ -122,8 +128,10 @@ private:
   int64_t segmentWords(const SourceSegment &segment, int64_t sent, int64_t count, int64_t done, int64_t scale) const;
 
   // Spans.cpp: times.
-  Span span(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, int skipInput, int64_t *waitWords, int64_t *waitRoom);
-  void boundByInputs(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, int skipInput, bool lastPart, Span &span);
+  Span span(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, int skipInput, int64_t *waitWords,
+            int64_t *waitRoom);
+  void boundByInputs(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, int skipInput, bool lastPart,
+                     Span &span);
   void boundByOutputs(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, bool lastPart, Span &span);
   void commit(int32_t p, const Item &item, int64_t to, int64_t scale);
   void send(int32_t p, int32_t feed, const Item &item, int64_t to, int64_t scale, const Span &span);
@@ -131,7 +139,7 @@ private:
   // Promises.cpp.
   void promise(int32_t p);
   void promiseAhead(int32_t p, const Item &current, int64_t clock);
-  void raise(int32_t sink, int64_t words, int64_t first, int64_t last);
+  void raise(int32_t sink, int64_t words, int64_t first, int64_t last, int64_t pause);
 
   const Model &model;
   int64_t limit = 0;

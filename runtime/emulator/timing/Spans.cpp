@@ -21,8 +21,8 @@ uint32_t findPiece(const Curve &curve, int64_t word, uint32_t hint) {
 } // namespace
 
 // Raises first (lastPart = false) or last to what the arrival of words allows.
-void Simulation::boundByInputs(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, int skipInput, bool lastPart,
-                               Span &span) {
+void Simulation::boundByInputs(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, int skipInput,
+                               bool lastPart, Span &span) {
   const int64_t cycles = cyclesOf(p, item);
   for (int i = 0; i < 2; ++i) {
     const Access &in = item.in[i];
@@ -43,7 +43,8 @@ void Simulation::boundByInputs(int32_t p, const Item &item, int64_t from, int64_
         continue;
       }
       const auto bound = [&](int64_t word, int64_t arrival) {
-        span.last = std::max(span.last, arrival + latency + std::max<int64_t>(0, mulDiv(end - word, cycles, in.count) - 1));
+        span.last =
+            std::max(span.last, arrival + latency + std::max<int64_t>(0, mulDiv(end - word, cycles, in.count) - 1));
       };
       uint32_t at = sink.arrivalHint;
       for (; at + 1 < curve.size() && curve[at + 1].begin < end; ++at)
@@ -55,7 +56,8 @@ void Simulation::boundByInputs(int32_t p, const Item &item, int64_t from, int64_
 }
 
 // The same for room at the sinks of the output, and for the order of words on the channel.
-void Simulation::boundByOutputs(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, bool lastPart, Span &span) {
+void Simulation::boundByOutputs(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, bool lastPart,
+                                Span &span) {
   if (item.out.count == 0)
     return;
   const int64_t delay = item.in[0].slot >= 0 ? 1 : 0; // from taking a word to sending what came of it
@@ -82,6 +84,10 @@ void Simulation::boundByOutputs(int32_t p, const Item &item, int64_t from, int64
     for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {
       const int64_t capacity = model.sinks[s].capacity, credit = model.sinks[s].credit - delay;
       SinkState &sink = sinks[s];
+      // `capacity` words per round trip of word and credit is the most that such a buffer passes.
+      const int64_t roundTrip = model.sinks[s].latency + model.sinks[s].credit;
+      if (lastPart && capacity < roundTrip)
+        span.last = std::max(span.last, span.first + mulDiv(end - 1 - begin, roundTrip, capacity));
       const int64_t first = std::max<int64_t>(0, begin - capacity), last = end - 1 - capacity;
       if (last < 0 || sink.ready.empty())
         continue;
@@ -93,19 +99,42 @@ void Simulation::boundByOutputs(int32_t p, const Item &item, int64_t from, int64
       }
       const auto bound = [&](int64_t word, int64_t taken) {
         const int64_t left = end - capacity - word;
-        span.last = std::max(span.last, taken + credit + std::max<int64_t>(0, mulDiv(left, cycles, item.out.count * segment.cores) - 1));
+        span.last = std::max(
+            span.last, taken + credit + std::max<int64_t>(0, mulDiv(left, cycles, item.out.count * segment.cores) - 1));
       };
+      // A sink that pauses does so after it has taken the word before, which may come later than it could have been
+      // taken. What such pauses hold up adds up along the train.
+      const int64_t total = item.out.count * segment.cores;
+      const auto sendCycle = [&](int64_t word) { return span.first + delay + mulDiv(word - begin, cycles, total); };
+      int64_t held = 0, heldFrom = 0;
       uint32_t at = sink.readyHint;
-      for (; at + 1 < sink.ready.size() && sink.ready[at + 1].begin <= last; ++at)
-        bound(sink.ready[at + 1].begin, sink.ready[at + 1].first);
+      for (; at + 1 < sink.ready.size() && sink.ready[at + 1].begin <= last; ++at) {
+        const Piece &next = sink.ready[at + 1];
+        int64_t taken = next.first;
+        if (next.pause > 0 && next.begin > 0) {
+          const int64_t before = next.begin - 1;
+          if (before >= begin)
+            taken = std::max(taken, sendCycle(before) + (before >= heldFrom ? held : 0) + model.sinks[s].latency + 1 +
+                                        next.pause);
+          else if (!state.curve.empty() && before >= state.curve.front().begin)
+            taken = std::max(
+                taken, state.curve[findPiece(state.curve, before, uint32_t(state.curve.size()) - 1)].done(before) +
+                           model.sinks[s].latency + 1 + next.pause);
+        }
+        bound(next.begin, taken);
+        if (const int64_t late = taken + model.sinks[s].credit - sendCycle(next.begin + capacity); late > held) {
+          held = late;
+          heldFrom = next.begin + capacity;
+        }
+      }
       bound(last, sink.ready[at].start(last));
       sink.readyHint = at;
     }
   }
 }
 
-Simulation::Span Simulation::span(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, int skipInput, int64_t *waitWords,
-                                  int64_t *waitRoom) {
+Simulation::Span Simulation::span(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, int skipInput,
+                                  int64_t *waitWords, int64_t *waitRoom) {
   const ProcessState &state = processes[p];
   const int64_t cycles = cyclesOf(p, item);
   Span span;
@@ -143,7 +172,7 @@ void Simulation::commit(int32_t p, const Item &item, int64_t to, int64_t scale) 
     for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k) {
       const int32_t s = model.slotSinks[k];
       if (sinks[s].base + taken > sinks[s].promised)
-        raise(s, sinks[s].base + taken, when.first, when.last);
+        raise(s, sinks[s].base + taken, when.first, when.last, 0);
     }
   }
   if (item.out.count > 0) {

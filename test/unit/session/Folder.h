@@ -26,11 +26,14 @@ public:
   std::string path;
 };
 
-template <typename T> Tensor tensorOf(const std::string &name, format::ElementType type, std::vector<int64_t> shape, const std::vector<T> &values) {
+template <typename T>
+Tensor tensorOf(const std::string &name, format::ElementType type, std::vector<int64_t> shape,
+                const std::vector<T> &values) {
   Tensor tensor;
   tensor.type = {name, type, std::move(shape)};
   tensor.bytes.resize(values.size() * sizeof(T));
-  std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
+  if (!values.empty())
+    std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
   return tensor;
 }
 

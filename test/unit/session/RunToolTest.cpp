@@ -60,23 +60,27 @@ TEST(RunTool, UsageErrorsHaveStatus2) {
 TEST(RunTool, RandomSamplesAreWrittenAndVerified) {
   Folder folder;
   const std::string model = writeGood(folder);
-  Outcome first = wscRun({model, "--random", "7", "--samples", "3", "--output", folder / "r.npz", "--stats", folder / "s.json", "--replay", "20",
-                          "--state-out", folder / "state.npz", "-v", "--threads", "1"});
+  Outcome first =
+      wscRun({model, "--random", "7", "--samples", "3", "--output", folder / "r.npz", "--stats", folder / "s.json",
+              "--replay", "20", "--state-out", folder / "state.npz", "-v", "--threads", "1"});
   ASSERT_EQ(first.status, 0) << first.error;
-  for (const char *part : {"result ", "latency ", "interval ", "samples/s", "utilisation ", "bottleneck ", "3 samples", "20 cores agree"})
+  for (const char *part :
+       {"result ", "latency ", "interval ", "samples/s", "utilisation ", "bottleneck ", "3 samples", "20 cores agree"})
     EXPECT_TRUE(has(first.out, part)) << part << " in " << first.out;
   auto results = readNpz(folder / "r.npz");
   ASSERT_TRUE(results.ok()) << results.status();
   ASSERT_EQ(results->size(), 3u);
   EXPECT_TRUE(has((*results)[2].type.name, ".2"));
   EXPECT_NE((*results)[0].bytes, (*results)[1].bytes);
-  Outcome second = wscRun({model, "--random", "7", "--samples", "3", "--output", folder / "again.npz", "--quiet", "--threads", "2"});
+  Outcome second =
+      wscRun({model, "--random", "7", "--samples", "3", "--output", folder / "again.npz", "--quiet", "--threads", "2"});
   ASSERT_EQ(second.status, 0) << second.error;
   EXPECT_EQ(second.out, "");
   EXPECT_EQ(*readFile(folder / "r.npz"), *readFile(folder / "again.npz"));
   const std::string stats = *readFile(folder / "s.json");
-  for (const char *field : {"engine", "threads", "samples", "latency_cycles", "interval_cycles", "macs", "cores_fma", "load_seconds",
-                            "wall_seconds_per_sample", "peak_rss_bytes", "utilisation", "bottleneck", "kernels", "links", "stalls"})
+  for (const char *field :
+       {"engine", "threads", "samples", "latency_cycles", "interval_cycles", "macs", "cores_fma", "load_seconds",
+        "wall_seconds_per_sample", "peak_rss_bytes", "utilisation", "bottleneck", "kernels", "links", "stalls"})
     EXPECT_TRUE(has(stats, "\"" + std::string(field) + "\": ")) << field;
   EXPECT_EQ(wscRun({model, "--random", "1", "--state-in", folder / "state.npz", "--quiet"}).status, 0);
 }
@@ -135,7 +139,8 @@ TEST(RunTool, ComparisonFindsTheWorstPlace) {
   auto same = run::compareTensors(expected, expected, 0, 0);
   ASSERT_TRUE(same.ok());
   EXPECT_TRUE(same->passed());
-  auto off = run::compareTensors(tensorOf<float>("y", ElementType::F32, {2, 2}, {1, 100.05f, 0.01f, NAN}), expected, 1e-3, 1e-3);
+  auto off = run::compareTensors(tensorOf<float>("y", ElementType::F32, {2, 2}, {1, 100.05f, 0.01f, NAN}), expected,
+                                 1e-3, 1e-3);
   ASSERT_TRUE(off.ok());
   EXPECT_EQ(off->outside, 1); // 0.05 is within 1e-3 · 100, 0.01 is not within 1e-3
   EXPECT_EQ(off->place, 2);

@@ -73,7 +73,9 @@ TEST(Session, WrongInputsAreNamed) {
   ASSERT_TRUE(session.ok()) << session.status();
   const auto good = inputsOf(**session);
   const std::string name = good.begin()->first;
-  const auto message = [&](const std::map<std::string, Tensor> &inputs) { return std::string((*session)->run(0, inputs).status().message()); };
+  const auto message = [&](const std::map<std::string, Tensor> &inputs) {
+    return std::string((*session)->run(0, inputs).status().message());
+  };
   EXPECT_NE(message({}).find("input " + name + " of entry"), std::string::npos) << message({});
   auto extra = good;
   extra["other"] = good.begin()->second;
@@ -96,7 +98,8 @@ TEST(Session, BrokenFilesAreRefused) {
   executable.configurations[0].roles[0].buffers[0].address = 1 << 20;
   std::vector<format::SectionSource> sections;
   for (const format::Section &section : executable.sections)
-    sections.push_back({section.name, int64_t(section.bytes.size()), [](std::span<std::byte>) { return absl::OkStatus(); }});
+    sections.push_back(
+        {section.name, int64_t(section.bytes.size()), [](std::span<std::byte>) { return absl::OkStatus(); }});
   ASSERT_TRUE(format::writeExecutable(executable, sections, folder / "limit.wse").ok());
   EXPECT_FALSE(Session::open(folder / "limit.wse").ok());
 }

@@ -8,8 +8,8 @@ using format::ElementType;
 
 std::vector<Tensor> oneOfEach() {
   std::vector<Tensor> tensors;
-  for (ElementType type : {ElementType::F32, ElementType::F16, ElementType::BF16, ElementType::I32, ElementType::I64, ElementType::U8,
-                           ElementType::I8, ElementType::Bool, ElementType::F64}) {
+  for (ElementType type : {ElementType::F32, ElementType::F16, ElementType::BF16, ElementType::I32, ElementType::I64,
+                           ElementType::U8, ElementType::I8, ElementType::Bool, ElementType::F64}) {
     Tensor tensor;
     tensor.type = {"t" + std::string(format::elementTypeName(type)), type, {2, 3}};
     for (int64_t i = 0; i < 6 * format::elementBytes(type); ++i)
@@ -46,7 +46,8 @@ TEST(TensorFile, EveryTypeSurvivesEveryFormat) {
 
 TEST(TensorFile, ScalarsAndEmptyTensors) {
   for (std::vector<int64_t> shape : {std::vector<int64_t>{}, {0, 3}}) {
-    Tensor tensor = tensorOf<float>("s", ElementType::F32, shape, shape.empty() ? std::vector<float>{1.5f} : std::vector<float>{});
+    Tensor tensor =
+        tensorOf<float>("s", ElementType::F32, shape, shape.empty() ? std::vector<float>{1.5f} : std::vector<float>{});
     auto npy = parseNpy(printNpy(tensor), "x");
     auto proto = parseTensorProto(printTensorProto(tensor), "x");
     ASSERT_TRUE(npy.ok() && proto.ok()) << npy.status() << proto.status();
@@ -80,13 +81,17 @@ TEST(TensorFile, BrokenNpyIsRefused) {
   for (size_t length = 0; length < good.size(); ++length)
     EXPECT_FALSE(parseNpy(good.substr(0, length), "x").ok()) << length;
   EXPECT_FALSE(parseNpy(good + "x", "x").ok());
-  for (const char *dictionary :
-       {"{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }", "{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904,4), }",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }", "{'descr': [('a','<f4')], 'fortran_order': False, 'shape': (1,), }",
-        "{'descr': '<f4', 'shape': (1,), }", "{'descr': '<f4", ""})
+  for (const char *dictionary : {"{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }",
+                                 "{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904,4), }",
+                                 "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }",
+                                 "{'descr': [('a','<f4')], 'fortran_order': False, 'shape': (1,), }",
+                                 "{'descr': '<f4', 'shape': (1,), }", "{'descr': '<f4", ""})
     EXPECT_FALSE(parseNpy(npy(dictionary, std::string(8, 'x')), "x").ok()) << dictionary;
-  auto complex = parseNpy(npy("{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }", std::string(8, 'x')), "f.npy");
-  EXPECT_NE(std::string(complex.status().message()).find("f.npy: element type '<c8' is not supported"), std::string::npos) << complex.status();
+  auto complex =
+      parseNpy(npy("{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }", std::string(8, 'x')), "f.npy");
+  EXPECT_NE(std::string(complex.status().message()).find("f.npy: element type '<c8' is not supported"),
+            std::string::npos)
+      << complex.status();
 }
 
 TEST(TensorFile, TypedProtoFields) {
@@ -97,7 +102,8 @@ TEST(TensorFile, TypedProtoFields) {
   auto half = parseTensorProto(std::string("\x08\x01\x10\x0a\x28\x80\x78", 7), "x"); // 0x3c00 = 1.0
   ASSERT_TRUE(half.ok()) << half.status();
   EXPECT_EQ(half->bytes, (tensorOf<uint16_t>("", ElementType::F16, {1}, {0x3c00}).bytes));
-  auto negative = parseTensorProto(std::string("\x08\x01\x10\x07\x3a\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 16), "x");
+  auto negative =
+      parseTensorProto(std::string("\x08\x01\x10\x07\x3a\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 16), "x");
   ASSERT_TRUE(negative.ok()) << negative.status();
   EXPECT_EQ(negative->bytes, (tensorOf<int64_t>("", ElementType::I64, {1}, {-1}).bytes));
 }
@@ -106,9 +112,10 @@ TEST(TensorFile, BrokenProtoIsRefused) {
   const std::string good = printTensorProto(tensorOf<float>("n", ElementType::F32, {2}, {1, 2}));
   for (size_t length = 0; length < good.size(); ++length)
     EXPECT_FALSE(parseTensorProto(good.substr(0, length), "x").ok()) << length;
-  EXPECT_FALSE(parseTensorProto(std::string("\x10\x08\x32\x01x", 5), "x").ok());                              // strings
-  EXPECT_FALSE(parseTensorProto(std::string("\x08\x01\x10\x01\x70\x01", 6), "x").ok());                       // external
-  EXPECT_FALSE(parseTensorProto(std::string("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x10\x01", 13), "x").ok()); // dimension -1
+  EXPECT_FALSE(parseTensorProto(std::string("\x10\x08\x32\x01x", 5), "x").ok());        // strings
+  EXPECT_FALSE(parseTensorProto(std::string("\x08\x01\x10\x01\x70\x01", 6), "x").ok()); // external
+  EXPECT_FALSE(parseTensorProto(std::string("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x10\x01", 13), "x")
+                   .ok()); // dimension -1
 }
 
 TEST(TensorFile, FoldersAndErrors) {

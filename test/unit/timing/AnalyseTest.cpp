@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Latencies and intervals of small programs against numbers worked out by hand. wse2's core: ramp 2, hop 1, credit 1, set-up 14, loop 4.
+// Latencies and intervals of small programs against numbers worked out by hand. wse2's core: ramp 2, hop 1, credit 1,
+// set-up 14, loop 4.
 #include "Builder.h"
 
 namespace wsc::test {
 namespace {
 
-// (0,0) sends 100 words over 3 hops, (0,3) stores them. First word issued at 14, arrives at 14 + 2·2 + 3 = 21, the last at 120; done at 121.
+// (0,0) sends 100 words over 3 hops, (0,3) stores them. First word issued at 14, arrives at 14 + 2·2 + 3 = 21, the last
+// at 120; done at 121.
 Executable line(int32_t hops) {
   Executable e = executable("mesh-1x" + std::to_string(hops + 1));
   Configuration &c = e.configurations[0];
@@ -36,7 +38,8 @@ TEST(Timing, HopLatencyCountsOncePerHop) {
   EXPECT_EQ(after->intervalCycles, before->intervalCycles);
 }
 
-// Sender, relay, store: the relay adds ramp + hop + ramp + 1. First word at 14 → 19 → sent 20 → 25; last of 100 at 124, done 125.
+// Sender, relay, store: the relay adds ramp + hop + ramp + 1. First word at 14 → 19 → sent 20 → 25; last of 100 at 124,
+// done 125.
 TEST(Timing, RelayStreams) {
   Executable e = executable("mesh-1x3");
   Configuration &c = e.configurations[0];
@@ -105,18 +108,18 @@ TEST(Timing, FmaCostRaisesComputeBoundInterval) {
   EXPECT_GT(slow->latencyCycles, fast->latencyCycles + 4990);
 }
 
-// The store computes for 3000 cycles after every 10 of 100 words: 10 · (4 + 14 + 10 + 14 + 3000). The sender is held back to
-// that, though it could send a sample every 114 cycles.
+// The store computes for 3000 cycles after every 10 of 100 words: 10 · (4 + 14 + 10 + 14 + 3000). The sender is held
+// back to that, though it could send a sample every 114 cycles.
 TEST(Timing, SlowConsumerHoldsProducerBack) {
   Executable e = line(1);
-  e.configurations[0].roles[1].threads = {
-      {loop(10), move(10, memory(), queue(0)), instruction(Opcode::Fma, 3000, memory(), memory(), memory()), endLoop()}};
+  e.configurations[0].roles[1].threads = {{loop(10), move(10, memory(), queue(0)),
+                                           instruction(Opcode::Fma, 3000, memory(), memory(), memory()), endLoop()}};
   auto time = timeIt(e);
   ASSERT_TRUE(time.ok()) << time.status();
   EXPECT_EQ(time->intervalCycles, 10 * 3042);
   // The merged train (more than kMergedTrips iterations) has the same length.
-  e.configurations[0].roles[1].threads = {
-      {loop(100), move(1, memory(), queue(0)), instruction(Opcode::Fma, 3000, memory(), memory(), memory()), endLoop()}};
+  e.configurations[0].roles[1].threads = {{loop(100), move(1, memory(), queue(0)),
+                                           instruction(Opcode::Fma, 3000, memory(), memory(), memory()), endLoop()}};
   time = timeIt(e);
   ASSERT_TRUE(time.ok()) << time.status();
   EXPECT_EQ(time->intervalCycles, 100 * (4 + 14 + 1 + 3014));
@@ -127,7 +130,8 @@ TEST(Timing, ThreadsShareIssueSlots) {
   Executable e = executable("mesh-1x3");
   Configuration &c = e.configurations[0];
   c.roles.push_back(role("send", rectangle(0, 0, 1, 1), {out(0)}, {{move(200, queue(0), memory())}}));
-  c.roles.push_back(role("pass", rectangle(0, 1, 1, 1), {in(0), out(1)}, {{move(200, fifo(1), queue(0))}, {move(200, queue(1), fifo(1))}}, {50}));
+  c.roles.push_back(role("pass", rectangle(0, 1, 1, 1), {in(0), out(1)},
+                         {{move(200, fifo(1), queue(0))}, {move(200, queue(1), fifo(1))}}, {50}));
   c.roles.push_back(role("store", rectangle(0, 2, 1, 1), {in(1)}, {{move(200, memory(), queue(0))}}));
   eastRoute(c, 0, 0, 0, 1);
   eastRoute(c, 1, 0, 1, 2);
@@ -141,15 +145,17 @@ TEST(Timing, ThreadsShareIssueSlots) {
 // A step without queues has no one to wait for; samples follow each other at its length.
 TEST(Timing, LoopsWithoutWordsAreFolded) {
   Executable e = executable("mesh-1x1");
-  e.configurations[0].roles.push_back(role("compute", rectangle(0, 0, 1, 1), {},
-                                           {{loop(1000), loop(1000), instruction(Opcode::Fma, 36, memory(), memory(), memory()), endLoop(), endLoop()}}));
+  e.configurations[0].roles.push_back(role(
+      "compute", rectangle(0, 0, 1, 1), {},
+      {{loop(1000), loop(1000), instruction(Opcode::Fma, 36, memory(), memory(), memory()), endLoop(), endLoop()}}));
   auto time = timeIt(e);
   ASSERT_TRUE(time.ok()) << time.status();
   EXPECT_EQ(time->intervalCycles, 1000 * (4 + 1000 * (4 + 14 + 36)));
   EXPECT_EQ(time->latencyCycles, time->intervalCycles);
 }
 
-// 64 lanes of 1000 words enter together: wse2 takes 1.2e12 / 32 / 0.85e9 = 44.1 words per cycle, ceil(64000 / 44.1) = 1451 cycles.
+// 64 lanes of 1000 words enter together: wse2 takes 1.2e12 / 32 / 0.85e9 = 44.1 words per cycle, ceil(64000 / 44.1) =
+// 1451 cycles.
 TEST(Timing, InputWordsShareTheBandwidth) {
   Executable e = executable("mesh-64x2");
   Configuration &c = e.configurations[0];

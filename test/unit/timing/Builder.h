@@ -46,7 +46,9 @@ inline Instruction instruction(Opcode opcode, int64_t elements, Operand dst, Ope
   result.b = b;
   return result;
 }
-inline Instruction move(int64_t elements, Operand dst, Operand a) { return instruction(Opcode::Move, elements, dst, a); }
+inline Instruction move(int64_t elements, Operand dst, Operand a) {
+  return instruction(Opcode::Move, elements, dst, a);
+}
 inline Instruction loop(int64_t trips) { return instruction(Opcode::Loop, trips, {}, {}); }
 inline Instruction endLoop() { return instruction(Opcode::EndLoop, 1, {}, {}); }
 inline Instruction control(int16_t q, uint8_t count) {
@@ -123,7 +125,8 @@ inline absl::StatusOr<emulator::TimingResult> timeIt(const Executable &executabl
 inline void eastRoute(Configuration &configuration, uint8_t colour, int32_t row, int32_t from, int32_t to) {
   configuration.routers.push_back(router(colour, rectangle(row, from, 1, 1), {{Port::Ramp, bit(Port::East)}}));
   if (to - from > 1)
-    configuration.routers.push_back(router(colour, rectangle(row, from + 1, 1, to - from - 1), {{Port::West, bit(Port::East)}}));
+    configuration.routers.push_back(
+        router(colour, rectangle(row, from + 1, 1, to - from - 1), {{Port::West, bit(Port::East)}}));
   configuration.routers.push_back(router(colour, rectangle(row, to, 1, 1), {{Port::West, bit(Port::Ramp)}}));
 }
 

@@ -11,7 +11,8 @@ Executable gather(int32_t cores, int64_t words) {
   Configuration &c = e.configurations[0];
   const std::vector<SwitchPosition> both{{Port::West, bit(Port::East)}, {Port::Ramp, bit(Port::East)}};
   const auto sender = [&](int32_t col, int32_t count, uint8_t control_) {
-    c.roles.push_back(role("send", rectangle(0, col, 1, count), {out(0)}, {{move(words, queue(0), memory()), control(0, control_)}}));
+    c.roles.push_back(
+        role("send", rectangle(0, col, 1, count), {out(0)}, {{move(words, queue(0), memory()), control(0, control_)}}));
   };
   sender(0, 1, 1);
   sender(1, cores - 2, 2);
@@ -23,7 +24,8 @@ Executable gather(int32_t cores, int64_t words) {
   return e;
 }
 
-// The lane carries 10·20 words and 10 control words; the furthest core is 10 hops away: 14 + 4 + 10, then 210 cycles less the last control word.
+// The lane carries 10·20 words and 10 control words; the furthest core is 10 hops away: 14 + 4 + 10, then 210 cycles
+// less the last control word.
 TEST(Gather, LaneCarriesAllCoresInTurn) {
   auto time = timeIt(gather(10, 20));
   ASSERT_TRUE(time.ok()) << time.status();
@@ -46,7 +48,8 @@ TEST(Gather, ColumnOfRelaysTakesTurns) {
   Executable e = executable("mesh-7x2");
   Configuration &c = e.configurations[0];
   const auto relay = [&](int32_t row, int32_t count, uint8_t control_) {
-    c.roles.push_back(role("relay", rectangle(row, 1, count, 1), {in(0), out(1)}, {{move(words, queue(1), queue(0)), control(1, control_)}}));
+    c.roles.push_back(role("relay", rectangle(row, 1, count, 1), {in(0), out(1)},
+                           {{move(words, queue(1), queue(0)), control(1, control_)}}));
   };
   c.roles.push_back(role("send", rectangle(0, 0, rows, 1), {out(0)}, {{move(words, queue(0), memory())}}));
   relay(0, 1, 1);
@@ -56,7 +59,8 @@ TEST(Gather, ColumnOfRelaysTakesTurns) {
   c.routers.push_back(router(0, rectangle(0, 0, rows, 1), {{Port::Ramp, bit(Port::East)}}));
   c.routers.push_back(router(0, rectangle(0, 1, rows, 1), {{Port::West, bit(Port::Ramp)}}));
   c.routers.push_back(router(1, rectangle(0, 1, 1, 1), {{Port::Ramp, bit(Port::South)}}));
-  c.routers.push_back(router(1, rectangle(1, 1, rows - 1, 1), {{Port::North, bit(Port::South)}, {Port::Ramp, bit(Port::South)}}));
+  c.routers.push_back(
+      router(1, rectangle(1, 1, rows - 1, 1), {{Port::North, bit(Port::South)}, {Port::Ramp, bit(Port::South)}}));
   c.routers.push_back(router(1, rectangle(rows, 1, 1, 1), {{Port::North, bit(Port::Ramp)}}));
   auto time = timeIt(e);
   ASSERT_TRUE(time.ok()) << time.status();
@@ -73,7 +77,8 @@ TEST(Gather, WindowsOfAMulticast) {
   Configuration &c = e.configurations[0];
   c.roles.push_back(role("send", rectangle(0, 0, 1, 1), {out(0)}, {{move(words, queue(0), memory())}}));
   const int64_t window = words / rows;
-  Role r = role("window", rectangle(0, 1, rows, 1), {in(0)}, {{move(1, null(), queue(0)), move(window, memory(), queue(0)), move(1, null(), queue(0))}});
+  Role r = role("window", rectangle(0, 1, rows, 1), {in(0)},
+                {{move(1, null(), queue(0)), move(window, memory(), queue(0)), move(1, null(), queue(0))}});
   Affine skip(0), rest(words - window);
   skip.perDim[2] = window;
   rest.perDim[2] = -window;
@@ -82,12 +87,14 @@ TEST(Gather, WindowsOfAMulticast) {
   c.roles.push_back(r);
   c.routers.push_back(router(0, rectangle(0, 0, 1, 1), {{Port::Ramp, bit(Port::East)}}));
   c.routers.push_back(router(0, rectangle(0, 1, 1, 1), {{Port::West, PortMask(bit(Port::Ramp) | bit(Port::South))}}));
-  c.routers.push_back(router(0, rectangle(1, 1, rows - 2, 1), {{Port::North, PortMask(bit(Port::Ramp) | bit(Port::South))}}));
+  c.routers.push_back(
+      router(0, rectangle(1, 1, rows - 2, 1), {{Port::North, PortMask(bit(Port::Ramp) | bit(Port::South))}}));
   c.routers.push_back(router(0, rectangle(rows - 1, 1, 1, 1), {{Port::North, bit(Port::Ramp)}}));
   auto time = timeIt(e);
   ASSERT_TRUE(time.ok()) << time.status();
-  // 14 + 400 words + 5 + 39 to the last row. Row 0 is the first to pause for two set-ups, of which its 12 words of queues hide all but 16 + 1 cycles (credit); the others'
-  // pauses hide behind that. The last rows pause for their window after the source is done: two set-ups more.
+  // 14 + 400 words + 5 + 39 to the last row. Row 0 is the first to pause for two set-ups, of which its 12 words of
+  // queues hide all but 16 + 1 cycles (credit); the others' pauses hide behind that. The last rows pause for their
+  // window after the source is done: two set-ups more.
   EXPECT_GE(time->latencyCycles, 14 + 5 + 39 + words + 28);
   EXPECT_LE(time->latencyCycles, 14 + 5 + 39 + words + 17 + 28);
   EXPECT_GE(time->intervalCycles, words + 3 * 14); // a row's own instructions

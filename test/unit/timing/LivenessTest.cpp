@@ -5,8 +5,8 @@
 namespace wsc::test {
 namespace {
 
-// A source multicasts `words` words to a worker (col 1) and a join (col 2). The worker answers only when it has them all; the join keeps its own copy in a FIFO of
-// `depth` elements meanwhile.
+// A source multicasts `words` words to a worker (col 1) and a join (col 2). The worker answers only when it has them
+// all; the join keeps its own copy in a FIFO of `depth` elements meanwhile.
 Executable forkJoin(int64_t words, int64_t depth, int64_t pieces = 1) {
   Executable e = executable("mesh-1x3");
   Configuration &c = e.configurations[0];
@@ -16,8 +16,9 @@ Executable forkJoin(int64_t words, int64_t depth, int64_t pieces = 1) {
   worker.push_back(move(words, queue(1), memory()));
   c.roles.push_back(role("source", rectangle(0, 0, 1, 1), {out(0)}, {{move(words, queue(0), memory())}}));
   c.roles.push_back(role("worker", rectangle(0, 1, 1, 1), {in(0), out(1)}, {worker}));
-  c.roles.push_back(role("join", rectangle(0, 2, 1, 1), {in(0), in(1, 1)},
-                         {{move(words, fifo(1), queue(0))}, {instruction(Opcode::Add, words, memory(), fifo(1), queue(1))}}, {depth}));
+  c.roles.push_back(role(
+      "join", rectangle(0, 2, 1, 1), {in(0), in(1, 1)},
+      {{move(words, fifo(1), queue(0))}, {instruction(Opcode::Add, words, memory(), fifo(1), queue(1))}}, {depth}));
   c.routers.push_back(router(0, rectangle(0, 0, 1, 1), {{Port::Ramp, bit(Port::East)}}));
   c.routers.push_back(router(0, rectangle(0, 1, 1, 1), {{Port::West, PortMask(bit(Port::East) | bit(Port::Ramp))}}));
   c.routers.push_back(router(0, rectangle(0, 2, 1, 1), {{Port::West, bit(Port::Ramp)}}));
@@ -38,8 +39,8 @@ TEST(Liveness, ForkJoinNeedsADeepFifo) {
   }
 }
 
-// The exact border: the words that are nowhere stored must fit into the queues of the path to the join. Input queue 6, output queue 2, three router
-// queues of 2 (two hops): 14 words.
+// The exact border: the words that are nowhere stored must fit into the queues of the path to the join. Input queue 6,
+// output queue 2, three router queues of 2 (two hops): 14 words.
 TEST(Liveness, QueuesOnThePathCount) {
   EXPECT_TRUE(timeIt(forkJoin(1000, 1000 - 14)).ok());
   EXPECT_FALSE(timeIt(forkJoin(1000, 1000 - 15)).ok());
@@ -57,8 +58,10 @@ TEST(Liveness, RelaysPassOnThatTheyAreFull) {
                                  : Thread{move(words, queue(0), memory()), move(words, queue(1), memory())}}));
     c.roles.push_back(role("relay", rectangle(0, 1, 1, 1), {in(0), out(1)}, {{move(words, queue(1), queue(0))}}));
     c.roles.push_back(role("relay", rectangle(0, 2, 1, 1), {in(1), out(0)}, {{move(words, queue(1), queue(0))}}));
-    c.roles.push_back(role("join", rectangle(0, 3, 1, 1), {in(0), in(4, 1)}, {{instruction(Opcode::Add, words, memory(), queue(0), queue(1))}}));
-    c.roles.push_back(role("worker", rectangle(0, 4, 1, 1), {in(3), out(4)}, {{move(words, memory(), queue(0)), move(words, queue(1), memory())}}));
+    c.roles.push_back(role("join", rectangle(0, 3, 1, 1), {in(0), in(4, 1)},
+                           {{instruction(Opcode::Add, words, memory(), queue(0), queue(1))}}));
+    c.roles.push_back(role("worker", rectangle(0, 4, 1, 1), {in(3), out(4)},
+                           {{move(words, memory(), queue(0)), move(words, queue(1), memory())}}));
     eastRoute(c, 0, 0, 0, 1);
     eastRoute(c, 1, 0, 1, 2);
     eastRoute(c, 0, 0, 2, 3);
@@ -74,8 +77,10 @@ TEST(Liveness, RelaysPassOnThatTheyAreFull) {
 TEST(Liveness, CrossedOrderIsNamed) {
   Executable e = executable("mesh-1x2");
   Configuration &c = e.configurations[0];
-  c.roles.push_back(role("a", rectangle(0, 0, 1, 1), {in(1), out(0)}, {{move(10, memory(), queue(0)), move(10, queue(1), memory())}}));
-  c.roles.push_back(role("b", rectangle(0, 1, 1, 1), {in(0), out(1)}, {{move(10, memory(), queue(0)), move(10, queue(1), memory())}}));
+  c.roles.push_back(role("a", rectangle(0, 0, 1, 1), {in(1), out(0)},
+                         {{move(10, memory(), queue(0)), move(10, queue(1), memory())}}));
+  c.roles.push_back(role("b", rectangle(0, 1, 1, 1), {in(0), out(1)},
+                         {{move(10, memory(), queue(0)), move(10, queue(1), memory())}}));
   eastRoute(c, 0, 0, 0, 1);
   c.routers.push_back(router(1, rectangle(0, 1, 1, 1), {{Port::Ramp, bit(Port::West)}}));
   c.routers.push_back(router(1, rectangle(0, 0, 1, 1), {{Port::East, bit(Port::Ramp)}}));
@@ -97,7 +102,8 @@ TEST(Liveness, ShiftInsideARole) {
   for (int32_t parity : {0, 1}) {
     Lattice cores = rectangle(0, 1 + parity, 1, 3);
     cores.dims[3].colStep = 2;
-    c.roles.push_back(role("mid", cores, {in(uint8_t(parity)), out(uint8_t(1 - parity))}, {{instruction(Opcode::Add, 20, queue(1), queue(0), memory())}}));
+    c.roles.push_back(role("mid", cores, {in(uint8_t(parity)), out(uint8_t(1 - parity))},
+                           {{instruction(Opcode::Add, 20, queue(1), queue(0), memory())}}));
     c.routers.push_back(router(uint8_t(parity), cores, {{Port::West, bit(Port::Ramp)}}));
     c.routers.push_back(router(uint8_t(1 - parity), cores, {{Port::Ramp, bit(Port::East)}}));
   }
@@ -109,13 +115,26 @@ TEST(Liveness, ShiftInsideARole) {
   EXPECT_EQ(time->latencyCycles, 14 + 6 * 6 + 5 + 20); // six relays, as in a chain of eight rows
 }
 
+TEST(Liveness, EndlessLoopsAreRefused) {
+  Executable e = executable("mesh-1x1");
+  e.configurations[0].roles.push_back(
+      role("r", rectangle(0, 0, 1, 1), {},
+           {{loop(10000), loop(10000), move(1, fifo(1), memory()), move(1, memory(), fifo(1)), endLoop(), endLoop()}},
+           {20}));
+  auto time = timeIt(e);
+  ASSERT_FALSE(time.ok());
+  EXPECT_NE(std::string(time.status().message()).find("more than 1048576 instructions"), std::string::npos)
+      << time.status();
+}
+
 TEST(Liveness, UnbalancedFifoIsAnError) {
   Executable e = executable("mesh-1x1");
   e.configurations[0].roles.push_back(
       role("r", rectangle(0, 0, 1, 1), {}, {{move(10, fifo(1), memory())}, {move(9, memory(), fifo(1))}}, {20}));
   auto time = timeIt(e);
   ASSERT_FALSE(time.ok());
-  EXPECT_NE(std::string(time.status().message()).find("10 elements pushed and 9 popped"), std::string::npos) << time.status();
+  EXPECT_NE(std::string(time.status().message()).find("10 elements pushed and 9 popped"), std::string::npos)
+      << time.status();
 }
 
 } // namespace

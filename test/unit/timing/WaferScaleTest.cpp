@@ -8,8 +8,9 @@
 namespace wsc::test {
 namespace {
 
-// `kernels` strips of 1 feeder column and `cols` compute columns on `rows` rows. Feeders take a lane per row, push it into a FIFO and send it along the row; compute cores
-// store, multiply, reduce down chains of `chain` rows, gather along the last row of each, which is multicast to all feeders of that group.
+// `kernels` strips of 1 feeder column and `cols` compute columns on `rows` rows. Feeders take a lane per row, push it
+// into a FIFO and send it along the row; compute cores store, multiply, reduce down chains of `chain` rows, gather
+// along the last row of each, which is multicast to all feeders of that group.
 Executable pipeline(int32_t rows, int32_t kernels, int32_t cols, int32_t chain) {
   const int32_t width = cols + 1;
   Executable e = executable("mesh-" + std::to_string(rows) + "x" + std::to_string(kernels * width + 1));
@@ -26,13 +27,14 @@ Executable pipeline(int32_t rows, int32_t kernels, int32_t cols, int32_t chain) 
     lattice.dims[3] = {n, 0, 1};
     return lattice;
   };
-  const PortMask E = bit(Port::East), W = bit(Port::West), N = bit(Port::North), S = bit(Port::South), R = bit(Port::Ramp);
+  const PortMask E = bit(Port::East), W = bit(Port::West), N = bit(Port::North), S = bit(Port::South),
+                 R = bit(Port::Ramp);
   (void)W;
   for (int32_t k = 0; k < kernels; ++k) {
     const int32_t col = 1 + k * width;
     const auto lane = uint8_t(k % 2), nextLane = uint8_t((k + 1) % 2);
-    Role feeder = role("feed", rectangle(0, col, rows, 1), {in(lane), out(2)}, {{move(words, fifo(1), queue(0))}, {move(words, queue(1), fifo(1))}},
-                       {2 * words});
+    Role feeder = role("feed", rectangle(0, col, rows, 1), {in(lane), out(2)},
+                       {{move(words, fifo(1), queue(0))}, {move(words, queue(1), fifo(1))}}, {2 * words});
     feeder.kernel = k;
     c.roles.push_back(feeder);
     c.routers.push_back(router(2, rectangle(0, col, rows, 1), {{Port::Ramp, E}}));
@@ -106,8 +108,8 @@ TEST(WaferScale, FullWaferStaysQuick) {
   auto time = emulator::analyseTiming(e, 0, *networks);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   ASSERT_TRUE(time.ok()) << time.status();
-  std::cout << "analysed 750 x 961 cores in " << seconds << " s, " << time->sampleDone.size() << " samples, latency " << time->latencyCycles
-            << ", interval " << time->intervalCycles << "\n";
+  std::cout << "analysed 750 x 961 cores in " << seconds << " s, " << time->sampleDone.size() << " samples, latency "
+            << time->latencyCycles << ", interval " << time->intervalCycles << "\n";
   EXPECT_LT(seconds, 20);
 }
 
