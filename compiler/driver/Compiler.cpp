@@ -103,6 +103,7 @@ void addPasses(Phase phase, const CompileOptions &options, OpPassManager &functi
     functions.addPass(createCanonicalizerPass());
     functions.addPass(createCSEPass());
     functions.addPass(wafer::createDecomposeReductions());
+    functions.addPass(wafer::createFlattenRows());
     functions.addPass(wafer::createShareConcats());
     break;
   case Phase::Kernels:
