@@ -138,8 +138,11 @@ private:
       return enter.emitOpError("has no plane: ") << enter.getType() << " is neither [1, C, H, W] nor [B, F]";
     auto argument = dyn_cast<BlockArgument>(movementRoot(enter.getInput()));
     auto host = hostOfInput(enter.getInput());
-    if (!argument || !host)
+    if (!argument)
       return enter.emitOpError("must take an argument of the function, at most reshaped or transposed");
+    if (!host)
+      return enter.emitOpError("takes elements in an order that no lane can be fed in: the reshapes and transposes of argument ")
+             << argument.getArgNumber() << " may leave channels with two strides, rows and columns with one each";
     if (!cast<RankedTensorType>(argument.getType()).getElementType().isF32())
       return enter.emitOpError("takes ") << argument.getType() << "; only f32 inputs are mapped";
     auto stream = addStream(enter, network.plan.inputs[argument.getArgNumber()].name, enter.getLayoutAttr(),
