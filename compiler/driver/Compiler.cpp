@@ -101,9 +101,9 @@ void addPasses(Phase phase, const CompileOptions &options, OpPassManager &functi
   switch (phase) {
   case Phase::Nn:
     functions.addPass(createCanonicalizerPass());
+    functions.addPass(wafer::createFlattenRows());
     functions.addPass(createCSEPass());
     functions.addPass(wafer::createDecomposeReductions());
-    functions.addPass(wafer::createFlattenRows());
     functions.addPass(wafer::createShareConcats());
     break;
   case Phase::Kernels:
