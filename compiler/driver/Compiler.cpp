@@ -97,12 +97,16 @@ Phase phaseOf(ModuleOp module) {
   return phase;
 }
 
-void addPasses(Phase phase, const CompileOptions &options, OpPassManager &functions) {
+void addPasses(Phase phase, const CompileOptions &options, OpPassManager &module) {
+  if (phase == Phase::Sized)
+    module.addPass(wafer::createLayOutState({options.target}));
+  OpPassManager &functions = module.nest<func::FuncOp>();
   switch (phase) {
   case Phase::Nn:
     functions.addPass(createCanonicalizerPass());
     functions.addPass(wafer::createFlattenRows());
     functions.addPass(createCSEPass());
+    functions.addPass(wafer::createForwardState());
     functions.addPass(wafer::createDecomposeReductions());
     functions.addPass(wafer::createShareConcats());
     break;
@@ -182,7 +186,7 @@ absl::StatusOr<CompileReport> compile(const CompileOptions &options) {
   for (int next = int(at) + 1; next <= int(std::min(options.to, Phase::Routed)); ++next) {
     Diagnostics diagnostics(context);
     PassManager manager(&context);
-    addPasses(Phase(next), options, manager.nest<func::FuncOp>());
+    addPasses(Phase(next), options, manager);
     if (failed(manager.run(*module)))
       return diagnostics.status(absl::StrCat("phase ", phaseName(Phase(next)), " failed"));
     at = Phase(next);
@@ -249,7 +253,7 @@ absl::StatusOr<std::vector<std::string>> validate(const CompileOptions &options)
   Diagnostics diagnostics(context);
   PassManager manager(&context);
   for (int next = int(at) + 1; next <= int(Phase::Kernels); ++next)
-    addPasses(Phase(next), options, manager.nest<func::FuncOp>());
+    addPasses(Phase(next), options, manager);
   if (failed(manager.run(**module)) || failed(checkKernels(**module)))
     lines.push_back(std::string(diagnostics.status("kernel formation failed").message()));
   return lines;

@@ -3,6 +3,7 @@
 
 #include "compiler/kernels/Generate.h"
 #include "compiler/kernels/RoleBuilder.h"
+#include "compiler/kernels/StateRows.h"
 #include "passes/wafer/NetworkIR.h"
 
 #include "absl/strings/str_cat.h"
@@ -22,6 +23,8 @@ absl::StatusOr<emit::CoreModule> generateCore(const target::Target &target, Modu
     auto network = wafer::readNetwork(func, wafer::Phase::Routed);
     if (failed(network))
       return absl::InvalidArgumentError("");
+    if (result.executable.entries.empty())
+      result.executable.states = kernels::stateVariables(network->plan.variables, sections);
     auto configuration = kernels::generateConfiguration(target, network->plan, sections);
     if (!configuration.ok())
       return configuration.status();
@@ -57,16 +60,15 @@ void fillReport(const emit::CoreModule &module, CompileReport &report) {
   report.sramLimitBytes = target.sramBytes;
   for (const format::Configuration &configuration : executable.configurations) {
     size_t first = report.kernels.size();
+    int64_t used = 0, fma = 0; // configurations run one at a time
     for (const format::Kernel &kernel : configuration.kernels)
       report.kernels.push_back({kernel.name, kernel.layers, kernel.row, kernel.col, kernel.rows, kernel.cols, 0, kernel.macs,
                                 kernel.predictedIntervalCycles, 0});
     for (const format::Role &role : configuration.roles) {
-      int64_t cores = role.cores.size(), end = 0;
-      for (const format::Buffer &buffer : role.buffers)
-        end = std::max(end, buffer.address + buffer.bytes);
-      report.coresUsed += cores;
+      int64_t cores = role.cores.size(), end = kernels::sramBytesOf(role);
+      used += cores;
       if (kernels::fmaElements(role) > 0)
-        report.coresFma += cores;
+        fma += cores;
       report.sramWorstBytes = std::max(report.sramWorstBytes, end);
       if (role.kernel >= 0) {
         KernelReport &kernel = report.kernels[first + role.kernel];
@@ -74,6 +76,8 @@ void fillReport(const emit::CoreModule &module, CompileReport &report) {
         kernel.sramBytes = std::max(kernel.sramBytes, end);
       }
     }
+    report.coresUsed = std::max(report.coresUsed, used);
+    report.coresFma = std::max(report.coresFma, fma);
   }
   for (const KernelReport &kernel : report.kernels) {
     report.macs += kernel.macs;

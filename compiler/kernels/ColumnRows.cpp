@@ -2,6 +2,7 @@
 //
 // One row of a one-column kernel: window, elementwise or softmax (see KernelRows.h).
 #include "compiler/kernels/Ingest.h"
+#include "compiler/kernels/Send.h"
 #include "compiler/kernels/TileProgram.h"
 
 #include "absl/strings/str_cat.h"
@@ -140,8 +141,6 @@ void emitSoftmax(B &core, const KernelPlan &plan, const Tile &tile, int64_t pixe
 
 absl::Status KernelRows::columnRoles(const KernelRow &row, SectionTable &sections, std::vector<Role> &out) const {
   const KernelSpec &spec = plan.spec;
-  const StreamPlan &outStream = network.streams[spec.outStream];
-  const StreamLayout &outLayout = outStream.layout;
   int64_t channels = row.out.channels(), rows = row.out.rows(), width = spec.out.width, pixels = rows * width;
 
   B core(spec.name, kernelIndex, row.row, plan.placement.col);
@@ -231,21 +230,13 @@ absl::Status KernelRows::columnRoles(const KernelRow &row, SectionTable &section
         return status;
   }
 
-  // Gather down the column of the block's slices.
-  int64_t block = 0;
-  while (outLayout.blockBegin[block + 1] <= row.out.channelBegin)
-    ++block;
-  int64_t firstSlice = outLayout.blockBegin[block] / plan.mapping.channelsPerSlice;
-  int64_t lastSlice = ceilDiv(outLayout.blockBegin[block + 1], plan.mapping.channelsPerSlice) - 1;
-  size_t lane = row.group * outLayout.numBlocks() + block;
-  int16_t laneOut = core.output(outStream.laneColours.empty() ? 0 : outStream.laneColours[lane]);
+  std::vector<std::pair<int16_t, int64_t>> sources;
   if (passes)
     for (size_t i = 0; i < fifos.size(); ++i)
-      core.emit(sendThread, Opcode::Move, {row.components[i].lines() * width}, B::queue(laneOut), B::fifoOperand(fifos[i]));
+      sources.emplace_back(fifos[i], row.components[i].lines() * width);
   else
-    core.emit(sendThread, Opcode::Move, {channels * pixels}, B::queue(laneOut), B::fifoOperand(result));
-  if (firstSlice != lastSlice)
-    core.sendControl(sendThread, laneOut, row.slice == firstSlice || row.slice == lastSlice ? 1 : 2);
+    sources.emplace_back(result, channels * pixels);
+  emitColumnSend(core, sendThread, network, plan, row, sources);
   auto role = core.finish(target);
   if (!role.ok())
     return role.status();

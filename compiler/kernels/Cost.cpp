@@ -47,10 +47,8 @@ absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const Networ
         int64_t cycles = issueCycles(target, role);
         cost.intervalCycles = std::max(cost.intervalCycles, cycles);
         (i == 0 && roles.size() > 1 ? ingest : compute) = std::max(i == 0 && roles.size() > 1 ? ingest : compute, cycles);
-        int64_t end = 0, inputs = 0;
-        for (const format::Buffer &buffer : role.buffers)
-          end = std::max(end, buffer.address + buffer.bytes);
-        cost.sramBytes = std::max(cost.sramBytes, end);
+        int64_t inputs = 0;
+        cost.sramBytes = std::max(cost.sramBytes, sramBytesOf(role));
         for (const format::Queue &queue : role.queues)
           inputs += !queue.output;
         if (inputs > int64_t(target.inputQueueWords.size()))
@@ -63,7 +61,7 @@ absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const Networ
     }
   const StreamLayout &out = network.streams[plan.spec.outStream].layout;
   int64_t laneWords = 0;
-  for (int64_t block = 0; block < out.numBlocks(); ++block)
+  for (int64_t block = 0; !out.silent && block < out.numBlocks(); ++block)
     laneWords = std::max(laneWords, out.laneWords(0, block));
   cost.intervalCycles = std::max(cost.intervalCycles, laneWords);
   cost.latencyCycles = ingest + compute + laneWords + plan.mapping.slices * (2 * target.rampLatencyCycles + target.hopLatencyCycles + 1);

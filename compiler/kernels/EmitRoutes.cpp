@@ -39,11 +39,13 @@ private:
 // Settings along one lane. Crossing points (trunk meets tooth) get all their outputs at once.
 void emitLane(const LaneRoute &route, RouterList &list) {
   bool columnGather = !route.fromPort && route.gatherColEnd == 0;
-  // Outputs of the trunk's router in column `col`: on to the east, and into a tooth.
+  // Outputs of the trunk's router in column `col`: on to the east or west, and into a tooth.
   auto outputsAt = [&](int32_t col) {
     PortMask outputs = 0;
-    if (col < route.trunkEnd || route.toPort)
+    if (col >= route.trunkBegin && (col < route.trunkEnd || route.toPort))
       outputs |= bit(Port::East);
+    if (col <= route.trunkBegin && col > route.trunkWest)
+      outputs |= bit(Port::West);
     for (const LaneRoute::Tooth &tooth : route.teeth) {
       if (tooth.col != col)
         continue;
@@ -61,7 +63,7 @@ void emitLane(const LaneRoute &route, RouterList &list) {
   int32_t trunk = route.trunkBegin; // first column not yet set
   if (columnGather) {
     for (int32_t row = route.gatherRowBegin; row <= route.gatherRowEnd; ++row) {
-      PortMask out = row == route.row ? bit(Port::East) : bit(Port::South);
+      PortMask out = row == route.row ? outputsAt(trunk) : bit(Port::South);
       if (row == route.gatherRowBegin)
         list.add(row, trunk, 1, {{Port::Ramp, out}});
       else
@@ -74,12 +76,23 @@ void emitLane(const LaneRoute &route, RouterList &list) {
              {{Port::West, bit(Port::East)}, {Port::Ramp, bit(Port::East)}});
     trunk = route.gatherColEnd + 1;
   }
-  // The trunk, cut at the teeth.
+  // The trunk, cut at the teeth; first its western arm.
+  int32_t west = route.trunkWest;
   for (const LaneRoute::Tooth &tooth : route.teeth) {
+    if (tooth.col < route.trunkBegin) {
+      list.add(route.row, west, tooth.col - west, {{Port::East, bit(Port::West)}});
+      list.add(route.row, tooth.col, 1, {{Port::East, outputsAt(tooth.col)}});
+      west = tooth.col + 1;
+      continue;
+    }
+    if (west < route.trunkBegin)
+      list.add(route.row, west, route.trunkBegin - west, {{Port::East, bit(Port::West)}});
+    west = route.trunkBegin;
     list.add(route.row, trunk, tooth.col - trunk, {{Port::West, bit(Port::East)}});
     list.add(route.row, tooth.col, 1, {{Port::West, outputsAt(tooth.col)}});
     trunk = tooth.col + 1;
   }
+  list.add(route.row, west, route.trunkBegin - west, {{Port::East, bit(Port::West)}});
   list.add(route.row, trunk, route.trunkEnd + 1 - trunk, {{Port::West, bit(Port::East)}});
   // The teeth.
   for (const LaneRoute::Tooth &tooth : route.teeth) {

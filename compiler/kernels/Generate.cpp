@@ -2,6 +2,7 @@
 #include "compiler/kernels/Generate.h"
 
 #include "compiler/kernels/Merge.h"
+#include "compiler/kernels/StateRows.h"
 
 #include <map>
 #include <string>
@@ -40,6 +41,21 @@ absl::StatusOr<format::Configuration> generateConfiguration(const target::Target
     configuration.kernels.push_back(std::move(kernel));
 
     KernelRows rows(target, network, int32_t(k));
+    if (plan.spec.state) {
+      if (!isFirstOnVariable(network, int32_t(k)))
+        continue;
+      std::vector<std::pair<Region, format::Role>> cores;
+      for (int64_t group = 0; group < rows.numGroups(); ++group)
+        for (int64_t slice = 0; slice < rows.slices(); ++slice) {
+          KernelRow row = rows.row(group, slice);
+          std::vector<format::Role> role;
+          if (auto status = rows.roles(row, sections, role); !status.ok())
+            return status;
+          cores.emplace_back(row.out, std::move(role.front()));
+        }
+      mergeStateRoles(network.variables[plan.spec.state->variable], std::move(cores), configuration);
+      continue;
+    }
     std::vector<format::Role> roles;
     for (int64_t group = 0; group < rows.numGroups(); ++group)
       for (int64_t slice = 0; slice < rows.slices(); ++slice)

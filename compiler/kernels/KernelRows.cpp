@@ -5,13 +5,6 @@
 
 namespace wsc::kernels {
 
-int32_t SectionTable::add(emit::SectionRecipe recipe) {
-  auto [it, isNew] = byName.try_emplace(recipe.name, int32_t(list.size()));
-  if (isNew)
-    list.push_back(std::move(recipe));
-  return it->second;
-}
-
 int64_t ComponentParts::lines() const {
   int64_t total = 0;
   for (const LanePart &part : parts)
@@ -64,6 +57,10 @@ KernelRow KernelRows::row(int64_t group, int64_t slice) const {
   row.row = int32_t(network.grid.groupBegin(group, numGroups()) + slice);
   row.out.rowBegin = layout.tileBegin(group);
   row.out.rowEnd = layout.tileEnd(group);
+  if (plan.spec.inputs.empty()) { // only reads a variable
+    row.out.channelBegin = std::min(slice * plan.mapping.channelsPerSlice, plan.spec.out.channels);
+    row.out.channelEnd = std::min(row.out.channelBegin + plan.mapping.channelsPerSlice, plan.spec.out.channels);
+  }
   int32_t ordinal = 0;
   for (size_t i = 0; i < plan.spec.inputs.size(); ++i) {
     Plane plane = inputPlane(network, plan.spec, i);
@@ -98,6 +95,8 @@ KernelRow KernelRows::row(int64_t group, int64_t slice) const {
 }
 
 absl::Status KernelRows::roles(const KernelRow &row, SectionTable &sections, std::vector<format::Role> &out) const {
+  if (plan.spec.state)
+    return stateRoles(row, sections, out);
   return plan.spec.kind == KernelKind::Contraction ? contractionRoles(row, sections, out)
                                                    : columnRoles(row, sections, out);
 }

@@ -71,6 +71,8 @@ public:
 private:
   Region neededRows(const Region &out, int64_t inputRows) const;
   absl::Status contractionRoles(const KernelRow &row, SectionTable &sections, std::vector<format::Role> &out) const;
+  // All that happens on the variable's core in this row, by this and other kernels of the network.
+  absl::Status stateRoles(const KernelRow &row, SectionTable &sections, std::vector<format::Role> &out) const;
   absl::Status columnRoles(const KernelRow &row, SectionTable &sections, std::vector<format::Role> &out) const;
 
   const target::Target &target;

@@ -40,11 +40,14 @@ struct StreamLayout {
   int64_t orderModulus = 1;
   // Rows from here on are taken by nobody and never made (0: all rows are taken).
   int64_t deadFrom = 0;
+  // No words travel: the result of a kernel that only writes a state variable. Tiles still say which rows the kernel
+  // works on.
+  bool silent = false;
 
   int64_t liveRows() const { return deadFrom > 0 ? deadFrom : plane.rows; }
   int64_t numTiles() const { return ceilDiv(liveRows(), tileRows); }
   int64_t numBlocks() const { return int64_t(blockBegin.size()) - 1; }
-  int64_t numLanes() const { return numTiles() * numBlocks(); }
+  int64_t numLanes() const { return silent ? 0 : numTiles() * numBlocks(); }
   int64_t tileBegin(int64_t tile) const { return tile * tileRows; }
   int64_t tileEnd(int64_t tile) const { return std::min(liveRows(), (tile + 1) * tileRows); }
   int64_t laneWords(int64_t tile, int64_t block) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/kernels/MapNetwork.h"
 
+#include "compiler/kernels/StateLayout.h"
 #include "compiler/kernels/Tiling.h"
 
 #include "absl/strings/str_cat.h"
@@ -18,6 +19,12 @@ int64_t groupRows(const NetworkPlan &network, const KernelPlan &plan) {
 
 // Slices: contraction: input channels; column kernels: output channels (softmax keeps them together).
 void chooseSlices(const NetworkPlan &network, KernelPlan &plan) {
+  if (plan.spec.state) {
+    const VariablePlan &variable = network.variables[plan.spec.state->variable];
+    plan.mapping.channelsPerSlice = variable.channelsPerSlice;
+    plan.mapping.slices = variable.slices();
+    return;
+  }
   int64_t channels = plan.spec.kind == KernelKind::Contraction ? inputPlane(network, plan.spec, 0).channels
                                                                : plan.spec.out.channels;
   int64_t rows = plan.spec.kind == KernelKind::Softmax ? 1 : groupRows(network, plan);
@@ -246,8 +253,8 @@ void findJoinedTiles(const target::Target &target, const NetworkPlan &network, s
       continue;
     const KernelSpec &producer = network.kernels[stream.producer].spec;
     int64_t natural = ceilDiv(stream.layout.liveRows(), target.rows), tileRows = stream.layout.tileRows;
-    if (tileRows <= natural || (producer.kind == KernelKind::Elementwise && producer.tileOps.empty()))
-      continue;
+    if (tileRows <= natural || (producer.kind == KernelKind::Elementwise && producer.tileOps.empty()) || producer.state)
+      continue; // a variable's tiles are given
     int64_t words = 0;
     for (size_t i = 0; i < producer.inputs.size(); ++i) {
       Plane plane = inputPlane(network, producer, i);
@@ -301,7 +308,7 @@ absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPl
   for (const KernelPlan &plan : network.kernels)
     alignBlocks(network, plan, 1, plan.spec.out.channels);
   solver::sizing::Problem problem;
-  problem.columnLimit = target.cols;
+  problem.columnLimit = freeColumns(target, network);
   for (size_t k = 0; k < network.kernels.size(); ++k) {
     KernelPlan &plan = network.kernels[k];
     plan.mapping.fifoSamples.clear();
@@ -309,6 +316,7 @@ absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPl
     for (const KernelInput &input : plan.spec.inputs)
       components += int64_t(input.streams.size());
     plan.mapping.fifoSamples.assign(components, 1);
+    problem.columnLimit += plan.spec.state.has_value(); // lies in its variable's column
     auto kernel = candidatesOf(target, network, int32_t(k));
     if (!kernel.ok())
       return kernel.status();
@@ -352,8 +360,17 @@ absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPl
 }
 
 absl::Status placeNetwork(const target::Target &target, NetworkPlan &network) {
-  int32_t col = 0;
+  int32_t col = 0, free = freeColumns(target, network);
   for (KernelPlan &kernel : network.kernels) {
+    if (kernel.spec.state) {
+      const VariablePlan &variable = network.variables[kernel.spec.state->variable];
+      if (kernel.placement.col >= 0 && kernel.placement.col != variable.col)
+        return absl::InvalidArgumentError(absl::StrCat("kernel ", kernel.spec.name, " cannot lie at column ",
+                                                       kernel.placement.col, ": its variable ", variable.tensor.name,
+                                                       " lies at column ", variable.col));
+      kernel.placement.col = variable.col;
+      continue;
+    }
     if (kernel.placement.col >= 0) {
       if (kernel.placement.col < col)
         return absl::InvalidArgumentError(absl::StrCat("kernel ", kernel.spec.name, " cannot begin at column ",
@@ -363,9 +380,10 @@ absl::Status placeNetwork(const target::Target &target, NetworkPlan &network) {
     kernel.placement.col = col;
     col += kernel.width();
   }
-  if (col > target.cols)
-    return absl::ResourceExhaustedError(absl::StrCat("the network needs ", col, " columns, target ", target.name, " has ",
-                                                     target.cols, "; use a larger mesh"));
+  if (col > free)
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the network needs ", col, " columns, target ", target.name, " has ", free,
+                     free < target.cols ? " west of the state variables" : "", "; use a larger mesh"));
   return absl::OkStatus();
 }
 

@@ -32,7 +32,8 @@ struct SizingReport {
 // With `mayAsk`, a network that wants kernels put in first is left unsized and the report says which.
 absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPlan &network, bool mayAsk = true);
 
-// Full-height strips in dataflow order. Kernels with a column already fixed (>= 0) keep it or are refused.
+// Full-height strips in dataflow order, west of the state variables' columns, where state kernels lie. Kernels with a
+// column already fixed (>= 0) keep it or are refused.
 absl::Status placeNetwork(const target::Target &target, NetworkPlan &network);
 
 // Derives lane rows and order moduli from mappings; needed after mappings change.

@@ -46,6 +46,13 @@ RoleBuilder::RoleBuilder(std::string name, int32_t kernel, int32_t row, int32_t 
 int16_t RoleBuilder::addBuffer(const std::string &name, BufferKind kind, int64_t elements) {
   Buffer buffer;
   buffer.name = name;
+  // The kernels of one variable share a core: their buffers may have equal names.
+  auto taken = [&] {
+    return std::any_of(role.buffers.begin(), role.buffers.end(),
+                       [&](const Buffer &b) { return b.name == buffer.name; });
+  };
+  for (int number = 1; taken(); ++number)
+    buffer.name = absl::StrCat(name, ".", number);
   buffer.kind = kind;
   buffer.bytes = elements * kElementBytes;
   role.buffers.push_back(std::move(buffer));
@@ -67,6 +74,19 @@ int16_t RoleBuilder::constant(const std::string &name, int64_t elements, int32_t
   buffer.section = section;
   buffer.sectionOffset = Affine(offset * kElementBytes);
   buffer.sectionOffset.perDim[kColumnDim] = role.cores.dims[kColumnDim].count > 1 ? perColumn * kElementBytes : 0;
+  return index;
+}
+
+int16_t RoleBuilder::state(const std::string &name, int64_t elements, int32_t variable, int64_t address,
+                           int64_t hostOffset) {
+  for (size_t b = 0; b < role.buffers.size(); ++b)
+    if (role.buffers[b].kind == BufferKind::State && role.buffers[b].state == variable)
+      return int16_t(b);
+  int16_t index = addBuffer(name, BufferKind::State, elements);
+  Buffer &buffer = role.buffers.back();
+  buffer.state = variable;
+  buffer.address = address;
+  buffer.sectionOffset = Affine(hostOffset);
   return index;
 }
 
@@ -164,11 +184,17 @@ int64_t RoleBuilder::sramBytes(const target::Target &target) const {
 absl::StatusOr<Role> RoleBuilder::finish(const target::Target &target) {
   int64_t address = target.runtimeReserveBytes + target.stackBytes + codeBytes(target, role);
   address = (address + 7) / 8 * 8;
+  int64_t limit = target.sramBytes; // state variables lie at the end, at addresses of their own
   for (Buffer &buffer : role.buffers) {
+    if (buffer.kind == BufferKind::State) {
+      limit = std::min(limit, buffer.address);
+      continue;
+    }
     buffer.address = address;
     address += (buffer.bytes + 7) / 8 * 8;
   }
-  if (address > target.sramBytes) {
+  if (address > limit) {
+    address += target.sramBytes - limit;
     std::string breakdown;
     for (const Buffer &buffer : role.buffers)
       absl::StrAppend(&breakdown, breakdown.empty() ? "" : ", ", buffer.name, " ", buffer.bytes);
@@ -177,6 +203,16 @@ absl::StatusOr<Role> RoleBuilder::finish(const target::Target &target) {
                                                      breakdown, ")"));
   }
   return std::move(role);
+}
+
+int64_t sramBytesOf(const Role &role) {
+  int64_t end = 0, state = 0;
+  for (const Buffer &buffer : role.buffers)
+    if (buffer.kind == BufferKind::State)
+      state += buffer.bytes;
+    else
+      end = std::max(end, buffer.address + buffer.bytes);
+  return end + state;
 }
 
 static int64_t walk(const Role &role, const std::function<int64_t(const Instruction &, int64_t elements)> &cost) {

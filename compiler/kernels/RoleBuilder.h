@@ -26,6 +26,10 @@ public:
   int16_t fifo(const std::string &name, int64_t elements);
   // `offset` and `perColumn` in elements inside section `section`.
   int16_t constant(const std::string &name, int64_t elements, int32_t section, int64_t offset, int64_t perColumn = 0);
+  // Elements of state variable `variable`, from element `hostOffset` of its tensor on, at a fixed address; the core's
+  // one buffer for that variable. Until bindings are made (StateRows.h), Buffer::sectionOffset holds hostOffset, so
+  // that it is merged over rows.
+  int16_t state(const std::string &name, int64_t elements, int32_t variable, int64_t address, int64_t hostOffset);
   int16_t input(uint8_t colour);
   int16_t output(uint8_t colour);
 
@@ -55,6 +59,8 @@ private:
   format::Role role;
 };
 
+// Bytes of SRAM from the start up to the last buffer, and those of state variables at the end.
+int64_t sramBytesOf(const format::Role &role);
 // Issue slots (cycles) a core of `role` spends per sample, all threads together.
 int64_t issueCycles(const target::Target &target, const format::Role &role);
 // Multiply-adds of one core of the role per sample.

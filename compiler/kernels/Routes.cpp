@@ -38,6 +38,7 @@ std::vector<LaneRoute> laneRoutes(const target::Target &target, const NetworkPla
         }
       }
       route.toPort = !stream.outputs.empty();
+      route.trunkWest = route.trunkBegin;
       route.trunkEnd = route.toPort ? target.cols - 1 : route.trunkBegin;
       routes.push_back(std::move(route));
     }
@@ -56,6 +57,7 @@ std::vector<LaneRoute> laneRoutes(const target::Target &target, const NetworkPla
               route.teeth.push_back({col, {}});
             route.teeth.back().rows.push_back(row.row);
             route.trunkEnd = std::max(route.trunkEnd, col);
+            route.trunkWest = std::min(route.trunkWest, col);
           }
       }
   }
@@ -84,7 +86,7 @@ solver::colouring::Problem colouringProblem(const target::Target &target, const 
   for (const LaneRoute &route : lanes) {
     Item item;
     item.name = network.streams[route.stream].name + " lane " + std::to_string(route.lane);
-    item.rectangles.push_back({route.row, route.row + 1, route.trunkBegin, route.trunkEnd + 1, 1});
+    item.rectangles.push_back({route.row, route.row + 1, route.trunkWest, route.trunkEnd + 1, 1});
     if (route.gatherRowEnd > route.gatherRowBegin)
       item.rectangles.push_back({route.gatherRowBegin, route.gatherRowEnd + 1, route.trunkBegin, route.trunkBegin + 1, 1});
     for (const LaneRoute::Tooth &tooth : route.teeth)

@@ -2,9 +2,11 @@
 //
 // Routes of a placed network.
 //
-// Inside a contraction's rectangle: one colour multicasts along rows, two alternate down the chain reduce. Between kernels each lane is a *comb*: a gather (along the last row
-// of a group, or down the column of a one-column kernel), a trunk east on the lane's row, and at each consumer's column a vertical tooth that delivers to the rows that need the lane.
-// A consumer east of another hangs on the same trunk, so a fork costs no extra words.
+// Inside a contraction's rectangle: one colour multicasts along rows, two alternate down the chain reduce. Between
+// kernels each lane is a *comb*: a gather (along the last row of a group, or down the column of a one-column kernel), a
+// trunk east on the lane's row, and at each consumer's column a vertical tooth that delivers to the rows that need the
+// lane. Consumers usually lie east; a state kernel, whose column is given, may also send west on a second arm of the
+// trunk. A consumer east of another hangs on the same trunk, so a fork costs no extra words.
 #pragma once
 
 #include "compiler/kernels/KernelRows.h"
@@ -17,6 +19,7 @@ struct LaneRoute {
   int32_t stream = 0, lane = 0;
   int32_t row = 0;                             // of the trunk
   int32_t trunkBegin = 0, trunkEnd = 0;        // columns the trunk covers, inclusive; trunkBegin is where words first flow east
+  int32_t trunkWest = 0; // one-column kernel: how far the trunk also flows west; trunkBegin: not at all
   bool fromPort = false, toPort = false;       // enters at the west edge, leaves at the east edge
   int32_t gatherColBegin = 0, gatherColEnd = 0; // contraction: sending columns, inclusive
   int32_t gatherRowBegin = 0, gatherRowEnd = 0; // one-column kernel: sending rows, inclusive

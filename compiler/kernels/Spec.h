@@ -79,6 +79,33 @@ struct KernelInput {
   std::vector<int32_t> streams;
 };
 
+// What a kernel on the cores of a state variable does with it: values as TileOperand numbers them, -1: none. The
+// variable's old value, if read, is numbered after the inputs.
+struct StateUse {
+  int32_t variable = -1;   // of NetworkPlan::variables
+  int32_t readValue = -1;  // the old value
+  int32_t writeValue = -1; // becomes the new value
+  int32_t outValue = -1;   // goes out on the kernel's stream
+  // The new value is a constant, whatever the samples: a scalar (Scalar), or one element each in the variable's own
+  // order (PerPixel).
+  std::optional<TileOperand> writeConstant;
+  bool writes() const { return writeValue >= 0 || writeConstant; }
+};
+
+// A state variable of the module and where it lies; see #wafer.state.
+struct VariablePlan {
+  format::TensorType tensor;
+  Plane plane;
+  std::array<int64_t, 3> strides{}; // elements of the tensor from channel to channel, row to row, column to column
+  std::optional<ConstantView> initial;
+  int64_t tileRows = 1, channelsPerSlice = 1, rows = 0, address = 0;
+  int32_t col = -1;
+  int64_t tiles() const { return ceilDiv(plane.rows, tileRows); }
+  int64_t slices() const { return ceilDiv(plane.channels, channelsPerSlice); }
+  // Bytes of its fullest core.
+  int64_t bytes() const { return channelsPerSlice * tileRows * plane.width * format::elementBytes(tensor.type); }
+};
+
 struct KernelSpec {
   std::string name;
   std::vector<std::string> layers;
@@ -90,6 +117,7 @@ struct KernelSpec {
   Window window;
   Softmax softmax;
   std::vector<TileOp> tileOps; // applied to the result, in order
+  std::optional<StateUse> state; // Elementwise only
   int32_t outStream = -1;
 };
 
@@ -145,6 +173,7 @@ struct NetworkPlan {
   std::vector<StreamPlan> streams;
   std::vector<KernelPlan> kernels; // in dataflow order
   std::vector<format::TensorType> inputs, outputs;
+  std::vector<VariablePlan> variables; // of the module, used here or not
 };
 
 } // namespace wsc::kernels

@@ -17,19 +17,26 @@ int32_t vectorSection(SectionTable &sections, const std::string &name, const Con
   return sections.add(std::move(recipe));
 }
 
-namespace {
-// An operand with the strides it walks the tile with.
-Operand walk(Operand operand, const std::array<int64_t, 3> &strides) {
+Operand walkTile(Operand operand, const std::array<int64_t, 3> &strides) {
   if (operand.kind == format::OperandKind::Memory)
     for (int d = 0; d < 3; ++d)
       operand.stride[d + 1] = int32_t(strides[d] * 4);
   return operand;
 }
-} // namespace
 
 absl::Status emitTileProgram(B &builder, int thread, const std::string &kernel, const std::vector<TileOp> &ops,
                              std::vector<TileValue> values, const TileShape &shape, int16_t out,
                              SectionTable &sections) {
+  Operand fifo = B::fifoOperand(out);
+  if (ops.empty())
+    builder.emit(thread, Opcode::Move, {shape.channelLoop ? 1 : shape.channels, shape.rows, shape.width}, fifo,
+                 walkTile(values.back().operand, values.back().strides));
+  return emitTileOps(builder, thread, kernel, ops, values, shape, {}, &fifo, sections);
+}
+
+absl::Status emitTileOps(B &builder, int thread, const std::string &kernel, const std::vector<TileOp> &ops,
+                         std::vector<TileValue> &values, const TileShape &shape, const std::vector<int32_t> &kept,
+                         const Operand *sink, SectionTable &sections) {
   Dims extents{shape.channelLoop ? 1 : shape.channels, shape.rows, shape.width};
   std::array<int64_t, 3> packed{shape.rows * shape.width, shape.width, 1};
   size_t numInputs = values.size();
@@ -38,6 +45,9 @@ absl::Status emitTileProgram(B &builder, int thread, const std::string &kernel, 
     for (const TileOperand &operand : ops[i].operands)
       if (operand.kind == TileOperand::Kind::Value)
         lastUse[operand.value] = i;
+  for (int32_t value : kept)
+    if (value >= 0)
+      lastUse[value] = ops.size();
 
   for (size_t i = 0; i < ops.size(); ++i) {
     const TileOp &op = ops[i];
@@ -47,7 +57,7 @@ absl::Status emitTileProgram(B &builder, int thread, const std::string &kernel, 
       std::string name = absl::StrCat(kernel, ".op", i, ".", k);
       switch (operand.kind) {
       case TileOperand::Kind::Value:
-        sources.push_back(walk(values[operand.value].operand, values[operand.value].strides));
+        sources.push_back(walkTile(values[operand.value].operand, values[operand.value].strides));
         break;
       case TileOperand::Kind::Scalar:
         sources.push_back(B::immediate(operand.scalar));
@@ -56,14 +66,14 @@ absl::Status emitTileProgram(B &builder, int thread, const std::string &kernel, 
         int32_t section = vectorSection(sections, name, operand.constant, shape.planeChannels, 1);
         int16_t buffer = builder.constant(absl::StrCat("c", i, ".", k), shape.channels, section, shape.firstChannel,
                                           shape.channelsPerColumn);
-        sources.push_back(walk(B::memory(buffer, 0, {}, shape.channelLoop ? Dims{1} : Dims{}), {1, 0, 0}));
+        sources.push_back(walkTile(B::memory(buffer, 0, {}, shape.channelLoop ? Dims{1} : Dims{}), {1, 0, 0}));
         break;
       }
       case TileOperand::Kind::PerPixel: {
         int32_t section = vectorSection(sections, name, operand.constant, shape.planeRows * shape.width, 1);
         int16_t buffer = builder.constant(absl::StrCat("p", i, ".", k), shape.rows * shape.width, section,
                                           shape.firstRow * shape.width);
-        sources.push_back(walk(B::memory(buffer, 0, {}), {0, shape.width, 1}));
+        sources.push_back(walkTile(B::memory(buffer, 0, {}), {0, shape.width, 1}));
         break;
       }
       }
@@ -71,9 +81,9 @@ absl::Status emitTileProgram(B &builder, int thread, const std::string &kernel, 
     if (sources.size() == 1)
       sources.emplace_back();
 
-    bool last = i + 1 == ops.size();
-    if (last) {
-      builder.emit(thread, op.opcode, extents, B::fifoOperand(out), sources[0], sources[1]);
+    if (sink && i + 1 == ops.size()) {
+      builder.emit(thread, op.opcode, extents, walkTile(*sink, packed), sources[0], sources[1]);
+      values.push_back({*sink, packed, false});
       return absl::OkStatus();
     }
     // In place where an operand ends here, else in a new buffer.
@@ -88,10 +98,9 @@ absl::Status emitTileProgram(B &builder, int thread, const std::string &kernel, 
     if (!found)
       result = {B::memory(builder.scratch(absl::StrCat("t", i), extents[0] * shape.rows * shape.width), 0, {}),
                 packed, true};
-    builder.emit(thread, op.opcode, extents, walk(result.operand, result.strides), sources[0], sources[1]);
+    builder.emit(thread, op.opcode, extents, walkTile(result.operand, result.strides), sources[0], sources[1]);
     values.push_back(result);
   }
-  builder.emit(thread, Opcode::Move, extents, B::fifoOperand(out), walk(values.back().operand, values.back().strides));
   return absl::OkStatus();
 }
 

@@ -27,6 +27,15 @@ struct TileShape {
 absl::Status emitTileProgram(RoleBuilder &builder, int thread, const std::string &kernel, const std::vector<TileOp> &ops,
                              std::vector<TileValue> values, const TileShape &shape, int16_t out, SectionTable &sections);
 
+// Emits `ops` on `values` and appends their results. Values of `kept` stay whole to the end (negative: none). The last
+// result goes to `sink`, if given: a FIFO, or memory in the order channel, row, column.
+absl::Status emitTileOps(RoleBuilder &builder, int thread, const std::string &kernel, const std::vector<TileOp> &ops,
+                         std::vector<TileValue> &values, const TileShape &shape, const std::vector<int32_t> &kept,
+                         const format::Operand *sink, SectionTable &sections);
+
+// `operand` with the strides it walks the tile with.
+format::Operand walkTile(format::Operand operand, const std::array<int64_t, 3> &strides);
+
 // A section that holds `count` elements of `view`, `stride` elements apart; returns its index.
 int32_t vectorSection(SectionTable &sections, const std::string &name, const ConstantView &view, int64_t count,
                       int64_t stride);

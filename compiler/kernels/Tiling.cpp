@@ -24,13 +24,24 @@ int64_t numComponents(const KernelSpec &spec) {
   return count;
 }
 
-// Rows in use: the largest number of rows, at most the mesh's, that most tile counts divide.
+// The variable on whose cores the stream's producer lies, if any.
+const VariablePlan *variableOf(const NetworkPlan &network, const StreamPlan &stream) {
+  if (stream.producer < 0 || !network.kernels[stream.producer].spec.state)
+    return nullptr;
+  return &network.variables[network.kernels[stream.producer].spec.state->variable];
+}
+
 int64_t chooseRowsUsed(const target::Target &target, const NetworkPlan &network) {
-  int64_t best = target.rows;
-  double bestScore = -1;
   std::multiset<int64_t> counts;
   for (const StreamPlan &stream : network.streams)
     counts.insert(stream.layout.numTiles());
+  return rowsForTiles(target, counts);
+}
+} // namespace
+
+int64_t rowsForTiles(const target::Target &target, const std::multiset<int64_t> &counts) {
+  int64_t best = target.rows;
+  double bestScore = -1;
   for (int64_t rows = target.rows; rows >= std::max<int64_t>(1, target.rows * 9 / 10); --rows) {
     double score = double(rows) / double(target.rows);
     int64_t even = 0;
@@ -44,7 +55,6 @@ int64_t chooseRowsUsed(const target::Target &target, const NetworkPlan &network)
   }
   return best;
 }
-} // namespace
 
 int64_t inputRowsFor(const KernelSpec &spec, int64_t outRows, int64_t inputRows) {
   int64_t rows = outRows;
@@ -70,6 +80,8 @@ void findLiveRows(NetworkPlan &network) {
       const KernelSpec &spec = network.kernels[consumer].spec;
       live = std::max(live, inputEnd(spec, network.streams[spec.outStream].layout.liveRows(), stream.layout.plane.rows));
     }
+    if (stream.producer >= 0 && network.kernels[stream.producer].spec.state)
+      live = stream.layout.plane.rows; // a variable keeps all its rows
     stream.layout.deadFrom = live < stream.layout.plane.rows ? live : 0;
   };
   for (size_t k = network.kernels.size(); k-- > 0;)
@@ -87,6 +99,9 @@ absl::Status chooseTiles(const target::Target &target, NetworkPlan &network) {
     StreamLayout &layout = stream.layout;
     int64_t rows = layout.liveRows();
     layout.tileRows = ceilDiv(rows, stream.producer < 0 ? std::min<int64_t>(target.rows, inputLanes(target)) : target.rows);
+    const VariablePlan *variable = variableOf(network, stream);
+    if (variable)
+      layout.tileRows = variable->tileRows;
     int64_t lanes = 1, lanesWorst = 0; // with one block
     for (;; ++layout.tileRows) {
       lanes = 1;
@@ -101,12 +116,12 @@ absl::Status chooseTiles(const target::Target &target, NetworkPlan &network) {
         int64_t straddled = passing > 4 * kWordsPerLane && stream.outputs.empty() ? 2 : 1;
         fits &= touched * straddled * numComponents(spec) <= queues;
       }
-      if (fits || layout.tileRows >= rows)
+      if (fits || variable || layout.tileRows >= rows)
         break;
     }
     layout.orderModulus = lanes;
     // Channel blocks divide the words of a lane where every receiver has the queues for it: its channels may straddle two blocks.
-    bool divisible = stream.producer >= 0;
+    bool divisible = stream.producer >= 0 && !layout.silent;
     for (int32_t consumer : stream.consumers) {
       int64_t all = lanes * numComponents(network.kernels[consumer].spec);
       lanesWorst = std::max(lanesWorst, all);
@@ -132,7 +147,8 @@ absl::Status chooseTiles(const target::Target &target, NetworkPlan &network) {
     if (stream.producer < 0)
       if (auto status = tile(stream); !status.ok())
         return status;
-  network.grid.rowsUsed = chooseRowsUsed(target, network);
+  // Variables lie at the same height in all functions.
+  network.grid.rowsUsed = network.variables.empty() ? chooseRowsUsed(target, network) : network.variables.front().rows;
   return absl::OkStatus();
 }
 

@@ -9,10 +9,16 @@
 
 #include "absl/status/status.h"
 
+#include <set>
+
 namespace wsc::kernels {
 
 // Rows of input a kernel needs for `outRows` consecutive rows of output.
 int64_t inputRowsFor(const KernelSpec &spec, int64_t outRows, int64_t inputRows);
+
+// Rows in use for tensors of these numbers of tiles: the largest number, at most the mesh's and at least nine tenths of
+// it, that most of them divide.
+int64_t rowsForTiles(const target::Target &target, const std::multiset<int64_t> &counts);
 
 // Finds for every stream the rows that any receiver takes.
 void findLiveRows(NetworkPlan &network);

@@ -22,7 +22,7 @@ def Wafer_MappingAttr : Wafer_Attr<"Mapping", "mapping"> {
   }];
   let parameters = (ins "int64_t":$slice, "int64_t":$column, ArrayRefParameter<"int64_t">:$fifo,
                         DefaultValuedParameter<"bool", "false">:$streamed);
-  let assemblyFormat = "`<` `slice` `=` $slice `,` `column` `=` $column `,` `fifo` `=` `[` $fifo `]` (`,` `streamed` `=` $streamed^)? `>`";
+  let assemblyFormat = "`<` `slice` `=` $slice `,` `column` `=` $column `,` `fifo` `=` custom<Numbers>($fifo) (`,` `streamed` `=` $streamed^)? `>`";
 }
 
 def Wafer_RectAttr : Wafer_Attr<"Rect", "rect"> {
@@ -56,6 +56,19 @@ def Wafer_ColoursAttr : Wafer_Attr<"Colours", "colours"> {
   }];
   let parameters = (ins "int64_t":$row, ArrayRefParameter<"int64_t">:$chain);
   let assemblyFormat = "`<` `row` `=` $row `,` `chain` `=` `[` $chain `]` `>`";
+}
+
+def Wafer_StateAttr : Wafer_Attr<"State", "state"> {
+  let summary = "where a state variable lies";
+  let description = [{
+    Discardable attribute `wafer.state` of an `nn.variable`; the same for every function of the module. The variable's plane is cut into tiles of `tile_rows`
+    rows, dealt over the first `rows` rows of the mesh as tensors are, and slices of `slice` channels; tile and slice name one core of column `col`, which keeps its part
+    from SRAM address `address` on, in the order channel, row, column. The column belongs to the variable in every function.
+
+        nn.variable @sum {wafer.state = #wafer.state<tile_rows = 2, slice = 1, rows = 8, col = 7, address = 49088>} : tensor<1x4x8x8xf32>
+  }];
+  let parameters = (ins "int64_t":$tileRows, "int64_t":$slice, "int64_t":$rows, "int64_t":$col, "int64_t":$address);
+  let assemblyFormat = "`<` `tile_rows` `=` $tileRows `,` `slice` `=` $slice `,` `rows` `=` $rows `,` `col` `=` $col `,` `address` `=` $address `>`";
 }
 
 #endif

@@ -12,6 +12,17 @@ using namespace wsc::wafer;
 
 #include "dialects/wafer/WaferDialect.cpp.inc"
 
+/// `[1, 2]`, or `[]`: a kernel that only reads a variable takes no stream.
+static ParseResult parseNumbers(AsmParser &parser, SmallVectorImpl<int64_t> &numbers) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                        [&] { return parser.parseInteger(numbers.emplace_back()); });
+}
+static void printNumbers(AsmPrinter &printer, ArrayRef<int64_t> numbers) {
+  printer << '[';
+  llvm::interleaveComma(numbers, printer);
+  printer << ']';
+}
+
 #define GET_ATTRDEF_CLASSES
 #include "dialects/wafer/WaferAttributes.cpp.inc"
 
@@ -58,6 +69,25 @@ LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError, i
   return success();
 }
 
+LogicalResult StateAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t tileRows, int64_t slice,
+                                int64_t rows, int64_t col, int64_t address) {
+  if (tileRows < 1 || slice < 1 || rows < 1)
+    return emitError() << "tile_rows, slice and rows are at least 1, got " << tileRows << ", " << slice << " and "
+                       << rows;
+  if (col < 0 || address < 0 || address % 8 != 0)
+    return emitError() << "a variable lies at a column >= 0 and an address that is a multiple of 8, got " << col
+                       << " and " << address;
+  return success();
+}
+
+LogicalResult WaferDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (attribute.getName() != getStateAttrName())
+    return success();
+  if (op->getName().getStringRef() != "nn.variable" || !isa<StateAttr>(attribute.getValue()))
+    return op->emitOpError() << getStateAttrName() << " is a #wafer.state on an nn.variable";
+  return success();
+}
+
 LogicalResult ColoursAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t row, ArrayRef<int64_t> chain) {
   if (chain.size() != 2)
     return emitError() << "a chain reduce alternates between two colours, got " << chain.size();
@@ -65,6 +95,8 @@ LogicalResult ColoursAttr::verify(function_ref<InFlightDiagnostic()> emitError, 
     return emitError() << "row and chain colours must differ";
   return success();
 }
+
+void YieldOp::build(OpBuilder &, OperationState &) {}
 
 LogicalResult EnterOp::verify() {
   if (getLaneColoursAttr() && !getLayoutAttr())
@@ -84,7 +116,9 @@ LogicalResult KernelOp::verify() {
   auto yield = dyn_cast<YieldOp>(block.getTerminator());
   if (!yield)
     return emitOpError("region must end in wafer.yield");
-  if (yield.getValue().getType() != getResult().getType())
+  if (bool(yield.getValue()) != bool(getResult()))
+    return emitOpError(getResult() ? "has a result but yields none" : "yields a value but has no result");
+  if (getResult() && yield.getValue().getType() != getResult().getType())
     return emitOpError("yields ") << yield.getValue().getType() << " but has result type " << getResult().getType();
   if (getRectAttr() && !getMappingAttr())
     return emitOpError("is placed but not sized: rect needs mapping");

@@ -16,10 +16,13 @@ def Wafer_Dialect : Dialect {
     A function in this dialect is a dataflow graph: `wafer.enter` brings an input onto the wafer, `wafer.kernel` computes one tensor
     from streams on one rectangle, and its SSA results are the streams. Attributes fill in phase by phase: `mapping` and `layout` when sized,
     `rect` when placed, `colours` and `lane_colours` when routed. The function attribute `wafer.rows_used` says over how many rows
-    of the mesh tiles are spread.
+    of the mesh tiles are spread. Variables stay `nn.variable`; the attribute `wafer.state` on them says where they lie.
   }];
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
   let extraClassDeclaration = [{
+    /// Attribute of an nn.variable: where it lies (StateAttr).
+    static constexpr ::llvm::StringLiteral getStateAttrName() { return "wafer.state"; }
     /// Function attribute: rows of the mesh in use (i64).
     static constexpr ::llvm::StringLiteral getRowsUsedAttrName() { return "wafer.rows_used"; }
   }];

@@ -29,6 +29,9 @@ def Wafer_KernelOp : Wafer_Op<"kernel", [IsolatedFromAbove, SingleBlock]> {
     The region holds the layers, on whole tensors; its arguments are the streams taken in, constants stand inside. One result, sent on lanes as
     `layout` says. `predicted_cycles` is sizing's interval between samples.
 
+    A *state kernel* reads or writes one variable with `nn.read` and `nn.write` in its region and lies on the cores that hold it. It may take no stream and may have no
+    result; several state kernels of one variable run on the same cores in the order of the operations.
+
         %1 = wafer.kernel "conv1"(%0) attributes {layers = ["conv1", "relu1"]}
             : (tensor<1x3x8x8xf32>) -> tensor<1x4x8x8xf32> {
         ^bb0(%x: tensor<1x3x8x8xf32>):
@@ -42,16 +45,17 @@ def Wafer_KernelOp : Wafer_Op<"kernel", [IsolatedFromAbove, SingleBlock]> {
                        OptionalAttr<Wafer_MappingAttr>:$mapping, OptionalAttr<Wafer_LayoutAttr>:$layout,
                        OptionalAttr<I64Attr>:$predicted_cycles, OptionalAttr<Wafer_RectAttr>:$rect,
                        OptionalAttr<Wafer_ColoursAttr>:$colours, OptionalAttr<DenseI32ArrayAttr>:$lane_colours);
-  let results = (outs Wafer_Tensor:$result);
+  let results = (outs Optional<Wafer_Tensor>:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$name `(` $inputs `)` attr-dict-with-keyword `:` functional-type($inputs, $result) $body";
   let hasVerifier = 1;
 }
 
 def Wafer_YieldOp : Wafer_Op<"yield", [Pure, Terminator, HasParent<"KernelOp">]> {
-  let summary = "result of a kernel's layers";
-  let arguments = (ins Wafer_Tensor:$value);
-  let assemblyFormat = "$value attr-dict `:` type($value)";
+  let summary = "result of a kernel's layers, if it has one";
+  let arguments = (ins Optional<Wafer_Tensor>:$value);
+  let assemblyFormat = "($value^ `:` type($value))? attr-dict";
+  let builders = [OpBuilder<(ins)>];
 }
 
 #endif

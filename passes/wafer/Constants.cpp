@@ -36,14 +36,18 @@ std::optional<ConstantView> constantView(Value value) {
   nn::ConstantOp op = constantOf(value);
   if (!op || !cast<RankedTensorType>(op.getType()).getElementType().isF32())
     return std::nullopt;
-  if (nn::WeightsAttr weights = op.getWeights()) {
+  return constantView(Attribute(op.getValue()));
+}
+
+std::optional<ConstantView> constantView(Attribute value) {
+  if (auto weights = dyn_cast<nn::WeightsAttr>(value)) {
     ConstantView view;
     view.path = weights.getFile().str();
     view.sourceOffset = int64_t(weights.getOffset());
     view.sourceBytes = int64_t(weights.getBytes());
     return view;
   }
-  if (DenseElementsAttr dense = op.getDense()) {
+  if (auto dense = dyn_cast<DenseElementsAttr>(value); dense && dense.getElementType().isF32()) {
     std::vector<double> values;
     values.reserve(size_t(dense.getNumElements()));
     for (float element : dense.getValues<float>())

@@ -19,6 +19,9 @@ bool isConstant(mlir::Value value);
 // Its elements where they are. Row-major, f32.
 std::optional<kernels::ConstantView> constantView(mlir::Value value);
 
+// Elements of a constant's or variable's value.
+std::optional<kernels::ConstantView> constantView(mlir::Attribute value);
+
 // Its elements as doubles; reads the file. Meant for small parameters. Fails with a diagnostic when the file cannot be read.
 mlir::FailureOr<std::vector<double>> constantValues(mlir::Value value);
 

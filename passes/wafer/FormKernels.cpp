@@ -6,7 +6,9 @@
 #include "passes/wafer/Passes.h"
 #include "passes/wafer/Planes.h"
 #include "passes/wafer/ReadKernel.h"
+#include "passes/wafer/StateGroups.h"
 
+#include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -18,9 +20,6 @@ namespace wsc::wafer {
 
 namespace {
 
-bool isElementwise(Operation *op) {
-  return isa<nn::BatchNormOp>(op) || (isa<nn::UnaryOp, nn::BinaryOp>(op) && opcodeOf(op));
-}
 bool isMainLayer(Operation *op) {
   return isa<nn::ConvOp, nn::MatmulOp, nn::PoolOp, nn::SoftmaxOp, nn::ConcatOp>(op) || isElementwise(op);
 }
@@ -42,6 +41,8 @@ public:
     Block &block = func.getBody().front();
     if (failed(refuseUnknown(block)))
       return failure();
+    if (failed(formStateKernels(block)))
+      return failure();
     SmallVector<Operation *> layers;
     for (Operation &op : block)
       if (isMainLayer(&op))
@@ -52,6 +53,8 @@ public:
     auto ret = cast<func::ReturnOp>(block.getTerminator());
     finishOutputs(ret);
     eraseDead(block);
+    if (!sortTopologically(&block))
+      return func.emitError("kernels wait for each other");
     return success();
   }
 
@@ -59,7 +62,7 @@ private:
   LogicalResult refuseUnknown(Block &block) {
     llvm::MapVector<StringRef, std::pair<int, Operation *>> unknown;
     for (Operation &op : block) {
-      if (isMainLayer(&op) || isMovement(&op) || isa<nn::ConstantOp, func::ReturnOp>(op))
+      if (isMainLayer(&op) || isMovement(&op) || isa<nn::ConstantOp, nn::ReadOp, nn::WriteOp, func::ReturnOp>(op))
         continue;
       auto &entry = unknown[op.getName().getStringRef()];
       if (entry.first++ == 0)
@@ -182,6 +185,81 @@ private:
     inside.clone(*op, mapping);
   }
 
+  /// Kernels on the cores of variables. Reads, writes and layers that nobody else needs go.
+  LogicalResult formStateKernels(Block &block) {
+    auto groups = groupState(block);
+    if (failed(groups))
+      return failure();
+    OpBuilder builder(block.getTerminator());
+    SmallVector<std::pair<StateGroup *, KernelOp>> formed;
+    for (StateGroup &group : *groups)
+      formed.push_back({&group, formStateKernel(group, builder)});
+    for (auto &[group, kernel] : formed)
+      if (group->result)
+        replaceResult(*group, kernel);
+    for (StateGroup &group : *groups)
+      if (group.write)
+        group.write.erase();
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (op.use_empty() && (isa<nn::ReadOp>(op) || isElementwise(&op)))
+        op.erase();
+    return success();
+  }
+
+  KernelOp formStateKernel(StateGroup &group, OpBuilder &builder) {
+    auto holds = [&](Operation *op) {
+      return op && (op == group.read.getOperation() || llvm::is_contained(group.layers, op));
+    };
+    llvm::MapVector<Value, Value> rootOf;
+    SmallVector<Operation *> ops;
+    if (group.read)
+      ops.push_back(group.read);
+    ops.append(group.layers.begin(), group.layers.end());
+    if (group.write)
+      ops.push_back(group.write);
+    SmallVector<Attribute> layerNames;
+    for (Operation *op : ops) {
+      layerNames.push_back(builder.getStringAttr(layerName(op)));
+      for (Value operand : op->getOperands())
+        if (!isConstant(operand) && !holds(operand.getDefiningOp())) {
+          Value root = streamRoot(operand, op);
+          if (!rootOf.count(root))
+            rootOf[root] = entered(root, builder);
+        }
+    }
+    OperationState state(ops.front()->getLoc(), KernelOp::getOperationName());
+    for (auto &[root, value] : rootOf)
+      state.addOperands(value);
+    if (group.result)
+      state.addTypes(group.result.getType());
+    state.addAttribute("name", builder.getStringAttr(group.name));
+    state.addAttribute("layers", builder.getArrayAttr(layerNames));
+    state.addRegion();
+    auto kernel = cast<KernelOp>(builder.create(state));
+    Block &body = kernel.getBody().emplaceBlock();
+    IRMapping mapping;
+    for (auto &[root, value] : rootOf)
+      mapping.map(root, body.addArgument(root.getType(), kernel.getLoc()));
+    OpBuilder inside = OpBuilder::atBlockEnd(&body);
+    for (Operation *op : ops) {
+      for (Value operand : op->getOperands())
+        cloneInto(operand, mapping, inside);
+      inside.clone(*op, mapping);
+    }
+    SmallVector<Value> yielded;
+    if (group.result)
+      yielded.push_back(mapping.lookup(group.result));
+    YieldOp::create(inside, kernel.getLoc(), TypeRange(), yielded);
+    return kernel;
+  }
+
+  /// Users of a state kernel's result take it from there; writes are about to go.
+  void replaceResult(StateGroup &group, KernelOp kernel) {
+    group.result.replaceUsesWithIf(kernel.getResult(), [&](OpOperand &use) {
+      return use.getOwner()->getBlock() == kernel->getBlock() && !isa<nn::WriteOp>(use.getOwner());
+    });
+  }
+
   /// An output that is an input, or a stream that is an output already, leaves through a kernel of its own.
   void finishOutputs(func::ReturnOp ret) {
     llvm::DenseSet<Value> seen;
@@ -199,7 +277,7 @@ private:
 
   void eraseDead(Block &block) {
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-      if (op.use_empty() && !isa<func::ReturnOp>(op))
+      if (op.use_empty() && !isa<func::ReturnOp>(op) && !(isa<KernelOp>(op) && op.getNumResults() == 0))
         op.erase();
   }
 

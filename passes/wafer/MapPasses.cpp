@@ -3,6 +3,7 @@
 // wafer-size, wafer-place, wafer-route: read the network, let a solver decide, write the decision back.
 #include "compiler/kernels/Generate.h"
 #include "compiler/kernels/MapNetwork.h"
+#include "compiler/kernels/StateLayout.h"
 #include "passes/wafer/NetworkIR.h"
 #include "passes/wafer/Passes.h"
 
@@ -25,7 +26,7 @@ bool decideOn(func::FuncOp func, const std::string &targetName, Phase phase,
     return false;
   }
   auto network = readNetwork(func, phase);
-  if (failed(network))
+  if (failed(network) || failed(requirePlaces(func, network->plan)))
     return false;
   if (absl::Status status = decide(*target, *network); !status.ok()) {
     func.emitError(std::string(status.message()));
@@ -40,17 +41,20 @@ struct SizeKernelsPass : impl::SizeKernelsBase<SizeKernelsPass> {
     // Each round may put kernels in that only pass words on; a network settles in a few.
     constexpr int kMostRounds = 4;
     for (int round = 0, open = 1; open; ++round) {
-      bool ok = decideOn(getOperation(), target, Phase::Kernels, [&](const target::Target &machine, NetworkIR &network) {
-        auto report = kernels::sizeNetwork(machine, network.plan, round < kMostRounds);
-        if (!report.ok())
-          return report.status();
-        open = !report->passes.empty() && round < kMostRounds;
-        if (open)
-          insertPasses(network, report->passes);
-        else
-          writeSizes(getOperation(), network);
-        return absl::OkStatus();
-      });
+      bool ok = decideOn(getOperation(), target, Phase::Kernels,
+                         [&](const target::Target &machine, NetworkIR &network) -> absl::Status {
+                           if (auto status = kernels::checkVariables(machine, network.plan.variables); !status.ok())
+                             return status;
+                           auto report = kernels::sizeNetwork(machine, network.plan, round < kMostRounds);
+                           if (!report.ok())
+                             return report.status();
+                           open = !report->passes.empty() && round < kMostRounds;
+                           if (open)
+                             insertPasses(network, report->passes);
+                           else
+                             writeSizes(getOperation(), network);
+                           return absl::OkStatus();
+                         });
       if (!ok)
         return signalPassFailure();
     }

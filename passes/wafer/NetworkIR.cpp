@@ -5,6 +5,7 @@
 #include "compiler/kernels/Tiling.h"
 #include "passes/wafer/Planes.h"
 #include "passes/wafer/ReadKernel.h"
+#include "passes/wafer/Variables.h"
 
 #include "dialects/nn/Nn.h"
 
@@ -51,7 +52,7 @@ public:
 
   FailureOr<NetworkIR> read() {
     network.plan.name = func.getName().str();
-    if (failed(readSignature()))
+    if (failed(readSignature()) || failed(readModuleVariables()))
       return failure();
     for (Operation &op : func.getBody().front())
       if (failed(readOp(&op)))
@@ -61,6 +62,10 @@ public:
       if (!rowsUsed || rowsUsed.getInt() < 1)
         return func.emitOpError("needs the attribute ") << WaferDialect::getRowsUsedAttrName() << ": size it first";
       network.plan.grid.rowsUsed = rowsUsed.getInt();
+      for (const kernels::VariablePlan &variable : network.plan.variables)
+        if (variable.rows != rowsUsed.getInt())
+          return func.emitOpError("spreads tiles over ")
+                 << rowsUsed.getInt() << " rows, variable " << variable.tensor.name << " over " << variable.rows;
       kernels::findLiveRows(network.plan);
       kernels::layOutLanes(network.plan);
       if (phase >= Phase::Routed)
@@ -92,6 +97,19 @@ private:
     return readTypes(func.getResultTypes(), true, network.plan.outputs);
   }
 
+  /// The module's variables. From phase sized on they must have their places.
+  LogicalResult readModuleVariables() {
+    auto module = func->getParentOfType<ModuleOp>();
+    auto variables = module ? readVariables(module)
+                            : FailureOr<std::vector<kernels::VariablePlan>>(std::vector<kernels::VariablePlan>());
+    if (failed(variables))
+      return failure();
+    network.plan.variables = std::move(*variables);
+    if (phase >= Phase::Sized)
+      return requirePlaces(func, network.plan);
+    return success();
+  }
+
   LogicalResult readOp(Operation *op) {
     if (auto enter = dyn_cast<EnterOp>(op))
       return readEnter(enter);
@@ -105,10 +123,12 @@ private:
   }
 
   /// A new stream for the result of `op`.
-  FailureOr<int32_t> addStream(Operation *op, std::string name, LayoutAttr layout, DenseI32ArrayAttr colours) {
+  FailureOr<int32_t> addStream(Operation *op, std::string name, LayoutAttr layout, DenseI32ArrayAttr colours,
+                               const kernels::VariablePlan *variable = nullptr) {
     StreamPlan stream;
     stream.name = std::move(name);
-    auto plane = planeOf(op->getResult(0).getType());
+    stream.layout.silent = op->getNumResults() == 0;
+    auto plane = stream.layout.silent ? std::optional(variable->plane) : planeOf(op->getResult(0).getType());
     if (!plane)
       return op->emitOpError("has no plane: ") << op->getResult(0).getType() << " is neither [1, C, H, W] nor [B, F]";
     stream.layout.plane = *plane;
@@ -119,6 +139,9 @@ private:
       stream.layout.tileRows = layout.getTileRows();
       stream.layout.blockBegin = layout.getBlocks().vec();
       stream.layout.orderModulus = layout.getOrder();
+      if (variable && layout.getTileRows() != variable->tileRows)
+        return op->emitOpError("has tiles of ") << layout.getTileRows() << " rows, its variable "
+                                                << variable->tensor.name << " of " << variable->tileRows;
     }
     if (phase >= Phase::Routed) {
       if (!colours)
@@ -127,7 +150,8 @@ private:
         stream.laneColours.push_back(uint8_t(colour));
     }
     int32_t index = int32_t(network.plan.streams.size());
-    streamOf[op->getResult(0)] = index;
+    if (!stream.layout.silent)
+      streamOf[op->getResult(0)] = index;
     network.plan.streams.push_back(std::move(stream));
     network.streamOps.push_back(op);
     return index;
@@ -175,7 +199,12 @@ private:
     KernelPlan plan;
     plan.spec = std::move(*spec);
     int32_t index = int32_t(network.plan.kernels.size());
-    auto out = addStream(op, op.getName().str(), op.getLayoutAttr(), op.getLaneColoursAttr());
+    const kernels::VariablePlan *variable = nullptr;
+    if (plan.spec.state) {
+      plan.spec.state->variable = variableOf(op);
+      variable = &network.plan.variables[plan.spec.state->variable];
+    }
+    auto out = addStream(op, op.getName().str(), op.getLayoutAttr(), op.getLaneColoursAttr(), variable);
     if (failed(out))
       return failure();
     plan.spec.outStream = *out;
@@ -192,6 +221,9 @@ private:
       if (rect.getCols() != plan.width() || rect.getRow() != 0)
         return op.emitOpError("has a rectangle of ") << rect.getCols() << " columns from row " << rect.getRow()
                << ", its mapping covers " << plan.width() << " columns from row 0";
+      if (variable && rect.getCol() != variable->col)
+        return op.emitOpError("lies at column ")
+               << rect.getCol() << ", its variable " << variable->tensor.name << " at column " << variable->col;
       plan.placement.col = int32_t(rect.getCol());
     }
     if (phase >= Phase::Routed && plan.spec.kind == kernels::KernelKind::Contraction) {
@@ -204,6 +236,21 @@ private:
     network.plan.kernels.push_back(std::move(plan));
     network.kernelOps.push_back(op);
     return success();
+  }
+
+  /// The variable of a state kernel; the module has it, or the symbol's verifier has failed before.
+  int32_t variableOf(KernelOp op) {
+    StringRef name;
+    op.getBody().walk([&](Operation *layer) {
+      if (auto read = dyn_cast<nn::ReadOp>(layer))
+        name = read.getVariable();
+      else if (auto write = dyn_cast<nn::WriteOp>(layer))
+        name = write.getVariable();
+    });
+    int32_t index = 0;
+    while (network.plan.variables[index].tensor.name != name)
+      ++index;
+    return index;
   }
 
   LogicalResult readMapping(KernelOp op, KernelPlan &plan) {
@@ -228,6 +275,12 @@ private:
     m.streamed = mapping.getStreamed();
     if (int64_t(m.fifoSamples.size()) != components)
       return op.emitOpError("takes ") << components << " streams, its mapping has " << m.fifoSamples.size() << " FIFOs";
+    if (plan.spec.state) {
+      const kernels::VariablePlan &variable = network.plan.variables[plan.spec.state->variable];
+      if (m.channelsPerSlice != variable.channelsPerSlice)
+        return op.emitOpError("has slices of ") << m.channelsPerSlice << " channels, its variable "
+                                                << variable.tensor.name << " of " << variable.channelsPerSlice;
+    }
     const kernels::StreamLayout &layout = network.plan.streams[plan.spec.outStream].layout;
     int64_t unit = contraction ? m.channelsPerColumn : m.channelsPerSlice;
     if (layout.numBlocks() > m.slices)
@@ -269,6 +322,14 @@ template <typename Op> void setLaneColours(Op op, const StreamPlan &stream) {
 }
 
 } // namespace
+
+LogicalResult requirePlaces(func::FuncOp func, const kernels::NetworkPlan &plan) {
+  for (const kernels::VariablePlan &variable : plan.variables)
+    if (variable.col < 0)
+      return func.emitOpError("needs a place for variable ")
+             << variable.tensor.name << ": run wafer-lay-out-state first";
+  return success();
+}
 
 FailureOr<NetworkIR> readNetwork(func::FuncOp func, Phase phase) { return NetworkReader(func, phase).read(); }
 

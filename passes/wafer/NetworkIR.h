@@ -22,6 +22,9 @@ enum class Phase { Kernels, Sized, Placed, Routed };
 // Reads a function of wafer ops; attributes are read as far as `phase` says and must be there. Fails with a diagnostic.
 mlir::FailureOr<NetworkIR> readNetwork(mlir::func::FuncOp func, Phase phase);
 
+// Fails with a diagnostic unless all variables of the module have their places.
+mlir::LogicalResult requirePlaces(mlir::func::FuncOp func, const kernels::NetworkPlan &plan);
+
 // Writes what the phase decides back: mapping, layout and predictions; rectangles; colours.
 void writeSizes(mlir::func::FuncOp func, NetworkIR &network);
 // A kernel that hands `stream` on unchanged.

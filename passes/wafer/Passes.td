@@ -45,6 +45,26 @@ def FlattenRows : Pass<"nn-flatten-rows", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::wsc::nn::NnDialect"];
 }
 
+def ForwardState : Pass<"nn-forward-state", "::mlir::func::FuncOp"> {
+  let summary = "Leave each variable one read and then one write";
+  let description = [{
+    A read takes the value written before it in the function, or what the first read has; only the last write stays.
+
+    Before:
+
+        nn.write @v, %a : tensor<4xf32>
+        %b = nn.read @v : tensor<4xf32>
+        %c = nn.unary neg %b : tensor<4xf32>
+        nn.write @v, %c : tensor<4xf32>
+
+    After:
+
+        %c = nn.unary neg %a : tensor<4xf32>
+        nn.write @v, %c : tensor<4xf32>
+  }];
+  let dependentDialects = ["::wsc::nn::NnDialect"];
+}
+
 def ShareConcats : Pass<"nn-share-concats", "::mlir::func::FuncOp"> {
   let summary = "Build long concatenations on shorter ones";
   let description = [{
@@ -64,11 +84,25 @@ def ShareConcats : Pass<"nn-share-concats", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::wsc::nn::NnDialect"];
 }
 
+def LayOutState : Pass<"wafer-lay-out-state", "::mlir::ModuleOp"> {
+  let summary = "Give every state variable its cores, the same for all functions";
+  let description = [{
+    Runs before kernels are sized. Each variable gets a column, from the east; its tiles and slices follow from its type and the target alone. A variable that has its
+    place keeps it.
+
+    Before: `nn.variable @v : tensor<1x4x8x8xf32>`
+    After:  `nn.variable @v {wafer.state = #wafer.state<tile_rows = 2, slice = 2, rows = 8, col = 7, address = 49024>} : tensor<1x4x8x8xf32>`
+  }];
+  let options = [Wafer_TargetOption<>];
+  let dependentDialects = ["::wsc::nn::NnDialect", "::wsc::wafer::WaferDialect"];
+}
+
 def FormKernels : Pass<"wafer-form-kernels", "::mlir::func::FuncOp"> {
   let summary = "Gather layers into kernels";
   let description = [{
     A convolution, matrix product or window takes along the elementwise layers that follow it and whose other operands are constants; an elementwise layer on two streams
-    begins a kernel of its own; concatenations, and softmax, stand alone. Reshapes and transposes at the network's edges become the order in which words enter and leave. All
+    begins a kernel of its own; concatenations, and softmax, stand alone. What is read from and written to a state variable, and the elementwise layers between, become
+    kernels on the variable's cores. Reshapes and transposes at the network's edges become the order in which words enter and leave. All
     layers without a form are reported together.
 
     Before:

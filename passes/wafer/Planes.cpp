@@ -40,6 +40,13 @@ bool preservesPlane(RankedTensorType from, RankedTensorType to) {
   return a && b && *a == *b && a->width == 1;
 }
 
+bool broadcastsInPlane(Type from, Type to) {
+  auto type = cast<RankedTensorType>(from);
+  SmallVector<int64_t> shape(cast<RankedTensorType>(to).getRank() - type.getRank(), 1);
+  llvm::append_range(shape, type.getShape());
+  return planeOf(RankedTensorType::get(shape, type.getElementType())) == planeOf(from);
+}
+
 bool isMovement(Operation *op) { return op && isa<nn::ReshapeOp, nn::TransposeOp>(op); }
 
 Value movementRoot(Value value) {

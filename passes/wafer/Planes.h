@@ -20,6 +20,9 @@ std::optional<kernels::Plane> planeOf(mlir::Type type);
 // True if a reshape between these types leaves every element at its place in the plane.
 bool preservesPlane(mlir::RankedTensorType from, mlir::RankedTensorType to);
 
+// Whether broadcasting `from` to `to`, which aligns the last dimensions, aligns their planes too.
+bool broadcastsInPlane(mlir::Type from, mlir::Type to);
+
 // Reshape, transpose: ops that only rename elements.
 bool isMovement(mlir::Operation *op);
 

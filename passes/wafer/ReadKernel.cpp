@@ -6,6 +6,7 @@
 #include "dialects/nn/Nn.h"
 #include "passes/wafer/Constants.h"
 #include "passes/wafer/Planes.h"
+#include "passes/wafer/StateUses.h"
 
 #include "llvm/ADT/DenseMap.h"
 
@@ -22,42 +23,6 @@ using kernels::Plane;
 using kernels::TileOp;
 using kernels::TileOperand;
 using Window = kernels::Window;
-
-std::optional<Opcode> opcodeOf(Operation *op) {
-  if (auto unary = dyn_cast<nn::UnaryOp>(op))
-    switch (unary.getKind()) {
-    case nn::UnaryKind::Relu: return Opcode::Max;
-    case nn::UnaryKind::Neg: return Opcode::Neg;
-    case nn::UnaryKind::Abs: return Opcode::Abs;
-    case nn::UnaryKind::Exp: return Opcode::Exp;
-    case nn::UnaryKind::Log: return Opcode::Log;
-    case nn::UnaryKind::Sqrt: return Opcode::Sqrt;
-    case nn::UnaryKind::Rsqrt: return Opcode::Rsqrt;
-    case nn::UnaryKind::Reciprocal: return Opcode::Reciprocal;
-    case nn::UnaryKind::Tanh: return Opcode::Tanh;
-    case nn::UnaryKind::Erf: return Opcode::Erf;
-    case nn::UnaryKind::Sigmoid: return Opcode::Sigmoid;
-    case nn::UnaryKind::Floor: return Opcode::Floor;
-    case nn::UnaryKind::Ceil: return Opcode::Ceil;
-    case nn::UnaryKind::Round: return Opcode::Round;
-    case nn::UnaryKind::Sign: return Opcode::Sign;
-    case nn::UnaryKind::Sin: return Opcode::Sin;
-    case nn::UnaryKind::Cos: return Opcode::Cos;
-    default: return std::nullopt;
-    }
-  if (auto binary = dyn_cast<nn::BinaryOp>(op))
-    switch (binary.getKind()) {
-    case nn::BinaryKind::Add: return Opcode::Add;
-    case nn::BinaryKind::Sub: return Opcode::Sub;
-    case nn::BinaryKind::Mul: return Opcode::Mul;
-    case nn::BinaryKind::Div: return Opcode::Div;
-    case nn::BinaryKind::Min: return Opcode::Min;
-    case nn::BinaryKind::Max: return Opcode::Max;
-    case nn::BinaryKind::Pow: return Opcode::Pow;
-    default: return std::nullopt;
-    }
-  return std::nullopt;
-}
 
 namespace {
 
@@ -84,10 +49,16 @@ public:
     if (ArrayAttr layers = op.getLayersAttr())
       for (Attribute layer : layers)
         spec.layers.push_back(cast<StringAttr>(layer).str());
-    auto plane = planeOf(op.getResult().getType());
-    if (!plane || !cast<RankedTensorType>(op.getResult().getType()).getElementType().isF32())
-      return op.emitOpError("has no plane: ") << op.getResult().getType() << " is neither [1, C, H, W] nor [B, F] of f32";
+    auto uses = findStateUses(op);
+    if (failed(uses))
+      return failure();
+    Type type = op.getResult() ? op.getResult().getType() : uses->type;
+    auto plane = planeOf(type);
+    if (!plane || !cast<RankedTensorType>(type).getElementType().isF32())
+      return op.emitOpError("has no plane: ") << type << " is neither [1, C, H, W] nor [B, F] of f32";
     spec.out = *plane;
+    if (uses->type && failed(beginState(*uses)))
+      return failure();
     Value result;
     for (Operation &layer : op.getBody().front()) {
       if (auto yield = dyn_cast<YieldOp>(layer)) {
@@ -98,15 +69,52 @@ public:
         return failure();
     }
     // A kernel that only moves (concatenation, FIFO): its input is its result.
-    if (!tileValues.count(result) && failed(tileOperand(result, op)))
+    if (result && !tileValues.count(result) && failed(tileOperand(result, op)))
       return failure();
+    if (spec.state)
+      spec.state->outValue = result ? tileValues[result] : -1;
     return std::move(spec);
   }
 
 private:
-  LogicalResult readLayer(Operation *layer) {
-    if (isa<nn::ConstantOp>(layer))
+  /// Numbers the streams and the old value, before any operation.
+  LogicalResult beginState(StateUses uses) {
+    spec.state.emplace();
+    for (BlockArgument argument : op.getBody().getArguments()) {
+      auto plane = planeOf(argument.getType());
+      bool broadcast = plane && (plane->channels == spec.out.channels || plane->channels == 1) &&
+                       (plane->rows == spec.out.rows || plane->rows == 1) &&
+                       (plane->width == spec.out.width || plane->width == 1);
+      if (!broadcast)
+        return op.emitOpError("takes a stream of type ")
+               << argument.getType() << " that does not lie over its variable of type " << uses.type;
+      tileValues[argument] = numValues++;
+      spec.inputs.push_back(streamInputs[argument]);
+    }
+    if (uses.read)
+      spec.state->readValue = tileValues[uses.read.getResult()] = numValues++;
+    return success();
+  }
+
+  LogicalResult readWrite(nn::WriteOp write) {
+    if (!isConstant(write.getValue())) {
+      if (failed(tileOperand(write.getValue(), write)))
+        return failure();
+      spec.state->writeValue = tileValues[write.getValue()];
       return success();
+    }
+    auto constant = writtenConstant(write);
+    if (failed(constant))
+      return failure();
+    spec.state->writeConstant = std::move(*constant);
+    return success();
+  }
+
+  LogicalResult readLayer(Operation *layer) {
+    if (isa<nn::ConstantOp, nn::ReadOp>(layer))
+      return success();
+    if (auto write = dyn_cast<nn::WriteOp>(layer))
+      return readWrite(write);
     if (auto concat = dyn_cast<nn::ConcatOp>(layer))
       return readConcat(concat);
     if (isMovement(layer)) {
@@ -316,6 +324,11 @@ private:
     if (!opcode)
       return layer->emitOpError("has no kernel form yet");
     // Number stream inputs before the operation's own value.
+    for (Value operand : layer->getOperands())
+      if (!isConstant(operand) && !broadcastsInPlane(operand.getType(), layer->getResult(0).getType()))
+        return layer->emitOpError("broadcasts ")
+               << operand.getType() << " along other dimensions than its plane's; reshape it to the rank of "
+               << layer->getResult(0).getType();
     for (Value operand : layer->getOperands())
       if (!isConstant(operand) && failed(tileOperand(operand, layer)))
         return failure();

@@ -14,4 +14,7 @@ mlir::FailureOr<kernels::KernelSpec> readKernel(KernelOp op, llvm::ArrayRef<int3
 // The opcode that computes an nn elementwise kind on f32, if there is one.
 std::optional<format::Opcode> opcodeOf(mlir::Operation *op);
 
+// Whether `op` is an elementwise layer with a kernel form.
+bool isElementwise(mlir::Operation *op);
+
 } // namespace wsc::wafer
