@@ -108,6 +108,7 @@ void addPasses(Phase phase, const CompileOptions &options, OpPassManager &module
   switch (phase) {
   case Phase::Nn:
     functions.addPass(createCanonicalizerPass());
+    functions.addPass(wafer::createFlattenRows());
     functions.addPass(createCSEPass());
     functions.addPass(wafer::createForwardState());
     functions.addPass(wafer::createDecomposeReductions());

@@ -95,6 +95,19 @@ private:
     return value;
   }
 
+  /// An argument that is a result too goes through a kernel; one without a plane, as the image of its last two dimensions.
+  Value passed(Value value, OpBuilder &builder) {
+    auto type = cast<RankedTensorType>(value.getType());
+    Value image = value;
+    if (!planeOf(type) && type.getRank() > 2 && type.getNumElements() > 0) {
+      int64_t rows = type.getDimSize(type.getRank() - 2), width = type.getShape().back();
+      auto shape = RankedTensorType::get({1, type.getNumElements() / (rows * width), rows, width}, type.getElementType());
+      image = nn::ReshapeOp::create(builder, value.getLoc(), shape, value);
+    }
+    Value result = createPass(builder, entered(image, builder), "pass" + Twine(numKernels++)).getResult();
+    return image == value ? result : nn::ReshapeOp::create(builder, value.getLoc(), type, result).getResult();
+  }
+
   /// A value that comes straight from the function's arguments enters the wafer.
   Value entered(Value value, OpBuilder &builder) {
     if (!isa<BlockArgument>(movementRoot(value)) || value.getDefiningOp<EnterOp>())
@@ -254,7 +267,7 @@ private:
     for (OpOperand &operand : ret->getOpOperands()) {
       Value root = movementRoot(operand.get());
       if (isa<BlockArgument>(root) && !operand.get().getDefiningOp<EnterOp>())
-        operand.set(createPass(builder, entered(operand.get(), builder), "pass" + Twine(numKernels++)).getResult());
+        operand.set(passed(operand.get(), builder));
       else if (!seen.insert(root).second)
         operand.set(createPass(builder, root, "pass" + Twine(numKernels++)).getResult()); // same element order: a second copy of the stream
       else

@@ -175,11 +175,18 @@ private:
       return refusePlane(enter);
     auto argument = dyn_cast<BlockArgument>(movementRoot(enter.getInput()));
     auto host = hostOfInput(enter.getInput());
-    if (!argument || !host)
+    if (!argument)
       return enter.emitOpError("must take an argument of the function, at most reshaped or transposed");
+    if (!host)
+      return enter.emitOpError("takes elements in an order that no lane can be fed in: the reshapes and transposes of argument ")
+             << argument.getArgNumber() << " may leave channels with two strides, rows and columns with one each";
     if (!cast<RankedTensorType>(argument.getType()).getElementType().isF32())
       return enter.emitOpError("takes ") << argument.getType() << "; only f32 inputs are mapped";
-    auto stream = addStream(enter, network.plan.inputs[argument.getArgNumber()].name, enter.getLayoutAttr(),
+    // An argument may enter in several element orders; nets have names of their own.
+    std::string name = network.plan.inputs[argument.getArgNumber()].name;
+    if (int before = entersOf[argument]++)
+      name += "." + std::to_string(before);
+    auto stream = addStream(enter, std::move(name), enter.getLayoutAttr(),
                             enter.getLaneColoursAttr());
     if (failed(stream))
       return failure();
@@ -196,7 +203,10 @@ private:
         return op.emitOpError("takes a stream that ") << input.getDefiningOp()->getName().getStringRef()
                << " rearranges between kernels; elements change places at the network's edges only";
       if (it == streamOf.end())
-        return op.emitOpError("takes a value that is no stream");
+        return isMovement(input.getDefiningOp())
+                   ? op.emitOpError("takes ") << movementRoot(input).getType() << " as " << input.getType()
+                                              << ": a reshape or transpose between kernels must leave elements at their places"
+                   : op.emitOpError("takes a value that is no stream");
       streams.push_back(it->second);
     }
     auto spec = readKernel(op, streams);
@@ -317,6 +327,7 @@ private:
 
   func::FuncOp func;
   Phase phase;
+  llvm::DenseMap<Value, int> entersOf; // enter operations of each argument so far
   NetworkIR network;
   llvm::DenseMap<Value, int32_t> streamOf;
 };

@@ -26,6 +26,25 @@ def DecomposeReductions : Pass<"nn-decompose-reductions", "::mlir::func::FuncOp"
   let dependentDialects = ["::wsc::nn::NnDialect"];
 }
 
+def FlattenRows : Pass<"nn-flatten-rows", "::mlir::func::FuncOp"> {
+  let summary = "Let layers that work on the last dimension see tensors as rows";
+  let description = [{
+    Runs before kernels are formed, which know [1, C, H, W] and [B, F]. Elementwise layers (operands of the whole shape, one row or one element), softmax along the last
+    dimension and products with a weight matrix take any other tensor as [rows, last].
+
+    Before:
+
+        %y = nn.unary relu %x : tensor<3x4x5xf32>
+
+    After:
+
+        %r = nn.reshape %x : tensor<3x4x5xf32> -> tensor<12x5xf32>
+        %s = nn.unary relu %r : tensor<12x5xf32>
+        %y = nn.reshape %s : tensor<12x5xf32> -> tensor<3x4x5xf32>
+  }];
+  let dependentDialects = ["::wsc::nn::NnDialect"];
+}
+
 def ForwardState : Pass<"nn-forward-state", "::mlir::func::FuncOp"> {
   let summary = "Leave each variable one read and then one write";
   let description = [{

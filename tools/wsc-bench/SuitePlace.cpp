@@ -38,6 +38,8 @@ absl::Status benchPlace(const std::string &path, Results &results) {
       continue;
     if (!figures.empty() && (words[0] == "bound" || absl::StrCat(name, ".", words[0]) == figures.back().name + "-bound"))
       figures.back().bound = value;
+    else if (words.size() == 4 && words[2] == "of") // of how many
+      figures.push_back({absl::StrCat(name, ".", words[0]), value, "", std::strtod(words[3].c_str(), nullptr), {}});
     else
       figures.push_back({absl::StrCat(name, ".", words[0]), value, words.size() > 2 ? words[2] : std::string(), {}, {}});
   }

@@ -21,7 +21,7 @@ using namespace timing;
 namespace {
 
 constexpr int kMostSamples = 64;
-constexpr int kEqualDifferences = 3;
+constexpr int kEqualDifferences = 10; // more than the samples that usual FIFOs hold ahead: their filling is not a steady state
 constexpr int kLongestPattern = 6;
 
 // The steady interval if the last differences repeat with some period, else -1. A period p must be seen twice, p = 1

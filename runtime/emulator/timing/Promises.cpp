@@ -96,8 +96,13 @@ void Simulation::promiseAhead(int32_t p, const Item &current, int64_t clock) {
       const int64_t room = channels[c].produced + pushWords - model.sinks[s].capacity;
       if (room > sinks[s].promised)
         return;
-      if (room > 0 && !sinks[s].ready.empty() && room > sinks[s].ready.front().begin)
-        first = std::max(first, sinks[s].ready.back().start(std::max(sinks[s].ready.back().begin, room - 1)) + 1);
+      // Room for the last word comes when the word `capacity` before it leaves.
+      const Curve &ready = sinks[s].ready;
+      if (room > 0 && !ready.empty() && room > ready.front().begin) {
+        const auto leaves = std::partition_point(ready.begin(), ready.end(),
+                                                 [&](const Piece &piece) { return piece.end < room; });
+        first = std::max(first, leaves->start(room - 1) + 1);
+      }
     }
     const int64_t last = first + std::max<int64_t>(0, cyclesOf(p, item) - 1);
     for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k) {
