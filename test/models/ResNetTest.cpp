@@ -11,7 +11,7 @@ TEST(ResNet50, OnTheWholeWafer) {
   options.targets = {"wse2"};
   options.worklist = false; // hundreds of thousands of cores, one at a time
   options.replayedCores = 20;
-  checkModel(buildResNet50(50, 96, 64, 1000), 50, options);
+  checkModel(buildResNet50(50, 96, 32, 1000), 50, options);
 }
 
 } // namespace
