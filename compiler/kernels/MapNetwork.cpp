@@ -129,7 +129,7 @@ absl::StatusOr<solver::sizing::Kernel> candidatesOf(const target::Target &target
   out.blockBegin = nominalBlocks;
   if (kernel.candidates.empty())
     return absl::ResourceExhaustedError(absl::StrCat("kernel ", plan.spec.name, " fits no rectangle: ", std::string(refusal.message()),
-                                                     "; use a target with more SRAM per core or --execution=weight-streaming"));
+                                                     "; use a target with more SRAM per core or more rows"));
   return kernel;
 }
 

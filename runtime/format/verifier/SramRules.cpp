@@ -76,7 +76,7 @@ void checkSram(const RoleScope &scope) {
   if (total > target.sramBytes)
     scope.report().add("sram-overflow", scope.key(),
                        text(scope.name(), ", ", core, ": runtime, stack, code (", code, " bytes) and buffers need ", total,
-                            " bytes, limit is ", target.sramBytes, "; split the kernel over more cores or choose --execution=weight-streaming"));
+                            " bytes, limit is ", target.sramBytes, "; split the kernel over more cores or use a target with more SRAM"));
   std::sort(buffers.begin(), buffers.end(), [](const Buffer *a, const Buffer *b) { return a->address < b->address; });
   for (size_t i = 0; i + 1 < buffers.size(); ++i)
     if (buffers[i]->address + buffers[i]->bytes > buffers[i + 1]->address)

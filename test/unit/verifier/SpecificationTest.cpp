@@ -92,7 +92,7 @@ const Case kCases[] = {
     // SramRules
     {"BufferBeyondSram", "sram-overflow", {"role first", "buffer input", "49152"},
      [](E &, C &c) { c.roles[kFirst].buffers[kInput].address = 49152 - 32; }},
-    {"SumBeyondSram", "sram-overflow", {"limit is 49152", "weight-streaming"},
+    {"SumBeyondSram", "sram-overflow", {"limit is 49152", "split the kernel over more cores"},
      [](E &, C &c) { c.roles[kChain].buffers = {scratch("a", 8192, 40960), scratch("b", 8192, 8192)}; }},
     {"BufferInCode", "sram-code", {"buffer input", "runtime (4200)", "stack (1024)"},
      [](E &, C &c) { c.roles[kFirst].buffers[kInput].address = 5224; }},
