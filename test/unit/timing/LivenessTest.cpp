@@ -39,6 +39,39 @@ TEST(Liveness, ForkJoinNeedsADeepFifo) {
   }
 }
 
+// Beside three workers that each store a sample before they send it, a join that drops half of what passes needs room for the samples in flight: with it the workers' own pace
+// holds, also long after the FIFO has filled and wrapped around; with room for one sample, only one is under way.
+TEST(Liveness, DeepFifoKeepsItsDepth) {
+  const int64_t words = 200;
+  const auto interval = [&](int64_t depthSamples) {
+    Executable e = executable("mesh-1x5");
+    Configuration &c = e.configurations[0];
+    c.roles.push_back(role("source", rectangle(0, 0, 1, 1), {out(0)}, {{move(2 * words, queue(0), memory())}}));
+    for (int w = 1; w <= 3; ++w)
+      c.roles.push_back(role("worker", rectangle(0, w, 1, 1), {in(w == 1 ? 0 : w - 1), out(w)},
+                             {{move(w == 1 ? 2 * words : words, memory(), queue(0)), move(words, queue(1), memory())}}));
+    c.roles.push_back(role(
+        "join", rectangle(0, 4, 1, 1), {in(0), in(3, 1)},
+        {{move(words / 2, null(), queue(0)), move(words, fifo(1), queue(0)), move(words / 2, null(), queue(0))},
+         {instruction(Opcode::Add, words, memory(), fifo(1), queue(1))}},
+        {depthSamples * words}));
+    c.routers.push_back(router(0, rectangle(0, 0, 1, 1), {{Port::Ramp, bit(Port::East)}}));
+    c.routers.push_back(router(0, rectangle(0, 1, 1, 1), {{Port::West, PortMask(bit(Port::East) | bit(Port::Ramp))}}));
+    for (int col : {2, 3})
+      c.routers.push_back(router(0, rectangle(0, col, 1, 1), {{Port::West, bit(Port::East)}}));
+    c.routers.push_back(router(0, rectangle(0, 4, 1, 1), {{Port::West, bit(Port::Ramp)}}));
+    for (int w = 1; w <= 3; ++w)
+      eastRoute(c, w, 0, w, w + 1);
+    auto time = timeIt(e, 40);
+    EXPECT_TRUE(time.ok()) << time.status();
+    return time.ok() ? time->intervalCycles : 0;
+  };
+  const int64_t pace = interval(20);
+  EXPECT_LT(pace, 4 * words); // the first worker: 2 · words in, words out, set-ups
+  EXPECT_EQ(interval(6), pace);
+  EXPECT_GT(interval(1), pace);
+}
+
 // The exact border: the words that are nowhere stored must fit into the queues of the path to the join. Input queue 6,
 // output queue 2, three router queues of 2 (two hops): 14 words.
 TEST(Liveness, QueuesOnThePathCount) {
