@@ -13,7 +13,7 @@ namespace {
 int64_t inputLanes(const target::Target &target) { return std::max<int64_t>(1, int64_t(target.ioWordsPerCycle() * 1.5)); }
 
 // A lane should carry no more than this many words per sample, where channel blocks can bring it down.
-constexpr int64_t kWordsPerLane = 1024;
+constexpr int64_t kWordsPerLane = 1536;
 constexpr int64_t kMostBlocks = 8;
 // The blocks of all the tiles a receiver takes cross in its column, each with a colour: two thirds of the colours may go there.
 
@@ -127,7 +127,7 @@ absl::Status chooseTiles(const target::Target &target, NetworkPlan &network) {
         lanesWorst = std::max(lanesWorst, touched * numComponents(spec));
         // Where a receiver would see many words pass, leave it queues for channel blocks.
         int64_t passing = needed * layout.plane.width * layout.plane.channels;
-        int64_t straddled = passing > 8 * kWordsPerLane && stream.outputs.empty() ? 2 : 1;
+        int64_t straddled = passing > 5 * kWordsPerLane && stream.outputs.empty() ? 2 : 1;
         fits &= touched * straddled * numComponents(spec) <= queues;
       }
       if (fits || variable || layout.tileRows >= rows)
