@@ -33,13 +33,16 @@ std::string printSummary(const CompileReport &report) {
 }
 
 static std::string kernelTable(const CompileReport &report) {
-  std::string text = absl::StrFormat("%-20s %6s %6s %6s %9s %14s %10s %8s  %s\n", "kernel", "col", "cols", "rows", "cores",
+  int width = 20;
+  for (const KernelReport &kernel : report.kernels)
+    width = std::max(width, int(kernel.name.size()));
+  std::string text = absl::StrFormat("%-*s %6s %6s %6s %9s %14s %10s %8s  %s\n", width, "kernel", "col", "cols", "rows", "cores",
                                      "multiply-adds", "interval", "SRAM", "layers");
   for (const KernelReport &kernel : report.kernels) {
     std::string layers;
     for (const std::string &layer : kernel.layers)
       absl::StrAppend(&layers, layers.empty() ? "" : ", ", layer);
-    absl::StrAppendFormat(&text, "%-20s %6d %6d %6d %9d %14d %10d %8d  %s\n", kernel.name, kernel.col, kernel.cols,
+    absl::StrAppendFormat(&text, "%-*s %6d %6d %6d %9d %14d %10d %8d  %s\n", width, kernel.name, kernel.col, kernel.cols,
                           kernel.rows, kernel.cores, kernel.macs, kernel.predictedIntervalCycles, kernel.sramBytes, layers);
   }
   return text;
