@@ -139,7 +139,7 @@ void emitSoftmax(B &core, const KernelPlan &plan, const Tile &tile, int64_t pixe
 
 } // namespace
 
-absl::Status KernelRows::columnRoles(const KernelRow &row, SectionTable &sections, std::vector<Role> &out) const {
+absl::StatusOr<Role> KernelRows::columnRole(const KernelRow &row, SectionTable &sections) const {
   const KernelSpec &spec = plan.spec;
   int64_t channels = row.out.channels(), rows = row.out.rows(), width = spec.out.width, pixels = rows * width;
 
@@ -157,7 +157,7 @@ absl::Status KernelRows::columnRoles(const KernelRow &row, SectionTable &section
   std::vector<Tile> tiles(spec.inputs.size());
   for (size_t i = 0; i < spec.inputs.size(); ++i) {
     const Region &needed = row.needed[i];
-    Plane plane = inputPlane(network, spec, i);
+    Plane plane = inputPlane(i);
     Tile &tile = tiles[i];
     if (passes || straightFromFifo(row, spec, i, plane.width))
       continue;
@@ -199,7 +199,7 @@ absl::Status KernelRows::columnRoles(const KernelRow &row, SectionTable &section
             absl::StrCat(spec.name, " cannot work channel by channel on ", tileFifos.size(), " joined streams"));
       core.loop(0, channels);
       for (const TileFifo &part : tileFifos[0].tiles)
-        core.emit(0, Opcode::Move, {part.rows, inputPlane(network, spec, 0).width},
+        core.emit(0, Opcode::Move, {part.rows, inputPlane(0).width},
                   B::memory(tiles[0].buffer, tiles[0].at(0, part.rowBegin, 0), {tiles[0].width, 1}),
                   B::fifoOperand(part.fifo));
       int16_t acc = emitWindow(core, plan, row, tiles[0], sections);
@@ -237,11 +237,7 @@ absl::Status KernelRows::columnRoles(const KernelRow &row, SectionTable &section
   else
     sources.emplace_back(result, channels * pixels);
   emitColumnSend(core, sendThread, network, plan, row, sources);
-  auto role = core.finish(target);
-  if (!role.ok())
-    return role.status();
-  out.push_back(*std::move(role));
-  return absl::OkStatus();
+  return core.finish(target);
 }
 
 } // namespace wsc::kernels
