@@ -162,13 +162,11 @@ absl::StatusOr<Role> KernelRows::columnRole(const KernelRow &row, SectionTable &
     if (passes || straightFromFifo(row, spec, i, plane.width))
       continue;
     tile.channels = streamed ? 1 : needed.channels();
-    tile.rowBegin = needed.rowBegin;
-    tile.rows = needed.rows();
+    tile.rowBegin = tileAnchor(i, row.group);
+    tile.rows = tileHeight(i, row.group);
     tile.width = plane.width;
     if (spec.kind == KernelKind::Window) {
       const Window &w = spec.window;
-      tile.rowBegin = row.out.rowBegin * w.strideH - w.padTop;
-      tile.rows = (rows - 1) * w.strideH + (w.kernelH - 1) * w.dilationH + 1;
       tile.padLeft = w.padLeft;
       tile.width = std::max((width - 1) * w.strideW + (w.kernelW - 1) * w.dilationW + 1, w.padLeft + plane.width);
     }

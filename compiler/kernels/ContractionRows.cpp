@@ -68,7 +68,7 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
   const StreamPlan &outStream = network.streams[plan.spec.outStream];
   const Region &needed = row.needed[0];
   int64_t planeWidth = inputPlane(0).width;
-  bool last = part.kind == RowPart::Kind::End, down = part.kind == RowPart::Kind::Down;
+  bool last = part.kind == RowPart::Kind::End;
   int64_t rows = row.out.rows(), width = plan.spec.out.width, pixels = rows * width;
   int64_t co = part.channels, columns = part.end - part.begin;
   B core(absl::StrCat(plan.spec.name, last ? ".reduce" : ".mac"), kernelIndex, row.row,
@@ -76,8 +76,8 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
   int16_t rowIn = core.input(plan.colours.row);
   Tile tile;
   tile.channels = m.streamed ? 1 : needed.channels();
-  tile.rowBegin = row.out.rowBegin * c.strideH - c.padTop;
-  tile.rows = (rows - 1) * c.strideH + (c.kernelH - 1) * c.dilationH + 1;
+  tile.rowBegin = tileAnchor(0, row.group);
+  tile.rows = tileHeight(0, row.group);
   tile.padLeft = c.padLeft;
   tile.width = std::max((width - 1) * c.strideW + (c.kernelW - 1) * c.dilationW + 1, c.padLeft + planeWidth);
   tile.buffer = core.scratch("x", tile.elements());
@@ -142,13 +142,12 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
     taps(0);
   }
 
-  // Chain reduce: receive, add, forward. Slice s sends down on chain[s mod 2] and up on the other.
+  // Chain reduce: receive, add, forward.
   auto whole = [&] { return B::memory(acc, 0, {1}); };
   if (!last) {
-    bool first = row.slice == (down ? 0 : m.slices - 1);
-    int16_t chainIn = first ? -1 : core.input(plan.colours.chain[down ? (row.slice + 1) % 2 : row.slice % 2]);
-    int16_t chainOut = core.output(plan.colours.chain[down ? row.slice % 2 : (row.slice + 1) % 2]);
-    if (first)
+    int16_t chainIn = part.first ? -1 : core.input(plan.colours.chain[1 - part.sendsOn]);
+    int16_t chainOut = core.output(plan.colours.chain[part.sendsOn]);
+    if (part.first)
       core.emit(0, Opcode::Move, {co * pixels}, B::queue(chainOut), whole());
     else
       core.emit(0, Opcode::Add, {co * pixels}, B::queue(chainOut), B::queue(chainIn), whole());

@@ -6,7 +6,7 @@
 #include "compiler/kernels/Routes.h"
 #include "compiler/kernels/RowCover.h"
 
-#include <unordered_map>
+#include <map>
 
 namespace wsc::kernels {
 
@@ -20,79 +20,60 @@ constexpr PortMask bit(Port port) { return PortMask(1u << int(port)); }
 class RouterTable {
 public:
   using Rows = LaneRoute::Rows;
-  void add(uint8_t colour, Rows rows, int32_t col, int32_t columns, std::vector<SwitchPosition> positions) {
+  void add(uint8_t colour, Rows rows, int32_t col, int32_t columns, std::initializer_list<SwitchPosition> positions) {
     if (columns <= 0 || rows.begin > rows.end)
       return;
-    std::vector<RowPoint> &points = pointsOf({colour, col, columns, std::move(positions)});
+    Setting setting{colour, col, columns, {}};
+    for (const SwitchPosition &position : positions)
+      setting.positions.emplace_back(position.input, position.outputs);
+    std::vector<RowPoint> &points = table[std::move(setting)];
     for (int32_t row = rows.begin; row <= rows.end; ++row)
       points.push_back({row, 0, {}});
   }
   // Appends everything as roles of net `net`.
-  void flush(int32_t net, std::vector<RouterRole> &out) {
-    for (auto &[setting, points] : table)
-      for (const RowLattice &rows : coverRows(std::move(points)))
-        append(setting, net, rows.first.row, {&rows.levels[2], &rows.levels[1], &rows.levels[0]}, out);
-    clear();
-  }
+  void flush(int32_t net, std::vector<RouterRole> &out) { flush(net, {RowLattice()}, out); }
   // The same, where rows are counted from the first row of a group and stand for those of every group.
   void flush(int32_t net, const std::vector<RowLattice> &groups, std::vector<RouterRole> &out) {
     for (auto &[setting, points] : table)
-      for (const RowLattice &rows : coverRows(std::move(points), 1))
+      for (const RowLattice &rows : coverRows(std::move(points), 3 - usedLevels(groups)))
         for (const RowLattice &group : groups)
-          append(setting, net, group.first.row + rows.first.row,
-                 {&group.levels[1], &group.levels[0], &rows.levels[0]}, out);
-    clear();
+          append(setting, net, group, rows, out);
+    table.clear();
   }
 
 private:
-  void clear() {
-    table.clear();
-    byKey.clear();
-  }
   struct Setting {
     uint8_t colour;
     int32_t col, columns;
-    std::vector<SwitchPosition> positions;
-    bool operator==(const Setting &) const = default;
+    std::vector<std::pair<Port, PortMask>> positions;
+    auto operator<=>(const Setting &) const = default;
   };
 
-  // Settings of one lane come one after another, and those of the next are the same again.
-  std::vector<RowPoint> &pointsOf(Setting setting) {
-    uint64_t key = uint64_t(setting.colour) << 56 ^ uint64_t(setting.col) << 28 ^ uint64_t(setting.columns);
-    for (const SwitchPosition &position : setting.positions)
-      key = key * 0x9e3779b97f4a7c15u + (uint64_t(position.input) << 8 | position.outputs);
-    std::vector<size_t> &candidates = byKey[key];
-    for (size_t candidate : candidates)
-      if (table[candidate].first == setting)
-        return table[candidate].second;
-    candidates.push_back(table.size());
-    return table.emplace_back(std::move(setting), std::vector<RowPoint>()).second;
-  }
-
-  static void append(const Setting &setting, int32_t net, int32_t row,
-                     const std::array<const RowLattice::Level *, 3> &levels, std::vector<RouterRole> &out) {
+  static void append(const Setting &setting, int32_t net, const RowLattice &group, const RowLattice &rows,
+                     std::vector<RouterRole> &out) {
     RouterRole &role = out.emplace_back();
-    role.routers.row = row;
+    role.routers.row = group.first.row + rows.first.row;
     role.routers.col = setting.col;
     int dim = kColumnDim;
     role.routers.dims[dim] = {setting.columns, 0, 1};
-    for (int level = 2; level >= 0; --level)
-      if (levels[level]->count > 1)
-        role.routers.dims[--dim] = {levels[level]->count, levels[level]->rowStep, 0};
+    for (const RowLattice *lattice : {&rows, &group})
+      for (const RowLattice::Level &level : lattice->levels)
+        if (level.count > 1)
+          role.routers.dims[--dim] = {level.count, level.rowStep, 0};
     role.colour = setting.colour;
     role.net = net;
-    role.positions = setting.positions;
+    for (auto [input, outputs] : setting.positions)
+      role.positions.push_back({input, outputs});
   }
 
-  std::vector<std::pair<Setting, std::vector<RowPoint>>> table;
-  std::unordered_map<uint64_t, std::vector<size_t>> byKey;
+  std::map<Setting, std::vector<RowPoint>> table;
 };
 
 // Settings along one lane. Crossing points (trunk meets tooth) get all their outputs at once.
 void emitLane(const LaneRoute &route, uint8_t colour, RouterTable &table) {
   using Rows = LaneRoute::Rows;
-  auto add = [&](Rows rows, int32_t col, int32_t columns, std::vector<SwitchPosition> positions) {
-    table.add(colour, rows, col, columns, std::move(positions));
+  auto add = [&](Rows rows, int32_t col, int32_t columns, std::initializer_list<SwitchPosition> positions) {
+    table.add(colour, rows, col, columns, positions);
   };
   Rows trunkRow{route.row, route.row};
   bool columnGather = !route.fromPort && route.gatherColEnd == 0;

@@ -56,6 +56,15 @@ int64_t KernelRows::tileAnchor(size_t input, int64_t group) const {
   return neededRows(input, group).rowBegin;
 }
 
+int64_t KernelRows::tileHeight(size_t input, int64_t group) const {
+  auto window = [&](const auto &w) {
+    return (outRows(group).rows() - 1) * w.strideH + (w.kernelH - 1) * w.dilationH + 1;
+  };
+  if (plan.spec.kind == KernelKind::Contraction)
+    return window(plan.spec.contraction);
+  return plan.spec.kind == KernelKind::Window ? window(plan.spec.window) : neededRows(input, group).rows();
+}
+
 Region KernelRows::neededRows(size_t input, int64_t group) const {
   int64_t inputRows = planes[input].rows;
   Region out = outRows(group), rows;
@@ -139,7 +148,11 @@ std::vector<RowPart> KernelRows::parts(int64_t slice) const {
     int64_t first = out.blockBegin[block] / per, end = ceilDiv(out.blockBegin[block + 1], per);
     int64_t endsIn = endSlice(block, out.numBlocks(), slices());
     RowPart part;
-    part.kind = slice < endsIn ? RowPart::Kind::Down : slice > endsIn ? RowPart::Kind::Up : RowPart::Kind::End;
+    part.kind = slice == endsIn ? RowPart::Kind::End : RowPart::Kind::Chain;
+    if (part.kind == RowPart::Kind::Chain) { // down on chain[slice mod 2], up on the other
+      part.first = slice == (slice < endsIn ? 0 : slices() - 1);
+      part.sendsOn = int32_t((slice < endsIn ? slice : slice + 1) % 2);
+    }
     for (int64_t column = first; column < end; ++column) {
       part.begin = column;
       part.end = column + 1;

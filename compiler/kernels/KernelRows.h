@@ -61,13 +61,14 @@ struct KernelRow {
 struct RowPart {
   enum class Kind : uint8_t {
     Feeder,
-    Down, // partial sums go towards larger rows
-    Up,
-    End, // where they end, and results leave for the lane of `block`
+    Chain, // adds to partial sums and passes them on
+    End,   // where they end, and results leave for the lane of `block`
     Column,
   } kind = Kind::Column;
-  int64_t block = -1;                          // End
-  int64_t begin = 0, end = 1, channels = 0;    // columns [begin, end), output channels of each; not Feeder
+  int64_t begin = 0, end = 1, channels = 0;       // columns [begin, end), output channels of each; not Feeder
+  bool first = false;                             // Chain: nothing comes in
+  int32_t sendsOn = 0;                            // Chain: of KernelColours::chain; takes from the other
+  int64_t block = -1;                             // End
   bool atBlockEdge = false, aloneInBlock = false; // End: the first or last column of its block; both
   bool operator==(const RowPart &) const = default;
 };
@@ -102,8 +103,9 @@ public:
   // The tiles of a source that a group takes, and the blocks that a slice takes.
   std::vector<TileRows> tiles(const Source &source, int64_t group) const;
   std::vector<BlockChannels> blocks(const Source &source, int64_t slice) const;
-  // First row of the padded tile that a core works on, in the coordinates of the input's plane.
+  // First row of the padded tile that a core works on, in the coordinates of the input's plane, and its rows.
   int64_t tileAnchor(size_t input, int64_t group) const;
+  int64_t tileHeight(size_t input, int64_t group) const;
 
   std::vector<RowPart> parts(int64_t slice) const;
   KernelRow row(int64_t group, int64_t slice) const;

@@ -57,8 +57,8 @@ public:
       }
     std::vector<RoleClass> result;
     for (SliceClass &sliceClass : classes) {
-      const std::vector<RowLattice> &groups = groupLattices(takesLanes(sliceClass.part), sliceClass.lanes);
-      for (const RowLattice &slices : coverRows(std::move(sliceClass.slices), 1))
+      const std::vector<RowLattice> &groups = groupLattices(workOf(sliceClass.part), sliceClass.lanes);
+      for (const RowLattice &slices : coverRows(std::move(sliceClass.slices), 3 - usedLevels(groups)))
         for (const RowLattice &group : groups)
           result.push_back(product(sliceClass.part, group, slices));
     }
@@ -66,26 +66,34 @@ public:
   }
 
 private:
-  // Compute cores take the feeder's multicast, whatever lanes it came on.
-  static bool takesLanes(const RowPart &part) {
-    return part.kind == RowPart::Kind::Feeder || part.kind == RowPart::Kind::Column;
+  // Feeders take lanes and pass the words on; compute cores place them in their tile, whatever lanes they came on.
+  struct Work {
+    bool takes, places;
+    auto operator<=>(const Work &) const = default;
+  };
+  static Work workOf(const RowPart &part) {
+    return {part.kind == RowPart::Kind::Feeder || part.kind == RowPart::Kind::Column,
+            part.kind != RowPart::Kind::Feeder};
   }
 
   static RoleClass product(const RowPart &part, const RowLattice &groups, const RowLattice &slices) {
     RoleClass result{part, int64_t(groups.first.item), int64_t(slices.first.item), {}};
-    for (int level = 1; level >= 0; --level)
+    for (int level = 2; level >= 0; --level)
       if (const RowLattice::Level &step = groups.levels[level]; step.count > 1)
         result.steps.push_back({step.count, step.rowStep, step.slope.front(), 0});
-    if (const RowLattice::Level &step = slices.levels[0]; step.count > 1)
-      result.steps.push_back({step.count, step.rowStep, 0, step.rowStep});
+    for (int level = 2; level >= 0; --level)
+      if (const RowLattice::Level &step = slices.levels[level]; step.count > 1)
+        result.steps.push_back({step.count, step.rowStep, 0, step.rowStep});
     return result;
   }
 
   Shape sliceShape(const RowPart &part, int64_t slice) const {
     Shape shape;
-    shape.fix({int64_t(part.kind), part.block, part.begin, part.end, part.channels, part.atBlockEdge, part.aloneInBlock});
-    if (part.kind != RowPart::Kind::Feeder && part.kind != RowPart::Kind::Column)
-      shape.fix({slice % 2, slice == 0, slice + 1 == rows.slices()}); // place in the chain
+    shape.fix({int64_t(part.kind), part.begin, part.end, part.channels});
+    if (part.kind == RowPart::Kind::Chain)
+      shape.fix({part.first, part.sendsOn});
+    if (part.kind == RowPart::Kind::End)
+      shape.fix({part.block, slice % 2, slice == 0, slice + 1 == rows.slices()});
     for (const KernelRows &kernel : kernels) {
       if (part.kind == RowPart::Kind::Column) {
         Region out = kernel.outChannels(slice);
@@ -103,9 +111,10 @@ private:
         std::vector<BlockChannels> blocks = kernel.blocks(source, slice);
         shape.fix({int64_t(blocks.size())});
         for (const BlockChannels &channels : blocks) {
-          shape.fix({channels.channelEnd - channels.channelBegin,
-                     source.channelOffset + channels.channelBegin - needed.channelBegin});
-          if (!takesLanes(part))
+          shape.fix({channels.channelEnd - channels.channelBegin});
+          if (workOf(part).places)
+            shape.numbers.push_back(source.channelOffset + channels.channelBegin - needed.channelBegin);
+          if (!workOf(part).takes)
             continue;
           shape.fix({channels.block});
           shape.vary(channels.channelBegin - layout.blockBegin[channels.block]);
@@ -116,24 +125,35 @@ private:
     return shape;
   }
 
-  Shape groupShape(bool takes, int64_t group) const {
+  Shape groupShape(Work work, int64_t group) const {
     Shape shape;
     shape.numbers.push_back(group); // first: the step in groups is its slope
     for (const KernelRows &kernel : kernels) {
       shape.fix({kernel.outRows(group).rows()});
       for (const Source &source : kernel.sources()) {
         Region needed = kernel.neededRows(source.input, group);
-        int64_t anchor = kernel.tileAnchor(source.input, group);
+        int64_t anchor = kernel.tileAnchor(source.input, group), total = 0;
         const StreamLayout &layout = network.streams[source.stream].layout;
         std::vector<TileRows> tiles = kernel.tiles(source, group);
-        shape.fix({needed.rows(), needed.rowBegin - anchor, int64_t(tiles.size())});
+        shape.fix({int64_t(tiles.size())});
         for (const TileRows &tile : tiles) {
-          shape.fix({tile.rowEnd - tile.rowBegin, tile.rowBegin - anchor});
-          if (!takes)
-            continue;
-          shape.fix({layout.tileEnd(tile.tile) - layout.tileBegin(tile.tile)});
-          shape.vary(tile.rowBegin - layout.tileBegin(tile.tile));
-          shape.vary(layout.tileEnd(tile.tile) - tile.rowEnd);
+          int64_t count = tile.rowEnd - tile.rowBegin, height = layout.tileEnd(tile.tile) - layout.tileBegin(tile.tile);
+          total += count;
+          if (kernel.kernel().mapping.streamed) // a FIFO for each tile, in the order of rows
+            shape.fix({count, tile.rowBegin - anchor});
+          shape.numbers.push_back(count);
+          if (work.takes) {
+            shape.fix({height, count == height});
+            shape.vary(tile.rowBegin - layout.tileBegin(tile.tile));
+            shape.vary(layout.tileEnd(tile.tile) - tile.rowEnd);
+          }
+          if (work.places)
+            shape.numbers.push_back(tile.rowBegin - anchor);
+        }
+        shape.fix({total});
+        if (work.places) {
+          shape.vary(needed.rowBegin - anchor); // padding above and below
+          shape.vary(anchor + kernel.tileHeight(source.input, group) - needed.rowEnd);
         }
       }
     }
@@ -144,7 +164,7 @@ private:
     LaneBlocks lanes;
     if (part.kind == RowPart::Kind::End)
       lanes.sent.push_back(part.block);
-    if (!takesLanes(part))
+    if (!workOf(part).takes)
       return lanes;
     for (const KernelRows &kernel : kernels) {
       for (const Source &source : kernel.sources()) {
@@ -181,13 +201,13 @@ private:
     }
   }
 
-  const std::vector<RowLattice> &groupLattices(bool takes, const LaneBlocks &lanes) {
-    auto [it, isNew] = latticesOf.try_emplace({takes, lanes});
+  const std::vector<RowLattice> &groupLattices(Work work, const LaneBlocks &lanes) {
+    auto [it, isNew] = latticesOf.try_emplace({work, lanes});
     if (!isNew)
       return it->second;
-    std::vector<Shape> &shapes = groupShapes[takes];
+    std::vector<Shape> &shapes = groupShapes[work];
     for (int64_t group = int64_t(shapes.size()); group < rows.numGroups(); ++group)
-      shapes.push_back(groupShape(takes, group));
+      shapes.push_back(groupShape(work, group));
     std::vector<std::vector<RowPoint>> classes;
     std::map<std::string, size_t> byStructure;
     for (int64_t group = 0; group < rows.numGroups(); ++group) {
@@ -207,8 +227,8 @@ private:
   const NetworkPlan &network;
   const std::vector<KernelRows> &kernels;
   const KernelRows &rows;
-  std::array<std::vector<Shape>, 2> groupShapes; // by whether lanes are taken
-  std::map<std::pair<bool, LaneBlocks>, std::vector<RowLattice>> latticesOf;
+  std::map<Work, std::vector<Shape>> groupShapes;
+  std::map<std::pair<Work, LaneBlocks>, std::vector<RowLattice>> latticesOf;
 };
 
 } // namespace

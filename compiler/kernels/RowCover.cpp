@@ -72,4 +72,13 @@ std::vector<RowLattice> coverRows(std::vector<RowPoint> points, int levels) {
   return entries;
 }
 
+int usedLevels(const std::vector<RowLattice> &lattices) {
+  int used = 0;
+  for (const RowLattice &lattice : lattices)
+    for (int level = used; level < int(lattice.levels.size()); ++level)
+      if (lattice.levels[level].count > 1)
+        used = level + 1;
+  return used;
+}
+
 } // namespace wsc::kernels

@@ -35,4 +35,7 @@ struct RowLattice {
 // Lattices that hold every point once, in order of their first rows. No two points share a row. `levels`: at most 3.
 std::vector<RowLattice> coverRows(std::vector<RowPoint> points, int levels = 3);
 
+// The most levels that one of `lattices` uses.
+int usedLevels(const std::vector<RowLattice> &lattices);
+
 } // namespace wsc::kernels
