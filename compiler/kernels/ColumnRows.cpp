@@ -139,7 +139,7 @@ void emitSoftmax(B &core, const KernelPlan &plan, const Tile &tile, int64_t pixe
 
 } // namespace
 
-absl::Status KernelRows::columnRoles(const KernelRow &row, SectionTable &sections, std::vector<Role> &out) const {
+absl::StatusOr<Role> KernelRows::columnRole(const KernelRow &row, SectionTable &sections) const {
   const KernelSpec &spec = plan.spec;
   int64_t channels = row.out.channels(), rows = row.out.rows(), width = spec.out.width, pixels = rows * width;
 
@@ -157,18 +157,16 @@ absl::Status KernelRows::columnRoles(const KernelRow &row, SectionTable &section
   std::vector<Tile> tiles(spec.inputs.size());
   for (size_t i = 0; i < spec.inputs.size(); ++i) {
     const Region &needed = row.needed[i];
-    Plane plane = inputPlane(network, spec, i);
+    Plane plane = inputPlane(i);
     Tile &tile = tiles[i];
     if (passes || straightFromFifo(row, spec, i, plane.width))
       continue;
     tile.channels = streamed ? 1 : needed.channels();
-    tile.rowBegin = needed.rowBegin;
-    tile.rows = needed.rows();
+    tile.rowBegin = tileAnchor(i, row.group);
+    tile.rows = tileHeight(i, row.group);
     tile.width = plane.width;
     if (spec.kind == KernelKind::Window) {
       const Window &w = spec.window;
-      tile.rowBegin = row.out.rowBegin * w.strideH - w.padTop;
-      tile.rows = (rows - 1) * w.strideH + (w.kernelH - 1) * w.dilationH + 1;
       tile.padLeft = w.padLeft;
       tile.width = std::max((width - 1) * w.strideW + (w.kernelW - 1) * w.dilationW + 1, w.padLeft + plane.width);
     }
@@ -199,7 +197,7 @@ absl::Status KernelRows::columnRoles(const KernelRow &row, SectionTable &section
             absl::StrCat(spec.name, " cannot work channel by channel on ", tileFifos.size(), " joined streams"));
       core.loop(0, channels);
       for (const TileFifo &part : tileFifos[0].tiles)
-        core.emit(0, Opcode::Move, {part.rows, inputPlane(network, spec, 0).width},
+        core.emit(0, Opcode::Move, {part.rows, inputPlane(0).width},
                   B::memory(tiles[0].buffer, tiles[0].at(0, part.rowBegin, 0), {tiles[0].width, 1}),
                   B::fifoOperand(part.fifo));
       int16_t acc = emitWindow(core, plan, row, tiles[0], sections);
@@ -237,11 +235,7 @@ absl::Status KernelRows::columnRoles(const KernelRow &row, SectionTable &section
   else
     sources.emplace_back(result, channels * pixels);
   emitColumnSend(core, sendThread, network, plan, row, sources);
-  auto role = core.finish(target);
-  if (!role.ok())
-    return role.status();
-  out.push_back(*std::move(role));
-  return absl::OkStatus();
+  return core.finish(target);
 }
 
 } // namespace wsc::kernels

@@ -65,7 +65,20 @@ struct LanePart {
   Region region;
 };
 
-// The lanes that carry `region`, in the order in which every receiver takes them.
+// Rows of one tile, channels of one block.
+struct TileRows {
+  int64_t tile = 0, rowBegin = 0, rowEnd = 0;
+};
+struct BlockChannels {
+  int64_t block = 0, channelBegin = 0, channelEnd = 0;
+};
+// The tiles that hold rows [rowBegin, rowEnd), in the order in which every receiver takes them.
+std::vector<TileRows> tilesOf(const StreamLayout &layout, int64_t rowBegin, int64_t rowEnd);
+// The blocks that hold channels [channelBegin, channelEnd), ascending.
+std::vector<BlockChannels> blocksOf(const StreamLayout &layout, int64_t channelBegin, int64_t channelEnd);
+
+// The lanes that carry `region`, in the order in which every receiver takes them: every block of the first tile, then of
+// the next. Which tiles these are depends on the rows alone and which blocks on the channels alone.
 std::vector<LanePart> partsOf(const StreamLayout &layout, const Region &region);
 
 // Number of tiles of `tileRows` rows that `rows` consecutive rows can touch at most.

@@ -23,9 +23,16 @@ struct LaneRoute {
   bool fromPort = false, toPort = false;       // enters at the west edge, leaves at the east edge
   int32_t gatherColBegin = 0, gatherColEnd = 0; // contraction: sending columns, inclusive
   int32_t gatherRowBegin = 0, gatherRowEnd = 0; // one-column kernel: sending rows, inclusive
+  // Rows [begin, end].
+  struct Rows {
+    int32_t begin = 0, end = 0;
+  };
   struct Tooth {
     int32_t col = 0;
-    std::vector<int32_t> rows; // that take the lane, ascending
+    std::vector<Rows> takers; // that take the lane, ascending, none touching the next
+    int32_t firstRow() const { return takers.front().begin; }
+    int32_t lastRow() const { return takers.back().end; }
+    bool takes(int32_t row) const;
   };
   std::vector<Tooth> teeth; // by column
 };
