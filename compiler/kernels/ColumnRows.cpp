@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// One row of a one-column kernel: window, elementwise or softmax (see KernelRows.h).
+// One core of a column kernel: window, elementwise or softmax (see KernelRows.h).
 #include "compiler/kernels/Ingest.h"
 #include "compiler/kernels/Send.h"
+#include "compiler/kernels/TapNest.h"
 #include "compiler/kernels/TileProgram.h"
 
 #include "absl/strings/str_cat.h"
@@ -46,31 +47,22 @@ int16_t emitWindow(B &core, const KernelPlan &plan, const KernelRow &row, const 
     int32_t section = sections.add(std::move(recipe));
     weights = core.constant("weights", row.out.channels() * taps, section, row.out.channelBegin * taps);
   }
-  Dims weightSteps, tileSteps;
-  if (streamed) {
-    weightSteps.push_back(taps);
-    tileSteps.push_back(0);
+  // In streamed mode one open loop steps over the channels' weights.
+  TapNest nest{{{w.kernelH, 0, w.dilationH * tile.width, 0}, {w.kernelW, 0, w.dilationW, 0}},
+               {{channels, pixels, tile.rows * tile.width, 0},
+                {rows, width, w.strideH * tile.width, 0},
+                {width, 1, w.strideW, 0}}};
+  auto dst = B::memory(acc, 0, {}), x = B::memory(tile.buffer, 0, {});
+  if (depthwise) {
+    for (NestDim *dim : {&nest.taps[0], &nest.taps[1], &nest.vector[0], &nest.vector[1], &nest.vector[2]})
+      std::swap(dim->a, dim->b);
+    nest.taps[0].a = w.kernelW;
+    nest.taps[1].a = 1;
+    nest.vector[0].a = taps;
+    emitTaps(core, 0, Opcode::Fma, nest, dst, B::memory(weights, 0, {}, streamed ? Dims{taps} : Dims{}), x, streamed);
+  } else {
+    emitTaps(core, 0, w.kind == Window::Kind::Max ? Opcode::ReduceMax : Opcode::ReduceAdd, nest, dst, x, {}, streamed);
   }
-  int loops = 0;
-  auto tapLoop = [&](int64_t trips, int64_t weightStep, int64_t tileStep) {
-    if (trips == 1)
-      return;
-    core.loop(0, trips);
-    ++loops;
-    weightSteps.push_back(weightStep);
-    tileSteps.push_back(tileStep);
-  };
-  tapLoop(w.kernelH, w.kernelW, w.dilationH * tile.width);
-  tapLoop(w.kernelW, 1, w.dilationW);
-  auto dst = B::memory(acc, 0, {pixels, width, 1});
-  auto x = B::memory(tile.buffer, 0, {tile.rows * tile.width, w.strideH * tile.width, w.strideW}, tileSteps);
-  Dims extents{channels, rows, width};
-  if (depthwise)
-    core.emit(0, Opcode::Fma, extents, dst, B::memory(weights, 0, {taps, 0, 0}, weightSteps), x);
-  else
-    core.emit(0, w.kind == Window::Kind::Max ? Opcode::ReduceMax : Opcode::ReduceAdd, extents, dst, x);
-  for (; loops > 0; --loops)
-    core.endLoop(0);
   return acc;
 }
 
@@ -143,7 +135,7 @@ absl::StatusOr<Role> KernelRows::columnRole(const KernelRow &row, SectionTable &
   const KernelSpec &spec = plan.spec;
   int64_t channels = row.out.channels(), rows = row.out.rows(), width = spec.out.width, pixels = rows * width;
 
-  B core(spec.name, kernelIndex, row.row, plan.placement.col);
+  B core(spec.name, kernelIndex, row.row, int32_t(plan.placement.col + row.column));
   bool streamed = plan.mapping.streamed && spec.kind == KernelKind::Window;
   bool passes = spec.kind == KernelKind::Elementwise && spec.tileOps.empty() && inOrder(row);
   // Thread 0 computes, thread 1 sends, ingest threads follow. A kernel that only passes words on sends straight from its FIFOs.

@@ -2,6 +2,7 @@
 //
 // One row of a contraction: its feeder and its compute cores (see KernelRows.h).
 #include "compiler/kernels/Ingest.h"
+#include "compiler/kernels/TapNest.h"
 #include "compiler/kernels/TileProgram.h"
 
 #include "absl/strings/str_cat.h"
@@ -102,28 +103,10 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
     core.emit(0, Opcode::Move, {co, pixels}, accAll(), B::immediate(0));
   }
 
-  // One multiply-add instruction per tap.
-  Dims weightSteps, tileSteps;
-  int loops = 0;
-  auto tapLoop = [&](int64_t trips, int64_t weightStep, int64_t tileStep) {
-    if (trips == 1)
-      return;
-    core.loop(0, trips);
-    ++loops;
-    weightSteps.push_back(weightStep);
-    tileSteps.push_back(tileStep);
-  };
-  auto taps = [&](int64_t channelBegin) {
-    tapLoop(c.kernelH, c.kernelW * co, c.dilationH * tile.width);
-    tapLoop(c.kernelW, co, c.dilationW);
-    core.emit(0, Opcode::Fma, {co, rows, width}, B::memory(acc, 0, {pixels, width, 1}),
-              B::memory(weights, channelBegin * c.kernelH * c.kernelW * co, {1, 0, 0}, weightSteps),
-              B::memory(tile.buffer, 0, {0, c.strideH * tile.width, c.strideW}, tileSteps));
-    for (; loops > 0; --loops)
-      core.endLoop(0);
-    weightSteps.clear();
-    tileSteps.clear();
-  };
+  // Multiply-adds.
+  TapNest nest{{{c.kernelH, 0, c.kernelW * co, c.dilationH * tile.width}, {c.kernelW, 0, co, c.dilationW}},
+               {{co, pixels, 1, 0}, {rows, width, 0, c.strideH * tile.width}, {width, 1, 0, c.strideW}}};
+  int64_t channelWeights = c.kernelH * c.kernelW * co;
   if (m.streamed) {
     int64_t channel = 0;
     for (const ComponentFifos &component : streamedTiles(row)) {
@@ -131,15 +114,14 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
       for (const TileFifo &rowsOfTile : component.tiles)
         core.emit(0, Opcode::Move, {rowsOfTile.rows, planeWidth},
                   B::memory(tile.buffer, tile.at(0, rowsOfTile.rowBegin, 0), {tile.width, 1}), B::queue(rowIn));
-      weightSteps.push_back(c.kernelH * c.kernelW * co);
-      tileSteps.push_back(0);
-      ++loops;
-      taps(channel);
+      emitTaps(core, 0, Opcode::Fma, nest, B::memory(acc, 0, {}),
+               B::memory(weights, channel * channelWeights, {}, {channelWeights}), B::memory(tile.buffer, 0, {}), 1);
+      core.endLoop(0);
       channel += component.channels;
     }
   } else {
-    tapLoop(tile.channels, c.kernelH * c.kernelW * co, tile.rows * tile.width);
-    taps(0);
+    nest.taps.insert(nest.taps.begin(), {tile.channels, 0, channelWeights, tile.rows * tile.width});
+    emitTaps(core, 0, Opcode::Fma, nest, B::memory(acc, 0, {}), B::memory(weights, 0, {}), B::memory(tile.buffer, 0, {}));
   }
 
   // Chain reduce: receive, add, forward.

@@ -15,16 +15,17 @@ static std::set<int64_t> tellingSlices(const NetworkPlan &network, const KernelP
     for (int64_t block = 0; block < out.numBlocks(); ++block)
       slices.insert(endSlice(block, out.numBlocks(), rows.slices()));
   int64_t most = -1, busiest = 0;
-  for (int64_t slice = 0; slice < rows.slices(); ++slice) {
-    int64_t passing = 0;
-    for (const ComponentParts &component : rows.row(rows.numGroups() / 2, slice).components)
-      for (const LanePart &part : component.parts)
-        passing += network.streams[component.stream].layout.laneWords(part.tile, part.block);
-    if (passing > most) {
-      most = passing;
-      busiest = slice;
+  for (int64_t slice = 0; slice < rows.slices(); ++slice)
+    for (int64_t column = 0; column < rows.takingColumns(); ++column) {
+      int64_t passing = 0;
+      for (const ComponentParts &component : rows.row(rows.numGroups() / 2, slice, column).components)
+        for (const LanePart &part : component.parts)
+          passing += network.streams[component.stream].layout.laneWords(part.tile, part.block);
+      if (passing > most) {
+        most = passing;
+        busiest = slice;
+      }
     }
-  }
   slices.insert(busiest);
   return slices;
 }
@@ -40,13 +41,14 @@ absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const Networ
     for (int64_t slice : slices) {
       SectionTable sections;
       std::vector<format::Role> roles;
-      if (auto status = rows.roles(rows.row(group, slice), sections, roles); !status.ok())
+      if (auto status = rows.roles(group, slice, sections, roles); !status.ok())
         return status;
       for (size_t i = 0; i < roles.size(); ++i) {
         const format::Role &role = roles[i];
         int64_t cycles = issueCycles(target, role);
         cost.intervalCycles = std::max(cost.intervalCycles, cycles);
-        (i == 0 && roles.size() > 1 ? ingest : compute) = std::max(i == 0 && roles.size() > 1 ? ingest : compute, cycles);
+        int64_t &stage = i == 0 && plan.spec.kind == KernelKind::Contraction ? ingest : compute;
+        stage = std::max(stage, cycles);
         int64_t inputs = 0;
         cost.sramBytes = std::max(cost.sramBytes, sramBytesOf(role));
         for (const format::Queue &queue : role.queues)

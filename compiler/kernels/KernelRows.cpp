@@ -41,8 +41,8 @@ Region KernelRows::outRows(int64_t group) const {
   return {0, 0, outLayout().tileBegin(group), outLayout().tileEnd(group)};
 }
 
-Region KernelRows::outChannels(int64_t slice) const {
-  int64_t begin = slice * plan.mapping.channelsPerSlice;
+Region KernelRows::outChannels(int64_t slice, int64_t column) const {
+  int64_t begin = column * plan.mapping.channelsPerColumn + slice * plan.mapping.channelsPerSlice;
   return {std::min(begin, plan.spec.out.channels),
           std::min(begin + plan.mapping.channelsPerSlice, plan.spec.out.channels), 0, 0};
 }
@@ -85,9 +85,9 @@ Region KernelRows::neededRows(size_t input, int64_t group) const {
   return rows;
 }
 
-Region KernelRows::neededChannels(size_t input, int64_t slice) const {
+Region KernelRows::neededChannels(size_t input, int64_t slice, int64_t column) const {
   if (plan.spec.kind != KernelKind::Contraction)
-    return planes[input].channels == 1 ? Region{0, 1, 0, 0} : outChannels(slice); // one channel: broadcast
+    return planes[input].channels == 1 ? Region{0, 1, 0, 0} : outChannels(slice, column); // one channel: broadcast
   int64_t begin = slice * plan.mapping.channelsPerSlice, total = planes[input].channels;
   return {std::min(begin, total), std::min(begin + plan.mapping.channelsPerSlice, total), 0, 0};
 }
@@ -97,33 +97,34 @@ std::vector<TileRows> KernelRows::tiles(const Source &source, int64_t group) con
   return tilesOf(network.streams[source.stream].layout, rows.rowBegin, rows.rowEnd);
 }
 
-std::vector<BlockChannels> KernelRows::blocks(const Source &source, int64_t slice) const {
+std::vector<BlockChannels> KernelRows::blocks(const Source &source, int64_t slice, int64_t column) const {
   const StreamLayout &layout = network.streams[source.stream].layout;
-  Region needed = neededChannels(source.input, slice);
+  Region needed = neededChannels(source.input, slice, column);
   return blocksOf(layout, std::max<int64_t>(0, needed.channelBegin - source.channelOffset),
                   std::min(layout.plane.channels, needed.channelEnd - source.channelOffset));
 }
 
-KernelRow KernelRows::row(int64_t group, int64_t slice) const {
+KernelRow KernelRows::row(int64_t group, int64_t slice, int64_t column) const {
   KernelRow row;
   row.group = group;
   row.slice = slice;
+  row.column = column;
   row.row = int32_t(groupBegin(group) + slice);
   row.out = outRows(group);
   if (plan.spec.kind != KernelKind::Contraction) {
-    Region channels = outChannels(slice);
+    Region channels = outChannels(slice, column);
     row.out.channelBegin = channels.channelBegin;
     row.out.channelEnd = channels.channelEnd;
   }
   for (size_t i = 0; i < planes.size(); ++i) {
-    Region needed = neededRows(i, group), channels = neededChannels(i, slice);
+    Region needed = neededRows(i, group), channels = neededChannels(i, slice, column);
     needed.channelBegin = channels.channelBegin;
     needed.channelEnd = channels.channelEnd;
     row.needed.push_back(needed);
   }
   for (const Source &source : sourceList) {
     ComponentParts component{source.input, source.component, source.ordinal, source.stream, source.channelOffset, {}};
-    std::vector<BlockChannels> channels = blocks(source, slice);
+    std::vector<BlockChannels> channels = blocks(source, slice, column);
     if (channels.empty())
       continue;
     for (const TileRows &rows : tiles(source, group))
@@ -136,9 +137,23 @@ KernelRow KernelRows::row(int64_t group, int64_t slice) const {
   return row;
 }
 
+// The cores of one row of a column kernel; the last column may have fewer slices.
+std::vector<RowPart> KernelRows::columnParts(int64_t slice) const {
+  std::vector<RowPart> parts;
+  for (int64_t column = 0; column < takingColumns(); ++column) {
+    RowPart part;
+    part.begin = column;
+    part.end = column + 1;
+    part.channels = outChannels(slice, column).channels();
+    if (part.channels > 0)
+      parts.push_back(part);
+  }
+  return parts;
+}
+
 std::vector<RowPart> KernelRows::parts(int64_t slice) const {
   if (plan.spec.kind != KernelKind::Contraction)
-    return {RowPart{}};
+    return columnParts(slice);
   std::vector<RowPart> parts(1);
   parts[0].kind = RowPart::Kind::Feeder;
   const StreamLayout &out = outLayout();
@@ -184,9 +199,9 @@ absl::StatusOr<format::Role> KernelRows::role(const KernelRow &row, const RowPar
   return part.kind == RowPart::Kind::Feeder ? feederRole(row) : computeRole(row, part, sections);
 }
 
-absl::Status KernelRows::roles(const KernelRow &row, SectionTable &sections, std::vector<format::Role> &out) const {
-  for (const RowPart &part : parts(row.slice)) {
-    auto made = role(row, part, sections);
+absl::Status KernelRows::roles(int64_t group, int64_t slice, SectionTable &sections, std::vector<format::Role> &out) const {
+  for (const RowPart &part : parts(slice)) {
+    auto made = role(rowOf(group, slice, part), part, sections);
     if (!made.ok())
       return made.status();
     out.push_back(*std::move(made));

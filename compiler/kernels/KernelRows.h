@@ -12,7 +12,8 @@
 // word by word; the core there applies the elementwise epilogue and gathers along its row onto the lane.
 //   cycles per core and sample ≈ ci·kh·kw·(setup + co·h·w/rate) + |x| + 2·co·h·w;  reduce latency ≈ slices · relay.
 //
-// Window (pooling, depthwise convolution), elementwise and softmax kernels are one column wide: rows are (tile, channel slice), each core computes its own elements.
+// Window (pooling, depthwise convolution), elementwise and softmax kernels (*column kernels*): rows are (tile, channel slice), each core computes its own elements. Where one column is
+// too slow they take several, each with a range of channels of its own (`channelsPerColumn`), cut into slices alike.
 #pragma once
 
 #include "compiler/kernels/RoleBuilder.h"
@@ -49,7 +50,7 @@ struct ComponentParts {
 
 // Where row (group, slice) of a kernel lies and what it needs.
 struct KernelRow {
-  int64_t group = 0, slice = 0;
+  int64_t group = 0, slice = 0, column = 0; // column: column kernels only
   int32_t row = 0;
   Region out;                               // output channels are meaningful for column kernels only
   std::vector<Region> needed;               // per input, clipped to the plane, in the concatenation's coordinates
@@ -63,7 +64,7 @@ struct RowPart {
     Feeder,
     Chain, // adds to partial sums and passes them on
     End,   // where they end, and results leave for the lane of `block`
-    Column,
+    Column, // a core of a column kernel
   } kind = Kind::Column;
   int64_t begin = 0, end = 1, channels = 0;       // columns [begin, end), output channels of each; not Feeder
   bool first = false;                             // Chain: nothing comes in
@@ -94,27 +95,35 @@ public:
   const std::vector<Source> &sources() const { return sourceList; }
   // Of input `input` after concatenation.
   const Plane &inputPlane(size_t input) const { return planes[input]; }
-  // What a row needs of an input, clipped to its plane: rows by group, channels by slice. Fields of the other are 0.
+  // What a row needs of an input, clipped to its plane: rows by group, channels by slice (and column of a column kernel).
+  // Fields of the other are 0.
   Region neededRows(size_t input, int64_t group) const;
-  Region neededChannels(size_t input, int64_t slice) const;
+  Region neededChannels(size_t input, int64_t slice, int64_t column) const;
   // What a row makes.
   Region outRows(int64_t group) const;
-  Region outChannels(int64_t slice) const; // column kernels
+  Region outChannels(int64_t slice, int64_t column) const; // column kernels
   // The tiles of a source that a group takes, and the blocks that a slice takes.
   std::vector<TileRows> tiles(const Source &source, int64_t group) const;
-  std::vector<BlockChannels> blocks(const Source &source, int64_t slice) const;
+  std::vector<BlockChannels> blocks(const Source &source, int64_t slice, int64_t column) const;
   // First row of the padded tile that a core works on, in the coordinates of the input's plane, and its rows.
   int64_t tileAnchor(size_t input, int64_t group) const;
   int64_t tileHeight(size_t input, int64_t group) const;
 
   std::vector<RowPart> parts(int64_t slice) const;
-  KernelRow row(int64_t group, int64_t slice) const;
+  // Columns in which a row takes lanes: 1 for contractions, whose column 0 feeds the others.
+  int64_t takingColumns() const { return plan.spec.kind == KernelKind::Contraction ? 1 : plan.mapping.columns; }
+  // `column`: of a column kernel.
+  KernelRow row(int64_t group, int64_t slice, int64_t column = 0) const;
+  KernelRow rowOf(int64_t group, int64_t slice, const RowPart &part) const { return row(group, slice, columnOf(part)); }
+  // The column of a column kernel that a part lies in, else 0.
+  static int64_t columnOf(const RowPart &part) { return part.kind == RowPart::Kind::Column ? part.begin : 0; }
   // The program of one part of a row. `sections` receives the constants it views.
   absl::StatusOr<format::Role> role(const KernelRow &row, const RowPart &part, SectionTable &sections) const;
   // Appends the roles of all parts of a row.
-  absl::Status roles(const KernelRow &row, SectionTable &sections, std::vector<format::Role> &out) const;
+  absl::Status roles(int64_t group, int64_t slice, SectionTable &sections, std::vector<format::Role> &out) const;
 
 private:
+  std::vector<RowPart> columnParts(int64_t slice) const;
   absl::StatusOr<format::Role> feederRole(const KernelRow &row) const;
   absl::StatusOr<format::Role> computeRole(const KernelRow &row, const RowPart &part, SectionTable &sections) const;
   // All that happens on the variable's core in this row, by this and other kernels of the network.
@@ -128,6 +137,10 @@ private:
   std::vector<Plane> planes;
   std::vector<Source> sourceList;
 };
+
+// Derives lane rows from mappings and blocks; needed after these change. Of one stream, or of all.
+void layOutLanes(NetworkPlan &network, int32_t stream);
+void layOutLanes(NetworkPlan &network);
 
 // Plane of input `input` after concatenation.
 Plane inputPlane(const NetworkPlan &network, const KernelSpec &spec, size_t input);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/kernels/MapNetwork.h"
 
+#include "compiler/kernels/Candidates.h"
+#include "compiler/kernels/ChannelBlocks.h"
+#include "compiler/kernels/FifoDepths.h"
+#include "compiler/kernels/Send.h"
 #include "compiler/kernels/StateLayout.h"
 #include "compiler/kernels/Tiling.h"
 
@@ -13,77 +17,6 @@ namespace wsc::kernels {
 
 namespace {
 
-int64_t groupRows(const NetworkPlan &network, const KernelPlan &plan) {
-  return network.grid.groupRows(network.streams[plan.spec.outStream].layout.numTiles());
-}
-
-// Slices: contraction: input channels; column kernels: output channels (softmax keeps them together).
-void chooseSlices(const NetworkPlan &network, KernelPlan &plan) {
-  if (plan.spec.state) {
-    const VariablePlan &variable = network.variables[plan.spec.state->variable];
-    plan.mapping.channelsPerSlice = variable.channelsPerSlice;
-    plan.mapping.slices = variable.slices();
-    return;
-  }
-  int64_t channels = plan.spec.kind == KernelKind::Contraction ? inputPlane(network, plan.spec, 0).channels
-                                                               : plan.spec.out.channels;
-  int64_t rows = plan.spec.kind == KernelKind::Softmax ? 1 : groupRows(network, plan);
-  plan.mapping.channelsPerSlice = ceilDiv(channels, rows);
-  plan.mapping.slices = ceilDiv(channels, plan.mapping.channelsPerSlice);
-}
-
-// Receivers whose slices a block boundary at `channel` would cut: their rows would have to take the lanes on both sides.
-int64_t slicesCut(const NetworkPlan &network, int32_t streamIndex, int64_t channel) {
-  int64_t cut = 0;
-  for (int32_t consumer : network.streams[streamIndex].consumers) {
-    const KernelPlan &plan = network.kernels[consumer];
-    for (const KernelInput &input : plan.spec.inputs) {
-      int64_t offset = 0;
-      for (int32_t stream : input.streams) {
-        cut += stream == streamIndex && (offset + channel) % plan.mapping.channelsPerSlice != 0;
-        offset += network.streams[stream].layout.plane.channels;
-      }
-    }
-  }
-  return cut;
-}
-
-// Boundaries of the channel blocks of a kernel's output: whole columns (contraction) or slices, near equal parts, between the slices of receivers where
-// such a place is near.
-void alignBlocks(NetworkPlan &network, const KernelPlan &plan, int64_t unit, int64_t units) {
-  StreamLayout &layout = network.streams[plan.spec.outStream].layout;
-  int64_t blocks = std::min({layout.numBlocks(), units, plan.mapping.slices});
-  layout.blockBegin = {0};
-  for (int64_t block = 1; block < blocks; ++block) {
-    int64_t ideal = block * units / blocks, best = ideal, reach = units / (4 * blocks);
-    auto rank = [&](int64_t at) {
-      return std::pair(slicesCut(network, plan.spec.outStream, at * unit), std::abs(at - ideal));
-    };
-    for (int64_t at = std::max(ideal - reach, layout.blockBegin.back() / unit + 1); at <= std::min(ideal + reach, units - 1); ++at)
-      if (rank(at) < rank(best))
-        best = at;
-    layout.blockBegin.push_back(best * unit);
-  }
-  layout.blockBegin.push_back(layout.plane.channels);
-}
-
-void chooseBlocks(NetworkPlan &network, const KernelPlan &plan) {
-  if (plan.spec.kind == KernelKind::Contraction)
-    alignBlocks(network, plan, plan.mapping.channelsPerColumn, plan.mapping.columns);
-  else
-    alignBlocks(network, plan, plan.mapping.channelsPerSlice, plan.mapping.slices);
-}
-
-void setColumns(KernelPlan &plan, int64_t channelsPerColumn) {
-  plan.mapping.channelsPerColumn = channelsPerColumn;
-  plan.mapping.columns = ceilDiv(plan.spec.out.channels, channelsPerColumn);
-}
-
-// The tag of a candidate: "s" if streamed, and channels per column.
-int64_t channelsPerColumn(const solver::sizing::Candidate &candidate) {
-  return std::stoll(candidate.tag.substr(candidate.tag.front() == 's' ? 1 : 0));
-}
-
 int64_t columnsLeft(const solver::sizing::Problem &problem, const solver::sizing::Solution &solution) {
   int64_t left = problem.columnLimit;
   for (size_t k = 0; k < problem.kernels.size(); ++k)
@@ -91,118 +24,19 @@ int64_t columnsLeft(const solver::sizing::Problem &problem, const solver::sizing
   return left;
 }
 
-// Candidates by output channels per column, one for each number of columns.
-absl::StatusOr<solver::sizing::Kernel> candidatesOf(const target::Target &target, NetworkPlan &network, int32_t index) {
-  KernelPlan &plan = network.kernels[index];
-  StreamLayout &out = network.streams[plan.spec.outStream].layout;
-  std::vector<int64_t> nominalBlocks = out.blockBegin;
-  solver::sizing::Kernel kernel;
-  kernel.name = plan.spec.name;
-  absl::Status refusal;
-  int64_t lastColumns = -1;
-  bool contraction = plan.spec.kind == KernelKind::Contraction;
-  for (int64_t per = 1; per <= (contraction ? plan.spec.out.channels : 1); ++per) {
-    int64_t columns = contraction ? ceilDiv(plan.spec.out.channels, per) : 1;
-    if (columns == lastColumns || (contraction && columns + 1 > target.cols && per < plan.spec.out.channels))
-      continue;
-    lastColumns = columns;
-    setColumns(plan, per);
-    out.blockBegin = nominalBlocks;
-    chooseBlocks(network, plan);
-    plan.mapping.streamed = false;
-    auto cost = kernelCost(target, network, index);
-    if (!cost.ok() && (contraction || plan.spec.kind == KernelKind::Window)) {
-      plan.mapping.streamed = true;
-      cost = kernelCost(target, network, index);
-    }
-    if (!cost.ok()) {
-      // More channels per column only need more SRAM.
-      if (refusal.ok())
-        refusal = cost.status();
-      if (!kernel.candidates.empty())
-        break;
-      continue;
-    }
-    kernel.candidates.push_back({contraction ? columns + 1 : 1, cost->intervalCycles, cost->sramBytes,
-                                 absl::StrCat(plan.mapping.streamed ? "s" : "", per)});
-  }
-  out.blockBegin = nominalBlocks;
-  if (kernel.candidates.empty())
-    return absl::ResourceExhaustedError(absl::StrCat("kernel ", plan.spec.name, " fits no rectangle: ", std::string(refusal.message()),
-                                                     "; use a target with more SRAM per core or more rows"));
-  return kernel;
-}
-
-// Depth of the FIFOs where paths rejoin. `arrival` is when a stream's first sample is complete, uncontended.
-absl::Status chooseFifos(const target::Target &target, NetworkPlan &network, int64_t intervalCycles,
-                         std::vector<PassRequest> &requests) {
-  constexpr int64_t kMostSamples = 16; // asked of a kernel that is there for its FIFO
-  std::vector<int64_t> arrival(network.streams.size(), 0);
-  std::vector<int64_t> held(network.streams.size(), 0); // samples that kernels which only pass a stream on hold for it
-  for (size_t k = 0; k < network.kernels.size(); ++k) {
-    KernelPlan &plan = network.kernels[k];
-    int64_t latest = 0;
-    for (const KernelInput &input : plan.spec.inputs)
-      for (int32_t stream : input.streams)
-        latest = std::max(latest, arrival[stream]);
-    // Samples held ahead let groups of rows drift apart without holding each other up; feeders have SRAM to spare for them.
-    bool passes = plan.spec.kind == KernelKind::Elementwise && plan.spec.tileOps.empty() && plan.spec.inputs.size() == 1 &&
-                  plan.spec.inputs[0].streams.size() == 1;
-    int64_t ahead = plan.spec.kind == KernelKind::Contraction ? 8 : 4;
-    std::vector<int64_t> wanted;
-    for (const KernelInput &input : plan.spec.inputs)
-      for (int32_t stream : input.streams)
-        wanted.push_back(passes ? kMostSamples
-                                : std::max(ahead, ahead - held[stream] + ceilDiv(latest - arrival[stream],
-                                                                                 std::max<int64_t>(1, intervalCycles))));
-    // The largest common reduction that fits: shorten the deepest FIFO until the kernel's cores hold it.
-    plan.mapping.fifoSamples = wanted;
-    for (;;) {
-      auto cost = kernelCost(target, network, int32_t(k));
-      if (cost.ok()) {
-        arrival[plan.spec.outStream] = latest + cost->latencyCycles;
-        break;
-      }
-      auto deepest = std::max_element(plan.mapping.fifoSamples.begin(), plan.mapping.fifoSamples.end());
-      if (*deepest == 1)
-        return cost.status();
-      --*deepest;
-    }
-    if (passes) {
-      int32_t in = plan.spec.inputs[0].streams[0];
-      held[plan.spec.outStream] = held[in] + plan.mapping.fifoSamples[0];
-      continue;
-    }
-    // Where a join does not hold what it wants, a kernel before it can.
-    size_t ordinal = 0;
-    for (const KernelInput &input : plan.spec.inputs)
-      for (int32_t stream : input.streams) {
-        if (plan.mapping.fifoSamples[ordinal] < wanted[ordinal] && wanted[ordinal] > ahead)
-          requests.push_back({stream, int32_t(k)});
-        ++ordinal;
-      }
-  }
-  return absl::OkStatus();
-}
-
 // For each candidate of each kernel: whether its channel blocks end between the slices of every receiver.
 std::vector<std::vector<bool>> alignedCandidates(NetworkPlan &network, const solver::sizing::Problem &problem) {
   std::vector<std::vector<bool>> aligned(problem.kernels.size());
   for (size_t k = 0; k < problem.kernels.size(); ++k) {
-    KernelPlan &plan = network.kernels[k];
-    StreamLayout &layout = network.streams[plan.spec.outStream].layout;
-    std::vector<int64_t> nominal = layout.blockBegin;
+    int32_t stream = network.kernels[k].spec.outStream;
+    const StreamLayout &layout = network.streams[stream].layout;
     for (const auto &candidate : problem.kernels[k].candidates) {
-      if (plan.spec.kind == KernelKind::Contraction)
-        setColumns(plan, channelsPerColumn(candidate));
-      layout.blockBegin = nominal;
-      chooseBlocks(network, plan);
+      applyCandidate(network, int32_t(k), candidate);
       int64_t cut = 0;
       for (int64_t block = 1; block < layout.numBlocks(); ++block)
-        cut += slicesCut(network, plan.spec.outStream, layout.blockBegin[block]);
+        cut += slicesCut(network, stream, layout.blockBegin[block]);
       aligned[k].push_back(cut == 0);
     }
-    layout.blockBegin = nominal;
   }
   return aligned;
 }
@@ -285,26 +119,6 @@ void findJoinedTiles(const target::Target &target, const NetworkPlan &network, s
 
 } // namespace
 
-void layOutLanes(NetworkPlan &network) {
-  for (StreamPlan &stream : network.streams) {
-    StreamLayout &layout = stream.layout;
-    layout.laneRows.clear();
-    for (int64_t tile = 0; tile < layout.numTiles(); ++tile)
-      for (int64_t block = 0; block < layout.numBlocks(); ++block) {
-        int64_t base = network.grid.groupBegin(tile, layout.numTiles()), row = base;
-        if (stream.producer >= 0) {
-          const KernelPlan &producer = network.kernels[stream.producer];
-          const Mapping &m = producer.mapping;
-          if (producer.spec.kind == KernelKind::Contraction)
-            row = base + endSlice(block, layout.numBlocks(), m.slices);
-          else
-            row = base + ceilDiv(layout.blockBegin[block + 1], m.channelsPerSlice) - 1;
-        }
-        layout.laneRows.push_back(int32_t(row));
-      }
-  }
-}
-
 absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPlan &network, bool mayAsk) {
   if (auto status = chooseTiles(target, network); !status.ok())
     return status;
@@ -314,10 +128,10 @@ absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPl
     return report;
   report.passes.clear();
   for (KernelPlan &plan : network.kernels)
-    chooseSlices(network, plan);
+    chooseSlices(network, plan, 1);
   // Until columns are chosen, producers are taken to cut their channels where it suits their receivers.
-  for (const KernelPlan &plan : network.kernels)
-    alignBlocks(network, plan, 1, plan.spec.out.channels);
+  for (size_t stream = 0; stream < network.streams.size(); ++stream)
+    chooseNominalBlocks(network, int32_t(stream));
   solver::sizing::Problem problem;
   problem.columnLimit = freeColumns(target, network);
   for (size_t k = 0; k < network.kernels.size(); ++k) {
@@ -341,15 +155,8 @@ absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPl
   std::vector<std::vector<bool>> aligned = alignedCandidates(network, problem);
   alignColumns(problem, aligned, *solution);
   spendColumns(problem, aligned, *solution);
-  for (size_t k = 0; k < network.kernels.size(); ++k) {
-    KernelPlan &plan = network.kernels[k];
-    const auto &candidate = problem.kernels[k].candidates[solution->candidateOf[k]];
-    plan.mapping.streamed = candidate.tag.front() == 's';
-    if (plan.spec.kind == KernelKind::Contraction)
-      setColumns(plan, channelsPerColumn(candidate));
-    plan.predictedIntervalCycles = candidate.intervalCycles;
-    chooseBlocks(network, plan);
-  }
+  for (size_t k = network.kernels.size(); k-- > 0;) // receivers first: their slices tell where blocks may end
+    applyCandidate(network, int32_t(k), problem.kernels[k].candidates[solution->candidateOf[k]]);
   auto stats = solver::sizing::evaluate(problem, *solution);
   report.columns = stats.columns;
   report.bottleneckKernel = stats.slowestKernel;

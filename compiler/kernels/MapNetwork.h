@@ -36,7 +36,4 @@ absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPl
 // column already fixed (>= 0) keep it or are refused.
 absl::Status placeNetwork(const target::Target &target, NetworkPlan &network);
 
-// Derives lane rows and order moduli from mappings; needed after mappings change.
-void layOutLanes(NetworkPlan &network);
-
 } // namespace wsc::kernels

@@ -13,8 +13,6 @@ namespace wsc::kernels {
 using namespace format;
 
 namespace {
-constexpr int64_t kElementBytes = 4; // f32
-
 // Code bytes of a role: instructions and the memory descriptors they use.
 int64_t codeBytes(const target::Target &target, const Role &role) {
   int64_t bytes = 0;

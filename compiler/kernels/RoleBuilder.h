@@ -13,6 +13,7 @@ namespace wsc::kernels {
 
 // The lattice dimension that runs over columns; rows use the ones before it.
 constexpr int kColumnDim = 3;
+constexpr int64_t kElementBytes = 4; // f32
 
 // Up to four extents or strides, outermost first; missing leading dimensions are 1 (extents) or 0 (strides).
 using Dims = std::vector<int64_t>;

@@ -3,6 +3,8 @@
 // The lanes' combs and the colouring problem they pose.
 #include "compiler/kernels/Routes.h"
 
+#include "compiler/kernels/Send.h"
+
 #include <algorithm>
 #include <optional>
 
@@ -13,18 +15,17 @@ bool LaneRoute::Tooth::takes(int32_t row) const {
   return after != takers.begin() && row <= std::prev(after)->end;
 }
 
-// Teeth at the kernel's column on the routes of a source's lanes. A block is taken by a run of slices, the same in every
-// group, for slices take ascending channels.
-static void addTeeth(const KernelRows &rows, const Source &source, const StreamLayout &layout, LaneRoute *routes) {
+void addTeeth(const KernelRows &rows, const Source &source, int64_t column, const StreamLayout &layout,
+              LaneRoute *routes) {
   std::vector<std::optional<LaneRoute::Rows>> slicesOf(layout.numBlocks());
   for (int64_t slice = 0; slice < rows.slices(); ++slice)
-    for (const BlockChannels &channels : rows.blocks(source, slice)) {
+    for (const BlockChannels &channels : rows.blocks(source, slice, column)) {
       std::optional<LaneRoute::Rows> &slices = slicesOf[channels.block];
       if (!slices)
         slices = LaneRoute::Rows{int32_t(slice), int32_t(slice)};
       slices->end = int32_t(slice);
     }
-  int32_t col = rows.kernel().placement.col;
+  int32_t col = int32_t(rows.kernel().placement.col + column);
   for (int64_t group = 0; group < rows.numGroups(); ++group)
     for (const TileRows &tile : rows.tiles(source, group))
       for (int64_t block = 0; block < layout.numBlocks(); ++block) {
@@ -40,8 +41,7 @@ static void addTeeth(const KernelRows &rows, const Source &source, const StreamL
       }
 }
 
-// Sorts the takers and joins those that touch.
-static void tidy(LaneRoute::Tooth &tooth) {
+void tidy(LaneRoute::Tooth &tooth) {
   std::vector<LaneRoute::Rows> takers;
   std::sort(tooth.takers.begin(), tooth.takers.end(), [](const auto &a, const auto &b) { return a.begin < b.begin; });
   for (const LaneRoute::Rows &rows : tooth.takers)
@@ -76,9 +76,10 @@ std::vector<LaneRoute> laneRoutes(const target::Target &target, const NetworkPla
           route.trunkBegin = route.gatherColBegin;
         } else {
           int32_t groupRow = int32_t(network.grid.groupBegin(tile, stream.layout.numTiles()));
-          route.gatherRowBegin = int32_t(groupRow + stream.layout.blockBegin[block] / m.channelsPerSlice);
-          route.gatherRowEnd = int32_t(groupRow + ceilDiv(stream.layout.blockBegin[block + 1], m.channelsPerSlice) - 1);
-          route.trunkBegin = producer.placement.col;
+          ColumnSender sender = columnSender(producer, stream.layout, stream.layout.blockBegin[block]);
+          route.gatherRowBegin = int32_t(groupRow + sender.firstSlice);
+          route.gatherRowEnd = int32_t(groupRow + sender.lastSlice);
+          route.trunkBegin = int32_t(producer.placement.col + (m.columns > 1 ? stream.layout.blockBegin[block] / m.channelsPerColumn : 0));
         }
       }
       route.toPort = !stream.outputs.empty();
@@ -90,7 +91,8 @@ std::vector<LaneRoute> laneRoutes(const target::Target &target, const NetworkPla
   for (size_t k = 0; k < network.kernels.size(); ++k) {
     KernelRows rows(target, network, int32_t(k));
     for (const Source &source : rows.sources())
-      addTeeth(rows, source, network.streams[source.stream].layout, &routes[firstRoute[source.stream]]);
+      for (int64_t column = 0; column < rows.takingColumns(); ++column)
+        addTeeth(rows, source, column, network.streams[source.stream].layout, &routes[firstRoute[source.stream]]);
   }
   for (LaneRoute &route : routes) {
     std::sort(route.teeth.begin(), route.teeth.end(), [](const auto &a, const auto &b) { return a.col < b.col; });

@@ -10,8 +10,10 @@ ColumnSender columnSender(const KernelPlan &plan, const StreamLayout &layout, in
   int64_t block = 0;
   while (layout.blockBegin[block + 1] <= channelBegin)
     ++block;
-  return {block, layout.blockBegin[block] / plan.mapping.channelsPerSlice,
-          ceilDiv(layout.blockBegin[block + 1], plan.mapping.channelsPerSlice) - 1};
+  const Mapping &m = plan.mapping;
+  int64_t columnBegin = m.columns > 1 ? channelBegin / m.channelsPerColumn * m.channelsPerColumn : 0;
+  return {block, (layout.blockBegin[block] - columnBegin) / m.channelsPerSlice,
+          ceilDiv(layout.blockBegin[block + 1] - columnBegin, m.channelsPerSlice) - 1};
 }
 
 void emitColumnSend(B &builder, int thread, const NetworkPlan &network, const KernelPlan &plan, const KernelRow &row,

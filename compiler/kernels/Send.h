@@ -7,7 +7,8 @@
 
 namespace wsc::kernels {
 
-// The block of the output whose lane the slice that begins at a channel sends on, and the first and last slice that do.
+// The block of the output whose lane the core that begins at a channel sends on, and the first and last slice that do,
+// all of one column.
 struct ColumnSender {
   int64_t block = 0, firstSlice = 0, lastSlice = 0;
 };

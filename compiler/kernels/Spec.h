@@ -125,7 +125,8 @@ struct KernelSpec {
 // otherwise); columns of a contraction are slices of output channels.
 struct Mapping {
   int64_t channelsPerSlice = 1, slices = 1;
-  int64_t channelsPerColumn = 1, columns = 1; // contraction only; the feeder column comes on top
+  // Output channels of a column. Contractions have a feeder column on top; columns of other kernels hold whole slices.
+  int64_t channelsPerColumn = 1, columns = 1;
   std::vector<int64_t> fifoSamples;           // per (input, component), in order: samples its FIFO holds
   // Contractions and windows: cores take in and work on one channel at a time, for tiles that do not fit SRAM as a whole.
   bool streamed = false;
@@ -146,7 +147,7 @@ struct KernelPlan {
   Placement placement;
   KernelColours colours;
   int64_t predictedIntervalCycles = 0;
-  int32_t width() const { return int32_t(spec.kind == KernelKind::Contraction ? mapping.columns + 1 : 1); }
+  int32_t width() const { return int32_t(mapping.columns + (spec.kind == KernelKind::Contraction)); }
 };
 
 // A tensor in flight: produced by a kernel or entering the wafer, taken by kernels or leaving it.

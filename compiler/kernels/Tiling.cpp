@@ -144,9 +144,7 @@ absl::Status chooseTiles(const target::Target &target, NetworkPlan &network) {
     int64_t words = layout.plane.channels * layout.tileRows * layout.plane.width;
     int64_t most = std::min({kMostBlocks, layout.plane.channels, target.usableColours() * 2 / 3 / std::max<int64_t>(1, lanesWorst)});
     int64_t blocks = divisible ? std::clamp<int64_t>(words / kWordsPerLane, 1, std::max<int64_t>(1, most)) : 1;
-    layout.blockBegin.clear();
-    for (int64_t block = 0; block <= blocks; ++block)
-      layout.blockBegin.push_back(block * layout.plane.channels / blocks);
+    layout.wantedBlocks = blocks;
     return absl::OkStatus();
   };
   for (size_t k = network.kernels.size(); k-- > 0;)

@@ -23,7 +23,7 @@ int64_t rowsForTiles(const target::Target &target, const std::multiset<int64_t> 
 // Finds for every stream the rows that any receiver takes.
 void findLiveRows(NetworkPlan &network);
 
-// Sets every stream's `tileRows`, `orderModulus` and the number of its channel blocks (boundaries are nominal until columns are chosen), and the grid.
+// Sets every stream's `tileRows`, `orderModulus` and `wantedBlocks`, and the grid.
 absl::Status chooseTiles(const target::Target &target, NetworkPlan &network);
 
 } // namespace wsc::kernels

@@ -14,8 +14,8 @@ class Wafer_Attr<string name, string attrMnemonic> : AttrDef<Wafer_Dialect, name
 def Wafer_MappingAttr : Wafer_Attr<"Mapping", "mapping"> {
   let summary = "how a kernel covers its rectangle";
   let description = [{
-    Rows of a group are slices of `slice` channels (of the input for a contraction, of the output otherwise); columns of a contraction are
-    slices of `column` output channels. `fifo` gives, per stream taken in, the samples its FIFO holds. `streamed`: cores work on one channel
+    Rows of a group are slices of `slice` channels (of the input for a contraction, of the output otherwise); columns are slices of `column`
+    output channels (of kernels other than contractions: whole slices, and softmax and kernels on a variable have one column). `fifo` gives, per stream taken in, the samples its FIFO holds. `streamed`: cores work on one channel
     at a time, because a whole tile does not fit.
 
         #wafer.mapping<slice = 5, column = 4, fifo = [2]>

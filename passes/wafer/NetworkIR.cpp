@@ -284,9 +284,17 @@ private:
     }
     kernels::Mapping &m = plan.mapping;
     m.channelsPerSlice = mapping.getSlice();
-    m.slices = kernels::ceilDiv(sliced, mapping.getSlice());
     m.channelsPerColumn = mapping.getColumn();
-    m.columns = contraction ? kernels::ceilDiv(plan.spec.out.channels, mapping.getColumn()) : 1;
+    m.columns = kernels::ceilDiv(plan.spec.out.channels, m.channelsPerColumn);
+    if (!contraction) {
+      if (m.columns > 1 && m.channelsPerColumn % m.channelsPerSlice != 0)
+        return op.emitOpError("has columns of ") << m.channelsPerColumn << " channels, not whole slices of "
+                                                 << m.channelsPerSlice;
+      if (m.columns > 1 && (plan.spec.state || plan.spec.kind == kernels::KernelKind::Softmax))
+        return op.emitOpError("has ") << m.columns << " columns; kernels on a variable's cores and softmax have one";
+      sliced = std::min(sliced, m.channelsPerColumn);
+    }
+    m.slices = kernels::ceilDiv(sliced, mapping.getSlice());
     m.fifoSamples = mapping.getFifo().vec();
     m.streamed = mapping.getStreamed();
     if (int64_t(m.fifoSamples.size()) != components)
@@ -299,12 +307,14 @@ private:
     }
     const kernels::StreamLayout &layout = network.plan.streams[plan.spec.outStream].layout;
     int64_t unit = contraction ? m.channelsPerColumn : m.channelsPerSlice;
-    if (layout.numBlocks() > m.slices)
-      return op.emitOpError("has ") << layout.numBlocks() << " channel blocks but only " << m.slices << " slices";
     for (int64_t block = 1; block < layout.numBlocks(); ++block)
       if (layout.blockBegin[block] % unit != 0)
         return op.emitOpError("has a channel block that begins at ") << layout.blockBegin[block]
                << ", not at a multiple of " << unit << " channels";
+    for (int64_t column = 1; !contraction && column < m.columns; ++column)
+      if (!llvm::is_contained(layout.blockBegin, column * m.channelsPerColumn))
+        return op.emitOpError("has no channel block that begins at ") << column * m.channelsPerColumn
+               << ", where a column does: each lane leaves from one column";
     plan.predictedIntervalCycles = op.getPredictedCycles().value_or(0);
     return success();
   }

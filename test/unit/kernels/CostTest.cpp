@@ -93,7 +93,7 @@ TEST(Cost, IsThatOfTheProgramsOfAllRows) {
       for (int64_t group = 0; group < rows.numGroups(); ++group)
         for (int64_t slice = 0; slice < rows.slices(); ++slice) {
           std::vector<format::Role> roles;
-          absl::Status status = rows.roles(rows.row(group, slice), sections, roles);
+          absl::Status status = rows.roles(group, slice, sections, roles);
           ASSERT_TRUE(status.ok()) << status;
           for (const format::Role &role : roles) {
             issue = std::max(issue, issueCycles(*target, role));

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/kernels/ChannelBlocks.h"
+
+#include <cstdlib>
+#include <utility>
+
+namespace wsc::kernels {
+
+int64_t slicesCut(const NetworkPlan &network, int32_t streamIndex, int64_t channel) {
+  int64_t cut = 0;
+  for (int32_t consumer : network.streams[streamIndex].consumers) {
+    const KernelPlan &plan = network.kernels[consumer];
+    const Mapping &m = plan.mapping;
+    for (const KernelInput &input : plan.spec.inputs) {
+      int64_t offset = 0;
+      for (int32_t stream : input.streams) {
+        int64_t at = offset + channel;
+        if (plan.spec.kind != KernelKind::Contraction && m.columns > 1)
+          at %= m.channelsPerColumn;
+        cut += stream == streamIndex && at % m.channelsPerSlice != 0;
+        offset += network.streams[stream].layout.plane.channels;
+      }
+    }
+  }
+  return cut;
+}
+
+// Appends the boundaries that cut units [begin, end) of `unit` channels each into `blocks` parts, their end included.
+static void appendBlocks(NetworkPlan &network, int32_t stream, int64_t unit, int64_t begin, int64_t end,
+                         int64_t blocks) {
+  StreamLayout &layout = network.streams[stream].layout;
+  int64_t units = end - begin, last = begin;
+  blocks = std::clamp<int64_t>(blocks, 1, units);
+  for (int64_t block = 1; block < blocks; ++block) {
+    int64_t ideal = begin + block * units / blocks, best = ideal, reach = units / (4 * blocks);
+    auto rank = [&](int64_t at) { return std::pair(slicesCut(network, stream, at * unit), std::abs(at - ideal)); };
+    for (int64_t at = std::max(ideal - reach, last + 1); at <= std::min(ideal + reach, end - 1); ++at)
+      if (rank(at) < rank(best))
+        best = at;
+    last = best;
+    layout.blockBegin.push_back(best * unit);
+  }
+  layout.blockBegin.push_back(std::min(end * unit, layout.plane.channels));
+}
+
+void chooseBlocks(NetworkPlan &network, const KernelPlan &plan) {
+  int32_t stream = plan.spec.outStream;
+  StreamLayout &layout = network.streams[stream].layout;
+  const Mapping &m = plan.mapping;
+  layout.blockBegin = {0};
+  if (plan.spec.kind == KernelKind::Contraction) {
+    appendBlocks(network, stream, m.channelsPerColumn, 0, m.columns, layout.wantedBlocks);
+    return;
+  }
+  int64_t slices = ceilDiv(plan.spec.out.channels, m.channelsPerSlice);
+  for (int64_t column = 0; column < m.columns; ++column)
+    appendBlocks(network, stream, m.channelsPerSlice, column * m.slices, std::min(slices, (column + 1) * m.slices),
+                 (layout.wantedBlocks + m.columns - 1) / m.columns);
+}
+
+void chooseNominalBlocks(NetworkPlan &network, int32_t streamIndex) {
+  StreamLayout &layout = network.streams[streamIndex].layout;
+  layout.blockBegin = {0};
+  appendBlocks(network, streamIndex, 1, 0, layout.plane.channels, layout.wantedBlocks);
+}
+
+} // namespace wsc::kernels

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The wafer rows of lanes: where a contraction's sums end, or the last slice of a column kernel's block; lanes that enter
+// the wafer lie at the first row of their tile.
+#include "compiler/kernels/KernelRows.h"
+#include "compiler/kernels/Send.h"
+
+namespace wsc::kernels {
+
+void layOutLanes(NetworkPlan &network, int32_t streamIndex) {
+  StreamPlan &stream = network.streams[streamIndex];
+  StreamLayout &layout = stream.layout;
+  layout.laneRows.clear();
+  for (int64_t tile = 0; tile < layout.numTiles(); ++tile)
+    for (int64_t block = 0; block < layout.numBlocks(); ++block) {
+      int64_t row = network.grid.groupBegin(tile, layout.numTiles());
+      if (stream.producer >= 0) {
+        const KernelPlan &producer = network.kernels[stream.producer];
+        row += producer.spec.kind == KernelKind::Contraction
+                   ? endSlice(block, layout.numBlocks(), producer.mapping.slices)
+                   : columnSender(producer, layout, layout.blockBegin[block]).lastSlice;
+      }
+      layout.laneRows.push_back(int32_t(row));
+    }
+}
+
+void layOutLanes(NetworkPlan &network) {
+  for (size_t stream = 0; stream < network.streams.size(); ++stream)
+    layOutLanes(network, int32_t(stream));
+}
+
+} // namespace wsc::kernels
