@@ -118,7 +118,7 @@ void addPasses(Phase phase, const CompileOptions &options, OpPassManager &module
     functions.addPass(wafer::createFormKernels());
     break;
   case Phase::Sized:
-    functions.addPass(wafer::createSizeKernels({options.target}));
+    functions.addPass(wafer::createSizeKernels({options.target, options.equalColumns}));
     break;
   case Phase::Placed:
     functions.addPass(wafer::createPlaceKernels({options.target}));
@@ -200,6 +200,7 @@ absl::StatusOr<CompileReport> compile(const CompileOptions &options) {
   }
   if (at < Phase::Core && options.to >= Phase::Core) {
     Diagnostics diagnostics(context);
+    readPredictions(*module, report);
     auto coreModule = generateCore(*target, *module);
     if (!coreModule.ok())
       return coreModule.status().message().empty() ? diagnostics.status("core generation failed") : coreModule.status();

@@ -23,6 +23,8 @@ struct CompileOptions {
   Phase to = Phase::Wse;
   std::optional<Phase> from;   // of a .mlir model; default: found from its operations
   std::string dumpDir;         // IR after each phase: NN-name.mlir
+  // The naive mapping to compare with: every kernel gets as many columns, in dataflow order.
+  bool equalColumns = false;
 };
 
 struct PhaseTime {
@@ -42,6 +44,8 @@ struct CompileReport {
   int64_t coresTotal = 0, coresUsed = 0, coresFma = 0, sramWorstBytes = 0, sramLimitBytes = 0, macs = 0;
   int64_t predictedIntervalCycles = 0;
   std::string bottleneck;
+  // Bounds on the interval, cycles; see kernels::IntervalBounds. 0: the model came at a phase that no longer knows.
+  int64_t boundCycles = 0, boundMultiplyAddCycles = 0, boundIoCycles = 0, boundKernelCycles = 0;
   double samplesPerSecond = 0, utilisation = 0;
   int64_t outputBytes = 0;
   std::vector<KernelReport> kernels;

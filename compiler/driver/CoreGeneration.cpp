@@ -52,6 +52,25 @@ LogicalResult checkKernels(ModuleOp module) {
   return result;
 }
 
+void readPredictions(ModuleOp module, CompileReport &report) {
+  using wafer::WaferDialect;
+  for (auto func : module.getOps<func::FuncOp>()) {
+    auto bounds = func->getAttrOfType<DenseI64ArrayAttr>(WaferDialect::getBoundsAttrName());
+    if (bounds && bounds.size() == 4 && bounds[0] > report.boundCycles) {
+      report.boundCycles = bounds[0];
+      report.boundMultiplyAddCycles = bounds[1];
+      report.boundIoCycles = bounds[2];
+      report.boundKernelCycles = bounds[3];
+    }
+    auto words = func->getAttrOfType<IntegerAttr>(WaferDialect::getLinkWordsAttrName());
+    auto link = func->getAttrOfType<StringAttr>(WaferDialect::getLinkAttrName());
+    if (words && link && words.getInt() > report.predictedIntervalCycles) {
+      report.predictedIntervalCycles = words.getInt();
+      report.bottleneck = link.str();
+    }
+  }
+}
+
 void fillReport(const emit::CoreModule &module, CompileReport &report) {
   const format::Executable &executable = module.executable;
   const target::Target &target = executable.target;
@@ -90,12 +109,13 @@ void fillReport(const emit::CoreModule &module, CompileReport &report) {
   // Words of inputs and outputs at the wafer's edge may take longer than any kernel.
   for (const format::Entry &entry : executable.entries) {
     int64_t words = 0;
-    for (const format::TensorType &tensor : entry.inputs)
-      words += tensor.elements();
+    for (const auto *tensors : {&entry.inputs, &entry.outputs})
+      for (const format::TensorType &tensor : *tensors)
+        words += tensor.elements();
     auto cycles = int64_t(double(words) / target.ioWordsPerCycle());
     if (cycles > report.predictedIntervalCycles) {
       report.predictedIntervalCycles = cycles;
-      report.bottleneck = absl::StrCat("input words of ", entry.name);
+      report.bottleneck = absl::StrCat("input and output words of ", entry.name);
     }
   }
   if (report.predictedIntervalCycles > 0) {

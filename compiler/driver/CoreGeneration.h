@@ -17,6 +17,10 @@ absl::StatusOr<emit::CoreModule> generateCore(const target::Target &target, mlir
 // Whether every kernel of a module at phase `kernels` has a form code generation knows; reports all that do not.
 mlir::LogicalResult checkKernels(mlir::ModuleOp module);
 
+// Takes over what sizing and placing noted about the functions: the bounds and the busiest link. Of several functions the
+// worst counts.
+void readPredictions(mlir::ModuleOp module, CompileReport &report);
+
 void fillReport(const emit::CoreModule &module, CompileReport &report);
 
 } // namespace wsc::driver

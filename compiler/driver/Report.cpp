@@ -27,6 +27,9 @@ std::string printSummary(const CompileReport &report) {
   absl::StrAppendFormat(&text, "predicted       %d cycles between samples, %.0f samples/s, %.1f %% of peak\n",
                         report.predictedIntervalCycles, report.samplesPerSecond, 100 * report.utilisation);
   absl::StrAppendFormat(&text, "bottleneck      %s\n", report.bottleneck);
+  if (report.boundCycles > 0)
+    absl::StrAppendFormat(&text, "bound           %d cycles: every kernel at its fewest columns; multiply-adds alone %d, I/O %d, largest kernel %d\n",
+                          report.boundCycles, report.boundMultiplyAddCycles, report.boundIoCycles, report.boundKernelCycles);
   absl::StrAppendFormat(&text, "host parts      none\n");
   absl::StrAppendFormat(&text, "file            %d bytes\n", report.outputBytes);
   return text;
@@ -79,6 +82,10 @@ static llvm::json::Value toJson(const CompileReport &report) {
                             {"sram_worst_bytes", report.sramWorstBytes},
                             {"macs", report.macs},
                             {"predicted_interval_cycles", report.predictedIntervalCycles},
+                            {"bound_cycles", report.boundCycles},
+                            {"bound_multiply_add_cycles", report.boundMultiplyAddCycles},
+                            {"bound_io_cycles", report.boundIoCycles},
+                            {"bound_largest_kernel_cycles", report.boundKernelCycles},
                             {"samples_per_second", report.samplesPerSecond},
                             {"utilisation", report.utilisation},
                             {"bottleneck", report.bottleneck},

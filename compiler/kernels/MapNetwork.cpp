@@ -11,7 +11,8 @@
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
-#include <set>
+#include <limits>
+#include <tuple>
 
 namespace wsc::kernels {
 
@@ -90,6 +91,22 @@ void spendColumns(const solver::sizing::Problem &problem, const std::vector<std:
   }
 }
 
+// An equal share of the columns for every kernel: the quickest candidate that is no wider, else the narrowest.
+absl::Status shareColumns(const solver::sizing::Problem &problem, solver::sizing::Solution &solution) {
+  int64_t share = problem.columnLimit / std::max<int64_t>(1, int64_t(problem.kernels.size()));
+  for (size_t k = 0; k < problem.kernels.size(); ++k) {
+    const auto &candidates = problem.kernels[k].candidates;
+    auto key = [&](const solver::sizing::Candidate &candidate) {
+      bool within = candidate.columns <= share;
+      return std::tuple(!within, within ? candidate.intervalCycles : candidate.columns, candidate.columns);
+    };
+    for (size_t c = 0; c < candidates.size(); ++c)
+      if (key(candidates[c]) < key(candidates[solution.candidateOf[k]]))
+        solution.candidateOf[k] = int32_t(c);
+  }
+  return solution.verify(problem);
+}
+
 // Tiles larger than the mesh asks for, wanted by a receiver, make a kernel take in much more at a time: let a kernel of its own join the tiles.
 void findJoinedTiles(const target::Target &target, const NetworkPlan &network, std::vector<PassRequest> &passes) {
   constexpr int64_t kWordsWorthAKernel = 8192;
@@ -119,7 +136,28 @@ void findJoinedTiles(const target::Target &target, const NetworkPlan &network, s
 
 } // namespace
 
-absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPlan &network, bool mayAsk) {
+static IntervalBounds boundsOf(const target::Target &target, const NetworkPlan &network,
+                               const solver::sizing::Problem &problem, int64_t sizing) {
+  IntervalBounds bounds;
+  int64_t macs = 0, words = 0;
+  for (size_t k = 0; k < network.kernels.size(); ++k) {
+    macs += network.kernels[k].spec.macs;
+    int64_t least = std::numeric_limits<int64_t>::max();
+    for (const auto &candidate : problem.kernels[k].candidates)
+      least = std::min(least, candidate.intervalCycles);
+    bounds.largestKernel = std::max(bounds.largestKernel, least);
+  }
+  for (const auto *tensors : {&network.inputs, &network.outputs})
+    for (const format::TensorType &tensor : *tensors)
+      words += tensor.elements();
+  bounds.multiplyAdds = int64_t(double(macs) / (double(target.numCores()) * target.fmaPerCycleF32));
+  bounds.io = int64_t(double(words) / target.ioWordsPerCycle());
+  bounds.sizing = std::max(sizing, bounds.io);
+  return bounds;
+}
+
+absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPlan &network, bool mayAsk,
+                                         bool equalColumns) {
   if (auto status = chooseTiles(target, network); !status.ok())
     return status;
   SizingReport report;
@@ -153,15 +191,20 @@ absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPl
   if (auto status = solution->verify(problem); !status.ok())
     return status;
   std::vector<std::vector<bool>> aligned = alignedCandidates(network, problem);
-  alignColumns(problem, aligned, *solution);
-  spendColumns(problem, aligned, *solution);
+  auto stats = solver::sizing::evaluate(problem, *solution);
+  if (equalColumns) {
+    if (auto status = shareColumns(problem, *solution); !status.ok())
+      return status;
+  } else {
+    alignColumns(problem, aligned, *solution);
+    spendColumns(problem, aligned, *solution);
+  }
   for (size_t k = network.kernels.size(); k-- > 0;) // receivers first: their slices tell where blocks may end
     applyCandidate(network, int32_t(k), problem.kernels[k].candidates[solution->candidateOf[k]]);
-  auto stats = solver::sizing::evaluate(problem, *solution);
   report.columns = stats.columns;
   report.bottleneckKernel = stats.slowestKernel;
-  report.intervalLowerBound = int64_t(stats.lowerBound);
-  if (auto status = chooseFifos(target, network, report.intervalLowerBound, report.passes); !status.ok())
+  network.bounds = boundsOf(target, network, problem, stats.lowerBound);
+  if (auto status = chooseFifos(target, network, network.bounds.sizing, report.passes); !status.ok())
     return status;
   for (size_t k = 0; k < network.kernels.size(); ++k) {
     auto cost = kernelCost(target, network, int32_t(k));

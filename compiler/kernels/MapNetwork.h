@@ -15,14 +15,13 @@ struct PassRequest {
 
 struct SizingReport {
   int64_t intervalCycles = 0;      // predicted, slowest kernel
-  int64_t intervalLowerBound = 0;  // least interval any choice of candidates reaches
   int64_t columns = 0;
   int32_t bottleneckKernel = -1;
   // Changes of the network that would serve it better; after them it is to be sized again.
   std::vector<PassRequest> passes;
 };
 
-// Fills `grid`, every kernel's `mapping` and `predictedIntervalCycles` and every stream's `layout`. Steps:
+// Fills `grid`, `bounds`, every kernel's `mapping` and `predictedIntervalCycles` and every stream's `layout`. Steps:
 //  1. Tiles, consumers before producers: as many tiles as the mesh has rows for, but no receiver takes more lanes than a core has input queues.
 //  2. Slices: input channels over the rows of a group.
 //  3. Columns: candidates by output channels per column, costed by Cost.h; the sizing solver picks the least interval that fits the mesh's columns.
@@ -30,7 +29,9 @@ struct SizingReport {
 //  4. FIFOs where paths rejoin: as deep as the longer path is late, in samples, within the SRAM that is left.
 // Errors: a kernel that fits no rectangle (bytes, limit), or a network that needs more columns than the mesh has.
 // With `mayAsk`, a network that wants kernels put in first is left unsized and the report says which.
-absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPlan &network, bool mayAsk = true);
+// With `equalColumns` every kernel gets its quickest candidate within an equal share of the columns: the naive mapping.
+absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPlan &network, bool mayAsk = true,
+                                         bool equalColumns = false);
 
 // Full-height strips in dataflow order, west of the state variables' columns, where state kernels lie. Kernels with a
 // column already fixed (>= 0) keep it or are refused.

@@ -168,9 +168,20 @@ struct StreamPlan {
   std::vector<Host> outputs;
 };
 
+// What no mapping can beat, in cycles between samples; 0: not known.
+struct IntervalBounds {
+  // The least interval at which every kernel's fewest columns, of all its candidates, fit the mesh together; off-wafer
+  // words included.
+  int64_t sizing = 0;
+  // What each of three things alone would take: the multiply-adds spread evenly over all cores of the mesh, the words over
+  // the wafer's edge, the slowest kernel at its quickest candidate.
+  int64_t multiplyAdds = 0, io = 0, largestKernel = 0;
+};
+
 struct NetworkPlan {
   std::string name = "main";
   RowGrid grid;
+  IntervalBounds bounds;
   std::vector<StreamPlan> streams;
   std::vector<KernelPlan> kernels; // in dataflow order
   std::vector<format::TensorType> inputs, outputs;

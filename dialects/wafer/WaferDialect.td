@@ -25,6 +25,9 @@ def Wafer_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral getStateAttrName() { return "wafer.state"; }
     /// Function attribute: rows of the mesh in use (i64).
     static constexpr ::llvm::StringLiteral getRowsUsedAttrName() { return "wafer.rows_used"; }
+    static constexpr ::llvm::StringLiteral getBoundsAttrName() { return "wafer.bounds"; }
+    static constexpr ::llvm::StringLiteral getLinkAttrName() { return "wafer.link"; }
+    static constexpr ::llvm::StringLiteral getLinkWordsAttrName() { return "wafer.link_words"; }
   }];
 }
 

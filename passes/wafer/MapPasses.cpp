@@ -2,6 +2,7 @@
 //
 // wafer-size, wafer-place, wafer-route: read the network, let a solver decide, write the decision back.
 #include "compiler/kernels/Generate.h"
+#include "compiler/kernels/LinkLoads.h"
 #include "compiler/kernels/MapNetwork.h"
 #include "compiler/kernels/StateLayout.h"
 #include "passes/wafer/NetworkIR.h"
@@ -45,7 +46,7 @@ struct SizeKernelsPass : impl::SizeKernelsBase<SizeKernelsPass> {
                          [&](const target::Target &machine, NetworkIR &network) -> absl::Status {
                            if (auto status = kernels::checkVariables(machine, network.plan.variables); !status.ok())
                              return status;
-                           auto report = kernels::sizeNetwork(machine, network.plan, round < kMostRounds);
+                           auto report = kernels::sizeNetwork(machine, network.plan, round < kMostRounds, equalColumns);
                            if (!report.ok())
                              return report.status();
                            open = !report->passes.empty() && round < kMostRounds;
@@ -68,10 +69,15 @@ struct PlaceKernelsPass : impl::PlaceKernelsBase<PlaceKernelsPass> {
           for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels))
             if (RectAttr rect = op.getRectAttr())
               plan.placement.col = int32_t(rect.getCol());
-          absl::Status status = kernels::placeNetwork(machine, network.plan);
-          if (status.ok())
-            writePlaces(network);
-          return status;
+          if (absl::Status status = kernels::placeNetwork(machine, network.plan); !status.ok())
+            return status;
+          writePlaces(network);
+          kernels::LinkLoad link =
+              kernels::busiestLink(machine, network.plan, kernels::laneRoutes(machine, network.plan));
+          Builder builder(&getContext());
+          getOperation()->setAttr(WaferDialect::getLinkAttrName(), builder.getStringAttr(link.describe()));
+          getOperation()->setAttr(WaferDialect::getLinkWordsAttrName(), builder.getI64IntegerAttr(link.words));
+          return absl::OkStatus();
         }))
       signalPassFailure();
   }

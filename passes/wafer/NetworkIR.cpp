@@ -366,6 +366,9 @@ FailureOr<NetworkIR> readNetwork(func::FuncOp func, Phase phase) { return Networ
 void writeSizes(func::FuncOp func, NetworkIR &network) {
   Builder builder(func.getContext());
   func->setAttr(WaferDialect::getRowsUsedAttrName(), builder.getI64IntegerAttr(network.plan.grid.rowsUsed));
+  const kernels::IntervalBounds &bounds = network.plan.bounds;
+  func->setAttr(WaferDialect::getBoundsAttrName(),
+                builder.getDenseI64ArrayAttr({bounds.sizing, bounds.multiplyAdds, bounds.io, bounds.largestKernel}));
   for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels)) {
     op.setMappingAttr(MappingAttr::get(op.getContext(), plan.mapping.channelsPerSlice, plan.mapping.channelsPerColumn,
                                        plan.mapping.fifoSamples, plan.mapping.streamed));

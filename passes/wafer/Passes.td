@@ -130,8 +130,11 @@ def SizeKernels : Pass<"wafer-size", "::mlir::func::FuncOp"> {
 
     Before: `wafer.kernel "conv0"(%s) : …`
     After:  `wafer.kernel "conv0"(%s) attributes {mapping = #wafer.mapping<slice = 1, column = 2, fifo = [2]>, layout = …} : …`
+
+    `wafer.bounds` notes what no mapping can beat, in cycles: the sizing bound; multiply-adds, off-wafer words and the slowest kernel alone.
   }];
-  let options = [Wafer_TargetOption<>];
+  let options = [Wafer_TargetOption<>, Option<"equalColumns", "equal-columns", "bool", "false",
+      "give every kernel as many columns, instead of the least interval: the naive mapping to compare with">];
   let dependentDialects = ["::wsc::wafer::WaferDialect"];
 }
 

@@ -56,6 +56,7 @@ std::string machine();
 // Each suite adds to `results` and goes on after a path that fails; the status tells of the first that did.
 absl::Status runCompile(const Options &options, Results &results);
 absl::Status runEmulate(const Options &options, Results &results);
+absl::Status runMap(const Options &options, Results &results);
 absl::Status runPlace(const Options &options, Results &results);
 
 struct Suite {
@@ -67,10 +68,15 @@ const std::vector<Suite> &suites();
 // Models at the paths: .onnx files, and cases at and below folders. With `needsData`, each must have a data set.
 absl::Status findModels(const std::vector<std::string> &paths, bool needsData, std::vector<tools::Case> &models);
 
+// Prefixes a status with the model it is about.
+absl::Status withName(const std::string &name, const absl::Status &status);
+
 // Compiles in a child. Object: "report" with the figures of CompileReport that the suites show.
 struct Compiled {
   double seconds = 0;
   int64_t peakRssBytes = 0, outputBytes = 0, weightBytes = 0;
+  int64_t predictedCycles = 0, boundCycles = 0, boundMultiplyAddCycles = 0, boundIoCycles = 0, boundKernelCycles = 0;
+  int64_t coresFma = 0, coresTotal = 0;
   struct Phase {
     std::string name;
     double seconds = 0;
@@ -78,7 +84,9 @@ struct Compiled {
   };
   std::vector<Phase> phases;
 };
-absl::StatusOr<Compiled> compileInChild(const tools::Case &model, const Options &options, const std::string &executable);
+// `equalColumns`: the naive mapping, see driver::CompileOptions.
+absl::StatusOr<Compiled> compileInChild(const tools::Case &model, const Options &options, const std::string &executable,
+                                        bool equalColumns = false);
 
 // The hidden modes wsc-bench runs itself in.
 constexpr const char *kCompileOne = "--compile-one", *kEmulateOne = "--emulate-one";

@@ -14,6 +14,8 @@ const std::vector<Suite> &suites() {
       {"compile", "seconds and peak memory of each phase for models; size of the executable against that of the weights", runCompile},
       {"emulate", "wall time per sample, and emulated cycles against their bound, for models with data sets; beside\n"
                   "             ONNX Runtime where ORT_NODE_ROOT names a folder whose node_modules holds onnxruntime-node", runEmulate},
+      {"map", "quality of the mapping of models: emulated interval against the sizing bound, the prediction and a naive\n"
+              "             mapping of equal columns for every kernel; cores with multiply-adds", runMap},
       {"place", "value, bound and seconds of the solvers on text problems (see wsc-place)", runPlace}};
   return all;
 }
@@ -30,8 +32,8 @@ int parseOptions(int argc, char **argv, Options &options) {
   app.add_option("PATHS", options.paths, "models: .onnx files, or folders with model.onnx and test_data_set_0 at or below; place: problem files")
       ->required();
   app.add_option("--json", options.json, "write the results for programs")->type_name("FILE");
-  auto *target = app.add_option("--target", options.target, "compile, emulate: wse1, wse2, wse3, mesh-RxC or a description file")->capture_default_str();
-  auto *dim = app.add_option("--dim", dims, "compile, emulate: fix a symbolic dimension in the models that have it (repeatable)")->type_name("NAME=VALUE");
+  auto *target = app.add_option("--target", options.target, "compile, emulate, map: wse1, wse2, wse3, mesh-RxC or a description file")->capture_default_str();
+  auto *dim = app.add_option("--dim", dims, "compile, emulate, map: fix a symbolic dimension in the models that have it (repeatable)")->type_name("NAME=VALUE");
   auto *samples = app.add_option("--samples", options.samples, "emulate: samples timed, each with inputs of its own")
                       ->check(CLI::Range(1, 100000))
                       ->capture_default_str();

@@ -18,15 +18,12 @@ namespace json = llvm::json;
 
 namespace {
 
-absl::Status withName(const std::string &name, const absl::Status &status) {
-  return status.ok() ? status : absl::Status(status.code(), absl::StrCat(name, ": ", std::string(status.message())));
-}
-
 absl::StatusOr<json::Object> compileHere(const json::Object &request) {
   driver::CompileOptions options;
   options.model = request.getString("model").value_or("").str();
   options.output = request.getString("executable").value_or("").str();
   options.target = request.getString("target").value_or("").str();
+  options.equalColumns = request.getBoolean("equal_columns").value_or(false);
   auto facts = tools::readModelFacts(options.model);
   if (!facts.ok())
     return facts.status();
@@ -47,6 +44,13 @@ absl::StatusOr<json::Object> compileHere(const json::Object &request) {
                       {"peak_rss_bytes", tools::ownPeakBytes()},
                       {"output_bytes", report->outputBytes},
                       {"weight_bytes", facts->weightBytes},
+                      {"predicted_cycles", report->predictedIntervalCycles},
+                      {"bound_cycles", report->boundCycles},
+                      {"bound_multiply_add_cycles", report->boundMultiplyAddCycles},
+                      {"bound_io_cycles", report->boundIoCycles},
+                      {"bound_kernel_cycles", report->boundKernelCycles},
+                      {"cores_fma", report->coresFma},
+                      {"cores_total", report->coresTotal},
                       {"phases", std::move(phases)}};
 }
 
@@ -71,10 +75,16 @@ absl::Status benchCompile(const tools::Case &model, const Options &options, Resu
 
 } // namespace
 
-absl::StatusOr<Compiled> compileInChild(const tools::Case &model, const Options &options, const std::string &executable) {
+absl::Status withName(const std::string &name, const absl::Status &status) {
+  return status.ok() ? status : absl::Status(status.code(), absl::StrCat(name, ": ", std::string(status.message())));
+}
+
+absl::StatusOr<Compiled> compileInChild(const tools::Case &model, const Options &options, const std::string &executable,
+                                        bool equalColumns) {
   const json::Object request{{"model", model.model},
                              {"executable", executable},
                              {"target", options.target},
+                             {"equal_columns", equalColumns},
                              {"data_set", model.dataSets.empty() ? std::string() : model.dataSets.front()},
                              {"dims", tools::fromDims(options.dims)}};
   auto child = tools::Dialogue::start({tools::ownPath(), kCompileOne, tools::print(json::Object(request))});
@@ -93,6 +103,14 @@ absl::StatusOr<Compiled> compileInChild(const tools::Case &model, const Options 
   compiled.peakRssBytes = answer->getInteger("peak_rss_bytes").value_or(0);
   compiled.outputBytes = answer->getInteger("output_bytes").value_or(0);
   compiled.weightBytes = answer->getInteger("weight_bytes").value_or(0);
+  auto cycles = [&](const char *name) { return answer->getInteger(name).value_or(0); };
+  compiled.predictedCycles = cycles("predicted_cycles");
+  compiled.boundCycles = cycles("bound_cycles");
+  compiled.boundMultiplyAddCycles = cycles("bound_multiply_add_cycles");
+  compiled.boundIoCycles = cycles("bound_io_cycles");
+  compiled.boundKernelCycles = cycles("bound_kernel_cycles");
+  compiled.coresFma = cycles("cores_fma");
+  compiled.coresTotal = cycles("cores_total");
   for (const json::Value &value : *answer->getArray("phases")) {
     const json::Object &phase = *value.getAsObject();
     compiled.phases.push_back({phase.getString("name")->str(), *phase.getNumber("seconds"), *phase.getInteger("peak_rss_bytes")});
