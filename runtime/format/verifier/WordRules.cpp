@@ -71,8 +71,7 @@ struct State {
 
 class Tracer {
 public:
-  Tracer(const ColourMap &map, std::span<const RouterPorts> ports, int64_t &budget)
-      : map(map), ports(ports), budget(budget), states(map.nodes.size()) {}
+  Tracer(const ColourMap &map, int64_t &budget) : map(map), budget(budget), states(map.nodes.size()) {}
 
   void run() {
     fill();
@@ -89,11 +88,9 @@ public:
 
 private:
   template <typename Visit> void forEachTarget(const Node &node, PortMask outputs, Visit visit) const {
-    for (int side = 0; side < kNumPorts - 1; ++side)
-      if (outputs >> side & 1) {
-        Neighbour next = neighbour(map.row(node), map.col(node), Port(side));
-        visit(Port(side), map.inMesh(next) ? map.nodeIndex(next.row, next.col) : kNone);
-      }
+    for (int side = 0; side < kSides; ++side)
+      if (outputs >> side & 1)
+        visit(Port(side), node.next[side]);
   }
 
   void fill() {
@@ -103,7 +100,7 @@ private:
         for (const Segment &segment : map.sequences[node.sends])
           for (int64_t copies = segment.unit < 0 ? segment.count : 1; copies > 0 && --budget > 0; --copies)
             pool.push(states[n].queue[int(Port::Ramp)], segment.unit < 0 ? Segment{1, segment.unit} : segment);
-      forEachTarget(node, ports[node.router].outputs, [&](Port, int32_t target) {
+      forEachTarget(node, map.ports[node.router].outputs, [&](Port, int32_t target) {
         if (target != kNone)
           ++states[target].feeders;
       });
@@ -125,7 +122,7 @@ private:
       ready.pop_back();
       states[n].visited = true;
       drain(n);
-      forEachTarget(map.nodes[n], ports[map.nodes[n].router].outputs, [&](Port, int32_t target) {
+      forEachTarget(map.nodes[n], map.ports[map.nodes[n].router].outputs, [&](Port, int32_t target) {
         if (target != kNone && --states[target].feeders == 0)
           ready.push_back(target);
       });
@@ -169,7 +166,7 @@ private:
       deliver(node, states[n].queue[kDelivered], segment, "RAMP");
     forEachTarget(node, outputs, [&](Port side, int32_t target) {
       if (target == kNone)
-        return deliver(node, departed[{node.cell, int(side)}], segment, portName(side));
+        return deliver(node, departed[{n, int(side)}], segment, portName(side));
       pool.push(states[target].queue[int(opposite(side))], segment);
       if (states[target].visited || states[target].waiting || !inCycles())
         return;
@@ -214,7 +211,7 @@ private:
     map.forEachEdge([&](int32_t node, Port side, bool output, const EdgePort &port) {
       if (!output)
         return;
-      pool.read(departed[{map.nodes[node].cell, int(side)}], scratch);
+      pool.read(departed[{node, int(side)}], scratch);
       judgeTaker(map.sequences[port.sequence], [&] {
         return text(map.place(map.nodes[node]), ", ", portName(side), " port of output binding #", port.binding);
       }, text("binding ", port.binding));
@@ -240,7 +237,6 @@ private:
   }
 
   const ColourMap &map;
-  std::span<const RouterPorts> ports;
   int64_t &budget;
   std::vector<State> states;
   SegmentPool pool;
@@ -251,9 +247,9 @@ private:
 
 } // namespace
 
-void checkWords(const ColourMap &map, std::span<const RouterPorts> ports, int64_t &budget) {
+void checkWords(const ColourMap &map, int64_t &budget) {
   if (!map.nodes.empty())
-    Tracer(map, ports, budget).run();
+    Tracer(map, budget).run();
 }
 
 } // namespace wsc::format::verifier
