@@ -101,8 +101,9 @@ const EdgePort *ColourMap::edge(const Node &node, Port side, bool output) const 
   return found == edges.end() ? nullptr : &found->second;
 }
 
-std::string ColourMap::place(const Node &node) const {
-  return text(scope.routerName(node.router), ", router of ", coreName(node.run.row, node.run.colBegin));
+std::string ColourMap::place(const Node &node, Port side) const {
+  int32_t col = side == Port::East ? node.run.colEnd - 1 : node.run.colBegin;
+  return text(scope.routerName(node.router), ", router of ", coreName(node.run.row, col));
 }
 
 void ColourMap::tooLong(const std::string &who) {

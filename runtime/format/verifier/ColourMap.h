@@ -76,8 +76,8 @@ public:
       if (int32_t node = nodeIndex(std::get<0>(key), std::get<1>(key)); node >= 0)
         visit(node, Port(std::get<2>(key)), std::get<3>(key), port);
   }
-  // "net x, colour 3, router of core (4, 7)"
-  std::string place(const Node &node) const;
+  // "net x, colour 3, router of core (4, 7)": the node's first router, or (East) its last.
+  std::string place(const Node &node, Port side = Port::West) const;
 
 private:
   // A queue on a run of cores.

@@ -14,7 +14,7 @@ PortMask bit(Port port) { return PortMask(1u << unsigned(port)); }
 
 void refuseSide(const ColourMap &map, const Node &node, Port side, const char *what, const std::string &reason) {
   map.scope.report.add("route-open", text(node.router, portName(side), what),
-                       text(map.place(node), ": ", what, " ", portName(side), " but ", reason));
+                       text(map.place(node, side), ": ", what, " ", portName(side), " but ", reason));
 }
 
 // A node's routers do the same and face the same, so its first (eastwards its last) is judged.
