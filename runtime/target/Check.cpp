@@ -28,6 +28,16 @@ struct Rate {
   double value;
 };
 
+// Elements per cycle come in whole batches: n each cycle, or one every n cycles.
+std::optional<Problem> checkWhole(std::initializer_list<Rate> rates) {
+  for (const Rate &rate : rates) {
+    const double whole = rate.value >= 1 ? rate.value : 1 / rate.value;
+    if (std::abs(whole - std::round(whole)) > 1e-9)
+      return Problem{rate.field, absl::StrCat("value ", rate.value, " is neither a whole number nor one over it")};
+  }
+  return std::nullopt;
+}
+
 std::optional<Problem> checkRates(std::initializer_list<Rate> rates) {
   constexpr double least = 1e-6, most = 1e6;
   for (const Rate &rate : rates)
@@ -86,6 +96,12 @@ std::optional<Problem> findProblem(const Target &target) {
           {"task_ids", target.taskIds, 1, 65536},
           {"vector_setup_cycles", target.vectorSetupCycles, 0, mostCycles},
           {"loop_cycles", target.loopCycles, 0, mostCycles},
+          {"task_start_cycles", target.taskStartCycles, 0, mostCycles},
+          {"program_start_cycles", target.programStartCycles, 0, mostCycles},
+          {"time_stamp_cycles", target.timeStampCycles, 0, mostCycles},
+          {"sram_access_bytes", target.sramAccessBytes, 4, 4096},
+          {"sram_reads_per_cycle", target.sramReadsPerCycle, 1, 64},
+          {"sram_writes_per_cycle", target.sramWritesPerCycle, 1, 64},
       }))
     return problem;
   if (auto problem = checkRates({
@@ -96,6 +112,14 @@ std::optional<Problem> findProblem(const Target &target) {
           {"fma_per_cycle_f16", target.fmaPerCycleF16},
           {"routine_cycles_per_element", target.routineCyclesPerElement},
           {"io_terabits_per_second", target.ioTerabitsPerSecond},
+      }))
+    return problem;
+  if (auto problem = checkWhole({
+          {"elements_per_cycle_f32", target.elementsPerCycleF32},
+          {"elements_per_cycle_f16", target.elementsPerCycleF16},
+          {"fma_per_cycle_f32", target.fmaPerCycleF32},
+          {"fma_per_cycle_f16", target.fmaPerCycleF16},
+          {"routine_cycles_per_element", target.routineCyclesPerElement},
       }))
     return problem;
   if (target.usableSramBytes() <= 0)

@@ -23,6 +23,7 @@ struct Field {
   bool (*read)(const schema::Description &from, Target &to); // false when absent
   std::string (*print)(const Target &from);                  // as JSON
   const flatbuffers::String *(*source)(const schema::Sources &from);
+  bool required = true; // in a description without a base
 };
 
 std::span<const Field> fields();
@@ -31,6 +32,7 @@ std::span<const Field> fields();
 struct Described {
   Target target;
   std::map<std::string, std::string> sources;
+  bool inherits = false; // names a base
 };
 
 // Reads a description and, when it names one, its base.

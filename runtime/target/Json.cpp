@@ -57,6 +57,13 @@ template <auto Member, auto Get, auto Source> constexpr Field field(const char *
           [](const schema::Sources &from) { return (from.*Source)(); }};
 }
 
+// A field that descriptions embedded in older executables lack: absent, it keeps Target's own value.
+template <auto Member, auto Get, auto Source> constexpr Field laterField(const char *name) {
+  Field result = field<Member, Get, Source>(name);
+  result.required = false;
+  return result;
+}
+
 constexpr Field table[] = {
     field<&Target::rows, &schema::Description::rows, &schema::Sources::rows>("rows"),
     field<&Target::cols, &schema::Description::cols, &schema::Sources::cols>("cols"),
@@ -107,6 +114,18 @@ constexpr Field table[] = {
           &schema::Sources::routine_cycles_per_element>("routine_cycles_per_element"),
     field<&Target::ioTerabitsPerSecond, &schema::Description::io_terabits_per_second,
           &schema::Sources::io_terabits_per_second>("io_terabits_per_second"),
+    laterField<&Target::sramAccessBytes, &schema::Description::sram_access_bytes, &schema::Sources::sram_access_bytes>(
+        "sram_access_bytes"),
+    laterField<&Target::sramReadsPerCycle, &schema::Description::sram_reads_per_cycle,
+               &schema::Sources::sram_reads_per_cycle>("sram_reads_per_cycle"),
+    laterField<&Target::sramWritesPerCycle, &schema::Description::sram_writes_per_cycle,
+               &schema::Sources::sram_writes_per_cycle>("sram_writes_per_cycle"),
+    laterField<&Target::taskStartCycles, &schema::Description::task_start_cycles, &schema::Sources::task_start_cycles>(
+        "task_start_cycles"),
+    laterField<&Target::programStartCycles, &schema::Description::program_start_cycles,
+               &schema::Sources::program_start_cycles>("program_start_cycles"),
+    laterField<&Target::timeStampCycles, &schema::Description::time_stamp_cycles, &schema::Sources::time_stamp_cycles>(
+        "time_stamp_cycles"),
 };
 
 } // namespace

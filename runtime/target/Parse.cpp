@@ -137,6 +137,7 @@ absl::StatusOr<Described> describe(const std::string &json, const std::string &w
     if (!inherited.ok())
       return inherited.status();
     described = *std::move(inherited);
+    described.inherits = true;
   }
   if (description.name())
     described.target.name = description.name()->str();
@@ -144,7 +145,7 @@ absl::StatusOr<Described> describe(const std::string &json, const std::string &w
     return absl::InvalidArgumentError(absl::StrCat(where, ": field \"name\" is missing"));
   for (const Field &field : fields()) {
     bool given = field.read(description, described.target);
-    if (!given && !inherits)
+    if (!given && !inherits && field.required)
       return absl::InvalidArgumentError(
           absl::StrCat(where, ": field \"", field.name,
                        "\" is missing; give it, or start from a built-in target with \"base\": \"wse2\""));
@@ -157,15 +158,26 @@ absl::StatusOr<Described> describe(const std::string &json, const std::string &w
   return described;
 }
 
-absl::StatusOr<Target> parseTarget(const std::string &json, const std::string &where) {
+static absl::StatusOr<Target> parse(const std::string &json, const std::string &where, bool complete) {
   absl::StatusOr<Described> described = describe(json, where);
   if (!described.ok())
     return described.status();
+  if (complete && described->inherits)
+    return errorAt(where, placeOfField(json, "base"),
+                   "field \"base\": the description of target " + described->target.name + " is not complete");
   if (std::optional<Problem> problem = findProblem(described->target))
     return errorAt(where, placeOfField(json, problem->field),
                    absl::StrCat("field \"", problem->field, "\": ", problem->message));
   described->target.json = printDescription(*described);
   return std::move(described->target);
+}
+
+absl::StatusOr<Target> parseTarget(const std::string &json, const std::string &where) {
+  return parse(json, where, false);
+}
+
+absl::StatusOr<Target> parseCompleteTarget(const std::string &json, const std::string &where) {
+  return parse(json, where, true);
 }
 
 std::string targetJson(const Target &target) {

@@ -27,8 +27,10 @@ struct Target {
 
   // SRAM, bytes per core.
   int64_t sramBytes = 0;
-  int32_t sramBanks = 0;
-  int64_t runtimeReserveBytes = 0; // taken by runtime code
+  int32_t sramBanks = 0;       // interleaved by accesses: bank of byte b is (b / sramAccessBytes) mod sramBanks
+  int32_t sramAccessBytes = 8; // of one access
+  int32_t sramReadsPerCycle = 2, sramWritesPerCycle = 1; // accesses, in different banks
+  int64_t runtimeReserveBytes = 0;                       // taken by runtime code
   int64_t stackBytes = 0;
   int64_t instructionBytes = 0; // code bytes per instruction
   int64_t descriptorBytes = 0;  // bytes per memory operand descriptor
@@ -48,9 +50,15 @@ struct Target {
   int32_t taskIds = 0;
   int32_t vectorSetupCycles = 0; // issue slots before the first element of a vector instruction
   int32_t loopCycles = 0;        // issue slots per iteration of a program loop
+  int32_t taskStartCycles =
+      0; // issue slots after an instruction with a queue operand: its end starts the task that goes on
   double elementsPerCycleF32 = 0, elementsPerCycleF16 = 0; // moves and elementwise
   double fmaPerCycleF32 = 0, fmaPerCycleF16 = 0;
   double routineCyclesPerElement = 0; // exp, log, tanh, erf, division, square root
+
+  // What measurements of whole programs hold beside the program itself; the engines never add them.
+  int32_t programStartCycles = 0; // from the host's start to the first instruction
+  int32_t timeStampCycles = 0;    // of the program's own two readings of the clock, together
 
   // Off-wafer I/O.
   double ioTerabitsPerSecond = 0;
@@ -71,6 +79,8 @@ struct Target {
 absl::StatusOr<Target> loadTarget(const std::string &nameOrPath);
 // Parses a description; `where` names it in messages.
 absl::StatusOr<Target> parseTarget(const std::string &json, const std::string &where);
+// The same for a description that stands alone, as an executable embeds it: naming a base is an error.
+absl::StatusOr<Target> parseCompleteTarget(const std::string &json, const std::string &where);
 // The value judged: positive sizes, queues deep enough to stream at full rate (queue ≥ hop + credit latency), ….
 absl::Status checkTarget(const Target &target, const std::string &where);
 

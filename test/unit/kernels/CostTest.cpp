@@ -85,11 +85,10 @@ TEST(Cost, IssueCyclesAddUp) {
   builder.emit(1, format::Opcode::Tanh, {8}, of(y), of(x));
   auto role = builder.finish(*target);
   ASSERT_TRUE(role.ok()) << role.status();
-  using format::ElementType;
-  using timing::instructionCycles;
-  int64_t expected = instructionCycles(*target, format::Opcode::Add, ElementType::F32, 32, 0) +
-                     3 * instructionCycles(*target, format::Opcode::Fma, ElementType::F32, 16, 0) +
-                     instructionCycles(*target, format::Opcode::Tanh, ElementType::F32, 8, 0);
+  const auto cycles = [&](int thread, int instruction, int64_t elements) {
+    return timing::instructionSlots(*target, *role, role->threads[thread][instruction], {}, elements).total();
+  };
+  int64_t expected = cycles(0, 0, 32) + 3 * cycles(0, 2, 16) + cycles(1, 0, 8);
   EXPECT_EQ(issueCycles(*target, *role), expected + 3 * target->loopCycles);
   EXPECT_EQ(fmaElements(*role), 48);
 }
