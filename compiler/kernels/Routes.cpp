@@ -9,12 +9,13 @@
 namespace wsc::kernels {
 
 bool LaneRoute::Tooth::takes(int32_t row) const {
-  auto after = std::upper_bound(takers.begin(), takers.end(), row, [](int32_t r, const Rows &rows) { return r < rows.begin; });
+  auto after =
+      std::upper_bound(takers.begin(), takers.end(), row, [](int32_t r, const Rows &rows) { return r < rows.begin; });
   return after != takers.begin() && row <= std::prev(after)->end;
 }
 
-// Teeth at the kernel's column on the routes of a source's lanes. A block is taken by a run of slices, the same in every
-// group, for slices take ascending channels.
+// Teeth at the kernel's column on the routes of a source's lanes. A block is taken by a run of slices, the same in
+// every group, for slices take ascending channels.
 static void addTeeth(const KernelRows &rows, const Source &source, const StreamLayout &layout, LaneRoute *routes) {
   std::vector<std::optional<LaneRoute::Rows>> slicesOf(layout.numBlocks());
   for (int64_t slice = 0; slice < rows.slices(); ++slice)
@@ -122,7 +123,8 @@ solver::colouring::Problem colouringProblem(const target::Target &target, const 
     item.name = network.streams[route.stream].name + " lane " + std::to_string(route.lane);
     item.rectangles.push_back({route.row, route.row + 1, route.trunkWest, route.trunkEnd + 1, 1});
     if (route.gatherRowEnd > route.gatherRowBegin)
-      item.rectangles.push_back({route.gatherRowBegin, route.gatherRowEnd + 1, route.trunkBegin, route.trunkBegin + 1, 1});
+      item.rectangles.push_back(
+          {route.gatherRowBegin, route.gatherRowEnd + 1, route.trunkBegin, route.trunkBegin + 1, 1});
     for (const LaneRoute::Tooth &tooth : route.teeth)
       item.rectangles.push_back({std::min(route.row, tooth.firstRow()), std::max(route.row, tooth.lastRow()) + 1,
                                  tooth.col, tooth.col + 1, 1});

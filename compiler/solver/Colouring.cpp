@@ -58,7 +58,8 @@ absl::Status Solution::verify(const Problem &problem) const {
   if (colourOf.size() != problem.items.size())
     return absl::FailedPreconditionError(
         absl::StrCat("colouring: solution has ", colourOf.size(), " colours for ", problem.items.size(), " items"));
-  // Stretches of routers in a row, sorted by colour and place: a conflict is one that begins before another item's ends.
+  // Stretches of routers in a row, sorted by colour and place: a conflict is one that begins before another item's
+  // ends.
   struct Stretch {
     int32_t colour, row, colBegin, colEnd, item;
   };
@@ -84,10 +85,10 @@ absl::Status Solution::verify(const Problem &problem) const {
     const Stretch &a = stretches[furthest], &b = stretches[i];
     bool sameRow = a.colour == b.colour && a.row == b.row;
     if (sameRow && b.colBegin < a.colEnd && a.item != b.item)
-      return absl::FailedPreconditionError(absl::StrCat(
-          "colouring: items ", problem.items[std::min(a.item, b.item)].name, " and ",
-          problem.items[std::max(a.item, b.item)].name, " both have colour ", a.colour, " on router (", b.row, ", ",
-          b.colBegin, ")"));
+      return absl::FailedPreconditionError(
+          absl::StrCat("colouring: items ", problem.items[std::min(a.item, b.item)].name, " and ",
+                       problem.items[std::max(a.item, b.item)].name, " both have colour ", a.colour, " on router (",
+                       b.row, ", ", b.colBegin, ")"));
     if (!sameRow || b.colEnd > a.colEnd)
       furthest = i;
   }

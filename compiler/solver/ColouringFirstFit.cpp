@@ -4,7 +4,8 @@
 // routers' sets.
 //
 // No conflict graph is needed, and the work is bounded: items that hold a colour cover each router at most once per
-// colour. Routers that the same items pass are one (compressed()), so the sets grow with the items and not with the mesh.
+// colour. Routers that the same items pass are one (compressed()), so the sets grow with the items and not with the
+// mesh.
 #include "compiler/solver/ColouringConflicts.h"
 
 #include "absl/strings/str_cat.h"

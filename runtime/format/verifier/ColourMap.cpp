@@ -107,9 +107,10 @@ std::string ColourMap::place(const Node &node, Port side) const {
 }
 
 void ColourMap::tooLong(const std::string &who) {
-  scope.report.add("words-budget", who,
-                   text(who, ": what passes per sample cannot be judged, it has more than ", kMostSegments,
-                        " changes between words, padded words and control words, or more than 2^62 words; use fewer control words"));
+  scope.report.add(
+      "words-budget", who,
+      text(who, ": what passes per sample cannot be judged, it has more than ", kMostSegments,
+           " changes between words, padded words and control words, or more than 2^62 words; use fewer control words"));
 }
 
 std::string ColourMap::queueName(std::pair<int32_t, int32_t> user) const {
@@ -157,7 +158,8 @@ void ColourMap::drawQueue(std::pair<int32_t, int32_t> user) {
 void ColourMap::drawBinding(int32_t b, int64_t bytes) {
   const IoBinding &binding = scope.configuration.io[b];
   forEachCore(binding.ports, [&](int32_t row, int32_t col, const LatticeIndex &index) {
-    std::string name = text("I/O binding #", b, ", ", portName(binding.side), " port of ", coreName(row, col), ", colour ", int32_t(binding.colour));
+    std::string name = text("I/O binding #", b, ", ", portName(binding.side), " port of ", coreName(row, col),
+                            ", colour ", int32_t(binding.colour));
     int64_t elements = 1;
     for (const Affine &extent : binding.extent)
       elements = multiply(elements, int64_t(std::clamp<Wide>(Form(extent).at(index), 0, kMost)));
@@ -168,7 +170,8 @@ void ColourMap::drawBinding(int32_t b, int64_t bytes) {
     EdgePort port{b, intern(segments)};
     if (!edges.emplace(std::tuple(row, col, int(binding.side), binding.output), port).second)
       scope.report.add("io-port-shared", text(b),
-                       text(name, " carries two ", binding.output ? "outputs" : "inputs", " on that colour; use another colour or port"));
+                       text(name, " carries two ", binding.output ? "outputs" : "inputs",
+                            " on that colour; use another colour or port"));
     if (bit(binding.side) & kVertical)
       cutAt[col] = cutAt[col + 1] = true;
   });
@@ -187,8 +190,7 @@ void ColourMap::drawRouters() {
   }
   std::sort(runs.begin(), runs.end(), [](const RouterRun &a, const RouterRun &b) { return a.run.before(b.run); });
   for (std::vector<QueueRun> *queues : {&sent, &taken})
-    std::sort(queues->begin(), queues->end(),
-              [](const QueueRun &a, const QueueRun &b) { return a.run.before(b.run); });
+    std::sort(queues->begin(), queues->end(), [](const QueueRun &a, const QueueRun &b) { return a.run.before(b.run); });
 
   // The sequence on a core, and the column where it may change next; cores are asked for in order.
   struct Cursor {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Lattices and rectangles inside the mesh, colours the target has and has not reserved, no core in two roles, no router with two roles on one colour.
-// Bounds are extremes of the row and column forms. Overlap is decided on the sorted runs of the roles, and of the routers of each colour.
+// Lattices and rectangles inside the mesh, colours the target has and has not reserved, no core in two roles, no router
+// with two roles on one colour. Bounds are extremes of the row and column forms. Overlap is decided on the sorted runs
+// of the roles, and of the routers of each colour.
 #include "runtime/format/verifier/Forms.h"
 #include "runtime/format/verifier/Rules.h"
 #include "runtime/format/verifier/Runs.h"
@@ -51,7 +52,9 @@ void checkColour(const Scope &scope, int32_t colour, const std::string &what) {
                      text(what, " uses colour ", colour, ", the target has colours 0 to ", target.colours - 1));
   for (int32_t reserved : target.reservedColours)
     if (colour == reserved)
-      scope.report.add("colour", what, text(what, " uses colour ", colour, ", which the target reserves for the system; choose another"));
+      scope.report.add(
+          "colour", what,
+          text(what, " uses colour ", colour, ", which the target reserves for the system; choose another"));
 }
 
 } // namespace
@@ -77,11 +80,12 @@ bool checkMesh(const Scope &scope) {
   }
   for (const Kernel &kernel : configuration.kernels) {
     const target::Target &target = scope.target();
-    if (kernel.row < 0 || kernel.col < 0 || kernel.rows < 0 || kernel.cols < 0 || int64_t(kernel.row) + kernel.rows > target.rows ||
-        int64_t(kernel.col) + kernel.cols > target.cols)
+    if (kernel.row < 0 || kernel.col < 0 || kernel.rows < 0 || kernel.cols < 0 ||
+        int64_t(kernel.row) + kernel.rows > target.rows || int64_t(kernel.col) + kernel.cols > target.cols)
       scope.report.add("kernel-rectangle", kernel.name,
-                       text("kernel ", kernel.name, ": rectangle ", kernel.rows, " x ", kernel.cols, " at (", kernel.row, ", ",
-                            kernel.col, ") leaves the mesh of ", target.rows, " x ", target.cols, " cores"));
+                       text("kernel ", kernel.name, ": rectangle ", kernel.rows, " x ", kernel.cols, " at (",
+                            kernel.row, ", ", kernel.col, ") leaves the mesh of ", target.rows, " x ", target.cols,
+                            " cores"));
   }
   return sound;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Routes connected end to end, one colour at a time: what a router sends to a neighbour the neighbour takes from there, and the reverse; what goes to or comes from RAMP has
-// an input or output queue on the core; what leaves the mesh is bound to a tensor. Each node of the map compares the union of its ports with its four neighbours'.
+// Routes connected end to end, one colour at a time: what a router sends to a neighbour the neighbour takes from there,
+// and the reverse; what goes to or comes from RAMP has an input or output queue on the core; what leaves the mesh is
+// bound to a tensor. Each node of the map compares the union of its ports with its four neighbours'.
 #include "runtime/format/verifier/RouteRules.h"
 
 #include "runtime/format/verifier/Rules.h"
@@ -42,7 +43,8 @@ void checkSide(const ColourMap &map, const Node &node, Port side) {
                       text("the router of ", name(), " has no settings on that colour"));
   const RouterPorts &theirs = map.ports[map.nodes[other].router];
   if (sends && !(theirs.inputs & bit(opposite(side))))
-    refuseSide(map, node, side, "sends words", text("the router of ", name(), " never takes from ", portName(opposite(side))));
+    refuseSide(map, node, side, "sends words",
+               text("the router of ", name(), " never takes from ", portName(opposite(side))));
   if (takes && !(theirs.outputs & bit(opposite(side))))
     refuseSide(map, node, side, "takes words from",
                text("the router of ", name(), " never sends to ", portName(opposite(side))));

@@ -2,10 +2,12 @@
 //
 // Words sent = words received, per stream and sample, by moving counts through the switches.
 //
-// Routers are Kahn processes, so any order of execution gives the same history. Routers are visited in topological order of the links: when a router's turn comes,
-// everything that will ever reach it waits at its inputs, adjacent runs joined into one; it drains them position by position. One visit per router then suffices, so a
-// gather along a row costs one step per core, as does a multicast. Routers on cycles of links are visited from a worklist until nothing moves. In the end nothing may
-// wait at an input, every switch is back at position 0, and every taker has got exactly its sequence.
+// Routers are Kahn processes, so any order of execution gives the same history. Routers are visited in topological
+// order of the links: when a router's turn comes, everything that will ever reach it waits at its inputs, adjacent runs
+// joined into one; it drains them position by position. One visit per router then suffices, so a gather along a row
+// costs one step per core, as does a multicast. Routers on cycles of links are visited from a worklist until nothing
+// moves. In the end nothing may wait at an input, every switch is back at position 0, and every taker has got exactly
+// its sequence.
 #include "runtime/format/verifier/RouteRules.h"
 
 namespace wsc::format::verifier {
@@ -78,9 +80,10 @@ public:
     visitInOrder();
     visitCycles();
     if (budget <= 0)
-      return map.scope.report.add("words-budget", "trace",
-                                  text("colour of ", map.place(map.nodes[0]), ": the switches move more than ", kMostSteps,
-                                       " stretches of words per sample, or words circle for ever; use fewer control words"));
+      return map.scope.report.add(
+          "words-budget", "trace",
+          text("colour of ", map.place(map.nodes[0]), ": the switches move more than ", kMostSteps,
+               " stretches of words per sample, or words circle for ever; use fewer control words"));
     for (size_t n = 0; n < map.nodes.size() && !map.scope.report.full(); ++n)
       judge(map.nodes[n], states[n]);
     judgeEdges();
@@ -191,9 +194,10 @@ private:
       const auto &positions = map.scope.configuration.routers[node.router].positions;
       pool.read(state.queue[port], scratch);
       map.scope.report.add("words-stuck", text(node.router, portName(Port(port))),
-                           text(map.place(node), ": ", totalWords(scratch), " words and ", controls(scratch), " control words still wait at ",
-                                portName(Port(port)), " at the end of a sample, while switch position ", int32_t(state.position), " takes from ",
-                                portName(positions[state.position].input)));
+                           text(map.place(node), ": ", totalWords(scratch), " words and ", controls(scratch),
+                                " control words still wait at ", portName(Port(port)),
+                                " at the end of a sample, while switch position ", int32_t(state.position),
+                                " takes from ", portName(positions[state.position].input)));
     }
     if (state.position != 0)
       map.scope.report.add("switch-return", text(node.router),
@@ -202,9 +206,9 @@ private:
     if (node.takes < 0)
       return;
     pool.read(state.queue[kDelivered], scratch);
-    judgeTaker(map.sequences[node.takes], [&] {
-      return text(map.place(node), ", input queue of the core");
-    }, text(node.router, "/", node.takes));
+    judgeTaker(
+        map.sequences[node.takes], [&] { return text(map.place(node), ", input queue of the core"); },
+        text(node.router, "/", node.takes));
   }
 
   void judgeEdges() {
@@ -212,9 +216,12 @@ private:
       if (!output)
         return;
       pool.read(departed[{node, int(side)}], scratch);
-      judgeTaker(map.sequences[port.sequence], [&] {
-        return text(map.place(map.nodes[node]), ", ", portName(side), " port of output binding #", port.binding);
-      }, text("binding ", port.binding));
+      judgeTaker(
+          map.sequences[port.sequence],
+          [&] {
+            return text(map.place(map.nodes[node]), ", ", portName(side), " port of output binding #", port.binding);
+          },
+          text("binding ", port.binding));
     });
   }
 
@@ -222,11 +229,14 @@ private:
   template <typename Name> void judgeTaker(const Segments &expected, Name name, const std::string &key) {
     int64_t wanted = totalWords(expected), arrived = totalWords(scratch);
     if (wanted != arrived)
-      map.scope.report.add("words", key, text(name(), " takes ", wanted, " words per sample, but ", arrived, " arrive"));
+      map.scope.report.add("words", key,
+                           text(name(), " takes ", wanted, " words per sample, but ", arrived, " arrive"));
     else if (!sameWords(expected, scratch))
-      map.scope.report.add("word-boundary", key,
-                           text(name(), ": ", arrived, " words of narrow elements are padded at other places than they are taken; let sending and "
-                                "receiving instructions meet at word boundaries"));
+      map.scope.report.add(
+          "word-boundary", key,
+          text(name(), ": ", arrived,
+               " words of narrow elements are padded at other places than they are taken; let sending and "
+               "receiving instructions meet at word boundaries"));
   }
 
   static int64_t controls(const Segments &segments) {

@@ -13,8 +13,9 @@ inline ConstantView zeros(int64_t count) {
   return view;
 }
 
-/// A convolution of kh × kw.
-inline NetworkPlan convThenRelu(const Plane &in, int64_t outChannels, int64_t kernelH, int64_t kernelW, int64_t strideH) {
+/// A convolution of kh × kw, with `padTop` rows of padding above and below.
+inline NetworkPlan convThenRelu(const Plane &in, int64_t outChannels, int64_t kernelH, int64_t kernelW, int64_t strideH,
+                                int64_t padTop = 0) {
   NetworkPlan plan;
   plan.inputs = {{"x", format::ElementType::F32, {1, in.channels, in.rows, in.width}}};
   plan.streams.resize(3);
@@ -23,7 +24,7 @@ inline NetworkPlan convThenRelu(const Plane &in, int64_t outChannels, int64_t ke
   plan.streams[0].layout.plane = in;
   plan.streams[0].consumers = {0};
   plan.streams[0].input = StreamPlan::Host{0, 0, 1, in.rows * in.width, 0, in.width, 1};
-  Plane out{outChannels, (in.rows - kernelH) / strideH + 1, in.width - kernelW + 1};
+  Plane out{outChannels, (in.rows + 2 * padTop - kernelH) / strideH + 1, in.width - kernelW + 1};
   for (int k : {0, 1}) {
     KernelSpec &spec = plan.kernels[k].spec;
     spec.name = k == 0 ? "conv" : "relu";
@@ -44,6 +45,7 @@ inline NetworkPlan convThenRelu(const Plane &in, int64_t outChannels, int64_t ke
   conv.contraction.kernelH = kernelH;
   conv.contraction.kernelW = kernelW;
   conv.contraction.strideH = strideH;
+  conv.contraction.padTop = padTop;
   conv.contraction.weights = zeros(outChannels * in.channels * kernelH * kernelW);
   conv.contraction.weightStrideOut = in.channels * kernelH * kernelW;
   conv.contraction.weightStrideIn = kernelH * kernelW;

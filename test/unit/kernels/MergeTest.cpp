@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Rows covered by lattices, and bindings merged with them, expand to the same rows again: each exactly once, with the numbers it had. Random
-// rows come from up to three nested progressions (what generation produces), and from noise.
+// Rows covered by lattices, and bindings merged with them, expand to the same rows again: each exactly once, with the
+// numbers it had. Random rows come from up to three nested progressions (what generation produces), and from noise.
 #include "compiler/kernels/Merge.h"
 #include "compiler/kernels/RowCover.h"
 

@@ -73,18 +73,24 @@ TEST(RoleClasses, SayWhatEveryRowSays) {
   auto pick = [&](int64_t low, int64_t high) { return low + int64_t(random() % uint64_t(high - low + 1)); };
   auto target = target::loadTarget("mesh-48x48");
   ASSERT_TRUE(target.ok());
-  int64_t cut = 0;
+  int judged = 0;
   for (int i = 0; i < 60; ++i) {
     SCOPED_TRACE("seed " + std::to_string(kSeed) + ", case " + std::to_string(i));
-    NetworkPlan plan = convThenRelu({pick(1, 24), pick(3, 30), pick(3, 12)}, pick(1, 40), pick(1, 3), pick(1, 3), pick(1, 2));
-    plan.kernels[0].spec.contraction.padTop = 0;
+    Plane in{pick(1, 24), pick(3, 30), pick(3, 12)};
+    int64_t outChannels = pick(1, 40), kernelH = pick(1, 3), kernelW = pick(1, 3);
+    NetworkPlan plan = convThenRelu(in, outChannels, kernelH, kernelW, pick(1, 2), pick(0, kernelH - 1));
+    if (pick(0, 1)) { // a pooling window of 3 × 3 instead of the elementwise kernel
+      KernelSpec &pool = plan.kernels[1].spec;
+      pool.kind = KernelKind::Window;
+      pool.window = {Window::Kind::Max, 3, 3, 1, 1, 1, 1, 1, 1, {}, 0, 0, 0, {}};
+    }
     auto network = mapped(*target, std::move(plan));
     if (absl::IsResourceExhausted(network.status()))
       continue; // more columns than the mesh has
     ASSERT_TRUE(network.ok()) << network.status();
     SectionTable sections;
     GenerationCounts counts;
-    auto configuration = generateConfiguration(*target, *network, sections, counts);
+    auto configuration = generateConfiguration(*target, *network, sections, &counts);
     ASSERT_TRUE(configuration.ok()) << configuration.status();
     EXPECT_EQ(counts.roles, int64_t(configuration->roles.size()));
     Cores byClass, byRow;
@@ -103,9 +109,9 @@ TEST(RoleClasses, SayWhatEveryRowSays) {
     ASSERT_EQ(byClass.size(), byRow.size());
     for (const auto &[place, role] : byRow)
       ASSERT_EQ(byClass.at(place), role) << "core (" << place.first << ", " << place.second << ")";
-    cut += counts.programs;
+    ++judged;
   }
-  EXPECT_GT(cut, 0);
+  EXPECT_GT(judged, 30);
 }
 
 /// Six times the rows: about as many programs, roles and router settings.
@@ -117,7 +123,7 @@ TEST(RoleClasses, ProgramsGrowWithRolesAndNotWithRows) {
     EXPECT_TRUE(network.ok()) << network.status();
     SectionTable sections;
     GenerationCounts counts;
-    auto configuration = generateConfiguration(*target, *network, sections, counts);
+    auto configuration = generateConfiguration(*target, *network, sections, &counts);
     EXPECT_TRUE(configuration.ok()) << configuration.status();
     int64_t rows = 0;
     for (const KernelPlan &kernel : network->kernels)
