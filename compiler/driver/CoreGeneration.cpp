@@ -19,14 +19,13 @@ absl::StatusOr<emit::CoreModule> generateCore(const target::Target &target, Modu
   result.executable.target = target;
   result.executable.execution = "pipelined";
   kernels::SectionTable sections;
-  kernels::GenerationCounts counts;
   for (auto func : module.getOps<func::FuncOp>()) {
     auto network = wafer::readNetwork(func, wafer::Phase::Routed);
     if (failed(network))
       return absl::InvalidArgumentError("");
     if (result.executable.entries.empty())
       result.executable.states = kernels::stateVariables(network->plan.variables, sections);
-    auto configuration = kernels::generateConfiguration(target, network->plan, sections, counts);
+    auto configuration = kernels::generateConfiguration(target, network->plan, sections);
     if (!configuration.ok())
       return configuration.status();
     format::Entry entry;

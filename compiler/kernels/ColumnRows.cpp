@@ -18,8 +18,8 @@ using B = RoleBuilder;
 
 namespace {
 
-// Slides the window over the tile: acc[c, h, w] over all taps, in the order kh, kw. Returns acc. In streamed mode it stands inside the loop over
-// channels.
+// Slides the window over the tile: acc[c, h, w] over all taps, in the order kh, kw. Returns acc. In streamed mode it
+// stands inside the loop over channels.
 int16_t emitWindow(B &core, const KernelPlan &plan, const KernelRow &row, const Tile &tile, SectionTable &sections) {
   const Window &w = plan.spec.window;
   bool streamed = plan.mapping.streamed;
@@ -31,8 +31,7 @@ int16_t emitWindow(B &core, const KernelPlan &plan, const KernelRow &row, const 
   if (depthwise && w.bias) {
     int32_t section = vectorSection(sections, plan.spec.name + ".bias", *w.bias, plan.spec.out.channels, 1);
     int16_t bias = core.constant("bias", row.out.channels(), section, row.out.channelBegin);
-    core.emit(0, Opcode::Move, {channels, pixels}, accAll,
-              B::memory(bias, 0, {1, 0}, streamed ? Dims{1} : Dims{}));
+    core.emit(0, Opcode::Move, {channels, pixels}, accAll, B::memory(bias, 0, {1, 0}, streamed ? Dims{1} : Dims{}));
   } else {
     bool max = w.kind == Window::Kind::Max;
     core.emit(0, Opcode::Move, {channels, pixels}, accAll,
@@ -80,7 +79,8 @@ bool inOrder(const KernelRow &row) {
   return true;
 }
 
-// Whether an elementwise kernel can take input `input` straight from its FIFO: it comes in order from one stream, is not broadcast, and is used once.
+// Whether an elementwise kernel can take input `input` straight from its FIFO: it comes in order from one stream, is
+// not broadcast, and is used once.
 bool straightFromFifo(const KernelRow &row, const KernelSpec &spec, size_t input, int64_t inputWidth) {
   if (spec.kind != KernelKind::Elementwise || inputWidth != spec.out.width)
     return false;
@@ -138,7 +138,8 @@ absl::StatusOr<Role> KernelRows::columnRole(const KernelRow &row, SectionTable &
   B core(spec.name, kernelIndex, row.row, int32_t(plan.placement.col + row.column));
   bool streamed = plan.mapping.streamed && spec.kind == KernelKind::Window;
   bool passes = spec.kind == KernelKind::Elementwise && spec.tileOps.empty() && inOrder(row);
-  // Thread 0 computes, thread 1 sends, ingest threads follow. A kernel that only passes words on sends straight from its FIFOs.
+  // Thread 0 computes, thread 1 sends, ingest threads follow. A kernel that only passes words on sends straight from
+  // its FIFOs.
   int sendThread = passes ? 0 : 1, ingestThread = sendThread + 1;
   std::vector<int16_t> fifos;
   std::vector<ComponentFifos> tileFifos;
@@ -182,7 +183,8 @@ absl::StatusOr<Role> KernelRows::columnRole(const KernelRow &row, SectionTable &
     emitSoftmax(core, plan, tiles[0], pixels, result);
   } else {
     std::vector<TileValue> values;
-    TileShape shape{channels, rows, width, row.out.channelBegin, 0, row.out.rowBegin, spec.out.channels, spec.out.rows, streamed};
+    TileShape shape{channels,          rows,          width,   row.out.channelBegin, 0, row.out.rowBegin,
+                    spec.out.channels, spec.out.rows, streamed};
     if (streamed) {
       if (tileFifos.size() != 1)
         return absl::ResourceExhaustedError(
@@ -211,7 +213,8 @@ absl::StatusOr<Role> KernelRows::columnRole(const KernelRow &row, SectionTable &
         std::array<int64_t, 3> strides{tile.channels == 1 ? 0 : tile.rows * tile.width, tile.rows == 1 ? 0 : tile.width,
                                        tile.width == 1 ? 0 : 1};
         bool full = tile.channels == channels && tile.rows == rows && tile.width == width;
-        values.push_back({B::memory(tile.buffer, 0, {}), full ? std::array<int64_t, 3>{pixels, width, 1} : strides, full});
+        values.push_back(
+            {B::memory(tile.buffer, 0, {}), full ? std::array<int64_t, 3>{pixels, width, 1} : strides, full});
       }
     }
     if (!streamed)

@@ -15,8 +15,9 @@ using B = RoleBuilder;
 
 namespace {
 
-// Weights of the cores of one (slice class, column class), [slice][column][ci][kh][kw][co]; slices and columns of full size and the shorter
-// last ones are sections apart. Returns the section; `offset` and `perColumn` of the run's first core.
+// Weights of the cores of one (slice class, column class), [slice][column][ci][kh][kw][co]; slices and columns of full
+// size and the shorter last ones are sections apart. Returns the section; `offset` and `perColumn` of the run's first
+// core.
 int32_t weightSection(const KernelPlan &plan, const KernelRow &row, int64_t inputChannels, const RowPart &run,
                       SectionTable &sections, int64_t &offset, int64_t &cell) {
   const Contraction &c = plan.spec.contraction;
@@ -29,8 +30,12 @@ int32_t weightSection(const KernelPlan &plan, const KernelRow &row, int64_t inpu
   emit::SectionRecipe recipe = c.weights.recipe(
       absl::StrCat(plan.spec.name, ".weights", raggedSlice ? ".lastslice" : "", raggedColumn ? ".lastcolumn" : ""));
   recipe.extents = {slices, columns, ci, c.kernelH, c.kernelW, co};
-  recipe.strides = {m.channelsPerSlice * c.weightStrideIn, m.channelsPerColumn * c.weightStrideOut, c.weightStrideIn,
-                    c.weightStrideH, c.weightStrideW, c.weightStrideOut};
+  recipe.strides = {m.channelsPerSlice * c.weightStrideIn,
+                    m.channelsPerColumn * c.weightStrideOut,
+                    c.weightStrideIn,
+                    c.weightStrideH,
+                    c.weightStrideW,
+                    c.weightStrideOut};
   recipe.elementOffset += (raggedSlice ? row.slice * m.channelsPerSlice * c.weightStrideIn : 0) +
                           (raggedColumn ? run.begin * m.channelsPerColumn * c.weightStrideOut : 0);
   cell = ci * c.kernelH * c.kernelW * co;
@@ -58,7 +63,8 @@ absl::StatusOr<Role> KernelRows::feederRole(const KernelRow &row) const {
     std::vector<int16_t> fifos = emitIngest(feeder, 1, network, plan, row);
     rowOut = feeder.output(plan.colours.row);
     for (size_t i = 0; i < fifos.size(); ++i)
-      feeder.emit(0, Opcode::Move, {row.components[i].lines() * planeWidth}, B::queue(rowOut), B::fifoOperand(fifos[i]));
+      feeder.emit(0, Opcode::Move, {row.components[i].lines() * planeWidth}, B::queue(rowOut),
+                  B::fifoOperand(fifos[i]));
   }
   return feeder.finish(target);
 }
@@ -145,10 +151,14 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
       core.emit(0, Opcode::Add, {co * pixels}, straightOut && i + 1 == chains.size() ? B::fifoOperand(result) : whole(),
                 B::queue(chains[i]), whole());
     if (!straightOut) {
-      TileShape shape{co,           rows,
-                      width,        part.begin * m.channelsPerColumn,
-                      m.channelsPerColumn, row.out.rowBegin,
-                      plan.spec.out.channels, plan.spec.out.rows};
+      TileShape shape{co,
+                      rows,
+                      width,
+                      part.begin * m.channelsPerColumn,
+                      m.channelsPerColumn,
+                      row.out.rowBegin,
+                      plan.spec.out.channels,
+                      plan.spec.out.rows};
       if (auto status = emitTileProgram(core, 0, plan.spec.name, plan.spec.tileOps,
                                         {{B::memory(acc, 0, {}), {pixels, width, 1}, true}}, shape, result, sections);
           !status.ok())

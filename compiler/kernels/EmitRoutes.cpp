@@ -112,7 +112,7 @@ void emitLane(const LaneRoute &route, uint8_t colour, RouterTable &table) {
   } else if (!route.fromPort) {
     add(trunkRow, route.gatherColBegin, 1, {{Port::Ramp, bit(Port::East)}});
     add(trunkRow, route.gatherColBegin + 1, route.gatherColEnd - route.gatherColBegin,
-             {{Port::West, bit(Port::East)}, {Port::Ramp, bit(Port::East)}});
+        {{Port::West, bit(Port::East)}, {Port::Ramp, bit(Port::East)}});
     trunk = route.gatherColEnd + 1;
   }
   // The trunk, cut at the teeth; first its western arm.

@@ -13,7 +13,7 @@ absl::Status routeNetwork(const target::Target &target, NetworkPlan &network) {
   solver::colouring::Problem problem = colouringProblem(target, network, lanes);
   if (auto status = problem.check(); !status.ok())
     return status;
-  auto solution = solver::colouring::solve(problem);
+  auto solution = colourLanes(network, lanes, problem);
   if (!solution.ok())
     return solution.status();
   if (auto status = solution->verify(problem); !status.ok())
@@ -37,9 +37,10 @@ static std::vector<KernelRows> kernelsOnCores(const target::Target &target, cons
 }
 
 absl::StatusOr<format::Configuration> generateConfiguration(const target::Target &target, const NetworkPlan &network,
-                                                            SectionTable &sections, GenerationCounts &counts) {
+                                                            SectionTable &sections, GenerationCounts *counts) {
   format::Configuration configuration;
   configuration.name = network.name;
+  GenerationCounts made;
   for (size_t k = 0; k < network.kernels.size(); ++k) {
     const KernelPlan &plan = network.kernels[k];
     format::Kernel kernel;
@@ -59,18 +60,22 @@ absl::StatusOr<format::Configuration> generateConfiguration(const target::Target
     std::map<std::string, int> named;
     std::vector<ClassRole> roles;
     for (RoleClass &rowClass : roleClasses(network, together))
-      if (auto status = generateRoles(together.front(), std::move(rowClass), sections, counts, roles); !status.ok())
+      if (auto status = generateRoles(together.front(), std::move(rowClass), sections, made, roles); !status.ok())
         return status;
-    for (ClassRole &made : roles) {
-      if (int count = named[made.role.name]++)
-        made.role.name += "." + std::to_string(count);
-      configuration.roles.push_back(std::move(made.role));
+    for (ClassRole &of : roles) {
+      if (int count = named[of.role.name]++)
+        of.role.name += "." + std::to_string(count);
+      configuration.roles.push_back(std::move(of.role));
       if (plan.spec.state)
-        bindState(network.variables[plan.spec.state->variable], made.held, int32_t(configuration.roles.size()) - 1,
+        bindState(network.variables[plan.spec.state->variable], of.held, int32_t(configuration.roles.size()) - 1,
                   configuration);
     }
   }
   emitRoutes(target, network, laneRoutes(target, network), configuration);
+  if (counts) {
+    counts->programs += made.programs;
+    counts->roles += made.roles;
+  }
   return configuration;
 }
 

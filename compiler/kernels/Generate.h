@@ -8,11 +8,13 @@
 
 namespace wsc::kernels {
 
-// Programs and routes of `network` as one configuration; `sections` receives the constants it views, `counts` is added to.
+// Programs and routes of `network` as one configuration; `sections` receives the constants it views;
+// `counts`, if given, is added to.
 absl::StatusOr<format::Configuration> generateConfiguration(const target::Target &target, const NetworkPlan &network,
-                                                            SectionTable &sections, GenerationCounts &counts);
+                                                            SectionTable &sections, GenerationCounts *counts = nullptr);
 
-// Finds lane routes, colours them and writes the colours into the plan. Errors name the saturated router and who holds it.
+// Finds lane routes, colours them and writes the colours into the plan. Errors name the saturated router and who holds
+// it.
 absl::Status routeNetwork(const target::Target &target, NetworkPlan &network);
 
 } // namespace wsc::kernels

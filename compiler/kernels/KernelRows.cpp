@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Geometry of a kernel's rows: which output tile and channel slice a row makes and which parts of which lanes it needs for that.
+// Geometry of a kernel's rows: which output tile and channel slice a row makes and which parts of which lanes it needs
+// for that.
 #include "compiler/kernels/KernelRows.h"
 
 namespace wsc::kernels {

@@ -2,14 +2,17 @@
 //
 // The programs of one kernel, row by row.
 //
-// Common to all kernels: each core of column 0 has one *ingest* thread per stream it needs, which takes its part of the lanes into a FIFO (and drops the rest of the lane's
-// words); a *main* thread that works on one tile at a time; and a *send* thread that moves finished elements from a FIFO onto the kernel's lane. FIFOs decouple samples, so a core
+// Common to all kernels: each core of column 0 has one *ingest* thread per stream it needs, which takes its part of the
+// lanes into a FIFO (and drops the rest of the lane's words); a *main* thread that works on one tile at a time; and a
+// *send* thread that moves finished elements from a FIFO onto the kernel's lane. FIFOs decouple samples, so a core
 // works on one sample while it receives the next and sends the one before.
 //
-// Contraction (convolution as implicit GEMM, weights resident): rows are (tile, channel slice), columns are slices of output channels. Column 0
-// only feeds: it multicasts its slice of the input along the row. A compute core keeps weights[ci][kh][kw][co] and accumulates acc[co][h][w] with one multiply-add instruction per tap over
-// co × h × w elements; partial sums travel along the column from both ends towards the slice where the column's channel block ends (`endSlice`), each core adding its own
-// word by word; the core there applies the elementwise epilogue and gathers along its row onto the lane.
+// Contraction (convolution as implicit GEMM, weights resident): rows are (tile, channel slice), columns are slices of
+// output channels. Column 0 only feeds: it multicasts its slice of the input along the row. A compute core keeps
+// weights[ci][kh][kw][co] and accumulates acc[co][h][w] with one multiply-add instruction per tap over co × h × w
+// elements; partial sums travel along the column from both ends towards the slice where the column's channel block ends
+// (`endSlice`), each core adding its own word by word; the core there applies the elementwise epilogue and gathers
+// along its row onto the lane.
 //   cycles per core and sample ≈ ci·kh·kw·(setup + co·h·w/rate) + |x| + 2·co·h·w;  reduce latency ≈ slices · relay.
 //
 // Window (pooling, depthwise convolution), elementwise and softmax kernels (*column kernels*): rows are (tile, channel slice), each core computes its own elements. Where one column is
@@ -43,17 +46,17 @@ struct ComponentParts {
   int32_t input = 0, component = 0; // of KernelSpec::inputs
   int32_t ordinal = 0;              // counted over all inputs
   int32_t stream = 0;
-  int64_t channelOffset = 0;        // of the stream inside the concatenation
-  std::vector<LanePart> parts;      // regions in the stream's own coordinates
-  int64_t lines() const;            // channels × rows of all parts; times the plane's width: words per sample
+  int64_t channelOffset = 0;   // of the stream inside the concatenation
+  std::vector<LanePart> parts; // regions in the stream's own coordinates
+  int64_t lines() const;       // channels × rows of all parts; times the plane's width: words per sample
 };
 
 // Where row (group, slice) of a kernel lies and what it needs.
 struct KernelRow {
   int64_t group = 0, slice = 0, column = 0; // column: column kernels only
   int32_t row = 0;
-  Region out;                               // output channels are meaningful for column kernels only
-  std::vector<Region> needed;               // per input, clipped to the plane, in the concatenation's coordinates
+  Region out;                 // output channels are meaningful for column kernels only
+  std::vector<Region> needed; // per input, clipped to the plane, in the concatenation's coordinates
   std::vector<ComponentParts> components;
 };
 

@@ -35,9 +35,8 @@ std::vector<LanePart> partsOf(const StreamLayout &layout, const Region &region) 
   std::vector<BlockChannels> blocks = blocksOf(layout, region.channelBegin, region.channelEnd);
   for (const TileRows &rows : tilesOf(layout, region.rowBegin, region.rowEnd))
     for (const BlockChannels &channels : blocks)
-      parts.push_back({rows.tile,
-                       channels.block,
-                       {channels.channelBegin, channels.channelEnd, rows.rowBegin, rows.rowEnd}});
+      parts.push_back(
+          {rows.tile, channels.block, {channels.channelBegin, channels.channelEnd, rows.rowBegin, rows.rowEnd}});
   return parts;
 }
 

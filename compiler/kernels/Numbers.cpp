@@ -34,13 +34,18 @@ void visitLattice(const Lattice &lattice, Key &key) { key.add(lattice.col).add(l
 
 void visitOperand(Operand &operand, Key *key, std::vector<Affine *> *numbers) {
   if (key)
-    key->add(operand.kind).add(operand.buffer).add(operand.queue).add(operand.stride).add(operand.loopStep).add(
-        operand.immediate);
+    key->add(operand.kind)
+        .add(operand.buffer)
+        .add(operand.queue)
+        .add(operand.stride)
+        .add(operand.loopStep)
+        .add(operand.immediate);
   if (operand.kind == OperandKind::Memory)
     visitAffine(operand.base, key, numbers);
 }
 
-// visit(item, key, numbers): adds the structure to `key` (if given) and collects the numbers that may vary with the row.
+// visit(item, key, numbers): adds the structure to `key` (if given) and collects the numbers that may vary with the
+// row.
 void visit(Role &role, Key *key, std::vector<Affine *> *numbers) {
   if (key) {
     key->add(role.name).add(role.kernel);
@@ -51,7 +56,12 @@ void visit(Role &role, Key *key, std::vector<Affine *> *numbers) {
   }
   for (Buffer &buffer : role.buffers) {
     if (key)
-      key->add(buffer.kind).add(buffer.type).add(buffer.address).add(buffer.bytes).add(buffer.section).add(buffer.state);
+      key->add(buffer.kind)
+          .add(buffer.type)
+          .add(buffer.address)
+          .add(buffer.bytes)
+          .add(buffer.section)
+          .add(buffer.state);
     visitAffine(buffer.sectionOffset, key, numbers);
   }
   for (Thread &thread : role.threads) {

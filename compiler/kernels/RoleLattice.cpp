@@ -36,8 +36,8 @@ std::array<RoleClass, 2> halves(const RoleClass &rowClass) {
 
 } // namespace
 
-absl::Status generateRoles(const KernelRows &rows, RoleClass rowClass, SectionTable &sections,
-                           GenerationCounts &counts, std::vector<ClassRole> &out) {
+absl::Status generateRoles(const KernelRows &rows, RoleClass rowClass, SectionTable &sections, GenerationCounts &counts,
+                           std::vector<ClassRole> &out) {
   auto generate = [&](int64_t group, int64_t slice) {
     ++counts.programs;
     return rows.role(rows.rowOf(group, slice, rowClass.part), rowClass.part, sections);

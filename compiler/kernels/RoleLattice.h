@@ -22,7 +22,7 @@ struct ClassRole {
 
 // Appends the roles of `rowClass`, usually one. `sections` receives the constants they view. Errors: those of
 // KernelRows::role.
-absl::Status generateRoles(const KernelRows &rows, RoleClass rowClass, SectionTable &sections,
-                           GenerationCounts &counts, std::vector<ClassRole> &out);
+absl::Status generateRoles(const KernelRows &rows, RoleClass rowClass, SectionTable &sections, GenerationCounts &counts,
+                           std::vector<ClassRole> &out);
 
 } // namespace wsc::kernels

@@ -11,7 +11,8 @@
 namespace wsc::kernels {
 
 bool LaneRoute::Tooth::takes(int32_t row) const {
-  auto after = std::upper_bound(takers.begin(), takers.end(), row, [](int32_t r, const Rows &rows) { return r < rows.begin; });
+  auto after =
+      std::upper_bound(takers.begin(), takers.end(), row, [](int32_t r, const Rows &rows) { return r < rows.begin; });
   return after != takers.begin() && row <= std::prev(after)->end;
 }
 
@@ -124,7 +125,8 @@ solver::colouring::Problem colouringProblem(const target::Target &target, const 
     item.name = network.streams[route.stream].name + " lane " + std::to_string(route.lane);
     item.rectangles.push_back({route.row, route.row + 1, route.trunkWest, route.trunkEnd + 1, 1});
     if (route.gatherRowEnd > route.gatherRowBegin)
-      item.rectangles.push_back({route.gatherRowBegin, route.gatherRowEnd + 1, route.trunkBegin, route.trunkBegin + 1, 1});
+      item.rectangles.push_back(
+          {route.gatherRowBegin, route.gatherRowEnd + 1, route.trunkBegin, route.trunkBegin + 1, 1});
     for (const LaneRoute::Tooth &tooth : route.teeth)
       item.rectangles.push_back({std::min(route.row, tooth.firstRow()), std::max(route.row, tooth.lastRow()) + 1,
                                  tooth.col, tooth.col + 1, 1});

@@ -17,10 +17,11 @@ namespace wsc::kernels {
 // One lane's way over the mesh.
 struct LaneRoute {
   int32_t stream = 0, lane = 0;
-  int32_t row = 0;                             // of the trunk
-  int32_t trunkBegin = 0, trunkEnd = 0;        // columns the trunk covers, inclusive; trunkBegin is where words first flow east
+  int32_t row = 0; // of the trunk
+  int32_t trunkBegin = 0,
+          trunkEnd = 0;  // columns the trunk covers, inclusive; trunkBegin is where words first flow east
   int32_t trunkWest = 0; // one-column kernel: how far the trunk also flows west; trunkBegin: not at all
-  bool fromPort = false, toPort = false;       // enters at the west edge, leaves at the east edge
+  bool fromPort = false, toPort = false;        // enters at the west edge, leaves at the east edge
   int32_t gatherColBegin = 0, gatherColEnd = 0; // contraction: sending columns, inclusive
   int32_t gatherRowBegin = 0, gatherRowEnd = 0; // one-column kernel: sending rows, inclusive
   // Rows [begin, end].
@@ -51,6 +52,11 @@ void tidy(LaneRoute::Tooth &tooth);
 // item per lane route.
 solver::colouring::Problem colouringProblem(const target::Target &target, const NetworkPlan &network,
                                             const std::vector<LaneRoute> &lanes);
+// Colours for the items of colouringProblem(). Lanes of a stream take the colours of a palette in turn where colours
+// suffice for that: what a core takes and sends then recurs from group to group, so that groups share roles. Else each
+// lane takes what is free. Errors: those of the solver.
+absl::StatusOr<solver::colouring::Solution> colourLanes(const NetworkPlan &network, const std::vector<LaneRoute> &lanes,
+                                                        const solver::colouring::Problem &problem);
 // Writes the colours of a solution into the plan.
 void applyColours(NetworkPlan &network, const std::vector<LaneRoute> &lanes,
                   const solver::colouring::Solution &solution);
