@@ -11,57 +11,66 @@ namespace wsc::kernels {
 
 namespace {
 
-// Columns a window or elementwise kernel may take at most.
-constexpr int64_t kMostColumns = 16;
-
-// The shape in a candidate's tag: "s" if streamed; channels per column of a contraction, else columns.
+// The shape in a candidate's tag: "s" if streamed; bands of a contraction and its channels per column, or columns.
 struct Shape {
   bool streamed = false;
-  int64_t number = 1;
-  std::string tag() const { return absl::StrCat(streamed ? "s" : "", number); }
+  int64_t bands = 1, number = 1;
+  std::string tag() const { return absl::StrCat(streamed ? "s" : "", bands, "x", number); }
   static Shape parse(const std::string &tag) {
     bool streamed = tag.front() == 's';
-    return {streamed, std::stoll(tag.substr(streamed))};
+    return {streamed, std::stoll(tag.substr(streamed)), std::stoll(tag.substr(tag.find('x') + 1))};
   }
 };
+
+void applyColumns(KernelPlan &plan, int64_t channelsPerColumn) {
+  Mapping &m = plan.mapping;
+  int64_t columns = ceilDiv(plan.spec.out.channels, channelsPerColumn);
+  m.channelsPerColumn = channelsPerColumn;
+  m.columns = ceilDiv(columns, m.bands);
+  m.bands = ceilDiv(columns, m.columns);
+}
 
 // The output's blocks are those that go with the shape; inputs keep theirs.
 void applyShape(NetworkPlan &network, KernelPlan &plan, const Shape &shape) {
   plan.mapping.streamed = shape.streamed;
-  if (plan.spec.kind == KernelKind::Contraction) {
-    plan.mapping.channelsPerColumn = shape.number;
-    plan.mapping.columns = ceilDiv(plan.spec.out.channels, shape.number);
-  } else {
-    chooseSlices(network, plan, shape.number);
-  }
+  chooseSlices(network, plan, plan.spec.kind == KernelKind::Contraction ? shape.bands : shape.number);
+  if (plan.spec.kind == KernelKind::Contraction)
+    applyColumns(plan, shape.number);
   chooseBlocks(network, plan);
 }
 
-// The shapes worth costing, narrower ones later: one for each number of columns.
-std::vector<int64_t> numbersOf(const target::Target &target, const KernelPlan &plan) {
-  std::vector<int64_t> numbers;
+// The shapes worth costing, narrower ones later, by bands: one for each number of columns.
+std::vector<Shape> shapesOf(const target::Target &target, const NetworkPlan &network, const KernelPlan &plan) {
+  std::vector<Shape> shapes;
   int64_t channels = plan.spec.out.channels;
+  const StreamLayout &out = network.streams[plan.spec.outStream].layout;
+  int64_t most = std::min(out.mostBlocks, channels); // every share's results leave on lanes of their own
   if (plan.spec.kind == KernelKind::Contraction) {
-    int64_t lastColumns = -1;
-    for (int64_t per = 1; per <= channels; ++per) {
-      int64_t columns = ceilDiv(channels, per);
-      if (columns == lastColumns || (columns + 1 > target.cols && per < channels))
-        continue;
-      lastColumns = columns;
-      numbers.push_back(per);
+    int64_t rows = network.grid.groupRows(out.numTiles());
+    for (int64_t bands : {1, 2, 3, 4, 6, 8}) {
+      if (bands > most || bands > rows)
+        break;
+      int64_t lastColumns = -1;
+      for (int64_t per = 1; per * bands <= channels + bands - 1; ++per) {
+        int64_t columns = ceilDiv(ceilDiv(channels, per), bands);
+        if (columns == lastColumns || (columns + 1 > target.cols && per < channels))
+          continue;
+        lastColumns = columns;
+        shapes.push_back({false, bands, per});
+      }
     }
   } else if (plan.spec.state || plan.spec.kind == KernelKind::Softmax) {
-    numbers.push_back(1);
+    shapes.push_back({});
   } else {
-    for (int64_t columns = std::min(kMostColumns, channels); columns >= 1; --columns)
-      numbers.push_back(columns);
+    for (int64_t columns = most; columns >= 1; --columns)
+      shapes.push_back({false, 1, columns});
   }
-  return numbers;
+  return shapes;
 }
 
 } // namespace
 
-void chooseSlices(const NetworkPlan &network, KernelPlan &plan, int64_t columns) {
+void chooseSlices(const NetworkPlan &network, KernelPlan &plan, int64_t shares) {
   Mapping &m = plan.mapping;
   if (plan.spec.state) {
     const VariablePlan &variable = network.variables[plan.spec.state->variable];
@@ -81,14 +90,17 @@ void chooseSlices(const NetworkPlan &network, KernelPlan &plan, int64_t columns)
   int64_t rows = network.grid.groupRows(network.streams[plan.spec.outStream].layout.numTiles());
   if (plan.spec.kind == KernelKind::Softmax)
     rows = 1;
-  int64_t across = contraction ? 1 : columns;
-  m.channelsPerSlice = ceilDiv(channels, rows * across);
-  int64_t slices = ceilDiv(channels, m.channelsPerSlice); // in all columns
-  m.slices = ceilDiv(slices, across);
-  if (!contraction) {
-    m.columns = ceilDiv(slices, m.slices);
-    m.channelsPerColumn = m.columns > 1 ? m.slices * m.channelsPerSlice : channels;
+  if (contraction) {
+    m.bands = shares;
+    m.channelsPerSlice = ceilDiv(channels, std::max<int64_t>(1, rows / shares));
+    m.slices = ceilDiv(channels, m.channelsPerSlice);
+    return;
   }
+  m.channelsPerSlice = ceilDiv(channels, rows * shares);
+  int64_t slices = ceilDiv(channels, m.channelsPerSlice); // in all columns
+  m.slices = ceilDiv(slices, shares);
+  m.columns = ceilDiv(slices, m.slices);
+  m.channelsPerColumn = m.columns > 1 ? m.slices * m.channelsPerSlice : channels;
 }
 
 absl::StatusOr<solver::sizing::Kernel> candidatesOf(const target::Target &target, NetworkPlan &network, int32_t index) {
@@ -104,20 +116,24 @@ absl::StatusOr<solver::sizing::Kernel> candidatesOf(const target::Target &target
         layOutLanes(network, stream);
       }
   };
-  // Columns of a contraction change nothing about what its feeders take.
-  chooseInputBlocks();
-  int64_t teeth = toothWords(network, KernelRows(target, network, index));
-  int64_t lastColumns = -1;
-  for (int64_t number : numbersOf(target, plan)) {
-    Shape shape{false, number};
-    applyShape(network, plan, shape);
-    if (plan.mapping.columns == lastColumns)
+  int64_t lastBands = 0, lastColumns = -1, teeth = 0;
+  size_t fitting = 0; // candidates with these bands
+  bool full = false;  // fewer columns only need more SRAM
+  for (Shape shape : shapesOf(target, network, plan)) {
+    bool newBands = shape.bands != lastBands;
+    if (!newBands && full)
       continue;
-    lastColumns = plan.mapping.columns;
-    if (!contraction) { // producers will cut channels where it suits this shape
+    applyShape(network, plan, shape);
+    if (!newBands && plan.mapping.columns == lastColumns)
+      continue;
+    if (!contraction || newBands) { // producers will cut channels where it suits the slices
       chooseInputBlocks();
       teeth = toothWords(network, KernelRows(target, network, index));
     }
+    if (newBands)
+      fitting = full = 0;
+    lastBands = shape.bands;
+    lastColumns = plan.mapping.columns;
     auto cost = kernelCost(target, network, index);
     if (!cost.ok() && (contraction || plan.spec.kind == KernelKind::Window)) {
       shape.streamed = true;
@@ -125,13 +141,12 @@ absl::StatusOr<solver::sizing::Kernel> candidatesOf(const target::Target &target
       cost = kernelCost(target, network, index);
     }
     if (!cost.ok()) {
-      // Fewer columns only need more SRAM.
       if (refusal.ok())
         refusal = cost.status();
-      if (!kernel.candidates.empty())
-        break;
+      full = fitting > 0;
       continue;
     }
+    ++fitting;
     kernel.candidates.push_back({plan.width(), std::max(cost->intervalCycles, teeth), cost->sramBytes, shape.tag()});
   }
   chooseSlices(network, plan, 1);

@@ -48,14 +48,14 @@ void chooseBlocks(NetworkPlan &network, const KernelPlan &plan) {
   StreamLayout &layout = network.streams[stream].layout;
   const Mapping &m = plan.mapping;
   layout.blockBegin = {0};
-  if (plan.spec.kind == KernelKind::Contraction) {
-    appendBlocks(network, stream, m.channelsPerColumn, 0, m.columns, layout.wantedBlocks);
-    return;
-  }
-  int64_t slices = ceilDiv(plan.spec.out.channels, m.channelsPerSlice);
-  for (int64_t column = 0; column < m.columns; ++column)
-    appendBlocks(network, stream, m.channelsPerSlice, column * m.slices, std::min(slices, (column + 1) * m.slices),
-                 (layout.wantedBlocks + m.columns - 1) / m.columns);
+  // Units (columns or slices) of each share: a block lies in one band or column.
+  bool contraction = plan.spec.kind == KernelKind::Contraction;
+  int64_t unit = contraction ? m.channelsPerColumn : m.channelsPerSlice;
+  int64_t units = ceilDiv(plan.spec.out.channels, unit), perShare = contraction ? m.columns : m.slices;
+  int64_t shares = ceilDiv(units, perShare);
+  for (int64_t share = 0; share < shares; ++share)
+    appendBlocks(network, stream, unit, share * perShare, std::min(units, (share + 1) * perShare),
+                 ceilDiv(layout.wantedBlocks, shares));
 }
 
 void chooseNominalBlocks(NetworkPlan &network, int32_t streamIndex) {

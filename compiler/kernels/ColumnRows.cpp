@@ -135,7 +135,7 @@ absl::StatusOr<Role> KernelRows::columnRole(const KernelRow &row, SectionTable &
   const KernelSpec &spec = plan.spec;
   int64_t channels = row.out.channels(), rows = row.out.rows(), width = spec.out.width, pixels = rows * width;
 
-  B core(spec.name, kernelIndex, row.row, int32_t(plan.placement.col + row.column));
+  B core(spec.name, kernelIndex, row.row, int32_t(plan.placement.col + row.share));
   bool streamed = plan.mapping.streamed && spec.kind == KernelKind::Window;
   bool passes = spec.kind == KernelKind::Elementwise && spec.tileOps.empty() && inOrder(row);
   // Thread 0 computes, thread 1 sends, ingest threads follow. A kernel that only passes words on sends straight from
@@ -230,6 +230,8 @@ absl::StatusOr<Role> KernelRows::columnRole(const KernelRow &row, SectionTable &
   else
     sources.emplace_back(result, channels * pixels);
   emitColumnSend(core, sendThread, network, plan, row, sources);
+  if (!passes)
+    core.deepen(target, result);
   return core.finish(target);
 }
 

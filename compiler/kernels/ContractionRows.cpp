@@ -37,9 +37,9 @@ int32_t weightSection(const KernelPlan &plan, const KernelRow &row, int64_t inpu
                     c.weightStrideW,
                     c.weightStrideOut};
   recipe.elementOffset += (raggedSlice ? row.slice * m.channelsPerSlice * c.weightStrideIn : 0) +
-                          (raggedColumn ? run.begin * m.channelsPerColumn * c.weightStrideOut : 0);
+                          (raggedColumn ? run.channelBegin * c.weightStrideOut : 0);
   cell = ci * c.kernelH * c.kernelW * co;
-  offset = ((raggedSlice ? 0 : row.slice) * columns + (raggedColumn ? 0 : run.begin)) * cell;
+  offset = ((raggedSlice ? 0 : row.slice) * columns + (raggedColumn ? 0 : run.channelBegin / m.channelsPerColumn)) * cell;
   return sections.add(std::move(recipe));
 }
 
@@ -103,7 +103,7 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
   auto accAll = [&] { return B::memory(acc, 0, {pixels, 1}); };
   if (last && c.bias) {
     int32_t biasSection = vectorSection(sections, plan.spec.name + ".bias", *c.bias, plan.spec.out.channels, 1);
-    int16_t bias = core.constant("bias", co, biasSection, part.begin * m.channelsPerColumn, m.channelsPerColumn);
+    int16_t bias = core.constant("bias", co, biasSection, part.channelBegin, m.channelsPerColumn);
     core.emit(0, Opcode::Move, {co, pixels}, accAll(), B::memory(bias, 0, {1, 0}));
   } else {
     core.emit(0, Opcode::Move, {co, pixels}, accAll(), B::immediate(0));
@@ -130,7 +130,9 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
     emitTaps(core, 0, Opcode::Fma, nest, B::memory(acc, 0, {}), B::memory(weights, 0, {}), B::memory(tile.buffer, 0, {}));
   }
 
-  // Chain reduce: receive, add, forward.
+  // Chain reduce: receive, add, forward. `result` holds two samples if it can: the cores of a row receive together, so one
+  // whose lane is not yet free would hold up all.
+  int16_t result = -1;
   auto whole = [&] { return B::memory(acc, 0, {1}); };
   if (!last) {
     int16_t chainIn = part.first ? -1 : core.input(plan.colours.chain[1 - part.sendsOn]);
@@ -140,7 +142,7 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
     else
       core.emit(0, Opcode::Add, {co * pixels}, B::queue(chainOut), B::queue(chainIn), whole());
   } else {
-    int16_t result = core.fifo("out", co * pixels);
+    result = core.fifo("out", co * pixels);
     std::vector<int16_t> chains;
     if (row.slice > 0)
       chains.push_back(core.input(plan.colours.chain[(row.slice + 1) % 2])); // from above
@@ -154,7 +156,7 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
       TileShape shape{co,
                       rows,
                       width,
-                      part.begin * m.channelsPerColumn,
+                      part.channelBegin,
                       m.channelsPerColumn,
                       row.out.rowBegin,
                       plan.spec.out.channels,
@@ -170,6 +172,7 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
     core.emit(1, Opcode::Move, {co * pixels}, B::queue(laneOut), B::fifoOperand(result));
     if (!part.aloneInBlock)
       core.sendControl(1, laneOut, part.atBlockEdge ? 1 : 2);
+    core.deepen(target, result);
   }
   return core.finish(target);
 }

@@ -13,12 +13,12 @@ static std::set<int64_t> tellingSlices(const NetworkPlan &network, const KernelP
   std::set<int64_t> slices{0, rows.slices() - 1};
   if (plan.spec.kind == KernelKind::Contraction)
     for (int64_t block = 0; block < out.numBlocks(); ++block)
-      slices.insert(endSlice(block, out.numBlocks(), rows.slices()));
+      slices.insert(blockSite(plan, out, block).slice);
   int64_t most = -1, busiest = 0;
   for (int64_t slice = 0; slice < rows.slices(); ++slice)
-    for (int64_t column = 0; column < rows.takingColumns(); ++column) {
+    for (int64_t share = 0; share < rows.shares(); ++share) {
       int64_t passing = 0;
-      for (const ComponentParts &component : rows.row(rows.numGroups() / 2, slice, column).components)
+      for (const ComponentParts &component : rows.row(rows.numGroups() / 2, slice, share).components)
         for (const LanePart &part : component.parts)
           passing += network.streams[component.stream].layout.laneWords(part.tile, part.block);
       if (passing > most) {
@@ -40,14 +40,14 @@ absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const Networ
   for (int64_t group : groups)
     for (int64_t slice : slices) {
       SectionTable sections;
-      std::vector<format::Role> roles;
-      if (auto status = rows.roles(group, slice, sections, roles); !status.ok())
-        return status;
-      for (size_t i = 0; i < roles.size(); ++i) {
-        const format::Role &role = roles[i];
+      for (const RowPart &part : rows.parts(slice)) {
+        auto made = rows.role(rows.row(group, slice, part.share), part, sections);
+        if (!made.ok())
+          return made.status();
+        const format::Role &role = *made;
         int64_t cycles = issueCycles(target, role);
         cost.intervalCycles = std::max(cost.intervalCycles, cycles);
-        int64_t &stage = i == 0 && plan.spec.kind == KernelKind::Contraction ? ingest : compute;
+        int64_t &stage = part.kind == RowPart::Kind::Feeder ? ingest : compute;
         stage = std::max(stage, cycles);
         int64_t inputs = 0;
         cost.sramBytes = std::max(cost.sramBytes, sramBytesOf(role));

@@ -165,27 +165,31 @@ void emitLane(const LaneRoute &route, uint8_t colour, RouterTable &table) {
 void emitContraction(const NetworkPlan &network, const KernelRows &rows, const KernelPlan &plan, int32_t rowNet,
                      int32_t chainNet, std::vector<RouterRole> &out) {
   const StreamLayout &layout = network.streams[plan.spec.outStream].layout;
-  int32_t col = plan.placement.col, columns = int32_t(plan.mapping.columns);
+  int32_t col = plan.placement.col;
   int64_t slices = plan.mapping.slices;
   std::vector<RowPoint> groupRows;
   for (int64_t group = 0; group < rows.numGroups(); ++group)
     groupRows.push_back({rows.groupBegin(group), size_t(group), {}});
   std::vector<RowLattice> groups = coverRows(std::move(groupRows), 2);
   RouterTable table;
-  LaneRoute::Rows all{0, int32_t(slices) - 1};
   uint8_t colour = plan.colours.row;
-  table.add(colour, all, col, 1, {{Port::Ramp, bit(Port::East)}});
-  table.add(colour, all, col + 1, columns - 1, {{Port::West, PortMask(bit(Port::East) | bit(Port::Ramp))}});
-  table.add(colour, all, col + columns, 1, {{Port::West, bit(Port::Ramp)}});
+  int64_t allColumns = ceilDiv(plan.spec.out.channels, plan.mapping.channelsPerColumn);
+  for (int64_t band = 0; band < plan.mapping.bands; ++band) {
+    LaneRoute::Rows all{int32_t(band * slices), int32_t((band + 1) * slices) - 1};
+    int32_t columns = int32_t(std::min(plan.mapping.columns, allColumns - band * plan.mapping.columns));
+    table.add(colour, all, col, 1, {{Port::Ramp, bit(Port::East)}});
+    table.add(colour, all, col + 1, columns - 1, {{Port::West, PortMask(bit(Port::East) | bit(Port::Ramp))}});
+    table.add(colour, all, col + columns, 1, {{Port::West, bit(Port::Ramp)}});
+  }
   table.flush(rowNet, groups, out);
   for (int64_t block = 0; block < layout.numBlocks(); ++block) {
-    int64_t end = endSlice(block, layout.numBlocks(), slices);
-    int32_t first = int32_t(layout.blockBegin[block] / plan.mapping.channelsPerColumn);
-    int32_t last = int32_t(ceilDiv(layout.blockBegin[block + 1], plan.mapping.channelsPerColumn));
+    BlockSite site = blockSite(plan, layout, block);
+    int64_t end = site.slice;
     for (int64_t slice = 0; slice < slices; ++slice) {
-      int32_t r = int32_t(slice);
+      int32_t r = int32_t(site.band * slices + slice);
       auto set = [&](int64_t parity, Port in, Port to) {
-        table.add(plan.colours.chain[parity % 2], {r, r}, col + 1 + first, last - first, {{in, bit(to)}});
+        table.add(plan.colours.chain[parity % 2], {r, r}, int32_t(col + 1 + site.firstColumn),
+                  int32_t(site.endColumn - site.firstColumn), {{in, bit(to)}});
       };
       if (slice < end)
         set(slice, Port::Ramp, Port::South);

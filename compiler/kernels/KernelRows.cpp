@@ -42,8 +42,8 @@ Region KernelRows::outRows(int64_t group) const {
   return {0, 0, outLayout().tileBegin(group), outLayout().tileEnd(group)};
 }
 
-Region KernelRows::outChannels(int64_t slice, int64_t column) const {
-  int64_t begin = column * plan.mapping.channelsPerColumn + slice * plan.mapping.channelsPerSlice;
+Region KernelRows::outChannels(int64_t slice, int64_t share) const {
+  int64_t begin = share * plan.mapping.channelsPerColumn + slice * plan.mapping.channelsPerSlice;
   return {std::min(begin, plan.spec.out.channels),
           std::min(begin + plan.mapping.channelsPerSlice, plan.spec.out.channels), 0, 0};
 }
@@ -86,9 +86,9 @@ Region KernelRows::neededRows(size_t input, int64_t group) const {
   return rows;
 }
 
-Region KernelRows::neededChannels(size_t input, int64_t slice, int64_t column) const {
+Region KernelRows::neededChannels(size_t input, int64_t slice, int64_t share) const {
   if (plan.spec.kind != KernelKind::Contraction)
-    return planes[input].channels == 1 ? Region{0, 1, 0, 0} : outChannels(slice, column); // one channel: broadcast
+    return planes[input].channels == 1 ? Region{0, 1, 0, 0} : outChannels(slice, share); // one channel: broadcast
   int64_t begin = slice * plan.mapping.channelsPerSlice, total = planes[input].channels;
   return {std::min(begin, total), std::min(begin + plan.mapping.channelsPerSlice, total), 0, 0};
 }
@@ -98,34 +98,34 @@ std::vector<TileRows> KernelRows::tiles(const Source &source, int64_t group) con
   return tilesOf(network.streams[source.stream].layout, rows.rowBegin, rows.rowEnd);
 }
 
-std::vector<BlockChannels> KernelRows::blocks(const Source &source, int64_t slice, int64_t column) const {
+std::vector<BlockChannels> KernelRows::blocks(const Source &source, int64_t slice, int64_t share) const {
   const StreamLayout &layout = network.streams[source.stream].layout;
-  Region needed = neededChannels(source.input, slice, column);
+  Region needed = neededChannels(source.input, slice, share);
   return blocksOf(layout, std::max<int64_t>(0, needed.channelBegin - source.channelOffset),
                   std::min(layout.plane.channels, needed.channelEnd - source.channelOffset));
 }
 
-KernelRow KernelRows::row(int64_t group, int64_t slice, int64_t column) const {
+KernelRow KernelRows::row(int64_t group, int64_t slice, int64_t share) const {
   KernelRow row;
   row.group = group;
   row.slice = slice;
-  row.column = column;
-  row.row = int32_t(groupBegin(group) + slice);
+  row.share = share;
+  row.row = int32_t(groupBegin(group) + rowOfShare(share) + slice);
   row.out = outRows(group);
   if (plan.spec.kind != KernelKind::Contraction) {
-    Region channels = outChannels(slice, column);
+    Region channels = outChannels(slice, share);
     row.out.channelBegin = channels.channelBegin;
     row.out.channelEnd = channels.channelEnd;
   }
   for (size_t i = 0; i < planes.size(); ++i) {
-    Region needed = neededRows(i, group), channels = neededChannels(i, slice, column);
+    Region needed = neededRows(i, group), channels = neededChannels(i, slice, share);
     needed.channelBegin = channels.channelBegin;
     needed.channelEnd = channels.channelEnd;
     row.needed.push_back(needed);
   }
   for (const Source &source : sourceList) {
     ComponentParts component{source.input, source.component, source.ordinal, source.stream, source.channelOffset, {}};
-    std::vector<BlockChannels> channels = blocks(source, slice, column);
+    std::vector<BlockChannels> channels = blocks(source, slice, share);
     if (channels.empty())
       continue;
     for (const TileRows &rows : tiles(source, group))
@@ -138,56 +138,81 @@ KernelRow KernelRows::row(int64_t group, int64_t slice, int64_t column) const {
   return row;
 }
 
+BlockSite blockSite(const KernelPlan &plan, const StreamLayout &layout, int64_t block) {
+  const Mapping &m = plan.mapping;
+  int64_t bandChannels = m.columns * m.channelsPerColumn, band = layout.blockBegin[block] / bandChannels;
+  int64_t begin = band * bandChannels, first = block, end = block + 1; // blocks of the band
+  while (first > 0 && layout.blockBegin[first - 1] >= begin)
+    --first;
+  while (end < layout.numBlocks() && layout.blockBegin[end] < begin + bandChannels)
+    ++end;
+  return {band, (layout.blockBegin[block] - begin) / m.channelsPerColumn,
+          ceilDiv(layout.blockBegin[block + 1] - begin, m.channelsPerColumn),
+          endSlice(block - first, end - first, m.slices)};
+}
+
 // The cores of one row of a column kernel; the last column may have fewer slices.
 std::vector<RowPart> KernelRows::columnParts(int64_t slice) const {
   std::vector<RowPart> parts;
-  for (int64_t column = 0; column < takingColumns(); ++column) {
+  for (int64_t column = 0; column < plan.mapping.columns; ++column) {
     RowPart part;
-    part.begin = column;
+    part.share = part.begin = column;
     part.end = column + 1;
     part.channels = outChannels(slice, column).channels();
-    if (part.channels > 0)
+    part.channelBegin = outChannels(slice, column).channelBegin;
+    if (part.channels > 0 || plan.mapping.columns == 1)
       parts.push_back(part);
   }
   return parts;
 }
 
-std::vector<RowPart> KernelRows::parts(int64_t slice) const {
-  if (plan.spec.kind != KernelKind::Contraction)
-    return columnParts(slice);
-  std::vector<RowPart> parts(1);
-  parts[0].kind = RowPart::Kind::Feeder;
-  const StreamLayout &out = outLayout();
+// Appends the compute columns of a block.
+void KernelRows::addComputeParts(int64_t slice, int64_t block, std::vector<RowPart> &parts) const {
   int64_t per = plan.mapping.channelsPerColumn, total = plan.spec.out.channels;
-  auto channels = [&](int64_t column) { return std::min(per, total - column * per); };
-  for (int64_t block = 0; block < out.numBlocks(); ++block) {
-    int64_t first = out.blockBegin[block] / per, end = ceilDiv(out.blockBegin[block + 1], per);
-    int64_t endsIn = endSlice(block, out.numBlocks(), slices());
-    RowPart part;
-    part.kind = slice == endsIn ? RowPart::Kind::End : RowPart::Kind::Chain;
-    if (part.kind == RowPart::Kind::Chain) { // down on chain[slice mod 2], up on the other
-      part.first = slice == (slice < endsIn ? 0 : slices() - 1);
-      part.sendsOn = int32_t((slice < endsIn ? slice : slice + 1) % 2);
+  BlockSite site = blockSite(plan, outLayout(), block);
+  RowPart part;
+  part.share = site.band;
+  part.kind = slice == site.slice ? RowPart::Kind::End : RowPart::Kind::Chain;
+  if (part.kind == RowPart::Kind::Chain) { // down on chain[slice mod 2], up on the other
+    part.first = slice == (slice < site.slice ? 0 : slices() - 1);
+    part.sendsOn = int32_t((slice < site.slice ? slice : slice + 1) % 2);
+  }
+  for (int64_t column = site.firstColumn; column < site.endColumn; ++column) {
+    part.begin = column;
+    part.end = column + 1;
+    part.channelBegin = (site.band * plan.mapping.columns + column) * per;
+    part.channels = std::min(per, total - part.channelBegin);
+    if (part.kind == RowPart::Kind::End) {
+      part.block = block;
+      part.atBlockEdge = column == site.firstColumn || column + 1 == site.endColumn;
+      part.aloneInBlock = site.firstColumn + 1 == site.endColumn;
     }
-    for (int64_t column = first; column < end; ++column) {
-      part.begin = column;
-      part.end = column + 1;
-      part.channels = channels(column);
-      if (part.kind == RowPart::Kind::End) {
-        part.block = block;
-        part.atBlockEdge = column == first || column + 1 == end;
-        part.aloneInBlock = first + 1 == end;
-      }
-      // Neighbours with the same program are one part; so are those of blocks whose sums flow the same way.
-      RowPart &last = parts.back();
-      RowPart longer = last;
-      longer.begin = part.begin;
-      longer.end = part.end;
-      if (longer == part && !part.atBlockEdge)
-        last.end = part.end;
-      else
-        parts.push_back(part);
+    // Neighbours with the same program are one part; so are those of blocks whose sums flow the same way.
+    RowPart &last = parts.back();
+    RowPart longer = last;
+    longer.begin = part.begin;
+    longer.end = part.end;
+    longer.channelBegin = part.channelBegin;
+    if (longer == part && !part.atBlockEdge)
+      last.end = part.end;
+    else
+      parts.push_back(part);
+  }
+}
+
+std::vector<RowPart> KernelRows::parts(int64_t slice) const {
+  if (!isContraction())
+    return columnParts(slice);
+  std::vector<RowPart> parts;
+  for (int64_t block = 0; block < outLayout().numBlocks(); ++block) {
+    int64_t band = blockSite(plan, outLayout(), block).band;
+    if (parts.empty() || parts.back().share != band) {
+      RowPart feeder;
+      feeder.kind = RowPart::Kind::Feeder;
+      feeder.share = band;
+      parts.push_back(feeder);
     }
+    addComputeParts(slice, block, parts);
   }
   return parts;
 }
@@ -202,7 +227,7 @@ absl::StatusOr<format::Role> KernelRows::role(const KernelRow &row, const RowPar
 
 absl::Status KernelRows::roles(int64_t group, int64_t slice, SectionTable &sections, std::vector<format::Role> &out) const {
   for (const RowPart &part : parts(slice)) {
-    auto made = role(rowOf(group, slice, part), part, sections);
+    auto made = role(row(group, slice, part.share), part, sections);
     if (!made.ok())
       return made.status();
     out.push_back(*std::move(made));

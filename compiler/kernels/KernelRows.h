@@ -53,7 +53,7 @@ struct ComponentParts {
 
 // Where row (group, slice) of a kernel lies and what it needs.
 struct KernelRow {
-  int64_t group = 0, slice = 0, column = 0; // column: column kernels only
+  int64_t group = 0, slice = 0, share = 0;
   int32_t row = 0;
   Region out;                 // output channels are meaningful for column kernels only
   std::vector<Region> needed; // per input, clipped to the plane, in the concatenation's coordinates
@@ -69,7 +69,9 @@ struct RowPart {
     End,   // where they end, and results leave for the lane of `block`
     Column, // a core of a column kernel
   } kind = Kind::Column;
+  int64_t share = 0;                              // see KernelRows
   int64_t begin = 0, end = 1, channels = 0;       // columns [begin, end), output channels of each; not Feeder
+  int64_t channelBegin = 0;                       // first output channel of the first column; not Feeder
   bool first = false;                             // Chain: nothing comes in
   int32_t sendsOn = 0;                            // Chain: of KernelColours::chain; takes from the other
   int64_t block = -1;                             // End
@@ -85,6 +87,15 @@ struct Source {
   int64_t channelOffset = 0; // of the stream inside the concatenation
 };
 
+// Where a contraction makes a channel block of its output: columns [firstColumn, endColumn) of a band; its sums end in
+// `slice`.
+struct BlockSite {
+  int64_t band = 0, firstColumn = 0, endColumn = 0, slice = 0;
+};
+BlockSite blockSite(const KernelPlan &plan, const StreamLayout &layout, int64_t block);
+
+// A kernel's output channels are divided into *shares*: the bands of a contraction, one below the other in a group's rows,
+// and the columns of other kernels, side by side. Each share has the same slices.
 class KernelRows {
 public:
   KernelRows(const target::Target &target, const NetworkPlan &network, int32_t kernelIndex);
@@ -98,35 +109,35 @@ public:
   const std::vector<Source> &sources() const { return sourceList; }
   // Of input `input` after concatenation.
   const Plane &inputPlane(size_t input) const { return planes[input]; }
-  // What a row needs of an input, clipped to its plane: rows by group, channels by slice (and column of a column kernel).
+  // What a row needs of an input, clipped to its plane: rows by group, channels by slice (and share of a column kernel).
   // Fields of the other are 0.
   Region neededRows(size_t input, int64_t group) const;
-  Region neededChannels(size_t input, int64_t slice, int64_t column) const;
+  Region neededChannels(size_t input, int64_t slice, int64_t share) const;
   // What a row makes.
   Region outRows(int64_t group) const;
-  Region outChannels(int64_t slice, int64_t column) const; // column kernels
+  Region outChannels(int64_t slice, int64_t share) const; // column kernels
   // The tiles of a source that a group takes, and the blocks that a slice takes.
   std::vector<TileRows> tiles(const Source &source, int64_t group) const;
-  std::vector<BlockChannels> blocks(const Source &source, int64_t slice, int64_t column) const;
+  std::vector<BlockChannels> blocks(const Source &source, int64_t slice, int64_t share) const;
   // First row of the padded tile that a core works on, in the coordinates of the input's plane, and its rows.
   int64_t tileAnchor(size_t input, int64_t group) const;
   int64_t tileHeight(size_t input, int64_t group) const;
 
   std::vector<RowPart> parts(int64_t slice) const;
-  // Columns in which a row takes lanes: 1 for contractions, whose column 0 feeds the others.
-  int64_t takingColumns() const { return plan.spec.kind == KernelKind::Contraction ? 1 : plan.mapping.columns; }
-  // `column`: of a column kernel.
-  KernelRow row(int64_t group, int64_t slice, int64_t column = 0) const;
-  KernelRow rowOf(int64_t group, int64_t slice, const RowPart &part) const { return row(group, slice, columnOf(part)); }
-  // The column of a column kernel that a part lies in, else 0.
-  static int64_t columnOf(const RowPart &part) { return part.kind == RowPart::Kind::Column ? part.begin : 0; }
+  int64_t shares() const { return isContraction() ? plan.mapping.bands : plan.mapping.columns; }
+  // Where a share takes its lanes: rows below its group's first, columns east of the kernel's first.
+  int64_t rowOfShare(int64_t share) const { return isContraction() ? share * plan.mapping.slices : 0; }
+  int64_t columnOfShare(int64_t share) const { return isContraction() ? 0 : share; }
+  KernelRow row(int64_t group, int64_t slice, int64_t share = 0) const;
   // The program of one part of a row. `sections` receives the constants it views.
   absl::StatusOr<format::Role> role(const KernelRow &row, const RowPart &part, SectionTable &sections) const;
   // Appends the roles of all parts of a row.
   absl::Status roles(int64_t group, int64_t slice, SectionTable &sections, std::vector<format::Role> &out) const;
 
 private:
+  bool isContraction() const { return plan.spec.kind == KernelKind::Contraction; }
   std::vector<RowPart> columnParts(int64_t slice) const;
+  void addComputeParts(int64_t slice, int64_t block, std::vector<RowPart> &parts) const;
   absl::StatusOr<format::Role> feederRole(const KernelRow &row) const;
   absl::StatusOr<format::Role> computeRole(const KernelRow &row, const RowPart &part, SectionTable &sections) const;
   // All that happens on the variable's core in this row, by this and other kernels of the network.

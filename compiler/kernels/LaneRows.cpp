@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The wafer rows of lanes: where a contraction's sums end, or the last slice of a column kernel's block; lanes that enter
-// the wafer lie at the first row of their tile.
+// the wafer are spread over the rows of their tile.
 #include "compiler/kernels/KernelRows.h"
 #include "compiler/kernels/Send.h"
 
@@ -14,11 +14,16 @@ void layOutLanes(NetworkPlan &network, int32_t streamIndex) {
   for (int64_t tile = 0; tile < layout.numTiles(); ++tile)
     for (int64_t block = 0; block < layout.numBlocks(); ++block) {
       int64_t row = network.grid.groupBegin(tile, layout.numTiles());
-      if (stream.producer >= 0) {
+      if (stream.producer < 0) {
+        row += block * network.grid.groupRows(layout.numTiles()) / layout.numBlocks();
+      } else {
         const KernelPlan &producer = network.kernels[stream.producer];
-        row += producer.spec.kind == KernelKind::Contraction
-                   ? endSlice(block, layout.numBlocks(), producer.mapping.slices)
-                   : columnSender(producer, layout, layout.blockBegin[block]).lastSlice;
+        if (producer.spec.kind == KernelKind::Contraction) {
+          BlockSite site = blockSite(producer, layout, block);
+          row += site.band * producer.mapping.slices + site.slice;
+        } else {
+          row += columnSender(producer, layout, layout.blockBegin[block]).lastSlice;
+        }
       }
       layout.laneRows.push_back(int32_t(row));
     }

@@ -100,9 +100,10 @@ public:
     int64_t planeWidth = rows.inputPlane(0).width;
     for (int64_t group = 0; group < rows.numGroups(); ++group) {
       int64_t height = rows.neededRows(0, group).rows();
-      for (int64_t slice = 0; slice < rows.slices(); ++slice)
-        east[int32_t(rows.groupBegin(group) + slice)].push_back(
-            {col, col + width, rows.neededChannels(0, slice, 0).channels() * height * planeWidth, rowNet});
+      for (int64_t band = 0; band < rows.shares(); ++band)
+        for (int64_t slice = 0; slice < rows.slices(); ++slice)
+          east[int32_t(rows.groupBegin(group) + rows.rowOfShare(band) + slice)].push_back(
+              {col, col + width, rows.neededChannels(0, slice, band).channels() * height * planeWidth, rowNet});
     }
   }
 
@@ -153,27 +154,24 @@ LinkLoad busiestLink(const target::Target &target, const NetworkPlan &network, c
 }
 
 int64_t toothWords(const NetworkPlan &network, const KernelRows &rows) {
+  std::map<int64_t, std::vector<int64_t>> sharesAt; // column → shares that take lanes there
+  for (int64_t share = 0; share < rows.shares(); ++share)
+    sharesAt[rows.columnOfShare(share)].push_back(share);
   int64_t most = 0;
-  for (int64_t column = 0; column < rows.takingColumns(); ++column) {
-    std::vector<LaneRoute> lanes;
-    for (const Source &source : rows.sources()) {
-      size_t first = lanes.size();
-      const StreamLayout &layout = network.streams[source.stream].layout;
-      for (int64_t lane = 0; lane < layout.numLanes(); ++lane) {
-        LaneRoute &route = lanes.emplace_back();
-        route.stream = source.stream;
-        route.lane = int32_t(lane);
-        route.row = layout.laneRows[lane];
-      }
-      addTeeth(rows, source, column, layout, lanes.data() + first);
-    }
+  for (const auto &[column, shares] : sharesAt) {
     Lines south, north;
-    for (LaneRoute &route : lanes) {
-      const StreamLayout &layout = network.streams[route.stream].layout;
-      int64_t words = layout.laneWords(route.lane / layout.numBlocks(), route.lane % layout.numBlocks());
-      for (LaneRoute::Tooth &tooth : route.teeth) {
-        tidy(tooth);
-        addTooth(route, tooth, words, 0, south, north);
+    for (const Source &source : rows.sources()) {
+      const StreamLayout &layout = network.streams[source.stream].layout;
+      std::vector<LaneRoute> lanes(layout.numLanes());
+      for (int64_t share : shares)
+        addTeeth(rows, source, share, layout, lanes.data());
+      for (int64_t lane = 0; lane < layout.numLanes(); ++lane) {
+        lanes[lane].row = layout.laneRows[lane];
+        for (LaneRoute::Tooth &tooth : lanes[lane].teeth) {
+          tidy(tooth);
+          addTooth(lanes[lane], tooth, layout.laneWords(lane / layout.numBlocks(), lane % layout.numBlocks()), 0, south,
+                   north);
+        }
       }
     }
     most = std::max({most, peakOf(south).words, peakOf(north).words});

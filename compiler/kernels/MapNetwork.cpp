@@ -4,7 +4,7 @@
 #include "compiler/kernels/Candidates.h"
 #include "compiler/kernels/ChannelBlocks.h"
 #include "compiler/kernels/FifoDepths.h"
-#include "compiler/kernels/Send.h"
+#include "compiler/kernels/Routes.h"
 #include "compiler/kernels/StateLayout.h"
 #include "compiler/kernels/Tiling.h"
 
@@ -156,9 +156,10 @@ static IntervalBounds boundsOf(const target::Target &target, const NetworkPlan &
   return bounds;
 }
 
-absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPlan &network, bool mayAsk,
-                                         bool equalColumns) {
-  if (auto status = chooseTiles(target, network); !status.ok())
+// Sizes with channel blocks planned for `colourShare` percent of the colours.
+static absl::StatusOr<SizingReport> sizeWith(const target::Target &target, NetworkPlan &network, bool mayAsk,
+                                             bool equalColumns, int64_t colourShare) {
+  if (auto status = chooseTiles(target, network, colourShare); !status.ok())
     return status;
   SizingReport report;
   findJoinedTiles(target, network, report.passes);
@@ -201,6 +202,9 @@ absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPl
   }
   for (size_t k = network.kernels.size(); k-- > 0;) // receivers first: their slices tell where blocks may end
     applyCandidate(network, int32_t(k), problem.kernels[k].candidates[solution->candidateOf[k]]);
+  for (size_t stream = 0; stream < network.streams.size(); ++stream)
+    if (network.streams[stream].producer < 0)
+      chooseNominalBlocks(network, int32_t(stream));
   report.columns = stats.columns;
   report.bottleneckKernel = stats.slowestKernel;
   network.bounds = boundsOf(target, network, problem, stats.lowerBound);
@@ -218,6 +222,24 @@ absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPl
   }
   layOutLanes(network);
   return report;
+}
+
+// Whether the routes of a sized network find colours where the kernels would lie.
+static bool hasColours(const target::Target &target, NetworkPlan network) {
+  if (!placeNetwork(target, network).ok())
+    return true; // not for want of colours
+  std::vector<LaneRoute> lanes = laneRoutes(target, network);
+  return colourLanes(network, lanes, colouringProblem(target, network, lanes)).ok();
+}
+
+absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPlan &network, bool mayAsk,
+                                         bool equalColumns) {
+  for (int64_t colourShare : {100, 75, 50}) {
+    auto report = sizeWith(target, network, mayAsk, equalColumns, colourShare);
+    if (!report.ok() || (mayAsk && !report->passes.empty()) || hasColours(target, network))
+      return report;
+  }
+  return sizeWith(target, network, mayAsk, equalColumns, 25);
 }
 
 absl::Status placeNetwork(const target::Target &target, NetworkPlan &network) {

@@ -89,15 +89,15 @@ private:
 
   Shape sliceShape(const RowPart &part, int64_t slice) const {
     Shape shape;
-    const int64_t column = KernelRows::columnOf(part);
-    shape.fix({int64_t(part.kind), part.begin, part.end, part.channels});
+    const int64_t share = part.share;
+    shape.fix({int64_t(part.kind), share, part.begin, part.end, part.channels});
     if (part.kind == RowPart::Kind::Chain)
       shape.fix({part.first, part.sendsOn});
     if (part.kind == RowPart::Kind::End)
       shape.fix({part.block, slice % 2, slice == 0, slice + 1 == rows.slices()});
     for (const KernelRows &kernel : kernels) {
       if (part.kind == RowPart::Kind::Column) {
-        Region out = kernel.outChannels(slice, column);
+        Region out = kernel.outChannels(slice, share);
         shape.fix({out.channels()});
         shape.numbers.push_back(out.channelBegin);
         if (!kernel.outLayout().silent) {
@@ -106,10 +106,10 @@ private:
         }
       }
       for (const Source &source : kernel.sources()) {
-        Region needed = kernel.neededChannels(source.input, slice, column);
+        Region needed = kernel.neededChannels(source.input, slice, share);
         shape.fix({needed.channels()});
         const StreamLayout &layout = network.streams[source.stream].layout;
-        std::vector<BlockChannels> blocks = kernel.blocks(source, slice, column);
+        std::vector<BlockChannels> blocks = kernel.blocks(source, slice, share);
         shape.fix({int64_t(blocks.size())});
         for (const BlockChannels &channels : blocks) {
           shape.fix({channels.channelEnd - channels.channelBegin});
@@ -170,13 +170,13 @@ private:
     for (const KernelRows &kernel : kernels) {
       for (const Source &source : kernel.sources()) {
         std::vector<int64_t> &blocks = lanes.taken.emplace_back();
-        for (const BlockChannels &channels : kernel.blocks(source, slice, KernelRows::columnOf(part)))
+        for (const BlockChannels &channels : kernel.blocks(source, slice, part.share))
           blocks.push_back(channels.block);
       }
       if (part.kind == RowPart::Kind::Column)
         lanes.sent.push_back(kernel.outLayout().silent
                                  ? -1
-                                 : columnSender(kernel.kernel(), kernel.outLayout(), kernel.outChannels(slice, part.begin).channelBegin).block);
+                                 : columnSender(kernel.kernel(), kernel.outLayout(), kernel.outChannels(slice, part.share).channelBegin).block);
     }
     return lanes;
   }

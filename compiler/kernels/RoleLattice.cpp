@@ -40,7 +40,7 @@ absl::Status generateRoles(const KernelRows &rows, RoleClass rowClass, SectionTa
                            std::vector<ClassRole> &out) {
   auto generate = [&](int64_t group, int64_t slice) {
     ++counts.programs;
-    return rows.role(rows.rowOf(group, slice, rowClass.part), rowClass.part, sections);
+    return rows.role(rows.row(group, slice, rowClass.part.share), rowClass.part, sections);
   };
   auto first = generate(rowClass.group, rowClass.slice);
   if (!first.ok())
@@ -91,7 +91,7 @@ absl::Status generateRoles(const KernelRows &rows, RoleClass rowClass, SectionTa
     return absl::OkStatus();
   }
   ++counts.roles;
-  out.push_back({std::move(role), rows.rowOf(rowClass.group, rowClass.slice, rowClass.part).out});
+  out.push_back({std::move(role), rows.row(rowClass.group, rowClass.slice, rowClass.part.share).out});
   return absl::OkStatus();
 }
 

@@ -16,17 +16,17 @@ bool LaneRoute::Tooth::takes(int32_t row) const {
   return after != takers.begin() && row <= std::prev(after)->end;
 }
 
-void addTeeth(const KernelRows &rows, const Source &source, int64_t column, const StreamLayout &layout,
+void addTeeth(const KernelRows &rows, const Source &source, int64_t share, const StreamLayout &layout,
               LaneRoute *routes) {
   std::vector<std::optional<LaneRoute::Rows>> slicesOf(layout.numBlocks());
   for (int64_t slice = 0; slice < rows.slices(); ++slice)
-    for (const BlockChannels &channels : rows.blocks(source, slice, column)) {
+    for (const BlockChannels &channels : rows.blocks(source, slice, share)) {
       std::optional<LaneRoute::Rows> &slices = slicesOf[channels.block];
       if (!slices)
         slices = LaneRoute::Rows{int32_t(slice), int32_t(slice)};
       slices->end = int32_t(slice);
     }
-  int32_t col = int32_t(rows.kernel().placement.col + column);
+  int32_t col = int32_t(rows.kernel().placement.col + rows.columnOfShare(share));
   for (int64_t group = 0; group < rows.numGroups(); ++group)
     for (const TileRows &tile : rows.tiles(source, group))
       for (int64_t block = 0; block < layout.numBlocks(); ++block) {
@@ -35,7 +35,7 @@ void addTeeth(const KernelRows &rows, const Source &source, int64_t column, cons
         LaneRoute &route = routes[tile.tile * layout.numBlocks() + block];
         if (route.teeth.empty() || route.teeth.back().col != col)
           route.teeth.push_back({col, {}});
-        int32_t begin = rows.groupBegin(group);
+        int32_t begin = int32_t(rows.groupBegin(group) + rows.rowOfShare(share));
         route.teeth.back().takers.push_back({begin + slicesOf[block]->begin, begin + slicesOf[block]->end});
         route.trunkEnd = std::max(route.trunkEnd, col);
         route.trunkWest = std::min(route.trunkWest, col);
@@ -72,8 +72,9 @@ std::vector<LaneRoute> laneRoutes(const target::Target &target, const NetworkPla
         const Mapping &m = producer.mapping;
         if (producer.spec.kind == KernelKind::Contraction) {
           int32_t base = producer.placement.col + 1;
-          route.gatherColBegin = int32_t(base + stream.layout.blockBegin[block] / m.channelsPerColumn);
-          route.gatherColEnd = int32_t(base + ceilDiv(stream.layout.blockBegin[block + 1], m.channelsPerColumn) - 1);
+          BlockSite site = blockSite(producer, stream.layout, block);
+          route.gatherColBegin = int32_t(base + site.firstColumn);
+          route.gatherColEnd = int32_t(base + site.endColumn - 1);
           route.trunkBegin = route.gatherColBegin;
         } else {
           int32_t groupRow = int32_t(network.grid.groupBegin(tile, stream.layout.numTiles()));
@@ -92,8 +93,8 @@ std::vector<LaneRoute> laneRoutes(const target::Target &target, const NetworkPla
   for (size_t k = 0; k < network.kernels.size(); ++k) {
     KernelRows rows(target, network, int32_t(k));
     for (const Source &source : rows.sources())
-      for (int64_t column = 0; column < rows.takingColumns(); ++column)
-        addTeeth(rows, source, column, network.streams[source.stream].layout, &routes[firstRoute[source.stream]]);
+      for (int64_t share = 0; share < rows.shares(); ++share)
+        addTeeth(rows, source, share, network.streams[source.stream].layout, &routes[firstRoute[source.stream]]);
   }
   for (LaneRoute &route : routes) {
     std::sort(route.teeth.begin(), route.teeth.end(), [](const auto &a, const auto &b) { return a.col < b.col; });

@@ -41,9 +41,9 @@ struct LaneRoute {
 // Every lane of every stream, in order of stream and lane.
 std::vector<LaneRoute> laneRoutes(const target::Target &target, const NetworkPlan &network);
 
-// Adds the teeth by which column `column` of a kernel takes the lanes of a source, whose first route `routes` points to. A
+// Adds the teeth by which a share of a kernel takes the lanes of a source, whose first route `routes` points to. A
 // block is taken by a run of slices, the same in every group, for slices take ascending channels.
-void addTeeth(const KernelRows &rows, const Source &source, int64_t column, const StreamLayout &layout,
+void addTeeth(const KernelRows &rows, const Source &source, int64_t share, const StreamLayout &layout,
               LaneRoute *routes);
 // Sorts a tooth's takers and joins those that touch.
 void tidy(LaneRoute::Tooth &tooth);

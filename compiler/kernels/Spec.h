@@ -127,6 +127,9 @@ struct Mapping {
   int64_t channelsPerSlice = 1, slices = 1;
   // Output channels of a column. Contractions have a feeder column on top; columns of other kernels hold whole slices.
   int64_t channelsPerColumn = 1, columns = 1;
+  // Contractions: bands of rows in a group. Each has all slices and makes the output channels of `columns` columns; the
+  // next band goes on with the channels after them.
+  int64_t bands = 1;
   std::vector<int64_t> fifoSamples;           // per (input, component), in order: samples its FIFO holds
   // Contractions and windows: cores take in and work on one channel at a time, for tiles that do not fit SRAM as a whole.
   bool streamed = false;

@@ -27,7 +27,9 @@ static std::vector<NestDim> joined(const std::vector<NestDim> &dims) {
 void emitTaps(RoleBuilder &builder, int thread, format::Opcode opcode, const TapNest &nest, Operand dst, Operand a,
               Operand b, int openLoops) {
   std::vector<NestDim> taps = joined(nest.taps), dims = joined(nest.vector);
-  size_t loops = std::max<int64_t>(0, int64_t(taps.size() + dims.size()) - format::kMaxDims);
+  // Taps that a reduction's descriptor has dimensions left for; a multiply-add meets every element of dst once.
+  size_t inside = opcode == format::Opcode::Fma ? 0 : std::min(taps.size(), size_t(format::kMaxDims) - dims.size());
+  size_t loops = taps.size() - inside;
   for (size_t l = 0; l < loops; ++l) {
     builder.loop(thread, taps[l].count);
     const int level = openLoops + int(l);

@@ -2,11 +2,11 @@
 //
 // A sum (or maximum) over taps for every element of a tile, in as few instructions as descriptors allow.
 //
-// dst[v] = op(dst[v], a[v + t], b[v + t]) for all vector points v and, for each, taps t in the given order. A descriptor
-// has four dimensions: the vector takes up to three, and taps that dst stands still for take the rest, innermost first;
-// only taps that are left over become program loops, each iteration of which costs slots (target: loopCycles) and an
-// instruction's set-up. Neighbouring dimensions that walk evenly over all operands count as one: a 1×1 convolution is
-// one instruction, a 3×3 convolution of a tile of one row too, of several rows one per input channel and kernel row.
+// dst[v] = op(dst[v], a[v + t], b[v + t]) for all vector points v and, for each, taps t in the given order. The vector
+// takes up to three of a descriptor's four dimensions. Reductions (ReduceAdd, ReduceMax, …) may walk taps in what is
+// left, innermost first, with dst standing still; taps of a multiply-add, and those left over, are program loops, each
+// iteration of which costs slots (target: loopCycles) and an instruction's set-up. Neighbouring dimensions that walk
+// evenly over all operands count as one: a tile of one output row needs one loop for input channels and kernel rows.
 #pragma once
 
 #include "compiler/kernels/RoleBuilder.h"

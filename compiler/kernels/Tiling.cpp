@@ -15,7 +15,8 @@ int64_t inputLanes(const target::Target &target) { return std::max<int64_t>(1, i
 // A lane should carry no more than this many words per sample, where channel blocks can bring it down.
 constexpr int64_t kWordsPerLane = 1536;
 constexpr int64_t kMostBlocks = 8;
-// The blocks of all the tiles a receiver takes cross in its column, each with a colour: two thirds of the colours may go there.
+// And no receiver should have to let more than this many words pass for the part of a tile that it needs.
+constexpr int64_t kWordsPassing = 3072;
 
 int64_t numComponents(const KernelSpec &spec) {
   int64_t count = 0;
@@ -102,7 +103,7 @@ static int64_t rowsSkipped(const NetworkPlan &network, const StreamPlan &stream)
   return stream.consumers.empty() ? 0 : skipped;
 }
 
-absl::Status chooseTiles(const target::Target &target, NetworkPlan &network) {
+absl::Status chooseTiles(const target::Target &target, NetworkPlan &network, int64_t colourShare) {
   int64_t queues = int64_t(target.inputQueueWords.size());
   findLiveRows(network);
   // Kernels are in dataflow order, so a stream's consumers come after its producer: go backwards.
@@ -114,10 +115,10 @@ absl::Status chooseTiles(const target::Target &target, NetworkPlan &network) {
     const VariablePlan *variable = variableOf(network, stream);
     if (variable)
       layout.tileRows = variable->tileRows;
-    int64_t lanes = 1, lanesWorst = 0; // with one block
+    int64_t lanes = 1, lanesWorst = 0, mostPassing = 0; // with one block
     for (;; ++layout.tileRows) {
       lanes = 1;
-      lanesWorst = 0;
+      lanesWorst = mostPassing = 0;
       bool fits = true;
       for (int32_t consumer : stream.consumers) {
         const KernelSpec &spec = network.kernels[consumer].spec;
@@ -127,6 +128,7 @@ absl::Status chooseTiles(const target::Target &target, NetworkPlan &network) {
         lanesWorst = std::max(lanesWorst, touched * numComponents(spec));
         // Where a receiver would see many words pass, leave it queues for channel blocks.
         int64_t passing = needed * layout.plane.width * layout.plane.channels;
+        mostPassing = std::max(mostPassing, touched * layout.tileRows * layout.plane.width * layout.plane.channels);
         int64_t straddled = passing > 5 * kWordsPerLane && stream.outputs.empty() ? 2 : 1;
         fits &= touched * straddled * numComponents(spec) <= queues;
       }
@@ -135,16 +137,20 @@ absl::Status chooseTiles(const target::Target &target, NetworkPlan &network) {
     }
     layout.orderModulus = lanes;
     // Channel blocks divide the words of a lane where every receiver has the queues for it: its channels may straddle two blocks.
-    bool divisible = stream.producer >= 0 && !layout.silent && 2 * lanesWorst <= queues;
+    bool divisible = !layout.silent && 2 * lanesWorst <= queues && (!stream.input || stream.input->channelInner == 1);
     for (const StreamPlan::Host &host : stream.outputs)
       divisible &= host.channelInner == 1;
     if (lanesWorst > queues)
       return absl::ResourceExhaustedError(absl::StrCat("a receiver of ", stream.name, " takes ", lanesWorst,
                                                        " lanes, a core has ", queues, " input queues"));
     int64_t words = layout.plane.channels * layout.tileRows * layout.plane.width;
-    int64_t most = std::min({kMostBlocks, layout.plane.channels, target.usableColours() * 2 / 3 / std::max<int64_t>(1, lanesWorst)});
-    int64_t blocks = divisible ? std::clamp<int64_t>(words / kWordsPerLane, 1, std::max<int64_t>(1, most)) : 1;
-    layout.wantedBlocks = blocks;
+    // The blocks of all the tiles a receiver takes cross in its column, each with a colour, but each on a part of its
+    // height only: about half of them meet.
+    int64_t most = std::min({kMostBlocks, layout.plane.channels,
+                             target.usableColours() * 2 * colourShare / 3 / 100 / std::max<int64_t>(1, (lanesWorst + 1) / 2)});
+    layout.mostBlocks = divisible ? std::max<int64_t>(1, most) : 1;
+    layout.wantedBlocks =
+        std::clamp<int64_t>(std::max(words / kWordsPerLane, mostPassing / kWordsPassing), 1, layout.mostBlocks);
     return absl::OkStatus();
   };
   for (size_t k = network.kernels.size(); k-- > 0;)

@@ -54,9 +54,11 @@ static LogicalResult verifyLaneColours(Operation *op, DenseI32ArrayAttr colours)
 }
 
 LogicalResult MappingAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t slice, int64_t column,
-                                  ArrayRef<int64_t> fifo, bool streamed) {
+                                  ArrayRef<int64_t> fifo, bool streamed, int64_t bands) {
   if (slice < 1 || column < 1)
     return emitError() << "slice and column are at least 1 channel, got " << slice << " and " << column;
+  if (bands < 1 || bands > kMostUnits)
+    return emitError() << "bands are 1 to " << kMostUnits << ", got " << bands;
   for (int64_t samples : fifo)
     if (samples < 1)
       return emitError() << "a FIFO holds at least 1 sample, got " << samples;

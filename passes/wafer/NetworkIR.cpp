@@ -72,8 +72,8 @@ public:
       kernels::findLiveRows(network.plan);
       for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels)) {
         int64_t tiles = network.plan.streams[plan.spec.outStream].layout.numTiles();
-        if (plan.mapping.slices > network.plan.grid.groupRows(tiles))
-          return op.emitOpError("has ") << plan.mapping.slices << " channel slices for each of " << tiles << " tiles, more than the "
+        if (plan.mapping.bands * plan.mapping.slices > network.plan.grid.groupRows(tiles))
+          return op.emitOpError("has ") << plan.mapping.bands * plan.mapping.slices << " channel slices for each of " << tiles << " tiles, more than the "
                                         << rowsUsed.getInt() << " rows in use hold; use larger slices or tiles";
       }
       kernels::layOutLanes(network.plan);
@@ -286,6 +286,10 @@ private:
     m.channelsPerSlice = mapping.getSlice();
     m.channelsPerColumn = mapping.getColumn();
     m.columns = kernels::ceilDiv(plan.spec.out.channels, m.channelsPerColumn);
+    m.bands = contraction ? mapping.getBands() : 1;
+    m.columns = kernels::ceilDiv(m.columns, m.bands);
+    if (!contraction && mapping.getBands() > 1)
+      return op.emitOpError("has ") << mapping.getBands() << " bands; only contractions have more than one";
     if (!contraction) {
       if (m.columns > 1 && m.channelsPerColumn % m.channelsPerSlice != 0)
         return op.emitOpError("has columns of ") << m.channelsPerColumn << " channels, not whole slices of "
@@ -311,10 +315,11 @@ private:
       if (layout.blockBegin[block] % unit != 0)
         return op.emitOpError("has a channel block that begins at ") << layout.blockBegin[block]
                << ", not at a multiple of " << unit << " channels";
-    for (int64_t column = 1; !contraction && column < m.columns; ++column)
-      if (!llvm::is_contained(layout.blockBegin, column * m.channelsPerColumn))
-        return op.emitOpError("has no channel block that begins at ") << column * m.channelsPerColumn
-               << ", where a column does: each lane leaves from one column";
+    int64_t shares = contraction ? m.bands : m.columns, share = m.channelsPerColumn * (contraction ? m.columns : 1);
+    for (int64_t begin = share; begin < shares * share; begin += share)
+      if (!llvm::is_contained(layout.blockBegin, begin))
+        return op.emitOpError("has no channel block that begins at ") << begin << ", where a "
+               << (contraction ? "band" : "column") << " does: each lane leaves from one";
     plan.predictedIntervalCycles = op.getPredictedCycles().value_or(0);
     return success();
   }
@@ -371,7 +376,7 @@ void writeSizes(func::FuncOp func, NetworkIR &network) {
                 builder.getDenseI64ArrayAttr({bounds.sizing, bounds.multiplyAdds, bounds.io, bounds.largestKernel}));
   for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels)) {
     op.setMappingAttr(MappingAttr::get(op.getContext(), plan.mapping.channelsPerSlice, plan.mapping.channelsPerColumn,
-                                       plan.mapping.fifoSamples, plan.mapping.streamed));
+                                       plan.mapping.fifoSamples, plan.mapping.streamed, plan.mapping.bands));
     op.setPredictedCyclesAttr(builder.getI64IntegerAttr(plan.predictedIntervalCycles));
   }
   for (auto [op, stream] : llvm::zip(network.streamOps, network.plan.streams)) {
