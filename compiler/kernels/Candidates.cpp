@@ -47,7 +47,7 @@ std::vector<Shape> shapesOf(const target::Target &target, const NetworkPlan &net
   int64_t most = std::min(out.mostBlocks, channels); // every share's results leave on lanes of their own
   if (plan.spec.kind == KernelKind::Contraction) {
     int64_t rows = network.grid.groupRows(out.numTiles());
-    for (int64_t bands : {1, 2, 3, 4, 6, 8}) {
+    for (int64_t bands : {1, 2, 3, 4, 6}) {
       if (bands > most || bands > rows)
         break;
       int64_t lastColumns = -1;
@@ -94,6 +94,8 @@ void chooseSlices(const NetworkPlan &network, KernelPlan &plan, int64_t shares) 
     m.bands = shares;
     m.channelsPerSlice = ceilDiv(channels, std::max<int64_t>(1, rows / shares));
     m.slices = ceilDiv(channels, m.channelsPerSlice);
+    m.channelsPerColumn = 1; // until it is chosen
+    m.columns = ceilDiv(plan.spec.out.channels, shares);
     return;
   }
   m.channelsPerSlice = ceilDiv(channels, rows * shares);

@@ -2,27 +2,44 @@
 #include "compiler/kernels/ChannelBlocks.h"
 
 #include <cstdlib>
-#include <utility>
+#include <tuple>
 
 namespace wsc::kernels {
 
-int64_t slicesCut(const NetworkPlan &network, int32_t streamIndex, int64_t channel) {
-  int64_t cut = 0;
+// Calls `visit` with each receiver's mapping and the boundary's place in it, and adds up what it returns.
+template <typename Visit>
+static int64_t overReceivers(const NetworkPlan &network, int32_t streamIndex, int64_t channel, Visit visit) {
+  int64_t sum = 0;
   for (int32_t consumer : network.streams[streamIndex].consumers) {
     const KernelPlan &plan = network.kernels[consumer];
-    const Mapping &m = plan.mapping;
     for (const KernelInput &input : plan.spec.inputs) {
       int64_t offset = 0;
       for (int32_t stream : input.streams) {
-        int64_t at = offset + channel;
-        if (plan.spec.kind != KernelKind::Contraction && m.columns > 1)
-          at %= m.channelsPerColumn;
-        cut += stream == streamIndex && at % m.channelsPerSlice != 0;
+        if (stream == streamIndex)
+          sum += visit(plan, offset + channel);
         offset += network.streams[stream].layout.plane.channels;
       }
     }
   }
-  return cut;
+  return sum;
+}
+
+static bool hasColumns(const KernelPlan &plan) {
+  return plan.spec.kind != KernelKind::Contraction && plan.mapping.columns > 1;
+}
+
+int64_t slicesCut(const NetworkPlan &network, int32_t streamIndex, int64_t channel) {
+  return overReceivers(network, streamIndex, channel, [](const KernelPlan &plan, int64_t at) {
+    const Mapping &m = plan.mapping;
+    return (hasColumns(plan) ? at % m.channelsPerColumn : at) % m.channelsPerSlice != 0;
+  });
+}
+
+// Receivers of several columns that a boundary at `channel` is none of: the lane has teeth in two columns.
+static int64_t columnsCut(const NetworkPlan &network, int32_t streamIndex, int64_t channel) {
+  return overReceivers(network, streamIndex, channel, [](const KernelPlan &plan, int64_t at) {
+    return hasColumns(plan) && at % plan.mapping.channelsPerColumn != 0;
+  });
 }
 
 // Appends the boundaries that cut units [begin, end) of `unit` channels each into `blocks` parts, their end included.
@@ -32,8 +49,11 @@ static void appendBlocks(NetworkPlan &network, int32_t stream, int64_t unit, int
   int64_t units = end - begin, last = begin;
   blocks = std::clamp<int64_t>(blocks, 1, units);
   for (int64_t block = 1; block < blocks; ++block) {
-    int64_t ideal = begin + block * units / blocks, best = ideal, reach = units / (4 * blocks);
-    auto rank = [&](int64_t at) { return std::pair(slicesCut(network, stream, at * unit), std::abs(at - ideal)); };
+    int64_t ideal = begin + block * units / blocks, best = ideal, reach = units / (3 * blocks);
+    auto rank = [&](int64_t at) {
+      return std::tuple(slicesCut(network, stream, at * unit), columnsCut(network, stream, at * unit),
+                        std::abs(at - ideal));
+    };
     for (int64_t at = std::max(ideal - reach, last + 1); at <= std::min(ideal + reach, end - 1); ++at)
       if (rank(at) < rank(best))
         best = at;
@@ -55,7 +75,7 @@ void chooseBlocks(NetworkPlan &network, const KernelPlan &plan) {
   int64_t shares = ceilDiv(units, perShare);
   for (int64_t share = 0; share < shares; ++share)
     appendBlocks(network, stream, unit, share * perShare, std::min(units, (share + 1) * perShare),
-                 ceilDiv(layout.wantedBlocks, shares));
+                 std::min(ceilDiv(layout.wantedBlocks, shares), m.slices)); // lanes leave on rows of their own
 }
 
 void chooseNominalBlocks(NetworkPlan &network, int32_t streamIndex) {

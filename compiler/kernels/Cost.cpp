@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/kernels/Cost.h"
 
+#include "compiler/kernels/Send.h"
+
 #include "absl/strings/str_cat.h"
 
+#include <map>
 #include <set>
 
 namespace wsc::kernels {
@@ -30,6 +33,38 @@ static std::set<int64_t> tellingSlices(const NetworkPlan &network, const KernelP
   return slices;
 }
 
+// Equal for compute cores of a contraction whose programs cost the same; different for all others.
+static std::vector<int64_t> signature(const KernelRow &row, const RowPart &part) {
+  if (part.kind == RowPart::Kind::Feeder)
+    return {int64_t(part.kind), row.group, row.slice}; // all bands take in the same
+  if (part.kind == RowPart::Kind::Column)
+    return {int64_t(part.kind), row.group, row.slice, part.share};
+  std::vector<int64_t> key{int64_t(part.kind), row.group, part.channels, part.first, part.atBlockEdge, part.aloneInBlock,
+                           part.kind == RowPart::Kind::End ? row.slice : 0, row.needed[0].channels()};
+  for (const ComponentParts &component : row.components)
+    key.push_back(int64_t(component.parts.size()));
+  return key;
+}
+
+// Words that leave on one row, at most, while all groups send: receivers take lanes in the order of tile modulo
+// `orderModulus`, so a row's lanes are drained in one of so many turns.
+static int64_t rowWords(const NetworkPlan &network, const KernelPlan &plan) {
+  const StreamLayout &out = network.streams[plan.spec.outStream].layout;
+  std::map<int64_t, int64_t> ofRow;
+  int64_t most = 0;
+  for (int64_t block = 0; !out.silent && block < out.numBlocks(); ++block) {
+    int64_t row = 0;
+    if (plan.spec.kind == KernelKind::Contraction) {
+      BlockSite site = blockSite(plan, out, block);
+      row = site.band * plan.mapping.slices + site.slice;
+    } else {
+      row = columnSender(plan, out, out.blockBegin[block]).lastSlice;
+    }
+    most = std::max(most, ofRow[row] += out.laneWords(0, block));
+  }
+  return most * out.orderModulus;
+}
+
 absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const NetworkPlan &network, int32_t index) {
   const KernelPlan &plan = network.kernels[index];
   KernelRows rows(target, network, index);
@@ -37,11 +72,15 @@ absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const Networ
   int64_t ingest = 0, compute = 0;
   std::set<int64_t> groups{0, rows.numGroups() / 2, rows.numGroups() - 1};
   std::set<int64_t> slices = tellingSlices(network, plan, rows);
+  std::set<std::vector<int64_t>> seen;
   for (int64_t group : groups)
     for (int64_t slice : slices) {
       SectionTable sections;
       for (const RowPart &part : rows.parts(slice)) {
-        auto made = rows.role(rows.row(group, slice, part.share), part, sections);
+        KernelRow row = rows.row(group, slice, part.share);
+        if (!seen.insert(signature(row, part)).second)
+          continue;
+        auto made = rows.role(row, part, sections);
         if (!made.ok())
           return made.status();
         const format::Role &role = *made;
@@ -61,10 +100,7 @@ absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const Networ
                                                            " threads, a core has ", 1 + target.backgroundOperations));
       }
     }
-  const StreamLayout &out = network.streams[plan.spec.outStream].layout;
-  int64_t laneWords = 0;
-  for (int64_t block = 0; !out.silent && block < out.numBlocks(); ++block)
-    laneWords = std::max(laneWords, out.laneWords(0, block));
+  int64_t laneWords = rowWords(network, plan);
   cost.intervalCycles = std::max(cost.intervalCycles, laneWords);
   cost.latencyCycles = ingest + compute + laneWords + plan.mapping.slices * (2 * target.rampLatencyCycles + target.hopLatencyCycles + 1);
   return cost;

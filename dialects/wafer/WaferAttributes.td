@@ -22,7 +22,7 @@ def Wafer_MappingAttr : Wafer_Attr<"Mapping", "mapping"> {
   }];
   let parameters = (ins "int64_t":$slice, "int64_t":$column, ArrayRefParameter<"int64_t">:$fifo,
                         DefaultValuedParameter<"bool", "false">:$streamed, DefaultValuedParameter<"int64_t", "1">:$bands);
-  let assemblyFormat = "`<` `slice` `=` $slice `,` `column` `=` $column `,` `fifo` `=` custom<Numbers>($fifo) (`,` `streamed` `=` $streamed^)? (`,` `bands` `=` $bands^)? `>`";
+  let assemblyFormat = "`<` `slice` `=` $slice `,` `column` `=` $column `,` (`bands` `=` $bands^ `,`)? `fifo` `=` custom<Numbers>($fifo) (`,` `streamed` `=` $streamed^)? `>`";
 }
 
 def Wafer_RectAttr : Wafer_Attr<"Rect", "rect"> {
