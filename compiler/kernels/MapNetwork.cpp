@@ -4,6 +4,7 @@
 #include "compiler/kernels/Candidates.h"
 #include "compiler/kernels/ChannelBlocks.h"
 #include "compiler/kernels/FifoDepths.h"
+#include "compiler/kernels/Repair.h"
 #include "compiler/kernels/Routes.h"
 #include "compiler/kernels/StateLayout.h"
 #include "compiler/kernels/Tiling.h"
@@ -197,14 +198,12 @@ static absl::StatusOr<SizingReport> sizeWith(const target::Target &target, Netwo
     if (auto status = shareColumns(problem, *solution); !status.ok())
       return status;
   } else {
+    applySolution(network, problem, *solution);
+    repair(target, network, problem, stats.lowerBound, *solution);
     alignColumns(problem, aligned, *solution);
     spendColumns(problem, aligned, *solution);
   }
-  for (size_t k = network.kernels.size(); k-- > 0;) // receivers first: their slices tell where blocks may end
-    applyCandidate(network, int32_t(k), problem.kernels[k].candidates[solution->candidateOf[k]]);
-  for (size_t stream = 0; stream < network.streams.size(); ++stream)
-    if (network.streams[stream].producer < 0)
-      chooseNominalBlocks(network, int32_t(stream));
+  applySolution(network, problem, *solution);
   report.columns = stats.columns;
   report.bottleneckKernel = stats.slowestKernel;
   network.bounds = boundsOf(target, network, problem, stats.lowerBound);

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/kernels/Repair.h"
+
+#include "compiler/kernels/Candidates.h"
+#include "compiler/kernels/ChannelBlocks.h"
+#include "compiler/kernels/Cost.h"
+#include "compiler/kernels/LinkLoads.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace wsc::kernels {
+
+namespace {
+
+// Candidates tried for a kernel at most, narrowest first.
+constexpr int kMostTries = 12;
+
+// Gives kernel `index` a candidate's mapping and lets the kernels before it cut their channels to it.
+void apply(NetworkPlan &network, int32_t index, const solver::sizing::Candidate &candidate) {
+  applyCandidate(network, index, candidate);
+  layOutLanes(network, network.kernels[index].spec.outStream);
+  for (const KernelInput &input : network.kernels[index].spec.inputs)
+    for (int32_t stream : input.streams) {
+      if (int32_t producer = network.streams[stream].producer; producer >= 0)
+        chooseBlocks(network, network.kernels[producer]);
+      else
+        chooseNominalBlocks(network, stream);
+      layOutLanes(network, stream);
+    }
+}
+
+} // namespace
+
+void applySolution(NetworkPlan &network, const solver::sizing::Problem &problem,
+                   const solver::sizing::Solution &solution) {
+  for (size_t k = network.kernels.size(); k-- > 0;) // receivers first: their slices tell where blocks may end
+    applyCandidate(network, int32_t(k), problem.kernels[k].candidates[solution.candidateOf[k]]);
+  for (size_t stream = 0; stream < network.streams.size(); ++stream)
+    if (network.streams[stream].producer < 0)
+      chooseNominalBlocks(network, int32_t(stream));
+  layOutLanes(network);
+}
+
+int64_t intervalAmongNeighbours(const target::Target &target, const NetworkPlan &network, int32_t index) {
+  auto cost = kernelCost(target, network, index);
+  if (!cost.ok())
+    return std::numeric_limits<int64_t>::max();
+  return std::max(cost->intervalCycles, toothWords(network, KernelRows(target, network, index)));
+}
+
+void repair(const target::Target &target, NetworkPlan &network, const solver::sizing::Problem &problem,
+            int64_t limitCycles, solver::sizing::Solution &solution) {
+  int64_t left = problem.columnLimit;
+  for (size_t k = 0; k < problem.kernels.size(); ++k)
+    left -= problem.kernels[k].candidates[solution.candidateOf[k]].columns;
+  for (size_t k = 0; k < problem.kernels.size(); ++k) {
+    const auto &candidates = problem.kernels[k].candidates;
+    int32_t now = solution.candidateOf[k], best = now;
+    int64_t least = intervalAmongNeighbours(target, network, int32_t(k));
+    if (least <= limitCycles)
+      continue;
+    std::vector<int32_t> order;
+    for (size_t c = 0; c < candidates.size(); ++c)
+      if (int32_t(c) != now && candidates[c].intervalCycles <= limitCycles &&
+          candidates[c].columns <= candidates[now].columns + left)
+        order.push_back(int32_t(c));
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int32_t a, int32_t b) { return candidates[a].columns < candidates[b].columns; });
+    for (size_t i = 0; i < order.size() && i < kMostTries && least > limitCycles; ++i) {
+      apply(network, int32_t(k), candidates[order[i]]);
+      if (int64_t interval = intervalAmongNeighbours(target, network, int32_t(k)); interval < least) {
+        least = interval;
+        best = order[i];
+      }
+    }
+    apply(network, int32_t(k), candidates[best]);
+    left -= candidates[best].columns - candidates[now].columns;
+    solution.candidateOf[k] = best;
+  }
+}
+
+} // namespace wsc::kernels
