@@ -43,6 +43,7 @@ public:
   int32_t numTypes() const { return int32_t(types.size()); }
   // -1 for input and output.
   int32_t typeOf(int32_t kernel) const { return typeOfKernel[kernel]; }
+  int64_t kernelsOf(int32_t type) const { return kernelsOfType[type]; }
   // Times of all kernels are multiples of 1 / ticksPerUnit where the strides allow it, else rounded up to one.
   int64_t ticksPerUnit() const { return perUnit; }
   // The least time that no kernel needs more of, whatever its arguments.
