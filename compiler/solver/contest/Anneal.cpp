@@ -61,8 +61,9 @@ public:
       }
       if (!propose())
         continue;
-      const Evaluation next = evaluate();
-      if (next.cost <= now.cost - temperature * std::log(random.unit())) {
+      const double most = now.cost - temperature * std::log(random.unit());
+      const Evaluation next = evaluate(most);
+      if (next.cost <= most) {
         tree.keep();
         now = next;
         if (now.fits)
@@ -76,13 +77,14 @@ public:
   }
 
 private:
-  Evaluation evaluate() {
+  // Exact if the cost is at most `most`.
+  Evaluation evaluate(double most = std::numeric_limits<double>::max()) {
     const int32_t overflow = tree.overflow();
-    if (overflow >= 2 * kNoExtent)
+    const double withoutWires = timeCost + std::max(0, overflow) * overflowPrice;
+    if (overflow >= 2 * kNoExtent || withoutWires > most)
       return {std::numeric_limits<double>::max(), false};
     tree.realise(rectangles);
-    return {instance.timeCost(rung) + instance.wireCost(rectangles) + std::max(0, overflow) * overflowPrice,
-            overflow <= 0};
+    return {withoutWires + instance.wireCost(rectangles), overflow <= 0};
   }
 
   void note() {
@@ -93,7 +95,10 @@ private:
   // A line search over the ladder, overflow at its full price.
   void chooseTarget() {
     const int32_t last = instance.ladder.size() - 1;
-    auto price = [&] { overflowPrice = kOverflowWeight * (instance.timeCost(rung) + 1) / side; };
+    auto price = [&] {
+      timeCost = instance.timeCost(rung);
+      overflowPrice = kOverflowWeight * (timeCost + 1) / side;
+    };
     price();
     now = evaluate();
     note();
@@ -117,7 +122,10 @@ private:
       attempt(rung - step);
       attempt(rung + step);
     }
-    tree.setOutlines(instance.outlines(rung));
+    if (schedule.freeTarget) {
+      tree.setOutlines(instance.outlines(rung));
+      timeCost = instance.timeCost(rung);
+    }
   }
 
   int32_t anyNode() { return random.below(int32_t(tree.nodes().size())); }
@@ -167,7 +175,7 @@ private:
   Evaluation now;
   Floorplan best;
   const double side;
-  double temperature = 0, overflowPrice = 0;
+  double timeCost = 0, temperature = 0, overflowPrice = 0;
 };
 
 } // namespace

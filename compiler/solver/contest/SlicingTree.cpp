@@ -90,27 +90,39 @@ const int16_t *SlicingTree::outlineOf(int32_t node, Cut cut) const {
   return tree[node].cut == cut ? buffer.along.data() : buffer.across.data();
 }
 
-void SlicingTree::recompute(int32_t node) {
+bool SlicingTree::recompute(int32_t node) {
   if (isLeaf(node))
-    return;
+    return true;
   const TreeNode &at = tree[node];
   const int16_t *a = outline(at.first, at.cut), *b = outline(at.second, at.cut);
+  const Buffer &old = buffers[2 * node + current[node]];
+  Buffer &buffer = buffers[2 * node + (current[node] ^ 1)];
+  add(a, b, buffer.along.data(), size);
+  // The same sum of other parts: a node that did not turn keeps its old outlines, and those above theirs.
+  if (old.cut == at.cut && old.along == buffer.along)
+    return false;
+  buffer.hasAcross = false;
+  buffer.cut = at.cut;
   current[node] ^= 1;
   flipped.push_back(node);
-  Buffer &buffer = buffers[2 * node + current[node]];
-  buffer.hasAcross = false;
-  add(a, b, buffer.along.data(), size);
+  return true;
 }
 
-// From both nodes up to the root, children before parents.
-void SlicingTree::recomputePaths(int32_t a, int32_t b) {
+// From both nodes up to the root, children before parents, as far as outlines change. `isNewThere`: a came to its place
+// in this move, so what is above it changes even if a itself did not.
+void SlicingTree::recomputePaths(int32_t a, int32_t b, bool isNewThere) {
   ++walk;
   for (int32_t node = a; node >= 0; node = tree[node].parent)
     stamp[node] = walk;
-  for (int32_t node = b; node >= 0 && stamp[node] != walk; node = tree[node].parent)
-    recompute(node);
-  for (int32_t node = a; node >= 0; node = tree[node].parent)
-    recompute(node);
+  int32_t meeting = b; // of the paths, if anything changes there from b's side
+  while (meeting >= 0 && stamp[meeting] != walk)
+    meeting = recompute(meeting) ? tree[meeting].parent : -1;
+  for (int32_t node = a; node >= 0;) {
+    const int32_t pending = meeting;
+    if (node == meeting)
+      meeting = -1;
+    node = recompute(node) || (isNewThere && node == a) ? tree[node].parent : node == pending ? -1 : pending;
+  }
 }
 
 int32_t SlicingTree::overflow() const {
@@ -166,12 +178,14 @@ bool SlicingTree::swapSubtrees(int32_t a, int32_t b) {
   const int32_t parentA = tree[a].parent, parentB = tree[b].parent;
   if (a == b || parentA == parentB || parentA < 0 || parentB < 0 || isBelow(a, b) || isBelow(b, a))
     return false;
+  const bool isSame = isLeaf(a) && isLeaf(b) && outlines[a] == outlines[b];
   for (int32_t node : {a, b, parentA, parentB})
     change(node);
   (tree[parentA].first == a ? tree[parentA].first : tree[parentA].second) = b;
   (tree[parentB].first == b ? tree[parentB].first : tree[parentB].second) = a;
   std::swap(tree[a].parent, tree[b].parent);
-  recomputePaths(parentA, parentB);
+  if (!isSame)
+    recomputePaths(parentA, parentB, false);
   return true;
 }
 
@@ -202,7 +216,7 @@ bool SlicingTree::graft(int32_t node, int32_t target, Cut cut, bool nodeFirst) {
   }
   tree[carrier] = {newAbove, nodeFirst ? node : target, nodeFirst ? target : node, cut};
   tree[target].parent = carrier;
-  recomputePaths(carrier, above);
+  recomputePaths(carrier, above, true);
   return true;
 }
 
@@ -211,7 +225,7 @@ bool SlicingTree::toggle(int32_t node) {
     return false;
   change(node);
   tree[node].cut = other(tree[node].cut);
-  recomputePaths(node, -1);
+  recomputePaths(node, -1, false);
   return true;
 }
 

@@ -69,11 +69,13 @@ private:
   struct Buffer {
     std::vector<int16_t> along, across;
     bool hasAcross = false;
+    Cut cut = Cut::Stack; // that `along` is for
   };
   void change(int32_t node);
-  void recompute(int32_t node);
+  // False: its outlines are as before.
+  bool recompute(int32_t node);
   void recomputeAll();
-  void recomputePaths(int32_t a, int32_t b);
+  void recomputePaths(int32_t a, int32_t b, bool isNewThere);
   // Least extent in the direction in which `cut` adds up, for each extent that is shared.
   const int16_t *outline(int32_t node, Cut cut);
   const int16_t *outlineOf(int32_t node, Cut cut) const;

@@ -20,6 +20,7 @@ namespace {
 
 constexpr int32_t kStepsPerGeneration = 8, kPopulation = 8, kMostOfOneTime = 3;
 constexpr int64_t kMovesPerLeaf = 10000;
+constexpr int32_t kLeastLeaves = 32; // that moves are counted for
 
 struct Job {
   Floorplan start;
@@ -146,7 +147,7 @@ private:
   Schedule schedule(bool freeTarget, double heat) {
     Schedule result;
     result.seed = random();
-    result.moves = kMovesPerLeaf * std::max(8, instance.numLeaves());
+    result.moves = kMovesPerLeaf * std::max(kLeastLeaves, instance.numLeaves());
     result.freeTarget = freeTarget;
     result.hot = heat * (freeTarget ? timeScale : wireScale);
     result.cold = 0.06 * wireScale;
