@@ -13,7 +13,7 @@ constexpr int32_t kDefaultSteps = 64;
 
 struct SolveOptions {
   uint64_t seed = 1;
-  int32_t threads = 1;
+  int32_t threads = 2;
   int32_t steps = kDefaultSteps; // annealing runs at most
   double seconds = 60;           // wall clock at most
   // The cost is minimised over placements whose time term exceeds its lower bound by no more than this share, if there
