@@ -17,6 +17,8 @@ constexpr int32_t kLongestStep = 32; // of the line search, rungs
 // A row that does not fit costs as much as this multiple of what its share of the area adds to the time. Areas shrink
 // about as times grow, so 1 would be fair; a floorplan that cannot be had is worth less.
 constexpr double kOverflowWeight = 6;
+// More than any cost.
+constexpr double kImpossible = 1e30;
 
 // splitmix64
 class Random {
@@ -81,7 +83,9 @@ private:
   Evaluation evaluate(double most = std::numeric_limits<double>::max()) {
     const int32_t overflow = tree.overflow();
     const double withoutWires = timeCost + std::max(0, overflow) * overflowPrice;
-    if (overflow >= 2 * kNoExtent || withoutWires > most)
+    if (overflow >= 2 * kNoExtent) // the later the target, the sooner it fits
+      return {kImpossible * (1 - 1e-6 * rung), false};
+    if (withoutWires > most)
       return {std::numeric_limits<double>::max(), false};
     tree.realise(rectangles);
     return {withoutWires + instance.wireCost(rectangles), overflow <= 0};
@@ -92,18 +96,19 @@ private:
       best = {tree.nodes(), rung, now.cost, now.fits};
   }
 
-  // A line search over the ladder, overflow at its full price.
+  // A line search over the ladder, overflow at its full price; where nothing fits at all, for any schedule.
   void chooseTarget() {
     const int32_t last = instance.ladder.size() - 1;
     auto price = [&] {
       timeCost = instance.timeCost(rung);
-      overflowPrice = kOverflowWeight * (timeCost + 1) / side;
+      overflowPrice = kOverflowWeight * schedule.pressure * (timeCost + 1) / side;
     };
     price();
     now = evaluate();
     note();
     auto attempt = [&](int32_t candidate) {
-      candidate = std::clamp(candidate, 0, last);
+      // The first rung at which everything is as there, so that the one before it differs.
+      candidate = instance.ladder.atLeast(instance.ladder.rung(std::clamp(candidate, 0, last)).ticks);
       if (candidate == rung)
         return;
       const int32_t before = rung;
@@ -118,11 +123,13 @@ private:
         rung = before;
       }
     };
-    for (int32_t step = schedule.freeTarget ? kLongestStep : 0; step > 0; step /= 2) {
+    const bool mayMove = schedule.freeTarget || tree.overflow() >= 2 * kNoExtent;
+    const int32_t longest = schedule.pressure > 1 ? std::max(kLongestStep, last / 2) : kLongestStep;
+    for (int32_t step = mayMove ? longest : 0; step > 0; step /= 2) {
       attempt(rung - step);
       attempt(rung + step);
     }
-    if (schedule.freeTarget) {
+    if (mayMove) {
       tree.setOutlines(instance.outlines(rung));
       timeCost = instance.timeCost(rung);
     }

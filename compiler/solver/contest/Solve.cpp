@@ -18,9 +18,7 @@ namespace wsc::solver::contest {
 
 namespace {
 
-constexpr int32_t kStepsPerGeneration = 8, kPopulation = 8, kMostOfOneTime = 3;
-constexpr int64_t kMovesPerLeaf = 10000;
-constexpr int32_t kLeastLeaves = 32; // that moves are counted for
+constexpr int32_t kStepsPerGeneration = 8, kRescueGenerations = 3, kPopulation = 8, kMostOfOneTime = 3;
 
 struct Job {
   Floorplan start;
@@ -33,9 +31,9 @@ public:
       : instance(instance), options(options), state(options.seed * 0x9E3779B97F4A7C15u + 1) {
     const Problem &problem = instance.problem;
     const double time = instance.timeCost(0);
-    wireScale = 0.08 * double(problem.wireWeight) * double(problem.width + problem.height);
-    timeScale = std::max(wireScale, 0.003 * time + 1e-6);
-    wireScale = std::max(wireScale, 1e-4 * time + 1e-6);
+    const double wires = double(problem.wireWeight) * double(problem.width + problem.height);
+    wireScale = std::max({0.04 * wires, std::min(0.127 * wires, 0.005 * time), 1e-4 * time + 1e-6});
+    timeScale = std::max(wireScale, 0.005 * time);
     // Fixed targets worth trying: where areas leave some room, and only if areas shrink since the one before.
     const double grid = double(problem.width * problem.height);
     double last = 0.985 * grid;
@@ -64,11 +62,16 @@ public:
       }
     });
     int32_t steps = 0;
-    while (steps < options.steps && !stop.load()) {
-      const int32_t count = std::min(kStepsPerGeneration, options.steps - steps);
+    auto fits = [&] { return !population.empty() && population.front().fits; };
+    const int32_t most = options.steps + kRescueGenerations * kStepsPerGeneration;
+    while (steps < (fits() ? options.steps : most) && !stop.load()) {
+      const bool isRescue = steps >= options.steps;
+      const int32_t count = isRescue ? kStepsPerGeneration : std::min(kStepsPerGeneration, options.steps - steps);
+      // Kernels large for their grid: fitting at all may take far more time than the bound.
+      pressure *= isRescue ? 100 : 1;
       std::vector<Job> jobs;
       for (int32_t i = 0; i < kStepsPerGeneration; ++i)
-        jobs.push_back(steps == 0 ? freshJob(i) : laterJob(i));
+        jobs.push_back(fits() ? laterJob(i) : freshJob(i));
       std::vector<Floorplan> results(static_cast<size_t>(count));
       std::vector<char> done(size_t(count), 0);
       std::atomic<int32_t> next{0};
@@ -147,14 +150,18 @@ private:
   Schedule schedule(bool freeTarget, double heat) {
     Schedule result;
     result.seed = random();
-    result.moves = kMovesPerLeaf * std::max(kLeastLeaves, instance.numLeaves());
+    // Few kernels need more moves each: trees of 16 are small enough to try for the best.
+    const int64_t n = instance.numLeaves();
+    result.moves = options.movesPerKernel * std::max(n, std::min<int64_t>(32, n * n / 8));
     result.freeTarget = freeTarget;
     result.hot = heat * (freeTarget ? timeScale : wireScale);
-    result.cold = 0.06 * wireScale;
+    result.cold = 0.04 * wireScale;
+    result.pressure = pressure;
     result.overflowPrice =
-        freeTarget ? 1.5 * (instance.timeCost(0) + 1) /
+        pressure *
+        (freeTarget ? 1.5 * (instance.timeCost(0) + 1) /
                          double(std::min(instance.problem.width, instance.problem.height))
-                   : 0.5 * wireScale;
+                   : 0.5 * wireScale);
     return result;
   }
 
@@ -212,6 +219,7 @@ private:
   const Instance &instance;
   const SolveOptions &options;
   uint64_t state;
+  double pressure = 1; // see Schedule
   double timeScale = 0, wireScale = 0; // temperatures
   std::vector<int32_t> levels;         // rungs
   std::vector<Floorplan> population;   // best first

@@ -9,13 +9,14 @@
 namespace wsc::solver::contest {
 
 // Annealing runs of a solve by default.
-constexpr int32_t kDefaultSteps = 64;
+constexpr int32_t kDefaultSteps = 32;
 
 struct SolveOptions {
   uint64_t seed = 1;
   int32_t threads = 2;
-  int32_t steps = kDefaultSteps; // annealing runs at most
-  double seconds = 60;           // wall clock at most
+  int32_t steps = kDefaultSteps; // annealing runs at most; a few more where nothing fits by then
+  int64_t movesPerKernel = 25000; // of a run
+  double seconds = 60;            // wall clock at most
   // The cost is minimised over placements whose time term exceeds its lower bound by no more than this share, if there
   // are any: the time term is the network's interval, wires only shorten its latency. Where a single kernel sets the
   // bound, not area, the time stays at the bound. Negative: no limit, the least cost wherever it is.
