@@ -178,11 +178,10 @@ absl::StatusOr<std::string> contestReport(const contest::Problem &problem, const
       absl::StrAppendFormat(&text, "%s-ratio %.4f\n", name, value / bound);
     return text;
   };
-  std::string report =
-      absl::StrFormat("kernels %d\nbox %dx%d\nmemory %.3f\n", score.placed, score.boundingWidth, score.boundingHeight,
-                      score.memory.value()) +
-      bounded("time", score.time.value(), bound->value()) +
-      absl::StrFormat("wire %.12g\n", double(score.doubleWire) / 2);
+  std::string report = absl::StrFormat("kernels %d\nbox %dx%d\nmemory %.3f\n", score.placed, score.boundingWidth,
+                                       score.boundingHeight, score.memory.value()) +
+                       bounded("time", score.time.value(), bound->value()) +
+                       absl::StrFormat("wire %.12g\n", double(score.doubleWire) / 2);
   // Wires may in principle be as short as nothing.
   report += score.cost ? bounded("cost", *score.cost, double(problem.timeWeight) * bound->value())
                        : std::string("cost none: the formula of the adapters (wadapter > 0) is not public\n");

@@ -24,8 +24,8 @@ absl::StatusOr<Result> solveText(const std::string &problem, const std::string &
 // the solution is refused, with the reason.
 absl::StatusOr<Result> checkText(const std::string &problem, const std::string &solution);
 
-// The same for placement problems and placements of the ISPD 2020 contest (.kgraph and .paint files). The report has the
-// time term and the cost, each with its lower bound and the ratio to it.
+// The same for placement problems and placements of the ISPD 2020 contest (.kgraph and .paint files). The report has
+// the time term and the cost, each with its lower bound and the ratio to it.
 absl::StatusOr<Result> checkContest(const std::string &kgraph, const std::string &paint);
 absl::StatusOr<Result> solveContest(const std::string &kgraph, const solver::contest::SolveOptions &options);
 

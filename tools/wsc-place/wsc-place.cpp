@@ -36,9 +36,7 @@ int main(int argc, char **argv) {
   std::string problemPath, solutionPath, outputPath, algorithm;
   bool check = false;
   wsc::solver::contest::SolveOptions options;
-  app.add_option("PROBLEM", problemPath,
-                 "text problem (first line 'wsc-problem KIND 1') or .kgraph file")
-      ->required();
+  app.add_option("PROBLEM", problemPath, "text problem (first line 'wsc-problem KIND 1') or .kgraph file")->required();
   auto *solutionOption = app.add_option("SOLUTION", solutionPath, "with --check: the solution");
   auto *checkOption = app.add_flag("--check", check, "verify and evaluate SOLUTION instead of solving");
   app.add_option("-o,--output", outputPath, "file of the solution found (default: standard output)")

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Along one axis the wire length is an L♮-convex function of the coordinates, constraints x_b >= x_a + width_a included:
-// a point is optimal if no set of rectangles shortens the wires by moving one tile together, either way (Murota,
-// "Discrete Convex Analysis", 2003). The best set is a minimum cut: what is shoved moves along, and a wire costs or
-// saves where just one end moves. The axes take turns until neither improves.
+// Along one axis the wire length is an L♮-convex function of the coordinates, constraints x_b >= x_a + width_a
+// included: a point is optimal if no set of rectangles shortens the wires by moving one tile together, either way
+// (Murota, "Discrete Convex Analysis", 2003). The best set is a minimum cut: what is shoved moves along, and a wire
+// costs or saves where just one end moves. The axes take turns until neither improves.
 #include "compiler/solver/contest/Compact.h"
 
 #include <algorithm>
@@ -167,8 +167,8 @@ int64_t doubleWireLength(const std::vector<Rectangle> &rectangles, const std::ve
   int64_t sum = 0;
   for (const Wire &wire : wires) {
     const Rectangle &a = rectangles[wire.a], &b = rectangles[wire.b];
-    sum += int64_t(wire.count) * (std::abs(2 * (a.x - b.x) + a.width - b.width) +
-                                  std::abs(2 * (a.y - b.y) + a.height - b.height));
+    sum += int64_t(wire.count) *
+           (std::abs(2 * (a.x - b.x) + a.width - b.width) + std::abs(2 * (a.y - b.y) + a.height - b.height));
   }
   return sum;
 }

@@ -100,7 +100,7 @@ Instance::Instance(const Problem &problem, const ShapeTable &table, double timeS
 
 double Instance::timeCost(int32_t rung) const {
   const int64_t ticks = ladder.rung(rung).ticks;
-  return double(problem.timeWeight) * (double(ticks) + 10 * double(std::max<int64_t>(0, ticks - capTicks))) /
+  return double(problem.timeWeight) * (double(ticks) + kOverCap * double(std::max<int64_t>(0, ticks - capTicks))) /
          double(table.ticksPerUnit());
 }
 

@@ -37,11 +37,14 @@ private:
   mutable std::mutex mutex;
 };
 
+// Price of time beyond the slack that is allowed: only taken where nothing else fits.
+constexpr double kOverCap = 20;
+
 struct Instance {
   // `timeSlack`: see SolveOptions.
   Instance(const Problem &problem, const ShapeTable &table, double timeSlack);
 
-  // Weighted time of a rung; above capTicks, tenfold what exceeds it is added.
+  // Weighted time of a rung; what exceeds capTicks counts kOverCap times more.
   double timeCost(int32_t rung) const;
   // Weighted length of the wires.
   double wireCost(const std::vector<Rectangle> &rectangles) const {

@@ -34,10 +34,8 @@ void ShapeTable::enumerate(const Type &type, int64_t ticks, int64_t mostHeight, 
       // Passes ⌈C/c⌉⌈K/k⌉ that the target leaves each convolution.
       for (size_t i = 0; i < n; ++i) {
         const Convolution &conv = convolutions[i];
-        quota[i] =
-            int64_t(std::min<__int128>(__int128(ticks) * conv.T * conv.T /
-                                           (__int128(perUnit) * conv.R * conv.S * split.tiles[i]),
-                                       kMostTicks));
+        quota[i] = int64_t(std::min<__int128>(
+            __int128(ticks) * conv.T * conv.T / (__int128(perUnit) * conv.R * conv.S * split.tiles[i]), kMostTicks));
         possible = possible && quota[i] >= 1;
       }
       for (int64_t c = 1; possible && p * (c + 1) <= mostHeight; ++c) {
@@ -80,8 +78,8 @@ absl::StatusOr<ShapeTable> ShapeTable::create(const Problem &problem) {
   table.side = std::max(problem.width, problem.height);
   table.memoryLimit = problem.memoryLimit;
   if (problem.width < 1 || problem.height < 1 || table.side > kMostSide)
-    return absl::InvalidArgumentError(absl::StrCat("grid of ", problem.width, "x", problem.height,
-                                                   ": the solver takes sides of 1 to ", kMostSide));
+    return absl::InvalidArgumentError(
+        absl::StrCat("grid of ", problem.width, "x", problem.height, ": the solver takes sides of 1 to ", kMostSide));
   if (problem.memoryLimit < 1)
     return absl::InvalidArgumentError(absl::StrCat("memlimit is ", problem.memoryLimit, ", must be at least 1"));
   std::map<std::pair<Kind, std::vector<int64_t>>, int32_t> known;
@@ -147,9 +145,9 @@ absl::StatusOr<ShapeTable> ShapeTable::create(const Problem &problem) {
                          Execution widest{split.h, split.w, std::vector<int64_t>(n, c), std::vector<int64_t>(n, k)};
                          least = std::min(least, shapeOf(type.kernel, widest).memory);
                        });
-      return absl::ResourceExhaustedError(absl::StrFormat(
-          "kernel %s needs memory of about %.0f even as large as the grid, the limit is %d; split it, or raise memlimit",
-          type.kernel.name, least.value(), problem.memoryLimit));
+      return absl::ResourceExhaustedError(absl::StrFormat("kernel %s needs memory of about %.0f even as large as the "
+                                                          "grid, the limit is %d; split it, or raise memlimit",
+                                                          type.kernel.name, least.value(), problem.memoryLimit));
     }
     return absl::ResourceExhaustedError(
         absl::StrCat("kernel ", type.kernel.name, " needs 2 x ", 3 * type.kernel.convolutions.size(),

@@ -158,10 +158,9 @@ private:
     result.cold = 0.04 * wireScale;
     result.pressure = pressure;
     result.overflowPrice =
-        pressure *
-        (freeTarget ? 1.5 * (instance.timeCost(0) + 1) /
-                         double(std::min(instance.problem.width, instance.problem.height))
-                   : 0.5 * wireScale);
+        pressure * (freeTarget ? 1.5 * (instance.timeCost(0) + 1) /
+                                     double(std::min(instance.problem.width, instance.problem.height))
+                               : 0.5 * wireScale);
     return result;
   }
 
@@ -219,7 +218,7 @@ private:
   const Instance &instance;
   const SolveOptions &options;
   uint64_t state;
-  double pressure = 1; // see Schedule
+  double pressure = 1;                 // see Schedule
   double timeScale = 0, wireScale = 0; // temperatures
   std::vector<int32_t> levels;         // rungs
   std::vector<Floorplan> population;   // best first
@@ -269,9 +268,9 @@ absl::StatusOr<Solved> solve(const Problem &problem, const SolveOptions &options
     }
   }
   if (solved.solution.places.empty())
-    return absl::ResourceExhaustedError(
-        absl::StrCat("no placement of ", instance.numLeaves(), " kernels on the grid of ", problem.width, "x",
-                     problem.height, " found in ", solved.steps, " steps; allow more steps or time, or enlarge the grid"));
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "no placement of ", instance.numLeaves(), " kernels on the grid of ", problem.width, "x", problem.height,
+        " found in ", solved.steps, " steps; allow more steps or time, or enlarge the grid"));
   return solved;
 }
 

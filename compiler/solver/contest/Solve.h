@@ -14,7 +14,7 @@ constexpr int32_t kDefaultSteps = 32;
 struct SolveOptions {
   uint64_t seed = 1;
   int32_t threads = 2;
-  int32_t steps = kDefaultSteps; // annealing runs at most; a few more where nothing fits by then
+  int32_t steps = kDefaultSteps;  // annealing runs at most; a few more where nothing fits by then
   int64_t movesPerKernel = 25000; // of a run
   double seconds = 60;            // wall clock at most
   // The cost is minimised over placements whose time term exceeds its lower bound by no more than this share, if there

@@ -206,8 +206,7 @@ TEST(ContestShapes, KernelsThatFitNowhereAreNamed) {
   const std::string memory = refuse("width=40 height=40 memlimit=90", conv);
   EXPECT_EQ(memory.substr(0, 32), "kernel big needs memory of about");
   EXPECT_NE(memory.find("the limit is 90"), std::string::npos) << memory;
-  EXPECT_EQ(refuse("width=5000 height=40 memlimit=90", conv),
-            "grid of 5000x40: the solver takes sides of 1 to 4096");
+  EXPECT_EQ(refuse("width=5000 height=40 memlimit=90", conv), "grid of 5000x40: the solver takes sides of 1 to 4096");
   EXPECT_EQ(refuse("width=40 height=40 memlimit=90", "input[0] name='k0'"), "the problem has no kernel to place");
 }
 

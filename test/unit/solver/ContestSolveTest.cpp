@@ -42,7 +42,8 @@ SolveOptions steps(int32_t count, uint64_t seed = 1) {
 TEST(ContestSolve, CloseToTheBoundOnNetworksOfSeveralSizes) {
   Random random(5);
   for (int round = 0; round < 6; ++round) {
-    const Problem problem = parse(wsc::solver::test::randomNetwork(random, round % 2 == 1, 1 + round / 2, 1 + round % 4));
+    const Problem problem =
+        parse(wsc::solver::test::randomNetwork(random, round % 2 == 1, 1 + round / 2, 1 + round % 4));
     const Solved solved = solveWith(problem, steps(6));
     ASSERT_FALSE(solved.solution.places.empty());
     const Score score = evaluate(problem, solved.solution);
@@ -115,8 +116,9 @@ TEST(ContestSolve, GridTooSmallForAllKernels) {
                                 "conv[3] H=2 W=2 R=1 S=1 C=2 K=2 T=1 U=1 name='k3'\n"
                                 "conv[4] H=2 W=2 R=1 S=1 C=2 K=2 T=1 U=1 name='k4'\n"
                                 "conv[5] H=2 W=2 R=1 S=1 C=2 K=2 T=1 U=1 name='k5'");
-  EXPECT_EQ(message(solve(problem, steps(1)).status()),
-            "no placement of 5 kernels on the grid of 5x5 found in 25 steps; allow more steps or time, or enlarge the grid");
+  EXPECT_EQ(
+      message(solve(problem, steps(1)).status()),
+      "no placement of 5 kernels on the grid of 5x5 found in 25 steps; allow more steps or time, or enlarge the grid");
 }
 
 TEST(ContestSolve, ContestGraphsComeCloseToTheirBounds) {
