@@ -22,7 +22,8 @@ struct Schedule {
   int64_t moves = 0;
   double hot = 0, cold = 0; // first and last temperature, in cost
   double overflowPrice = 0; // of a row that does not fit, in cost, at first; it rises fourfold
-  double pressure = 1;      // on what overflows when the target is chosen; above 1, from the whole ladder
+  double hardPrice = 0;     // of such a row when targets are chosen and floorplans compared
+  bool wholeLadder = false; // choose from all targets, not from those near
   bool freeTarget = true;   // else the start's target stays
 };
 

@@ -99,9 +99,9 @@ Instance::Instance(const Problem &problem, const ShapeTable &table, double timeS
 }
 
 double Instance::timeCost(int32_t rung) const {
-  const int64_t ticks = ladder.rung(rung).ticks;
-  return double(problem.timeWeight) * (double(ticks) + kOverCap * double(std::max<int64_t>(0, ticks - capTicks))) /
-         double(table.ticksPerUnit());
+  const double perTick = double(problem.timeWeight) / double(table.ticksPerUnit()),
+               ticks = double(ladder.rung(rung).ticks), excess = std::max(0.0, ticks / double(capTicks) - 1);
+  return ticks * perTick + kOverCap * excess * std::max(double(capTicks) * perTick, wireSpan());
 }
 
 std::vector<const Staircase *> Instance::outlines(int32_t rung) const {

@@ -37,15 +37,18 @@ private:
   mutable std::mutex mutex;
 };
 
-// Price of time beyond the slack that is allowed: only taken where nothing else fits.
+// Price of time beyond the slack that is allowed, as a multiple of its share of the time term, or of a long wire where
+// wires cost more: only taken where nothing else fits.
 constexpr double kOverCap = 20;
 
 struct Instance {
   // `timeSlack`: see SolveOptions.
   Instance(const Problem &problem, const ShapeTable &table, double timeSlack);
 
-  // Weighted time of a rung; what exceeds capTicks counts kOverCap times more.
+  // Weighted time of a rung, and kOverCap for what exceeds capTicks.
   double timeCost(int32_t rung) const;
+  // Of a wire from corner to corner.
+  double wireSpan() const { return double(problem.wireWeight) * double(problem.width + problem.height); }
   // Weighted length of the wires.
   double wireCost(const std::vector<Rectangle> &rectangles) const {
     return double(problem.wireWeight) * double(doubleWireLength(rectangles, wires)) / 2;

@@ -31,7 +31,7 @@ public:
       : instance(instance), options(options), state(options.seed * 0x9E3779B97F4A7C15u + 1) {
     const Problem &problem = instance.problem;
     const double time = instance.timeCost(0);
-    const double wires = double(problem.wireWeight) * double(problem.width + problem.height);
+    const double wires = instance.wireSpan();
     wireScale = std::max({0.04 * wires, std::min(0.127 * wires, 0.005 * time), 1e-4 * time + 1e-6});
     timeScale = std::max(wireScale, 0.005 * time);
     // Fixed targets worth trying: where areas leave some room, and only if areas shrink since the one before.
@@ -65,10 +65,10 @@ public:
     auto fits = [&] { return !population.empty() && population.front().fits; };
     const int32_t most = options.steps + kRescueGenerations * kStepsPerGeneration;
     while (steps < (fits() ? options.steps : most) && !stop.load()) {
-      const bool isRescue = steps >= options.steps;
-      const int32_t count = isRescue ? kStepsPerGeneration : std::min(kStepsPerGeneration, options.steps - steps);
+      const int32_t count =
+          steps < options.steps ? std::min(kStepsPerGeneration, options.steps - steps) : kStepsPerGeneration;
       // Kernels large for their grid: fitting at all may take far more time than the bound.
-      pressure *= isRescue ? 100 : 1;
+      pressure *= steps == 0 || fits() ? 1 : 10;
       std::vector<Job> jobs;
       for (int32_t i = 0; i < kStepsPerGeneration; ++i)
         jobs.push_back(fits() ? laterJob(i) : freshJob(i));
@@ -156,11 +156,10 @@ private:
     result.freeTarget = freeTarget;
     result.hot = heat * (freeTarget ? timeScale : wireScale);
     result.cold = 0.04 * wireScale;
-    result.pressure = pressure;
-    result.overflowPrice =
-        pressure * (freeTarget ? 1.5 * (instance.timeCost(0) + 1) /
-                                     double(std::min(instance.problem.width, instance.problem.height))
-                               : 0.5 * wireScale);
+    const double side = double(std::min(instance.problem.width, instance.problem.height));
+    result.overflowPrice = std::max(freeTarget ? 1.5 * instance.timeCost(0) / side : 0, 0.5 * wireScale) * pressure;
+    result.hardPrice = 2 * wireScale * pressure;
+    result.wholeLadder = pressure > 1;
     return result;
   }
 

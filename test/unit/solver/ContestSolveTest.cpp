@@ -41,7 +41,7 @@ SolveOptions steps(int32_t count, uint64_t seed = 1) {
 
 TEST(ContestSolve, CloseToTheBoundOnNetworksOfSeveralSizes) {
   Random random(5);
-  for (int round = 0; round < 6; ++round) {
+  for (int round = 0; round < 4; ++round) {
     const Problem problem =
         parse(wsc::solver::test::randomNetwork(random, round % 2 == 1, 1 + round / 2, 1 + round % 4));
     const Solved solved = solveWith(problem, steps(6));
