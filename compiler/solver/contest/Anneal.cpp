@@ -101,7 +101,7 @@ private:
     const int32_t last = instance.ladder.size() - 1;
     auto price = [&] {
       timeCost = instance.timeCost(rung);
-      overflowPrice = std::max(schedule.hardPrice, kOverflowWeight * timeCost / side);
+      overflowPrice = schedule.pressure * std::max(schedule.hardPrice, kOverflowWeight * timeCost / side);
     };
     price();
     now = evaluate();
@@ -124,7 +124,7 @@ private:
       }
     };
     const bool mayMove = schedule.freeTarget || tree.overflow() >= 2 * kNoExtent;
-    const int32_t longest = schedule.wholeLadder ? std::max(kLongestStep, last / 2) : kLongestStep;
+    const int32_t longest = schedule.pressure > 1 ? std::max(kLongestStep, last / 2) : kLongestStep;
     for (int32_t step = mayMove ? longest : 0; step > 0; step /= 2) {
       attempt(rung - step);
       attempt(rung + step);

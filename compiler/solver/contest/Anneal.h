@@ -22,8 +22,8 @@ struct Schedule {
   int64_t moves = 0;
   double hot = 0, cold = 0; // first and last temperature, in cost
   double overflowPrice = 0; // of a row that does not fit, in cost, at first; it rises fourfold
-  double hardPrice = 0;     // of such a row when targets are chosen and floorplans compared
-  bool wholeLadder = false; // choose from all targets, not from those near
+  double hardPrice = 0;     // of such a row at least when targets are chosen and floorplans compared
+  double pressure = 1;      // on that; above 1, targets are chosen from the whole ladder, not from those near
   bool freeTarget = true;   // else the start's target stays
 };
 

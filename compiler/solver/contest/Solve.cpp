@@ -158,8 +158,8 @@ private:
     result.cold = 0.04 * wireScale;
     const double side = double(std::min(instance.problem.width, instance.problem.height));
     result.overflowPrice = std::max(freeTarget ? 1.5 * instance.timeCost(0) / side : 0, 0.5 * wireScale) * pressure;
-    result.hardPrice = 2 * wireScale * pressure;
-    result.wholeLadder = pressure > 1;
+    result.hardPrice = 2 * wireScale;
+    result.pressure = pressure;
     return result;
   }
 
