@@ -53,6 +53,40 @@ void checkColour(const Scope &scope, int32_t colour, const std::string &what) {
       scope.report.add("colour", what, text(what, " uses colour ", colour, ", which the target reserves for the system; choose another"));
 }
 
+// One end of a dead link.
+struct DeadEnd {
+  int32_t row, col;
+  Port port;
+};
+
+std::vector<DeadEnd> deadEnds(const target::Target &target) {
+  std::vector<DeadEnd> ends;
+  for (const target::DeadLink &link : target.deadLinks) {
+    switch (link.side) {
+    case target::Side::North:
+      ends.push_back({link.row, link.col, Port::North});
+      ends.push_back({link.row - 1, link.col, Port::South});
+      break;
+    case target::Side::South:
+      ends.push_back({link.row, link.col, Port::South});
+      ends.push_back({link.row + 1, link.col, Port::North});
+      break;
+    case target::Side::East:
+      ends.push_back({link.row, link.col, Port::East});
+      ends.push_back({link.row, link.col + 1, Port::West});
+      break;
+    case target::Side::West:
+      ends.push_back({link.row, link.col, Port::West});
+      ends.push_back({link.row, link.col - 1, Port::East});
+      break;
+    }
+    const DeadEnd &far = ends.back(); // outside of the mesh when the link is a port
+    if (far.row < 0 || far.row >= target.rows || far.col < 0 || far.col >= target.cols)
+      ends.pop_back();
+  }
+  return ends;
+}
+
 } // namespace
 
 bool checkMesh(const Scope &scope) {
@@ -103,6 +137,11 @@ bool checkOverlaps(const Scope &scope) {
       role = int32_t(r);
     });
 
+  for (const target::DeadCore &core : scope.target().deadCores)
+    if (const int32_t role = roleAt[size_t(core.row) * cols + core.col]; role >= 0)
+      scope.report.add("dead-core", text(role, core.row, core.col),
+                       text(coreName(core.row, core.col), " is dead, but ", scope.roleName(role), " runs there"));
+
   std::vector<std::vector<int32_t>> byColour(256);
   for (size_t r = 0; r < configuration.routers.size(); ++r)
     byColour[configuration.routers[r].colour].push_back(int32_t(r));
@@ -126,6 +165,13 @@ bool checkOverlaps(const Scope &scope) {
         router = r;
       });
     }
+    for (const DeadEnd &end : deadEnds(scope.target()))
+      if (const int32_t router = routerAt[size_t(end.row) * cols + end.col]; router >= 0)
+        for (const SwitchPosition &position : configuration.routers[router].positions)
+          if (position.input == end.port || (position.outputs & (1u << unsigned(end.port))))
+            scope.report.add("dead-link", text(router, end.row, end.col),
+                             text("the link ", portName(end.port), " of ", coreName(end.row, end.col), " is dead, but ",
+                                  scope.routerName(router), " (#", router, ") uses it"));
   }
   return sound;
 }
