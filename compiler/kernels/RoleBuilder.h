@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Builds the program of one run of neighbouring cores in one row: buffers, queues, threads. Rows of equal programs are joined into lattices afterwards (Merge.h).
+// Builds the program of one run of neighbouring cores in one row: buffers, queues, threads. RoleLattice.h makes lattices of them.
 #pragma once
 
 #include "runtime/format/Executable.h"
