@@ -13,7 +13,7 @@ absl::Status routeNetwork(const target::Target &target, NetworkPlan &network) {
   solver::colouring::Problem problem = colouringProblem(target, network, lanes);
   if (auto status = problem.check(); !status.ok())
     return status;
-  auto solution = solver::colouring::solve(problem);
+  auto solution = colourLanes(network, lanes, problem);
   if (!solution.ok())
     return solution.status();
   if (auto status = solution->verify(problem); !status.ok())

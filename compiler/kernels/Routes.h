@@ -45,6 +45,11 @@ std::vector<LaneRoute> laneRoutes(const target::Target &target, const NetworkPla
 // order, then one item per lane route.
 solver::colouring::Problem colouringProblem(const target::Target &target, const NetworkPlan &network,
                                             const std::vector<LaneRoute> &lanes);
+// Colours for the items of colouringProblem(). Lanes of a stream take the colours of a palette in turn where colours
+// suffice for that: what a core takes and sends then recurs from group to group, so that groups share roles. Else each
+// lane takes what is free. Errors: those of the solver.
+absl::StatusOr<solver::colouring::Solution> colourLanes(const NetworkPlan &network, const std::vector<LaneRoute> &lanes,
+                                                        const solver::colouring::Problem &problem);
 // Writes the colours of a solution into the plan.
 void applyColours(NetworkPlan &network, const std::vector<LaneRoute> &lanes,
                   const solver::colouring::Solution &solution);
