@@ -181,18 +181,88 @@ int64_t RoleBuilder::sramBytes(const target::Target &target) const {
   return bytes;
 }
 
-absl::StatusOr<Role> RoleBuilder::finish(const target::Target &target) {
-  int64_t address = target.runtimeReserveBytes + target.stackBytes + codeBytes(target, role);
-  address = (address + 7) / 8 * 8;
-  int64_t limit = target.sramBytes; // state variables lie at the end, at addresses of their own
-  for (Buffer &buffer : role.buffers) {
-    if (buffer.kind == BufferKind::State) {
-      limit = std::min(limit, buffer.address);
-      continue;
+namespace {
+
+// Two streaming memory operands of one instruction; they take turns when both begin in the same bank.
+struct BankPair {
+  int16_t buffers[2];
+  int64_t bases[2]; // bytes
+  int64_t elements;
+};
+
+// The pairs among `role`'s instructions, with the elements each instruction processes per execution.
+std::vector<BankPair> bankPairs(const Role &role) {
+  std::vector<BankPair> pairs;
+  for (const Thread &thread : role.threads)
+    for (const Instruction &instruction : thread) {
+      int64_t elements = 1;
+      int innermost = kMaxDims - 1;
+      for (const Affine &extent : instruction.extent)
+        elements *= extent.constant;
+      while (innermost > 0 && instruction.extent[innermost].constant <= 1)
+        --innermost;
+      const Operand *operands[] = {&instruction.dst, &instruction.a, &instruction.b};
+      for (int i = 0; i < 3; ++i)
+        for (int j = i + 1; j < 3; ++j) {
+          const Operand &first = *operands[i], &second = *operands[j];
+          if (first.kind == OperandKind::Memory && second.kind == OperandKind::Memory && first.stride[innermost] != 0 &&
+              second.stride[innermost] != 0 && first.buffer != second.buffer)
+            pairs.push_back({{first.buffer, second.buffer}, {first.base.constant, second.base.constant}, elements});
+        }
     }
-    buffer.address = address;
-    address += (buffer.bytes + 7) / 8 * 8;
+  return pairs;
+}
+
+// Elements that conflict on account of buffer `b` when it begins at `address`; only buffers before it have addresses.
+int64_t conflictsAt(const target::Target &target, const Role &role, const std::vector<BankPair> &pairs, int b,
+                    int64_t address) {
+  const auto bank = [&](int64_t byte) { return byte / target.sramAccessBytes % target.sramBanks; };
+  int64_t total = 0;
+  for (const BankPair &pair : pairs)
+    for (int side = 0; side < 2; ++side)
+      if (pair.buffers[side] == b && pair.buffers[1 - side] < b &&
+          bank(address + pair.bases[side]) == bank(role.buffers[pair.buffers[1 - side]].address + pair.bases[1 - side]))
+        total += pair.elements;
+  return total;
+}
+
+// Lays buffers one after the other from `address` on; state variables lie at the end, at addresses of their own. With
+// `apart` each begins in the bank, of those within one round, where fewest elements conflict. Returns the end.
+int64_t layOut(const target::Target &target, Role &role, int64_t address, bool apart) {
+  const std::vector<BankPair> pairs = apart ? bankPairs(role) : std::vector<BankPair>();
+  for (int b = 0; b < int(role.buffers.size()); ++b) {
+    Buffer &buffer = role.buffers[b];
+    if (buffer.kind == BufferKind::State)
+      continue;
+    int64_t best = address;
+    if (!pairs.empty()) {
+      int64_t fewest = conflictsAt(target, role, pairs, b, address);
+      for (int shift = 1; shift < target.sramBanks && fewest > 0; ++shift) {
+        const int64_t candidate = address + int64_t(shift) * target.sramAccessBytes;
+        if (const int64_t conflicts = conflictsAt(target, role, pairs, b, candidate); conflicts < fewest) {
+          fewest = conflicts;
+          best = candidate;
+        }
+      }
+    }
+    buffer.address = best;
+    address = best + (buffer.bytes + 7) / 8 * 8;
   }
+  return address;
+}
+
+} // namespace
+
+absl::StatusOr<Role> RoleBuilder::finish(const target::Target &target) {
+  int64_t begin = target.runtimeReserveBytes + target.stackBytes + codeBytes(target, role);
+  begin = (begin + 7) / 8 * 8;
+  int64_t limit = target.sramBytes;
+  for (const Buffer &buffer : role.buffers)
+    if (buffer.kind == BufferKind::State)
+      limit = std::min(limit, buffer.address);
+  int64_t address = layOut(target, role, begin, true);
+  if (address > limit)
+    address = layOut(target, role, begin, false);
   if (address > limit) {
     address += target.sramBytes - limit;
     std::string breakdown;
@@ -244,10 +314,7 @@ int64_t issueCycles(const target::Target &target, const Role &role) {
       return elements * target.loopCycles;
     if (instruction.opcode == Opcode::SendControl)
       return 1;
-    bool usesQueue = instruction.dst.kind == OperandKind::Queue || instruction.a.kind == OperandKind::Queue ||
-                     instruction.b.kind == OperandKind::Queue;
-    return timing::instructionCycles(target, instruction.opcode, instruction.type, elements,
-                                     usesQueue ? timing::fabricWords(instruction.type, elements) : 0);
+    return timing::instructionSlots(target, role, instruction, {}, elements).total();
   });
 }
 

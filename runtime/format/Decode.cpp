@@ -286,12 +286,9 @@ absl::StatusOr<Executable> decodeMetadata(std::span<const std::byte> bytes, cons
   const schema::Executable &root = *schema::GetExecutable(data);
   if (!root.target_json())
     return absl::DataLossError(absl::StrCat(where, ": the metadata holds no target description"));
-  absl::StatusOr<target::Target> target = target::parseTarget(root.target_json()->str(), where + " (target)");
+  absl::StatusOr<target::Target> target = target::parseCompleteTarget(root.target_json()->str(), where + " (target)");
   if (!target.ok())
     return target.status();
-  if (target->json != root.target_json()->str())
-    return absl::DataLossError(
-        absl::StrCat(where, ": the embedded description of target ", target->name, " is not complete"));
   Decoder decoder(bytes.size());
   Executable executable = decoder.executable(root);
   if (!decoder.problem.empty())

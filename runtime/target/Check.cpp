@@ -28,6 +28,16 @@ struct Rate {
   double value;
 };
 
+// Elements per cycle come in whole batches: n each cycle, or one every n cycles.
+std::optional<Problem> checkWhole(std::initializer_list<Rate> rates) {
+  for (const Rate &rate : rates) {
+    const double whole = rate.value >= 1 ? rate.value : 1 / rate.value;
+    if (std::abs(whole - std::round(whole)) > 1e-9)
+      return Problem{rate.field, absl::StrCat("value ", rate.value, " is neither a whole number nor one over it")};
+  }
+  return std::nullopt;
+}
+
 std::optional<Problem> checkRates(std::initializer_list<Rate> rates) {
   constexpr double least = 1e-6, most = 1e6;
   for (const Rate &rate : rates)
@@ -60,6 +70,32 @@ std::optional<Problem> checkColours(const Target &target) {
   return std::nullopt;
 }
 
+std::optional<Problem> checkDefects(const Target &target) {
+  const auto outside = [&](const char *field, int32_t row, int32_t col) -> std::optional<Problem> {
+    if (row >= 0 && row < target.rows && col >= 0 && col < target.cols)
+      return std::nullopt;
+    if (row == -1 || col == -1)
+      return Problem{field, "an entry lacks its row or col, or has a negative one"};
+    return Problem{field, absl::StrCat("row ", row, ", col ", col, " lies outside the mesh of ", target.rows, " x ",
+                                       target.cols, " cores")};
+  };
+  std::set<std::pair<int32_t, int32_t>> cores;
+  for (const DeadCore &core : target.deadCores) {
+    if (auto problem = outside("dead_cores", core.row, core.col))
+      return problem;
+    if (!cores.emplace(core.row, core.col).second)
+      return Problem{"dead_cores", absl::StrCat("row ", core.row, ", col ", core.col, " is listed twice")};
+  }
+  for (const DeadLink &link : target.deadLinks) {
+    if (auto problem = outside("dead_links", link.row, link.col))
+      return problem;
+    if (link.side < Side::North || link.side > Side::West)
+      return Problem{"dead_links", absl::StrCat("the entry at row ", link.row, ", col ", link.col,
+                                                " lacks its side: NORTH, SOUTH, EAST or WEST")};
+  }
+  return std::nullopt;
+}
+
 } // namespace
 
 std::optional<Problem> findProblem(const Target &target) {
@@ -86,6 +122,12 @@ std::optional<Problem> findProblem(const Target &target) {
           {"task_ids", target.taskIds, 1, 65536},
           {"vector_setup_cycles", target.vectorSetupCycles, 0, mostCycles},
           {"loop_cycles", target.loopCycles, 0, mostCycles},
+          {"task_start_cycles", target.taskStartCycles, 0, mostCycles},
+          {"program_start_cycles", target.programStartCycles, 0, mostCycles},
+          {"time_stamp_cycles", target.timeStampCycles, 0, mostCycles},
+          {"sram_access_bytes", target.sramAccessBytes, 4, 4096},
+          {"sram_reads_per_cycle", target.sramReadsPerCycle, 1, 64},
+          {"sram_writes_per_cycle", target.sramWritesPerCycle, 1, 64},
       }))
     return problem;
   if (auto problem = checkRates({
@@ -96,6 +138,14 @@ std::optional<Problem> findProblem(const Target &target) {
           {"fma_per_cycle_f16", target.fmaPerCycleF16},
           {"routine_cycles_per_element", target.routineCyclesPerElement},
           {"io_terabits_per_second", target.ioTerabitsPerSecond},
+      }))
+    return problem;
+  if (auto problem = checkWhole({
+          {"elements_per_cycle_f32", target.elementsPerCycleF32},
+          {"elements_per_cycle_f16", target.elementsPerCycleF16},
+          {"fma_per_cycle_f32", target.fmaPerCycleF32},
+          {"fma_per_cycle_f16", target.fmaPerCycleF16},
+          {"routine_cycles_per_element", target.routineCyclesPerElement},
       }))
     return problem;
   if (target.usableSramBytes() <= 0)
@@ -109,6 +159,8 @@ std::optional<Problem> findProblem(const Target &target) {
                                 " words cannot stream at full rate; hop ", target.hopLatencyCycles, " and credit ",
                                 target.creditLatencyCycles, " cycles need at least ", needed)};
   if (auto problem = checkColours(target))
+    return problem;
+  if (auto problem = checkDefects(target))
     return problem;
   if (auto problem = checkQueues("input_queue_words", target.inputQueueWords))
     return problem;

@@ -23,6 +23,7 @@ struct Field {
   bool (*read)(const schema::Description &from, Target &to); // false when absent
   std::string (*print)(const Target &from);                  // as JSON
   const flatbuffers::String *(*source)(const schema::Sources &from);
+  bool required = true; // in a description without a base
 };
 
 std::span<const Field> fields();
@@ -31,10 +32,14 @@ std::span<const Field> fields();
 struct Described {
   Target target;
   std::map<std::string, std::string> sources;
+  bool inherits = false; // names a base
 };
 
 // Reads a description and, when it names one, its base.
 absl::StatusOr<Described> describe(const std::string &json, const std::string &where);
+
+// `target` with the defects of a JSON file that lists nothing else.
+absl::StatusOr<Target> parseDefects(const std::string &json, const std::string &where, const Target &target);
 
 // The complete description with every field and source, in the table's order; ends with a newline.
 std::string printDescription(const Described &described);

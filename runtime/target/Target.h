@@ -18,6 +18,20 @@ namespace wsc::target {
 // Most rows and columns of a mesh: keeps coordinates and core counts far from overflow, ten times any known machine.
 constexpr int32_t kMaxMeshSide = 8192;
 
+enum class Side : int8_t { North, South, East, West };
+
+// A core that can run no program. Its router still passes words; where that is broken too, its links are listed.
+struct DeadCore {
+  int32_t row = 0, col = 0;
+  bool operator==(const DeadCore &) const = default;
+};
+// The link of router (row, col) on one side, both directions; at the edge of the mesh the port to the outside.
+struct DeadLink {
+  int32_t row = 0, col = 0;
+  Side side = Side::North;
+  bool operator==(const DeadLink &) const = default;
+};
+
 struct Target {
   std::string name;
 
@@ -27,8 +41,10 @@ struct Target {
 
   // SRAM, bytes per core.
   int64_t sramBytes = 0;
-  int32_t sramBanks = 0;
-  int64_t runtimeReserveBytes = 0; // taken by runtime code
+  int32_t sramBanks = 0;       // interleaved by accesses: bank of byte b is (b / sramAccessBytes) mod sramBanks
+  int32_t sramAccessBytes = 8; // of one access
+  int32_t sramReadsPerCycle = 2, sramWritesPerCycle = 1; // accesses, in different banks
+  int64_t runtimeReserveBytes = 0;                       // taken by runtime code
   int64_t stackBytes = 0;
   int64_t instructionBytes = 0; // code bytes per instruction
   int64_t descriptorBytes = 0;  // bytes per memory operand descriptor
@@ -42,15 +58,25 @@ struct Target {
   int32_t creditLatencyCycles = 0;
   std::vector<int32_t> inputQueueWords, outputQueueWords; // depth of each hardware queue
 
+  // Defects of this one wafer; programs and routes keep clear of them.
+  std::vector<DeadCore> deadCores;
+  std::vector<DeadLink> deadLinks;
+
   // Core.
   int32_t descriptorsPerOperandKind = 0;
   int32_t backgroundOperations = 0; // threads beside the main one
   int32_t taskIds = 0;
   int32_t vectorSetupCycles = 0; // issue slots before the first element of a vector instruction
   int32_t loopCycles = 0;        // issue slots per iteration of a program loop
+  int32_t taskStartCycles =
+      0; // issue slots after an instruction with a queue operand: its end starts the task that goes on
   double elementsPerCycleF32 = 0, elementsPerCycleF16 = 0; // moves and elementwise
   double fmaPerCycleF32 = 0, fmaPerCycleF16 = 0;
   double routineCyclesPerElement = 0; // exp, log, tanh, erf, division, square root
+
+  // What measurements of whole programs hold beside the program itself; the engines never add them.
+  int32_t programStartCycles = 0; // from the host's start to the first instruction
+  int32_t timeStampCycles = 0;    // of the program's own two readings of the clock, together
 
   // Off-wafer I/O.
   double ioTerabitsPerSecond = 0;
@@ -63,14 +89,19 @@ struct Target {
   int64_t usableSramBytes() const { return sramBytes - runtimeReserveBytes - stackBytes; }
   double ioWordsPerCycle() const { return ioTerabitsPerSecond * 1e12 / 32 / (clockGHz * 1e9); }
   bool isReservedColour(int32_t colour) const;
+  bool hasDefects() const { return !deadCores.empty() || !deadLinks.empty(); }
   bool operator==(const Target &) const = default;
 };
 
 // `nameOrPath`: "wse1", "wse2", "wse3", "mesh-RxC" or the path of a JSON file. Errors name file, line, column and
 // field.
-absl::StatusOr<Target> loadTarget(const std::string &nameOrPath);
+// `defects`: empty, or the path of a JSON file with the fields dead_cores and dead_links only, which are added to the
+// target's.
+absl::StatusOr<Target> loadTarget(const std::string &nameOrPath, const std::string &defects = "");
 // Parses a description; `where` names it in messages.
 absl::StatusOr<Target> parseTarget(const std::string &json, const std::string &where);
+// The same for a description that stands alone, as an executable embeds it: naming a base is an error.
+absl::StatusOr<Target> parseCompleteTarget(const std::string &json, const std::string &where);
 // The value judged: positive sizes, queues deep enough to stream at full rate (queue ≥ hop + credit latency), ….
 absl::Status checkTarget(const Target &target, const std::string &where);
 

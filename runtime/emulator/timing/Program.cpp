@@ -51,6 +51,7 @@ struct Fold {
   std::vector<Item> items;
   int64_t steps = 0;   // with all iterations
   int64_t pending = 0; // cycles since the last step
+  int64_t finish = 0;  // of these, when they are all: those of the step's own end, which control words do not wait for
   int64_t slots = 0, fmaSlots = 0, fmaElementsF32 = 0, fmaElementsF16 = 0;
 };
 
@@ -167,7 +168,7 @@ private:
     item.instruction = int32_t(at);
     item.before = fold.pending;
     fold.items.push_back(item);
-    fold.pending = 0;
+    fold.pending = fold.finish = 0;
   }
 
   static void merge(const Fold &body, int64_t trips, Fold &fold) {
@@ -180,7 +181,7 @@ private:
       access->count *= trips;
     ++fold.steps;
     fold.items.push_back(item);
-    fold.pending = 0;
+    fold.pending = fold.finish = 0;
   }
 
   Access access(const Instruction &instruction, OperandSlot which, int64_t elements) const {
@@ -203,7 +204,7 @@ private:
     item.instruction = int32_t(at);
     if (instruction.opcode == Opcode::SendControl) { // one word, no descriptor to set up
       ++fold.slots;
-      if (!fold.items.empty() && fold.pending == 0 && fold.items.back().kind == ItemKind::Step &&
+      if (!fold.items.empty() && fold.pending == fold.finish && fold.items.back().kind == ItemKind::Step &&
           fold.items.back().out.slot == instruction.dst.queue) {
         ++fold.items.back().controls;
         return absl::OkStatus();
@@ -227,12 +228,9 @@ private:
     }
     if (item.in[0].slot < 0)
       std::swap(item.in[0], item.in[1]);
-    int64_t words = 0;
-    for (const Access *a : {&item.in[0], &item.in[1], &item.out})
-      if (a->slot >= 0 && a->slot < int32_t(role.queues.size()))
-        words = std::max(words, a->count);
-    const int64_t cycles =
-        wsc::timing::instructionCycles(target, instruction.opcode, instruction.type, elements, words);
+    const wsc::timing::InstructionSlots slots =
+        wsc::timing::instructionSlots(target, role, instruction, index, elements);
+    const int64_t cycles = slots.total();
     fold.slots += cycles;
     if (instruction.opcode == Opcode::Fma) {
       fold.fmaSlots += cycles;
@@ -243,9 +241,10 @@ private:
       fold.pending += cycles;
       return absl::OkStatus();
     }
-    item.setup = target.vectorSetupCycles;
-    item.stream = cycles - item.setup;
+    item.setup = slots.setup;
+    item.stream = slots.stream;
     emit(item, fold);
+    fold.pending = fold.finish = slots.finish;
     return absl::OkStatus();
   }
 
@@ -253,7 +252,7 @@ private:
     item.before = fold.pending;
     fold.items.push_back(item);
     ++fold.steps;
-    fold.pending = 0;
+    fold.pending = fold.finish = 0;
   }
 
   const target::Target &target;

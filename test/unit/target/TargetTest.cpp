@@ -87,14 +87,22 @@ TEST(MeshTargets, RefuseMeshesThatAreNone) {
 
 TEST(TargetFiles, OverrideTheirBaseAndKeepOtherSources) {
   auto target = parseTarget(
-      onWse2("\"rows\": 3, // few\n  \"fma_per_cycle_f32\": 2.5,\n  \"sources\": { \"rows\": \"a wish\" }"), "my.json");
+      onWse2("\"rows\": 3, // few\n  \"fma_per_cycle_f32\": 0.25,\n  \"sources\": { \"rows\": \"a wish\" }"),
+      "my.json");
   ASSERT_TRUE(target.ok()) << target.status();
   EXPECT_EQ(target->rows, 3);
-  EXPECT_EQ(target->fmaPerCycleF32, 2.5);
+  EXPECT_EQ(target->fmaPerCycleF32, 0.25);
   EXPECT_EQ(target->cols, 994);
   EXPECT_NE(target->json.find("\"rows\": \"a wish\""), std::string::npos);
   EXPECT_NE(target->json.find("\"fma_per_cycle_f32\": \"not stated\""), std::string::npos);
   EXPECT_NE(target->json.find("\"sram_banks\": \"8 banks"), std::string::npos);
+}
+
+TEST(TargetFiles, EmbeddedOnesStandAlone) {
+  auto based = parseCompleteTarget(onWse2("\"rows\": 3"), "my.json");
+  ASSERT_FALSE(based.ok());
+  EXPECT_NE(based.status().message().find("is not complete"), std::string::npos) << based.status();
+  EXPECT_TRUE(parseCompleteTarget(loadTarget("wse2")->json, "wse2").ok());
 }
 
 TEST(TargetFiles, LoadFromAPath) {
@@ -163,6 +171,11 @@ TEST(TargetErrors, MissingFields) {
   EXPECT_EQ(refusal("{}"), "my.json: field \"name\" is missing");
   EXPECT_EQ(refusal("{ \"name\": \"t\", \"rows\": 3 }"),
             "my.json: field \"cols\" is missing; give it, or start from a built-in target with \"base\": \"wse2\"");
+}
+
+TEST(TargetErrors, RatesComeInWholeBatches) {
+  EXPECT_EQ(refusal(onWse2("\"fma_per_cycle_f32\": 2.5")),
+            "my.json:3:3: field \"fma_per_cycle_f32\": value 2.5 is neither a whole number nor one over it");
 }
 
 TEST(TargetErrors, QueueTooShallowToStream) {

@@ -105,6 +105,12 @@ inline Executable executable(const std::string &mesh) {
   auto target = target::loadTarget(mesh);
   EXPECT_TRUE(target.ok()) << target.status();
   result.target = *target;
+  // The numbers that the tests' arithmetic is done with, whatever wse2's are.
+  result.target.vectorSetupCycles = 14;
+  result.target.loopCycles = 4;
+  result.target.taskStartCycles = 0;
+  result.target.elementsPerCycleF32 = 1;
+  result.target.sramReadsPerCycle = 3;
   result.configurations.emplace_back();
   result.configurations[0].name = "main";
   result.configurations[0].nets.push_back({"n", 0});
