@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cmath>
 #include <thread>
+#include <tuple>
 
 namespace wsc::solver::contest {
 

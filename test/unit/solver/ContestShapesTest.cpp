@@ -5,6 +5,8 @@
 #include "compiler/solver/contest/Solve.h"
 #include "test/unit/solver/RandomContest.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <map>
