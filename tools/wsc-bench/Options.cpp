@@ -16,7 +16,7 @@ const std::vector<Suite> &suites() {
                   "             ONNX Runtime where ORT_NODE_ROOT names a folder whose node_modules holds onnxruntime-node", runEmulate},
       {"map", "quality of the mapping of models: emulated interval against the sizing bound, the prediction and a naive\n"
               "             mapping of equal columns for every kernel; cores with multiply-adds", runMap},
-      {"place", "value, bound and seconds of the solvers on text problems (see wsc-place)", runPlace}};
+      {"place", "value, bound and seconds of the solvers on text problems and .kgraph files (see wsc-place)", runPlace}};
   return all;
 }
 
@@ -37,8 +37,9 @@ int parseOptions(int argc, char **argv, Options &options) {
   auto *samples = app.add_option("--samples", options.samples, "emulate: samples timed, each with inputs of its own")
                       ->check(CLI::Range(1, 100000))
                       ->capture_default_str();
-  auto *seed = app.add_option("--seed", options.seed, "emulate: of the samples' inputs")->capture_default_str();
-  auto *threads = app.add_option("--threads", options.threads, "emulate: host threads compared with one")->check(CLI::Range(1, 1024))->capture_default_str();
+  auto *seed = app.add_option("--seed", options.seed, "emulate: of the samples' inputs; place: of the search")->capture_default_str();
+  auto *threads = app.add_option("--threads", options.threads, "emulate: host threads compared with one; place: host threads")->check(CLI::Range(1, 1024))->capture_default_str();
+  auto *seconds = app.add_option("--time", options.seconds, "place: seconds of wall clock at most, per .kgraph file")->check(CLI::Range(0.01, 1e6))->capture_default_str();
   app.add_flag("--quiet", options.quiet, "print nothing but errors");
   app.set_version_flag("--version", "wsc " WSC_VERSION ", MLIR " WSC_MLIR_VERSION ", format " + std::to_string(format::kFormatVersion));
   app.failure_message([](const CLI::App *, const CLI::Error &error) {
@@ -50,9 +51,13 @@ int parseOptions(int argc, char **argv, Options &options) {
       throw CLI::ValidationError("SUITE", "no suite " + options.suite + "; there are " + names);
     std::vector<CLI::Option *> unused;
     if (options.suite != "emulate")
-      unused = {samples, seed, threads};
+      unused = {samples};
     if (options.suite == "place")
       unused.insert(unused.end(), {target, dim});
+    else
+      unused.push_back(seconds);
+    if (options.suite == "compile")
+      unused.insert(unused.end(), {seed, threads});
     for (const CLI::Option *option : unused)
       if (option->count() > 0)
         throw CLI::ValidationError(option->get_name(), "suite " + options.suite + " has no use for it");

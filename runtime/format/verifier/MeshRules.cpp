@@ -57,6 +57,40 @@ void checkColour(const Scope &scope, int32_t colour, const std::string &what) {
           text(what, " uses colour ", colour, ", which the target reserves for the system; choose another"));
 }
 
+// One end of a dead link.
+struct DeadEnd {
+  int32_t row, col;
+  Port port;
+};
+
+std::vector<DeadEnd> deadEnds(const target::Target &target) {
+  std::vector<DeadEnd> ends;
+  for (const target::DeadLink &link : target.deadLinks) {
+    switch (link.side) {
+    case target::Side::North:
+      ends.push_back({link.row, link.col, Port::North});
+      ends.push_back({link.row - 1, link.col, Port::South});
+      break;
+    case target::Side::South:
+      ends.push_back({link.row, link.col, Port::South});
+      ends.push_back({link.row + 1, link.col, Port::North});
+      break;
+    case target::Side::East:
+      ends.push_back({link.row, link.col, Port::East});
+      ends.push_back({link.row, link.col + 1, Port::West});
+      break;
+    case target::Side::West:
+      ends.push_back({link.row, link.col, Port::West});
+      ends.push_back({link.row, link.col - 1, Port::East});
+      break;
+    }
+    const DeadEnd &far = ends.back(); // outside of the mesh when the link is a port
+    if (far.row < 0 || far.row >= target.rows || far.col < 0 || far.col >= target.cols)
+      ends.pop_back();
+  }
+  return ends;
+}
+
 } // namespace
 
 bool checkMesh(const Scope &scope) {
@@ -110,6 +144,16 @@ template <typename Overlap> void forEachOverlap(std::vector<OwnedRun> &runs, Ove
   }
 }
 
+// The owner of the sorted run that holds core (row, col); -1: none does.
+int32_t ownerAt(const std::vector<OwnedRun> &runs, int32_t row, int32_t col) {
+  auto after = std::upper_bound(runs.begin(), runs.end(), Run{row, col, col + 1},
+                                [](const Run &core, const OwnedRun &owned) { return core.before(owned.run); });
+  if (after == runs.begin())
+    return -1;
+  const OwnedRun &owned = *std::prev(after);
+  return owned.run.row == row && col < owned.run.colEnd ? owned.owner : -1;
+}
+
 void addRuns(const Lattice &lattice, int32_t owner, std::vector<OwnedRun> &runs) {
   forEachRun(lattice, runDimension(lattice),
              [&](const Run &run, const LatticeIndex &) { runs.push_back({run, owner}); });
@@ -131,6 +175,12 @@ bool checkOverlaps(const Scope &scope) {
                           first == second ? std::string(" twice") : text(" and in ", scope.roleName(second)),
                           "; a core has one role per configuration"));
   });
+  for (const target::DeadCore &core : scope.target().deadCores)
+    if (const int32_t role = ownerAt(runs, core.row, core.col); role >= 0)
+      scope.report.add("dead-core", text(role, core.row, core.col),
+                       text(coreName(core.row, core.col), " is dead, but ", scope.roleName(role), " runs there"));
+
+  const std::vector<DeadEnd> dead = deadEnds(scope.target());
   std::vector<std::vector<int32_t>> byColour(256);
   for (size_t r = 0; r < configuration.routers.size(); ++r)
     byColour[configuration.routers[r].colour].push_back(int32_t(r));
@@ -148,6 +198,13 @@ bool checkOverlaps(const Scope &scope) {
                             int32_t(configuration.routers[first].colour), ": ", scope.routerName(first), " (#", first,
                             ") and ", scope.routerName(second), " (#", second, "); give one of them another colour"));
     });
+    for (const DeadEnd &end : dead)
+      if (const int32_t router = ownerAt(runs, end.row, end.col); router >= 0)
+        for (const SwitchPosition &position : configuration.routers[router].positions)
+          if (position.input == end.port || (position.outputs & (1u << unsigned(end.port))))
+            scope.report.add("dead-link", text(router, end.row, end.col),
+                             text("the link ", portName(end.port), " of ", coreName(end.row, end.col), " is dead, but ",
+                                  scope.routerName(router), " (#", router, ") uses it"));
   }
   return sound;
 }
