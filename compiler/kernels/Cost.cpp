@@ -46,23 +46,31 @@ static std::vector<int64_t> signature(const KernelRow &row, const RowPart &part)
   return key;
 }
 
-// Words that leave on one row, at most, while all groups send: receivers take lanes in the order of tile modulo
-// `orderModulus`, so a row's lanes are drained in one of so many turns.
-static int64_t rowWords(const NetworkPlan &network, const KernelPlan &plan) {
+// Words of the lanes that leave on each row of a group.
+static std::map<int64_t, int64_t> wordsByRow(const NetworkPlan &network, const KernelPlan &plan) {
   const StreamLayout &out = network.streams[plan.spec.outStream].layout;
   std::map<int64_t, int64_t> ofRow;
-  int64_t most = 0;
   for (int64_t block = 0; !out.silent && block < out.numBlocks(); ++block) {
-    int64_t row = 0;
     if (plan.spec.kind == KernelKind::Contraction) {
       BlockSite site = blockSite(plan, out, block);
-      row = site.band * plan.mapping.slices + site.slice;
+      ofRow[site.band * plan.mapping.slices + site.slice] += out.laneWords(0, block);
     } else {
-      row = columnSender(plan, out, out.blockBegin[block]).lastSlice;
+      ofRow[columnSender(plan, out, out.blockBegin[block]).lastSlice] += out.laneWords(0, block);
     }
-    most = std::max(most, ofRow[row] += out.laneWords(0, block));
   }
-  return most * out.orderModulus;
+  return ofRow;
+}
+
+// The cores of a contraction's row take its input together, and while results are gathered on it one of them always
+// sends: every other slot of those cycles goes to the lane.
+static int64_t gatherDelay(const KernelRows &rows, const KernelRow &row, const RowPart &part,
+                           const std::map<int64_t, int64_t> &ofRow) {
+  if (part.kind != RowPart::Kind::End)
+    return 0;
+  int64_t words = 0;
+  for (const ComponentParts &component : row.components)
+    words += component.lines() * rows.inputPlane(0).width;
+  return std::min(words, ofRow.at(rows.rowOfShare(part.share) + row.slice));
 }
 
 absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const NetworkPlan &network, int32_t index) {
@@ -73,6 +81,7 @@ absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const Networ
   std::set<int64_t> groups{0, rows.numGroups() / 2, rows.numGroups() - 1};
   std::set<int64_t> slices = tellingSlices(network, plan, rows);
   std::set<std::vector<int64_t>> seen;
+  const std::map<int64_t, int64_t> ofRow = wordsByRow(network, plan);
   for (int64_t group : groups)
     for (int64_t slice : slices) {
       SectionTable sections;
@@ -84,7 +93,7 @@ absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const Networ
         if (!made.ok())
           return made.status();
         const format::Role &role = *made;
-        int64_t cycles = issueCycles(target, role);
+        int64_t cycles = issueCycles(target, role) + gatherDelay(rows, row, part, ofRow);
         cost.intervalCycles = std::max(cost.intervalCycles, cycles);
         int64_t &stage = part.kind == RowPart::Kind::Feeder ? ingest : compute;
         stage = std::max(stage, cycles);
@@ -100,7 +109,10 @@ absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const Networ
                                                            " threads, a core has ", 1 + target.backgroundOperations));
       }
     }
-  int64_t laneWords = rowWords(network, plan);
+  // Receivers take lanes in the order of tile modulo `orderModulus`, so a row's lanes are drained in one of so many turns.
+  int64_t laneWords = 0;
+  for (auto [row, words] : ofRow)
+    laneWords = std::max(laneWords, words * network.streams[plan.spec.outStream].layout.orderModulus);
   cost.intervalCycles = std::max(cost.intervalCycles, laneWords);
   cost.latencyCycles = ingest + compute + laneWords + plan.mapping.slices * (2 * target.rampLatencyCycles + target.hopLatencyCycles + 1);
   return cost;
