@@ -47,6 +47,7 @@ struct CompileReport {
   std::string bottleneck;
   // Bounds on the interval, cycles; see kernels::IntervalBounds. 0: the model came at a phase that no longer knows.
   int64_t boundCycles = 0, boundMultiplyAddCycles = 0, boundIoCycles = 0, boundKernelCycles = 0;
+  int64_t linkWords = 0; // over the busiest link, per sample; 0: not known
   double samplesPerSecond = 0, utilisation = 0;
   int64_t outputBytes = 0;
   std::vector<KernelReport> kernels;

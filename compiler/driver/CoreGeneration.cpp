@@ -69,6 +69,8 @@ void readPredictions(ModuleOp module, CompileReport &report) {
     }
     auto words = func->getAttrOfType<IntegerAttr>(WaferDialect::getLinkWordsAttrName());
     auto link = func->getAttrOfType<StringAttr>(WaferDialect::getLinkAttrName());
+    if (words)
+      report.linkWords = std::max(report.linkWords, words.getInt());
     if (words && link && words.getInt() > report.predictedIntervalCycles) {
       report.predictedIntervalCycles = words.getInt();
       report.bottleneck = link.str();
@@ -87,8 +89,8 @@ void fillReport(const emit::CoreModule &module, CompileReport &report) {
     size_t first = report.kernels.size();
     int64_t used = 0, fma = 0; // configurations run one at a time
     for (const format::Kernel &kernel : configuration.kernels)
-      report.kernels.push_back({kernel.name, kernel.layers, kernel.row, kernel.col, kernel.rows, kernel.cols, 0, kernel.macs,
-                                kernel.predictedIntervalCycles, 0});
+      report.kernels.push_back({kernel.name, kernel.layers, kernel.row, kernel.col, kernel.rows, kernel.cols, 0,
+                                kernel.macs, kernel.predictedIntervalCycles, 0});
     for (const format::Role &role : configuration.roles) {
       int64_t cores = role.cores.size(), end = kernels::sramBytesOf(role);
       used += cores;
@@ -125,7 +127,8 @@ void fillReport(const emit::CoreModule &module, CompileReport &report) {
   }
   if (report.predictedIntervalCycles > 0) {
     report.samplesPerSecond = target.clockGHz * 1e9 / double(report.predictedIntervalCycles);
-    report.utilisation = double(report.macs) / (double(report.coresTotal) * double(report.predictedIntervalCycles) * target.fmaPerCycleF32);
+    report.utilisation = double(report.macs) /
+                         (double(report.coresTotal) * double(report.predictedIntervalCycles) * target.fmaPerCycleF32);
   }
 }
 

@@ -11,14 +11,15 @@
 
 namespace wsc::driver {
 
-// Every function becomes an entry with its own configuration. An error without a message has been reported as a diagnostic.
+// Every function becomes an entry with its own configuration. An error without a message has been reported as a
+// diagnostic.
 absl::StatusOr<emit::CoreModule> generateCore(const target::Target &target, mlir::ModuleOp module);
 
 // Whether every kernel of a module at phase `kernels` has a form code generation knows; reports all that do not.
 mlir::LogicalResult checkKernels(mlir::ModuleOp module);
 
-// Takes over what sizing and placing noted about the functions: the bounds and the busiest link. Of several functions the
-// worst counts.
+// Takes over what sizing and placing noted about the functions: the bounds and the busiest link. Of several functions
+// the worst counts.
 void readPredictions(mlir::ModuleOp module, CompileReport &report);
 
 void fillReport(const emit::CoreModule &module, CompileReport &report);

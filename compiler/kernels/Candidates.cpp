@@ -155,8 +155,8 @@ absl::StatusOr<solver::sizing::Kernel> candidatesOf(const target::Target &target
   chooseInputBlocks();
   chooseNominalBlocks(network, plan.spec.outStream);
   if (kernel.candidates.empty())
-    return absl::ResourceExhaustedError(absl::StrCat("kernel ", plan.spec.name, " fits no rectangle: ",
-                                                     std::string(refusal.message()),
+    return absl::ResourceExhaustedError(absl::StrCat("kernel ", plan.spec.name,
+                                                     " fits no rectangle: ", std::string(refusal.message()),
                                                      "; use a target with more SRAM per core or more rows"));
   return kernel;
 }

@@ -2,9 +2,9 @@
 //
 // Where a tensor's channels are cut into blocks, each a lane of its own per tile.
 //
-// A block holds whole columns of one band of a contraction, or whole slices of one column of another kernel. Blocks are near equal
-// parts; within reach of such a place a boundary is put where it cuts few slices of the receivers, for a slice that
-// straddles two blocks has to let both lanes pass.
+// A block holds whole columns of one band of a contraction, or whole slices of one column of another kernel. Blocks are
+// near equal parts; within reach of such a place a boundary is put where it cuts few slices of the receivers, for a
+// slice that straddles two blocks has to let both lanes pass.
 #pragma once
 
 #include "compiler/kernels/Spec.h"

@@ -39,7 +39,8 @@ int32_t weightSection(const KernelPlan &plan, const KernelRow &row, int64_t inpu
   recipe.elementOffset += (raggedSlice ? row.slice * m.channelsPerSlice * c.weightStrideIn : 0) +
                           (raggedColumn ? run.channelBegin * c.weightStrideOut : 0);
   cell = ci * c.kernelH * c.kernelW * co;
-  offset = ((raggedSlice ? 0 : row.slice) * columns + (raggedColumn ? 0 : run.channelBegin / m.channelsPerColumn)) * cell;
+  offset =
+      ((raggedSlice ? 0 : row.slice) * columns + (raggedColumn ? 0 : run.channelBegin / m.channelsPerColumn)) * cell;
   return sections.add(std::move(recipe));
 }
 
@@ -127,11 +128,12 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
     }
   } else {
     nest.taps.insert(nest.taps.begin(), {tile.channels, 0, channelWeights, tile.rows * tile.width});
-    emitTaps(core, 0, Opcode::Fma, nest, B::memory(acc, 0, {}), B::memory(weights, 0, {}), B::memory(tile.buffer, 0, {}));
+    emitTaps(core, 0, Opcode::Fma, nest, B::memory(acc, 0, {}), B::memory(weights, 0, {}),
+             B::memory(tile.buffer, 0, {}));
   }
 
-  // Chain reduce: receive, add, forward. `result` holds two samples if it can: the cores of a row receive together, so one
-  // whose lane is not yet free would hold up all.
+  // Chain reduce: receive, add, forward. `result` holds two samples if it can: the cores of a row receive together, so
+  // one whose lane is not yet free would hold up all.
   int16_t result = -1;
   auto whole = [&] { return B::memory(acc, 0, {1}); };
   if (!last) {

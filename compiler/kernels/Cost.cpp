@@ -39,8 +39,14 @@ static std::vector<int64_t> signature(const KernelRow &row, const RowPart &part)
     return {int64_t(part.kind), row.group, row.slice}; // all bands take in the same
   if (part.kind == RowPart::Kind::Column)
     return {int64_t(part.kind), row.group, row.slice, part.share};
-  std::vector<int64_t> key{int64_t(part.kind), row.group, part.channels, part.first, part.atBlockEdge, part.aloneInBlock,
-                           part.kind == RowPart::Kind::End ? row.slice : 0, row.needed[0].channels()};
+  std::vector<int64_t> key{int64_t(part.kind),
+                           row.group,
+                           part.channels,
+                           part.first,
+                           part.atBlockEdge,
+                           part.aloneInBlock,
+                           part.kind == RowPart::Kind::End ? row.slice : 0,
+                           row.needed[0].channels()};
   for (const ComponentParts &component : row.components)
     key.push_back(int64_t(component.parts.size()));
   return key;
@@ -109,12 +115,14 @@ absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const Networ
                                                            " threads, a core has ", 1 + target.backgroundOperations));
       }
     }
-  // Receivers take lanes in the order of tile modulo `orderModulus`, so a row's lanes are drained in one of so many turns.
+  // Receivers take lanes in the order of tile modulo `orderModulus`, so a row's lanes are drained in one of so many
+  // turns.
   int64_t laneWords = 0;
   for (auto [row, words] : ofRow)
     laneWords = std::max(laneWords, words * network.streams[plan.spec.outStream].layout.orderModulus);
   cost.intervalCycles = std::max(cost.intervalCycles, laneWords);
-  cost.latencyCycles = ingest + compute + laneWords + plan.mapping.slices * (2 * target.rampLatencyCycles + target.hopLatencyCycles + 1);
+  cost.latencyCycles =
+      ingest + compute + laneWords + plan.mapping.slices * (2 * target.rampLatencyCycles + target.hopLatencyCycles + 1);
   return cost;
 }
 

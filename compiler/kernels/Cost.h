@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a mapped kernel costs, read off the very programs generation would write: no second model to drift away from the first.
+// What a mapped kernel costs, read off the very programs generation would write: no second model to drift away from the
+// first.
 #pragma once
 
 #include "compiler/kernels/KernelRows.h"
@@ -13,8 +14,8 @@ struct KernelCost {
   int64_t sramBytes = 0;      // on its fullest core
 };
 
-// Cost of kernel `index` under the mapping it has in `network`; looks at the first, a middle and the last group. An error says why the mapping cannot be
-// (a core's SRAM, too many queues).
+// Cost of kernel `index` under the mapping it has in `network`; looks at the first, a middle and the last group. An
+// error says why the mapping cannot be (a core's SRAM, too many queues).
 absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const NetworkPlan &network, int32_t index);
 
 } // namespace wsc::kernels

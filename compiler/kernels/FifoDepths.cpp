@@ -17,16 +17,18 @@ absl::Status chooseFifos(const target::Target &target, NetworkPlan &network, int
     for (const KernelInput &input : plan.spec.inputs)
       for (int32_t stream : input.streams)
         latest = std::max(latest, arrival[stream]);
-    // Samples held ahead let groups of rows drift apart without holding each other up; feeders have SRAM to spare for them.
-    bool passes = plan.spec.kind == KernelKind::Elementwise && plan.spec.tileOps.empty() && plan.spec.inputs.size() == 1 &&
-                  plan.spec.inputs[0].streams.size() == 1;
+    // Samples held ahead let groups of rows drift apart without holding each other up; feeders have SRAM to spare for
+    // them.
+    bool passes = plan.spec.kind == KernelKind::Elementwise && plan.spec.tileOps.empty() &&
+                  plan.spec.inputs.size() == 1 && plan.spec.inputs[0].streams.size() == 1;
     int64_t ahead = plan.spec.kind == KernelKind::Contraction ? 8 : 4;
     std::vector<int64_t> wanted;
     for (const KernelInput &input : plan.spec.inputs)
       for (int32_t stream : input.streams)
-        wanted.push_back(passes ? kMostSamples
-                                : std::max(ahead, ahead - held[stream] + ceilDiv(latest - arrival[stream],
-                                                                                 std::max<int64_t>(1, intervalCycles))));
+        wanted.push_back(
+            passes ? kMostSamples
+                   : std::max(ahead, ahead - held[stream] +
+                                         ceilDiv(latest - arrival[stream], std::max<int64_t>(1, intervalCycles))));
     // The largest common reduction that fits: shorten the deepest FIFO until the kernel's cores hold it.
     plan.mapping.fifoSamples = wanted;
     for (;;) {

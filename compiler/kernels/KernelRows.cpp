@@ -225,7 +225,8 @@ absl::StatusOr<format::Role> KernelRows::role(const KernelRow &row, const RowPar
   return part.kind == RowPart::Kind::Feeder ? feederRole(row) : computeRole(row, part, sections);
 }
 
-absl::Status KernelRows::roles(int64_t group, int64_t slice, SectionTable &sections, std::vector<format::Role> &out) const {
+absl::Status KernelRows::roles(int64_t group, int64_t slice, SectionTable &sections,
+                               std::vector<format::Role> &out) const {
   for (const RowPart &part : parts(slice)) {
     auto made = role(row(group, slice, part.share), part, sections);
     if (!made.ok())

@@ -15,8 +15,9 @@
 // along its row onto the lane.
 //   cycles per core and sample ≈ ci·kh·kw·(setup + co·h·w/rate) + |x| + 2·co·h·w;  reduce latency ≈ slices · relay.
 //
-// Window (pooling, depthwise convolution), elementwise and softmax kernels (*column kernels*): rows are (tile, channel slice), each core computes its own elements. Where one column is
-// too slow they take several, each with a range of channels of its own (`channelsPerColumn`), cut into slices alike.
+// Window (pooling, depthwise convolution), elementwise and softmax kernels (*column kernels*): rows are (tile, channel
+// slice), each core computes its own elements. Where one column is too slow they take several, each with a range of
+// channels of its own (`channelsPerColumn`), cut into slices alike.
 #pragma once
 
 #include "compiler/kernels/RoleBuilder.h"
@@ -65,8 +66,8 @@ struct KernelRow {
 struct RowPart {
   enum class Kind : uint8_t {
     Feeder,
-    Chain, // adds to partial sums and passes them on
-    End,   // where they end, and results leave for the lane of `block`
+    Chain,  // adds to partial sums and passes them on
+    End,    // where they end, and results leave for the lane of `block`
     Column, // a core of a column kernel
   } kind = Kind::Column;
   int64_t share = 0;                              // see KernelRows
@@ -94,8 +95,8 @@ struct BlockSite {
 };
 BlockSite blockSite(const KernelPlan &plan, const StreamLayout &layout, int64_t block);
 
-// A kernel's output channels are divided into *shares*: the bands of a contraction, one below the other in a group's rows,
-// and the columns of other kernels, side by side. Each share has the same slices.
+// A kernel's output channels are divided into *shares*: the bands of a contraction, one below the other in a group's
+// rows, and the columns of other kernels, side by side. Each share has the same slices.
 class KernelRows {
 public:
   KernelRows(const target::Target &target, const NetworkPlan &network, int32_t kernelIndex);
@@ -109,8 +110,8 @@ public:
   const std::vector<Source> &sources() const { return sourceList; }
   // Of input `input` after concatenation.
   const Plane &inputPlane(size_t input) const { return planes[input]; }
-  // What a row needs of an input, clipped to its plane: rows by group, channels by slice (and share of a column kernel).
-  // Fields of the other are 0.
+  // What a row needs of an input, clipped to its plane: rows by group, channels by slice (and share of a column
+  // kernel). Fields of the other are 0.
   Region neededRows(size_t input, int64_t group) const;
   Region neededChannels(size_t input, int64_t slice, int64_t share) const;
   // What a row makes.

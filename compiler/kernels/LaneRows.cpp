@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The wafer rows of lanes: where a contraction's sums end, or the last slice of a column kernel's block; lanes that enter
-// the wafer are spread over the rows of their tile.
+// The wafer rows of lanes: where a contraction's sums end, or the last slice of a column kernel's block; lanes that
+// enter the wafer are spread over the rows of their tile.
 #include "compiler/kernels/KernelRows.h"
 #include "compiler/kernels/Send.h"
 

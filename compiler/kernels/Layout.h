@@ -37,7 +37,7 @@ struct StreamLayout {
   std::vector<int64_t> blockBegin{0, 1}; // channel block b is [blockBegin[b], blockBegin[b+1])
   // While it is sized: blocks to make, as far as the producer can, and the most that receivers can take.
   int64_t wantedBlocks = 1, mostBlocks = 1;
-  std::vector<int32_t> laneRows;         // wafer row of lane tile·numBlocks()+block
+  std::vector<int32_t> laneRows; // wafer row of lane tile·numBlocks()+block
   // Every receiver takes the lanes it needs in the order of tile mod `orderModulus`, then block. All receivers of a
   // stream share the modulus and none needs two tiles with the same remainder, so no two receivers wait for each other.
   int64_t orderModulus = 1;

@@ -22,7 +22,8 @@ struct LinkLoad {
 // O(routes' segments · log), nothing grows with the mesh's area.
 LinkLoad busiestLink(const target::Target &target, const NetworkPlan &network, const std::vector<LaneRoute> &lanes);
 
-// Words over the busiest vertical link of the lanes that a kernel takes, in one of its columns; known before it is placed. Needs lane rows (layOutLanes).
+// Words over the busiest vertical link of the lanes that a kernel takes, in one of its columns; known before it is
+// placed. Needs lane rows (layOutLanes).
 int64_t toothWords(const NetworkPlan &network, const KernelRows &rows);
 
 } // namespace wsc::kernels

@@ -43,7 +43,8 @@ std::vector<std::vector<bool>> alignedCandidates(NetworkPlan &network, const sol
   return aligned;
 }
 
-// Where the chosen columns make receivers take lanes twice, a few columns more may not; as far as there are columns left.
+// Where the chosen columns make receivers take lanes twice, a few columns more may not; as far as there are columns
+// left.
 void alignColumns(const solver::sizing::Problem &problem, const std::vector<std::vector<bool>> &aligned,
                   solver::sizing::Solution &solution) {
   int64_t left = columnsLeft(problem, solution);
@@ -62,7 +63,8 @@ void alignColumns(const solver::sizing::Problem &problem, const std::vector<std:
   }
 }
 
-// Columns that the least interval leaves over make kernels quicker one by one, most cycles per column first: the first sample arrives sooner.
+// Columns that the least interval leaves over make kernels quicker one by one, most cycles per column first: the first
+// sample arrives sooner.
 void spendColumns(const solver::sizing::Problem &problem, const std::vector<std::vector<bool>> &aligned,
                   solver::sizing::Solution &solution) {
   int64_t left = columnsLeft(problem, solution);
@@ -108,7 +110,8 @@ absl::Status shareColumns(const solver::sizing::Problem &problem, solver::sizing
   return solution.verify(problem);
 }
 
-// Tiles larger than the mesh asks for, wanted by a receiver, make a kernel take in much more at a time: let a kernel of its own join the tiles.
+// Tiles larger than the mesh asks for, wanted by a receiver, make a kernel take in much more at a time: let a kernel of
+// its own join the tiles.
 void findJoinedTiles(const target::Target &target, const NetworkPlan &network, std::vector<PassRequest> &passes) {
   constexpr int64_t kWordsWorthAKernel = 8192;
   for (const StreamPlan &stream : network.streams) {
@@ -256,7 +259,8 @@ absl::Status placeNetwork(const target::Target &target, NetworkPlan &network) {
     if (kernel.placement.col >= 0) {
       if (kernel.placement.col < col)
         return absl::InvalidArgumentError(absl::StrCat("kernel ", kernel.spec.name, " cannot begin at column ",
-                                                       kernel.placement.col, ": columns up to ", col, " are taken by kernels before it"));
+                                                       kernel.placement.col, ": columns up to ", col,
+                                                       " are taken by kernels before it"));
       col = kernel.placement.col;
     }
     kernel.placement.col = col;

@@ -8,13 +8,14 @@
 
 namespace wsc::kernels {
 
-// A kernel that only passes a stream on, to be put between `stream` and `consumer`: either its FIFO is wanted, or its larger tiles.
+// A kernel that only passes a stream on, to be put between `stream` and `consumer`: either its FIFO is wanted, or its
+// larger tiles.
 struct PassRequest {
   int32_t stream = 0, consumer = 0;
 };
 
 struct SizingReport {
-  int64_t intervalCycles = 0;      // predicted, slowest kernel
+  int64_t intervalCycles = 0; // predicted, slowest kernel
   int64_t columns = 0;
   int32_t bottleneckKernel = -1;
   // Changes of the network that would serve it better; after them it is to be sized again.
@@ -22,9 +23,11 @@ struct SizingReport {
 };
 
 // Fills `grid`, `bounds`, every kernel's `mapping` and `predictedIntervalCycles` and every stream's `layout`. Steps:
-//  1. Tiles, consumers before producers: as many tiles as the mesh has rows for, but no receiver takes more lanes than a core has input queues.
+//  1. Tiles, consumers before producers: as many tiles as the mesh has rows for, but no receiver takes more lanes than
+//  a core has input queues.
 //  2. Slices: input channels over the rows of a group.
-//  3. Columns: candidates by output channels per column, costed by Cost.h; the sizing solver picks the least interval that fits the mesh's columns.
+//  3. Columns: candidates by output channels per column, costed by Cost.h; the sizing solver picks the least interval
+//  that fits the mesh's columns.
 //     A kernel whose tiles do not fit SRAM works channel by channel.
 //  4. FIFOs where paths rejoin: as deep as the longer path is late, in samples, within the SRAM that is left.
 // Errors: a kernel that fits no rectangle (bytes, limit), or a network that needs more columns than the mesh has.

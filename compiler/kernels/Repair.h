@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Second look at a sized network. Candidates are costed one kernel at a time, with producers that cut their channels where
-// it suits; once all are chosen, lanes end where columns and bands allow, and some kernels have to let more words pass.
+// Second look at a sized network. Candidates are costed one kernel at a time, with producers that cut their channels
+// where it suits; once all are chosen, lanes end where columns and bands allow, and some kernels have to let more words
+// pass.
 #pragma once
 
-#include "compiler/solver/Sizing.h"
 #include "compiler/kernels/Spec.h"
+#include "compiler/solver/Sizing.h"
 #include "runtime/target/Target.h"
 
 namespace wsc::kernels {
 
 // Gives every kernel the mapping of its candidate, and all streams their blocks and lane rows.
-void applySolution(NetworkPlan &network, const solver::sizing::Problem &problem, const solver::sizing::Solution &solution);
+void applySolution(NetworkPlan &network, const solver::sizing::Problem &problem,
+                   const solver::sizing::Solution &solution);
 
 // Cycles of kernel `index` among the neighbours it has: its cores, its lanes and the links of the lanes it takes. Needs
 // lane rows. A mapping that cannot be: the largest number.

@@ -253,7 +253,8 @@ int64_t layOut(const target::Target &target, Role &role, int64_t address, bool a
 
 void RoleBuilder::deepen(const target::Target &target, int16_t fifo) {
   int64_t &bytes = role.buffers[fifo].bytes;
-  const int64_t padding = int64_t(target.sramBanks) * target.sramAccessBytes * int64_t(role.buffers.size()); // to choose banks
+  const int64_t padding =
+      int64_t(target.sramBanks) * target.sramAccessBytes * int64_t(role.buffers.size()); // to choose banks
   if (sramBytes(target) + bytes + padding <= target.sramBytes)
     bytes *= 2;
 }

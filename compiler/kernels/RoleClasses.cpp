@@ -174,9 +174,11 @@ private:
           blocks.push_back(channels.block);
       }
       if (part.kind == RowPart::Kind::Column)
-        lanes.sent.push_back(kernel.outLayout().silent
-                                 ? -1
-                                 : columnSender(kernel.kernel(), kernel.outLayout(), kernel.outChannels(slice, part.share).channelBegin).block);
+        lanes.sent.push_back(
+            kernel.outLayout().silent
+                ? -1
+                : columnSender(kernel.kernel(), kernel.outLayout(), kernel.outChannels(slice, part.share).channelBegin)
+                      .block);
     }
     return lanes;
   }

@@ -81,7 +81,8 @@ std::vector<LaneRoute> laneRoutes(const target::Target &target, const NetworkPla
           ColumnSender sender = columnSender(producer, stream.layout, stream.layout.blockBegin[block]);
           route.gatherRowBegin = int32_t(groupRow + sender.firstSlice);
           route.gatherRowEnd = int32_t(groupRow + sender.lastSlice);
-          route.trunkBegin = int32_t(producer.placement.col + (m.columns > 1 ? stream.layout.blockBegin[block] / m.channelsPerColumn : 0));
+          route.trunkBegin = int32_t(producer.placement.col +
+                                     (m.columns > 1 ? stream.layout.blockBegin[block] / m.channelsPerColumn : 0));
         }
       }
       route.toPort = !stream.outputs.empty();

@@ -48,8 +48,8 @@ void addTeeth(const KernelRows &rows, const Source &source, int64_t share, const
 // Sorts a tooth's takers and joins those that touch.
 void tidy(LaneRoute::Tooth &tooth);
 
-// The colouring problem of a placed network: first three items per contraction (row, chain even, chain odd), in kernel order, then one
-// item per lane route.
+// The colouring problem of a placed network: first three items per contraction (row, chain even, chain odd), in kernel
+// order, then one item per lane route.
 solver::colouring::Problem colouringProblem(const target::Target &target, const NetworkPlan &network,
                                             const std::vector<LaneRoute> &lanes);
 // Colours for the items of colouringProblem(). Lanes of a stream take the colours of a palette in turn where colours

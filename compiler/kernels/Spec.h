@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What code generation is told about a network: streams, kernels, and how each kernel is mapped, placed and coloured. Plain data, no IR:
-// the wafer dialect is read into these structures, sizing searches over `Mapping`, generation turns them into roles and routes.
+// What code generation is told about a network: streams, kernels, and how each kernel is mapped, placed and coloured.
+// Plain data, no IR: the wafer dialect is read into these structures, sizing searches over `Mapping`, generation turns
+// them into roles and routes.
 #pragma once
 
 #include "compiler/emit/SectionRecipe.h"
@@ -16,7 +17,8 @@
 
 namespace wsc::kernels {
 
-// Constant elements, where they are: bytes of a file or in memory. `offset` is the first element used; strides stand where the view is used.
+// Constant elements, where they are: bytes of a file or in memory. `offset` is the first element used; strides stand
+// where the view is used.
 struct ConstantView {
   std::string path;
   int64_t sourceOffset = 0, sourceBytes = 0;
@@ -36,8 +38,8 @@ struct ConstantView {
   }
 };
 
-// A contraction with resident weights: convolution (implicit GEMM) or matrix product. out[o,h,w] = bias[o] + Σ weights[o,i,y,x] · in[i, h·strideH −
-// padTop + y·dilationH, w·strideW − padLeft + x·dilationW].
+// A contraction with resident weights: convolution (implicit GEMM) or matrix product. out[o,h,w] = bias[o] + Σ
+// weights[o,i,y,x] · in[i, h·strideH − padTop + y·dilationH, w·strideW − padLeft + x·dilationW].
 struct Contraction {
   int64_t kernelH = 1, kernelW = 1, strideH = 1, strideW = 1, dilationH = 1, dilationW = 1, padTop = 0, padLeft = 0;
   ConstantView weights;
@@ -54,8 +56,8 @@ struct Window {
   std::optional<ConstantView> bias;
 };
 
-// One elementwise operation on a tile. Values are numbered: first the kernel's inputs (for contractions and windows: value 0 is their result),
-// then one per operation, in order.
+// One elementwise operation on a tile. Values are numbered: first the kernel's inputs (for contractions and windows:
+// value 0 is their result), then one per operation, in order.
 struct TileOperand {
   enum class Kind { Value, PerChannel, PerPixel, Scalar } kind = Kind::Scalar;
   int32_t value = 0;
@@ -116,13 +118,13 @@ struct KernelSpec {
   Contraction contraction;
   Window window;
   Softmax softmax;
-  std::vector<TileOp> tileOps; // applied to the result, in order
+  std::vector<TileOp> tileOps;   // applied to the result, in order
   std::optional<StateUse> state; // Elementwise only
   int32_t outStream = -1;
 };
 
-// How a kernel covers its rectangle. Groups = tiles of the output. Rows of a group are channel slices (of the input for a contraction, of the output
-// otherwise); columns of a contraction are slices of output channels.
+// How a kernel covers its rectangle. Groups = tiles of the output. Rows of a group are channel slices (of the input for
+// a contraction, of the output otherwise); columns of a contraction are slices of output channels.
 struct Mapping {
   int64_t channelsPerSlice = 1, slices = 1;
   // Output channels of a column. Contractions have a feeder column on top; columns of other kernels hold whole slices.
@@ -130,8 +132,9 @@ struct Mapping {
   // Contractions: bands of rows in a group. Each has all slices and makes the output channels of `columns` columns; the
   // next band goes on with the channels after them.
   int64_t bands = 1;
-  std::vector<int64_t> fifoSamples;           // per (input, component), in order: samples its FIFO holds
-  // Contractions and windows: cores take in and work on one channel at a time, for tiles that do not fit SRAM as a whole.
+  std::vector<int64_t> fifoSamples; // per (input, component), in order: samples its FIFO holds
+  // Contractions and windows: cores take in and work on one channel at a time, for tiles that do not fit SRAM as a
+  // whole.
   bool streamed = false;
 };
 
@@ -160,7 +163,8 @@ struct StreamPlan {
   std::vector<uint8_t> laneColours; // per lane
   int32_t producer = -1;            // kernel; -1: an input of the network
   std::vector<int32_t> consumers;   // kernels
-  // Network input or output: the entry's tensor, and where element (channel, row, column) lies in it. The channel may be split in two digits.
+  // Network input or output: the entry's tensor, and where element (channel, row, column) lies in it. The channel may
+  // be split in two digits.
   struct Host {
     int32_t tensor = -1;
     int64_t offset = 0;
@@ -176,8 +180,8 @@ struct IntervalBounds {
   // The least interval at which every kernel's fewest columns, of all its candidates, fit the mesh together; off-wafer
   // words included.
   int64_t sizing = 0;
-  // What each of three things alone would take: the multiply-adds spread evenly over all cores of the mesh, the words over
-  // the wafer's edge, the slowest kernel at its quickest candidate.
+  // What each of three things alone would take: the multiply-adds spread evenly over all cores of the mesh, the words
+  // over the wafer's edge, the slowest kernel at its quickest candidate.
   int64_t multiplyAdds = 0, io = 0, largestKernel = 0;
 };
 

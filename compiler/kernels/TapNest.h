@@ -25,8 +25,8 @@ struct TapNest {
   std::vector<NestDim> vector; // outermost first, at most 3
 };
 
-// Emits the nest. `dst`, `a` and `b` are the operands' first elements (b may be none); they may carry the steps of loops
-// that are open already, `openLoops` of them.
+// Emits the nest. `dst`, `a` and `b` are the operands' first elements (b may be none); they may carry the steps of
+// loops that are open already, `openLoops` of them.
 void emitTaps(RoleBuilder &builder, int thread, format::Opcode opcode, const TapNest &nest, format::Operand dst,
               format::Operand a, format::Operand b, int openLoops = 0);
 

@@ -10,7 +10,9 @@ namespace wsc::kernels {
 
 namespace {
 // Network inputs come on about this many lanes: enough to use the wafer's off-wafer bandwidth.
-int64_t inputLanes(const target::Target &target) { return std::max<int64_t>(1, int64_t(target.ioWordsPerCycle() * 1.5)); }
+int64_t inputLanes(const target::Target &target) {
+  return std::max<int64_t>(1, int64_t(target.ioWordsPerCycle() * 1.5));
+}
 
 // A lane should carry no more than this many words per sample, where channel blocks can bring it down.
 constexpr int64_t kWordsPerLane = 1536;
@@ -79,7 +81,8 @@ void findLiveRows(NetworkPlan &network) {
     int64_t live = stream.outputs.empty() ? 1 : stream.layout.plane.rows;
     for (int32_t consumer : stream.consumers) {
       const KernelSpec &spec = network.kernels[consumer].spec;
-      live = std::max(live, inputEnd(spec, network.streams[spec.outStream].layout.liveRows(), stream.layout.plane.rows));
+      live =
+          std::max(live, inputEnd(spec, network.streams[spec.outStream].layout.liveRows(), stream.layout.plane.rows));
     }
     if (stream.producer >= 0 && network.kernels[stream.producer].spec.state)
       live = stream.layout.plane.rows; // a variable keeps all its rows
@@ -92,12 +95,14 @@ void findLiveRows(NetworkPlan &network) {
       find(stream);
 }
 
-// Most rows in succession that no receiver takes, as a stride beyond the kernel leaves them: a tile must have one more, or its lane would end nowhere.
+// Most rows in succession that no receiver takes, as a stride beyond the kernel leaves them: a tile must have one more,
+// or its lane would end nowhere.
 static int64_t rowsSkipped(const NetworkPlan &network, const StreamPlan &stream) {
   int64_t skipped = stream.outputs.empty() ? stream.layout.plane.rows : 0;
   for (int32_t consumer : stream.consumers) {
     const KernelSpec &spec = network.kernels[consumer].spec;
-    int64_t rows = stream.layout.plane.rows, second = inputRowsFor(spec, 2, INT64_MAX), first = inputRowsFor(spec, 1, INT64_MAX);
+    int64_t rows = stream.layout.plane.rows, second = inputRowsFor(spec, 2, INT64_MAX),
+            first = inputRowsFor(spec, 1, INT64_MAX);
     skipped = std::min(skipped, std::clamp<int64_t>(second - 2 * first, 0, rows));
   }
   return stream.consumers.empty() ? 0 : skipped;
@@ -110,8 +115,9 @@ absl::Status chooseTiles(const target::Target &target, NetworkPlan &network, int
   auto tile = [&](StreamPlan &stream) -> absl::Status {
     StreamLayout &layout = stream.layout;
     int64_t rows = layout.liveRows();
-    layout.tileRows = std::max(ceilDiv(rows, stream.producer < 0 ? std::min<int64_t>(target.rows, inputLanes(target)) : target.rows),
-                               rowsSkipped(network, stream) + 1);
+    layout.tileRows =
+        std::max(ceilDiv(rows, stream.producer < 0 ? std::min<int64_t>(target.rows, inputLanes(target)) : target.rows),
+                 rowsSkipped(network, stream) + 1);
     const VariablePlan *variable = variableOf(network, stream);
     if (variable)
       layout.tileRows = variable->tileRows;
@@ -136,7 +142,8 @@ absl::Status chooseTiles(const target::Target &target, NetworkPlan &network, int
         break;
     }
     layout.orderModulus = lanes;
-    // Channel blocks divide the words of a lane where every receiver has the queues for it: its channels may straddle two blocks.
+    // Channel blocks divide the words of a lane where every receiver has the queues for it: its channels may straddle
+    // two blocks.
     bool divisible = !layout.silent && 2 * lanesWorst <= queues && (!stream.input || stream.input->channelInner == 1);
     for (const StreamPlan::Host &host : stream.outputs)
       divisible &= host.channelInner == 1;
@@ -146,8 +153,9 @@ absl::Status chooseTiles(const target::Target &target, NetworkPlan &network, int
     int64_t words = layout.plane.channels * layout.tileRows * layout.plane.width;
     // The blocks of all the tiles a receiver takes cross in its column, each with a colour, but each on a part of its
     // height only: about half of them meet.
-    int64_t most = std::min({kMostBlocks, layout.plane.channels,
-                             target.usableColours() * 2 * colourShare / 3 / 100 / std::max<int64_t>(1, (lanesWorst + 1) / 2)});
+    int64_t most =
+        std::min({kMostBlocks, layout.plane.channels,
+                  target.usableColours() * 2 * colourShare / 3 / 100 / std::max<int64_t>(1, (lanesWorst + 1) / 2)});
     layout.mostBlocks = divisible ? std::max<int64_t>(1, most) : 1;
     layout.wantedBlocks =
         std::clamp<int64_t>(std::max(words / kWordsPerLane, mostPassing / kWordsPassing), 1, layout.mostBlocks);

@@ -23,8 +23,8 @@ int64_t rowsForTiles(const target::Target &target, const std::multiset<int64_t> 
 // Finds for every stream the rows that any receiver takes.
 void findLiveRows(NetworkPlan &network);
 
-// Sets every stream's `tileRows`, `orderModulus`, `wantedBlocks` and `mostBlocks`, and the grid. `colourShare`: percent of
-// the colours that channel blocks are planned with; less where a network's routes leave too few.
+// Sets every stream's `tileRows`, `orderModulus`, `wantedBlocks` and `mostBlocks`, and the grid. `colourShare`: percent
+// of the colours that channel blocks are planned with; less where a network's routes leave too few.
 absl::Status chooseTiles(const target::Target &target, NetworkPlan &network, int64_t colourShare = 100);
 
 } // namespace wsc::kernels

@@ -67,20 +67,21 @@ struct SizeKernelsPass : impl::SizeKernelsBase<SizeKernelsPass> {
 struct PlaceKernelsPass : impl::PlaceKernelsBase<PlaceKernelsPass> {
   using PlaceKernelsBase::PlaceKernelsBase;
   void runOnOperation() override {
-    if (!decideOn(getOperation(), target, defects, Phase::Sized, [&](const target::Target &machine, NetworkIR &network) {
-          for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels))
-            if (RectAttr rect = op.getRectAttr())
-              plan.placement.col = int32_t(rect.getCol());
-          if (absl::Status status = kernels::placeNetwork(machine, network.plan); !status.ok())
-            return status;
-          writePlaces(network);
-          kernels::LinkLoad link =
-              kernels::busiestLink(machine, network.plan, kernels::laneRoutes(machine, network.plan));
-          Builder builder(&getContext());
-          getOperation()->setAttr(WaferDialect::getLinkAttrName(), builder.getStringAttr(link.describe()));
-          getOperation()->setAttr(WaferDialect::getLinkWordsAttrName(), builder.getI64IntegerAttr(link.words));
-          return absl::OkStatus();
-        }))
+    if (!decideOn(
+            getOperation(), target, defects, Phase::Sized, [&](const target::Target &machine, NetworkIR &network) {
+              for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels))
+                if (RectAttr rect = op.getRectAttr())
+                  plan.placement.col = int32_t(rect.getCol());
+              if (absl::Status status = kernels::placeNetwork(machine, network.plan); !status.ok())
+                return status;
+              writePlaces(network);
+              kernels::LinkLoad link =
+                  kernels::busiestLink(machine, network.plan, kernels::laneRoutes(machine, network.plan));
+              Builder builder(&getContext());
+              getOperation()->setAttr(WaferDialect::getLinkAttrName(), builder.getStringAttr(link.describe()));
+              getOperation()->setAttr(WaferDialect::getLinkWordsAttrName(), builder.getI64IntegerAttr(link.words));
+              return absl::OkStatus();
+            }))
       signalPassFailure();
   }
 };

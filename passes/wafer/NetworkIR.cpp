@@ -73,15 +73,16 @@ public:
       for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels)) {
         int64_t tiles = network.plan.streams[plan.spec.outStream].layout.numTiles();
         if (plan.mapping.bands * plan.mapping.slices > network.plan.grid.groupRows(tiles))
-          return op.emitOpError("has ") << plan.mapping.bands * plan.mapping.slices << " channel slices for each of " << tiles << " tiles, more than the "
-                                        << rowsUsed.getInt() << " rows in use hold; use larger slices or tiles";
+          return op.emitOpError("has ") << plan.mapping.bands * plan.mapping.slices << " channel slices for each of "
+                                        << tiles << " tiles, more than the " << rowsUsed.getInt()
+                                        << " rows in use hold; use larger slices or tiles";
       }
       kernels::layOutLanes(network.plan);
       if (phase >= Phase::Routed)
         for (auto [op, stream] : llvm::zip(network.streamOps, network.plan.streams))
           if (int64_t(stream.laneColours.size()) != stream.layout.numLanes())
-            return op->emitOpError("has ") << stream.layout.numLanes() << " lanes but " << stream.laneColours.size()
-                                           << " lane_colours";
+            return op->emitOpError("has ")
+                   << stream.layout.numLanes() << " lanes but " << stream.laneColours.size() << " lane_colours";
     }
     return std::move(network);
   }
@@ -93,7 +94,8 @@ private:
         auto tensor = dyn_cast<RankedTensorType>(type);
         auto element = tensor ? elementTypeOf(tensor.getElementType()) : std::nullopt;
         if (!element)
-          return func.emitOpError(result ? "result " : "argument ") << i << " of type " << type << " cannot cross the wafer's edge";
+          return func.emitOpError(result ? "result " : "argument ")
+                 << i << " of type " << type << " cannot cross the wafer's edge";
         auto name = result ? func.getResultAttrOfType<StringAttr>(i, nn::NnDialect::getNameAttrName())
                            : func.getArgAttrOfType<StringAttr>(i, nn::NnDialect::getNameAttrName());
         out.push_back({name ? name.str() : (result ? "output_" : "input_") + std::to_string(i), *element,
@@ -178,7 +180,8 @@ private:
     if (!argument)
       return enter.emitOpError("must take an argument of the function, at most reshaped or transposed");
     if (!host)
-      return enter.emitOpError("takes elements in an order that no lane can be fed in: the reshapes and transposes of argument ")
+      return enter.emitOpError(
+                 "takes elements in an order that no lane can be fed in: the reshapes and transposes of argument ")
              << argument.getArgNumber() << " may leave channels with two strides, rows and columns with one each";
     if (!cast<RankedTensorType>(argument.getType()).getElementType().isF32())
       return enter.emitOpError("takes ") << argument.getType() << "; only f32 inputs are mapped";
@@ -186,8 +189,7 @@ private:
     std::string name = network.plan.inputs[argument.getArgNumber()].name;
     if (int before = entersOf[argument]++)
       name += "." + std::to_string(before);
-    auto stream = addStream(enter, std::move(name), enter.getLayoutAttr(),
-                            enter.getLaneColoursAttr());
+    auto stream = addStream(enter, std::move(name), enter.getLayoutAttr(), enter.getLaneColoursAttr());
     if (failed(stream))
       return failure();
     host->tensor = int32_t(argument.getArgNumber());
@@ -200,12 +202,14 @@ private:
     for (Value input : op.getInputs()) {
       auto it = streamOf.find(input);
       if (it == streamOf.end() && streamOf.count(movementRoot(input)))
-        return op.emitOpError("takes a stream that ") << input.getDefiningOp()->getName().getStringRef()
+        return op.emitOpError("takes a stream that ")
+               << input.getDefiningOp()->getName().getStringRef()
                << " rearranges between kernels; elements change places at the network's edges only";
       if (it == streamOf.end())
         return isMovement(input.getDefiningOp())
-                   ? op.emitOpError("takes ") << movementRoot(input).getType() << " as " << input.getType()
-                                              << ": a reshape or transpose between kernels must leave elements at their places"
+                   ? op.emitOpError("takes ")
+                         << movementRoot(input).getType() << " as " << input.getType()
+                         << ": a reshape or transpose between kernels must leave elements at their places"
                    : op.emitOpError("takes a value that is no stream");
       streams.push_back(it->second);
     }
@@ -235,8 +239,9 @@ private:
       if (!rect)
         return op.emitOpError("needs a rect: place it first");
       if (rect.getCols() != plan.width() || rect.getRow() != 0)
-        return op.emitOpError("has a rectangle of ") << rect.getCols() << " columns from row " << rect.getRow()
-               << ", its mapping covers " << plan.width() << " columns from row 0";
+        return op.emitOpError("has a rectangle of ")
+               << rect.getCols() << " columns from row " << rect.getRow() << ", its mapping covers " << plan.width()
+               << " columns from row 0";
       if (variable && rect.getCol() != variable->col)
         return op.emitOpError("lies at column ")
                << rect.getCol() << ", its variable " << variable->tensor.name << " at column " << variable->col;
@@ -292,8 +297,8 @@ private:
       return op.emitOpError("has ") << mapping.getBands() << " bands; only contractions have more than one";
     if (!contraction) {
       if (m.columns > 1 && m.channelsPerColumn % m.channelsPerSlice != 0)
-        return op.emitOpError("has columns of ") << m.channelsPerColumn << " channels, not whole slices of "
-                                                 << m.channelsPerSlice;
+        return op.emitOpError("has columns of ")
+               << m.channelsPerColumn << " channels, not whole slices of " << m.channelsPerSlice;
       if (m.columns > 1 && (plan.spec.state || plan.spec.kind == kernels::KernelKind::Softmax))
         return op.emitOpError("has ") << m.columns << " columns; kernels on a variable's cores and softmax have one";
       sliced = std::min(sliced, m.channelsPerColumn);
@@ -313,13 +318,13 @@ private:
     int64_t unit = contraction ? m.channelsPerColumn : m.channelsPerSlice;
     for (int64_t block = 1; block < layout.numBlocks(); ++block)
       if (layout.blockBegin[block] % unit != 0)
-        return op.emitOpError("has a channel block that begins at ") << layout.blockBegin[block]
-               << ", not at a multiple of " << unit << " channels";
+        return op.emitOpError("has a channel block that begins at ")
+               << layout.blockBegin[block] << ", not at a multiple of " << unit << " channels";
     int64_t shares = contraction ? m.bands : m.columns, share = m.channelsPerColumn * (contraction ? m.columns : 1);
     for (int64_t begin = share; begin < shares * share; begin += share)
       if (!llvm::is_contained(layout.blockBegin, begin))
-        return op.emitOpError("has no channel block that begins at ") << begin << ", where a "
-               << (contraction ? "band" : "column") << " does: each lane leaves from one";
+        return op.emitOpError("has no channel block that begins at ")
+               << begin << ", where a " << (contraction ? "band" : "column") << " does: each lane leaves from one";
     plan.predictedIntervalCycles = op.getPredictedCycles().value_or(0);
     return success();
   }
@@ -331,9 +336,10 @@ private:
       if (it == streamOf.end())
         return ret.emitOpError("operand ") << i << " must be a kernel's result, at most reshaped or transposed";
       if (!host)
-        return ret.emitOpError("operand ") << i << " of type " << value.getType() << " rearranges a kernel's result of type "
-                                           << movementRoot(value).getType()
-                                           << " in a way lanes cannot leave in: a channel may fall into two dimensions, a row and a column into one";
+        return ret.emitOpError("operand ") << i << " of type " << value.getType()
+                                           << " rearranges a kernel's result of type " << movementRoot(value).getType()
+                                           << " in a way lanes cannot leave in: a channel may fall into two "
+                                              "dimensions, a row and a column into one";
       host->tensor = int32_t(i);
       network.plan.streams[it->second].outputs.push_back(*host);
     }
@@ -416,8 +422,7 @@ void insertPasses(NetworkIR &network, ArrayRef<kernels::PassRequest> requests) {
 
 void writePlaces(NetworkIR &network) {
   for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels))
-    op.setRectAttr(
-        RectAttr::get(op.getContext(), 0, plan.placement.col, network.plan.grid.rowsUsed, plan.width()));
+    op.setRectAttr(RectAttr::get(op.getContext(), 0, plan.placement.col, network.plan.grid.rowsUsed, plan.width()));
 }
 
 void writeColours(NetworkIR &network) {

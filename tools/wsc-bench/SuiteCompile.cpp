@@ -39,7 +39,8 @@ absl::StatusOr<json::Object> compileHere(const json::Object &request) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   json::Array phases;
   for (const driver::PhaseTime &phase : report->phases)
-    phases.push_back(json::Object{{"name", driver::phaseName(phase.phase)}, {"seconds", phase.seconds}, {"peak_rss_bytes", phase.peakRssBytes}});
+    phases.push_back(json::Object{
+        {"name", driver::phaseName(phase.phase)}, {"seconds", phase.seconds}, {"peak_rss_bytes", phase.peakRssBytes}});
   return json::Object{{"seconds", seconds},
                       {"peak_rss_bytes", tools::ownPeakBytes()},
                       {"output_bytes", report->outputBytes},
@@ -113,7 +114,8 @@ absl::StatusOr<Compiled> compileInChild(const tools::Case &model, const Options 
   compiled.coresTotal = cycles("cores_total");
   for (const json::Value &value : *answer->getArray("phases")) {
     const json::Object &phase = *value.getAsObject();
-    compiled.phases.push_back({phase.getString("name")->str(), *phase.getNumber("seconds"), *phase.getInteger("peak_rss_bytes")});
+    compiled.phases.push_back(
+        {phase.getString("name")->str(), *phase.getNumber("seconds"), *phase.getInteger("peak_rss_bytes")});
   }
   return compiled;
 }
@@ -124,7 +126,10 @@ int compileOne(const std::string &text) {
   if (!request.ok())
     return fail(request.status());
   auto answer = compileHere(*request);
-  std::printf("%s\n", tools::print(answer.ok() ? std::move(*answer) : json::Object{{"error", tools::text(std::string(answer.status().message()))}}).c_str());
+  std::printf("%s\n",
+              tools::print(answer.ok() ? std::move(*answer)
+                                       : json::Object{{"error", tools::text(std::string(answer.status().message()))}})
+                  .c_str());
   return 0;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Suite `map`: how good the mapping of a model is. The emulated interval (analytic time) stands beside the sizing bound;
-// that bound beside the largest of multiply-adds over all cores, off-wafer words and the slowest kernel; the prediction
-// beside the emulated interval; and the naive mapping, as many columns for each kernel, beside ours.
+// Suite `map`: how good the mapping of a model is. The emulated interval (analytic time) stands beside the sizing
+// bound; that bound beside the largest of multiply-adds over all cores, off-wafer words and the slowest kernel; the
+// prediction beside the emulated interval; and the naive mapping, as many columns for each kernel, beside ours.
 #include "runtime/session/Session.h"
 #include "tools/support/Child.h"
 #include "tools/wsc-bench/Bench.h"

@@ -5,7 +5,7 @@
 // expected-error @+1 {{needs the attribute wafer.rows_used: size it first}}
 func.func @no_rows(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> {
   %s = wafer.enter %x {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x2x2xf32>
-  %y = wafer.kernel "k"(%s) attributes {mapping = #wafer.mapping<slice = 1, column = 1, fifo = [2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>}
+  %y = wafer.kernel "k"(%s) attributes {mapping = #wafer.mapping<slice = 1, column = 4, fifo = [2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>}
       : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> {
   ^bb0(%v: tensor<1x4x2x2xf32>):
     %c = nn.unary neg %v : tensor<1x4x2x2xf32>
@@ -18,7 +18,7 @@ func.func @no_rows(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> {
 // expected-error @+1 {{has wafer.rows_used = 100000, no mesh has more than 8192 rows}}
 func.func @rows(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> attributes {wafer.rows_used = 100000 : i64} {
   %s = wafer.enter %x {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x2x2xf32>
-  %y = wafer.kernel "k"(%s) attributes {mapping = #wafer.mapping<slice = 1, column = 1, fifo = [2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>}
+  %y = wafer.kernel "k"(%s) attributes {mapping = #wafer.mapping<slice = 1, column = 4, fifo = [2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>}
       : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> {
   ^bb0(%v: tensor<1x4x2x2xf32>):
     %c = nn.unary neg %v : tensor<1x4x2x2xf32>
@@ -31,7 +31,7 @@ func.func @rows(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> attributes {wafe
 func.func @no_layout(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> attributes {wafer.rows_used = 8 : i64} {
   // expected-error @+1 {{'wafer.enter' op needs a layout over its 4 channels: size it first}}
   %s = wafer.enter %x : tensor<1x4x2x2xf32>
-  %y = wafer.kernel "k"(%s) attributes {mapping = #wafer.mapping<slice = 1, column = 1, fifo = [2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>}
+  %y = wafer.kernel "k"(%s) attributes {mapping = #wafer.mapping<slice = 1, column = 4, fifo = [2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>}
       : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> {
   ^bb0(%v: tensor<1x4x2x2xf32>):
     %c = nn.unary neg %v : tensor<1x4x2x2xf32>
@@ -44,7 +44,7 @@ func.func @no_layout(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> attributes 
 func.func @layout_of_other_channels(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> attributes {wafer.rows_used = 8 : i64} {
   // expected-error @+1 {{'wafer.enter' op needs a layout over its 4 channels: size it first}}
   %s = wafer.enter %x {layout = #wafer.layout<tile_rows = 1, blocks = [0, 5], order = 1>} : tensor<1x4x2x2xf32>
-  %y = wafer.kernel "k"(%s) attributes {mapping = #wafer.mapping<slice = 1, column = 1, fifo = [2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>}
+  %y = wafer.kernel "k"(%s) attributes {mapping = #wafer.mapping<slice = 1, column = 4, fifo = [2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>}
       : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> {
   ^bb0(%v: tensor<1x4x2x2xf32>):
     %c = nn.unary neg %v : tensor<1x4x2x2xf32>
@@ -70,7 +70,7 @@ func.func @no_mapping(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> attributes
 func.func @fifos(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> attributes {wafer.rows_used = 8 : i64} {
   %s = wafer.enter %x {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x2x2xf32>
   // expected-error @+1 {{'wafer.kernel' op takes 1 streams, its mapping has 2 FIFOs}}
-  %y = wafer.kernel "k"(%s) attributes {mapping = #wafer.mapping<slice = 1, column = 1, fifo = [2, 2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>}
+  %y = wafer.kernel "k"(%s) attributes {mapping = #wafer.mapping<slice = 1, column = 4, fifo = [2, 2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>}
       : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> {
   ^bb0(%v: tensor<1x4x2x2xf32>):
     %c = nn.unary neg %v : tensor<1x4x2x2xf32>
@@ -83,7 +83,7 @@ func.func @fifos(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> attributes {waf
 func.func @blocks(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> attributes {wafer.rows_used = 8 : i64} {
   %s = wafer.enter %x {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x2x2xf32>
   // expected-error @+1 {{'wafer.kernel' op has 2 channel blocks but only 1 slices}}
-  %y = wafer.kernel "k"(%s) attributes {mapping = #wafer.mapping<slice = 4, column = 1, fifo = [2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 2, 4], order = 1>}
+  %y = wafer.kernel "k"(%s) attributes {mapping = #wafer.mapping<slice = 4, column = 4, fifo = [2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 2, 4], order = 1>}
       : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> {
   ^bb0(%v: tensor<1x4x2x2xf32>):
     %c = nn.unary neg %v : tensor<1x4x2x2xf32>
@@ -96,7 +96,7 @@ func.func @blocks(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> attributes {wa
 func.func @block_inside_a_slice(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> attributes {wafer.rows_used = 8 : i64} {
   %s = wafer.enter %x {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x2x2xf32>
   // expected-error @+1 {{'wafer.kernel' op has a channel block that begins at 3, not at a multiple of 2 channels}}
-  %y = wafer.kernel "k"(%s) attributes {mapping = #wafer.mapping<slice = 2, column = 1, fifo = [2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 3, 4], order = 1>}
+  %y = wafer.kernel "k"(%s) attributes {mapping = #wafer.mapping<slice = 2, column = 4, fifo = [2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 3, 4], order = 1>}
       : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> {
   ^bb0(%v: tensor<1x4x2x2xf32>):
     %c = nn.unary neg %v : tensor<1x4x2x2xf32>
@@ -109,7 +109,7 @@ func.func @block_inside_a_slice(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> 
 func.func @too_many_slices(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> attributes {wafer.rows_used = 4 : i64} {
   %s = wafer.enter %x {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x2x2xf32>
   // expected-error @+1 {{'wafer.kernel' op has 4 channel slices for each of 2 tiles, more than the 4 rows in use hold; use larger slices or tiles}}
-  %y = wafer.kernel "k"(%s) attributes {mapping = #wafer.mapping<slice = 1, column = 1, fifo = [2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>}
+  %y = wafer.kernel "k"(%s) attributes {mapping = #wafer.mapping<slice = 1, column = 4, fifo = [2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>}
       : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> {
   ^bb0(%v: tensor<1x4x2x2xf32>):
     %c = nn.unary neg %v : tensor<1x4x2x2xf32>
@@ -122,7 +122,7 @@ func.func @too_many_slices(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> attri
 // expected-error @+1 {{the network needs 9 columns, target mesh-8x8 has 8; use a larger mesh}}
 func.func @beyond_the_mesh(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> attributes {wafer.rows_used = 8 : i64} {
   %s = wafer.enter %x {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x2x2xf32>
-  %y = wafer.kernel "k"(%s) attributes {mapping = #wafer.mapping<slice = 1, column = 1, fifo = [2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>, rect = #wafer.rect<row = 0, col = 8, rows = 8, cols = 1>}
+  %y = wafer.kernel "k"(%s) attributes {mapping = #wafer.mapping<slice = 1, column = 4, fifo = [2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>, rect = #wafer.rect<row = 0, col = 8, rows = 8, cols = 1>}
       : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> {
   ^bb0(%v: tensor<1x4x2x2xf32>):
     %c = nn.unary neg %v : tensor<1x4x2x2xf32>
@@ -136,13 +136,13 @@ func.func @beyond_the_mesh(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> attri
 // expected-error @+1 {{kernel second cannot begin at column 2: columns up to 4 are taken by kernels before it}}
 func.func @out_of_order(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> attributes {wafer.rows_used = 8 : i64} {
   %s = wafer.enter %x {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x2x2xf32>
-  %a = wafer.kernel "first"(%s) attributes {mapping = #wafer.mapping<slice = 1, column = 1, fifo = [2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>, rect = #wafer.rect<row = 0, col = 3, rows = 8, cols = 1>}
+  %a = wafer.kernel "first"(%s) attributes {mapping = #wafer.mapping<slice = 1, column = 4, fifo = [2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>, rect = #wafer.rect<row = 0, col = 3, rows = 8, cols = 1>}
       : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> {
   ^bb0(%v: tensor<1x4x2x2xf32>):
     %c = nn.unary neg %v : tensor<1x4x2x2xf32>
     wafer.yield %c : tensor<1x4x2x2xf32>
   }
-  %b = wafer.kernel "second"(%a) attributes {mapping = #wafer.mapping<slice = 1, column = 1, fifo = [2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>, rect = #wafer.rect<row = 0, col = 2, rows = 8, cols = 1>}
+  %b = wafer.kernel "second"(%a) attributes {mapping = #wafer.mapping<slice = 1, column = 4, fifo = [2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>, rect = #wafer.rect<row = 0, col = 2, rows = 8, cols = 1>}
       : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> {
   ^bb0(%v: tensor<1x4x2x2xf32>):
     %c = nn.unary neg %v : tensor<1x4x2x2xf32>

@@ -27,7 +27,7 @@ func.func @main(%x: tensor<1x4x4x4xf32>) -> tensor<1x4x4x4xf32> attributes {wafe
   }
   // CHECK: wafer.kernel "last"
   // CHECK-SAME: rect = #wafer.rect<row = 0, col = 7, rows = 16, cols = 1>
-  %d = wafer.kernel "last"(%b) attributes {mapping = #wafer.mapping<slice = 1, column = 1, fifo = [2]>,
+  %d = wafer.kernel "last"(%b) attributes {mapping = #wafer.mapping<slice = 1, column = 4, fifo = [2]>,
       layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : (tensor<1x4x4x4xf32>) -> tensor<1x4x4x4xf32> {
   ^bb0(%v: tensor<1x4x4x4xf32>):
     %c = nn.unary neg %v : tensor<1x4x4x4xf32>
