@@ -105,10 +105,11 @@ void chooseSlices(const NetworkPlan &network, KernelPlan &plan, int64_t shares) 
   m.channelsPerColumn = m.columns > 1 ? m.slices * m.channelsPerSlice : channels;
 }
 
-absl::StatusOr<solver::sizing::Kernel> candidatesOf(const target::Target &target, NetworkPlan &network, int32_t index) {
+absl::StatusOr<Candidates> candidatesOf(const target::Target &target, NetworkPlan &network, int32_t index) {
   KernelPlan &plan = network.kernels[index];
   bool contraction = plan.spec.kind == KernelKind::Contraction;
-  solver::sizing::Kernel kernel;
+  Candidates candidates;
+  solver::sizing::Kernel &kernel = candidates.kernel;
   kernel.name = plan.spec.name;
   absl::Status refusal;
   auto chooseInputBlocks = [&] {
@@ -149,7 +150,9 @@ absl::StatusOr<solver::sizing::Kernel> candidatesOf(const target::Target &target
       continue;
     }
     ++fitting;
-    kernel.candidates.push_back({plan.width(), std::max(cost->intervalCycles, teeth), cost->sramBytes, shape.tag()});
+    kernel.candidates.push_back(
+        {plan.width(), std::max(cost->predictedCycles, teeth), cost->sramBytes, shape.tag()});
+    candidates.leastCycles.push_back(std::max(cost->intervalCycles, teeth));
   }
   chooseSlices(network, plan, 1);
   chooseInputBlocks();
@@ -158,7 +161,7 @@ absl::StatusOr<solver::sizing::Kernel> candidatesOf(const target::Target &target
     return absl::ResourceExhaustedError(absl::StrCat("kernel ", plan.spec.name,
                                                      " fits no rectangle: ", std::string(refusal.message()),
                                                      "; use a target with more SRAM per core or more rows"));
-  return kernel;
+  return candidates;
 }
 
 void applyCandidate(NetworkPlan &network, int32_t index, const solver::sizing::Candidate &candidate) {

@@ -15,11 +15,16 @@ namespace wsc::kernels {
 // for. Sets the bands of a contraction and the columns of other kernels.
 void chooseSlices(const NetworkPlan &network, KernelPlan &plan, int64_t shares);
 
+struct Candidates {
+  solver::sizing::Kernel kernel;    // with predicted intervals
+  std::vector<int64_t> leastCycles; // of each candidate, between samples
+};
+
 // Candidates of kernel `index`: contractions by bands and output channels per column, one for each number of columns;
 // windows and elementwise kernels by columns. Each is costed by Cost.h; where tiles do not fit SRAM the kernel works
 // channel by channel. Leaves slices and blocks as `chooseSlices` for one column and `chooseNominalBlocks` have them.
 // Errors: no candidate fits (bytes, limit).
-absl::StatusOr<solver::sizing::Kernel> candidatesOf(const target::Target &target, NetworkPlan &network, int32_t index);
+absl::StatusOr<Candidates> candidatesOf(const target::Target &target, NetworkPlan &network, int32_t index);
 
 // Gives kernel `index` the mapping of a candidate, and its output the channel blocks that go with it and with the
 // mapping its receivers have.

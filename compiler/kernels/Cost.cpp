@@ -99,8 +99,9 @@ absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const Networ
         if (!made.ok())
           return made.status();
         const format::Role &role = *made;
-        int64_t cycles = issueCycles(target, role) + gatherDelay(rows, row, part, ofRow);
+        int64_t cycles = issueCycles(target, role);
         cost.intervalCycles = std::max(cost.intervalCycles, cycles);
+        cost.predictedCycles = std::max(cost.predictedCycles, cycles + gatherDelay(rows, row, part, ofRow));
         int64_t &stage = part.kind == RowPart::Kind::Feeder ? ingest : compute;
         stage = std::max(stage, cycles);
         int64_t inputs = 0;
@@ -115,12 +116,15 @@ absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const Networ
                                                            " threads, a core has ", 1 + target.backgroundOperations));
       }
     }
-  // Receivers take lanes in the order of tile modulo `orderModulus`, so a row's lanes are drained in one of so many
-  // turns.
+  // Receivers take lanes in the order of tile modulo `orderModulus`, so a row's lanes are drained in one of so many turns.
+  const StreamLayout &out = network.streams[plan.spec.outStream].layout;
   int64_t laneWords = 0;
   for (auto [row, words] : ofRow)
-    laneWords = std::max(laneWords, words * network.streams[plan.spec.outStream].layout.orderModulus);
+    cost.predictedCycles = std::max(cost.predictedCycles, words * out.orderModulus);
+  for (int64_t block = 0; !out.silent && block < out.numBlocks(); ++block)
+    laneWords = std::max(laneWords, out.laneWords(0, block));
   cost.intervalCycles = std::max(cost.intervalCycles, laneWords);
+  cost.predictedCycles = std::max(cost.predictedCycles, cost.intervalCycles);
   cost.latencyCycles =
       ingest + compute + laneWords + plan.mapping.slices * (2 * target.rampLatencyCycles + target.hopLatencyCycles + 1);
   return cost;

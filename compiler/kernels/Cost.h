@@ -9,9 +9,12 @@
 namespace wsc::kernels {
 
 struct KernelCost {
-  int64_t intervalCycles = 0; // between samples: issue slots of its busiest core, or words of its busiest lane
-  int64_t latencyCycles = 0;  // from its first input word to its last output word, uncontended
-  int64_t sramBytes = 0;      // on its fullest core
+  // Between samples, at least: issue slots of its busiest core, or words of its busiest lane.
+  int64_t intervalCycles = 0;
+  // What it is expected to take, with what cores and lanes wait for each other.
+  int64_t predictedCycles = 0;
+  int64_t latencyCycles = 0; // from its first input word to its last output word, uncontended
+  int64_t sramBytes = 0;     // on its fullest core
 };
 
 // Cost of kernel `index` under the mapping it has in `network`; looks at the first, a middle and the last group. An

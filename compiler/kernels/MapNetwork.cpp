@@ -175,7 +175,7 @@ static absl::StatusOr<SizingReport> sizeWith(const target::Target &target, Netwo
   // Until columns are chosen, producers are taken to cut their channels where it suits their receivers.
   for (size_t stream = 0; stream < network.streams.size(); ++stream)
     chooseNominalBlocks(network, int32_t(stream));
-  solver::sizing::Problem problem;
+  solver::sizing::Problem problem, least; // least: what no queue makes worse, for the bound
   problem.columnLimit = freeColumns(target, network);
   for (size_t k = 0; k < network.kernels.size(); ++k) {
     KernelPlan &plan = network.kernels[k];
@@ -185,11 +185,15 @@ static absl::StatusOr<SizingReport> sizeWith(const target::Target &target, Netwo
       components += int64_t(input.streams.size());
     plan.mapping.fifoSamples.assign(components, 1);
     problem.columnLimit += plan.spec.state.has_value(); // lies in its variable's column
-    auto kernel = candidatesOf(target, network, int32_t(k));
-    if (!kernel.ok())
-      return kernel.status();
-    problem.kernels.push_back(*std::move(kernel));
+    auto candidates = candidatesOf(target, network, int32_t(k));
+    if (!candidates.ok())
+      return candidates.status();
+    least.kernels.push_back(candidates->kernel);
+    for (size_t c = 0; c < candidates->leastCycles.size(); ++c)
+      least.kernels.back().candidates[c].intervalCycles = candidates->leastCycles[c];
+    problem.kernels.push_back(std::move(candidates->kernel));
   }
+  least.columnLimit = problem.columnLimit;
   auto solution = solver::sizing::solve(problem);
   if (!solution.ok())
     return solution.status();
@@ -197,6 +201,7 @@ static absl::StatusOr<SizingReport> sizeWith(const target::Target &target, Netwo
     return status;
   std::vector<std::vector<bool>> aligned = alignedCandidates(network, problem);
   auto stats = solver::sizing::evaluate(problem, *solution);
+  const int64_t leastInterval = solver::sizing::evaluate(least, *solution).lowerBound;
   if (equalColumns) {
     if (auto status = shareColumns(problem, *solution); !status.ok())
       return status;
@@ -209,16 +214,16 @@ static absl::StatusOr<SizingReport> sizeWith(const target::Target &target, Netwo
   applySolution(network, problem, *solution);
   report.columns = stats.columns;
   report.bottleneckKernel = stats.slowestKernel;
-  network.bounds = boundsOf(target, network, problem, stats.lowerBound);
+  network.bounds = boundsOf(target, network, least, leastInterval);
   if (auto status = chooseFifos(target, network, network.bounds.sizing, report.passes); !status.ok())
     return status;
   for (size_t k = 0; k < network.kernels.size(); ++k) {
     auto cost = kernelCost(target, network, int32_t(k));
     if (!cost.ok())
       return cost.status();
-    network.kernels[k].predictedIntervalCycles = cost->intervalCycles;
-    if (cost->intervalCycles > report.intervalCycles) {
-      report.intervalCycles = cost->intervalCycles;
+    network.kernels[k].predictedIntervalCycles = cost->predictedCycles;
+    if (cost->predictedCycles > report.intervalCycles) {
+      report.intervalCycles = cost->predictedCycles;
       report.bottleneckKernel = int32_t(k);
     }
   }
@@ -238,7 +243,7 @@ absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPl
                                          bool equalColumns) {
   for (int64_t colourShare : {100, 75, 50}) {
     auto report = sizeWith(target, network, mayAsk, equalColumns, colourShare);
-    if (!report.ok() || (mayAsk && !report->passes.empty()) || hasColours(target, network))
+    if (report.ok() && ((mayAsk && !report->passes.empty()) || hasColours(target, network)))
       return report;
   }
   return sizeWith(target, network, mayAsk, equalColumns, 25);

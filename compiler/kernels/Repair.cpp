@@ -46,7 +46,7 @@ int64_t intervalAmongNeighbours(const target::Target &target, const NetworkPlan 
   auto cost = kernelCost(target, network, index);
   if (!cost.ok())
     return std::numeric_limits<int64_t>::max();
-  return std::max(cost->intervalCycles, toothWords(network, KernelRows(target, network, index)));
+  return std::max(cost->predictedCycles, toothWords(network, KernelRows(target, network, index)));
 }
 
 void repair(const target::Target &target, NetworkPlan &network, const solver::sizing::Problem &problem,

@@ -108,6 +108,21 @@ static int64_t rowsSkipped(const NetworkPlan &network, const StreamPlan &stream)
   return stream.consumers.empty() ? 0 : skipped;
 }
 
+// Blocks of a stream that leave a receiver's slices, which may straddle several, with few enough lanes for its queues.
+static int64_t blocksForQueues(const target::Target &target, const NetworkPlan &network, const StreamPlan &stream,
+                               int32_t consumer) {
+  const KernelSpec &spec = network.kernels[consumer].spec;
+  const StreamLayout &in = stream.layout, &out = network.streams[spec.outStream].layout;
+  int64_t touched = tilesTouched(inputRowsFor(spec, out.tileRows, in.liveRows()), in.tileRows, in.liveRows());
+  int64_t allowed = int64_t(target.inputQueueWords.size()) / std::max<int64_t>(1, touched * numComponents(spec));
+  int64_t channels = in.plane.channels;
+  if (spec.kind == KernelKind::Softmax || allowed < 2)
+    return std::max<int64_t>(1, allowed);
+  int64_t slice = ceilDiv(channels, std::max<int64_t>(1, target.rows / out.numTiles()));
+  int64_t blockChannels = ceilDiv(slice - 1, allowed - 1); // a run of `slice` channels then meets at most `allowed`
+  return channels / std::max<int64_t>(1, blockChannels);
+}
+
 absl::Status chooseTiles(const target::Target &target, NetworkPlan &network, int64_t colourShare) {
   int64_t queues = int64_t(target.inputQueueWords.size());
   findLiveRows(network);
@@ -156,6 +171,8 @@ absl::Status chooseTiles(const target::Target &target, NetworkPlan &network, int
     int64_t most =
         std::min({kMostBlocks, layout.plane.channels,
                   target.usableColours() * 2 * colourShare / 3 / 100 / std::max<int64_t>(1, (lanesWorst + 1) / 2)});
+    for (int32_t consumer : stream.consumers)
+      most = std::min(most, blocksForQueues(target, network, stream, consumer));
     layout.mostBlocks = divisible ? std::max<int64_t>(1, most) : 1;
     layout.wantedBlocks =
         std::clamp<int64_t>(std::max(words / kWordsPerLane, mostPassing / kWordsPassing), 1, layout.mostBlocks);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What the compiler predicts against what the analytic engine finds: words over the busiest link exactly, the interval
-// within bounds that a predictor without queues can keep on networks much smaller than the mesh.
+// within a tenth on average.
 #include "test/models/ModelCheck.h"
 #include "test/models/RandomNet.h"
 
@@ -45,7 +45,9 @@ TEST(Prediction, CountsTheWordsOfTheBusiestLink) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     auto predicted = predict(randomNetwork(seed), "mesh-64x64");
     ASSERT_TRUE(predicted.ok()) << predicted.status();
-    EXPECT_EQ(predicted->report.linkWords, predicted->linkWords);
+    // The engine counts data, the compiler the control word that hands a lane on as well.
+    EXPECT_GE(predicted->report.linkWords, predicted->linkWords);
+    EXPECT_LE(predicted->report.linkWords, predicted->linkWords + 1);
   }
 }
 
@@ -64,8 +66,8 @@ TEST(Prediction, IsNearTheEmulatedInterval) {
     worst = std::max(worst, error);
   }
   std::cout << "mean error " << 100 * sum / count << " %, worst " << 100 * worst << " %\n";
-  EXPECT_LE(sum / count, 0.25);
-  EXPECT_LE(worst, 0.6);
+  EXPECT_LE(sum / count, 0.1);
+  EXPECT_LE(worst, 0.25);
 }
 
 TEST(Prediction, EqualColumnsAreNeverQuickerThanTheBound) {

@@ -82,7 +82,7 @@ func.func @fifos(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> attributes {waf
 // -----
 func.func @blocks(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> attributes {wafer.rows_used = 8 : i64} {
   %s = wafer.enter %x {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x2x2xf32>
-  // expected-error @+1 {{'wafer.kernel' op has 2 channel blocks but only 1 slices}}
+  // expected-error @+1 {{'wafer.kernel' op has a channel block that begins at 2, not at a multiple of 4 channels}}
   %y = wafer.kernel "k"(%s) attributes {mapping = #wafer.mapping<slice = 4, column = 4, fifo = [2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 2, 4], order = 1>}
       : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> {
   ^bb0(%v: tensor<1x4x2x2xf32>):

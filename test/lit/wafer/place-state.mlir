@@ -12,7 +12,7 @@ nn.variable @bias : tensor<4xf32>
 // CHECK-SAME: wafer.rows_used = [[ROWS]]
 // CHECK: wafer.kernel "image.state"
 // CHECK-SAME: lane_colours = array<i32>
-// CHECK-SAME: mapping = #wafer.mapping<slice = 2, column = 1
+// CHECK-SAME: mapping = #wafer.mapping<slice = 2, column = 4
 // CHECK-SAME: rect = #wafer.rect<row = 0, col = 6, rows = [[ROWS]], cols = 1>
 func.func @store(%x: tensor<1x4x8x8xf32>) {
   nn.write @image, %x : tensor<1x4x8x8xf32>

@@ -18,7 +18,7 @@ func.func @main(%x: tensor<1x4x4x4xf32>) -> tensor<1x4x4x4xf32> attributes {wafe
   // Pinned three columns further east.
   // CHECK: wafer.kernel "pinned"
   // CHECK-SAME: rect = #wafer.rect<row = 0, col = 6, rows = 16, cols = 1>
-  %b = wafer.kernel "pinned"(%a) attributes {mapping = #wafer.mapping<slice = 1, column = 1, fifo = [2]>,
+  %b = wafer.kernel "pinned"(%a) attributes {mapping = #wafer.mapping<slice = 1, column = 4, fifo = [2]>,
       rect = #wafer.rect<row = 0, col = 6, rows = 16, cols = 1>,
       layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : (tensor<1x4x4x4xf32>) -> tensor<1x4x4x4xf32> {
   ^bb0(%v: tensor<1x4x4x4xf32>):

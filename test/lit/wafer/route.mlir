@@ -28,7 +28,7 @@ func.func @main(%x: tensor<1x4x4x4xf32>) -> tensor<1x4x4x4xf32> attributes {wafe
   // CHECK: wafer.kernel "add"
   // CHECK-NOT: colours = #wafer.colours
   // CHECK-SAME: lane_colours = array<i32: {{[0-9]+, [0-9]+, [0-9]+, [0-9]+}}>
-  %b = wafer.kernel "add"(%a, %s) attributes {mapping = #wafer.mapping<slice = 1, column = 1, fifo = [2, 8]>,
+  %b = wafer.kernel "add"(%a, %s) attributes {mapping = #wafer.mapping<slice = 1, column = 4, fifo = [2, 8]>,
       rect = #wafer.rect<row = 0, col = 5, rows = 16, cols = 1>,
       layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : (tensor<1x4x4x4xf32>, tensor<1x4x4x4xf32>) -> tensor<1x4x4x4xf32> {
   ^bb0(%v: tensor<1x4x4x4xf32>, %u: tensor<1x4x4x4xf32>):

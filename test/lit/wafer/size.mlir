@@ -5,12 +5,12 @@
 // RUN: wsc-opt --wafer-size=target=mesh-16x16 %s | wsc-opt --wafer-size=target=mesh-16x16 | FileCheck %s
 
 // CHECK-LABEL: func.func @main
-// CHECK-SAME:    attributes {wafer.rows_used = {{[0-9]+}} : i64}
+// CHECK-SAME:    attributes {wafer.bounds = array<i64: {{[0-9]+}}, 22, 10, {{[0-9]+}}>, wafer.rows_used = {{[0-9]+}} : i64}
 func.func @main(%x: tensor<1x3x8x8xf32>) -> tensor<1x4x8x8xf32> {
   // CHECK: %[[S:.*]] = wafer.enter %{{.*}} {layout = #wafer.layout<tile_rows = {{[0-9]+}}, blocks = [0, {{([0-9]+, )*}}3], order = {{[0-9]+}}>}
   %s = wafer.enter %x : tensor<1x3x8x8xf32>
   // CHECK: %[[A:.*]] = wafer.kernel "conv0"(%[[S]]) attributes {layout = #wafer.layout<tile_rows = {{[0-9]+}}, blocks = [0, {{([0-9]+, )*}}4], order = {{[0-9]+}}>
-  // CHECK-SAME: mapping = #wafer.mapping<slice = {{[1-3]}}, column = {{[1-4]}}, fifo = [{{[0-9]+}}]>
+  // CHECK-SAME: mapping = #wafer.mapping<slice = {{[1-3]}}, column = {{[1-4]}}, {{(bands = [0-9]+, )?}}fifo = [{{[0-9]+}}]>
   // CHECK-SAME: predicted_cycles = {{[1-9][0-9]*}} : i64
   %a = wafer.kernel "conv0"(%s) : (tensor<1x3x8x8xf32>) -> tensor<1x4x8x8xf32> {
   ^bb0(%v: tensor<1x3x8x8xf32>):

@@ -101,7 +101,7 @@ TEST(RoleClasses, SayWhatEveryRowSays) {
       for (int64_t group = 0; group < rows.numGroups(); ++group)
         for (int64_t slice = 0; slice < rows.slices(); ++slice) {
           std::vector<Role> roles;
-          ASSERT_TRUE(rows.roles(rows.row(group, slice), sections, roles).ok());
+          ASSERT_TRUE(rows.roles(group, slice, sections, roles).ok());
           for (const Role &role : roles)
             addCores(role, byRow);
         }
