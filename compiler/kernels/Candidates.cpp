@@ -150,8 +150,7 @@ absl::StatusOr<Candidates> candidatesOf(const target::Target &target, NetworkPla
       continue;
     }
     ++fitting;
-    kernel.candidates.push_back(
-        {plan.width(), std::max(cost->predictedCycles, teeth), cost->sramBytes, shape.tag()});
+    kernel.candidates.push_back({plan.width(), std::max(cost->predictedCycles, teeth), cost->sramBytes, shape.tag()});
     candidates.leastCycles.push_back(std::max(cost->intervalCycles, teeth));
   }
   chooseSlices(network, plan, 1);

@@ -116,7 +116,8 @@ absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const Networ
                                                            " threads, a core has ", 1 + target.backgroundOperations));
       }
     }
-  // Receivers take lanes in the order of tile modulo `orderModulus`, so a row's lanes are drained in one of so many turns.
+  // Receivers take lanes in the order of tile modulo `orderModulus`, so a row's lanes are drained in one of so many
+  // turns.
   const StreamLayout &out = network.streams[plan.spec.outStream].layout;
   int64_t laneWords = 0;
   for (auto [row, words] : ofRow)

@@ -62,7 +62,7 @@ void repair(const target::Target &target, NetworkPlan &network, const solver::si
       continue;
     std::vector<int32_t> order;
     for (size_t c = 0; c < candidates.size(); ++c)
-      if (int32_t(c) != now && candidates[c].intervalCycles <= limitCycles &&
+      if (int32_t(c) != now && candidates[c].intervalCycles < least &&
           candidates[c].columns <= candidates[now].columns + left)
         order.push_back(int32_t(c));
     std::stable_sort(order.begin(), order.end(),

@@ -57,8 +57,8 @@ TEST(Prediction, IsNearTheEmulatedInterval) {
   for (uint64_t seed = 8100; seed < 8120; ++seed, ++count) {
     auto predicted = predict(randomNetwork(seed), "wse2");
     ASSERT_TRUE(predicted.ok()) << "seed " << seed << ": " << predicted.status();
-    double error = std::abs(double(predicted->report.predictedIntervalCycles - predicted->interval)) /
-                   double(predicted->interval);
+    double error =
+        std::abs(double(predicted->report.predictedIntervalCycles - predicted->interval)) / double(predicted->interval);
     std::cout << "seed " << seed << ": predicted " << predicted->report.predictedIntervalCycles << ", emulated "
               << predicted->interval << ", bound " << predicted->report.boundCycles << "\n";
     EXPECT_GE(predicted->interval, predicted->report.boundIoCycles);
