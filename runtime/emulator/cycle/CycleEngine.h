@@ -52,14 +52,14 @@ struct KernelCycles {
 
 // What the run did between two cycles, for a timeline. Kernel spans: from the first to the last slot that cores of the
 // kernel issue for one sample. Thread spans: a stretch of slots without queues and FIFOs (opcode < 0), or one
-// instruction with one, from its first batch to its last slot.
+// instruction with one, from its first batch to its last.
 struct TraceSpan {
   int64_t begin = 0, end = 0; // cycles [begin, end)
   int32_t kernel = -1;
   int32_t row = -1, col = -1, thread = -1; // kernel spans: -1
   int32_t sample = 0;
   int32_t role = -1, instruction = -1;
-  int32_t opcode = -1;
+  int32_t opcode = -1; // format::Opcode
   bool operator==(const TraceSpan &) const = default;
 };
 
@@ -80,9 +80,9 @@ struct CycleResult {
   // What the engine had to do. Active: a tile that moves a word or issues a slot, counted per cycle; slots that pass in
   // one event because nothing contends for them are counted apart.
   int64_t activeTileCycles = 0, skippedTileCycles = 0;
-  int64_t simulatedCycles = 0, skippedCycles = 0; // in which some tile was looked at, or none
-  int64_t bytes = 0;                              // of the engine's own state
-  int64_t tiles = 0;                              // with state: those that routes and roles touch
+  int64_t simulatedCycles = 0, skippedCycles = 0; // in which some tile was active, or none
+  int64_t bytes = 0; // of the engine's own state; all else is the same for any number of threads
+  int64_t tiles = 0; // with state: those that routes and roles touch
 
   std::vector<TraceSpan> trace; // by begin, row, column, thread
   bool traceCut = false;        // there were more than mostTraceSpans
