@@ -22,6 +22,8 @@ struct Options {
   std::map<std::string, int64_t> dims;
   int samples = 5, threads = 2; // emulate: timed samples, threads compared with one
   uint64_t seed = 1;            // emulate: of the samples
+  std::string keep;             // validation: folder for the programs, or empty
+  bool meshGemm = false;        // validation: also the table of matrix products
   bool quiet = false;
 };
 
@@ -35,6 +37,13 @@ struct Result {
   double value = 0;
   std::string unit;
   std::optional<double> bound, reference;
+  // validation: the figure is to reproduce `reference`.
+  struct Reproduced {
+    double tolerance = 0, error = 0; // relative; error: value / reference − 1
+    bool within = false;
+    std::string remark; // for people
+  };
+  std::optional<Reproduced> reproduced = {};
 };
 
 class Results {
@@ -57,6 +66,7 @@ std::string machine();
 absl::Status runCompile(const Options &options, Results &results);
 absl::Status runEmulate(const Options &options, Results &results);
 absl::Status runPlace(const Options &options, Results &results);
+absl::Status runValidation(const Options &options, Results &results);
 
 struct Suite {
   const char *name, *summary;

@@ -14,7 +14,8 @@ const std::vector<Suite> &suites() {
       {"compile", "seconds and peak memory of each phase for models; size of the executable against that of the weights", runCompile},
       {"emulate", "wall time per sample, and emulated cycles against their bound, for models with data sets; beside\n"
                   "             ONNX Runtime where ORT_NODE_ROOT names a folder whose node_modules holds onnxruntime-node", runEmulate},
-      {"place", "value, bound and seconds of the solvers on text problems (see wsc-place)", runPlace}};
+      {"place", "value, bound and seconds of the solvers on text problems (see wsc-place)", runPlace},
+      {"validation", "published times of the real machines against ours, for a table of measurements (FILE.csv)", runValidation}};
   return all;
 }
 
@@ -27,7 +28,7 @@ int parseOptions(int argc, char **argv, Options &options) {
   CLI::App app(description, "wsc-bench");
   std::vector<std::string> dims;
   app.add_option("SUITE", options.suite, names)->required();
-  app.add_option("PATHS", options.paths, "models: .onnx files, or folders with model.onnx and test_data_set_0 at or below; place: problem files")
+  app.add_option("PATHS", options.paths, "models: .onnx files, or folders with model.onnx and test_data_set_0 at or below; place: problem files; validation: .csv files")
       ->required();
   app.add_option("--json", options.json, "write the results for programs")->type_name("FILE");
   auto *target = app.add_option("--target", options.target, "compile, emulate: wse1, wse2, wse3, mesh-RxC or a description file")->capture_default_str();
@@ -37,6 +38,8 @@ int parseOptions(int argc, char **argv, Options &options) {
                       ->capture_default_str();
   auto *seed = app.add_option("--seed", options.seed, "emulate: of the samples' inputs")->capture_default_str();
   auto *threads = app.add_option("--threads", options.threads, "emulate: host threads compared with one")->check(CLI::Range(1, 1024))->capture_default_str();
+  auto *keep = app.add_option("--keep", options.keep, "validation: write each row's program to a folder, as NAME.wse")->type_name("DIR");
+  auto *meshGemm = app.add_flag("--mesh-gemm", options.meshGemm, "validation: also the efficiency of matrix products on 720 x 720 cores");
   app.add_flag("--quiet", options.quiet, "print nothing but errors");
   app.set_version_flag("--version", "wsc " WSC_VERSION ", MLIR " WSC_MLIR_VERSION ", format " + std::to_string(format::kFormatVersion));
   app.failure_message([](const CLI::App *, const CLI::Error &error) {
@@ -49,8 +52,10 @@ int parseOptions(int argc, char **argv, Options &options) {
     std::vector<CLI::Option *> unused;
     if (options.suite != "emulate")
       unused = {samples, seed, threads};
-    if (options.suite == "place")
+    if (options.suite == "place" || options.suite == "validation")
       unused.insert(unused.end(), {target, dim});
+    if (options.suite != "validation")
+      unused.insert(unused.end(), {keep, meshGemm});
     for (const CLI::Option *option : unused)
       if (option->count() > 0)
         throw CLI::ValidationError(option->get_name(), "suite " + options.suite + " has no use for it");
