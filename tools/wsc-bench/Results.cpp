@@ -35,7 +35,7 @@ json::Value optional(std::optional<double> value) { return value ? tools::number
 
 void Results::add(Result result) {
   if (!quiet && result.reproduced) {
-    if (all.empty())
+    if (all.empty() || !all.back().reproduced)
       std::printf("%-28s %14s %14s %-8s %9s %9s  %s\n", "row", "published", "ours", "unit", "error", "tolerance", "within");
     std::printf("%-28s %14s %14s %-8s %+8.2f%% %8.4g%%  %-6s %s\n", result.name.c_str(), shown(result.reference).c_str(),
                 shown(result.value).c_str(), result.unit.c_str(), 100 * result.reproduced->error,
@@ -43,7 +43,7 @@ void Results::add(Result result) {
                 format::printable(result.reproduced->remark).c_str());
     std::fflush(stdout);
   } else if (!quiet) {
-    if (all.empty())
+    if (all.empty() || all.back().reproduced)
       std::printf("%-52s %16s %-10s %16s %16s\n", "figure", "value", "unit", "bound", "reference");
     std::printf("%-52s %16s %-10s %16s %16s\n", result.name.c_str(), shown(result.value).c_str(), result.unit.c_str(),
                 shown(result.bound).c_str(), shown(result.reference).c_str());

@@ -4,6 +4,7 @@
 // row's parameters, run for its time and compared.
 #include "runtime/format/Writer.h"
 #include "runtime/session/TensorFile.h"
+#include "test/validation/MeshGemm.h"
 #include "test/validation/Run.h"
 #include "tools/wsc-bench/Bench.h"
 
@@ -88,6 +89,34 @@ absl::Status validate(const std::string &path, const Options &options, Results &
   return all;
 }
 
+// Matrix products of the sizes of WaferLLM (arXiv 2502.04563) in fp16 on 720 x 720 cores of wse2.
+absl::Status meshProducts(Results &results) {
+  constexpr int64_t kSide = 720;
+  const struct {
+    const char *name, *workload, *parameters;
+  } kAlgorithms[] = {{"summa", "gemm_summa", "dtype=f16"},
+                     {"summa-pipelined", "gemm_summa", "dtype=f16;steps=pipelined"},
+                     {"cannon", "gemm_cannon", "dtype=f16"},
+                     {"ring", "gemm_ring", "dtype=f16"}};
+  auto target = target::loadTarget("wse2");
+  if (!target.ok())
+    return target.status();
+  for (const int64_t N : {4320, 8640, 17280, 43200})
+    for (const auto &algorithm : kAlgorithms) {
+      auto time = validation::meshGemmTime(algorithm.workload, algorithm.parameters, *target, kSide, N);
+      if (!time.ok())
+        return time.status();
+      const std::string name = absl::StrCat("mesh-gemm.", N, ".", algorithm.name);
+      results.add({name + ".efficiency", time->efficiency, "", 1, {}});
+      results.add({name + ".cycles", time->cycles, "cycles", {}, {}});
+      if (time->deviationCycles != 0)
+        results.note(absl::StrCat(name, ": the fourth mesh misses the law by ", time->deviationCycles, " cycles"));
+    }
+  results.note(absl::StrCat("mesh-gemm: ", kSide, " x ", kSide, " cores by the law of meshes of 8, 12 and 16 a side, run by the ",
+                            "cycle engine; 20 a side lie on it"));
+  return absl::OkStatus();
+}
+
 } // namespace
 
 absl::Status runValidation(const Options &options, Results &results) {
@@ -100,6 +129,8 @@ absl::Status runValidation(const Options &options, Results &results) {
   absl::Status all = absl::OkStatus();
   for (const std::string &path : options.paths)
     all.Update(validate(path, options, results));
+  if (options.meshGemm)
+    all.Update(meshProducts(results));
   return all;
 }
 
