@@ -21,7 +21,7 @@ struct Shape {
 
 Shape shapeOf(Parameters &parameters, const target::Target &target) {
   Shape shape;
-  shape.cores = int32_t(parameters.integer("P", 1, target.cols));
+  shape.cores = int32_t(parameters.integer("P", 2, target.cols));
   shape.elements = parameters.integer("B", 1, kMostElements);
   shape.type = parameters.dtype();
   return shape;
@@ -113,8 +113,6 @@ absl::StatusOr<Program> buildReduceTree(Parameters &parameters, const target::Ta
 
 absl::StatusOr<Program> buildBroadcast(Parameters &parameters, const target::Target &target) {
   const Shape shape = shapeOf(parameters, target);
-  if (shape.cores < 2)
-    parameters.refuse("parameter P=1: a broadcast needs another core");
   if (absl::Status status = parameters.status(); !status.ok())
     return status;
   Mesh mesh(target, 1, shape.cores);

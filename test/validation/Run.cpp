@@ -18,13 +18,14 @@ constexpr int64_t kMostCoresRun = 16384;
 // Iterations come to rest within the first half; the interval is the mean over the second.
 constexpr int kSamples = 24;
 
-// Whether the text names the row: not as the beginning of another's name.
+// Whether the text names the row: not as a part of another's name.
 bool namesRow(const std::string &text, const std::string &id) {
-  for (size_t at = text.find(id); at != std::string::npos; at = text.find(id, at + 1)) {
-    const size_t end = at + id.size();
-    if (end == text.size() || (!std::isalnum(static_cast<unsigned char>(text[end])) && text[end] != '-'))
+  const auto inName = [&](size_t at) {
+    return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '-');
+  };
+  for (size_t at = text.find(id); at != std::string::npos; at = text.find(id, at + 1))
+    if (!inName(at + id.size()) && (at == 0 || !inName(at - 1)))
       return true;
-  }
   return false;
 }
 

@@ -145,7 +145,9 @@ absl::StatusOr<Program> buildStarStencil(Parameters &parameters, const target::T
   const Parameters::Size tile = parameters.size("tile", 1, 4096);
   Stencil stencil{.A = tile.rows, .B = tile.cols, .radius = parameters.integer("radius", 1, 64)};
   parameters.choice("measure", {"one iteration in steady state"});
-  Parameters::Size cores{6, 6}; // an interior on which the border has no influence
+  // An interior whose cores have all the neighbours their frame comes from.
+  const int64_t reach = (stencil.radius + std::min(stencil.A, stencil.B) - 1) / std::min(stencil.A, stencil.B);
+  Parameters::Size cores{std::max<int64_t>(6, 2 * reach + 2), std::max<int64_t>(6, 2 * reach + 2)};
   if (parameters.has("cores"))
     cores = parameters.size("cores", 1, std::max(target.rows, target.cols));
   stencil = plan(stencil, type, target, parameters);
