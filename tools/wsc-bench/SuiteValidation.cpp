@@ -109,11 +109,11 @@ absl::Status meshProducts(Results &results) {
       const std::string name = absl::StrCat("mesh-gemm.", N, ".", algorithm.name);
       results.add({name + ".efficiency", time->efficiency, "", 1, {}});
       results.add({name + ".cycles", time->cycles, "cycles", {}, {}});
-      if (time->deviationCycles != 0)
-        results.note(absl::StrCat(name, ": the fourth mesh misses the law by ", time->deviationCycles, " cycles"));
+      results.note(absl::StrCat(name, ": by the law of ", time->engine, " runs on meshes of ", time->firstSide, ", ", time->firstSide + 4,
+                                " and ", time->firstSide + 8, " a side",
+                                time->lowerBound ? "; at least these cycles, at most this efficiency" : "",
+                                time->deviationCycles == 0 ? "" : absl::StrCat("; the fourth misses it by ", time->deviationCycles, " cycles")));
     }
-  results.note(absl::StrCat("mesh-gemm: ", kSide, " x ", kSide, " cores by the law of meshes of 8, 12 and 16 a side, run by the ",
-                            "cycle engine; 20 a side lie on it"));
   return absl::OkStatus();
 }
 
