@@ -29,7 +29,8 @@ public:
 
   int32_t levels() const { return int32_t(sizes.size()); }
   int32_t colours() const;
-  // Adds level `level` of what `member` does with its block of `elements`: whether the member goes on to the next level.
+  // Adds level `level` of what `member` does with its block of `elements`: whether the member goes on to the next
+  // level.
   bool level(int32_t level, int32_t member, Core &core, testing::ThreadBuilder &thread, const Op &block,
              int64_t elements) const;
   // All levels.

@@ -22,7 +22,8 @@ absl::StatusOr<Program> buildGemvOneCore(Parameters &parameters, const target::T
   if (absl::Status status = parameters.status(); !status.ok())
     return status;
   Mesh mesh(target, 1, 1);
-  const int as = mesh.variable("A", type, {M, N}), xs = mesh.variable("x", type, {N}), ys = mesh.variable("y", type, {M});
+  const int as = mesh.variable("A", type, {M, N}), xs = mesh.variable("x", type, {N}),
+            ys = mesh.variable("y", type, {M});
   Core core(mesh, "core");
   // The product needs room for a few batches only, so that A may take nearly all of the SRAM.
   const Op a = core.part(as, "A", {.extent = {M, N}});

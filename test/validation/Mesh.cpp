@@ -115,10 +115,10 @@ int32_t &Mesh::settingAt(uint8_t colour, Place at) {
 void Mesh::switched(uint8_t colour, Place at, std::vector<SwitchPosition> positions) {
   int32_t &setting = settingAt(colour, at);
   if (setting >= 0)
-    fault.Update(absl::InternalError(
-        absl::StrCat("two settings for colour ", int(colour), " at (", at.row, ", ", at.col, ")")));
-  const auto same = std::find_if(tables.begin(), tables.end(),
-                                 [&](const Setting &table) { return table.positions == positions; });
+    fault.Update(
+        absl::InternalError(absl::StrCat("two settings for colour ", int(colour), " at (", at.row, ", ", at.col, ")")));
+  const auto same =
+      std::find_if(tables.begin(), tables.end(), [&](const Setting &table) { return table.positions == positions; });
   setting = int32_t(same - tables.begin());
   if (same == tables.end())
     tables.push_back({std::move(positions)});
@@ -129,8 +129,8 @@ void Mesh::route(uint8_t colour, Place at, Port input, PortMask outputs) {
   if (setting >= 0) {
     const SwitchPosition &known = tables[size_t(setting)].positions[0];
     if (known.input != input)
-      fault.Update(absl::InternalError(
-          absl::StrCat("two inputs for colour ", int(colour), " at (", at.row, ", ", at.col, ")")));
+      fault.Update(
+          absl::InternalError(absl::StrCat("two inputs for colour ", int(colour), " at (", at.row, ", ", at.col, ")")));
     outputs |= known.outputs;
     setting = -1;
   }
@@ -201,8 +201,7 @@ absl::StatusOr<Executable> Mesh::finish() {
         const Part &part = binding.part;
         state.hostOffset = Affine(part.offset + part.perRow * lattice.row + part.perCol * lattice.col);
         for (size_t d = 0; d < kMaxDims; ++d)
-          state.hostOffset.perDim[d] =
-              part.perRow * lattice.dims[d].rowStep + part.perCol * lattice.dims[d].colStep;
+          state.hostOffset.perDim[d] = part.perRow * lattice.dims[d].rowStep + part.perCol * lattice.dims[d].colStep;
         int64_t dense = 1;
         for (size_t i = part.extent.size(), d = kMaxDims; i-- > 0;) {
           --d;

@@ -8,8 +8,8 @@
 //
 // SUMMA's polynomial is another one where distances take longer than sending a tile: from the side
 // P* = (set-up + task start + words of a tile) / hop latency on. The meshes are taken beyond P* if that is at most
-// kLargestFirst; if P* lies between them and the side asked for, distances are counted too short and the time is a lower bound.
-// Where nothing grows with distance (second difference 0) there is nothing to count too short.
+// kLargestFirst; if P* lies between them and the side asked for, distances are counted too short and the time is a
+// lower bound. Where nothing grows with distance (second difference 0) there is nothing to count too short.
 #pragma once
 
 #include "test/validation/Workloads.h"

@@ -17,14 +17,15 @@ absl::StatusOr<MeshGemmTime> meshGemmTime(const std::string &workload, const std
   if (!found)
     return absl::NotFoundError(absl::StrCat("no workload ", workload));
   if (side % kStep != 0 || side <= 0 || N % side != 0)
-    return absl::InvalidArgumentError(absl::StrCat("a product of ", N, " on ", side, " x ", side, " cores: the side must be a multiple of ",
-                                                   kStep, " and divide it"));
+    return absl::InvalidArgumentError(absl::StrCat("a product of ", N, " on ", side, " x ", side,
+                                                   " cores: the side must be a multiple of ", kStep, " and divide it"));
   auto parsed = Parameters::parse(parameters);
   if (!parsed.ok())
     return parsed.status();
   const format::ElementType type = parsed->dtype();
   const int64_t tile = N / side;
-  const int64_t turn = (target.vectorSetupCycles + target.taskStartCycles + timing::fabricWords(type, tile * tile)) / target.hopLatencyCycles;
+  const int64_t turn = (target.vectorSetupCycles + target.taskStartCycles + timing::fabricWords(type, tile * tile)) /
+                       target.hopLatencyCycles;
   MeshGemmTime result;
   result.firstSide = turn + kStep <= kLargestFirst ? std::max(kSmallest, (turn / kStep + 1) * kStep) : kSmallest;
   std::array<int64_t, 4> cycles{};
@@ -44,7 +45,8 @@ absl::StatusOr<MeshGemmTime> meshGemmTime(const std::string &workload, const std
   result.deviationCycles = cycles[3] - law(3);
   result.cycles = double(law((side - result.firstSide) / kStep));
   result.lowerBound = bend != 0 && turn < side && result.firstSide <= turn;
-  result.efficiency = double(side) * double(tile * tile * tile) / timing::elementsPerCycle(target, format::Opcode::Fma, type) / result.cycles;
+  result.efficiency = double(side) * double(tile * tile * tile) /
+                      timing::elementsPerCycle(target, format::Opcode::Fma, type) / result.cycles;
   return result;
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// C = A·B on P x P cores by shifts: Cannon's algorithm and the interleaved ring (MeshGEMM of WaferLLM, arXiv 2502.04563).
+// C = A·B on P x P cores by shifts: Cannon's algorithm and the interleaved ring (MeshGEMM of WaferLLM, arXiv
+// 2502.04563).
 //
 // Rows and columns of cores are rings. In each of P steps a core multiplies the tiles of A and B it holds onto its tile
-// of C, then hands A to the core before it in its row's ring and B to the one before it in its column's. The tiles begin
-// aligned: core (i, j) of the torus holds A(i, i+j) and B(i+j, j), as the host places them.
+// of C, then hands A to the core before it in its row's ring and B to the one before it in its column's. The tiles
+// begin aligned: core (i, j) of the torus holds A(i, i+j) and B(i+j, j), as the host places them.
 //  - Cannon: the ring's order is the mesh's; the first core sends to the last across all others.
 //  - interleaved: the ring goes out over the even places and back over the odd ones; no neighbours are more than two
 //    hops apart.
@@ -82,11 +83,10 @@ absl::StatusOr<Program> shifted(Parameters &parameters, const target::Target &ta
       thread.type(type).move(c, imm(0), {t * t});
       int depth = 0; // of loops around
       const auto multiply = [&](size_t held) {
-        const auto step = [&](const Op &op, int32_t by) {
-          return depth == 0 ? op.steps({by}) : op.steps({0, by});
-        };
+        const auto step = [&](const Op &op, int32_t by) { return depth == 0 ? op.steps({by}) : op.steps({0, by}); };
         thread.loop(t)
-            .fma(c.strides({pitch, 1}), step(a[held].strides({pitch, 0}), 1), step(b[held].strides({0, 1}), pitch), {t, t})
+            .fma(c.strides({pitch, 1}), step(a[held].strides({pitch, 0}), 1), step(b[held].strides({0, 1}), pitch),
+                 {t, t})
             .endLoop();
       };
       const auto shift = [&](size_t held) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// C = A·B on P x P cores by SUMMA: in step k the cores of column k multicast their tiles of A along their rows, those of
-// row k their tiles of B along their columns; all multiply what they got.
+// C = A·B on P x P cores by SUMMA: in step k the cores of column k multicast their tiles of A along their rows, those
+// of row k their tiles of B along their columns; all multiply what they got.
 //
 // One colour carries all tiles that go east, in the order of their columns: a sender ends its tile with a control word
 // that turns its own switch back to passing on and the next sender's to sending. Tiles that go west come from nearer
@@ -42,8 +42,7 @@ public:
       else if (first)
         mesh.switched(uint8_t(colour + 1), at, {{ahead, ramp}});
       else
-        mesh.switched(uint8_t(colour + 1), at,
-                      {{Port::Ramp, bit(back)}, {ahead, format::PortMask(bit(back) | ramp)}});
+        mesh.switched(uint8_t(colour + 1), at, {{Port::Ramp, bit(back)}, {ahead, format::PortMask(bit(back) | ramp)}});
     }
     const auto end = [&](int32_t member) { return vertical ? Place{member, line} : Place{line, member}; };
     if (synchronous) {

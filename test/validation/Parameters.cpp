@@ -29,8 +29,8 @@ absl::StatusOr<Parameters> Parameters::parse(const std::string &text) {
     }
     if (name.empty() || !parameters.values.emplace(name, value).second)
       return absl::InvalidArgumentError(
-          absl::StrCat("parameters \"", text, "\": ", name.empty() ? "a value without a name" : "two values for ",
-                       name, "; write NAME=VALUE;NAME=VALUE"));
+          absl::StrCat("parameters \"", text, "\": ", name.empty() ? "a value without a name" : "two values for ", name,
+                       "; write NAME=VALUE;NAME=VALUE"));
   }
   return parameters;
 }
@@ -105,7 +105,9 @@ Parameters::Size Parameters::size(const std::string &name, int64_t least, int64_
 
 format::ElementType Parameters::dtype() {
   const std::string name = choice("dtype", {"f32", "f16", "bf16"});
-  return name == "f16" ? format::ElementType::F16 : name == "bf16" ? format::ElementType::BF16 : format::ElementType::F32;
+  return name == "f16"    ? format::ElementType::F16
+         : name == "bf16" ? format::ElementType::BF16
+                          : format::ElementType::F32;
 }
 
 absl::Status Parameters::status() const {
@@ -114,8 +116,8 @@ absl::Status Parameters::status() const {
   for (const auto &[name, value] : values)
     if (asked.count(name) == 0)
       return absl::InvalidArgumentError(
-          absl::StrCat("parameter ", name, value.empty() ? "" : "=", value, " means nothing to this workload; known here: ",
-                       absl::StrJoin(asked, ", ")));
+          absl::StrCat("parameter ", name, value.empty() ? "" : "=", value,
+                       " means nothing to this workload; known here: ", absl::StrJoin(asked, ", ")));
   return absl::OkStatus();
 }
 

@@ -57,7 +57,8 @@ absl::StatusOr<std::vector<PublishedRow>> parsePublished(const std::string &text
   std::vector<int> lines;
   const std::vector<std::vector<std::string>> records = recordsOf(text, lines);
   if (records.empty())
-    return absl::InvalidArgumentError(absl::StrCat(where, ": no header line; it names the columns ", absl::StrJoin(kColumns, ",")));
+    return absl::InvalidArgumentError(
+        absl::StrCat(where, ": no header line; it names the columns ", absl::StrJoin(kColumns, ",")));
   std::array<size_t, kColumns.size()> column{};
   for (size_t c = 0; c < kColumns.size(); ++c) {
     const auto found = std::find(records[0].begin(), records[0].end(), kColumns[c]);

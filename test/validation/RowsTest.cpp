@@ -29,7 +29,9 @@ double cycles(const std::string &arch, const std::string &workload, const std::s
 TEST(Laws, Reduce) {
   for (const int P : {2, 17, 200})
     for (const int B : {1, 100, 3000})
-      EXPECT_EQ(cycles("wse2", "reduce_1d_chain", "P=" + std::to_string(P) + ";B=" + std::to_string(B)), B + 6 * (P - 1)) << P << ", " << B;
+      EXPECT_EQ(cycles("wse2", "reduce_1d_chain", "P=" + std::to_string(P) + ";B=" + std::to_string(B)),
+                B + 6 * (P - 1))
+          << P << ", " << B;
   // Groups of 4: three stages, then four of 4 hops; the heads begin a second instruction: set-up and task start.
   EXPECT_EQ(cycles("wse2", "reduce_1d_two_phase", "P=20;B=100;group=4"), 2 * 100 + 3 * 6 + 10 + 4 * 9);
   EXPECT_EQ(cycles("wse2", "reduce_1d_two_phase_total", "P=20;B=100;group=4"),
@@ -70,7 +72,8 @@ TEST(Laws, ProductWithChainedPartialSums) {
 TEST(Laws, StencilDependsOnNeitherMeshNorIteration) {
   for (const std::string arch : {"wse2", "wse3"})
     for (const std::string tile : {"tile=2x2;radius=1", "tile=6x6;radius=2"}) {
-      const double small = cycles(arch, "star_stencil", tile + ";cores=4x4"), large = cycles(arch, "star_stencil", tile + ";cores=11x9");
+      const double small = cycles(arch, "star_stencil", tile + ";cores=4x4"),
+                   large = cycles(arch, "star_stencil", tile + ";cores=11x9");
       EXPECT_NEAR(large, small, 0.02 * small) << arch << " " << tile;
     }
 }
@@ -85,7 +88,8 @@ TEST(Laws, MeshProductsFollowTheirPolynomial) {
   auto target = target::loadTarget("wse2");
   ASSERT_TRUE(target.ok());
   double summa = 0, cannon = 0, ring = 0;
-  for (auto [workload, cycles] : {std::pair<std::string, double *>{"gemm_summa", &summa}, {"gemm_cannon", &cannon}, {"gemm_ring", &ring}}) {
+  for (auto [workload, cycles] :
+       {std::pair<std::string, double *>{"gemm_summa", &summa}, {"gemm_cannon", &cannon}, {"gemm_ring", &ring}}) {
     auto time = meshGemmTime(workload, "dtype=f16", *target, 720, 1440);
     ASSERT_TRUE(time.ok()) << time.status();
     EXPECT_EQ(time->deviationCycles, 0) << workload;
@@ -140,11 +144,14 @@ TEST(Rows, WhatIsWrongIsNamed) {
 }
 
 TEST(Rows, QuotedFieldsAndMissingColumns) {
-  auto rows = parsePublished("arch,id,workload,kind,parameters,published,unit,tolerance\nwse2,\"a \"\"b\"\"\",w,sim,\"p=1, 2\",3,us,0.5\n", "table");
+  auto rows = parsePublished(
+      "arch,id,workload,kind,parameters,published,unit,tolerance\nwse2,\"a \"\"b\"\"\",w,sim,\"p=1, 2\",3,us,0.5\n",
+      "table");
   ASSERT_TRUE(rows.ok()) << rows.status();
   EXPECT_EQ((*rows)[0].id, "a \"b\"");
   EXPECT_EQ((*rows)[0].parameters, "p=1, 2");
-  EXPECT_NE(std::string(parsePublished("id,arch\n", "table").status().message()).find("no column kind"), std::string::npos);
+  EXPECT_NE(std::string(parsePublished("id,arch\n", "table").status().message()).find("no column kind"),
+            std::string::npos);
 }
 
 } // namespace

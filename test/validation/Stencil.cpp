@@ -171,7 +171,9 @@ absl::StatusOr<Program> buildStarStencil(Parameters &parameters, const target::T
         product = core.scratch("product", type, stencil.blockRows * stencil.B);
         core.bank(stencil.productBank);
       }
-      const auto framedAt = [&](int64_t row, int64_t col) { return u.at(stencil.element(row, col)).strides({pitch, 1}); };
+      const auto framedAt = [&](int64_t row, int64_t col) {
+        return u.at(stencil.element(row, col)).strides({pitch, 1});
+      };
 
       auto thread = core.thread();
       thread.type(type);
@@ -185,7 +187,8 @@ absl::StatusOr<Program> buildStarStencil(Parameters &parameters, const target::T
         if (exchange.sent(kDirections[d], 0).rows > 0)
           mesh.path(uint8_t(2 * d + size_t(parity)), {r, c}, {r + kDirections[d].rowStep, c + kDirections[d].colStep});
       }
-      const int64_t longest = std::max(stencil.A * std::min(stencil.radius, stencil.B), stencil.B * std::min(stencil.radius, stencil.A));
+      const int64_t longest =
+          std::max(stencil.A * std::min(stencil.radius, stencil.B), stencil.B * std::min(stencil.radius, stencil.A));
       const int64_t held = *std::min_element(target.outputQueueWords.begin(), target.outputQueueWords.end()) +
                            target.routerQueueWords +
                            *std::min_element(target.inputQueueWords.begin(), target.inputQueueWords.end());
@@ -224,8 +227,18 @@ absl::StatusOr<Program> buildStarStencil(Parameters &parameters, const target::T
   if (!executable.ok())
     return executable.status();
   Program program{*std::move(executable), {.of = Measure::Of::Interval}, ""};
-  program.note = absl::StrCat(stencil.fused ? 4 * stencil.radius + 2 : (8 * stencil.radius + 1) * ((stencil.A + stencil.blockRows - 1) / stencil.blockRows) + 1,
-                              " vector instructions and 8 moves over queues an iteration");
+  // Of the core with most to do.
+  int64_t vectors = 0, moves = 0;
+  for (const format::Role &role : program.executable.configurations[0].roles) {
+    const auto overQueue = [](const format::Instruction &instruction) {
+      return instruction.dst.kind == format::OperandKind::Queue || instruction.a.kind == format::OperandKind::Queue;
+    };
+    const format::Thread &thread = role.threads[0];
+    const int64_t queues = std::count_if(thread.begin(), thread.end(), overQueue);
+    if (int64_t(thread.size()) > vectors + moves)
+      vectors = int64_t(thread.size()) - queues, moves = queues;
+  }
+  program.note = absl::StrCat(vectors, " vector instructions and ", moves, " moves over queues an iteration");
   return program;
 }
 

@@ -44,7 +44,9 @@ public:
     auto time = timeProgram(program, "cycles");
     EXPECT_TRUE(time.ok()) << time.status();
   }
-  const format::TensorType &type(const std::string &name) const { return program.executable.states[index(name)].tensor; }
+  const format::TensorType &type(const std::string &name) const {
+    return program.executable.states[index(name)].tensor;
+  }
   size_t size(const std::string &name) const { return size_t(type(name).elements()); }
   void set(const std::string &name, const Numbers &numbers) {
     ASSERT_EQ(numbers.size(), size(name)) << name;
@@ -109,7 +111,8 @@ TEST(Values, ReducesLeaveTheSumAtTheRoot) {
 }
 
 TEST(Values, BroadcastAndAllReduceReachEveryCore) {
-  for (const std::string parameters : {"P=2;B=3", "P=7;B=5", "P=8;B=5;levels=1", "P=20;B=4;levels=3", "P=9;B=4;algorithm=pipelined"}) {
+  for (const std::string parameters :
+       {"P=2;B=3", "P=7;B=5", "P=8;B=5;levels=1", "P=20;B=4;levels=3", "P=9;B=4;algorithm=pipelined"}) {
     Executed run("all_reduce", parameters);
     const Numbers x = run.fill("x", 2);
     run.run();
@@ -150,7 +153,8 @@ TEST(Values, VectorInstructionsInAllForms) {
              {"fma", [](double y, double x) { return y + x * 0.5; }},
              {"copy", [](double, double x) { return x; }}})
       for (const size_t stride : {1, 3}) {
-        Executed run("vector", "op=" + op + ";dtype=f16;n=18;form=" + form + ";stride=" + std::to_string(stride), "wse3");
+        Executed run("vector", "op=" + op + ";dtype=f16;n=18;form=" + form + ";stride=" + std::to_string(stride),
+                     "wse3");
         const Numbers x = run.fill("x", 6), y = run.fill("y", 7);
         run.run();
         const Numbers got = run.get("y");
@@ -215,7 +219,8 @@ TEST(Values, MeshProducts) {
            {"gemm_cannon", ""}, {"gemm_ring", ""}, {"gemm_summa", ""}, {"gemm_summa", ";steps=pipelined"}})
     for (const size_t P : {2, 3, 4, 5})
       for (const size_t t : {1, 3}) {
-        Executed run(workload, "cores=" + std::to_string(P) + "x" + std::to_string(P) + ";N=" + std::to_string(P * t) + ";dtype=f16" + more);
+        Executed run(workload, "cores=" + std::to_string(P) + "x" + std::to_string(P) + ";N=" + std::to_string(P * t) +
+                                   ";dtype=f16" + more);
         const size_t N = P * t;
         const Numbers a = random(N * N, 15), b = random(N * N, 16);
         // Core (i, j) of the torus begins with tiles A(i, s) and B(s, j): SUMMA s = j and i, shifts s = i + j.
@@ -244,7 +249,9 @@ TEST(Values, MeshProducts) {
 Numbers stencilReference(Numbers grid, int rows, int cols, int radius) {
   for (int iteration = 0; iteration < 2; ++iteration) {
     Numbers next(grid.size());
-    const auto at = [&](int r, int c) { return r < 0 || c < 0 || r >= rows || c >= cols ? 0 : grid[size_t(r * cols + c)]; };
+    const auto at = [&](int r, int c) {
+      return r < 0 || c < 0 || r >= rows || c >= cols ? 0 : grid[size_t(r * cols + c)];
+    };
     for (int r = 0; r < rows; ++r)
       for (int c = 0; c < cols; ++c) {
         double sum = 0.5 * at(r, c);
@@ -262,14 +269,15 @@ TEST(Values, StencilIterations) {
     int A, B, radius, rows, cols;
     std::string target, dtype;
   };
-  for (const Case &c : {Case{1, 1, 1, 4, 3, "wse2", "f32"}, Case{3, 2, 2, 3, 3, "wse2", "f32"}, Case{2, 3, 1, 1, 4, "wse3", "f32"},
-                        Case{1, 2, 2, 5, 4, "wse2", "f32"},  // frames from beyond the neighbour
-                        Case{9, 12, 2, 2, 3, "wse3", "f32"}, // multiplication and addition, edges longer than the queues
-                        Case{1, 1, 2, 1, 1, "wse2", "f32"}}) {
+  for (const Case &c :
+       {Case{1, 1, 1, 4, 3, "wse2", "f32"}, Case{3, 2, 2, 3, 3, "wse2", "f32"}, Case{2, 3, 1, 1, 4, "wse3", "f32"},
+        Case{1, 2, 2, 5, 4, "wse2", "f32"},  // frames from beyond the neighbour
+        Case{9, 12, 2, 2, 3, "wse3", "f32"}, // multiplication and addition, edges longer than the queues
+        Case{1, 1, 2, 1, 1, "wse2", "f32"}}) {
     Executed run("star_stencil",
-            "tile=" + std::to_string(c.A) + "x" + std::to_string(c.B) + ";radius=" + std::to_string(c.radius) + ";dtype=" + c.dtype +
-                ";cores=" + std::to_string(c.rows) + "x" + std::to_string(c.cols),
-            c.target);
+                 "tile=" + std::to_string(c.A) + "x" + std::to_string(c.B) + ";radius=" + std::to_string(c.radius) +
+                     ";dtype=" + c.dtype + ";cores=" + std::to_string(c.rows) + "x" + std::to_string(c.cols),
+                 c.target);
     const int height = c.rows * c.A, width = c.cols * c.B;
     const Numbers grid = random(size_t(height * width), 17, 1024); // exact through two iterations
     const int framedRows = int(run.type("u").shape[2]), pitch = int(run.type("u").shape[3]);
@@ -288,7 +296,8 @@ TEST(Values, StencilIterations) {
     for (int row = 0; row < height; ++row)
       for (int col = 0; col < width; ++col)
         ASSERT_EQ(got[element(row, col)], want[size_t(row * width + col)])
-            << c.A << "x" << c.B << " radius " << c.radius << " on " << c.rows << " x " << c.cols << ", point " << row << ", " << col;
+            << c.A << "x" << c.B << " radius " << c.radius << " on " << c.rows << " x " << c.cols << ", point " << row
+            << ", " << col;
   }
 }
 

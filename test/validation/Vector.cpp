@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One core, two vectors: y = y ∘ x for an operation of two sources, y = ∘x for one of one source, y += x·s for fma.
-// As one instruction, as a loop of short instructions, or as a map: the short instructions one after another in straight
-// code. `stride` is x's, in elements; `banks` says whether x and y begin in the same bank.
+// As one instruction, as a loop of short instructions, or as a map: the short instructions one after another in
+// straight code. `stride` is x's, in elements; `banks` says whether x and y begin in the same bank.
 #include "runtime/format/Isa.h"
 #include "test/validation/Mesh.h"
 #include "test/validation/Workloads.h"
@@ -32,7 +32,8 @@ Form formOf(Parameters &parameters, int64_t n, int64_t &tile) {
     if (words[0] == "map" && words[1] == "over" && words[4] == "tiles")
       return Form::Map;
   }
-  parameters.refuse(absl::StrCat("parameter form=", text, " is none of: one instruction, loop of K-element instructions, "
+  parameters.refuse(absl::StrCat("parameter form=", text,
+                                 " is none of: one instruction, loop of K-element instructions, "
                                  "map over K-element tiles"));
   tile = n;
   return Form::One;

@@ -8,7 +8,8 @@ namespace wsc::validation {
 const std::vector<Workload> &workloads() {
   static const std::vector<Workload> all{
       {"reduce_1d_chain", "sum over a row of cores, one chain", buildReduceChain},
-      {"reduce_1d_two_phase", "sum over a row of cores: chains in groups, then a chain over their heads", buildReduceTwoPhase},
+      {"reduce_1d_two_phase", "sum over a row of cores: chains in groups, then a chain over their heads",
+       buildReduceTwoPhase},
       {"reduce_1d_two_phase_total", "the same as a whole program, with its start", buildReduceTwoPhaseTotal},
       {"reduce_1d_tree", "sum over a row of cores by a tree", buildReduceTree},
       {"broadcast", "one block to all cores of a row", buildBroadcast},
