@@ -67,20 +67,14 @@ std::vector<Lattice> latticesOf(std::vector<Place> places) {
   return lattices;
 }
 
-bool Core::Binding::operator==(const Binding &other) const {
-  return variable == other.variable && buffer == other.buffer && part.offset == other.part.offset &&
-         part.perRow == other.part.perRow && part.perCol == other.part.perCol && part.extent == other.part.extent &&
-         part.stride == other.part.stride;
-}
-
 Core::Core(Mesh &mesh, std::string name) : RoleBuilder(mesh.builder, std::move(name)), mesh(mesh) {}
 
-Op Core::part(int variable, const std::string &name, const Part &part, int64_t spare) {
+Op Core::part(int variable, const std::string &name, const Part &part) {
   int64_t elements = 1;
   for (int64_t extent : part.extent)
     elements *= extent;
   bindings.push_back({variable, int32_t(role.buffers.size()), part});
-  return state(name, mesh.builder.result.states[size_t(variable)].tensor.type, elements + spare, variable);
+  return state(name, mesh.builder.result.states[size_t(variable)].tensor.type, elements, variable);
 }
 
 int Mesh::variable(const std::string &name, ElementType type, std::vector<int64_t> shape) {
@@ -88,10 +82,6 @@ int Mesh::variable(const std::string &name, ElementType type, std::vector<int64_
   state.tensor = {name, type, std::move(shape)};
   builder.result.states.push_back(std::move(state));
   return int(builder.result.states.size()) - 1;
-}
-
-int64_t Mesh::elementBytes(int variable) const {
-  return format::elementBytes(builder.result.states[size_t(variable)].tensor.type);
 }
 
 void Mesh::place(int32_t row, int32_t col, Core &core) {
@@ -117,17 +107,16 @@ void Mesh::switched(uint8_t colour, Place at, std::vector<SwitchPosition> positi
   if (setting >= 0)
     fault.Update(
         absl::InternalError(absl::StrCat("two settings for colour ", int(colour), " at (", at.row, ", ", at.col, ")")));
-  const auto same =
-      std::find_if(tables.begin(), tables.end(), [&](const Setting &table) { return table.positions == positions; });
+  const auto same = std::find(tables.begin(), tables.end(), positions);
   setting = int32_t(same - tables.begin());
   if (same == tables.end())
-    tables.push_back({std::move(positions)});
+    tables.push_back(std::move(positions));
 }
 
 void Mesh::route(uint8_t colour, Place at, Port input, PortMask outputs) {
   int32_t &setting = settingAt(colour, at);
   if (setting >= 0) {
-    const SwitchPosition &known = tables[size_t(setting)].positions[0];
+    const SwitchPosition &known = tables[size_t(setting)][0];
     if (known.input != input)
       fault.Update(
           absl::InternalError(absl::StrCat("two inputs for colour ", int(colour), " at (", at.row, ", ", at.col, ")")));
@@ -227,7 +216,7 @@ absl::StatusOr<Executable> Mesh::finish() {
         router.routers = lattice;
         router.colour = colour;
         router.net = int32_t(configuration.nets.size()) - 1;
-        router.positions = tables[size_t(setting)].positions;
+        router.positions = tables[size_t(setting)];
         configuration.routers.push_back(std::move(router));
       }
   }

@@ -46,6 +46,7 @@ struct Part {
   int64_t offset = 0, perRow = 0, perCol = 0;
   std::vector<int64_t> extent = {};
   std::vector<int64_t> stride = {}; // empty: dense
+  bool operator==(const Part &) const = default;
 };
 
 class Mesh;
@@ -55,8 +56,8 @@ class Core : public testing::RoleBuilder {
 public:
   Core(Mesh &mesh, std::string name);
 
-  // A buffer that holds `part` of a variable; `spare` elements more follow.
-  Op part(int variable, const std::string &name, const Part &part, int64_t spare = 0);
+  // A buffer that holds `part` of a variable.
+  Op part(int variable, const std::string &name, const Part &part);
   // The bank in which the buffer declared last begins; otherwise any.
   void bank(int number) { placeBank(-1, number); }
   // The same, counted from the bank in which buffer `other` begins.
@@ -67,7 +68,7 @@ private:
   struct Binding {
     int32_t variable = 0, buffer = 0;
     Part part;
-    bool operator==(const Binding &) const;
+    bool operator==(const Binding &) const = default;
   };
   struct BankChoice { // of a buffer: number −1 is any; `beside`: counted from the bank of that buffer, or from 0
     int beside = -1, number = -1;
@@ -86,7 +87,6 @@ public:
 
   // A state variable, zeros at the start; its index.
   int variable(const std::string &name, ElementType type, std::vector<int64_t> shape);
-  int64_t elementBytes(int variable) const;
 
   void place(int32_t row, int32_t col, Core &core);
 
@@ -109,9 +109,6 @@ private:
     std::vector<Core::Binding> bindings;
     std::vector<Place> places;
   };
-  struct Setting {
-    std::vector<format::SwitchPosition> positions;
-  };
   void layOut(Kind &kind);
   int32_t &settingAt(uint8_t colour, Place at);
 
@@ -120,7 +117,7 @@ private:
   testing::ExecutableBuilder builder;
   std::vector<Kind> kinds;
   std::map<uint8_t, std::vector<int32_t>> settings; // per colour and router: index into `tables`, or -1
-  std::vector<Setting> tables;
+  std::vector<std::vector<format::SwitchPosition>> tables;
   absl::Status fault;
 };
 
