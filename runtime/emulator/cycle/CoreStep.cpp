@@ -124,6 +124,10 @@ bool Strip::able(Core &core, int thread, int64_t &elements) {
       }
       elements = std::min(elements, have);
     }
+  for (const Access *access : {&item.a, &item.b})
+    if (access->kind == Access::Queue &&
+        !wordsThere(core, *access, access->wordsBegun(state.elements, elements), party))
+      return block(false);
   if (item.dst.kind == Access::Fifo) {
     const int64_t room = fabric.fifoSizes[core.role][size_t(item.dst.index)] -
                          fabric.fifoElements[core.firstFifo + uint32_t(item.dst.index)];
@@ -133,10 +137,6 @@ bool Strip::able(Core &core, int thread, int64_t &elements) {
     }
     elements = std::min(elements, room);
   }
-  for (const Access *access : {&item.a, &item.b})
-    if (access->kind == Access::Queue &&
-        !wordsThere(core, *access, access->wordsBegun(state.elements, elements), party))
-      return block(false);
   if (item.dst.kind == Access::Queue &&
       !roomThere(core, item.dst, item.dst.wordsEnded(state.elements, elements, item.elements), party))
     return block(true);

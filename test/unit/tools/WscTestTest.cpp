@@ -199,7 +199,7 @@ TEST(WscTest, ExitStatuses) {
   EXPECT_EQ(wscTest({"--help"}).exitStatus, 0);
   EXPECT_NE(wscTest({"--version"}).output.find(", format "), std::string::npos);
   for (const std::vector<std::string> &wrong : std::vector<std::vector<std::string>>{
-           {}, {folder.path(), "--engine", "cycle"}, {folder.path(), "--filter", "("}, {folder.path(), "--jobs", "0"},
+           {}, {folder.path(), "--engine", "clock"}, {folder.path(), "--filter", "("}, {folder.path(), "--jobs", "0"},
            {folder.path(), "--dim", "N"}, {folder.path(), "--dim", "N=0"}, {folder.path(), "--timeout", "-1"},
            {folder.path(), "--rtol", "x"}, {folder.path(), "--nothing"}, {folder.path(), "--quiet", "-v"}}) {
     auto outcome = wscTest(wrong);
