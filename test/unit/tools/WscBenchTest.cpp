@@ -139,6 +139,19 @@ TEST(WscBench, Place) {
     EXPECT_GE(value(json, figure), value(json, figure, "bound")) << figure;
   }
   EXPECT_GT(value(json, "placement-skip.seconds"), 0);
+  // Contest problems: terms and cost, each with its bound and the ratio.
+  folder.text("two.kgraph", "(* test=two width=60 height=60 wdeltat=1 wlength=1 wadapter=0 memlimit=9000 *)\n"
+                            "conv[1] H=8 W=8 R=3 S=3 C=8 K=8 T=1 U=1 name='k1'\nconv[2] H=8 W=8 R=1 S=1 C=8 K=8 T=1 U=1 name='k2'\n"
+                            "conv[1]:y -> conv[2]:x");
+  outcome = wscBench({"place", folder / "two.kgraph", "--time", "5", "--seed", "3", "--json", folder / "out.json"});
+  EXPECT_EQ(outcome.exitStatus, 0) << outcome.errors;
+  json = readJson(folder / "out.json");
+  for (const char *figure : {"two.time", "two.cost"}) {
+    EXPECT_GT(value(json, figure, "bound"), 0) << figure;
+    EXPECT_GE(value(json, figure), value(json, figure, "bound")) << figure;
+    EXPECT_NEAR(value(json, std::string(figure) + "-ratio"), value(json, figure) / value(json, figure, "bound"), 1e-3);
+  }
+  EXPECT_GT(value(json, "two.wire"), 0);
   // What cannot be solved fails; the others are measured all the same.
   outcome = wscBench({"place", folder / "nowhere", WSC_PROBLEMS_DIR "/placement-skip.txt"});
   EXPECT_EQ(outcome.exitStatus, 1);
