@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "RandomFabric.h"
+
+#include "runtime/format/Disassembly.h"
+#include "runtime/format/Verifier.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace wsc::fabric {
+
+using namespace format;
+
+namespace {
+
+constexpr int64_t FabricCounts::*kCounts[] = {&FabricCounts::sharedLinks,    &FabricCounts::unevenMulticasts,
+                                              &FabricCounts::switchAdvances, &FabricCounts::sharedSlots,
+                                              &FabricCounts::bankConflicts,  &FabricCounts::portsRefused,
+                                              &FabricCounts::partialBatches};
+
+void add(Tally &tally, const FabricRun &run) {
+  ++tally.programs;
+  ++(run.outcome == Outcome::Done ? tally.live : tally.deadlocks);
+  tally.cycles += run.endCycle;
+  for (auto count : kCounts) {
+    tally.programsWith.*count += run.counts.*count > 0;
+    tally.times.*count += run.counts.*count;
+  }
+}
+
+std::string firstDifference(const std::vector<std::byte> &expected, const std::vector<std::byte> &actual) {
+  const auto at = std::mismatch(expected.begin(), expected.end(), actual.begin(), actual.end());
+  if (at.first == expected.end() && at.second == actual.end())
+    return "";
+  return absl::StrCat(" differs between the reference and the core engine from byte ", at.first - expected.begin(),
+                      " on");
+}
+
+// What the program computes, against the core engine: outputs of all samples, scratch memory after the last.
+std::string compareValues(const RandomProgram &program, const FabricRun &run) {
+  auto engine = emulator::CoreEngine::create(program.executable, {1, emulator::Schedule::Units});
+  if (!engine.ok())
+    return absl::StrCat("the core engine refuses it: ", engine.status().ToString());
+  std::vector<std::pair<int32_t, LatticeIndex>> cores;
+  for (const CoreSram &core : run.sram)
+    cores.push_back({core.role, core.index});
+  for (size_t sample = 0; sample < program.inputs.size(); ++sample) {
+    std::vector<emulator::HostTensor> outputs;
+    auto traces = (*engine)->runTraced(0, program.inputs[sample], cores, outputs);
+    if (!traces.ok())
+      return absl::StrCat("the core engine fails in sample ", sample, ": ", traces.status().ToString());
+    for (size_t o = 0; o < outputs.size(); ++o)
+      if (std::string difference = firstDifference(run.outputs[sample][o].bytes, outputs[o].bytes); !difference.empty())
+        return absl::StrCat("sample ", sample, ", output ", o, difference);
+    for (size_t c = 0; sample + 1 == program.inputs.size() && c < cores.size(); ++c) {
+      const Role &role = program.executable.configurations[0].roles[size_t(cores[c].first)];
+      for (size_t b = 0; b < role.buffers.size(); ++b)
+        if (role.buffers[b].kind == BufferKind::Scratch)
+          if (std::string difference = firstDifference(run.sram[c].buffers[b], (*traces)[c].buffersAfter[b]);
+              !difference.empty())
+            return absl::StrCat(role.name, ", buffer ", role.buffers[b].name, difference);
+    }
+  }
+  return "";
+}
+
+std::string describe(const Executable &executable) {
+  std::string text;
+  const target::Target &t = executable.target;
+  absl::StrAppend(&text, "mesh ", t.rows, "x", t.cols, ", hop ", t.hopLatencyCycles, ", ramp ", t.rampLatencyCycles,
+                  ", credit ", t.creditLatencyCycles, ", router queue ", t.routerQueueWords, ", input queues ",
+                  absl::StrJoin(t.inputQueueWords, " "), ", output queues ", absl::StrJoin(t.outputQueueWords, " "),
+                  "\nset-up ", t.vectorSetupCycles, ", loop ", t.loopCycles, ", task start ", t.taskStartCycles,
+                  ", f32 ", t.elementsPerCycleF32, ", f16 ", t.elementsPerCycleF16, ", fma ", t.fmaPerCycleF32, " ",
+                  t.fmaPerCycleF16, ", routine ", t.routineCyclesPerElement, ", banks ", t.sramBanks, " of ",
+                  t.sramAccessBytes, ", reads ", t.sramReadsPerCycle, ", writes ", t.sramWritesPerCycle, ", I/O ",
+                  t.ioWordsPerCycle(), "\n");
+  const Configuration &configuration = executable.configurations[0];
+  for (const RouterRole &role : configuration.routers) {
+    absl::StrAppend(&text, "colour ", int(role.colour), ", ", printLattice(role.routers), ":");
+    for (const SwitchPosition &position : role.positions)
+      absl::StrAppend(&text, " {", printSwitchPosition(position), "}");
+    absl::StrAppend(&text, "\n");
+  }
+  for (const IoBinding &binding : configuration.io)
+    absl::StrAppend(&text, binding.output ? "output" : "input", " binding, colour ", int(binding.colour), ", ",
+                    std::string(portName(binding.side)), " of ", printLattice(binding.ports), ", ",
+                    printAffine(binding.extent[3]), " elements\n");
+  for (const Role &role : configuration.roles) {
+    absl::StrAppend(&text, role.name, ", ", printLattice(role.cores), ":");
+    for (const Queue &queue : role.queues)
+      absl::StrAppend(&text, queue.output ? " out" : " in", int(queue.index), "(colour ", int(queue.colour), ")");
+    for (const Buffer &buffer : role.buffers)
+      absl::StrAppend(&text, " ", buffer.name, "@", buffer.address, "+", buffer.bytes);
+    absl::StrAppend(&text, "\n");
+    for (size_t thread = 0; thread < role.threads.size(); ++thread)
+      absl::StrAppend(&text, "  thread ", thread, "\n", disassemble(role, role.threads[thread], nullptr, 4));
+  }
+  return text;
+}
+
+// The fewest streams, greedily, that still show a difference.
+std::vector<bool> shrink(const Plan &plan) {
+  std::vector<bool> keep(plan.streams.size(), true);
+  for (bool smaller = true; smaller;) {
+    smaller = false;
+    for (size_t s = 0; s < keep.size(); ++s)
+      if (keep[s]) {
+        keep[s] = false;
+        const bool differs = !findDifference(without(plan, keep)).empty();
+        keep[s] = !differs;
+        smaller |= differs;
+      }
+  }
+  return keep;
+}
+
+} // namespace
+
+std::string findDifference(const Plan &plan, Tally *tally) {
+  const RandomProgram program = programOf(plan);
+  if (const auto violations = findViolations(program.executable, 1); !violations.empty())
+    return absl::StrCat("the verifier refuses it: ", violations[0].rule, ": ", violations[0].message);
+  const auto run = runReference(program.executable, 0, program.inputs);
+  if (!run.ok())
+    return absl::StrCat("the reference fails: ", run.status().ToString());
+  if (run->outcome == Outcome::LeftoverWords)
+    return absl::StrCat("words are left:\n", run->waiting);
+  if (tally)
+    add(*tally, *run);
+  return run->outcome == Outcome::Done ? compareValues(program, *run) : "";
+}
+
+Tally compareMany(uint64_t firstSeed, int count) {
+  Tally tally;
+  for (uint64_t seed = firstSeed; seed < firstSeed + uint64_t(count); ++seed) {
+    const Plan plan = randomPlan(seed);
+    const std::string difference = findDifference(plan, &tally);
+    if (difference.empty())
+      continue;
+    const Plan small = without(plan, shrink(plan));
+    ADD_FAILURE() << "seed " << seed << ": " << difference << "\nwith " << small.streams.size() << " of its "
+                  << plan.streams.size() << " streams: " << findDifference(small) << "\n"
+                  << describe(programOf(small).executable);
+    break;
+  }
+  return tally;
+}
+
+} // namespace wsc::fabric
