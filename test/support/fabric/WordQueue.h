@@ -28,7 +28,7 @@ public:
   }
   // Whether the next `count` words can be used in cycle t.
   bool usable(int64_t t, int64_t count = 1) const {
-    return int64_t(words.size()) >= count && words[size_t(count) - 1].from <= t;
+    return count == 0 || (int64_t(words.size()) >= count && words[size_t(count) - 1].from <= t);
   }
   const Word &head() const { return words.front().word; }
   bool empty() const { return words.empty(); }
