@@ -162,6 +162,11 @@ private:
           absl::StrAppend(&result.waiting, "core (", core.row, ", ", core.col, "), thread ", n, ", sample ",
                           thread.sample, ", instruction ", thread.next, " waits for ",
                           needOf(core, thread, t) == Need::Words ? "words" : "room", "\n");
+    for (const Core &core : fabric.cores)
+      for (size_t q = 0; q < core.inputs.size(); ++q)
+        if (core.inputs[q] && !core.inputs[q]->empty())
+          absl::StrAppend(&result.waiting, "core (", core.row, ", ", core.col, "), queue ", q, ": ",
+                          core.inputs[q]->size(), " words\n");
     for (const Router &router : fabric.routers)
       for (const RouterColour &colour : router.colours)
         for (size_t side = 0; side < kNumPorts; ++side)
