@@ -25,7 +25,7 @@ Operand immediate(double value) {
   return operand;
 }
 
-bool isReal(ElementType type) { return type != ElementType::U8; }
+bool isReal(ElementType type) { return type != ElementType::U8 && type != ElementType::I32; }
 
 } // namespace
 
@@ -61,7 +61,7 @@ Operand CodeWriter::fifo(ElementType type, int64_t elements) {
   return operand;
 }
 
-const CodeWriter::Memory &CodeWriter::memory(ElementType type) {
+CodeWriter::Memory CodeWriter::memory(ElementType type) {
   Memory &memory = memories[type];
   if (memory.constant < 0) {
     memory.constant = addBuffer(BufferKind::Constant, type, kElements);
@@ -74,14 +74,15 @@ const CodeWriter::Memory &CodeWriter::memory(ElementType type) {
 Operand CodeWriter::walk(int16_t buffer, ElementType type, const Space &space, bool repeats) {
   const int64_t bytes = elementBytes(type);
   int64_t inner = 1, outer = space.inner;
+  const int64_t most = space.inner + space.growth * (plan.copies - 1);
   const int64_t kind = random.pick(0, 9);
   if (kind == 0 && repeats)
     inner = outer = 0;
   else if (kind <= 2 && repeats)
     outer = 0;
-  else if (kind <= 4 && 2 * space.elements() <= kElements)
+  else if (kind <= 4 && 2 * most * space.outer <= kElements)
     inner = 2, outer = 2 * space.inner;
-  int64_t reach = 1 + inner * (space.inner - 1) + outer * (space.outer - 1);
+  int64_t reach = 1 + inner * (most - 1) + outer * (space.outer - 1);
   Operand operand;
   operand.kind = OperandKind::Memory;
   operand.buffer = buffer;
@@ -101,7 +102,7 @@ Operand CodeWriter::walk(int16_t buffer, ElementType type, const Space &space, b
 Operand CodeWriter::source(ElementType type, const Space &space) {
   if (random.chance(10))
     return immediate(double(random.pick(1, 9)));
-  const Memory &of = memory(type);
+  const Memory of = memory(type);
   return walk(random.chance(50) ? of.constant : of.y, type, space, true);
 }
 
@@ -116,6 +117,7 @@ void CodeWriter::append(Opcode opcode, ElementType type, const Space &space, Ope
   instruction.b = b;
   instruction.extent[2] = Affine(space.outer);
   instruction.extent[3] = Affine(space.inner);
+  instruction.extent[3].perDim[0] = space.growth;
   code.push_back(instruction);
 }
 
@@ -123,12 +125,12 @@ void CodeWriter::work(std::vector<int64_t> trips) {
   const ElementType types[] = {ElementType::F32, ElementType::F32, ElementType::F16};
   const ElementType type = random.of(types);
   Space space{random.chance(30) ? random.pick(2, 3) : 1, random.pick(1, 8), std::move(trips)};
-  const Memory &of = memory(type);
+  const Memory of = memory(type);
   // Either scratch buffer takes the result; the sources are in the others.
   const bool toX = random.chance(50);
   const int16_t target = toX ? of.x : of.y, other = toX ? of.y : of.x;
   const auto operand = [&] { return walk(random.chance(50) ? of.constant : other, type, space, true); };
-  switch (random.pick(0, 5)) {
+  switch (random.pick(0, 6)) {
   case 0:
     return append(Opcode::Move, type, space, walk(target, type, space, false), operand());
   case 1:
@@ -137,7 +139,14 @@ void CodeWriter::work(std::vector<int64_t> trips) {
     return append(Opcode::Fma, type, space, walk(target, type, space, false), operand(), operand());
   case 3:
     return append(Opcode::ReduceAdd, type, space, walk(target, type, space, true), operand());
-  case 4:
+  case 4: {
+    const Operand numbers = walk(memory(ElementType::I32).constant, ElementType::I32, space, true);
+    Operand table = operand();
+    table.stride = {0, 0, 0, int32_t(elementBytes(type))};
+    table.loopStep = {};
+    return append(Opcode::Gather, type, space, walk(target, type, space, false), table, numbers);
+  }
+  case 5:
     return append(Opcode::Sigmoid, type, space, walk(target, type, space, false), operand());
   default:
     return append(Opcode::Max, type, space, walk(target, type, space, false), operand(), immediate(0.5));
@@ -217,7 +226,7 @@ void CodeWriter::writeTransfer(const Transfer &transfer) {
     if (n % d == 0)
       divisors.push_back(d);
   const int64_t kind = random.pick(0, 9);
-  if (kind <= 1 && !divisors.empty()) {
+  if (kind <= 1 && !divisors.empty() && transfer.growth == 0) {
     const int64_t inner = random.of(divisors);
     return writePiece(transfer, {n / inner, inner, {}});
   }
@@ -226,9 +235,9 @@ void CodeWriter::writeTransfer(const Transfer &transfer) {
     writePiece(transfer, {1, first, {}});
     if (random.chance(20))
       work();
-    return writePiece(transfer, {1, n - first, {}});
+    return writePiece(transfer, {1, n - first, {}, transfer.growth});
   }
-  if (kind <= 5 && !divisors.empty()) {
+  if (kind <= 5 && !divisors.empty() && transfer.growth == 0) {
     const int64_t trips = random.of(divisors), inner = n / trips;
     if (inner % perWord == 0) {
       code.push_back(controlFlow(Opcode::Loop, trips));
@@ -247,15 +256,15 @@ void CodeWriter::writeTransfer(const Transfer &transfer) {
       return;
     }
   }
-  writePiece(transfer, {1, n, {}});
+  writePiece(transfer, {1, n, {}, transfer.growth});
 }
 
 void CodeWriter::writeThread(std::vector<Transfer> transfers) {
   std::vector<Transfer> joined;
   for (const Transfer &next : transfers) {
     Transfer *last = joined.empty() || random.chance(30) ? nullptr : &joined.back();
-    const bool fits =
-        last && last->control == 0 && next.control == 0 && !last->gives() && last->elements == next.elements;
+    const bool fits = last && last->control == 0 && next.control == 0 && !last->gives() &&
+                      last->elements == next.elements && last->growth == next.growth;
     const auto convertible = [](ElementType type) { return type == ElementType::F32 || type == ElementType::F16; };
     if (fits && next.gives() && !next.takes() &&
         (last->inType == next.outType ||

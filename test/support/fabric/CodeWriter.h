@@ -17,7 +17,7 @@ struct Transfer {
   int number = 0;               // among equal keys
   format::Operand in, in2, out; // None: nothing
   format::ElementType inType = format::ElementType::F32, outType = format::ElementType::F32;
-  int64_t elements = 0;
+  int64_t elements = 0, growth = 0; // as of Item
   uint8_t control = 0;
   bool gives() const { return out.kind != format::OperandKind::None; }
   bool takes() const { return in.kind != format::OperandKind::None; }
@@ -36,16 +36,18 @@ public:
   void placeBuffers();
 
 private:
-  // An instruction's iteration space: two extents inside up to two loops.
+  // An instruction's iteration space: two extents inside up to two loops. One that grows has neither a second extent
+  // nor loops.
   struct Space {
     int64_t outer = 1, inner = 1;
     std::vector<int64_t> trips;
+    int64_t growth = 0; // of inner, on each further copy
     int64_t elements() const { return outer * inner; }
   };
   struct Memory {
     int16_t constant = -1, x = -1, y = -1;
   };
-  static constexpr int64_t kElements = 24; // of each memory buffer
+  static constexpr int64_t kElements = kMostElements; // of each memory buffer
 
   Random &random;
   format::Role &role;
@@ -55,7 +57,7 @@ private:
   std::map<format::ElementType, Memory> memories; // of the thread being written
 
   int16_t addBuffer(format::BufferKind kind, format::ElementType type, int64_t elements);
-  const Memory &memory(format::ElementType type);
+  Memory memory(format::ElementType type);
   // `repeats`: the walk may meet an element twice.
   format::Operand walk(int16_t buffer, format::ElementType type, const Space &space, bool repeats);
   format::Operand source(format::ElementType type, const Space &space);

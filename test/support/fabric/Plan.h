@@ -30,6 +30,7 @@ private:
 // Elements that one end moves in a row, or a control word.
 struct Item {
   int64_t elements = 0;
+  int64_t growth = 0; // more of them on each further copy of the region
   uint8_t control = 0;
   double key = 0; // all threads do what they do in the order of keys, unless a program is to stop
 };
@@ -68,6 +69,7 @@ Plan randomPlan(uint64_t seed);
 // Values of the target disturbed at random: latencies, depths, costs, rates, banks, I/O.
 target::Target randomTarget(Random &random, int32_t rows, int32_t cols);
 
+constexpr int64_t kMostElements = 24;          // of an item
 constexpr int kMaxInputs = 8, kMaxOutputs = 6; // queues of a core, as many as wse2's
 
 } // namespace wsc::fabric

@@ -183,6 +183,7 @@ private:
       transfer.number = int(threads[thread].size());
       transfer.inType = transfer.outType = type;
       transfer.elements = item.elements;
+      transfer.growth = item.growth;
       transfer.control = item.control;
       (end.output ? transfer.out : transfer.in) = queue;
       threads[thread].push_back(transfer);
