@@ -440,6 +440,7 @@ absl::Status Builder::makeRoutes() {
 absl::Status Builder::makeRoute(Tile &tile, int colour, const SwitchPosition &position, bool switches) {
   const uint32_t node = fabric.nodeOf(tile, colour);
   std::vector<uint32_t> outputs;
+  bool leaves = false;
   for (int port = 0; port < kNumPorts; ++port) {
     if (!(position.outputs >> port & 1))
       continue;
@@ -450,7 +451,7 @@ absl::Status Builder::makeRoute(Tile &tile, int colour, const SwitchPosition &po
       to = fabric.queueAt(fabric.nodeOf(fabric.tiles[size_t(next)], colour), opposite(port));
     } else if (auto found = portAt.find({tile.cell, port, colour, true}); found != portAt.end()) {
       to = RouteView::kPortBit | found->second;
-      tile.outputs = true;
+      tile.outputs = leaves = true;
     }
     if (to == kNone)
       return absl::InvalidArgumentError(absl::StrCat(
@@ -462,7 +463,7 @@ absl::Status Builder::makeRoute(Tile &tile, int colour, const SwitchPosition &po
   if (fabric.routes.size() + RouteView::kNumbers + outputs.size() >= kNone)
     return absl::ResourceExhaustedError("too large: routes");
   fabric.routes.push_back(fabric.queueAt(node, int(position.input)));
-  fabric.routes.push_back(position.outputs | (switches ? 256u : 0u) | uint32_t(outputs.size()) << 16);
+  fabric.routes.push_back(position.outputs | (switches ? 256u : 0u) | (leaves ? 512u : 0u) | uint32_t(outputs.size()) << 16);
   fabric.routes.push_back(0);
   fabric.routes.insert(fabric.routes.end(), outputs.begin(), outputs.end());
   return absl::OkStatus();

@@ -107,7 +107,7 @@ bool Strip::route(Tile &tile, uint32_t number, uint64_t bits, int64_t cycle, std
         continue;
       if (!ends) {
         if (view.ports() & taken) {
-          if (lost < 0)
+          if (lost < 0 && !view.leaves()) // its port was not ready, so it has no room
             lost = int(bit);
           if (!Dry)
             wake(partyOf(number, bit), cycle + 1);

@@ -54,10 +54,9 @@ TEST(CycleRules, TaskStartComesWithTheNextSetUp) {
 // 3 iterations of 4 slots and a vector instruction of 14 + 5 on memory; an empty loop and an empty instruction.
 TEST(CycleRules, LoopsTakeTheirSlots) {
   Executable e = executable("mesh-1x1");
-  e.configurations[0].roles.push_back(
-      role("loop", rectangle(0, 0, 1, 1), {},
-           {{loop(3), move(5, memory(), null()), endLoop(), loop(0), move(5, memory(), null()), endLoop(),
-             move(0, memory(), null())}}));
+  e.configurations[0].roles.push_back(role("loop", rectangle(0, 0, 1, 1), {},
+                                           {{loop(3), move(5, memory(), null()), endLoop(), loop(0),
+                                             move(5, memory(), null()), endLoop(), move(0, memory(), null())}}));
   auto run = cycles(e, 2);
   ASSERT_TRUE(run.ok()) << run.status();
   EXPECT_THAT(run->sampleDone, testing::ElementsAre(3 * 23, 6 * 23));
@@ -81,8 +80,8 @@ TEST(CycleRules, ThreadsTakeTurns) {
 // A FIFO of 2 elements: the pusher is through its set-up in cycle 27 (every other slot), the popper in 28.
 TEST(CycleRules, FifosHoldTheirElements) {
   Executable e = executable("mesh-1x1");
-  e.configurations[0].roles.push_back(role("fifo", rectangle(0, 0, 1, 1), {},
-                                           {{move(4, fifo(1), memory())}, {move(4, memory(), fifo(1))}}, {2}));
+  e.configurations[0].roles.push_back(
+      role("fifo", rectangle(0, 0, 1, 1), {}, {{move(4, fifo(1), memory())}, {move(4, memory(), fifo(1))}}, {2}));
   auto run = cycles(e);
   ASSERT_TRUE(run.ok()) << run.status();
   // 0 … 27 set-ups in turns; 28 push; from 29 on both can: pop and push in turns from the pointer.
@@ -109,8 +108,9 @@ TEST(CycleRules, EightBytesAreTwoWords) {
   auto run = cycles(e);
   ASSERT_TRUE(run.ok()) << run.status();
   EXPECT_EQ(run->wordHops, 10);
-  // Element i is sent in 14 + 2 i; its second word follows its first over the routers.
-  EXPECT_EQ(run->latencyCycles, 20 + 1 + 8 + 2);
+  // A batch puts both words in its first of two slots. The ramp holds 4: elements are sent in 14 and 16, and when both
+  // words of the one before the last have left it, in 19, 21 and 24. The last one's second word can be taken in 31.
+  EXPECT_EQ(run->latencyCycles, 31 + 2);
 }
 
 // Operands that begin in one bank at different addresses: twice the slots, one of two counted as bank.
@@ -131,28 +131,29 @@ TEST(CycleRules, BanksConflict) {
 
 // Two colours over one link: one word each in turn, from the colour that lost first.
 TEST(CycleRules, ColoursShareALink) {
-  Executable e = executable("mesh-2x2");
+  Executable e = executable("mesh-2x3");
   Configuration &c = e.configurations[0];
-  // Colours 0 and 1 both go east from (0, 0) in the same cycles: 0 by the core's own router, 1 from (1, 0) northward.
-  c.roles.push_back(role("zero", rectangle(0, 0, 1, 1), {out(0)},
-                         {{move(1, memory(), null()), move(8, queue(0), memory())}}));
-  c.roles.push_back(role("one", rectangle(1, 0, 1, 1), {out(1)}, {{move(0, null(), memory()), move(8, queue(0), memory())}}));
-  c.roles.push_back(role("take", rectangle(0, 1, 1, 1), {in(0), in(1, 1)},
-                         {{move(8, null(), queue(0))}, {move(8, null(), queue(1))}}));
+  // Both leave (0, 0) eastward: colour 0 comes from its core and goes one hop, colour 1 from (1, 0) and goes two.
+  c.roles.push_back(
+      role("zero", rectangle(0, 0, 1, 1), {out(0)}, {{move(1, memory(), null()), move(8, queue(0), memory())}}));
+  c.roles.push_back(role("one", rectangle(1, 0, 1, 1), {out(1)}, {{move(8, queue(0), memory())}}));
+  c.roles.push_back(role("take zero", rectangle(0, 1, 1, 1), {in(0)}, {{move(8, null(), queue(0))}}));
+  c.roles.push_back(role("take one", rectangle(0, 2, 1, 1), {in(1)}, {{move(8, null(), queue(0))}}));
   eastRoute(c, 0, 0, 0, 1);
   c.routers.push_back(router(1, rectangle(1, 0, 1, 1), {{Port::Ramp, bit(Port::North)}}));
   c.routers.push_back(router(1, rectangle(0, 0, 1, 1), {{Port::South, bit(Port::East)}}));
-  c.routers.push_back(router(1, rectangle(0, 1, 1, 1), {{Port::West, bit(Port::Ramp)}}));
+  c.routers.push_back(router(1, rectangle(0, 1, 1, 1), {{Port::West, bit(Port::East)}}));
+  c.routers.push_back(router(1, rectangle(0, 2, 1, 1), {{Port::West, bit(Port::Ramp)}}));
   auto run = cycles(e);
   ASSERT_TRUE(run.ok()) << run.status();
-  // Colour 1 reaches (0, 0) from 18 to 25, colour 0 from 32 on: they do not meet.
-  EXPECT_EQ(run->latencyCycles, 14 + 1 + 14 + 3 + 1 + 2 + 8);
-  c.roles[0].threads[0].erase(c.roles[0].threads[0].begin()); // now from 17 and 18 on
+  // Colour 1 leaves (0, 0) in 18 to 25, colour 0 in 32 to 39: they do not meet.
+  EXPECT_EQ(run->latencyCycles, 39 + 1 + 2 + 1);
+  EXPECT_EQ(run->maxLinkWords, 16);
+  c.roles[0].threads[0].erase(c.roles[0].threads[0].begin());
   run = cycles(e);
   ASSERT_TRUE(run.ok()) << run.status();
-  EXPECT_EQ(run->maxLinkWords, 16);
-  // Sixteen words over the link from cycle 17; the last two reach the core three cycles later in turn.
-  EXPECT_EQ(run->latencyCycles, 17 + 16 + 3);
+  // Colour 0 leaves in 17, 18 (colour 1 loses), 20, 22, …, 30, colour 1 in 19, 21, …, 31 and 32.
+  EXPECT_EQ(run->latencyCycles, 32 + 2 + 2 + 1);
 }
 
 // A multicast leaves in one cycle for all; the sink that does not take holds up the other.
@@ -160,17 +161,16 @@ TEST(CycleRules, MulticastWaitsForTheSlowest) {
   Executable e = executable("mesh-1x3");
   Configuration &c = e.configurations[0];
   c.roles.push_back(role("send", rectangle(0, 0, 1, 1), {out(0)}, {{move(40, queue(0), memory())}}));
-  c.roles.push_back(role("slow", rectangle(0, 1, 1, 1), {in(0)},
-                         {{move(1000, memory(), null()), move(40, memory(), queue(0))}}));
+  c.roles.push_back(
+      role("slow", rectangle(0, 1, 1, 1), {in(0)}, {{move(1000, memory(), null()), move(40, memory(), queue(0))}}));
   c.roles.push_back(role("fast", rectangle(0, 2, 1, 1), {in(0)}, {{move(40, memory(), queue(0))}}));
   c.routers.push_back(router(0, rectangle(0, 0, 1, 1), {{Port::Ramp, bit(Port::East)}}));
-  c.routers.push_back(
-      router(0, rectangle(0, 1, 1, 1), {{Port::West, PortMask(bit(Port::East) | bit(Port::Ramp))}}));
+  c.routers.push_back(router(0, rectangle(0, 1, 1, 1), {{Port::West, PortMask(bit(Port::East) | bit(Port::Ramp))}}));
   c.routers.push_back(router(0, rectangle(0, 2, 1, 1), {{Port::West, bit(Port::Ramp)}}));
   auto run = cycles(e);
   ASSERT_TRUE(run.ok()) << run.status();
-  // The slow core takes from 1014 + 14 = 1028 on; 8 words wait in its queue, 6 on the way behind.
-  EXPECT_EQ(run->latencyCycles, 1028 + 40 + 1);
+  // The slow core takes from 1014 + 14 = 1028 on; 8 words wait in its queue, 2 + 4 on the way behind.
+  EXPECT_EQ(run->latencyCycles, 1028 + 40);
   const auto stalls = run->cores[0].stalls; // the sender is held up once 8 + 2 + 4 words are out
   EXPECT_EQ(stalls.busy, 14 + 40);
   EXPECT_EQ(stalls.words, 0);
@@ -182,15 +182,15 @@ TEST(CycleRules, ControlWordsAdvanceSwitches) {
   Executable e = executable("mesh-1x4");
   Configuration &c = e.configurations[0];
   const auto sender = [&](int32_t col, uint8_t count) {
-    c.roles.push_back(role("send", rectangle(0, col, 1, 1), {out(0)}, {{move(2, queue(0), memory()), control(0, count)}}));
+    c.roles.push_back(
+        role("send", rectangle(0, col, 1, 1), {out(0)}, {{move(2, queue(0), memory()), control(0, count)}}));
   };
   sender(0, 1);
   sender(1, 2);
   sender(2, 1);
   c.roles.push_back(role("take", rectangle(0, 3, 1, 1), {in(0)}, {{move(6, memory(), queue(0))}}));
   c.routers.push_back(router(0, rectangle(0, 0, 1, 1), {{Port::Ramp, bit(Port::East)}}));
-  c.routers.push_back(
-      router(0, rectangle(0, 1, 1, 2), {{Port::West, bit(Port::East)}, {Port::Ramp, bit(Port::East)}}));
+  c.routers.push_back(router(0, rectangle(0, 1, 1, 2), {{Port::West, bit(Port::East)}, {Port::Ramp, bit(Port::East)}}));
   c.routers.push_back(router(0, rectangle(0, 3, 1, 1), {{Port::West, bit(Port::Ramp)}}));
   auto run = cycles(e, 2);
   ASSERT_TRUE(run.ok()) << run.status();
