@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "RandomFabric.h"
 
+#include "runtime/emulator/cycle/CycleEngine.h"
 #include "runtime/format/Disassembly.h"
 #include "runtime/format/Verifier.h"
 
@@ -68,6 +69,62 @@ std::string compareValues(const RandomProgram &program, const FabricRun &run) {
   return "";
 }
 
+template <typename Value> std::string differ(const std::string &what, const Value &expected, const Value &actual) {
+  if (expected == actual)
+    return "";
+  return absl::StrCat(what, " is ", expected, " in the reference and ", actual, " in the cycle engine");
+}
+
+std::string text(const emulator::CoreStalls &stalls) {
+  return absl::StrCat("busy ", stalls.busy, ", bank ", stalls.bank, ", words ", stalls.words, ", room ", stalls.room);
+}
+
+// When it happens, against the cycle engine on `threads` threads.
+std::string compareTimes(const RandomProgram &program, const FabricRun &run, int threads) {
+  emulator::CycleOptions options;
+  options.samples = int(program.inputs.size());
+  options.threads = threads;
+  options.perCore = true;
+  options.mostCycles = 1000000;
+  const auto cycles = emulator::runCycles(program.executable, 0, options);
+  const auto failed = [&](const char *what) {
+    return cycles.status().code() == absl::StatusCode::kFailedPrecondition &&
+           cycles.status().message().find(what) != std::string::npos;
+  };
+  if (run.outcome == Outcome::Deadlock)
+    return failed("deadlock")
+               ? ""
+               : absl::StrCat("the reference stands still in cycle ", run.endCycle,
+                              ", the cycle engine says: ", cycles.status().ToString(), "\n", run.waiting);
+  if (run.outcome == Outcome::LeftoverWords)
+    return failed("unbalanced words")
+               ? ""
+               : absl::StrCat("words are left in the reference, the cycle engine says: ", cycles.status().ToString(),
+                              "\n", run.waiting);
+  if (!cycles.ok())
+    return absl::StrCat("the cycle engine fails: ", cycles.status().ToString());
+  std::string difference;
+  for (size_t s = 0; s < run.sampleDone.size() && difference.empty(); ++s)
+    difference = differ(absl::StrCat("the cycle in which sample ", s, " is done"), run.sampleDone[s],
+                        s < cycles->sampleDone.size() ? cycles->sampleDone[s] : -1);
+  if (difference.empty())
+    difference = differ("the end", run.endCycle, cycles->endCycle);
+  if (difference.empty())
+    difference = differ("the number of words over links", run.wordHops, cycles->wordHops);
+  if (difference.empty())
+    difference = differ("the number of cores with slots", run.stalls.size(), cycles->cores.size());
+  for (size_t c = 0; c < run.stalls.size() && difference.empty(); ++c) {
+    const CoreStalls &expected = run.stalls[c];
+    const emulator::CoreCycles &actual = cycles->cores[c];
+    const std::string core = absl::StrCat("core (", expected.row, ", ", expected.col, ")");
+    difference = differ("the core", core, absl::StrCat("core (", actual.row, ", ", actual.col, ")"));
+    if (difference.empty())
+      difference =
+          differ(core, text({expected.busy, expected.bank, expected.words, expected.room}), text(actual.stalls));
+  }
+  return difference;
+}
+
 std::string describe(const Executable &executable) {
   std::string text;
   const target::Target &t = executable.target;
@@ -132,7 +189,8 @@ std::string findDifference(const Plan &plan, Tally *tally) {
     return absl::StrCat("words are left:\n", run->waiting);
   if (tally)
     add(*tally, *run);
-  return run->outcome == Outcome::Done ? compareValues(program, *run) : "";
+  const std::string difference = run->outcome == Outcome::Done ? compareValues(program, *run) : "";
+  return difference.empty() ? compareTimes(program, *run, 1 + int(plan.codeSeed % 3)) : difference;
 }
 
 Tally compareMany(uint64_t firstSeed, int count) {
