@@ -33,7 +33,7 @@ public:
       if (absl::Status status = cycle(t); !status.ok())
         return status;
       if (!acted && !pending(t)) {
-        result.outcome = threadsFinished() ? Outcome::LeftoverWords : Outcome::Deadlock;
+        result.outcome = threadsFinished() && portsFinished() ? Outcome::LeftoverWords : Outcome::Deadlock;
         describeWaiting(t);
         break;
       }
@@ -70,12 +70,16 @@ private:
           visit(*queue);
   }
 
-  bool over() const {
-    if (!threadsFinished())
-      return false;
+  bool portsFinished() const {
     for (const WaferPort &port : fabric.ports)
       if (int64_t(port.binding->output ? port.words.size() : port.passed) < port.wordsPerSample * fabric.samples)
         return false;
+    return true;
+  }
+
+  bool over() const {
+    if (!threadsFinished() || !portsFinished())
+      return false;
     bool empty = true;
     forEachQueue([&](const WordQueue &queue) { empty = empty && queue.empty(); });
     return empty;

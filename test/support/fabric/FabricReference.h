@@ -42,6 +42,7 @@ struct CoreSram {
   std::vector<std::vector<std::byte>> buffers;
 };
 
+// LeftoverWords: all threads and ports have done their part. Deadlock: some have not, and nothing can move.
 enum class Outcome { Done, Deadlock, LeftoverWords };
 
 struct FabricRun {

@@ -91,15 +91,20 @@ private:
       stream.senders.push_back({cell.first, cell.second, false, Port::Ramp, {}});
       tree[cell].push_back({Port::Ramp, tree[cell][0].outputs});
     }
+    // Either each sender passes the turn to the next; or the first turns all switches at once, and the nearest to the
+    // end goes first.
     std::vector<Item> all;
     const size_t senders = stream.senders.size();
+    const bool allAtOnce = random.chance(40);
     for (int64_t rounds = random.pick(1, 2); rounds > 0; --rounds)
-      for (size_t s = 0; s < senders; ++s) {
+      for (size_t turn = 0; turn < senders; ++turn) {
+        Party &sender = stream.senders[allAtOnce && turn > 0 ? senders - turn : turn];
         for (const Item &item : items(2)) {
-          stream.senders[s].items.push_back(item);
+          sender.items.push_back(item);
           all.push_back(item);
         }
-        stream.senders[s].items.push_back(control(s == 0 || s + 1 == senders ? 1 : 2));
+        const int switches = allAtOnce ? (turn == 0 ? int(senders) - 1 : 1) : turn == 0 || turn + 1 == senders ? 1 : 2;
+        sender.items.push_back(control(switches));
       }
     // The last sender's router gives what both of its positions take to one tail.
     if (!tail(last, 0, all))
