@@ -41,7 +41,7 @@ int16_t CodeWriter::addBuffer(BufferKind kind, ElementType type, int64_t element
   if (kind == BufferKind::Constant) {
     buffer.section = 0;
     buffer.sectionOffset = Affine(int64_t(sectionBytes.size()));
-    buffer.sectionOffset.perDim[0] = buffer.bytes;
+    buffer.sectionOffset.perDim[plan.copyDim] = buffer.bytes;
     for (int64_t i = 0; i < elements * plan.copies; ++i) {
       const size_t end = sectionBytes.size();
       sectionBytes.resize(end + size_t(elementBytes(type)));
@@ -93,7 +93,7 @@ Operand CodeWriter::walk(int16_t buffer, ElementType type, const Space &space, b
     if (reach + step * (space.trips[k] - 1) > kElements)
       continue;
     reach += step * (space.trips[k] - 1);
-    operand.loopStep[k] = int32_t(step * bytes);
+    operand.loopStep[k + size_t(plan.rounds > 1)] = int32_t(step * bytes);
   }
   operand.base = Affine(random.pick(0, kElements - reach) * bytes);
   return operand;
@@ -117,7 +117,7 @@ void CodeWriter::append(Opcode opcode, ElementType type, const Space &space, Ope
   instruction.b = b;
   instruction.extent[2] = Affine(space.outer);
   instruction.extent[3] = Affine(space.inner);
-  instruction.extent[3].perDim[0] = space.growth;
+  instruction.extent[3].perDim[plan.copyDim] = space.growth;
   code.push_back(instruction);
 }
 
@@ -240,19 +240,17 @@ void CodeWriter::writeTransfer(const Transfer &transfer) {
   if (kind <= 5 && !divisors.empty() && transfer.growth == 0) {
     const int64_t trips = random.of(divisors), inner = n / trips;
     if (inner % perWord == 0) {
-      code.push_back(controlFlow(Opcode::Loop, trips));
       std::vector<int64_t> loops{trips};
-      const bool nested = random.chance(20);
-      if (nested) {
-        code.push_back(controlFlow(Opcode::Loop, 1));
-        loops.push_back(1);
+      if (random.chance(30)) { // two loops, one in the other
+        const int64_t within = trips % 2 == 0 ? 2 : trips % 3 == 0 ? 3 : 1;
+        loops = {trips / within, within};
       }
+      for (int64_t count : loops)
+        code.push_back(controlFlow(Opcode::Loop, count));
       if (random.chance(30))
         work(loops);
       writePiece(transfer, {1, inner, loops});
-      if (nested)
-        code.push_back(controlFlow(Opcode::EndLoop));
-      code.push_back(controlFlow(Opcode::EndLoop));
+      code.insert(code.end(), loops.size(), controlFlow(Opcode::EndLoop));
       return;
     }
   }
@@ -302,7 +300,18 @@ void CodeWriter::writeThread(std::vector<Transfer> transfers) {
   }
   Thread thread;
   std::swap(thread, code);
-  for (const auto &[type, of] : memories) // scratch is written before it is read
+  writeInit();
+  if (plan.rounds > 1)
+    code.push_back(controlFlow(Opcode::Loop, plan.rounds));
+  code.insert(code.end(), thread.begin(), thread.end());
+  if (plan.rounds > 1)
+    code.push_back(controlFlow(Opcode::EndLoop));
+  role.threads.push_back(std::move(code));
+}
+
+// Scratch memory is written before it is read.
+void CodeWriter::writeInit() {
+  for (const auto &[type, of] : memories)
     for (int16_t buffer : {of.x, of.y}) {
       Operand dst, from;
       dst.kind = from.kind = OperandKind::Memory;
@@ -311,8 +320,6 @@ void CodeWriter::writeThread(std::vector<Transfer> transfers) {
       dst.stride[3] = from.stride[3] = int32_t(elementBytes(type));
       append(Opcode::Move, type, {1, kElements, {}}, dst, from);
     }
-  code.insert(code.end(), thread.begin(), thread.end());
-  role.threads.push_back(std::move(code));
 }
 
 void CodeWriter::placeBuffers() {

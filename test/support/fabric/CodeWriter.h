@@ -30,7 +30,8 @@ public:
   CodeWriter(Random &random, format::Role &role, const Plan &plan, std::vector<std::byte> &sectionBytes);
 
   format::Operand fifo(format::ElementType type, int64_t elements);
-  // Joins takes and gives that stand side by side, and appends the thread to the role.
+  // Joins takes and gives that stand side by side, and appends the thread to the role: `rounds` times in a loop if the
+  // plan has several.
   void writeThread(std::vector<Transfer> transfers);
   // Addresses of all buffers, once the code is known.
   void placeBuffers();
@@ -40,8 +41,8 @@ private:
   // nor loops.
   struct Space {
     int64_t outer = 1, inner = 1;
-    std::vector<int64_t> trips;
-    int64_t growth = 0; // of inner, on each further copy
+    std::vector<int64_t> trips; // of loops inside that of the rounds
+    int64_t growth = 0;         // of inner, on each further copy
     int64_t elements() const { return outer * inner; }
   };
   struct Memory {
@@ -64,6 +65,7 @@ private:
   void append(format::Opcode opcode, format::ElementType type, const Space &space, format::Operand dst,
               format::Operand a, format::Operand b = {}, format::ElementType sourceType = format::ElementType::F32);
 
+  void writeInit();
   void writeTransfer(const Transfer &transfer);
   void writePiece(const Transfer &transfer, const Space &space);
   void take(const Transfer &transfer, const Space &space);

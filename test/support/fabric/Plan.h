@@ -58,6 +58,8 @@ struct StreamPlan {
 struct Plan {
   target::Target target; // its mesh: `copies` regions below each other
   int32_t rows = 0, cols = 0, copies = 1;
+  size_t copyDim = 0; // of lattices: counts the copies
+  int rounds = 1;     // of all transfers in a sample: threads are loops
   int samples = 1;
   int swapPercent = 0; // chance that neighbours in a thread change places: what makes programs stop
   uint64_t codeSeed = 0;

@@ -66,7 +66,7 @@ private:
     Lattice lattice;
     lattice.row = row;
     lattice.col = col;
-    lattice.dims[0] = {plan.copies, plan.rows, 0};
+    lattice.dims[plan.copyDim] = {plan.copies, plan.rows, 0};
     return lattice;
   }
 
@@ -101,11 +101,14 @@ private:
     binding.ports = copiesOf(party.row, party.col);
     binding.side = party.side;
     binding.colour = stream.colour;
-    binding.hostOffset.perDim[0] = elements;
+    binding.hostOffset.perDim[plan.copyDim] = elements * plan.rounds;
+    binding.extent[2] = Affine(plan.rounds);
+    binding.stride[2] = elements;
     binding.extent[3] = Affine(elements);
     binding.stride[3] = 1;
     configuration().io.push_back(binding);
-    tensors.push_back({(output ? "y" : "x") + std::to_string(tensors.size()), stream.type, {plan.copies, elements}});
+    tensors.push_back(
+        {(output ? "y" : "x") + std::to_string(tensors.size()), stream.type, {plan.copies, elements * plan.rounds}});
   }
 
   emulator::HostTensor randomTensor(const TensorType &type) {
@@ -167,12 +170,12 @@ private:
           std::swap(thread[at - 1], thread[at]);
   }
 
-  // The order of one queue or FIFO is the stream's own.
+  // The order of one queue or FIFO is the stream's own, and nothing is popped before it is pushed.
   static bool mayChange(const Transfer &a, const Transfer &b) {
     const auto same = [](const Operand &x, const Operand &y) {
       return x.kind != OperandKind::None && x.kind == y.kind && x.queue == y.queue && x.buffer == y.buffer;
     };
-    return a.control == 0 && b.control == 0 && !same(a.in, b.in) && !same(a.out, b.out);
+    return a.control == 0 && b.control == 0 && !same(a.in, b.in) && !same(a.out, b.out) && !same(a.out, b.in);
   }
 
   void addTransfers(std::vector<std::vector<Transfer>> &threads, size_t thread, const Operand &queue, const End &end) {
@@ -190,21 +193,22 @@ private:
     }
   }
 
-  // Some takes hand their elements to another thread: one FIFO for each pair of threads and type.
+  // Some takes hand their elements to another thread, or on to later in their own: one FIFO for each pair of threads
+  // and type.
   void addFifos(std::vector<std::vector<Transfer>> &threads, CodeWriter &writer) {
-    if (threads.size() < 2)
-      return;
     std::map<std::tuple<size_t, size_t, ElementType>, Operand> fifos;
     const size_t count = threads.size();
     std::vector<std::vector<Transfer>> pops(count);
     for (size_t t = 0; t < count; ++t)
       for (Transfer &transfer : threads[t]) {
-        if (!transfer.takes() || !random.chance(50))
+        if (!transfer.takes() || !random.chance(count > 1 ? 50 : 10))
           continue;
-        const size_t to = (t + size_t(random.pick(1, int64_t(count) - 1))) % count;
+        const size_t to =
+            count == 1 || random.chance(10) ? t : (t + size_t(random.pick(1, int64_t(count) - 1))) % count;
         auto [at, isNew] = fifos.try_emplace({t, to, transfer.inType});
         if (isNew)
-          at->second = writer.fifo(transfer.inType, random.pick(1, random.chance(50) ? 4 : 24));
+          at->second =
+              writer.fifo(transfer.inType, to == t ? random.pick(24, 200) : random.pick(1, random.chance(50) ? 4 : 24));
         transfer.out = at->second;
         Transfer pop = transfer;
         pop.in = at->second;

@@ -198,7 +198,9 @@ Plan randomPlan(uint64_t seed) {
   plan.cols = int32_t(random.pick(2, random.chance(25) ? 8 : 4));
   plan.copies = copied ? int32_t(random.pick(2, 8 / plan.rows)) : 1;
   plan.target = randomTarget(random, plan.rows * plan.copies, plan.cols);
-  plan.samples = int(random.pick(1, 3));
+  plan.copyDim = size_t(random.pick(0, 3));
+  plan.rounds = random.chance(15) ? int(random.pick(2, 3)) : 1;
+  plan.samples = int(random.pick(1, plan.rounds > 1 ? 2 : 3));
   plan.swapPercent = random.chance(20) ? int(random.pick(5, 60)) : 0;
   if (random.chance(40)) { // little room, long transfers in an order of their own: some stop
     plan.swapPercent = int(random.pick(40, 90));

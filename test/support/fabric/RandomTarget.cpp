@@ -19,6 +19,7 @@ target::Target randomTarget(Random &random, int32_t rows, int32_t cols) {
   target.name = "random";
   target.rows = rows;
   target.cols = cols;
+  target.descriptorsPerOperandKind = 64; // whole threads are loops
   target.hopLatencyCycles = int32_t(random.chance(50) ? 1 : random.pick(1, 4));
   target.rampLatencyCycles = int32_t(random.pick(1, 4));
   target.creditLatencyCycles = int32_t(random.chance(50) ? 1 : random.pick(1, 4));

@@ -19,7 +19,7 @@ uint64_t firstSeed() {
 }
 
 TEST(RandomFabric, EnginesAgree) {
-  constexpr int kPrograms = 1200;
+  constexpr int kPrograms = 1500;
   std::cout << kPrograms << " programs from seed " << firstSeed() << "\n";
   const Tally tally = compareMany(firstSeed(), kPrograms, randomPlan);
   const struct {

@@ -45,7 +45,8 @@ std::vector<Plan> smaller(const Plan &plan) {
   const auto with = [&](auto change) {
     Plan changed = plan;
     change(changed);
-    if (!(changed.target == plan.target) || changed.samples != plan.samples || changed.swapPercent != plan.swapPercent)
+    if (!(changed.target == plan.target) || changed.samples != plan.samples ||
+        changed.swapPercent != plan.swapPercent || changed.rounds != plan.rounds)
       plans.push_back(changed);
   };
   with([](Plan &p) { p.samples = std::max(1, p.samples - 1); });
@@ -54,6 +55,7 @@ std::vector<Plan> smaller(const Plan &plan) {
     p.copies = std::max(1, p.copies - 1);
   });
   with([](Plan &p) { p.swapPercent = 0; });
+  with([](Plan &p) { p.rounds = 1; });
   for (size_t s = 0; s < plan.streams.size(); ++s)
     for (int64_t most : {4, 8, 12}) {
       const auto longer = [&](const Party &party) {
