@@ -69,6 +69,11 @@ public:
       if (absl::Status status = (this->*pass)(); !status.ok())
         return absl::Status(status.code(),
                             absl::StrCat("configuration ", configuration.name, ": ", std::string(status.message())));
+    fabric.routes.shrink_to_fit();
+    fabric.threads.shrink_to_fit();
+    fabric.coreQueues.shrink_to_fit();
+    fabric.fifoElements.shrink_to_fit();
+    fabric.arena.shrink_to_fit();
     return std::move(fabric);
   }
 
@@ -366,7 +371,7 @@ absl::Status Builder::makeQueues() {
           }
         } else if (const int32_t from = fabric.neighbour(tile, port); from >= 0) {
           const Tile &other = fabric.tiles[size_t(from)];
-          if (other.colours >> colour & 1)
+          if (other.colours >> colour & 1 && fabric.nodeRouter[fabric.nodeOf(other, colour)] >= 0)
             sender = partyOf(uint32_t(from), fabric.nodeOf(other, colour) - other.firstNode);
         }
         absl::StatusOr<uint32_t> queue = makeQueue(words, taker, sender);
@@ -463,7 +468,8 @@ absl::Status Builder::makeRoute(Tile &tile, int colour, const SwitchPosition &po
   if (fabric.routes.size() + RouteView::kNumbers + outputs.size() >= kNone)
     return absl::ResourceExhaustedError("too large: routes");
   fabric.routes.push_back(fabric.queueAt(node, int(position.input)));
-  fabric.routes.push_back(position.outputs | (switches ? 256u : 0u) | (leaves ? 512u : 0u) | uint32_t(outputs.size()) << 16);
+  fabric.routes.push_back(position.outputs | (switches ? 256u : 0u) | (leaves ? 512u : 0u) |
+                          (outputs.size() == 1 && !leaves ? 1024u : 0u) | uint32_t(outputs.size()) << 16);
   fabric.routes.push_back(0);
   fabric.routes.insert(fabric.routes.end(), outputs.begin(), outputs.end());
   return absl::OkStatus();

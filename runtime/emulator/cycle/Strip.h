@@ -63,8 +63,20 @@ public:
 
 private:
   // Router.cpp
+  enum class Outcome : uint8_t { Moved, Lost, Later, Asleep }; // Later: a port of the wafer was not served
+  template <bool Dry>
+  Outcome moveAny(const Tile &tile, uint32_t number, uint32_t bit, int64_t cycle, uint32_t &taken,
+                  std::vector<uint32_t> *ready);
+  void awaitRoom(WordQueue &queue, uint64_t slot, Party party);
   template <bool Dry>
   bool route(Tile &tile, uint32_t number, uint64_t bits, int64_t cycle, std::vector<uint32_t> *ready);
+  // In the next cycle, at these bits of the tile's mask.
+  void lookAgain(uint32_t tile, uint64_t bits) {
+    uint64_t &mask = masks[!now2][tile - firstTile];
+    if (mask == 0)
+      active[!now2].push_back(tile - firstTile);
+    mask |= bits;
+  }
   void takeWord(WordQueue &queue) {
     store(queue.ring()[queue.head], freeSlot(now + fabric.credit));
     if (++queue.head == queue.slots)
