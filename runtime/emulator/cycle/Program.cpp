@@ -189,12 +189,16 @@ private:
       if (role.queues[operand.queue].output != output)
         return error(at, output ? "a result goes to an input queue" : "a source is an output queue");
       const int64_t bytes = elementBytes(type);
-      result = {Access::Queue, uint8_t(bytes > 4 ? 0 : 4 / std::max<int64_t>(1, bytes)), operand.queue};
+      result.kind = Access::Queue;
+      result.wide = bytes > 4;
+      result.packing = bytes == 1 ? 2 : bytes == 2 ? 1 : 0;
+      result.index = operand.queue;
     } else if (operand.kind == OperandKind::Fifo) {
       const auto found = std::find(fifos.begin(), fifos.end(), operand.buffer);
       if (found == fifos.end())
         return error(at, absl::StrCat("buffer ", operand.buffer, " is no FIFO"));
-      result = {Access::Fifo, 1, int16_t(found - fifos.begin())};
+      result.kind = Access::Fifo;
+      result.index = int16_t(found - fifos.begin());
     }
     return absl::OkStatus();
   }

@@ -99,10 +99,10 @@ private:
   // CoreStep.cpp
   bool stepCore(Tile &tile, uint64_t bits); // true: issued a slot that counts as active
   void endAlone(Core &core);
-  bool able(Core &core, int thread);
+  bool able(Core &core, int thread, int64_t &elements);
   bool wordsThere(Core &core, const Access &access, int64_t words, Party party);
   bool roomThere(Core &core, const Access &access, int64_t words, Party party);
-  void issue(Core &core, int thread);
+  void issue(Core &core, int thread, int64_t elements);
   void endSlots(Core &core, int thread, int64_t end);
   void advance(Core &core, int thread);
   void rest(Core &core);

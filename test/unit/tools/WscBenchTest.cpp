@@ -152,12 +152,12 @@ TEST(WscBench, ExitStatuses) {
   EXPECT_EQ(wscBench({"--help"}).exitStatus, 0);
   auto outcome = wscBench({"validation", "x.csv"});
   EXPECT_EQ(outcome.exitStatus, 2);
-  EXPECT_NE(outcome.errors.find("no suite validation; there are compile, emulate, place"), std::string::npos) << outcome.errors;
+  EXPECT_NE(outcome.errors.find("no suite validation; there are compile, emulate, cycle, place"), std::string::npos) << outcome.errors;
   for (const std::vector<std::string> &wrong : std::vector<std::vector<std::string>>{
-           {}, {"compile"}, {"compile", "x", "--samples", "3"}, {"place", "x", "--target", "wse1"}, {"emulate", "x", "--dim", "N=x"}})
+           {}, {"compile"}, {"compile", "x", "--samples", "3"}, {"place", "x", "--target", "wse1"}, {"emulate", "x", "--dim", "N=x"}, {"cycle", "--samples", "3"}, {"cycle", "x.wse", "--target", "wse1"}})
     EXPECT_EQ(wscBench(wrong).exitStatus, 2) << (wrong.empty() ? "" : wrong.back());
   for (const std::vector<std::string> &failing : std::vector<std::vector<std::string>>{
-           {"compile", folder / "nowhere"}, {"compile", folder / "empty"}, {"emulate", folder / "empty"}, {"compile", folder / "damaged.onnx"}}) {
+           {"compile", folder / "nowhere"}, {"compile", folder / "empty"}, {"emulate", folder / "empty"}, {"compile", folder / "damaged.onnx"}, {"cycle", folder / "damaged.onnx"}, {"cycle", "--target", "nowhere"}}) {
     outcome = wscBench(failing);
     EXPECT_EQ(outcome.exitStatus, 1) << failing.back();
     EXPECT_EQ(outcome.errors.rfind("error: ", 0), 0u) << outcome.errors;
