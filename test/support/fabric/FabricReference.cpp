@@ -32,6 +32,8 @@ public:
       acted = false;
       if (absl::Status status = cycle(t); !status.ok())
         return status;
+      if (result.outcome == Outcome::StrayControl)
+        break;
       if (!acted && !pending(t)) {
         result.outcome = threadsFinished() && portsFinished() ? Outcome::LeftoverWords : Outcome::Deadlock;
         describeWaiting(t);
@@ -110,8 +112,7 @@ private:
         acted = true;
       }
     for (size_t r = 0; r < routers.size(); ++r)
-      if (absl::Status status = move(fabric.routers[r], routers[r], t); !status.ok())
-        return status;
+      move(fabric.routers[r], routers[r], t);
     for (size_t c = 0; c < cores.size(); ++c) {
       acted |= cores[c].thread >= 0;
       if (absl::Status status = act(fabric.cores[c], cores[c], t, fabric.samples, result.counts); !status.ok())
@@ -120,7 +121,7 @@ private:
     return absl::OkStatus();
   }
 
-  absl::Status move(Router &router, const RouterDecision &decision, int64_t t) {
+  void move(Router &router, const RouterDecision &decision, int64_t t) {
     result.counts.sharedLinks += decision.losers;
     result.counts.unevenMulticasts += decision.unevenMulticasts;
     if (decision.firstLoser >= 0)
@@ -140,16 +141,13 @@ private:
         const Output &output = colour.out[side];
         result.wordHops += side != size_t(Port::Ramp);
         if (word.control > 0 && (output.port >= 0 || side == size_t(Port::Ramp)))
-          return absl::InvalidArgumentError(absl::StrCat("router (", router.row, ", ", router.col,
-                                                         "): a control word of count ", int(word.control),
-                                                         " leaves the fabric"));
+          result.outcome = Outcome::StrayControl;
         if (output.queue)
           output.queue->put(t, word);
         else
           leave(size_t(output.port), word, t);
       }
     }
-    return absl::OkStatus();
   }
 
   void leave(size_t port, Word word, int64_t t) {

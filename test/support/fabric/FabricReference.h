@@ -42,8 +42,9 @@ struct CoreSram {
   std::vector<std::vector<std::byte>> buffers;
 };
 
-// LeftoverWords: all threads and ports have done their part. Deadlock: some have not, and nothing can move.
-enum class Outcome { Done, Deadlock, LeftoverWords };
+// Deadlock: threads or ports have not done their part, and nothing can move. LeftoverWords: they have, but words are
+// left. StrayControl: a control word would have moved to RAMP or out of the wafer.
+enum class Outcome { Done, Deadlock, LeftoverWords, StrayControl };
 
 struct FabricRun {
   Outcome outcome = Outcome::Done;
@@ -59,7 +60,7 @@ struct FabricRun {
 
 // Runs entry `entry` (one Run step) on inputs[sample][input of the entry]. The executable has passed the verifier, or
 // breaks its rules about word counts only. An error is a fault of the simulated program beyond timing (an unwritten
-// element, a control word at a core) or a run longer than `maxCycles`.
+// element) or a run longer than `maxCycles`.
 absl::StatusOr<FabricRun> runReference(const format::Executable &executable, int entry,
                                        const std::vector<std::vector<emulator::HostTensor>> &inputs,
                                        int64_t maxCycles = 200000);

@@ -23,7 +23,20 @@ constexpr int64_t FabricCounts::*kCounts[] = {&FabricCounts::sharedLinks,    &Fa
 
 void add(Tally &tally, const FabricRun &run) {
   ++tally.programs;
-  ++(run.outcome == Outcome::Done ? tally.live : run.outcome == Outcome::Deadlock ? tally.deadlocks : tally.leftovers);
+  switch (run.outcome) {
+  case Outcome::Done:
+    ++tally.live;
+    break;
+  case Outcome::Deadlock:
+    ++tally.deadlocks;
+    break;
+  case Outcome::LeftoverWords:
+    ++tally.leftovers;
+    break;
+  case Outcome::StrayControl:
+    ++tally.strayControls;
+    break;
+  }
   tally.cycles += run.endCycle;
   for (auto count : kCounts) {
     tally.programsWith.*count += run.counts.*count > 0;
@@ -99,6 +112,11 @@ std::string compareTimes(const RandomProgram &program, const FabricRun &run, int
                ? ""
                : absl::StrCat("words are left in the reference, the cycle engine says: ", cycles.status().ToString(),
                               "\n", run.waiting);
+  if (run.outcome == Outcome::StrayControl)
+    return failed("control word")
+               ? ""
+               : absl::StrCat("a control word leaves the fabric of the reference, the cycle engine says: ",
+                              cycles.status().ToString());
   if (!cycles.ok())
     return absl::StrCat("the cycle engine fails: ", cycles.status().ToString());
   std::string difference;
@@ -132,8 +150,8 @@ std::string findDifference(const Plan &plan, Tally *tally, bool lawful) {
   const auto run = runReference(program.executable, 0, program.inputs);
   if (!run.ok())
     return absl::StrCat("the reference fails: ", run.status().ToString());
-  if (lawful && run->outcome == Outcome::LeftoverWords)
-    return absl::StrCat("words are left:\n", run->waiting);
+  if (lawful && run->outcome != Outcome::Done && run->outcome != Outcome::Deadlock)
+    return absl::StrCat("words are left or leave:\n", run->waiting);
   if (tally)
     add(*tally, *run);
   const std::string difference = lawful && run->outcome == Outcome::Done ? compareValues(program, *run) : "";

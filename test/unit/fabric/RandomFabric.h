@@ -13,7 +13,7 @@ namespace wsc::fabric {
 
 // Programs in which each of these came about at least once, and how often in all.
 struct Tally {
-  int programs = 0, live = 0, deadlocks = 0, leftovers = 0;
+  int programs = 0, live = 0, deadlocks = 0, leftovers = 0, strayControls = 0;
   FabricCounts programsWith, times;
   int64_t cycles = 0;
 };
