@@ -20,7 +20,9 @@ namespace wsc::emulator {
 
 struct CycleOptions {
   int samples = 1;
-  int threads = 1;        // 0: all of the host
+  int threads = 1; // 0: all of the host
+  // With fewer tiles to look at per thread, one thread does a cycle alone: waking the others costs more than they save.
+  int leastTilesPerThread = 96;
   int64_t mostCycles = 0; // a run that is not over by then is an error; 0: no limit
   bool perCore = false;   // fill CycleResult::cores
   // Spans kept for the trace: those that end first, ties by tile and thread. 0: none.

@@ -18,9 +18,6 @@ using namespace cycle;
 
 namespace {
 
-// Below this many tiles to look at per strip, waking the other threads costs more than it saves.
-constexpr size_t kTilesPerThread = 96;
-
 std::vector<Strip> makeStrips(Fabric &fabric, const CycleOptions &options) {
   int threads = options.threads > 0 ? options.threads : int(std::thread::hardware_concurrency());
   threads = int(std::clamp<size_t>(size_t(std::max(threads, 1)), 1, std::max<size_t>(1, fabric.tiles.size())));
@@ -74,7 +71,7 @@ absl::StatusOr<CycleResult> runCycles(const format::Executable &executable, int 
     now = next;
     if (!fabric.ports.empty())
       ports.step(now, strips);
-    if (waiting >= kTilesPerThread * strips.size())
+    if (waiting >= size_t(std::max(0, options.leastTilesPerThread)) * strips.size())
       team.run([&](int s) { strips[size_t(s)].step(now); });
     else
       for (Strip &strip : strips)

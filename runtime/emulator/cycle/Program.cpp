@@ -130,6 +130,8 @@ private:
   absl::Status control(const Instruction &instruction, size_t at, Level &level) {
     if (instruction.dst.kind != OperandKind::Queue)
       return error(at, "a control word needs an output queue");
+    if (instruction.controlCount == 0)
+      return error(at, "a control word of count 0 advances no switch; legal are counts from 1");
     Item item = level.any ? level.pending : Item();
     level.any = false;
     item.kind = ItemKind::Control;
