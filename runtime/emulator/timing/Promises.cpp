@@ -19,7 +19,7 @@ void Simulation::raise(int32_t s, int64_t words, int64_t first, int64_t last, in
   sink.promised = words;
   const int32_t c = model.sinks[s].channel;
   if (channels[c].watched == s)
-    enqueue(model.slots[model.segments[channels[c].segment].slot].process);
+    work.add(model.slots[model.segments[channels[c].segment].slot].process);
 }
 
 void Simulation::promise(int32_t p) {
@@ -40,6 +40,10 @@ void Simulation::promise(int32_t p) {
     whole &= reach == scale;
     if (reach <= state.done)
       continue;
+    if (reach < scale && !work.takesParts()) {
+      work.putOff(p);
+      continue;
+    }
     const Slot &slot = slotOf(p, in);
     const int64_t words = mulDivUp(in.count, reach, scale);
     bool more = false;
@@ -99,8 +103,8 @@ void Simulation::promiseAhead(int32_t p, const Item &current, int64_t clock) {
       // Room for the last word comes when the word `capacity` before it leaves.
       const Curve &ready = sinks[s].ready;
       if (room > 0 && !ready.empty() && room > ready.front().begin) {
-        const auto leaves = std::partition_point(ready.begin(), ready.end(),
-                                                 [&](const Piece &piece) { return piece.end < room; });
+        const auto leaves =
+            std::partition_point(ready.begin(), ready.end(), [&](const Piece &piece) { return piece.end < room; });
         first = std::max(first, leaves->start(room - 1) + 1);
       }
     }

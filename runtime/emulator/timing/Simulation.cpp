@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Progress: a worklist of processes, each carried as far as the words and room known so far allow.
+// Progress: processes from the worklist, each carried as far as the words and room known so far allow.
 #include "runtime/emulator/timing/Simulation.h"
 
 #include <algorithm>
@@ -8,41 +8,24 @@ namespace wsc::emulator::timing {
 
 Simulation::Simulation(const Model &model)
     : model(model), channels(model.channels.size()), sinks(model.sinks.size()), feeds(model.feeds.size()),
-      slots(model.slots.size()), processes(model.processes.size()) {
+      slots(model.slots.size()), processes(model.processes.size()), work(model) {
   for (size_t c = 0; c < channels.size(); ++c)
     channels[c].segment = model.channels[c].firstSegment;
   for (size_t p = 0; p < processes.size(); ++p)
     processes[p].cursor.begin(programOf(int32_t(p)));
 }
 
-void Simulation::enqueue(int32_t p) {
-  if (processes[p].queued)
-    return;
-  processes[p].queued = true;
-  work.push_back(p);
-}
-
 bool Simulation::runSample() {
   ++limit;
-  work.clear();
-  workHead = 0;
   for (ProcessState &state : processes)
     state.waitWords = state.waitRoom = 0;
-  // Everybody promises before anybody sends, so that trains need not be cut.
-  for (int32_t p = 0; p < int32_t(processes.size()); ++p) {
-    if (reachStep(p))
-      promise(p);
-    enqueue(p);
+  // Everybody promises before anybody sends, sinks first.
+  for (auto p = work.order().rbegin(); p != work.order().rend(); ++p) {
+    if (reachStep(*p))
+      promise(*p);
+    work.add(*p);
   }
-  while (workHead < work.size()) {
-    const int32_t p = work[workHead++];
-    if (workHead > 65536 && workHead * 2 > work.size()) {
-      work.erase(work.begin(), work.begin() + int64_t(workHead));
-      workHead = 0;
-    }
-    processes[p].queued = false;
-    advance(p);
-  }
+  work.run([&](int32_t p) { advance(p); });
   return std::all_of(processes.begin(), processes.end(),
                      [&](const ProcessState &state) { return state.sample == limit; });
 }
@@ -217,12 +200,14 @@ void Simulation::advance(int32_t p) {
     int64_t reach = std::min(inputLimit(p, item, 0, scale), inputLimit(p, item, 1, scale));
     if (reach > state.done)
       reach = std::min(reach, outputLimit(p, item, scale));
-    if (reach > state.done) {
+    if (reach == scale || (reach > state.done && work.takesParts())) {
       commit(p, item, reach, scale);
       if (state.done == scale)
         finishStep(p, item);
       continue;
     }
+    if (reach > state.done)
+      work.putOff(p);
     block(p, item);
     promise(p);
     return;

@@ -20,6 +20,7 @@
 #pragma once
 
 #include "runtime/emulator/timing/Model.h"
+#include "runtime/emulator/timing/Worklist.h"
 
 #include <cstdint>
 #include <limits>
@@ -79,7 +80,6 @@ struct ProcessState {
   int64_t waitWords = 0, waitRoom = 0; // cycles held up in this sample
   int64_t finished = 0;                // when the last finished sample was done
   bool running = false;                // the sample's first step has begun
-  bool queued = false;
 };
 
 struct Blocker {
@@ -112,7 +112,6 @@ private:
   }
 
   // Simulation.cpp: progress.
-  void enqueue(int32_t p);
   void advance(int32_t p);
   bool reachStep(int32_t p); // false: the sample limit is reached
   void endSample(int32_t p);
@@ -148,8 +147,7 @@ private:
   std::vector<FeedState> feeds;
   std::vector<SlotState> slots;
   std::vector<ProcessState> processes;
-  std::vector<int32_t> work; // first in, first out from workHead
-  size_t workHead = 0;
+  Worklist work;
 };
 
 // a·b/c rounded down; a, b, c ≥ 0, any product.

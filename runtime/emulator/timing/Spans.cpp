@@ -203,7 +203,7 @@ void Simulation::send(int32_t p, int32_t f, const Item &item, int64_t to, int64_
   for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s)
     if (end >= sinks[s].wakeAt) {
       sinks[s].wakeAt = kNever;
-      enqueue(model.sinks[s].process);
+      work.add(model.sinks[s].process);
     }
   if (end - state.segmentBase < segment.words())
     return;
@@ -212,7 +212,7 @@ void Simulation::send(int32_t p, int32_t f, const Item &item, int64_t to, int64_
   if (++state.segment == channel.firstSegment + channel.numSegments)
     state.segment = channel.firstSegment;
   if (channel.numSegments > 1)
-    enqueue(model.slots[model.segments[state.segment].slot].process);
+    work.add(model.slots[model.segments[state.segment].slot].process);
 }
 
 } // namespace wsc::emulator::timing
