@@ -15,7 +15,7 @@ int64_t alone(const Model &model, const Process &process) {
   const Unit &unit = model.units[process.unit];
   const ThreadProgram &program = model.program(process);
   std::vector<int64_t> times{1};
-  int64_t sum = program.tail;
+  int64_t sum = program.tail + program.carry;
   for (const Item &item : program.items) {
     if (item.kind == ItemKind::LoopBegin) {
       times.push_back(times.back() * item.trips);

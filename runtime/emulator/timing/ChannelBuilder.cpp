@@ -113,8 +113,6 @@ private:
   }
 
   int64_t queueDepth(const Endpoint &endpoint) const {
-    if (endpoint.role < 0)
-      return target.routerQueueWords;
     const Queue &queue = configuration.roles[endpoint.role].queues[endpoint.queue];
     const auto &depths = queue.output ? target.outputQueueWords : target.inputQueueWords;
     return queue.index < depths.size() ? depths[queue.index] : target.routerQueueWords;
@@ -209,13 +207,30 @@ private:
       return end.status();
     const Endpoint &source = stream.sources[0];
     const int64_t hops = stream.sinkHops[s];
+    // Queues on the way, their words, and the cycles from a word's slot to when it can be used (docs/Timing.md). What
+    // moves out over a port is out one hop later, and there is always room.
     Sink sink;
     sink.slot = end->slot;
-    sink.latency = wsc::timing::routeLatencyCycles(target, hops) -
-                   target.rampLatencyCycles * ((endpoint.role < 0 ? 1 : 0) + (source.role < 0 ? 1 : 0));
-    sink.capacity =
-        std::max<int64_t>(1, queueDepth(endpoint) + queueDepth(source) + target.routerQueueWords * (hops + 1));
-    sink.credit = target.creditLatencyCycles * (hops + 1);
+    sink.latency = hops * target.hopLatencyCycles;
+    sink.capacity = hops * target.routerQueueWords;
+    int64_t queues = hops;
+    if (source.role >= 0) {
+      sink.latency += 1 + target.rampLatencyCycles;
+      sink.capacity += queueDepth(source) + target.rampLatencyCycles;
+    } else {
+      sink.latency += target.hopLatencyCycles;
+      sink.capacity += target.routerQueueWords;
+    }
+    ++queues;
+    if (endpoint.role >= 0) {
+      sink.latency += target.rampLatencyCycles;
+      sink.capacity += queueDepth(endpoint) + target.rampLatencyCycles;
+      ++queues;
+    } else {
+      sink.latency += target.hopLatencyCycles - 1;
+    }
+    sink.capacity = std::max<int64_t>(1, sink.capacity);
+    sink.credit = target.creditLatencyCycles * queues;
     for (const Endpoint &from : stream.sources)
       if (table.unitOf(configuration, from) == end->unit) {
         splitUnit(end->unit);

@@ -30,6 +30,7 @@ struct Item {
   int64_t before = 0;      // cycles of computation ahead of the step
   int64_t setup = 0;       // cycles from issue to the first element
   int64_t stream = 0;      // cycles from the first element to past the last, never less than the words of any operand
+  int64_t rest = 0;        // slots of a batch after its first, in which its words move
   Access in[2], out;       // out.count = 0 with a slot: a control word of its own
   int64_t controls = 0;    // control words that follow the last word of `out`, one cycle each
   int64_t trips = 0;       // LoopBegin
@@ -39,6 +40,7 @@ struct Item {
 struct ThreadProgram {
   std::vector<Item> items;
   int64_t tail = 0;     // cycles after the last step
+  int64_t carry = 0;    // cycles of the task's start that the last instruction leaves to the next sample
   int64_t slots = 0;    // issue slots per sample
   int64_t fmaSlots = 0; // of these, in Fma
   int64_t fmaElementsF32 = 0, fmaElementsF16 = 0;

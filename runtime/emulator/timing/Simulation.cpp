@@ -13,6 +13,11 @@ Simulation::Simulation(const Model &model)
     channels[c].segment = model.channels[c].firstSegment;
   for (size_t p = 0; p < processes.size(); ++p)
     processes[p].cursor.begin(programOf(int32_t(p)));
+  for (const Unit &unit : model.units) {
+    issueSlotsOf.push_back(unit.numProcesses > 1 ? int32_t(issueSlots.size()) : -1);
+    if (unit.numProcesses > 1)
+      issueSlots.emplace_back();
+  }
 }
 
 bool Simulation::runSample() {
@@ -31,6 +36,14 @@ bool Simulation::runSample() {
 }
 
 void Simulation::trim() {
+  for (size_t u = 0; u < model.units.size(); ++u)
+    if (const int32_t shared = issueSlotsOf[u]; shared >= 0) {
+      const Unit &unit = model.units[u];
+      int64_t earliest = kNever;
+      for (int32_t t = 0; t < unit.numProcesses; ++t)
+        earliest = std::min(earliest, processes[unit.firstProcess + t].clock);
+      issueSlots[shared].trim(earliest);
+    }
   for (ChannelState &channel : channels)
     channel.curve.clear();
   for (size_t s = 0; s < sinks.size(); ++s) {
@@ -43,16 +56,21 @@ void Simulation::trim() {
   }
 }
 
+// Carries the process over slots without words.
+void Simulation::compute(int32_t p, int64_t slots) {
+  ProcessState &state = processes[p];
+  const int64_t end = slotsAfter(p, state.clock, slots);
+  takeSlots(p, state.clock, end, slots);
+  state.clock = end;
+}
+
 void Simulation::endSample(int32_t p) {
   ProcessState &state = processes[p];
   const ThreadProgram &program = programOf(p);
-  const Unit &unit = model.units[model.processes[p].unit];
-  state.clock += program.tail;
+  compute(p, program.tail);
   state.finished = state.clock;
   ++state.sample;
-  if (unit.numProcesses > 1 && state.running)
-    state.clock = std::max(state.clock, state.sampleStart + unit.busy);
-  state.running = false;
+  compute(p, program.carry);
   state.cursor.begin(program);
 }
 
@@ -70,13 +88,9 @@ bool Simulation::reachStep(int32_t p) {
     const Item &item = program.items[state.cursor.item];
     if (item.in[0].slot >= 0 || item.out.count > 0)
       return true;
-    if (!state.running) {
-      state.running = true;
-      state.sampleStart = state.clock;
-    }
-    state.clock += item.before + item.setup + item.stream;
+    compute(p, item.before + item.setup + item.stream + item.controls);
     if (item.controls > 0)
-      state.clock += item.controls * slotOf(p, item.out).cores;
+      state.clock += item.controls * (slotOf(p, item.out).cores - 1);
     ++state.serial;
     state.cursor.next(program);
   }

@@ -15,10 +15,10 @@
 // If the worklist runs dry before all processes have finished the sample, the program is not live.
 //
 // Approximations: inside a piece words are evenly spaced; a word that waits for its turn in a gather waits in its core;
-// threads of a core share issue slots on average (a thread's sample starts at least `busy` cycles after its sample
-// before).
+// threads of a core get issue slots in the order in which their trains become known, not in turn (IssueSlots.h).
 #pragma once
 
+#include "runtime/emulator/timing/IssueSlots.h"
 #include "runtime/emulator/timing/Model.h"
 #include "runtime/emulator/timing/Worklist.h"
 
@@ -76,10 +76,8 @@ struct ProcessState {
   int64_t done = 0;                    // progress in the current step, 0 … scale
   int64_t clock = 0;                   // when the step before was done
   int64_t lastCycle = 0;               // of the progress so far
-  int64_t sampleStart = 0;             // first cycle of the sample's first step
   int64_t waitWords = 0, waitRoom = 0; // cycles held up in this sample
   int64_t finished = 0;                // when the last finished sample was done
-  bool running = false;                // the sample's first step has begun
 };
 
 struct Blocker {
@@ -135,6 +133,17 @@ private:
   void commit(int32_t p, const Item &item, int64_t to, int64_t scale);
   void send(int32_t p, int32_t feed, const Item &item, int64_t to, int64_t scale, const Span &span);
 
+  // The first cycle after `slots` issue slots that are free from `cycle` on; and takes such slots.
+  int64_t slotsAfter(int32_t p, int64_t cycle, int64_t slots) const {
+    const int32_t shared = issueSlotsOf[model.processes[p].unit];
+    return shared < 0 ? cycle + slots : issueSlots[shared].after(cycle, slots);
+  }
+  void takeSlots(int32_t p, int64_t from, int64_t to, int64_t slots) {
+    if (const int32_t shared = issueSlotsOf[model.processes[p].unit]; shared >= 0)
+      issueSlots[shared].take(from, to, slots);
+  }
+  void compute(int32_t p, int64_t slots);
+
   // Promises.cpp.
   void promise(int32_t p);
   void promiseAhead(int32_t p, const Item &current, int64_t clock);
@@ -147,6 +156,8 @@ private:
   std::vector<FeedState> feeds;
   std::vector<SlotState> slots;
   std::vector<ProcessState> processes;
+  std::vector<IssueSlots> issueSlots; // per core unit with more than one thread
+  std::vector<int32_t> issueSlotsOf;  // per unit, -1 for the others
   Worklist work;
 };
 

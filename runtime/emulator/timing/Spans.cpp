@@ -8,6 +8,12 @@ namespace wsc::emulator::timing {
 
 namespace {
 
+// Issue slots that one core needs for a part of a step.
+int64_t slotsBetween(const Item &item, int64_t from, int64_t to, int64_t scale) {
+  const int64_t slots = item.stream + item.controls;
+  return mulDiv(to, slots, scale) - mulDiv(from, slots, scale);
+}
+
 // The piece that holds `word`; `hint` stays near, as words are asked for in order.
 uint32_t findPiece(const Curve &curve, int64_t word, uint32_t hint) {
   uint32_t i = std::min<uint32_t>(hint, uint32_t(curve.size()) - 1);
@@ -43,8 +49,8 @@ void Simulation::boundByInputs(int32_t p, const Item &item, int64_t from, int64_
         continue;
       }
       const auto bound = [&](int64_t word, int64_t arrival) {
-        span.last =
-            std::max(span.last, arrival + latency + std::max<int64_t>(0, mulDiv(end - word, cycles, in.count) - 1));
+        const int64_t left = std::max<int64_t>(1, mulDiv(end - word, cycles, in.count));
+        span.last = std::max(span.last, slotsAfter(p, std::max(span.first, arrival + latency), left) - 1);
       };
       uint32_t at = sink.arrivalHint;
       for (; at + 1 < curve.size() && curve[at + 1].begin < end; ++at)
@@ -60,7 +66,6 @@ void Simulation::boundByOutputs(int32_t p, const Item &item, int64_t from, int64
                                 Span &span) {
   if (item.out.count == 0)
     return;
-  const int64_t delay = item.in[0].slot >= 0 ? 1 : 0; // from taking a word to sending what came of it
   const int64_t cycles = cyclesOf(p, item);
   const int32_t slotIndex = model.units[model.processes[p].unit].firstSlot + item.out.slot;
   const Slot &slot = model.slots[slotIndex];
@@ -80,9 +85,9 @@ void Simulation::boundByOutputs(int32_t p, const Item &item, int64_t from, int64
     if (begin >= end)
       continue;
     if (!lastPart && !channel.fifo)
-      span.first = std::max(span.first, state.lastCycle + 1 - delay);
+      span.first = std::max(span.first, state.lastCycle + 1);
     for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {
-      const int64_t capacity = model.sinks[s].capacity, credit = model.sinks[s].credit - delay;
+      const int64_t capacity = model.sinks[s].capacity, credit = model.sinks[s].credit;
       SinkState &sink = sinks[s];
       // `capacity` words per round trip of word and credit is the most that such a buffer passes.
       const int64_t roundTrip = model.sinks[s].latency + model.sinks[s].credit;
@@ -99,13 +104,13 @@ void Simulation::boundByOutputs(int32_t p, const Item &item, int64_t from, int64
       }
       const auto bound = [&](int64_t word, int64_t taken) {
         const int64_t left = end - capacity - word;
-        span.last = std::max(
-            span.last, taken + credit + std::max<int64_t>(0, mulDiv(left, cycles, item.out.count * segment.cores) - 1));
+        const int64_t slots = std::max<int64_t>(1, mulDiv(left, cycles, item.out.count * segment.cores));
+        span.last = std::max(span.last, slotsAfter(p, std::max(span.first, taken + credit), slots) - 1);
       };
       // A sink that pauses does so after it has taken the word before, which may come later than it could have been
       // taken. What such pauses hold up adds up along the train.
       const int64_t total = item.out.count * segment.cores;
-      const auto sendCycle = [&](int64_t word) { return span.first + delay + mulDiv(word - begin, cycles, total); };
+      const auto sendCycle = [&](int64_t word) { return span.first + mulDiv(word - begin, cycles, total); };
       int64_t held = 0, heldFrom = 0;
       uint32_t at = sink.readyHint;
       for (; at + 1 < sink.ready.size() && sink.ready[at + 1].begin <= last; ++at) {
@@ -138,13 +143,14 @@ Simulation::Span Simulation::span(int32_t p, const Item &item, int64_t from, int
   const ProcessState &state = processes[p];
   const int64_t cycles = cyclesOf(p, item);
   Span span;
-  span.first = from == 0 ? state.clock + item.before + item.setup : state.lastCycle + 1;
+  span.first = from == 0 ? slotsAfter(p, state.clock, item.before + item.setup) : state.lastCycle + 1;
   const int64_t ownFirst = span.first;
   boundByInputs(p, item, from, to, scale, skipInput, false, span);
   const int64_t wordsFirst = span.first;
   boundByOutputs(p, item, from, to, scale, false, span);
   const int64_t roomFirst = span.first;
   span.last = span.first + std::max<int64_t>(0, mulDiv(to, cycles, scale) - mulDiv(from, cycles, scale) - 1);
+  span.last = std::max(span.last, slotsAfter(p, span.first, slotsBetween(item, from, to, scale)) - 1);
   const int64_t ownLast = span.last;
   boundByInputs(p, item, from, to, scale, skipInput, true, span);
   const int64_t wordsLast = span.last;
@@ -160,10 +166,9 @@ Simulation::Span Simulation::span(int32_t p, const Item &item, int64_t from, int
 void Simulation::commit(int32_t p, const Item &item, int64_t to, int64_t scale) {
   ProcessState &state = processes[p];
   const Span when = span(p, item, state.done, to, scale, -1, &state.waitWords, &state.waitRoom);
-  if (!state.running) {
-    state.running = true;
-    state.sampleStart = when.first - item.setup;
-  }
+  if (state.done == 0)
+    takeSlots(p, state.clock, when.first, item.before + item.setup);
+  takeSlots(p, when.first, when.last + 1, slotsBetween(item, state.done, to, scale));
   for (const Access &in : item.in) {
     if (in.slot < 0)
       continue;
@@ -196,10 +201,10 @@ void Simulation::send(int32_t p, int32_t f, const Item &item, int64_t to, int64_
   const int64_t end = state.segmentBase + segmentWords(segment, sent, item.out.count, to, scale);
   if (end <= state.produced)
     return;
-  const int64_t delay = item.in[0].slot >= 0 ? 1 : 0;
-  state.curve.push_back({state.produced, end, when.first + delay, when.last + delay});
+  const int64_t last = std::max(when.first, when.last - item.rest);
+  state.curve.push_back({state.produced, end, when.first, last});
   state.produced = end;
-  state.lastCycle = when.last + delay;
+  state.lastCycle = last;
   for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s)
     if (end >= sinks[s].wakeAt) {
       sinks[s].wakeAt = kNever;
