@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 
+#include <span>
 #include <vector>
 
 namespace wsc::emulator::timing {
@@ -30,6 +31,7 @@ struct Item {
   int64_t before = 0;      // cycles of computation ahead of the step
   int64_t setup = 0;       // cycles from issue to the first element
   int64_t stream = 0;      // cycles from the first element to past the last, never less than the words of any operand
+  int64_t company = 0;     // slots that other threads of the core take meanwhile, working on what this step pushes
   int64_t rest = 0;        // slots of a batch after its first, in which its words move
   Access in[2], out;       // out.count = 0 with a slot: a control word of its own
   int64_t controls = 0;    // control words that follow the last word of `out`, one cycle each
@@ -63,5 +65,8 @@ private:
 // The thread's program on the core `index` of `role`. Errors: unbalanced or too deep loops, overflow of counts.
 absl::StatusOr<ThreadProgram> foldThread(const target::Target &target, const format::Role &role, int thread,
                                          const format::LatticeIndex &index);
+
+// Sets Item::company in the programs of one core, thread by thread. `firstFifo`: slots from here on are FIFOs.
+void findCompany(std::span<ThreadProgram> threads, int32_t firstFifo);
 
 } // namespace wsc::emulator::timing

@@ -104,7 +104,7 @@ int64_t Simulation::scaleOf(int32_t p, const Item &item) const {
 }
 
 int64_t Simulation::cyclesOf(int32_t p, const Item &item) const {
-  int64_t cycles = item.stream + item.controls;
+  int64_t cycles = item.stream + item.controls + item.company;
   if (item.out.count > 0)
     if (const int64_t cores = slotOf(p, item.out).cores; cores > 1)
       cycles = std::max(cycles, cores * (item.out.count + item.controls));

@@ -142,6 +142,7 @@ private:
     if (const int32_t shared = issueSlotsOf[model.processes[p].unit]; shared >= 0)
       issueSlots[shared].take(from, to, slots);
   }
+  int64_t trainEnd(int32_t p, const Item &item, int64_t first, int64_t cycles) const;
   void compute(int32_t p, int64_t slots);
 
   // Promises.cpp.

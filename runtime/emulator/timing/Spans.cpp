@@ -50,7 +50,7 @@ void Simulation::boundByInputs(int32_t p, const Item &item, int64_t from, int64_
       }
       const auto bound = [&](int64_t word, int64_t arrival) {
         const int64_t left = std::max<int64_t>(1, mulDiv(end - word, cycles, in.count));
-        span.last = std::max(span.last, slotsAfter(p, std::max(span.first, arrival + latency), left) - 1);
+        span.last = std::max(span.last, trainEnd(p, item, std::max(span.first, arrival + latency), left));
       };
       uint32_t at = sink.arrivalHint;
       for (; at + 1 < curve.size() && curve[at + 1].begin < end; ++at)
@@ -105,7 +105,7 @@ void Simulation::boundByOutputs(int32_t p, const Item &item, int64_t from, int64
       const auto bound = [&](int64_t word, int64_t taken) {
         const int64_t left = end - capacity - word;
         const int64_t slots = std::max<int64_t>(1, mulDiv(left, cycles, item.out.count * segment.cores));
-        span.last = std::max(span.last, slotsAfter(p, std::max(span.first, taken + credit), slots) - 1);
+        span.last = std::max(span.last, trainEnd(p, item, std::max(span.first, taken + credit), slots));
       };
       // A sink that pauses does so after it has taken the word before, which may come later than it could have been
       // taken. What such pauses hold up adds up along the train.
@@ -138,6 +138,12 @@ void Simulation::boundByOutputs(int32_t p, const Item &item, int64_t from, int64
   }
 }
 
+// The last cycle of a part of a step that begins in cycle `first` and takes `cycles` of the step's cyclesOf.
+int64_t Simulation::trainEnd(int32_t p, const Item &item, int64_t first, int64_t cycles) const {
+  const int64_t slots = mulDiv(cycles, item.stream + item.controls, cyclesOf(p, item));
+  return std::max(first + cycles, slotsAfter(p, first, slots)) - 1;
+}
+
 Simulation::Span Simulation::span(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, int skipInput,
                                   int64_t *waitWords, int64_t *waitRoom) {
   const ProcessState &state = processes[p];
@@ -149,8 +155,8 @@ Simulation::Span Simulation::span(int32_t p, const Item &item, int64_t from, int
   const int64_t wordsFirst = span.first;
   boundByOutputs(p, item, from, to, scale, false, span);
   const int64_t roomFirst = span.first;
-  span.last = span.first + std::max<int64_t>(0, mulDiv(to, cycles, scale) - mulDiv(from, cycles, scale) - 1);
-  span.last = std::max(span.last, slotsAfter(p, span.first, slotsBetween(item, from, to, scale)) - 1);
+  span.last =
+      trainEnd(p, item, span.first, std::max<int64_t>(1, mulDiv(to, cycles, scale) - mulDiv(from, cycles, scale)));
   const int64_t ownLast = span.last;
   boundByInputs(p, item, from, to, scale, skipInput, true, span);
   const int64_t wordsLast = span.last;
