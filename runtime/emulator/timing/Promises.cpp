@@ -55,7 +55,7 @@ void Simulation::promise(int32_t p) {
     for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k) {
       const int32_t s = model.slotSinks[k];
       raise(s, sinks[s].base + words, when.first, when.last,
-            state.done == 0 && sinks[s].promised == sinks[s].base ? item.before + item.setup : 0);
+            state.done == 0 && sinks[s].promised == sinks[s].base ? item.lead() : 0);
     }
   }
   if (whole) {
@@ -86,8 +86,8 @@ void Simulation::promiseAhead(int32_t p, const Item &current, int64_t clock) {
     }
     if (item.in[0].slot != current.in[0].slot || item.in[1].slot >= 0)
       return;
-    const int64_t pause = std::exchange(computed, 0) + item.before + item.setup;
-    int64_t first = clock + item.before + item.setup;
+    const int64_t pause = std::exchange(computed, 0) + item.lead();
+    int64_t first = clock + item.lead();
     if (item.out.slot >= 0) {
       const Slot &push = model.slots[firstSlot + item.out.slot];
       if (item.out.count == 0 || push.numFeeds != 1 || !model.channels[model.feeds[push.firstFeed].channel].fifo ||

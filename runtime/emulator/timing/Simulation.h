@@ -22,6 +22,7 @@
 #include "runtime/emulator/timing/Model.h"
 #include "runtime/emulator/timing/Worklist.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -40,6 +41,16 @@ struct Piece {
 };
 using Curve = std::vector<Piece>;
 
+// The piece that holds `word`; `hint` stays near, as words are asked for in order.
+inline uint32_t findPiece(const Curve &curve, int64_t word, uint32_t hint) {
+  uint32_t i = std::min<uint32_t>(hint, uint32_t(curve.size()) - 1);
+  while (i > 0 && curve[i].begin > word)
+    --i;
+  while (i + 1 < curve.size() && curve[i].end <= word)
+    ++i;
+  return i;
+}
+
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
 struct ChannelState {
@@ -55,6 +66,9 @@ struct SinkState {
   int64_t base = 0; // words taken before the current step
   int64_t promised = 0;
   Curve ready;
+  struct Resumed {
+    int64_t word = -1, cycle = 0;
+  } resumed, tried; // the first word after the last pause that the source met, and when it was taken; and in a trial
   uint32_t arrivalHint = 0, readyHint = 0;
   int64_t wakeAt = kNever; // wake the process when this many words are produced
 };
@@ -84,6 +98,26 @@ struct Blocker {
   enum Kind { Words, Room, Turn } kind = Words;
   int32_t channel = -1, process = -1; // what it waits for, and who would have to move
   int64_t have = 0, need = 0;
+};
+
+// What sinks' pauses hold up a train, in the order of its words: from `word` on it is `cycles` late.
+struct Holds {
+  struct Pause {
+    int64_t word; // that needs the room of the first word after the pause
+    int32_t sink;
+    uint32_t piece; // of the sink's curve
+  };
+  struct Late {
+    int64_t word, cycles;
+  };
+  std::vector<Pause> pauses;
+  std::vector<Late> late;
+
+  int64_t at(int64_t word) const {
+    const auto after =
+        std::upper_bound(late.begin(), late.end(), word, [](int64_t w, const Late &l) { return w < l.word; });
+    return after == late.begin() ? 0 : std::prev(after)->cycles;
+  }
 };
 
 class Simulation {
@@ -129,7 +163,12 @@ private:
             int64_t *waitRoom);
   void boundByInputs(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, int skipInput, bool lastPart,
                      Span &span);
-  void boundByOutputs(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, bool lastPart, Span &span);
+  // Room.cpp. `final`: the part is committed, not only tried.
+  void boundByOutputs(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, bool lastPart, bool final,
+                      Span &span);
+  void boundByFirst(int32_t c, int64_t begin, Span &span);
+  void boundByPauses(int32_t p, const Item &item, int32_t c, int64_t begin, int64_t end, int64_t cores, bool final,
+                     Span &span);
   void commit(int32_t p, const Item &item, int64_t to, int64_t scale);
   void send(int32_t p, int32_t feed, const Item &item, int64_t to, int64_t scale, const Span &span);
 
@@ -160,6 +199,7 @@ private:
   std::vector<IssueSlots> issueSlots; // per core unit with more than one thread
   std::vector<int32_t> issueSlotsOf;  // per unit, -1 for the others
   Worklist work;
+  Holds holds;
 };
 
 // a·b/c rounded down; a, b, c ≥ 0, any product.
