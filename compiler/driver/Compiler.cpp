@@ -103,7 +103,7 @@ Phase phaseOf(ModuleOp module) {
 
 void addPasses(Phase phase, const CompileOptions &options, OpPassManager &module) {
   if (phase == Phase::Sized)
-    module.addPass(wafer::createLayOutState({options.target}));
+    module.addPass(wafer::createLayOutState({options.target, options.defects}));
   OpPassManager &functions = module.nest<func::FuncOp>();
   switch (phase) {
   case Phase::Nn:
@@ -118,13 +118,13 @@ void addPasses(Phase phase, const CompileOptions &options, OpPassManager &module
     functions.addPass(wafer::createFormKernels());
     break;
   case Phase::Sized:
-    functions.addPass(wafer::createSizeKernels({options.target}));
+    functions.addPass(wafer::createSizeKernels({options.target, options.defects}));
     break;
   case Phase::Placed:
-    functions.addPass(wafer::createPlaceKernels({options.target}));
+    functions.addPass(wafer::createPlaceKernels({options.target, options.defects}));
     break;
   case Phase::Routed:
-    functions.addPass(wafer::createRouteStreams({options.target}));
+    functions.addPass(wafer::createRouteStreams({options.target, options.defects}));
     break;
   default:
     break;
@@ -151,7 +151,7 @@ absl::StatusOr<OwningOpRef<ModuleOp>> loadModel(MLIRContext &context, const Comp
 } // namespace
 
 absl::StatusOr<CompileReport> compile(const CompileOptions &options) {
-  auto target = target::loadTarget(options.target);
+  auto target = target::loadTarget(options.target, options.defects);
   if (!target.ok())
     return target.status();
   DialectRegistry registry;

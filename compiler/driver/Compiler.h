@@ -18,6 +18,7 @@ struct CompileOptions {
   std::string model;           // .onnx, or .mlir at the phase `from`
   std::string output;          // written under a temporary name and renamed
   std::string target = "wse2"; // name or description file
+  std::string defects;         // JSON file of dead cores and links, or empty
   std::map<std::string, int64_t> dims;      // symbolic dimensions
   std::vector<std::string> inputs, outputs; // cuts, as the importer takes them
   Phase to = Phase::Wse;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/driver/CoreGeneration.h"
 
+#include "compiler/kernels/Embed.h"
 #include "compiler/kernels/Generate.h"
 #include "compiler/kernels/RoleBuilder.h"
 #include "compiler/kernels/StateRows.h"
@@ -18,6 +19,9 @@ absl::StatusOr<emit::CoreModule> generateCore(const target::Target &target, Modu
   emit::CoreModule result;
   result.executable.target = target;
   result.executable.execution = "pipelined";
+  auto mesh = kernels::usableMesh(target);
+  if (!mesh.ok())
+    return mesh.status();
   kernels::SectionTable sections;
   for (auto func : module.getOps<func::FuncOp>()) {
     auto network = wafer::readNetwork(func, wafer::Phase::Routed);
@@ -25,9 +29,11 @@ absl::StatusOr<emit::CoreModule> generateCore(const target::Target &target, Modu
       return absl::InvalidArgumentError("");
     if (result.executable.entries.empty())
       result.executable.states = kernels::stateVariables(network->plan.variables, sections);
-    auto configuration = kernels::generateConfiguration(target, network->plan, sections);
+    auto configuration = kernels::generateConfiguration(mesh->target, network->plan, sections);
     if (!configuration.ok())
       return configuration.status();
+    if (target.hasDefects())
+      kernels::embed(target, *mesh, *configuration);
     format::Entry entry;
     entry.name = network->plan.name;
     entry.inputs = network->plan.inputs;

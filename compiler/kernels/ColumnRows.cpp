@@ -17,8 +17,8 @@ using B = RoleBuilder;
 
 namespace {
 
-// Slides the window over the tile: acc[c, h, w] over all taps, in the order kh, kw. Returns acc. In streamed mode it stands inside the loop over
-// channels.
+// Slides the window over the tile: acc[c, h, w] over all taps, in the order kh, kw. Returns acc. In streamed mode it
+// stands inside the loop over channels.
 int16_t emitWindow(B &core, const KernelPlan &plan, const KernelRow &row, const Tile &tile, SectionTable &sections) {
   const Window &w = plan.spec.window;
   bool streamed = plan.mapping.streamed;
@@ -30,8 +30,7 @@ int16_t emitWindow(B &core, const KernelPlan &plan, const KernelRow &row, const 
   if (depthwise && w.bias) {
     int32_t section = vectorSection(sections, plan.spec.name + ".bias", *w.bias, plan.spec.out.channels, 1);
     int16_t bias = core.constant("bias", row.out.channels(), section, row.out.channelBegin);
-    core.emit(0, Opcode::Move, {channels, pixels}, accAll,
-              B::memory(bias, 0, {1, 0}, streamed ? Dims{1} : Dims{}));
+    core.emit(0, Opcode::Move, {channels, pixels}, accAll, B::memory(bias, 0, {1, 0}, streamed ? Dims{1} : Dims{}));
   } else {
     bool max = w.kind == Window::Kind::Max;
     core.emit(0, Opcode::Move, {channels, pixels}, accAll,
@@ -88,7 +87,8 @@ bool inOrder(const KernelRow &row) {
   return true;
 }
 
-// Whether an elementwise kernel can take input `input` straight from its FIFO: it comes in order from one stream, is not broadcast, and is used once.
+// Whether an elementwise kernel can take input `input` straight from its FIFO: it comes in order from one stream, is
+// not broadcast, and is used once.
 bool straightFromFifo(const KernelRow &row, const KernelSpec &spec, size_t input, int64_t inputWidth) {
   if (spec.kind != KernelKind::Elementwise || inputWidth != spec.out.width)
     return false;
@@ -139,14 +139,15 @@ void emitSoftmax(B &core, const KernelPlan &plan, const Tile &tile, int64_t pixe
 
 } // namespace
 
-absl::Status KernelRows::columnRoles(const KernelRow &row, SectionTable &sections, std::vector<Role> &out) const {
+absl::StatusOr<Role> KernelRows::columnRole(const KernelRow &row, SectionTable &sections) const {
   const KernelSpec &spec = plan.spec;
   int64_t channels = row.out.channels(), rows = row.out.rows(), width = spec.out.width, pixels = rows * width;
 
   B core(spec.name, kernelIndex, row.row, plan.placement.col);
   bool streamed = plan.mapping.streamed && spec.kind == KernelKind::Window;
   bool passes = spec.kind == KernelKind::Elementwise && spec.tileOps.empty() && inOrder(row);
-  // Thread 0 computes, thread 1 sends, ingest threads follow. A kernel that only passes words on sends straight from its FIFOs.
+  // Thread 0 computes, thread 1 sends, ingest threads follow. A kernel that only passes words on sends straight from
+  // its FIFOs.
   int sendThread = passes ? 0 : 1, ingestThread = sendThread + 1;
   std::vector<int16_t> fifos;
   std::vector<ComponentFifos> tileFifos;
@@ -157,18 +158,16 @@ absl::Status KernelRows::columnRoles(const KernelRow &row, SectionTable &section
   std::vector<Tile> tiles(spec.inputs.size());
   for (size_t i = 0; i < spec.inputs.size(); ++i) {
     const Region &needed = row.needed[i];
-    Plane plane = inputPlane(network, spec, i);
+    Plane plane = inputPlane(i);
     Tile &tile = tiles[i];
     if (passes || straightFromFifo(row, spec, i, plane.width))
       continue;
     tile.channels = streamed ? 1 : needed.channels();
-    tile.rowBegin = needed.rowBegin;
-    tile.rows = needed.rows();
+    tile.rowBegin = tileAnchor(i, row.group);
+    tile.rows = tileHeight(i, row.group);
     tile.width = plane.width;
     if (spec.kind == KernelKind::Window) {
       const Window &w = spec.window;
-      tile.rowBegin = row.out.rowBegin * w.strideH - w.padTop;
-      tile.rows = (rows - 1) * w.strideH + (w.kernelH - 1) * w.dilationH + 1;
       tile.padLeft = w.padLeft;
       tile.width = std::max((width - 1) * w.strideW + (w.kernelW - 1) * w.dilationW + 1, w.padLeft + plane.width);
     }
@@ -192,14 +191,15 @@ absl::Status KernelRows::columnRoles(const KernelRow &row, SectionTable &section
     emitSoftmax(core, plan, tiles[0], pixels, result);
   } else {
     std::vector<TileValue> values;
-    TileShape shape{channels, rows, width, row.out.channelBegin, 0, row.out.rowBegin, spec.out.channels, spec.out.rows, streamed};
+    TileShape shape{channels,          rows,          width,   row.out.channelBegin, 0, row.out.rowBegin,
+                    spec.out.channels, spec.out.rows, streamed};
     if (streamed) {
       if (tileFifos.size() != 1)
         return absl::ResourceExhaustedError(
             absl::StrCat(spec.name, " cannot work channel by channel on ", tileFifos.size(), " joined streams"));
       core.loop(0, channels);
       for (const TileFifo &part : tileFifos[0].tiles)
-        core.emit(0, Opcode::Move, {part.rows, inputPlane(network, spec, 0).width},
+        core.emit(0, Opcode::Move, {part.rows, inputPlane(0).width},
                   B::memory(tiles[0].buffer, tiles[0].at(0, part.rowBegin, 0), {tiles[0].width, 1}),
                   B::fifoOperand(part.fifo));
       int16_t acc = emitWindow(core, plan, row, tiles[0], sections);
@@ -221,7 +221,8 @@ absl::Status KernelRows::columnRoles(const KernelRow &row, SectionTable &section
         std::array<int64_t, 3> strides{tile.channels == 1 ? 0 : tile.rows * tile.width, tile.rows == 1 ? 0 : tile.width,
                                        tile.width == 1 ? 0 : 1};
         bool full = tile.channels == channels && tile.rows == rows && tile.width == width;
-        values.push_back({B::memory(tile.buffer, 0, {}), full ? std::array<int64_t, 3>{pixels, width, 1} : strides, full});
+        values.push_back(
+            {B::memory(tile.buffer, 0, {}), full ? std::array<int64_t, 3>{pixels, width, 1} : strides, full});
       }
     }
     if (!streamed)
@@ -237,11 +238,7 @@ absl::Status KernelRows::columnRoles(const KernelRow &row, SectionTable &section
   else
     sources.emplace_back(result, channels * pixels);
   emitColumnSend(core, sendThread, network, plan, row, sources);
-  auto role = core.finish(target);
-  if (!role.ok())
-    return role.status();
-  out.push_back(*std::move(role));
-  return absl::OkStatus();
+  return core.finish(target);
 }
 
 } // namespace wsc::kernels

@@ -14,33 +14,10 @@ using B = RoleBuilder;
 
 namespace {
 
-// Neighbouring columns with the same program: columns [begin, end) of `block`, `channels` output channels each.
-struct ColumnRun {
-  int64_t block, begin, end, channels;
-};
-
-// Cuts the columns where the program changes: at the shorter last slice, and, where results are gathered, at the first and last column of a block.
-std::vector<ColumnRun> columnRuns(const KernelPlan &plan, const StreamLayout &out, bool gathers) {
-  std::vector<ColumnRun> runs;
-  int64_t per = plan.mapping.channelsPerColumn, total = plan.spec.out.channels;
-  for (int64_t block = 0; block < out.numBlocks(); ++block) {
-    int64_t first = out.blockBegin[block] / per, last = ceilDiv(out.blockBegin[block + 1], per) - 1;
-    for (int64_t n = first; n <= last;) {
-      auto channels = [&](int64_t column) { return std::min(per, total - column * per); };
-      int64_t end = n + 1;
-      if (!(gathers && n == first))
-        while (end <= last && channels(end) == channels(n) && !(gathers && end == last))
-          ++end;
-      runs.push_back({block, n, end, channels(n)});
-      n = end;
-    }
-  }
-  return runs;
-}
-
-// Weights of the cores of one (slice class, column class), [slice][column][ci][kh][kw][co]; slices and columns of full size and the shorter
-// last ones are sections apart. Returns the section; `offset` and `perColumn` of the run's first core.
-int32_t weightSection(const KernelPlan &plan, const KernelRow &row, int64_t inputChannels, const ColumnRun &run,
+// Weights of the cores of one (slice class, column class), [slice][column][ci][kh][kw][co]; slices and columns of full
+// size and the shorter last ones are sections apart. Returns the section; `offset` and `perColumn` of the run's first
+// core.
+int32_t weightSection(const KernelPlan &plan, const KernelRow &row, int64_t inputChannels, const RowPart &run,
                       SectionTable &sections, int64_t &offset, int64_t &cell) {
   const Contraction &c = plan.spec.contraction;
   const Mapping &m = plan.mapping;
@@ -52,8 +29,12 @@ int32_t weightSection(const KernelPlan &plan, const KernelRow &row, int64_t inpu
   emit::SectionRecipe recipe = c.weights.recipe(
       absl::StrCat(plan.spec.name, ".weights", raggedSlice ? ".lastslice" : "", raggedColumn ? ".lastcolumn" : ""));
   recipe.extents = {slices, columns, ci, c.kernelH, c.kernelW, co};
-  recipe.strides = {m.channelsPerSlice * c.weightStrideIn, m.channelsPerColumn * c.weightStrideOut, c.weightStrideIn,
-                    c.weightStrideH, c.weightStrideW, c.weightStrideOut};
+  recipe.strides = {m.channelsPerSlice * c.weightStrideIn,
+                    m.channelsPerColumn * c.weightStrideOut,
+                    c.weightStrideIn,
+                    c.weightStrideH,
+                    c.weightStrideW,
+                    c.weightStrideOut};
   recipe.elementOffset += (raggedSlice ? row.slice * m.channelsPerSlice * c.weightStrideIn : 0) +
                           (raggedColumn ? run.begin * m.channelsPerColumn * c.weightStrideOut : 0);
   cell = ci * c.kernelH * c.kernelW * co;
@@ -63,18 +44,12 @@ int32_t weightSection(const KernelPlan &plan, const KernelRow &row, int64_t inpu
 
 } // namespace
 
-absl::Status KernelRows::contractionRoles(const KernelRow &row, SectionTable &sections, std::vector<Role> &out) const {
-  const Contraction &c = plan.spec.contraction;
-  const Mapping &m = plan.mapping;
-  const StreamLayout &outLayout = network.streams[plan.spec.outStream].layout;
-  const StreamPlan &outStream = network.streams[plan.spec.outStream];
-  const Region &needed = row.needed[0];
-  int64_t planeWidth = inputPlane(network, plan.spec, 0).width;
-
-  // The feeder: lanes → FIFOs → row.
+// The feeder: lanes → FIFOs → row.
+absl::StatusOr<Role> KernelRows::feederRole(const KernelRow &row) const {
+  int64_t planeWidth = inputPlane(0).width;
   B feeder(absl::StrCat(plan.spec.name, ".feed"), kernelIndex, row.row, plan.placement.col);
   int16_t rowOut = -1;
-  if (m.streamed) {
+  if (plan.mapping.streamed) {
     std::vector<ComponentFifos> fifos = emitStreamedIngest(feeder, 1, network, row);
     rowOut = feeder.output(plan.colours.row);
     for (const ComponentFifos &component : fifos) {
@@ -87,139 +62,134 @@ absl::Status KernelRows::contractionRoles(const KernelRow &row, SectionTable &se
     std::vector<int16_t> fifos = emitIngest(feeder, 1, network, plan, row);
     rowOut = feeder.output(plan.colours.row);
     for (size_t i = 0; i < fifos.size(); ++i)
-      feeder.emit(0, Opcode::Move, {row.components[i].lines() * planeWidth}, B::queue(rowOut), B::fifoOperand(fifos[i]));
+      feeder.emit(0, Opcode::Move, {row.components[i].lines() * planeWidth}, B::queue(rowOut),
+                  B::fifoOperand(fifos[i]));
   }
-  auto feederRole = feeder.finish(target);
-  if (!feederRole.ok())
-    return feederRole.status();
-  out.push_back(*std::move(feederRole));
+  return feeder.finish(target);
+}
 
+absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart &part, SectionTable &sections) const {
+  const Contraction &c = plan.spec.contraction;
+  const Mapping &m = plan.mapping;
+  const StreamPlan &outStream = network.streams[plan.spec.outStream];
+  const Region &needed = row.needed[0];
+  int64_t planeWidth = inputPlane(0).width;
+  bool last = part.kind == RowPart::Kind::End;
   int64_t rows = row.out.rows(), width = plan.spec.out.width, pixels = rows * width;
-  for (int64_t block = 0; block < outLayout.numBlocks(); ++block) {
-    int64_t end = endSlice(block, outLayout.numBlocks(), m.slices);
-    bool last = row.slice == end, down = row.slice < end;
-    for (const ColumnRun &run : columnRuns(plan, outLayout, last)) {
-      if (run.block != block)
-        continue;
-      int64_t co = run.channels, columns = run.end - run.begin;
-      B core(absl::StrCat(plan.spec.name, last ? ".reduce" : ".mac"), kernelIndex, row.row,
-             int32_t(plan.placement.col + 1 + run.begin), int32_t(columns));
-      int16_t rowIn = core.input(plan.colours.row);
-      Tile tile;
-      tile.channels = m.streamed ? 1 : needed.channels();
-      tile.rowBegin = row.out.rowBegin * c.strideH - c.padTop;
-      tile.rows = (rows - 1) * c.strideH + (c.kernelH - 1) * c.dilationH + 1;
-      tile.padLeft = c.padLeft;
-      tile.width = std::max((width - 1) * c.strideW + (c.kernelW - 1) * c.dilationW + 1, c.padLeft + planeWidth);
-      tile.buffer = core.scratch("x", tile.elements());
-      int16_t acc = core.scratch("acc", co * pixels);
-      int64_t offset = 0, cell = 0;
-      int32_t section = weightSection(plan, row, inputPlane(network, plan.spec, 0).channels, run, sections, offset, cell);
-      int16_t weights = core.constant("weights", cell, section, offset, cell);
+  int64_t co = part.channels, columns = part.end - part.begin;
+  B core(absl::StrCat(plan.spec.name, last ? ".reduce" : ".mac"), kernelIndex, row.row,
+         int32_t(plan.placement.col + 1 + part.begin), int32_t(columns));
+  int16_t rowIn = core.input(plan.colours.row);
+  Tile tile;
+  tile.channels = m.streamed ? 1 : needed.channels();
+  tile.rowBegin = tileAnchor(0, row.group);
+  tile.rows = tileHeight(0, row.group);
+  tile.padLeft = c.padLeft;
+  tile.width = std::max((width - 1) * c.strideW + (c.kernelW - 1) * c.dilationW + 1, c.padLeft + planeWidth);
+  tile.buffer = core.scratch("x", tile.elements());
+  int16_t acc = core.scratch("acc", co * pixels);
+  int64_t offset = 0, cell = 0;
+  int32_t section = weightSection(plan, row, inputPlane(0).channels, part, sections, offset, cell);
+  int16_t weights = core.constant("weights", cell, section, offset, cell);
 
-      // Receive.
-      emitPadding(core, 0, needed, planeWidth, tile, 0);
-      if (!m.streamed)
-        for (const ComponentParts &component : row.components)
-          emitPlace(core, 0, network, component, needed, tile, B::queue(rowIn));
+  // Receive.
+  emitPadding(core, 0, needed, planeWidth, tile, 0);
+  if (!m.streamed)
+    for (const ComponentParts &component : row.components)
+      emitPlace(core, 0, network, component, needed, tile, B::queue(rowIn));
 
-      // Start from the bias, once per reduction.
-      auto accAll = [&] { return B::memory(acc, 0, {pixels, 1}); };
-      if (last && c.bias) {
-        int32_t biasSection = vectorSection(sections, plan.spec.name + ".bias", *c.bias, plan.spec.out.channels, 1);
-        int16_t bias = core.constant("bias", co, biasSection, run.begin * m.channelsPerColumn, m.channelsPerColumn);
-        core.emit(0, Opcode::Move, {co, pixels}, accAll(), B::memory(bias, 0, {1, 0}));
-      } else {
-        core.emit(0, Opcode::Move, {co, pixels}, accAll(), B::immediate(0));
-      }
-
-      // One multiply-add instruction per tap.
-      Dims weightSteps, tileSteps;
-      int loops = 0;
-      auto tapLoop = [&](int64_t trips, int64_t weightStep, int64_t tileStep) {
-        if (trips == 1)
-          return;
-        core.loop(0, trips);
-        ++loops;
-        weightSteps.push_back(weightStep);
-        tileSteps.push_back(tileStep);
-      };
-      auto taps = [&](int64_t channelBegin) {
-        tapLoop(c.kernelH, c.kernelW * co, c.dilationH * tile.width);
-        tapLoop(c.kernelW, co, c.dilationW);
-        core.emit(0, Opcode::Fma, {co, rows, width}, B::memory(acc, 0, {pixels, width, 1}),
-                  B::memory(weights, channelBegin * c.kernelH * c.kernelW * co, {1, 0, 0}, weightSteps),
-                  B::memory(tile.buffer, 0, {0, c.strideH * tile.width, c.strideW}, tileSteps));
-        for (; loops > 0; --loops)
-          core.endLoop(0);
-        weightSteps.clear();
-        tileSteps.clear();
-      };
-      if (m.streamed) {
-        int64_t channel = 0;
-        for (const ComponentFifos &component : streamedTiles(row)) {
-          core.loop(0, component.channels);
-          for (const TileFifo &part : component.tiles)
-            core.emit(0, Opcode::Move, {part.rows, planeWidth},
-                      B::memory(tile.buffer, tile.at(0, part.rowBegin, 0), {tile.width, 1}), B::queue(rowIn));
-          weightSteps.push_back(c.kernelH * c.kernelW * co);
-          tileSteps.push_back(0);
-          ++loops;
-          taps(channel);
-          channel += component.channels;
-        }
-      } else {
-        tapLoop(tile.channels, c.kernelH * c.kernelW * co, tile.rows * tile.width);
-        taps(0);
-      }
-
-      // Chain reduce: receive, add, forward. Slice s sends down on chain[s mod 2] and up on the other.
-      auto whole = [&] { return B::memory(acc, 0, {1}); };
-      if (!last) {
-        bool first = row.slice == (down ? 0 : m.slices - 1);
-        int16_t chainIn = first ? -1 : core.input(plan.colours.chain[down ? (row.slice + 1) % 2 : row.slice % 2]);
-        int16_t chainOut = core.output(plan.colours.chain[down ? row.slice % 2 : (row.slice + 1) % 2]);
-        if (first)
-          core.emit(0, Opcode::Move, {co * pixels}, B::queue(chainOut), whole());
-        else
-          core.emit(0, Opcode::Add, {co * pixels}, B::queue(chainOut), B::queue(chainIn), whole());
-      } else {
-        int16_t result = core.fifo("out", co * pixels);
-        std::vector<int16_t> chains;
-        if (row.slice > 0)
-          chains.push_back(core.input(plan.colours.chain[(row.slice + 1) % 2])); // from above
-        if (row.slice + 1 < m.slices)
-          chains.push_back(core.input(plan.colours.chain[row.slice % 2])); // from below
-        bool straightOut = plan.spec.tileOps.empty() && !chains.empty();
-        for (size_t i = 0; i < chains.size(); ++i)
-          core.emit(0, Opcode::Add, {co * pixels}, straightOut && i + 1 == chains.size() ? B::fifoOperand(result) : whole(),
-                    B::queue(chains[i]), whole());
-        if (!straightOut) {
-          TileShape shape{co,           rows,
-                          width,        run.begin * m.channelsPerColumn,
-                          m.channelsPerColumn, row.out.rowBegin,
-                          plan.spec.out.channels, plan.spec.out.rows};
-          if (auto status = emitTileProgram(core, 0, plan.spec.name, plan.spec.tileOps,
-                                            {{B::memory(acc, 0, {}), {pixels, width, 1}, true}}, shape, result, sections);
-              !status.ok())
-            return status;
-        }
-        // Gather along the row.
-        int64_t lane = row.group * outLayout.numBlocks() + block;
-        int16_t laneOut = core.output(outStream.laneColours.empty() ? 0 : outStream.laneColours[lane]);
-        core.emit(1, Opcode::Move, {co * pixels}, B::queue(laneOut), B::fifoOperand(result));
-        int64_t firstColumn = outLayout.blockBegin[block] / m.channelsPerColumn;
-        int64_t lastColumn = ceilDiv(outLayout.blockBegin[block + 1], m.channelsPerColumn) - 1;
-        if (firstColumn != lastColumn)
-          core.sendControl(1, laneOut, run.begin == firstColumn || run.begin == lastColumn ? 1 : 2);
-      }
-      auto role = core.finish(target);
-      if (!role.ok())
-        return role.status();
-      out.push_back(*std::move(role));
-    }
+  // Start from the bias, once per reduction.
+  auto accAll = [&] { return B::memory(acc, 0, {pixels, 1}); };
+  if (last && c.bias) {
+    int32_t biasSection = vectorSection(sections, plan.spec.name + ".bias", *c.bias, plan.spec.out.channels, 1);
+    int16_t bias = core.constant("bias", co, biasSection, part.begin * m.channelsPerColumn, m.channelsPerColumn);
+    core.emit(0, Opcode::Move, {co, pixels}, accAll(), B::memory(bias, 0, {1, 0}));
+  } else {
+    core.emit(0, Opcode::Move, {co, pixels}, accAll(), B::immediate(0));
   }
-  return absl::OkStatus();
+
+  // One multiply-add instruction per tap.
+  Dims weightSteps, tileSteps;
+  int loops = 0;
+  auto tapLoop = [&](int64_t trips, int64_t weightStep, int64_t tileStep) {
+    if (trips == 1)
+      return;
+    core.loop(0, trips);
+    ++loops;
+    weightSteps.push_back(weightStep);
+    tileSteps.push_back(tileStep);
+  };
+  auto taps = [&](int64_t channelBegin) {
+    tapLoop(c.kernelH, c.kernelW * co, c.dilationH * tile.width);
+    tapLoop(c.kernelW, co, c.dilationW);
+    core.emit(0, Opcode::Fma, {co, rows, width}, B::memory(acc, 0, {pixels, width, 1}),
+              B::memory(weights, channelBegin * c.kernelH * c.kernelW * co, {1, 0, 0}, weightSteps),
+              B::memory(tile.buffer, 0, {0, c.strideH * tile.width, c.strideW}, tileSteps));
+    for (; loops > 0; --loops)
+      core.endLoop(0);
+    weightSteps.clear();
+    tileSteps.clear();
+  };
+  if (m.streamed) {
+    int64_t channel = 0;
+    for (const ComponentFifos &component : streamedTiles(row)) {
+      core.loop(0, component.channels);
+      for (const TileFifo &rowsOfTile : component.tiles)
+        core.emit(0, Opcode::Move, {rowsOfTile.rows, planeWidth},
+                  B::memory(tile.buffer, tile.at(0, rowsOfTile.rowBegin, 0), {tile.width, 1}), B::queue(rowIn));
+      weightSteps.push_back(c.kernelH * c.kernelW * co);
+      tileSteps.push_back(0);
+      ++loops;
+      taps(channel);
+      channel += component.channels;
+    }
+  } else {
+    tapLoop(tile.channels, c.kernelH * c.kernelW * co, tile.rows * tile.width);
+    taps(0);
+  }
+
+  // Chain reduce: receive, add, forward.
+  auto whole = [&] { return B::memory(acc, 0, {1}); };
+  if (!last) {
+    int16_t chainIn = part.first ? -1 : core.input(plan.colours.chain[1 - part.sendsOn]);
+    int16_t chainOut = core.output(plan.colours.chain[part.sendsOn]);
+    if (part.first)
+      core.emit(0, Opcode::Move, {co * pixels}, B::queue(chainOut), whole());
+    else
+      core.emit(0, Opcode::Add, {co * pixels}, B::queue(chainOut), B::queue(chainIn), whole());
+  } else {
+    int16_t result = core.fifo("out", co * pixels);
+    std::vector<int16_t> chains;
+    if (row.slice > 0)
+      chains.push_back(core.input(plan.colours.chain[(row.slice + 1) % 2])); // from above
+    if (row.slice + 1 < m.slices)
+      chains.push_back(core.input(plan.colours.chain[row.slice % 2])); // from below
+    bool straightOut = plan.spec.tileOps.empty() && !chains.empty();
+    for (size_t i = 0; i < chains.size(); ++i)
+      core.emit(0, Opcode::Add, {co * pixels}, straightOut && i + 1 == chains.size() ? B::fifoOperand(result) : whole(),
+                B::queue(chains[i]), whole());
+    if (!straightOut) {
+      TileShape shape{co,
+                      rows,
+                      width,
+                      part.begin * m.channelsPerColumn,
+                      m.channelsPerColumn,
+                      row.out.rowBegin,
+                      plan.spec.out.channels,
+                      plan.spec.out.rows};
+      if (auto status = emitTileProgram(core, 0, plan.spec.name, plan.spec.tileOps,
+                                        {{B::memory(acc, 0, {}), {pixels, width, 1}, true}}, shape, result, sections);
+          !status.ok())
+        return status;
+    }
+    // Gather along the row.
+    int64_t lane = row.group * outLayout().numBlocks() + part.block;
+    int16_t laneOut = core.output(outStream.laneColours.empty() ? 0 : outStream.laneColours[lane]);
+    core.emit(1, Opcode::Move, {co * pixels}, B::queue(laneOut), B::fifoOperand(result));
+    if (!part.aloneInBlock)
+      core.sendControl(1, laneOut, part.atBlockEdge ? 1 : 2);
+  }
+  return core.finish(target);
 }
 
 } // namespace wsc::kernels

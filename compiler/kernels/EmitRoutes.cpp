@@ -4,6 +4,9 @@
 #include "compiler/kernels/Merge.h"
 #include "compiler/kernels/RoleBuilder.h"
 #include "compiler/kernels/Routes.h"
+#include "compiler/kernels/RowCover.h"
+
+#include <map>
 
 namespace wsc::kernels {
 
@@ -13,31 +16,66 @@ namespace {
 
 constexpr PortMask bit(Port port) { return PortMask(1u << int(port)); }
 
-// Collects router settings; neighbouring columns of one row come as one item.
-class RouterList {
+// Collects router settings by what they say, each with the rows that say it; neighbouring columns come as one.
+class RouterTable {
 public:
-  RouterList(uint8_t colour, int32_t net) : colour(colour), net(net) {}
-  void add(int32_t row, int32_t col, int32_t columns, std::vector<SwitchPosition> positions) {
-    if (columns <= 0)
+  using Rows = LaneRoute::Rows;
+  void add(uint8_t colour, Rows rows, int32_t col, int32_t columns, std::initializer_list<SwitchPosition> positions) {
+    if (columns <= 0 || rows.begin > rows.end)
       return;
-    RouterRole role;
-    role.routers.row = row;
-    role.routers.col = col;
-    role.routers.dims[kColumnDim] = {columns, 0, 1};
-    role.colour = colour;
-    role.net = net;
-    role.positions = std::move(positions);
-    roles.push_back(std::move(role));
+    Setting setting{colour, col, columns, {}};
+    for (const SwitchPosition &position : positions)
+      setting.positions.emplace_back(position.input, position.outputs);
+    std::vector<RowPoint> &points = table[std::move(setting)];
+    for (int32_t row = rows.begin; row <= rows.end; ++row)
+      points.push_back({row, 0, {}});
   }
-  std::vector<RouterRole> roles;
+  // Appends everything as roles of net `net`.
+  void flush(int32_t net, std::vector<RouterRole> &out) { flush(net, {RowLattice()}, out); }
+  // The same, where rows are counted from the first row of a group and stand for those of every group.
+  void flush(int32_t net, const std::vector<RowLattice> &groups, std::vector<RouterRole> &out) {
+    for (auto &[setting, points] : table)
+      for (const RowLattice &rows : coverRows(std::move(points), 3 - usedLevels(groups)))
+        for (const RowLattice &group : groups)
+          append(setting, net, group, rows, out);
+    table.clear();
+  }
 
 private:
-  uint8_t colour;
-  int32_t net;
+  struct Setting {
+    uint8_t colour;
+    int32_t col, columns;
+    std::vector<std::pair<Port, PortMask>> positions;
+    auto operator<=>(const Setting &) const = default;
+  };
+
+  static void append(const Setting &setting, int32_t net, const RowLattice &group, const RowLattice &rows,
+                     std::vector<RouterRole> &out) {
+    RouterRole &role = out.emplace_back();
+    role.routers.row = group.first.row + rows.first.row;
+    role.routers.col = setting.col;
+    int dim = kColumnDim;
+    role.routers.dims[dim] = {setting.columns, 0, 1};
+    for (const RowLattice *lattice : {&rows, &group})
+      for (const RowLattice::Level &level : lattice->levels)
+        if (level.count > 1)
+          role.routers.dims[--dim] = {level.count, level.rowStep, 0};
+    role.colour = setting.colour;
+    role.net = net;
+    for (auto [input, outputs] : setting.positions)
+      role.positions.push_back({input, outputs});
+  }
+
+  std::map<Setting, std::vector<RowPoint>> table;
 };
 
 // Settings along one lane. Crossing points (trunk meets tooth) get all their outputs at once.
-void emitLane(const LaneRoute &route, RouterList &list) {
+void emitLane(const LaneRoute &route, uint8_t colour, RouterTable &table) {
+  using Rows = LaneRoute::Rows;
+  auto add = [&](Rows rows, int32_t col, int32_t columns, std::initializer_list<SwitchPosition> positions) {
+    table.add(colour, rows, col, columns, positions);
+  };
+  Rows trunkRow{route.row, route.row};
   bool columnGather = !route.fromPort && route.gatherColEnd == 0;
   // Outputs of the trunk's router in column `col`: on to the east or west, and into a tooth.
   auto outputsAt = [&](int32_t col) {
@@ -49,11 +87,11 @@ void emitLane(const LaneRoute &route, RouterList &list) {
     for (const LaneRoute::Tooth &tooth : route.teeth) {
       if (tooth.col != col)
         continue;
-      if (tooth.rows.front() < route.row)
+      if (tooth.firstRow() < route.row)
         outputs |= bit(Port::North);
-      if (tooth.rows.back() > route.row)
+      if (tooth.lastRow() > route.row)
         outputs |= bit(Port::South);
-      if (std::binary_search(tooth.rows.begin(), tooth.rows.end(), route.row))
+      if (tooth.takes(route.row))
         outputs |= bit(Port::Ramp);
     }
     return outputs;
@@ -62,47 +100,64 @@ void emitLane(const LaneRoute &route, RouterList &list) {
   // Where the words start.
   int32_t trunk = route.trunkBegin; // first column not yet set
   if (columnGather) {
-    for (int32_t row = route.gatherRowBegin; row <= route.gatherRowEnd; ++row) {
-      PortMask out = row == route.row ? outputsAt(trunk) : bit(Port::South);
-      if (row == route.gatherRowBegin)
-        list.add(row, trunk, 1, {{Port::Ramp, out}});
-      else
-        list.add(row, trunk, 1, {{Port::North, out}, {Port::Ramp, out}});
-    }
+    // South along the column to the trunk, which is the last of the rows.
+    Rows rows{route.gatherRowBegin, route.gatherRowEnd};
+    auto sends = [&](Rows at, PortMask out) {
+      add({at.begin, std::min(at.end, rows.begin)}, trunk, 1, {{Port::Ramp, out}});
+      add({std::max(at.begin, rows.begin + 1), at.end}, trunk, 1, {{Port::North, out}, {Port::Ramp, out}});
+    };
+    sends({rows.begin, rows.end - 1}, bit(Port::South));
+    sends({rows.end, rows.end}, outputsAt(trunk));
     ++trunk;
   } else if (!route.fromPort) {
-    list.add(route.row, route.gatherColBegin, 1, {{Port::Ramp, bit(Port::East)}});
-    list.add(route.row, route.gatherColBegin + 1, route.gatherColEnd - route.gatherColBegin,
-             {{Port::West, bit(Port::East)}, {Port::Ramp, bit(Port::East)}});
+    add(trunkRow, route.gatherColBegin, 1, {{Port::Ramp, bit(Port::East)}});
+    add(trunkRow, route.gatherColBegin + 1, route.gatherColEnd - route.gatherColBegin,
+        {{Port::West, bit(Port::East)}, {Port::Ramp, bit(Port::East)}});
     trunk = route.gatherColEnd + 1;
   }
   // The trunk, cut at the teeth; first its western arm.
   int32_t west = route.trunkWest;
   for (const LaneRoute::Tooth &tooth : route.teeth) {
     if (tooth.col < route.trunkBegin) {
-      list.add(route.row, west, tooth.col - west, {{Port::East, bit(Port::West)}});
-      list.add(route.row, tooth.col, 1, {{Port::East, outputsAt(tooth.col)}});
+      add(trunkRow, west, tooth.col - west, {{Port::East, bit(Port::West)}});
+      add(trunkRow, tooth.col, 1, {{Port::East, outputsAt(tooth.col)}});
       west = tooth.col + 1;
       continue;
     }
     if (west < route.trunkBegin)
-      list.add(route.row, west, route.trunkBegin - west, {{Port::East, bit(Port::West)}});
+      add(trunkRow, west, route.trunkBegin - west, {{Port::East, bit(Port::West)}});
     west = route.trunkBegin;
-    list.add(route.row, trunk, tooth.col - trunk, {{Port::West, bit(Port::East)}});
-    list.add(route.row, tooth.col, 1, {{Port::West, outputsAt(tooth.col)}});
+    add(trunkRow, trunk, tooth.col - trunk, {{Port::West, bit(Port::East)}});
+    add(trunkRow, tooth.col, 1, {{Port::West, outputsAt(tooth.col)}});
     trunk = tooth.col + 1;
   }
-  list.add(route.row, west, route.trunkBegin - west, {{Port::East, bit(Port::West)}});
-  list.add(route.row, trunk, route.trunkEnd + 1 - trunk, {{Port::West, bit(Port::East)}});
-  // The teeth.
+  add(trunkRow, west, route.trunkBegin - west, {{Port::East, bit(Port::West)}});
+  add(trunkRow, trunk, route.trunkEnd + 1 - trunk, {{Port::West, bit(Port::East)}});
+  // The teeth, away from the trunk on both sides.
+  auto along = [&](int32_t col, Port from, Rows rows, PortMask out) { add(rows, col, 1, {{from, out}}); };
   for (const LaneRoute::Tooth &tooth : route.teeth) {
-    auto takes = [&](int32_t row) { return std::binary_search(tooth.rows.begin(), tooth.rows.end(), row); };
-    for (int32_t row = route.row + 1; row <= tooth.rows.back(); ++row)
-      list.add(row, tooth.col, 1,
-               {{Port::North, PortMask((row < tooth.rows.back() ? bit(Port::South) : 0) | (takes(row) ? bit(Port::Ramp) : 0))}});
-    for (int32_t row = route.row - 1; row >= tooth.rows.front(); --row)
-      list.add(row, tooth.col, 1,
-               {{Port::South, PortMask((row > tooth.rows.front() ? bit(Port::North) : 0) | (takes(row) ? bit(Port::Ramp) : 0))}});
+    int32_t row = route.row + 1; // first not yet set
+    for (const Rows &takers : tooth.takers) {
+      if (takers.end < row)
+        continue;
+      Rows taken{std::max(takers.begin, row), takers.end == tooth.lastRow() ? takers.end - 1 : takers.end};
+      along(tooth.col, Port::North, {row, taken.begin - 1}, bit(Port::South));
+      along(tooth.col, Port::North, taken, PortMask(bit(Port::South) | bit(Port::Ramp)));
+      if (takers.end == tooth.lastRow())
+        along(tooth.col, Port::North, {takers.end, takers.end}, bit(Port::Ramp));
+      row = takers.end + 1;
+    }
+    row = route.row - 1;
+    for (auto takers = tooth.takers.rbegin(); takers != tooth.takers.rend(); ++takers) {
+      if (takers->begin > row)
+        continue;
+      Rows taken{takers->begin == tooth.firstRow() ? takers->begin + 1 : takers->begin, std::min(takers->end, row)};
+      along(tooth.col, Port::South, {taken.end + 1, row}, bit(Port::North));
+      along(tooth.col, Port::South, taken, PortMask(bit(Port::North) | bit(Port::Ramp)));
+      if (takers->begin == tooth.firstRow())
+        along(tooth.col, Port::South, {takers->begin, takers->begin}, bit(Port::Ramp));
+      row = takers->begin - 1;
+    }
   }
 }
 
@@ -111,37 +166,38 @@ void emitContraction(const NetworkPlan &network, const KernelRows &rows, const K
                      int32_t chainNet, std::vector<RouterRole> &out) {
   const StreamLayout &layout = network.streams[plan.spec.outStream].layout;
   int32_t col = plan.placement.col, columns = int32_t(plan.mapping.columns);
-  RouterList row(plan.colours.row, rowNet);
-  RouterList chain[2] = {{plan.colours.chain[0], chainNet}, {plan.colours.chain[1], chainNet}};
   int64_t slices = plan.mapping.slices;
-  for (int64_t group = 0; group < rows.numGroups(); ++group) {
-    int32_t base = int32_t(network.grid.groupBegin(group, rows.numGroups()));
+  std::vector<RowPoint> groupRows;
+  for (int64_t group = 0; group < rows.numGroups(); ++group)
+    groupRows.push_back({rows.groupBegin(group), size_t(group), {}});
+  std::vector<RowLattice> groups = coverRows(std::move(groupRows), 2);
+  RouterTable table;
+  LaneRoute::Rows all{0, int32_t(slices) - 1};
+  uint8_t colour = plan.colours.row;
+  table.add(colour, all, col, 1, {{Port::Ramp, bit(Port::East)}});
+  table.add(colour, all, col + 1, columns - 1, {{Port::West, PortMask(bit(Port::East) | bit(Port::Ramp))}});
+  table.add(colour, all, col + columns, 1, {{Port::West, bit(Port::Ramp)}});
+  table.flush(rowNet, groups, out);
+  for (int64_t block = 0; block < layout.numBlocks(); ++block) {
+    int64_t end = endSlice(block, layout.numBlocks(), slices);
+    int32_t first = int32_t(layout.blockBegin[block] / plan.mapping.channelsPerColumn);
+    int32_t last = int32_t(ceilDiv(layout.blockBegin[block + 1], plan.mapping.channelsPerColumn));
     for (int64_t slice = 0; slice < slices; ++slice) {
-      int32_t r = int32_t(base + slice);
-      row.add(r, col, 1, {{Port::Ramp, bit(Port::East)}});
-      row.add(r, col + 1, columns - 1, {{Port::West, PortMask(bit(Port::East) | bit(Port::Ramp))}});
-      row.add(r, col + columns, 1, {{Port::West, bit(Port::Ramp)}});
-      for (int64_t block = 0; block < layout.numBlocks(); ++block) {
-        int64_t end = endSlice(block, layout.numBlocks(), slices);
-        int32_t first = int32_t(layout.blockBegin[block] / plan.mapping.channelsPerColumn);
-        int32_t last = int32_t(ceilDiv(layout.blockBegin[block + 1], plan.mapping.channelsPerColumn));
-        auto set = [&](int64_t parity, Port in, Port out) {
-          chain[parity % 2].add(r, col + 1 + first, last - first, {{in, bit(out)}});
-        };
-        if (slice < end)
-          set(slice, Port::Ramp, Port::South);
-        if (slice > end)
-          set(slice + 1, Port::Ramp, Port::North);
-        if (slice > 0 && slice <= end)
-          set(slice + 1, Port::North, Port::Ramp);
-        if (slice + 1 < slices && slice >= end)
-          set(slice, Port::South, Port::Ramp);
-      }
+      int32_t r = int32_t(slice);
+      auto set = [&](int64_t parity, Port in, Port to) {
+        table.add(plan.colours.chain[parity % 2], {r, r}, col + 1 + first, last - first, {{in, bit(to)}});
+      };
+      if (slice < end)
+        set(slice, Port::Ramp, Port::South);
+      if (slice > end)
+        set(slice + 1, Port::Ramp, Port::North);
+      if (slice > 0 && slice <= end)
+        set(slice + 1, Port::North, Port::Ramp);
+      if (slice + 1 < slices && slice >= end)
+        set(slice, Port::South, Port::Ramp);
     }
   }
-  for (RouterList *list : {&row, &chain[0], &chain[1]})
-    for (RouterRole &role : mergeRouters(std::move(list->roles)))
-      out.push_back(std::move(role));
+  table.flush(chainNet, groups, out);
 }
 
 // The edge port of a lane and where its elements lie in the host's tensor.
@@ -180,13 +236,12 @@ void emitRoutes(const target::Target &target, const NetworkPlan &network, const 
     configuration.nets.push_back({plan.spec.name + " chain", 0});
     emitContraction(network, rows, plan, net, net + 1, configuration.routers);
   }
-  std::vector<RouterRole> ofStream;
-  auto flush = [&] {
-    for (RouterRole &role : mergeRouters(std::move(ofStream)))
-      configuration.routers.push_back(std::move(role));
-    ofStream.clear();
-  };
+  RouterTable table;
   int32_t current = -1;
+  auto flush = [&] {
+    if (current >= 0)
+      table.flush(int32_t(configuration.nets.size()) - 1, configuration.routers);
+  };
   for (const LaneRoute &route : lanes) {
     const StreamPlan &stream = network.streams[route.stream];
     if (route.stream != current) {
@@ -194,10 +249,7 @@ void emitRoutes(const target::Target &target, const NetworkPlan &network, const 
       current = route.stream;
       configuration.nets.push_back({stream.name, stream.layout.plane.elements()});
     }
-    RouterList list(stream.laneColours[route.lane], int32_t(configuration.nets.size()) - 1);
-    emitLane(route, list);
-    for (RouterRole &role : list.roles)
-      ofStream.push_back(std::move(role));
+    emitLane(route, stream.laneColours[route.lane], table);
     if (stream.input)
       io.push_back(bindingOf(stream, route, *stream.input, false, 0));
     for (const StreamPlan::Host &host : stream.outputs)

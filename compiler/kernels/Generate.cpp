@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/kernels/Generate.h"
 
-#include "compiler/kernels/Merge.h"
 #include "compiler/kernels/StateRows.h"
 
 #include <map>
@@ -14,7 +13,7 @@ absl::Status routeNetwork(const target::Target &target, NetworkPlan &network) {
   solver::colouring::Problem problem = colouringProblem(target, network, lanes);
   if (auto status = problem.check(); !status.ok())
     return status;
-  auto solution = solver::colouring::solve(problem);
+  auto solution = colourLanes(network, lanes, problem);
   if (!solution.ok())
     return solution.status();
   if (auto status = solution->verify(problem); !status.ok())
@@ -23,10 +22,25 @@ absl::Status routeNetwork(const target::Target &target, NetworkPlan &network) {
   return absl::OkStatus();
 }
 
+// The kernels that run on the cores of kernel `k`, itself first: those of its state variable, or it alone. Empty: they
+// are another kernel's.
+static std::vector<KernelRows> kernelsOnCores(const target::Target &target, const NetworkPlan &network, int32_t k) {
+  std::vector<KernelRows> together;
+  const auto &state = network.kernels[k].spec.state;
+  if (!state)
+    together.emplace_back(target, network, k);
+  else if (isFirstOnVariable(network, k))
+    for (int32_t other = k; other < int32_t(network.kernels.size()); ++other)
+      if (const auto &use = network.kernels[other].spec.state; use && use->variable == state->variable)
+        together.emplace_back(target, network, other);
+  return together;
+}
+
 absl::StatusOr<format::Configuration> generateConfiguration(const target::Target &target, const NetworkPlan &network,
-                                                            SectionTable &sections) {
+                                                            SectionTable &sections, GenerationCounts *counts) {
   format::Configuration configuration;
   configuration.name = network.name;
+  GenerationCounts made;
   for (size_t k = 0; k < network.kernels.size(); ++k) {
     const KernelPlan &plan = network.kernels[k];
     format::Kernel kernel;
@@ -40,35 +54,28 @@ absl::StatusOr<format::Configuration> generateConfiguration(const target::Target
     kernel.predictedIntervalCycles = plan.predictedIntervalCycles;
     configuration.kernels.push_back(std::move(kernel));
 
-    KernelRows rows(target, network, int32_t(k));
-    if (plan.spec.state) {
-      if (!isFirstOnVariable(network, int32_t(k)))
-        continue;
-      std::vector<std::pair<Region, format::Role>> cores;
-      for (int64_t group = 0; group < rows.numGroups(); ++group)
-        for (int64_t slice = 0; slice < rows.slices(); ++slice) {
-          KernelRow row = rows.row(group, slice);
-          std::vector<format::Role> role;
-          if (auto status = rows.roles(row, sections, role); !status.ok())
-            return status;
-          cores.emplace_back(row.out, std::move(role.front()));
-        }
-      mergeStateRoles(network.variables[plan.spec.state->variable], std::move(cores), configuration);
+    std::vector<KernelRows> together = kernelsOnCores(target, network, int32_t(k));
+    if (together.empty())
       continue;
-    }
-    std::vector<format::Role> roles;
-    for (int64_t group = 0; group < rows.numGroups(); ++group)
-      for (int64_t slice = 0; slice < rows.slices(); ++slice)
-        if (auto status = rows.roles(rows.row(group, slice), sections, roles); !status.ok())
-          return status;
     std::map<std::string, int> named;
-    for (format::Role &role : mergeRoles(std::move(roles))) {
-      if (int count = named[role.name]++)
-        role.name += "." + std::to_string(count);
-      configuration.roles.push_back(std::move(role));
+    std::vector<ClassRole> roles;
+    for (RoleClass &rowClass : roleClasses(network, together))
+      if (auto status = generateRoles(together.front(), std::move(rowClass), sections, made, roles); !status.ok())
+        return status;
+    for (ClassRole &of : roles) {
+      if (int count = named[of.role.name]++)
+        of.role.name += "." + std::to_string(count);
+      configuration.roles.push_back(std::move(of.role));
+      if (plan.spec.state)
+        bindState(network.variables[plan.spec.state->variable], of.held, int32_t(configuration.roles.size()) - 1,
+                  configuration);
     }
   }
   emitRoutes(target, network, laneRoutes(target, network), configuration);
+  if (counts) {
+    counts->programs += made.programs;
+    counts->roles += made.roles;
+  }
   return configuration;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Geometry of a kernel's rows: which output tile and channel slice a row makes and which parts of which lanes it needs for that.
+// Geometry of a kernel's rows: which output tile and channel slice a row makes and which parts of which lanes it needs
+// for that.
 #include "compiler/kernels/KernelRows.h"
 
 namespace wsc::kernels {
@@ -25,13 +26,49 @@ Plane inputPlane(const NetworkPlan &network, const KernelSpec &spec, size_t inpu
 }
 
 KernelRows::KernelRows(const target::Target &target, const NetworkPlan &network, int32_t kernelIndex)
-    : target(target), network(network), plan(network.kernels[kernelIndex]), kernelIndex(kernelIndex) {}
+    : target(target), network(network), plan(network.kernels[kernelIndex]), kernelIndex(kernelIndex) {
+  const std::vector<KernelInput> &inputs = plan.spec.inputs;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    planes.push_back(kernels::inputPlane(network, plan.spec, i));
+    int64_t offset = 0;
+    for (size_t c = 0; c < inputs[i].streams.size(); ++c) {
+      sourceList.push_back({int32_t(i), int32_t(c), int32_t(sourceList.size()), inputs[i].streams[c], offset});
+      offset += network.streams[inputs[i].streams[c]].layout.plane.channels;
+    }
+  }
+}
 
-int64_t KernelRows::tileRows() const { return network.streams[plan.spec.outStream].layout.tileRows; }
-int64_t KernelRows::numGroups() const { return network.streams[plan.spec.outStream].layout.numTiles(); }
+Region KernelRows::outRows(int64_t group) const {
+  return {0, 0, outLayout().tileBegin(group), outLayout().tileEnd(group)};
+}
 
-Region KernelRows::neededRows(const Region &out, int64_t inputRows) const {
-  Region rows;
+Region KernelRows::outChannels(int64_t slice) const {
+  int64_t begin = slice * plan.mapping.channelsPerSlice;
+  return {std::min(begin, plan.spec.out.channels),
+          std::min(begin + plan.mapping.channelsPerSlice, plan.spec.out.channels), 0, 0};
+}
+
+int64_t KernelRows::tileAnchor(size_t input, int64_t group) const {
+  int64_t outBegin = outLayout().tileBegin(group);
+  if (plan.spec.kind == KernelKind::Contraction)
+    return outBegin * plan.spec.contraction.strideH - plan.spec.contraction.padTop;
+  if (plan.spec.kind == KernelKind::Window)
+    return outBegin * plan.spec.window.strideH - plan.spec.window.padTop;
+  return neededRows(input, group).rowBegin;
+}
+
+int64_t KernelRows::tileHeight(size_t input, int64_t group) const {
+  auto window = [&](const auto &w) {
+    return (outRows(group).rows() - 1) * w.strideH + (w.kernelH - 1) * w.dilationH + 1;
+  };
+  if (plan.spec.kind == KernelKind::Contraction)
+    return window(plan.spec.contraction);
+  return plan.spec.kind == KernelKind::Window ? window(plan.spec.window) : neededRows(input, group).rows();
+}
+
+Region KernelRows::neededRows(size_t input, int64_t group) const {
+  int64_t inputRows = planes[input].rows;
+  Region out = outRows(group), rows;
   auto window = [&](int64_t strideH, int64_t padTop, int64_t kernelH, int64_t dilationH) {
     rows.rowBegin = std::max<int64_t>(0, out.rowBegin * strideH - padTop);
     rows.rowEnd = std::min(inputRows, (out.rowEnd - 1) * strideH - padTop + (kernelH - 1) * dilationH + 1);
@@ -49,56 +86,113 @@ Region KernelRows::neededRows(const Region &out, int64_t inputRows) const {
   return rows;
 }
 
+Region KernelRows::neededChannels(size_t input, int64_t slice) const {
+  if (plan.spec.kind != KernelKind::Contraction)
+    return planes[input].channels == 1 ? Region{0, 1, 0, 0} : outChannels(slice); // one channel: broadcast
+  int64_t begin = slice * plan.mapping.channelsPerSlice, total = planes[input].channels;
+  return {std::min(begin, total), std::min(begin + plan.mapping.channelsPerSlice, total), 0, 0};
+}
+
+std::vector<TileRows> KernelRows::tiles(const Source &source, int64_t group) const {
+  Region rows = neededRows(source.input, group);
+  return tilesOf(network.streams[source.stream].layout, rows.rowBegin, rows.rowEnd);
+}
+
+std::vector<BlockChannels> KernelRows::blocks(const Source &source, int64_t slice) const {
+  const StreamLayout &layout = network.streams[source.stream].layout;
+  Region needed = neededChannels(source.input, slice);
+  return blocksOf(layout, std::max<int64_t>(0, needed.channelBegin - source.channelOffset),
+                  std::min(layout.plane.channels, needed.channelEnd - source.channelOffset));
+}
+
 KernelRow KernelRows::row(int64_t group, int64_t slice) const {
-  const StreamLayout &layout = network.streams[plan.spec.outStream].layout;
   KernelRow row;
   row.group = group;
   row.slice = slice;
-  row.row = int32_t(network.grid.groupBegin(group, numGroups()) + slice);
-  row.out.rowBegin = layout.tileBegin(group);
-  row.out.rowEnd = layout.tileEnd(group);
-  if (plan.spec.inputs.empty()) { // only reads a variable
-    row.out.channelBegin = std::min(slice * plan.mapping.channelsPerSlice, plan.spec.out.channels);
-    row.out.channelEnd = std::min(row.out.channelBegin + plan.mapping.channelsPerSlice, plan.spec.out.channels);
+  row.row = int32_t(groupBegin(group) + slice);
+  row.out = outRows(group);
+  if (plan.spec.kind != KernelKind::Contraction) {
+    Region channels = outChannels(slice);
+    row.out.channelBegin = channels.channelBegin;
+    row.out.channelEnd = channels.channelEnd;
   }
-  int32_t ordinal = 0;
-  for (size_t i = 0; i < plan.spec.inputs.size(); ++i) {
-    Plane plane = inputPlane(network, plan.spec, i);
-    Region needed = neededRows(row.out, plane.rows);
-    int64_t begin = slice * plan.mapping.channelsPerSlice;
-    bool contraction = plan.spec.kind == KernelKind::Contraction;
-    int64_t total = contraction ? plane.channels : plan.spec.out.channels;
-    needed.channelBegin = std::min(begin, total);
-    needed.channelEnd = std::min(begin + plan.mapping.channelsPerSlice, total);
-    if (!contraction) {
-      row.out.channelBegin = needed.channelBegin;
-      row.out.channelEnd = needed.channelEnd;
-      if (plane.channels == 1) { // broadcast over channels (or a plane of one channel)
-        needed.channelBegin = 0;
-        needed.channelEnd = 1;
-      }
-    }
+  for (size_t i = 0; i < planes.size(); ++i) {
+    Region needed = neededRows(i, group), channels = neededChannels(i, slice);
+    needed.channelBegin = channels.channelBegin;
+    needed.channelEnd = channels.channelEnd;
     row.needed.push_back(needed);
-    int64_t offset = 0;
-    for (size_t c = 0; c < plan.spec.inputs[i].streams.size(); ++c, ++ordinal) {
-      int32_t stream = plan.spec.inputs[i].streams[c];
-      const StreamLayout &in = network.streams[stream].layout;
-      Region part{std::max<int64_t>(0, needed.channelBegin - offset),
-                  std::min(in.plane.channels, needed.channelEnd - offset), needed.rowBegin, needed.rowEnd};
-      ComponentParts component{int32_t(i), int32_t(c), ordinal, stream, offset, partsOf(in, part)};
-      if (!component.parts.empty())
-        row.components.push_back(std::move(component));
-      offset += in.plane.channels;
-    }
+  }
+  for (const Source &source : sourceList) {
+    ComponentParts component{source.input, source.component, source.ordinal, source.stream, source.channelOffset, {}};
+    std::vector<BlockChannels> channels = blocks(source, slice);
+    if (channels.empty())
+      continue;
+    for (const TileRows &rows : tiles(source, group))
+      for (const BlockChannels &block : channels)
+        component.parts.push_back(
+            {rows.tile, block.block, {block.channelBegin, block.channelEnd, rows.rowBegin, rows.rowEnd}});
+    if (!component.parts.empty())
+      row.components.push_back(std::move(component));
   }
   return row;
 }
 
-absl::Status KernelRows::roles(const KernelRow &row, SectionTable &sections, std::vector<format::Role> &out) const {
+std::vector<RowPart> KernelRows::parts(int64_t slice) const {
+  if (plan.spec.kind != KernelKind::Contraction)
+    return {RowPart{}};
+  std::vector<RowPart> parts(1);
+  parts[0].kind = RowPart::Kind::Feeder;
+  const StreamLayout &out = outLayout();
+  int64_t per = plan.mapping.channelsPerColumn, total = plan.spec.out.channels;
+  auto channels = [&](int64_t column) { return std::min(per, total - column * per); };
+  for (int64_t block = 0; block < out.numBlocks(); ++block) {
+    int64_t first = out.blockBegin[block] / per, end = ceilDiv(out.blockBegin[block + 1], per);
+    int64_t endsIn = endSlice(block, out.numBlocks(), slices());
+    RowPart part;
+    part.kind = slice == endsIn ? RowPart::Kind::End : RowPart::Kind::Chain;
+    if (part.kind == RowPart::Kind::Chain) { // down on chain[slice mod 2], up on the other
+      part.first = slice == (slice < endsIn ? 0 : slices() - 1);
+      part.sendsOn = int32_t((slice < endsIn ? slice : slice + 1) % 2);
+    }
+    for (int64_t column = first; column < end; ++column) {
+      part.begin = column;
+      part.end = column + 1;
+      part.channels = channels(column);
+      if (part.kind == RowPart::Kind::End) {
+        part.block = block;
+        part.atBlockEdge = column == first || column + 1 == end;
+        part.aloneInBlock = first + 1 == end;
+      }
+      // Neighbours with the same program are one part; so are those of blocks whose sums flow the same way.
+      RowPart &last = parts.back();
+      RowPart longer = last;
+      longer.begin = part.begin;
+      longer.end = part.end;
+      if (longer == part && !part.atBlockEdge)
+        last.end = part.end;
+      else
+        parts.push_back(part);
+    }
+  }
+  return parts;
+}
+
+absl::StatusOr<format::Role> KernelRows::role(const KernelRow &row, const RowPart &part, SectionTable &sections) const {
   if (plan.spec.state)
-    return stateRoles(row, sections, out);
-  return plan.spec.kind == KernelKind::Contraction ? contractionRoles(row, sections, out)
-                                                   : columnRoles(row, sections, out);
+    return stateRole(row, sections);
+  if (part.kind == RowPart::Kind::Column)
+    return columnRole(row, sections);
+  return part.kind == RowPart::Kind::Feeder ? feederRole(row) : computeRole(row, part, sections);
+}
+
+absl::Status KernelRows::roles(const KernelRow &row, SectionTable &sections, std::vector<format::Role> &out) const {
+  for (const RowPart &part : parts(row.slice)) {
+    auto made = role(row, part, sections);
+    if (!made.ok())
+      return made.status();
+    out.push_back(*std::move(made));
+  }
+  return absl::OkStatus();
 }
 
 } // namespace wsc::kernels

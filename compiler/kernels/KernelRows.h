@@ -2,17 +2,21 @@
 //
 // The programs of one kernel, row by row.
 //
-// Common to all kernels: each core of column 0 has one *ingest* thread per stream it needs, which takes its part of the lanes into a FIFO (and drops the rest of the lane's
-// words); a *main* thread that works on one tile at a time; and a *send* thread that moves finished elements from a FIFO onto the kernel's lane. FIFOs decouple samples, so a core
+// Common to all kernels: each core of column 0 has one *ingest* thread per stream it needs, which takes its part of the
+// lanes into a FIFO (and drops the rest of the lane's words); a *main* thread that works on one tile at a time; and a
+// *send* thread that moves finished elements from a FIFO onto the kernel's lane. FIFOs decouple samples, so a core
 // works on one sample while it receives the next and sends the one before.
 //
-// Contraction (convolution as implicit GEMM, weights resident): rows are (tile, channel slice), columns are slices of output channels. Column 0
-// only feeds: it multicasts its slice of the input along the row. A compute core keeps weights[ci][kh][kw][co] and accumulates acc[co][h][w] with one multiply-add instruction per tap over
-// co × h × w elements; partial sums travel along the column from both ends towards the slice where the column's channel block ends (`endSlice`), each core adding its own
-// word by word; the core there applies the elementwise epilogue and gathers along its row onto the lane.
+// Contraction (convolution as implicit GEMM, weights resident): rows are (tile, channel slice), columns are slices of
+// output channels. Column 0 only feeds: it multicasts its slice of the input along the row. A compute core keeps
+// weights[ci][kh][kw][co] and accumulates acc[co][h][w] with one multiply-add instruction per tap over co × h × w
+// elements; partial sums travel along the column from both ends towards the slice where the column's channel block ends
+// (`endSlice`), each core adding its own word by word; the core there applies the elementwise epilogue and gathers
+// along its row onto the lane.
 //   cycles per core and sample ≈ ci·kh·kw·(setup + co·h·w/rate) + |x| + 2·co·h·w;  reduce latency ≈ slices · relay.
 //
-// Window (pooling, depthwise convolution), elementwise and softmax kernels are one column wide: rows are (tile, channel slice), each core computes its own elements.
+// Window (pooling, depthwise convolution), elementwise and softmax kernels are one column wide: rows are (tile, channel
+// slice), each core computes its own elements.
 #pragma once
 
 #include "compiler/kernels/RoleBuilder.h"
@@ -42,43 +46,91 @@ struct ComponentParts {
   int32_t input = 0, component = 0; // of KernelSpec::inputs
   int32_t ordinal = 0;              // counted over all inputs
   int32_t stream = 0;
-  int64_t channelOffset = 0;        // of the stream inside the concatenation
-  std::vector<LanePart> parts;      // regions in the stream's own coordinates
-  int64_t lines() const;            // channels × rows of all parts; times the plane's width: words per sample
+  int64_t channelOffset = 0;   // of the stream inside the concatenation
+  std::vector<LanePart> parts; // regions in the stream's own coordinates
+  int64_t lines() const;       // channels × rows of all parts; times the plane's width: words per sample
 };
 
 // Where row (group, slice) of a kernel lies and what it needs.
 struct KernelRow {
   int64_t group = 0, slice = 0;
   int32_t row = 0;
-  Region out;                               // output channels are meaningful for column kernels only
-  std::vector<Region> needed;               // per input, clipped to the plane, in the concatenation's coordinates
+  Region out;                 // output channels are meaningful for column kernels only
+  std::vector<Region> needed; // per input, clipped to the plane, in the concatenation's coordinates
   std::vector<ComponentParts> components;
+};
+
+// One of the programs of a row: that of its feeder, of a run of its compute columns, or of a one-column kernel's core.
+// Which parts a row has depends on its slice alone.
+struct RowPart {
+  enum class Kind : uint8_t {
+    Feeder,
+    Chain, // adds to partial sums and passes them on
+    End,   // where they end, and results leave for the lane of `block`
+    Column,
+  } kind = Kind::Column;
+  int64_t begin = 0, end = 1, channels = 0;       // columns [begin, end), output channels of each; not Feeder
+  bool first = false;                             // Chain: nothing comes in
+  int32_t sendsOn = 0;                            // Chain: of KernelColours::chain; takes from the other
+  int64_t block = -1;                             // End
+  bool atBlockEdge = false, aloneInBlock = false; // End: the first or last column of its block; both
+  bool operator==(const RowPart &) const = default;
+};
+
+// A stream that a kernel takes, alone or as a part of a concatenation.
+struct Source {
+  int32_t input = 0, component = 0; // of KernelSpec::inputs
+  int32_t ordinal = 0;              // counted over all inputs
+  int32_t stream = 0;
+  int64_t channelOffset = 0; // of the stream inside the concatenation
 };
 
 class KernelRows {
 public:
   KernelRows(const target::Target &target, const NetworkPlan &network, int32_t kernelIndex);
 
-  int64_t numGroups() const;
+  const KernelPlan &kernel() const { return plan; }
+  const StreamLayout &outLayout() const { return network.streams[plan.spec.outStream].layout; }
+  int64_t numGroups() const { return outLayout().numTiles(); }
   int64_t slices() const { return plan.mapping.slices; }
-  int64_t tileRows() const;
+  int32_t groupBegin(int64_t group) const { return int32_t(network.grid.groupBegin(group, numGroups())); }
 
+  const std::vector<Source> &sources() const { return sourceList; }
+  // Of input `input` after concatenation.
+  const Plane &inputPlane(size_t input) const { return planes[input]; }
+  // What a row needs of an input, clipped to its plane: rows by group, channels by slice. Fields of the other are 0.
+  Region neededRows(size_t input, int64_t group) const;
+  Region neededChannels(size_t input, int64_t slice) const;
+  // What a row makes.
+  Region outRows(int64_t group) const;
+  Region outChannels(int64_t slice) const; // column kernels
+  // The tiles of a source that a group takes, and the blocks that a slice takes.
+  std::vector<TileRows> tiles(const Source &source, int64_t group) const;
+  std::vector<BlockChannels> blocks(const Source &source, int64_t slice) const;
+  // First row of the padded tile that a core works on, in the coordinates of the input's plane, and its rows.
+  int64_t tileAnchor(size_t input, int64_t group) const;
+  int64_t tileHeight(size_t input, int64_t group) const;
+
+  std::vector<RowPart> parts(int64_t slice) const;
   KernelRow row(int64_t group, int64_t slice) const;
-  // Appends the roles of one row. `sections` receives the constants they view.
+  // The program of one part of a row. `sections` receives the constants it views.
+  absl::StatusOr<format::Role> role(const KernelRow &row, const RowPart &part, SectionTable &sections) const;
+  // Appends the roles of all parts of a row.
   absl::Status roles(const KernelRow &row, SectionTable &sections, std::vector<format::Role> &out) const;
 
 private:
-  Region neededRows(const Region &out, int64_t inputRows) const;
-  absl::Status contractionRoles(const KernelRow &row, SectionTable &sections, std::vector<format::Role> &out) const;
+  absl::StatusOr<format::Role> feederRole(const KernelRow &row) const;
+  absl::StatusOr<format::Role> computeRole(const KernelRow &row, const RowPart &part, SectionTable &sections) const;
   // All that happens on the variable's core in this row, by this and other kernels of the network.
-  absl::Status stateRoles(const KernelRow &row, SectionTable &sections, std::vector<format::Role> &out) const;
-  absl::Status columnRoles(const KernelRow &row, SectionTable &sections, std::vector<format::Role> &out) const;
+  absl::StatusOr<format::Role> stateRole(const KernelRow &row, SectionTable &sections) const;
+  absl::StatusOr<format::Role> columnRole(const KernelRow &row, SectionTable &sections) const;
 
   const target::Target &target;
   const NetworkPlan &network;
   const KernelPlan &plan;
   int32_t kernelIndex;
+  std::vector<Plane> planes;
+  std::vector<Source> sourceList;
 };
 
 // Plane of input `input` after concatenation.

@@ -1,27 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/kernels/Layout.h"
 
-#include <tuple>
+#include <utility>
 
 namespace wsc::kernels {
 
+std::vector<TileRows> tilesOf(const StreamLayout &layout, int64_t rowBegin, int64_t rowEnd) {
+  std::vector<TileRows> tiles;
+  if (rowBegin >= rowEnd)
+    return tiles;
+  for (int64_t tile = rowBegin / layout.tileRows; tile <= (rowEnd - 1) / layout.tileRows; ++tile) {
+    TileRows rows{tile, std::max(rowBegin, layout.tileBegin(tile)), std::min(rowEnd, layout.tileEnd(tile))};
+    if (rows.rowBegin < rows.rowEnd)
+      tiles.push_back(rows);
+  }
+  auto order = [&](const TileRows &rows) { return std::pair(rows.tile % layout.orderModulus, rows.tile); };
+  std::sort(tiles.begin(), tiles.end(), [&](const TileRows &a, const TileRows &b) { return order(a) < order(b); });
+  return tiles;
+}
+
+std::vector<BlockChannels> blocksOf(const StreamLayout &layout, int64_t channelBegin, int64_t channelEnd) {
+  std::vector<BlockChannels> blocks;
+  for (int64_t block = 0; block < layout.numBlocks(); ++block) {
+    BlockChannels channels{block, std::max(channelBegin, layout.blockBegin[block]),
+                           std::min(channelEnd, layout.blockBegin[block + 1])};
+    if (channels.channelBegin < channels.channelEnd)
+      blocks.push_back(channels);
+  }
+  return blocks;
+}
+
 std::vector<LanePart> partsOf(const StreamLayout &layout, const Region &region) {
   std::vector<LanePart> parts;
-  if (region.empty())
-    return parts;
-  int64_t firstTile = region.rowBegin / layout.tileRows, lastTile = (region.rowEnd - 1) / layout.tileRows;
-  for (int64_t tile = firstTile; tile <= lastTile; ++tile)
-    for (int64_t block = 0; block < layout.numBlocks(); ++block) {
-      Region part{std::max(region.channelBegin, layout.blockBegin[block]),
-                  std::min(region.channelEnd, layout.blockBegin[block + 1]),
-                  std::max(region.rowBegin, layout.tileBegin(tile)), std::min(region.rowEnd, layout.tileEnd(tile))};
-      if (!part.empty())
-        parts.push_back({tile, block, part});
-    }
-  std::sort(parts.begin(), parts.end(), [&](const LanePart &a, const LanePart &b) {
-    auto key = [&](const LanePart &p) { return std::tuple(p.tile % layout.orderModulus, p.tile, p.block); };
-    return key(a) < key(b);
-  });
+  std::vector<BlockChannels> blocks = blocksOf(layout, region.channelBegin, region.channelEnd);
+  for (const TileRows &rows : tilesOf(layout, region.rowBegin, region.rowEnd))
+    for (const BlockChannels &channels : blocks)
+      parts.push_back(
+          {rows.tile, channels.block, {channels.channelBegin, channels.channelEnd, rows.rowBegin, rows.rowEnd}});
   return parts;
 }
 

@@ -2,9 +2,10 @@
 //
 // How tensors lie on the wafer: planes, tiles, lanes.
 //
-// A tensor is mapped as a *plane* of channels × rows × width. Its rows are cut into tiles of `tileRows` (the last may be shorter), and tiles lie from
-// north to south over the wafer's height, so that neighbouring image rows stay neighbours. Between kernels a tensor travels east on *lanes*: one lane
-// per tile and channel block, on one wafer row, carrying its elements in the order [channel][row][column].
+// A tensor is mapped as a *plane* of channels × rows × width. Its rows are cut into tiles of `tileRows` (the last may
+// be shorter), and tiles lie from north to south over the wafer's height, so that neighbouring image rows stay
+// neighbours. Between kernels a tensor travels east on *lanes*: one lane per tile and channel block, on one wafer row,
+// carrying its elements in the order [channel][row][column].
 #pragma once
 
 #include <algorithm>
@@ -35,8 +36,8 @@ struct StreamLayout {
   int64_t tileRows = 1;
   std::vector<int64_t> blockBegin{0, 1}; // channel block b is [blockBegin[b], blockBegin[b+1])
   std::vector<int32_t> laneRows;         // wafer row of lane tile·numBlocks()+block
-  // Every receiver takes the lanes it needs in the order of tile mod `orderModulus`, then block. All receivers of a stream share
-  // the modulus and none needs two tiles with the same remainder, so no two receivers wait for each other.
+  // Every receiver takes the lanes it needs in the order of tile mod `orderModulus`, then block. All receivers of a
+  // stream share the modulus and none needs two tiles with the same remainder, so no two receivers wait for each other.
   int64_t orderModulus = 1;
   // Rows from here on are taken by nobody and never made (0: all rows are taken).
   int64_t deadFrom = 0;
@@ -55,9 +56,11 @@ struct StreamLayout {
   }
 };
 
-// Slice of a group, of `slices`, in which the partial sums of channel block `block` of `blocks` end: slices above it send down, slices below send
-// up. Blocks end in different slices, so their lanes leave on different rows.
-inline int64_t endSlice(int64_t block, int64_t blocks, int64_t slices) { return (2 * block + 1) * slices / (2 * blocks); }
+// Slice of a group, of `slices`, in which the partial sums of channel block `block` of `blocks` end: slices above it
+// send down, slices below send up. Blocks end in different slices, so their lanes leave on different rows.
+inline int64_t endSlice(int64_t block, int64_t blocks, int64_t slices) {
+  return (2 * block + 1) * slices / (2 * blocks);
+}
 
 // The part of a region that arrives on one lane.
 struct LanePart {
@@ -65,13 +68,27 @@ struct LanePart {
   Region region;
 };
 
-// The lanes that carry `region`, in the order in which every receiver takes them.
+// Rows of one tile, channels of one block.
+struct TileRows {
+  int64_t tile = 0, rowBegin = 0, rowEnd = 0;
+};
+struct BlockChannels {
+  int64_t block = 0, channelBegin = 0, channelEnd = 0;
+};
+// The tiles that hold rows [rowBegin, rowEnd), in the order in which every receiver takes them.
+std::vector<TileRows> tilesOf(const StreamLayout &layout, int64_t rowBegin, int64_t rowEnd);
+// The blocks that hold channels [channelBegin, channelEnd), ascending.
+std::vector<BlockChannels> blocksOf(const StreamLayout &layout, int64_t channelBegin, int64_t channelEnd);
+
+// The lanes that carry `region`, in the order in which every receiver takes them: every block of the first tile, then
+// of the next. Which tiles these are depends on the rows alone and which blocks on the channels alone.
 std::vector<LanePart> partsOf(const StreamLayout &layout, const Region &region);
 
 // Number of tiles of `tileRows` rows that `rows` consecutive rows can touch at most.
 int64_t tilesTouched(int64_t rows, int64_t tileRows, int64_t planeRows);
 
-// Wafer rows of a kernel's groups: group g of G begins at row ⌊g·R/G⌋ of the R rows in use, so that tiles of all kernels lie at the same height.
+// Wafer rows of a kernel's groups: group g of G begins at row ⌊g·R/G⌋ of the R rows in use, so that tiles of all
+// kernels lie at the same height.
 struct RowGrid {
   int64_t rowsUsed = 0;
   int64_t groupBegin(int64_t group, int64_t numGroups) const { return group * rowsUsed / numGroups; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Builds the program of one run of neighbouring cores in one row: buffers, queues, threads. Rows of equal programs are joined into lattices afterwards (Merge.h).
+// Builds the program of one run of neighbouring cores in one row: buffers, queues, threads. RoleLattice.h makes
+// lattices of them.
 #pragma once
 
 #include "runtime/format/Executable.h"
@@ -47,7 +48,8 @@ public:
   void endLoop(int thread);
   void sendControl(int thread, int16_t queue, int count);
 
-  // Assigns SRAM addresses and hands the role over. Errors: the role does not fit (which buffers, how many bytes, limit).
+  // Assigns SRAM addresses and hands the role over. Errors: the role does not fit (which buffers, how many bytes,
+  // limit).
   absl::StatusOr<format::Role> finish(const target::Target &target);
 
   // Bytes of SRAM the role needs in all, code and reserve included.

@@ -4,9 +4,54 @@
 #include "compiler/kernels/Routes.h"
 
 #include <algorithm>
-#include <map>
+#include <optional>
 
 namespace wsc::kernels {
+
+bool LaneRoute::Tooth::takes(int32_t row) const {
+  auto after =
+      std::upper_bound(takers.begin(), takers.end(), row, [](int32_t r, const Rows &rows) { return r < rows.begin; });
+  return after != takers.begin() && row <= std::prev(after)->end;
+}
+
+// Teeth at the kernel's column on the routes of a source's lanes. A block is taken by a run of slices, the same in
+// every group, for slices take ascending channels.
+static void addTeeth(const KernelRows &rows, const Source &source, const StreamLayout &layout, LaneRoute *routes) {
+  std::vector<std::optional<LaneRoute::Rows>> slicesOf(layout.numBlocks());
+  for (int64_t slice = 0; slice < rows.slices(); ++slice)
+    for (const BlockChannels &channels : rows.blocks(source, slice)) {
+      std::optional<LaneRoute::Rows> &slices = slicesOf[channels.block];
+      if (!slices)
+        slices = LaneRoute::Rows{int32_t(slice), int32_t(slice)};
+      slices->end = int32_t(slice);
+    }
+  int32_t col = rows.kernel().placement.col;
+  for (int64_t group = 0; group < rows.numGroups(); ++group)
+    for (const TileRows &tile : rows.tiles(source, group))
+      for (int64_t block = 0; block < layout.numBlocks(); ++block) {
+        if (!slicesOf[block])
+          continue;
+        LaneRoute &route = routes[tile.tile * layout.numBlocks() + block];
+        if (route.teeth.empty() || route.teeth.back().col != col)
+          route.teeth.push_back({col, {}});
+        int32_t begin = rows.groupBegin(group);
+        route.teeth.back().takers.push_back({begin + slicesOf[block]->begin, begin + slicesOf[block]->end});
+        route.trunkEnd = std::max(route.trunkEnd, col);
+        route.trunkWest = std::min(route.trunkWest, col);
+      }
+}
+
+// Sorts the takers and joins those that touch.
+static void tidy(LaneRoute::Tooth &tooth) {
+  std::vector<LaneRoute::Rows> takers;
+  std::sort(tooth.takers.begin(), tooth.takers.end(), [](const auto &a, const auto &b) { return a.begin < b.begin; });
+  for (const LaneRoute::Rows &rows : tooth.takers)
+    if (takers.empty() || takers.back().end + 1 < rows.begin)
+      takers.push_back(rows);
+    else
+      takers.back().end = std::max(takers.back().end, rows.end);
+  tooth.takers = std::move(takers);
+}
 
 std::vector<LaneRoute> laneRoutes(const target::Target &target, const NetworkPlan &network) {
   std::vector<LaneRoute> routes;
@@ -45,24 +90,14 @@ std::vector<LaneRoute> laneRoutes(const target::Target &target, const NetworkPla
   }
   for (size_t k = 0; k < network.kernels.size(); ++k) {
     KernelRows rows(target, network, int32_t(k));
-    int32_t col = network.kernels[k].placement.col;
-    for (int64_t group = 0; group < rows.numGroups(); ++group)
-      for (int64_t slice = 0; slice < rows.slices(); ++slice) {
-        KernelRow row = rows.row(group, slice);
-        for (const ComponentParts &component : row.components)
-          for (const LanePart &part : component.parts) {
-            const StreamLayout &layout = network.streams[component.stream].layout;
-            LaneRoute &route = routes[firstRoute[component.stream] + part.tile * layout.numBlocks() + part.block];
-            if (route.teeth.empty() || route.teeth.back().col != col)
-              route.teeth.push_back({col, {}});
-            route.teeth.back().rows.push_back(row.row);
-            route.trunkEnd = std::max(route.trunkEnd, col);
-            route.trunkWest = std::min(route.trunkWest, col);
-          }
-      }
+    for (const Source &source : rows.sources())
+      addTeeth(rows, source, network.streams[source.stream].layout, &routes[firstRoute[source.stream]]);
   }
-  for (LaneRoute &route : routes)
+  for (LaneRoute &route : routes) {
     std::sort(route.teeth.begin(), route.teeth.end(), [](const auto &a, const auto &b) { return a.col < b.col; });
+    for (LaneRoute::Tooth &tooth : route.teeth)
+      tidy(tooth);
+  }
   return routes;
 }
 
@@ -88,9 +123,10 @@ solver::colouring::Problem colouringProblem(const target::Target &target, const 
     item.name = network.streams[route.stream].name + " lane " + std::to_string(route.lane);
     item.rectangles.push_back({route.row, route.row + 1, route.trunkWest, route.trunkEnd + 1, 1});
     if (route.gatherRowEnd > route.gatherRowBegin)
-      item.rectangles.push_back({route.gatherRowBegin, route.gatherRowEnd + 1, route.trunkBegin, route.trunkBegin + 1, 1});
+      item.rectangles.push_back(
+          {route.gatherRowBegin, route.gatherRowEnd + 1, route.trunkBegin, route.trunkBegin + 1, 1});
     for (const LaneRoute::Tooth &tooth : route.teeth)
-      item.rectangles.push_back({std::min(route.row, tooth.rows.front()), std::max(route.row, tooth.rows.back()) + 1,
+      item.rectangles.push_back({std::min(route.row, tooth.firstRow()), std::max(route.row, tooth.lastRow()) + 1,
                                  tooth.col, tooth.col + 1, 1});
     problem.items.push_back(std::move(item));
   }

@@ -17,15 +17,23 @@ namespace wsc::kernels {
 // One lane's way over the mesh.
 struct LaneRoute {
   int32_t stream = 0, lane = 0;
-  int32_t row = 0;                             // of the trunk
-  int32_t trunkBegin = 0, trunkEnd = 0;        // columns the trunk covers, inclusive; trunkBegin is where words first flow east
+  int32_t row = 0; // of the trunk
+  int32_t trunkBegin = 0,
+          trunkEnd = 0;  // columns the trunk covers, inclusive; trunkBegin is where words first flow east
   int32_t trunkWest = 0; // one-column kernel: how far the trunk also flows west; trunkBegin: not at all
-  bool fromPort = false, toPort = false;       // enters at the west edge, leaves at the east edge
+  bool fromPort = false, toPort = false;        // enters at the west edge, leaves at the east edge
   int32_t gatherColBegin = 0, gatherColEnd = 0; // contraction: sending columns, inclusive
   int32_t gatherRowBegin = 0, gatherRowEnd = 0; // one-column kernel: sending rows, inclusive
+  // Rows [begin, end].
+  struct Rows {
+    int32_t begin = 0, end = 0;
+  };
   struct Tooth {
     int32_t col = 0;
-    std::vector<int32_t> rows; // that take the lane, ascending
+    std::vector<Rows> takers; // that take the lane, ascending, none touching the next
+    int32_t firstRow() const { return takers.front().begin; }
+    int32_t lastRow() const { return takers.back().end; }
+    bool takes(int32_t row) const;
   };
   std::vector<Tooth> teeth; // by column
 };
@@ -33,10 +41,15 @@ struct LaneRoute {
 // Every lane of every stream, in order of stream and lane.
 std::vector<LaneRoute> laneRoutes(const target::Target &target, const NetworkPlan &network);
 
-// The colouring problem of a placed network: first three items per contraction (row, chain even, chain odd), in kernel order, then one
-// item per lane route.
+// The colouring problem of a placed network: first three items per contraction (row, chain even, chain odd), in kernel
+// order, then one item per lane route.
 solver::colouring::Problem colouringProblem(const target::Target &target, const NetworkPlan &network,
                                             const std::vector<LaneRoute> &lanes);
+// Colours for the items of colouringProblem(). Lanes of a stream take the colours of a palette in turn where colours
+// suffice for that: what a core takes and sends then recurs from group to group, so that groups share roles. Else each
+// lane takes what is free. Errors: those of the solver.
+absl::StatusOr<solver::colouring::Solution> colourLanes(const NetworkPlan &network, const std::vector<LaneRoute> &lanes,
+                                                        const solver::colouring::Problem &problem);
 // Writes the colours of a solution into the plan.
 void applyColours(NetworkPlan &network, const std::vector<LaneRoute> &lanes,
                   const solver::colouring::Solution &solution);

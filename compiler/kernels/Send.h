@@ -7,6 +7,12 @@
 
 namespace wsc::kernels {
 
+// The block of the output whose lane the slice that begins at a channel sends on, and the first and last slice that do.
+struct ColumnSender {
+  int64_t block = 0, firstSlice = 0, lastSlice = 0;
+};
+ColumnSender columnSender(const KernelPlan &plan, const StreamLayout &layout, int64_t channelBegin);
+
 // Emits on `thread` the moves of the row's elements onto its lane, from FIFOs and so many elements of each, and the
 // control word that hands the lane on to the next slice.
 void emitColumnSend(RoleBuilder &builder, int thread, const NetworkPlan &network, const KernelPlan &plan,

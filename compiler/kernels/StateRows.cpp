@@ -8,13 +8,10 @@
 #include "compiler/kernels/StateRows.h"
 
 #include "compiler/kernels/Ingest.h"
-#include "compiler/kernels/Merge.h"
 #include "compiler/kernels/Send.h"
 #include "compiler/kernels/TileProgram.h"
 
 #include "absl/strings/str_cat.h"
-
-#include <map>
 
 namespace wsc::kernels {
 
@@ -106,8 +103,7 @@ bool isFirstOnVariable(const NetworkPlan &network, int32_t index) {
   return true;
 }
 
-absl::Status KernelRows::stateRoles(const KernelRow &row, SectionTable &sections,
-                                    std::vector<format::Role> &out) const {
+absl::StatusOr<format::Role> KernelRows::stateRole(const KernelRow &row, SectionTable &sections) const {
   int32_t variableIndex = plan.spec.state->variable;
   const VariablePlan &variable = network.variables[variableIndex];
   int32_t first = 0;
@@ -129,40 +125,25 @@ absl::Status KernelRows::stateRoles(const KernelRow &row, SectionTable &sections
         !status.ok())
       return status;
   }
-  auto role = core.finish(target);
-  if (!role.ok())
-    return role.status();
-  out.push_back(*std::move(role));
-  return absl::OkStatus();
+  return core.finish(target);
 }
 
-void mergeStateRoles(const VariablePlan &variable, std::vector<std::pair<Region, format::Role>> rows,
-                     format::Configuration &configuration) {
-  // Only rows that hold the same channels × rows may become one role: a binding's extents are constants.
-  std::map<std::pair<int64_t, int64_t>, std::vector<format::Role>> byShape;
-  for (auto &[region, role] : rows)
-    byShape[{region.channels(), region.rows()}].push_back(std::move(role));
-  int count = 0;
-  for (auto &[shape, roles] : byShape)
-    for (format::Role &role : mergeRoles(std::move(roles))) {
-      if (count++ > 0)
-        absl::StrAppend(&role.name, ".", count - 1);
-      for (size_t b = 0; b < role.buffers.size(); ++b) {
-        format::Buffer &buffer = role.buffers[b];
-        if (buffer.kind != format::BufferKind::State)
-          continue;
-        format::StateBinding binding;
-        binding.state = buffer.state;
-        binding.role = int32_t(configuration.roles.size());
-        binding.buffer = int32_t(b);
-        binding.hostOffset = buffer.sectionOffset;
-        binding.extent = {1, shape.first, shape.second, variable.plane.width};
-        binding.stride = {0, variable.strides[0], variable.strides[1], variable.strides[2]};
-        configuration.stateBindings.push_back(binding);
-        buffer.sectionOffset = format::Affine();
-      }
-      configuration.roles.push_back(std::move(role));
-    }
+void bindState(const VariablePlan &variable, const Region &held, int32_t roleIndex,
+               format::Configuration &configuration) {
+  std::vector<format::Buffer> &buffers = configuration.roles[roleIndex].buffers;
+  for (size_t b = 0; b < buffers.size(); ++b) {
+    if (buffers[b].kind != format::BufferKind::State)
+      continue;
+    format::StateBinding binding;
+    binding.state = buffers[b].state;
+    binding.role = roleIndex;
+    binding.buffer = int32_t(b);
+    binding.hostOffset = buffers[b].sectionOffset;
+    binding.extent = {1, held.channels(), held.rows(), variable.plane.width};
+    binding.stride = {0, variable.strides[0], variable.strides[1], variable.strides[2]};
+    configuration.stateBindings.push_back(binding);
+    buffers[b].sectionOffset = format::Affine();
+  }
 }
 
 std::vector<format::StateVariable> stateVariables(const std::vector<VariablePlan> &variables, SectionTable &sections) {

@@ -2,8 +2,8 @@
 //
 // The colouring problem judged: limits, an independent check of solutions, and the bound.
 //
-// verify() writes each item's index into a grid of owners, one colour after the other, and meets a conflict as a router
-// that has an owner of the same colour. The bound counts items per router with two-dimensional differences over each
+// verify() sorts the stretches of routers that items cover in each row by colour and place, and meets a conflict as two
+// of different items that overlap. The bound counts items per router with two-dimensional differences over each
 // item's rectangles made disjoint.
 #include "compiler/solver/Colouring.h"
 
@@ -58,10 +58,14 @@ absl::Status Solution::verify(const Problem &problem) const {
   if (colourOf.size() != problem.items.size())
     return absl::FailedPreconditionError(
         absl::StrCat("colouring: solution has ", colourOf.size(), " colours for ", problem.items.size(), " items"));
-  std::vector<int32_t> byColour(colourOf.size());
+  // Stretches of routers in a row, sorted by colour and place: a conflict is one that begins before another item's
+  // ends.
+  struct Stretch {
+    int32_t colour, row, colBegin, colEnd, item;
+  };
+  std::vector<Stretch> stretches;
   for (size_t i = 0; i < colourOf.size(); ++i) {
     const Item &item = problem.items[i];
-    byColour[i] = int32_t(i);
     if (item.fixedColour) {
       if (colourOf[i] != *item.fixedColour)
         return absl::FailedPreconditionError(absl::StrCat("colouring: item ", item.name, " has colour ", colourOf[i],
@@ -70,22 +74,24 @@ absl::Status Solution::verify(const Problem &problem) const {
       return absl::FailedPreconditionError(
           absl::StrCat("colouring: item ", item.name, " has colour ", colourOf[i], ", which is not available"));
     }
-  }
-  std::sort(byColour.begin(), byColour.end(),
-            [&](int32_t a, int32_t b) { return std::tie(colourOf[a], a) < std::tie(colourOf[b], b); });
-
-  std::vector<int32_t> owner(size_t(problem.rows) * problem.cols, -1);
-  for (int32_t i : byColour)
-    for (const Rectangle &rect : problem.items[i].rectangles)
+    for (const Rectangle &rect : item.rectangles)
       for (int64_t row = rect.rowBegin; row < rect.rowEnd; row += rect.rowStep)
-        for (int32_t col = rect.colBegin; col < rect.colEnd; ++col) {
-          int32_t &holder = owner[size_t(row) * problem.cols + col];
-          if (holder >= 0 && holder != i && colourOf[holder] == colourOf[i])
-            return absl::FailedPreconditionError(absl::StrCat("colouring: items ", problem.items[holder].name, " and ",
-                                                              problem.items[i].name, " both have colour ", colourOf[i],
-                                                              " on router (", row, ", ", col, ")"));
-          holder = i;
-        }
+        stretches.push_back({colourOf[i], int32_t(row), rect.colBegin, rect.colEnd, int32_t(i)});
+  }
+  std::sort(stretches.begin(), stretches.end(), [](const Stretch &a, const Stretch &b) {
+    return std::tie(a.colour, a.row, a.colBegin, a.item) < std::tie(b.colour, b.row, b.colBegin, b.item);
+  });
+  for (size_t i = 1, furthest = 0; i < stretches.size(); ++i) {
+    const Stretch &a = stretches[furthest], &b = stretches[i];
+    bool sameRow = a.colour == b.colour && a.row == b.row;
+    if (sameRow && b.colBegin < a.colEnd && a.item != b.item)
+      return absl::FailedPreconditionError(
+          absl::StrCat("colouring: items ", problem.items[std::min(a.item, b.item)].name, " and ",
+                       problem.items[std::max(a.item, b.item)].name, " both have colour ", a.colour, " on router (",
+                       b.row, ", ", b.colBegin, ")"));
+    if (!sameRow || b.colEnd > a.colEnd)
+      furthest = i;
+  }
   return absl::OkStatus();
 }
 

@@ -67,6 +67,60 @@ std::vector<Rectangle> disjointRectangles(const Item &item) {
 
 namespace {
 
+// Where rectangles begin or end in one direction, numbered in order.
+class Boundaries {
+public:
+  explicit Boundaries(int32_t extent) : numbers(size_t(extent) + 1, -1) {}
+  void add(int32_t place) { numbers[place] = 0; }
+  // Returns the number of stretches between boundaries.
+  int32_t number() {
+    int32_t next = 0;
+    for (int32_t &number : numbers)
+      if (number == 0)
+        number = next++;
+    return std::max(1, next - 1);
+  }
+  int32_t of(int32_t place) const { return numbers[place]; }
+
+private:
+  std::vector<int32_t> numbers;
+};
+
+template <typename Visit> void forEachPiece(const Rectangle &rect, Visit visit) {
+  if (rect.rowStep == 1)
+    return visit(rect.rowBegin, rect.rowEnd);
+  for (int64_t row = rect.rowBegin; row < rect.rowEnd; row += rect.rowStep)
+    visit(int32_t(row), int32_t(row) + 1);
+}
+
+} // namespace
+
+Problem compressed(const Problem &problem) {
+  Boundaries rows(problem.rows), cols(problem.cols);
+  for (const Item &item : problem.items)
+    for (const Rectangle &rect : item.rectangles) {
+      cols.add(rect.colBegin);
+      cols.add(rect.colEnd);
+      forEachPiece(rect, [&](int32_t rowBegin, int32_t rowEnd) {
+        rows.add(rowBegin);
+        rows.add(rowEnd);
+      });
+    }
+  Problem result{rows.number(), cols.number(), problem.colours, {}};
+  for (const Item &item : problem.items) {
+    Item &small = result.items.emplace_back();
+    small.fixedColour = item.fixedColour;
+    for (const Rectangle &rect : item.rectangles)
+      forEachPiece(rect, [&](int32_t rowBegin, int32_t rowEnd) {
+        small.rectangles.push_back(
+            {rows.of(rowBegin), rows.of(rowEnd), cols.of(rect.colBegin), cols.of(rect.colEnd), 1});
+      });
+  }
+  return result;
+}
+
+namespace {
+
 constexpr int32_t kBlockCols = 32;
 
 struct Span {

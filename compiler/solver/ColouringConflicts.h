@@ -22,6 +22,10 @@ struct ColourBits {
 // The routers of an item as rectangles that have none in common.
 std::vector<Rectangle> disjointRectangles(const Item &item);
 
+// The items on a mesh where neighbouring rows, and neighbouring columns, between which no rectangle begins or ends are
+// one: two items share a router there if and only if they do on the problem's mesh. Names are left out, steps are 1.
+Problem compressed(const Problem &problem);
+
 // Conflicts in compressed rows: the neighbours of item i are neighbours[first[i]] … neighbours[first[i + 1] − 1], each
 // once, ascending.
 //

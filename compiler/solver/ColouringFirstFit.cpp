@@ -4,7 +4,8 @@
 // routers' sets.
 //
 // No conflict graph is needed, and the work is bounded: items that hold a colour cover each router at most once per
-// colour.
+// colour. Routers that the same items pass are one (compressed()), so the sets grow with the items and not with the
+// mesh.
 #include "compiler/solver/ColouringConflicts.h"
 
 #include "absl/strings/str_cat.h"
@@ -20,13 +21,14 @@ namespace {
 
 class HeldColours {
 public:
-  explicit HeldColours(const Problem &problem) : cols(problem.cols), bits(size_t(problem.rows) * problem.cols, 0) {}
+  explicit HeldColours(const Problem &compressed)
+      : cols(compressed.cols), bits(size_t(compressed.rows) * compressed.cols, 0) {}
 
   // Colours held on any router of the item; stops early when all of `enough` are.
   uint64_t heldOn(const Item &item, uint64_t enough) const {
     uint64_t held = 0;
     for (const Rectangle &rect : item.rectangles)
-      for (int64_t row = rect.rowBegin; row < rect.rowEnd; row += rect.rowStep) {
+      for (int32_t row = rect.rowBegin; row < rect.rowEnd; ++row) {
         const uint64_t *line = &bits[size_t(row) * cols];
         for (int32_t col = rect.colBegin; col < rect.colEnd; ++col)
           held |= line[col];
@@ -37,7 +39,7 @@ public:
   }
   void hold(const Item &item, uint64_t bit) {
     for (const Rectangle &rect : item.rectangles)
-      for (int64_t row = rect.rowBegin; row < rect.rowEnd; row += rect.rowStep) {
+      for (int32_t row = rect.rowBegin; row < rect.rowEnd; ++row) {
         uint64_t *line = &bits[size_t(row) * cols];
         for (int32_t col = rect.colBegin; col < rect.colEnd; ++col)
           line[col] |= bit;
@@ -51,7 +53,8 @@ private:
 
 absl::StatusOr<Solution> firstFit(const Problem &problem, const std::vector<int32_t> &order) {
   ColourBits colours(problem);
-  HeldColours held(problem);
+  const Problem small = compressed(problem);
+  HeldColours held(small);
   Solution solution;
   solution.colourOf.assign(problem.items.size(), -1);
   for (size_t i = 0; i < problem.items.size(); ++i) {
@@ -59,21 +62,21 @@ absl::StatusOr<Solution> firstFit(const Problem &problem, const std::vector<int3
     if (!item.fixedColour)
       continue;
     uint64_t bit = colours.bitOf(*item.fixedColour);
-    if (held.heldOn(item, bit) & bit)
+    if (held.heldOn(small.items[i], bit) & bit)
       return absl::InvalidArgumentError(absl::StrCat("item ", item.name, " is fixed to colour ", *item.fixedColour,
                                                      ", and so is another item on one of its routers"));
-    held.hold(item, bit);
+    held.hold(small.items[i], bit);
     solution.colourOf[i] = *item.fixedColour;
   }
   for (int32_t i : order) {
     const Item &item = problem.items[i];
     if (item.fixedColour)
       continue;
-    uint64_t free = colours.available & ~held.heldOn(item, colours.available);
+    uint64_t free = colours.available & ~held.heldOn(small.items[i], colours.available);
     if (!free)
       return noColour(problem, i);
     int bit = std::countr_zero(free);
-    held.hold(item, uint64_t(1) << bit);
+    held.hold(small.items[i], uint64_t(1) << bit);
     solution.colourOf[i] = colours.colours[bit];
   }
   return solution;

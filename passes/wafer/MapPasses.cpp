@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // wafer-size, wafer-place, wafer-route: read the network, let a solver decide, write the decision back.
+#include "compiler/kernels/Embed.h"
 #include "compiler/kernels/Generate.h"
 #include "compiler/kernels/MapNetwork.h"
 #include "compiler/kernels/StateLayout.h"
@@ -17,18 +18,19 @@ namespace wsc::wafer {
 
 namespace {
 
-/// Loads the target and reads the network, then runs `decide`; false after a diagnostic.
-bool decideOn(func::FuncOp func, const std::string &targetName, Phase phase,
+/// Loads the target and reads the network, then runs `decide` on the mesh of sound rows and columns; false after a
+/// diagnostic.
+bool decideOn(func::FuncOp func, const std::string &targetName, const std::string &defects, Phase phase,
               llvm::function_ref<absl::Status(const target::Target &, NetworkIR &)> decide) {
-  auto target = target::loadTarget(targetName);
-  if (!target.ok()) {
-    func.emitError(std::string(target.status().message()));
+  auto mesh = kernels::loadUsableMesh(targetName, defects);
+  if (!mesh.ok()) {
+    func.emitError(std::string(mesh.status().message()));
     return false;
   }
   auto network = readNetwork(func, phase);
   if (failed(network) || failed(requirePlaces(func, network->plan)))
     return false;
-  if (absl::Status status = decide(*target, *network); !status.ok()) {
+  if (absl::Status status = decide(mesh->target, *network); !status.ok()) {
     func.emitError(std::string(status.message()));
     return false;
   }
@@ -41,7 +43,7 @@ struct SizeKernelsPass : impl::SizeKernelsBase<SizeKernelsPass> {
     // Each round may put kernels in that only pass words on; a network settles in a few.
     constexpr int kMostRounds = 4;
     for (int round = 0, open = 1; open; ++round) {
-      bool ok = decideOn(getOperation(), target, Phase::Kernels,
+      bool ok = decideOn(getOperation(), target, defects, Phase::Kernels,
                          [&](const target::Target &machine, NetworkIR &network) -> absl::Status {
                            if (auto status = kernels::checkVariables(machine, network.plan.variables); !status.ok())
                              return status;
@@ -64,15 +66,16 @@ struct SizeKernelsPass : impl::SizeKernelsBase<SizeKernelsPass> {
 struct PlaceKernelsPass : impl::PlaceKernelsBase<PlaceKernelsPass> {
   using PlaceKernelsBase::PlaceKernelsBase;
   void runOnOperation() override {
-    if (!decideOn(getOperation(), target, Phase::Sized, [&](const target::Target &machine, NetworkIR &network) {
-          for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels))
-            if (RectAttr rect = op.getRectAttr())
-              plan.placement.col = int32_t(rect.getCol());
-          absl::Status status = kernels::placeNetwork(machine, network.plan);
-          if (status.ok())
-            writePlaces(network);
-          return status;
-        }))
+    if (!decideOn(getOperation(), target, defects, Phase::Sized,
+                  [&](const target::Target &machine, NetworkIR &network) {
+                    for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels))
+                      if (RectAttr rect = op.getRectAttr())
+                        plan.placement.col = int32_t(rect.getCol());
+                    absl::Status status = kernels::placeNetwork(machine, network.plan);
+                    if (status.ok())
+                      writePlaces(network);
+                    return status;
+                  }))
       signalPassFailure();
   }
 };
@@ -80,12 +83,13 @@ struct PlaceKernelsPass : impl::PlaceKernelsBase<PlaceKernelsPass> {
 struct RouteStreamsPass : impl::RouteStreamsBase<RouteStreamsPass> {
   using RouteStreamsBase::RouteStreamsBase;
   void runOnOperation() override {
-    if (!decideOn(getOperation(), target, Phase::Placed, [&](const target::Target &machine, NetworkIR &network) {
-          absl::Status status = kernels::routeNetwork(machine, network.plan);
-          if (status.ok())
-            writeColours(network);
-          return status;
-        }))
+    if (!decideOn(getOperation(), target, defects, Phase::Placed,
+                  [&](const target::Target &machine, NetworkIR &network) {
+                    absl::Status status = kernels::routeNetwork(machine, network.plan);
+                    if (status.ok())
+                      writeColours(network);
+                    return status;
+                  }))
       signalPassFailure();
   }
 };

@@ -9,6 +9,9 @@ include "mlir/Pass/PassBase.td"
 class Wafer_TargetOption : Option<"target", "target", "std::string", "\"wse2\"",
     "Machine: wse1, wse2, wse3, mesh-RxC or a description file">;
 
+class Wafer_DefectsOption : Option<"defects", "defects", "std::string", "\"\"",
+    "JSON file with the dead_cores and dead_links of this wafer">;
+
 def DecomposeReductions : Pass<"nn-decompose-reductions", "::mlir::func::FuncOp"> {
   let summary = "Cut reductions over a whole image into one over columns and one over rows";
   let description = [{
@@ -93,7 +96,7 @@ def LayOutState : Pass<"wafer-lay-out-state", "::mlir::ModuleOp"> {
     Before: `nn.variable @v : tensor<1x4x8x8xf32>`
     After:  `nn.variable @v {wafer.state = #wafer.state<tile_rows = 2, slice = 2, rows = 8, col = 7, address = 49024>} : tensor<1x4x8x8xf32>`
   }];
-  let options = [Wafer_TargetOption<>];
+  let options = [Wafer_TargetOption<>, Wafer_DefectsOption<>];
   let dependentDialects = ["::wsc::nn::NnDialect", "::wsc::wafer::WaferDialect"];
 }
 
@@ -131,7 +134,7 @@ def SizeKernels : Pass<"wafer-size", "::mlir::func::FuncOp"> {
     Before: `wafer.kernel "conv0"(%s) : …`
     After:  `wafer.kernel "conv0"(%s) attributes {mapping = #wafer.mapping<slice = 1, column = 2, fifo = [2]>, layout = …} : …`
   }];
-  let options = [Wafer_TargetOption<>];
+  let options = [Wafer_TargetOption<>, Wafer_DefectsOption<>];
   let dependentDialects = ["::wsc::wafer::WaferDialect"];
 }
 
@@ -143,7 +146,7 @@ def PlaceKernels : Pass<"wafer-place", "::mlir::func::FuncOp"> {
     Before: `{mapping = …}`
     After:  `{mapping = …, rect = #wafer.rect<row = 0, col = 0, rows = 728, cols = 3>}`
   }];
-  let options = [Wafer_TargetOption<>];
+  let options = [Wafer_TargetOption<>, Wafer_DefectsOption<>];
   let dependentDialects = ["::wsc::wafer::WaferDialect"];
 }
 
@@ -156,7 +159,7 @@ def RouteStreams : Pass<"wafer-route", "::mlir::func::FuncOp"> {
     Before: `{rect = …}`
     After:  `{rect = …, colours = #wafer.colours<row = 0, chain = [1, 2]>, lane_colours = array<i32: 3, 4, 3, 4>}`
   }];
-  let options = [Wafer_TargetOption<>];
+  let options = [Wafer_TargetOption<>, Wafer_DefectsOption<>];
   let dependentDialects = ["::wsc::wafer::WaferDialect"];
 }
 

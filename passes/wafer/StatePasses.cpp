@@ -2,6 +2,7 @@
 //
 // nn-forward-state: reads and writes of variables inside a function become values, but for the first read and the last
 // write. wafer-lay-out-state: gives every variable of the module its place.
+#include "compiler/kernels/Embed.h"
 #include "compiler/kernels/StateLayout.h"
 #include "passes/wafer/Passes.h"
 #include "passes/wafer/Variables.h"
@@ -46,7 +47,7 @@ struct ForwardStatePass : impl::ForwardStateBase<ForwardStatePass> {
 struct LayOutStatePass : impl::LayOutStateBase<LayOutStatePass> {
   using LayOutStateBase::LayOutStateBase;
   void runOnOperation() override {
-    auto machine = target::loadTarget(target);
+    auto machine = kernels::loadUsableMesh(target, defects);
     if (!machine.ok()) {
       getOperation().emitError(std::string(machine.status().message()));
       return signalPassFailure();
@@ -56,7 +57,7 @@ struct LayOutStatePass : impl::LayOutStateBase<LayOutStatePass> {
       return signalPassFailure();
     if (variables->empty())
       return;
-    if (absl::Status status = kernels::layOutVariables(*machine, *variables); !status.ok()) {
+    if (absl::Status status = kernels::layOutVariables(machine->target, *variables); !status.ok()) {
       getOperation().emitError(std::string(status.message()));
       return signalPassFailure();
     }

@@ -70,6 +70,32 @@ std::optional<Problem> checkColours(const Target &target) {
   return std::nullopt;
 }
 
+std::optional<Problem> checkDefects(const Target &target) {
+  const auto outside = [&](const char *field, int32_t row, int32_t col) -> std::optional<Problem> {
+    if (row >= 0 && row < target.rows && col >= 0 && col < target.cols)
+      return std::nullopt;
+    if (row == -1 || col == -1)
+      return Problem{field, "an entry lacks its row or col, or has a negative one"};
+    return Problem{field, absl::StrCat("row ", row, ", col ", col, " lies outside the mesh of ", target.rows, " x ",
+                                       target.cols, " cores")};
+  };
+  std::set<std::pair<int32_t, int32_t>> cores;
+  for (const DeadCore &core : target.deadCores) {
+    if (auto problem = outside("dead_cores", core.row, core.col))
+      return problem;
+    if (!cores.emplace(core.row, core.col).second)
+      return Problem{"dead_cores", absl::StrCat("row ", core.row, ", col ", core.col, " is listed twice")};
+  }
+  for (const DeadLink &link : target.deadLinks) {
+    if (auto problem = outside("dead_links", link.row, link.col))
+      return problem;
+    if (link.side < Side::North || link.side > Side::West)
+      return Problem{"dead_links", absl::StrCat("the entry at row ", link.row, ", col ", link.col,
+                                                " lacks its side: NORTH, SOUTH, EAST or WEST")};
+  }
+  return std::nullopt;
+}
+
 } // namespace
 
 std::optional<Problem> findProblem(const Target &target) {
@@ -133,6 +159,8 @@ std::optional<Problem> findProblem(const Target &target) {
                                 " words cannot stream at full rate; hop ", target.hopLatencyCycles, " and credit ",
                                 target.creditLatencyCycles, " cycles need at least ", needed)};
   if (auto problem = checkColours(target))
+    return problem;
+  if (auto problem = checkDefects(target))
     return problem;
   if (auto problem = checkQueues("input_queue_words", target.inputQueueWords))
     return problem;

@@ -38,6 +38,9 @@ struct Described {
 // Reads a description and, when it names one, its base.
 absl::StatusOr<Described> describe(const std::string &json, const std::string &where);
 
+// `target` with the defects of a JSON file that lists nothing else.
+absl::StatusOr<Target> parseDefects(const std::string &json, const std::string &where, const Target &target);
+
 // The complete description with every field and source, in the table's order; ends with a newline.
 std::string printDescription(const Described &described);
 

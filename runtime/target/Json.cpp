@@ -64,6 +64,52 @@ template <auto Member, auto Get, auto Source> constexpr Field laterField(const c
   return result;
 }
 
+constexpr const char *sideNames[] = {"NORTH", "SOUTH", "EAST", "WEST"};
+
+std::string printPlace(int32_t row, int32_t col) {
+  return "{\"row\": " + printNumber(row) + ", \"col\": " + printNumber(col);
+}
+
+template <typename List, typename Print> std::string printList(const List &list, Print print) {
+  std::string text;
+  for (const auto &item : list)
+    text += (text.empty() ? "[" : ", ") + print(item) + "}";
+  return list.empty() ? text : text + "]";
+}
+
+constexpr Field deadCores = {"dead_cores",
+                             [](const schema::Description &from, Target &to) {
+                               if (!from.dead_cores())
+                                 return false;
+                               to.deadCores.clear();
+                               for (const schema::DeadCore *core : *from.dead_cores())
+                                 to.deadCores.push_back({core->row().value_or(-1), core->col().value_or(-1)});
+                               return true;
+                             },
+                             [](const Target &from) {
+                               return printList(from.deadCores,
+                                                [](const DeadCore &core) { return printPlace(core.row, core.col); });
+                             },
+                             [](const schema::Sources &from) { return from.dead_cores(); }, false};
+
+constexpr Field deadLinks = {"dead_links",
+                             [](const schema::Description &from, Target &to) {
+                               if (!from.dead_links())
+                                 return false;
+                               to.deadLinks.clear();
+                               for (const schema::DeadLink *link : *from.dead_links())
+                                 to.deadLinks.push_back({link->row().value_or(-1), link->col().value_or(-1),
+                                                         link->side() ? Side(*link->side()) : Side(-1)});
+                               return true;
+                             },
+                             [](const Target &from) {
+                               return printList(from.deadLinks, [](const DeadLink &link) {
+                                 return printPlace(link.row, link.col) + ", \"side\": \"" + sideNames[int(link.side)] +
+                                        '"';
+                               });
+                             },
+                             [](const schema::Sources &from) { return from.dead_links(); }, false};
+
 constexpr Field table[] = {
     field<&Target::rows, &schema::Description::rows, &schema::Sources::rows>("rows"),
     field<&Target::cols, &schema::Description::cols, &schema::Sources::cols>("cols"),
@@ -126,6 +172,8 @@ constexpr Field table[] = {
                &schema::Sources::program_start_cycles>("program_start_cycles"),
     laterField<&Target::timeStampCycles, &schema::Description::time_stamp_cycles, &schema::Sources::time_stamp_cycles>(
         "time_stamp_cycles"),
+    deadCores,
+    deadLinks,
 };
 
 } // namespace
@@ -133,18 +181,17 @@ constexpr Field table[] = {
 std::span<const Field> fields() { return table; }
 
 std::string printDescription(const Described &described) {
-  std::string text = "{\n  \"name\": " + quote(described.target.name) + ",\n";
-  for (const Field &field : fields())
-    text += std::string("  \"") + field.name + "\": " + field.print(described.target) + ",\n";
-  text += "  \"sources\": {\n";
-  const char *separator = "";
+  std::string text = "{\n  \"name\": " + quote(described.target.name) + ",\n", sources;
   for (const Field &field : fields()) {
+    const std::string value = field.print(described.target);
+    if (value.empty()) // nothing to say: no defects
+      continue;
+    text += std::string("  \"") + field.name + "\": " + value + ",\n";
     auto source = described.sources.find(field.name);
-    text += std::string(separator) + "    \"" + field.name +
-            "\": " + quote(source == described.sources.end() ? "not stated" : source->second);
-    separator = ",\n";
+    sources += std::string(sources.empty() ? "" : ",\n") + "    \"" + field.name +
+               "\": " + quote(source == described.sources.end() ? "not stated" : source->second);
   }
-  return text + "\n  }\n}\n";
+  return text + "  \"sources\": {\n" + sources + "\n  }\n}\n";
 }
 
 } // namespace wsc::target

@@ -110,20 +110,33 @@ absl::Status parserError(const std::string &json, const std::string &where, cons
 
 } // namespace
 
-absl::StatusOr<Described> describe(const std::string &json, const std::string &where) {
+// Parses into `parser`, whose buffer holds the description.
+static absl::StatusOr<const schema::Description *> parseJson(const std::string &json, const std::string &where,
+                                                             flatbuffers::Parser &parser) {
   if (json.size() > kMaxDescriptionBytes)
     return absl::InvalidArgumentError(
         absl::StrCat(where, ": a target description of ", json.size(), " bytes; the limit is ", kMaxDescriptionBytes));
   if (json.find('\0') != std::string::npos)
     return absl::InvalidArgumentError(absl::StrCat(where, ": a target description is text; this holds a zero byte"));
-  flatbuffers::IDLOptions options;
-  options.strict_json = true;
-  flatbuffers::Parser parser(options);
   if (!parser.Parse(std::string(embedded_target_fbs).c_str()))
     return absl::InternalError(absl::StrCat("the schema of target descriptions does not parse: ", parser.error_));
   if (!parser.ParseJson(json.c_str()))
     return parserError(json, where, parser.error_);
-  const auto &description = *flatbuffers::GetRoot<schema::Description>(parser.builder_.GetBufferPointer());
+  return flatbuffers::GetRoot<schema::Description>(parser.builder_.GetBufferPointer());
+}
+
+static flatbuffers::IDLOptions strictJson() {
+  flatbuffers::IDLOptions options;
+  options.strict_json = true;
+  return options;
+}
+
+absl::StatusOr<Described> describe(const std::string &json, const std::string &where) {
+  flatbuffers::Parser parser(strictJson());
+  auto parsed = parseJson(json, where, parser);
+  if (!parsed.ok())
+    return parsed.status();
+  const schema::Description &description = **parsed;
 
   Described described;
   bool inherits = description.base() != nullptr;
@@ -156,6 +169,43 @@ absl::StatusOr<Described> describe(const std::string &json, const std::string &w
       described.sources[field.name] = "not stated";
   }
   return described;
+}
+
+absl::StatusOr<Target> parseDefects(const std::string &json, const std::string &where, const Target &target) {
+  flatbuffers::Parser parser(strictJson());
+  auto parsed = parseJson(json, where, parser);
+  if (!parsed.ok())
+    return parsed.status();
+  for (const auto &[text, name] : {std::pair((*parsed)->name(), "name"), std::pair((*parsed)->base(), "base")})
+    if (text)
+      return errorAt(where, placeOfField(json, name),
+                     absl::StrCat("field \"", name, "\": a file of defects holds dead_cores and dead_links only"));
+  Target defects = target;
+  defects.deadCores.clear();
+  defects.deadLinks.clear();
+  for (const Field &field : fields())
+    if (Target scratch; std::string_view(field.name).substr(0, 5) == "dead_")
+      field.read(**parsed, defects);
+    else if (field.read(**parsed, scratch))
+      return errorAt(
+          where, placeOfField(json, field.name),
+          absl::StrCat("field \"", field.name, "\": a file of defects holds dead_cores and dead_links only"));
+  if (!defects.hasDefects())
+    return absl::InvalidArgumentError(absl::StrCat(where, ": neither dead_cores nor dead_links are listed"));
+  if (std::optional<Problem> problem = findProblem(defects))
+    return errorAt(where, placeOfField(json, problem->field),
+                   absl::StrCat("field \"", problem->field, "\": ", problem->message));
+  defects.deadCores.insert(defects.deadCores.end(), target.deadCores.begin(), target.deadCores.end());
+  defects.deadLinks.insert(defects.deadLinks.end(), target.deadLinks.begin(), target.deadLinks.end());
+  if (std::optional<Problem> problem = findProblem(defects))
+    return absl::InvalidArgumentError(absl::StrCat(where, ": field \"", problem->field, "\": ", problem->message));
+  absl::StatusOr<Described> described = describe(target.json, target.name);
+  if (!described.ok())
+    return described.status();
+  described->target = defects;
+  described->sources["dead_cores"] = described->sources["dead_links"] = where;
+  defects.json = printDescription(*described);
+  return defects;
 }
 
 static absl::StatusOr<Target> parse(const std::string &json, const std::string &where, bool complete) {

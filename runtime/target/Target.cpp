@@ -49,20 +49,36 @@ static absl::StatusOr<Target> loadMesh(const std::string &name) {
                      name);
 }
 
-absl::StatusOr<Target> loadTarget(const std::string &nameOrPath) {
+// At most one byte more than a description may have; empty when there is nothing to read.
+static std::string readDescription(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kMaxDescriptionBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(file.gcount()));
+  return text;
+}
+
+static absl::StatusOr<Target> loadSound(const std::string &nameOrPath) {
   if (std::string text = builtinDescription(nameOrPath); !text.empty())
     return parseTarget(text, nameOrPath);
   if (nameOrPath.rfind("mesh-", 0) == 0)
     return loadMesh(nameOrPath);
-  std::ifstream file(nameOrPath, std::ios::binary);
-  std::string text(kMaxDescriptionBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<size_t>(file.gcount()));
+  std::string text = readDescription(nameOrPath);
   if (text.empty())
     return absl::NotFoundError(
         absl::StrCat("target \"", nameOrPath,
                      "\": neither a built-in target (wse1, wse2, wse3, mesh-RxC) nor a file that can be read"));
   return parseTarget(text, nameOrPath);
+}
+
+absl::StatusOr<Target> loadTarget(const std::string &nameOrPath, const std::string &defects) {
+  absl::StatusOr<Target> target = loadSound(nameOrPath);
+  if (!target.ok() || defects.empty())
+    return target;
+  std::string text = readDescription(defects);
+  if (text.empty())
+    return absl::NotFoundError(absl::StrCat("defects \"", defects, "\": not a file that can be read"));
+  return parseDefects(text, defects, *target);
 }
 
 } // namespace wsc::target

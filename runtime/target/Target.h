@@ -18,6 +18,20 @@ namespace wsc::target {
 // Most rows and columns of a mesh: keeps coordinates and core counts far from overflow, ten times any known machine.
 constexpr int32_t kMaxMeshSide = 8192;
 
+enum class Side : int8_t { North, South, East, West };
+
+// A core that can run no program. Its router still passes words; where that is broken too, its links are listed.
+struct DeadCore {
+  int32_t row = 0, col = 0;
+  bool operator==(const DeadCore &) const = default;
+};
+// The link of router (row, col) on one side, both directions; at the edge of the mesh the port to the outside.
+struct DeadLink {
+  int32_t row = 0, col = 0;
+  Side side = Side::North;
+  bool operator==(const DeadLink &) const = default;
+};
+
 struct Target {
   std::string name;
 
@@ -43,6 +57,10 @@ struct Target {
   int32_t routerQueueWords = 0; // router queue per colour and input
   int32_t creditLatencyCycles = 0;
   std::vector<int32_t> inputQueueWords, outputQueueWords; // depth of each hardware queue
+
+  // Defects of this one wafer; programs and routes keep clear of them.
+  std::vector<DeadCore> deadCores;
+  std::vector<DeadLink> deadLinks;
 
   // Core.
   int32_t descriptorsPerOperandKind = 0;
@@ -71,12 +89,15 @@ struct Target {
   int64_t usableSramBytes() const { return sramBytes - runtimeReserveBytes - stackBytes; }
   double ioWordsPerCycle() const { return ioTerabitsPerSecond * 1e12 / 32 / (clockGHz * 1e9); }
   bool isReservedColour(int32_t colour) const;
+  bool hasDefects() const { return !deadCores.empty() || !deadLinks.empty(); }
   bool operator==(const Target &) const = default;
 };
 
 // `nameOrPath`: "wse1", "wse2", "wse3", "mesh-RxC" or the path of a JSON file. Errors name file, line, column and
 // field.
-absl::StatusOr<Target> loadTarget(const std::string &nameOrPath);
+// `defects`: empty, or the path of a JSON file with the fields dead_cores and dead_links only, which are added to the
+// target's.
+absl::StatusOr<Target> loadTarget(const std::string &nameOrPath, const std::string &defects = "");
 // Parses a description; `where` names it in messages.
 absl::StatusOr<Target> parseTarget(const std::string &json, const std::string &where);
 // The same for a description that stands alone, as an executable embeds it: naming a base is an error.

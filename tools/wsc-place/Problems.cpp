@@ -5,6 +5,7 @@
 
 #include "compiler/solver/Allocation.h"
 #include "compiler/solver/Colouring.h"
+#include "compiler/solver/Lines.h"
 #include "compiler/solver/Placement.h"
 #include "compiler/solver/Routing.h"
 #include "compiler/solver/Sizing.h"
@@ -148,8 +149,18 @@ absl::StatusOr<Result> runAnyKind(const std::string &problem, const std::string 
                                          }},
                                         problem, solution, algorithm);
   }
+  if (kind == "lines") {
+    namespace n = solver::lines;
+    return run<n::Problem, n::Solution>(
+        {n::parseProblem,
+         n::parseSolution,
+         n::printSolution,
+         {{"exact", n::solve}},
+         [](const auto &p, const auto &s) { return statsText(n::evaluate(p, s), "value", "cores"); }},
+        problem, solution, algorithm);
+  }
   return absl::InvalidArgumentError("line 1: expected 'wsc-problem KIND 1' with KIND one of colouring, sizing, "
-                                    "placement, routing, allocation");
+                                    "placement, routing, allocation, lines");
 }
 
 } // namespace

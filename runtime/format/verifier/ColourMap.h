@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Everything on one colour: which router role serves which core, which cores send and take what, which ports of the wafer are bound. One map is drawn at a time, so
-// memory grows with the mesh and not with mesh × colours.
+// Everything on one colour: which router role serves which core, which cores send and take what, which ports of the
+// wafer are bound. One map is drawn at a time.
+//
+// Neighbouring routers of a row that do the same are one node where one of them can stand for all: they only hand words
+// on along the row (and to their cores), or have no links along the row at all and face nodes of the same columns above
+// and below. So a map grows with rows and roles, not with cores; the gathers of a row, where every core adds words of
+// its own, stay one node a core.
 #pragma once
 
 #include "runtime/format/verifier/Report.h"
+#include "runtime/format/verifier/Runs.h"
 #include "runtime/format/verifier/WordSequence.h"
 
+#include <array>
 #include <map>
 #include <span>
 #include <tuple>
@@ -20,11 +27,20 @@ struct ColourUsers {
 };
 std::vector<ColourUsers> usersByColour(const Configuration &configuration);
 
-// A router on the colour.
+// Union of the ports of all switch positions of a router role.
+struct RouterPorts {
+  PortMask inputs = 0, outputs = 0;
+};
+constexpr int kSides = kNumPorts - 1; // North, South, East, West
+
+// Routers of one role in a run, whose cores send and take the same.
 struct Node {
-  int32_t cell = 0;   // row · cols + col
-  int32_t router = 0; // index into Configuration::routers
-  int32_t sends = -1, takes = -1; // sequences of the core's output and input queue, -1: the core has none
+  Run run;
+  int32_t router = 0;             // index into Configuration::routers
+  int32_t sends = -1, takes = -1; // sequences of the cores' output and input queues, -1: they have none
+  // The node that holds the neighbour of the run's first router (East: of its last) on each side; -1: the neighbour has
+  // no router on the colour, or lies outside the mesh.
+  std::array<int32_t, kSides> next{-1, -1, -1, -1};
 };
 
 // A bound port of the wafer.
@@ -33,47 +49,60 @@ struct EdgePort {
   int32_t sequence = -1;
 };
 
-struct Neighbour {
-  int32_t row, col;
-};
-Neighbour neighbour(int32_t row, int32_t col, Port port);
 Port opposite(Port port);
 
 class ColourMap {
 public:
-  // Draws `colour`. `nodeAt` is a table of one entry per core, -1 everywhere; the map's destructor restores that.
-  // `bindingBytes`: element bytes of each I/O binding's tensor. Queues on cores without a router, and sequences too long to judge, are reported.
-  ColourMap(const Scope &scope, const ColourUsers &users, std::span<const int64_t> bindingBytes, std::vector<int32_t> &nodeAt);
-  ~ColourMap();
+  // `ports`: of each router role. `bindingBytes`: element bytes of each I/O binding's tensor. Queues on cores without a
+  // router, and sequences too long to judge, are reported.
+  ColourMap(const Scope &scope, const ColourUsers &users, std::span<const RouterPorts> ports,
+            std::span<const int64_t> bindingBytes);
 
   const Scope &scope;
   const ColourUsers &users;
-  std::vector<Node> nodes;
+  const std::span<const RouterPorts> ports;
+  std::vector<Node> nodes; // by row and column
   std::vector<Segments> sequences;
 
-  bool inMesh(Neighbour place) const;
-  int32_t nodeIndex(int32_t row, int32_t col) const { return nodeAt[size_t(row) * cols + col]; }
-  int32_t row(const Node &node) const { return node.cell / cols; }
-  int32_t col(const Node &node) const { return node.cell % cols; }
-  // The binding of an edge router's outer port, or null.
-  const EdgePort *edge(int32_t cell, Port side, bool output) const;
+  // The node that holds core (row, col); -1: none.
+  int32_t nodeIndex(int32_t row, int32_t col) const;
+  // Whether the node lies on the mesh's edge at `side`.
+  bool atEdge(const Node &node, Port side) const;
+  // The binding of the outer port of an edge node's first router, or null.
+  const EdgePort *edge(const Node &node, Port side, bool output) const;
   // Calls visit(node, side, output, port) for every bound port that has a router.
   template <typename Visit> void forEachEdge(Visit visit) const {
     for (const auto &[key, port] : edges)
-      if (int32_t node = nodeAt[std::get<0>(key)]; node >= 0)
-        visit(node, Port(std::get<1>(key)), std::get<2>(key), port);
+      if (int32_t node = nodeIndex(std::get<0>(key), std::get<1>(key)); node >= 0)
+        visit(node, Port(std::get<2>(key)), std::get<3>(key), port);
   }
-  // "net x, colour 3, router of core (4, 7)"
-  std::string place(const Node &node) const;
+  // "net x, colour 3, router of core (4, 7)": the node's first router, or (East) its last.
+  std::string place(const Node &node, Port side = Port::West) const;
 
 private:
-  void drawQueues(std::pair<int32_t, int32_t> user);
-  void drawBinding(int32_t binding, int64_t bytes);
-  void tooLong(const std::string &who);
+  // A queue on a run of cores.
+  struct QueueRun {
+    Run run;
+    int32_t sequence;
+    std::pair<int32_t, int32_t> user; // role, queue
+  };
 
-  std::vector<int32_t> &nodeAt;
+  void drawQueue(std::pair<int32_t, int32_t> user);
+  void drawBinding(int32_t binding, int64_t bytes);
+  void drawRouters();
+  void addPiece(const Node &piece);
+  void link();
+  void checkRouted(const std::vector<QueueRun> &queues);
+  int32_t intern(const Segments &segments);
+  void tooLong(const std::string &who);
+  std::string queueName(std::pair<int32_t, int32_t> user) const;
+
   const int32_t rows, cols;
-  std::map<std::tuple<int32_t, int, bool>, EdgePort> edges;
+  std::vector<QueueRun> sent, taken;
+  std::vector<bool> cutAt; // columns where runs with links to other rows end
+  std::vector<int32_t> firstOfRow;
+  std::map<std::vector<std::pair<int64_t, int64_t>>, int32_t> interned;
+  std::map<std::tuple<int32_t, int32_t, int, bool>, EdgePort> edges; // by row, column, side, output
 };
 
 } // namespace wsc::format::verifier

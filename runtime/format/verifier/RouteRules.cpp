@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Routes connected end to end, one colour at a time: what a router sends to a neighbour the neighbour takes from there, and the reverse; what goes to or comes from RAMP has
-// an input or output queue on the core; what leaves the mesh is bound to a tensor. Each router compares the union of its ports with its four neighbours'.
+// Routes connected end to end, one colour at a time: what a router sends to a neighbour the neighbour takes from there,
+// and the reverse; what goes to or comes from RAMP has an input or output queue on the core; what leaves the mesh is
+// bound to a tensor. Each node of the map compares the union of its ports with its four neighbours'.
 #include "runtime/format/verifier/RouteRules.h"
 
 #include "runtime/format/verifier/Rules.h"
@@ -10,42 +11,57 @@ namespace wsc::format::verifier {
 
 namespace {
 
-constexpr Port kSides[] = {Port::North, Port::South, Port::East, Port::West};
 PortMask bit(Port port) { return PortMask(1u << unsigned(port)); }
 
-void checkSide(const ColourMap &map, std::span<const RouterPorts> ports, const Node &node, Port side) {
-  const RouterPorts &own = ports[node.router];
-  bool sends = own.outputs & bit(side), takes = own.inputs & bit(side);
-  Neighbour next = neighbour(map.row(node), map.col(node), side);
-  auto refuse = [&](const char *what, const std::string &reason) {
-    map.scope.report.add("route-open", text(node.router, portName(side), what),
-                         text(map.place(node), ": ", what, " ", portName(side), " but ", reason));
-  };
-  if (!map.inMesh(next)) {
-    const EdgePort *out = map.edge(node.cell, side, true), *in = map.edge(node.cell, side, false);
-    if (sends != (out != nullptr))
-      refuse(sends ? "sends words" : "sends nothing", sends ? "the mesh ends there and no output binding takes them"
-                                                          : "an output binding waits there; route the colour to that port");
-    if (takes != (in != nullptr))
-      refuse(takes ? "takes words from" : "takes nothing from", takes ? "the mesh ends there and no input binding feeds it"
-                                                                      : "an input binding feeds that port; route the colour from there");
-    return;
-  }
-  if (!sends && !takes)
-    return;
-  int32_t other = map.nodeIndex(next.row, next.col);
-  std::string name = coreName(next.row, next.col);
-  if (other < 0)
-    return refuse(sends ? "sends words" : "takes words from", text("the router of ", name, " has no settings on that colour"));
-  const RouterPorts &theirs = ports[map.nodes[other].router];
-  if (sends && !(theirs.inputs & bit(opposite(side))))
-    refuse("sends words", text("the router of ", name, " never takes from ", portName(opposite(side))));
-  if (takes && !(theirs.outputs & bit(opposite(side))))
-    refuse("takes words from", text("the router of ", name, " never sends to ", portName(opposite(side))));
+void refuseSide(const ColourMap &map, const Node &node, Port side, const char *what, const std::string &reason) {
+  map.scope.report.add("route-open", text(node.router, portName(side), what),
+                       text(map.place(node, side), ": ", what, " ", portName(side), " but ", reason));
 }
 
-void checkRamp(const ColourMap &map, std::span<const RouterPorts> ports, const Node &node) {
-  const RouterPorts &own = ports[node.router];
+// A node's routers do the same and face the same, so its first (eastwards its last) is judged.
+void checkSide(const ColourMap &map, const Node &node, Port side) {
+  const RouterPorts &own = map.ports[node.router];
+  bool sends = own.outputs & bit(side), takes = own.inputs & bit(side);
+  if (!sends && !takes)
+    return;
+  if (map.atEdge(node, side)) {
+    if (sends && !map.edge(node, side, true))
+      refuseSide(map, node, side, "sends words", "the mesh ends there and no output binding takes them");
+    if (takes && !map.edge(node, side, false))
+      refuseSide(map, node, side, "takes words from", "the mesh ends there and no input binding feeds it");
+    return;
+  }
+  auto name = [&] {
+    int32_t row = node.run.row + (side == Port::South) - (side == Port::North);
+    return coreName(row, side == Port::East   ? node.run.colEnd
+                         : side == Port::West ? node.run.colBegin - 1
+                                              : node.run.colBegin);
+  };
+  int32_t other = node.next[int(side)];
+  if (other < 0)
+    return refuseSide(map, node, side, sends ? "sends words" : "takes words from",
+                      text("the router of ", name(), " has no settings on that colour"));
+  const RouterPorts &theirs = map.ports[map.nodes[other].router];
+  if (sends && !(theirs.inputs & bit(opposite(side))))
+    refuseSide(map, node, side, "sends words",
+               text("the router of ", name(), " never takes from ", portName(opposite(side))));
+  if (takes && !(theirs.outputs & bit(opposite(side))))
+    refuseSide(map, node, side, "takes words from",
+               text("the router of ", name(), " never sends to ", portName(opposite(side))));
+}
+
+// A bound port whose router does not use it.
+void checkBound(const ColourMap &map, const Node &node, Port side, bool output) {
+  const RouterPorts &own = map.ports[node.router];
+  if ((output ? own.outputs : own.inputs) & bit(side))
+    return;
+  refuseSide(map, node, side, output ? "sends nothing" : "takes nothing from",
+             output ? "an output binding waits there; route the colour to that port"
+                    : "an input binding feeds that port; route the colour from there");
+}
+
+void checkRamp(const ColourMap &map, const Node &node) {
+  const RouterPorts &own = map.ports[node.router];
   bool delivers = own.outputs & bit(Port::Ramp), collects = own.inputs & bit(Port::Ramp);
   auto refuse = [&](const char *what) {
     map.scope.report.add("route-ramp", text(node.router, what), text(map.place(node), ": ", what));
@@ -92,20 +108,22 @@ void checkColours(const Scope &scope) {
     ports.push_back(all);
   }
   std::vector<int64_t> bytes = bindingBytes(scope);
-  std::vector<int32_t> nodeAt(scope.target().numCores(), -1);
   int64_t budget = kMostSteps;
   for (const ColourUsers &users : usersByColour(scope.configuration)) {
     if (scope.report.full())
       return;
     size_t before = scope.report.size();
-    ColourMap map(scope, users, bytes, nodeAt);
+    ColourMap map(scope, users, ports, bytes);
     for (const Node &node : map.nodes) {
-      for (Port side : kSides)
-        checkSide(map, ports, node, side);
-      checkRamp(map, ports, node);
+      for (int side = 0; side < kSides; ++side)
+        checkSide(map, node, Port(side));
+      checkRamp(map, node);
     }
+    map.forEachEdge([&](int32_t node, Port side, bool output, const EdgePort &) {
+      checkBound(map, map.nodes[node], side, output);
+    });
     if (scope.report.size() == before)
-      checkWords(map, ports, budget);
+      checkWords(map, budget);
   }
 }
 

@@ -7,15 +7,11 @@
 
 namespace wsc::format::verifier {
 
-// Union of the ports of all switch positions of a router role.
-struct RouterPorts {
-  PortMask inputs = 0, outputs = 0;
-};
-
 // Most segments moved through routers for one configuration: a few seconds. A well-formed wafer needs a few million.
 constexpr int64_t kMostSteps = int64_t(1) << 26;
 
-// Moves the counts of one sample through the routers of a connected colour and judges what arrives. `budget` is what is left of kMostSteps.
-void checkWords(const ColourMap &map, std::span<const RouterPorts> ports, int64_t &budget);
+// Moves the counts of one sample through the routers of a connected colour and judges what arrives. `budget` is what is
+// left of kMostSteps.
+void checkWords(const ColourMap &map, int64_t &budget);
 
 } // namespace wsc::format::verifier

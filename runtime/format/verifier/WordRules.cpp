@@ -2,10 +2,12 @@
 //
 // Words sent = words received, per stream and sample, by moving counts through the switches.
 //
-// Routers are Kahn processes, so any order of execution gives the same history. Routers are visited in topological order of the links: when a router's turn comes,
-// everything that will ever reach it waits at its inputs, adjacent runs joined into one; it drains them position by position. One visit per router then suffices, so a
-// gather along a row costs one step per core, as does a multicast. Routers on cycles of links are visited from a worklist until nothing moves. In the end nothing may
-// wait at an input, every switch is back at position 0, and every taker has got exactly its sequence.
+// Routers are Kahn processes, so any order of execution gives the same history. Routers are visited in topological
+// order of the links: when a router's turn comes, everything that will ever reach it waits at its inputs, adjacent runs
+// joined into one; it drains them position by position. One visit per router then suffices, so a gather along a row
+// costs one step per core, as does a multicast. Routers on cycles of links are visited from a worklist until nothing
+// moves. In the end nothing may wait at an input, every switch is back at position 0, and every taker has got exactly
+// its sequence.
 #include "runtime/format/verifier/RouteRules.h"
 
 namespace wsc::format::verifier {
@@ -71,17 +73,17 @@ struct State {
 
 class Tracer {
 public:
-  Tracer(const ColourMap &map, std::span<const RouterPorts> ports, int64_t &budget)
-      : map(map), ports(ports), budget(budget), states(map.nodes.size()) {}
+  Tracer(const ColourMap &map, int64_t &budget) : map(map), budget(budget), states(map.nodes.size()) {}
 
   void run() {
     fill();
     visitInOrder();
     visitCycles();
     if (budget <= 0)
-      return map.scope.report.add("words-budget", "trace",
-                                  text("colour of ", map.place(map.nodes[0]), ": the switches move more than ", kMostSteps,
-                                       " stretches of words per sample, or words circle for ever; use fewer control words"));
+      return map.scope.report.add(
+          "words-budget", "trace",
+          text("colour of ", map.place(map.nodes[0]), ": the switches move more than ", kMostSteps,
+               " stretches of words per sample, or words circle for ever; use fewer control words"));
     for (size_t n = 0; n < map.nodes.size() && !map.scope.report.full(); ++n)
       judge(map.nodes[n], states[n]);
     judgeEdges();
@@ -89,11 +91,9 @@ public:
 
 private:
   template <typename Visit> void forEachTarget(const Node &node, PortMask outputs, Visit visit) const {
-    for (int side = 0; side < kNumPorts - 1; ++side)
-      if (outputs >> side & 1) {
-        Neighbour next = neighbour(map.row(node), map.col(node), Port(side));
-        visit(Port(side), map.inMesh(next) ? map.nodeIndex(next.row, next.col) : kNone);
-      }
+    for (int side = 0; side < kSides; ++side)
+      if (outputs >> side & 1)
+        visit(Port(side), node.next[side]);
   }
 
   void fill() {
@@ -103,7 +103,7 @@ private:
         for (const Segment &segment : map.sequences[node.sends])
           for (int64_t copies = segment.unit < 0 ? segment.count : 1; copies > 0 && --budget > 0; --copies)
             pool.push(states[n].queue[int(Port::Ramp)], segment.unit < 0 ? Segment{1, segment.unit} : segment);
-      forEachTarget(node, ports[node.router].outputs, [&](Port, int32_t target) {
+      forEachTarget(node, map.ports[node.router].outputs, [&](Port, int32_t target) {
         if (target != kNone)
           ++states[target].feeders;
       });
@@ -125,7 +125,7 @@ private:
       ready.pop_back();
       states[n].visited = true;
       drain(n);
-      forEachTarget(map.nodes[n], ports[map.nodes[n].router].outputs, [&](Port, int32_t target) {
+      forEachTarget(map.nodes[n], map.ports[map.nodes[n].router].outputs, [&](Port, int32_t target) {
         if (target != kNone && --states[target].feeders == 0)
           ready.push_back(target);
       });
@@ -169,7 +169,7 @@ private:
       deliver(node, states[n].queue[kDelivered], segment, "RAMP");
     forEachTarget(node, outputs, [&](Port side, int32_t target) {
       if (target == kNone)
-        return deliver(node, departed[{node.cell, int(side)}], segment, portName(side));
+        return deliver(node, departed[{n, int(side)}], segment, portName(side));
       pool.push(states[target].queue[int(opposite(side))], segment);
       if (states[target].visited || states[target].waiting || !inCycles())
         return;
@@ -194,9 +194,10 @@ private:
       const auto &positions = map.scope.configuration.routers[node.router].positions;
       pool.read(state.queue[port], scratch);
       map.scope.report.add("words-stuck", text(node.router, portName(Port(port))),
-                           text(map.place(node), ": ", totalWords(scratch), " words and ", controls(scratch), " control words still wait at ",
-                                portName(Port(port)), " at the end of a sample, while switch position ", int32_t(state.position), " takes from ",
-                                portName(positions[state.position].input)));
+                           text(map.place(node), ": ", totalWords(scratch), " words and ", controls(scratch),
+                                " control words still wait at ", portName(Port(port)),
+                                " at the end of a sample, while switch position ", int32_t(state.position),
+                                " takes from ", portName(positions[state.position].input)));
     }
     if (state.position != 0)
       map.scope.report.add("switch-return", text(node.router),
@@ -205,19 +206,22 @@ private:
     if (node.takes < 0)
       return;
     pool.read(state.queue[kDelivered], scratch);
-    judgeTaker(map.sequences[node.takes], [&] {
-      return text(map.place(node), ", input queue of the core");
-    }, text(node.router, "/", node.takes));
+    judgeTaker(
+        map.sequences[node.takes], [&] { return text(map.place(node), ", input queue of the core"); },
+        text(node.router, "/", node.takes));
   }
 
   void judgeEdges() {
     map.forEachEdge([&](int32_t node, Port side, bool output, const EdgePort &port) {
       if (!output)
         return;
-      pool.read(departed[{map.nodes[node].cell, int(side)}], scratch);
-      judgeTaker(map.sequences[port.sequence], [&] {
-        return text(map.place(map.nodes[node]), ", ", portName(side), " port of output binding #", port.binding);
-      }, text("binding ", port.binding));
+      pool.read(departed[{node, int(side)}], scratch);
+      judgeTaker(
+          map.sequences[port.sequence],
+          [&] {
+            return text(map.place(map.nodes[node]), ", ", portName(side), " port of output binding #", port.binding);
+          },
+          text("binding ", port.binding));
     });
   }
 
@@ -225,11 +229,14 @@ private:
   template <typename Name> void judgeTaker(const Segments &expected, Name name, const std::string &key) {
     int64_t wanted = totalWords(expected), arrived = totalWords(scratch);
     if (wanted != arrived)
-      map.scope.report.add("words", key, text(name(), " takes ", wanted, " words per sample, but ", arrived, " arrive"));
+      map.scope.report.add("words", key,
+                           text(name(), " takes ", wanted, " words per sample, but ", arrived, " arrive"));
     else if (!sameWords(expected, scratch))
-      map.scope.report.add("word-boundary", key,
-                           text(name(), ": ", arrived, " words of narrow elements are padded at other places than they are taken; let sending and "
-                                "receiving instructions meet at word boundaries"));
+      map.scope.report.add(
+          "word-boundary", key,
+          text(name(), ": ", arrived,
+               " words of narrow elements are padded at other places than they are taken; let sending and "
+               "receiving instructions meet at word boundaries"));
   }
 
   static int64_t controls(const Segments &segments) {
@@ -240,7 +247,6 @@ private:
   }
 
   const ColourMap &map;
-  std::span<const RouterPorts> ports;
   int64_t &budget;
   std::vector<State> states;
   SegmentPool pool;
@@ -251,9 +257,9 @@ private:
 
 } // namespace
 
-void checkWords(const ColourMap &map, std::span<const RouterPorts> ports, int64_t &budget) {
+void checkWords(const ColourMap &map, int64_t &budget) {
   if (!map.nodes.empty())
-    Tracer(map, ports, budget).run();
+    Tracer(map, budget).run();
 }
 
 } // namespace wsc::format::verifier

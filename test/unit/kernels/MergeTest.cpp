@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Rows merged into lattices expand to the same rows again: every item exactly once, with the numbers it had. Random
-// rows come from up to three nested progressions (what generation produces), and from noise.
+// Rows covered by lattices, and bindings merged with them, expand to the same rows again: each exactly once, with the
+// numbers it had. Random rows come from up to three nested progressions (what generation produces), and from noise.
 #include "compiler/kernels/Merge.h"
-#include "compiler/kernels/RoleBuilder.h"
+#include "compiler/kernels/RowCover.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <random>
 #include <string>
 
@@ -35,32 +34,7 @@ template <typename Visit> void forEachRow(const Lattice &lattice, Visit visit) {
       }
 }
 
-/// "Meaning" of an item at one row as text, with numbers in the first and second column.
-std::string meaning(const Role &role, LatticeIndex index) {
-  std::string out = std::to_string(role.kernel) + ", columns " + std::to_string(role.cores.col) + " + " +
-                    std::to_string(role.cores.dims[3].count) + ": ";
-  for (int32_t column : {0, 1}) {
-    index[3] = column;
-    for (const Buffer &buffer : role.buffers)
-      out += std::to_string(buffer.bytes) + "@" + text(buffer.sectionOffset, index);
-    for (const Thread &thread : role.threads)
-      for (const Instruction &instruction : thread) {
-        out += std::to_string(int(instruction.opcode)) + " ";
-        for (const Operand *operand : {&instruction.dst, &instruction.a, &instruction.b})
-          out += std::to_string(operand->stride[3]) + " " + text(operand->base, index);
-        for (const Affine &extent : instruction.extent)
-          out += text(extent, index);
-      }
-  }
-  return out;
-}
-std::string meaning(const RouterRole &role, const LatticeIndex &) {
-  std::string out = std::to_string(role.colour) + " " + std::to_string(role.routers.col) + " " +
-                    std::to_string(role.routers.dims[3].count);
-  for (const SwitchPosition &position : role.positions)
-    out += " " + std::to_string(int(position.input)) + ">" + std::to_string(position.outputs);
-  return out;
-}
+/// "Meaning" of a binding at one row as text.
 std::string meaning(const IoBinding &binding, const LatticeIndex &index) {
   std::string out =
       std::to_string(binding.colour) + " " + std::to_string(binding.tensor) + " " + text(binding.hostOffset, index);
@@ -68,15 +42,12 @@ std::string meaning(const IoBinding &binding, const LatticeIndex &index) {
     out += text(extent, index);
   return out;
 }
-const Lattice &latticeOf(const Role &role) { return role.cores; }
-const Lattice &latticeOf(const RouterRole &role) { return role.routers; }
-const Lattice &latticeOf(const IoBinding &binding) { return binding.ports; }
 
 /// (row, meaning) of all rows, sorted.
-template <typename Item> std::vector<std::pair<int32_t, std::string>> expand(const std::vector<Item> &items) {
+std::vector<std::pair<int32_t, std::string>> expand(const std::vector<IoBinding> &items) {
   std::vector<std::pair<int32_t, std::string>> rows;
-  for (const Item &item : items)
-    forEachRow(latticeOf(item),
+  for (const IoBinding &item : items)
+    forEachRow(item.ports,
                [&](int32_t row, const LatticeIndex &index) { rows.emplace_back(row, meaning(item, index)); });
   std::sort(rows.begin(), rows.end());
   return rows;
@@ -112,49 +83,50 @@ public:
   std::mt19937_64 engine{kSeed};
 };
 
-Role role(int32_t row, int64_t number, int64_t variant) {
-  RoleBuilder builder("role", int32_t(variant), row, 3, 2);
-  int16_t x = builder.scratch("x", 8 + variant), w = builder.constant("w", 4, 0, number, 7);
-  builder.emit(0, Opcode::Mul, {2, 2}, RoleBuilder::memory(x, number & 1, {2, 1}), RoleBuilder::memory(w, 0, {2, 1}),
-               RoleBuilder::immediate(2));
-  builder.emit(0, Opcode::Move, {4 + (number & 3)}, RoleBuilder::null(), RoleBuilder::memory(x, 0, {1}));
-  auto target = target::loadTarget("wse2");
-  EXPECT_TRUE(target.ok());
-  auto result = builder.finish(*target);
-  EXPECT_TRUE(result.ok()) << result.status();
-  return *std::move(result);
-}
-
-TEST(Merge, RolesExpandToTheSameRows) {
-  Random random;
-  for (int i = 0; i < 300; ++i) {
-    SCOPED_TRACE("seed " + std::to_string(kSeed) + ", case " + std::to_string(i));
-    std::vector<Role> items;
-    for (int64_t variant = 0; variant < random.pick(1, 3); ++variant)
-      for (auto [row, number] : random.rows())
-        items.push_back(role(row, number, variant));
-    auto before = expand(items);
-    EXPECT_EQ(expand(mergeRoles(items)), before);
+/// (row, item, number) of all points, sorted; items are those of the first points.
+std::vector<std::pair<int32_t, int64_t>> expand(const std::vector<RowLattice> &lattices) {
+  std::vector<std::pair<int32_t, int64_t>> rows;
+  for (const RowLattice &lattice : lattices) {
+    const auto &[inner, middle, outer] = lattice.levels;
+    auto at = [](const RowLattice::Level &level, int32_t i) { return level.slope.empty() ? 0 : level.slope[0] * i; };
+    for (int32_t i = 0; i < outer.count; ++i)
+      for (int32_t j = 0; j < middle.count; ++j)
+        for (int32_t k = 0; k < inner.count; ++k)
+          rows.emplace_back(lattice.first.row + i * outer.rowStep + j * middle.rowStep + k * inner.rowStep,
+                            lattice.first.numbers[0] + at(outer, i) + at(middle, j) + at(inner, k));
   }
+  std::sort(rows.begin(), rows.end());
+  return rows;
 }
 
-TEST(Merge, RoutersExpandToTheSameRows) {
+TEST(RowCover, HoldsEveryRowOnce) {
   Random random;
   for (int i = 0; i < 300; ++i) {
     SCOPED_TRACE("seed " + std::to_string(kSeed) + ", case " + std::to_string(i));
-    std::vector<RouterRole> items;
-    for (auto [row, number] : random.rows()) {
-      RouterRole item;
-      item.routers.row = row;
-      item.routers.col = int32_t(number & 1);
-      item.routers.dims[kColumnDim] = {3, 0, 1};
-      item.colour = 5;
-      item.positions = {{Port::West, PortMask(1u << int(number % 3 == 0 ? Port::East : Port::Ramp))}};
-      items.push_back(item);
+    std::vector<std::pair<int32_t, int64_t>> rows = random.rows();
+    std::vector<RowPoint> points;
+    for (auto [row, number] : rows)
+      points.push_back({row, points.size(), {number}});
+    std::sort(rows.begin(), rows.end());
+    for (int levels = 0; levels <= 3; ++levels) {
+      std::vector<RowLattice> lattices = coverRows(points, levels);
+      EXPECT_EQ(expand(lattices), rows);
+      EXPECT_LE(usedLevels(lattices), levels);
     }
-    auto before = expand(items);
-    EXPECT_EQ(expand(mergeRouters(items)), before);
   }
+}
+
+/// Rows 1, 4, 6, 8 of every 13: a stray before each progression keeps neither from recurring.
+TEST(RowCover, ShapesDoNotStandInEachOthersWay) {
+  std::vector<RowPoint> points;
+  for (int32_t group = 0; group < 56; ++group)
+    for (int32_t row : {1, 4, 6, 8})
+      points.push_back({13 * group + row, 0, {}});
+  std::vector<RowLattice> lattices = coverRows(points);
+  ASSERT_EQ(lattices.size(), 2u);
+  EXPECT_EQ(lattices[0].levels[1].count, 56);
+  EXPECT_EQ(lattices[1].levels[0].count, 3);
+  EXPECT_EQ(lattices[1].levels[1].count, 56);
 }
 
 TEST(Merge, BindingsExpandToTheSameRows) {

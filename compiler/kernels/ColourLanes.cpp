@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Colours in turn: lanes i, i + P, i + 2P … of a stream are one item of the solver's problem. P is the least period at
+// which lanes of one item have no router in common; first rounded up to whole tiles, so that every tile finds its
+// blocks' colours in the same order.
+#include "compiler/kernels/Routes.h"
+
+#include <algorithm>
+
+namespace wsc::kernels {
+
+using solver::colouring::Item;
+using solver::colouring::Problem;
+using solver::colouring::Rectangle;
+using solver::colouring::Solution;
+
+namespace {
+
+bool overlap(const Item &a, const Item &b) {
+  for (const Rectangle &x : a.rectangles)
+    for (const Rectangle &y : b.rectangles)
+      if (x.rowBegin < y.rowEnd && y.rowBegin < x.rowEnd && x.colBegin < y.colEnd && y.colBegin < x.colEnd)
+        return true;
+  return false;
+}
+
+// The largest distance between two lanes of `items` that have a router in common.
+size_t farthestOverlap(const Item *items, size_t count) {
+  struct Rows {
+    int32_t begin, end;
+    size_t lane;
+  };
+  std::vector<Rows> byBegin;
+  for (size_t i = 0; i < count; ++i) {
+    Rows rows{items[i].rectangles.front().rowBegin, items[i].rectangles.front().rowEnd, i};
+    for (const Rectangle &rect : items[i].rectangles) {
+      rows.begin = std::min(rows.begin, rect.rowBegin);
+      rows.end = std::max(rows.end, rect.rowEnd);
+    }
+    byBegin.push_back(rows);
+  }
+  std::sort(byBegin.begin(), byBegin.end(), [](const Rows &a, const Rows &b) { return a.begin < b.begin; });
+  size_t farthest = 0;
+  for (size_t i = 0; i < count; ++i)
+    for (size_t j = i + 1; j < count && byBegin[j].begin < byBegin[i].end; ++j) {
+      auto [near, far] = std::minmax(byBegin[i].lane, byBegin[j].lane);
+      if (far - near > farthest && overlap(items[near], items[far]))
+        farthest = far - near;
+    }
+  return farthest;
+}
+
+// Items of `problem` that are to have one colour, by item: the first of them.
+std::vector<size_t> itemsInTurn(const NetworkPlan &network, const std::vector<LaneRoute> &lanes, const Problem &problem,
+                                bool wholeTiles) {
+  std::vector<size_t> leader(problem.items.size());
+  for (size_t i = 0; i < leader.size(); ++i)
+    leader[i] = i;
+  size_t offset = problem.items.size() - lanes.size();
+  for (size_t first = 0, end; first < lanes.size(); first = end) {
+    for (end = first; end < lanes.size() && lanes[end].stream == lanes[first].stream;)
+      ++end;
+    size_t period = farthestOverlap(&problem.items[offset + first], end - first) + 1;
+    if (auto blocks = size_t(network.streams[lanes[first].stream].layout.numBlocks()); wholeTiles)
+      period = (period + blocks - 1) / blocks * blocks;
+    for (size_t lane = first + period; lane < end; ++lane)
+      leader[offset + lane] = leader[offset + lane - period];
+  }
+  return leader;
+}
+
+} // namespace
+
+absl::StatusOr<Solution> colourLanes(const NetworkPlan &network, const std::vector<LaneRoute> &lanes,
+                                     const Problem &problem) {
+  for (bool wholeTiles : {true, false}) {
+    std::vector<size_t> leader = itemsInTurn(network, lanes, problem, wholeTiles);
+    Problem inTurn{problem.rows, problem.cols, problem.colours, {}};
+    std::vector<size_t> itemOf(leader.size());
+    for (size_t i = 0; i < leader.size(); ++i) {
+      const Item &item = problem.items[i];
+      if (leader[i] == i) {
+        itemOf[i] = inTurn.items.size();
+        inTurn.items.push_back(item);
+        continue;
+      }
+      itemOf[i] = itemOf[leader[i]];
+      std::vector<Rectangle> &rectangles = inTurn.items[itemOf[i]].rectangles;
+      rectangles.insert(rectangles.end(), item.rectangles.begin(), item.rectangles.end());
+    }
+    auto solution = solver::colouring::solve(inTurn);
+    if (absl::IsResourceExhausted(solution.status()))
+      continue;
+    if (!solution.ok())
+      return solution.status();
+    Solution all;
+    for (size_t item : itemOf)
+      all.colourOf.push_back(solution->colourOf[item]);
+    return all;
+  }
+  return solver::colouring::solve(problem);
+}
+
+} // namespace wsc::kernels
