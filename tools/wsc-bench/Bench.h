@@ -20,7 +20,7 @@ struct Options {
   std::string suite, target = "wse2", json;
   std::vector<std::string> paths;
   std::map<std::string, int64_t> dims;
-  int samples = 5, threads = 2; // emulate: timed samples, threads compared with one
+  int samples = 5, threads = 2; // emulate, cycle: samples of a model, threads compared with one
   uint64_t seed = 1;            // emulate: of the samples
   bool quiet = false;
 };
@@ -56,6 +56,7 @@ std::string machine();
 // Each suite adds to `results` and goes on after a path that fails; the status tells of the first that did.
 absl::Status runCompile(const Options &options, Results &results);
 absl::Status runEmulate(const Options &options, Results &results);
+absl::Status runCycle(const Options &options, Results &results);
 absl::Status runPlace(const Options &options, Results &results);
 
 struct Suite {

@@ -14,6 +14,8 @@ const std::vector<Suite> &suites() {
       {"compile", "seconds and peak memory of each phase for models; size of the executable against that of the weights", runCompile},
       {"emulate", "wall time per sample, and emulated cycles against their bound, for models with data sets; beside\n"
                   "             ONNX Runtime where ORT_NODE_ROOT names a folder whose node_modules holds onnxruntime-node", runEmulate},
+      {"cycle", "active tile-cycles and word-hops per second and thread of the cycle engine, for workloads of its own or\n"
+                "             for given .wse files", runCycle},
       {"place", "value, bound and seconds of the solvers on text problems (see wsc-place)", runPlace}};
   return all;
 }
@@ -27,16 +29,16 @@ int parseOptions(int argc, char **argv, Options &options) {
   CLI::App app(description, "wsc-bench");
   std::vector<std::string> dims;
   app.add_option("SUITE", options.suite, names)->required();
-  app.add_option("PATHS", options.paths, "models: .onnx files, or folders with model.onnx and test_data_set_0 at or below; place: problem files")
-      ->required();
+  app.add_option("PATHS", options.paths, "models: .onnx files, or folders with model.onnx and test_data_set_0 at or below; place: problem files;\n"
+                                           "cycle: .wse files, or nothing");
   app.add_option("--json", options.json, "write the results for programs")->type_name("FILE");
-  auto *target = app.add_option("--target", options.target, "compile, emulate: wse1, wse2, wse3, mesh-RxC or a description file")->capture_default_str();
+  auto *target = app.add_option("--target", options.target, "compile, emulate, cycle: wse1, wse2, wse3, mesh-RxC or a description file; cycle: of its own workloads, whose meshes it sizes")->capture_default_str();
   auto *dim = app.add_option("--dim", dims, "compile, emulate: fix a symbolic dimension in the models that have it (repeatable)")->type_name("NAME=VALUE");
-  auto *samples = app.add_option("--samples", options.samples, "emulate: samples timed, each with inputs of its own")
+  auto *samples = app.add_option("--samples", options.samples, "emulate: samples timed, each with inputs of its own; cycle: samples of a .wse")
                       ->check(CLI::Range(1, 100000))
                       ->capture_default_str();
   auto *seed = app.add_option("--seed", options.seed, "emulate: of the samples' inputs")->capture_default_str();
-  auto *threads = app.add_option("--threads", options.threads, "emulate: host threads compared with one")->check(CLI::Range(1, 1024))->capture_default_str();
+  auto *threads = app.add_option("--threads", options.threads, "emulate, cycle: host threads compared with one")->check(CLI::Range(1, 1024))->capture_default_str();
   app.add_flag("--quiet", options.quiet, "print nothing but errors");
   app.set_version_flag("--version", "wsc " WSC_VERSION ", MLIR " WSC_MLIR_VERSION ", format " + std::to_string(format::kFormatVersion));
   app.failure_message([](const CLI::App *, const CLI::Error &error) {
@@ -47,8 +49,18 @@ int parseOptions(int argc, char **argv, Options &options) {
     if (std::none_of(suites().begin(), suites().end(), [&](const Suite &suite) { return options.suite == suite.name; }))
       throw CLI::ValidationError("SUITE", "no suite " + options.suite + "; there are " + names);
     std::vector<CLI::Option *> unused;
+    if (options.suite != "cycle" && options.paths.empty())
+      throw CLI::RequiredError("PATHS");
     if (options.suite != "emulate")
-      unused = {samples, seed, threads};
+      unused = {seed};
+    if (options.suite != "emulate" && options.suite != "cycle")
+      unused.insert(unused.end(), {samples, threads});
+    if (options.suite == "cycle")
+      unused.push_back(dim);
+    if (options.suite == "cycle" && options.paths.empty())
+      unused.push_back(samples);
+    if (options.suite == "cycle" && !options.paths.empty())
+      unused.push_back(target);
     if (options.suite == "place")
       unused.insert(unused.end(), {target, dim});
     for (const CLI::Option *option : unused)
