@@ -224,7 +224,10 @@ private:
     ++queues;
     if (endpoint.role >= 0) {
       sink.latency += target.rampLatencyCycles;
-      sink.capacity += queueDepth(endpoint) + target.rampLatencyCycles;
+      sink.queueWords = queueDepth(endpoint) + target.rampLatencyCycles;
+      sink.capacity += sink.queueWords;
+      sink.queueLatency = target.rampLatencyCycles;
+      sink.queueCredit = target.creditLatencyCycles;
       ++queues;
     } else {
       sink.latency += target.hopLatencyCycles - 1;
@@ -241,12 +244,20 @@ private:
       at = int32_t(sinks.size());
       sinks.push_back(sink);
     } else {
-      Sink &earlier = sinks[at];
-      earlier.latency = std::max(earlier.latency, sink.latency);
-      earlier.capacity = std::min(earlier.capacity, sink.capacity);
-      earlier.credit = std::max(earlier.credit, sink.credit);
+      keepSlower(sinks[at], sink);
     }
     return absl::OkStatus();
+  }
+
+  // The longer route stands for both, with its own queues: latency of one and queues of the other would make a buffer
+  // that cannot pass a word a cycle.
+  static void keepSlower(Sink &kept, const Sink &other) {
+    if (std::tie(other.latency, kept.capacity) > std::tie(kept.latency, other.capacity)) {
+      kept.latency = other.latency;
+      kept.credit = other.credit;
+      kept.capacity = other.capacity;
+      kept.queueWords = other.queueWords;
+    }
   }
 
   static void mix(uint64_t &hash, uint64_t value) {
@@ -285,9 +296,7 @@ private:
       if (same(it->second, stream.colour)) { // keep the slowest of equal streams
         for (size_t i = 0; i < sinks.size(); ++i) {
           Sink &sink = model.sinks[model.channels[it->second].firstSink + i];
-          sink.latency = std::max(sink.latency, sinks[i].latency);
-          sink.capacity = std::min(sink.capacity, sinks[i].capacity);
-          sink.credit = std::max(sink.credit, sinks[i].credit);
+          keepSlower(sink, sinks[i]);
         }
         return;
       }

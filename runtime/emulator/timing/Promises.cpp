@@ -54,7 +54,7 @@ void Simulation::promise(int32_t p) {
     const Span when = span(p, item, state.done, reach, scale, i, nullptr, nullptr);
     for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k) {
       const int32_t s = model.slotSinks[k];
-      raise(s, sinks[s].base + words, when.first, when.last,
+      raise(s, sinks[s].base + words, when.first, when.last - item.rest,
             state.done == 0 && sinks[s].promised == sinks[s].base ? item.lead() : 0);
     }
   }
@@ -111,7 +111,7 @@ void Simulation::promiseAhead(int32_t p, const Item &current, int64_t clock) {
     const int64_t last = first + std::max<int64_t>(0, cyclesOf(p, item) - 1);
     for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k) {
       const int32_t s = model.slotSinks[k];
-      raise(s, sinks[s].promised + item.in[0].count, first, last, pause);
+      raise(s, sinks[s].promised + item.in[0].count, first, last - item.rest, pause);
     }
     clock = last + 1;
     ++state.promisedSerial;

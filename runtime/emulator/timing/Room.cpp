@@ -4,8 +4,9 @@
 // A word can leave when every sink has taken the word `capacity` before it. Sinks take evenly inside a piece of their
 // curve and may pause between pieces (the set-up of their next instruction). A pause begins when the sink has taken the
 // word before it, which may be later than it could have been taken: because it left late, or because the sink has not
-// yet made up for the pause before. So pauses of all sinks are gone through in the order of the words they hold up, and
-// what each adds moves the rest of the train for all of them.
+// yet made up for the pause before. A multicast waits for all: a pause holds words up at further sinks as soon as the
+// queue of the pausing one is full, at nearer ones and at the source when those between are full too. So the pauses of
+// all sinks are gone through in the order of their words.
 #include "runtime/emulator/timing/Simulation.h"
 
 #include <algorithm>
@@ -54,6 +55,28 @@ void Simulation::boundByFirst(int32_t c, int64_t begin, Span &span) {
   }
 }
 
+// By how much a word comes later to a sink, on account of the first `before` pauses: those at nearer sinks let it pass
+// their routers late, those at further ones once the queues between are full.
+int64_t Simulation::lateAt(int32_t s, int64_t word, size_t before) const {
+  const Sink &at = model.sinks[s];
+  int64_t late = 0;
+  for (size_t i = 0; i < before; ++i) {
+    const Sink &other = model.sinks[pauses[i].sink];
+    const int64_t between = std::max<int64_t>(0, other.capacity - at.capacity);
+    if (pauses[i].word + other.queueWords + between <= word)
+      late += pauses[i].atSink;
+  }
+  return late;
+}
+
+int64_t Simulation::lateAtSource(int64_t word, size_t before) const {
+  int64_t late = 0;
+  for (size_t i = 0; i < before; ++i)
+    if (pauses[i].word + model.sinks[pauses[i].sink].capacity <= word)
+      late += pauses[i].atSource;
+  return late;
+}
+
 // Words [begin, end) of channel `c`.
 void Simulation::boundByPauses(int32_t p, const Item &item, int32_t c, int64_t begin, int64_t end, int64_t cores,
                                bool final, Span &span) {
@@ -64,58 +87,84 @@ void Simulation::boundByPauses(int32_t p, const Item &item, int32_t c, int64_t b
     const int64_t left = std::max<int64_t>(1, mulDiv(end - model.sinks[s].capacity - word, cycles, total));
     span.last = std::max(span.last, trainEnd(p, item, std::max(span.first, taken + model.sinks[s].credit), left));
   };
-  holds.pauses.clear();
-  holds.late.clear();
+  pauses.clear();
   for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {
     const int64_t capacity = model.sinks[s].capacity;
     // `capacity` words per round trip of word and credit is the most that such a buffer passes.
     const int64_t roundTrip = model.sinks[s].latency + model.sinks[s].credit;
     if (capacity < roundTrip)
       span.last = std::max(span.last, span.first + mulDiv(end - 1 - begin, roundTrip, capacity));
-    const int64_t first = std::max<int64_t>(0, begin - capacity), last = end - 1 - capacity;
     SinkState &sink = sinks[s];
-    if (last < 0 || sink.ready.empty())
+    if (sink.ready.empty())
       continue;
-    uint32_t at = sink.readyHint = findPiece(sink.ready, first, sink.readyHint);
-    sink.tried = sink.resumed;
-    for (; at + 1 < sink.ready.size() && sink.ready[at + 1].begin <= last; ++at)
-      holds.pauses.push_back({sink.ready[at + 1].begin + capacity, s, at + 1});
-    bound(s, last, sink.ready[at].start(last));
+    for (const SinkState::Resumed &resumed : sink.resumed)
+      if (resumed.word + capacity >= begin)
+        pauses.push_back({s, Pause::kKnown, resumed.word, resumed.cycle, 0, 0});
+    sink.tried = sink.resumed.empty() ? SinkState::Resumed() : sink.resumed.back();
+    uint32_t at = sink.readyHint =
+        findPiece(sink.ready, std::max<int64_t>(sink.tried.word, begin - capacity), sink.readyHint);
+    // With one sink only what the source can still notice matters.
+    const int64_t stop = channel.numSinks > 1 ? end : end - capacity;
+    for (; at + 1 < sink.ready.size() && sink.ready[at + 1].begin < stop; ++at)
+      pauses.push_back({s, at + 1, sink.ready[at + 1].begin, 0, 0, 0});
+    if (const int64_t last = end - 1 - capacity; last >= 0)
+      bound(s, last, sink.ready[findPiece(sink.ready, last, at)].start(last));
   }
-  if (holds.pauses.empty())
+  if (pauses.empty())
     return;
-  if (channel.numSinks > 1)
-    std::sort(holds.pauses.begin(), holds.pauses.end(), [](const Holds::Pause &a, const Holds::Pause &b) {
-      return std::tie(a.word, a.sink) < std::tie(b.word, b.sink);
-    });
-  const auto leaves = [&](int64_t word) { return span.first + mulDiv(word - begin, cycles, total) + holds.at(word); };
-  for (const Holds::Pause &pause : holds.pauses) {
-    SinkState &sink = sinks[pause.sink];
+  std::sort(pauses.begin(), pauses.end(),
+            [](const Pause &a, const Pause &b) { return std::tie(a.word, a.sink) < std::tie(b.word, b.sink); });
+  const auto leaves = [&](int64_t word) { return span.first + mulDiv(word - begin, cycles, total); };
+  for (size_t i = 0; i < pauses.size(); ++i) {
+    Pause &pause = pauses[i];
     const Sink &route = model.sinks[pause.sink];
-    const Piece &next = sink.ready[pause.piece], &piece = sink.ready[pause.piece - 1];
-    const int64_t before = next.begin - 1; // the last word before the pause
-    int64_t taken = next.first;
-    if (before >= 0) {
+    if (pause.piece != Pause::kKnown) {
+      SinkState &sink = sinks[pause.sink];
+      const Piece &next = sink.ready[pause.piece], &piece = sink.ready[pause.piece - 1];
+      const int64_t before = pause.word - 1; // the last word before the pause
       int64_t done = 0;
       if (before >= begin)
-        done = leaves(before) + route.latency;
+        done = leaves(before) + lateAt(pause.sink, before, i) + route.latency;
       else if (!state.curve.empty() && before >= state.curve.front().begin)
         done =
             state.curve[findPiece(state.curve, before, uint32_t(state.curve.size()) - 1)].done(before) + route.latency;
       if (sink.tried.word >= piece.begin)
-        done = std::max(done, sink.tried.cycle + mulDiv(before - sink.tried.word, piece.last - piece.first + 1,
-                                                        piece.end - piece.begin));
-      if (done > 0)
-        taken = std::max(taken, done + 1 + next.pause);
-      sink.tried = {next.begin, taken};
+        done = std::max(done, sink.tried.cycle + piece.after(before - sink.tried.word));
+      pause.taken = done > 0 ? std::max(next.first, done + 1 + next.pause) : next.first;
+      sink.tried = {pause.word, pause.taken};
     }
-    bound(pause.sink, next.begin, taken);
-    if (const int64_t late = taken + route.credit - leaves(pause.word); late > 0)
-      holds.late.push_back({pause.word, holds.at(pause.word) + late});
+    bound(pause.sink, pause.word, pause.taken);
+    if (const int64_t word = pause.word + route.queueWords; word >= begin && channel.numSinks > 1)
+      pause.atSink =
+          std::max<int64_t>(0, pause.taken + route.queueCredit -
+                                   (leaves(word) + lateAt(pause.sink, word, i) + route.latency - route.queueLatency));
+    if (const int64_t word = pause.word + route.capacity; word >= begin)
+      pause.atSource = std::max<int64_t>(0, pause.taken + route.credit - leaves(word) - lateAtSource(word, i));
   }
+  const int64_t lateSource = lateAtSource(end - 1, pauses.size());
+  span.last = std::max(span.last, leaves(end - 1) + lateSource);
   if (final)
-    for (const Holds::Pause &pause : holds.pauses)
-      sinks[pause.sink].resumed = sinks[pause.sink].tried;
+    keepPauses(c, begin, end, span.last - leaves(end - 1));
+}
+
+// What later trains and the sinks need of the pauses that words [begin, end) of channel `c` met; the last of them
+// leaves `late` cycles later than it could have.
+void Simulation::keepPauses(int32_t c, int64_t begin, int64_t end, int64_t late) {
+  const Channel &channel = model.channels[c];
+  for (const Pause &pause : pauses)
+    if (pause.piece != Pause::kKnown)
+      sinks[pause.sink].resumed.push_back({pause.word, pause.taken});
+  for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {
+    std::vector<SinkState::Resumed> &resumed = sinks[s].resumed;
+    size_t past = 0; // all but the last whose room nobody will ask for any more
+    while (past + 1 < resumed.size() && resumed[past].word + model.sinks[s].capacity < end)
+      ++past;
+    resumed.erase(resumed.begin(), resumed.begin() + long(past));
+    if (channel.numSinks > 1) {
+      sinks[s].lateWord = end - 1;
+      sinks[s].lateCycles = std::max<int64_t>(0, lateAt(s, end - 1, pauses.size()) - late);
+    }
+  }
 }
 
 } // namespace wsc::emulator::timing

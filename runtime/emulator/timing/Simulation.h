@@ -30,14 +30,17 @@
 
 namespace wsc::emulator::timing {
 
-// Words [begin, end) evenly between cycle `first` and cycle `last`. `pause`: in a sink's curve, cycles the sink needs
-// between the word before and the first.
+// Words [begin, end) evenly from the slot of the first in cycle `first` to that of the last in cycle `last`. `pause`:
+// in a sink's curve, cycles the sink needs between the word before and the first.
 struct Piece {
   int64_t begin, end, first, last, pause = 0;
 
-  // When the word is out (its slot's last cycle), and when its slot begins.
-  int64_t done(int64_t word) const { return last - (end - 1 - word) * (last - first + 1) / (end - begin); }
-  int64_t start(int64_t word) const { return first + (word - begin) * (last - first + 1) / (end - begin); }
+  int64_t after(int64_t words) const { // cycles that so many words take
+    return end - begin > 1 ? words * (last - first) / (end - begin - 1) : 0;
+  }
+  // The word's cycle; a word alone is there at the last, if it has first and last.
+  int64_t done(int64_t word) const { return last - after(end - 1 - word); }
+  int64_t start(int64_t word) const { return first + after(word - begin); }
 };
 using Curve = std::vector<Piece>;
 
@@ -67,8 +70,11 @@ struct SinkState {
   int64_t promised = 0;
   Curve ready;
   struct Resumed {
-    int64_t word = -1, cycle = 0;
-  } resumed, tried; // the first word after the last pause that the source met, and when it was taken; and in a trial
+    int64_t word = -1, cycle = 0; // the first word after a pause, and when it was taken
+  };
+  std::vector<Resumed> resumed; // pauses whose room the source has not asked for yet, and the last one before them
+  Resumed tried;                // the last one in a trial
+  int64_t lateWord = kNever, lateCycles = 0; // words from there on arrive later than they left: others held them up
   uint32_t arrivalHint = 0, readyHint = 0;
   int64_t wakeAt = kNever; // wake the process when this many words are produced
 };
@@ -100,24 +106,15 @@ struct Blocker {
   int64_t have = 0, need = 0;
 };
 
-// What sinks' pauses hold up a train, in the order of its words: from `word` on it is `cycles` late.
-struct Holds {
-  struct Pause {
-    int64_t word; // that needs the room of the first word after the pause
-    int32_t sink;
-    uint32_t piece; // of the sink's curve
-  };
-  struct Late {
-    int64_t word, cycles;
-  };
-  std::vector<Pause> pauses;
-  std::vector<Late> late;
+// The pauses of a channel's sinks that a train meets, and what each holds up.
+struct Pause {
+  int32_t sink;
+  uint32_t piece;           // of the sink's curve; kKnown: met by an earlier train
+  int64_t word;             // the first after the pause
+  int64_t taken;            // when that is taken
+  int64_t atSink, atSource; // cycles by which words behind it are late at other sinks, and at the source
 
-  int64_t at(int64_t word) const {
-    const auto after =
-        std::upper_bound(late.begin(), late.end(), word, [](int64_t w, const Late &l) { return w < l.word; });
-    return after == late.begin() ? 0 : std::prev(after)->cycles;
-  }
+  static constexpr uint32_t kKnown = UINT32_MAX;
 };
 
 class Simulation {
@@ -166,7 +163,10 @@ private:
   // Room.cpp. `final`: the part is committed, not only tried.
   void boundByOutputs(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, bool lastPart, bool final,
                       Span &span);
+  int64_t lateAt(int32_t s, int64_t word, size_t before) const;
+  int64_t lateAtSource(int64_t word, size_t before) const;
   void boundByFirst(int32_t c, int64_t begin, Span &span);
+  void keepPauses(int32_t c, int64_t begin, int64_t end, int64_t late);
   void boundByPauses(int32_t p, const Item &item, int32_t c, int64_t begin, int64_t end, int64_t cores, bool final,
                      Span &span);
   void commit(int32_t p, const Item &item, int64_t to, int64_t scale);
@@ -199,7 +199,7 @@ private:
   std::vector<IssueSlots> issueSlots; // per core unit with more than one thread
   std::vector<int32_t> issueSlotsOf;  // per unit, -1 for the others
   Worklist work;
-  Holds holds;
+  std::vector<Pause> pauses; // of the train under work
 };
 
 // a·b/c rounded down; a, b, c ≥ 0, any product.

@@ -33,14 +33,15 @@ void Simulation::boundByInputs(int32_t p, const Item &item, int64_t from, int64_
       SinkState &sink = sinks[s];
       const Curve &curve = channels[model.sinks[s].channel].curve;
       const int64_t latency = model.sinks[s].latency, begin = sink.base + a, end = sink.base + b;
+      const auto late = [&](int64_t word) { return word >= sink.lateWord ? sink.lateCycles : 0; };
       sink.arrivalHint = findPiece(curve, begin, sink.arrivalHint);
       if (!lastPart) {
-        span.first = std::max(span.first, curve[sink.arrivalHint].done(begin) + latency);
+        span.first = std::max(span.first, curve[sink.arrivalHint].done(begin) + latency + late(begin));
         continue;
       }
       const auto bound = [&](int64_t word, int64_t arrival) {
         const int64_t left = std::max<int64_t>(1, mulDiv(end - word, cycles, in.count));
-        span.last = std::max(span.last, trainEnd(p, item, std::max(span.first, arrival + latency), left));
+        span.last = std::max(span.last, trainEnd(p, item, std::max(span.first, arrival + latency + late(word)), left));
       };
       uint32_t at = sink.arrivalHint;
       for (; at + 1 < curve.size() && curve[at + 1].begin < end; ++at)
@@ -97,7 +98,7 @@ void Simulation::commit(int32_t p, const Item &item, int64_t to, int64_t scale) 
     for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k) {
       const int32_t s = model.slotSinks[k];
       if (sinks[s].base + taken > sinks[s].promised)
-        raise(s, sinks[s].base + taken, when.first, when.last, 0);
+        raise(s, sinks[s].base + taken, when.first, when.last - item.rest, 0);
     }
   }
   if (item.out.count > 0) {
