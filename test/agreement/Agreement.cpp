@@ -14,15 +14,13 @@ namespace wsc::test {
 
 namespace {
 
-constexpr double kIntervalTolerance = 0.05, kLatencyTolerance = 0.10;
-
 void setQueues(target::Target &target, int32_t words) {
   for (std::vector<int32_t> *queues : {&target.inputQueueWords, &target.outputQueueWords})
     for (int32_t &queue : *queues)
       queue = words;
 }
 
-void compare(const std::string &name, const format::Executable &executable, int rounds) {
+void compare(const std::string &name, const format::Executable &executable, const Tolerance &tolerance, int rounds) {
   auto networks =
       emulator::resolveNetworks(executable.target, executable.configurations[0], emulator::bindingTypes(executable, 0));
   ASSERT_TRUE(networks.ok()) << name << ": " << networks.status();
@@ -39,9 +37,9 @@ void compare(const std::string &name, const format::Executable &executable, int 
   std::printf("%-28s latency %7lld against %7lld (%+5.1f %%), interval %7lld against %9.1f (%+5.1f %%)\n", name.c_str(),
               (long long)analytic->latencyCycles, (long long)alone->sampleDone[0], 100 * latencyError,
               (long long)analytic->intervalCycles, interval, 100 * intervalError);
-  EXPECT_LE(std::abs(latencyError), kLatencyTolerance)
+  EXPECT_LE(std::abs(latencyError), tolerance.latency)
       << name << ": latency " << analytic->latencyCycles << ", cycle engine " << alone->sampleDone[0];
-  EXPECT_LE(std::abs(intervalError), kIntervalTolerance)
+  EXPECT_LE(std::abs(intervalError), tolerance.interval)
       << name << ": interval " << analytic->intervalCycles << ", cycle engine " << interval << "; "
       << analytic->bottleneck;
 }
@@ -78,11 +76,12 @@ const std::vector<Variation> &variations() {
   return all;
 }
 
-void expectAgreement(const std::string &name, const format::Executable &executable, int rounds) {
+void expectAgreement(const std::string &name, const format::Executable &executable, const Tolerance &tolerance,
+                     int rounds) {
   for (const Variation &variation : variations()) {
     format::Executable varied = executable;
     variation.change(varied.target);
-    compare(name + ", " + variation.name, varied, rounds);
+    compare(name + ", " + variation.name, varied, tolerance, rounds);
   }
 }
 

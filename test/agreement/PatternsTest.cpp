@@ -6,9 +6,7 @@
 namespace wsc::test {
 namespace {
 
-std::string mesh(int32_t rows, int32_t cols) {
-  return "mesh-" + std::to_string(rows) + "x" + std::to_string(cols);
-}
+std::string mesh(int32_t rows, int32_t cols) { return "mesh-" + std::to_string(rows) + "x" + std::to_string(cols); }
 
 // Core `at` of a chain over `cores` cores takes on queue 0 and sends on queue 1, which adds what it holds.
 Thread chainStage(int32_t at, int32_t cores, int64_t words) {
@@ -56,8 +54,8 @@ Executable twoPhase(int32_t rows, int32_t cols, int64_t words) {
         thread.push_back(move(words, queue(2), memory()));
       else
         thread.push_back(instruction(Opcode::Add, words, r + 1 < rows ? queue(2) : memory(), queue(1), memory()));
-      c.roles.push_back(role("last" + std::to_string(r), rectangle(r, col, 1, 1), {in(west, 0), in(north, 1), out(south)},
-                             {thread}));
+      c.roles.push_back(
+          role("last" + std::to_string(r), rectangle(r, col, 1, 1), {in(west, 0), in(north, 1), out(south)}, {thread}));
       if (r + 1 < rows)
         stepRoute(c, south, rectangle(r, col, 1, 1), rectangle(r + 1, col, 1, 1), Port::South, Port::North);
     }
@@ -125,10 +123,11 @@ Executable ring(int32_t cols, int64_t words) {
                           : side == Port::North ? Port::South
                           : side == Port::East  ? Port::West
                                                 : Port::East;
-    c.roles.push_back(role("core" + std::to_string(k), place(k), {in(colour((k + cores - 1) % cores)), out(colour(k))},
-                           {{move(words, queue(1), memory()), loop(cores - 2), move(words, queue(1), fifo(1)), endLoop()},
-                            {loop(cores - 2), move(words, fifo(1), queue(0)), endLoop(), move(words, memory(), queue(0))}},
-                           {2 * words}));
+    c.roles.push_back(
+        role("core" + std::to_string(k), place(k), {in(colour((k + cores - 1) % cores)), out(colour(k))},
+             {{move(words, queue(1), memory()), loop(cores - 2), move(words, queue(1), fifo(1)), endLoop()},
+              {loop(cores - 2), move(words, fifo(1), queue(0)), endLoop(), move(words, memory(), queue(0))}},
+             {2 * words}));
     stepRoute(c, colour(k), place(k), place(next), side, opposite);
   }
   return e;

@@ -150,10 +150,9 @@ private:
       result.bottleneck =
           absl::StrCat("words gathered in ", unitName(bounds.slowUnit), ": ", bounds.slowest, " cycles");
     } else {
-      result.bottleneck =
-          absl::StrCat("finite buffers: threads wait for words and room of each other; the bounds.busiest, ",
-                       bounds.slowUnit >= 0 ? unitName(bounds.slowUnit) : std::string("none"), ", needs ",
-                       bounds.slowest, " cycles");
+      result.bottleneck = absl::StrCat("finite buffers: threads wait for words and room of each other; the busiest, ",
+                                       bounds.slowUnit >= 0 ? unitName(bounds.slowUnit) : std::string("none"),
+                                       ", needs ", bounds.slowest, " cycles");
     }
     int64_t planned = 0;
     for (const Kernel &kernel : configuration.kernels)

@@ -34,56 +34,32 @@ Flow flowOf(const ThreadProgram &program, size_t slots) {
   return flow;
 }
 
-// The work that pushes leave to the other threads of a core, in slots.
-class Backlog {
-public:
-  Backlog(std::span<const ThreadProgram> threads, size_t own, size_t firstFifo, const std::vector<Flow> &flows)
-      : threads(threads), own(own), firstFifo(firstFifo), flows(flows), waiting(threads.size()) {}
-
-  // `elements` elements come into a FIFO while `own` issues `slots` slots.
-  void push(size_t fifo, double elements, double slots) {
-    std::vector<bool> seen(threads.size());
-    seen[own] = true;
-    while (fifo >= firstFifo && fifo < flows[own].popped.size()) {
-      size_t popper = 0;
-      while (popper < threads.size() && flows[popper].popped[fifo] == 0)
-        ++popper;
-      if (popper == threads.size() || seen[popper])
-        return;
-      seen[popper] = true;
-      const double samples = elements / double(flows[popper].popped[fifo]);
-      const double work = samples * double(threads[popper].slots);
-      waiting[popper] += work;
-      if (work <= 0)
-        return;
-      // What it makes goes on as fast as it is made.
-      const auto &pushed = flows[popper].pushed;
-      const auto next = std::find_if(pushed.begin() + long(firstFifo), pushed.end(), [](int64_t n) { return n > 0; });
-      if (next == pushed.end())
-        return;
-      elements = samples * double(*next) * std::min(1.0, slots / work);
-      fifo = size_t(next - pushed.begin());
-    }
+// Slots that the other threads of thread `own`'s core take for `elements` elements pushed into `fifo` while `own`
+// issues `slots`.
+double companyOf(std::span<const ThreadProgram> threads, const std::vector<Flow> &flows, size_t own, size_t firstFifo,
+                 size_t fifo, double elements, double slots) {
+  std::vector<bool> seen(threads.size());
+  seen[own] = true;
+  double company = 0;
+  for (;;) {
+    size_t popper = 0;
+    while (popper < threads.size() && flows[popper].popped[fifo] == 0)
+      ++popper;
+    if (popper == threads.size() || seen[popper])
+      return company;
+    seen[popper] = true;
+    const double samples = elements / double(flows[popper].popped[fifo]);
+    const double work = samples * double(threads[popper].slots);
+    const double taken = std::min(work, slots);
+    company += taken;
+    const auto &pushed = flows[popper].pushed;
+    const auto next = std::find_if(pushed.begin() + long(firstFifo), pushed.end(), [](int64_t n) { return n > 0; });
+    if (next == pushed.end() || work <= 0)
+      return company;
+    elements = samples * taken / work * double(*next); // what it makes of them goes on as fast as it is made
+    fifo = size_t(next - pushed.begin());
   }
-  // Slots the others take while `own` issues `slots`.
-  int64_t take(double slots) {
-    double sum = 0;
-    for (double &work : waiting) {
-      const double taken = std::min(work, slots);
-      work -= taken;
-      sum += taken;
-    }
-    return int64_t(sum);
-  }
-
-  void drop() { std::fill(waiting.begin(), waiting.end(), 0); }
-
-private:
-  std::span<const ThreadProgram> threads;
-  const size_t own, firstFifo;
-  const std::vector<Flow> &flows;
-  std::vector<double> waiting; // per thread
-};
+}
 
 } // namespace
 
@@ -98,25 +74,11 @@ void findCompany(std::span<ThreadProgram> threads, int32_t firstFifo) {
   std::vector<Flow> flows;
   for (const ThreadProgram &program : threads)
     flows.push_back(flowOf(program, slots));
-  for (size_t t = 0; t < threads.size(); ++t) {
-    Backlog backlog(threads, t, size_t(firstFifo), flows);
-    std::vector<Item> &items = threads[t].items;
-    std::vector<bool> repeated(items.size());
-    for (size_t i = 0; i < items.size(); ++i) {
-      Item &item = items[i];
-      if (item.kind == ItemKind::LoopEnd &&
-          !repeated[i]) { // the second time shows what an iteration leaves to the next
-        repeated[i] = true;
-        i = size_t(item.body) - 1;
-      } else if (item.kind == ItemKind::Step) {
-        item.leadCompany = backlog.take(double(item.before + item.setup));
-        backlog.drop();
-        if (item.out.slot >= firstFifo)
-          backlog.push(size_t(item.out.slot), double(item.out.count), double(item.stream));
-        item.company = backlog.take(double(item.stream + item.controls));
-      }
-    }
-  }
+  for (size_t t = 0; t < threads.size(); ++t)
+    for (Item &item : threads[t].items)
+      if (item.kind == ItemKind::Step && item.out.slot >= firstFifo && item.out.count > 0)
+        item.company = int64_t(companyOf(threads, flows, t, size_t(firstFifo), size_t(item.out.slot),
+                                         double(item.out.count), double(item.stream)));
 }
 
 } // namespace wsc::emulator::timing

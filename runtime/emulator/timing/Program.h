@@ -31,16 +31,14 @@ struct Item {
   int64_t before = 0;      // cycles of computation ahead of the step
   int64_t setup = 0;       // cycles from issue to the first element
   int64_t stream = 0;      // cycles from the first element to past the last, never less than the words of any operand
-  // Slots that other threads of the core take meanwhile, working on what this thread pushed: before the first element,
-  // and from there on.
-  int64_t leadCompany = 0, company = 0;
-  int64_t rest = 0;     // slots of a batch after its first, in which its words move
-  Access in[2], out;    // out.count = 0 with a slot: a control word of its own
-  int64_t controls = 0; // control words that follow the last word of `out`, one cycle each
-  int64_t trips = 0;    // LoopBegin
-  int32_t body = 0;     // LoopEnd: index of the body's first item
+  int64_t company = 0;     // slots that other threads of the core take meanwhile, working on what this step pushes
+  int64_t rest = 0;        // slots of a batch after its first, in which its words move
+  Access in[2], out;       // out.count = 0 with a slot: a control word of its own
+  int64_t controls = 0;    // control words that follow the last word of `out`, one cycle each
+  int64_t trips = 0;       // LoopBegin
+  int32_t body = 0;        // LoopEnd: index of the body's first item
 
-  int64_t lead() const { return before + setup + leadCompany; } // cycles ahead of the first element
+  int64_t lead() const { return before + setup; } // cycles ahead of the first element
 };
 
 struct ThreadProgram {

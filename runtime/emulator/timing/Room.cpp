@@ -55,25 +55,30 @@ void Simulation::boundByFirst(int32_t c, int64_t begin, Span &span) {
   }
 }
 
-// By how much a word comes later to a sink, on account of the first `before` pauses: those at nearer sinks let it pass
-// their routers late, those at further ones once the queues between are full.
+// By how much a word comes later to a sink than it would if nothing held up the train, on account of the first `before`
+// pauses: those at nearer sinks let it pass their routers late, those at further ones once the queues between are full.
 int64_t Simulation::lateAt(int32_t s, int64_t word, size_t before) const {
   const Sink &at = model.sinks[s];
   int64_t late = 0;
   for (size_t i = 0; i < before; ++i) {
     const Sink &other = model.sinks[pauses[i].sink];
     const int64_t between = std::max<int64_t>(0, other.capacity - at.capacity);
-    if (pauses[i].word + other.queueWords + between <= word)
-      late += pauses[i].atSink;
+    if (pauses[i].word + other.queueWords + between > word)
+      continue;
+    // Queues that hold more than a stream under way needs make up for some of it.
+    const int64_t spare =
+        between > 0 ? std::max<int64_t>(0, between - (other.latency - at.latency) - (other.credit - at.credit)) : 0;
+    late = std::max(late, pauses[i].atSink - spare);
   }
   return late;
 }
 
-int64_t Simulation::lateAtSource(int64_t word, size_t before) const {
+// The same at the source.
+int64_t Simulation::lateAtSource(int64_t word) const {
   int64_t late = 0;
-  for (size_t i = 0; i < before; ++i)
-    if (pauses[i].word + model.sinks[pauses[i].sink].capacity <= word)
-      late += pauses[i].atSource;
+  for (const Pause &pause : pauses)
+    if (pause.word + model.sinks[pause.sink].capacity <= word)
+      late = std::max(late, pause.atSource);
   return late;
 }
 
@@ -133,16 +138,14 @@ void Simulation::boundByPauses(int32_t p, const Item &item, int32_t c, int64_t b
       pause.taken = done > 0 ? std::max(next.first, done + 1 + next.pause) : next.first;
       sink.tried = {pause.word, pause.taken};
     }
-    bound(pause.sink, pause.word, pause.taken);
+    if (pause.word + route.capacity < end)
+      bound(pause.sink, pause.word, pause.taken);
     if (const int64_t word = pause.word + route.queueWords; word >= begin && channel.numSinks > 1)
-      pause.atSink =
-          std::max<int64_t>(0, pause.taken + route.queueCredit -
-                                   (leaves(word) + lateAt(pause.sink, word, i) + route.latency - route.queueLatency));
+      pause.atSink = pause.taken + route.queueCredit - (leaves(word) + route.latency - route.queueLatency);
     if (const int64_t word = pause.word + route.capacity; word >= begin)
-      pause.atSource = std::max<int64_t>(0, pause.taken + route.credit - leaves(word) - lateAtSource(word, i));
+      pause.atSource = pause.taken + route.credit - leaves(word);
   }
-  const int64_t lateSource = lateAtSource(end - 1, pauses.size());
-  span.last = std::max(span.last, leaves(end - 1) + lateSource);
+  span.last = std::max(span.last, leaves(end - 1) + lateAtSource(end - 1));
   if (final)
     keepPauses(c, begin, end, span.last - leaves(end - 1));
 }

@@ -112,7 +112,7 @@ struct Pause {
   uint32_t piece;           // of the sink's curve; kKnown: met by an earlier train
   int64_t word;             // the first after the pause
   int64_t taken;            // when that is taken
-  int64_t atSink, atSource; // cycles by which words behind it are late at other sinks, and at the source
+  int64_t atSink, atSource; // how late words behind it are at other sinks, and at the source
 
   static constexpr uint32_t kKnown = UINT32_MAX;
 };
@@ -164,7 +164,7 @@ private:
   void boundByOutputs(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, bool lastPart, bool final,
                       Span &span);
   int64_t lateAt(int32_t s, int64_t word, size_t before) const;
-  int64_t lateAtSource(int64_t word, size_t before) const;
+  int64_t lateAtSource(int64_t word) const;
   void boundByFirst(int32_t c, int64_t begin, Span &span);
   void keepPauses(int32_t c, int64_t begin, int64_t end, int64_t late);
   void boundByPauses(int32_t p, const Item &item, int32_t c, int64_t begin, int64_t end, int64_t cores, bool final,

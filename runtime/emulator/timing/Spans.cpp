@@ -63,8 +63,7 @@ Simulation::Span Simulation::span(int32_t p, const Item &item, int64_t from, int
   const ProcessState &state = processes[p];
   const int64_t cycles = cyclesOf(p, item);
   Span span;
-  span.first = from == 0 ? std::max(state.clock + item.lead(), slotsAfter(p, state.clock, item.before + item.setup))
-                         : state.lastCycle + 1;
+  span.first = from == 0 ? slotsAfter(p, state.clock, item.lead()) : state.lastCycle + 1;
   const int64_t ownFirst = span.first;
   boundByInputs(p, item, from, to, scale, skipInput, false, span);
   const int64_t wordsFirst = span.first;
@@ -88,7 +87,7 @@ void Simulation::commit(int32_t p, const Item &item, int64_t to, int64_t scale) 
   ProcessState &state = processes[p];
   const Span when = span(p, item, state.done, to, scale, -1, &state.waitWords, &state.waitRoom);
   if (state.done == 0)
-    takeSlots(p, state.clock, when.first, item.before + item.setup);
+    takeSlots(p, state.clock, when.first, item.lead());
   takeSlots(p, when.first, when.last + 1, slotsBetween(item, state.done, to, scale));
   for (const Access &in : item.in) {
     if (in.slot < 0)
