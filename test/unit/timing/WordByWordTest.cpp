@@ -38,10 +38,10 @@ public:
         const int64_t hops = stream.sinkHops[s];
         RefSink ref;
         ref.capacity = t.inputQueueWords[roles[sink.role].queues[sink.queue].index] +
-                       t.outputQueueWords[roles[source.role].queues[source.queue].index] +
-                       t.routerQueueWords * (hops + 1);
-        ref.latency = 2 * t.rampLatencyCycles + hops * t.hopLatencyCycles;
-        ref.credit = t.creditLatencyCycles * (hops + 1);
+                       t.outputQueueWords[roles[source.role].queues[source.queue].index] + 2 * t.rampLatencyCycles +
+                       t.routerQueueWords * hops;
+        ref.latency = 1 + 2 * t.rampLatencyCycles + hops * t.hopLatencyCycles;
+        ref.credit = t.creditLatencyCycles * (hops + 2);
         readers[{sink.role, 0, sink.queue}] = {channel, int32_t(channels[channel].sinks.size())};
         channels[channel].sinks.push_back(ref);
       }
@@ -114,7 +114,6 @@ private:
         cycle = std::max(cycle, channels[channel].sent[word] + ref.latency);
         taking.push_back(&ref);
       }
-    const int64_t delay = taking.empty() ? 0 : 1;
     RefChannel *out = moves(instruction.dst) ? &channels[writers.at(keyOf(state.role, instruction.dst))] : nullptr;
     if (out)
       for (const RefSink &sink : out->sinks) {
@@ -123,12 +122,12 @@ private:
           continue;
         if (freed >= int64_t(sink.taken.size()))
           return false;
-        cycle = std::max(cycle, sink.taken[freed] + sink.credit - delay);
+        cycle = std::max(cycle, sink.taken[freed] + sink.credit);
       }
     for (RefSink *sink : taking)
       sink->taken.push_back(cycle);
     if (out)
-      out->sent.push_back(cycle + delay);
+      out->sent.push_back(cycle);
     state.clock = cycle + 1;
     if (++state.element == instruction.extent[0].constant) {
       state.element = 0;
