@@ -146,7 +146,8 @@ TEST(Agreement, TwoPhaseReduce) {
 
 TEST(Agreement, Gather) {
   expectAgreement("gather from 10", gather(10, 20));
-  expectAgreement("gather from 60", gather(60, 5));
+  // A core sets its next send up while others have the lane, which the unit's one timeline does not know.
+  expectAgreement("gather from 60", gather(60, 5), {.interval = 0.16});
 }
 
 TEST(Agreement, Broadcast) {
@@ -154,6 +155,7 @@ TEST(Agreement, Broadcast) {
   expectAgreement("broadcast to 60", broadcast(60, 30, false));
   expectAgreement("windows of 8", broadcast(8, 320, true));
   expectAgreement("windows of 32", broadcast(32, 320, true));
+  expectAgreement("windows of 60, long", broadcast(60, 3000, true), {}, 12);
 }
 
 TEST(Agreement, Ring) {

@@ -23,20 +23,6 @@ namespace {
 
 constexpr int kMostSamples = 64;
 constexpr int64_t kTolerance = 256; // bounds on the interval meet within 1/256 of it
-// Where the bounds on the interval do not meet: a sample like that many before it is taken for the steady state. More
-// than usual FIFOs hold ahead, as their filling is none.
-constexpr size_t kEqualDifferences = 10;
-
-// True when the last samples followed each other at equal distance.
-bool repeats(const std::vector<int64_t> &done) {
-  const size_t n = done.size();
-  if (n < kEqualDifferences + 1)
-    return false;
-  for (size_t k = 1; k < kEqualDifferences; ++k)
-    if (done[n - k] - done[n - k - 1] != done[n - k - 1] - done[n - k - 2])
-      return false;
-  return true;
-}
 
 // Average over the last third, rounded up.
 int64_t averageInterval(const std::vector<int64_t> &done) {
@@ -101,8 +87,12 @@ private:
     const int64_t lower = std::max(steady.lower(), bounds.most());
     if (steady.upper() - lower <= lower / kTolerance)
       return std::max(steady.upper(), lower);
-    const size_t n = result.sampleDone.size();
-    return repeats(result.sampleDone) ? result.sampleDone[n - 1] - result.sampleDone[n - 2] : -1;
+    // The last samples were done at the pace of the slowest process: nothing can slow them down any more, though
+    // upstream some may still fill queues faster.
+    const auto n = int64_t(result.sampleDone.size());
+    const int64_t slower = std::min(result.sampleDone[n - 1] - result.sampleDone[n - 2],
+                                    result.sampleDone[n - 2] - result.sampleDone[n - 3]);
+    return steady.upper() - slower <= slower / kTolerance ? steady.upper() : -1;
   }
 
   // The last word out of the wafer; without outputs, the last thread's end.

@@ -61,6 +61,8 @@ int64_t Simulation::lateAt(int32_t s, int64_t word, size_t before) const {
   const Sink &at = model.sinks[s];
   int64_t late = 0;
   for (size_t i = 0; i < before; ++i) {
+    if (pauses[i].atSink <= late)
+      continue;
     const Sink &other = model.sinks[pauses[i].sink];
     const int64_t between = std::max<int64_t>(0, other.capacity - at.capacity);
     if (pauses[i].word + other.queueWords + between > word)
@@ -77,8 +79,8 @@ int64_t Simulation::lateAt(int32_t s, int64_t word, size_t before) const {
 int64_t Simulation::lateAtSource(int64_t word) const {
   int64_t late = 0;
   for (const Pause &pause : pauses)
-    if (pause.word + model.sinks[pause.sink].capacity <= word)
-      late = std::max(late, pause.atSource);
+    if (pause.atSource > late && pause.word + model.sinks[pause.sink].capacity <= word)
+      late = pause.atSource;
   return late;
 }
 
@@ -157,6 +159,8 @@ void Simulation::keepPauses(int32_t c, int64_t begin, int64_t end, int64_t late)
   for (const Pause &pause : pauses)
     if (pause.piece != Pause::kKnown)
       sinks[pause.sink].resumed.push_back({pause.word, pause.taken});
+  const bool laterThanSource =
+      std::any_of(pauses.begin(), pauses.end(), [&](const Pause &pause) { return pause.atSink > late; });
   for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {
     std::vector<SinkState::Resumed> &resumed = sinks[s].resumed;
     size_t past = 0; // all but the last whose room nobody will ask for any more
@@ -165,7 +169,7 @@ void Simulation::keepPauses(int32_t c, int64_t begin, int64_t end, int64_t late)
     resumed.erase(resumed.begin(), resumed.begin() + long(past));
     if (channel.numSinks > 1) {
       sinks[s].lateWord = end - 1;
-      sinks[s].lateCycles = std::max<int64_t>(0, lateAt(s, end - 1, pauses.size()) - late);
+      sinks[s].lateCycles = laterThanSource ? std::max<int64_t>(0, lateAt(s, end - 1, pauses.size()) - late) : 0;
     }
   }
 }
