@@ -91,6 +91,24 @@ int64_t columnsLeft(const solver::sizing::Problem &problem, const solver::sizing
   return left;
 }
 
+// The candidates with the number of columns that the user wants. Error: none has it; which there are.
+absl::StatusOr<solver::sizing::Kernel> keepPinned(int64_t columns, solver::sizing::Kernel kernel) {
+  std::set<int64_t> widths;
+  for (const solver::sizing::Candidate &candidate : kernel.candidates)
+    widths.insert(candidate.columns);
+  if (!widths.count(columns)) {
+    const auto above = widths.lower_bound(columns);
+    std::string nearest = above == widths.begin() ? "" : absl::StrCat(*std::prev(above));
+    if (above != widths.end())
+      absl::StrAppend(&nearest, nearest.empty() ? "" : " and ", *above);
+    return absl::InvalidArgumentError(absl::StrCat("kernel ", kernel.name, " is pinned to ", columns,
+                                                   " columns, which none of its mappings has; from ", *widths.begin(), " to ",
+                                                   *widths.rbegin(), " are possible, nearest ", nearest));
+  }
+  std::erase_if(kernel.candidates, [&](const solver::sizing::Candidate &candidate) { return candidate.columns != columns; });
+  return kernel;
+}
+
 // Candidates by output channels per column, one for each number of columns.
 absl::StatusOr<solver::sizing::Kernel> candidatesOf(const target::Target &target, NetworkPlan &network, int32_t index) {
   KernelPlan &plan = network.kernels[index];
@@ -130,7 +148,7 @@ absl::StatusOr<solver::sizing::Kernel> candidatesOf(const target::Target &target
   if (kernel.candidates.empty())
     return absl::ResourceExhaustedError(absl::StrCat("kernel ", plan.spec.name, " fits no rectangle: ", std::string(refusal.message()),
                                                      "; use a target with more SRAM per core or more rows"));
-  return kernel;
+  return plan.pinnedColumns ? keepPinned(*plan.pinnedColumns, std::move(kernel)) : kernel;
 }
 
 // Depth of the FIFOs where paths rejoin. `arrival` is when a stream's first sample is complete, uncontended.

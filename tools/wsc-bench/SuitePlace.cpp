@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Suite `place`: every line of a solution's report is a figure; the bound stands beside the value.
+// Suite `place`: every line of a solution's report is a figure; the bound stands beside the value. Text problems and
+// .kgraph files of the ISPD 2020 contest.
 #include "runtime/session/TensorFile.h"
 #include "tools/wsc-bench/Bench.h"
 #include "tools/wsc-place/Problems.h"
@@ -16,13 +17,19 @@ namespace wsc::bench {
 
 namespace {
 
-absl::Status benchPlace(const std::string &path, Results &results) {
+absl::Status benchPlace(const std::string &path, const Options &options, Results &results) {
   absl::StatusOr<std::string> problem = readFile(path);
   if (!problem.ok())
     return problem.status();
   const std::string name = std::filesystem::path(path).stem().string();
   const auto start = std::chrono::steady_clock::now();
-  absl::StatusOr<place::Result> solved = place::solveText(*problem, "");
+  solver::contest::SolveOptions contest;
+  contest.seed = options.seed;
+  contest.threads = options.threads;
+  contest.seconds = options.seconds;
+  absl::StatusOr<place::Result> solved = std::filesystem::path(path).extension() == ".kgraph"
+                                             ? place::solveContest(*problem, contest)
+                                             : place::solveText(*problem, "");
   if (!solved.ok())
     return absl::Status(solved.status().code(), absl::StrCat(path, ": ", std::string(solved.status().message())));
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -54,7 +61,7 @@ absl::Status benchPlace(const std::string &path, Results &results) {
 absl::Status runPlace(const Options &options, Results &results) {
   absl::Status all = absl::OkStatus();
   for (const std::string &path : options.paths)
-    all.Update(benchPlace(path, results));
+    all.Update(benchPlace(path, options, results));
   return all;
 }
 

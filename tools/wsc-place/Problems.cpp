@@ -173,24 +173,58 @@ absl::StatusOr<Result> checkText(const std::string &problem, const std::string &
   return runAnyKind(problem, &solution, "");
 }
 
+namespace {
+
+namespace contest = solver::contest;
+
+// Of a verified placement. Grids too large for the solver are scored without bounds.
+std::string contestReport(const contest::Problem &problem, const contest::Solution &solution) {
+  const absl::StatusOr<contest::Fraction> bound = contest::timeBound(problem);
+  const contest::Score score = contest::evaluate(problem, solution);
+  // `factor`: of the time in the value. Wires may in principle be as short as nothing.
+  auto bounded = [&](const char *name, double value, double factor) {
+    std::string text = absl::StrFormat("%s %.12g\n", name, value);
+    if (bound.ok())
+      absl::StrAppendFormat(&text, "%s-bound %.12g\n", name, factor * bound->value());
+    if (bound.ok() && factor > 0)
+      absl::StrAppendFormat(&text, "%s-ratio %.4f\n", name, value / (factor * bound->value()));
+    return text;
+  };
+  std::string report = absl::StrFormat("kernels %d\nbox %dx%d\nmemory %.3f\n", score.placed, score.boundingWidth,
+                                       score.boundingHeight, score.memory.value()) +
+                       bounded("time", score.time.value(), 1) +
+                       absl::StrFormat("wire %.12g\n", double(score.doubleWire) / 2);
+  report += score.cost ? bounded("cost", *score.cost, double(problem.timeWeight))
+                       : std::string("cost none: the formula of the adapters (wadapter > 0) is not public\n");
+  return report;
+}
+
+} // namespace
+
 absl::StatusOr<Result> checkContest(const std::string &kgraph, const std::string &paint) {
-  namespace n = solver::contest;
-  absl::StatusOr<n::Problem> problem = n::parseKgraph(kgraph);
+  absl::StatusOr<contest::Problem> problem = contest::parseKgraph(kgraph);
   if (!problem.ok())
     return problem.status();
-  absl::StatusOr<n::Solution> solution = n::parsePaint(paint, *problem);
+  absl::StatusOr<contest::Solution> solution = contest::parsePaint(paint, *problem);
   if (!solution.ok())
     return solution.status();
   if (absl::Status status = solution->verify(*problem); !status.ok())
     return status;
-  n::Score score = n::evaluate(*problem, *solution);
-  Result result;
-  result.report =
-      absl::StrFormat("kernels %d\nbox %dx%d\nmemory %.3f\ntime %.12g\nwire %.12g\n", score.placed, score.boundingWidth,
-                      score.boundingHeight, score.memory.value(), score.time.value(), double(score.doubleWire) / 2);
-  result.report += score.cost ? absl::StrFormat("cost %.12g\n", *score.cost)
-                              : std::string("cost none: the formula of the adapters (wadapter > 0) is not public\n");
-  return result;
+  return Result{"", contestReport(*problem, *solution)};
+}
+
+absl::StatusOr<Result> solveContest(const std::string &kgraph, const contest::SolveOptions &options) {
+  absl::StatusOr<contest::Problem> problem = contest::parseKgraph(kgraph);
+  if (!problem.ok())
+    return problem.status();
+  absl::StatusOr<contest::Solved> solved = contest::solve(*problem, options);
+  if (!solved.ok())
+    return solved.status();
+  if (absl::Status status = solved->solution.verify(*problem); !status.ok())
+    return status;
+  return Result{contest::printPaint(*problem, solved->solution),
+                contestReport(*problem, solved->solution) +
+                    absl::StrFormat("steps %d of %d\n", solved->steps, options.steps)};
 }
 
 } // namespace wsc::place

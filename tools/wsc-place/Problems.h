@@ -3,6 +3,8 @@
 // One interface over the solvers' text problems, for the command line.
 #pragma once
 
+#include "compiler/solver/contest/Solve.h"
+
 #include "absl/status/statusor.h"
 
 #include <string>
@@ -22,7 +24,9 @@ absl::StatusOr<Result> solveText(const std::string &problem, const std::string &
 // the solution is refused, with the reason.
 absl::StatusOr<Result> checkText(const std::string &problem, const std::string &solution);
 
-// The same for a problem and a placement of the ISPD 2020 contest (.kgraph and .paint files).
+// The same for placement problems and placements of the ISPD 2020 contest (.kgraph and .paint files). The report has
+// the time term and the cost, each with its lower bound and the ratio to it.
 absl::StatusOr<Result> checkContest(const std::string &kgraph, const std::string &paint);
+absl::StatusOr<Result> solveContest(const std::string &kgraph, const solver::contest::SolveOptions &options);
 
 } // namespace wsc::place

@@ -10,6 +10,8 @@
 #include <fstream>
 #include <iostream>
 #include <sstream>
+#include <string>
+#include <vector>
 
 namespace {
 
@@ -28,15 +30,13 @@ bool readFile(const std::string &path, std::string &text) {
 
 int main(int argc, char **argv) {
   CLI::App app("Example:  wsc-place lanes.txt -o lanes.solution && wsc-place --check lanes.txt lanes.solution\n\n"
-               "Solves a text problem of colouring, sizing, placement, routing or SRAM allocation and prints the\n"
-               "solution's value, a lower bound and the gap between them. --check also takes placements of the ISPD "
-               "2020 contest (.kgraph, .paint).\n"
+               "Solves a text problem of colouring, sizing, placement, routing or SRAM allocation, or a placement of\n"
+               "the ISPD 2020 contest (.kgraph to .paint), and prints the solution's value and a lower bound.\n"
                "Exit codes: 0 done, 1 no solution or solution refused, 2 wrong usage or input.");
   std::string problemPath, solutionPath, outputPath, algorithm;
   bool check = false;
-  app.add_option("PROBLEM", problemPath,
-                 "text problem (first line 'wsc-problem KIND 1'), or with --check a .kgraph file")
-      ->required();
+  wsc::solver::contest::SolveOptions options;
+  app.add_option("PROBLEM", problemPath, "text problem (first line 'wsc-problem KIND 1') or .kgraph file")->required();
   auto *solutionOption = app.add_option("SOLUTION", solutionPath, "with --check: the solution");
   auto *checkOption = app.add_flag("--check", check, "verify and evaluate SOLUTION instead of solving");
   app.add_option("-o,--output", outputPath, "file of the solution found (default: standard output)")
@@ -47,6 +47,25 @@ int main(int argc, char **argv) {
                  "routing: "
                  "combs; allocation: first-fit")
       ->excludes(checkOption);
+  std::string slack = "5";
+  std::vector<CLI::Option *> contestOptions{
+      app.add_option("--time", options.seconds, ".kgraph: wall clock at most, seconds")
+          ->check(CLI::Range(0.01, 1e6))
+          ->capture_default_str(),
+      app.add_option("--steps", options.steps,
+                     ".kgraph: annealing runs at most; the number completed is reported, and equal numbers give equal "
+                     "placements, whatever --threads and --time")
+          ->check(CLI::Range(1, 1000000))
+          ->capture_default_str(),
+      app.add_option("--seed", options.seed, ".kgraph: another seed, another placement")->capture_default_str(),
+      app.add_option("--threads", options.threads, ".kgraph: host threads")
+          ->check(CLI::Range(1, 256))
+          ->capture_default_str(),
+      app.add_option("--time-slack", slack,
+                     ".kgraph: percent by which the time term may exceed its lower bound to shorten wires; none: any, "
+                     "for the least cost wherever it is")
+          ->check(CLI::Range(0.0, 1e6) | CLI::IsMember({"none"}))
+          ->capture_default_str()};
   checkOption->needs(solutionOption);
   solutionOption->needs(checkOption);
   try {
@@ -59,13 +78,20 @@ int main(int argc, char **argv) {
   if (!readFile(problemPath, problem) || (check && !readFile(solutionPath, solution)))
     return 2;
   bool contest = problemPath.size() > 7 && problemPath.compare(problemPath.size() - 7, 7, ".kgraph") == 0;
-  if (contest && !check) {
-    std::cerr << "wsc-place: " << problemPath << ": contest placements can be checked, not solved; use --check\n";
+  if (contest && !algorithm.empty()) {
+    std::cerr << "wsc-place: --algorithm is for text problems, not for .kgraph files\n";
     return 2;
   }
-  absl::StatusOr<wsc::place::Result> result = contest ? wsc::place::checkContest(problem, solution)
-                                              : check ? wsc::place::checkText(problem, solution)
-                                                      : wsc::place::solveText(problem, algorithm);
+  for (const CLI::Option *option : contestOptions)
+    if (option->count() > 0 && (!contest || check)) {
+      std::cerr << "wsc-place: " << option->get_name() << " is for solving .kgraph files\n";
+      return 2;
+    }
+  options.timeSlack = slack == "none" ? -1 : std::stod(slack) / 100;
+  absl::StatusOr<wsc::place::Result> result = contest && check ? wsc::place::checkContest(problem, solution)
+                                              : contest        ? wsc::place::solveContest(problem, options)
+                                              : check          ? wsc::place::checkText(problem, solution)
+                                                               : wsc::place::solveText(problem, algorithm);
   if (!result.ok()) {
     std::cerr << "wsc-place: " << problemPath << ": " << std::string(result.status().message()) << "\n";
     return absl::IsInvalidArgument(result.status()) ? 2 : 1;

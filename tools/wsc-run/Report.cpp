@@ -84,6 +84,22 @@ std::string coloursJson(const Report &report) {
   return report.cycles ? absl::StrCat(", \"colours\": [", text, "]") : std::string();
 }
 
+// A row of numbers per core.
+std::string coresJson(const Report &report) {
+  if (!report.cycles)
+    return "";
+  std::string text;
+  for (const emulator::CoreCycles &core : report.cycles->cores)
+    absl::StrAppend(&text, text.empty() ? "" : ",", "\n    [", core.row, ", ", core.col, ", ", core.stalls.busy, ", ",
+                    core.stalls.bank, ", ", core.stalls.words, ", ", core.stalls.room, "]");
+  return absl::StrCat(",\n  \"core_stalls\": ",
+                      report.cycles->cores.size() > kMostStatCores
+                          ? std::string("null")
+                          : absl::StrCat("{\"columns\": [\"row\", \"col\", \"busy_cycles\", \"bank_cycles\", "
+                                         "\"wait_words_cycles\", \"wait_room_cycles\"], \"cores\": [",
+                                         text, "]}"));
+}
+
 std::string engineJson(const Report &report) {
   if (!report.cycles)
     return "";
@@ -175,7 +191,7 @@ std::string statsJson(const Report &report) {
       "],\n  \"links\": {\"max_words\": ", cycles(report, &emulator::TimingResult::maxLinkWords),
       ", \"max_name\": ", report.timing ? quote(report.timing->maxLinkName) : std::string("null"),
       ", \"word_hops\": ", cycles(report, &emulator::TimingResult::linkWordHops), coloursJson(report), "}",
-      engineJson(report), ",\n  \"stalls\": ", stallsJson(report), "\n}\n");
+      engineJson(report), ",\n  \"stalls\": ", stallsJson(report), coresJson(report), "\n}\n");
 }
 
 } // namespace wsc::run

@@ -98,6 +98,7 @@ private:
     emulator::CycleOptions wanted;
     wanted.samples = report.samples;
     wanted.threads = report.threads;
+    wanted.perCore = !options.stats.empty();
     wanted.mostTraceSpans = options.trace.empty() ? 0 : kMostTraceSpans;
     const auto start = std::chrono::steady_clock::now();
     absl::StatusOr<emulator::CycleResult> run = session->cycles(entry, wanted);

@@ -86,6 +86,8 @@ struct Report {
   bool ranValues = false;
   std::vector<format::TensorType> results;
 };
+// Cores up to which --stats lists each; beyond, kernels and their busiest cores only.
+constexpr size_t kMostStatCores = 100000;
 // Thread spans that --trace keeps.
 constexpr int64_t kMostTraceSpans = int64_t(1) << 18;
 

@@ -71,8 +71,8 @@ bool Strip::wordsThere(Core &core, const Access &access, int64_t words, Party pa
     return true;
   WordQueue &queue = queueOf(core, access);
   const int64_t at = queue.head + words - 1;
-  const uint64_t slot = load(queue.ring()[at % queue.slots]);
-  if (words <= queue.slots && slot & kFull) {
+  const uint64_t slot = words > queue.slots ? 0 : load(queue.ring()[at < queue.slots ? at : at - queue.slots]);
+  if (slot & kFull) {
     if (slotCycle(slot) <= now)
       return true;
     wake(party, slotCycle(slot));
@@ -87,8 +87,8 @@ bool Strip::roomThere(Core &core, const Access &access, int64_t words, Party par
     return true;
   WordQueue &queue = queueOf(core, access);
   const int64_t at = queue.tail + words - 1;
-  const uint64_t slot = load(queue.ring()[at % queue.slots]);
-  if (words <= queue.slots && !(slot & kFull)) {
+  const uint64_t slot = words > queue.slots ? kFull : load(queue.ring()[at < queue.slots ? at : at - queue.slots]);
+  if (!(slot & kFull)) {
     if (slotCycle(slot) <= now)
       return true;
     wake(party, slotCycle(slot));
@@ -98,8 +98,9 @@ bool Strip::roomThere(Core &core, const Access &access, int64_t words, Party par
   return false;
 }
 
-// Whether the thread could use this cycle's slot; if not, it is blocked until what it lacks first may be there.
-bool Strip::able(Core &core, int thread) {
+// Whether the thread could use this cycle's slot, and for how many elements of a batch; if not, it is blocked until
+// what it lacks first may be there.
+bool Strip::able(Core &core, int thread, int64_t &elements) {
   ThreadState &state = fabric.threads[core.firstThread + uint32_t(thread)];
   if (state.slotsLeft > 0)
     return true;
@@ -113,7 +114,7 @@ bool Strip::able(Core &core, int thread) {
   };
   if (item.kind == ItemKind::Control)
     return roomThere(core, item.dst, 1, party) || block(true);
-  int64_t elements = std::min<int64_t>(item.batch, item.elements - state.elements);
+  elements = std::min<int64_t>(item.batch, item.elements - state.elements);
   for (const Access *access : {&item.a, &item.b})
     if (access->kind == Access::Fifo) {
       const int64_t have = fabric.fifoElements[core.firstFifo + uint32_t(access->index)];
@@ -123,6 +124,10 @@ bool Strip::able(Core &core, int thread) {
       }
       elements = std::min(elements, have);
     }
+  for (const Access *access : {&item.a, &item.b})
+    if (access->kind == Access::Queue &&
+        !wordsThere(core, *access, access->wordsBegun(state.elements, elements), party))
+      return block(false);
   if (item.dst.kind == Access::Fifo) {
     const int64_t room = fabric.fifoSizes[core.role][size_t(item.dst.index)] -
                          fabric.fifoElements[core.firstFifo + uint32_t(item.dst.index)];
@@ -132,10 +137,6 @@ bool Strip::able(Core &core, int thread) {
     }
     elements = std::min(elements, room);
   }
-  for (const Access *access : {&item.a, &item.b})
-    if (access->kind == Access::Queue &&
-        !wordsThere(core, *access, access->wordsBegun(state.elements, elements), party))
-      return block(false);
   if (item.dst.kind == Access::Queue &&
       !roomThere(core, item.dst, item.dst.wordsEnded(state.elements, elements, item.elements), party))
     return block(true);
@@ -143,7 +144,7 @@ bool Strip::able(Core &core, int thread) {
 }
 
 // One slot of a thread that is able: a slot that needs nothing, a control word, or a batch.
-void Strip::issue(Core &core, int thread) {
+void Strip::issue(Core &core, int thread, int64_t elements) {
   ThreadState &state = fabric.threads[core.firstThread + uint32_t(thread)];
   ++core.busy;
   core.lastSlot = now;
@@ -162,14 +163,7 @@ void Strip::issue(Core &core, int thread) {
     if (mostSpans > 0)
       showItem(core, thread, now, item);
   } else {
-    int64_t elements = std::min<int64_t>(item.batch, item.elements - state.elements);
     bool fifos = false;
-    for (const Access *access : {&item.a, &item.b})
-      if (access->kind == Access::Fifo)
-        elements = std::min(elements, fabric.fifoElements[core.firstFifo + uint32_t(access->index)]);
-    if (item.dst.kind == Access::Fifo)
-      elements = std::min(elements, fabric.fifoSizes[core.role][size_t(item.dst.index)] -
-                                        fabric.fifoElements[core.firstFifo + uint32_t(item.dst.index)]);
     for (const Access *access : {&item.a, &item.b}) {
       if (access->kind == Access::Fifo) {
         fabric.fifoElements[core.firstFifo + uint32_t(access->index)] -= elements;
@@ -236,13 +230,18 @@ bool Strip::stepCore(Tile &tile, uint64_t bits) {
   core.blocked &= ~bits;
   core.fifoBlocked &= ~bits;
   int winner = -1, other = -1;
+  int64_t elements = 0; // of the winner's batch
   const uint64_t ready = core.unfinished & ~core.blocked;
   const uint64_t first = ready >> core.pointer << core.pointer;
   for (uint64_t part : {first, ready ^ first})
     for (; part && other < 0; part &= part - 1) {
       const int thread = std::countr_zero(part);
-      if (able(core, thread))
-        (winner < 0 ? winner : other) = thread;
+      if (winner < 0) {
+        if (able(core, thread, elements))
+          winner = thread;
+      } else if (int64_t unused = 0; able(core, thread, unused)) {
+        other = thread;
+      }
     }
   if (winner < 0) {
     rest(core);
@@ -270,7 +269,7 @@ bool Strip::stepCore(Tile &tile, uint64_t bits) {
   }
   if (other >= 0)
     core.pointer = uint8_t(other);
-  issue(core, winner);
+  issue(core, winner, elements);
   endCycle = std::max(endCycle, now + 1);
   if (core.unfinished)
     wake(party, now + 1);

@@ -65,7 +65,7 @@ struct TraceSpan {
 
 struct CycleResult {
   int64_t latencyCycles = 0;       // sampleDone[0]
-  int64_t intervalCycles = 0;      // mean distance of samples over the second half of the run; 0 with one sample
+  int64_t intervalCycles = 0;      // mean distance of samples over the middle half of the run; 0 with one
   std::vector<int64_t> sampleDone; // cycles
   int64_t endCycle = 0;            // the first at whose start nothing is left to do
 

@@ -37,6 +37,7 @@ struct RouteView {
   uint32_t ports() const { return record[1] & 31; }           // PortMask of its outputs
   bool switches() const { return record[1] & 256; }           // two or more positions
   bool leaves() const { return record[1] & 512; }             // over a port of the wafer
+  bool plain() const { return record[1] & 1024; }             // one output, and it is a queue
   uint32_t outputs() const { return record[1] >> 16; }        // how many follow
   uint32_t next() const { return record[2]; }                 // record of the next position
   uint32_t output(uint32_t i) const { return record[3 + i]; } // a queue, or kPortBit | port

@@ -130,6 +130,8 @@ private:
   absl::Status control(const Instruction &instruction, size_t at, Level &level) {
     if (instruction.dst.kind != OperandKind::Queue)
       return error(at, "a control word needs an output queue");
+    if (instruction.controlCount == 0)
+      return error(at, "a control word of count 0 advances no switch; legal are counts from 1");
     Item item = level.any ? level.pending : Item();
     level.any = false;
     item.kind = ItemKind::Control;
@@ -189,12 +191,16 @@ private:
       if (role.queues[operand.queue].output != output)
         return error(at, output ? "a result goes to an input queue" : "a source is an output queue");
       const int64_t bytes = elementBytes(type);
-      result = {Access::Queue, uint8_t(bytes > 4 ? 0 : 4 / std::max<int64_t>(1, bytes)), operand.queue};
+      result.kind = Access::Queue;
+      result.wide = bytes > 4;
+      result.packing = bytes == 1 ? 2 : bytes == 2 ? 1 : 0;
+      result.index = operand.queue;
     } else if (operand.kind == OperandKind::Fifo) {
       const auto found = std::find(fifos.begin(), fifos.end(), operand.buffer);
       if (found == fifos.end())
         return error(at, absl::StrCat("buffer ", operand.buffer, " is no FIFO"));
-      result = {Access::Fifo, 1, int16_t(found - fifos.begin())};
+      result.kind = Access::Fifo;
+      result.index = int16_t(found - fifos.begin());
     }
     return absl::OkStatus();
   }

@@ -19,21 +19,19 @@ namespace wsc::emulator::cycle {
 // A queue or FIFO operand.
 struct Access {
   enum Kind : uint8_t { None, Queue, Fifo } kind = None;
-  uint8_t elementsPerWord = 1; // 1, 2 or 4; 0: an element is two words
-  int16_t index = -1;          // into Role::queues, or the number of the FIFO among the role's FIFOs
+  bool wide = false;   // an element is two words; else
+  uint8_t packing = 0; // 2^packing elements are one
+  int16_t index = -1;  // into Role::queues, or the number of the FIFO among the role's FIFOs
 
   // Words that elements [begin, begin + count) of an instruction's take from an input queue: each with its first one.
   int64_t wordsBegun(int64_t begin, int64_t count) const {
-    if (elementsPerWord == 0)
-      return 2 * count;
-    return (begin + count + elementsPerWord - 1) / elementsPerWord - (begin + elementsPerWord - 1) / elementsPerWord;
+    const int64_t last = (int64_t(1) << packing) - 1;
+    return wide ? 2 * count : ((begin + count + last) >> packing) - ((begin + last) >> packing);
   }
   // Words that they complete in an output queue: each with its last one, or the last of all.
   int64_t wordsEnded(int64_t begin, int64_t count, int64_t all) const {
-    if (elementsPerWord == 0)
-      return 2 * count;
-    const int64_t padded = begin + count == all ? begin + count + elementsPerWord - 1 : begin + count;
-    return padded / elementsPerWord - begin / elementsPerWord;
+    const int64_t end = begin + count, padded = end == all ? end + (int64_t(1) << packing) - 1 : end;
+    return wide ? 2 * count : (padded >> packing) - (begin >> packing);
   }
 };
 

@@ -49,7 +49,7 @@ void Strip::showItem(const Core &core, int thread, int64_t begin, const Item &it
 void Strip::showSample(const Core &core, int thread, int64_t end) {
   ThreadState &state = fabric.threads[core.firstThread + uint32_t(thread)];
   const int32_t kernels = int32_t(fabric.configuration->kernels.size());
-  const int32_t kernel = fabric.configuration->roles[core.role].kernel;
+  const int32_t named = fabric.configuration->roles[core.role].kernel, kernel = named < kernels ? named : -1;
   const size_t perKernel = kernelSpans.size() / size_t(kernels + 1);
   if (size_t(state.sample) < perKernel) {
     TraceSpan &span = kernelSpans[size_t(kernel < 0 ? kernels : kernel) * perKernel + size_t(state.sample)];

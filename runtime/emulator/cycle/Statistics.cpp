@@ -156,7 +156,7 @@ void collect(Fabric &fabric, const CycleOptions &options, std::vector<Strip> &st
   }
   result.latencyCycles = result.sampleDone[0];
   if (options.samples > 1) {
-    const auto last = size_t(options.samples - 1), first = last / 2;
+    const auto first = size_t(options.samples / 4), last = std::max(first + 1, size_t(options.samples) * 3 / 4);
     const int64_t cycles = result.sampleDone[last] - result.sampleDone[first], count = int64_t(last - first);
     result.intervalCycles = (cycles + count / 2) / count;
   }

@@ -63,8 +63,20 @@ public:
 
 private:
   // Router.cpp
+  enum class Outcome : uint8_t { Moved, Lost, Later, Asleep }; // Later: a port of the wafer was not served
+  template <bool Dry>
+  Outcome moveAny(const Tile &tile, uint32_t number, uint32_t bit, int64_t cycle, uint32_t &taken,
+                  std::vector<uint32_t> *ready);
+  void awaitRoom(WordQueue &queue, uint64_t slot, Party party);
   template <bool Dry>
   bool route(Tile &tile, uint32_t number, uint64_t bits, int64_t cycle, std::vector<uint32_t> *ready);
+  // In the next cycle, at these bits of the tile's mask.
+  void lookAgain(uint32_t tile, uint64_t bits) {
+    uint64_t &mask = masks[!now2][tile - firstTile];
+    if (mask == 0)
+      active[!now2].push_back(tile - firstTile);
+    mask |= bits;
+  }
   void takeWord(WordQueue &queue) {
     store(queue.ring()[queue.head], freeSlot(now + fabric.credit));
     if (++queue.head == queue.slots)
@@ -87,10 +99,10 @@ private:
   // CoreStep.cpp
   bool stepCore(Tile &tile, uint64_t bits); // true: issued a slot that counts as active
   void endAlone(Core &core);
-  bool able(Core &core, int thread);
+  bool able(Core &core, int thread, int64_t &elements);
   bool wordsThere(Core &core, const Access &access, int64_t words, Party party);
   bool roomThere(Core &core, const Access &access, int64_t words, Party party);
-  void issue(Core &core, int thread);
+  void issue(Core &core, int thread, int64_t elements);
   void endSlots(Core &core, int thread, int64_t end);
   void advance(Core &core, int thread);
   void rest(Core &core);

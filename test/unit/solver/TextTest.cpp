@@ -96,7 +96,7 @@ TEST(Text, BrokenTextsAreRefusedWithTheirLine) {
   auto error = [](const std::string &text) { return message(place::solveText(text, "").status()); };
   std::string head = "wsc-problem placement 1\n";
   EXPECT_EQ(error(""), "line 1: expected 'wsc-problem KIND 1' with KIND one of colouring, sizing, placement, routing, "
-                       "allocation");
+                       "allocation, lines");
   EXPECT_EQ(error(head + "mesh 4\n"), "line 2: 'mesh' lacks its columns");
   EXPECT_EQ(error(head + "\n# c\nmesh 4 x\n"), "line 4: columns is 'x', expected an integer");
   EXPECT_EQ(error(head + "mesh 4 5 6\n"), "line 2: unexpected '6' after 'mesh'");
