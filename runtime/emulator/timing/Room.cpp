@@ -159,8 +159,9 @@ void Simulation::keepPauses(int32_t c, int64_t begin, int64_t end, int64_t late)
   for (const Pause &pause : pauses)
     if (pause.piece != Pause::kKnown)
       sinks[pause.sink].resumed.push_back({pause.word, pause.taken});
-  const bool laterThanSource =
-      std::any_of(pauses.begin(), pauses.end(), [&](const Pause &pause) { return pause.atSink > late; });
+  // Only what is later elsewhere than at the source matters from here on.
+  pauses.erase(std::remove_if(pauses.begin(), pauses.end(), [&](const Pause &pause) { return pause.atSink <= late; }),
+               pauses.end());
   for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {
     std::vector<SinkState::Resumed> &resumed = sinks[s].resumed;
     size_t past = 0; // all but the last whose room nobody will ask for any more
@@ -169,7 +170,7 @@ void Simulation::keepPauses(int32_t c, int64_t begin, int64_t end, int64_t late)
     resumed.erase(resumed.begin(), resumed.begin() + long(past));
     if (channel.numSinks > 1) {
       sinks[s].lateWord = end - 1;
-      sinks[s].lateCycles = laterThanSource ? std::max<int64_t>(0, lateAt(s, end - 1, pauses.size()) - late) : 0;
+      sinks[s].lateCycles = std::max<int64_t>(0, lateAt(s, end - 1, pauses.size()) - late);
     }
   }
 }
