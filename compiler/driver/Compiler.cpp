@@ -118,6 +118,8 @@ void addPasses(Phase phase, const CompileOptions &options, OpPassManager &module
     functions.addPass(wafer::createFormKernels());
     break;
   case Phase::Sized:
+    if (!options.pins.empty())
+      functions.addPass(wafer::createPinKernels({options.pins}));
     functions.addPass(wafer::createSizeKernels({options.target, options.defects, options.equalColumns}));
     break;
   case Phase::Placed:

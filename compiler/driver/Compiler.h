@@ -19,6 +19,7 @@ struct CompileOptions {
   std::string output;          // written under a temporary name and renamed
   std::string target = "wse2"; // name or description file
   std::string defects;         // JSON file of dead cores and links, or empty
+  std::string pins;            // JSON file of wanted rectangles (pass wafer-pin), or empty
   std::map<std::string, int64_t> dims;      // symbolic dimensions
   std::vector<std::string> inputs, outputs; // cuts, as the importer takes them
   Phase to = Phase::Wse;

@@ -7,6 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 
+#include <set>
+
 namespace wsc::kernels {
 
 namespace {
@@ -66,6 +68,32 @@ std::vector<Shape> shapesOf(const target::Target &target, const NetworkPlan &net
       shapes.push_back({false, 1, columns});
   }
   return shapes;
+}
+
+// Keeps the candidates with the number of columns that the user wants. Error: none has it; which there are.
+absl::Status keepPinned(int64_t columns, Candidates &candidates) {
+  solver::sizing::Kernel &kernel = candidates.kernel;
+  std::set<int64_t> widths;
+  for (const solver::sizing::Candidate &candidate : kernel.candidates)
+    widths.insert(candidate.columns);
+  if (!widths.count(columns)) {
+    const auto above = widths.lower_bound(columns);
+    std::string nearest = above == widths.begin() ? "" : absl::StrCat(*std::prev(above));
+    if (above != widths.end())
+      absl::StrAppend(&nearest, nearest.empty() ? "" : " and ", *above);
+    return absl::InvalidArgumentError(absl::StrCat("kernel ", kernel.name, " is pinned to ", columns,
+                                                   " columns, which none of its mappings has; from ", *widths.begin(),
+                                                   " to ", *widths.rbegin(), " are possible, nearest ", nearest));
+  }
+  Candidates kept;
+  kept.kernel.name = kernel.name;
+  for (size_t c = 0; c < kernel.candidates.size(); ++c)
+    if (kernel.candidates[c].columns == columns) {
+      kept.kernel.candidates.push_back(kernel.candidates[c]);
+      kept.leastCycles.push_back(candidates.leastCycles[c]);
+    }
+  candidates = std::move(kept);
+  return absl::OkStatus();
 }
 
 } // namespace
@@ -160,6 +188,9 @@ absl::StatusOr<Candidates> candidatesOf(const target::Target &target, NetworkPla
     return absl::ResourceExhaustedError(absl::StrCat("kernel ", plan.spec.name,
                                                      " fits no rectangle: ", std::string(refusal.message()),
                                                      "; use a target with more SRAM per core or more rows"));
+  if (plan.pinnedColumns)
+    if (auto status = keepPinned(*plan.pinnedColumns, candidates); !status.ok())
+      return status;
   return candidates;
 }
 

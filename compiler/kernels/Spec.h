@@ -153,6 +153,7 @@ struct KernelPlan {
   Placement placement;
   KernelColours colours;
   int64_t predictedIntervalCycles = 0;
+  std::optional<int64_t> pinnedColumns; // of the rectangle, feeder included; sizing keeps to it
   int32_t width() const { return int32_t(mapping.columns + (spec.kind == KernelKind::Contraction)); }
 };
 

@@ -34,6 +34,17 @@ def Wafer_RectAttr : Wafer_Attr<"Rect", "rect"> {
   let assemblyFormat = "`<` `row` `=` $row `,` `col` `=` $col `,` `rows` `=` $rows `,` `cols` `=` $cols `>`";
 }
 
+def Wafer_PinAttr : Wafer_Attr<"Pin", "pin"> {
+  let summary = "what is wanted of a kernel's rectangle";
+  let description = [{
+    Its number of columns, its first column, or both; sizing and placement keep to it or refuse the network with the reason.
+
+        #wafer.pin<columns = 12, col = 40>
+  }];
+  let parameters = (ins OptionalParameter<"std::optional<int64_t>">:$columns, OptionalParameter<"std::optional<int64_t>">:$col);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 def Wafer_LayoutAttr : Wafer_Attr<"Layout", "layout"> {
   let summary = "how a tensor lies on its lanes";
   let description = [{

@@ -67,6 +67,15 @@ LogicalResult MappingAttr::verify(function_ref<InFlightDiagnostic()> emitError, 
   return success();
 }
 
+LogicalResult PinAttr::verify(function_ref<InFlightDiagnostic()> emitError, std::optional<int64_t> columns,
+                              std::optional<int64_t> col) {
+  if (!columns && !col)
+    return emitError() << "a pin says columns, col or both";
+  if ((columns && (*columns < 1 || *columns > kMostUnits)) || (col && (*col < 0 || *col > kMostUnits)))
+    return emitError() << "a pin has at least 1 column and begins at column >= 0, both at most " << kMostUnits;
+  return success();
+}
+
 LogicalResult RectAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t row, int64_t col, int64_t rows,
                                int64_t cols) {
   if (row < 0 || col < 0 || rows < 1 || cols < 1)

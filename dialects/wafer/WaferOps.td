@@ -27,7 +27,7 @@ def Wafer_KernelOp : Wafer_Op<"kernel", [IsolatedFromAbove, SingleBlock]> {
   let summary = "a fused group of layers on one rectangle";
   let description = [{
     The region holds the layers, on whole tensors; its arguments are the streams taken in, constants stand inside. One result, sent on lanes as
-    `layout` says. `predicted_cycles` is sizing's interval between samples.
+    `layout` says. `predicted_cycles` is sizing's interval between samples. `pin` says what the user wants of the rectangle.
 
     A *state kernel* reads or writes one variable with `nn.read` and `nn.write` in its region and lies on the cores that hold it. It may take no stream and may have no
     result; several state kernels of one variable run on the same cores in the order of the operations.
@@ -44,7 +44,8 @@ def Wafer_KernelOp : Wafer_Op<"kernel", [IsolatedFromAbove, SingleBlock]> {
   let arguments = (ins StrAttr:$name, Variadic<Wafer_Tensor>:$inputs, OptionalAttr<StrArrayAttr>:$layers,
                        OptionalAttr<Wafer_MappingAttr>:$mapping, OptionalAttr<Wafer_LayoutAttr>:$layout,
                        OptionalAttr<I64Attr>:$predicted_cycles, OptionalAttr<Wafer_RectAttr>:$rect,
-                       OptionalAttr<Wafer_ColoursAttr>:$colours, OptionalAttr<DenseI32ArrayAttr>:$lane_colours);
+                       OptionalAttr<Wafer_ColoursAttr>:$colours, OptionalAttr<DenseI32ArrayAttr>:$lane_colours,
+                       OptionalAttr<Wafer_PinAttr>:$pin);
   let results = (outs Optional<Wafer_Tensor>:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$name `(` $inputs `)` attr-dict-with-keyword `:` functional-type($inputs, $result) $body";

@@ -218,6 +218,10 @@ private:
       return failure();
     KernelPlan plan;
     plan.spec = std::move(*spec);
+    if (PinAttr pin = op.getPinAttr()) {
+      plan.pinnedColumns = pin.getColumns();
+      plan.placement.col = int32_t(pin.getCol().value_or(-1));
+    }
     int32_t index = int32_t(network.plan.kernels.size());
     const kernels::VariablePlan *variable = nullptr;
     if (plan.spec.state) {

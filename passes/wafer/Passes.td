@@ -126,10 +126,24 @@ def FormKernels : Pass<"wafer-form-kernels", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::wsc::nn::NnDialect", "::wsc::wafer::WaferDialect"];
 }
 
+def PinKernels : Pass<"wafer-pin", "::mlir::func::FuncOp"> {
+  let summary = "Note down what a user wants of kernels' rectangles";
+  let description = [{
+    Runs before kernels are sized. Reads a JSON file of kernels by name, with the number of `columns` of their rectangle, its first column `col`, or both:
+
+        {"kernels": {"conv1": {"columns": 12, "col": 40}, "pool1": {"col": 60}}}
+
+    Before: `wafer.kernel "conv1"(%s) : …`
+    After:  `wafer.kernel "conv1"(%s) attributes {pin = #wafer.pin<columns = 12, col = 40>} : …`
+  }];
+  let options = [Option<"file", "file", "std::string", "\"\"", "JSON file of pins">];
+  let dependentDialects = ["::wsc::wafer::WaferDialect"];
+}
+
 def SizeKernels : Pass<"wafer-size", "::mlir::func::FuncOp"> {
   let summary = "Choose tiles, slices and columns of every kernel";
   let description = [{
-    Sets `mapping`, `layout`, `predicted_cycles` and the function's `wafer.rows_used`, for the least interval between samples the mesh's columns allow.
+    Sets `mapping`, `layout`, `predicted_cycles` and the function's `wafer.rows_used`, for the least interval between samples the mesh's columns allow. A kernel's `pin` is kept.
 
     Before: `wafer.kernel "conv0"(%s) : …`
     After:  `wafer.kernel "conv0"(%s) attributes {mapping = #wafer.mapping<slice = 1, column = 2, fifo = [2]>, layout = …} : …`
@@ -144,7 +158,7 @@ def SizeKernels : Pass<"wafer-size", "::mlir::func::FuncOp"> {
 def PlaceKernels : Pass<"wafer-place", "::mlir::func::FuncOp"> {
   let summary = "Give every kernel its rectangle";
   let description = [{
-    Full-height strips from west to east in dataflow order. A kernel that has a `rect` keeps its column.
+    Full-height strips from west to east in dataflow order. A kernel that has a `rect`, or a `pin` with a column, keeps it.
 
     Before: `{mapping = …}`
     After:  `{mapping = …, rect = #wafer.rect<row = 0, col = 0, rows = 728, cols = 3>}`

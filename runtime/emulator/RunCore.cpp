@@ -191,19 +191,18 @@ bool runInterleaved(const RoleProgram &program, CoreFrame &frame) {
   std::vector<ThreadCursor> cursors(n);
   std::vector<bool> done(n, false);
   for (size_t left = n; left > 0;) {
-    int64_t progress = 0;
+    bool progress = false;
     for (size_t t = 0; t < n; ++t) {
       if (done[t])
         continue;
-      const size_t pc = cursors[t].pc;
-      const int64_t element = cursors[t].element;
+      const ThreadCursor before = cursors[t];
       if (runThreadScalar(program.role->threads[t], frame, cursors[t])) {
         done[t] = true;
         --left;
       }
-      progress += done[t] || cursors[t].pc != pc || cursors[t].element != element;
+      progress |= done[t] || cursors[t] != before; // at the same instruction, but perhaps an iteration on
     }
-    if (progress == 0)
+    if (!progress)
       return false;
   }
   return true;

@@ -13,6 +13,7 @@ struct ThreadCursor {
   int32_t counter[format::kMaxDims] = {}; // loop iterations, outermost first
   size_t loopStart[format::kMaxDims] = {};
   int64_t element = 0;                    // next element of instruction pc
+  bool operator==(const ThreadCursor &) const = default;
 };
 
 // Executes instruction `instruction` from cursor.element on. True: complete (queue positions moved on); false: blocked.

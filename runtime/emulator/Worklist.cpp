@@ -183,8 +183,7 @@ private:
         ThreadCursor &cursor = core.threads[t];
         const ThreadCursor before = cursor;
         core.done[t] = runThreadScalar(role.threads[t], frame, cursor);
-        progress |= core.done[t] || before.pc != cursor.pc || before.element != cursor.element ||
-                    !std::equal(before.counter, before.counter + kMaxDims, cursor.counter);
+        progress |= core.done[t] || cursor != before;
       }
     }
     const int64_t table = prepared.networks.roleOffset[core.role] + core.ordinal * int64_t(role.queues.size());

@@ -229,6 +229,13 @@ absl::StatusOr<const emulator::TimingResult *> Session::timing(int entry) {
   return &*cached;
 }
 
+absl::StatusOr<emulator::CycleResult> Session::cycles(int entry, const emulator::CycleOptions &options) {
+  absl::StatusOr<int> configuration = impl->configurationOf(entry);
+  if (!configuration.ok())
+    return configuration.status();
+  return emulator::runCycles(impl->executable, *configuration, options);
+}
+
 emulator::ValueCounters Session::counters(int entry) const { return impl->engine->counters(entry); }
 
 absl::StatusOr<Tensor> Session::readState(const std::string &name) const {

@@ -3,6 +3,7 @@
 
 #include "runtime/emulator/CoreEngine.h"
 #include "runtime/emulator/Timing.h"
+#include "runtime/emulator/cycle/CycleEngine.h"
 
 #include "absl/status/statusor.h"
 
@@ -37,6 +38,8 @@ public:
   absl::StatusOr<std::vector<Tensor>> run(int entry, const std::map<std::string, Tensor> &inputs);
   // Cached per entry.
   absl::StatusOr<const emulator::TimingResult *> timing(int entry);
+  // The entry's one configuration on the cycle engine; not cached. Errors as runCycles.
+  absl::StatusOr<emulator::CycleResult> cycles(int entry, const emulator::CycleOptions &options);
   emulator::ValueCounters counters(int entry) const;
   absl::StatusOr<Tensor> readState(const std::string &name) const;
   absl::Status writeState(const std::string &name, const Tensor &value);

@@ -15,7 +15,8 @@ import re
 import sys
 from typing import NamedTuple
 
-TOP_FOLDERS = ["runtime", "dialects", "passes", "compiler", "tools", "python-bindings"]
+TOP_FOLDERS = ["runtime", "dialects", "passes", "compiler", "tools", "python-bindings", "test/unit/support",
+               "test/validation"]
 SUFFIXES = {".h", ".hpp", ".inc", ".c", ".cc", ".cpp", ".td"}
 INCLUDE = re.compile(r'^\s*#?\s*include\s*(["<])([^">]+)[">]')
 
@@ -52,6 +53,8 @@ LAYERS = [
     Layer("runtime/host", BOTTOM, NONE, NO_COMPILER),
     Layer("runtime/session", BOTTOM + ["runtime/emulator/Interpreter*", "runtime/emulator", "runtime/host"], NONE,
           NO_COMPILER),
+    Layer("test/unit/support", BOTTOM, NONE, "programs written by hand need no engine"),
+    Layer("test/validation", RUNTIME + ["test/unit/support"], NONE, "hand-written programs run without the compiler (I7)"),
     Layer("compiler/solver", ["runtime/target", "runtime/timing"], NONE, "solvers know no MLIR (I6)"),
     Layer("compiler/emit/StridedCopy*", [], NONE, "section recipes are plain data"),
     Layer("compiler/emit/SectionRecipe*", BOTTOM + ["compiler/emit/StridedCopy*"], NONE,
@@ -72,7 +75,7 @@ LAYERS = [
     Layer("tools/wsc-place", BOTTOM + ["compiler/solver"], NONE, "solvers know no MLIR (I6)"),
     Layer("tools", RUNTIME + SECTIONS + DIALECTS + ["compiler/solver", "compiler/kernels", "passes", "compiler/import",
                                                     "compiler/emit", "compiler/driver", "tools/wsc-place",
-                                                    "tools/wsc-run"],
+                                                    "tools/wsc-run", "test/validation"],
           ALL, "tools stand on top"),
     Layer("python-bindings", RUNTIME + ["compiler/driver"], NONE, "bindings wrap the public API"),
 ]

@@ -20,9 +20,11 @@ struct Options {
   std::string suite, target = "wse2", json;
   std::vector<std::string> paths;
   std::map<std::string, int64_t> dims;
-  int samples = 5, threads = 2; // emulate: timed samples, threads compared with one; place: threads
+  int samples = 5, threads = 2; // emulate, cycle: samples of a model, threads compared with one; place: threads
   uint64_t seed = 1;            // emulate: of the samples; place: of the search
   double seconds = 60;          // place: of wall clock at most, per .kgraph file
+  std::string keep;             // validation: folder for the programs, or empty
+  bool meshGemm = false;        // validation: also the table of matrix products
   bool quiet = false;
 };
 
@@ -36,6 +38,13 @@ struct Result {
   double value = 0;
   std::string unit;
   std::optional<double> bound, reference;
+  // validation: the figure is to reproduce `reference`.
+  struct Reproduced {
+    double tolerance = 0, error = 0; // relative; error: value / reference − 1
+    bool within = false;
+    std::string remark; // for people
+  };
+  std::optional<Reproduced> reproduced = {};
 };
 
 class Results {
@@ -57,8 +66,10 @@ std::string machine();
 // Each suite adds to `results` and goes on after a path that fails; the status tells of the first that did.
 absl::Status runCompile(const Options &options, Results &results);
 absl::Status runEmulate(const Options &options, Results &results);
+absl::Status runCycle(const Options &options, Results &results);
 absl::Status runMap(const Options &options, Results &results);
 absl::Status runPlace(const Options &options, Results &results);
+absl::Status runValidation(const Options &options, Results &results);
 
 struct Suite {
   const char *name, *summary;

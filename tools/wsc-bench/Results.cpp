@@ -34,8 +34,16 @@ json::Value optional(std::optional<double> value) { return value ? tools::number
 } // namespace
 
 void Results::add(Result result) {
-  if (!quiet) {
-    if (all.empty())
+  if (!quiet && result.reproduced) {
+    if (all.empty() || !all.back().reproduced)
+      std::printf("%-28s %14s %14s %-8s %9s %9s  %s\n", "row", "published", "ours", "unit", "error", "tolerance", "within");
+    std::printf("%-28s %14s %14s %-8s %+8.2f%% %8.4g%%  %-6s %s\n", result.name.c_str(), shown(result.reference).c_str(),
+                shown(result.value).c_str(), result.unit.c_str(), 100 * result.reproduced->error,
+                100 * result.reproduced->tolerance, result.reproduced->within ? "yes" : "NO",
+                format::printable(result.reproduced->remark).c_str());
+    std::fflush(stdout);
+  } else if (!quiet) {
+    if (all.empty() || all.back().reproduced)
       std::printf("%-52s %16s %-10s %16s %16s\n", "figure", "value", "unit", "bound", "reference");
     std::printf("%-52s %16s %-10s %16s %16s\n", result.name.c_str(), shown(result.value).c_str(), result.unit.c_str(),
                 shown(result.bound).c_str(), shown(result.reference).c_str());
@@ -51,12 +59,19 @@ void Results::note(const std::string &text) const {
 
 json::Value Results::json(const std::string &suite) const {
   json::Array rows;
-  for (const Result &result : all)
-    rows.push_back(json::Object{{"name", tools::text(result.name)},
-                                {"value", tools::number(result.value)},
-                                {"unit", result.unit},
-                                {"bound", optional(result.bound)},
-                                {"reference", optional(result.reference)}});
+  for (const Result &result : all) {
+    json::Object row{{"name", tools::text(result.name)},
+                     {"value", tools::number(result.value)},
+                     {"unit", tools::text(result.unit)},
+                     {"bound", optional(result.bound)},
+                     {"reference", optional(result.reference)}};
+    if (result.reproduced) {
+      row["tolerance"] = tools::number(result.reproduced->tolerance);
+      row["error"] = tools::number(result.reproduced->error);
+      row["within_tolerance"] = result.reproduced->within;
+    }
+    rows.push_back(std::move(row));
+  }
   return json::Object{{"suite", suite}, {"machine", machine()}, {"results", std::move(rows)}};
 }
 

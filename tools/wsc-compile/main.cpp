@@ -49,6 +49,7 @@ int main(int argc, char **argv) {
   app.add_option("-o", options.output, "file to write");
   app.add_option("--target", options.target, "wse1, wse2, wse3, mesh-RxC or a description file")->capture_default_str();
   app.add_option("--defects", options.defects, "JSON file with the dead_cores and dead_links of this wafer");
+  app.add_option("--pins", options.pins, "JSON file: kernels' columns and places that the mapping keeps to");
   app.add_option("--execution", execution, "auto or pipelined")->check(CLI::IsMember({"auto", "pipelined"}))->capture_default_str();
   app.add_option("--precision", precision, "model or fp32")->check(CLI::IsMember({"model", "fp32"}))->capture_default_str();
   app.add_option("--dim", dims, "NAME=VALUE: fix a symbolic dimension (repeatable)");

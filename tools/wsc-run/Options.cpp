@@ -27,8 +27,9 @@ int parseOptions(int argc, char **argv, Options &options) {
           ->type_name("DIR");
   auto *output = app.add_option("--output", options.output, "write results to a folder as .npy, or to one .npz")
                      ->type_name("DIR|FILE.npz");
-  app.add_option("--engine", options.engine, "how values are computed")
-      ->check(CLI::IsMember({"core"}))
+  app.add_option("--engine", options.engine,
+                 "how time is computed: core solves for trains of words, cycle runs word by word; values are the same")
+      ->check(CLI::IsMember({"core", "cycle"}))
       ->capture_default_str();
   app.add_flag("--timing-only", options.timingOnly, "cycles without values");
   app.add_option("--entry", options.entry, "entry point (default: the only one, or main)")->type_name("NAME");
@@ -43,6 +44,10 @@ int parseOptions(int argc, char **argv, Options &options) {
       ->check(CLI::Range(1, 1000000))
       ->type_name("N");
   app.add_option("--stats", options.stats, "counters as JSON")->type_name("FILE.json");
+  auto *trace = app.add_option("--trace", options.trace,
+                               "timeline of --engine cycle for Perfetto: the first " + std::to_string(kMostTraceSpans) +
+                                   " spans of threads, and kernels")
+                    ->type_name("FILE");
   auto *verify = app.add_option("--verify", options.verify,
                                 "compare with output_K.pb of a data set, or of test_data_set_K for sample K")
                      ->type_name("DIR");
@@ -72,6 +77,8 @@ int parseOptions(int argc, char **argv, Options &options) {
       for (const CLI::Option *option : {input, random, data, output, stateIn, stateOut, replay, verify})
         if (option->count() > 0)
           throw CLI::ExcludesError("--timing-only", option->get_name());
+    if (trace->count() > 0 && options.engine != "cycle")
+      throw CLI::RequiresError("--trace", "--engine cycle");
     if (options.quiet && options.verbose)
       throw CLI::ExcludesError("--quiet", "--verbose");
     options.hasRandom = random->count() > 0;

@@ -54,7 +54,66 @@ std::string kernelJson(const Report &report, size_t k) {
   return text + "}";
 }
 
+std::string stallFields(const emulator::CoreStalls &stalls) {
+  return absl::StrCat("\"busy_cycles\": ", stalls.busy, ", \"bank_cycles\": ", stalls.bank,
+                      ", \"wait_words_cycles\": ", stalls.words, ", \"wait_room_cycles\": ", stalls.room);
+}
+
+// Of all cores of each kernel over all samples, and of the busiest.
+std::string cycleStallsJson(const Report &report) {
+  std::string text;
+  const auto &names = report.configuration->kernels;
+  for (size_t k = 0; k < report.cycles->kernels.size(); ++k) {
+    const emulator::KernelCycles &kernel = report.cycles->kernels[k];
+    absl::StrAppend(&text, text.empty() ? "" : ",",
+                    "\n    {\"kernel\": ", k < names.size() ? quote(names[k].name) : std::string("null"),
+                    ", \"cores\": ", kernel.cores, ", ", stallFields(kernel.sum),
+                    ", \"busiest_core\": {\"row\": ", kernel.busiest.row, ", \"col\": ", kernel.busiest.col, ", ",
+                    stallFields(kernel.busiest.stalls), "}}");
+  }
+  return absl::StrCat("[", text, "]");
+}
+
+// What the cycle engine adds: word-hops by colour, and its own work.
+std::string coloursJson(const Report &report) {
+  std::string text;
+  for (size_t c = 0; report.cycles && c < report.cycles->colourWords.size(); ++c)
+    if (report.cycles->colourWords[c] > 0)
+      absl::StrAppend(&text, text.empty() ? "" : ", ", "{\"colour\": ", c,
+                      ", \"word_hops\": ", report.cycles->colourWords[c], "}");
+  return report.cycles ? absl::StrCat(", \"colours\": [", text, "]") : std::string();
+}
+
+// A row of numbers per core.
+std::string coresJson(const Report &report) {
+  if (!report.cycles)
+    return "";
+  std::string text;
+  for (const emulator::CoreCycles &core : report.cycles->cores)
+    absl::StrAppend(&text, text.empty() ? "" : ",", "\n    [", core.row, ", ", core.col, ", ", core.stalls.busy, ", ",
+                    core.stalls.bank, ", ", core.stalls.words, ", ", core.stalls.room, "]");
+  return absl::StrCat(",\n  \"core_stalls\": ",
+                      report.cycles->cores.size() > kMostStatCores
+                          ? std::string("null")
+                          : absl::StrCat("{\"columns\": [\"row\", \"col\", \"busy_cycles\", \"bank_cycles\", "
+                                         "\"wait_words_cycles\", \"wait_room_cycles\"], \"cores\": [",
+                                         text, "]}"));
+}
+
+std::string engineJson(const Report &report) {
+  if (!report.cycles)
+    return "";
+  const emulator::CycleResult &run = *report.cycles;
+  return absl::StrCat(
+      ",\n  \"cycle_engine\": {\"end_cycle\": ", run.endCycle, ", \"active_tile_cycles\": ", run.activeTileCycles,
+      ", \"skipped_tile_cycles\": ", run.skippedTileCycles, ", \"simulated_cycles\": ", run.simulatedCycles,
+      ", \"skipped_cycles\": ", run.skippedCycles, ", \"tiles\": ", run.tiles, ", \"state_bytes\": ", run.bytes,
+      absl::StrFormat(", \"wall_seconds\": %.6f}", report.cycleSeconds));
+}
+
 std::string stallsJson(const Report &report) {
+  if (report.cycles)
+    return cycleStallsJson(report);
   std::string text;
   for (size_t k = 0; report.timing && report.configuration && k < report.timing->kernels.size(); ++k)
     absl::StrAppend(&text, text.empty() ? "" : ",", "\n    {\"kernel\": ", quote(report.configuration->kernels[k].name),
@@ -74,15 +133,21 @@ std::string summary(const Report &report, bool verbose) {
     const double hertz = report.executable->target.clockGHz * 1e9;
     absl::StrAppendFormat(&text, "latency      %d cycles (%.4g ms)\n", timing.latencyCycles,
                           double(timing.latencyCycles) / hertz * 1e3);
-    absl::StrAppendFormat(&text, "interval     %d cycles (%.6g samples/s at %g GHz)\n", timing.intervalCycles,
-                          timing.intervalCycles > 0 ? hertz / double(timing.intervalCycles) : 0.0,
-                          report.executable->target.clockGHz);
+    if (report.cycles && report.samples == 1)
+      absl::StrAppend(&text, "interval     unknown from one sample; stream more with --samples\n");
+    else
+      absl::StrAppendFormat(&text, "interval     %d cycles (%.6g samples/s at %g GHz)\n", timing.intervalCycles,
+                            timing.intervalCycles > 0 ? hertz / double(timing.intervalCycles) : 0.0,
+                            report.executable->target.clockGHz);
     absl::StrAppendFormat(&text, "utilisation  %.2f %% of %s's multiply-adds\n", 100 * timing.computeUtilisation,
                           report.executable->target.name);
     absl::StrAppend(&text, "bottleneck   ", printable(timing.bottleneck), "\n");
   } else {
     absl::StrAppend(&text, "cycles       unknown: ", printable(report.timingUnknown), "\n");
   }
+  if (report.cycles)
+    absl::StrAppendFormat(&text, "cycles       %d simulated, %d skipped; %.4g s\n", report.cycles->simulatedCycles,
+                          report.cycles->skippedCycles, report.cycleSeconds);
   if (report.ranValues)
     absl::StrAppendFormat(&text, "emulation    %d samples, %.4g s per sample, loaded in %.4g s\n", report.samples,
                           report.secondsPerSample, report.loadSeconds);
@@ -107,25 +172,26 @@ std::string statsJson(const Report &report) {
   std::string done;
   for (size_t k = 0; report.timing && k < report.timing->sampleDone.size(); ++k)
     absl::StrAppend(&done, k ? ", " : "", report.timing->sampleDone[k]);
-  return absl::StrCat("{\n  \"engine\": ", quote(report.engine), ",\n  \"threads\": ", report.threads,
-                      ",\n  \"samples\": ", report.samples,
-                      ",\n  \"latency_cycles\": ", cycles(report, &emulator::TimingResult::latencyCycles),
-                      ",\n  \"interval_cycles\": ", cycles(report, &emulator::TimingResult::intervalCycles),
-                      ",\n  \"sample_done_cycles\": [", done, "],\n  \"macs\": ", report.counters.macs,
-                      ",\n  \"cores_fma\": ", report.counters.coresFma,
-                      absl::StrFormat(",\n  \"load_seconds\": %.6f", report.loadSeconds),
-                      report.ranValues
-                          ? absl::StrFormat(",\n  \"wall_seconds_per_sample\": %.6f", report.secondsPerSample)
-                          : std::string(",\n  \"wall_seconds_per_sample\": null"),
-                      ",\n  \"peak_rss_bytes\": ", peakBytes(),
-                      report.timing ? absl::StrFormat(",\n  \"utilisation\": %.6f", report.timing->computeUtilisation)
-                                    : std::string(",\n  \"utilisation\": null"),
-                      ",\n  \"bottleneck\": ", report.timing ? quote(report.timing->bottleneck) : std::string("null"),
-                      ",\n  \"kernels\": [", kernels,
-                      "],\n  \"links\": {\"max_words\": ", cycles(report, &emulator::TimingResult::maxLinkWords),
-                      ", \"max_name\": ", report.timing ? quote(report.timing->maxLinkName) : std::string("null"),
-                      ", \"word_hops\": ", cycles(report, &emulator::TimingResult::linkWordHops),
-                      "},\n  \"stalls\": ", stallsJson(report), "\n}\n");
+  return absl::StrCat(
+      "{\n  \"engine\": ", quote(report.engine), ",\n  \"threads\": ", report.threads,
+      ",\n  \"samples\": ", report.samples,
+      ",\n  \"latency_cycles\": ", cycles(report, &emulator::TimingResult::latencyCycles), ",\n  \"interval_cycles\": ",
+      report.cycles && report.samples == 1 ? std::string("null")
+                                           : cycles(report, &emulator::TimingResult::intervalCycles),
+      ",\n  \"sample_done_cycles\": [", done, "],\n  \"macs\": ", report.counters.macs,
+      ",\n  \"cores_fma\": ", report.counters.coresFma,
+      absl::StrFormat(",\n  \"load_seconds\": %.6f", report.loadSeconds),
+      report.ranValues ? absl::StrFormat(",\n  \"wall_seconds_per_sample\": %.6f", report.secondsPerSample)
+                       : std::string(",\n  \"wall_seconds_per_sample\": null"),
+      ",\n  \"peak_rss_bytes\": ", peakBytes(),
+      report.timing ? absl::StrFormat(",\n  \"utilisation\": %.6f", report.timing->computeUtilisation)
+                    : std::string(",\n  \"utilisation\": null"),
+      ",\n  \"bottleneck\": ", report.timing ? quote(report.timing->bottleneck) : std::string("null"),
+      ",\n  \"kernels\": [", kernels,
+      "],\n  \"links\": {\"max_words\": ", cycles(report, &emulator::TimingResult::maxLinkWords),
+      ", \"max_name\": ", report.timing ? quote(report.timing->maxLinkName) : std::string("null"),
+      ", \"word_hops\": ", cycles(report, &emulator::TimingResult::linkWordHops), coloursJson(report), "}",
+      engineJson(report), ",\n  \"stalls\": ", stallsJson(report), coresJson(report), "\n}\n");
 }
 
 } // namespace wsc::run

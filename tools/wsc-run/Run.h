@@ -15,7 +15,7 @@
 namespace wsc::run {
 
 struct Options {
-  std::string model, entry, data, output, stateIn, stateOut, stats, verify;
+  std::string model, entry, data, output, stateIn, stateOut, stats, trace, verify;
   std::vector<std::string> inputs; // NAME=FILE, or FILE
   std::string engine = "core";
   bool hasRandom = false, timingOnly = false, quiet = false, verbose = false;
@@ -76,6 +76,8 @@ struct Report {
   const format::Executable *executable = nullptr;
   const format::Configuration *configuration = nullptr; // of the timing; null when unknown
   const emulator::TimingResult *timing = nullptr;       // null: `timingUnknown` says why
+  const emulator::CycleResult *cycles = nullptr;        // of --engine cycle
+  double cycleSeconds = 0;                              // that it took
   std::string timingUnknown;
   emulator::ValueCounters counters;
   std::string engine;
@@ -84,6 +86,11 @@ struct Report {
   bool ranValues = false;
   std::vector<format::TensorType> results;
 };
+// Cores up to which --stats lists each; beyond, kernels and their busiest cores only.
+constexpr size_t kMostStatCores = 100000;
+// Thread spans that --trace keeps.
+constexpr int64_t kMostTraceSpans = int64_t(1) << 18;
+
 std::string summary(const Report &report, bool verbose);
 std::string statsJson(const Report &report);
 

@@ -101,7 +101,21 @@ private:
         status = absl::Status(status.code(), absl::StrCat("data set ", k, ": ", std::string(status.message())));
       all.Update(status);
     }
+    if (all.ok() && string("engine") == "cycle")
+      all.Update(runCycles(**opened, *entry, int(dataSets.size())));
     return all;
+  }
+
+  absl::Status runCycles(Session &session, int entry, int samples) {
+    stage("running cycle by cycle");
+    emulator::CycleOptions options;
+    options.samples = samples;
+    options.threads = int(number("threads"));
+    absl::StatusOr<emulator::CycleResult> run = session.cycles(entry, options);
+    if (!run.ok())
+      return run.status();
+    absl::StrAppend(&notes, notes.empty() ? "" : " ", "latency ", run->latencyCycles, " cycles");
+    return absl::OkStatus();
   }
 
   absl::Status compile(const std::string &dataSet) {
@@ -199,6 +213,7 @@ std::string requestFor(const tools::Case &test, const Options &options, const st
                                    {"rtol", options.rtol},
                                    {"atol", options.atol},
                                    {"l2", options.l2},
+                                   {"engine", options.engine},
                                    {"threads", options.threads}});
 }
 

@@ -21,7 +21,7 @@ int parseOptions(int argc, char **argv, Options &options) {
   std::vector<std::string> dims;
   app.add_option("DIR", options.folders, "folders to search")->required();
   app.add_option("--target", options.target, "wse1, wse2, wse3, mesh-RxC or a description file")->capture_default_str();
-  app.add_option("--engine", options.engine, "how values are computed")->check(CLI::IsMember({"core"}))->capture_default_str();
+  app.add_option("--engine", options.engine, "cycle: also run each case on the cycle engine, which must come to its end")->check(CLI::IsMember({"core", "cycle"}))->capture_default_str();
   app.add_option("--rtol", options.rtol, "largest relative error of an element")->check(CLI::NonNegativeNumber)->capture_default_str();
   app.add_option("--atol", options.atol, "absolute error allowed beside it")->check(CLI::NonNegativeNumber)->capture_default_str();
   app.add_option("--l2", options.l2, "largest relative L2 error of an output (default: no limit)")->check(CLI::NonNegativeNumber);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// analyseTiming: runs the simulation until the time between samples repeats, and holds it against the bounds that the
-// simulation does not see (words over a link, words through the I/O ports). The largest says what the bottleneck is.
+// analyseTiming: runs the simulation until the interval between samples is known, and holds it against the bounds that
+// the simulation does not see (words over a link, words through the I/O ports). The largest says what the bottleneck
+// is.
 #include "runtime/emulator/Timing.h"
 
-#include "runtime/emulator/timing/Links.h"
+#include "runtime/emulator/timing/Bounds.h"
 #include "runtime/emulator/timing/Liveness.h"
 #include "runtime/emulator/timing/Simulation.h"
-#include "runtime/timing/Cost.h"
+#include "runtime/emulator/timing/SteadyState.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -21,26 +22,7 @@ using namespace timing;
 namespace {
 
 constexpr int kMostSamples = 64;
-constexpr int kEqualDifferences = 10; // more than the samples that usual FIFOs hold ahead: their filling is not a steady state
-constexpr int kLongestPattern = 6;
-
-// The steady interval if the last differences repeat with some period, else -1. A period p must be seen twice, p = 1
-// three times.
-int64_t periodicInterval(const std::vector<int64_t> &done) {
-  const auto n = int(done.size());
-  const auto difference = [&](int i) { return done[n - 1 - i] - done[n - 2 - i]; }; // 0: the latest
-  for (int period = 1; period <= kLongestPattern; ++period) {
-    const int seen = period == 1 ? kEqualDifferences : 2 * period;
-    if (n < seen + 1)
-      break;
-    bool repeats = true;
-    for (int i = 0; i + period < seen; ++i)
-      repeats &= difference(i) == difference(i + period);
-    if (repeats)
-      return (done[n - 1] - done[n - 1 - period] + period - 1) / period;
-  }
-  return -1;
-}
+constexpr int64_t kTolerance = 256; // bounds on the interval meet within 1/256 of it
 
 // Average over the last third, rounded up.
 int64_t averageInterval(const std::vector<int64_t> &done) {
@@ -75,21 +57,42 @@ private:
     model = *std::move(built);
     mergedCores = model.wholeRows;
     result = TimingResult();
+    bounds = findBounds(executable, configuration, networks, model);
+    result.kernels = bounds.kernels;
     Simulation simulation(model);
+    SteadyState steady(model);
     const int most = samples > 0 ? samples : kMostSamples;
-    int64_t interval = -1;
-    for (int sample = 0; sample < most && interval < 0; ++sample) {
+    for (int sample = 0;; ++sample) {
       if (!simulation.runSample())
         return livenessError(configuration, model, simulation);
       result.sampleDone.push_back(sampleDone(simulation));
-      interval = periodicInterval(result.sampleDone);
-      if (sample + 1 == most || interval >= 0)
-        countWaits(simulation);
+      steady.add(simulation);
+      result.intervalCycles = intervalAfter(steady);
+      if (sample + 1 == most || result.intervalCycles >= 0)
+        break;
       simulation.trim();
     }
+    countWaits(simulation);
     result.latencyCycles = result.sampleDone.front();
-    result.intervalCycles = interval >= 0 ? interval : averageInterval(result.sampleDone);
+    if (result.intervalCycles < 0)
+      result.intervalCycles = averageInterval(result.sampleDone);
+    result.intervalCycles = std::max(result.intervalCycles, bounds.most());
     return absl::OkStatus();
+  }
+
+  // The interval once it is known, else -1.
+  int64_t intervalAfter(const SteadyState &steady) const {
+    if (result.sampleDone.size() < 3)
+      return -1;
+    const int64_t lower = std::max(steady.lower(), bounds.most());
+    if (steady.upper() - lower <= lower / kTolerance)
+      return std::max(steady.upper(), lower);
+    // The last samples were done at the pace of the slowest process: nothing can slow them down any more, though
+    // upstream some may still fill queues faster.
+    const auto n = int64_t(result.sampleDone.size());
+    const int64_t slower = std::min(result.sampleDone[n - 1] - result.sampleDone[n - 2],
+                                    result.sampleDone[n - 2] - result.sampleDone[n - 3]);
+    return steady.upper() - slower <= slower / kTolerance ? steady.upper() : -1;
   }
 
   // The last word out of the wafer; without outputs, the last thread's end.
@@ -106,7 +109,6 @@ private:
   }
 
   void countWaits(const Simulation &simulation) {
-    result.kernels.resize(configuration.kernels.size());
     for (size_t p = 0; p < model.processes.size(); ++p) {
       const int32_t kernel = model.units[model.processes[p].unit].kernel;
       if (kernel < 0 || kernel >= int32_t(result.kernels.size()))
@@ -117,93 +119,37 @@ private:
     }
   }
 
-  // What a thread needs for a sample when it never waits; the cores of a unit that send one after another need it
-  // together.
-  int64_t alone(const Process &process) const {
-    const Unit &unit = model.units[process.unit];
-    const ThreadProgram &program = model.program(process);
-    std::vector<int64_t> times{1};
-    int64_t sum = program.tail;
-    for (const Item &item : program.items) {
-      if (item.kind == ItemKind::LoopBegin) {
-        times.push_back(times.back() * item.trips);
-      } else if (item.kind == ItemKind::LoopEnd) {
-        times.pop_back();
-      } else {
-        const int64_t cores = item.out.slot >= 0 ? model.slots[unit.firstSlot + item.out.slot].cores : 1;
-        sum += times.back() *
-               (item.before + item.setup +
-                std::max(item.stream + item.controls, cores > 1 ? cores * (item.out.count + item.controls) : 0));
-      }
-    }
-    return sum;
-  }
-
+  // Says what sets the interval.
   void judge() {
-    int64_t busiest = 0, slowest = 0;
-    int32_t busyUnit = -1, slowUnit = -1;
-    double macs = 0, fmaCycles = 0;
-    for (size_t u = 0; u < model.units.size(); ++u) {
-      const Unit &unit = model.units[u];
-      if (unit.role < 0)
-        continue;
-      int64_t interval = unit.busy;
-      for (int32_t t = 0; t < unit.numProcesses; ++t) {
-        const Process &process = model.processes[unit.firstProcess + t];
-        interval = std::max(interval, alone(process));
-        const ThreadProgram &program = model.program(process);
-        macs += double(program.fmaElementsF32 + program.fmaElementsF16) * unit.cores;
-        fmaCycles += (double(program.fmaElementsF32) / executable.target.fmaPerCycleF32 +
-                      double(program.fmaElementsF16) / executable.target.fmaPerCycleF16) *
-                     unit.cores;
-      }
-      if (unit.busy > busiest) {
-        busiest = unit.busy;
-        busyUnit = int32_t(u);
-      }
-      if (interval > slowest) {
-        slowest = interval;
-        slowUnit = int32_t(u);
-      }
-      if (unit.kernel >= 0 && unit.kernel < int32_t(result.kernels.size())) {
-        KernelTiming &kernel = result.kernels[unit.kernel];
-        kernel.busyCycles = std::max(kernel.busyCycles, unit.busy);
-        kernel.fmaCycles = std::max(kernel.fmaCycles, unit.fma);
-        kernel.intervalCycles = std::max(kernel.intervalCycles, interval);
-      }
-    }
-    const LinkLoad links = linkLoad(executable.target, configuration, networks);
-    result.maxLinkWords = links.maxWords;
-    result.maxLinkName = links.maxName;
-    result.linkWordHops = links.totalWords;
-    const auto io =
-        int64_t(std::ceil(double(model.inputWords + model.outputWords) / executable.target.ioWordsPerCycle()));
-
-    const int64_t simulated = result.intervalCycles;
-    result.intervalCycles = std::max({simulated, busiest, slowest, links.maxWords, io});
+    result.maxLinkWords = bounds.links.maxWords;
+    result.maxLinkName = bounds.links.maxName;
+    result.linkWordHops = bounds.links.totalWords;
     // Within 2 % a bound explains the interval; otherwise it is the wait for words and room of each other.
     const auto explains = [&](int64_t bound) { return bound * 102 >= result.intervalCycles * 100; };
-    if (slowUnit >= 0)
-      result.bottleneckKernel = model.units[slowUnit].kernel;
-    if (busyUnit >= 0 && explains(busiest)) {
-      result.bottleneckKernel = model.units[busyUnit].kernel;
-      result.bottleneck = absl::StrCat("issue slots of ", unitName(busyUnit), ": ", busiest, " cycles");
-    } else if (explains(io)) {
+    if (bounds.slowUnit >= 0)
+      result.bottleneckKernel = model.units[bounds.slowUnit].kernel;
+    if (bounds.busyUnit >= 0 && explains(bounds.busiest)) {
+      result.bottleneckKernel = model.units[bounds.busyUnit].kernel;
+      result.bottleneck = absl::StrCat("issue slots of ", unitName(bounds.busyUnit), ": ", bounds.busiest, " cycles");
+    } else if (explains(bounds.io)) {
       result.bottleneck = absl::StrCat("I/O: ", model.inputWords, " input and ", model.outputWords, " output words at ",
                                        executable.target.ioWordsPerCycle(), " per cycle");
-    } else if (explains(links.maxWords)) {
-      result.bottleneck = absl::StrCat("link ", links.maxName, ": ", links.maxWords, " words");
-    } else if (slowUnit >= 0 && explains(slowest)) {
-      result.bottleneck = absl::StrCat("words gathered in ", unitName(slowUnit), ": ", slowest, " cycles");
-    } else {
+    } else if (explains(bounds.links.maxWords)) {
+      result.bottleneck = absl::StrCat("link ", bounds.links.maxName, ": ", bounds.links.maxWords, " words");
+    } else if (bounds.slowUnit >= 0 && explains(bounds.slowest)) {
       result.bottleneck =
-          absl::StrCat("finite buffers: threads wait for words and room of each other; the busiest, ",
-                       slowUnit >= 0 ? unitName(slowUnit) : std::string("none"), ", needs ", slowest, " cycles");
+          absl::StrCat("words gathered in ", unitName(bounds.slowUnit), ": ", bounds.slowest, " cycles");
+    } else {
+      result.bottleneck = absl::StrCat("finite buffers: threads wait for words and room of each other; the busiest, ",
+                                       bounds.slowUnit >= 0 ? unitName(bounds.slowUnit) : std::string("none"),
+                                       ", needs ", bounds.slowest, " cycles");
     }
     int64_t planned = 0;
     for (const Kernel &kernel : configuration.kernels)
       planned += kernel.macs;
-    const double useful = macs > 0 && planned > 0 ? fmaCycles * std::min(1.0, double(planned) / macs) : fmaCycles;
+    const double useful = bounds.macs > 0 && planned > 0
+                              ? bounds.fmaCycles * std::min(1.0, double(planned) / bounds.macs)
+                              : bounds.fmaCycles;
     if (result.intervalCycles > 0)
       result.computeUtilisation = useful / (double(executable.target.numCores()) * double(result.intervalCycles));
   }
@@ -222,6 +168,7 @@ private:
   const Configuration &configuration;
   const Networks &networks;
   Model model;
+  Bounds bounds;
   bool mergedCores = false;
   TimingResult result;
 };

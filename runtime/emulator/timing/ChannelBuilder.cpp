@@ -113,8 +113,6 @@ private:
   }
 
   int64_t queueDepth(const Endpoint &endpoint) const {
-    if (endpoint.role < 0)
-      return target.routerQueueWords;
     const Queue &queue = configuration.roles[endpoint.role].queues[endpoint.queue];
     const auto &depths = queue.output ? target.outputQueueWords : target.inputQueueWords;
     return queue.index < depths.size() ? depths[queue.index] : target.routerQueueWords;
@@ -209,13 +207,33 @@ private:
       return end.status();
     const Endpoint &source = stream.sources[0];
     const int64_t hops = stream.sinkHops[s];
+    // Queues on the way, their words, and the cycles from a word's slot to when it can be used (docs/Timing.md). What
+    // moves out over a port is out one hop later, and there is always room.
     Sink sink;
     sink.slot = end->slot;
-    sink.latency = wsc::timing::routeLatencyCycles(target, hops) -
-                   target.rampLatencyCycles * ((endpoint.role < 0 ? 1 : 0) + (source.role < 0 ? 1 : 0));
-    sink.capacity =
-        std::max<int64_t>(1, queueDepth(endpoint) + queueDepth(source) + target.routerQueueWords * (hops + 1));
-    sink.credit = target.creditLatencyCycles * (hops + 1);
+    sink.latency = hops * target.hopLatencyCycles;
+    sink.capacity = hops * target.routerQueueWords;
+    int64_t queues = hops;
+    if (source.role >= 0) {
+      sink.latency += 1 + target.rampLatencyCycles;
+      sink.capacity += queueDepth(source) + target.rampLatencyCycles;
+    } else {
+      sink.latency += target.hopLatencyCycles;
+      sink.capacity += target.routerQueueWords;
+    }
+    ++queues;
+    if (endpoint.role >= 0) {
+      sink.latency += target.rampLatencyCycles;
+      sink.queueWords = queueDepth(endpoint) + target.rampLatencyCycles;
+      sink.capacity += sink.queueWords;
+      sink.queueLatency = target.rampLatencyCycles;
+      sink.queueCredit = target.creditLatencyCycles;
+      ++queues;
+    } else {
+      sink.latency += target.hopLatencyCycles - 1;
+    }
+    sink.capacity = std::max<int64_t>(1, sink.capacity);
+    sink.credit = target.creditLatencyCycles * queues;
     for (const Endpoint &from : stream.sources)
       if (table.unitOf(configuration, from) == end->unit) {
         splitUnit(end->unit);
@@ -226,12 +244,20 @@ private:
       at = int32_t(sinks.size());
       sinks.push_back(sink);
     } else {
-      Sink &earlier = sinks[at];
-      earlier.latency = std::max(earlier.latency, sink.latency);
-      earlier.capacity = std::min(earlier.capacity, sink.capacity);
-      earlier.credit = std::max(earlier.credit, sink.credit);
+      keepSlower(sinks[at], sink);
     }
     return absl::OkStatus();
+  }
+
+  // The longer route stands for both, with its own queues: latency of one and queues of the other would make a buffer
+  // that cannot pass a word a cycle.
+  static void keepSlower(Sink &kept, const Sink &other) {
+    if (std::tie(other.latency, kept.capacity) > std::tie(kept.latency, other.capacity)) {
+      kept.latency = other.latency;
+      kept.credit = other.credit;
+      kept.capacity = other.capacity;
+      kept.queueWords = other.queueWords;
+    }
   }
 
   static void mix(uint64_t &hash, uint64_t value) {
@@ -270,9 +296,7 @@ private:
       if (same(it->second, stream.colour)) { // keep the slowest of equal streams
         for (size_t i = 0; i < sinks.size(); ++i) {
           Sink &sink = model.sinks[model.channels[it->second].firstSink + i];
-          sink.latency = std::max(sink.latency, sinks[i].latency);
-          sink.capacity = std::min(sink.capacity, sinks[i].capacity);
-          sink.credit = std::max(sink.credit, sinks[i].credit);
+          keepSlower(sink, sinks[i]);
         }
         return;
       }

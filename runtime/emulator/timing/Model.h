@@ -36,6 +36,8 @@ struct Sink {
   int64_t capacity = 1; // words that may lie between source and this sink
   int64_t latency = 0;  // cycles from a word's issue to its arrival
   int64_t credit = 0;   // cycles from taking a word to the source knowing it
+  // Of these in and after the sink's own input queue, the last on the way; a multicast waits for room in it.
+  int64_t queueWords = 0, queueLatency = 0, queueCredit = 0;
 };
 
 struct Channel {

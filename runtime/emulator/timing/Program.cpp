@@ -69,7 +69,8 @@ public:
       return error(at, "EndLoop without Loop");
     ThreadProgram program;
     program.items = std::move(fold.items);
-    program.tail = fold.pending;
+    program.carry = fold.pending == fold.finish ? fold.finish : 0;
+    program.tail = fold.pending - program.carry;
     program.slots = fold.slots;
     program.fmaSlots = fold.fmaSlots;
     program.fmaElementsF32 = fold.fmaElementsF32;
@@ -175,6 +176,7 @@ private:
     Item item = body.items[0];
     const int64_t iteration = item.before + item.setup + item.stream + item.controls + body.pending;
     item.stream = trips * (iteration - item.controls) - item.before - item.setup;
+    item.rest = 0;
     item.controls *= trips;
     item.before += fold.pending;
     for (Access *access : {&item.in[0], &item.in[1], &item.out})
@@ -243,6 +245,7 @@ private:
     }
     item.setup = slots.setup;
     item.stream = slots.stream;
+    item.rest = wsc::timing::instructionRate(target, role, instruction, index).slots - 1;
     emit(item, fold);
     fold.pending = fold.finish = slots.finish;
     return absl::OkStatus();

@@ -19,7 +19,7 @@ void Simulation::raise(int32_t s, int64_t words, int64_t first, int64_t last, in
   sink.promised = words;
   const int32_t c = model.sinks[s].channel;
   if (channels[c].watched == s)
-    enqueue(model.slots[model.segments[channels[c].segment].slot].process);
+    work.add(model.slots[model.segments[channels[c].segment].slot].process);
 }
 
 void Simulation::promise(int32_t p) {
@@ -40,6 +40,10 @@ void Simulation::promise(int32_t p) {
     whole &= reach == scale;
     if (reach <= state.done)
       continue;
+    if (reach < scale && !work.takesParts()) {
+      work.putOff(p);
+      continue;
+    }
     const Slot &slot = slotOf(p, in);
     const int64_t words = mulDivUp(in.count, reach, scale);
     bool more = false;
@@ -50,8 +54,8 @@ void Simulation::promise(int32_t p) {
     const Span when = span(p, item, state.done, reach, scale, i, nullptr, nullptr);
     for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k) {
       const int32_t s = model.slotSinks[k];
-      raise(s, sinks[s].base + words, when.first, when.last,
-            state.done == 0 && sinks[s].promised == sinks[s].base ? item.before + item.setup : 0);
+      raise(s, sinks[s].base + words, when.first, when.last - item.rest,
+            state.done == 0 && sinks[s].promised == sinks[s].base ? item.lead() : 0);
     }
   }
   if (whole) {
@@ -82,8 +86,8 @@ void Simulation::promiseAhead(int32_t p, const Item &current, int64_t clock) {
     }
     if (item.in[0].slot != current.in[0].slot || item.in[1].slot >= 0)
       return;
-    const int64_t pause = std::exchange(computed, 0) + item.before + item.setup;
-    int64_t first = clock + item.before + item.setup;
+    const int64_t pause = std::exchange(computed, 0) + item.lead();
+    int64_t first = clock + item.lead();
     if (item.out.slot >= 0) {
       const Slot &push = model.slots[firstSlot + item.out.slot];
       if (item.out.count == 0 || push.numFeeds != 1 || !model.channels[model.feeds[push.firstFeed].channel].fifo ||
@@ -99,15 +103,15 @@ void Simulation::promiseAhead(int32_t p, const Item &current, int64_t clock) {
       // Room for the last word comes when the word `capacity` before it leaves.
       const Curve &ready = sinks[s].ready;
       if (room > 0 && !ready.empty() && room > ready.front().begin) {
-        const auto leaves = std::partition_point(ready.begin(), ready.end(),
-                                                 [&](const Piece &piece) { return piece.end < room; });
+        const auto leaves =
+            std::partition_point(ready.begin(), ready.end(), [&](const Piece &piece) { return piece.end < room; });
         first = std::max(first, leaves->start(room - 1) + 1);
       }
     }
     const int64_t last = first + std::max<int64_t>(0, cyclesOf(p, item) - 1);
     for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k) {
       const int32_t s = model.slotSinks[k];
-      raise(s, sinks[s].promised + item.in[0].count, first, last, pause);
+      raise(s, sinks[s].promised + item.in[0].count, first, last - item.rest, pause);
     }
     clock = last + 1;
     ++state.promisedSerial;

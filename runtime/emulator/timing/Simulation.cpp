@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Progress: a worklist of processes, each carried as far as the words and room known so far allow.
+// Progress: processes from the worklist, each carried as far as the words and room known so far allow.
 #include "runtime/emulator/timing/Simulation.h"
 
 #include <algorithm>
@@ -8,46 +8,42 @@ namespace wsc::emulator::timing {
 
 Simulation::Simulation(const Model &model)
     : model(model), channels(model.channels.size()), sinks(model.sinks.size()), feeds(model.feeds.size()),
-      slots(model.slots.size()), processes(model.processes.size()) {
+      slots(model.slots.size()), processes(model.processes.size()), work(model) {
   for (size_t c = 0; c < channels.size(); ++c)
     channels[c].segment = model.channels[c].firstSegment;
   for (size_t p = 0; p < processes.size(); ++p)
     processes[p].cursor.begin(programOf(int32_t(p)));
-}
-
-void Simulation::enqueue(int32_t p) {
-  if (processes[p].queued)
-    return;
-  processes[p].queued = true;
-  work.push_back(p);
+  for (const Unit &unit : model.units) {
+    issueSlotsOf.push_back(unit.numProcesses > 1 ? int32_t(issueSlots.size()) : -1);
+    if (unit.numProcesses > 1)
+      issueSlots.emplace_back();
+  }
 }
 
 bool Simulation::runSample() {
   ++limit;
-  work.clear();
-  workHead = 0;
   for (ProcessState &state : processes)
     state.waitWords = state.waitRoom = 0;
-  // Everybody promises before anybody sends, so that trains need not be cut.
-  for (int32_t p = 0; p < int32_t(processes.size()); ++p) {
-    if (reachStep(p))
-      promise(p);
-    enqueue(p);
+  // Everybody promises before anybody sends, sinks first.
+  for (auto p = work.order().rbegin(); p != work.order().rend(); ++p) {
+    if (reachStep(*p))
+      promise(*p);
+    work.add(*p);
   }
-  while (workHead < work.size()) {
-    const int32_t p = work[workHead++];
-    if (workHead > 65536 && workHead * 2 > work.size()) {
-      work.erase(work.begin(), work.begin() + int64_t(workHead));
-      workHead = 0;
-    }
-    processes[p].queued = false;
-    advance(p);
-  }
+  work.run([&](int32_t p) { advance(p); });
   return std::all_of(processes.begin(), processes.end(),
                      [&](const ProcessState &state) { return state.sample == limit; });
 }
 
 void Simulation::trim() {
+  for (size_t u = 0; u < model.units.size(); ++u)
+    if (const int32_t shared = issueSlotsOf[u]; shared >= 0) {
+      const Unit &unit = model.units[u];
+      int64_t earliest = kNever;
+      for (int32_t t = 0; t < unit.numProcesses; ++t)
+        earliest = std::min(earliest, processes[unit.firstProcess + t].clock);
+      issueSlots[shared].trim(earliest);
+    }
   for (ChannelState &channel : channels)
     channel.curve.clear();
   for (size_t s = 0; s < sinks.size(); ++s) {
@@ -60,16 +56,21 @@ void Simulation::trim() {
   }
 }
 
+// Carries the process over slots without words.
+void Simulation::compute(int32_t p, int64_t slots) {
+  ProcessState &state = processes[p];
+  const int64_t end = slotsAfter(p, state.clock, slots);
+  takeSlots(p, state.clock, end, slots);
+  state.clock = end;
+}
+
 void Simulation::endSample(int32_t p) {
   ProcessState &state = processes[p];
   const ThreadProgram &program = programOf(p);
-  const Unit &unit = model.units[model.processes[p].unit];
-  state.clock += program.tail;
+  compute(p, program.tail);
   state.finished = state.clock;
   ++state.sample;
-  if (unit.numProcesses > 1 && state.running)
-    state.clock = std::max(state.clock, state.sampleStart + unit.busy);
-  state.running = false;
+  compute(p, program.carry);
   state.cursor.begin(program);
 }
 
@@ -87,13 +88,9 @@ bool Simulation::reachStep(int32_t p) {
     const Item &item = program.items[state.cursor.item];
     if (item.in[0].slot >= 0 || item.out.count > 0)
       return true;
-    if (!state.running) {
-      state.running = true;
-      state.sampleStart = state.clock;
-    }
-    state.clock += item.before + item.setup + item.stream;
+    compute(p, item.before + item.setup + item.stream + item.controls);
     if (item.controls > 0)
-      state.clock += item.controls * slotOf(p, item.out).cores;
+      state.clock += item.controls * (slotOf(p, item.out).cores - 1);
     ++state.serial;
     state.cursor.next(program);
   }
@@ -107,7 +104,7 @@ int64_t Simulation::scaleOf(int32_t p, const Item &item) const {
 }
 
 int64_t Simulation::cyclesOf(int32_t p, const Item &item) const {
-  int64_t cycles = item.stream + item.controls;
+  int64_t cycles = item.stream + item.controls + item.company;
   if (item.out.count > 0)
     if (const int64_t cores = slotOf(p, item.out).cores; cores > 1)
       cycles = std::max(cycles, cores * (item.out.count + item.controls));
@@ -217,12 +214,14 @@ void Simulation::advance(int32_t p) {
     int64_t reach = std::min(inputLimit(p, item, 0, scale), inputLimit(p, item, 1, scale));
     if (reach > state.done)
       reach = std::min(reach, outputLimit(p, item, scale));
-    if (reach > state.done) {
+    if (reach == scale || (reach > state.done && work.takesParts())) {
       commit(p, item, reach, scale);
       if (state.done == scale)
         finishStep(p, item);
       continue;
     }
+    if (reach > state.done)
+      work.putOff(p);
     block(p, item);
     promise(p);
     return;

@@ -15,12 +15,14 @@
 // If the worklist runs dry before all processes have finished the sample, the program is not live.
 //
 // Approximations: inside a piece words are evenly spaced; a word that waits for its turn in a gather waits in its core;
-// threads of a core share issue slots on average (a thread's sample starts at least `busy` cycles after its sample
-// before).
+// threads of a core get issue slots in the order in which their trains become known, not in turn (IssueSlots.h).
 #pragma once
 
+#include "runtime/emulator/timing/IssueSlots.h"
 #include "runtime/emulator/timing/Model.h"
+#include "runtime/emulator/timing/Worklist.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -28,16 +30,29 @@
 
 namespace wsc::emulator::timing {
 
-// Words [begin, end) evenly between cycle `first` and cycle `last`. `pause`: in a sink's curve, cycles the sink needs
-// between the word before and the first.
+// Words [begin, end) evenly from the slot of the first in cycle `first` to that of the last in cycle `last`. `pause`:
+// in a sink's curve, cycles the sink needs between the word before and the first.
 struct Piece {
   int64_t begin, end, first, last, pause = 0;
 
-  // When the word is out (its slot's last cycle), and when its slot begins.
-  int64_t done(int64_t word) const { return last - (end - 1 - word) * (last - first + 1) / (end - begin); }
-  int64_t start(int64_t word) const { return first + (word - begin) * (last - first + 1) / (end - begin); }
+  int64_t after(int64_t words) const { // cycles that so many words take
+    return end - begin > 1 ? words * (last - first) / (end - begin - 1) : 0;
+  }
+  // The word's cycle; a word alone is there at the last, if it has first and last.
+  int64_t done(int64_t word) const { return last - after(end - 1 - word); }
+  int64_t start(int64_t word) const { return first + after(word - begin); }
 };
 using Curve = std::vector<Piece>;
+
+// The piece that holds `word`; `hint` stays near, as words are asked for in order.
+inline uint32_t findPiece(const Curve &curve, int64_t word, uint32_t hint) {
+  uint32_t i = std::min<uint32_t>(hint, uint32_t(curve.size()) - 1);
+  while (i > 0 && curve[i].begin > word)
+    --i;
+  while (i + 1 < curve.size() && curve[i].end <= word)
+    ++i;
+  return i;
+}
 
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
@@ -54,6 +69,12 @@ struct SinkState {
   int64_t base = 0; // words taken before the current step
   int64_t promised = 0;
   Curve ready;
+  struct Resumed {
+    int64_t word = -1, cycle = 0; // the first word after a pause, and when it was taken
+  };
+  std::vector<Resumed> resumed; // pauses whose room the source has not asked for yet, and the last one before them
+  Resumed tried;                // the last one in a trial
+  int64_t lateWord = kNever, lateCycles = 0; // words from there on arrive later than they left: others held them up
   uint32_t arrivalHint = 0, readyHint = 0;
   int64_t wakeAt = kNever; // wake the process when this many words are produced
 };
@@ -75,17 +96,25 @@ struct ProcessState {
   int64_t done = 0;                    // progress in the current step, 0 … scale
   int64_t clock = 0;                   // when the step before was done
   int64_t lastCycle = 0;               // of the progress so far
-  int64_t sampleStart = 0;             // first cycle of the sample's first step
   int64_t waitWords = 0, waitRoom = 0; // cycles held up in this sample
   int64_t finished = 0;                // when the last finished sample was done
-  bool running = false;                // the sample's first step has begun
-  bool queued = false;
 };
 
 struct Blocker {
   enum Kind { Words, Room, Turn } kind = Words;
   int32_t channel = -1, process = -1; // what it waits for, and who would have to move
   int64_t have = 0, need = 0;
+};
+
+// The pauses of a channel's sinks that a train meets, and what each holds up.
+struct Pause {
+  int32_t sink;
+  uint32_t piece;           // of the sink's curve; kKnown: met by an earlier train
+  int64_t word;             // the first after the pause
+  int64_t taken;            // when that is taken
+  int64_t atSink, atSource; // how late words behind it are at other sinks, and at the source
+
+  static constexpr uint32_t kKnown = UINT32_MAX;
 };
 
 class Simulation {
@@ -112,7 +141,6 @@ private:
   }
 
   // Simulation.cpp: progress.
-  void enqueue(int32_t p);
   void advance(int32_t p);
   bool reachStep(int32_t p); // false: the sample limit is reached
   void endSample(int32_t p);
@@ -132,9 +160,29 @@ private:
             int64_t *waitRoom);
   void boundByInputs(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, int skipInput, bool lastPart,
                      Span &span);
-  void boundByOutputs(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, bool lastPart, Span &span);
+  // Room.cpp. `final`: the part is committed, not only tried.
+  void boundByOutputs(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, bool lastPart, bool final,
+                      Span &span);
+  int64_t lateAt(int32_t s, int64_t word, size_t before) const;
+  int64_t lateAtSource(int64_t word) const;
+  void boundByFirst(int32_t c, int64_t begin, Span &span);
+  void keepPauses(int32_t c, int64_t begin, int64_t end, int64_t late);
+  void boundByPauses(int32_t p, const Item &item, int32_t c, int64_t begin, int64_t end, int64_t cores, bool final,
+                     Span &span);
   void commit(int32_t p, const Item &item, int64_t to, int64_t scale);
   void send(int32_t p, int32_t feed, const Item &item, int64_t to, int64_t scale, const Span &span);
+
+  // The first cycle after `slots` issue slots that are free from `cycle` on; and takes such slots.
+  int64_t slotsAfter(int32_t p, int64_t cycle, int64_t slots) const {
+    const int32_t shared = issueSlotsOf[model.processes[p].unit];
+    return shared < 0 ? cycle + slots : issueSlots[shared].after(cycle, slots);
+  }
+  void takeSlots(int32_t p, int64_t from, int64_t to, int64_t slots) {
+    if (const int32_t shared = issueSlotsOf[model.processes[p].unit]; shared >= 0)
+      issueSlots[shared].take(from, to, slots);
+  }
+  int64_t trainEnd(int32_t p, const Item &item, int64_t first, int64_t cycles) const;
+  void compute(int32_t p, int64_t slots);
 
   // Promises.cpp.
   void promise(int32_t p);
@@ -148,8 +196,10 @@ private:
   std::vector<FeedState> feeds;
   std::vector<SlotState> slots;
   std::vector<ProcessState> processes;
-  std::vector<int32_t> work; // first in, first out from workHead
-  size_t workHead = 0;
+  std::vector<IssueSlots> issueSlots; // per core unit with more than one thread
+  std::vector<int32_t> issueSlotsOf;  // per unit, -1 for the others
+  Worklist work;
+  std::vector<Pause> pauses; // of the train under work
 };
 
 // a·b/c rounded down; a, b, c ≥ 0, any product.

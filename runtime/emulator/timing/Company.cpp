@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A thread that fills a FIFO has company: the thread that empties it, and those that go on with what that one makes.
+// Slots go round, so while the thread issues n of its own, each of the others issues n at most of those that it has
+// been given to do. That much longer the thread takes, if words and room do not hold it up anyway.
+#include "runtime/emulator/timing/Program.h"
+
+#include <algorithm>
+
+namespace wsc::emulator::timing {
+
+namespace {
+
+// Per sample and thread: elements popped from and pushed to each slot.
+struct Flow {
+  std::vector<int64_t> popped, pushed;
+};
+
+Flow flowOf(const ThreadProgram &program, size_t slots) {
+  Flow flow{std::vector<int64_t>(slots), std::vector<int64_t>(slots)};
+  std::vector<int64_t> times{1};
+  for (const Item &item : program.items) {
+    if (item.kind == ItemKind::LoopBegin) {
+      times.push_back(times.back() * item.trips);
+    } else if (item.kind == ItemKind::LoopEnd) {
+      times.pop_back();
+    } else {
+      for (const Access &in : item.in)
+        if (in.slot >= 0)
+          flow.popped[size_t(in.slot)] += times.back() * in.count;
+      if (item.out.slot >= 0)
+        flow.pushed[size_t(item.out.slot)] += times.back() * item.out.count;
+    }
+  }
+  return flow;
+}
+
+// Slots that the other threads of thread `own`'s core take for `elements` elements pushed into `fifo` while `own`
+// issues `slots`.
+double companyOf(std::span<const ThreadProgram> threads, const std::vector<Flow> &flows, size_t own, size_t firstFifo,
+                 size_t fifo, double elements, double slots) {
+  std::vector<bool> seen(threads.size());
+  seen[own] = true;
+  double company = 0;
+  for (;;) {
+    size_t popper = 0;
+    while (popper < threads.size() && flows[popper].popped[fifo] == 0)
+      ++popper;
+    if (popper == threads.size() || seen[popper])
+      return company;
+    seen[popper] = true;
+    const double samples = elements / double(flows[popper].popped[fifo]);
+    const double work = samples * double(threads[popper].slots);
+    const double taken = std::min(work, slots);
+    company += taken;
+    const auto &pushed = flows[popper].pushed;
+    const auto next = std::find_if(pushed.begin() + long(firstFifo), pushed.end(), [](int64_t n) { return n > 0; });
+    if (next == pushed.end() || work <= 0)
+      return company;
+    elements = samples * taken / work * double(*next); // what it makes of them goes on as fast as it is made
+    fifo = size_t(next - pushed.begin());
+  }
+}
+
+} // namespace
+
+void findCompany(std::span<ThreadProgram> threads, int32_t firstFifo) {
+  if (threads.size() < 2)
+    return;
+  auto slots = size_t(firstFifo);
+  for (const ThreadProgram &program : threads)
+    for (const Item &item : program.items)
+      for (const Access *access : {&item.in[0], &item.in[1], &item.out})
+        slots = std::max(slots, size_t(access->slot + 1));
+  std::vector<Flow> flows;
+  for (const ThreadProgram &program : threads)
+    flows.push_back(flowOf(program, slots));
+  for (size_t t = 0; t < threads.size(); ++t)
+    for (Item &item : threads[t].items)
+      if (item.kind == ItemKind::Step && item.out.slot >= firstFifo && item.out.count > 0)
+        item.company = int64_t(companyOf(threads, flows, t, size_t(firstFifo), size_t(item.out.slot),
+                                         double(item.out.count), double(item.stream)));
+}
+
+} // namespace wsc::emulator::timing

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How room at the sinks, and the order of words on a channel, bound a piece of a train.
+//
+// A word can leave when every sink has taken the word `capacity` before it. Sinks take evenly inside a piece of their
+// curve and may pause between pieces (the set-up of their next instruction). A pause begins when the sink has taken the
+// word before it, which may be later than it could have been taken: because it left late, or because the sink has not
+// yet made up for the pause before. A multicast waits for all: a pause holds words up at further sinks as soon as the
+// queue of the pausing one is full, at nearer ones and at the source when those between are full too. So the pauses of
+// all sinks are gone through in the order of their words.
+#include "runtime/emulator/timing/Simulation.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace wsc::emulator::timing {
+
+void Simulation::boundByOutputs(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, bool lastPart,
+                                bool final, Span &span) {
+  if (item.out.count == 0)
+    return;
+  const int32_t slotIndex = model.units[model.processes[p].unit].firstSlot + item.out.slot;
+  const Slot &slot = model.slots[slotIndex];
+  const int64_t sent = sentOf(p, slotIndex);
+  for (int32_t f = slot.firstFeed; f < slot.firstFeed + slot.numFeeds; ++f) {
+    const FeedState &feed = feedState(p, f);
+    if (feed.segment < 0)
+      continue;
+    const SourceSegment &segment = model.segments[feed.segment];
+    const int32_t c = model.feeds[f].channel;
+    const ChannelState &state = channels[c];
+    if (state.segment != feed.segment)
+      continue;
+    const int64_t begin = state.segmentBase + segmentWords(segment, sent, item.out.count, from, scale);
+    const int64_t end = state.segmentBase + segmentWords(segment, sent, item.out.count, to, scale);
+    if (begin >= end)
+      continue;
+    if (lastPart)
+      boundByPauses(p, item, c, begin, end, segment.cores, final, span);
+    else
+      boundByFirst(c, begin, span);
+  }
+}
+
+void Simulation::boundByFirst(int32_t c, int64_t begin, Span &span) {
+  const Channel &channel = model.channels[c];
+  if (!channel.fifo)
+    span.first = std::max(span.first, channels[c].lastCycle + 1);
+  for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {
+    const int64_t word = begin - model.sinks[s].capacity;
+    SinkState &sink = sinks[s];
+    if (word < 0 || sink.ready.empty())
+      continue;
+    sink.readyHint = findPiece(sink.ready, word, sink.readyHint);
+    span.first = std::max(span.first, sink.ready[sink.readyHint].start(word) + model.sinks[s].credit);
+  }
+}
+
+// By how much a word comes later to a sink than it would if nothing held up the train, on account of the first `before`
+// pauses: those at nearer sinks let it pass their routers late, those at further ones once the queues between are full.
+int64_t Simulation::lateAt(int32_t s, int64_t word, size_t before) const {
+  const Sink &at = model.sinks[s];
+  int64_t late = 0;
+  for (size_t i = 0; i < before; ++i) {
+    if (pauses[i].atSink <= late)
+      continue;
+    const Sink &other = model.sinks[pauses[i].sink];
+    const int64_t between = std::max<int64_t>(0, other.capacity - at.capacity);
+    if (pauses[i].word + other.queueWords + between > word)
+      continue;
+    // Queues that hold more than a stream under way needs make up for some of it.
+    const int64_t spare =
+        between > 0 ? std::max<int64_t>(0, between - (other.latency - at.latency) - (other.credit - at.credit)) : 0;
+    late = std::max(late, pauses[i].atSink - spare);
+  }
+  return late;
+}
+
+// The same at the source.
+int64_t Simulation::lateAtSource(int64_t word) const {
+  int64_t late = 0;
+  for (const Pause &pause : pauses)
+    if (pause.atSource > late && pause.word + model.sinks[pause.sink].capacity <= word)
+      late = pause.atSource;
+  return late;
+}
+
+// Words [begin, end) of channel `c`.
+void Simulation::boundByPauses(int32_t p, const Item &item, int32_t c, int64_t begin, int64_t end, int64_t cores,
+                               bool final, Span &span) {
+  const Channel &channel = model.channels[c];
+  const ChannelState &state = channels[c];
+  const int64_t cycles = cyclesOf(p, item), total = item.out.count * cores;
+  const auto bound = [&](int32_t s, int64_t word, int64_t taken) {
+    const int64_t left = std::max<int64_t>(1, mulDiv(end - model.sinks[s].capacity - word, cycles, total));
+    span.last = std::max(span.last, trainEnd(p, item, std::max(span.first, taken + model.sinks[s].credit), left));
+  };
+  pauses.clear();
+  for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {
+    const int64_t capacity = model.sinks[s].capacity;
+    // `capacity` words per round trip of word and credit is the most that such a buffer passes.
+    const int64_t roundTrip = model.sinks[s].latency + model.sinks[s].credit;
+    if (capacity < roundTrip)
+      span.last = std::max(span.last, span.first + mulDiv(end - 1 - begin, roundTrip, capacity));
+    SinkState &sink = sinks[s];
+    if (sink.ready.empty())
+      continue;
+    for (const SinkState::Resumed &resumed : sink.resumed)
+      if (resumed.word + capacity >= begin)
+        pauses.push_back({s, Pause::kKnown, resumed.word, resumed.cycle, 0, 0});
+    sink.tried = sink.resumed.empty() ? SinkState::Resumed() : sink.resumed.back();
+    uint32_t at = sink.readyHint =
+        findPiece(sink.ready, std::max<int64_t>(sink.tried.word, begin - capacity), sink.readyHint);
+    // With one sink only what the source can still notice matters.
+    const int64_t stop = channel.numSinks > 1 ? end : end - capacity;
+    for (; at + 1 < sink.ready.size() && sink.ready[at + 1].begin < stop; ++at)
+      pauses.push_back({s, at + 1, sink.ready[at + 1].begin, 0, 0, 0});
+    if (const int64_t last = end - 1 - capacity; last >= 0)
+      bound(s, last, sink.ready[findPiece(sink.ready, last, at)].start(last));
+  }
+  if (pauses.empty())
+    return;
+  std::sort(pauses.begin(), pauses.end(),
+            [](const Pause &a, const Pause &b) { return std::tie(a.word, a.sink) < std::tie(b.word, b.sink); });
+  const auto leaves = [&](int64_t word) { return span.first + mulDiv(word - begin, cycles, total); };
+  for (size_t i = 0; i < pauses.size(); ++i) {
+    Pause &pause = pauses[i];
+    const Sink &route = model.sinks[pause.sink];
+    if (pause.piece != Pause::kKnown) {
+      SinkState &sink = sinks[pause.sink];
+      const Piece &next = sink.ready[pause.piece], &piece = sink.ready[pause.piece - 1];
+      const int64_t before = pause.word - 1; // the last word before the pause
+      int64_t done = 0;
+      if (before >= begin)
+        done = leaves(before) + lateAt(pause.sink, before, i) + route.latency;
+      else if (!state.curve.empty() && before >= state.curve.front().begin)
+        done =
+            state.curve[findPiece(state.curve, before, uint32_t(state.curve.size()) - 1)].done(before) + route.latency;
+      if (sink.tried.word >= piece.begin)
+        done = std::max(done, sink.tried.cycle + piece.after(before - sink.tried.word));
+      pause.taken = done > 0 ? std::max(next.first, done + 1 + next.pause) : next.first;
+      sink.tried = {pause.word, pause.taken};
+    }
+    if (pause.word + route.capacity < end)
+      bound(pause.sink, pause.word, pause.taken);
+    if (const int64_t word = pause.word + route.queueWords; word >= begin && channel.numSinks > 1)
+      pause.atSink = pause.taken + route.queueCredit - (leaves(word) + route.latency - route.queueLatency);
+    if (const int64_t word = pause.word + route.capacity; word >= begin)
+      pause.atSource = pause.taken + route.credit - leaves(word);
+  }
+  span.last = std::max(span.last, leaves(end - 1) + lateAtSource(end - 1));
+  if (final)
+    keepPauses(c, begin, end, span.last - leaves(end - 1));
+}
+
+// What later trains and the sinks need of the pauses that words [begin, end) of channel `c` met; the last of them
+// leaves `late` cycles later than it could have.
+void Simulation::keepPauses(int32_t c, int64_t begin, int64_t end, int64_t late) {
+  const Channel &channel = model.channels[c];
+  for (const Pause &pause : pauses)
+    if (pause.piece != Pause::kKnown)
+      sinks[pause.sink].resumed.push_back({pause.word, pause.taken});
+  // Only what is later elsewhere than at the source matters from here on.
+  pauses.erase(std::remove_if(pauses.begin(), pauses.end(), [&](const Pause &pause) { return pause.atSink <= late; }),
+               pauses.end());
+  for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {
+    std::vector<SinkState::Resumed> &resumed = sinks[s].resumed;
+    size_t past = 0; // all but the last whose room nobody will ask for any more
+    while (past + 1 < resumed.size() && resumed[past].word + model.sinks[s].capacity < end)
+      ++past;
+    resumed.erase(resumed.begin(), resumed.begin() + long(past));
+    if (channel.numSinks > 1) {
+      sinks[s].lateWord = end - 1;
+      sinks[s].lateCycles = std::max<int64_t>(0, lateAt(s, end - 1, pauses.size()) - late);
+    }
+  }
+}
+
+} // namespace wsc::emulator::timing

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "test/agreement/Agreement.h"
+
+#include "runtime/emulator/Network.h"
+#include "runtime/emulator/Timing.h"
+#include "runtime/emulator/cycle/CycleEngine.h"
+
+#include "gtest/gtest.h"
+
+#include <cmath>
+#include <cstdio>
+
+namespace wsc::test {
+
+namespace {
+
+void setQueues(target::Target &target, int32_t words) {
+  for (std::vector<int32_t> *queues : {&target.inputQueueWords, &target.outputQueueWords})
+    for (int32_t &queue : *queues)
+      queue = words;
+}
+
+void compare(const std::string &name, const format::Executable &executable, const Tolerance &tolerance, int rounds) {
+  auto networks =
+      emulator::resolveNetworks(executable.target, executable.configurations[0], emulator::bindingTypes(executable, 0));
+  ASSERT_TRUE(networks.ok()) << name << ": " << networks.status();
+  auto analytic = emulator::analyseTiming(executable, 0, *networks);
+  ASSERT_TRUE(analytic.ok()) << name << ": " << analytic.status();
+  auto alone = emulator::runCycles(executable, 0, {.samples = 1});
+  ASSERT_TRUE(alone.ok()) << name << ": " << alone.status();
+  auto many = emulator::runCycles(executable, 0, {.samples = rounds});
+  ASSERT_TRUE(many.ok()) << name << ": " << many.status();
+  const int from = rounds / 3, to = 2 * rounds / 3;
+  const double interval = double(many->sampleDone[to] - many->sampleDone[from]) / (to - from);
+  const double latencyError = double(analytic->latencyCycles) / double(alone->sampleDone[0]) - 1;
+  const double intervalError = double(analytic->intervalCycles) / interval - 1;
+  std::printf("%-28s latency %7lld against %7lld (%+5.1f %%), interval %7lld against %9.1f (%+5.1f %%)\n", name.c_str(),
+              (long long)analytic->latencyCycles, (long long)alone->sampleDone[0], 100 * latencyError,
+              (long long)analytic->intervalCycles, interval, 100 * intervalError);
+  EXPECT_LE(std::abs(latencyError), tolerance.latency)
+      << name << ": latency " << analytic->latencyCycles << ", cycle engine " << alone->sampleDone[0];
+  EXPECT_LE(std::abs(intervalError), tolerance.interval)
+      << name << ": interval " << analytic->intervalCycles << ", cycle engine " << interval << "; "
+      << analytic->bottleneck;
+}
+
+} // namespace
+
+const std::vector<Variation> &variations() {
+  static const std::vector<Variation> all = {
+      {"base", [](target::Target &) {}},
+      {"hop 3",
+       [](target::Target &t) {
+         t.hopLatencyCycles = 3;
+         t.routerQueueWords = 4;
+       }},
+      {"ramp 5", [](target::Target &t) { t.rampLatencyCycles = 5; }},
+      {"deep queues",
+       [](target::Target &t) {
+         setQueues(t, 12);
+         t.routerQueueWords = 5;
+       }},
+      {"shallow queues", [](target::Target &t) { setQueues(t, 2); }},
+      {"half the rates",
+       [](target::Target &t) {
+         t.fmaPerCycleF32 /= 2;
+         t.elementsPerCycleF32 /= 2;
+       }},
+      {"long set-ups",
+       [](target::Target &t) {
+         t.vectorSetupCycles = 20;
+         t.loopCycles = 3;
+         t.taskStartCycles = 9;
+       }},
+  };
+  return all;
+}
+
+void expectAgreement(const std::string &name, const format::Executable &executable, const Tolerance &tolerance,
+                     int rounds) {
+  for (const Variation &variation : variations()) {
+    format::Executable varied = executable;
+    variation.change(varied.target);
+    compare(name + ", " + variation.name, varied, tolerance, rounds);
+  }
+}
+
+} // namespace wsc::test

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Each kernel of the library, compiled from a network of one layer.
+//
+// Where a case states a tolerance, threads of a core compete slot by slot while rows of a multicast wait for each
+// other: the analysis charges a thread for the work it makes, but does not see when the others catch up (Company.cpp).
+#include "test/agreement/Agreement.h"
+#include "test/models/ModelCheck.h"
+
+namespace wsc::test {
+namespace {
+
+template <typename Layers>
+void expectLayersAgree(const std::string &name, const std::vector<int64_t> &shape, Layers layers,
+                       const Tolerance &tolerance = {}) {
+  NetBuilder net(7);
+  NetValue x = net.input("x", shape);
+  net.output(layers(net, x));
+  TemporaryFolder folder;
+  ASSERT_TRUE(net.onnx.write(folder / "model.onnx"));
+  absl::Status status = compileModel(folder / "model.onnx", "mesh-32x32", folder / "model.wse");
+  ASSERT_TRUE(status.ok()) << name << ": " << status;
+  auto session = Session::open(folder / "model.wse", {.threads = 1});
+  ASSERT_TRUE(session.ok()) << name << ": " << session.status();
+  expectAgreement(name, (*session)->executable(), tolerance, 18);
+}
+
+TEST(Agreement, Contraction) {
+  expectLayersAgree("matmul", {1, 96}, [](NetBuilder &n, NetValue x) { return n.gemm(x, 64); }, {.interval = 0.28});
+  expectLayersAgree("convolution 3x3", {1, 8, 16, 16},
+                    [](NetBuilder &n, NetValue x) { return n.conv(x, 16, {.pads = {1, 1, 1, 1}}); },
+                    {.interval = 0.09});
+  expectLayersAgree("convolution 1x1", {1, 16, 12, 12},
+                    [](NetBuilder &n, NetValue x) { return n.conv(x, 24, {.kernel = {1, 1}}); }, {.interval = 0.17});
+  expectLayersAgree("convolution with stride", {1, 8, 16, 16},
+                    [](NetBuilder &n, NetValue x) { return n.conv(x, 16, {.strides = {2, 2}, .pads = {1, 1, 1, 1}}); },
+                    {.interval = 0.17});
+}
+
+TEST(Agreement, Windows) {
+  expectLayersAgree("depthwise convolution", {1, 16, 14, 14},
+                    [](NetBuilder &n, NetValue x) { return n.conv(x, 16, {.pads = {1, 1, 1, 1}}, 16); });
+  expectLayersAgree("maximum pool", {1, 8, 16, 16},
+                    [](NetBuilder &n, NetValue x) { return n.maxPool(x, {.kernel = {2, 2}, .strides = {2, 2}}); },
+                    {.latency = 0.17, .interval = 0.11});
+  expectLayersAgree(
+      "average pool", {1, 8, 15, 15},
+      [](NetBuilder &n, NetValue x) { return n.averagePool(x, {.kernel = {3, 3}, .strides = {2, 2}}, false); },
+      {.latency = 0.16, .interval = 0.11});
+}
+
+TEST(Agreement, Elementwise) {
+  expectLayersAgree("relu", {1, 8, 16, 16}, [](NetBuilder &n, NetValue x) { return n.unary("Relu", x); },
+                    {.interval = 0.25});
+  expectLayersAgree("sigmoid", {1, 8, 16, 16}, [](NetBuilder &n, NetValue x) { return n.unary("Sigmoid", x); });
+  expectLayersAgree("addition", {1, 8, 16, 16}, [](NetBuilder &n, NetValue x) {
+    return n.binary("Add", n.unary("Sigmoid", x), n.unary("Relu", x));
+  });
+}
+
+TEST(Agreement, SoftmaxAndReduction) {
+  expectLayersAgree("softmax", {1, 120}, [](NetBuilder &n, NetValue x) { return n.softmax(x); });
+  expectLayersAgree("global average", {1, 16, 14, 14}, [](NetBuilder &n, NetValue x) { return n.globalAverage(x); },
+                    {.latency = 0.12, .interval = 0.09});
+}
+
+TEST(Agreement, MovementAndFifos) {
+  expectLayersAgree("concatenation", {1, 8, 12, 12},
+                    [](NetBuilder &n, NetValue x) {
+                      return n.concat({n.conv(x, 8, {.kernel = {1, 1}}), n.conv(x, 12, {.pads = {1, 1, 1, 1}})});
+                    },
+                    {.interval = 0.07});
+  expectLayersAgree("transposition", {1, 6, 10, 8},
+                    [](NetBuilder &n, NetValue x) { return n.transpose(x, {0, 2, 3, 1}); },
+                    {.latency = 0.17, .interval = 0.28});
+  expectLayersAgree("skip through a FIFO", {1, 8, 12, 12}, [](NetBuilder &n, NetValue x) {
+    return n.binary("Add", x, n.conv(n.unary("Relu", n.conv(x, 8, {.pads = {1, 1, 1, 1}})), 8, {.pads = {1, 1, 1, 1}}));
+  });
+}
+
+} // namespace
+} // namespace wsc::test
