@@ -245,7 +245,8 @@ absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPl
                                          bool equalColumns) {
   for (int64_t colourShare : {100, 75, 50}) {
     auto report = sizeWith(target, network, mayAsk, equalColumns, colourShare);
-    if (report.ok() && ((mayAsk && !report->passes.empty()) || hasColours(target, network)))
+    const bool asks = report.ok() && mayAsk && !report->passes.empty();
+    if (report.ok() ? asks || hasColours(target, network) : !absl::IsResourceExhausted(report.status()))
       return report;
   }
   return sizeWith(target, network, mayAsk, equalColumns, 25);
