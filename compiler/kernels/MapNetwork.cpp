@@ -207,11 +207,11 @@ static absl::StatusOr<SizingReport> sizeWith(const target::Target &target, Netwo
       return status;
   } else {
     applySolution(network, problem, *solution);
-    repair(target, network, problem, leastInterval, *solution);
+    repair(target, network, problem, stats.lowerBound, *solution);
     alignColumns(problem, aligned, *solution);
     spendColumns(problem, aligned, *solution);
     applySolution(network, problem, *solution);
-    repair(target, network, problem, leastInterval, *solution); // wider producers cut their channels elsewhere
+    repair(target, network, problem, stats.lowerBound, *solution); // wider producers cut their channels elsewhere
   }
   applySolution(network, problem, *solution);
   report.columns = stats.columns;
