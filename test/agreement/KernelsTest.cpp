@@ -38,29 +38,32 @@ TEST(Agreement, Contraction) {
 
 TEST(Agreement, Windows) {
   expectLayersAgree("depthwise convolution", {1, 16, 14, 14},
-                    [](NetBuilder &n, NetValue x) { return n.conv(x, 16, {.pads = {1, 1, 1, 1}}, 16); });
+                    [](NetBuilder &n, NetValue x) { return n.conv(x, 16, {.pads = {1, 1, 1, 1}}, 16); },
+                    {.latency = 0.28, .interval = 0.18});
   expectLayersAgree("maximum pool", {1, 8, 16, 16},
                     [](NetBuilder &n, NetValue x) { return n.maxPool(x, {.kernel = {2, 2}, .strides = {2, 2}}); },
-                    {.latency = 0.17, .interval = 0.11});
+                    {.latency = 0.24, .interval = 0.16});
   expectLayersAgree(
       "average pool", {1, 8, 15, 15},
       [](NetBuilder &n, NetValue x) { return n.averagePool(x, {.kernel = {3, 3}, .strides = {2, 2}}, false); },
-      {.latency = 0.16, .interval = 0.11});
+      {.latency = 0.23, .interval = 0.16});
 }
 
 TEST(Agreement, Elementwise) {
   expectLayersAgree("relu", {1, 8, 16, 16}, [](NetBuilder &n, NetValue x) { return n.unary("Relu", x); },
-                    {.interval = 0.25});
-  expectLayersAgree("sigmoid", {1, 8, 16, 16}, [](NetBuilder &n, NetValue x) { return n.unary("Sigmoid", x); });
-  expectLayersAgree("addition", {1, 8, 16, 16}, [](NetBuilder &n, NetValue x) {
-    return n.binary("Add", n.unary("Sigmoid", x), n.unary("Relu", x));
-  });
+                    {.interval = 0.42});
+  expectLayersAgree("sigmoid", {1, 8, 16, 16}, [](NetBuilder &n, NetValue x) { return n.unary("Sigmoid", x); },
+                    {.latency = 0.25});
+  expectLayersAgree(
+      "addition", {1, 8, 16, 16},
+      [](NetBuilder &n, NetValue x) { return n.binary("Add", n.unary("Sigmoid", x), n.unary("Relu", x)); },
+      {.latency = 0.22, .interval = 0.07});
 }
 
 TEST(Agreement, SoftmaxAndReduction) {
   expectLayersAgree("softmax", {1, 120}, [](NetBuilder &n, NetValue x) { return n.softmax(x); });
   expectLayersAgree("global average", {1, 16, 14, 14}, [](NetBuilder &n, NetValue x) { return n.globalAverage(x); },
-                    {.latency = 0.12, .interval = 0.09});
+                    {.latency = 0.15, .interval = 0.15});
 }
 
 TEST(Agreement, MovementAndFifos) {

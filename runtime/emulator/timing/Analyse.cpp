@@ -22,6 +22,7 @@ using namespace timing;
 namespace {
 
 constexpr int kMostSamples = 64;
+constexpr size_t kMostGrouped = 2;  // samples that may take turns in being longer and shorter
 constexpr int64_t kTolerance = 256; // bounds on the interval meet within 1/256 of it
 
 // Average over the last third, rounded up.
@@ -87,12 +88,17 @@ private:
     const int64_t lower = std::max(steady.lower(), bounds.most());
     if (steady.upper() - lower <= lower / kTolerance)
       return std::max(steady.upper(), lower);
-    // The last samples were done at the pace of the slowest process: nothing can slow them down any more, though
-    // upstream some may still fill queues faster.
-    const auto n = int64_t(result.sampleDone.size());
-    const int64_t slower = std::min(result.sampleDone[n - 1] - result.sampleDone[n - 2],
-                                    result.sampleDone[n - 2] - result.sampleDone[n - 3]);
-    return steady.upper() - slower <= slower / kTolerance ? steady.upper() : -1;
+    // The last samples, or the last pairs where long and short ones alternate, were done at the pace of the slowest
+    // process: nothing can slow them down any more, though upstream some may still fill queues faster.
+    const std::vector<int64_t> &done = result.sampleDone;
+    for (size_t group = 1; group <= kMostGrouped && done.size() > 2 * group; ++group) {
+      const size_t last = done.size() - 1;
+      const int64_t slower =
+          std::min(done[last] - done[last - group], done[last - group] - done[last - 2 * group]) / int64_t(group);
+      if (steady.upper() - slower <= slower / kTolerance)
+        return steady.upper();
+    }
+    return -1;
   }
 
   // The last word out of the wafer; without outputs, the last thread's end.

@@ -199,7 +199,7 @@ TEST(WscBench, ExitStatuses) {
   EXPECT_EQ(wscBench({"--help"}).exitStatus, 0);
   auto outcome = wscBench({"validate", "x.csv"});
   EXPECT_EQ(outcome.exitStatus, 2);
-  EXPECT_NE(outcome.errors.find("no suite validate; there are compile, emulate, cycle, place, validation"), std::string::npos) << outcome.errors;
+  EXPECT_NE(outcome.errors.find("no suite validate; there are compile, emulate, cycle, map, place, validation"), std::string::npos) << outcome.errors;
   for (const std::vector<std::string> &wrong : std::vector<std::vector<std::string>>{
            {}, {"compile"}, {"compile", "x", "--samples", "3"}, {"place", "x", "--target", "wse1"}, {"emulate", "x", "--dim", "N=x"}, {"cycle", "--samples", "3"}, {"validation"}, {"validation", "x.csv", "--target", "wse1"}, {"place", "x", "--mesh-gemm"}, {"cycle", "x.wse", "--target", "wse1"}})
     EXPECT_EQ(wscBench(wrong).exitStatus, 2) << (wrong.empty() ? "" : wrong.back());
