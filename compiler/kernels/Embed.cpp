@@ -5,6 +5,7 @@
 // straight routers in the lines between.
 #include "compiler/kernels/Embed.h"
 
+#include "compiler/kernels/Numbers.h"
 #include "compiler/solver/Lines.h"
 
 #include "absl/strings/str_cat.h"
@@ -70,24 +71,9 @@ Lattice &latticeOf(Role &role) { return role.cores; }
 Lattice &latticeOf(RouterRole &role) { return role.routers; }
 Lattice &latticeOf(IoBinding &binding) { return binding.ports; }
 
-// Calls fn(Affine &) for every number that may differ from point to point.
-template <typename Fn> void forEachNumber(Role &role, Fn fn) {
-  for (Buffer &buffer : role.buffers)
-    fn(buffer.sectionOffset);
-  for (Thread &thread : role.threads)
-    for (Instruction &instruction : thread) {
-      for (Operand *operand : {&instruction.dst, &instruction.a, &instruction.b})
-        fn(operand->base);
-      for (Affine &extent : instruction.extent)
-        fn(extent);
-    }
-}
-template <typename Fn> void forEachNumber(RouterRole &, Fn) {}
-template <typename Fn> void forEachNumber(IoBinding &binding, Fn fn) {
-  fn(binding.hostOffset);
-  for (Affine &extent : binding.extent)
-    fn(extent);
-}
+// A router role has no numbers that differ from point to point.
+std::vector<Affine *> numbersOf(RouterRole &) { return {}; }
+using kernels::numbersOf;
 
 struct Bounds {
   int32_t rowBegin, rowEnd, colBegin, colEnd; // ends inclusive
@@ -169,7 +155,8 @@ private:
       tail.row += at * tail.dims[best].rowStep;
       tail.col += at * tail.dims[best].colStep;
       tail.dims[best].count -= at;
-      forEachNumber(rest.item, [&](Affine &number) { number.constant += number.perDim[best] * at; });
+      for (Affine *number : numbersOf(rest.item))
+        number->constant += number->perDim[best] * at;
       rest.origin[best] += at;
       lattice.dims[best].count = at;
       open.push_back(std::move(rest));
@@ -247,8 +234,7 @@ private:
     const int32_t first = lineAt(mesh.rows, before, real.rows) + 1, last = lineAt(mesh.rows, after, real.rows);
     if (first >= last)
       return;
-    RouterRole pass = role;
-    pass.positions = {{input, bit(output)}};
+    RouterRole pass = straight(role, input, output);
     pass.routers.row = first;
     for (Lattice::Dim &dim : pass.routers.dims)
       if (dim.rowStep != 0)
@@ -258,18 +244,20 @@ private:
     configuration.routers.push_back(std::move(pass));
   }
 
+  // The same in the columns between, in the rows of `role`.
   void passCols(const RouterRole &role, int32_t before, int32_t after, Port input, Port output) {
     const int32_t first = lineAt(mesh.cols, before, real.cols) + 1, last = lineAt(mesh.cols, after, real.cols);
     if (first >= last)
       return;
-    RouterRole pass = role;
-    pass.positions = {{input, bit(output)}};
+    RouterRole pass = straight(role, input, output);
     pass.routers.col = first;
-    for (Lattice::Dim &dim : pass.routers.dims)
-      if (dim.colStep != 0)
-        dim = {};
-    pass.routers.dims[kMaxDims - 1] = {last - first, 0, 1};
+    pass.routers.dims[kMaxDims - 1] = {last - first, 0, 1}; // columns vary in the last dimension only
     configuration.routers.push_back(std::move(pass));
+  }
+
+  static RouterRole straight(RouterRole role, Port input, Port output) {
+    role.positions = {{input, bit(output)}};
+    return role;
   }
 
   // Ports lie at the mesh's edge; words cross what is taken out between it and the first line in use. (On the way out,

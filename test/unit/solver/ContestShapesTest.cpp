@@ -214,7 +214,7 @@ TEST(ContestShapes, KernelsThatFitNowhereAreNamed) {
 
 TEST(ContestShapes, BoundsOfTheContestAsComputedElsewhere) {
   const char *folder = std::getenv("WSC_ISPD2020");
-  if (!folder)
+  if (!folder) // the graphs carry no licence, so they are not kept here
     GTEST_SKIP() << "WSC_ISPD2020 does not name the contest's folder";
   std::ifstream table(std::string(folder) + "/area_bounds.csv");
   int graphs = 0;

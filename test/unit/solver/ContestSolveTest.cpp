@@ -122,7 +122,7 @@ TEST(ContestSolve, GridTooSmallForAllKernels) {
 
 TEST(ContestSolve, ContestGraphsComeCloseToTheirBounds) {
   const char *folder = std::getenv("WSC_ISPD2020");
-  if (!folder)
+  if (!folder) // the graphs carry no licence, so they are not kept here
     GTEST_SKIP() << "WSC_ISPD2020 does not name the contest's folder";
   struct Limit {
     char graph;
