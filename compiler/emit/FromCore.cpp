@@ -246,7 +246,10 @@ private:
         result.bytes = int64_t(fifo.getBytes());
       } else if (auto queue = dyn_cast<core::QueueOp>(nested)) {
         values[queue.getStream()] = int16_t(role.queues.size());
-        role.queues.push_back({queue.getOutput(), uint8_t(queue.getColour()), uint8_t(queue.getIndex())});
+        Filter filter;
+        if (queue.getFilterPeriod())
+          filter = {int64_t(*queue.getFilterPeriod()), affine(*queue.getFilterBegin()), affine(*queue.getFilterWords())};
+        role.queues.push_back({queue.getOutput(), uint8_t(queue.getColour()), uint8_t(queue.getIndex()), filter});
       } else if (auto thread = dyn_cast<core::ThreadOp>(nested)) {
         append(thread.getBody().front(), values, role.threads.emplace_back());
       }
@@ -304,6 +307,7 @@ private:
     instruction.type = element(op.getElementType());
     if (op.getSourceType())
       instruction.sourceType = element(*op.getSourceType());
+    instruction.priority = uint8_t(op.getPriority());
     extents(op.getExtents(), instruction.extent);
     Operand *const operands[] = {&instruction.dst, &instruction.a, &instruction.b};
     size_t next = 0;

@@ -261,9 +261,18 @@ private:
     SmallVector<Value> buffers, queues;
     for (const Buffer &buffer : role.buffers)
       buffers.push_back(emitBuffer(buffer, dims));
-    for (const Queue &queue : role.queues)
+    for (const Queue &queue : role.queues) {
+      core::AffineNumberAttr begin, words;
+      IntegerAttr period;
+      if (queue.filter.period != 0) {
+        begin = affine(queue.filter.begin, dims);
+        words = affine(queue.filter.words, dims);
+        period = i64(queue.filter.period);
+      }
       queues.push_back(core::QueueOp::create(builder, loc, core::StreamType::get(builder.getContext()),
-                                             unit(queue.output), i32(queue.index), i32(queue.colour)));
+                                             unit(queue.output), i32(queue.index), i32(queue.colour), begin, words,
+                                             period));
+    }
     for (const Thread &thread : role.threads)
       body(core::ThreadOp::create(builder, loc), [&] { emitThread(role, thread, dims, buffers, queues); });
   }
@@ -350,7 +359,8 @@ private:
     TypeAttr sourceType = instruction.opcode == Opcode::Convert ? typeAttr(instruction.sourceType) : TypeAttr();
     core::InstructionOp::create(
         builder, loc, values, builder.getStringAttr(StringRef(info.name.data(), info.name.size())),
-        builder.getArrayAttr(operands), extents(instruction.extent, dims), typeAttr(instruction.type), sourceType);
+        builder.getArrayAttr(operands), extents(instruction.extent, dims), typeAttr(instruction.type), sourceType,
+        i32(instruction.priority));
   }
 };
 

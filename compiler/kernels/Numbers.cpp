@@ -52,8 +52,13 @@ void visit(Role &role, Key *key, std::vector<Affine *> *numbers) {
     visitLattice(role.cores, *key);
     key->add(role.buffers.size()).add(role.queues.size()).add(role.threads.size());
     for (const Queue &queue : role.queues)
-      key->add(queue.output).add(queue.colour).add(queue.index);
+      key->add(queue.output).add(queue.colour).add(queue.index).add(queue.filter.period);
   }
+  for (Queue &queue : role.queues)
+    if (queue.filter.period != 0) {
+      visitAffine(queue.filter.begin, key, numbers);
+      visitAffine(queue.filter.words, key, numbers);
+    }
   for (Buffer &buffer : role.buffers) {
     if (key)
       key->add(buffer.kind)
@@ -69,7 +74,7 @@ void visit(Role &role, Key *key, std::vector<Affine *> *numbers) {
       key->add(thread.size());
     for (Instruction &instruction : thread) {
       if (key)
-        key->add(instruction.opcode).add(instruction.type).add(instruction.sourceType).add(instruction.controlCount);
+        key->add(instruction.opcode).add(instruction.type).add(instruction.sourceType).add(instruction.controlCount).add(instruction.priority);
       visitOperand(instruction.dst, key, numbers);
       visitOperand(instruction.a, key, numbers);
       visitOperand(instruction.b, key, numbers);

@@ -92,7 +92,7 @@ int16_t RoleBuilder::addQueue(bool output, uint8_t colour) {
   uint8_t index = 0;
   for (const Queue &queue : role.queues)
     index += queue.output == output;
-  role.queues.push_back({output, colour, index});
+  role.queues.push_back({output, colour, index, {}});
   return int16_t(role.queues.size() - 1);
 }
 int16_t RoleBuilder::input(uint8_t colour) { return addQueue(false, colour); }

@@ -247,11 +247,16 @@ def Core_QueueOp : Core_NamedResultOp<"queue"> {
   let description = [{
     ```mlir
     %in0 = queue in 0 colour 3
+    %in1 = queue in 1 colour 4 passes 24 + (0, 8) words 8 of 96
     ```
+
+    With `passes BEGIN words COUNT of PERIOD` the router lets through only COUNT words from number BEGIN on of every PERIOD
+    that it would move to the core.
   }];
-  let arguments = (ins UnitAttr:$output, I32Attr:$index, I32Attr:$colour);
+  let arguments = (ins UnitAttr:$output, I32Attr:$index, I32Attr:$colour, OptionalAttr<Core_AffineNumber>:$filterBegin,
+                   OptionalAttr<Core_AffineNumber>:$filterWords, OptionalAttr<I64Attr>:$filterPeriod);
   let results = (outs Core_Stream:$stream);
-  let assemblyFormat = "(`out` $output^) : (`in`)? $index `colour` $colour attr-dict";
+  let assemblyFormat = "(`out` $output^) : (`in`)? $index `colour` $colour (`passes` custom<AffineNumber>($filterBegin)^ `words` custom<AffineNumber>($filterWords) `of` $filterPeriod)? attr-dict";
   let hasVerifier = 1;
 }
 
@@ -302,10 +307,13 @@ def Core_InstructionOp : Core_Op<"instruction", [ParentOneOf<["ThreadOp", "LoopO
     max %x[0 by 4], %x[0 by 4], 0.0 over [20] : f32
     convert %y[0 by 2], %x[0 by 4] over [20] : f32 -> f16
     move null, %in0 over [3] : f32
+    move %x[0 by 4], %in0 over [20] : f32 priority 2
     ```
+
+    Where threads contend for issue slots, those at an instruction of higher priority come first; 0 unless written.
   }];
   let arguments = (ins Variadic<AnyTypeOf<[Core_Memory, Core_Stream]>>:$references, StrAttr:$opcode, ArrayAttr:$operandList,
-                   ArrayAttr:$extents, TypeAttr:$elementType, OptionalAttr<TypeAttr>:$sourceType);
+                   ArrayAttr:$extents, TypeAttr:$elementType, OptionalAttr<TypeAttr>:$sourceType, DefaultValuedAttr<I32Attr, "0">:$priority);
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     void print(::mlir::OpAsmPrinter &printer);

@@ -78,6 +78,10 @@ ParseResult InstructionOp::parseWithOpcode(StringRef opcode, OpAsmParser &parser
     if (parser.parseType(elementType))
       return failure();
   }
+  int32_t priority = 0;
+  if (succeeded(parser.parseOptionalKeyword("priority")) && parser.parseInteger(priority))
+    return failure();
+  properties.priority = builder.getI32IntegerAttr(priority);
   result.name = OperationName(getOperationName(), context);
   properties.opcode = builder.getStringAttr(opcode);
   properties.operandList = builder.getArrayAttr(operands);
@@ -112,6 +116,8 @@ void InstructionOp::print(OpAsmPrinter &printer) {
   if (getSourceType())
     printer << *getSourceType() << " -> ";
   printer << getElementType();
+  if (getPriority() != 0)
+    printer << " priority " << getPriority();
   printer.printOptionalAttrDict((*this)->getDiscardableAttrDictionary().getValue());
 }
 
@@ -205,6 +211,8 @@ LogicalResult InstructionOp::verify() {
                                        : "has two types; only `convert` does");
   if (isConvert && !toElementType(*getSourceType()))
     return emitOpError() << "source type " << *getSourceType() << " is no element type";
+  if (getPriority() < 0 || getPriority() > 255)
+    return emitOpError() << "has priority " << getPriority() << ", legal are 0 to 255";
   if (getExtents().size() > 4)
     return emitOpError() << "has " << getExtents().size() << " extents, limit is 4";
   for (Attribute extent : getExtents())

@@ -208,6 +208,10 @@ LogicalResult FifoOp::verify() { return checkStretch(*this, getAddress(), getByt
 LogicalResult QueueOp::verify() {
   if (getIndex() < 0 || getIndex() > 255)
     return emitOpError() << "number " << getIndex() << " must be 0 to 255";
+  if (getFilterPeriod() && getOutput())
+    return emitOpError("is an output queue; only words that arrive pass a filter");
+  if (getFilterPeriod() && int64_t(*getFilterPeriod()) < 1)
+    return emitOpError() << "filter has the period " << *getFilterPeriod() << ", at least 1 is needed";
   return checkColour(*this, getColour());
 }
 

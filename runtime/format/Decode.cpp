@@ -154,6 +154,7 @@ private:
     to.type = ElementType(from.type());
     to.sourceType = ElementType(from.source_type());
     to.controlCount = from.control_count();
+    to.priority = from.priority();
     to.dst = operand(from.dst());
     to.a = operand(from.a());
     to.b = operand(from.b());
@@ -173,7 +174,15 @@ private:
     to.cores = lattice(from.cores());
     list(from.buffers(), to.buffers, [&](const auto &f) { return buffer(f); });
     countedList(from.queues(), to.queues,
-                [](const schema::Queue *f) { return Queue{f->output(), f->colour(), f->index()}; });
+                [](const schema::Queue *f) { return Queue{f->output(), f->colour(), f->index(), {}}; });
+    std::vector<int> filters;
+    list(from.filters(), filters, [&](const schema::Filter &f) {
+      if (f.queue() < 0 || size_t(f.queue()) >= to.queues.size())
+        problem = absl::StrCat("a filter of queue ", f.queue(), " of ", to.queues.size());
+      else
+        to.queues[size_t(f.queue())].filter = {f.period(), affine(f.begin()), affine(f.words())};
+      return 0;
+    });
     list(from.threads(), to.threads, [&](const schema::Thread &f) {
       Thread thread;
       if (f.instructions() && (instructions += f.instructions()->size()) > kMaxParts)

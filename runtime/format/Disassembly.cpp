@@ -96,7 +96,10 @@ std::string printInstruction(const Role &role, const Instruction &instruction, c
     absl::StrAppend(&text, ", ", printOperand(role, instruction.a, index));
   if (sources >= 2)
     absl::StrAppend(&text, ", ", printOperand(role, instruction.b, index));
-  return text + printExtents(instruction, index);
+  text += printExtents(instruction, index);
+  if (instruction.priority > 0)
+    absl::StrAppend(&text, " priority ", int(instruction.priority));
+  return text;
 }
 
 } // namespace

@@ -93,7 +93,7 @@ private:
     const auto &e = value.extent;
     return schema::CreateInstruction(builder, uint8_t(value.opcode), uint8_t(value.type), uint8_t(value.sourceType),
                                      value.controlCount, dst, a, b, e[0].constant, e[1].constant, e[2].constant,
-                                     e[3].constant, extentSteps);
+                                     e[3].constant, extentSteps, value.priority);
   }
 
   Offset<schema::Role> role(const Role &value) {
@@ -109,7 +109,15 @@ private:
       auto instructions = list(thread, [&](const Instruction &i) { return instruction(i); });
       return schema::CreateThread(builder, instructions);
     });
-    return schema::CreateRole(builder, name, value.kernel, cores, buffers, queues, threads);
+    std::vector<Offset<schema::Filter>> filterTables;
+    for (size_t q = 0; q < value.queues.size(); ++q)
+      if (const Filter &filter = value.queues[q].filter; filter != Filter()) {
+        auto begin = affineOrNone(filter.begin), words = affineOrNone(filter.words);
+        filterTables.push_back(schema::CreateFilter(builder, int16_t(q), filter.period, begin, words));
+      }
+    auto filters = filterTables.empty() ? Offset<flatbuffers::Vector<Offset<schema::Filter>>>()
+                                        : builder.CreateVector(filterTables);
+    return schema::CreateRole(builder, name, value.kernel, cores, buffers, queues, threads, filters);
   }
 
   Offset<schema::RouterRole> routerRole(const RouterRole &value) {

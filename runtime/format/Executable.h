@@ -81,10 +81,21 @@ struct Buffer {
   bool operator==(const Buffer &) const = default;
 };
 
+// What a router lets through to an input queue: of every `period` data words of the colour that it would move to RAMP, counted from
+// the start of each sample, the `words` from number `begin` on. The others go on over the position's other outputs as if RAMP were none;
+// without others they end there. Control words are not counted.
+struct Filter {
+  int64_t period = 0; // words; 0: no filter
+  Affine begin;
+  Affine words = Affine(1);
+  bool operator==(const Filter &) const = default;
+};
+
 struct Queue {
   bool output = false; // false: RAMP → core
   uint8_t colour = 0;
   uint8_t index = 0;   // hardware queue number, input and output numbered apart
+  Filter filter;       // of an input queue
   bool operator==(const Queue &) const = default;
 };
 
@@ -111,6 +122,7 @@ struct Instruction {
   Operand dst, a, b;
   std::array<Affine, kMaxDims> extent{Affine(1), Affine(1), Affine(1), Affine(1)}; // Loop: extent[0] is the trip count
   uint8_t controlCount = 0;                                                         // SendControl: the count n ≥ 1
+  uint8_t priority = 0; // in the contest for issue slots, its set-up's included: below the target's issuePriorities
   bool operator==(const Instruction &) const = default;
 };
 

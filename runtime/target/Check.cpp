@@ -125,6 +125,8 @@ std::optional<Problem> findProblem(const Target &target) {
           {"task_start_cycles", target.taskStartCycles, 0, mostCycles},
           {"program_start_cycles", target.programStartCycles, 0, mostCycles},
           {"time_stamp_cycles", target.timeStampCycles, 0, mostCycles},
+          {"input_filters", target.inputFilters, 0, 1024},
+          {"issue_priorities", target.issuePriorities, 1, 16},
           {"sram_access_bytes", target.sramAccessBytes, 4, 4096},
           {"sram_reads_per_cycle", target.sramReadsPerCycle, 1, 64},
           {"sram_writes_per_cycle", target.sramWritesPerCycle, 1, 64},

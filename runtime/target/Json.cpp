@@ -172,6 +172,10 @@ constexpr Field table[] = {
                &schema::Sources::program_start_cycles>("program_start_cycles"),
     laterField<&Target::timeStampCycles, &schema::Description::time_stamp_cycles, &schema::Sources::time_stamp_cycles>(
         "time_stamp_cycles"),
+    laterField<&Target::inputFilters, &schema::Description::input_filters, &schema::Sources::input_filters>(
+        "input_filters"),
+    laterField<&Target::issuePriorities, &schema::Description::issue_priorities, &schema::Sources::issue_priorities>(
+        "issue_priorities"),
     deadCores,
     deadLinks,
 };

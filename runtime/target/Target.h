@@ -66,6 +66,8 @@ struct Target {
   int32_t descriptorsPerOperandKind = 0;
   int32_t backgroundOperations = 0; // threads beside the main one
   int32_t taskIds = 0;
+  int32_t inputFilters = 0;    // most input queues with a filter (format::Filter)
+  int32_t issuePriorities = 1; // levels at which instructions contend for issue slots
   int32_t vectorSetupCycles = 0; // issue slots before the first element of a vector instruction
   int32_t loopCycles = 0;        // issue slots per iteration of a program loop
   int32_t taskStartCycles =

@@ -41,7 +41,11 @@ static std::string showProgram(const Executable &executable, const Role &role, c
   for (const Queue &queue : role.queues) {
     const auto &depths = queue.output ? executable.target.outputQueueWords : executable.target.inputQueueWords;
     absl::StrAppend(&text, "    ", queue.output ? "out" : "in", int(queue.index), "  colour ", int(queue.colour), ", ",
-                    depths[queue.index], " words\n");
+                    depths[queue.index], " words");
+    if (queue.filter.period != 0)
+      absl::StrAppend(&text, ", passes ", printAffine(queue.filter.words, &index), " from ",
+                      printAffine(queue.filter.begin, &index), " on of every ", queue.filter.period);
+    text += "\n";
   }
   for (size_t t = 0; t < role.threads.size(); ++t)
     absl::StrAppend(&text, "  thread ", t, ":\n", disassemble(role, role.threads[t], &index, 2));

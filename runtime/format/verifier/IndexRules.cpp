@@ -164,6 +164,12 @@ private:
         within("state", buffer.state, 0, executable.states.size());
       affine("section offset", buffer.sectionOffset);
     }
+    for (size_t q = 0; q < role.queues.size(); ++q) {
+      where = text(place, ", queue #", q);
+      bounded("the filter's period", role.queues[q].filter.period, 0, kMostElements);
+      affine("the filter's first word", role.queues[q].filter.begin);
+      affine("the filter's words", role.queues[q].filter.words);
+    }
     for (size_t t = 0; t < role.threads.size(); ++t)
       for (size_t i = 0; i < role.threads[t].size(); ++i) {
         const Instruction &instruction = role.threads[t][i];

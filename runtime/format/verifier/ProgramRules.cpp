@@ -101,6 +101,10 @@ bool checkPrograms(const RoleScope &scope) {
                             " queues), limit is ", target.taskIds));
   bool sound = true;
   for (size_t t = 0; t < role.threads.size(); ++t) {
+    for (size_t i = 0; i < role.threads[t].size(); ++i)
+      if (int priority = role.threads[t][i].priority; priority >= target.issuePriorities)
+        scope.report().add("priority", scope.key(text(t, "/", i)),
+                           text(scope.at(t, i), ": priority ", int32_t(priority), ", the target has 0 to ", target.issuePriorities - 1));
     sound &= checkLoops(scope, t) && checkExtents(scope, t);
     checkDescriptors(scope, t);
   }

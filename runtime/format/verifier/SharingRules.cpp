@@ -181,6 +181,7 @@ private:
   void checkQueues() {
     const target::Target &target = scope.target();
     std::map<std::pair<bool, int>, size_t> colours, numbers;
+    int32_t filters = 0;
     for (size_t q = 0; q < role.queues.size(); ++q) {
       const Queue &queue = role.queues[q];
       const char *kind = queue.output ? "output" : "input";
@@ -194,7 +195,29 @@ private:
         refuse("queue-number", text(q), text(name, ": another ", kind, " queue of the role has the same number"));
       if (!colours.emplace(std::pair(queue.output, int(queue.colour)), q).second)
         refuse("queue-colour", text(q), text(name, ": another ", kind, " queue of the role binds the same colour; use one queue or another colour"));
+      if (queue.filter.period != 0) {
+        ++filters;
+        checkFilter(queue, q, name);
+      }
     }
+    if (filters > target.inputFilters)
+      refuse("filters", "", text(filters, " input queues have filters, the target has ", target.inputFilters, " for a core; let the program discard words"));
+  }
+
+  void checkFilter(const Queue &queue, size_t q, const std::string &name) {
+    const Filter &filter = queue.filter;
+    const Extreme begin = minimum(filter.begin, role.cores), words = minimum(filter.words, role.cores);
+    Affine end = filter.begin;
+    end.constant += filter.words.constant;
+    for (int d = 0; d < kMaxDims; ++d)
+      end.perDim[d] += filter.words.perDim[d];
+    const Extreme last = maximum(end, role.cores);
+    if (queue.output)
+      refuse("filters", text(q), text(name, " has a filter; only input queues do"));
+    else if (filter.period < 0 || begin.value < 0 || words.value < 1 || last.value > filter.period)
+      refuse("filters", text(q),
+             text(name, ": the filter passes words ", number(begin.value), " to ", number(last.value), " of ", filter.period,
+                  "; it must pass at least one and lie inside the period"));
   }
 
   const RoleScope &scope;
