@@ -4,7 +4,6 @@
 #include "RandomFabric.h"
 
 #include "runtime/format/Disassembly.h"
-#include "runtime/format/Verifier.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -18,7 +17,7 @@ using namespace format;
 namespace {
 
 bool differs(const Plan &plan, bool lawful) {
-  return (!lawful || findViolations(programOf(plan).executable, 1).empty()) &&
+  return (!lawful || violationsOf(programOf(plan).executable).empty()) &&
          !findDifference(plan, nullptr, lawful).empty();
 }
 
@@ -31,6 +30,9 @@ Plan cut(const Plan &plan, size_t stream, int64_t most) {
         item.elements = std::min(item.elements, most);
         item.growth = 0;
       }
+  for (Party &party : result.streams[stream].takers)
+    if (!isWhole(party, result.streams[stream].type))
+      party.window = {};
   return result;
 }
 
@@ -46,7 +48,8 @@ std::vector<Plan> smaller(const Plan &plan) {
     Plan changed = plan;
     change(changed);
     if (!(changed.target == plan.target) || changed.samples != plan.samples ||
-        changed.swapPercent != plan.swapPercent || changed.rounds != plan.rounds)
+        changed.swapPercent != plan.swapPercent || changed.rounds != plan.rounds ||
+        changed.priorities != plan.priorities)
       plans.push_back(changed);
   };
   with([](Plan &p) { p.samples = std::max(1, p.samples - 1); });
@@ -56,6 +59,13 @@ std::vector<Plan> smaller(const Plan &plan) {
   });
   with([](Plan &p) { p.swapPercent = 0; });
   with([](Plan &p) { p.rounds = 1; });
+  with([](Plan &p) { p.priorities = 1; });
+  for (size_t s = 0; s < plan.streams.size(); ++s)
+    for (size_t t = 0; t < plan.streams[s].takers.size(); ++t)
+      if (plan.streams[s].takers[t].window.period > 0) {
+        plans.push_back(plan);
+        plans.back().streams[s].takers[t].window = {};
+      }
   for (size_t s = 0; s < plan.streams.size(); ++s)
     for (int64_t most : {4, 8, 12}) {
       const auto longer = [&](const Party &party) {
@@ -114,7 +124,12 @@ std::string describe(const Executable &executable) {
   for (const Role &role : configuration.roles) {
     absl::StrAppend(&text, role.name, ", ", printLattice(role.cores), ":");
     for (const Queue &queue : role.queues)
-      absl::StrAppend(&text, queue.output ? " out" : " in", int(queue.index), "(colour ", int(queue.colour), ")");
+      absl::StrAppend(&text, queue.output ? " out" : " in", int(queue.index), "(colour ", int(queue.colour),
+                      queue.filter.period == 0
+                          ? std::string()
+                          : absl::StrCat(", of every ", queue.filter.period, " words ", printAffine(queue.filter.words),
+                                         " from ", printAffine(queue.filter.begin)),
+                      ")");
     for (const Buffer &buffer : role.buffers)
       absl::StrAppend(&text, " ", buffer.name, "@", buffer.address, "+", buffer.bytes);
     absl::StrAppend(&text, "\n");
