@@ -2,6 +2,7 @@
 #include "RandomFabric.h"
 
 #include "runtime/emulator/cycle/CycleEngine.h"
+#include "runtime/format/Verifier.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -42,14 +43,6 @@ void add(Tally &tally, const FabricRun &run) {
     tally.programsWith.*count += run.counts.*count > 0;
     tally.times.*count += run.counts.*count;
   }
-}
-
-bool hasFilters(const Executable &executable) {
-  for (const Role &role : executable.configurations[0].roles)
-    for (const Queue &queue : role.queues)
-      if (queue.filter.period > 0)
-        return true;
-  return false;
 }
 
 std::string firstDifference(const std::vector<std::byte> &expected, const std::vector<std::byte> &actual) {
@@ -151,17 +144,9 @@ std::string compareTimes(const RandomProgram &program, const FabricRun &run, int
 
 } // namespace
 
-// The verifier counts words as if there were no filters.
-std::vector<Violation> violationsOf(const Executable &executable) {
-  std::vector<Violation> violations = findViolations(executable);
-  if (hasFilters(executable))
-    std::erase_if(violations, [](const Violation &violation) { return violation.rule.starts_with("words"); });
-  return violations;
-}
-
 std::string findDifference(const Plan &plan, Tally *tally, bool lawful) {
   const RandomProgram program = programOf(plan);
-  if (const auto violations = violationsOf(program.executable); lawful && !violations.empty())
+  if (const auto violations = findViolations(program.executable, 1); lawful && !violations.empty())
     return absl::StrCat("the verifier refuses it: ", violations[0].rule, ": ", violations[0].message);
   const auto run = runReference(program.executable, 0, program.inputs);
   if (!run.ok())
@@ -170,8 +155,7 @@ std::string findDifference(const Plan &plan, Tally *tally, bool lawful) {
     return absl::StrCat("words are left or leave:\n", run->waiting);
   if (tally)
     add(*tally, *run);
-  const std::string difference =
-      lawful && run->outcome == Outcome::Done && !hasFilters(program.executable) ? compareValues(program, *run) : "";
+  const std::string difference = lawful && run->outcome == Outcome::Done ? compareValues(program, *run) : "";
   return difference.empty() ? compareTimes(program, *run, 1 + int(plan.codeSeed % 3)) : difference;
 }
 

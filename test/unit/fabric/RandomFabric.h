@@ -3,7 +3,6 @@
 // Holds the engines against the reference on many random programs, and makes what differs small.
 #pragma once
 
-#include "runtime/format/Verifier.h"
 #include "test/support/fabric/FabricReference.h"
 #include "test/support/fabric/RandomProgram.h"
 
@@ -22,9 +21,6 @@ struct Tally {
 // A program's first difference between the reference and the engines; empty: none. Adds to the tally if given.
 // `lawful`: the verifier has to let it pass.
 std::string findDifference(const Plan &plan, Tally *tally = nullptr, bool lawful = true);
-
-// What the verifier has against a program.
-std::vector<format::Violation> violationsOf(const format::Executable &executable);
 
 // A plan with less in it that still shows a difference: streams left out, items cut short, samples and copies taken
 // away, the target calmed, as long as each step leaves one.
