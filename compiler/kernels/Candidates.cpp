@@ -126,11 +126,10 @@ void chooseSlices(const NetworkPlan &network, KernelPlan &plan, int64_t shares) 
     m.columns = ceilDiv(plan.spec.out.channels, shares);
     return;
   }
-  m.channelsPerSlice = ceilDiv(channels, rows * shares);
-  int64_t slices = ceilDiv(channels, m.channelsPerSlice); // in all columns
-  m.slices = ceilDiv(slices, shares);
-  m.columns = ceilDiv(slices, m.slices);
-  m.channelsPerColumn = m.columns > 1 ? m.slices * m.channelsPerSlice : channels;
+  m.channelsPerColumn = ceilDiv(channels, shares);
+  m.columns = ceilDiv(channels, m.channelsPerColumn);
+  m.channelsPerSlice = ceilDiv(m.channelsPerColumn, rows);
+  m.slices = ceilDiv(m.channelsPerColumn, m.channelsPerSlice);
 }
 
 absl::StatusOr<Candidates> candidatesOf(const target::Target &target, NetworkPlan &network, int32_t index) {

@@ -42,25 +42,27 @@ static int64_t columnsCut(const NetworkPlan &network, int32_t streamIndex, int64
   });
 }
 
-// Appends the boundaries that cut units [begin, end) of `unit` channels each into `blocks` parts, their end included.
+// Appends the boundaries that cut channels [begin, end) into `blocks` parts of whole units of `unit` channels (the last
+// may be shorter), their end included.
 static void appendBlocks(NetworkPlan &network, int32_t stream, int64_t unit, int64_t begin, int64_t end,
                          int64_t blocks) {
   StreamLayout &layout = network.streams[stream].layout;
-  int64_t units = end - begin, last = begin;
+  int64_t units = ceilDiv(end - begin, unit), last = 0;
   blocks = std::clamp<int64_t>(blocks, 1, units);
   for (int64_t block = 1; block < blocks; ++block) {
-    int64_t ideal = begin + block * units / blocks, best = ideal, reach = units / (3 * blocks);
+    int64_t ideal = block * units / blocks, best = ideal, reach = units / (3 * blocks);
     auto rank = [&](int64_t at) {
-      return std::tuple(slicesCut(network, stream, at * unit), columnsCut(network, stream, at * unit),
+      const int64_t channel = begin + at * unit;
+      return std::tuple(slicesCut(network, stream, channel), columnsCut(network, stream, channel),
                         std::abs(at - ideal));
     };
-    for (int64_t at = std::max(ideal - reach, last + 1); at <= std::min(ideal + reach, end - 1); ++at)
+    for (int64_t at = std::max(ideal - reach, last + 1); at <= std::min(ideal + reach, units - 1); ++at)
       if (rank(at) < rank(best))
         best = at;
     last = best;
-    layout.blockBegin.push_back(best * unit);
+    layout.blockBegin.push_back(begin + best * unit);
   }
-  layout.blockBegin.push_back(std::min(end * unit, layout.plane.channels));
+  layout.blockBegin.push_back(end);
 }
 
 void chooseBlocks(NetworkPlan &network, const KernelPlan &plan) {
@@ -68,13 +70,13 @@ void chooseBlocks(NetworkPlan &network, const KernelPlan &plan) {
   StreamLayout &layout = network.streams[stream].layout;
   const Mapping &m = plan.mapping;
   layout.blockBegin = {0};
-  // Units (columns or slices) of each share: a block lies in one band or column.
+  // A block lies in one band of a contraction, as whole columns, or in one column of another kernel, as whole slices.
   bool contraction = plan.spec.kind == KernelKind::Contraction;
   int64_t unit = contraction ? m.channelsPerColumn : m.channelsPerSlice;
-  int64_t units = ceilDiv(plan.spec.out.channels, unit), perShare = contraction ? m.columns : m.slices;
-  int64_t shares = ceilDiv(units, perShare);
+  int64_t channels = plan.spec.out.channels, perShare = contraction ? m.columns * unit : m.channelsPerColumn;
+  int64_t shares = ceilDiv(channels, perShare);
   for (int64_t share = 0; share < shares; ++share)
-    appendBlocks(network, stream, unit, share * perShare, std::min(units, (share + 1) * perShare),
+    appendBlocks(network, stream, unit, share * perShare, std::min(channels, (share + 1) * perShare),
                  std::min(ceilDiv(layout.wantedBlocks, shares), m.slices)); // lanes leave on rows of their own
 }
 

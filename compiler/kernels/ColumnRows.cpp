@@ -144,9 +144,9 @@ absl::StatusOr<Role> KernelRows::columnRole(const KernelRow &row, SectionTable &
   std::vector<int16_t> fifos;
   std::vector<ComponentFifos> tileFifos;
   if (streamed)
-    tileFifos = emitStreamedIngest(core, ingestThread, network, row);
+    tileFifos = emitStreamedIngest(core, target, ingestThread, network, row);
   else
-    fifos = emitIngest(core, ingestThread, network, plan, row);
+    fifos = emitIngest(core, target, ingestThread, network, plan, row);
   std::vector<Tile> tiles(spec.inputs.size());
   for (size_t i = 0; i < spec.inputs.size(); ++i) {
     const Region &needed = row.needed[i];

@@ -52,7 +52,7 @@ absl::StatusOr<Role> KernelRows::feederRole(const KernelRow &row) const {
   B feeder(absl::StrCat(plan.spec.name, ".feed"), kernelIndex, row.row, plan.placement.col);
   int16_t rowOut = -1;
   if (plan.mapping.streamed) {
-    std::vector<ComponentFifos> fifos = emitStreamedIngest(feeder, 1, network, row);
+    std::vector<ComponentFifos> fifos = emitStreamedIngest(feeder, target, 1, network, row);
     rowOut = feeder.output(plan.colours.row);
     for (const ComponentFifos &component : fifos) {
       feeder.loop(0, component.channels);
@@ -61,7 +61,7 @@ absl::StatusOr<Role> KernelRows::feederRole(const KernelRow &row) const {
       feeder.endLoop(0);
     }
   } else {
-    std::vector<int16_t> fifos = emitIngest(feeder, 1, network, plan, row);
+    std::vector<int16_t> fifos = emitIngest(feeder, target, 1, network, plan, row);
     rowOut = feeder.output(plan.colours.row);
     for (size_t i = 0; i < fifos.size(); ++i)
       feeder.emit(0, Opcode::Move, {row.components[i].lines() * planeWidth}, B::queue(rowOut),

@@ -8,34 +8,77 @@ namespace wsc::kernels {
 using format::Opcode;
 using B = RoleBuilder;
 
-// Takes `part` of a lane of `layout` from `queue` into `fifo`, dropping the rest of the lane's words.
-static void emitTake(B &builder, int thread, const StreamLayout &layout, const LanePart &part, int16_t queue,
-                     int16_t fifo) {
-  int64_t width = layout.plane.width;
-  int64_t tileRows = layout.tileEnd(part.tile) - layout.tileBegin(part.tile);
+namespace {
+
+// A part of a lane in words: `channels` of the lane's block, of each the words [rowBegin, rowBegin + rowWords) of
+// channelWords.
+struct LaneWindow {
+  int64_t channelsBefore, channels, channelsAfter;
+  int64_t rowBegin, rowWords, channelWords;
+  bool allRows() const { return rowWords == channelWords; }
+  int64_t laneWords() const { return (channelsBefore + channels + channelsAfter) * channelWords; }
+};
+
+LaneWindow windowOf(const StreamLayout &layout, const LanePart &part) {
   const Region &region = part.region;
-  int64_t channelsBefore = region.channelBegin - layout.blockBegin[part.block];
-  int64_t channelsAfter = layout.blockBegin[part.block + 1] - region.channelEnd;
+  const int64_t width = layout.plane.width, tileBegin = layout.tileBegin(part.tile);
+  return {region.channelBegin - layout.blockBegin[part.block],
+          region.channels(),
+          layout.blockBegin[part.block + 1] - region.channelEnd,
+          (region.rowBegin - tileBegin) * width,
+          region.rows() * width,
+          (layout.tileEnd(part.tile) - tileBegin) * width};
+}
+
+// A filter passes one window of a period: the rows of every channel, or the channels with all their rows, whatever
+// leaves fewer words to discard. `window` becomes what is left to do.
+format::Filter takeFilter(LaneWindow &window) {
+  format::Filter filter;
+  if ((window.channelsBefore + window.channels + window.channelsAfter) * window.rowWords <
+      window.channels * window.channelWords) {
+    filter.period = window.channelWords;
+    filter.begin = format::Affine(window.rowBegin);
+    filter.words = format::Affine(window.rowWords);
+    window.channelWords = window.rowWords;
+    window.rowBegin = 0;
+  } else if (window.channelsBefore + window.channelsAfter > 0) {
+    filter.period = window.laneWords();
+    filter.begin = format::Affine(window.channelsBefore * window.channelWords);
+    filter.words = format::Affine(window.channels * window.channelWords);
+    window.channelsBefore = window.channelsAfter = 0;
+  }
+  return filter;
+}
+
+// Takes `part` of a lane of `layout` on `colour` into `fifo`; the rest of the lane's words is filtered out, or dropped
+// where the target has no filters.
+void emitTake(B &builder, const target::Target &target, int thread, const StreamLayout &layout, const LanePart &part,
+              uint8_t colour, int16_t fifo) {
+  LaneWindow window = windowOf(layout, part);
+  // A receiver takes no more lanes than the core has input queues.
+  const bool filters = target.inputFilters >= int32_t(target.inputQueueWords.size());
+  const int16_t queue = builder.input(colour, filters ? takeFilter(window) : format::Filter());
   auto drop = [&](int64_t words) { builder.emit(thread, Opcode::Move, {words}, B::null(), B::queue(queue)); };
   auto take = [&](int64_t words) {
     builder.emit(thread, Opcode::Move, {words}, B::fifoOperand(fifo), B::queue(queue));
   };
-  drop(channelsBefore * tileRows * width);
-  if (region.rows() == tileRows) {
-    take(region.channels() * tileRows * width);
+  drop(window.channelsBefore * window.channelWords);
+  if (window.allRows()) {
+    take(window.channels * window.channelWords);
   } else {
-    int64_t above = region.rowBegin - layout.tileBegin(part.tile), below = layout.tileEnd(part.tile) - region.rowEnd;
-    builder.loop(thread, region.channels());
-    drop(above * width);
-    take(region.rows() * width);
-    drop(below * width);
+    builder.loop(thread, window.channels);
+    drop(window.rowBegin);
+    take(window.rowWords);
+    drop(window.channelWords - window.rowBegin - window.rowWords);
     builder.endLoop(thread);
   }
-  drop(channelsAfter * tileRows * width);
+  drop(window.channelsAfter * window.channelWords);
 }
 
-std::vector<int16_t> emitIngest(B &builder, int firstThread, const NetworkPlan &network, const KernelPlan &plan,
-                                const KernelRow &row) {
+} // namespace
+
+std::vector<int16_t> emitIngest(B &builder, const target::Target &target, int firstThread, const NetworkPlan &network,
+                                const KernelPlan &plan, const KernelRow &row) {
   std::vector<int16_t> fifos;
   for (const ComponentParts &component : row.components) {
     const StreamPlan &stream = network.streams[component.stream];
@@ -46,7 +89,7 @@ std::vector<int16_t> emitIngest(B &builder, int firstThread, const NetworkPlan &
     for (const LanePart &part : component.parts) {
       size_t lane = part.tile * stream.layout.numBlocks() + part.block;
       uint8_t colour = stream.laneColours.empty() ? 0 : stream.laneColours[lane];
-      emitTake(builder, thread, stream.layout, part, builder.input(colour), fifo);
+      emitTake(builder, target, thread, stream.layout, part, colour, fifo);
     }
     fifos.push_back(fifo);
   }
@@ -74,8 +117,8 @@ std::vector<ComponentFifos> streamedTiles(const KernelRow &row) {
   return components;
 }
 
-std::vector<ComponentFifos> emitStreamedIngest(B &builder, int firstThread, const NetworkPlan &network,
-                                               const KernelRow &row) {
+std::vector<ComponentFifos> emitStreamedIngest(B &builder, const target::Target &target, int firstThread,
+                                               const NetworkPlan &network, const KernelRow &row) {
   constexpr int64_t kChannelsAhead = 2;
   std::vector<ComponentFifos> components = streamedTiles(row);
   int thread = firstThread;
@@ -90,7 +133,7 @@ std::vector<ComponentFifos> emitStreamedIngest(B &builder, int firstThread, cons
           continue;
         size_t lane = part.tile * stream.layout.numBlocks() + part.block;
         uint8_t colour = stream.laneColours.empty() ? 0 : stream.laneColours[lane];
-        emitTake(builder, thread, stream.layout, part, builder.input(colour), tile.fifo);
+        emitTake(builder, target, thread, stream.layout, part, colour, tile.fifo);
       }
       ++thread;
     }
@@ -98,24 +141,25 @@ std::vector<ComponentFifos> emitStreamedIngest(B &builder, int firstThread, cons
   return components;
 }
 
-void emitPlace(B &builder, int thread, const NetworkPlan &network, const ComponentParts &component, const Region &region,
-               const Tile &tile, const format::Operand &source) {
+void emitPlace(B &builder, int thread, const NetworkPlan &network, const ComponentParts &component,
+               const Region &region, const Tile &tile, const format::Operand &source) {
   int64_t width = network.streams[component.stream].layout.plane.width;
   for (const LanePart &part : component.parts) {
     int64_t channel = component.channelOffset + part.region.channelBegin - region.channelBegin;
-    builder.emit(thread, Opcode::Move, {part.region.channels(), part.region.rows(), width},
-                 B::memory(tile.buffer, tile.at(channel, part.region.rowBegin, 0),
-                           {tile.rows * tile.width, tile.width, 1}),
-                 source);
+    builder.emit(
+        thread, Opcode::Move, {part.region.channels(), part.region.rows(), width},
+        B::memory(tile.buffer, tile.at(channel, part.region.rowBegin, 0), {tile.rows * tile.width, tile.width, 1}),
+        source);
   }
 }
 
 void emitPadding(B &builder, int thread, const Region &region, int64_t planeWidth, const Tile &tile, double value) {
   int64_t rowStride = tile.width, channelStride = tile.rows * tile.width;
   auto fill = [&](int64_t rowBegin, int64_t rows, int64_t colBegin, int64_t cols) {
-    builder.emit(thread, Opcode::Move, {tile.channels, rows, cols},
-                 B::memory(tile.buffer, (rowBegin - tile.rowBegin) * rowStride + colBegin, {channelStride, rowStride, 1}),
-                 B::immediate(value));
+    builder.emit(
+        thread, Opcode::Move, {tile.channels, rows, cols},
+        B::memory(tile.buffer, (rowBegin - tile.rowBegin) * rowStride + colBegin, {channelStride, rowStride, 1}),
+        B::immediate(value));
   };
   int64_t right = tile.width - tile.padLeft - planeWidth;
   fill(tile.rowBegin, region.rowBegin - tile.rowBegin, 0, tile.width);

@@ -18,7 +18,7 @@ struct Tile {
 };
 
 // Emits an ingest thread for each component of the row (all its tiles into one FIFO), from `firstThread` on. Returns the FIFOs, one per component.
-std::vector<int16_t> emitIngest(RoleBuilder &builder, int firstThread, const NetworkPlan &network, const KernelPlan &plan,
+std::vector<int16_t> emitIngest(RoleBuilder &builder, const target::Target &target, int firstThread, const NetworkPlan &network, const KernelPlan &plan,
                                 const KernelRow &row);
 
 // In streamed mode every tile of a component has a thread and a small FIFO of its own, so that rows of one channel from several tiles come together.
@@ -30,7 +30,7 @@ struct ComponentFifos {
   int64_t channels = 0;
   std::vector<TileFifo> tiles;
 };
-std::vector<ComponentFifos> emitStreamedIngest(RoleBuilder &builder, int firstThread, const NetworkPlan &network,
+std::vector<ComponentFifos> emitStreamedIngest(RoleBuilder &builder, const target::Target &target, int firstThread, const NetworkPlan &network,
                                                const KernelRow &row);
 
 // The tiles of a component as `emitStreamedIngest` sees them, without emitting.

@@ -43,9 +43,10 @@ Region KernelRows::outRows(int64_t group) const {
 }
 
 Region KernelRows::outChannels(int64_t slice, int64_t share) const {
-  int64_t begin = share * plan.mapping.channelsPerColumn + slice * plan.mapping.channelsPerSlice;
-  return {std::min(begin, plan.spec.out.channels),
-          std::min(begin + plan.mapping.channelsPerSlice, plan.spec.out.channels), 0, 0};
+  const Mapping &m = plan.mapping;
+  int64_t column = share * m.channelsPerColumn, begin = column + slice * m.channelsPerSlice;
+  int64_t end = std::min(column + m.channelsPerColumn, plan.spec.out.channels);
+  return {std::min(begin, end), std::min(begin + m.channelsPerSlice, end), 0, 0};
 }
 
 int64_t KernelRows::tileAnchor(size_t input, int64_t group) const {

@@ -88,14 +88,14 @@ int16_t RoleBuilder::state(const std::string &name, int64_t elements, int32_t va
   return index;
 }
 
-int16_t RoleBuilder::addQueue(bool output, uint8_t colour) {
+int16_t RoleBuilder::addQueue(bool output, uint8_t colour, const format::Filter &filter) {
   uint8_t index = 0;
   for (const Queue &queue : role.queues)
     index += queue.output == output;
-  role.queues.push_back({output, colour, index, {}});
+  role.queues.push_back({output, colour, index, filter});
   return int16_t(role.queues.size() - 1);
 }
-int16_t RoleBuilder::input(uint8_t colour) { return addQueue(false, colour); }
+int16_t RoleBuilder::input(uint8_t colour, const Filter &filter) { return addQueue(false, colour, filter); }
 int16_t RoleBuilder::output(uint8_t colour) { return addQueue(true, colour); }
 
 Operand RoleBuilder::memory(int16_t buffer, int64_t baseElements, const Dims &strides, const Dims &loopSteps) {

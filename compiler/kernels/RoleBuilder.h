@@ -34,7 +34,8 @@ public:
   // one buffer for that variable. Until bindings are made (StateRows.h), Buffer::sectionOffset holds hostOffset, so
   // that it is merged over rows.
   int16_t state(const std::string &name, int64_t elements, int32_t variable, int64_t address, int64_t hostOffset);
-  int16_t input(uint8_t colour);
+  // `filter`: what of the colour's words comes in; all of them without a period.
+  int16_t input(uint8_t colour, const format::Filter &filter = {});
   int16_t output(uint8_t colour);
 
   // Operands. Strides in elements, aligned to the innermost dimension.
@@ -60,7 +61,7 @@ public:
 
 private:
   int16_t addBuffer(const std::string &name, format::BufferKind kind, int64_t elements);
-  int16_t addQueue(bool output, uint8_t colour);
+  int16_t addQueue(bool output, uint8_t colour, const format::Filter &filter = {});
   format::Role role;
 };
 

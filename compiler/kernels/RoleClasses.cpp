@@ -118,8 +118,11 @@ private:
           if (!workOf(part).takes)
             continue;
           shape.fix({channels.block});
-          shape.vary(channels.channelBegin - layout.blockBegin[channels.block]);
-          shape.vary(layout.blockBegin[channels.block + 1] - channels.channelEnd);
+          const int64_t before = channels.channelBegin - layout.blockBegin[channels.block];
+          const int64_t after = layout.blockBegin[channels.block + 1] - channels.channelEnd;
+          shape.fix({before + after == 0});
+          shape.vary(before);
+          shape.vary(after);
         }
       }
     }

@@ -21,14 +21,14 @@ using B = RoleBuilder;
 namespace {
 
 // One state kernel's part of the core's program. `nextThread` is the first thread not yet used.
-absl::Status emitPart(B &core, int &nextThread, const NetworkPlan &network, const KernelPlan &plan,
-                      const KernelRow &row, const TileValue &state, SectionTable &sections) {
+absl::Status emitPart(B &core, const target::Target &target, int &nextThread, const NetworkPlan &network,
+                      const KernelPlan &plan, const KernelRow &row, const TileValue &state, SectionTable &sections) {
   const KernelSpec &spec = plan.spec;
   const StateUse &use = *spec.state;
   int64_t channels = row.out.channels(), rows = row.out.rows(), width = spec.out.width, pixels = rows * width;
   const std::array<int64_t, 3> packed{pixels, width, 1};
 
-  std::vector<int16_t> fifos = emitIngest(core, nextThread, network, plan, row);
+  std::vector<int16_t> fifos = emitIngest(core, target, nextThread, network, plan, row);
   nextThread += int(fifos.size());
   std::vector<Tile> tiles(spec.inputs.size());
   std::vector<TileValue> values;
@@ -120,8 +120,8 @@ absl::StatusOr<format::Role> KernelRows::stateRole(const KernelRow &row, Section
     if (!part.spec.state || part.spec.state->variable != variableIndex)
       continue;
     KernelRows rows(target, network, k);
-    if (auto status = emitPart(core, nextThread, network, part, k == kernelIndex ? row : rows.row(row.group, row.slice),
-                               state, sections);
+    if (auto status = emitPart(core, target, nextThread, network, part,
+                               k == kernelIndex ? row : rows.row(row.group, row.slice), state, sections);
         !status.ok())
       return status;
   }

@@ -300,9 +300,6 @@ private:
     if (!contraction && mapping.getBands() > 1)
       return op.emitOpError("has ") << mapping.getBands() << " bands; only contractions have more than one";
     if (!contraction) {
-      if (m.columns > 1 && m.channelsPerColumn % m.channelsPerSlice != 0)
-        return op.emitOpError("has columns of ")
-               << m.channelsPerColumn << " channels, not whole slices of " << m.channelsPerSlice;
       if (m.columns > 1 && (plan.spec.state || plan.spec.kind == kernels::KernelKind::Softmax))
         return op.emitOpError("has ") << m.columns << " columns; kernels on a variable's cores and softmax have one";
       sliced = std::min(sliced, m.channelsPerColumn);
@@ -320,11 +317,12 @@ private:
     }
     const kernels::StreamLayout &layout = network.plan.streams[plan.spec.outStream].layout;
     int64_t unit = contraction ? m.channelsPerColumn : m.channelsPerSlice;
-    for (int64_t block = 1; block < layout.numBlocks(); ++block)
-      if (layout.blockBegin[block] % unit != 0)
-        return op.emitOpError("has a channel block that begins at ")
-               << layout.blockBegin[block] << ", not at a multiple of " << unit << " channels";
     int64_t shares = contraction ? m.bands : m.columns, share = m.channelsPerColumn * (contraction ? m.columns : 1);
+    for (int64_t block = 1; block < layout.numBlocks(); ++block)
+      if (layout.blockBegin[block] % share % unit != 0)
+        return op.emitOpError("has a channel block that begins at ")
+               << layout.blockBegin[block] << ", not at a multiple of " << unit << " channels"
+               << (shares > 1 ? contraction ? " in its band" : " in its column" : "");
     for (int64_t begin = share; begin < shares * share; begin += share)
       if (!llvm::is_contained(layout.blockBegin, begin))
         return op.emitOpError("has no channel block that begins at ")

@@ -50,8 +50,8 @@ private:
 struct Stream {
   uint8_t colour = 0;
   int32_t net = -1;
-  std::span<const Endpoint> sources, sinks;
-  // What each sink sees per sample. Most streams deliver the same words to all sinks: then there is one composition, shared.
+  std::span<const Endpoint> sources, sinks; // sources in the order in which the first sink's router sees their words
+  // What each sink sees per sample, behind its filter. Most streams deliver the same words to all sinks: then there is one composition, shared.
   Compositions compositions;
   std::span<const int32_t> sinkComposition; // per sink: index into compositions
   std::span<const int32_t> sinkHops;        // per sink: router-to-router hops from its furthest source

@@ -228,6 +228,39 @@ std::vector<Segment> RouteFlood::flatten(int32_t rope) const {
   return segments;
 }
 
+// What passes a filter of `segments`. Error: no whole number of periods, or too many pieces.
+static absl::StatusOr<std::vector<Segment>> filtered(const std::vector<Segment> &segments, const Filter &filter,
+                                                     const LatticeIndex &index) {
+  constexpr int64_t kMostPieces = 1 << 20;
+  const int64_t begin = filter.begin.at(index), words = filter.words.at(index);
+  int64_t total = 0;
+  for (const Segment &segment : segments)
+    total += segment.count;
+  if (begin < 0 || words < 0 || begin + words > filter.period)
+    return absl::InvalidArgumentError(absl::StrCat("passes words ", begin, " to ", begin + words, " of ", filter.period));
+  if (total % filter.period != 0)
+    return absl::InvalidArgumentError(
+        absl::StrCat("is met by ", total, " words per sample, no multiple of its period of ", filter.period));
+  if (total / filter.period > kMostPieces)
+    return absl::InvalidArgumentError(absl::StrCat("cuts a sample into more than ", kMostPieces, " pieces"));
+  std::vector<Segment> passed;
+  size_t at = 0;        // segment that holds word `first`
+  int64_t first = 0;    // its first word's number
+  for (int64_t window = begin; window < total; window += filter.period)
+    for (int64_t word = window, end = window + words; word < end;) {
+      while (first + segments[at].count <= word)
+        first += segments[at++].count;
+      const Segment &segment = segments[at];
+      const auto count = int32_t(std::min(end, first + segment.count) - word), from = int32_t(segment.begin + word - first);
+      if (!passed.empty() && passed.back().source == segment.source && passed.back().begin + passed.back().count == from)
+        passed.back().count += count;
+      else
+        passed.push_back({segment.source, from, count});
+      word += count;
+    }
+  return passed;
+}
+
 void RouteFlood::push(int32_t local, int port, int32_t rope, int32_t control) {
   Local &l = locals[local];
   int32_t &tail = l.tail[port];
@@ -357,11 +390,33 @@ void RouteFlood::findHops() {
     });
 }
 
+// Puts the component's sources in the order in which the first sink's router sees them, filter or not.
+void RouteFlood::orderSources() {
+  if (componentSources.size() < 2 || componentSinks.empty() || sinkRope[componentSinks[0]] < 0)
+    return;
+  std::vector<int32_t> number(componentSources.size(), -1), ordered;
+  for (const Segment &segment : flatten(sinkRope[componentSinks[0]]))
+    if (number[segment.source] < 0) {
+      number[segment.source] = int32_t(ordered.size());
+      ordered.push_back(componentSources[segment.source]);
+    }
+  for (size_t s = 0; s < number.size(); ++s)
+    if (number[s] < 0) {
+      number[s] = int32_t(ordered.size());
+      ordered.push_back(componentSources[s]);
+    }
+  componentSources = std::move(ordered);
+  for (Rope &rope : ropes)
+    if (rope.right < 0)
+      rope.left = number[rope.left];
+}
+
 absl::Status RouteFlood::finish(StreamTable &streams, int64_t linkWords, const std::function<void(int32_t, const Endpoint &)> &bind) {
   const int32_t stream = int32_t(streams.size());
   std::vector<Endpoint> sourceEnds, sinkEnds;
   std::vector<std::vector<Segment>> compositions;
   std::vector<int32_t> ropeOf, sinkComposition, sinkHops;
+  orderSources();
   for (int32_t s : componentSources) {
     sources[s].resolved = true;
     sourceEnds.push_back(sources[s].endpoint);
@@ -370,23 +425,37 @@ absl::Status RouteFlood::finish(StreamTable &streams, int64_t linkWords, const s
   for (int32_t s : componentSinks) {
     Site &site = sinks[s];
     site.resolved = true;
-    const int64_t words = sinkRope[s] < 0 ? 0 : ropes[sinkRope[s]].words;
+    const Endpoint &end = site.endpoint;
+    static const Filter kAll;
+    const Filter &filter = end.role >= 0 ? configuration.roles[end.role].queues[end.queue].filter : kAll;
+    int64_t words = sinkRope[s] < 0 ? 0 : ropes[sinkRope[s]].words;
+    std::vector<Segment> passed;
+    if (filter.period > 0 && words > 0) {
+      absl::StatusOr<std::vector<Segment>> segments = filtered(flatten(sinkRope[s]), filter, end.index);
+      if (!segments.ok())
+        return absl::InvalidArgumentError(
+            absl::StrCat(place(site.router), ": the filter of ", siteName(site), " ", std::string(segments.status().message())));
+      passed = std::move(*segments);
+      words = 0;
+      for (const Segment &segment : passed)
+        words += segment.count;
+    }
     if (words != site.endpoint.wordsPerSample)
       return absl::InvalidArgumentError(absl::StrCat(place(site.router), ": ", siteName(site), " takes ", site.endpoint.wordsPerSample,
                                                      " words per sample, but ", words, " are sent to it"));
     int32_t found = -1;
-    for (size_t k = 0; k < ropeOf.size() && found < 0; ++k)
+    for (size_t k = 0; k < ropeOf.size() && found < 0 && filter.period == 0; ++k)
       if (ropeOf[k] == sinkRope[s])
         found = int32_t(k);
     if (found < 0) {
-      std::vector<Segment> segments = flatten(sinkRope[s]);
+      std::vector<Segment> segments = filter.period == 0 ? flatten(sinkRope[s]) : std::move(passed);
       for (size_t k = 0; k < compositions.size() && found < 0; ++k)
         if (compositions[k] == segments)
           found = int32_t(k);
       if (found < 0) {
         found = int32_t(compositions.size());
         compositions.push_back(std::move(segments));
-        ropeOf.push_back(sinkRope[s]);
+        ropeOf.push_back(filter.period == 0 ? sinkRope[s] : -2); // -2: no rope's
       }
     }
     sinkComposition.push_back(found);

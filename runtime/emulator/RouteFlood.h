@@ -70,6 +70,7 @@ private:
   std::vector<Segment> flatten(int32_t rope) const;
   absl::Status finish(StreamTable &streams, int64_t linkWords, const std::function<void(int32_t, const Endpoint &)> &bind);
   void findHops();
+  void orderSources();
   std::string place(int32_t router) const;
   std::string siteName(const Site &site) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A stream's words lie together, its sources in the order in which the first sink sees them; so gathers and multicasts need no copy, and a
+// A stream's words lie together, source by source, which is the order in which its first sink's router sees them; so gathers and multicasts need no copy, and a
 // sink whose composition is not one stretch (a scatter among several sources) is given a list of pieces. Streams between tasks share a block of the common
 // arena with all others of the same lifetime; blocks take the first free gap over levels. Streams inside a task reuse slots of equal size.
 #include "runtime/emulator/StreamPlaces.h"
@@ -122,20 +122,11 @@ private:
   void bind(int32_t s) {
     const Stream stream = networks.streams[s];
     const WordPlace::Kind kind = lives[s].local ? WordPlace::Local : WordPlace::Common;
-    // Order of the sources in the stream's stretch.
-    start.assign(stream.sources.size(), -1);
+    start.assign(stream.sources.size(), 0);
     int64_t at = base[s];
-    if (stream.compositions.size() > 0)
-      for (const Segment &segment : stream.compositions[0])
-        if (start[segment.source] < 0) {
-          start[segment.source] = at;
-          at += stream.sources[segment.source].wordsPerSample;
-        }
     for (size_t i = 0; i < stream.sources.size(); ++i) {
-      if (start[i] < 0) {
-        start[i] = at;
-        at += stream.sources[i].wordsPerSample;
-      }
+      start[i] = at;
+      at += stream.sources[i].wordsPerSample;
       bindEnd(stream.sources[i], WordPlace(kind, uint64_t(start[i])), schedule.inputs);
     }
     for (size_t i = 0; i < stream.sinks.size(); ++i) {

@@ -119,22 +119,31 @@ std::string ColourMap::queueName(std::pair<int32_t, int32_t> user) const {
               int32_t(queue.colour));
 }
 
-// Equal sequences have one number.
-int32_t ColourMap::intern(const Segments &segments) {
+// Equal sequences behind equal filters have one number.
+int32_t ColourMap::intern(const Segments &segments, const Passage &filter) {
   std::vector<std::pair<int64_t, int64_t>> key;
+  if (filter.period > 0)
+    key.emplace_back(-filter.period, filter.words);
   for (const Segment &segment : segments)
     key.emplace_back(segment.count, segment.unit);
   auto [it, isNew] = interned.try_emplace(std::move(key), int32_t(sequences.size()));
-  if (isNew)
+  if (isNew) {
     sequences.push_back(segments);
+    filters.push_back(filter);
+  }
   return it->second;
 }
 
 void ColourMap::drawQueue(std::pair<int32_t, int32_t> user) {
   const Role &role = scope.configuration.roles[user.first];
+  const Filter &filter = role.queues[user.second].filter;
   WordSequence words(role, user.second);
+  unsigned dependsOn = words.dependsOn();
+  for (int d = 0; filter.period > 0 && d < kMaxDims; ++d)
+    if (filter.words.perDim[d] != 0)
+      dependsOn |= 1u << d;
   int along = runDimension(role.cores);
-  if (along >= 0 && words.dependsOn() >> along & 1)
+  if (along >= 0 && dependsOn >> along & 1)
     along = -1;
   int32_t shared = -1;
   Segments segments;
@@ -147,8 +156,8 @@ void ColourMap::drawQueue(std::pair<int32_t, int32_t> user) {
       if (!words.at(index, segments))
         tooLong(queueName(user));
       scope.report.spend(words.length() + 16 * int64_t(segments.size()));
-      sequence = intern(segments);
-      if (words.dependsOn() == 0)
+      sequence = intern(segments, {filter.period, filter.period > 0 ? int64_t(Form(filter.words).at(index)) : 0});
+      if (dependsOn == 0)
         shared = sequence;
     }
     (role.queues[user.second].output ? sent : taken).push_back({run, sequence, user});

@@ -33,6 +33,11 @@ struct RouterPorts {
 };
 constexpr int kSides = kNumPorts - 1; // North, South, East, West
 
+// What a filter lets through: `words` of every `period`; a period of 0: all.
+struct Passage {
+  int64_t period = 0, words = 0;
+};
+
 // Routers of one role in a run, whose cores send and take the same.
 struct Node {
   Run run;
@@ -63,6 +68,7 @@ public:
   const std::span<const RouterPorts> ports;
   std::vector<Node> nodes; // by row and column
   std::vector<Segments> sequences;
+  std::vector<Passage> filters; // by sequence, of the input queues that take it
 
   // The node that holds core (row, col); -1: none.
   int32_t nodeIndex(int32_t row, int32_t col) const;
@@ -93,7 +99,7 @@ private:
   void addPiece(const Node &piece);
   void link();
   void checkRouted(const std::vector<QueueRun> &queues);
-  int32_t intern(const Segments &segments);
+  int32_t intern(const Segments &segments, const Passage &filter = {});
   void tooLong(const std::string &who);
   std::string queueName(std::pair<int32_t, int32_t> user) const;
 

@@ -10,6 +10,8 @@
 // its sequence.
 #include "runtime/format/verifier/RouteRules.h"
 
+#include <algorithm>
+
 namespace wsc::format::verifier {
 
 namespace {
@@ -206,9 +208,12 @@ private:
     if (node.takes < 0)
       return;
     pool.read(state.queue[kDelivered], scratch);
-    judgeTaker(
-        map.sequences[node.takes], [&] { return text(map.place(node), ", input queue of the core"); },
-        text(node.router, "/", node.takes));
+    auto name = [&] { return text(map.place(node), ", input queue of the core"); };
+    const std::string key = text(node.router, "/", node.takes);
+    if (const Passage &filter = map.filters[node.takes]; filter.period == 0)
+      judgeTaker(map.sequences[node.takes], name, key);
+    else
+      judgeFiltered(map.sequences[node.takes], filter, name, key);
   }
 
   void judgeEdges() {
@@ -237,6 +242,26 @@ private:
           text(name(), ": ", arrived,
                " words of narrow elements are padded at other places than they are taken; let sending and "
                "receiving instructions meet at word boundaries"));
+  }
+
+  // As judgeTaker, for a queue behind a filter.
+  template <typename Name>
+  void judgeFiltered(const Segments &expected, const Passage &filter, Name name, const std::string &key) {
+    const int64_t met = totalWords(scratch), wanted = totalWords(expected), passed = met / filter.period * filter.words;
+    const auto padded = [](const Segments &segments) {
+      return std::any_of(segments.begin(), segments.end(), [](const Segment &segment) { return segment.unit > 0; });
+    };
+    if (met % filter.period != 0)
+      map.scope.report.add("filter-period", key,
+                           text(name(), ": ", met, " words per sample meet its filter, no multiple of the period of ",
+                                filter.period));
+    else if (passed != wanted)
+      map.scope.report.add("words", key,
+                           text(name(), " takes ", wanted, " words per sample, but ", passed, " of ", met,
+                                " pass its filter"));
+    else if (padded(expected) || padded(scratch))
+      map.scope.report.add("word-boundary", key,
+                           text(name(), ": words of narrow elements with padding pass a filter; filter whole words only"));
   }
 
   static int64_t controls(const Segments &segments) {
