@@ -22,6 +22,11 @@ struct End {
   int32_t slot = 0, unit = 0;
 };
 
+struct Taker {
+  Sink sink;
+  std::span<const Stretch> stretches;
+};
+
 class ChannelBuilder {
 public:
   ChannelBuilder(const Executable &executable, const Configuration &configuration, const Networks &networks,
@@ -32,8 +37,8 @@ public:
   absl::Status streams() {
     for (size_t i = 0; i < networks.streams.size(); ++i) {
       const Stream stream = networks.streams[i];
-      for (size_t k = 0; k < stream.compositions.size(); ++k)
-        if (absl::Status status = composition(stream, int32_t(k)); !status.ok())
+      for (const ChannelWords &words : channelsOf(configuration, stream))
+        if (absl::Status status = channel(stream, words); !status.ok())
           return status;
     }
     std::sort(split.begin(), split.end());
@@ -123,10 +128,9 @@ private:
       split.push_back(model.units[unit].role);
   }
 
-  absl::Status composition(const Stream &stream, int32_t k) {
+  absl::Status channel(const Stream &stream, const ChannelWords &words) {
     segments.clear();
-    int64_t words = 0;
-    const std::span<const Segment> parts = stream.compositions[k];
+    const std::vector<Segment> &parts = words.parts;
     for (size_t i = 0; i < parts.size();) {
       Segment part = parts[i++];
       for (; i < parts.size() && parts[i].source == part.source && parts[i].begin == part.begin + part.count; ++i)
@@ -136,7 +140,6 @@ private:
       absl::StatusOr<End> end = resolve(stream.sources[part.source]);
       if (!end.ok())
         return end.status();
-      words += part.count;
       add(*end, part);
     }
     for (const SourceSegment &segment : segments)
@@ -146,20 +149,17 @@ private:
     place();
 
     sinks.clear();
-    for (size_t s = 0; s < stream.sinks.size(); ++s) {
-      if (stream.sinkComposition[s] != k)
-        continue;
-      if (stream.sinks[s].wordsPerSample != words)
-        return absl::InternalError(absl::StrCat("net ", netName(stream), " delivers ", words,
-                                                " words to the core at row ", stream.sinks[s].row, ", col ",
-                                                stream.sinks[s].col, ", which takes ", stream.sinks[s].wordsPerSample));
-      if (absl::Status status = addSink(stream, s); !status.ok())
-        return status;
-    }
-    for (const Sink &sink : sinks)
-      sinkPlace[sink.slot] = -1;
+    std::vector<const ChannelWords::Taken *> takenOf(stream.compositions.size());
+    for (const ChannelWords::Taken &taken : words.compositions)
+      takenOf[size_t(taken.composition)] = &taken;
+    for (size_t s = 0; s < stream.sinks.size(); ++s)
+      if (const ChannelWords::Taken *taken = takenOf[size_t(stream.sinkComposition[s])])
+        if (absl::Status status = addSink(stream, s, words, *taken); !status.ok())
+          return status;
+    for (const Taker &taker : sinks)
+      sinkPlace[taker.sink.slot] = -1;
     if (!sinks.empty())
-      insert(stream, words);
+      insert(stream, words.words);
     return absl::OkStatus();
   }
 
@@ -200,8 +200,13 @@ private:
     }
   }
 
-  absl::Status addSink(const Stream &stream, size_t s) {
+  absl::Status addSink(const Stream &stream, size_t s, const ChannelWords &words, const ChannelWords::Taken &taken) {
     const Endpoint &endpoint = stream.sinks[s];
+    const int64_t delivered = wordsOf(words, taken);
+    if (endpoint.wordsPerSample != delivered)
+      return absl::InternalError(absl::StrCat("net ", netName(stream), " delivers ", delivered,
+                                              " words to the core at row ", endpoint.row, ", col ", endpoint.col,
+                                              ", which takes ", endpoint.wordsPerSample));
     absl::StatusOr<End> end = resolve(endpoint);
     if (!end.ok())
       return end.status();
@@ -211,6 +216,7 @@ private:
     // moves out over a port is out one hop later, and there is always room.
     Sink sink;
     sink.slot = end->slot;
+    sink.words = delivered;
     sink.latency = hops * target.hopLatencyCycles;
     sink.capacity = hops * target.routerQueueWords;
     int64_t queues = hops;
@@ -242,11 +248,19 @@ private:
     int32_t &at = sinkPlace[sink.slot];
     if (at < 0) {
       at = int32_t(sinks.size());
-      sinks.push_back(sink);
+      sinks.push_back({sink, taken.stretches});
+    } else if (std::ranges::equal(sinks[at].stretches, taken.stretches)) {
+      keepSlower(sinks[at].sink, sink);
     } else {
-      keepSlower(sinks[at], sink);
+      splitUnit(end->unit);
     }
     return absl::OkStatus();
+  }
+
+  static int64_t wordsOf(const ChannelWords &words, const ChannelWords::Taken &taken) {
+    if (taken.stretches.empty())
+      return words.words;
+    return taken.stretches.back().ownEnd();
   }
 
   // The longer route stands for both, with its own queues: latency of one and queues of the other would make a buffer
@@ -275,28 +289,30 @@ private:
       if (a.slot != b.slot || a.sourceBegin != b.sourceBegin || a.sourceCount != b.sourceCount || a.cores != b.cores)
         return false;
     }
-    for (size_t i = 0; i < sinks.size(); ++i)
-      if (sinks[i].slot != model.sinks[channel.firstSink + i].slot)
+    for (size_t i = 0; i < sinks.size(); ++i) {
+      const Sink &other = model.sinks[channel.firstSink + i];
+      if (sinks[i].sink.slot != other.slot || !std::ranges::equal(sinks[i].stretches, model.window(other).stretches))
         return false;
+    }
     return true;
   }
 
   void insert(const Stream &stream, int64_t words) {
-    std::sort(sinks.begin(), sinks.end(), [](const Sink &a, const Sink &b) { return a.slot < b.slot; });
+    std::sort(sinks.begin(), sinks.end(), [](const Taker &a, const Taker &b) { return a.sink.slot < b.sink.slot; });
     uint64_t hash = stream.colour;
     for (const SourceSegment &segment : segments) {
       mix(hash, uint64_t(segment.slot));
       mix(hash, uint64_t(segment.sourceBegin));
       mix(hash, uint64_t(segment.words()));
     }
-    for (const Sink &sink : sinks)
-      mix(hash, uint64_t(sink.slot) << 32);
+    for (const Taker &taker : sinks)
+      mix(hash, uint64_t(taker.sink.slot) << 32);
     auto [first, last] = known.equal_range(hash);
     for (auto it = first; it != last; ++it)
       if (same(it->second, stream.colour)) { // keep the slowest of equal streams
         for (size_t i = 0; i < sinks.size(); ++i) {
           Sink &sink = model.sinks[model.channels[it->second].firstSink + i];
-          keepSlower(sink, sinks[i]);
+          keepSlower(sink, sinks[i].sink);
         }
         return;
       }
@@ -313,10 +329,14 @@ private:
     channel.numSegments = int32_t(segments.size());
     channel.firstSink = int32_t(model.sinks.size());
     channel.numSinks = int32_t(sinks.size());
-    for (Sink &sink : sinks)
-      sink.channel = int32_t(model.channels.size());
     model.segments.insert(model.segments.end(), segments.begin(), segments.end());
-    model.sinks.insert(model.sinks.end(), sinks.begin(), sinks.end());
+    for (Taker &taker : sinks) {
+      taker.sink.channel = int32_t(model.channels.size());
+      taker.sink.firstStretch = int32_t(model.stretches.size());
+      taker.sink.numStretches = int32_t(taker.stretches.size());
+      model.stretches.insert(model.stretches.end(), taker.stretches.begin(), taker.stretches.end());
+      model.sinks.push_back(taker.sink);
+    }
     model.channels.push_back(channel);
   }
 
@@ -380,7 +400,8 @@ private:
     sink.slot = slot;
     sink.capacity = std::max<int64_t>(1, capacity);
     sink.latency = sink.credit = 1;
-    sinks.assign(1, sink);
+    sink.words = words;
+    sinks.assign(1, {sink, {}});
     Channel channel;
     channel.words = words;
     channel.fifo = true;
@@ -396,7 +417,7 @@ private:
 
   std::vector<int32_t> lastSegment, sinkPlace; // per slot: place in the stream under work, -1
   std::vector<SourceSegment> segments;
-  std::vector<Sink> sinks;
+  std::vector<Taker> sinks;
   std::unordered_multimap<uint64_t, int32_t> known;
 };
 

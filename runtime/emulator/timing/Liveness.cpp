@@ -23,7 +23,7 @@ Blocker Simulation::blockerOf(int32_t p) {
     const Slot &slot = slotOf(p, in);
     for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k) {
       const int32_t s = model.slotSinks[k], c = model.sinks[s].channel;
-      const int64_t words = channels[c].produced - sinks[s].base;
+      const int64_t words = takenOf(s, channels[c].produced) - sinks[s].base;
       if (blocker.channel < 0 || words < blocker.have)
         blocker = {Blocker::Words, c, turnOwner(c), words, in.count};
     }
@@ -39,8 +39,8 @@ Blocker Simulation::blockerOf(int32_t p) {
     if (channels[c].segment != feed.segment)
       blocker = {Blocker::Turn, c, turnOwner(c), 0, 0};
     else if (const int32_t s = channels[c].watched; s >= 0)
-      blocker = {Blocker::Room, c, model.sinks[s].process, channels[c].produced - sinks[s].promised,
-                 model.sinks[s].capacity};
+      blocker = {Blocker::Room, c, model.sinks[s].process, takenOf(s, channels[c].produced) - sinks[s].promised,
+                 freedBy(s, sinks[s].promised) - placeOf(s, sinks[s].promised)};
     else
       continue;
     return blocker;

@@ -31,6 +31,9 @@ int runDimension(const Role &role) {
       for (const Affine &extent : instruction.extent)
         if (extent.perDim[last] != 0)
           return -1;
+  for (const Queue &queue : role.queues)
+    if (queue.filter.begin.perDim[last] != 0 || queue.filter.words.perDim[last] != 0)
+      return -1;
   return last;
 }
 

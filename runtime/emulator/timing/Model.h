@@ -4,7 +4,8 @@
 // A *unit* is a run of neighbouring cores of one role in one row: they run the same program, and one timeline stands
 // for all of them (the furthest hop for its latencies, all their words for a gather). A *process* is a thread of a
 // unit, or an I/O port. A *channel* is a FIFO, or all streams that connect the same units in the same way: a bounded
-// buffer of words with one or more sources in a fixed order and one or more sinks that each take every word.
+// buffer of words with one or more sources in a fixed order and one or more sinks that each take every word, or a
+// window of them (Windows.h).
 //
 // Cores of a unit may depend on each other (a shift or chain along the row); then one timeline cannot stand for them
 // and the role's units are single cores (`Model::splitRoles`).
@@ -12,6 +13,7 @@
 
 #include "runtime/emulator/Network.h"
 #include "runtime/emulator/timing/Program.h"
+#include "runtime/emulator/timing/Windows.h"
 
 #include "absl/status/statusor.h"
 
@@ -33,11 +35,16 @@ struct SourceSegment {
 
 struct Sink {
   int32_t channel = 0, slot = 0, process = 0;
-  int64_t capacity = 1; // words that may lie between source and this sink
-  int64_t latency = 0;  // cycles from a word's issue to its arrival
-  int64_t credit = 0;   // cycles from taking a word to the source knowing it
+  int64_t capacity = 1;                       // words that may lie between source and this sink
+  int64_t latency = 0;                        // cycles from a word's issue to its arrival
+  int64_t credit = 0;                         // cycles from taking a word to the source knowing it
+  int64_t words = 0;                          // that it takes per sample
+  int32_t firstStretch = 0, numStretches = 0; // which these are; none: all of the channel's
   // Of these in and after the sink's own input queue, the last on the way; a multicast waits for room in it.
   int64_t queueWords = 0, queueLatency = 0, queueCredit = 0;
+
+  // The words on the way to the sink's queue, its own and those that pass its router.
+  int64_t routeWords() const { return capacity - queueWords; }
 };
 
 struct Channel {
@@ -85,12 +92,17 @@ struct Model {
   std::vector<Channel> channels;
   std::vector<SourceSegment> segments;
   std::vector<Sink> sinks;
+  std::vector<Stretch> stretches;
   std::vector<Feed> feeds;
   std::vector<int32_t> slotSinks;
   std::vector<bool> splitRoles;
   bool wholeRows = false;                  // some unit has more than one core
   int64_t inputWords = 0, outputWords = 0; // over I/O ports, per sample
 
+  Window window(const Sink &sink) const {
+    return {std::span(stretches).subspan(size_t(sink.firstStretch), size_t(sink.numStretches)), sink.words,
+            channels[size_t(sink.channel)].words};
+  }
   const ThreadProgram &program(const Process &process) const { return programs[process.program]; }
 };
 

@@ -46,7 +46,7 @@ void Simulation::boundByFirst(int32_t c, int64_t begin, Span &span) {
   if (!channel.fifo)
     span.first = std::max(span.first, channels[c].lastCycle + 1);
   for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {
-    const int64_t word = begin - model.sinks[s].capacity;
+    const int64_t word = neededFor(s, begin);
     SinkState &sink = sinks[s];
     if (word < 0 || sink.ready.empty())
       continue;
@@ -65,7 +65,7 @@ int64_t Simulation::lateAt(int32_t s, int64_t word, size_t before) const {
       continue;
     const Sink &other = model.sinks[pauses[i].sink];
     const int64_t between = std::max<int64_t>(0, other.capacity - at.capacity);
-    if (pauses[i].word + other.queueWords + between > word)
+    if (pauses[i].full + between > word)
       continue;
     // Queues that hold more than a stream under way needs make up for some of it.
     const int64_t spare =
@@ -79,7 +79,7 @@ int64_t Simulation::lateAt(int32_t s, int64_t word, size_t before) const {
 int64_t Simulation::lateAtSource(int64_t word) const {
   int64_t late = 0;
   for (const Pause &pause : pauses)
-    if (pause.atSource > late && pause.word + model.sinks[pause.sink].capacity <= word)
+    if (pause.atSource > late && pause.freed <= word)
       late = pause.atSource;
   return late;
 }
@@ -90,9 +90,13 @@ void Simulation::boundByPauses(int32_t p, const Item &item, int32_t c, int64_t b
   const Channel &channel = model.channels[c];
   const ChannelState &state = channels[c];
   const int64_t cycles = cyclesOf(p, item), total = item.out.count * cores;
-  const auto bound = [&](int32_t s, int64_t word, int64_t taken) {
-    const int64_t left = std::max<int64_t>(1, mulDiv(end - model.sinks[s].capacity - word, cycles, total));
+  const auto bound = [&](int32_t s, int64_t freed, int64_t taken) {
+    const int64_t left = std::max<int64_t>(1, mulDiv(end - freed, cycles, total));
     span.last = std::max(span.last, trainEnd(p, item, std::max(span.first, taken + model.sinks[s].credit), left));
+  };
+  const auto meet = [&](int32_t s, uint32_t piece, int64_t word, int64_t taken) {
+    const int64_t full = placeOf(s, word + model.sinks[s].queueWords);
+    pauses.push_back({s, piece, word, placeOf(s, word), full, full + model.sinks[s].routeWords(), taken, 0, 0});
   };
   pauses.clear();
   for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {
@@ -105,22 +109,22 @@ void Simulation::boundByPauses(int32_t p, const Item &item, int32_t c, int64_t b
     if (sink.ready.empty())
       continue;
     for (const SinkState::Resumed &resumed : sink.resumed)
-      if (resumed.word + capacity >= begin)
-        pauses.push_back({s, Pause::kKnown, resumed.word, resumed.cycle, 0, 0});
+      if (freedBy(s, resumed.word) >= begin)
+        meet(s, Pause::kKnown, resumed.word, resumed.cycle);
     sink.tried = sink.resumed.empty() ? SinkState::Resumed() : sink.resumed.back();
     uint32_t at = sink.readyHint =
-        findPiece(sink.ready, std::max<int64_t>(sink.tried.word, begin - capacity), sink.readyHint);
+        findPiece(sink.ready, std::max<int64_t>(sink.tried.word, neededFor(s, begin)), sink.readyHint);
     // With one sink only what the source can still notice matters.
-    const int64_t stop = channel.numSinks > 1 ? end : end - capacity;
+    const int64_t stop = channel.numSinks > 1 ? takenOf(s, end) : neededFor(s, end - 1) + 1;
     for (; at + 1 < sink.ready.size() && sink.ready[at + 1].begin < stop; ++at)
-      pauses.push_back({s, at + 1, sink.ready[at + 1].begin, 0, 0, 0});
-    if (const int64_t last = end - 1 - capacity; last >= 0)
-      bound(s, last, sink.ready[findPiece(sink.ready, last, at)].start(last));
+      meet(s, at + 1, sink.ready[at + 1].begin, 0);
+    if (const int64_t last = neededFor(s, end - 1); last >= 0)
+      bound(s, std::min(end - 1, freedBy(s, last)), sink.ready[findPiece(sink.ready, last, at)].start(last));
   }
   if (pauses.empty())
     return;
   std::sort(pauses.begin(), pauses.end(),
-            [](const Pause &a, const Pause &b) { return std::tie(a.word, a.sink) < std::tie(b.word, b.sink); });
+            [](const Pause &a, const Pause &b) { return std::tie(a.place, a.sink) < std::tie(b.place, b.sink); });
   const auto leaves = [&](int64_t word) { return span.first + mulDiv(word - begin, cycles, total); };
   for (size_t i = 0; i < pauses.size(); ++i) {
     Pause &pause = pauses[i];
@@ -128,24 +132,25 @@ void Simulation::boundByPauses(int32_t p, const Item &item, int32_t c, int64_t b
     if (pause.piece != Pause::kKnown) {
       SinkState &sink = sinks[pause.sink];
       const Piece &next = sink.ready[pause.piece], &piece = sink.ready[pause.piece - 1];
-      const int64_t before = pause.word - 1; // the last word before the pause
+      const int64_t before = pause.word - 1,
+                    beforePlace = placeOf(pause.sink, before); // the last word before the pause
       int64_t done = 0;
-      if (before >= begin)
-        done = leaves(before) + lateAt(pause.sink, before, i) + route.latency;
-      else if (!state.curve.empty() && before >= state.curve.front().begin)
-        done =
-            state.curve[findPiece(state.curve, before, uint32_t(state.curve.size()) - 1)].done(before) + route.latency;
+      if (beforePlace >= begin)
+        done = leaves(beforePlace) + lateAt(pause.sink, beforePlace, i) + route.latency;
+      else if (!state.curve.empty() && beforePlace >= state.curve.front().begin)
+        done = state.curve[findPiece(state.curve, beforePlace, uint32_t(state.curve.size()) - 1)].done(beforePlace) +
+               route.latency;
       if (sink.tried.word >= piece.begin)
         done = std::max(done, sink.tried.cycle + piece.after(before - sink.tried.word));
       pause.taken = done > 0 ? std::max(next.first, done + 1 + next.pause) : next.first;
       sink.tried = {pause.word, pause.taken};
     }
-    if (pause.word + route.capacity < end)
-      bound(pause.sink, pause.word, pause.taken);
-    if (const int64_t word = pause.word + route.queueWords; word >= begin && channel.numSinks > 1)
-      pause.atSink = pause.taken + route.queueCredit - (leaves(word) + route.latency - route.queueLatency);
-    if (const int64_t word = pause.word + route.capacity; word >= begin)
-      pause.atSource = pause.taken + route.credit - leaves(word);
+    if (pause.freed < end)
+      bound(pause.sink, pause.freed, pause.taken);
+    if (pause.full >= begin && channel.numSinks > 1)
+      pause.atSink = pause.taken + route.queueCredit - (leaves(pause.full) + route.latency - route.queueLatency);
+    if (pause.freed >= begin)
+      pause.atSource = pause.taken + route.credit - leaves(pause.freed);
   }
   span.last = std::max(span.last, leaves(end - 1) + lateAtSource(end - 1));
   if (final)
@@ -165,7 +170,7 @@ void Simulation::keepPauses(int32_t c, int64_t begin, int64_t end, int64_t late)
   for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {
     std::vector<SinkState::Resumed> &resumed = sinks[s].resumed;
     size_t past = 0; // all but the last whose room nobody will ask for any more
-    while (past + 1 < resumed.size() && resumed[past].word + model.sinks[s].capacity < end)
+    while (past + 1 < resumed.size() && freedBy(s, resumed[past].word) < end)
       ++past;
     resumed.erase(resumed.begin(), resumed.begin() + long(past));
     if (channel.numSinks > 1) {

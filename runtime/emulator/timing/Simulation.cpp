@@ -49,7 +49,7 @@ void Simulation::trim() {
   for (size_t s = 0; s < sinks.size(); ++s) {
     SinkState &sink = sinks[s];
     sink.arrivalHint = sink.readyHint = 0;
-    const int64_t needed = channels[model.sinks[s].channel].produced - model.sinks[s].capacity;
+    const int64_t needed = neededFor(int32_t(s), channels[model.sinks[s].channel].produced - 1);
     auto keep =
         std::find_if(sink.ready.begin(), sink.ready.end(), [&](const Piece &piece) { return piece.end > needed; });
     sink.ready.erase(sink.ready.begin(), keep);
@@ -120,7 +120,7 @@ int64_t Simulation::inputLimit(int32_t p, const Item &item, int i, int64_t scale
   int64_t reach = scale;
   for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k) {
     const int32_t s = model.slotSinks[k];
-    const int64_t words = channels[model.sinks[s].channel].produced - sinks[s].base;
+    const int64_t words = takenOf(s, channels[model.sinks[s].channel].produced) - sinks[s].base;
     if (words < in.count)
       reach = std::min(reach, mulDiv(words, scale, in.count));
   }
@@ -157,7 +157,7 @@ int64_t Simulation::segmentWords(const SourceSegment &segment, int64_t sent, int
 int64_t Simulation::room(int32_t c, int64_t wanted) {
   const Channel &channel = model.channels[c];
   ChannelState &state = channels[c];
-  const auto bound = [&](int32_t s) { return sinks[s].promised + model.sinks[s].capacity; };
+  const auto bound = [&](int32_t s) { return freedBy(s, sinks[s].promised); };
   if (state.watched >= 0 && bound(state.watched) <= state.produced)
     return state.produced;
   int64_t least = wanted;
@@ -253,9 +253,9 @@ void Simulation::block(int32_t p, const Item &item) {
     const Slot &slot = slotOf(p, in);
     for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k) {
       const int32_t s = model.slotSinks[k];
-      const int64_t produced = channels[model.sinks[s].channel].produced, end = sinks[s].base + in.count;
-      if (produced < end)
-        sinks[s].wakeAt = passesOn ? produced + 1 : end;
+      const int64_t arrived = takenOf(s, channels[model.sinks[s].channel].produced), end = sinks[s].base + in.count;
+      if (arrived < end)
+        sinks[s].wakeAt = placeOf(s, passesOn ? arrived : end - 1) + 1;
     }
   }
 }

@@ -74,9 +74,10 @@ struct SinkState {
   };
   std::vector<Resumed> resumed; // pauses whose room the source has not asked for yet, and the last one before them
   Resumed tried;                // the last one in a trial
-  int64_t lateWord = kNever, lateCycles = 0; // words from there on arrive later than they left: others held them up
+  int64_t lateWord = kNever,
+          lateCycles = 0; // of the channel's, words from there on arrive later than they left: others held them up
   uint32_t arrivalHint = 0, readyHint = 0;
-  int64_t wakeAt = kNever; // wake the process when this many words are produced
+  int64_t wakeAt = kNever; // wake the process when this many words of the channel are produced
 };
 
 struct FeedState {
@@ -109,10 +110,12 @@ struct Blocker {
 // The pauses of a channel's sinks that a train meets, and what each holds up.
 struct Pause {
   int32_t sink;
-  uint32_t piece;           // of the sink's curve; kKnown: met by an earlier train
-  int64_t word;             // the first after the pause
-  int64_t taken;            // when that is taken
-  int64_t atSink, atSource; // how late words behind it are at other sinks, and at the source
+  uint32_t piece;             // of the sink's curve; kKnown: met by an earlier train
+  int64_t word;               // the first after the pause, of the sink's words
+  int64_t place, full, freed; // of the channel's: that word; the first that its queue has no room for before; the first
+                              // that the source sends after it
+  int64_t taken;              // when that is taken
+  int64_t atSink, atSource;   // how late words behind it are at other sinks, and at the source
 
   static constexpr uint32_t kKnown = UINT32_MAX;
 };
@@ -138,6 +141,28 @@ private:
   const ThreadProgram &programOf(int32_t p) const { return model.programs[model.processes[p].program]; }
   const Slot &slotOf(int32_t p, const Access &access) const {
     return model.slots[model.units[model.processes[p].unit].firstSlot + access.slot];
+  }
+
+  // Windows: the place in the channel of the sink's word `word`; how many of the channel's first `passed` words it
+  // takes.
+  int64_t placeOf(int32_t s, int64_t word) const {
+    const Sink &sink = model.sinks[s];
+    return sink.numStretches == 0 ? word : model.window(sink).place(word);
+  }
+  int64_t takenOf(int32_t s, int64_t passed) const {
+    const Sink &sink = model.sinks[s];
+    return sink.numStretches == 0 ? passed : model.window(sink).taken(passed);
+  }
+  // The first of the channel's words that leaves only when the sink has taken its word `word`: when its queue is full,
+  // the next of its words stops in the router before it, and all that follow fill the queues of the route.
+  int64_t freedBy(int32_t s, int64_t word) const {
+    const Sink &sink = model.sinks[s];
+    return placeOf(s, word + sink.queueWords) + sink.routeWords();
+  }
+  // The sink's word that it must have taken when the channel's word `word` leaves; < 0: none.
+  int64_t neededFor(int32_t s, int64_t word) const {
+    const Sink &sink = model.sinks[s];
+    return takenOf(s, word - sink.routeWords() + 1) - 1 - sink.queueWords;
   }
 
   // Simulation.cpp: progress.

@@ -33,20 +33,26 @@ void Simulation::boundByInputs(int32_t p, const Item &item, int64_t from, int64_
       SinkState &sink = sinks[s];
       const Curve &curve = channels[model.sinks[s].channel].curve;
       const int64_t latency = model.sinks[s].latency, begin = sink.base + a, end = sink.base + b;
-      const auto late = [&](int64_t word) { return word >= sink.lateWord ? sink.lateCycles : 0; };
-      sink.arrivalHint = findPiece(curve, begin, sink.arrivalHint);
+      const int64_t firstPlace = placeOf(s, begin), lastPlace = placeOf(s, end - 1);
+      const auto late = [&](int64_t place) { return place >= sink.lateWord ? sink.lateCycles : 0; };
+      sink.arrivalHint = findPiece(curve, firstPlace, sink.arrivalHint);
       if (!lastPart) {
-        span.first = std::max(span.first, curve[sink.arrivalHint].done(begin) + latency + late(begin));
+        span.first = std::max(span.first, curve[sink.arrivalHint].done(firstPlace) + latency + late(firstPlace));
         continue;
       }
-      const auto bound = [&](int64_t word, int64_t arrival) {
+      const auto bound = [&](int64_t word, int64_t place, const Piece &piece) {
         const int64_t left = std::max<int64_t>(1, mulDiv(end - word, cycles, in.count));
-        span.last = std::max(span.last, trainEnd(p, item, std::max(span.first, arrival + latency + late(word)), left));
+        const int64_t arrival = piece.done(place) + latency + late(place);
+        span.last = std::max(span.last, trainEnd(p, item, std::max(span.first, arrival), left));
       };
       uint32_t at = sink.arrivalHint;
-      for (; at + 1 < curve.size() && curve[at + 1].begin < end; ++at)
-        bound(curve[at + 1].begin, curve[at + 1].done(curve[at + 1].begin));
-      bound(end - 1, curve[at].done(end - 1));
+      for (; at + 1 < curve.size() && curve[at + 1].begin <= lastPlace; ++at) {
+        const Piece &next = curve[at + 1];
+        const int64_t word = takenOf(s, next.begin); // the first that comes with it, if one does
+        if (const int64_t place = placeOf(s, word); place < next.end)
+          bound(word, place, next);
+      }
+      bound(end - 1, lastPlace, curve[at]);
       sink.arrivalHint = at;
     }
   }
