@@ -178,7 +178,7 @@ absl::StatusOr<Candidates> candidatesOf(const target::Target &target, NetworkPla
     }
     ++fitting;
     kernel.candidates.push_back({plan.width(), std::max(cost->predictedCycles, teeth), cost->sramBytes, shape.tag()});
-    candidates.leastCycles.push_back(std::max(cost->intervalCycles, teeth));
+    candidates.leastCycles.push_back(cost->intervalCycles);
   }
   chooseSlices(network, plan, 1);
   chooseInputBlocks();

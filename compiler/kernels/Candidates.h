@@ -17,7 +17,9 @@ void chooseSlices(const NetworkPlan &network, KernelPlan &plan, int64_t shares);
 
 struct Candidates {
   solver::sizing::Kernel kernel;    // with predicted intervals
-  std::vector<int64_t> leastCycles; // of each candidate, between samples
+  // Of each candidate, between samples: its issue slots and lanes alone. What its column's links carry depends on where
+  // producers cut their channels and send from.
+  std::vector<int64_t> leastCycles;
 };
 
 // Candidates of kernel `index`: contractions by bands and output channels per column, one for each number of columns;
