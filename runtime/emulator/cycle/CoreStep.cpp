@@ -231,19 +231,25 @@ void Strip::endAlone(Core &core) {
   }
 }
 
-uint64_t Strip::ofHighestPriority(const Core &core, uint64_t threads) const {
-  uint64_t result = 0;
-  for (int highest = -1; threads; threads &= threads - 1) {
-    const int thread = std::countr_zero(threads);
-    const int priority = fabric.threads[core.firstThread + uint32_t(thread)].priority;
-    if (priority > highest) {
-      highest = priority;
-      result = 0;
+// Of these threads, those that are able and have the highest priority of all that are.
+uint64_t Strip::ableOfHighestPriority(Core &core, uint64_t threads) {
+  const auto priorityOf = [&](int thread) { return fabric.threads[core.firstThread + uint32_t(thread)].priority; };
+  while (threads) {
+    uint64_t equals = 0;
+    int highest = 0;
+    for (uint64_t left = threads; left; left &= left - 1) {
+      const int thread = std::countr_zero(left), priority = priorityOf(thread);
+      equals = (priority > highest ? 0 : equals) | (priority < highest ? 0 : left & -left);
+      highest = std::max(highest, priority);
     }
-    if (priority == highest)
-      result |= uint64_t(1) << thread;
+    threads ^= equals;
+    for (uint64_t left = equals; left; left &= left - 1)
+      if (int64_t unused = 0; !able(core, std::countr_zero(left), unused))
+        equals ^= left & -left;
+    if (equals)
+      return equals;
   }
-  return result;
+  return 0;
 }
 
 bool Strip::stepCore(Tile &tile, uint64_t bits) {
@@ -257,22 +263,20 @@ bool Strip::stepCore(Tile &tile, uint64_t bits) {
   core.fifoBlocked &= ~bits;
   int winner = -1, other = -1;
   int64_t elements = 0; // of the winner's batch
-  // High priorities first; of one priority, in cyclic order from the pointer.
   uint64_t ready = core.unfinished & ~core.blocked;
-  for (uint64_t equals = 0; winner < 0 && ready; ready ^= equals) {
-    equals = core.priorities ? ofHighestPriority(core, ready) : ready;
-    const uint64_t first = equals >> core.pointer << core.pointer;
-    for (uint64_t part : {first, equals ^ first})
-      for (; part && other < 0; part &= part - 1) {
-        const int thread = std::countr_zero(part);
-        if (winner < 0) {
-          if (able(core, thread, elements))
-            winner = thread;
-        } else if (int64_t unused = 0; able(core, thread, unused)) {
-          other = thread;
-        }
+  if (core.priorities)
+    ready = ableOfHighestPriority(core, ready);
+  const uint64_t first = ready >> core.pointer << core.pointer;
+  for (uint64_t part : {first, ready ^ first})
+    for (; part && other < 0; part &= part - 1) {
+      const int thread = std::countr_zero(part);
+      if (winner < 0) {
+        if (able(core, thread, elements))
+          winner = thread;
+      } else if (int64_t unused = 0; able(core, thread, unused)) {
+        other = thread;
       }
-  }
+    }
   if (winner < 0) {
     rest(core);
     return false;

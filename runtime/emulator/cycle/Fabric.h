@@ -81,13 +81,13 @@ struct Core {
   uint8_t pointer = 0;     // thread that is considered first
   uint8_t aloneThread = 0; // whose slots pass in one event,
   bool alone = false;
-  bool priorities = false;                // of threads differ at times
   int64_t aloneSince = 0, aloneUntil = 0; // from cycle to cycle
   uint64_t unfinished = 0, blocked = 0;   // threads
   uint64_t fifoBlocked = 0;               // of the blocked, those that wait on a FIFO
   int64_t firstSlot = -1, lastSlot = -1;
   int64_t idleSince = -1; // when a slot first went unused, -1: it did not
   bool idleForRoom = false;
+  bool priorities = false; // of threads differ at times
   int64_t busy = 0, bank = 0, words = 0, room = 0;
 };
 
