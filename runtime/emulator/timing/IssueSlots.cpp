@@ -13,7 +13,44 @@ size_t IssueSlots::find(int64_t cycle) const {
   return i;
 }
 
-int64_t IssueSlots::after(int64_t from, int64_t slots) const {
+// Water rises evenly: who uses less than the level leaves the rest to the others.
+int64_t IssueSlots::turn(const Stretch &stretch, Claim claim) {
+  int64_t parts = kWhole, equals = 1;
+  for (const Share &share : stretch.shares)
+    if (share.priority > claim.priority)
+      parts -= share.used;
+    else if (share.priority == claim.priority && share.thread != claim.thread)
+      ++equals;
+  int64_t level = std::max<int64_t>(0, parts) / equals;
+  for (int64_t before = -1; level > before && equals > 1;) {
+    before = level;
+    int64_t small = 0, others = 1;
+    for (const Share &share : stretch.shares)
+      if (share.priority == claim.priority && share.thread != claim.thread) {
+        if (share.used < level)
+          small += share.used;
+        else
+          ++others;
+      }
+    level = std::max<int64_t>(level, (parts - small) / others);
+  }
+  return level;
+}
+
+int64_t IssueSlots::entitled(const Stretch &stretch, Claim claim) {
+  int64_t own = 0, others = 0;
+  for (const Share &share : stretch.shares) {
+    if (share.thread == claim.thread)
+      own += share.used;
+    else if (share.priority >= claim.priority)
+      others += share.used;
+  }
+  if (others == 0)
+    return kWhole - own;
+  return std::max<int64_t>(0, std::max(kWhole - others, turn(stretch, claim)) - own);
+}
+
+int64_t IssueSlots::after(int64_t from, int64_t slots, Claim claim) const {
   if (slots <= 0)
     return from;
   int64_t left = slots * kWhole;
@@ -25,7 +62,7 @@ int64_t IssueSlots::after(int64_t from, int64_t slots) const {
       left -= (stretch.begin - from) * kWhole;
       from = stretch.begin;
     }
-    if (const int64_t rate = kWhole - stretch.used; rate > 0) {
+    if (const int64_t rate = entitled(stretch, claim); rate > 0) {
       if (left <= (stretch.end - from) * rate)
         return from + (left + rate - 1) / rate;
       left -= (stretch.end - from) * rate;
@@ -35,39 +72,79 @@ int64_t IssueSlots::after(int64_t from, int64_t slots) const {
   return from + (left + kWhole - 1) / kWhole;
 }
 
-void IssueSlots::take(int64_t from, int64_t to, int64_t slots) {
+// Adds to the claimant's share; what the slots cannot bear is taken from lower priorities, then from equals beyond
+// their turn.
+void IssueSlots::give(Stretch &stretch, Claim claim, int64_t parts) {
+  int64_t total = parts;
+  Share *own = nullptr;
+  for (Share &share : stretch.shares) {
+    total += share.used;
+    if (share.thread == claim.thread)
+      own = &share;
+  }
+  const int64_t level = total > kWhole ? turn(stretch, claim) : 0;
+  if (own) {
+    own->used += parts;
+    own->priority = std::max(own->priority, claim.priority);
+  } else {
+    stretch.shares.push_back({claim.thread, claim.priority, parts});
+  }
+  const int64_t length = stretch.end - stretch.begin;
+  for (int32_t priority = 0; priority <= claim.priority && total > kWhole; ++priority) {
+    const int64_t kept = priority < claim.priority ? 0 : level;
+    int64_t excess = 0;
+    for (const Share &share : stretch.shares)
+      if (share.thread != claim.thread && share.priority == priority)
+        excess += std::max<int64_t>(0, share.used - kept);
+    if (excess == 0)
+      continue;
+    const int64_t cut = std::min(excess, total - kWhole);
+    for (Share &share : stretch.shares)
+      if (share.thread != claim.thread && share.priority == priority && share.used > kept) {
+        const int64_t lost = (share.used - kept) * cut / excess;
+        share.used -= lost;
+        owedParts[size_t(share.thread)] += lost * length;
+        total -= lost;
+      }
+  }
+}
+
+void IssueSlots::take(int64_t from, int64_t to, int64_t slots, Claim claim) {
   if (slots <= 0 || from >= to)
     return;
   const size_t first = find(from);
   int64_t free = (to - from) * kWhole;
-  for (size_t i = first; i < stretches.size() && stretches[i].begin < to; ++i)
-    free -= (std::min(stretches[i].end, to) - std::max(stretches[i].begin, from)) * stretches[i].used;
+  size_t past = first;
+  for (; past < stretches.size() && stretches[past].begin < to; ++past) {
+    const Stretch &stretch = stretches[past];
+    free -= (std::min(stretch.end, to) - std::max(stretch.begin, from)) * (kWhole - entitled(stretch, claim));
+  }
   if (free <= 0)
     return;
-  // The share of the free slots that is taken, in parts of kWhole.
+  // The share of what it is entitled to that is taken, in parts of kWhole.
   const int64_t share = std::min(kWhole, int64_t(__int128(slots) * kWhole * kWhole / free));
-  std::vector<Stretch> tail;
-  const auto add = [&](int64_t begin, int64_t end, int64_t used) {
-    if (begin >= end || used == 0)
+  std::vector<Stretch> taken;
+  const auto add = [&](int64_t begin, int64_t end, const std::vector<Share> &shares, bool inside) {
+    if (begin >= end)
       return;
-    if (!tail.empty() && tail.back().end == begin && tail.back().used == used)
-      tail.back().end = end;
-    else
-      tail.push_back({begin, end, used});
+    Stretch next{begin, end, shares};
+    if (inside)
+      give(next, claim, entitled(next, claim) * share / kWhole);
+    taken.push_back(std::move(next));
   };
   int64_t at = from;
-  for (size_t i = first; i < stretches.size(); ++i) {
+  for (size_t i = first; i < past; ++i) {
     const Stretch &stretch = stretches[i];
-    add(at, std::min(stretch.begin, to), share);
-    add(stretch.begin, std::min(stretch.end, from), stretch.used);
-    add(std::max(stretch.begin, from), std::min(stretch.end, to),
-        stretch.used + (kWhole - stretch.used) * share / kWhole);
-    add(std::max(stretch.begin, to), stretch.end, stretch.used);
+    add(at, std::min(stretch.begin, to), {}, true);
+    add(stretch.begin, std::min(stretch.end, from), stretch.shares, false);
+    add(std::max(stretch.begin, from), std::min(stretch.end, to), stretch.shares, true);
+    add(std::max(stretch.begin, to), stretch.end, stretch.shares, false);
     at = std::max(at, stretch.end);
   }
-  add(at, to, share);
-  stretches.resize(first);
-  stretches.insert(stretches.end(), tail.begin(), tail.end());
+  add(at, to, {}, true);
+  stretches.erase(stretches.begin() + long(first), stretches.begin() + long(past));
+  stretches.insert(stretches.begin() + long(first), std::make_move_iterator(taken.begin()),
+                   std::make_move_iterator(taken.end()));
 }
 
 void IssueSlots::trim(int64_t cycle) {

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The issue slots of a core that its threads have taken, as a step function of time: what is left is there for the
-// thread that is timed next. Slots are never given twice, so that all threads together take what the core has; who
-// comes first is decided by the order of words (whose train is known earlier), not slot by slot as on the wafer.
+// The issue slots of a core that its threads have taken, as a step function of time.
+//
+// Threads are timed in the order in which words become known, train by train, not in the order of time: a thread may
+// ask for slots that another was given although it would have got them on the wafer, because its instruction has a
+// higher priority or because they take turns. It gets them all the same, what its priority and its turn entitle it to,
+// and the other one is owed as many: they delay whatever that does next. So all threads together take what the core
+// has, and each the share that docs/Timing.md gives it, though who was timed first has its words earlier by what it was
+// owed.
 #pragma once
 
 #include <cstddef>
@@ -12,22 +17,45 @@ namespace wsc::emulator::timing {
 
 class IssueSlots {
 public:
-  // The first cycle at whose start `slots` slots have been free since the start of cycle `from`.
-  int64_t after(int64_t from, int64_t slots) const;
-  // Takes `slots` slots in cycles [from, to), spread over what is free there.
-  void take(int64_t from, int64_t to, int64_t slots);
+  // Who asks: a thread of the core, at the priority of its instruction.
+  struct Claim {
+    int32_t thread = 0;
+    int32_t priority = 0;
+  };
+
+  explicit IssueSlots(int32_t threads) : owedParts(size_t(threads)) {}
+
+  // The first cycle at whose start the claimant could have had `slots` slots since the start of cycle `from`.
+  int64_t after(int64_t from, int64_t slots, Claim claim) const;
+  // Takes `slots` slots in cycles [from, to), spread over what the claimant is entitled to there.
+  void take(int64_t from, int64_t to, int64_t slots, Claim claim);
+  // Slots that others have taken from the thread; and the thread has them back.
+  int64_t owed(int32_t thread) const { return owedParts[size_t(thread)] / kWhole; }
+  void repay(int32_t thread) { owedParts[size_t(thread)] %= kWhole; }
   // Forgets all before `cycle`.
   void trim(int64_t cycle);
 
 private:
   static constexpr int64_t kWhole = 1 << 16; // a slot
+
+  // Of each slot of a stretch, in parts of kWhole.
+  struct Share {
+    int32_t thread, priority;
+    int64_t used;
+  };
   struct Stretch {
     int64_t begin, end;
-    int64_t used; // of each of its slots, in parts of kWhole
+    std::vector<Share> shares;
   };
   size_t find(int64_t cycle) const; // the first stretch that ends after `cycle`
+  // What the claimant can have of each slot of the stretch beside what it has.
+  static int64_t entitled(const Stretch &stretch, Claim claim);
+  // What each of the threads of the claimant's priority gets at least.
+  static int64_t turn(const Stretch &stretch, Claim claim);
+  void give(Stretch &stretch, Claim claim, int64_t parts);
 
   std::vector<Stretch> stretches; // in order, not empty; nothing is used between them
+  std::vector<int64_t> owedParts; // per thread
 };
 
 } // namespace wsc::emulator::timing

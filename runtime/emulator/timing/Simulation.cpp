@@ -16,7 +16,7 @@ Simulation::Simulation(const Model &model)
   for (const Unit &unit : model.units) {
     issueSlotsOf.push_back(unit.numProcesses > 1 ? int32_t(issueSlots.size()) : -1);
     if (unit.numProcesses > 1)
-      issueSlots.emplace_back();
+      issueSlots.emplace_back(unit.numProcesses);
   }
 }
 
@@ -57,20 +57,24 @@ void Simulation::trim() {
 }
 
 // Carries the process over slots without words.
-void Simulation::compute(int32_t p, int64_t slots) {
+void Simulation::compute(int32_t p, int64_t slots, int32_t priority) {
   ProcessState &state = processes[p];
-  const int64_t end = slotsAfter(p, state.clock, slots);
-  takeSlots(p, state.clock, end, slots);
+  if (slots > 0) {
+    slots += slotsOwed(p);
+    repaySlots(p);
+  }
+  const int64_t end = slotsAfter(p, state.clock, slots, priority);
+  takeSlots(p, state.clock, end, slots, priority);
   state.clock = end;
 }
 
 void Simulation::endSample(int32_t p) {
   ProcessState &state = processes[p];
   const ThreadProgram &program = programOf(p);
-  compute(p, program.tail);
+  compute(p, program.tail, program.tailPriority);
   state.finished = state.clock;
   ++state.sample;
-  compute(p, program.carry);
+  compute(p, program.carry, program.tailPriority);
   state.cursor.begin(program);
 }
 
@@ -88,7 +92,7 @@ bool Simulation::reachStep(int32_t p) {
     const Item &item = program.items[state.cursor.item];
     if (item.in[0].slot >= 0 || item.out.count > 0)
       return true;
-    compute(p, item.before + item.setup + item.stream + item.controls);
+    compute(p, item.before + item.setup + item.stream + item.controls, item.priority);
     if (item.controls > 0)
       state.clock += item.controls * (slotOf(p, item.out).cores - 1);
     ++state.serial;

@@ -197,17 +197,32 @@ private:
   void commit(int32_t p, const Item &item, int64_t to, int64_t scale);
   void send(int32_t p, int32_t feed, const Item &item, int64_t to, int64_t scale, const Span &span);
 
-  // The first cycle after `slots` issue slots that are free from `cycle` on; and takes such slots.
-  int64_t slotsAfter(int32_t p, int64_t cycle, int64_t slots) const {
-    const int32_t shared = issueSlotsOf[model.processes[p].unit];
-    return shared < 0 ? cycle + slots : issueSlots[shared].after(cycle, slots);
+  // The first cycle after `slots` issue slots of a priority that are free from `cycle` on; and takes such slots.
+  int64_t slotsAfter(int32_t p, int64_t cycle, int64_t slots, int32_t priority) const {
+    const Process &process = model.processes[p];
+    const int32_t shared = issueSlotsOf[process.unit];
+    return shared < 0 ? cycle + slots : issueSlots[shared].after(cycle, slots, {process.thread, priority});
   }
-  void takeSlots(int32_t p, int64_t from, int64_t to, int64_t slots) {
-    if (const int32_t shared = issueSlotsOf[model.processes[p].unit]; shared >= 0)
-      issueSlots[shared].take(from, to, slots);
+  void takeSlots(int32_t p, int64_t from, int64_t to, int64_t slots, int32_t priority) {
+    const Process &process = model.processes[p];
+    if (const int32_t shared = issueSlotsOf[process.unit]; shared >= 0)
+      issueSlots[shared].take(from, to, slots, {process.thread, priority});
   }
+  // Slots that the process has still to be given for what it has done, and notes that it has been.
+  int64_t slotsOwed(int32_t p) const {
+    const Process &process = model.processes[p];
+    const int32_t shared = issueSlotsOf[process.unit];
+    return shared < 0 ? 0 : issueSlots[shared].owed(process.thread);
+  }
+  void repaySlots(int32_t p) {
+    const Process &process = model.processes[p];
+    if (const int32_t shared = issueSlotsOf[process.unit]; shared >= 0)
+      issueSlots[shared].repay(process.thread);
+  }
+  // When the step's first element could be taken if words and room were there.
+  int64_t leadEnd(int32_t p, const Item &item) const;
   int64_t trainEnd(int32_t p, const Item &item, int64_t first, int64_t cycles) const;
-  void compute(int32_t p, int64_t slots);
+  void compute(int32_t p, int64_t slots, int32_t priority);
 
   // Promises.cpp.
   void promise(int32_t p);

@@ -60,8 +60,13 @@ void Simulation::boundByInputs(int32_t p, const Item &item, int64_t from, int64_
 
 // The last cycle of a part of a step that begins in cycle `first` and takes `cycles` of the step's cyclesOf.
 int64_t Simulation::trainEnd(int32_t p, const Item &item, int64_t first, int64_t cycles) const {
-  const int64_t slots = mulDiv(cycles, item.stream + item.controls, cyclesOf(p, item));
-  return std::max(first + cycles, slotsAfter(p, first, slots)) - 1;
+  const int64_t slots = mulDiv(cycles, item.stream + item.controls + item.company, cyclesOf(p, item));
+  return std::max(first + cycles, slotsAfter(p, first, slots, item.priority)) - 1;
+}
+
+int64_t Simulation::leadEnd(int32_t p, const Item &item) const {
+  const int64_t computed = slotsAfter(p, processes[p].clock, item.before + slotsOwed(p), item.beforePriority);
+  return slotsAfter(p, computed, item.setup, item.priority);
 }
 
 Simulation::Span Simulation::span(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, int skipInput,
@@ -69,7 +74,7 @@ Simulation::Span Simulation::span(int32_t p, const Item &item, int64_t from, int
   const ProcessState &state = processes[p];
   const int64_t cycles = cyclesOf(p, item);
   Span span;
-  span.first = from == 0 ? slotsAfter(p, state.clock, item.lead()) : state.lastCycle + 1;
+  span.first = from == 0 ? leadEnd(p, item) : state.lastCycle + 1;
   const int64_t ownFirst = span.first;
   boundByInputs(p, item, from, to, scale, skipInput, false, span);
   const int64_t wordsFirst = span.first;
@@ -92,9 +97,14 @@ Simulation::Span Simulation::span(int32_t p, const Item &item, int64_t from, int
 void Simulation::commit(int32_t p, const Item &item, int64_t to, int64_t scale) {
   ProcessState &state = processes[p];
   const Span when = span(p, item, state.done, to, scale, -1, &state.waitWords, &state.waitRoom);
-  if (state.done == 0)
-    takeSlots(p, state.clock, when.first, item.lead());
-  takeSlots(p, when.first, when.last + 1, slotsBetween(item, state.done, to, scale));
+  if (state.done == 0) {
+    const int64_t before = item.before + slotsOwed(p);
+    const int64_t computed = slotsAfter(p, state.clock, before, item.beforePriority);
+    repaySlots(p);
+    takeSlots(p, state.clock, computed, before, item.beforePriority);
+    takeSlots(p, computed, slotsAfter(p, computed, item.setup, item.priority), item.setup, item.priority);
+  }
+  takeSlots(p, when.first, when.last + 1, slotsBetween(item, state.done, to, scale), item.priority);
   for (const Access &in : item.in) {
     if (in.slot < 0)
       continue;
