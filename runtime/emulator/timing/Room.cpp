@@ -34,10 +34,34 @@ void Simulation::boundByOutputs(int32_t p, const Item &item, int64_t from, int64
     const int64_t end = state.segmentBase + segmentWords(segment, sent, item.out.count, to, scale);
     if (begin >= end)
       continue;
-    if (lastPart)
+    if (lastPart) {
       boundByPauses(p, item, c, begin, end, segment.cores, final, span);
-    else
+      boundByLinks(c, end - begin, span);
+    } else {
       boundByFirst(c, begin, span);
+    }
+  }
+}
+
+// Colours take turns on a link. A word goes out over all its links at once, so the slowest sets the pace.
+void Simulation::boundByLinks(int32_t c, int64_t words, Span &span) const {
+  const Channel &channel = model.channels[c];
+  for (int32_t l = channel.firstLink; l < channel.firstLink + channel.numLinks; ++l) {
+    const LinkShare &share = model.linkShares[l];
+    const SharedSlots &link = links[size_t(share.link)];
+    const int64_t after = link.after(span.first + share.delay, words + link.owed(share.member), {share.member, 0});
+    span.last = std::max(span.last, after - 1 - share.delay);
+  }
+}
+
+void Simulation::takeLinks(int32_t c, int64_t words, const Span &span) {
+  const Channel &channel = model.channels[c];
+  for (int32_t l = channel.firstLink; l < channel.firstLink + channel.numLinks; ++l) {
+    const LinkShare &share = model.linkShares[l];
+    SharedSlots &link = links[size_t(share.link)];
+    const int64_t all = words + link.owed(share.member);
+    link.repay(share.member);
+    link.take(span.first + share.delay, span.last + 1 + share.delay, all, {share.member, 0});
   }
 }
 

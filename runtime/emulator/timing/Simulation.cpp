@@ -18,6 +18,8 @@ Simulation::Simulation(const Model &model)
     if (unit.numProcesses > 1)
       issueSlots.emplace_back(unit.numProcesses);
   }
+  for (int32_t members : model.linkMembers)
+    links.emplace_back(members);
 }
 
 bool Simulation::runSample() {
@@ -44,6 +46,14 @@ void Simulation::trim() {
         earliest = std::min(earliest, processes[unit.firstProcess + t].clock);
       issueSlots[shared].trim(earliest);
     }
+  std::vector<int64_t> idle(links.size(), kNever); // nobody asks for what lies before
+  for (size_t c = 0; c < channels.size(); ++c)
+    for (int32_t l = model.channels[c].firstLink; l < model.channels[c].firstLink + model.channels[c].numLinks; ++l) {
+      int64_t &cycle = idle[size_t(model.linkShares[l].link)];
+      cycle = std::min(cycle, channels[c].lastCycle + model.linkShares[l].delay);
+    }
+  for (size_t l = 0; l < links.size(); ++l)
+    links[l].trim(idle[l]);
   for (ChannelState &channel : channels)
     channel.curve.clear();
   for (size_t s = 0; s < sinks.size(); ++s) {

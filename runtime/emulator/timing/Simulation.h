@@ -15,11 +15,11 @@
 // If the worklist runs dry before all processes have finished the sample, the program is not live.
 //
 // Approximations: inside a piece words are evenly spaced; a word that waits for its turn in a gather waits in its core;
-// threads of a core get issue slots in the order in which their trains become known, not in turn (IssueSlots.h).
+// threads of a core get issue slots in the order in which their trains become known, not in turn (SharedSlots.h).
 #pragma once
 
-#include "runtime/emulator/timing/IssueSlots.h"
 #include "runtime/emulator/timing/Model.h"
+#include "runtime/emulator/timing/SharedSlots.h"
 #include "runtime/emulator/timing/Worklist.h"
 
 #include <algorithm>
@@ -191,6 +191,8 @@ private:
   int64_t lateAt(int32_t s, int64_t word, size_t before) const;
   int64_t lateAtSource(int64_t word) const;
   void boundByFirst(int32_t c, int64_t begin, Span &span);
+  void boundByLinks(int32_t c, int64_t words, Span &span) const;
+  void takeLinks(int32_t c, int64_t words, const Span &span);
   void keepPauses(int32_t c, int64_t begin, int64_t end, int64_t late);
   void boundByPauses(int32_t p, const Item &item, int32_t c, int64_t begin, int64_t end, int64_t cores, bool final,
                      Span &span);
@@ -236,8 +238,9 @@ private:
   std::vector<FeedState> feeds;
   std::vector<SlotState> slots;
   std::vector<ProcessState> processes;
-  std::vector<IssueSlots> issueSlots; // per core unit with more than one thread
-  std::vector<int32_t> issueSlotsOf;  // per unit, -1 for the others
+  std::vector<SharedSlots> issueSlots; // per core unit with more than one thread
+  std::vector<int32_t> issueSlotsOf;   // per unit, -1 for the others
+  std::vector<SharedSlots> links;      // per shared link
   Worklist work;
   std::vector<Pause> pauses; // of the train under work
 };

@@ -138,6 +138,7 @@ void Simulation::send(int32_t p, int32_t f, const Item &item, int64_t to, int64_
   if (end <= state.produced)
     return;
   const int64_t last = std::max(when.first, when.last - item.rest);
+  takeLinks(c, end - state.produced, {when.first, last});
   state.curve.push_back({state.produced, end, when.first, last});
   state.produced = end;
   state.lastCycle = last;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/emulator/timing/IssueSlots.h"
+#include "runtime/emulator/timing/SharedSlots.h"
 
 #include <algorithm>
 
 namespace wsc::emulator::timing {
 
-size_t IssueSlots::find(int64_t cycle) const {
+size_t SharedSlots::find(int64_t cycle) const {
   // Threads are timed near the end, as a rule.
   size_t i = stretches.size();
   while (i > 0 && stretches[i - 1].end > cycle)
@@ -14,7 +14,7 @@ size_t IssueSlots::find(int64_t cycle) const {
 }
 
 // Water rises evenly: who uses less than the level leaves the rest to the others.
-int64_t IssueSlots::turn(const Stretch &stretch, Claim claim) {
+int64_t SharedSlots::turn(const Stretch &stretch, Claim claim) {
   int64_t parts = kWhole, equals = 1;
   for (const Share &share : stretch.shares)
     if (share.priority > claim.priority)
@@ -37,7 +37,7 @@ int64_t IssueSlots::turn(const Stretch &stretch, Claim claim) {
   return level;
 }
 
-int64_t IssueSlots::entitled(const Stretch &stretch, Claim claim) {
+int64_t SharedSlots::entitled(const Stretch &stretch, Claim claim) {
   int64_t own = 0, others = 0;
   for (const Share &share : stretch.shares) {
     if (share.thread == claim.thread)
@@ -50,7 +50,7 @@ int64_t IssueSlots::entitled(const Stretch &stretch, Claim claim) {
   return std::max<int64_t>(0, std::max(kWhole - others, turn(stretch, claim)) - own);
 }
 
-int64_t IssueSlots::after(int64_t from, int64_t slots, Claim claim) const {
+int64_t SharedSlots::after(int64_t from, int64_t slots, Claim claim) const {
   if (slots <= 0)
     return from;
   int64_t left = slots * kWhole;
@@ -74,7 +74,7 @@ int64_t IssueSlots::after(int64_t from, int64_t slots, Claim claim) const {
 
 // Adds to the claimant's share; what the slots cannot bear is taken from lower priorities, then from equals beyond
 // their turn.
-void IssueSlots::give(Stretch &stretch, Claim claim, int64_t parts) {
+void SharedSlots::give(Stretch &stretch, Claim claim, int64_t parts) {
   int64_t total = parts;
   Share *own = nullptr;
   for (Share &share : stretch.shares) {
@@ -109,7 +109,7 @@ void IssueSlots::give(Stretch &stretch, Claim claim, int64_t parts) {
   }
 }
 
-void IssueSlots::take(int64_t from, int64_t to, int64_t slots, Claim claim) {
+void SharedSlots::take(int64_t from, int64_t to, int64_t slots, Claim claim) {
   if (slots <= 0 || from >= to)
     return;
   const size_t first = find(from);
@@ -147,7 +147,7 @@ void IssueSlots::take(int64_t from, int64_t to, int64_t slots, Claim claim) {
                    std::make_move_iterator(taken.end()));
 }
 
-void IssueSlots::trim(int64_t cycle) {
+void SharedSlots::trim(int64_t cycle) {
   const auto keep = std::find_if(stretches.begin(), stretches.end(), [&](const Stretch &s) { return s.end > cycle; });
   stretches.erase(stretches.begin(), keep);
 }

@@ -15,7 +15,7 @@
 
 namespace wsc::emulator::timing {
 
-class IssueSlots {
+class SharedSlots {
 public:
   // Who asks: a thread of the core, at the priority of its instruction.
   struct Claim {
@@ -23,7 +23,7 @@ public:
     int32_t priority = 0;
   };
 
-  explicit IssueSlots(int32_t threads) : owedParts(size_t(threads)) {}
+  explicit SharedSlots(int32_t threads) : owedParts(size_t(threads)) {}
 
   // The first cycle at whose start the claimant could have had `slots` slots since the start of cycle `from`.
   int64_t after(int64_t from, int64_t slots, Claim claim) const;
