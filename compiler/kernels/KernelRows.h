@@ -3,7 +3,7 @@
 // The programs of one kernel, row by row.
 //
 // Common to all kernels: each core of column 0 has one *ingest* thread per stream it needs, which takes its part of the
-// lanes into a FIFO (and drops the rest of the lane's words); a *main* thread that works on one tile at a time; and a
+// lanes into a FIFO (the rest of the lane's words is filtered out, Ingest.h); a *main* thread that works on one tile at a time; and a
 // *send* thread that moves finished elements from a FIFO onto the kernel's lane. FIFOs decouple samples, so a core
 // works on one sample while it receives the next and sends the one before.
 //

@@ -95,7 +95,7 @@ struct Queue {
   bool output = false; // false: RAMP → core
   uint8_t colour = 0;
   uint8_t index = 0;   // hardware queue number, input and output numbered apart
-  Filter filter;       // of an input queue
+  Filter filter{};     // of an input queue
   bool operator==(const Queue &) const = default;
 };
 

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A core's cycle: which threads could use the slot, which one gets it, what it does with it. A thread that alone can go
-// on and needs neither queue nor FIFO gets all its slots in one event, until another one's word or room comes.
+// on, or alone has the highest priority of those that can, and needs neither queue nor FIFO gets all its slots in one
+// event, until another one's word or room comes.
 #include "runtime/emulator/cycle/Strip.h"
 
 #include <algorithm>
 
 namespace wsc::emulator::cycle {
 
-// From the item that comes next to the next that needs a queue or FIFO, or to the sample's end; slots on the way are
-// pending.
+// From the item that comes next to the next that needs a queue or FIFO, or has another priority than what is pending
+// before it, or to the sample's end; slots on the way are pending.
 void Strip::advance(Core &core, int thread) {
   ThreadState &state = fabric.threads[core.firstThread + uint32_t(thread)];
   const std::vector<Item> &items = core.program->threads[size_t(thread)].items;
   state.elements = 0;
+  state.entered = false;
   while (size_t(state.item) < items.size()) {
     const Item &item = items[size_t(state.item)];
     if (item.kind == ItemKind::LoopBegin) {
@@ -30,6 +32,11 @@ void Strip::advance(Core &core, int thread) {
       }
       continue;
     }
+    if (item.priority != state.priority) {
+      if (state.slotsLeft > 0)
+        return;
+      state.priority = item.priority;
+    }
     state.slotsLeft += item.slots;
     core.bank += item.bank;
     core.busy -= item.bank;
@@ -38,19 +45,23 @@ void Strip::advance(Core &core, int thread) {
         state.slotsLeft += fabric.taskStart;
       state.afterQueue = false;
     }
-    if (item.kind != ItemKind::Slots)
+    if (item.kind != ItemKind::Slots) {
+      state.entered = true;
       return;
+    }
     ++state.item;
   }
 }
 
-// When a thread's last slot before cycle `end` was that of its sample, it goes on to the next one.
+// The thread has had the slots pending. It goes on to what comes next; after its sample's last, to the next sample.
 void Strip::endSlots(Core &core, int thread, int64_t end) {
   ThreadState &state = fabric.threads[core.firstThread + uint32_t(thread)];
   const size_t items = core.program->threads[size_t(thread)].items.size();
   if (mostSpans > 0)
     showSlots(core, thread, end);
-  if (size_t(state.item) < items)
+  if (!state.entered && size_t(state.item) < items)
+    advance(core, thread); // to what has another priority
+  if (state.slotsLeft > 0 || size_t(state.item) < items)
     return;
   if (fabric.outputWords == 0) {
     int64_t &done = sampleDone[size_t(state.sample)];
@@ -153,7 +164,7 @@ void Strip::issue(Core &core, int thread, int64_t elements) {
   if (state.slotsLeft > 0) {
     if (state.spanBegin < 0)
       state.spanBegin = now;
-    if (--state.slotsLeft == 0)
+    if (--state.slotsLeft == 0 && (!state.entered || mostSpans > 0))
       endSlots(core, thread, now + 1);
     return;
   }
@@ -201,7 +212,7 @@ void Strip::issue(Core &core, int thread, int64_t elements) {
   state.spanBegin = -1;
   ++state.item;
   advance(core, thread);
-  if (state.slotsLeft == 0)
+  if (state.slotsLeft == 0 && !state.entered)
     endSlots(core, thread, now + 1);
 }
 
@@ -220,6 +231,21 @@ void Strip::endAlone(Core &core) {
   }
 }
 
+uint64_t Strip::ofHighestPriority(const Core &core, uint64_t threads) const {
+  uint64_t result = 0;
+  for (int highest = -1; threads; threads &= threads - 1) {
+    const int thread = std::countr_zero(threads);
+    const int priority = fabric.threads[core.firstThread + uint32_t(thread)].priority;
+    if (priority > highest) {
+      highest = priority;
+      result = 0;
+    }
+    if (priority == highest)
+      result |= uint64_t(1) << thread;
+  }
+  return result;
+}
+
 bool Strip::stepCore(Tile &tile, uint64_t bits) {
   Core &core = fabric.cores[tile.core];
   if (core.alone) {
@@ -231,18 +257,22 @@ bool Strip::stepCore(Tile &tile, uint64_t bits) {
   core.fifoBlocked &= ~bits;
   int winner = -1, other = -1;
   int64_t elements = 0; // of the winner's batch
-  const uint64_t ready = core.unfinished & ~core.blocked;
-  const uint64_t first = ready >> core.pointer << core.pointer;
-  for (uint64_t part : {first, ready ^ first})
-    for (; part && other < 0; part &= part - 1) {
-      const int thread = std::countr_zero(part);
-      if (winner < 0) {
-        if (able(core, thread, elements))
-          winner = thread;
-      } else if (int64_t unused = 0; able(core, thread, unused)) {
-        other = thread;
+  // High priorities first; of one priority, in cyclic order from the pointer.
+  uint64_t ready = core.unfinished & ~core.blocked;
+  for (uint64_t equals = 0; winner < 0 && ready; ready ^= equals) {
+    equals = core.priorities ? ofHighestPriority(core, ready) : ready;
+    const uint64_t first = equals >> core.pointer << core.pointer;
+    for (uint64_t part : {first, equals ^ first})
+      for (; part && other < 0; part &= part - 1) {
+        const int thread = std::countr_zero(part);
+        if (winner < 0) {
+          if (able(core, thread, elements))
+            winner = thread;
+        } else if (int64_t unused = 0; able(core, thread, unused)) {
+          other = thread;
+        }
       }
-    }
+  }
   if (winner < 0) {
     rest(core);
     return false;

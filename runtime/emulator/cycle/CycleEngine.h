@@ -53,8 +53,8 @@ struct KernelCycles {
 };
 
 // What the run did between two cycles, for a timeline. Kernel spans: from the first to the last slot that cores of the
-// kernel issue for one sample. Thread spans: a stretch of slots without queues and FIFOs (opcode < 0), or one
-// instruction with one, from its first batch to its last.
+// kernel issue for one sample. Thread spans: a stretch of slots of one priority without queues and FIFOs
+// (opcode < 0), or one instruction with one, from its first batch to its last.
 struct TraceSpan {
   int64_t begin = 0, end = 0; // cycles [begin, end)
   int32_t kernel = -1;

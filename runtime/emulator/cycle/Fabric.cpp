@@ -20,8 +20,8 @@ int32_t Fabric::neighbour(const Tile &tile, int port) const {
 int64_t Fabric::bytes() const {
   const auto of = [](const auto &vector) { return int64_t(vector.capacity() * sizeof(vector[0])); };
   int64_t bytes = of(tileAt) + of(tiles) + of(nodes) + of(nodeRouter) + of(routes) + of(arena) + of(nodeQueue) +
-                  of(nodePorts) + of(nodeQueues) + of(cores) + of(threads) + of(coreQueues) + of(fifoElements) +
-                  of(ports);
+                  of(nodePorts) + of(nodeQueues) + of(filters) + of(cores) + of(threads) + of(coreQueues) +
+                  of(fifoElements) + of(ports);
   for (const ProgramTable &table : programs)
     bytes += table.bytes();
   return bytes;

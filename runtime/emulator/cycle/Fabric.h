@@ -37,12 +37,25 @@ struct RouteView {
   uint32_t ports() const { return record[1] & 31; }           // PortMask of its outputs
   bool switches() const { return record[1] & 256; }           // two or more positions
   bool leaves() const { return record[1] & 512; }             // over a port of the wafer
-  bool plain() const { return record[1] & 1024; }             // one output, and it is a queue
+  bool plain() const { return record[1] & 1024; }             // one output, and it is a queue for all words
+  bool filters() const { return record[1] & 2048; }           // the last output, RAMP, is not for all words
   uint32_t outputs() const { return record[1] >> 16; }        // how many follow
   uint32_t next() const { return record[2]; }                 // record of the next position
   uint32_t output(uint32_t i) const { return record[3 + i]; } // a queue, or kPortBit | port
+  uint32_t filter() const { return record[3 + outputs()]; }   // if it filters: in Fabric::filters
   static constexpr uint32_t kPortBit = 1u << 31;
   static constexpr uint32_t kNumbers = 3;
+};
+
+// What passes to a core: of every `period` data words that meet RAMP, those from `begin` up to `end`.
+struct FilterState {
+  int64_t period = 0, begin = 0, end = 0;
+  int64_t met = 0; // of this period
+  bool passes() const { return met >= begin && met < end; }
+  void meet() {
+    if (++met == period)
+      met = 0;
+  }
 };
 
 struct ThreadState {
@@ -53,6 +66,8 @@ struct ThreadState {
   int64_t sampleBegin = -1; // first slot of the sample
   int32_t item = 0, sample = 0;
   int32_t depth = 0;
+  uint8_t priority = 0;    // of the slot that comes next
+  bool entered = false;    // the item's own slots are among slotsLeft, or over
   bool afterQueue = false; // the vector instruction before had a queue operand
   bool waitsForRoom = false;
 };
@@ -66,6 +81,7 @@ struct Core {
   uint8_t pointer = 0;     // thread that is considered first
   uint8_t aloneThread = 0; // whose slots pass in one event,
   bool alone = false;
+  bool priorities = false;                // of threads differ at times
   int64_t aloneSince = 0, aloneUntil = 0; // from cycle to cycle
   uint64_t unfinished = 0, blocked = 0;   // threads
   uint64_t fifoBlocked = 0;               // of the blocked, those that wait on a FIFO
@@ -101,6 +117,7 @@ struct Fabric {
   std::vector<uint32_t> nodeQueue;  // per node: the first of its queues in nodeQueues
   std::vector<uint8_t> nodePorts;   // per node: ports that have a queue
   std::vector<uint32_t> nodeQueues; // by node and port
+  std::vector<FilterState> filters;
 
   std::vector<ProgramTable> programs; // per role
   std::vector<Core> cores;            // in the order of tiles

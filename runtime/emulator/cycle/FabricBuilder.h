@@ -45,6 +45,7 @@ public:
         return absl::Status(status.code(),
                             absl::StrCat("configuration ", configuration.name, ": ", std::string(status.message())));
     fabric.routes.shrink_to_fit();
+    fabric.filters.shrink_to_fit();
     fabric.threads.shrink_to_fit();
     fabric.coreQueues.shrink_to_fit();
     fabric.fifoElements.shrink_to_fit();
@@ -86,6 +87,7 @@ private:
   absl::Status makeQueues();
   absl::Status makeRoutes();
   absl::Status makeRoute(Tile &tile, int colour, const format::SwitchPosition &position, bool switches);
+  absl::Status makeFilter(const Core &core, const format::Queue &queue, uint32_t node);
   absl::StatusOr<uint32_t> makeQueue(int64_t words, Party taker, Party sender);
 
   const target::Target &target;
@@ -94,6 +96,7 @@ private:
   Fabric fabric;
   std::map<std::tuple<int32_t, int, int, bool>, uint32_t> portAt; // cell, side, colour, output
   std::vector<uint32_t> coreInput;                                // per node: the core's input queue, kNone without
+  std::vector<uint32_t> coreFilter;                               // per node: its filter, kNone without
 };
 
 } // namespace wsc::emulator::cycle

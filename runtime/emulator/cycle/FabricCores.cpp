@@ -68,6 +68,7 @@ absl::Status FabricBuilder::placeCores() {
       return program.status();
     core.program = *program;
     core.threads = uint8_t(role.threads.size());
+    core.priorities = core.program->priorities;
     core.firstThread = uint32_t(fabric.threads.size());
     core.firstQueue = uint32_t(fabric.coreQueues.size());
     core.firstFifo = uint32_t(fabric.fifoElements.size());
@@ -99,6 +100,23 @@ absl::StatusOr<uint32_t> FabricBuilder::makeQueue(int64_t words, Party taker, Pa
   queue.taker = taker;
   queue.sender = sender;
   return id;
+}
+
+absl::Status FabricBuilder::makeFilter(const Core &core, const format::Queue &queue, uint32_t node) {
+  if (queue.filter.period == 0)
+    return absl::OkStatus();
+  const Role &role = configuration.roles[core.role];
+  const LatticeIndex index = latticeIndex(role.cores, core.ordinal);
+  const int64_t period = queue.filter.period, begin = queue.filter.begin.at(index),
+                words = queue.filter.words.at(index);
+  if (queue.output || period < 0 || begin < 0 || words < 0 || begin > period || words > period - begin)
+    return absl::InvalidArgumentError(
+        absl::StrCat("role ", role.name, ": the filter of an ", queue.output ? "output" : "input", " queue of colour ",
+                     int(queue.colour), " passes ", words, " words from number ", begin, " on of every ", period,
+                     "; only input queues have filters, and what they pass lies inside the period"));
+  coreFilter[node] = uint32_t(fabric.filters.size());
+  fabric.filters.push_back({period, begin, begin + words, 0});
+  return absl::OkStatus();
 }
 
 absl::Status FabricBuilder::makeQueues() {
@@ -152,6 +170,7 @@ absl::Status FabricBuilder::makeQueues() {
   }
   // Cores' queues.
   coreInput.assign(fabric.nodes.size(), kNone);
+  coreFilter.assign(fabric.nodes.size(), kNone);
   for (const Core &core : fabric.cores) {
     const Role &role = configuration.roles[core.role];
     const Tile &tile = fabric.tiles[core.tile];
@@ -166,6 +185,8 @@ absl::Status FabricBuilder::makeQueues() {
       const uint32_t node = fabric.nodeOf(tile, queue.colour);
       const Party thread = partyOf(core.tile, tile.nodes + user[q]);
       uint32_t &id = fabric.coreQueues[core.firstQueue + q];
+      if (absl::Status status = makeFilter(core, queue, node); !status.ok())
+        return status;
       if (queue.output) {
         id = fabric.queueAt(node, kRamp);
         fabric.queue(id).sender = thread;
@@ -226,13 +247,17 @@ absl::Status FabricBuilder::makeRoute(Tile &tile, int colour, const SwitchPositi
                         : ", but the mesh ends there and no output binding takes them"));
     outputs.push_back(to);
   }
-  if (fabric.routes.size() + RouteView::kNumbers + outputs.size() >= kNone)
+  if (fabric.routes.size() + RouteView::kNumbers + outputs.size() + 1 >= kNone)
     return absl::ResourceExhaustedError("too large: routes");
   fabric.routes.push_back(fabric.queueAt(node, int(position.input)));
+  const bool filters = position.outputs >> kRamp & 1 && coreFilter[node] != kNone;
   fabric.routes.push_back(position.outputs | (switches ? 256u : 0u) | (leaves ? 512u : 0u) |
-                          (outputs.size() == 1 && !leaves ? 1024u : 0u) | uint32_t(outputs.size()) << 16);
+                          (outputs.size() == 1 && !leaves && !filters ? 1024u : 0u) | (filters ? 2048u : 0u) |
+                          uint32_t(outputs.size()) << 16);
   fabric.routes.push_back(0);
   fabric.routes.insert(fabric.routes.end(), outputs.begin(), outputs.end());
+  if (filters)
+    fabric.routes.push_back(coreFilter[node]);
   return absl::OkStatus();
 }
 

@@ -49,15 +49,29 @@ private:
         absl::StrCat("role ", role.name, " thread ", number, " instruction ", at, ": ", what));
   }
 
-  absl::Status pend(Level &level, size_t at, __int128 slots, __int128 bank, bool vector) {
+  // A task's start may come to a vector instruction without slots of its own.
+  static bool hasSlots(const Item &pending) { return pending.slots > 0 || pending.vector; }
+
+  // What comes next has this priority: pending slots of another one become an item of their own.
+  static void meet(Level &level, uint8_t priority) {
+    if (level.any && hasSlots(level.pending) && level.pending.priority != priority)
+      flush(level);
+  }
+
+  absl::Status pend(Level &level, size_t at, __int128 slots, __int128 bank, bool vector, uint8_t priority) {
     const __int128 all = slots + level.slots;
     if (all > kMostSlots)
       return error(at, absl::StrCat("more than ", kMostSlots, " slots in one sample"));
+    const bool counts = slots > 0 || vector;
+    if (counts)
+      meet(level, priority);
     if (!level.any) {
       level.pending = Item();
       level.pending.instruction = int32_t(at);
       level.any = true;
     }
+    if (counts)
+      level.pending.priority = priority;
     level.pending.slots += int64_t(slots);
     level.pending.bank += int64_t(bank);
     level.pending.vector |= vector;
@@ -66,7 +80,7 @@ private:
   }
 
   static void flush(Level &level) {
-    if (level.any && (level.pending.slots > 0 || level.pending.vector))
+    if (level.any && hasSlots(level.pending))
       level.items.push_back(level.pending);
     level.any = false;
     level.pending = Item();
@@ -92,7 +106,7 @@ private:
     const int64_t trips = code[at].extent[0].at(index);
     const size_t begin = at++;
     Level body;
-    absl::Status status = pend(body, begin, target.loopCycles, 0, false);
+    absl::Status status = pend(body, begin, target.loopCycles, 0, false, 0);
     if (!status.ok())
       return status;
     if (status = walk(at, depth + 1, body); !status.ok())
@@ -103,7 +117,8 @@ private:
       return absl::OkStatus();
     if (body.items.empty()) {
       // Only the first iteration's first vector instruction can follow one with a queue.
-      return pend(level, begin, __int128(trips) * body.slots, __int128(trips) * body.pending.bank, body.pending.vector);
+      return pend(level, begin, __int128(trips) * body.slots, __int128(trips) * body.pending.bank, body.pending.vector,
+                  body.pending.priority);
     }
     flush(body);
     if (__int128(trips) * body.slots + level.slots > kMostSlots)
@@ -132,11 +147,13 @@ private:
       return error(at, "a control word needs an output queue");
     if (instruction.controlCount == 0)
       return error(at, "a control word of count 0 advances no switch; legal are counts from 1");
+    meet(level, instruction.priority);
     Item item = level.any ? level.pending : Item();
     level.any = false;
     item.kind = ItemKind::Control;
     item.instruction = int32_t(at);
     item.control = instruction.controlCount;
+    item.priority = instruction.priority;
     if (absl::Status status = access(instruction.dst, instruction.type, true, at, item.dst); !status.ok())
       return status;
     level.items.push_back(item);
@@ -161,16 +178,17 @@ private:
         return status;
     if (item.a.kind != Access::None && item.a.kind == item.b.kind && item.a.index == item.b.index)
       return error(at, "operands a and b take elements from the same queue or FIFO; move one of them to memory first");
-    if (absl::Status status = pend(level, at, target.vectorSetupCycles, 0, true); !status.ok())
+    if (absl::Status status = pend(level, at, target.vectorSetupCycles, 0, true, instruction.priority); !status.ok())
       return status;
     if (item.dst.kind == Access::None && item.a.kind == Access::None && item.b.kind == Access::None)
-      return pend(level, at, __int128(batches) * rate.slots, __int128(batches) * bankSlots, true);
+      return pend(level, at, __int128(batches) * rate.slots, __int128(batches) * bankSlots, true, instruction.priority);
     if (__int128(batches) * rate.slots + level.slots > kMostSlots)
       return error(at, absl::StrCat("more than ", kMostSlots, " slots in one sample"));
     level.slots += batches * rate.slots;
     item.kind = ItemKind::Vector;
     item.vector = true;
     item.queues = item.dst.kind == Access::Queue || item.a.kind == Access::Queue || item.b.kind == Access::Queue;
+    item.priority = instruction.priority;
     item.instruction = int32_t(at);
     item.slots = level.pending.slots;
     item.bank = level.pending.bank;
@@ -302,6 +320,8 @@ absl::StatusOr<const CoreProgram *> ProgramTable::at(const LatticeIndex &index) 
     absl::StatusOr<ThreadProgram> thread = Decoder(target, role, fifoBuffers, t, index).run();
     if (!thread.ok())
       return thread.status();
+    for (const Item &item : thread->items)
+      program->priorities |= item.priority > 0;
     program->threads.push_back(*std::move(thread));
   }
   return programs.emplace(std::move(key), std::move(program)).first->second.get();

@@ -2,7 +2,7 @@
 //
 // A thread's instructions decoded to what its slots depend on. Stretches of slots that need neither queue nor FIFO
 // (set-up, loops' slots, instructions on memory only, whole loops of them) are folded into one number ahead of the next
-// item; loops whose body moves words stay loops.
+// item as far as they have one priority; loops whose body moves words, or changes the priority, stay loops.
 #pragma once
 
 #include "runtime/format/Executable.h"
@@ -50,6 +50,7 @@ struct Item {
   int32_t batchSlots = 1;  // slots per batch
   int32_t bankSlots = 0;   // of these, on account of a bank conflict
   Access dst, a, b;        // Control: dst
+  uint8_t priority = 0;    // of all its slots
   int64_t trips = 0;       // LoopBegin
   int32_t body = 0;        // LoopEnd: the body's first item
 };
@@ -61,6 +62,7 @@ struct ThreadProgram {
 
 struct CoreProgram {
   std::vector<ThreadProgram> threads;
+  bool priorities = false; // some slots have a higher one than others
   int64_t bytes() const;
 };
 

@@ -57,10 +57,15 @@ Strip::Outcome Strip::moveAny(const Tile &tile, uint32_t number, uint32_t bit, i
   const RouteView view{&fabric.routes[node]};
   WordQueue &in = fabric.queue(view.in());
   uint32_t control = slotControl(load(in.ring()[in.head]));
+  FilterState *const filter = control == 0 && view.filters() ? &fabric.filters[view.filter()] : nullptr;
   const bool switches = control > 0 && view.switches();
   if (switches)
     --control;
-  const uint32_t outputs = switches && control == 0 ? 0 : view.outputs();
+  uint32_t outputs = switches && control == 0 ? 0 : view.outputs(), links = view.ports();
+  if (filter && !filter->passes()) { // as if RAMP, the last, were no output
+    --outputs;
+    links &= ~(1u << unsigned(format::Port::Ramp));
+  }
   for (uint32_t i = 0; i < outputs; ++i) {
     if (view.output(i) & RouteView::kPortBit) {
       if (!Dry && tile.restricted && fabric.ports[view.output(i) & ~RouteView::kPortBit].served != cycle)
@@ -76,9 +81,9 @@ Strip::Outcome Strip::moveAny(const Tile &tile, uint32_t number, uint32_t bit, i
     return Outcome::Asleep;
   }
   if (outputs > 0) {
-    if (view.ports() & taken) // a word whose port of the wafer was not ready has no room
+    if (links & taken) // a word whose port of the wafer was not ready has no room
       return view.leaves() ? Outcome::Later : Outcome::Lost;
-    taken |= view.ports();
+    taken |= links;
   }
   if constexpr (Dry) {
     for (uint32_t i = 0; i < outputs; ++i)
@@ -87,9 +92,11 @@ Strip::Outcome Strip::moveAny(const Tile &tile, uint32_t number, uint32_t bit, i
     return Outcome::Moved;
   }
   takeWord(in);
+  if (filter)
+    filter->meet();
   for (uint32_t i = 0; i < outputs; ++i) {
     const uint32_t output = view.output(i);
-    const bool toRamp = i + 1 == outputs && view.ports() >> int(format::Port::Ramp);
+    const bool toRamp = i + 1 == outputs && links >> int(format::Port::Ramp);
     if (control > 0 && (output & RouteView::kPortBit || toRamp)) {
       if (stray.tile > number)
         stray = {number, bit};

@@ -105,6 +105,7 @@ private:
   void issue(Core &core, int thread, int64_t elements);
   void endSlots(Core &core, int thread, int64_t end);
   void advance(Core &core, int thread);
+  uint64_t ofHighestPriority(const Core &core, uint64_t threads) const; // those of them that have it
   void rest(Core &core);
   // Spans.cpp
   void showSlots(const Core &core, int thread, int64_t end);

@@ -19,6 +19,8 @@ core.executable target "mesh-4x4" execution "pipelined" {
         move %ring, %x[4] : f32
         // CHECK-NEXT: move null, %in0 over [3] : f32
         move null, %in0 over [3] : f32
+        // CHECK-NEXT: move %x[0 by 4], %in0 over [64] : f32 priority 2
+        move %x[0 by 4], %in0 over [64] : f32 priority 2
         // CHECK-NEXT: move %x[0 by 4], -0.000000e+00 over [64] : f32
         move %x[0 by 4], -0.0 over [64] : f32
         // CHECK-NEXT: max %x[0 by 4], %x[0 by 4], 1.000000e-01 over [64] : f32

@@ -44,6 +44,9 @@ core.executable target "wse2" execution "pipelined" {
       %in0 = fifo at 13100 : 8 x f32
       // CHECK-NEXT: %in0_0 = queue in 0 colour 3
       %left = queue in 0 colour 3
+      // A queue behind a filter.
+      // CHECK-NEXT: %in1 = queue in 1 colour 4 passes 24 + (0, 8) words 8 of 96
+      %middle = queue in 1 colour 4 passes 24 + (0, 8) words 8 of 96
       // CHECK-NEXT: %out5 = queue out 5 colour 21
       %right = queue out 5 colour 21
     }

@@ -130,6 +130,8 @@ private:
       core.inputs.push_back(std::make_unique<WordQueue>(target.inputQueueWords[queue.index] + target.rampLatencyCycles,
                                                         target.rampLatencyCycles, target.creditLatencyCycles));
       colour->out[size_t(Port::Ramp)].queue = core.inputs.back().get();
+      const int64_t begin = queue.filter.begin.at(core.index);
+      colour->filter = {queue.filter.period, begin, begin + queue.filter.words.at(core.index)};
     }
     return absl::OkStatus();
   }

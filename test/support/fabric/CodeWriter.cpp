@@ -306,7 +306,18 @@ void CodeWriter::writeThread(std::vector<Transfer> transfers) {
   code.insert(code.end(), thread.begin(), thread.end());
   if (plan.rounds > 1)
     code.push_back(controlFlow(Opcode::EndLoop));
+  if (plan.priorities > 1)
+    setPriorities();
   role.threads.push_back(std::move(code));
+}
+
+// One for the thread, or one for each instruction; those of loops mean nothing.
+void CodeWriter::setPriorities() {
+  const auto any = [&] { return uint8_t(random.pick(0, plan.priorities - 1)); };
+  const bool mixed = random.chance(60);
+  const uint8_t common = any();
+  for (Instruction &instruction : code)
+    instruction.priority = mixed && random.chance(50) ? any() : common;
 }
 
 // Scratch memory is written before it is read.

@@ -66,6 +66,7 @@ private:
               format::Operand a, format::Operand b = {}, format::ElementType sourceType = format::ElementType::F32);
 
   void writeInit();
+  void setPriorities();
   void writeTransfer(const Transfer &transfer);
   void writePiece(const Transfer &transfer, const Space &space);
   void take(const Transfer &transfer, const Space &space);

@@ -33,6 +33,7 @@ void fetch(Core &core, ThreadState &thread, int64_t t, int samples) {
       if (trips > 0) {
         thread.loops.push_back({thread.next++, trips, 0});
         thread.slotsLeft = target.loopCycles;
+        thread.slotsPriority = 0;
         continue;
       }
       int depth = 0;
@@ -46,6 +47,7 @@ void fetch(Core &core, ThreadState &thread, int64_t t, int samples) {
       if (++loop.iteration < loop.trips) {
         thread.next = loop.begin + 1;
         thread.slotsLeft = target.loopCycles;
+        thread.slotsPriority = 0;
       } else {
         thread.loops.pop_back();
         ++thread.next;
@@ -64,6 +66,7 @@ void fetch(Core &core, ThreadState &thread, int64_t t, int samples) {
       thread.element = 0;
       thread.rate = timing::instructionRate(target, *core.role, instruction, core.index);
       thread.slotsLeft = target.vectorSetupCycles + (thread.afterQueue ? target.taskStartCycles : 0);
+      thread.slotsPriority = instruction.priority;
     }
   }
 }
@@ -126,20 +129,34 @@ Need needOf(const Core &core, const ThreadState &thread, int64_t t) {
   return batchElements(core, thread) == 0 ? Need::Room : Need::Nothing;
 }
 
+int priorityOf(const ThreadState &thread) {
+  return thread.slotsLeft > 0 ? thread.slotsPriority : (*thread.code)[thread.next].priority;
+}
+
 CoreDecision decide(const Core &core, int64_t t) {
   CoreDecision decision;
   decision.pointer = core.pointer;
   const size_t count = core.threads.size();
+  std::vector<size_t> wanting; // in cyclic order
   for (size_t k = 0; k < count; ++k) {
     const size_t number = (core.pointer + k) % count;
     const ThreadState &thread = core.threads[number];
-    if (thread.finished || needOf(core, thread, t) != Need::Nothing)
-      continue;
-    if (++decision.wanting == 1)
-      decision.thread = int(number);
-    else if (decision.wanting == 2)
-      decision.pointer = number;
+    if (!thread.finished && needOf(core, thread, t) == Need::Nothing)
+      wanting.push_back(number);
   }
+  decision.wanting = int(wanting.size());
+  int highest = 0;
+  for (size_t number : wanting)
+    highest = std::max(highest, priorityOf(core.threads[number]));
+  int equals = 0;
+  for (size_t number : wanting)
+    if (priorityOf(core.threads[number]) == highest) {
+      if (++equals == 1)
+        decision.thread = int(number);
+      else if (equals == 2)
+        decision.pointer = number;
+    }
+  decision.byPriority = !wanting.empty() && decision.thread != int(wanting.front());
   if (decision.thread < 0)
     for (const ThreadState &thread : core.threads)
       if (!thread.finished) {
@@ -162,6 +179,7 @@ absl::Status act(Core &core, const CoreDecision &decision, int64_t t, int sample
   core.lastSlot = t;
   core.pointer = decision.pointer;
   counts.sharedSlots += decision.wanting > 1;
+  counts.priorities += decision.byPriority;
 
   ThreadState &thread = core.threads[size_t(decision.thread)];
   const Instruction &instruction = (*thread.code)[std::min(thread.next, thread.code->size() - 1)];
@@ -181,6 +199,7 @@ absl::Status act(Core &core, const CoreDecision &decision, int64_t t, int sample
     if (absl::Status status = execute(core, thread, elements, t); !status.ok())
       return status;
     thread.slotsLeft = thread.rate.slots - 1;
+    thread.slotsPriority = instruction.priority;
     thread.bankSlotsLeft = thread.rate.bankConflict ? thread.rate.slots / 2 : 0;
     ++core.stalls.busy;
     if (thread.element == thread.elements) {

@@ -26,10 +26,18 @@ struct Output {
   int port = -1;
 };
 
+// What passes to the core: of every `period` data words that meet RAMP, those from `begin` up to `end`.
+struct WordFilter {
+  int64_t period = 0; // 0: all pass
+  int64_t begin = 0, end = 0;
+  int64_t met = 0; // data words so far
+};
+
 struct RouterColour {
   int colour = 0;
   const std::vector<format::SwitchPosition> *positions = nullptr;
-  size_t position = 0;                         // in force
+  size_t position = 0; // in force
+  WordFilter filter;
   std::array<WordQueue, format::kNumPorts> in; // by input port
   std::array<Output, format::kNumPorts> out;   // by output port
 };
@@ -43,14 +51,17 @@ struct Router {
 // What a router does in one cycle.
 struct RouterDecision {
   struct Move {
-    size_t colour = 0;    // index into Router::colours
-    bool advance = false; // a control word at a switch
-    bool end = false;     // … whose count is used up
+    size_t colour = 0;      // index into Router::colours
+    bool advance = false;   // a control word at a switch
+    bool end = false;       // … whose count is used up
+    bool meetsRamp = false; // a data word that the filter counts
+    bool filtered = false;  // … and keeps from the core
     format::PortMask outputs = 0;
   };
   std::vector<Move> moves;
   int firstLoser = -1; // its colour's number
   int losers = 0, unevenMulticasts = 0;
+  int filteredPastRamp = 0; // filtered words that move though RAMP has no room or is taken
 };
 using PortOpen = std::function<bool(int port)>;
 RouterDecision decide(const Router &router, int64_t t, const PortOpen &open);
@@ -94,7 +105,8 @@ struct ThreadState {
   int sample = 0;
   bool finished = false;     // all samples
   bool afterQueue = false;   // the vector instruction executed before had a queue operand
-  int64_t slotsLeft = 0;     // slots that need nothing: set-up, a loop's, the rest of a batch
+  int64_t slotsLeft = 0;     // slots that need nothing: set-up, a loop's, the rest of a batch,
+  int slotsPriority = 0;     // and their priority
   int64_t bankSlotsLeft = 0; // the last of these that a bank conflict costs
   bool running = false;      // inside a vector instruction
   timing::InstructionRate rate;
@@ -122,12 +134,15 @@ struct CoreDecision {
   int thread = -1; // which gets the slot
   size_t pointer = 0;
   int wanting = 0;
+  bool byPriority = false;   // the cyclic order alone would have given it to another
   Need need = Need::Nothing; // of the first unfinished thread, when none gets it
 };
 
 // Takes the thread to its next instruction that needs a slot; `t` is the cycle of its last slot.
 void fetch(Core &core, ThreadState &thread, int64_t t, int samples);
 Need needOf(const Core &core, const ThreadState &thread, int64_t t);
+// Of the slot that the thread asks for.
+int priorityOf(const ThreadState &thread);
 CoreDecision decide(const Core &core, int64_t t);
 absl::Status act(Core &core, const CoreDecision &decision, int64_t t, int samples, FabricCounts &counts);
 

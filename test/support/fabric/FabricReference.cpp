@@ -124,12 +124,15 @@ private:
   void move(Router &router, const RouterDecision &decision, int64_t t) {
     result.counts.sharedLinks += decision.losers;
     result.counts.unevenMulticasts += decision.unevenMulticasts;
+    result.counts.filteredPastRamp += decision.filteredPastRamp;
     if (decision.firstLoser >= 0)
       router.pointer = decision.firstLoser;
     for (const RouterDecision::Move &step : decision.moves) {
       acted = true;
       RouterColour &colour = router.colours[step.colour];
       Word word = colour.in[size_t((*colour.positions)[colour.position].input)].take(t);
+      colour.filter.met += step.meetsRamp;
+      (step.outputs ? result.counts.filteredMulticasts : result.counts.filteredEnds) += step.filtered;
       if (step.advance) {
         --word.control;
         colour.position = (colour.position + 1) % colour.positions->size();

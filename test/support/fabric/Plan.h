@@ -35,12 +35,21 @@ struct Item {
   double key = 0; // all threads do what they do in the order of keys, unless a program is to stop
 };
 
+// The words that a core's filter lets through: of every `period` those from `begin` on. On each further copy of the
+// region the window begins later and is wider.
+struct Window {
+  int64_t period = 0; // 0: no filter
+  int64_t begin = 0, words = 0;
+  int64_t beginStep = 0, wordsStep = 0;
+};
+
 // An end of a stream: a core's queue, or a port of the wafer.
 struct Party {
   int32_t row = 0, col = 0;
   bool port = false;
   format::Port side = format::Port::Ramp; // of a port
-  std::vector<Item> items;
+  std::vector<Item> items;                // that come to its router, or that it sends
+  Window window{};                        // what of them it takes
 };
 
 struct Setting {
@@ -61,12 +70,22 @@ struct Plan {
   size_t copyDim = 0; // of lattices: counts the copies
   int rounds = 1;     // of all transfers in a sample: threads are loops
   int samples = 1;
-  int swapPercent = 0; // chance that neighbours in a thread change places: what makes programs stop
+  int swapPercent = 0;   // chance that neighbours in a thread change places: what makes programs stop
+  int filterPercent = 0; // of takers that are cores
+  int priorities = 1;    // that instructions have
   uint64_t codeSeed = 0;
   std::vector<StreamPlan> streams;
 };
 
 Plan randomPlan(uint64_t seed);
+
+// A window for the items that come to a taker, all of which fill their words; it is whole.
+Window randomWindow(Random &random, const Plan &plan, const Party &taker, format::ElementType type);
+// Whether the items are a multiple of the window's period.
+bool isWhole(const Party &taker, format::ElementType type);
+// What a taker takes of the items that come to it. Items of a window that moves from copy to copy become one, unless
+// its period divides each.
+std::vector<Item> takenItems(const Party &taker, format::ElementType type);
 
 // Values of the target disturbed at random: latencies, depths, costs, rates, banks, I/O.
 target::Target randomTarget(Random &random, int32_t rows, int32_t cols);

@@ -131,6 +131,18 @@ private:
     return numbers;
   }
 
+  Filter filterOf(const Window &window) const {
+    Filter filter;
+    filter.period = window.period;
+    if (window.period > 0) {
+      filter.begin = Affine(window.begin);
+      filter.begin.perDim[plan.copyDim] = window.beginStep;
+      filter.words = Affine(window.words);
+      filter.words.perDim[plan.copyDim] = window.wordsStep;
+    }
+    return filter;
+  }
+
   void addCore(Cell cell, const std::vector<End> &ends, std::vector<std::byte> &constants) {
     Role role;
     role.name = "core" + std::to_string(cell.first) + "_" + std::to_string(cell.second);
@@ -144,7 +156,7 @@ private:
       Operand queue;
       queue.kind = OperandKind::Queue;
       queue.queue = int16_t(role.queues.size());
-      role.queues.push_back({end.output, plan.streams[end.stream].colour, numbers.back()});
+      role.queues.push_back({end.output, plan.streams[end.stream].colour, numbers.back(), filterOf(end.party->window)});
       numbers.pop_back();
       addTransfers(threads, size_t(random.pick(0, int64_t(threads.size()) - 1)), queue, end);
     }
@@ -180,7 +192,7 @@ private:
 
   void addTransfers(std::vector<std::vector<Transfer>> &threads, size_t thread, const Operand &queue, const End &end) {
     const ElementType type = plan.streams[end.stream].type;
-    for (const Item &item : end.party->items) {
+    for (const Item &item : takenItems(*end.party, type)) {
       Transfer transfer;
       transfer.key = item.key + (end.output ? 0.001 : 0);
       transfer.number = int(threads[thread].size());

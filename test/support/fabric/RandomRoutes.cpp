@@ -209,6 +209,10 @@ Plan randomPlan(uint64_t seed) {
       for (int32_t &depth : *depths)
         depth = int32_t(random.pick(1, 2));
   }
+  if (random.chance(50))
+    plan.filterPercent = int(random.pick(30, 100));
+  if (random.chance(40)) // 0 to 2
+    plan.priorities = int(random.pick(2, 3));
   plan.codeSeed = random.seed();
   RoutePlanner(random, plan).run();
   return plan;

@@ -9,6 +9,17 @@ namespace wsc::fabric {
 
 using namespace format;
 
+namespace {
+
+constexpr PortMask kRamp = PortMask(1u << unsigned(Port::Ramp));
+
+bool passes(const WordFilter &filter) {
+  const int64_t number = filter.period > 0 ? filter.met % filter.period : 0;
+  return filter.period == 0 || (number >= filter.begin && number < filter.end);
+}
+
+} // namespace
+
 RouterDecision decide(const Router &router, int64_t t, const PortOpen &open) {
   RouterDecision decision;
   PortMask taken = 0;
@@ -25,12 +36,15 @@ RouterDecision decide(const Router &router, int64_t t, const PortOpen &open) {
       continue;
     const bool advance = queue.head().control > 0 && colour.positions->size() > 1;
     if (advance && queue.head().control == 1) {
-      decision.moves.push_back({c, true, true, 0});
+      decision.moves.push_back({c, true, true, false, false, 0});
       continue;
     }
+    const bool meetsRamp = queue.head().control == 0 && (position.outputs & kRamp);
+    const bool filtered = meetsRamp && !passes(colour.filter);
+    const PortMask outputs = filtered ? position.outputs & ~kRamp : position.outputs;
     int withRoom = 0, without = 0;
     for (int port = 0; port < kNumPorts; ++port)
-      if (position.outputs >> port & 1) {
+      if (outputs >> port & 1) {
         const Output &output = colour.out[size_t(port)];
         ++((output.queue ? output.queue->hasRoom(t) : open(output.port)) ? withRoom : without);
       }
@@ -38,14 +52,15 @@ RouterDecision decide(const Router &router, int64_t t, const PortOpen &open) {
       decision.unevenMulticasts += withRoom > 0;
       continue;
     }
-    if (position.outputs & taken) {
+    if (outputs & taken) {
       ++decision.losers;
       if (decision.firstLoser < 0)
         decision.firstLoser = colour.colour;
       continue;
     }
-    taken |= position.outputs;
-    decision.moves.push_back({c, advance, false, position.outputs});
+    decision.filteredPastRamp += filtered && (taken & kRamp || !colour.out[size_t(Port::Ramp)].queue->hasRoom(t));
+    taken |= outputs;
+    decision.moves.push_back({c, advance, false, meetsRamp, filtered, outputs});
   }
   return decision;
 }

@@ -26,7 +26,10 @@ void StreamDrawer::begin() {
 }
 
 bool StreamDrawer::commit() {
+  filters = plan.filterPercent > 0 && random.chance(60);
   fitItems();
+  if (filters)
+    drawFilters();
   std::map<Cell, int> in = inputs, out = outputs;
   for (const Party &party : stream.senders)
     if (!party.port && ++out[{party.row, party.col}] > kMaxOutputs)
@@ -181,6 +184,12 @@ std::vector<Item> StreamDrawer::items(int64_t most) {
   return list;
 }
 
+void StreamDrawer::drawFilters() {
+  for (Party &taker : stream.takers)
+    if (!taker.port && random.chance(plan.filterPercent))
+      taker.window = randomWindow(random, plan, taker, stream.type);
+}
+
 // Items that all ends can have.
 void StreamDrawer::fitItems() {
   bool ports = false;
@@ -191,9 +200,9 @@ void StreamDrawer::fitItems() {
   for (auto *parties : {&stream.senders, &stream.takers})
     for (Party &party : *parties)
       for (Item &item : party.items) {
-        if (ports) // pack a sample's elements without gaps: narrow ones must fill the words of every item
+        if (ports || filters) // pack a sample's elements without gaps: narrow ones must fill the words of every item
           item.elements = (item.elements + perWord - 1) / perWord * perWord;
-        if (ports || perWord > 1 || item.elements + item.growth * (plan.copies - 1) > kMostElements)
+        if (ports || filters || perWord > 1 || item.elements + item.growth * (plan.copies - 1) > kMostElements)
           item.growth = 0;
       }
 }

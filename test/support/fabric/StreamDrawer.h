@@ -60,6 +60,7 @@ protected:
 
 private:
   std::vector<uint8_t> colours; // few, for few routers: links are shared
+  bool filters = false;         // of some of the stream's takers
   int64_t lengths[3];
   std::set<std::pair<int, Cell>> used; // (colour, router)
   std::map<Cell, int> inputs, outputs; // queues of cores in use
@@ -69,6 +70,7 @@ private:
   bool inRegion(Cell cell) const;
   std::optional<format::Port> outerSide(Cell cell);
   bool sink(Cell cell, size_t p, std::vector<Cell> &coreSinks, PortSinks &portSinks);
+  void drawFilters();
   void fitItems();
 };
 

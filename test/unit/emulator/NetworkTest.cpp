@@ -91,6 +91,45 @@ TEST(Network, MulticastSharesOneComposition) {
   EXPECT_EQ(stream.linkWordsPerSample, 24);
 }
 
+TEST(Network, FilterPassesItsWindowOfEveryPeriod) {
+  // 24 words go along a row; core 1 takes words 1 and 2 of every 8, core 2 the last 12, core 3 all.
+  Executable e = tinyMesh(1, 4);
+  Configuration &c = e.configurations[0];
+  c.roles = {sender(0, 0, 24, 0), sender(0, 1, 6, 0, false), sender(0, 2, 12, 0, false), sender(0, 3, 24, 0, false)};
+  c.roles[1].queues[0].filter = {8, 1, 2};
+  c.roles[2].queues[0].filter = {24, 12, 12};
+  c.routers.push_back({rowOf(0, 0, 1), 0, -1, {from(Port::Ramp, {Port::East})}});
+  c.routers.push_back({rowOf(0, 1, 2), 0, -1, {from(Port::West, {Port::Ramp, Port::East})}});
+  c.routers.push_back({rowOf(0, 3, 1), 0, -1, {from(Port::West, {Port::Ramp})}});
+  auto networks = resolveNetworks(e.target, c);
+  ASSERT_TRUE(networks.ok()) << networks.status();
+  const Stream stream = networks->streams[0];
+  EXPECT_EQ(stream.linkWordsPerSample, 3 * 24); // filters stop nothing on the way
+  const std::vector<std::vector<Segment>> expected = {
+      {}, {{0, 1, 2}, {0, 9, 2}, {0, 17, 2}}, {{0, 12, 12}}, {{0, 0, 24}}};
+  ASSERT_EQ(stream.sinks.size(), 3u);
+  for (size_t k = 0; k < 3; ++k) {
+    const auto composition = stream.compositions[size_t(stream.sinkComposition[k])];
+    EXPECT_EQ(std::vector<Segment>(composition.begin(), composition.end()), expected[size_t(stream.sinks[k].col)])
+        << "column " << stream.sinks[k].col;
+  }
+
+  c.roles[1].queues[0].filter = {7, 1, 2};
+  EXPECT_NE(errorOf(e).find("is met by 24 words per sample, no multiple of its period of 7"), std::string::npos) << errorOf(e);
+}
+
+TEST(Network, FilterCutsAcrossTheSourcesOfAGather) {
+  // Core 3 sees 10, 11 and 12 words of the cores before it; its filter passes words 5 to 24.
+  Executable e = gather(3);
+  e.configurations[0].roles[3] = sender(0, 3, 20, 0, false);
+  e.configurations[0].roles[3].queues[0].filter = {33, 5, 20};
+  auto networks = resolveNetworks(e.target, e.configurations[0]);
+  ASSERT_TRUE(networks.ok()) << networks.status();
+  const auto composition = networks->streams[0].compositions[0];
+  EXPECT_EQ(std::vector<Segment>(composition.begin(), composition.end()),
+            (std::vector<Segment>{{0, 5, 5}, {1, 0, 11}, {2, 0, 4}}));
+}
+
 TEST(Network, ScatterGivesEachSinkItsPart) {
   // The sender's first 4 words go to core 1; its control word turns router 1, the next 6 go on to core 2.
   Executable e = tinyMesh(1, 3);

@@ -16,10 +16,11 @@ using namespace format;
 
 namespace {
 
-constexpr int64_t FabricCounts::*kCounts[] = {&FabricCounts::sharedLinks,    &FabricCounts::unevenMulticasts,
-                                              &FabricCounts::switchAdvances, &FabricCounts::sharedSlots,
-                                              &FabricCounts::bankConflicts,  &FabricCounts::portsRefused,
-                                              &FabricCounts::partialBatches};
+constexpr int64_t FabricCounts::*kCounts[] = {
+    &FabricCounts::sharedLinks,      &FabricCounts::unevenMulticasts,   &FabricCounts::switchAdvances,
+    &FabricCounts::sharedSlots,      &FabricCounts::bankConflicts,      &FabricCounts::portsRefused,
+    &FabricCounts::partialBatches,   &FabricCounts::filteredMulticasts, &FabricCounts::filteredEnds,
+    &FabricCounts::filteredPastRamp, &FabricCounts::priorities};
 
 void add(Tally &tally, const FabricRun &run) {
   ++tally.programs;

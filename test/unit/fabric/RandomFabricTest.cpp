@@ -33,6 +33,11 @@ TEST(RandomFabric, EnginesAgree) {
       {"bank conflicts", tally.programsWith.bankConflicts, tally.times.bankConflicts},
       {"I/O allowance used up", tally.programsWith.portsRefused, tally.times.portsRefused},
       {"batches cut short by FIFOs", tally.programsWith.partialBatches, tally.times.partialBatches},
+      {"filtered words that go on elsewhere", tally.programsWith.filteredMulticasts, tally.times.filteredMulticasts},
+      {"filtered words that end in a router", tally.programsWith.filteredEnds, tally.times.filteredEnds},
+      {"filtered words past a RAMP that is full or taken", tally.programsWith.filteredPastRamp,
+       tally.times.filteredPastRamp},
+      {"contests decided by priority", tally.programsWith.priorities, tally.times.priorities},
       {"deadlocks", tally.deadlocks, tally.deadlocks},
   };
   std::cout << tally.programs << " compared, " << tally.live << " live, " << tally.cycles << " cycles\n";

@@ -189,6 +189,65 @@ TEST(Reference, ThreadsShareSlots) {
   EXPECT_EQ(run.counts.sharedSlots, 17) << "until the first thread has had its ninth slot, in cycle 16";
 }
 
+// Three words go past three cores to a port, and each core takes its own; the last core is late, and holds up nothing
+// but its word.
+TEST(Reference, FiltersLetAWindowThrough) {
+  Example example(3);
+  example.port(false, 0, 0, Port::West, 0, 3);
+  example.port(true, 0, 2, Port::East, 0, 3);
+  for (int32_t core = 0; core < 3; ++core) {
+    example.builder.router(0, core, 0, {{Port::West, PortMask(kEast | kRamp)}});
+    RoleBuilder role(example.builder, "role");
+    auto x = role.scratch("x", ElementType::F32, 40);
+    auto in = role.input(0);
+    role.at(0, core).thread().move(x, imm(0), {core == 2 ? 40 : 1}).move(x, in, {1});
+    role.finish();
+    example.builder.result.configurations[0].roles.back().queues[0].filter = {3, Affine(core), Affine(1)};
+  }
+  const FabricRun run = example.run();
+  EXPECT_EQ(run.outcome, Outcome::Done);
+  for (size_t core = 0; core < 3; ++core) {
+    const std::vector<std::byte> &x = run.sram[core].buffers[0];
+    EXPECT_EQ(valuesOf(ElementType::F32, x)[0], double(core + 1));
+  }
+  EXPECT_EQ(floats(run.outputs[0][0]), (std::vector<double>{1, 2, 3}));
+  EXPECT_EQ(run.sampleDone, (std::vector<int64_t>{6})) << "in from 0 to 2, over three links from 1, 2 and 3 on";
+  EXPECT_EQ(run.endCycle, 5 + 40 + 5 + 1);
+  EXPECT_EQ(run.counts.filteredMulticasts, 6);
+}
+
+// Where RAMP is the only output, what the filter keeps back ends there.
+TEST(Reference, FilteredWordsEndInTheRouter) {
+  Example example(1);
+  example.builder.router(0, 0, 0, {{Port::West, kRamp}}).router(0, 0, 1, {{Port::Ramp, kEast}});
+  example.port(false, 0, 0, Port::West, 0, 6);
+  example.port(true, 0, 0, Port::East, 1, 2);
+  RoleBuilder role(example.builder, "role");
+  auto in = role.input(0), out = role.output(1);
+  role.thread().move(out, in, {2});
+  role.finish();
+  example.builder.result.configurations[0].roles[0].queues[0].filter = {3, Affine(1), Affine(1)};
+  const FabricRun run = example.run(2);
+  EXPECT_EQ(floats(run.outputs[0][0]), (std::vector<double>{2, 5}));
+  EXPECT_EQ(floats(run.outputs[1][0]), (std::vector<double>{2, 5}));
+  EXPECT_EQ(run.counts.filteredEnds, 8);
+}
+
+// The thread of priority 1 has its 9 slots first; that of priority 0 has the other 13.
+TEST(Reference, PrioritiesDecideContests) {
+  Example example(1);
+  RoleBuilder role(example.builder, "role");
+  auto x = role.scratch("x", ElementType::F32, 8), y = role.scratch("y", ElementType::F32, 8);
+  role.thread().move(y, imm(1), {8});
+  role.thread().move(x, imm(1), {4});
+  role.finish();
+  example.builder.result.configurations[0].roles[0].threads[1][0].priority = 1;
+  const FabricRun run = example.run();
+  EXPECT_EQ(run.endCycle, 9 + 13);
+  EXPECT_EQ(run.counts.sharedSlots, 9);
+  EXPECT_EQ(run.counts.priorities, 9) << "the pointer stays at the first thread";
+}
+
 // Operands that begin in one bank take each batch twice the slots; loops take theirs before each iteration.
 TEST(Reference, BanksAndLoops) {
   Example example(1);

@@ -31,6 +31,9 @@ Plan cut(const Plan &plan, size_t stream, int64_t most) {
         item.elements = std::min(item.elements, most);
         item.growth = 0;
       }
+  for (Party &party : result.streams[stream].takers)
+    if (!isWhole(party, result.streams[stream].type))
+      party.window = {};
   return result;
 }
 
@@ -46,7 +49,8 @@ std::vector<Plan> smaller(const Plan &plan) {
     Plan changed = plan;
     change(changed);
     if (!(changed.target == plan.target) || changed.samples != plan.samples ||
-        changed.swapPercent != plan.swapPercent || changed.rounds != plan.rounds)
+        changed.swapPercent != plan.swapPercent || changed.rounds != plan.rounds ||
+        changed.priorities != plan.priorities)
       plans.push_back(changed);
   };
   with([](Plan &p) { p.samples = std::max(1, p.samples - 1); });
@@ -56,6 +60,13 @@ std::vector<Plan> smaller(const Plan &plan) {
   });
   with([](Plan &p) { p.swapPercent = 0; });
   with([](Plan &p) { p.rounds = 1; });
+  with([](Plan &p) { p.priorities = 1; });
+  for (size_t s = 0; s < plan.streams.size(); ++s)
+    for (size_t t = 0; t < plan.streams[s].takers.size(); ++t)
+      if (plan.streams[s].takers[t].window.period > 0) {
+        plans.push_back(plan);
+        plans.back().streams[s].takers[t].window = {};
+      }
   for (size_t s = 0; s < plan.streams.size(); ++s)
     for (int64_t most : {4, 8, 12}) {
       const auto longer = [&](const Party &party) {
@@ -114,7 +125,12 @@ std::string describe(const Executable &executable) {
   for (const Role &role : configuration.roles) {
     absl::StrAppend(&text, role.name, ", ", printLattice(role.cores), ":");
     for (const Queue &queue : role.queues)
-      absl::StrAppend(&text, queue.output ? " out" : " in", int(queue.index), "(colour ", int(queue.colour), ")");
+      absl::StrAppend(&text, queue.output ? " out" : " in", int(queue.index), "(colour ", int(queue.colour),
+                      queue.filter.period == 0
+                          ? std::string()
+                          : absl::StrCat(", of every ", queue.filter.period, " words ", printAffine(queue.filter.words),
+                                         " from ", printAffine(queue.filter.begin)),
+                      ")");
     for (const Buffer &buffer : role.buffers)
       absl::StrAppend(&text, " ", buffer.name, "@", buffer.address, "+", buffer.bytes);
     absl::StrAppend(&text, "\n");

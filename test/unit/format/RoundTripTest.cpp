@@ -48,6 +48,10 @@ void expectSampleSections(const Executable &executable) {
 TEST(RoundTrip, KeepsEveryField) {
   TemporaryFile file("round.wse");
   Executable written = sampleExecutable();
+  Role &role = written.configurations[0].roles[0];
+  role.queues[0].filter = {12, Affine(4), Affine(8)}; // later than the golden file
+  role.queues[0].filter.begin.perDim[1] = -1;
+  role.threads[0][1].priority = 2;
   ASSERT_EQ(writeExecutable(written, sampleSections(), file.path), absl::OkStatus());
   auto read = loadExecutable(file.path, {.verifyWeightHashes = true});
   ASSERT_TRUE(read.ok()) << read.status();

@@ -224,6 +224,22 @@ const Case kCases[] = {
     {"SwitchLeftOver", "switch-return", {"net partial", "core (0, 3)", "position 1"}, [](E &, C &c) { c.roles[kLast].threads[1].pop_back(); }},
     {"ControlReachesRamp", "control-end", {"net partial", "core (0, 4)", "RAMP"}, [](E &, C &c) { code(c, kLast, 1, 6).controlCount = 2; }},
 
+    // Filters: the cores of the first row take 16 words each.
+    {"FilterBesidePeriod", "filters", {"role first", "words 4 to 20 of 16"}, [](E &, C &c) { c.roles[kFirst].queues[kTake].filter = {16, 4, 16}; }},
+    {"FilterOfNothing", "filters", {"must pass at least one"}, [](E &, C &c) { c.roles[kFirst].queues[kTake].filter = {16, 4, 0}; }},
+    {"FilterOutgoing", "filters", {"role first", "only input queues"}, [](E &, C &c) { c.roles[kFirst].queues[kSend].filter = {16, 0, 8}; }},
+    {"FiltersTooMany", "filters", {"1 input queues have filters", "the target has 0"},
+     [](E &e, C &c) {
+       e.target.inputFilters = 0;
+       c.roles[kFirst].queues[kTake].filter = {16, 0, 16};
+     }},
+    {"FilterPassesLess", "words", {"takes 16 words", "8 of 16 pass its filter"},
+     [](E &, C &c) { c.roles[kFirst].queues[kTake].filter = {8, 2, 4}; }},
+    {"FilterOddPeriod", "filter-period", {"16 words per sample", "period of 7"},
+     [](E &, C &c) { c.roles[kFirst].queues[kTake].filter = {7, 0, 7}; }},
+    {"FilterHuge", "range", {"queue #0", "period"}, [](E &, C &c) { c.roles[kFirst].queues[kTake].filter = {int64_t(1) << 60, 0, 1}; }},
+    {"PriorityBeyondTarget", "priority", {"role first", "priority 3", "0 to 2"}, [](E &, C &c) { code(c, kFirst, 1, 0).priority = 3; }},
+
     // IoRules
     {"TensorIndex", "io-tensor", {"binding #0", "input 1", "has 1"}, [](E &, C &c) { c.io[0].tensor = 1; }},
     {"PortInside", "io-port", {"core (0, 1)", "WEST edge"}, [](E &, C &c) { c.io[0].ports = cores(0, 1); }},
