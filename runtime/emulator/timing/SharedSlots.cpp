@@ -84,10 +84,10 @@ void SharedSlots::give(Stretch &stretch, Claim claim, int64_t parts) {
   }
   const int64_t level = total > kWhole ? turn(stretch, claim) : 0;
   if (own) {
-    own->used += parts;
-    own->priority = std::max(own->priority, claim.priority);
+    own->used += int32_t(parts);
+    own->priority = std::max(own->priority, int16_t(claim.priority));
   } else {
-    stretch.shares.push_back({claim.thread, claim.priority, parts});
+    stretch.shares.push_back({int16_t(claim.thread), int16_t(claim.priority), int32_t(parts)});
   }
   const int64_t length = stretch.end - stretch.begin;
   for (int32_t priority = 0; priority <= claim.priority && total > kWhole; ++priority) {
@@ -102,7 +102,7 @@ void SharedSlots::give(Stretch &stretch, Claim claim, int64_t parts) {
     for (Share &share : stretch.shares)
       if (share.thread != claim.thread && share.priority == priority && share.used > kept) {
         const int64_t lost = (share.used - kept) * cut / excess;
-        share.used -= lost;
+        share.used -= int32_t(lost);
         owedParts[size_t(share.thread)] += lost * length;
         total -= lost;
       }
@@ -123,14 +123,19 @@ void SharedSlots::take(int64_t from, int64_t to, int64_t slots, Claim claim) {
     return;
   // The share of what it is entitled to that is taken, in parts of kWhole.
   const int64_t share = std::min(kWhole, int64_t(__int128(slots) * kWhole * kWhole / free));
-  std::vector<Stretch> taken;
-  const auto add = [&](int64_t begin, int64_t end, const std::vector<Share> &shares, bool inside) {
+  pieced.clear();
+  const auto add = [&](int64_t begin, int64_t end, const Shares &shares, bool inside) {
     if (begin >= end)
       return;
-    Stretch next{begin, end, shares};
-    if (inside)
-      give(next, claim, entitled(next, claim) * share / kWhole);
-    taken.push_back(std::move(next));
+    pieced.push_back({begin, end, shares});
+    if (!inside)
+      return;
+    Stretch &next = pieced.back();
+    give(next, claim, entitled(next, claim) * share / kWhole);
+    if (pieced.size() > 1 && pieced[pieced.size() - 2].end == begin && pieced[pieced.size() - 2].shares == next.shares) {
+      pieced.pop_back();
+      pieced.back().end = end;
+    }
   };
   int64_t at = from;
   for (size_t i = first; i < past; ++i) {
@@ -142,9 +147,13 @@ void SharedSlots::take(int64_t from, int64_t to, int64_t slots, Claim claim) {
     at = std::max(at, stretch.end);
   }
   add(at, to, {}, true);
-  stretches.erase(stretches.begin() + long(first), stretches.begin() + long(past));
-  stretches.insert(stretches.begin() + long(first), std::make_move_iterator(taken.begin()),
-                   std::make_move_iterator(taken.end()));
+  const size_t replaced = std::min(past - first, pieced.size());
+  std::move(pieced.begin(), pieced.begin() + long(replaced), stretches.begin() + long(first));
+  if (past - first > replaced)
+    stretches.erase(stretches.begin() + long(first + replaced), stretches.begin() + long(past));
+  else
+    stretches.insert(stretches.begin() + long(past), std::make_move_iterator(pieced.begin() + long(replaced)),
+                     std::make_move_iterator(pieced.end()));
 }
 
 void SharedSlots::trim(int64_t cycle) {

@@ -9,6 +9,8 @@
 // owed.
 #pragma once
 
+#include "absl/container/inlined_vector.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -40,12 +42,14 @@ private:
 
   // Of each slot of a stretch, in parts of kWhole.
   struct Share {
-    int32_t thread, priority;
-    int64_t used;
+    int16_t thread, priority;
+    int32_t used;
+    bool operator==(const Share &) const = default;
   };
+  using Shares = absl::InlinedVector<Share, 4>;
   struct Stretch {
     int64_t begin, end;
-    std::vector<Share> shares;
+    Shares shares;
   };
   size_t find(int64_t cycle) const; // the first stretch that ends after `cycle`
   // What the claimant can have of each slot of the stretch beside what it has.
@@ -54,6 +58,7 @@ private:
   static int64_t turn(const Stretch &stretch, Claim claim);
   void give(Stretch &stretch, Claim claim, int64_t parts);
 
+  std::vector<Stretch> pieced;    // of take()
   std::vector<Stretch> stretches; // in order, not empty; nothing is used between them
   std::vector<int64_t> owedParts; // per thread
 };
