@@ -49,7 +49,9 @@ void Simulation::boundByLinks(int32_t c, int64_t words, Span &span) const {
   for (int32_t l = channel.firstLink; l < channel.firstLink + channel.numLinks; ++l) {
     const LinkShare &share = model.linkShares[l];
     const SharedSlots &link = links[size_t(share.link)];
-    const int64_t after = link.after(span.first + share.delay, words + link.owed(share.member), {share.member, 0});
+    const int64_t owed = link.owed(share.member);
+    const int64_t after = std::max(link.after(span.first + share.delay, words + owed, {share.member, 0}),
+                                   link.after(span.resumed + share.delay, span.later(words) + owed, {share.member, 0}));
     span.last = std::max(span.last, after - 1 - share.delay);
   }
 }
@@ -59,9 +61,10 @@ void Simulation::takeLinks(int32_t c, int64_t words, const Span &span) {
   for (int32_t l = channel.firstLink; l < channel.firstLink + channel.numLinks; ++l) {
     const LinkShare &share = model.linkShares[l];
     SharedSlots &link = links[size_t(share.link)];
-    const int64_t all = words + link.owed(share.member);
+    const int64_t later = span.later(words) + link.owed(share.member);
     link.repay(share.member);
-    link.take(span.first + share.delay, span.last + 1 + share.delay, all, {share.member, 0});
+    link.take(span.first + share.delay, span.resumed + share.delay, words - span.later(words), {share.member, 0});
+    link.take(span.resumed + share.delay, span.last + 1 + share.delay, later, {share.member, 0});
   }
 }
 
@@ -116,7 +119,7 @@ void Simulation::boundByPauses(int32_t p, const Item &item, int32_t c, int64_t b
   const int64_t cycles = cyclesOf(p, item), total = item.out.count * cores;
   const auto bound = [&](int32_t s, int64_t freed, int64_t taken) {
     const int64_t left = std::max<int64_t>(1, mulDiv(end - freed, cycles, total));
-    span.last = std::max(span.last, trainEnd(p, item, std::max(span.first, taken + model.sinks[s].credit), left));
+    this->end(p, item, std::max(span.first, taken + model.sinks[s].credit), left, span);
   };
   const auto meet = [&](int32_t s, uint32_t piece, int64_t word, int64_t taken) {
     const int64_t full = placeOf(s, word + model.sinks[s].queueWords);

@@ -132,7 +132,8 @@ void SharedSlots::take(int64_t from, int64_t to, int64_t slots, Claim claim) {
       return;
     Stretch &next = pieced.back();
     give(next, claim, entitled(next, claim) * share / kWhole);
-    if (pieced.size() > 1 && pieced[pieced.size() - 2].end == begin && pieced[pieced.size() - 2].shares == next.shares) {
+    if (pieced.size() > 1 && pieced[pieced.size() - 2].end == begin &&
+        pieced[pieced.size() - 2].shares == next.shares) {
       pieced.pop_back();
       pieced.back().end = end;
     }

@@ -54,6 +54,22 @@ inline uint32_t findPiece(const Curve &curve, int64_t word, uint32_t hint) {
   return i;
 }
 
+// a·b/c rounded down; a, b, c ≥ 0, any product.
+inline int64_t mulDiv(int64_t a, int64_t b, int64_t c) {
+  if (b == c)
+    return a;
+  if (uint64_t(a) < (1u << 31) && uint64_t(b) < (1u << 31))
+    return a * b / c;
+  return int64_t(__int128(a) * b / c);
+}
+inline int64_t mulDivUp(int64_t a, int64_t b, int64_t c) {
+  if (b == c)
+    return a;
+  if (uint64_t(a) < (1u << 31) && uint64_t(b) < (1u << 31))
+    return (a * b + c - 1) / c;
+  return int64_t((__int128(a) * b + c - 1) / c);
+}
+
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
 struct ChannelState {
@@ -134,9 +150,16 @@ public:
   Blocker blockerOf(int32_t p);
 
 private:
+  // The first and the last slot of a part of a step that takes `cycles` if nothing holds it up. Its end is known from
+  // what is left to do, `left` cycles, when it was held up last, at `resumed`.
   struct Span {
     int64_t first, last;
+    int64_t cycles = 1, resumed = 0, left = 1;
+
+    // Of `amount` evenly done in the part's own cycles, what is done from `resumed` on.
+    int64_t later(int64_t amount) const { return mulDivUp(amount, left, cycles); }
   };
+  void end(int32_t p, const Item &item, int64_t from, int64_t left, Span &span) const;
 
   const ThreadProgram &programOf(int32_t p) const { return model.programs[model.processes[p].program]; }
   const Slot &slotOf(int32_t p, const Access &access) const {
@@ -244,21 +267,5 @@ private:
   Worklist work;
   std::vector<Pause> pauses; // of the train under work
 };
-
-// a·b/c rounded down; a, b, c ≥ 0, any product.
-inline int64_t mulDiv(int64_t a, int64_t b, int64_t c) {
-  if (b == c)
-    return a;
-  if (uint64_t(a) < (1u << 31) && uint64_t(b) < (1u << 31))
-    return a * b / c;
-  return int64_t(__int128(a) * b / c);
-}
-inline int64_t mulDivUp(int64_t a, int64_t b, int64_t c) {
-  if (b == c)
-    return a;
-  if (uint64_t(a) < (1u << 31) && uint64_t(b) < (1u << 31))
-    return (a * b + c - 1) / c;
-  return int64_t((__int128(a) * b + c - 1) / c);
-}
 
 } // namespace wsc::emulator::timing
