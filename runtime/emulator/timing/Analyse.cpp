@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kMostSamples = 64;
 constexpr size_t kMostGrouped = 2;  // samples that may take turns in being longer and shorter
-constexpr int64_t kTolerance = 256; // bounds on the interval meet within 1/256 of it
+constexpr int64_t kTolerance = 128; // bounds on the interval meet within 1/128 of it
 
 // Average over the last third, rounded up.
 int64_t averageInterval(const std::vector<int64_t> &done) {

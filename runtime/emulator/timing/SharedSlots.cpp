@@ -6,11 +6,8 @@
 namespace wsc::emulator::timing {
 
 size_t SharedSlots::find(int64_t cycle) const {
-  // Threads are timed near the end, as a rule.
-  size_t i = stretches.size();
-  while (i > 0 && stretches[i - 1].end > cycle)
-    --i;
-  return i;
+  return size_t(std::partition_point(stretches.begin(), stretches.end(), [&](const Stretch &s) { return s.end <= cycle; }) -
+                stretches.begin());
 }
 
 // Water rises evenly: who uses less than the level leaves the rest to the others.
