@@ -15,6 +15,10 @@ using B = RoleBuilder;
 
 namespace {
 
+// Feeding a row and taking from it come before all else on their cores: the cores of a row receive together, so one
+// that works meanwhile on something else holds up all of them.
+constexpr uint8_t kMulticast = 1;
+
 // Weights of the cores of one (slice class, column class), [slice][column][ci][kh][kw][co]; slices and columns of full
 // size and the shorter last ones are sections apart. Returns the section; `offset` and `perColumn` of the run's first
 // core.
@@ -54,6 +58,7 @@ absl::StatusOr<Role> KernelRows::feederRole(const KernelRow &row) const {
   if (plan.mapping.streamed) {
     std::vector<ComponentFifos> fifos = emitStreamedIngest(feeder, target, 1, network, row);
     rowOut = feeder.output(plan.colours.row);
+    feeder.setPriority(kMulticast);
     for (const ComponentFifos &component : fifos) {
       feeder.loop(0, component.channels);
       for (const TileFifo &part : component.tiles)
@@ -63,6 +68,7 @@ absl::StatusOr<Role> KernelRows::feederRole(const KernelRow &row) const {
   } else {
     std::vector<int16_t> fifos = emitIngest(feeder, target, 1, network, plan, row);
     rowOut = feeder.output(plan.colours.row);
+    feeder.setPriority(kMulticast);
     for (size_t i = 0; i < fifos.size(); ++i)
       feeder.emit(0, Opcode::Move, {row.components[i].lines() * planeWidth}, B::queue(rowOut),
                   B::fifoOperand(fifos[i]));
@@ -96,9 +102,12 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
 
   // Receive.
   emitPadding(core, 0, needed, planeWidth, tile, 0);
+  core.setPriority(kMulticast);
   if (!m.streamed)
     for (const ComponentParts &component : row.components)
       emitPlace(core, 0, network, component, needed, tile, B::queue(rowIn));
+
+  core.setPriority(0);
 
   // Start from the bias, once per reduction.
   auto accAll = [&] { return B::memory(acc, 0, {pixels, 1}); };
@@ -118,9 +127,11 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
     int64_t channel = 0;
     for (const ComponentFifos &component : streamedTiles(row)) {
       core.loop(0, component.channels);
+      core.setPriority(kMulticast);
       for (const TileFifo &rowsOfTile : component.tiles)
         core.emit(0, Opcode::Move, {rowsOfTile.rows, planeWidth},
                   B::memory(tile.buffer, tile.at(0, rowsOfTile.rowBegin, 0), {tile.width, 1}), B::queue(rowIn));
+      core.setPriority(0);
       emitTaps(core, 0, Opcode::Fma, nest, B::memory(acc, 0, {}),
                B::memory(weights, channel * channelWeights, {}, {channelWeights}), B::memory(tile.buffer, 0, {}), 1);
       core.endLoop(0);

@@ -68,10 +68,10 @@ static std::map<int64_t, int64_t> wordsByRow(const NetworkPlan &network, const K
 }
 
 // The cores of a contraction's row take its input together, and while results are gathered on it one of them always
-// sends: every other slot of those cycles goes to the lane.
-static int64_t gatherDelay(const KernelRows &rows, const KernelRow &row, const RowPart &part,
-                           const std::map<int64_t, int64_t> &ofRow) {
-  if (part.kind != RowPart::Kind::End)
+// sends: every other slot of those cycles goes to the lane, unless taking comes first.
+static int64_t gatherDelay(const target::Target &target, const KernelRows &rows, const KernelRow &row,
+                           const RowPart &part, const std::map<int64_t, int64_t> &ofRow) {
+  if (part.kind != RowPart::Kind::End || target.issuePriorities > 1)
     return 0;
   int64_t words = 0;
   for (const ComponentParts &component : row.components)
@@ -101,7 +101,7 @@ absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const Networ
         const format::Role &role = *made;
         int64_t cycles = issueCycles(target, role);
         cost.intervalCycles = std::max(cost.intervalCycles, cycles);
-        cost.predictedCycles = std::max(cost.predictedCycles, cycles + gatherDelay(rows, row, part, ofRow));
+        cost.predictedCycles = std::max(cost.predictedCycles, cycles + gatherDelay(target, rows, row, part, ofRow));
         int64_t &stage = part.kind == RowPart::Kind::Feeder ? ingest : compute;
         stage = std::max(stage, cycles);
         int64_t inputs = 0;

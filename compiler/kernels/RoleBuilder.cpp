@@ -142,6 +142,7 @@ void RoleBuilder::emit(int thread, Opcode opcode, const Dims &extents, Operand d
     role.threads.resize(thread + 1);
   Instruction instruction;
   instruction.opcode = opcode;
+  instruction.priority = priority;
   instruction.dst = std::move(dst);
   instruction.a = std::move(a);
   instruction.b = std::move(b);
@@ -167,6 +168,7 @@ void RoleBuilder::endLoop(int thread) {
 void RoleBuilder::sendControl(int thread, int16_t queueIndex, int count) {
   Instruction instruction;
   instruction.opcode = Opcode::SendControl;
+  instruction.priority = priority;
   instruction.dst = queue(queueIndex);
   instruction.controlCount = uint8_t(count);
   role.threads[thread].push_back(std::move(instruction));
@@ -260,6 +262,10 @@ void RoleBuilder::deepen(const target::Target &target, int16_t fifo) {
 }
 
 absl::StatusOr<Role> RoleBuilder::finish(const target::Target &target) {
+  const auto highest = uint8_t(target.issuePriorities - 1);
+  for (Thread &thread : role.threads)
+    for (Instruction &instruction : thread)
+      instruction.priority = std::min(instruction.priority, highest);
   int64_t begin = target.runtimeReserveBytes + target.stackBytes + codeBytes(target, role);
   begin = (begin + 7) / 8 * 8;
   int64_t limit = target.sramBytes;

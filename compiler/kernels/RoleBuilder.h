@@ -45,7 +45,9 @@ public:
   static format::Operand immediate(double value);
   static format::Operand null();
 
-  // Appends to thread `thread` (created on first use).
+  // Appends to thread `thread` (created on first use). Instructions have the priority set last, 0 at first; levels that
+  // the target has not are its highest.
+  void setPriority(uint8_t level) { priority = level; }
   void emit(int thread, format::Opcode opcode, const Dims &extents, format::Operand dst, format::Operand a,
             format::Operand b = {});
   void loop(int thread, int64_t trips);
@@ -63,6 +65,7 @@ private:
   int16_t addBuffer(const std::string &name, format::BufferKind kind, int64_t elements);
   int16_t addQueue(bool output, uint8_t colour, const format::Filter &filter = {});
   format::Role role;
+  uint8_t priority = 0;
 };
 
 // Bytes of SRAM from the start up to the last buffer, and those of state variables at the end.

@@ -134,9 +134,8 @@ private:
     const WordQueue &in = fabric.queue(view.in());
     if (!(in.ring()[in.head] & kFull))
       return {absl::StrCat(text, " waits for words at ", kPortNames[port], ": has 0, needs 1"), sender(in)};
-    const bool filtered = view.filters() && slotControl(in.ring()[in.head]) == 0 &&
-                          !fabric.filters[view.filter()].passes(); // needs no room at RAMP, the last output
-    for (uint32_t i = 0, ports = view.ports(); i < view.outputs() - filtered; ++i, ports &= ports - 1) {
+    // RAMP comes last: a word that a filter keeps from it waits for one of the others.
+    for (uint32_t i = 0, ports = view.ports(); i < view.outputs(); ++i, ports &= ports - 1) {
       if (view.output(i) & RouteView::kPortBit)
         continue;
       const WordQueue &out = fabric.queue(view.output(i));
