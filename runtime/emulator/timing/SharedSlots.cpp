@@ -6,8 +6,9 @@
 namespace wsc::emulator::timing {
 
 size_t SharedSlots::find(int64_t cycle) const {
-  return size_t(std::partition_point(stretches.begin(), stretches.end(), [&](const Stretch &s) { return s.end <= cycle; }) -
-                stretches.begin());
+  return size_t(
+      std::partition_point(stretches.begin(), stretches.end(), [&](const Stretch &s) { return s.end <= cycle; }) -
+      stretches.begin());
 }
 
 // Water rises evenly: who uses less than the level leaves the rest to the others.
