@@ -22,8 +22,10 @@ using namespace timing;
 namespace {
 
 constexpr int kMostSamples = 64;
-constexpr size_t kMostGrouped = 2;  // samples that may take turns in being longer and shorter
-constexpr int64_t kTolerance = 256; // bounds on the interval meet within 1/256 of it
+constexpr size_t kMostGrouped = 2; // samples that may take turns in being longer and shorter
+constexpr size_t kPatience = 5;    // samples after which they may be further apart, by 1/kPerSample more with each
+constexpr int64_t kPerSample = 80;
+constexpr int64_t kTolerance = 128; // bounds on the interval meet within 1/128 of it
 
 // Average over the last third, rounded up.
 int64_t averageInterval(const std::vector<int64_t> &done) {
@@ -97,6 +99,10 @@ private:
           std::min(done[last] - done[last - group], done[last - group] - done[last - 2 * group]) / int64_t(group);
       if (steady.upper() - slower <= slower / kTolerance)
         return steady.upper();
+      // Slots that are owed (SharedSlots.h) make samples differ for long: then the middle will do.
+      if (group == 1 && done.size() > kPatience &&
+          (steady.upper() - slower) * kPerSample <= slower * int64_t(done.size() - kPatience))
+        return (steady.upper() + slower + 1) / 2;
     }
     return -1;
   }

@@ -37,6 +37,7 @@ public:
   absl::Status streams() {
     for (size_t i = 0; i < networks.streams.size(); ++i) {
       const Stream stream = networks.streams[i];
+      model.channelOfStream.push_back(-1);
       for (const ChannelWords &words : channelsOf(configuration, stream))
         if (absl::Status status = channel(stream, words); !status.ok())
           return status;
@@ -314,14 +315,22 @@ private:
           Sink &sink = model.sinks[model.channels[it->second].firstSink + i];
           keepSlower(sink, sinks[i].sink);
         }
+        own(it->second);
         return;
       }
     known.emplace(hash, int32_t(model.channels.size()));
+    own(int32_t(model.channels.size()));
     Channel channel;
     channel.words = words;
     channel.net = stream.net;
     channel.colour = stream.colour;
     append(channel);
+  }
+
+  // Notes the channel of the stream under work.
+  void own(int32_t channel) {
+    if (model.channelOfStream.back() < 0)
+      model.channelOfStream.back() = channel;
   }
 
   void append(Channel channel) {

@@ -203,8 +203,10 @@ absl::StatusOr<Model> buildModel(const Executable &executable, int configuration
     std::vector<int32_t> split;
     if (absl::Status status = buildChannels(executable, configuration, networks, table, model, split); !status.ok())
       return status;
-    if (split.empty())
+    if (split.empty()) {
+      findSharedLinks(executable.target, executable.configurations[configuration], networks, model);
       return model;
+    }
     for (int32_t role : split)
       splitRoles[role] = true;
   }

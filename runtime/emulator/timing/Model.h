@@ -47,10 +47,18 @@ struct Sink {
   int64_t routeWords() const { return capacity - queueWords; }
 };
 
+// A channel's share of a link that others cross too.
+struct LinkShare {
+  int32_t link = 0;   // shared links are numbered; those that the same channels cross are one
+  int32_t member = 0; // of the link's channels
+  int64_t delay = 0;  // cycles from a word's slot at the source to its turn on the link
+};
+
 struct Channel {
   int32_t firstSegment = 0, numSegments = 0;
   int32_t firstSink = 0, numSinks = 0;
-  int64_t words = 0; // per sample
+  int32_t firstLink = 0, numLinks = 0; // into Model::linkShares
+  int64_t words = 0;                   // per sample
   int32_t net = -1;
   uint8_t colour = 0;
   bool fifo = false;
@@ -94,6 +102,9 @@ struct Model {
   std::vector<Sink> sinks;
   std::vector<Stretch> stretches;
   std::vector<Feed> feeds;
+  std::vector<LinkShare> linkShares;
+  std::vector<int32_t> linkMembers;     // per shared link: how many channels cross it
+  std::vector<int32_t> channelOfStream; // per stream of the networks, the first of its channels; -1: none
   std::vector<int32_t> slotSinks;
   std::vector<bool> splitRoles;
   bool wholeRows = false;                  // some unit has more than one core
@@ -124,5 +135,8 @@ absl::Status buildUnits(const format::Executable &executable, int configuration,
 // Channels from streams and FIFOs. Returns the roles that must be split first, if any, in `split`.
 absl::Status buildChannels(const format::Executable &executable, int configuration, const Networks &networks,
                            const UnitTable &table, Model &model, std::vector<int32_t> &split);
+// Links that more than one channel crosses.
+void findSharedLinks(const target::Target &target, const format::Configuration &configuration, const Networks &networks,
+                     Model &model);
 
 } // namespace wsc::emulator::timing

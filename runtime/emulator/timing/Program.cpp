@@ -47,11 +47,14 @@ constexpr int64_t kCyclesLimit = int64_t(1) << 40; // per thread and sample; kee
 
 constexpr int64_t kStepsLimit = int64_t(1) << 20; // per thread and sample: what the simulation walks one by one
 
+constexpr int32_t kNoPriority = 256;
+
 struct Fold {
   std::vector<Item> items;
-  int64_t steps = 0;   // with all iterations
-  int64_t pending = 0; // cycles since the last step
-  int64_t finish = 0;  // of these, when they are all: those of the step's own end, which control words do not wait for
+  int64_t steps = 0;                     // with all iterations
+  int64_t pending = 0;                   // cycles since the last step
+  int32_t pendingPriority = kNoPriority; // the least of their slots'
+  int64_t finish = 0; // of these, when they are all: those of the step's own end, which control words do not wait for
   int64_t slots = 0, fmaSlots = 0, fmaElementsF32 = 0, fmaElementsF16 = 0;
 };
 
@@ -71,6 +74,7 @@ public:
     program.items = std::move(fold.items);
     program.carry = fold.pending == fold.finish ? fold.finish : 0;
     program.tail = fold.pending - program.carry;
+    program.tailPriority = fold.pendingPriority == kNoPriority ? 0 : fold.pendingPriority;
     program.slots = fold.slots;
     program.fmaSlots = fold.fmaSlots;
     program.fmaElementsF32 = fold.fmaElementsF32;
@@ -105,6 +109,8 @@ private:
     const size_t begin = at++;
     Fold body;
     body.pending = body.slots = target.loopCycles;
+    if (target.loopCycles > 0)
+      body.pendingPriority = 0;
     if (absl::Status status = level(at, depth + 1, body); !status.ok())
       return status;
     if (at == code.size())
@@ -119,6 +125,7 @@ private:
     fold.fmaElementsF16 += trips * body.fmaElementsF16;
     if (body.items.empty()) {
       fold.pending += trips * body.pending;
+      fold.pendingPriority = std::min(fold.pendingPriority, body.pendingPriority);
       return absl::OkStatus();
     }
     if (body.items.size() == 1 && trips > kMergedTrips &&
@@ -128,9 +135,11 @@ private:
     }
     if (trips == 1) {
       body.items[0].before += fold.pending;
+      body.items[0].beforePriority = std::min(body.items[0].beforePriority, fold.pendingPriority);
       append(body.items, fold);
       fold.steps += body.steps;
       fold.pending = body.pending;
+      fold.pendingPriority = body.pendingPriority;
       return absl::OkStatus();
     }
     if (body.steps > kStepsLimit / trips || fold.steps + trips * body.steps > kStepsLimit)
@@ -168,8 +177,9 @@ private:
     Item item;
     item.instruction = int32_t(at);
     item.before = fold.pending;
+    item.priority = item.beforePriority = fold.pendingPriority == kNoPriority ? 0 : fold.pendingPriority;
     fold.items.push_back(item);
-    fold.pending = fold.finish = 0;
+    clear(fold);
   }
 
   static void merge(const Fold &body, int64_t trips, Fold &fold) {
@@ -179,11 +189,17 @@ private:
     item.rest = 0;
     item.controls *= trips;
     item.before += fold.pending;
+    item.beforePriority = std::min(item.beforePriority, fold.pendingPriority);
     for (Access *access : {&item.in[0], &item.in[1], &item.out})
       access->count *= trips;
     ++fold.steps;
     fold.items.push_back(item);
+    clear(fold);
+  }
+
+  static void clear(Fold &fold) {
     fold.pending = fold.finish = 0;
+    fold.pendingPriority = kNoPriority;
   }
 
   Access access(const Instruction &instruction, OperandSlot which, int64_t elements) const {
@@ -204,6 +220,7 @@ private:
   absl::Status plain(const Instruction &instruction, size_t at, Fold &fold) {
     Item item;
     item.instruction = int32_t(at);
+    item.priority = instruction.priority;
     if (instruction.opcode == Opcode::SendControl) { // one word, no descriptor to set up
       ++fold.slots;
       if (!fold.items.empty() && fold.pending == fold.finish && fold.items.back().kind == ItemKind::Step &&
@@ -241,6 +258,7 @@ private:
     }
     if (item.in[0].slot < 0 && item.out.slot < 0) {
       fold.pending += cycles;
+      fold.pendingPriority = std::min<int32_t>(fold.pendingPriority, instruction.priority);
       return absl::OkStatus();
     }
     item.setup = slots.setup;
@@ -253,9 +271,10 @@ private:
 
   static void emit(Item item, Fold &fold) {
     item.before = fold.pending;
+    item.beforePriority = std::min(fold.pendingPriority, item.priority);
     fold.items.push_back(item);
     ++fold.steps;
-    fold.pending = fold.finish = 0;
+    clear(fold);
   }
 
   const target::Target &target;

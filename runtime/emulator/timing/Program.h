@@ -27,23 +27,25 @@ enum class ItemKind : uint8_t { Step, LoopBegin, LoopEnd };
 
 struct Item {
   ItemKind kind = ItemKind::Step;
-  int32_t instruction = 0; // index in the thread, for messages
-  int64_t before = 0;      // cycles of computation ahead of the step
-  int64_t setup = 0;       // cycles from issue to the first element
-  int64_t stream = 0;      // cycles from the first element to past the last, never less than the words of any operand
-  int64_t company = 0;     // slots that other threads of the core take meanwhile, working on what this step pushes
-  int64_t rest = 0;        // slots of a batch after its first, in which its words move
-  Access in[2], out;       // out.count = 0 with a slot: a control word of its own
-  int64_t controls = 0;    // control words that follow the last word of `out`, one cycle each
-  int64_t trips = 0;       // LoopBegin
-  int32_t body = 0;        // LoopEnd: index of the body's first item
+  int32_t instruction = 0;                  // index in the thread, for messages
+  int32_t priority = 0, beforePriority = 0; // of the slots from set-up on, and of those before
+  int64_t before = 0;                       // cycles of computation ahead of the step
+  int64_t setup = 0;                        // cycles from issue to the first element
+  int64_t stream = 0;   // cycles from the first element to past the last, never less than the words of any operand
+  int64_t company = 0;  // slots that other threads of the core take meanwhile, working on what this step pushes
+  int64_t rest = 0;     // slots of a batch after its first, in which its words move
+  Access in[2], out;    // out.count = 0 with a slot: a control word of its own
+  int64_t controls = 0; // control words that follow the last word of `out`, one cycle each
+  int64_t trips = 0;    // LoopBegin
+  int32_t body = 0;     // LoopEnd: index of the body's first item
 
   int64_t lead() const { return before + setup; } // cycles ahead of the first element
 };
 
 struct ThreadProgram {
   std::vector<Item> items;
-  int64_t tail = 0;     // cycles after the last step
+  int64_t tail = 0; // cycles after the last step
+  int32_t tailPriority = 0;
   int64_t carry = 0;    // cycles of the task's start that the last instruction leaves to the next sample
   int64_t slots = 0;    // issue slots per sample
   int64_t fmaSlots = 0; // of these, in Fma

@@ -34,10 +34,39 @@ void Simulation::boundByOutputs(int32_t p, const Item &item, int64_t from, int64
     const int64_t end = state.segmentBase + segmentWords(segment, sent, item.out.count, to, scale);
     if (begin >= end)
       continue;
-    if (lastPart)
+    if (lastPart) {
       boundByPauses(p, item, c, begin, end, segment.cores, final, span);
-    else
+      boundByLinks(c, end - begin, span);
+    } else {
       boundByFirst(c, begin, span);
+    }
+  }
+}
+
+// Colours take turns on a link. A word goes out over all its links at once, so the slowest sets the pace.
+void Simulation::boundByLinks(int32_t c, int64_t words, Span &span) const {
+  const Channel &channel = model.channels[c];
+  for (int32_t l = channel.firstLink; l < channel.firstLink + channel.numLinks; ++l) {
+    const LinkShare &share = model.linkShares[l];
+    const SharedSlots &link = links[size_t(share.link)];
+    const SharedSlots::Claim claim{share.member, 0};
+    const int64_t after = std::max(link.after(span.first + share.delay, words, claim),
+                                   link.after(span.resumed + share.delay, span.later(words), claim));
+    span.last = std::max(span.last, after - 1 - share.delay);
+  }
+}
+
+void Simulation::takeLinks(int32_t c, int64_t words, const Span &span) {
+  const Channel &channel = model.channels[c];
+  for (int32_t l = channel.firstLink; l < channel.firstLink + channel.numLinks; ++l) {
+    const LinkShare &share = model.linkShares[l];
+    SharedSlots &link = links[size_t(share.link)];
+    const SharedSlots::Claim claim{share.member, 0};
+    const int64_t later = span.later(words), owed = link.owed(share.member);
+    link.repay(share.member);
+    link.take(channels[c].lastCycle + 1 + share.delay, span.first + share.delay, owed, claim);
+    link.take(span.first + share.delay, span.resumed + share.delay, words - later, claim);
+    link.take(span.resumed + share.delay, span.last + 1 + share.delay, later, claim);
   }
 }
 
@@ -45,6 +74,13 @@ void Simulation::boundByFirst(int32_t c, int64_t begin, Span &span) {
   const Channel &channel = model.channels[c];
   if (!channel.fifo)
     span.first = std::max(span.first, channels[c].lastCycle + 1);
+  for (int32_t l = channel.firstLink; l < channel.firstLink + channel.numLinks; ++l) {
+    const LinkShare &share = model.linkShares[l];
+    const SharedSlots &link = links[size_t(share.link)];
+    const int64_t free =
+        link.after(channels[c].lastCycle + 1 + share.delay, link.owed(share.member), {share.member, 0});
+    span.first = std::max(span.first, free - share.delay);
+  }
   for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {
     const int64_t word = neededFor(s, begin);
     SinkState &sink = sinks[s];
@@ -92,7 +128,7 @@ void Simulation::boundByPauses(int32_t p, const Item &item, int32_t c, int64_t b
   const int64_t cycles = cyclesOf(p, item), total = item.out.count * cores;
   const auto bound = [&](int32_t s, int64_t freed, int64_t taken) {
     const int64_t left = std::max<int64_t>(1, mulDiv(end - freed, cycles, total));
-    span.last = std::max(span.last, trainEnd(p, item, std::max(span.first, taken + model.sinks[s].credit), left));
+    this->end(p, item, std::max(span.first, taken + model.sinks[s].credit), left, span);
   };
   const auto meet = [&](int32_t s, uint32_t piece, int64_t word, int64_t taken) {
     const int64_t full = placeOf(s, word + model.sinks[s].queueWords);
@@ -119,7 +155,7 @@ void Simulation::boundByPauses(int32_t p, const Item &item, int32_t c, int64_t b
     for (; at + 1 < sink.ready.size() && sink.ready[at + 1].begin < stop; ++at)
       meet(s, at + 1, sink.ready[at + 1].begin, 0);
     if (const int64_t last = neededFor(s, end - 1); last >= 0)
-      bound(s, std::min(end - 1, freedBy(s, last)), sink.ready[findPiece(sink.ready, last, at)].start(last));
+      bound(s, std::clamp(freedBy(s, last), begin, end - 1), sink.ready[findPiece(sink.ready, last, at)].start(last));
   }
   if (pauses.empty())
     return;

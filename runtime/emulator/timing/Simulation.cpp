@@ -16,8 +16,10 @@ Simulation::Simulation(const Model &model)
   for (const Unit &unit : model.units) {
     issueSlotsOf.push_back(unit.numProcesses > 1 ? int32_t(issueSlots.size()) : -1);
     if (unit.numProcesses > 1)
-      issueSlots.emplace_back();
+      issueSlots.emplace_back(unit.numProcesses);
   }
+  for (int32_t members : model.linkMembers)
+    links.emplace_back(members);
 }
 
 bool Simulation::runSample() {
@@ -44,6 +46,14 @@ void Simulation::trim() {
         earliest = std::min(earliest, processes[unit.firstProcess + t].clock);
       issueSlots[shared].trim(earliest);
     }
+  std::vector<int64_t> idle(links.size(), kNever); // nobody asks for what lies before
+  for (size_t c = 0; c < channels.size(); ++c)
+    for (int32_t l = model.channels[c].firstLink; l < model.channels[c].firstLink + model.channels[c].numLinks; ++l) {
+      int64_t &cycle = idle[size_t(model.linkShares[l].link)];
+      cycle = std::min(cycle, channels[c].lastCycle + model.linkShares[l].delay);
+    }
+  for (size_t l = 0; l < links.size(); ++l)
+    links[l].trim(idle[l]);
   for (ChannelState &channel : channels)
     channel.curve.clear();
   for (size_t s = 0; s < sinks.size(); ++s) {
@@ -57,20 +67,24 @@ void Simulation::trim() {
 }
 
 // Carries the process over slots without words.
-void Simulation::compute(int32_t p, int64_t slots) {
+void Simulation::compute(int32_t p, int64_t slots, int32_t priority) {
   ProcessState &state = processes[p];
-  const int64_t end = slotsAfter(p, state.clock, slots);
-  takeSlots(p, state.clock, end, slots);
+  if (slots > 0) {
+    slots += slotsOwed(p);
+    repaySlots(p);
+  }
+  const int64_t end = slotsAfter(p, state.clock, slots, priority);
+  takeSlots(p, state.clock, end, slots, priority);
   state.clock = end;
 }
 
 void Simulation::endSample(int32_t p) {
   ProcessState &state = processes[p];
   const ThreadProgram &program = programOf(p);
-  compute(p, program.tail);
+  compute(p, program.tail, program.tailPriority);
   state.finished = state.clock;
   ++state.sample;
-  compute(p, program.carry);
+  compute(p, program.carry, program.tailPriority);
   state.cursor.begin(program);
 }
 
@@ -88,7 +102,7 @@ bool Simulation::reachStep(int32_t p) {
     const Item &item = program.items[state.cursor.item];
     if (item.in[0].slot >= 0 || item.out.count > 0)
       return true;
-    compute(p, item.before + item.setup + item.stream + item.controls);
+    compute(p, item.before + item.setup + item.stream + item.controls, item.priority);
     if (item.controls > 0)
       state.clock += item.controls * (slotOf(p, item.out).cores - 1);
     ++state.serial;

@@ -15,11 +15,11 @@
 // If the worklist runs dry before all processes have finished the sample, the program is not live.
 //
 // Approximations: inside a piece words are evenly spaced; a word that waits for its turn in a gather waits in its core;
-// threads of a core get issue slots in the order in which their trains become known, not in turn (IssueSlots.h).
+// threads of a core get issue slots in the order in which their trains become known, not in turn (SharedSlots.h).
 #pragma once
 
-#include "runtime/emulator/timing/IssueSlots.h"
 #include "runtime/emulator/timing/Model.h"
+#include "runtime/emulator/timing/SharedSlots.h"
 #include "runtime/emulator/timing/Worklist.h"
 
 #include <algorithm>
@@ -52,6 +52,22 @@ inline uint32_t findPiece(const Curve &curve, int64_t word, uint32_t hint) {
   while (i + 1 < curve.size() && curve[i].end <= word)
     ++i;
   return i;
+}
+
+// a·b/c rounded down; a, b, c ≥ 0, any product.
+inline int64_t mulDiv(int64_t a, int64_t b, int64_t c) {
+  if (b == c)
+    return a;
+  if (uint64_t(a) < (1u << 31) && uint64_t(b) < (1u << 31))
+    return a * b / c;
+  return int64_t(__int128(a) * b / c);
+}
+inline int64_t mulDivUp(int64_t a, int64_t b, int64_t c) {
+  if (b == c)
+    return a;
+  if (uint64_t(a) < (1u << 31) && uint64_t(b) < (1u << 31))
+    return (a * b + c - 1) / c;
+  return int64_t((__int128(a) * b + c - 1) / c);
 }
 
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
@@ -134,9 +150,16 @@ public:
   Blocker blockerOf(int32_t p);
 
 private:
+  // The first and the last slot of a part of a step that takes `cycles` if nothing holds it up. Its end is known from
+  // what is left to do, `left` cycles, when it was held up last, at `resumed`.
   struct Span {
     int64_t first, last;
+    int64_t cycles = 1, resumed = 0, left = 1;
+
+    // Of `amount` evenly done in the part's own cycles, what is done from `resumed` on.
+    int64_t later(int64_t amount) const { return mulDivUp(amount, left, cycles); }
   };
+  void end(int32_t p, const Item &item, int64_t from, int64_t left, Span &span) const;
 
   const ThreadProgram &programOf(int32_t p) const { return model.programs[model.processes[p].program]; }
   const Slot &slotOf(int32_t p, const Access &access) const {
@@ -191,23 +214,40 @@ private:
   int64_t lateAt(int32_t s, int64_t word, size_t before) const;
   int64_t lateAtSource(int64_t word) const;
   void boundByFirst(int32_t c, int64_t begin, Span &span);
+  void boundByLinks(int32_t c, int64_t words, Span &span) const;
+  void takeLinks(int32_t c, int64_t words, const Span &span);
   void keepPauses(int32_t c, int64_t begin, int64_t end, int64_t late);
   void boundByPauses(int32_t p, const Item &item, int32_t c, int64_t begin, int64_t end, int64_t cores, bool final,
                      Span &span);
   void commit(int32_t p, const Item &item, int64_t to, int64_t scale);
   void send(int32_t p, int32_t feed, const Item &item, int64_t to, int64_t scale, const Span &span);
 
-  // The first cycle after `slots` issue slots that are free from `cycle` on; and takes such slots.
-  int64_t slotsAfter(int32_t p, int64_t cycle, int64_t slots) const {
-    const int32_t shared = issueSlotsOf[model.processes[p].unit];
-    return shared < 0 ? cycle + slots : issueSlots[shared].after(cycle, slots);
+  // The first cycle after `slots` issue slots of a priority that are free from `cycle` on; and takes such slots.
+  int64_t slotsAfter(int32_t p, int64_t cycle, int64_t slots, int32_t priority) const {
+    const Process &process = model.processes[p];
+    const int32_t shared = issueSlotsOf[process.unit];
+    return shared < 0 ? cycle + slots : issueSlots[shared].after(cycle, slots, {process.thread, priority});
   }
-  void takeSlots(int32_t p, int64_t from, int64_t to, int64_t slots) {
-    if (const int32_t shared = issueSlotsOf[model.processes[p].unit]; shared >= 0)
-      issueSlots[shared].take(from, to, slots);
+  void takeSlots(int32_t p, int64_t from, int64_t to, int64_t slots, int32_t priority) {
+    const Process &process = model.processes[p];
+    if (const int32_t shared = issueSlotsOf[process.unit]; shared >= 0)
+      issueSlots[shared].take(from, to, slots, {process.thread, priority});
   }
+  // Slots that the process has still to be given for what it has done, and notes that it has been.
+  int64_t slotsOwed(int32_t p) const {
+    const Process &process = model.processes[p];
+    const int32_t shared = issueSlotsOf[process.unit];
+    return shared < 0 ? 0 : issueSlots[shared].owed(process.thread);
+  }
+  void repaySlots(int32_t p) {
+    const Process &process = model.processes[p];
+    if (const int32_t shared = issueSlotsOf[process.unit]; shared >= 0)
+      issueSlots[shared].repay(process.thread);
+  }
+  // When the step's first element could be taken if words and room were there.
+  int64_t leadEnd(int32_t p, const Item &item) const;
   int64_t trainEnd(int32_t p, const Item &item, int64_t first, int64_t cycles) const;
-  void compute(int32_t p, int64_t slots);
+  void compute(int32_t p, int64_t slots, int32_t priority);
 
   // Promises.cpp.
   void promise(int32_t p);
@@ -221,26 +261,11 @@ private:
   std::vector<FeedState> feeds;
   std::vector<SlotState> slots;
   std::vector<ProcessState> processes;
-  std::vector<IssueSlots> issueSlots; // per core unit with more than one thread
-  std::vector<int32_t> issueSlotsOf;  // per unit, -1 for the others
+  std::vector<SharedSlots> issueSlots; // per core unit with more than one thread
+  std::vector<int32_t> issueSlotsOf;   // per unit, -1 for the others
+  std::vector<SharedSlots> links;      // per shared link
   Worklist work;
   std::vector<Pause> pauses; // of the train under work
 };
-
-// a·b/c rounded down; a, b, c ≥ 0, any product.
-inline int64_t mulDiv(int64_t a, int64_t b, int64_t c) {
-  if (b == c)
-    return a;
-  if (uint64_t(a) < (1u << 31) && uint64_t(b) < (1u << 31))
-    return a * b / c;
-  return int64_t(__int128(a) * b / c);
-}
-inline int64_t mulDivUp(int64_t a, int64_t b, int64_t c) {
-  if (b == c)
-    return a;
-  if (uint64_t(a) < (1u << 31) && uint64_t(b) < (1u << 31))
-    return (a * b + c - 1) / c;
-  return int64_t((__int128(a) * b + c - 1) / c);
-}
 
 } // namespace wsc::emulator::timing

@@ -43,7 +43,7 @@ void Simulation::boundByInputs(int32_t p, const Item &item, int64_t from, int64_
       const auto bound = [&](int64_t word, int64_t place, const Piece &piece) {
         const int64_t left = std::max<int64_t>(1, mulDiv(end - word, cycles, in.count));
         const int64_t arrival = piece.done(place) + latency + late(place);
-        span.last = std::max(span.last, trainEnd(p, item, std::max(span.first, arrival), left));
+        this->end(p, item, std::max(span.first, arrival), left, span);
       };
       uint32_t at = sink.arrivalHint;
       for (; at + 1 < curve.size() && curve[at + 1].begin <= lastPlace; ++at) {
@@ -60,8 +60,24 @@ void Simulation::boundByInputs(int32_t p, const Item &item, int64_t from, int64_
 
 // The last cycle of a part of a step that begins in cycle `first` and takes `cycles` of the step's cyclesOf.
 int64_t Simulation::trainEnd(int32_t p, const Item &item, int64_t first, int64_t cycles) const {
-  const int64_t slots = mulDiv(cycles, item.stream + item.controls, cyclesOf(p, item));
-  return std::max(first + cycles, slotsAfter(p, first, slots)) - 1;
+  const int64_t slots = mulDiv(cycles, item.stream + item.controls + item.company, cyclesOf(p, item));
+  return std::max(first + cycles, slotsAfter(p, first, slots, item.priority)) - 1;
+}
+
+// Raises last to when a part is done of which `left` cycles are left in cycle `from`.
+void Simulation::end(int32_t p, const Item &item, int64_t from, int64_t left, Span &span) const {
+  span.last = std::max(span.last, trainEnd(p, item, from, left));
+  // Where it is slowed down to half its pace, the hold-up counts from which it would be done last.
+  left = std::min(left, span.cycles);
+  if (from + 2 * left > span.resumed + 2 * span.left) {
+    span.resumed = from;
+    span.left = left;
+  }
+}
+
+int64_t Simulation::leadEnd(int32_t p, const Item &item) const {
+  const int64_t computed = slotsAfter(p, processes[p].clock, item.before + slotsOwed(p), item.beforePriority);
+  return slotsAfter(p, computed, item.setup, item.priority);
 }
 
 Simulation::Span Simulation::span(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, int skipInput,
@@ -69,14 +85,16 @@ Simulation::Span Simulation::span(int32_t p, const Item &item, int64_t from, int
   const ProcessState &state = processes[p];
   const int64_t cycles = cyclesOf(p, item);
   Span span;
-  span.first = from == 0 ? slotsAfter(p, state.clock, item.lead()) : state.lastCycle + 1;
+  span.first = from == 0 ? leadEnd(p, item) : state.lastCycle + 1;
   const int64_t ownFirst = span.first;
   boundByInputs(p, item, from, to, scale, skipInput, false, span);
   const int64_t wordsFirst = span.first;
   boundByOutputs(p, item, from, to, scale, false, waitRoom != nullptr, span);
   const int64_t roomFirst = span.first;
-  span.last =
-      trainEnd(p, item, span.first, std::max<int64_t>(1, mulDiv(to, cycles, scale) - mulDiv(from, cycles, scale)));
+  span.cycles = std::max<int64_t>(1, mulDiv(to, cycles, scale) - mulDiv(from, cycles, scale));
+  span.left = span.cycles;
+  span.resumed = span.first;
+  span.last = trainEnd(p, item, span.first, span.cycles);
   const int64_t ownLast = span.last;
   boundByInputs(p, item, from, to, scale, skipInput, true, span);
   const int64_t wordsLast = span.last;
@@ -92,9 +110,16 @@ Simulation::Span Simulation::span(int32_t p, const Item &item, int64_t from, int
 void Simulation::commit(int32_t p, const Item &item, int64_t to, int64_t scale) {
   ProcessState &state = processes[p];
   const Span when = span(p, item, state.done, to, scale, -1, &state.waitWords, &state.waitRoom);
-  if (state.done == 0)
-    takeSlots(p, state.clock, when.first, item.lead());
-  takeSlots(p, when.first, when.last + 1, slotsBetween(item, state.done, to, scale));
+  if (state.done == 0) {
+    const int64_t before = item.before + slotsOwed(p);
+    const int64_t computed = slotsAfter(p, state.clock, before, item.beforePriority);
+    repaySlots(p);
+    takeSlots(p, state.clock, computed, before, item.beforePriority);
+    takeSlots(p, computed, slotsAfter(p, computed, item.setup, item.priority), item.setup, item.priority);
+  }
+  const int64_t all = slotsBetween(item, state.done, to, scale), later = when.later(all);
+  takeSlots(p, when.first, when.resumed, all - later, item.priority);
+  takeSlots(p, when.resumed, when.last + 1, later, item.priority);
   for (const Access &in : item.in) {
     if (in.slot < 0)
       continue;
@@ -128,6 +153,7 @@ void Simulation::send(int32_t p, int32_t f, const Item &item, int64_t to, int64_
   if (end <= state.produced)
     return;
   const int64_t last = std::max(when.first, when.last - item.rest);
+  takeLinks(c, end - state.produced, when);
   state.curve.push_back({state.produced, end, when.first, last});
   state.produced = end;
   state.lastCycle = last;
