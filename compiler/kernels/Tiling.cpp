@@ -147,16 +147,16 @@ private:
            (height - tiles.count * tiles.step) * kIdlePart <= height;
   }
 
-  // Rows that are of use, and tensors whose tiles begin at regular rows.
+  // Rows that are of use, tensors whose tiles begin at regular rows, and tensors that do not drift against others.
   double score(int64_t rows, int64_t height) const {
-    double used = 0, even = 0;
+    double used = 0, even = 0, aligned = 0;
     for (const Tiles &tiles : all) {
       const bool pitched = hasPitch(tiles, height);
       used += pitched ? double(tiles.count * tiles.step) / double(height) : 1;
       even += pitched ? 2 * rows * tiles.step % height == 0 : 2 * rows % tiles.count == 0;
+      aligned += pitched || tiles.count == 1 || (height == 0 && tiles.count * tiles.step == tallest);
     }
-    const double count = double(all.size());
-    return (used + 0.2 * even) / count;
+    return (used + 0.2 * even + 0.1 * aligned) / double(all.size());
   }
 
   std::vector<Tiles> all;
