@@ -147,19 +147,21 @@ private:
            (height - tiles.count * tiles.step) * kIdlePart <= height;
   }
 
-  // Rows that are of use, tensors whose tiles begin at regular rows, and tensors that do not drift against others.
+  // Rows that are of use; tensors whose tiles begin at regular rows, every one or every other; tensors whose tiles do
+  // not drift against the others'.
   double score(int64_t rows, int64_t height) const {
-    double used = 0, even = 0, aligned = 0;
+    double score = 0;
     for (const Tiles &tiles : all) {
-      const bool pitched = hasPitch(tiles, height);
-      used += pitched ? double(tiles.count * tiles.step) / double(height) : 1;
-      even += pitched ? 2 * rows * tiles.step % height == 0 : 2 * rows % tiles.count == 0;
-      aligned += pitched || tiles.count == 1 || (height == 0 && tiles.count * tiles.step == tallest);
+      const bool pitched = hasPitch(tiles, height), whole = tiles.count * tiles.step >= tallest;
+      const int64_t step = pitched ? rows * tiles.step : rows, per = pitched ? height : tiles.count;
+      score += pitched ? double(tiles.count * tiles.step) / double(height) : 1;
+      score += step % per == 0 ? 0.2 : 2 * step % per == 0 ? 0.1 : 0;
+      score += pitched || tiles.count == 1 || (height == 0 && whole) ? 0.1 : 0;
     }
-    return (used + 0.2 * even + 0.1 * aligned) / double(all.size());
+    return score / double(all.size());
   }
 
-  std::vector<Tiles> all;
+  std::vector<Tiles> all; // by stream
   int64_t tallest = 1;
 };
 
