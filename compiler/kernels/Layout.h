@@ -98,7 +98,7 @@ struct RowGrid {
     int64_t groups = 1, per = 1; // P = groups / per
   };
   int64_t rowsUsed = 0;
-  std::map<int64_t, Pitch> pitches; // by G, where it is not G itself
+  std::map<int64_t, Pitch> pitches = {}; // by G, where it is not G itself
   Pitch pitch(int64_t numGroups) const {
     auto it = pitches.find(numGroups);
     return it == pitches.end() ? Pitch{numGroups, 1} : it->second;

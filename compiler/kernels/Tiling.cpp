@@ -107,7 +107,9 @@ public:
   explicit Pitches(const NetworkPlan &network) {
     std::vector<int64_t> scale(network.streams.size(), 1);
     for (const KernelPlan &plan : network.kernels)
-      scale[plan.spec.outStream] = scale[plan.spec.inputs.front().streams.front()] * rowStride(plan.spec);
+      if (!plan.spec.inputs.empty())
+        scale[plan.spec.outStream] = std::min(kMostScale, scale[plan.spec.inputs.front().streams.front()] *
+                                                              std::min(kMostScale, rowStride(plan.spec)));
     for (size_t s = 0; s < network.streams.size(); ++s) {
       const StreamLayout &layout = network.streams[s].layout;
       all.push_back({layout.numTiles(), scale[s] * layout.tileRows});
@@ -115,11 +117,11 @@ public:
     }
   }
 
-  // The height, in rows of the network's inputs, that `rows` wafer rows are best to stand for; 0: every tensor is
-  // spread over all of them. And how good that is.
+  // How good the best height for `rows` wafer rows is, and the height: rows of the network's inputs that they stand
+  // for; 0: every tensor is spread over all of them.
   std::pair<double, int64_t> best(int64_t rows) const {
     std::pair<double, int64_t> result{score(rows, 0), 0};
-    for (int64_t height = tallest; (height - tallest) * kIdlePart <= height; ++height)
+    for (int64_t height = tallest; height <= tallest + std::min(tallest / kIdlePart, kMostIdle); ++height)
       if (double s = score(rows, height); s > result.first)
         result = {s, height};
     return result;
@@ -139,8 +141,9 @@ private:
   struct Tiles {
     int64_t count = 1, step = 1; // rows of the network's inputs from one tile to the next
   };
-  // A pitch may leave this part of the rows idle.
-  static constexpr int64_t kIdlePart = 12;
+  // A pitch may leave this part of a tensor's rows idle. Heights are looked for not farther than so many rows above the
+  // tallest tensor; strides together beyond the last number leave no rows on any mesh.
+  static constexpr int64_t kIdlePart = 12, kMostIdle = 64, kMostScale = int64_t(1) << 20;
 
   static bool hasPitch(const Tiles &tiles, int64_t height) {
     return tiles.count > 1 && tiles.count * tiles.step <= height &&
