@@ -114,8 +114,8 @@ TEST(RoleClasses, SayWhatEveryRowSays) {
   EXPECT_GT(judged, 30);
 }
 
-/// Six times the rows: about as many programs, roles and router settings. (Two slices of a group are its first and last;
-/// eleven have some between.)
+/// Six times the rows: about as many programs, roles and router settings. (Two slices of a group are its first and
+/// last; eleven have some between.)
 TEST(RoleClasses, ProgramsGrowWithRolesAndNotWithRows) {
   auto generated = [](const std::string &name) {
     auto target = target::loadTarget(name);
