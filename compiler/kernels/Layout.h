@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace wsc::kernels {
@@ -89,13 +90,25 @@ std::vector<LanePart> partsOf(const StreamLayout &layout, const Region &region);
 // Number of tiles of `tileRows` rows that `rows` consecutive rows can touch at most.
 int64_t tilesTouched(int64_t rows, int64_t tileRows, int64_t planeRows);
 
-// Wafer rows of a kernel's groups: group g of G begins at row ⌊g·R/G⌋ of the R rows in use, so that tiles of all
-// kernels lie at the same height.
+// Wafer rows of a kernel's groups: group g of G begins at row ⌊g·R/P⌋ of the R rows in use, so that tiles of all
+// kernels lie at the same height. P, the pitch, is G, or a little more where that makes image rows as far apart as
+// those of the tensors before and after (`findPitches`).
 struct RowGrid {
+  struct Pitch {
+    int64_t groups = 1, per = 1; // P = groups / per
+  };
   int64_t rowsUsed = 0;
-  int64_t groupBegin(int64_t group, int64_t numGroups) const { return group * rowsUsed / numGroups; }
+  std::map<int64_t, Pitch> pitches = {}; // by G, where it is not G itself
+  Pitch pitch(int64_t numGroups) const {
+    auto it = pitches.find(numGroups);
+    return it == pitches.end() ? Pitch{numGroups, 1} : it->second;
+  }
+  int64_t groupBegin(int64_t group, int64_t numGroups) const {
+    const Pitch p = pitch(numGroups);
+    return group * rowsUsed * p.per / p.groups;
+  }
   // The rows every group has at least.
-  int64_t groupRows(int64_t numGroups) const { return rowsUsed / numGroups; }
+  int64_t groupRows(int64_t numGroups) const { return groupBegin(1, numGroups); }
 };
 
 } // namespace wsc::kernels

@@ -4,6 +4,7 @@
 #include "compiler/kernels/Candidates.h"
 #include "compiler/kernels/ChannelBlocks.h"
 #include "compiler/kernels/FifoDepths.h"
+#include "compiler/kernels/LeftoverColumns.h"
 #include "compiler/kernels/Repair.h"
 #include "compiler/kernels/Routes.h"
 #include "compiler/kernels/StateLayout.h"
@@ -18,81 +19,6 @@
 namespace wsc::kernels {
 
 namespace {
-
-int64_t columnsLeft(const solver::sizing::Problem &problem, const solver::sizing::Solution &solution) {
-  int64_t left = problem.columnLimit;
-  for (size_t k = 0; k < problem.kernels.size(); ++k)
-    left -= problem.kernels[k].candidates[solution.candidateOf[k]].columns;
-  return left;
-}
-
-// For each candidate of each kernel: whether its channel blocks end between the slices of every receiver.
-std::vector<std::vector<bool>> alignedCandidates(NetworkPlan &network, const solver::sizing::Problem &problem) {
-  std::vector<std::vector<bool>> aligned(problem.kernels.size());
-  for (size_t k = 0; k < problem.kernels.size(); ++k) {
-    int32_t stream = network.kernels[k].spec.outStream;
-    const StreamLayout &layout = network.streams[stream].layout;
-    for (const auto &candidate : problem.kernels[k].candidates) {
-      applyCandidate(network, int32_t(k), candidate);
-      int64_t cut = 0;
-      for (int64_t block = 1; block < layout.numBlocks(); ++block)
-        cut += slicesCut(network, stream, layout.blockBegin[block]);
-      aligned[k].push_back(cut == 0);
-    }
-  }
-  return aligned;
-}
-
-// Where the chosen columns make receivers take lanes twice, a few columns more may not; as far as there are columns
-// left.
-void alignColumns(const solver::sizing::Problem &problem, const std::vector<std::vector<bool>> &aligned,
-                  solver::sizing::Solution &solution) {
-  int64_t left = columnsLeft(problem, solution);
-  for (size_t k = 0; k < problem.kernels.size(); ++k) {
-    const auto &candidates = problem.kernels[k].candidates;
-    int32_t now = solution.candidateOf[k], best = now;
-    if (aligned[k][now])
-      continue;
-    for (size_t c = 0; c < candidates.size(); ++c)
-      if (aligned[k][c] && candidates[c].intervalCycles <= candidates[now].intervalCycles &&
-          candidates[c].columns - candidates[now].columns <= left &&
-          (best == now || candidates[c].columns < candidates[best].columns))
-        best = int32_t(c);
-    left -= candidates[best].columns - candidates[now].columns;
-    solution.candidateOf[k] = best;
-  }
-}
-
-// Columns that the least interval leaves over make kernels quicker one by one, most cycles per column first: the first
-// sample arrives sooner.
-void spendColumns(const solver::sizing::Problem &problem, const std::vector<std::vector<bool>> &aligned,
-                  solver::sizing::Solution &solution) {
-  int64_t left = columnsLeft(problem, solution);
-  for (;;) {
-    double bestGain = 0;
-    size_t bestKernel = 0;
-    int32_t bestCandidate = -1;
-    for (size_t k = 0; k < problem.kernels.size(); ++k) {
-      const auto &candidates = problem.kernels[k].candidates;
-      const auto &now = candidates[solution.candidateOf[k]];
-      for (size_t c = 0; c < candidates.size(); ++c) {
-        int64_t columns = candidates[c].columns - now.columns, gain = now.intervalCycles - candidates[c].intervalCycles;
-        if (aligned[k][solution.candidateOf[k]] && !aligned[k][c])
-          continue;
-        if (columns > 0 && columns <= left && double(gain) / double(columns) > bestGain) {
-          bestGain = double(gain) / double(columns);
-          bestKernel = k;
-          bestCandidate = int32_t(c);
-        }
-      }
-    }
-    if (bestCandidate < 0)
-      return;
-    left -= problem.kernels[bestKernel].candidates[bestCandidate].columns -
-            problem.kernels[bestKernel].candidates[solution.candidateOf[bestKernel]].columns;
-    solution.candidateOf[bestKernel] = bestCandidate;
-  }
-}
 
 // An equal share of the columns for every kernel: the quickest candidate that is no wider, else the narrowest.
 absl::Status shareColumns(const solver::sizing::Problem &problem, solver::sizing::Solution &solution) {
@@ -199,7 +125,7 @@ static absl::StatusOr<SizingReport> sizeWith(const target::Target &target, Netwo
     return solution.status();
   if (auto status = solution->verify(problem); !status.ok())
     return status;
-  std::vector<std::vector<bool>> aligned = alignedCandidates(network, problem);
+  const auto traits = traitsOf(network, problem, least);
   auto stats = solver::sizing::evaluate(problem, *solution);
   const int64_t leastInterval = solver::sizing::evaluate(least, *solution).lowerBound;
   if (equalColumns) {
@@ -208,10 +134,13 @@ static absl::StatusOr<SizingReport> sizeWith(const target::Target &target, Netwo
   } else {
     applySolution(network, problem, *solution);
     repair(target, network, problem, stats.lowerBound, *solution);
-    alignColumns(problem, aligned, *solution);
-    spendColumns(problem, aligned, *solution);
+    alignColumns(problem, traits, *solution);
+    spendColumns(problem, traits, *solution);
     applySolution(network, problem, *solution);
     repair(target, network, problem, stats.lowerBound, *solution); // wider producers cut their channels elsewhere
+    simplifyShapes(problem, traits, stats.lowerBound, *solution);
+    applySolution(network, problem, *solution);
+    repair(target, network, problem, stats.lowerBound, *solution);
   }
   applySolution(network, problem, *solution);
   report.columns = stats.columns;

@@ -27,7 +27,7 @@ struct SizingReport {
 //  a core has input queues.
 //  2. Slices: input channels over the rows of a group.
 //  3. Columns: candidates by output channels per column, costed by Cost.h; the sizing solver picks the least interval
-//  that fits the mesh's columns.
+//  that fits the mesh's columns; columns left over buy speed and simple shapes (LeftoverColumns.h).
 //     A kernel whose tiles do not fit SRAM works channel by channel.
 //  4. FIFOs where paths rejoin: as deep as the longer path is late, in samples, within the SRAM that is left.
 // Errors: a kernel that fits no rectangle (bytes, limit), or a network that needs more columns than the mesh has.

@@ -58,7 +58,8 @@ void repair(const target::Target &target, NetworkPlan &network, const solver::si
     const auto &candidates = problem.kernels[k].candidates;
     int32_t now = solution.candidateOf[k], best = now;
     int64_t least = intervalAmongNeighbours(target, network, int32_t(k));
-    if (least <= limitCycles)
+    const int64_t limit = std::max(limitCycles, candidates[now].intervalCycles);
+    if (least <= limit)
       continue;
     std::vector<int32_t> order;
     for (size_t c = 0; c < candidates.size(); ++c)
@@ -67,7 +68,7 @@ void repair(const target::Target &target, NetworkPlan &network, const solver::si
         order.push_back(int32_t(c));
     std::stable_sort(order.begin(), order.end(),
                      [&](int32_t a, int32_t b) { return candidates[a].columns < candidates[b].columns; });
-    for (size_t i = 0; i < order.size() && i < kMostTries && least > limitCycles; ++i) {
+    for (size_t i = 0; i < order.size() && i < kMostTries && least > limit; ++i) {
       apply(network, int32_t(k), candidates[order[i]]);
       if (int64_t interval = intervalAmongNeighbours(target, network, int32_t(k)); interval < least) {
         least = interval;

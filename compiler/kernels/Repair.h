@@ -19,8 +19,9 @@ void applySolution(NetworkPlan &network, const solver::sizing::Problem &problem,
 // lane rows. A mapping that cannot be: the largest number.
 int64_t intervalAmongNeighbours(const target::Target &target, const NetworkPlan &network, int32_t index);
 
-// From west to east, kernels that take longer than `limitCycles` among their neighbours change to the candidate that is
-// quickest there, as far as columns are left; `solution` and `network` follow.
+// From west to east, kernels that take longer than `limitCycles` among their neighbours, and longer than they were
+// costed at, change to the candidate that is quickest there, as far as columns are left; `solution` and `network`
+// follow.
 void repair(const target::Target &target, NetworkPlan &network, const solver::sizing::Problem &problem,
             int64_t limitCycles, solver::sizing::Solution &solution);
 

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 namespace wsc::kernels {
@@ -33,19 +34,15 @@ const VariablePlan *variableOf(const NetworkPlan &network, const StreamPlan &str
     return nullptr;
   return &network.variables[network.kernels[stream.producer].spec.state->variable];
 }
-
-int64_t chooseRowsUsed(const target::Target &target, const NetworkPlan &network) {
-  std::multiset<int64_t> counts;
-  for (const StreamPlan &stream : network.streams)
-    counts.insert(stream.layout.numTiles());
-  return rowsForTiles(target, counts);
-}
 } // namespace
+
+// Rows in use at least.
+static int64_t fewestRows(const target::Target &target) { return std::max<int64_t>(1, target.rows * 9 / 10); }
 
 int64_t rowsForTiles(const target::Target &target, const std::multiset<int64_t> &counts) {
   int64_t best = target.rows;
   double bestScore = -1;
-  for (int64_t rows = target.rows; rows >= std::max<int64_t>(1, target.rows * 9 / 10); --rows) {
+  for (int64_t rows = target.rows; rows >= fewestRows(target); --rows) {
     double score = double(rows) / double(target.rows);
     int64_t even = 0;
     for (int64_t count : counts)
@@ -93,6 +90,104 @@ void findLiveRows(NetworkPlan &network) {
   for (StreamPlan &stream : network.streams)
     if (stream.producer < 0)
       find(stream);
+}
+
+// Input rows between two output rows.
+static int64_t rowStride(const KernelSpec &spec) {
+  return spec.kind == KernelKind::Contraction ? spec.contraction.strideH
+         : spec.kind == KernelKind::Window    ? spec.window.strideH
+                                              : 1;
+}
+
+namespace {
+
+// The tensors' tiles as pitches see them.
+class Pitches {
+public:
+  explicit Pitches(const NetworkPlan &network) {
+    std::vector<int64_t> scale(network.streams.size(), 1);
+    for (const KernelPlan &plan : network.kernels)
+      if (!plan.spec.inputs.empty())
+        scale[plan.spec.outStream] = std::min(kMostScale, scale[plan.spec.inputs.front().streams.front()] *
+                                                              std::min(kMostScale, rowStride(plan.spec)));
+    for (size_t s = 0; s < network.streams.size(); ++s) {
+      const StreamLayout &layout = network.streams[s].layout;
+      all.push_back({layout.numTiles(), scale[s] * layout.tileRows});
+      tallest = std::max(tallest, layout.liveRows() * scale[s]);
+    }
+  }
+
+  // How good the best height for `rows` wafer rows is, and the height: rows of the network's inputs that they stand
+  // for; 0: every tensor is spread over all of them.
+  std::pair<double, int64_t> best(int64_t rows) const {
+    std::pair<double, int64_t> result{score(rows, 0), 0};
+    for (int64_t height = tallest; height <= tallest + std::min(tallest / kIdlePart, kMostIdle); ++height)
+      if (double s = score(rows, height); s > result.first)
+        result = {s, height};
+    return result;
+  }
+
+  std::map<int64_t, RowGrid::Pitch> of(int64_t height) const {
+    std::map<int64_t, RowGrid::Pitch> pitches;
+    for (const Tiles &tiles : all)
+      if (hasPitch(tiles, height) && tiles.count * tiles.step < height) {
+        const int64_t common = std::gcd(height, tiles.step);
+        pitches.try_emplace(tiles.count, RowGrid::Pitch{height / common, tiles.step / common});
+      }
+    return pitches;
+  }
+
+private:
+  struct Tiles {
+    int64_t count = 1, step = 1; // rows of the network's inputs from one tile to the next
+  };
+  // A pitch may leave this part of a tensor's rows idle. Heights are looked for not farther than so many rows above the
+  // tallest tensor; strides together beyond the last number leave no rows on any mesh.
+  static constexpr int64_t kIdlePart = 12, kMostIdle = 64, kMostScale = int64_t(1) << 20;
+
+  static bool hasPitch(const Tiles &tiles, int64_t height) {
+    return tiles.count > 1 && tiles.count * tiles.step <= height &&
+           (height - tiles.count * tiles.step) * kIdlePart <= height;
+  }
+
+  // Rows that are of use; tensors whose tiles begin at regular rows, every one or every other; tensors whose tiles do
+  // not drift against the others'.
+  double score(int64_t rows, int64_t height) const {
+    double score = 0;
+    for (const Tiles &tiles : all) {
+      const bool pitched = hasPitch(tiles, height), whole = tiles.count * tiles.step >= tallest;
+      const int64_t step = pitched ? rows * tiles.step : rows, per = pitched ? height : tiles.count;
+      score += pitched ? double(tiles.count * tiles.step) / double(height) : 1;
+      score += step % per == 0 ? 0.2 : 2 * step % per == 0 ? 0.1 : 0;
+      score += pitched || tiles.count == 1 || (height == 0 && whole) ? 0.1 : 0;
+    }
+    return score / double(all.size());
+  }
+
+  std::vector<Tiles> all; // by stream
+  int64_t tallest = 1;
+};
+
+} // namespace
+
+void findPitches(NetworkPlan &network) {
+  network.grid.pitches.clear();
+  if (!network.variables.empty())
+    return;
+  const Pitches pitches(network);
+  network.grid.pitches = pitches.of(pitches.best(network.grid.rowsUsed).second);
+}
+
+static int64_t chooseRowsUsed(const target::Target &target, const NetworkPlan &network) {
+  const Pitches pitches(network);
+  int64_t best = target.rows;
+  double bestScore = -1;
+  for (int64_t rows = target.rows; rows >= fewestRows(target); --rows)
+    if (double score = double(rows) / double(target.rows) + pitches.best(rows).first; score > bestScore) {
+      bestScore = score;
+      best = rows;
+    }
+  return best;
 }
 
 // Most rows in succession that no receiver takes, as a stride beyond the kernel leaves them: a tile must have one more,
@@ -187,6 +282,7 @@ absl::Status chooseTiles(const target::Target &target, NetworkPlan &network, int
         return status;
   // Variables lie at the same height in all functions.
   network.grid.rowsUsed = network.variables.empty() ? chooseRowsUsed(target, network) : network.variables.front().rows;
+  findPitches(network);
   return absl::OkStatus();
 }
 

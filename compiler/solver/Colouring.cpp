@@ -58,12 +58,6 @@ absl::Status Solution::verify(const Problem &problem) const {
   if (colourOf.size() != problem.items.size())
     return absl::FailedPreconditionError(
         absl::StrCat("colouring: solution has ", colourOf.size(), " colours for ", problem.items.size(), " items"));
-  // Stretches of routers in a row, sorted by colour and place: a conflict is one that begins before another item's
-  // ends.
-  struct Stretch {
-    int32_t colour, row, colBegin, colEnd, item;
-  };
-  std::vector<Stretch> stretches;
   for (size_t i = 0; i < colourOf.size(); ++i) {
     const Item &item = problem.items[i];
     if (item.fixedColour) {
@@ -75,22 +69,41 @@ absl::Status Solution::verify(const Problem &problem) const {
           absl::StrCat("colouring: item ", item.name, " has colour ", colourOf[i], ", which is not available"));
     }
     for (const Rectangle &rect : item.rectangles)
-      for (int64_t row = rect.rowBegin; row < rect.rowEnd; row += rect.rowStep)
-        stretches.push_back({colourOf[i], int32_t(row), rect.colBegin, rect.colEnd, int32_t(i)});
+      if (rect.rowBegin < 0 || rect.rowEnd > problem.rows)
+        return absl::FailedPreconditionError(absl::StrCat("colouring: item ", item.name, " covers rows ", rect.rowBegin,
+                                                          " to ", rect.rowEnd, " of ", problem.rows));
   }
-  std::sort(stretches.begin(), stretches.end(), [](const Stretch &a, const Stretch &b) {
-    return std::tie(a.colour, a.row, a.colBegin, a.item) < std::tie(b.colour, b.row, b.colBegin, b.item);
-  });
-  for (size_t i = 1, furthest = 0; i < stretches.size(); ++i) {
-    const Stretch &a = stretches[furthest], &b = stretches[i];
-    bool sameRow = a.colour == b.colour && a.row == b.row;
-    if (sameRow && b.colBegin < a.colEnd && a.item != b.item)
-      return absl::FailedPreconditionError(
-          absl::StrCat("colouring: items ", problem.items[std::min(a.item, b.item)].name, " and ",
-                       problem.items[std::max(a.item, b.item)].name, " both have colour ", a.colour, " on router (",
-                       b.row, ", ", b.colBegin, ")"));
-    if (!sameRow || b.colEnd > a.colEnd)
-      furthest = i;
+  // Stretches of routers, row by row, in each row by colour and place: a conflict is one that begins before another
+  // item's ends.
+  struct Stretch {
+    int32_t colour, colBegin, colEnd, item;
+  };
+  auto forEachStretch = [&](auto visit) {
+    for (size_t i = 0; i < colourOf.size(); ++i)
+      for (const Rectangle &rect : problem.items[i].rectangles)
+        for (int64_t row = rect.rowBegin; row < rect.rowEnd; row += rect.rowStep)
+          visit(row, Stretch{colourOf[i], rect.colBegin, rect.colEnd, int32_t(i)});
+  };
+  std::vector<size_t> end(size_t(problem.rows) + 1, 0); // of each row's stretches; first, where the next one goes
+  forEachStretch([&](int64_t row, const Stretch &) { ++end[row + 1]; });
+  for (size_t row = 1; row < end.size(); ++row)
+    end[row] += end[row - 1];
+  std::vector<Stretch> stretches(end.back());
+  forEachStretch([&](int64_t row, const Stretch &stretch) { stretches[end[row]++] = stretch; });
+  for (int64_t row = 0, begin = 0; row < problem.rows; begin = int64_t(end[row++])) {
+    std::sort(stretches.begin() + begin, stretches.begin() + int64_t(end[row]), [](const Stretch &a, const Stretch &b) {
+      return std::tie(a.colour, a.colBegin, a.item) < std::tie(b.colour, b.colBegin, b.item);
+    });
+    for (size_t i = size_t(begin) + 1, furthest = size_t(begin); i < end[row]; ++i) {
+      const Stretch &a = stretches[furthest], &b = stretches[i];
+      if (a.colour == b.colour && b.colBegin < a.colEnd && a.item != b.item)
+        return absl::FailedPreconditionError(
+            absl::StrCat("colouring: items ", problem.items[std::min(a.item, b.item)].name, " and ",
+                         problem.items[std::max(a.item, b.item)].name, " both have colour ", a.colour, " on router (",
+                         row, ", ", b.colBegin, ")"));
+      if (a.colour != b.colour || b.colEnd > a.colEnd)
+        furthest = i;
+    }
   }
   return absl::OkStatus();
 }

@@ -70,6 +70,7 @@ public:
           return func.emitOpError("spreads tiles over ")
                  << rowsUsed.getInt() << " rows, variable " << variable.tensor.name << " over " << variable.rows;
       kernels::findLiveRows(network.plan);
+      kernels::findPitches(network.plan);
       for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels)) {
         int64_t tiles = network.plan.streams[plan.spec.outStream].layout.numTiles();
         if (plan.mapping.bands * plan.mapping.slices > network.plan.grid.groupRows(tiles))

@@ -116,7 +116,7 @@ int main(int argc, char **argv) {
     std::fputs(wsc::driver::printSummary(*result).c_str(), stdout);
   if (verbose)
     for (const auto &phase : result->phases)
-      std::printf("%-8s %8.3f s  %6lld MiB\n", wsc::driver::phaseName(phase.phase).c_str(), phase.seconds,
+      std::printf("%-8s %8.4f s  %6lld MiB\n", wsc::driver::phaseName(phase.phase).c_str(), phase.seconds,
                   (long long)(phase.peakRssBytes >> 20));
   return 0;
 }

@@ -4,6 +4,9 @@
 // more tiles than tilesTouched promises.
 #include "compiler/kernels/Layout.h"
 
+#include "compiler/kernels/Tiling.h"
+#include "test/unit/kernels/ConvThenRelu.h"
+
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -123,6 +126,25 @@ TEST(Layout, GroupsDivideTheRowsInUse) {
       for (int64_t g = 0; g < groups; ++g)
         EXPECT_GE(grid.groupBegin(g + 1, groups) - grid.groupBegin(g, groups), grid.groupRows(groups));
     }
+}
+
+/// 56 tiles of 4 rows, 111 rows left by windows of 3 with stride 2: the pitches keep row 2r of one at the height of row
+/// r of the other, all the way down, and groups inside the rows in use.
+TEST(Layout, ImageRowsOfAllTensorsAreEquallyFarApart) {
+  auto target = target::loadTarget("wse2");
+  ASSERT_TRUE(target.ok());
+  NetworkPlan network = convThenRelu({3, 224, 8}, 4, 3, 3, 2);
+  ASSERT_TRUE(chooseTiles(*target, network).ok());
+  const StreamLayout &in = network.streams[0].layout, &out = network.streams[1].layout;
+  ASSERT_EQ(out.numTiles(), 111);
+  ASSERT_EQ(in.tileRows % 2, 0);
+  const RowGrid &grid = network.grid;
+  for (int64_t tile = 1; tile < in.numTiles(); ++tile)
+    EXPECT_EQ(grid.groupBegin(tile, in.numTiles()), grid.groupBegin(tile * in.tileRows / 2, 111)) << "tile " << tile;
+  EXPECT_LE(grid.groupBegin(110, 111) + grid.groupRows(111), grid.rowsUsed);
+  EXPECT_GE(grid.groupBegin(111, 111), grid.rowsUsed * 11 / 12) << "too many rows idle";
+  findPitches(network);
+  EXPECT_EQ(network.grid.groupBegin(60, 111), grid.groupBegin(60, 111)) << "read back from the IR, other pitches";
 }
 
 /// Blocks end in slices of their own, so that their lanes leave on rows of their own.

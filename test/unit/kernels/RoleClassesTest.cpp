@@ -114,7 +114,8 @@ TEST(RoleClasses, SayWhatEveryRowSays) {
   EXPECT_GT(judged, 30);
 }
 
-/// Six times the rows: about as many programs, roles and router settings.
+/// Six times the rows: about as many programs, roles and router settings. (Two slices of a group are its first and
+/// last; eleven have some between.)
 TEST(RoleClasses, ProgramsGrowWithRolesAndNotWithRows) {
   auto generated = [](const std::string &name) {
     auto target = target::loadTarget(name);
@@ -133,10 +134,10 @@ TEST(RoleClasses, ProgramsGrowWithRolesAndNotWithRows) {
   auto [fewRows, few, fewRouters] = generated("mesh-128x128");
   auto [manyRows, many, manyRouters] = generated("wse2");
   ASSERT_GT(manyRows, 4 * fewRows) << "the mapping no longer uses the height of the wafer";
-  EXPECT_LT(many.programs, 2 * few.programs) << fewRows << " rows, then " << manyRows;
+  EXPECT_LT(2 * many.programs, 5 * few.programs) << fewRows << " rows, then " << manyRows;
   EXPECT_LT(many.programs, manyRows);
   EXPECT_LE(many.programs, 5 * many.roles); // the first, one for each lattice dimension, and the last
-  EXPECT_LT(manyRouters, 2 * fewRouters);
+  EXPECT_LT(2 * manyRouters, 5 * fewRouters);
 }
 
 } // namespace

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Metadata grows with layers and roles, not with cores: a network that fits a small mesh takes about as many bytes of
+// programs and routes on a wafer of 45 times as many cores.
+#include "test/models/ModelCheck.h"
+
+#include "runtime/format/Reader.h"
+
+#include <iostream>
+
+namespace wsc::test {
+namespace {
+
+/// Bytes of programs, routes and tables of a model compiled for a target; 0 with a test failure.
+int64_t metadataBytes(const OnnxBuilder &model, const std::string &target) {
+  TemporaryFolder folder;
+  EXPECT_TRUE(model.write(folder / "model.onnx"));
+  absl::Status compiled = compileModel(folder / "model.onnx", target, folder / "model.wse");
+  EXPECT_TRUE(compiled.ok()) << compiled;
+  if (!compiled.ok())
+    return 0;
+  auto executable = format::loadExecutable(folder / "model.wse");
+  EXPECT_TRUE(executable.ok()) << executable.status();
+  return executable.ok() ? executable->metadataBytes : 0;
+}
+
+void expectAsMany(const OnnxBuilder &model, double most) {
+  const int64_t few = metadataBytes(model, "mesh-128x128"), many = metadataBytes(model, "wse2");
+  std::cout << few << " bytes on mesh-128x128, " << many << " on wse2\n";
+  EXPECT_GT(few, 0);
+  EXPECT_LE(double(many), most * double(few));
+}
+
+/// Images of 28 × 28, two convolutions, two pools, a matrix product: a few thousand cores of either mesh. The wafer has
+/// rows for six bands of the second convolution, which would gain it nothing.
+TEST(Metadata, OfAnImageClassifierIsThatOfASmallMesh) {
+  NetBuilder net(5);
+  NetValue x = net.input("image", {1, 1, 28, 28});
+  x = net.unary("Relu", net.conv(x, 8, {{5, 5}, {1, 1}, {1, 1}, {2, 2, 2, 2}}));
+  x = net.maxPool(x, {{2, 2}, {2, 2}});
+  x = net.unary("Relu", net.conv(x, 16, {{5, 5}, {1, 1}, {1, 1}, {2, 2, 2, 2}}));
+  x = net.maxPool(x, {{3, 3}, {3, 3}});
+  net.output(net.gemm(net.flatten(x), 10));
+  expectAsMany(net.onnx, 1.15);
+}
+
+/// The same of three matrix products, where bands would take the place of columns.
+TEST(Metadata, OfAPerceptronIsThatOfASmallMesh) {
+  NetBuilder net(6);
+  NetValue x = net.input("x", {1, 784});
+  x = net.unary("Relu", net.gemm(x, 256));
+  x = net.unary("Relu", net.gemm(x, 128));
+  net.output(net.gemm(x, 10));
+  expectAsMany(net.onnx, 1.15);
+}
+
+/// Windows without padding leave 111, 55 and 27 rows, which no number of wafer rows divides into: lanes of every group
+/// would run differently.
+TEST(Metadata, OfWindowsWithoutPaddingIsThatOfASmallMesh) {
+  NetBuilder net(7);
+  NetValue x = net.input("image", {1, 3, 224, 32});
+  x = net.unary("Relu", net.conv(x, 8, {{3, 3}, {2, 2}}));
+  x = net.maxPool(x, {{3, 3}, {2, 2}});
+  x = net.unary("Relu", net.conv(x, 8, {{1, 1}}));
+  x = net.maxPool(x, {{3, 3}, {2, 2}});
+  net.output(x);
+  expectAsMany(net.onnx, 1.25);
+}
+
+} // namespace
+} // namespace wsc::test
