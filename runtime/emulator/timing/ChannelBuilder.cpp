@@ -241,6 +241,10 @@ private:
     }
     sink.capacity = std::max<int64_t>(1, sink.capacity);
     sink.credit = target.creditLatencyCycles * queues;
+    sink.rowsAway = endpoint.row - source.row;
+    sink.colsAway = endpoint.col - source.col;
+    sink.straight = stream.sources.size() == 1 && (sink.rowsAway == 0) != (sink.colsAway == 0) && sink.hops() == hops;
+    sink.hopWords = target.routerQueueWords;
     for (const Endpoint &from : stream.sources)
       if (table.unitOf(configuration, from) == end->unit) {
         splitUnit(end->unit);
@@ -272,6 +276,9 @@ private:
       kept.credit = other.credit;
       kept.capacity = other.capacity;
       kept.queueWords = other.queueWords;
+      kept.rowsAway = other.rowsAway;
+      kept.colsAway = other.colsAway;
+      kept.straight = other.straight;
     }
   }
 

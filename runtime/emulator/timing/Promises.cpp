@@ -18,6 +18,11 @@ void Simulation::raise(int32_t s, int64_t words, int64_t first, int64_t last, in
   sink.ready.push_back({sink.promised, words, first, std::max(first, last), pause});
   sink.promised = words;
   const int32_t c = model.sinks[s].channel;
+  if (channels[c].held) {
+    channels[c].held = false;
+    for (int32_t o = model.channels[c].firstSink; o < model.channels[c].firstSink + model.channels[c].numSinks; ++o)
+      work.add(model.sinks[o].process);
+  }
   if (channels[c].watched == s)
     work.add(model.slots[model.segments[channels[c].segment].slot].process);
 }

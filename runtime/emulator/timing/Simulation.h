@@ -79,6 +79,8 @@ struct ChannelState {
   int64_t segmentBase = 0; // word at which that segment began
   int64_t lastCycle = -1;  // of the last word sent
   int32_t watched = -1;    // the sink whose promise holds the source up
+  int64_t passed = 0;      // words for which every sink's own queue has room
+  bool held = false;       // some sink waits for words that another one holds up
 };
 
 struct SinkState {
@@ -118,7 +120,7 @@ struct ProcessState {
 };
 
 struct Blocker {
-  enum Kind { Words, Room, Turn } kind = Words;
+  enum Kind { Words, Fork, Room, Turn } kind = Words;
   int32_t channel = -1, process = -1; // what it waits for, and who would have to move
   int64_t have = 0, need = 0;
 };
@@ -196,8 +198,9 @@ private:
   void block(int32_t p, const Item &item);
   int64_t scaleOf(int32_t p, const Item &item) const;
   int64_t cyclesOf(int32_t p, const Item &item) const;
-  int64_t inputLimit(int32_t p, const Item &item, int i, int64_t scale) const;
+  int64_t inputLimit(int32_t p, const Item &item, int i, int64_t scale);
   int64_t outputLimit(int32_t p, const Item &item, int64_t scale);
+  int64_t passing(int32_t s, int64_t wanted, int32_t *holder) const;
   int64_t room(int32_t channel, int64_t wanted);
   FeedState &feedState(int32_t p, int32_t feed);
   int64_t &sentOf(int32_t p, int32_t slot);
