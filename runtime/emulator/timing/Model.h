@@ -31,6 +31,7 @@ struct SourceSegment {
   int32_t next = -1; // the same slot's next segment in this channel
   int64_t sourceBegin = 0, sourceCount = 0, cores = 1;
   int64_t channelBegin = 0; // first word in the channel's sample
+  int64_t shorterBy = 0;    // words by which its way holds less than the furthest source's, of the first of the cores
 
   int64_t words() const { return sourceCount * cores; }
 };

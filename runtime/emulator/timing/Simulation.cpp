@@ -204,7 +204,8 @@ int64_t Simulation::segmentWords(const SourceSegment &segment, int64_t sent, int
 int64_t Simulation::room(int32_t c, int64_t wanted) {
   const Channel &channel = model.channels[c];
   ChannelState &state = channels[c];
-  const auto bound = [&](int32_t s) { return freedBy(s, sinks[s].promised); };
+  const int64_t shorterBy = model.segments[state.segment].shorterBy;
+  const auto bound = [&](int32_t s) { return freedBy(s, sinks[s].promised) - shorterBy; };
   if (state.watched >= 0 && bound(state.watched) <= state.produced)
     return state.produced;
   int64_t least = wanted;
