@@ -32,7 +32,7 @@ TEST(Agreement, LeNet) {
   y = n.unary("Relu", n.conv(n.maxPool(y, kHalf), 16, {.kernel = {5, 5}}));
   y = n.unary("Relu", n.gemm(n.flatten(n.maxPool(y, kHalf)), 84));
   n.output(n.softmax(n.gemm(y, 10)));
-  expectNetworkAgrees("LeNet", n, {.interval = 0.06});
+  expectNetworkAgrees("LeNet", n);
 }
 
 TEST(Agreement, ResidualBlock) {
@@ -40,14 +40,14 @@ TEST(Agreement, ResidualBlock) {
   NetValue y = n.unary("Relu", n.conv(n.input("x", {1, 4, 16, 16}), 8, kSame));
   NetValue z = n.conv(n.unary("Relu", n.conv(y, 8, kSame)), 8, kSame);
   n.output(n.globalAverage(n.unary("Relu", n.binary("Add", y, z))));
-  expectNetworkAgrees("residual block", n, {.interval = 0.08});
+  expectNetworkAgrees("residual block", n);
 }
 
 TEST(Agreement, FireModule) {
   NetBuilder n(7);
   NetValue s = n.unary("Relu", n.conv(n.input("x", {1, 8, 12, 12}), 4, kPoint));
   n.output(n.concat({n.unary("Relu", n.conv(s, 8, kPoint)), n.unary("Relu", n.conv(s, 8, kSame))}));
-  expectNetworkAgrees("fire module", n, {.interval = 0.07});
+  expectNetworkAgrees("fire module", n);
 }
 
 TEST(Agreement, SeparableConvolutions) {
@@ -55,7 +55,7 @@ TEST(Agreement, SeparableConvolutions) {
   NetValue y = n.clip(n.conv(n.input("x", {1, 3, 16, 16}), 8, {.strides = {2, 2}, .pads = {1, 1, 1, 1}}), 0, 6);
   y = n.conv(n.clip(n.conv(y, 8, kSame, 8), 0, 6), 16, kPoint);
   n.output(n.gemm(n.flatten(n.globalAverage(y)), 10));
-  expectNetworkAgrees("separable convolutions", n, {.interval = 0.09});
+  expectNetworkAgrees("separable convolutions", n);
 }
 
 TEST(Agreement, SuperResolution) {

@@ -15,7 +15,7 @@
 // If the worklist runs dry before all processes have finished the sample, the program is not live.
 //
 // Approximations: inside a piece words are evenly spaced; a word that waits for its turn in a gather waits in its core;
-// threads of a core get issue slots in the order in which their trains become known, not in turn (SharedSlots.h).
+// threads of a core are timed train by train, and are owed what others take from them later (SharedSlots.h).
 #pragma once
 
 #include "runtime/emulator/timing/Model.h"
