@@ -107,6 +107,39 @@ Executable broadcast(int32_t cores, int64_t words, bool windows) {
   return e;
 }
 
+// `senders` cores of a row gather their words; `cores` cores behind them each take a window of every period through a filter, `periods` times a sample.
+Executable filteredWindows(int32_t senders, int32_t cores, int64_t window, int64_t periods, uint8_t priority) {
+  const int64_t words = window * cores * periods;
+  Executable e = executable(mesh(1, senders + cores));
+  Configuration &c = e.configurations[0];
+  const auto sender = [&](int32_t col, int32_t count, uint8_t controls) {
+    if (count == 0)
+      return;
+    Thread thread{move(words / senders, queue(0), memory())};
+    if (senders > 1)
+      thread.push_back(control(0, controls));
+    c.roles.push_back(role("send", rectangle(0, col, 1, count), {out(0)}, {thread}));
+  };
+  sender(0, 1, 1);
+  sender(1, senders - 2, 2);
+  sender(senders - 1, senders > 1 ? 1 : 0, 1);
+  Queue filtered = in(0);
+  filtered.filter = {window * cores, Affine(0), Affine(window)};
+  filtered.filter.begin.perDim[3] = window;
+  Thread take{move(window * periods, fifo(1), queue(0))};
+  take[0].priority = priority;
+  c.roles.push_back(role("take", rectangle(0, senders, 1, cores), {filtered},
+                         {take, {instruction(Opcode::Max, window * periods, memory(), fifo(1))}}, {2 * window * periods}));
+  const std::vector<SwitchPosition> both{{Port::West, bit(Port::East)}, {Port::Ramp, bit(Port::East)}};
+  c.routers.push_back(router(0, rectangle(0, 0, 1, 1), {{Port::Ramp, bit(Port::East)}}));
+  if (senders > 1)
+    c.routers.push_back(router(0, rectangle(0, 1, 1, senders - 1), both));
+  c.routers.push_back(
+      router(0, rectangle(0, senders, 1, cores - 1), {{Port::West, PortMask(bit(Port::Ramp) | bit(Port::East))}}));
+  c.routers.push_back(router(0, rectangle(0, senders + cores - 1, 1, 1), {{Port::West, bit(Port::Ramp)}}));
+  return e;
+}
+
 // Two rows of cores form a ring, east along row 0 and back along row 1. Every core sends its block and passes on those
 // of all others; each link carries all blocks but one. Colours in turns of three along the ring.
 Executable ring(int32_t cols, int64_t words) {
@@ -156,6 +189,14 @@ TEST(Agreement, Broadcast) {
   expectAgreement("windows of 8", broadcast(8, 320, true));
   expectAgreement("windows of 32", broadcast(32, 320, true));
   expectAgreement("windows of 60, long", broadcast(60, 3000, true), {}, 12);
+}
+
+TEST(Agreement, FilteredWindows) {
+  expectAgreement("filtered windows of 8", filteredWindows(1, 8, 40, 1, 0));
+  expectAgreement("filtered windows of 8, first", filteredWindows(1, 8, 40, 1, 2));
+  expectAgreement("filtered windows of 32", filteredWindows(1, 32, 10, 1, 2));
+  expectAgreement("filtered windows of 6, 20 times", filteredWindows(1, 6, 7, 20, 2));
+  expectAgreement("filtered windows of 6 from 3 cores", filteredWindows(3, 6, 15, 4, 2));
 }
 
 TEST(Agreement, Ring) {

@@ -141,7 +141,7 @@ private:
       absl::StatusOr<End> end = resolve(stream.sources[part.source]);
       if (!end.ok())
         return end.status();
-      add(*end, part);
+      add(*end, part, shorterBy(stream, part.source));
     }
     for (const SourceSegment &segment : segments)
       lastSegment[segment.slot] = -1;
@@ -170,8 +170,19 @@ private:
                : absl::StrCat("colour ", int(stream.colour));
   }
 
+  // The words that fit on the furthest source's way but not on this one's, if all ways are as short as can be.
+  int64_t shorterBy(const Stream &stream, int32_t source) const {
+    const auto hops = [&](const Endpoint &from) {
+      return int64_t(std::abs(from.row - stream.sinks[0].row) + std::abs(from.col - stream.sinks[0].col));
+    };
+    if (stream.sources.size() < 2 || stream.sinks.empty() || hops(stream.sources[0]) != stream.sinkHops[0])
+      return 0;
+    return std::max<int64_t>(0, hops(stream.sources[0]) - hops(stream.sources[size_t(source)])) *
+           target.routerQueueWords;
+  }
+
   // A segment of another core of a unit joins the unit's segment over the same words.
-  void add(const End &end, const Segment &part) {
+  void add(const End &end, const Segment &part, int64_t shorterBy) {
     const int32_t last = lastSegment[end.slot];
     if (last >= 0 && part.begin < segments[last].sourceBegin + segments[last].sourceCount) {
       for (int32_t s = last; s >= 0; --s) {
@@ -188,6 +199,7 @@ private:
     fresh.slot = end.slot;
     fresh.sourceBegin = part.begin;
     fresh.sourceCount = part.count;
+    fresh.shorterBy = shorterBy;
     lastSegment[end.slot] = int32_t(segments.size());
     segments.push_back(fresh);
   }
@@ -241,6 +253,10 @@ private:
     }
     sink.capacity = std::max<int64_t>(1, sink.capacity);
     sink.credit = target.creditLatencyCycles * queues;
+    sink.rowsAway = endpoint.row - source.row;
+    sink.colsAway = endpoint.col - source.col;
+    sink.straight = stream.sources.size() == 1 && (sink.rowsAway == 0) != (sink.colsAway == 0) && sink.hops() == hops;
+    sink.hopWords = target.routerQueueWords;
     for (const Endpoint &from : stream.sources)
       if (table.unitOf(configuration, from) == end->unit) {
         splitUnit(end->unit);
@@ -272,6 +288,9 @@ private:
       kept.credit = other.credit;
       kept.capacity = other.capacity;
       kept.queueWords = other.queueWords;
+      kept.rowsAway = other.rowsAway;
+      kept.colsAway = other.colsAway;
+      kept.straight = other.straight;
     }
   }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A thread that fills a FIFO has company: the thread that empties it, and those that go on with what that one makes.
 // Slots go round, so while the thread issues n of its own, each of the others issues n at most of those that it has
-// been given to do. That much longer the thread takes, if words and room do not hold it up anyway.
+// been given to do, or none if its priority is lower. That much longer the thread takes, if
+// words and room do not hold it up anyway.
 #include "runtime/emulator/timing/Program.h"
 
 #include <algorithm>
@@ -10,13 +11,14 @@ namespace wsc::emulator::timing {
 
 namespace {
 
-// Per sample and thread: elements popped from and pushed to each slot.
+// Per sample and thread: elements popped from and pushed to each slot; the priority at which they are popped.
 struct Flow {
   std::vector<int64_t> popped, pushed;
+  std::vector<int32_t> priority;
 };
 
 Flow flowOf(const ThreadProgram &program, size_t slots) {
-  Flow flow{std::vector<int64_t>(slots), std::vector<int64_t>(slots)};
+  Flow flow{std::vector<int64_t>(slots), std::vector<int64_t>(slots), std::vector<int32_t>(slots)};
   std::vector<int64_t> times{1};
   for (const Item &item : program.items) {
     if (item.kind == ItemKind::LoopBegin) {
@@ -25,8 +27,10 @@ Flow flowOf(const ThreadProgram &program, size_t slots) {
       times.pop_back();
     } else {
       for (const Access &in : item.in)
-        if (in.slot >= 0)
+        if (in.slot >= 0) {
           flow.popped[size_t(in.slot)] += times.back() * in.count;
+          flow.priority[size_t(in.slot)] = item.priority;
+        }
       if (item.out.slot >= 0)
         flow.pushed[size_t(item.out.slot)] += times.back() * item.out.count;
     }
@@ -37,7 +41,7 @@ Flow flowOf(const ThreadProgram &program, size_t slots) {
 // Slots that the other threads of thread `own`'s core take for `elements` elements pushed into `fifo` while `own`
 // issues `slots`.
 double companyOf(std::span<const ThreadProgram> threads, const std::vector<Flow> &flows, size_t own, size_t firstFifo,
-                 size_t fifo, double elements, double slots) {
+                 size_t fifo, int32_t priority, double elements, double slots) {
   std::vector<bool> seen(threads.size());
   seen[own] = true;
   double company = 0;
@@ -50,11 +54,12 @@ double companyOf(std::span<const ThreadProgram> threads, const std::vector<Flow>
     seen[popper] = true;
     const double samples = elements / double(flows[popper].popped[fifo]);
     const double work = samples * double(threads[popper].slots);
-    const double taken = std::min(work, slots);
+    const int32_t popped = flows[popper].priority[fifo];
+    const double taken = popped < priority ? 0 : std::min(work, slots);
     company += taken;
     const auto &pushed = flows[popper].pushed;
     const auto next = std::find_if(pushed.begin() + long(firstFifo), pushed.end(), [](int64_t n) { return n > 0; });
-    if (next == pushed.end() || work <= 0)
+    if (next == pushed.end() || taken <= 0)
       return company;
     elements = samples * taken / work * double(*next); // what it makes of them goes on as fast as it is made
     fifo = size_t(next - pushed.begin());
@@ -77,7 +82,7 @@ void findCompany(std::span<ThreadProgram> threads, int32_t firstFifo) {
   for (size_t t = 0; t < threads.size(); ++t)
     for (Item &item : threads[t].items)
       if (item.kind == ItemKind::Step && item.out.slot >= firstFifo && item.out.count > 0)
-        item.company = int64_t(companyOf(threads, flows, t, size_t(firstFifo), size_t(item.out.slot),
+        item.company = int64_t(companyOf(threads, flows, t, size_t(firstFifo), size_t(item.out.slot), item.priority,
                                          double(item.out.count), double(item.stream)));
 }
 

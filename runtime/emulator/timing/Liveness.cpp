@@ -23,12 +23,19 @@ Blocker Simulation::blockerOf(int32_t p) {
     const Slot &slot = slotOf(p, in);
     for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k) {
       const int32_t s = model.slotSinks[k], c = model.sinks[s].channel;
-      const int64_t words = takenOf(s, channels[c].produced) - sinks[s].base;
-      if (blocker.channel < 0 || words < blocker.have)
+      int32_t holder = -1;
+      const int64_t words = takenOf(s, passing(s, channels[c].produced, &holder)) - sinks[s].base;
+      if (blocker.channel >= 0 && words >= blocker.have)
+        continue;
+      if (holder >= 0)
+        blocker = {Blocker::Fork, c, model.sinks[holder].process, words, in.count};
+      else
         blocker = {Blocker::Words, c, turnOwner(c), words, in.count};
     }
     return blocker;
   }
+  if (item.out.slot < 0)
+    return blocker;
   outputLimit(p, item, scale);
   const Slot &slot = slotOf(p, item.out);
   for (int32_t f = slot.firstFeed; f < slot.firstFeed + slot.numFeeds; ++f) {
@@ -92,6 +99,10 @@ std::string waitText(const Configuration &configuration, const Model &model, con
   switch (blocker.kind) {
   case Blocker::Words:
     absl::StrAppend(&text, " waits for words of ", channel, ": ", blocker.have, " of ", blocker.need, " have come");
+    break;
+  case Blocker::Fork:
+    absl::StrAppend(&text, " waits for words of ", channel, ": ", blocker.have, " of ", blocker.need,
+                    " have come, the next ones cannot pass its router while another receiver has no room");
     break;
   case Blocker::Room:
     absl::StrAppend(&text, " waits for room in ", channel, ": ", blocker.have, " of ", blocker.need,

@@ -17,6 +17,8 @@
 
 #include "absl/status/statusor.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -29,6 +31,7 @@ struct SourceSegment {
   int32_t next = -1; // the same slot's next segment in this channel
   int64_t sourceBegin = 0, sourceCount = 0, cores = 1;
   int64_t channelBegin = 0; // first word in the channel's sample
+  int64_t shorterBy = 0;    // words by which its way holds less than the furthest source's, of the first of the cores
 
   int64_t words() const { return sourceCount * cores; }
 };
@@ -42,6 +45,21 @@ struct Sink {
   int32_t firstStretch = 0, numStretches = 0; // which these are; none: all of the channel's
   // Of these in and after the sink's own input queue, the last on the way; a multicast waits for room in it.
   int64_t queueWords = 0, queueLatency = 0, queueCredit = 0;
+
+  // Where it lies from the channel's source; the way is straight if one of both is 0 and the hops are as many.
+  int32_t rowsAway = 0, colsAway = 0;
+  bool straight = false;
+  int32_t hopWords = 0; // that each hop holds
+
+  int32_t hops() const { return std::abs(rowsAway) + std::abs(colsAway); }
+  // Words that lie between this sink's router and the queue of `other` behind it; -1: the ways part elsewhere.
+  int64_t wordsTo(const Sink &other) const {
+    const auto sign = [](int32_t n) { return n > 0 ? 1 : n < 0 ? -1 : 0; };
+    if (!straight || !other.straight || sign(rowsAway) != sign(other.rowsAway) ||
+        sign(colsAway) != sign(other.colsAway))
+      return -1;
+    return std::max(0, other.hops() - hops()) * int64_t(hopWords);
+  }
 
   // The words on the way to the sink's queue, its own and those that pass its router.
   int64_t routeWords() const { return capacity - queueWords; }

@@ -9,15 +9,20 @@
 namespace wsc::emulator::timing {
 
 // The sink will take words up to `words` from cycle `first` to `last`. Wakes the source that waited for it.
-void Simulation::raise(int32_t s, int64_t words, int64_t first, int64_t last, int64_t pause) {
+void Simulation::raise(int32_t s, int64_t words, int64_t first, int64_t last, int64_t pause, int64_t own) {
   SinkState &sink = sinks[s];
   if (words <= sink.promised)
     return;
   if (!sink.ready.empty())
     first = std::max(first, sink.ready.back().last + 1);
-  sink.ready.push_back({sink.promised, words, first, std::max(first, last), pause});
+  sink.ready.push_back({sink.promised, words, first, std::max(first, last), pause, own});
   sink.promised = words;
   const int32_t c = model.sinks[s].channel;
+  if (channels[c].held) {
+    channels[c].held = false;
+    for (int32_t o = model.channels[c].firstSink; o < model.channels[c].firstSink + model.channels[c].numSinks; ++o)
+      work.add(model.sinks[o].process);
+  }
   if (channels[c].watched == s)
     work.add(model.slots[model.segments[channels[c].segment].slot].process);
 }
@@ -55,7 +60,8 @@ void Simulation::promise(int32_t p) {
     for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k) {
       const int32_t s = model.slotSinks[k];
       raise(s, sinks[s].base + words, when.first, when.last - item.rest,
-            state.done == 0 && sinks[s].promised == sinks[s].base ? item.lead() : 0);
+            state.done == 0 && sinks[s].promised == sinks[s].base ? item.lead() : 0,
+            mulDiv(cyclesOf(p, item), sinks[s].base + words - sinks[s].promised, in.count));
     }
   }
   if (whole) {
@@ -111,7 +117,7 @@ void Simulation::promiseAhead(int32_t p, const Item &current, int64_t clock) {
     const int64_t last = first + std::max<int64_t>(0, cyclesOf(p, item) - 1);
     for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k) {
       const int32_t s = model.slotSinks[k];
-      raise(s, sinks[s].promised + item.in[0].count, first, last - item.rest, pause);
+      raise(s, sinks[s].promised + item.in[0].count, first, last - item.rest, pause, cyclesOf(p, item));
     }
     clock = last + 1;
     ++state.promisedSerial;

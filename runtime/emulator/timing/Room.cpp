@@ -120,6 +120,22 @@ int64_t Simulation::lateAtSource(int64_t word) const {
   return late;
 }
 
+// Windows of the sink among the channel's words [begin, end), which leave in `cycles` per `total`, that it takes more
+// slowly.
+template <typename Meet>
+void Simulation::meetWindows(int32_t s, int64_t begin, int64_t end, int64_t cycles, int64_t total, Meet meet) const {
+  const Curve &ready = sinks[s].ready;
+  const int64_t queueWords = model.sinks[s].queueWords, stop = std::min(takenOf(s, end), ready.back().end);
+  uint32_t at = sinks[s].readyHint;
+  for (int64_t word = std::max(takenOf(s, begin), ready.front().begin), next = 0; word < stop; word = next) {
+    at = findPiece(ready, word, at);
+    next = std::min({model.window(model.sinks[s]).runEnd(word), ready[at].end, stop});
+    const int64_t last = next - 1 - queueWords;
+    if (last > word && ready[at].ownAfter(last - word) > mulDiv(next - 1 - word, cycles, total))
+      meet(s, at, last, 0, word);
+  }
+}
+
 // Words [begin, end) of channel `c`.
 void Simulation::boundByPauses(int32_t p, const Item &item, int32_t c, int64_t begin, int64_t end, int64_t cores,
                                bool final, Span &span) {
@@ -130,9 +146,10 @@ void Simulation::boundByPauses(int32_t p, const Item &item, int32_t c, int64_t b
     const int64_t left = std::max<int64_t>(1, mulDiv(end - freed, cycles, total));
     this->end(p, item, std::max(span.first, taken + model.sinks[s].credit), left, span);
   };
-  const auto meet = [&](int32_t s, uint32_t piece, int64_t word, int64_t taken) {
+  const auto meet = [&](int32_t s, uint32_t piece, int64_t word, int64_t taken, int64_t windowBegin = -1) {
     const int64_t full = placeOf(s, word + model.sinks[s].queueWords);
-    pauses.push_back({s, piece, word, placeOf(s, word), full, full + model.sinks[s].routeWords(), taken, 0, 0});
+    pauses.push_back(
+        {s, piece, word, placeOf(s, word), full, full + model.sinks[s].routeWords(), taken, windowBegin, 0, 0});
   };
   pauses.clear();
   for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {
@@ -150,6 +167,8 @@ void Simulation::boundByPauses(int32_t p, const Item &item, int32_t c, int64_t b
     sink.tried = sink.resumed.empty() ? SinkState::Resumed() : sink.resumed.back();
     uint32_t at = sink.readyHint =
         findPiece(sink.ready, std::max<int64_t>(sink.tried.word, neededFor(s, begin)), sink.readyHint);
+    if (channel.numSinks > 1 && model.sinks[s].numStretches > 0)
+      meetWindows(s, begin, end, cycles, total, meet);
     // With one sink only what the source can still notice matters.
     const int64_t stop = channel.numSinks > 1 ? takenOf(s, end) : neededFor(s, end - 1) + 1;
     for (; at + 1 < sink.ready.size() && sink.ready[at + 1].begin < stop; ++at)
@@ -165,7 +184,15 @@ void Simulation::boundByPauses(int32_t p, const Item &item, int32_t c, int64_t b
   for (size_t i = 0; i < pauses.size(); ++i) {
     Pause &pause = pauses[i];
     const Sink &route = model.sinks[pause.sink];
-    if (pause.piece != Pause::kKnown) {
+    if (pause.windowBegin >= 0) {
+      const SinkState &sink = sinks[pause.sink];
+      const Piece &piece = sink.ready[pause.piece];
+      const int64_t place = placeOf(pause.sink, pause.windowBegin);
+      const int64_t arrival = leaves(place) + lateAt(pause.sink, place, i) + route.latency;
+      pause.taken = std::max(piece.start(pause.word), arrival + piece.ownAfter(pause.word - pause.windowBegin));
+      if (sink.tried.word >= piece.begin)
+        pause.taken = std::max(pause.taken, sink.tried.cycle + piece.ownAfter(pause.word - sink.tried.word));
+    } else if (pause.piece != Pause::kKnown) {
       SinkState &sink = sinks[pause.sink];
       const Piece &next = sink.ready[pause.piece], &piece = sink.ready[pause.piece - 1];
       const int64_t before = pause.word - 1,

@@ -125,18 +125,51 @@ int64_t Simulation::cyclesOf(int32_t p, const Item &item) const {
   return cycles;
 }
 
+// Of the channel's first `wanted` words those that pass the router of sink `s`: a word passes it to all sides at once,
+// so the other sinks on the line need room for it, in their queues and, those that lie behind, in the routers between.
+// `holder`: who has none for the next.
+int64_t Simulation::passing(int32_t s, int64_t wanted, int32_t *holder) const {
+  const Sink &sink = model.sinks[s];
+  const Channel &channel = model.channels[sink.channel];
+  if (!sink.straight)
+    return wanted;
+  for (int32_t o = channel.firstSink; o < channel.firstSink + channel.numSinks; ++o) {
+    const int64_t between = o == s ? -1 : sink.wordsTo(model.sinks[o]);
+    if (between < 0)
+      continue;
+    const int64_t bound = placeOf(o, sinks[o].promised + model.sinks[o].queueWords) + between;
+    if (bound < wanted) {
+      wanted = bound;
+      *holder = o;
+    }
+  }
+  return wanted;
+}
+
 // How far the words produced so far carry input i of the step.
-int64_t Simulation::inputLimit(int32_t p, const Item &item, int i, int64_t scale) const {
+int64_t Simulation::inputLimit(int32_t p, const Item &item, int i, int64_t scale) {
   const Access &in = item.in[i];
   if (in.slot < 0)
     return scale;
   const Slot &slot = slotOf(p, in);
   int64_t reach = scale;
   for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k) {
-    const int32_t s = model.slotSinks[k];
-    const int64_t words = takenOf(s, channels[model.sinks[s].channel].produced) - sinks[s].base;
+    const int32_t s = model.slotSinks[k], c = model.sinks[s].channel;
+    const Channel &channel = model.channels[c];
+    ChannelState &state = channels[c];
+    int64_t produced = std::min(state.produced, placeOf(s, sinks[s].base + in.count - 1) + 1);
+    if (channel.numSinks > 1 && produced > state.passed) {
+      state.passed = kNever;
+      for (int32_t o = channel.firstSink; o < channel.firstSink + channel.numSinks; ++o)
+        state.passed = std::min(state.passed, placeOf(o, sinks[o].promised + model.sinks[o].queueWords));
+      int32_t holder = -1;
+      if (produced > state.passed)
+        produced = passing(s, produced, &holder);
+      state.held |= holder >= 0;
+    }
+    const int64_t words = takenOf(s, produced) - sinks[s].base;
     if (words < in.count)
-      reach = std::min(reach, mulDiv(words, scale, in.count));
+      reach = std::min(reach, mulDiv(std::max<int64_t>(0, words), scale, in.count));
   }
   return reach;
 }
@@ -171,7 +204,8 @@ int64_t Simulation::segmentWords(const SourceSegment &segment, int64_t sent, int
 int64_t Simulation::room(int32_t c, int64_t wanted) {
   const Channel &channel = model.channels[c];
   ChannelState &state = channels[c];
-  const auto bound = [&](int32_t s) { return freedBy(s, sinks[s].promised); };
+  const int64_t shorterBy = model.segments[state.segment].shorterBy;
+  const auto bound = [&](int32_t s) { return freedBy(s, sinks[s].promised) - shorterBy; };
   if (state.watched >= 0 && bound(state.watched) <= state.produced)
     return state.produced;
   int64_t least = wanted;

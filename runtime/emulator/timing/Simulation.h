@@ -34,10 +34,12 @@ namespace wsc::emulator::timing {
 // in a sink's curve, cycles the sink needs between the word before and the first.
 struct Piece {
   int64_t begin, end, first, last, pause = 0;
+  int64_t own = 0; // of a sink's curve, cycles that it needs for all of them if nothing holds it up
 
   int64_t after(int64_t words) const { // cycles that so many words take
     return end - begin > 1 ? words * (last - first) / (end - begin - 1) : 0;
   }
+  int64_t ownAfter(int64_t words) const { return words * own / (end - begin); }
   // The word's cycle; a word alone is there at the last, if it has first and last.
   int64_t done(int64_t word) const { return last - after(end - 1 - word); }
   int64_t start(int64_t word) const { return first + after(word - begin); }
@@ -79,6 +81,8 @@ struct ChannelState {
   int64_t segmentBase = 0; // word at which that segment began
   int64_t lastCycle = -1;  // of the last word sent
   int32_t watched = -1;    // the sink whose promise holds the source up
+  int64_t passed = 0;      // words for which every sink's own queue has room
+  bool held = false;       // some sink waits for words that another one holds up
 };
 
 struct SinkState {
@@ -118,12 +122,13 @@ struct ProcessState {
 };
 
 struct Blocker {
-  enum Kind { Words, Room, Turn } kind = Words;
+  enum Kind { Words, Fork, Room, Turn } kind = Words;
   int32_t channel = -1, process = -1; // what it waits for, and who would have to move
   int64_t have = 0, need = 0;
 };
 
-// The pauses of a channel's sinks that a train meets, and what each holds up.
+// The pauses of a channel's sinks that a train meets, and what each holds up. A window whose words the sink takes more
+// slowly than they come holds up the others' words behind it like a pause, until it has room for its last word.
 struct Pause {
   int32_t sink;
   uint32_t piece;             // of the sink's curve; kKnown: met by an earlier train
@@ -131,6 +136,7 @@ struct Pause {
   int64_t place, full, freed; // of the channel's: that word; the first that its queue has no room for before; the first
                               // that the source sends after it
   int64_t taken;              // when that is taken
+  int64_t windowBegin;        // -1, or the first word of a window of which `word` is taken slowly
   int64_t atSink, atSource;   // how late words behind it are at other sinks, and at the source
 
   static constexpr uint32_t kKnown = UINT32_MAX;
@@ -196,8 +202,9 @@ private:
   void block(int32_t p, const Item &item);
   int64_t scaleOf(int32_t p, const Item &item) const;
   int64_t cyclesOf(int32_t p, const Item &item) const;
-  int64_t inputLimit(int32_t p, const Item &item, int i, int64_t scale) const;
+  int64_t inputLimit(int32_t p, const Item &item, int i, int64_t scale);
   int64_t outputLimit(int32_t p, const Item &item, int64_t scale);
+  int64_t passing(int32_t s, int64_t wanted, int32_t *holder) const;
   int64_t room(int32_t channel, int64_t wanted);
   FeedState &feedState(int32_t p, int32_t feed);
   int64_t &sentOf(int32_t p, int32_t slot);
@@ -217,6 +224,8 @@ private:
   void boundByLinks(int32_t c, int64_t words, Span &span) const;
   void takeLinks(int32_t c, int64_t words, const Span &span);
   void keepPauses(int32_t c, int64_t begin, int64_t end, int64_t late);
+  template <typename Meet>
+  void meetWindows(int32_t s, int64_t begin, int64_t end, int64_t cycles, int64_t total, Meet meet) const;
   void boundByPauses(int32_t p, const Item &item, int32_t c, int64_t begin, int64_t end, int64_t cores, bool final,
                      Span &span);
   void commit(int32_t p, const Item &item, int64_t to, int64_t scale);
@@ -252,7 +261,7 @@ private:
   // Promises.cpp.
   void promise(int32_t p);
   void promiseAhead(int32_t p, const Item &current, int64_t clock);
-  void raise(int32_t sink, int64_t words, int64_t first, int64_t last, int64_t pause);
+  void raise(int32_t sink, int64_t words, int64_t first, int64_t last, int64_t pause, int64_t own);
 
   const Model &model;
   int64_t limit = 0;

@@ -128,7 +128,8 @@ void Simulation::commit(int32_t p, const Item &item, int64_t to, int64_t scale) 
     for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k) {
       const int32_t s = model.slotSinks[k];
       if (sinks[s].base + taken > sinks[s].promised)
-        raise(s, sinks[s].base + taken, when.first, when.last - item.rest, 0);
+        raise(s, sinks[s].base + taken, when.first, when.last - item.rest, 0,
+              mulDiv(cyclesOf(p, item), sinks[s].base + taken - sinks[s].promised, in.count));
     }
   }
   if (item.out.count > 0) {

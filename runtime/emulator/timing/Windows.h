@@ -38,6 +38,14 @@ struct Window {
     return sample * channelWords + at.begin + (own - at.own) / at.words * at.period + (own - at.own) % at.words;
   }
 
+  // The sink's first word after `word` that does not follow the one before it in the channel.
+  int64_t runEnd(int64_t word) const {
+    const int64_t own = word % words;
+    const Stretch &at =
+        *std::partition_point(stretches.begin(), stretches.end(), [&](const Stretch &s) { return s.ownEnd() <= own; });
+    return word - (own - at.own) % at.words + at.words;
+  }
+
   // How many of the channel's first `passed` words the sink takes. A negative number of words contains none.
   int64_t taken(int64_t passed) const {
     if (stretches.empty() || passed <= 0)
