@@ -125,39 +125,13 @@ static absl::StatusOr<SizingReport> sizeWith(const target::Target &target, Netwo
     return solution.status();
   if (auto status = solution->verify(problem); !status.ok())
     return status;
-  const auto traits = traitsOf(network, problem, least);
   auto stats = solver::sizing::evaluate(problem, *solution);
   const int64_t leastInterval = solver::sizing::evaluate(least, *solution).lowerBound;
   if (equalColumns) {
     if (auto status = shareColumns(problem, *solution); !status.ok())
       return status;
   } else {
-    const int64_t limit = stats.lowerBound;
-    auto settle = [&] { // producers that changed cut their channels elsewhere
-      applySolution(network, problem, *solution);
-      repair(target, network, problem, limit, *solution);
-      applySolution(network, problem, *solution);
-      return intervalsAmongNeighbours(target, network);
-    };
-    std::vector<int64_t> intervals = settle();
-    for (bool simplify : {false, true}) {
-      const solver::sizing::Solution before = *solution;
-      if (simplify) {
-        simplifyShapes(problem, traits, limit, *solution);
-        undoHarm(target, network, problem, before, intervals, limit, *solution);
-      } else {
-        alignColumns(problem, traits, *solution);
-        spendColumns(problem, traits, *solution);
-      }
-      std::vector<int64_t> changed = settle();
-      // What left-over columns buy must not cost the network's interval, but for what links may have to carry more.
-      constexpr int64_t kTolerance = 64;
-      const int64_t now = *std::max_element(intervals.begin(), intervals.end());
-      if (*std::max_element(changed.begin(), changed.end()) <= std::max(limit, now) + limit / kTolerance)
-        intervals = std::move(changed);
-      else
-        *solution = before;
-    }
+    useLeftoverColumns(target, network, problem, least, stats.lowerBound, *solution);
   }
   applySolution(network, problem, *solution);
   report.columns = stats.columns;
