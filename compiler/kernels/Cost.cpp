@@ -79,6 +79,16 @@ static int64_t gatherDelay(const target::Target &target, const KernelRows &rows,
   return std::min(words, ofRow.at(rows.rowOfShare(part.share) + row.slice));
 }
 
+// The largest part of a lane's channels that one slice of a receiver takes.
+static double mostTaken(const NetworkPlan &network, int32_t stream) {
+  const StreamLayout &layout = network.streams[stream].layout;
+  const double blockChannels = double(layout.plane.channels) / double(layout.numBlocks());
+  double most = 0;
+  for (int32_t consumer : network.streams[stream].consumers)
+    most = std::max(most, double(network.kernels[consumer].mapping.channelsPerSlice) / blockChannels);
+  return std::min(most, 1.0);
+}
+
 absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const NetworkPlan &network, int32_t index) {
   const KernelPlan &plan = network.kernels[index];
   KernelRows rows(target, network, index);
@@ -116,12 +126,14 @@ absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const Networ
                                                            " threads, a core has ", 1 + target.backgroundOperations));
       }
     }
-  // Receivers take lanes in the order of tile modulo `orderModulus`, so a row's lanes are drained in one of so many
-  // turns.
+  // Receivers take lanes in the order of tile modulo `orderModulus`. One that takes in all of a lane keeps those after
+  // it waiting so long; behind a filter only its own words count, and lanes follow each other at that distance.
   const StreamLayout &out = network.streams[plan.spec.outStream].layout;
   int64_t laneWords = 0;
+  const double taken = target.inputFilters > 0 ? mostTaken(network, plan.spec.outStream) : 1;
   for (auto [row, words] : ofRow)
-    cost.predictedCycles = std::max(cost.predictedCycles, words * out.orderModulus);
+    cost.predictedCycles =
+        std::max(cost.predictedCycles, words + int64_t(double(words * (out.orderModulus - 1)) * taken));
   for (int64_t block = 0; !out.silent && block < out.numBlocks(); ++block)
     laneWords = std::max(laneWords, out.laneWords(0, block));
   cost.intervalCycles = std::max(cost.intervalCycles, laneWords);

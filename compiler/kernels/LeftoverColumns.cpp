@@ -3,6 +3,7 @@
 
 #include "compiler/kernels/Candidates.h"
 #include "compiler/kernels/ChannelBlocks.h"
+#include "compiler/kernels/Repair.h"
 
 #include <algorithm>
 #include <optional>
@@ -127,6 +128,40 @@ void simplifyShapes(const Problem &problem, const NetworkTraits &traits, int64_t
     left -= change->columns;
     slack -= std::max<int64_t>(0, change->cycles);
     solution.candidateOf[change->kernel] = change->candidate;
+  }
+}
+
+void useLeftoverColumns(const target::Target &target, NetworkPlan &network, const Problem &problem,
+                        const Problem &least, int64_t limitCycles, Solution &solution) {
+  constexpr int64_t kTolerance = 64; // part of the interval that does not matter
+  const NetworkTraits traits = traitsOf(network, problem, least);
+  auto settle = [&] { // producers that changed cut their channels elsewhere
+    applySolution(network, problem, solution);
+    repair(target, network, problem, limitCycles, solution);
+    applySolution(network, problem, solution);
+    return intervalsAmongNeighbours(target, network);
+  };
+  auto most = [&](const std::vector<int64_t> &intervals) {
+    int64_t result = limitCycles;
+    for (int64_t interval : intervals)
+      result = std::max(result, interval);
+    return result;
+  };
+  std::vector<int64_t> intervals = settle();
+  for (bool simplify : {false, true}) {
+    const Solution before = solution;
+    if (simplify) {
+      simplifyShapes(problem, traits, limitCycles, solution);
+      undoHarm(target, network, problem, before, intervals, limitCycles, solution);
+    } else {
+      alignColumns(problem, traits, solution);
+      spendColumns(problem, traits, solution);
+    }
+    std::vector<int64_t> changed = settle();
+    if (most(changed) <= most(intervals) + limitCycles / kTolerance)
+      intervals = std::move(changed);
+    else
+      solution = before;
   }
 }
 

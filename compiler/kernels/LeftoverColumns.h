@@ -41,4 +41,9 @@ void spendColumns(const solver::sizing::Problem &problem, const NetworkTraits &t
 void simplifyShapes(const solver::sizing::Problem &problem, const NetworkTraits &traits, int64_t limitCycles,
                     solver::sizing::Solution &solution);
 
+// All of these, with repairs in between (Repair.h). What the columns buy does not cost the network's interval among its
+// neighbours, nor what links carry: else it is taken back.
+void useLeftoverColumns(const target::Target &target, NetworkPlan &network, const solver::sizing::Problem &problem,
+                        const solver::sizing::Problem &least, int64_t limitCycles, solver::sizing::Solution &solution);
+
 } // namespace wsc::kernels

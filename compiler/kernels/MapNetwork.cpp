@@ -125,22 +125,13 @@ static absl::StatusOr<SizingReport> sizeWith(const target::Target &target, Netwo
     return solution.status();
   if (auto status = solution->verify(problem); !status.ok())
     return status;
-  const auto traits = traitsOf(network, problem, least);
   auto stats = solver::sizing::evaluate(problem, *solution);
   const int64_t leastInterval = solver::sizing::evaluate(least, *solution).lowerBound;
   if (equalColumns) {
     if (auto status = shareColumns(problem, *solution); !status.ok())
       return status;
   } else {
-    applySolution(network, problem, *solution);
-    repair(target, network, problem, stats.lowerBound, *solution);
-    alignColumns(problem, traits, *solution);
-    spendColumns(problem, traits, *solution);
-    applySolution(network, problem, *solution);
-    repair(target, network, problem, stats.lowerBound, *solution); // wider producers cut their channels elsewhere
-    simplifyShapes(problem, traits, stats.lowerBound, *solution);
-    applySolution(network, problem, *solution);
-    repair(target, network, problem, stats.lowerBound, *solution);
+    useLeftoverColumns(target, network, problem, least, stats.lowerBound, *solution);
   }
   applySolution(network, problem, *solution);
   report.columns = stats.columns;

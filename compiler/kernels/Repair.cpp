@@ -49,6 +49,36 @@ int64_t intervalAmongNeighbours(const target::Target &target, const NetworkPlan 
   return std::max(cost->predictedCycles, toothWords(network, KernelRows(target, network, index)));
 }
 
+std::vector<int64_t> intervalsAmongNeighbours(const target::Target &target, const NetworkPlan &network) {
+  std::vector<int64_t> intervals;
+  for (size_t k = 0; k < network.kernels.size(); ++k)
+    intervals.push_back(intervalAmongNeighbours(target, network, int32_t(k)));
+  return intervals;
+}
+
+void undoHarm(const target::Target &target, NetworkPlan &network, const solver::sizing::Problem &problem,
+              const solver::sizing::Solution &before, const std::vector<int64_t> &intervals, int64_t limitCycles,
+              solver::sizing::Solution &solution) {
+  for (bool changes = true; changes;) {
+    changes = false;
+    applySolution(network, problem, solution);
+    const std::vector<int64_t> now = intervalsAmongNeighbours(target, network);
+    auto restore = [&](int32_t kernel) {
+      changes |= solution.candidateOf[kernel] != before.candidateOf[kernel];
+      solution.candidateOf[kernel] = before.candidateOf[kernel];
+    };
+    for (size_t k = 0; k < now.size(); ++k) {
+      if (now[k] <= std::max(limitCycles, intervals[k]))
+        continue;
+      restore(int32_t(k));
+      for (const KernelInput &input : network.kernels[k].spec.inputs)
+        for (int32_t stream : input.streams)
+          if (network.streams[stream].producer >= 0)
+            restore(network.streams[stream].producer);
+    }
+  }
+}
+
 void repair(const target::Target &target, NetworkPlan &network, const solver::sizing::Problem &problem,
             int64_t limitCycles, solver::sizing::Solution &solution) {
   int64_t left = problem.columnLimit;

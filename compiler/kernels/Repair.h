@@ -9,6 +9,8 @@
 #include "compiler/solver/Sizing.h"
 #include "runtime/target/Target.h"
 
+#include <vector>
+
 namespace wsc::kernels {
 
 // Gives every kernel the mapping of its candidate, and all streams their blocks and lane rows.
@@ -18,6 +20,15 @@ void applySolution(NetworkPlan &network, const solver::sizing::Problem &problem,
 // Cycles of kernel `index` among the neighbours it has: its cores, its lanes and the links of the lanes it takes. Needs
 // lane rows. A mapping that cannot be: the largest number.
 int64_t intervalAmongNeighbours(const target::Target &target, const NetworkPlan &network, int32_t index);
+
+// The same of all kernels.
+std::vector<int64_t> intervalsAmongNeighbours(const target::Target &target, const NetworkPlan &network);
+
+// Takes back changes from solution `before`, in which kernels took `intervals` cycles among their neighbours, as far as
+// they make a kernel take longer than that and than `limitCycles`: its own and those of the kernels it takes from.
+void undoHarm(const target::Target &target, NetworkPlan &network, const solver::sizing::Problem &problem,
+              const solver::sizing::Solution &before, const std::vector<int64_t> &intervals, int64_t limitCycles,
+              solver::sizing::Solution &solution);
 
 // From west to east, kernels that take longer than `limitCycles` among their neighbours, and longer than they were
 // costed at, change to the candidate that is quickest there, as far as columns are left; `solution` and `network`
