@@ -100,7 +100,7 @@ private:
       if (steady.upper() - slower <= slower / kTolerance)
         return steady.upper();
       // Slots that are owed (SharedSlots.h) make samples differ for long: then the middle will do.
-      if (group == 1 && done.size() > kPatience &&
+      if (done.size() > kPatience &&
           (steady.upper() - slower) * kPerSample <= slower * int64_t(done.size() - kPatience))
         return (steady.upper() + slower + 1) / 2;
     }
