@@ -143,10 +143,12 @@ absl::StatusOr<Role> KernelRows::columnRole(const KernelRow &row, SectionTable &
   int sendThread = passes ? 0 : 1, ingestThread = sendThread + 1;
   std::vector<int16_t> fifos;
   std::vector<ComponentFifos> tileFifos;
+  core.setPriority(1); // lanes come to many cores at once
   if (streamed)
     tileFifos = emitStreamedIngest(core, target, ingestThread, network, row);
   else
     fifos = emitIngest(core, target, ingestThread, network, plan, row);
+  core.setPriority(0);
   std::vector<Tile> tiles(spec.inputs.size());
   for (size_t i = 0; i < spec.inputs.size(); ++i) {
     const Region &needed = row.needed[i];

@@ -10,11 +10,6 @@
 namespace wsc::kernels {
 
 namespace {
-// Network inputs come on about this many lanes: enough to use the wafer's off-wafer bandwidth.
-int64_t inputLanes(const target::Target &target) {
-  return std::max<int64_t>(1, int64_t(target.ioWordsPerCycle() * 1.5));
-}
-
 // A lane should carry no more than this many words per sample, where channel blocks can bring it down.
 constexpr int64_t kWordsPerLane = 1536;
 constexpr int64_t kMostBlocks = 8;
@@ -225,9 +220,7 @@ absl::Status chooseTiles(const target::Target &target, NetworkPlan &network, int
   auto tile = [&](StreamPlan &stream) -> absl::Status {
     StreamLayout &layout = stream.layout;
     int64_t rows = layout.liveRows();
-    layout.tileRows =
-        std::max(ceilDiv(rows, stream.producer < 0 ? std::min<int64_t>(target.rows, inputLanes(target)) : target.rows),
-                 rowsSkipped(network, stream) + 1);
+    layout.tileRows = std::max(ceilDiv(rows, target.rows), rowsSkipped(network, stream) + 1);
     const VariablePlan *variable = variableOf(network, stream);
     if (variable)
       layout.tileRows = variable->tileRows;
