@@ -41,26 +41,27 @@ TEST(Agreement, Windows) {
                     {.latency = 0.16, .interval = 0.06});
   expectLayersAgree("maximum pool", {1, 8, 16, 16},
                     [](NetBuilder &n, NetValue x) { return n.maxPool(x, {.kernel = {2, 2}, .strides = {2, 2}}); },
-                    {.latency = 0.16, .interval = 0.19});
+                    {.latency = 0.24});
   expectLayersAgree(
       "average pool", {1, 8, 15, 15},
       [](NetBuilder &n, NetValue x) { return n.averagePool(x, {.kernel = {3, 3}, .strides = {2, 2}}, false); },
-      {.latency = 0.18, .interval = 0.08});
+      {.latency = 0.2});
 }
 
 TEST(Agreement, Elementwise) {
   expectLayersAgree("relu", {1, 8, 16, 16}, [](NetBuilder &n, NetValue x) { return n.unary("Relu", x); },
-                    {.interval = 0.28});
-  expectLayersAgree("sigmoid", {1, 8, 16, 16}, [](NetBuilder &n, NetValue x) { return n.unary("Sigmoid", x); });
-  expectLayersAgree(
-      "addition", {1, 8, 16, 16},
-      [](NetBuilder &n, NetValue x) { return n.binary("Add", n.unary("Sigmoid", x), n.unary("Relu", x)); },
-      {.interval = 0.07});
+                    {.latency = 0.11, .interval = 0.12});
+  expectLayersAgree("sigmoid", {1, 8, 16, 16}, [](NetBuilder &n, NetValue x) { return n.unary("Sigmoid", x); },
+                    {.interval = 0.06});
+  expectLayersAgree("addition", {1, 8, 16, 16}, [](NetBuilder &n, NetValue x) {
+    return n.binary("Add", n.unary("Sigmoid", x), n.unary("Relu", x));
+  });
 }
 
 TEST(Agreement, SoftmaxAndReduction) {
   expectLayersAgree("softmax", {1, 120}, [](NetBuilder &n, NetValue x) { return n.softmax(x); });
-  expectLayersAgree("global average", {1, 16, 14, 14}, [](NetBuilder &n, NetValue x) { return n.globalAverage(x); });
+  expectLayersAgree("global average", {1, 16, 14, 14}, [](NetBuilder &n, NetValue x) { return n.globalAverage(x); },
+                    {.latency = 0.17});
 }
 
 TEST(Agreement, MovementAndFifos) {
@@ -70,7 +71,7 @@ TEST(Agreement, MovementAndFifos) {
                     },
                     {.interval = 0.07});
   expectLayersAgree("transposition", {1, 6, 10, 8},
-                    [](NetBuilder &n, NetValue x) { return n.transpose(x, {0, 2, 3, 1}); }, {.latency = 0.15});
+                    [](NetBuilder &n, NetValue x) { return n.transpose(x, {0, 2, 3, 1}); }, {.interval = 0.08});
   expectLayersAgree("skip through a FIFO", {1, 8, 12, 12}, [](NetBuilder &n, NetValue x) {
     return n.binary("Add", x, n.conv(n.unary("Relu", n.conv(x, 8, {.pads = {1, 1, 1, 1}})), 8, {.pads = {1, 1, 1, 1}}));
   });
