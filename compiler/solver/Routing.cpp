@@ -5,6 +5,7 @@
 // verify() lays a net's links into a grid of routers (which neighbours it feeds, whether it is fed), then walks from
 // the source.
 #include "compiler/solver/Routing.h"
+#include "compiler/solver/Steiner.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -12,6 +13,7 @@
 #include <array>
 #include <cstdlib>
 #include <map>
+#include <optional>
 
 namespace wsc::solver::routing {
 
@@ -61,6 +63,23 @@ absl::Status Problem::check() const {
         return absl::InvalidArgumentError(absl::StrCat(where, " has sink column ", sink.col, " rows ", sink.rowLo,
                                                        " to ", sink.rowHi, "; it must be non-empty, inside mesh ", rows,
                                                        "x", cols));
+  }
+  for (const FixedLoad &load : fixed) {
+    const Segment &s = load.segment;
+    std::string where =
+        absl::StrCat("routing: fixed load from (", s.row, ", ", s.col, ") to (", s.rowEnd, ", ", s.colEnd, ")");
+    for (auto [row, col] : {std::pair(s.row, s.col), std::pair(s.rowEnd, s.colEnd)})
+      if (row < 0 || row >= rows || col < 0 || col >= cols)
+        return absl::InvalidArgumentError(absl::StrCat(where, " leaves mesh ", rows, "x", cols));
+    if ((s.row == s.rowEnd) == (s.col == s.colEnd))
+      return absl::InvalidArgumentError(absl::StrCat(where, " is not a straight run of links"));
+    if (load.wordsPerSample < 0 || load.wordsPerSample > kMostWords)
+      return absl::InvalidArgumentError(
+          absl::StrCat(where, " carries ", load.wordsPerSample, " words, must be 0 to ", kMostWords));
+    together += load.wordsPerSample;
+    if (together > kMostWordsTogether)
+      return absl::InvalidArgumentError(
+          absl::StrCat(where, ": nets and fixed loads carry more than ", kMostWordsTogether, " words"));
   }
   return absl::OkStatus();
 }
@@ -177,19 +196,13 @@ int64_t lowerBound(const Net &net) {
   return std::max({width + bottom - top, byColumns - 1, byRows - 1});
 }
 
-namespace {
-
-struct Loads {
-  // Words on the link out of router (row, col) in each direction, [direction][row · cols + col].
-  std::array<std::vector<int64_t>, 4> words;
-};
-
-// The link out of the first router of a straight segment.
 Direction directionOf(const Segment &segment) {
   if (segment.row == segment.rowEnd)
     return segment.colEnd > segment.col ? Direction::East : Direction::West;
   return segment.rowEnd > segment.row ? Direction::South : Direction::North;
 }
+
+namespace {
 
 // The routers whose outgoing link in `directionOf(segment)` the segment takes, both ends included.
 Segment links(const Segment &segment) {
@@ -206,49 +219,55 @@ Segment links(const Segment &segment) {
   return segment;
 }
 
-Loads loadsOf(const Problem &problem, const Solution &solution) {
-  Loads loads;
-  for (auto &words : loads.words)
+} // namespace
+
+LinkWords linkWords(const Problem &problem, const Solution *solution) {
+  LinkWords loads;
+  for (auto &words : loads)
     words.assign(size_t(problem.rows) * problem.cols, 0);
   auto at = [&](int32_t row, int32_t col) { return size_t(row) * problem.cols + col; };
   // Differences along the segments, then sums.
-  for (size_t n = 0; n < problem.nets.size(); ++n)
-    for (const Segment &segment : solution.segmentsOf[n]) {
-      Segment run = links(segment);
-      auto &words = loads.words[size_t(directionOf(segment))];
-      bool horizontal = segment.row == segment.rowEnd;
-      words[at(run.row, run.col)] += problem.nets[n].wordsPerSample;
-      if (horizontal && run.colEnd + 1 < problem.cols)
-        words[at(run.row, run.colEnd + 1)] -= problem.nets[n].wordsPerSample;
-      if (!horizontal && run.rowEnd + 1 < problem.rows)
-        words[at(run.rowEnd + 1, run.col)] -= problem.nets[n].wordsPerSample;
-    }
+  auto add = [&](const Segment &segment, int64_t wordsPerSample) {
+    Segment run = links(segment);
+    auto &words = loads[size_t(directionOf(segment))];
+    bool horizontal = segment.row == segment.rowEnd;
+    words[at(run.row, run.col)] += wordsPerSample;
+    if (horizontal && run.colEnd + 1 < problem.cols)
+      words[at(run.row, run.colEnd + 1)] -= wordsPerSample;
+    if (!horizontal && run.rowEnd + 1 < problem.rows)
+      words[at(run.rowEnd + 1, run.col)] -= wordsPerSample;
+  };
+  for (const FixedLoad &load : problem.fixed)
+    add(load.segment, load.wordsPerSample);
+  for (size_t n = 0; solution && n < problem.nets.size(); ++n)
+    for (const Segment &segment : solution->segmentsOf[n])
+      add(segment, problem.nets[n].wordsPerSample);
   for (int32_t row = 0; row < problem.rows; ++row)
     for (int32_t col = 0; col < problem.cols; ++col) {
       if (col > 0)
         for (Direction d : {Direction::East, Direction::West})
-          loads.words[size_t(d)][at(row, col)] += loads.words[size_t(d)][at(row, col - 1)];
+          loads[size_t(d)][at(row, col)] += loads[size_t(d)][at(row, col - 1)];
       if (row > 0)
         for (Direction d : {Direction::North, Direction::South})
-          loads.words[size_t(d)][at(row, col)] += loads.words[size_t(d)][at(row - 1, col)];
+          loads[size_t(d)][at(row, col)] += loads[size_t(d)][at(row - 1, col)];
     }
   return loads;
 }
-
-} // namespace
 
 RoutingStats evaluate(const Problem &problem, const Solution &solution) {
   RoutingStats stats;
   for (size_t n = 0; n < problem.nets.size(); ++n) {
     for (const Segment &segment : solution.segmentsOf[n])
       stats.value += std::abs(segment.rowEnd - segment.row) + std::abs(segment.colEnd - segment.col);
-    stats.lowerBound += lowerBound(problem.nets[n]);
+    const std::optional<int64_t> exact = shortestTree(problem.nets[n]);
+    stats.netsExact += exact.has_value();
+    stats.lowerBound += exact ? *exact : lowerBound(problem.nets[n]);
   }
-  Loads loads = loadsOf(problem, solution);
+  LinkWords loads = linkWords(problem, &solution);
   for (int32_t row = 0; row < problem.rows; ++row)
     for (int32_t col = 0; col < problem.cols; ++col)
       for (size_t d = 0; d < 4; ++d) {
-        int64_t words = loads.words[d][size_t(row) * problem.cols + col];
+        int64_t words = loads[d][size_t(row) * problem.cols + col];
         stats.linksUsed += words > 0;
         stats.linksOverCapacity += problem.linkCapacityWords && words > *problem.linkCapacityWords;
         if (words > stats.mostWords) {
@@ -268,15 +287,23 @@ absl::Status checkCapacity(const Problem &problem, const Solution &solution) {
   constexpr int kMostNames = 20;
   std::string names;
   int count = 0;
+  auto takesWorst = [&](const Segment &segment) {
+    Segment run = links(segment);
+    return directionOf(segment) == stats.direction && stats.row >= run.row && stats.row <= run.rowEnd &&
+           stats.col >= run.col && stats.col <= run.colEnd;
+  };
   for (size_t n = 0; n < problem.nets.size(); ++n)
-    for (const Segment &segment : solution.segmentsOf[n]) {
-      Segment run = links(segment);
-      if (directionOf(segment) == stats.direction && stats.row >= run.row && stats.row <= run.rowEnd &&
-          stats.col >= run.col && stats.col <= run.colEnd && count++ < kMostNames)
+    for (const Segment &segment : solution.segmentsOf[n])
+      if (takesWorst(segment) && count++ < kMostNames)
         absl::StrAppend(&names, count > 1 ? ", " : "", problem.nets[n].name, " ", problem.nets[n].wordsPerSample);
-    }
   if (count > kMostNames)
     absl::StrAppend(&names, " and ", count - kMostNames, " more");
+  int64_t fixed = 0;
+  for (const FixedLoad &load : problem.fixed)
+    if (takesWorst(load.segment))
+      fixed += load.wordsPerSample;
+  if (fixed > 0)
+    absl::StrAppend(&names, count > 0 ? ", " : "", "fixed ", fixed);
   return absl::ResourceExhaustedError(absl::StrCat(
       stats.linksOverCapacity, " links carry more than ", *problem.linkCapacityWords, " words per sample; the worst, ",
       name(stats.direction), " out of router (", stats.row, ", ", stats.col, "), carries ", stats.mostWords, ": ",

@@ -19,6 +19,14 @@ absl::StatusOr<Problem> parseProblem(const std::string &text) {
       problem.cols = in.integer32("columns");
     } else if (in.keyword() == "capacity") {
       problem.linkCapacityWords = in.integer("capacity");
+    } else if (in.keyword() == "fixed") {
+      FixedLoad load;
+      load.segment.row = in.integer32("row");
+      load.segment.col = in.integer32("column");
+      load.segment.rowEnd = in.integer32("end row");
+      load.segment.colEnd = in.integer32("end column");
+      load.wordsPerSample = in.integer("words");
+      problem.fixed.push_back(load);
     } else if (in.keyword() == "net") {
       Net net;
       net.name = in.word("name");
@@ -36,7 +44,7 @@ absl::StatusOr<Problem> parseProblem(const std::string &text) {
       else
         problem.nets.back().sinks.push_back(sink);
     } else {
-      in.failKeyword("'mesh', 'capacity', 'net' or 'sink'");
+      in.failKeyword("'mesh', 'capacity', 'fixed', 'net' or 'sink'");
     }
     in.endLine();
   }
@@ -51,6 +59,9 @@ std::string printProblem(const Problem &problem) {
   std::string text = absl::StrCat("wsc-problem routing 1\nmesh ", problem.rows, " ", problem.cols, "\n");
   if (problem.linkCapacityWords)
     absl::StrAppend(&text, "capacity ", *problem.linkCapacityWords, "\n");
+  for (const auto &[segment, words] : problem.fixed)
+    absl::StrAppend(&text, "fixed ", segment.row, " ", segment.col, " ", segment.rowEnd, " ", segment.colEnd, " ",
+                    words, "\n");
   for (const Net &net : problem.nets) {
     absl::StrAppend(&text, "net ", quoted(net.name), " ", net.row, " ", net.colBegin, " ", net.wordsPerSample, "\n");
     for (const Sink &sink : net.sinks)

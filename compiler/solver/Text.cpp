@@ -132,7 +132,7 @@ std::string quoted(const std::string &word) {
 }
 
 std::string problemKind(const std::string &text) {
-  for (const char *kind : {"colouring", "sizing", "placement", "routing", "allocation"})
+  for (const char *kind : {"colouring", "sizing", "placement", "routing", "alternatives", "allocation", "lines"})
     if (LineReader(text, "wsc-problem", kind).ok())
       return kind;
   return "";

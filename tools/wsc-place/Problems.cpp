@@ -4,6 +4,7 @@
 #include "tools/wsc-place/Problems.h"
 
 #include "compiler/solver/Allocation.h"
+#include "compiler/solver/Alternatives.h"
 #include "compiler/solver/Colouring.h"
 #include "compiler/solver/Lines.h"
 #include "compiler/solver/Placement.h"
@@ -15,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -43,9 +45,22 @@ template <typename P, typename S> struct Kind {
   std::function<absl::Status(const P &, const S &)> accept = [](const P &, const S &) { return absl::OkStatus(); };
 };
 
+// What to do with a problem: solve it, check a solution, or list the algorithms there are.
+struct Request {
+  std::string algorithm;                     // empty: the default
+  const std::string *solution = nullptr;     // to check instead of solving
+  bool mustBeAccepted = true;                // beyond verify()
+  std::vector<std::string> *names = nullptr; // receives the algorithms; nothing else is done
+};
+
 template <typename P, typename S>
-absl::StatusOr<Result> run(const Kind<P, S> &kind, const std::string &problemText, const std::string *solutionText,
-                           const std::string &algorithm) {
+absl::StatusOr<Result> run(const Kind<P, S> &kind, const std::string &problemText, const Request &request) {
+  const auto &[algorithm, solutionText, mustBeAccepted, algorithms] = request;
+  if (algorithms) {
+    for (const auto &[name, solve] : kind.algorithms)
+      algorithms->push_back(name);
+    return Result{};
+  }
   absl::StatusOr<P> problem = kind.parseProblem(problemText);
   if (!problem.ok())
     return problem.status();
@@ -67,7 +82,7 @@ absl::StatusOr<Result> run(const Kind<P, S> &kind, const std::string &problemTex
     return solution.status();
   if (absl::Status status = solution->verify(*problem); !status.ok())
     return status;
-  if (absl::Status status = kind.accept(*problem, *solution); !status.ok())
+  if (absl::Status status = kind.accept(*problem, *solution); mustBeAccepted && !status.ok())
     return status;
   Result result;
   if (!solutionText)
@@ -76,8 +91,7 @@ absl::StatusOr<Result> run(const Kind<P, S> &kind, const std::string &problemTex
   return result;
 }
 
-absl::StatusOr<Result> runAnyKind(const std::string &problem, const std::string *solution,
-                                  const std::string &algorithm) {
+absl::StatusOr<Result> runAnyKind(const std::string &problem, const Request &request) {
   std::string kind = solver::problemKind(problem);
   if (kind == "colouring") {
     namespace n = solver::colouring;
@@ -90,7 +104,7 @@ absl::StatusOr<Result> runAnyKind(const std::string &problem, const std::string 
           {"west-first", n::solveWestFirst},
           {"dsatur", n::solveDsatur}},
          [](const auto &p, const auto &s) { return statsText(n::evaluate(p, s), "value", "colours"); }},
-        problem, solution, algorithm);
+        problem, request);
   }
   if (kind == "sizing") {
     namespace n = solver::sizing;
@@ -104,7 +118,7 @@ absl::StatusOr<Result> runAnyKind(const std::string &problem, const std::string 
                                                   absl::StrCat("columns ", stats.columns, "\n") +
                                                   absl::StrCat("columns-bound ", stats.columnsLowerBound, "\n");
                                          }},
-                                        problem, solution, algorithm);
+                                        problem, request);
   }
   if (kind == "placement") {
     namespace n = solver::placement;
@@ -117,23 +131,41 @@ absl::StatusOr<Result> runAnyKind(const std::string &problem, const std::string 
           {"exact", n::solveExact},
           {"in-order", n::solveInOrder}},
          [](const auto &p, const auto &s) { return statsText(n::evaluate(p, s), "value", "word-hops"); }},
-        problem, solution, algorithm);
+        problem, request);
   }
   if (kind == "routing") {
     namespace n = solver::routing;
+    return run<n::Problem, n::Solution>(
+        {n::parseProblem,
+         n::parseSolution,
+         n::printSolution,
+         {{"negotiated", [](const n::Problem &p) { return n::solveNegotiated(p); }}, {"combs", n::solveCombs}},
+         [](const auto &p, const auto &s) {
+           n::RoutingStats stats = n::evaluate(p, s);
+           return statsText(stats, "value", "links") +
+                  absl::StrFormat("wire-ratio %.4f\nmost-words %d %s out of (%d, %d)\n"
+                                  "links-over-capacity %d\nnets %d\nnets-exact %d of %d\n",
+                                  double(stats.value) / double(std::max<int64_t>(1, stats.lowerBound)), stats.mostWords,
+                                  n::name(stats.direction), stats.row, stats.col, stats.linksOverCapacity,
+                                  p.nets.size(), stats.netsExact, p.nets.size());
+         },
+         n::checkCapacity},
+        problem, request);
+  }
+  if (kind == "alternatives") {
+    namespace n = solver::alternatives;
     return run<n::Problem, n::Solution>({n::parseProblem,
                                          n::parseSolution,
                                          n::printSolution,
-                                         {{"combs", n::solveCombs}},
+                                         {{"negotiated", [](const n::Problem &p) { return n::solve(p); }}},
                                          [](const auto &p, const auto &s) {
-                                           n::RoutingStats stats = n::evaluate(p, s);
-                                           return statsText(stats, "value", "links") +
-                                                  absl::StrCat("most-words ", stats.mostWords, " ",
-                                                               n::name(stats.direction), " out of (", stats.row, ", ",
-                                                               stats.col, ")\n");
-                                         },
-                                         n::checkCapacity},
-                                        problem, solution, algorithm);
+                                           n::AlternativesStats stats = n::evaluate(p, s);
+                                           return statsText(stats, "value", "words") +
+                                                  absl::StrCat("links-over-capacity ", stats.linksOverCapacity,
+                                                               "\nitems-off-first ", stats.itemsOffFirst, " of ",
+                                                               p.items.size(), "\n");
+                                         }},
+                                        problem, request);
   }
   if (kind == "allocation") {
     namespace n = solver::allocation;
@@ -147,7 +179,7 @@ absl::StatusOr<Result> runAnyKind(const std::string &problem, const std::string 
                                                   absl::StrCat("preferred-banks ", stats.preferredBanksMet, " of ",
                                                                stats.preferredBanks, "\n");
                                          }},
-                                        problem, solution, algorithm);
+                                        problem, request);
   }
   if (kind == "lines") {
     namespace n = solver::lines;
@@ -157,20 +189,31 @@ absl::StatusOr<Result> runAnyKind(const std::string &problem, const std::string 
          n::printSolution,
          {{"exact", n::solve}},
          [](const auto &p, const auto &s) { return statsText(n::evaluate(p, s), "value", "cores"); }},
-        problem, solution, algorithm);
+        problem, request);
   }
   return absl::InvalidArgumentError("line 1: expected 'wsc-problem KIND 1' with KIND one of colouring, sizing, "
-                                    "placement, routing, allocation, lines");
+                                    "placement, routing, alternatives, allocation, lines");
 }
 
 } // namespace
 
 absl::StatusOr<Result> solveText(const std::string &problem, const std::string &algorithm) {
-  return runAnyKind(problem, nullptr, algorithm);
+  return runAnyKind(problem, {.algorithm = algorithm});
+}
+
+absl::StatusOr<Result> measureText(const std::string &problem, const std::string &algorithm) {
+  return runAnyKind(problem, {.algorithm = algorithm, .mustBeAccepted = false});
+}
+
+std::vector<std::string> algorithmsFor(const std::string &problem) {
+  std::vector<std::string> names;
+  if (!runAnyKind(problem, {.algorithm = "", .names = &names}).ok())
+    names.clear();
+  return names;
 }
 
 absl::StatusOr<Result> checkText(const std::string &problem, const std::string &solution) {
-  return runAnyKind(problem, &solution, "");
+  return runAnyKind(problem, {.algorithm = "", .solution = &solution});
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 
 #include <string>
+#include <vector>
 
 namespace wsc::place {
 
@@ -19,6 +20,11 @@ struct Result {
 // Solves the problem with `algorithm` (empty: the default of its kind). InvalidArgument: the text is not a problem, or
 // there is no such algorithm; ResourceExhausted: no solution found, with the reason.
 absl::StatusOr<Result> solveText(const std::string &problem, const std::string &algorithm);
+
+// The algorithms for a problem's kind by name, the default first; none for a text of no known kind.
+std::vector<std::string> algorithmsFor(const std::string &problem);
+// As solveText(), but a legal solution that would be refused for its quality (links over their capacity) is reported.
+absl::StatusOr<Result> measureText(const std::string &problem, const std::string &algorithm);
 
 // Verifies a solution and evaluates it. InvalidArgument: a text is malformed; FailedPrecondition or ResourceExhausted:
 // the solution is refused, with the reason.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Routing: the bound against exhaustive Steiner trees, refusals of broken trees, link loads, and the lanes of a whole
-// wafer.
+// Routing: bounds and shortest trees against exhaustive search, refusals of broken trees, link loads, negotiation
+// against every pair of trees of tiny problems, and the lanes of a whole wafer.
 #include "compiler/solver/Routing.h"
+#include "compiler/solver/Steiner.h"
 #include "test/unit/solver/TestUtil.h"
 
 #include <algorithm>
@@ -48,13 +49,13 @@ int64_t exhaustive(const Net &net) {
   return best - 1;
 }
 
-Problem oneNet() { return {6, 8, {}, {{"n", 2, 1, 100, {{4, 1, 4}, {6, 2, 2}}}}}; }
+Problem oneNet() { return {6, 8, {}, {{"n", 2, 1, 100, {{4, 1, 4}, {6, 2, 2}}}}, {}}; }
 
 TEST(Routing, CombLiesBetweenBoundAndExhaustiveSearch) {
   test::Random random(1);
   int optimal = 0, exact = 0, single = 0;
   for (int round = 0; round < 400; ++round) {
-    Problem problem{3, 4, {}, {{"n", random.in(0, 2), random.in(0, 3), 1, {}}}};
+    Problem problem{3, 4, {}, {{"n", random.in(0, 2), random.in(0, 3), 1, {}}}, {}};
     Net &net = problem.nets[0];
     for (int s = 0, sinks = random.in(1, 3); s < sinks; ++s) {
       int lo = random.in(0, 2);
@@ -66,9 +67,11 @@ TEST(Routing, CombLiesBetweenBoundAndExhaustiveSearch) {
     EXPECT_TRUE(solution->verify(problem).ok()) << message(solution->verify(problem)) << printProblem(problem);
     RoutingStats stats = evaluate(problem, *solution);
     EXPECT_GE(stats.value, optimum) << printProblem(problem);
-    EXPECT_LE(stats.lowerBound, optimum) << printProblem(problem);
+    EXPECT_LE(lowerBound(net), optimum) << printProblem(problem);
+    EXPECT_EQ(shortestTree(net), optimum) << printProblem(problem);
+    EXPECT_EQ(stats.lowerBound, optimum) << "the shortest tree is known";
     optimal += stats.value == optimum;
-    exact += stats.lowerBound == optimum;
+    exact += lowerBound(net) == optimum;
     if (std::all_of(net.sinks.begin(), net.sinks.end(),
                     [&](const Sink &sink) { return sink.rowLo == net.row && sink.rowHi == net.row; })) {
       ++single;
@@ -125,7 +128,7 @@ TEST(Routing, LoadsAreSumsOverNets) {
   // Links counted one by one.
   test::Random random(2);
   for (int round = 0; round < 100; ++round) {
-    Problem problem{5, 6, random.in(5, 30), {}};
+    Problem problem{5, 6, random.in(5, 30), {}, {}};
     for (int n = 0; n < 6; ++n)
       problem.nets.push_back({"n" + std::to_string(n),
                               random.in(0, 4),
@@ -167,9 +170,146 @@ TEST(Routing, CapacityReportNamesLinkAndNets) {
             "60; spread the nets over more rows or allow a longer interval");
 }
 
+// Nine pins whose shortest tree is known, and one too many.
+TEST(Routing, ShortestTreesOfNinePins) {
+  Net comb{"comb", 10, 0, 1, {}}; // a trunk with four teeth, and their runs
+  for (int32_t tooth = 1; tooth <= 4; ++tooth) {
+    comb.sinks.push_back({20 * tooth, 0, 2});
+    comb.sinks.push_back({20 * tooth, 18, 20});
+  }
+  EXPECT_EQ(shortestTree(comb), 80 + 4 * 20);
+  comb.sinks.push_back({90, 10, 10});
+  EXPECT_EQ(shortestTree(comb), std::nullopt);
+  Net cross{"cross", 5, 0, 1, {{5, 0, 0}, {10, 5, 5}, {5, 10, 10}}}; // no two pins are nearer than the middle
+  EXPECT_EQ(shortestTree(cross), 20);
+}
+
+// Every tree of a net on a 2x3 mesh without links that lead to no sink: for each router, whence it is fed.
+std::vector<Solution> everyTree(const Problem &problem, size_t n) {
+  constexpr int kRouters = 6;
+  const Problem alone{problem.rows, problem.cols, {}, {problem.nets[n]}, {}};
+  const int step[4][2] = {{-1, 0}, {1, 0}, {0, 1}, {0, -1}};
+  std::vector<Solution> trees;
+  for (int code = 0; code < 15625; ++code) { // 5^6
+    Solution tree{{{}}};
+    bool inside = true;
+    for (int router = 0, rest = code; router < kRouters && inside; ++router, rest /= 5) {
+      if (rest % 5 == 4)
+        continue;
+      const int row = router / 3, col = router % 3, fromRow = row - step[rest % 5][0],
+                fromCol = col - step[rest % 5][1];
+      inside = fromRow >= 0 && fromRow < 2 && fromCol >= 0 && fromCol < 3;
+      tree.segmentsOf[0].push_back({fromRow, fromCol, row, col});
+    }
+    if (inside && tree.verify(alone).ok())
+      trees.push_back(tree);
+  }
+  return trees;
+}
+
+TEST(Routing, NegotiationAgainstEveryPairOfTrees) {
+  test::Random random(4);
+  int possible = 0, found = 0, shortest = 0, crowded = 0;
+  for (int round = 0; round < 250; ++round) {
+    Problem problem{2, 3, random.in(3, 7), {}, {}};
+    for (const char *name : {"a", "b"}) {
+      Net net{name, random.in(0, 1), random.in(0, 2), random.in(2, 4), {}};
+      for (int s = 0, sinks = random.in(1, 3); s < sinks; ++s) {
+        const int lo = random.in(0, 1);
+        net.sinks.push_back({random.in(0, 2), lo, random.in(lo, 1)});
+      }
+      problem.nets.push_back(net);
+    }
+    const int row = random.in(0, 1), col = random.in(0, 1);
+    problem.fixed.push_back({{row, col, row, col + 1}, random.in(0, 4)});
+    int64_t best = -1;
+    const std::vector<Solution> first = everyTree(problem, 0), second = everyTree(problem, 1);
+    for (const Solution &a : first)
+      for (const Solution &b : second) {
+        const int64_t links = int64_t(a.segmentsOf[0].size() + b.segmentsOf[0].size());
+        if (best >= 0 && links >= best)
+          continue;
+        if (checkCapacity(problem, Solution{{a.segmentsOf[0], b.segmentsOf[0]}}).ok())
+          best = links;
+      }
+    absl::StatusOr<Solution> solution = solveNegotiated(problem);
+    absl::StatusOr<Solution> combs = solveCombs(problem);
+    ASSERT_TRUE(combs.ok());
+    crowded += !checkCapacity(problem, *combs).ok();
+    possible += best >= 0;
+    if (!solution.ok()) {
+      EXPECT_TRUE(absl::IsResourceExhausted(solution.status())) << message(solution.status());
+      continue;
+    }
+    ++found;
+    EXPECT_TRUE(solution->verify(problem).ok()) << message(solution->verify(problem)) << printProblem(problem);
+    const RoutingStats stats = evaluate(problem, *solution);
+    EXPECT_EQ(stats.linksOverCapacity, 0);
+    EXPECT_GE(best, 0) << "exhaustive search finds none\n" << printProblem(problem);
+    EXPECT_GE(stats.value, best) << printProblem(problem);
+    EXPECT_LE(stats.lowerBound, best) << printProblem(problem);
+    shortest += stats.value == best;
+  }
+  std::printf("250 problems, combs over capacity in %d: possible %d, found %d, shortest %d\n", crowded, possible, found,
+              shortest);
+  EXPECT_EQ(found, possible);
+  EXPECT_GE(shortest, found * 95 / 100);
+}
+
+TEST(Routing, SaturatedNetsShareNeighbouringColumns) {
+  // Four nets that all turn into column 8: one link has room for two of them.
+  Problem problem{12, 12, 200, {}, {}};
+  for (int32_t n = 0; n < 4; ++n)
+    problem.nets.push_back({"n" + std::to_string(n), n, 0, 100, {{8, 6, 11}}});
+  absl::StatusOr<Solution> solution = solveNegotiated(problem);
+  ASSERT_TRUE(solution.ok()) << message(solution.status());
+  EXPECT_TRUE(solution->verify(problem).ok()) << message(solution->verify(problem));
+  EXPECT_EQ(evaluate(problem, *solution).linksOverCapacity, 0);
+
+  problem.linkCapacityWords = 99;
+  EXPECT_EQ(
+      message(solveNegotiated(problem).status()),
+      "net n0 carries 100 words per sample, no link can carry more than 99; divide it or allow a longer interval");
+}
+
+TEST(Routing, WhatCannotBeRoutedIsNamed) {
+  // Router (1, 1) can be reached over four links; five nets want to.
+  Problem problem{3, 3, 100, {}, {}};
+  for (int32_t n = 0; n < 5; ++n)
+    problem.nets.push_back({"n" + std::to_string(n), n % 3, 2 * (n / 3), 100, {{1, 1, 1}}});
+  const std::string refused = message(solveNegotiated(problem).status());
+  EXPECT_NE(refused.find("1 links carry more than 100 words per sample; the worst, "), std::string::npos) << refused;
+  EXPECT_NE(refused.find("n0 100, n"), std::string::npos) << refused;
+  EXPECT_NE(refused.find("spread the nets over more rows or allow a longer interval (negotiated for 100 rounds)"),
+            std::string::npos)
+      << refused;
+  EXPECT_NE(message(solveNegotiated(problem, {.steps = 9}).status()).find(", all the steps allowed)"),
+            std::string::npos);
+}
+
+TEST(Routing, FixedLoadsAreJudged) {
+  Problem problem = oneNet();
+  problem.linkCapacityWords = 150;
+  problem.fixed.push_back({{2, 1, 2, 3}, 80});
+  absl::StatusOr<Solution> combs = solveCombs(problem);
+  ASSERT_TRUE(combs.ok());
+  EXPECT_EQ(message(checkCapacity(problem, *combs)),
+            "2 links carry more than 150 words per sample; the worst, east out of router (2, 1), carries 180: n 100, "
+            "fixed 80; spread the nets over more rows or allow a longer interval");
+  absl::StatusOr<Solution> around = solveNegotiated(problem);
+  ASSERT_TRUE(around.ok()) << message(around.status());
+  EXPECT_TRUE(around->verify(problem).ok());
+  EXPECT_EQ(evaluate(problem, *around).linksOverCapacity, 0);
+  EXPECT_EQ(printProblem(*parseProblem(printProblem(problem))), printProblem(problem));
+  problem.fixed[0].segment = {2, 1, 3, 3};
+  EXPECT_EQ(message(problem.check()), "routing: fixed load from (2, 1) to (3, 3) is not a straight run of links");
+  problem.fixed[0].segment = {2, 1, 2, 8};
+  EXPECT_EQ(message(problem.check()), "routing: fixed load from (2, 1) to (2, 8) leaves mesh 6x8");
+}
+
 TEST(Routing, LanesOfAWholeWafer) {
   test::Random random(3);
-  Problem problem{750, 994, {}, {}};
+  Problem problem{750, 994, {}, {}, {}};
   for (int n = 0; n < 30000; ++n) {
     int row = random.in(0, 749), col = random.in(0, 900);
     Net net{"lane" + std::to_string(n), row, col, 100, {}};
@@ -186,6 +326,15 @@ TEST(Routing, LanesOfAWholeWafer) {
   EXPECT_GE(stats.value, stats.lowerBound);
   std::printf("%lld links, bound %lld\n", static_cast<long long>(stats.value),
               static_cast<long long>(stats.lowerBound));
+  problem.linkCapacityWords = stats.mostWords * 2 / 3;
+  test::milliseconds("negotiated", [&] { solution = solveNegotiated(problem); });
+  ASSERT_TRUE(solution.ok()) << message(solution.status());
+  EXPECT_TRUE(solution->verify(problem).ok());
+  const RoutingStats negotiated = evaluate(problem, *solution);
+  EXPECT_EQ(negotiated.linksOverCapacity, 0);
+  EXPECT_LE(double(negotiated.value), 1.15 * double(negotiated.lowerBound));
+  std::printf("most words %lld, negotiated %lld: %lld links\n", static_cast<long long>(stats.mostWords),
+              static_cast<long long>(negotiated.mostWords), static_cast<long long>(negotiated.value));
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 // line; mutated texts crash nothing.
 #include "compiler/solver/Text.h"
 #include "compiler/solver/Allocation.h"
+#include "compiler/solver/Alternatives.h"
 #include "compiler/solver/Colouring.h"
 #include "compiler/solver/Placement.h"
 #include "compiler/solver/Routing.h"
@@ -49,6 +50,8 @@ std::string reprint(const std::string &text) {
     return print(solver::placement::parseProblem(text), solver::placement::printProblem);
   if (kind == "routing")
     return print(solver::routing::parseProblem(text), solver::routing::printProblem);
+  if (kind == "alternatives")
+    return print(solver::alternatives::parseProblem(text), solver::alternatives::printProblem);
   if (kind == "allocation")
     return print(solver::allocation::parseProblem(text), solver::allocation::printProblem);
   return "";
@@ -67,6 +70,14 @@ TEST(Text, KeptProblemsRoundTripAndTheirSolutionsPass) {
     absl::StatusOr<place::Result> checked = place::checkText(text, solved->solution);
     ASSERT_TRUE(checked.ok()) << message(checked.status());
     EXPECT_EQ(checked->report, solved->report);
+    // Every algorithm finds a solution that passes verify().
+    const std::vector<std::string> algorithms = place::algorithmsFor(text);
+    EXPECT_FALSE(algorithms.empty());
+    for (const std::string &algorithm : algorithms) {
+      absl::StatusOr<place::Result> measured = place::measureText(text, algorithm);
+      const bool forSmaller = message(measured.status()).find("the exact algorithm takes up to") != std::string::npos;
+      EXPECT_TRUE(measured.ok() || forSmaller) << algorithm << ": " << message(measured.status());
+    }
     // The printed problem is the same problem.
     absl::StatusOr<place::Result> again = place::solveText(printed, "");
     ASSERT_TRUE(again.ok());
@@ -79,7 +90,9 @@ TEST(Text, EveryFieldSurvivesPrinting) {
            "wsc-problem colouring 1\nmesh 8 9\ncolours 4 2\nitem \"a b\" fixed 7\nrect 1 6 2 3 step 2\nitem x\n",
            "wsc-problem sizing 1\ncolumns 10\nsram 99\nkernel k\ncandidate 1 2 3 \"\"\n",
            "wsc-problem placement 1\nmesh 4 5\nkernel a 3 2 pin 1\nkernel b 4 1\nedge 0 1 77\n",
-           "wsc-problem routing 1\nmesh 4 5\ncapacity 6\nnet \"q\\\"\\\\\\n#\" 1 2 3\nsink 4 0 2\n",
+           "wsc-problem routing 1\nmesh 4 5\ncapacity 6\nfixed 0 1 3 1 5\nnet \"q\\\"\\\\\\n#\" 1 2 3\nsink 4 0 2\n",
+           "wsc-problem alternatives 1\nmesh 4 5\ncapacity 6\nfixed 0 1 3 1 5\nitem i\noption \"\" 3\nload 1 1 1 "
+           "4 7\n",
            "wsc-problem allocation 1\nrange 1 90\nbanks 32\nbuffer b 5 align 4 bank 2 life -3 9\nbuffer c 6 life 2 "
            "forever\n",
        })
@@ -96,7 +109,7 @@ TEST(Text, BrokenTextsAreRefusedWithTheirLine) {
   auto error = [](const std::string &text) { return message(place::solveText(text, "").status()); };
   std::string head = "wsc-problem placement 1\n";
   EXPECT_EQ(error(""), "line 1: expected 'wsc-problem KIND 1' with KIND one of colouring, sizing, placement, routing, "
-                       "allocation, lines");
+                       "alternatives, allocation, lines");
   EXPECT_EQ(error(head + "mesh 4\n"), "line 2: 'mesh' lacks its columns");
   EXPECT_EQ(error(head + "\n# c\nmesh 4 x\n"), "line 4: columns is 'x', expected an integer");
   EXPECT_EQ(error(head + "mesh 4 5 6\n"), "line 2: unexpected '6' after 'mesh'");
