@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Runs the phases one after another on one module. Each phase is a pass pipeline or a translation; after each the IR can be dumped or the compilation ended.
+// Runs the phases one after another on one module. Each phase is a pass pipeline or a translation; after each the IR
+// can be dumped or the compilation ended.
 #include "compiler/driver/Compiler.h"
 
 #include "compiler/driver/CoreGeneration.h"
@@ -126,7 +127,7 @@ void addPasses(Phase phase, const CompileOptions &options, OpPassManager &module
     functions.addPass(wafer::createPlaceKernels({options.target, options.defects}));
     break;
   case Phase::Routed:
-    functions.addPass(wafer::createRouteStreams({options.target, options.defects}));
+    functions.addPass(wafer::createRouteStreams({options.target, options.defects, options.problemsDir}));
     break;
   default:
     break;
@@ -184,8 +185,8 @@ absl::StatusOr<CompileReport> compile(const CompileOptions &options) {
   OwningOpRef<ModuleOp> module = *std::move(loaded);
   done(at);
   if (options.to < at)
-    return absl::InvalidArgumentError(absl::StrCat(options.model, " is at phase ", phaseName(at), ", past ",
-                                                   phaseName(options.to)));
+    return absl::InvalidArgumentError(
+        absl::StrCat(options.model, " is at phase ", phaseName(at), ", past ", phaseName(options.to)));
   if (auto status = dump(at, *module); !status.ok())
     return status;
   // A module given at phase X is complete as X; the phases after it are still to run.
@@ -244,8 +245,8 @@ absl::StatusOr<std::vector<std::string>> validate(const CompileOptions &options)
     if (!unsupported.ok())
       return unsupported.status();
     for (const auto &op : *unsupported)
-      lines.push_back(absl::StrCat(op.domain.empty() ? "" : op.domain + ".", op.type, " (opset ", op.opset, "): ", op.count,
-                                   op.count == 1 ? " node" : " nodes", ", first ", op.firstNode));
+      lines.push_back(absl::StrCat(op.domain.empty() ? "" : op.domain + ".", op.type, " (opset ", op.opset,
+                                   "): ", op.count, op.count == 1 ? " node" : " nodes", ", first ", op.firstNode));
     if (!lines.empty())
       return lines;
   }

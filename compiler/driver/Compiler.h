@@ -15,16 +15,17 @@
 namespace wsc::driver {
 
 struct CompileOptions {
-  std::string model;           // .onnx, or .mlir at the phase `from`
-  std::string output;          // written under a temporary name and renamed
-  std::string target = "wse2"; // name or description file
-  std::string defects;         // JSON file of dead cores and links, or empty
-  std::string pins;            // JSON file of wanted rectangles (pass wafer-pin), or empty
+  std::string model;                        // .onnx, or .mlir at the phase `from`
+  std::string output;                       // written under a temporary name and renamed
+  std::string target = "wse2";              // name or description file
+  std::string defects;                      // JSON file of dead cores and links, or empty
+  std::string pins;                         // JSON file of wanted rectangles and routes (pass wafer-pin), or empty
   std::map<std::string, int64_t> dims;      // symbolic dimensions
   std::vector<std::string> inputs, outputs; // cuts, as the importer takes them
   Phase to = Phase::Wse;
-  std::optional<Phase> from;   // of a .mlir model; default: found from its operations
-  std::string dumpDir;         // IR after each phase: NN-name.mlir
+  std::optional<Phase> from; // of a .mlir model; default: found from its operations
+  std::string dumpDir;       // IR after each phase: NN-name.mlir
+  std::string problemsDir;   // problems that mapping poses to the solvers, as text (pass wafer-route)
   // The naive mapping to compare with: every kernel gets as many columns, in dataflow order.
   bool equalColumns = false;
 };

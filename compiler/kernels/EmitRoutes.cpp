@@ -85,13 +85,11 @@ void emitLane(const LaneRoute &route, uint8_t colour, RouterTable &table) {
     if (col <= route.trunkBegin && col > route.trunkWest)
       outputs |= bit(Port::West);
     for (const LaneRoute::Tooth &tooth : route.teeth) {
-      if (tooth.col != col)
-        continue;
-      if (tooth.firstRow() < route.row)
+      if (tooth.via == col && tooth.firstRow() < route.row)
         outputs |= bit(Port::North);
-      if (tooth.lastRow() > route.row)
+      if (tooth.via == col && tooth.lastRow() > route.row)
         outputs |= bit(Port::South);
-      if (tooth.takes(route.row))
+      if (tooth.col == col && tooth.takes(route.row))
         outputs |= bit(Port::Ramp);
     }
     return outputs;
@@ -127,37 +125,52 @@ void emitLane(const LaneRoute &route, uint8_t colour, RouterTable &table) {
     if (west < route.trunkBegin)
       add(trunkRow, west, route.trunkBegin - west, {{Port::East, bit(Port::West)}});
     west = route.trunkBegin;
-    add(trunkRow, trunk, tooth.col - trunk, {{Port::West, bit(Port::East)}});
-    add(trunkRow, tooth.col, 1, {{Port::West, outputsAt(tooth.col)}});
-    trunk = tooth.col + 1;
+    auto stop = [&](int32_t col) {
+      add(trunkRow, trunk, col - trunk, {{Port::West, bit(Port::East)}});
+      add(trunkRow, col, 1, {{Port::West, outputsAt(col)}});
+      trunk = col + 1;
+    };
+    for (int32_t col : {tooth.westEnd(), tooth.eastEnd()})
+      if (col >= trunk && (col == tooth.via || tooth.takes(route.row)))
+        stop(col);
   }
   add(trunkRow, west, route.trunkBegin - west, {{Port::East, bit(Port::West)}});
   add(trunkRow, trunk, route.trunkEnd + 1 - trunk, {{Port::West, bit(Port::East)}});
-  // The teeth, away from the trunk on both sides.
+  // The teeth, away from the trunk on both sides, and the way to the core of rows that take from another column.
   auto along = [&](int32_t col, Port from, Rows rows, PortMask out) { add(rows, col, 1, {{from, out}}); };
   for (const LaneRoute::Tooth &tooth : route.teeth) {
+    const bool west = tooth.via < tooth.col; // of the consumer's column
+    const Port back = west ? Port::West : Port::East;
+    const PortMask onward = bit(west ? Port::East : Port::West);
+    const PortMask taken = tooth.via == tooth.col ? bit(Port::Ramp) : onward;
     int32_t row = route.row + 1; // first not yet set
     for (const Rows &takers : tooth.takers) {
       if (takers.end < row)
         continue;
-      Rows taken{std::max(takers.begin, row), takers.end == tooth.lastRow() ? takers.end - 1 : takers.end};
-      along(tooth.col, Port::North, {row, taken.begin - 1}, bit(Port::South));
-      along(tooth.col, Port::North, taken, PortMask(bit(Port::South) | bit(Port::Ramp)));
+      Rows all{std::max(takers.begin, row), takers.end == tooth.lastRow() ? takers.end - 1 : takers.end};
+      along(tooth.via, Port::North, {row, all.begin - 1}, bit(Port::South));
+      along(tooth.via, Port::North, all, PortMask(bit(Port::South) | taken));
       if (takers.end == tooth.lastRow())
-        along(tooth.col, Port::North, {takers.end, takers.end}, bit(Port::Ramp));
+        along(tooth.via, Port::North, {takers.end, takers.end}, taken);
       row = takers.end + 1;
     }
     row = route.row - 1;
     for (auto takers = tooth.takers.rbegin(); takers != tooth.takers.rend(); ++takers) {
       if (takers->begin > row)
         continue;
-      Rows taken{takers->begin == tooth.firstRow() ? takers->begin + 1 : takers->begin, std::min(takers->end, row)};
-      along(tooth.col, Port::South, {taken.end + 1, row}, bit(Port::North));
-      along(tooth.col, Port::South, taken, PortMask(bit(Port::North) | bit(Port::Ramp)));
+      Rows all{takers->begin == tooth.firstRow() ? takers->begin + 1 : takers->begin, std::min(takers->end, row)};
+      along(tooth.via, Port::South, {all.end + 1, row}, bit(Port::North));
+      along(tooth.via, Port::South, all, PortMask(bit(Port::North) | taken));
       if (takers->begin == tooth.firstRow())
-        along(tooth.col, Port::South, {takers->begin, takers->begin}, bit(Port::Ramp));
+        along(tooth.via, Port::South, {takers->begin, takers->begin}, taken);
       row = takers->begin - 1;
     }
+    for (const Rows &takers : tooth.takers)
+      for (Rows rows : {Rows{takers.begin, std::min(takers.end, route.row - 1)},
+                        Rows{std::max(takers.begin, route.row + 1), takers.end}}) {
+        add(rows, tooth.westEnd() + 1, tooth.eastEnd() - tooth.westEnd() - 1, {{back, onward}});
+        add(rows, tooth.col, tooth.via != tooth.col, {{back, bit(Port::Ramp)}});
+      }
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/kernels/Generate.h"
 
+#include "compiler/kernels/ChooseTurns.h"
 #include "compiler/kernels/StateRows.h"
 
 #include <map>
@@ -8,7 +9,8 @@
 
 namespace wsc::kernels {
 
-absl::Status routeNetwork(const target::Target &target, NetworkPlan &network) {
+static absl::Status colourNetwork(const target::Target &target, NetworkPlan &network,
+                                  std::vector<PosedProblem> *posed) {
   std::vector<LaneRoute> lanes = laneRoutes(target, network);
   solver::colouring::Problem problem = colouringProblem(target, network, lanes);
   if (auto status = problem.check(); !status.ok())
@@ -19,7 +21,32 @@ absl::Status routeNetwork(const target::Target &target, NetworkPlan &network) {
   if (auto status = solution->verify(problem); !status.ok())
     return status;
   applyColours(network, lanes, *solution);
+  if (posed) {
+    solver::routing::Solution routes;
+    const solver::routing::Problem nets = routingProblem(target, network, lanes, routes);
+    posed->push_back({"routing", printProblem(nets)});
+    posed->push_back({"routing.solution", printSolution(nets, routes)});
+    posed->push_back({"colouring", printProblem(problem)});
+  }
   return absl::OkStatus();
+}
+
+absl::Status routeNetwork(const target::Target &target, NetworkPlan &network, std::vector<PosedProblem> *posed) {
+  // Rectangles outside the mesh are refused before anything is counted on it.
+  if (auto status = colouringProblem(target, network, laneRoutes(target, network)).check(); !status.ok())
+    return status;
+  if (posed) {
+    std::vector<TurnOwner> owners;
+    posed->push_back({"alternatives", printProblem(turnProblem(target, network, owners))});
+  }
+  if (auto status = chooseTurns(target, network); !status.ok())
+    return status;
+  absl::Status status = colourNetwork(target, network, posed);
+  if (!absl::IsResourceExhausted(status))
+    return status;
+  if (auto kept = keepPinnedTurns(target, network); !kept.ok())
+    return kept;
+  return colourNetwork(target, network, posed);
 }
 
 // The kernels that run on the cores of kernel `k`, itself first: those of its state variable, or it alone. Empty: they

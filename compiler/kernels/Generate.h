@@ -13,8 +13,16 @@ namespace wsc::kernels {
 absl::StatusOr<format::Configuration> generateConfiguration(const target::Target &target, const NetworkPlan &network,
                                                             SectionTable &sections, GenerationCounts *counts = nullptr);
 
-// Finds lane routes, colours them and writes the colours into the plan. Errors name the saturated router and who holds
-// it.
-absl::Status routeNetwork(const target::Target &target, NetworkPlan &network);
+// A problem that was solved on the way, as text (see compiler/solver).
+struct PosedProblem {
+  std::string kind, text;
+};
+
+// Chooses where lanes turn (ChooseTurns.h), finds their routes, colours them and writes turns and colours into the
+// plan. If colours do not suffice for that, lanes turn in their consumers' columns only. `posed`, if given, receives
+// the problems solved, and the routes as a problem for general routers. Errors: pinned turns that cannot be kept; the
+// saturated router and who holds it.
+absl::Status routeNetwork(const target::Target &target, NetworkPlan &network,
+                          std::vector<PosedProblem> *posed = nullptr);
 
 } // namespace wsc::kernels

@@ -49,17 +49,15 @@ Peak peakOf(const Lines &lines) {
   return peak;
 }
 
-// What is sent along a tooth from its trunk's row.
-void addTooth(const LaneRoute &route, const LaneRoute::Tooth &tooth, int64_t words, int32_t net, Lines &south,
-              Lines &north) {
-  south[tooth.col].push_back({route.row, tooth.lastRow(), words, net});
-  north[tooth.col].push_back({tooth.firstRow() + 1, route.row + 1, words, net});
-}
-
-// A row of senders that append to each other's words: router `first` + i passes on those of i + 1 senders.
-void addGather(std::vector<Segment> &line, int32_t first, int32_t last, int64_t wordsEach, int32_t net) {
-  for (int32_t at = first; at < last; ++at) // and the control word that hands the lane on
-    line.push_back({at, at + 1, (at - first + 1) * wordsEach + 1, net});
+// A row or column of senders that append to each other's words: sender `first` + i passes on those of i + 1 senders.
+void addGather(RouteLoad load, int32_t first, int32_t last, int64_t wordsEach, std::vector<RouteLoad> &loads) {
+  const bool along = load.segment.row == load.segment.rowEnd;
+  for (int32_t at = first; at < last; ++at) { // and the control word that hands the lane on
+    (along ? load.segment.col : load.segment.row) = at;
+    (along ? load.segment.colEnd : load.segment.rowEnd) = at + 1;
+    load.words = (at - first + 1) * wordsEach + 1;
+    loads.push_back(load);
+  }
 }
 
 class Loads {
@@ -67,74 +65,97 @@ public:
   Loads(const target::Target &target, const NetworkPlan &network) : target(target), network(network) {}
 
   void addLane(const LaneRoute &route) {
+    using Part = RouteLoad::Part;
     const StreamPlan &stream = network.streams[route.stream];
     const StreamLayout &layout = stream.layout;
     int64_t block = route.lane % layout.numBlocks(), tile = route.lane / layout.numBlocks();
     int64_t words = layout.laneWords(tile, block);
     int32_t net = netOf(stream.name), trunk = route.trunkBegin;
-    std::vector<Segment> &eastLine = east[route.row];
     if (stream.producer >= 0) {
       const KernelPlan &producer = network.kernels[stream.producer];
       const Mapping &m = producer.mapping;
       int64_t pixels = words / (layout.blockBegin[block + 1] - layout.blockBegin[block]);
-      bool contraction = producer.spec.kind == KernelKind::Contraction;
-      int32_t first = contraction ? route.gatherColBegin : route.gatherRowBegin;
-      int32_t last = contraction ? route.gatherColEnd : route.gatherRowEnd;
-      int64_t unit = contraction ? m.channelsPerColumn : m.channelsPerSlice;
-      addGather(contraction ? eastLine : south[trunk], first, last, unit * pixels, net);
-      if (contraction)
-        trunk = last;
+      if (producer.spec.kind == KernelKind::Contraction) {
+        addGather({Part::Gather, {route.row, 0, route.row, 0}, 0, net}, route.gatherColBegin, route.gatherColEnd,
+                  m.channelsPerColumn * pixels, made.loads);
+        trunk = route.gatherColEnd;
+      } else if (route.gatherRowBegin < route.gatherRowEnd) {
+        addGather({Part::Gather, {0, trunk, 1, trunk}, 0, net}, route.gatherRowBegin, route.gatherRowEnd,
+                  m.channelsPerSlice * pixels, made.loads);
+      }
     }
-    int32_t end = route.toPort ? target.cols : route.trunkEnd;
-    eastLine.push_back({trunk, end, words, net});
-    west[route.row].push_back({route.trunkWest + 1, route.trunkBegin + 1, words, net});
+    add(Part::Trunk, {route.row, trunk, route.row, route.toPort ? target.cols : route.trunkEnd}, words, net);
+    add(Part::Trunk, {route.row, route.trunkBegin, route.row, route.trunkWest}, words, net);
     for (const LaneRoute::Tooth &tooth : route.teeth)
-      addTooth(route, tooth, words, net, south, north);
+      addToothLoads(route, tooth, words, net, made.loads);
   }
 
   void addContraction(int32_t index) {
     const KernelPlan &plan = network.kernels[index];
     KernelRows rows(target, network, index);
+    const StreamLayout &out = rows.outLayout();
     int32_t col = plan.placement.col, width = int32_t(plan.mapping.columns);
-    int32_t rowNet = netOf(absl::StrCat(plan.spec.name, " row"));
+    int32_t rowNet = netOf(absl::StrCat(plan.spec.name, " row")),
+            chainNet = netOf(absl::StrCat(plan.spec.name, " chain"));
     int64_t planeWidth = rows.inputPlane(0).width;
     for (int64_t group = 0; group < rows.numGroups(); ++group) {
       int64_t height = rows.neededRows(0, group).rows();
       for (int64_t band = 0; band < rows.shares(); ++band)
-        for (int64_t slice = 0; slice < rows.slices(); ++slice)
-          east[int32_t(rows.groupBegin(group) + rows.rowOfShare(band) + slice)].push_back(
-              {col, col + width, rows.neededChannels(0, slice, band).channels() * height * planeWidth, rowNet});
+        for (int64_t slice = 0; slice < rows.slices(); ++slice) {
+          const int32_t row = int32_t(rows.groupBegin(group) + rows.rowOfShare(band) + slice);
+          add(RouteLoad::Part::Inside, {row, col, row, col + width},
+              rows.neededChannels(0, slice, band).channels() * height * planeWidth, rowNet);
+        }
+      // Partial sums flow from the first and the last slice towards the one where they end.
+      const int64_t pixels = rows.outRows(group).rows() * plan.spec.out.width;
+      for (int64_t block = 0; block < out.numBlocks(); ++block) {
+        const BlockSite site = blockSite(plan, out, block);
+        const int32_t first = int32_t(rows.groupBegin(group) + rows.rowOfShare(site.band));
+        const int32_t end = first + int32_t(site.slice), last = first + int32_t(rows.slices()) - 1;
+        for (int64_t column = site.firstColumn; column < site.endColumn; ++column) {
+          const int64_t channelBegin = (site.band * plan.mapping.columns + column) * plan.mapping.channelsPerColumn;
+          const int64_t channels = std::min(plan.mapping.channelsPerColumn, plan.spec.out.channels - channelBegin);
+          const int32_t at = int32_t(col + 1 + column);
+          add(RouteLoad::Part::Inside, {first, at, end, at}, channels * pixels, chainNet);
+          add(RouteLoad::Part::Inside, {last, at, end, at}, channels * pixels, chainNet);
+        }
+      }
     }
   }
 
-  LinkLoad busiest() const {
-    LinkLoad load;
-    const std::pair<const Lines *, char> directions[] = {{&east, 'E'}, {&west, 'W'}, {&south, 'S'}, {&north, 'N'}};
-    for (auto [lines, side] : directions) {
-      Peak peak = peakOf(*lines);
-      if (peak.words <= load.words)
-        continue;
-      bool along = side == 'E' || side == 'W';
-      load = {peak.words, along ? peak.line : peak.at, along ? peak.at : peak.line, side, {}};
-      for (const Segment &segment : lines->at(peak.line))
-        if (segment.begin <= peak.at && peak.at < segment.end &&
-            std::find(load.nets.begin(), load.nets.end(), names[segment.net]) == load.nets.end())
-          load.nets.push_back(names[segment.net]);
-    }
-    return load;
-  }
+  NetworkLoads take() { return std::move(made); }
 
 private:
+  void add(RouteLoad::Part part, const solver::routing::Segment &segment, int64_t words, int32_t net) {
+    if (segment.row != segment.rowEnd || segment.col != segment.colEnd)
+      made.loads.push_back({part, segment, words, net});
+  }
   int32_t netOf(const std::string &name) {
-    if (names.empty() || names.back() != name)
-      names.push_back(name);
-    return int32_t(names.size()) - 1;
+    if (made.nets.empty() || made.nets.back() != name)
+      made.nets.push_back(name);
+    return int32_t(made.nets.size()) - 1;
   }
 
   const target::Target &target;
   const NetworkPlan &network;
-  std::vector<std::string> names;
+  NetworkLoads made;
+};
+
+// The lines of all four directions.
+struct Directions {
   Lines east, west, south, north;
+
+  void add(const RouteLoad &load) {
+    const auto &[row, col, rowEnd, colEnd] = load.segment;
+    if (row == rowEnd && col < colEnd)
+      east[row].push_back({col, colEnd, load.words, load.net});
+    else if (row == rowEnd)
+      west[row].push_back({colEnd + 1, col + 1, load.words, load.net});
+    else if (row < rowEnd)
+      south[col].push_back({row, rowEnd, load.words, load.net});
+    else
+      north[col].push_back({rowEnd + 1, row + 1, load.words, load.net});
+  }
 };
 
 } // namespace
@@ -143,14 +164,55 @@ std::string LinkLoad::describe() const {
   return absl::StrCat("link (", row, ", ", col, ") ", std::string(1, side), ": ", absl::StrJoin(nets, ", "));
 }
 
-LinkLoad busiestLink(const target::Target &target, const NetworkPlan &network, const std::vector<LaneRoute> &lanes) {
+void addToothLoads(const LaneRoute &route, const LaneRoute::Tooth &tooth, int64_t words, int32_t net,
+                   std::vector<RouteLoad> &loads) {
+  auto add = [&](int32_t row, int32_t col, int32_t rowEnd, int32_t colEnd) {
+    loads.push_back({RouteLoad::Part::Tooth, {row, col, rowEnd, colEnd}, words, net});
+  };
+  if (tooth.lastRow() > route.row)
+    add(route.row, tooth.via, tooth.lastRow(), tooth.via);
+  if (tooth.firstRow() < route.row)
+    add(route.row, tooth.via, tooth.firstRow(), tooth.via);
+  if (tooth.via == tooth.col)
+    return;
+  for (const LaneRoute::Rows &takers : tooth.takers)
+    for (int32_t row = takers.begin; row <= takers.end; ++row)
+      if (row != route.row) // there the trunk goes on
+        add(row, tooth.via, row, tooth.col);
+}
+
+NetworkLoads networkLoads(const target::Target &target, const NetworkPlan &network,
+                          const std::vector<LaneRoute> &lanes) {
   Loads loads(target, network);
   for (const LaneRoute &route : lanes)
     loads.addLane(route);
   for (size_t k = 0; k < network.kernels.size(); ++k)
     if (network.kernels[k].spec.kind == KernelKind::Contraction)
       loads.addContraction(int32_t(k));
-  return loads.busiest();
+  return loads.take();
+}
+
+LinkLoad busiestLink(const target::Target &target, const NetworkPlan &network, const std::vector<LaneRoute> &lanes) {
+  const NetworkLoads all = networkLoads(target, network, lanes);
+  Directions lines;
+  for (const RouteLoad &load : all.loads)
+    lines.add(load);
+  LinkLoad busiest;
+  const std::pair<const Lines *, char> directions[] = {
+      {&lines.east, 'E'}, {&lines.west, 'W'}, {&lines.south, 'S'}, {&lines.north, 'N'}};
+  for (auto [of, side] : directions) {
+    Peak peak = peakOf(*of);
+    if (peak.words <= busiest.words)
+      continue;
+    bool along = side == 'E' || side == 'W';
+    busiest = {peak.words, along ? peak.line : peak.at, along ? peak.at : peak.line, side, {}};
+    for (const Segment &segment : of->at(peak.line))
+      if (const std::string &net = all.nets[segment.net];
+          segment.begin <= peak.at && peak.at < segment.end &&
+          std::find(busiest.nets.begin(), busiest.nets.end(), net) == busiest.nets.end())
+        busiest.nets.push_back(net);
+  }
+  return busiest;
 }
 
 int64_t toothWords(const NetworkPlan &network, const KernelRows &rows) {
@@ -159,7 +221,7 @@ int64_t toothWords(const NetworkPlan &network, const KernelRows &rows) {
     sharesAt[rows.columnOfShare(share)].push_back(share);
   int64_t most = 0;
   for (const auto &[column, shares] : sharesAt) {
-    Lines south, north;
+    std::vector<RouteLoad> loads;
     for (const Source &source : rows.sources()) {
       const StreamLayout &layout = network.streams[source.stream].layout;
       std::vector<LaneRoute> lanes(layout.numLanes());
@@ -169,12 +231,15 @@ int64_t toothWords(const NetworkPlan &network, const KernelRows &rows) {
         lanes[lane].row = layout.laneRows[lane];
         for (LaneRoute::Tooth &tooth : lanes[lane].teeth) {
           tidy(tooth);
-          addTooth(lanes[lane], tooth, layout.laneWords(lane / layout.numBlocks(), lane % layout.numBlocks()), 0, south,
-                   north);
+          addToothLoads(lanes[lane], tooth, layout.laneWords(lane / layout.numBlocks(), lane % layout.numBlocks()), 0,
+                        loads);
         }
       }
     }
-    most = std::max({most, peakOf(south).words, peakOf(north).words});
+    Directions lines;
+    for (const RouteLoad &load : loads)
+      lines.add(load);
+    most = std::max({most, peakOf(lines.south).words, peakOf(lines.north).words});
   }
   return most;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "compiler/kernels/Routes.h"
+#include "compiler/solver/Routing.h"
 
 #include <string>
 
@@ -18,8 +19,27 @@ struct LinkLoad {
   std::string describe() const;  // "link (15, 65) S: conv0, pool1"
 };
 
-// Exact: data and control words of lanes (gathers, trunks, teeth), row multicasts and chains of a placed network. Cost:
-// O(routes' segments · log), nothing grows with the mesh's area.
+// What a straight run of links carries per sample.
+struct RouteLoad {
+  // Trunks and teeth are the part of a lane behind its senders.
+  enum class Part : uint8_t { Gather, Trunk, Tooth, Inside } part = Part::Inside;
+  solver::routing::Segment segment; // a trunk that leaves the wafer ends one column east of it
+  int64_t words = 0;
+  int32_t net = 0; // of NetworkLoads::nets
+};
+struct NetworkLoads {
+  std::vector<std::string> nets;
+  std::vector<RouteLoad> loads;
+};
+
+// Exact: data and control words of lanes (gathers, trunks, teeth), row multicasts and chains of a placed network.
+NetworkLoads networkLoads(const target::Target &target, const NetworkPlan &network,
+                          const std::vector<LaneRoute> &lanes);
+// The loads of one tooth: its vertical links, and those by which rows take from one further west.
+void addToothLoads(const LaneRoute &route, const LaneRoute::Tooth &tooth, int64_t words, int32_t net,
+                   std::vector<RouteLoad> &loads);
+
+// The busiest link of all that networkLoads() lists. Cost: O(loads · log), nothing grows with the mesh's area.
 LinkLoad busiestLink(const target::Target &target, const NetworkPlan &network, const std::vector<LaneRoute> &lanes);
 
 // Words over the busiest vertical link of the lanes that a kernel takes, in one of its columns; known before it is

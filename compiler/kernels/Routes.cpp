@@ -16,6 +16,25 @@ bool LaneRoute::Tooth::takes(int32_t row) const {
   return after != takers.begin() && row <= std::prev(after)->end;
 }
 
+bool LaneRoute::endsOnTrunk(size_t index) const {
+  return teeth[index].firstRow() == row && teeth[index].lastRow() == row;
+}
+
+int32_t LaneRoute::leastVia(size_t index) const {
+  const int32_t col = teeth[index].col;
+  if (col <= trunkBegin && !fromPort)
+    return col;
+  const int32_t senders = fromPort ? 0 : std::max(gatherColEnd, trunkBegin) + 1;
+  return std::min(col, index > 0 ? std::max(senders, teeth[index - 1].eastEnd() + 1) : senders);
+}
+
+int32_t LaneRoute::mostVia(size_t index, int32_t meshCols) const {
+  const int32_t col = teeth[index].col;
+  if (col <= trunkBegin && !fromPort)
+    return col;
+  return index + 1 < teeth.size() ? teeth[index + 1].col - 1 : meshCols - 1;
+}
+
 void addTeeth(const KernelRows &rows, const Source &source, int64_t share, const StreamLayout &layout,
               LaneRoute *routes) {
   std::vector<std::optional<LaneRoute::Rows>> slicesOf(layout.numBlocks());
@@ -27,6 +46,11 @@ void addTeeth(const KernelRows &rows, const Source &source, int64_t share, const
       slices->end = int32_t(slice);
     }
   int32_t col = int32_t(rows.kernel().placement.col + rows.columnOfShare(share));
+  const auto &turns = rows.kernel().turns;
+  auto turnOf = [&](int64_t lane) {
+    return turns.empty() || turns[source.ordinal].empty() ? 0
+                                                          : turns[source.ordinal][lane % turns[source.ordinal].size()];
+  };
   for (int64_t group = 0; group < rows.numGroups(); ++group)
     for (const TileRows &tile : rows.tiles(source, group))
       for (int64_t block = 0; block < layout.numBlocks(); ++block) {
@@ -34,10 +58,9 @@ void addTeeth(const KernelRows &rows, const Source &source, int64_t share, const
           continue;
         LaneRoute &route = routes[tile.tile * layout.numBlocks() + block];
         if (route.teeth.empty() || route.teeth.back().col != col)
-          route.teeth.push_back({col, {}});
+          route.teeth.push_back({col, col - turnOf(tile.tile * layout.numBlocks() + block), {}});
         int32_t begin = int32_t(rows.groupBegin(group) + rows.rowOfShare(share));
         route.teeth.back().takers.push_back({begin + slicesOf[block]->begin, begin + slicesOf[block]->end});
-        route.trunkEnd = std::max(route.trunkEnd, col);
         route.trunkWest = std::min(route.trunkWest, col);
       }
 }
@@ -99,8 +122,13 @@ std::vector<LaneRoute> laneRoutes(const target::Target &target, const NetworkPla
   }
   for (LaneRoute &route : routes) {
     std::sort(route.teeth.begin(), route.teeth.end(), [](const auto &a, const auto &b) { return a.col < b.col; });
-    for (LaneRoute::Tooth &tooth : route.teeth)
+    for (size_t t = 0; t < route.teeth.size(); ++t) {
+      LaneRoute::Tooth &tooth = route.teeth[t];
       tidy(tooth);
+      tooth.via =
+          route.endsOnTrunk(t) ? tooth.col : std::clamp(tooth.via, route.leastVia(t), route.mostVia(t, target.cols));
+      route.trunkEnd = std::max(route.trunkEnd, tooth.takes(route.row) ? tooth.eastEnd() : tooth.via);
+    }
   }
   return routes;
 }
@@ -129,9 +157,13 @@ solver::colouring::Problem colouringProblem(const target::Target &target, const 
     if (route.gatherRowEnd > route.gatherRowBegin)
       item.rectangles.push_back(
           {route.gatherRowBegin, route.gatherRowEnd + 1, route.trunkBegin, route.trunkBegin + 1, 1});
-    for (const LaneRoute::Tooth &tooth : route.teeth)
+    for (const LaneRoute::Tooth &tooth : route.teeth) {
       item.rectangles.push_back({std::min(route.row, tooth.firstRow()), std::max(route.row, tooth.lastRow()) + 1,
-                                 tooth.col, tooth.col + 1, 1});
+                                 tooth.via, tooth.via + 1, 1});
+      for (const LaneRoute::Rows &takers : tooth.takers)
+        if (tooth.via != tooth.col)
+          item.rectangles.push_back({takers.begin, takers.end + 1, tooth.westEnd(), tooth.eastEnd() + 1, 1});
+    }
     problem.items.push_back(std::move(item));
   }
   return problem;

@@ -5,12 +5,16 @@
 // Inside a contraction's rectangle: one colour multicasts along rows, two alternate down the chain reduce. Between
 // kernels each lane is a *comb*: a gather (along the last row of a group, or down the column of a one-column kernel), a
 // trunk east on the lane's row, and at each consumer's column a vertical tooth that delivers to the rows that need the
-// lane. Consumers usually lie east; a state kernel, whose column is given, may also send west on a second arm of the
-// trunk. A consumer east of another hangs on the same trunk, so a fork costs no extra words.
+// lane. The tooth may also leave the trunk some columns west or east of the consumer's (KernelPlan::turns); then each
+// row that takes the lane brings it to the core on links of its own, and vertical links of several columns share a
+// kernel's lanes. Consumers usually lie east; a state kernel, whose column is given, may also send west on a second arm
+// of the trunk. A consumer east of another hangs on the same trunk, so a fork costs no extra words.
 #pragma once
 
 #include "compiler/kernels/KernelRows.h"
 #include "compiler/solver/Colouring.h"
+
+#include <algorithm>
 
 namespace wsc::kernels {
 
@@ -29,13 +33,22 @@ struct LaneRoute {
     int32_t begin = 0, end = 0;
   };
   struct Tooth {
-    int32_t col = 0;
+    int32_t col = 0;          // of the consumer
+    int32_t via = 0;          // where it leaves the trunk
     std::vector<Rows> takers; // that take the lane, ascending, none touching the next
+    int32_t westEnd() const { return std::min(col, via); }
+    int32_t eastEnd() const { return std::max(col, via); }
     int32_t firstRow() const { return takers.front().begin; }
     int32_t lastRow() const { return takers.back().end; }
     bool takes(int32_t row) const;
   };
   std::vector<Tooth> teeth; // by column
+  // Whether tooth `index` needs no vertical link: only the trunk's row takes the lane.
+  bool endsOnTrunk(size_t index) const;
+  // The outermost columns in which tooth `index` can leave the trunk: east of the senders and of the tooth before it,
+  // west of the one after it. Only the tooth's own column on the western arm.
+  int32_t leastVia(size_t index) const;
+  int32_t mostVia(size_t index, int32_t meshCols) const;
 };
 
 // Every lane of every stream, in order of stream and lane.

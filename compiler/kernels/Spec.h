@@ -154,6 +154,9 @@ struct KernelPlan {
   KernelColours colours;
   int64_t predictedIntervalCycles = 0;
   std::optional<int64_t> pinnedColumns; // of the rectangle, feeder included; sizing keeps to it
+  // Per (input, component), in order: how many columns west of the kernel's own (negative: east) lanes turn from their
+  // trunks. Lane i takes entry i mod size, or turns as near to that as it can; empty: all turn in the column itself.
+  std::vector<std::vector<int32_t>> turns;
   int32_t width() const { return int32_t(mapping.columns + (spec.kind == KernelKind::Contraction)); }
 };
 
@@ -164,6 +167,7 @@ struct StreamPlan {
   std::vector<uint8_t> laneColours; // per lane
   int32_t producer = -1;            // kernel; -1: an input of the network
   std::vector<int32_t> consumers;   // kernels
+  std::vector<int32_t> wantedTurns; // pinned: KernelPlan::turns at every consumer; empty: free to choose
   // Network input or output: the entry's tensor, and where element (channel, row, column) lies in it. The channel may
   // be split in two digits.
   struct Host {

@@ -53,6 +53,15 @@ static LogicalResult verifyLaneColours(Operation *op, DenseI32ArrayAttr colours)
   return success();
 }
 
+static LogicalResult verifyTurns(Operation *op, DenseI32ArrayAttr turns) {
+  if (turns)
+    for (int32_t turn : turns.asArrayRef())
+      if (turn < -kMostUnits || turn > kMostUnits)
+        return op->emitOpError("has a lane that turns ")
+               << turn << " columns west; they are numbers from -" << kMostUnits << " to " << kMostUnits;
+  return success();
+}
+
 LogicalResult MappingAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t slice, int64_t column,
                                   ArrayRef<int64_t> fifo, bool streamed, int64_t bands) {
   if (slice < 1 || column < 1)
@@ -62,7 +71,8 @@ LogicalResult MappingAttr::verify(function_ref<InFlightDiagnostic()> emitError, 
   for (int64_t samples : fifo)
     if (samples < 1)
       return emitError() << "a FIFO holds at least 1 sample, got " << samples;
-  if (slice > kMostUnits || column > kMostUnits || llvm::any_of(fifo, [](int64_t samples) { return samples > kMostUnits; }))
+  if (slice > kMostUnits || column > kMostUnits ||
+      llvm::any_of(fifo, [](int64_t samples) { return samples > kMostUnits; }))
     return emitError() << "slice, column and fifo are at most " << kMostUnits;
   return success();
 }
@@ -134,18 +144,26 @@ void YieldOp::build(OpBuilder &, OperationState &) {}
 LogicalResult EnterOp::verify() {
   if (getLaneColoursAttr() && !getLayoutAttr())
     return emitOpError("has lane_colours but no layout");
+  if (failed(verifyTurns(*this, getViaAttr())))
+    return failure();
   return verifyLaneColours(*this, getLaneColoursAttr());
 }
 
 LogicalResult KernelOp::verify() {
+  if (failed(verifyTurns(*this, getViaAttr())))
+    return failure();
+  if (ArrayAttr turns = getTurnsAttr())
+    for (Attribute of : turns)
+      if (failed(verifyTurns(*this, cast<DenseI32ArrayAttr>(of))))
+        return failure();
   Block &block = getBody().front();
   if (block.getNumArguments() != getInputs().size())
     return emitOpError("takes ") << getInputs().size() << " streams but its region has " << block.getNumArguments()
                                  << " arguments";
   for (auto [argument, input] : llvm::zip(block.getArguments(), getInputs()))
     if (argument.getType() != input.getType())
-      return emitOpError("region argument ") << argument.getArgNumber() << " has type " << argument.getType()
-                                             << ", the stream has " << input.getType();
+      return emitOpError("region argument ")
+             << argument.getArgNumber() << " has type " << argument.getType() << ", the stream has " << input.getType();
   auto yield = dyn_cast<YieldOp>(block.getTerminator());
   if (!yield)
     return emitOpError("region must end in wafer.yield");

@@ -9,15 +9,17 @@ include "dialects/wafer/WaferAttributes.td"
 class Wafer_Op<string mnemonic, list<Trait> traits = []> : Op<Wafer_Dialect, mnemonic, traits>;
 def Wafer_Tensor : StaticShapeTensorOf<[AnyFloat, AnySignlessInteger, AnyUnsignedInteger]>;
 
+def Wafer_TurnsAttr : TypedArrayAttrBase<DenseI32ArrayAttr, "turns of the lanes of each stream">;
+
 def Wafer_EnterOp : Wafer_Op<"enter", [Pure, AllTypesMatch<["input", "result"]>]> {
   let summary = "an input of the network becomes a stream";
   let description = [{
-    The words of `input` enter at the west edge, one lane per tile of `layout`.
+    The words of `input` enter at the west edge, one lane per tile of `layout`. `via` says where lanes are to turn, see `wafer.kernel`.
 
         %s = wafer.enter %x {layout = #wafer.layout<tile_rows = 4, blocks = [0, 3], order = 3>} : tensor<1x3x224x224xf32>
   }];
   let arguments = (ins Wafer_Tensor:$input, OptionalAttr<Wafer_LayoutAttr>:$layout,
-                       OptionalAttr<DenseI32ArrayAttr>:$lane_colours);
+                       OptionalAttr<DenseI32ArrayAttr>:$lane_colours, OptionalAttr<DenseI32ArrayAttr>:$via);
   let results = (outs Wafer_Tensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($result)";
   let hasVerifier = 1;
@@ -28,6 +30,9 @@ def Wafer_KernelOp : Wafer_Op<"kernel", [IsolatedFromAbove, SingleBlock]> {
   let description = [{
     The region holds the layers, on whole tensors; its arguments are the streams taken in, constants stand inside. One result, sent on lanes as
     `layout` says. `predicted_cycles` is sizing's interval between samples. `pin` says what the user wants of the rectangle.
+
+    `turns` says, for each stream taken in, how many columns west of the kernel's own (negative: east) its lanes leave their trunks: lane i takes entry i mod
+    size (or turns as near to that as it can); without it, or with an empty entry, all turn in the column itself. `via` is the user's wish for the result's lanes, the same for all who take it.
 
     A *state kernel* reads or writes one variable with `nn.read` and `nn.write` in its region and lies on the cores that hold it. It may take no stream and may have no
     result; several state kernels of one variable run on the same cores in the order of the operations.
@@ -45,7 +50,8 @@ def Wafer_KernelOp : Wafer_Op<"kernel", [IsolatedFromAbove, SingleBlock]> {
                        OptionalAttr<Wafer_MappingAttr>:$mapping, OptionalAttr<Wafer_LayoutAttr>:$layout,
                        OptionalAttr<I64Attr>:$predicted_cycles, OptionalAttr<Wafer_RectAttr>:$rect,
                        OptionalAttr<Wafer_ColoursAttr>:$colours, OptionalAttr<DenseI32ArrayAttr>:$lane_colours,
-                       OptionalAttr<Wafer_PinAttr>:$pin);
+                       OptionalAttr<Wafer_PinAttr>:$pin, OptionalAttr<DenseI32ArrayAttr>:$via,
+                       OptionalAttr<Wafer_TurnsAttr>:$turns);
   let results = (outs Optional<Wafer_Tensor>:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$name `(` $inputs `)` attr-dict-with-keyword `:` functional-type($inputs, $result) $body";

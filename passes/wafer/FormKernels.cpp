@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// wafer-form-kernels: walks the layers in order; each layer that no kernel holds yet begins one and takes along the elementwise layers behind it.
+// wafer-form-kernels: walks the layers in order; each layer that no kernel holds yet begins one and takes along the
+// elementwise layers behind it.
 #include "passes/wafer/Constants.h"
 #include "passes/wafer/NetworkIR.h"
 #include "passes/wafer/Passes.h"
@@ -88,20 +89,23 @@ private:
     }
     while (auto reshape = value.getDefiningOp<nn::ReshapeOp>()) {
       if (isa<BlockArgument>(movementRoot(value)) ||
-          !preservesPlane(cast<RankedTensorType>(reshape.getInput().getType()), cast<RankedTensorType>(reshape.getType())))
+          !preservesPlane(cast<RankedTensorType>(reshape.getInput().getType()),
+                          cast<RankedTensorType>(reshape.getType())))
         break;
       value = reshape.getInput();
     }
     return value;
   }
 
-  /// An argument that is a result too goes through a kernel; one without a plane, as the image of its last two dimensions.
+  /// An argument that is a result too goes through a kernel; one without a plane, as the image of its last two
+  /// dimensions.
   Value passed(Value value, OpBuilder &builder) {
     auto type = cast<RankedTensorType>(value.getType());
     Value image = value;
     if (!planeOf(type) && type.getRank() > 2 && type.getNumElements() > 0) {
       int64_t rows = type.getDimSize(type.getRank() - 2), width = type.getShape().back();
-      auto shape = RankedTensorType::get({1, type.getNumElements() / (rows * width), rows, width}, type.getElementType());
+      auto shape =
+          RankedTensorType::get({1, type.getNumElements() / (rows * width), rows, width}, type.getElementType());
       image = nn::ReshapeOp::create(builder, value.getLoc(), shape, value);
     }
     Value result = createPass(builder, entered(image, builder), "pass" + Twine(numKernels++)).getResult();
@@ -116,7 +120,8 @@ private:
     if (!enter) {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointAfterValue(value);
-      enter = EnterOp::create(builder, value.getLoc(), value.getType(), value, LayoutAttr(), DenseI32ArrayAttr());
+      enter = EnterOp::create(builder, value.getLoc(), value.getType(), value, LayoutAttr(), DenseI32ArrayAttr(),
+                              DenseI32ArrayAttr());
     }
     return enter;
   }
@@ -172,7 +177,8 @@ private:
       inside.clone(*op, mapping);
     }
     YieldOp::create(inside, layer->getLoc(), mapping.lookup(result));
-    result.replaceUsesWithIf(kernel.getResult(), [&](OpOperand &use) { return !llvm::is_contained(group, use.getOwner()); });
+    result.replaceUsesWithIf(kernel.getResult(),
+                             [&](OpOperand &use) { return !llvm::is_contained(group, use.getOwner()); });
   }
 
   /// Clones constants and movements behind `value` into the region.
@@ -269,7 +275,8 @@ private:
       if (isa<BlockArgument>(root) && !operand.get().getDefiningOp<EnterOp>())
         operand.set(passed(operand.get(), builder));
       else if (!seen.insert(root).second)
-        operand.set(createPass(builder, root, "pass" + Twine(numKernels++)).getResult()); // same element order: a second copy of the stream
+        operand.set(createPass(builder, root, "pass" + Twine(numKernels++))
+                        .getResult()); // same element order: a second copy of the stream
       else
         continue;
     }

@@ -9,6 +9,10 @@
 #include "passes/wafer/NetworkIR.h"
 #include "passes/wafer/Passes.h"
 
+#include "absl/strings/str_cat.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+
 using namespace mlir;
 
 namespace wsc::wafer {
@@ -36,6 +40,14 @@ bool decideOn(func::FuncOp func, const std::string &targetName, const std::strin
     return false;
   }
   return true;
+}
+
+/// Notes the busiest link of a placed network for reports.
+void noteBusiestLink(func::FuncOp func, const target::Target &machine, const kernels::NetworkPlan &plan) {
+  const kernels::LinkLoad link = kernels::busiestLink(machine, plan, kernels::laneRoutes(machine, plan));
+  Builder builder(func.getContext());
+  func->setAttr(WaferDialect::getLinkAttrName(), builder.getStringAttr(link.describe()));
+  func->setAttr(WaferDialect::getLinkWordsAttrName(), builder.getI64IntegerAttr(link.words));
 }
 
 struct SizeKernelsPass : impl::SizeKernelsBase<SizeKernelsPass> {
@@ -67,21 +79,17 @@ struct SizeKernelsPass : impl::SizeKernelsBase<SizeKernelsPass> {
 struct PlaceKernelsPass : impl::PlaceKernelsBase<PlaceKernelsPass> {
   using PlaceKernelsBase::PlaceKernelsBase;
   void runOnOperation() override {
-    if (!decideOn(
-            getOperation(), target, defects, Phase::Sized, [&](const target::Target &machine, NetworkIR &network) {
-              for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels))
-                if (RectAttr rect = op.getRectAttr())
-                  plan.placement.col = int32_t(rect.getCol());
-              if (absl::Status status = kernels::placeNetwork(machine, network.plan); !status.ok())
-                return status;
-              writePlaces(network);
-              kernels::LinkLoad link =
-                  kernels::busiestLink(machine, network.plan, kernels::laneRoutes(machine, network.plan));
-              Builder builder(&getContext());
-              getOperation()->setAttr(WaferDialect::getLinkAttrName(), builder.getStringAttr(link.describe()));
-              getOperation()->setAttr(WaferDialect::getLinkWordsAttrName(), builder.getI64IntegerAttr(link.words));
-              return absl::OkStatus();
-            }))
+    if (!decideOn(getOperation(), target, defects, Phase::Sized,
+                  [&](const target::Target &machine, NetworkIR &network) {
+                    for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels))
+                      if (RectAttr rect = op.getRectAttr())
+                        plan.placement.col = int32_t(rect.getCol());
+                    if (absl::Status status = kernels::placeNetwork(machine, network.plan); !status.ok())
+                      return status;
+                    writePlaces(network);
+                    noteBusiestLink(getOperation(), machine, network.plan);
+                    return absl::OkStatus();
+                  }))
       signalPassFailure();
   }
 };
@@ -91,12 +99,35 @@ struct RouteStreamsPass : impl::RouteStreamsBase<RouteStreamsPass> {
   void runOnOperation() override {
     if (!decideOn(getOperation(), target, defects, Phase::Placed,
                   [&](const target::Target &machine, NetworkIR &network) {
-                    absl::Status status = kernels::routeNetwork(machine, network.plan);
-                    if (status.ok())
-                      writeColours(network);
-                    return status;
+                    std::vector<kernels::PosedProblem> posed;
+                    absl::Status status =
+                        kernels::routeNetwork(machine, network.plan, dumpProblems.empty() ? nullptr : &posed);
+                    for (const kernels::PosedProblem &problem : posed)
+                      status.Update(dump(problem));
+                    if (!status.ok())
+                      return status;
+                    writeRoutes(network);
+                    noteBusiestLink(getOperation(), machine, network.plan);
+                    return absl::OkStatus();
                   }))
       signalPassFailure();
+  }
+
+private:
+  /// Writes a problem as FUNCTION.KIND.txt.
+  absl::Status dump(const kernels::PosedProblem &problem) {
+    if (std::error_code error = llvm::sys::fs::create_directories(dumpProblems))
+      return absl::InvalidArgumentError(absl::StrCat("cannot create ", dumpProblems, ": ", error.message()));
+    const std::string path = absl::StrCat(dumpProblems, "/", getOperation().getName().str(), ".", problem.kind, ".txt");
+    std::error_code error;
+    llvm::raw_fd_ostream file(path, error);
+    if (!error) {
+      file << problem.text;
+      file.close();
+      error = file.error();
+    }
+    return error ? absl::InvalidArgumentError(absl::StrCat("cannot write ", path, ": ", error.message()))
+                 : absl::OkStatus();
   }
 };
 

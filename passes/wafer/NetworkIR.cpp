@@ -140,9 +140,11 @@ private:
 
   /// A new stream for the result of `op`.
   FailureOr<int32_t> addStream(Operation *op, std::string name, LayoutAttr layout, DenseI32ArrayAttr colours,
-                               const kernels::VariablePlan *variable = nullptr) {
+                               DenseI32ArrayAttr via, const kernels::VariablePlan *variable = nullptr) {
     StreamPlan stream;
     stream.name = std::move(name);
+    if (via)
+      stream.wantedTurns = via.asArrayRef();
     stream.layout.silent = op->getNumResults() == 0;
     auto plane = stream.layout.silent ? std::optional(variable->plane) : planeOf(op->getResult(0).getType());
     if (!plane)
@@ -190,7 +192,8 @@ private:
     std::string name = network.plan.inputs[argument.getArgNumber()].name;
     if (int before = entersOf[argument]++)
       name += "." + std::to_string(before);
-    auto stream = addStream(enter, std::move(name), enter.getLayoutAttr(), enter.getLaneColoursAttr());
+    auto stream =
+        addStream(enter, std::move(name), enter.getLayoutAttr(), enter.getLaneColoursAttr(), enter.getViaAttr());
     if (failed(stream))
       return failure();
     host->tensor = int32_t(argument.getArgNumber());
@@ -229,7 +232,8 @@ private:
       plan.spec.state->variable = variableOf(op);
       variable = &network.plan.variables[plan.spec.state->variable];
     }
-    auto out = addStream(op, op.getName().str(), op.getLayoutAttr(), op.getLaneColoursAttr(), variable);
+    auto out =
+        addStream(op, op.getName().str(), op.getLayoutAttr(), op.getLaneColoursAttr(), op.getViaAttr(), variable);
     if (failed(out))
       return failure();
     plan.spec.outStream = *out;
@@ -258,6 +262,13 @@ private:
         return op.emitOpError("needs colours: route it first");
       plan.colours.row = uint8_t(colours.getRow());
       plan.colours.chain = {uint8_t(colours.getChain()[0]), uint8_t(colours.getChain()[1])};
+    }
+    if (ArrayAttr turns = op.getTurnsAttr(); turns && phase >= Phase::Routed) {
+      if (turns.size() != plan.mapping.fifoSamples.size())
+        return op.emitOpError("takes ") << plan.mapping.fifoSamples.size() << " streams, it has turns for "
+                                        << turns.size();
+      for (auto of : turns.getAsRange<DenseI32ArrayAttr>())
+        plan.turns.push_back(of.asArrayRef());
     }
     network.plan.kernels.push_back(std::move(plan));
     network.kernelOps.push_back(op);
@@ -428,7 +439,13 @@ void writePlaces(NetworkIR &network) {
     op.setRectAttr(RectAttr::get(op.getContext(), 0, plan.placement.col, network.plan.grid.rowsUsed, plan.width()));
 }
 
-void writeColours(NetworkIR &network) {
+void writeRoutes(NetworkIR &network) {
+  for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels)) {
+    SmallVector<Attribute> turns;
+    for (const std::vector<int32_t> &of : plan.turns)
+      turns.push_back(DenseI32ArrayAttr::get(op.getContext(), of));
+    op.setTurnsAttr(turns.empty() ? nullptr : ArrayAttr::get(op.getContext(), turns));
+  }
   for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels))
     if (plan.spec.kind == kernels::KernelKind::Contraction) {
       int64_t chain[] = {plan.colours.chain[0], plan.colours.chain[1]};

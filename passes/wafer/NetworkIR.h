@@ -12,8 +12,8 @@ namespace wsc::wafer {
 
 struct NetworkIR {
   kernels::NetworkPlan plan;
-  std::vector<KernelOp> kernelOps;                // as plan.kernels
-  std::vector<mlir::Operation *> streamOps;       // as plan.streams: the wafer.enter or wafer.kernel behind each
+  std::vector<KernelOp> kernelOps;          // as plan.kernels
+  std::vector<mlir::Operation *> streamOps; // as plan.streams: the wafer.enter or wafer.kernel behind each
 };
 
 // How far a function's attributes have to be filled in.
@@ -25,14 +25,14 @@ mlir::FailureOr<NetworkIR> readNetwork(mlir::func::FuncOp func, Phase phase);
 // Fails with a diagnostic unless all variables of the module have their places.
 mlir::LogicalResult requirePlaces(mlir::func::FuncOp func, const kernels::NetworkPlan &plan);
 
-// Writes what the phase decides back: mapping, layout and predictions; rectangles; colours.
+// Writes what the phase decides back: mapping, layout and predictions; rectangles; turns and colours.
 void writeSizes(mlir::func::FuncOp func, NetworkIR &network);
 // A kernel that hands `stream` on unchanged.
 KernelOp createPass(mlir::OpBuilder &builder, mlir::Value stream, const llvm::Twine &name);
 // Puts a kernel that only passes words on between a stream and one of its consumers.
 void insertPasses(NetworkIR &network, llvm::ArrayRef<kernels::PassRequest> requests);
 void writePlaces(NetworkIR &network);
-void writeColours(NetworkIR &network);
+void writeRoutes(NetworkIR &network);
 
 // f32, f16, … as the executable's element type; nothing for types that do not exist there.
 std::optional<format::ElementType> elementTypeOf(mlir::Type type);

@@ -127,14 +127,16 @@ def FormKernels : Pass<"wafer-form-kernels", "::mlir::func::FuncOp"> {
 }
 
 def PinKernels : Pass<"wafer-pin", "::mlir::func::FuncOp"> {
-  let summary = "Note down what a user wants of kernels' rectangles";
+  let summary = "Note down what a user wants of kernels' rectangles and of lanes' routes";
   let description = [{
-    Runs before kernels are sized. Reads a JSON file of kernels by name, with the number of `columns` of their rectangle, its first column `col`, or both:
+    Runs before kernels are sized. Reads a JSON file of kernels by name, with the number of `columns` of their rectangle, its first column `col`, or both; and of streams
+    by name (kernels and inputs), with the columns west of each consumer at which lanes turn, one number or several that lanes take in turn:
 
-        {"kernels": {"conv1": {"columns": 12, "col": 40}, "pool1": {"col": 60}}}
+        {"kernels": {"conv1": {"columns": 12, "col": 40}, "pool1": {"col": 60}},
+         "routes": {"conv1": {"via": 1}, "image": {"via": [0, 1]}}}
 
     Before: `wafer.kernel "conv1"(%s) : …`
-    After:  `wafer.kernel "conv1"(%s) attributes {pin = #wafer.pin<columns = 12, col = 40>} : …`
+    After:  `wafer.kernel "conv1"(%s) attributes {pin = #wafer.pin<columns = 12, col = 40>, via = array<i32: 1>} : …`
   }];
   let options = [Option<"file", "file", "std::string", "\"\"", "JSON file of pins">];
   let dependentDialects = ["::wsc::wafer::WaferDialect"];
@@ -168,15 +170,17 @@ def PlaceKernels : Pass<"wafer-place", "::mlir::func::FuncOp"> {
 }
 
 def RouteStreams : Pass<"wafer-route", "::mlir::func::FuncOp"> {
-  let summary = "Give every lane and every kernel its colours";
+  let summary = "Choose where lanes turn, and give every lane and every kernel its colours";
   let description = [{
-    Lanes run east on their row and turn into the consumers' columns; colours are assigned so that no router carries two routes on one. Fails with the saturated router and
+    Lanes run east on their row and turn into the consumers' columns, or some columns west of them (`turns`) where links would carry more words than the slowest kernel
+    takes cycles, or where `via` says so. Colours are assigned so that no router carries two routes on one. Fails with the saturated router and
     the routes that hold it.
 
     Before: `{rect = …}`
-    After:  `{rect = …, colours = #wafer.colours<row = 0, chain = [1, 2]>, lane_colours = array<i32: 3, 4, 3, 4>}`
+    After:  `{rect = …, colours = #wafer.colours<row = 0, chain = [1, 2]>, turns = [array<i32: 0, 1>], lane_colours = array<i32: 3, 4, 3, 4>}`
   }];
-  let options = [Wafer_TargetOption<>, Wafer_DefectsOption<>];
+  let options = [Wafer_TargetOption<>, Wafer_DefectsOption<>, Option<"dumpProblems", "dump-problems", "std::string", "\"\"",
+      "folder for the routing, turning and colouring problems as text, FUNCTION.KIND.txt">];
   let dependentDialects = ["::wsc::wafer::WaferDialect"];
 }
 

@@ -49,7 +49,7 @@ int main(int argc, char **argv) {
   app.add_option("-o", options.output, "file to write");
   app.add_option("--target", options.target, "wse1, wse2, wse3, mesh-RxC or a description file")->capture_default_str();
   app.add_option("--defects", options.defects, "JSON file with the dead_cores and dead_links of this wafer");
-  app.add_option("--pins", options.pins, "JSON file: kernels' columns and places that the mapping keeps to");
+  app.add_option("--pins", options.pins, "JSON file of what the mapping keeps to: kernels' columns and places, columns where streams' lanes turn");
   app.add_option("--execution", execution, "auto or pipelined")->check(CLI::IsMember({"auto", "pipelined"}))->capture_default_str();
   app.add_option("--precision", precision, "model or fp32")->check(CLI::IsMember({"model", "fp32"}))->capture_default_str();
   app.add_option("--dim", dims, "NAME=VALUE: fix a symbolic dimension (repeatable)");
@@ -59,6 +59,7 @@ int main(int argc, char **argv) {
   app.add_option("--compile-to", to, "stop after a phase: " + readPhases());
   app.add_option("--compile-from", from, "phase of a .mlir model (default: found from its operations)");
   app.add_option("--dump-phases", options.dumpDir, "folder for the IR after each phase");
+  app.add_option("--dump-problems", options.problemsDir, "folder for the routing, turning and colouring problems as text (see wsc-place)");
   app.add_option("--report", report, "FILE.txt, .json or .html");
   app.add_flag("--quiet", quiet, "print nothing but errors");
   app.add_flag("-v", verbose, "print the phases' times too");

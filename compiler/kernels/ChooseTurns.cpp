@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The choice of turns. A bundle is what a kernel takes of a channel block of a stream, a lane from each tile; where its
+// lanes turn depends on the tile, in a short period. Loads of a bundle's variants are those of its lanes' teeth
+// (LinkLoads.h); everything else on the mesh, trunks among it, is fixed.
+#include "compiler/kernels/ChooseTurns.h"
+
+#include "compiler/kernels/LinkLoads.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace wsc::kernels {
+
+using solver::alternatives::Item;
+using solver::alternatives::Load;
+using solver::alternatives::Option;
+using solver::alternatives::Problem;
+using Turns = std::vector<int32_t>;
+
+namespace {
+
+// Variants of a bundle by tile, the plainest first: all lanes alike; every other, or every third, in another column
+// than the rest; three columns in turn.
+std::vector<Turns> makeVariants() {
+  std::vector<Turns> list{{0}};
+  for (int32_t turn : {1, -1, 2, -2})
+    list.insert(list.end(), {{0, turn}, {turn, 0}});
+  for (int32_t turn : {1, -1, 2, -2})
+    list.insert(list.end(), {{0, 0, turn}, {0, turn, 0}, {turn, 0, 0}});
+  list.insert(list.end(), {{1, -1}, {-1, 1}});
+  Turns three{-1, 0, 1};
+  do
+    list.push_back(three);
+  while (std::next_permutation(three.begin(), three.end()));
+  for (int32_t turn : {1, -1, 2, -2})
+    list.push_back({turn});
+  return list;
+}
+const std::vector<Turns> &variants() {
+  static const std::vector<Turns> list = makeVariants();
+  return list;
+}
+
+// A tooth of a bundle.
+struct ToothOf {
+  size_t lane = 0, tooth = 0; // of the routes, of its teeth
+};
+struct Bundle {
+  TurnOwner owner;
+  int32_t stream = 0;
+  std::vector<ToothOf> teeth;
+};
+
+// Bundles of a placed network; the routes are combs with straight teeth.
+std::vector<Bundle> bundlesOf(const target::Target &target, const NetworkPlan &network,
+                              const std::vector<LaneRoute> &routes) {
+  std::vector<size_t> firstRoute;
+  size_t next = 0;
+  for (const StreamPlan &stream : network.streams) {
+    firstRoute.push_back(next);
+    next += size_t(stream.layout.numLanes());
+  }
+  std::vector<Bundle> bundles;
+  for (size_t k = 0; k < network.kernels.size(); ++k) {
+    const KernelPlan &plan = network.kernels[k];
+    const KernelRows rows(target, network, int32_t(k));
+    std::vector<int32_t> seen;
+    for (const Source &source : rows.sources()) {
+      if (std::find(seen.begin(), seen.end(), source.stream) != seen.end())
+        continue; // taken twice over the same teeth
+      seen.push_back(source.stream);
+      const StreamLayout &layout = network.streams[source.stream].layout;
+      for (int64_t block = 0; block < layout.numBlocks(); ++block) {
+        Bundle bundle{{int32_t(k), source.ordinal, int32_t(block)}, source.stream, {}};
+        for (int64_t lane = block; lane < layout.numLanes(); lane += layout.numBlocks()) {
+          const size_t r = firstRoute[size_t(source.stream)] + size_t(lane);
+          for (size_t t = 0; t < routes[r].teeth.size(); ++t)
+            if (int32_t col = routes[r].teeth[t].col;
+                col >= plan.placement.col && col < plan.placement.col + plan.width())
+              bundle.teeth.push_back({r, t});
+        }
+        if (!bundle.teeth.empty())
+          bundles.push_back(std::move(bundle));
+      }
+    }
+  }
+  return bundles;
+}
+
+int64_t wordsOf(const NetworkPlan &network, const LaneRoute &route) {
+  const StreamLayout &layout = network.streams[route.stream].layout;
+  return layout.laneWords(route.lane / layout.numBlocks(), route.lane % layout.numBlocks());
+}
+
+// `turnOf(lane)`: columns west of the kernel's at which a lane turns, or as far as it can.
+template <typename TurnOf>
+std::vector<Load> loadsOf(const target::Target &target, const NetworkPlan &network,
+                          const std::vector<LaneRoute> &routes, const Bundle &bundle, TurnOf turnOf) {
+  std::vector<RouteLoad> loads;
+  for (auto [lane, index] : bundle.teeth) {
+    const LaneRoute &route = routes[lane];
+    LaneRoute::Tooth tooth = route.teeth[index];
+    tooth.via = std::clamp(tooth.col - turnOf(route.lane), route.leastVia(index), route.mostVia(index, target.cols));
+    addToothLoads(route, tooth, wordsOf(network, route), 0, loads);
+  }
+  std::vector<Load> plain;
+  for (const RouteLoad &load : loads)
+    plain.push_back({load.segment, load.words});
+  return plain;
+}
+
+int32_t turnOfLane(const Turns &turns, int64_t lane) { return turns.empty() ? 0 : turns[size_t(lane) % turns.size()]; }
+
+Turns &turnsOf(KernelPlan &plan, int32_t ordinal) {
+  size_t components = 0;
+  for (const KernelInput &input : plan.spec.inputs)
+    components += input.streams.size();
+  plan.turns.resize(components);
+  return plan.turns[size_t(ordinal)];
+}
+
+int64_t blocksOfInput(const NetworkPlan &network, const KernelPlan &plan, int32_t ordinal) {
+  for (const KernelInput &input : plan.spec.inputs)
+    for (int32_t stream : input.streams)
+      if (ordinal-- == 0)
+        return network.streams[stream].layout.numBlocks();
+  return 1;
+}
+
+// Combs without turns.
+std::vector<LaneRoute> straightRoutes(const target::Target &target, NetworkPlan network) {
+  for (KernelPlan &plan : network.kernels)
+    plan.turns.clear();
+  return laneRoutes(target, network);
+}
+
+} // namespace
+
+int64_t wantedInterval(const target::Target &target, const NetworkPlan &network) {
+  int64_t interval = 0, words = 0;
+  for (const KernelPlan &plan : network.kernels)
+    interval = std::max(interval, plan.predictedIntervalCycles);
+  for (const auto *tensors : {&network.inputs, &network.outputs})
+    for (const format::TensorType &tensor : *tensors)
+      words += tensor.elements();
+  return interval == 0 ? 0 : std::max(interval, int64_t(double(words) / target.ioWordsPerCycle()));
+}
+
+Problem turnProblem(const target::Target &target, const NetworkPlan &network, std::vector<TurnOwner> &owners) {
+  Problem problem{target.rows, target.cols, wantedInterval(target, network), {}, {}};
+  const std::vector<LaneRoute> routes = straightRoutes(target, network);
+  solver::routing::Problem straight{target.rows, target.cols, {}, {}, {}};
+  for (const RouteLoad &load : networkLoads(target, network, routes).loads) {
+    Load plain{load.segment, load.words};
+    plain.segment.colEnd = std::min(plain.segment.colEnd, target.cols - 1); // the link out of the wafer has one user
+    if (plain.segment.row == plain.segment.rowEnd && plain.segment.col == plain.segment.colEnd)
+      continue;
+    straight.fixed.push_back(plain);
+    if (load.part != RouteLoad::Part::Tooth)
+      problem.fixed.push_back(plain);
+  }
+  const solver::routing::LinkWords words = solver::routing::linkWords(straight, nullptr);
+  auto isOver = [&](const LaneRoute &route, const LaneRoute::Tooth &tooth) {
+    auto at = [&](solver::routing::Direction d, int32_t row) {
+      return words[size_t(d)][size_t(row) * target.cols + tooth.col] > problem.linkCapacityWords;
+    };
+    for (int32_t row = route.row; row < tooth.lastRow(); ++row)
+      if (at(solver::routing::Direction::South, row))
+        return true;
+    for (int32_t row = route.row; row > tooth.firstRow(); --row)
+      if (at(solver::routing::Direction::North, row))
+        return true;
+    return false;
+  };
+  for (const Bundle &bundle : bundlesOf(target, network, routes)) {
+    const StreamPlan &stream = network.streams[bundle.stream];
+    const bool over =
+        problem.linkCapacityWords > 0 && std::any_of(bundle.teeth.begin(), bundle.teeth.end(), [&](const ToothOf &of) {
+          return isOver(routes[of.lane], routes[of.lane].teeth[of.tooth]);
+        });
+    if (!stream.wantedTurns.empty() || !over) {
+      std::vector<Load> loads =
+          loadsOf(target, network, routes, bundle, [&](int32_t lane) { return turnOfLane(stream.wantedTurns, lane); });
+      problem.fixed.insert(problem.fixed.end(), loads.begin(), loads.end());
+      continue;
+    }
+    Item item{
+        absl::StrCat(stream.name, ".", bundle.owner.block, " to ", network.kernels[bundle.owner.kernel].spec.name), {}};
+    for (const Turns &turns : variants())
+      item.options.push_back({absl::StrJoin(turns, ","), 8 * (int64_t(turns.size()) - 1),
+                              loadsOf(target, network, routes, bundle, [&](int32_t lane) {
+                                return turnOfLane(turns, lane / stream.layout.numBlocks());
+                              })});
+    problem.items.push_back(std::move(item));
+    owners.push_back(bundle.owner);
+  }
+  return problem;
+}
+
+absl::Status keepPinnedTurns(const target::Target &target, NetworkPlan &network) {
+  const std::vector<LaneRoute> routes = straightRoutes(target, network);
+  for (KernelPlan &plan : network.kernels)
+    plan.turns.clear();
+  for (const Bundle &bundle : bundlesOf(target, network, routes)) {
+    const Turns &pinned = network.streams[bundle.stream].wantedTurns;
+    if (pinned.empty())
+      continue;
+    KernelPlan &plan = network.kernels[bundle.owner.kernel];
+    for (auto [lane, tooth] : bundle.teeth) {
+      const LaneRoute &route = routes[lane];
+      const int32_t turn = turnOfLane(pinned, route.lane), col = route.teeth[tooth].col;
+      const int32_t least = route.leastVia(tooth), most = route.mostVia(tooth, target.cols);
+      if ((col - turn >= least && col - turn <= most) || route.endsOnTrunk(tooth))
+        continue;
+      std::string why;
+      if (col <= route.trunkBegin && !route.fromPort)
+        why = "the kernel lies west of its producer";
+      else if (col - turn > most)
+        why = tooth + 1 < route.teeth.size() ? absl::StrCat("column ", most + 1, " takes the lane too")
+                                             : "that is the wafer's edge";
+      else if (tooth > 0 && least == route.teeth[tooth - 1].col + 1)
+        why = absl::StrCat("column ", least - 1, " takes the lane too");
+      else
+        why = route.fromPort ? "that is the wafer's edge" : absl::StrCat("it is gathered up to column ", least - 1);
+      return absl::InvalidArgumentError(absl::StrCat("stream ", network.streams[route.stream].name,
+                                                     " is to turn at column ", col - turn, " for kernel ",
+                                                     plan.spec.name, " in column ", col, ", but its lane ", route.lane,
+                                                     " can turn at columns ", least, " to ", most, " only: ", why));
+    }
+    turnsOf(plan, bundle.owner.ordinal) = pinned;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status chooseTurns(const target::Target &target, NetworkPlan &network) {
+  if (absl::Status status = keepPinnedTurns(target, network); !status.ok())
+    return status;
+  std::vector<TurnOwner> owners;
+  const Problem problem = turnProblem(target, network, owners);
+  auto solution = solver::alternatives::solve(problem);
+  if (!solution.ok())
+    return solution.status();
+  if (absl::Status status = solution->verify(problem); !status.ok())
+    return status;
+  for (size_t i = 0; i < owners.size(); ++i) {
+    if (solution->optionOf[i] == 0)
+      continue;
+    // From tiles of a block to lanes: the period that this block and those before it have together.
+    const auto [kernel, ordinal, block] = owners[i];
+    KernelPlan &plan = network.kernels[kernel];
+    const Turns &chosen = variants()[size_t(solution->optionOf[i])];
+    const Turns before = turnsOf(plan, ordinal);
+    const size_t blocks = size_t(blocksOfInput(network, plan, ordinal));
+    const size_t tilesBefore = std::max<size_t>(1, before.size() / blocks);
+    const size_t tiles = std::lcm(tilesBefore, chosen.size());
+    Turns turns(tiles * blocks);
+    for (size_t lane = 0; lane < turns.size(); ++lane)
+      turns[lane] =
+          lane % blocks == size_t(block) ? chosen[lane / blocks % chosen.size()] : turnOfLane(before, int64_t(lane));
+    turnsOf(plan, ordinal) = std::move(turns);
+  }
+  return absl::OkStatus();
+}
+
+solver::routing::Problem routingProblem(const target::Target &target, const NetworkPlan &network,
+                                        const std::vector<LaneRoute> &lanes, solver::routing::Solution &routes) {
+  solver::routing::Problem problem{target.rows, target.cols, {}, {}, {}};
+  if (int64_t interval = wantedInterval(target, network); interval > 0)
+    problem.linkCapacityWords = interval;
+  for (const RouteLoad &load : networkLoads(target, network, lanes).loads)
+    if (load.part == RouteLoad::Part::Gather || load.part == RouteLoad::Part::Inside)
+      problem.fixed.push_back({load.segment, load.words});
+  for (const LaneRoute &route : lanes) {
+    solver::routing::Net net;
+    net.name = absl::StrCat(network.streams[route.stream].name, ".", route.lane);
+    net.row = route.row;
+    net.colBegin = std::max(route.gatherColEnd, route.trunkBegin);
+    net.wordsPerSample = wordsOf(network, route);
+    for (const LaneRoute::Tooth &tooth : route.teeth)
+      for (const LaneRoute::Rows &rows : tooth.takers)
+        net.sinks.push_back({tooth.col, rows.begin, rows.end});
+    if (route.toPort)
+      net.sinks.push_back({target.cols - 1, route.row, route.row});
+    if (net.sinks.empty())
+      continue;
+    std::vector<solver::routing::Segment> &segments = routes.segmentsOf.emplace_back();
+    if (route.trunkEnd > net.colBegin)
+      segments.push_back({route.row, net.colBegin, route.row, route.trunkEnd});
+    if (route.trunkWest < route.trunkBegin) // of a one-column kernel
+      segments.push_back({route.row, net.colBegin, route.row, route.trunkWest});
+    std::vector<RouteLoad> teeth;
+    for (const LaneRoute::Tooth &tooth : route.teeth)
+      addToothLoads(route, tooth, 0, 0, teeth);
+    for (const RouteLoad &load : teeth)
+      segments.push_back(load.segment);
+    problem.nets.push_back(std::move(net));
+  }
+  return problem;
+}
+
+} // namespace wsc::kernels
