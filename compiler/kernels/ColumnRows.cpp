@@ -143,7 +143,8 @@ absl::StatusOr<Role> KernelRows::columnRole(const KernelRow &row, SectionTable &
   int sendThread = passes ? 0 : 1, ingestThread = sendThread + 1;
   std::vector<int16_t> fifos;
   std::vector<ComponentFifos> tileFifos;
-  core.setPriority(1); // lanes come to many cores at once
+  // Lanes come to many cores at once. A core that only passes words on would fill its FIFO first and keep its lane.
+  core.setPriority(passes ? 0 : 1);
   if (streamed)
     tileFifos = emitStreamedIngest(core, target, ingestThread, network, row);
   else

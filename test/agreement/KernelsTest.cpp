@@ -22,7 +22,7 @@ void expectLayersAgree(const std::string &name, const std::vector<int64_t> &shap
   ASSERT_TRUE(status.ok()) << name << ": " << status;
   auto session = Session::open(folder / "model.wse", {.threads = 1});
   ASSERT_TRUE(session.ok()) << name << ": " << session.status();
-  expectAgreement(name, (*session)->executable(), tolerance, 18);
+  expectAgreement(name, (*session)->executable(), tolerance, 36);
 }
 
 TEST(Agreement, Contraction) {
@@ -53,15 +53,15 @@ TEST(Agreement, Elementwise) {
                     {.latency = 0.11, .interval = 0.12});
   expectLayersAgree("sigmoid", {1, 8, 16, 16}, [](NetBuilder &n, NetValue x) { return n.unary("Sigmoid", x); },
                     {.interval = 0.06});
-  expectLayersAgree("addition", {1, 8, 16, 16}, [](NetBuilder &n, NetValue x) {
-    return n.binary("Add", n.unary("Sigmoid", x), n.unary("Relu", x));
-  });
+  expectLayersAgree(
+      "addition", {1, 8, 16, 16},
+      [](NetBuilder &n, NetValue x) { return n.binary("Add", n.unary("Sigmoid", x), n.unary("Relu", x)); },
+      {.interval = 0.06});
 }
 
 TEST(Agreement, SoftmaxAndReduction) {
   expectLayersAgree("softmax", {1, 120}, [](NetBuilder &n, NetValue x) { return n.softmax(x); });
-  expectLayersAgree("global average", {1, 16, 14, 14}, [](NetBuilder &n, NetValue x) { return n.globalAverage(x); },
-                    {.latency = 0.17});
+  expectLayersAgree("global average", {1, 16, 14, 14}, [](NetBuilder &n, NetValue x) { return n.globalAverage(x); });
 }
 
 TEST(Agreement, MovementAndFifos) {
@@ -69,9 +69,9 @@ TEST(Agreement, MovementAndFifos) {
                     [](NetBuilder &n, NetValue x) {
                       return n.concat({n.conv(x, 8, {.kernel = {1, 1}}), n.conv(x, 12, {.pads = {1, 1, 1, 1}})});
                     },
-                    {.interval = 0.07});
+                    {.interval = 0.08});
   expectLayersAgree("transposition", {1, 6, 10, 8},
-                    [](NetBuilder &n, NetValue x) { return n.transpose(x, {0, 2, 3, 1}); }, {.interval = 0.08});
+                    [](NetBuilder &n, NetValue x) { return n.transpose(x, {0, 2, 3, 1}); }, {.interval = 0.16});
   expectLayersAgree("skip through a FIFO", {1, 8, 12, 12}, [](NetBuilder &n, NetValue x) {
     return n.binary("Add", x, n.conv(n.unary("Relu", n.conv(x, 8, {.pads = {1, 1, 1, 1}})), 8, {.pads = {1, 1, 1, 1}}));
   });
