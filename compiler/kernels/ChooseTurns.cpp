@@ -11,6 +11,8 @@
 #include "absl/strings/str_join.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <numeric>
 
 namespace wsc::kernels {
@@ -153,26 +155,39 @@ int64_t wantedInterval(const target::Target &target, const NetworkPlan &network)
 Problem turnProblem(const target::Target &target, const NetworkPlan &network, std::vector<TurnOwner> &owners) {
   Problem problem{target.rows, target.cols, wantedInterval(target, network), {}, {}};
   const std::vector<LaneRoute> routes = straightRoutes(target, network);
-  solver::routing::Problem straight{target.rows, target.cols, {}, {}, {}};
+  // Words on the links of columns, south and north, by the router they leave.
+  std::map<int32_t, std::array<std::vector<int64_t>, 2>> columns;
   for (const RouteLoad &load : networkLoads(target, network, routes).loads) {
     Load plain{load.segment, load.words};
-    plain.segment.colEnd = std::min(plain.segment.colEnd, target.cols - 1); // the link out of the wafer has one user
-    if (plain.segment.row == plain.segment.rowEnd && plain.segment.col == plain.segment.colEnd)
+    solver::routing::Segment &s = plain.segment;
+    s.colEnd = std::min(s.colEnd, target.cols - 1); // the link out of the wafer has one user
+    if (s.row == s.rowEnd && s.col == s.colEnd)
       continue;
-    straight.fixed.push_back(plain);
+    if (s.row != s.rowEnd) {
+      std::vector<int64_t> &steps = columns[s.col][s.rowEnd < s.row];
+      steps.resize(size_t(target.rows) + 1);
+      steps[size_t(s.row < s.rowEnd ? s.row : s.rowEnd + 1)] += load.words;
+      steps[size_t(s.row < s.rowEnd ? s.rowEnd : s.row + 1)] -= load.words;
+    }
     if (load.part != RouteLoad::Part::Tooth)
       problem.fixed.push_back(plain);
   }
-  const solver::routing::LinkWords words = solver::routing::linkWords(straight, nullptr);
+  for (auto &[col, directions] : columns)
+    for (std::vector<int64_t> &words : directions)
+      std::partial_sum(words.begin(), words.end(), words.begin());
   auto isOver = [&](const LaneRoute &route, const LaneRoute::Tooth &tooth) {
-    auto at = [&](solver::routing::Direction d, int32_t row) {
-      return words[size_t(d)][size_t(row) * target.cols + tooth.col] > problem.linkCapacityWords;
+    const auto column = columns.find(tooth.col);
+    if (column == columns.end())
+      return false;
+    auto at = [&](int direction, int32_t row) {
+      const std::vector<int64_t> &words = column->second[size_t(direction)];
+      return !words.empty() && words[size_t(row)] > problem.linkCapacityWords;
     };
     for (int32_t row = route.row; row < tooth.lastRow(); ++row)
-      if (at(solver::routing::Direction::South, row))
+      if (at(0, row))
         return true;
     for (int32_t row = route.row; row > tooth.firstRow(); --row)
-      if (at(solver::routing::Direction::North, row))
+      if (at(1, row))
         return true;
     return false;
   };

@@ -14,6 +14,7 @@ namespace wsc::solver::alternatives {
 
 namespace {
 
+constexpr int kPatience = 8; // rounds without a better choice
 constexpr int64_t kLinkCost = 64, kMostHistory = int64_t(1) << 20, kMostPrice = 4096;
 
 // Calls visit(direction, router) for every link of a load.
@@ -43,7 +44,8 @@ public:
   Solution solve(int rounds) {
     Solution best = choice;
     auto bestCost = over();
-    for (int round = 0; round < rounds && std::get<0>(bestCost) > 0; ++round) {
+    int patience = kPatience;
+    for (int round = 0; round < rounds && std::get<0>(bestCost) > 0 && patience-- > 0; ++round) {
       remember();
       for (size_t i = 0; i < problem.items.size(); ++i)
         if (problem.items[i].options.size() > 1 && isOver(chosen(i)))
@@ -52,6 +54,7 @@ public:
       if (auto cost = over(); cost < bestCost) {
         bestCost = cost;
         best = choice;
+        patience = kPatience;
       }
     }
     for (size_t i = 0; i < problem.items.size(); ++i)
@@ -169,9 +172,48 @@ absl::Status Solution::verify(const Problem &problem) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Solution> solve(const Problem &problem, int rounds) {
-  if (absl::Status status = problem.check(); !status.ok())
+// The same problem on the columns that options touch, side by side: cost grows with these, not with the mesh.
+static Problem onTouchedColumns(const Problem &problem) {
+  std::vector<int32_t> before(size_t(problem.cols) + 1, 0); // touched columns west of each
+  for (const Item &item : problem.items)
+    for (const Option &option : item.options)
+      for (const Load &load : option.loads)
+        for (int32_t col = std::min(load.segment.col, load.segment.colEnd);
+             col <= std::max(load.segment.col, load.segment.colEnd); ++col)
+          before[size_t(col) + 1] = 1;
+  for (size_t col = 1; col < before.size(); ++col)
+    before[col] += before[col - 1];
+  Problem result{problem.rows, std::max(1, before.back()), problem.linkCapacityWords, {}, {}};
+  auto move = [&](const std::vector<Load> &loads, std::vector<Load> &moved) {
+    for (Load load : loads) {
+      routing::Segment &s = load.segment;
+      const bool west = s.colEnd < s.col;
+      const int32_t first = before[size_t(std::min(s.col, s.colEnd))];
+      const int32_t last = before[size_t(std::max(s.col, s.colEnd)) + 1] - 1;
+      if (last < first || (s.row == s.rowEnd && last == first))
+        continue;
+      s.col = west ? last : first;
+      s.colEnd = west ? first : last;
+      moved.push_back(load);
+    }
+  };
+  move(problem.fixed, result.fixed);
+  for (const Item &item : problem.items) {
+    result.items.push_back({item.name, {}});
+    for (const Option &option : item.options) {
+      result.items.back().options.push_back({option.tag, option.cost, {}});
+      move(option.loads, result.items.back().options.back().loads);
+    }
+  }
+  return result;
+}
+
+absl::StatusOr<Solution> solve(const Problem &whole, int rounds) {
+  if (absl::Status status = whole.check(); !status.ok())
     return status;
+  if (whole.items.empty())
+    return Solution();
+  const Problem problem = onTouchedColumns(whole);
   Solution best = Negotiation(problem).solve(rounds);
   AlternativesStats stats = evaluate(problem, best);
   // Where the capacity is out of reach, excess is everywhere and prices say little: aim at what may be reached.

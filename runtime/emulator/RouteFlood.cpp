@@ -5,6 +5,7 @@
 // the order of work does not matter. Compositions are the flattened ropes that reach the sinks.
 #include "runtime/emulator/RouteFlood.h"
 
+#include "runtime/emulator/FilterSegments.h"
 #include "runtime/emulator/LatticeWalk.h"
 
 #include "absl/strings/str_cat.h"
@@ -228,39 +229,6 @@ std::vector<Segment> RouteFlood::flatten(int32_t rope) const {
   return segments;
 }
 
-// What passes a filter of `segments`. Error: no whole number of periods, or too many pieces.
-static absl::StatusOr<std::vector<Segment>> filtered(const std::vector<Segment> &segments, const Filter &filter,
-                                                     const LatticeIndex &index) {
-  constexpr int64_t kMostPieces = 1 << 20;
-  const int64_t begin = filter.begin.at(index), words = filter.words.at(index);
-  int64_t total = 0;
-  for (const Segment &segment : segments)
-    total += segment.count;
-  if (begin < 0 || words < 0 || begin + words > filter.period)
-    return absl::InvalidArgumentError(absl::StrCat("passes words ", begin, " to ", begin + words, " of ", filter.period));
-  if (total % filter.period != 0)
-    return absl::InvalidArgumentError(
-        absl::StrCat("is met by ", total, " words per sample, no multiple of its period of ", filter.period));
-  if (total / filter.period > kMostPieces)
-    return absl::InvalidArgumentError(absl::StrCat("cuts a sample into more than ", kMostPieces, " pieces"));
-  std::vector<Segment> passed;
-  size_t at = 0;        // segment that holds word `first`
-  int64_t first = 0;    // its first word's number
-  for (int64_t window = begin; window < total; window += filter.period)
-    for (int64_t word = window, end = window + words; word < end;) {
-      while (first + segments[at].count <= word)
-        first += segments[at++].count;
-      const Segment &segment = segments[at];
-      const auto count = int32_t(std::min(end, first + segment.count) - word), from = int32_t(segment.begin + word - first);
-      if (!passed.empty() && passed.back().source == segment.source && passed.back().begin + passed.back().count == from)
-        passed.back().count += count;
-      else
-        passed.push_back({segment.source, from, count});
-      word += count;
-    }
-  return passed;
-}
-
 void RouteFlood::push(int32_t local, int port, int32_t rope, int32_t control) {
   Local &l = locals[local];
   int32_t &tail = l.tail[port];
@@ -431,7 +399,7 @@ absl::Status RouteFlood::finish(StreamTable &streams, int64_t linkWords, const s
     int64_t words = sinkRope[s] < 0 ? 0 : ropes[sinkRope[s]].words;
     std::vector<Segment> passed;
     if (filter.period > 0 && words > 0) {
-      absl::StatusOr<std::vector<Segment>> segments = filtered(flatten(sinkRope[s]), filter, end.index);
+      absl::StatusOr<std::vector<Segment>> segments = filterSegments(flatten(sinkRope[s]), filter, end.index);
       if (!segments.ok())
         return absl::InvalidArgumentError(
             absl::StrCat(place(site.router), ": the filter of ", siteName(site), " ", std::string(segments.status().message())));
