@@ -217,9 +217,12 @@ Problem turnProblem(const target::Target &target, const NetworkPlan &network, st
 }
 
 absl::Status keepPinnedTurns(const target::Target &target, NetworkPlan &network) {
-  const std::vector<LaneRoute> routes = straightRoutes(target, network);
   for (KernelPlan &plan : network.kernels)
     plan.turns.clear();
+  if (std::all_of(network.streams.begin(), network.streams.end(),
+                  [](const StreamPlan &stream) { return stream.wantedTurns.empty(); }))
+    return absl::OkStatus();
+  const std::vector<LaneRoute> routes = laneRoutes(target, network);
   for (const Bundle &bundle : bundlesOf(target, network, routes)) {
     const Turns &pinned = network.streams[bundle.stream].wantedTurns;
     if (pinned.empty())

@@ -63,6 +63,9 @@ public:
     return choice;
   }
 
+  // Words on the busiest link, as laid out now.
+  int64_t busiest() const { return std::get<1>(over()); }
+
 private:
   const Option &chosen(size_t item) const { return problem.items[item].options[choice.optionOf[item]]; }
 
@@ -96,6 +99,8 @@ private:
 
   // In parts of 256 of the capacity.
   int64_t excess(int64_t onLink) const {
+    if (onLink <= problem.linkCapacityWords)
+      return 0; // most links: no division
     return (std::clamp<int64_t>(onLink - problem.linkCapacityWords, 0, capacity << 12) * 256 + capacity - 1) / capacity;
   }
   void remember() {
@@ -215,18 +220,20 @@ absl::StatusOr<Solution> solve(const Problem &whole, int rounds) {
     return Solution();
   const Problem problem = onTouchedColumns(whole);
   Solution best = Negotiation(problem).solve(rounds);
-  AlternativesStats stats = evaluate(problem, best);
+  const AlternativesStats stats = evaluate(problem, best);
+  int64_t value = stats.value;
   // Where the capacity is out of reach, excess is everywhere and prices say little: aim at what may be reached.
   Problem eased = problem;
   int64_t least = std::max(problem.linkCapacityWords, stats.lowerBound);
-  while (stats.value > least + least / 50) {
-    eased.linkCapacityWords = least + (stats.value - least) / 2;
-    Solution other = Negotiation(eased).solve(rounds / 2);
-    const AlternativesStats reached = evaluate(problem, other);
-    if (reached.value > eased.linkCapacityWords)
+  while (value > least + least / 50) {
+    eased.linkCapacityWords = least + (value - least) / 2;
+    Negotiation negotiation(eased);
+    Solution other = negotiation.solve(rounds / 2);
+    const int64_t reached = negotiation.busiest();
+    if (reached > eased.linkCapacityWords)
       least = eased.linkCapacityWords + 1;
-    if (reached.value < stats.value) {
-      stats = reached;
+    if (reached < value) {
+      value = reached;
       best = std::move(other);
     }
   }
