@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Links carry words in flat arrays over the mesh; an option is laid out and taken up again in the time of its links.
+// Links carry words in one flat array, line by line; an option is a list of runs of neighbouring links, and its cost
+// one pass over them.
 #include "compiler/solver/Alternatives.h"
 
 #include "absl/strings/str_cat.h"
@@ -28,14 +29,76 @@ template <typename Visit> void forEachLink(const Load &load, int32_t cols, Visit
     visit(d, size_t(router));
 }
 
+// All links in one array, those of a line side by side: words on a straight run of links are neighbours.
+struct Lines {
+  int32_t rows = 0, cols = 0;
+  size_t count() const { return 4 * size_t(rows) * size_t(cols); }
+  // First link and number of links of a load.
+  std::pair<size_t, int32_t> runOf(const Load &load) const {
+    const routing::Segment &s = load.segment;
+    const size_t routers = size_t(rows) * size_t(cols), d = size_t(routing::directionOf(s));
+    const size_t at = s.row == s.rowEnd
+                          ? size_t(s.row) * size_t(cols) + size_t(s.col < s.colEnd ? s.col : s.colEnd + 1)
+                          : size_t(s.col) * size_t(rows) + size_t(s.row < s.rowEnd ? s.row : s.rowEnd + 1);
+    return {d * routers + at, std::abs(s.rowEnd - s.row) + std::abs(s.colEnd - s.col)};
+  }
+};
+
+// Links [begin, end) carry `words` each, of so many loads together.
+struct Run {
+  size_t begin = 0, end = 0;
+  int64_t words = 0, loads = 0;
+};
+
+// The loads of an option as runs that have no link in common, ascending.
+std::vector<Run> runsOf(const Lines &lines, const Option &option) {
+  struct Change {
+    size_t at;
+    int64_t words, loads;
+    auto operator<=>(const Change &) const = default;
+  };
+  std::vector<Change> changes;
+  for (const Load &load : option.loads) {
+    const auto [begin, length] = lines.runOf(load);
+    changes.push_back({begin, load.wordsPerSample, 1});
+    changes.push_back({begin + size_t(length), -load.wordsPerSample, -1});
+  }
+  std::sort(changes.begin(), changes.end());
+  std::vector<Run> runs;
+  Run run;
+  for (const Change &change : changes) {
+    run.end = change.at;
+    if (run.loads > 0 && run.begin < run.end)
+      runs.push_back(run);
+    run = {change.at, change.at, run.words + change.words, run.loads + change.loads};
+  }
+  return runs;
+}
+
+// A problem's loads as runs, made once for all capacities that are tried.
+struct Compiled {
+  explicit Compiled(const Problem &problem) : lines{problem.rows, problem.cols}, fixedWords(lines.count(), 0) {
+    for (const Load &load : problem.fixed) {
+      const auto [begin, length] = lines.runOf(load);
+      for (size_t link = begin; link < begin + size_t(length); ++link)
+        fixedWords[link] += load.wordsPerSample;
+    }
+    for (const Item &item : problem.items) {
+      std::vector<std::vector<Run>> &options = optionsOf.emplace_back();
+      for (const Option &option : item.options)
+        options.push_back(runsOf(lines, option));
+    }
+  }
+  Lines lines;
+  std::vector<int64_t> fixedWords;
+  std::vector<std::vector<std::vector<Run>>> optionsOf; // by item and option
+};
+
 class Negotiation {
 public:
-  explicit Negotiation(const Problem &problem)
-      : problem(problem), capacity(std::max<int64_t>(1, problem.linkCapacityWords)) {
-    routing::Problem links{problem.rows, problem.cols, {}, {}, problem.fixed};
-    words = routing::linkWords(links, nullptr);
-    for (auto &of : history)
-      of.assign(words[0].size(), 0);
+  Negotiation(const Problem &problem, const Compiled &compiled, int64_t capacityWords)
+      : problem(problem), compiled(compiled), limit(capacityWords), capacity(std::max<int64_t>(1, capacityWords)),
+        words(compiled.fixedWords), history(words.size(), 0) {
     choice.optionOf.assign(problem.items.size(), 0);
     for (size_t i = 0; i < problem.items.size(); ++i)
       lay(chosen(i), +1);
@@ -48,7 +111,7 @@ public:
     for (int round = 0; round < rounds && std::get<0>(bestCost) > 0 && patience-- > 0; ++round) {
       remember();
       for (size_t i = 0; i < problem.items.size(); ++i)
-        if (problem.items[i].options.size() > 1 && isOver(chosen(i)))
+        if (compiled.optionsOf[i].size() > 1 && !isWithin(chosen(i), limit))
           chooseAgain(i);
       price = std::min(price * 3 / 2, kMostPrice);
       if (auto cost = over(); cost < bestCost) {
@@ -59,7 +122,7 @@ public:
     }
     for (size_t i = 0; i < problem.items.size(); ++i)
       take(i, best.optionOf[i]);
-    goBack(std::max(problem.linkCapacityWords, std::get<1>(bestCost)));
+    goBack(std::max(limit, std::get<1>(bestCost)));
     return choice;
   }
 
@@ -67,11 +130,13 @@ public:
   int64_t busiest() const { return std::get<1>(over()); }
 
 private:
-  const Option &chosen(size_t item) const { return problem.items[item].options[choice.optionOf[item]]; }
+  using Runs = std::vector<Run>;
+  const Runs &chosen(size_t item) const { return compiled.optionsOf[item][size_t(choice.optionOf[item])]; }
 
-  void lay(const Option &option, int64_t sign) {
-    for (const Load &load : option.loads)
-      forEachLink(load, problem.cols, [&](size_t d, size_t router) { words[d][router] += sign * load.wordsPerSample; });
+  void lay(const Runs &runs, int64_t sign) {
+    for (const Run &run : runs)
+      for (size_t link = run.begin; link < run.end; ++link)
+        words[link] += sign * run.words;
   }
   void take(size_t item, int32_t option) {
     lay(chosen(item), -1);
@@ -82,60 +147,62 @@ private:
   // Words over the capacity of all links together, and on the busiest link.
   std::tuple<int64_t, int64_t> over() const {
     int64_t sum = 0, peak = 0;
-    for (const auto &of : words)
-      for (int64_t onLink : of) {
-        sum += std::max<int64_t>(0, onLink - problem.linkCapacityWords);
-        peak = std::max(peak, onLink);
-      }
+    for (int64_t onLink : words) {
+      sum += std::max<int64_t>(0, onLink - limit);
+      peak = std::max(peak, onLink);
+    }
     return {sum, peak};
   }
-  bool isWithin(const Option &option, int64_t limit) const {
-    bool within = true;
-    for (const Load &load : option.loads)
-      forEachLink(load, problem.cols, [&](size_t d, size_t router) { within &= words[d][router] <= limit; });
-    return within;
+  bool isWithin(const Runs &runs, int64_t most) const {
+    for (const Run &run : runs)
+      for (size_t link = run.begin; link < run.end; ++link)
+        if (words[link] > most)
+          return false;
+    return true;
   }
-  bool isOver(const Option &option) const { return !isWithin(option, problem.linkCapacityWords); }
 
   // In parts of 256 of the capacity.
   int64_t excess(int64_t onLink) const {
-    if (onLink <= problem.linkCapacityWords)
+    if (onLink <= limit)
       return 0; // most links: no division
-    return (std::clamp<int64_t>(onLink - problem.linkCapacityWords, 0, capacity << 12) * 256 + capacity - 1) / capacity;
+    return (std::clamp<int64_t>(onLink - limit, 0, capacity << 12) * 256 + capacity - 1) / capacity;
   }
   void remember() {
-    for (size_t d = 0; d < words.size(); ++d)
-      for (size_t router = 0; router < words[d].size(); ++router)
-        if (int64_t more = excess(words[d][router]); more > 0)
-          history[d][router] = std::min(kMostHistory, history[d][router] + std::max(kLinkCost / 4, more));
+    for (size_t link = 0; link < words.size(); ++link)
+      if (int64_t more = excess(words[link]); more > 0)
+        history[link] = std::min(kMostHistory, history[link] + std::max(kLinkCost / 4, more));
   }
-  // Of an option whose loads are laid out.
-  int64_t costOf(const Option &option) const {
-    int64_t cost = option.cost * kLinkCost;
-    for (const Load &load : option.loads)
-      forEachLink(load, problem.cols, [&](size_t d, size_t router) {
-        cost += (kLinkCost + history[d][router]) * (256 + price * excess(words[d][router])) / 256;
-      });
+  // Of an option that is not laid out, or any number that is no less than `enough`.
+  int64_t costOf(const Runs &runs, int64_t ownCost, int64_t enough) const {
+    int64_t cost = ownCost * kLinkCost;
+    for (const Run &run : runs) {
+      for (size_t link = run.begin; link < run.end; ++link)
+        cost += run.loads * ((kLinkCost + history[link]) * (256 + price * excess(words[link] + run.words)) / 256);
+      if (cost >= enough)
+        break;
+    }
     return cost;
   }
   void chooseAgain(size_t item) {
+    const std::vector<Option> &options = problem.items[item].options;
+    lay(chosen(item), -1);
     int32_t best = choice.optionOf[item];
-    int64_t least = costOf(chosen(item));
-    for (int32_t option = 0; option < int32_t(problem.items[item].options.size()); ++option) {
-      take(item, option);
-      if (int64_t cost = costOf(chosen(item)); cost < least) {
+    int64_t least = costOf(chosen(item), options[size_t(best)].cost, INT64_MAX);
+    for (int32_t option = 0; option < int32_t(options.size()); ++option)
+      if (int64_t cost = costOf(compiled.optionsOf[item][size_t(option)], options[size_t(option)].cost, least);
+          cost < least) {
         least = cost;
         best = option;
       }
-    }
-    take(item, best);
+    choice.optionOf[item] = best;
+    lay(chosen(item), +1);
   }
-  void goBack(int64_t limit) {
+  void goBack(int64_t most) {
     for (size_t i = 0; i < problem.items.size(); ++i) {
       const int32_t now = choice.optionOf[i];
       for (int32_t option = 0; option < now; ++option) {
         take(i, option);
-        if (isWithin(chosen(i), limit))
+        if (isWithin(chosen(i), most))
           break;
         take(i, now);
       }
@@ -143,8 +210,10 @@ private:
   }
 
   const Problem &problem;
-  int64_t capacity, price = 256;
-  routing::LinkWords words, history;
+  const Compiled &compiled;
+  const int64_t limit, capacity;
+  int64_t price = 256;
+  std::vector<int64_t> words, history;
   Solution choice;
 };
 
@@ -219,19 +288,24 @@ absl::StatusOr<Solution> solve(const Problem &whole, int rounds) {
   if (whole.items.empty())
     return Solution();
   const Problem problem = onTouchedColumns(whole);
-  Solution best = Negotiation(problem).solve(rounds);
-  const AlternativesStats stats = evaluate(problem, best);
-  int64_t value = stats.value;
+  Solution plain;
+  plain.optionOf.assign(problem.items.size(), 0);
+  const AlternativesStats stats = evaluate(problem, plain);
+  if (stats.value <= std::max(problem.linkCapacityWords, stats.lowerBound))
+    return plain; // nothing can be better
+  const Compiled compiled(problem);
+  Negotiation wanted(problem, compiled, problem.linkCapacityWords);
+  Solution best = wanted.solve(rounds);
+  int64_t value = wanted.busiest();
   // Where the capacity is out of reach, excess is everywhere and prices say little: aim at what may be reached.
-  Problem eased = problem;
   int64_t least = std::max(problem.linkCapacityWords, stats.lowerBound);
   while (value > least + least / 50) {
-    eased.linkCapacityWords = least + (value - least) / 2;
-    Negotiation negotiation(eased);
+    const int64_t eased = least + (value - least) / 2;
+    Negotiation negotiation(problem, compiled, eased);
     Solution other = negotiation.solve(rounds / 2);
     const int64_t reached = negotiation.busiest();
-    if (reached > eased.linkCapacityWords)
-      least = eased.linkCapacityWords + 1;
+    if (reached > eased)
+      least = eased + 1;
     if (reached < value) {
       value = reached;
       best = std::move(other);
