@@ -7,8 +7,6 @@
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdlib>
 #include <tuple>
 
 namespace wsc::solver::alternatives {
@@ -17,17 +15,6 @@ namespace {
 
 constexpr int kPatience = 8; // rounds without a better choice
 constexpr int64_t kLinkCost = 64, kMostHistory = int64_t(1) << 20, kMostPrice = 4096;
-
-// Calls visit(direction, router) for every link of a load.
-template <typename Visit> void forEachLink(const Load &load, int32_t cols, Visit visit) {
-  constexpr std::array<int32_t, 4> kRowStep{-1, 1, 0, 0}, kColStep{0, 0, 1, -1}; // by Direction
-  const routing::Segment &s = load.segment;
-  const auto d = size_t(routing::directionOf(s));
-  const int32_t step = kRowStep[d] * cols + kColStep[d];
-  const int32_t length = std::abs(s.rowEnd - s.row) + std::abs(s.colEnd - s.col);
-  for (int32_t i = 0, router = s.row * cols + s.col; i < length; ++i, router += step)
-    visit(d, size_t(router));
-}
 
 // All links in one array, those of a line side by side: words on a straight run of links are neighbours.
 struct Lines {
@@ -94,6 +81,12 @@ struct Compiled {
   std::vector<std::vector<std::vector<Run>>> optionsOf; // by item and option
 };
 
+void lay(const std::vector<Run> &runs, int64_t sign, std::vector<int64_t> &words) {
+  for (const Run &run : runs)
+    for (size_t link = run.begin; link < run.end; ++link)
+      words[link] += sign * run.words;
+}
+
 class Negotiation {
 public:
   Negotiation(const Problem &problem, const Compiled &compiled, int64_t capacityWords)
@@ -133,11 +126,7 @@ private:
   using Runs = std::vector<Run>;
   const Runs &chosen(size_t item) const { return compiled.optionsOf[item][size_t(choice.optionOf[item])]; }
 
-  void lay(const Runs &runs, int64_t sign) {
-    for (const Run &run : runs)
-      for (size_t link = run.begin; link < run.end; ++link)
-        words[link] += sign * run.words;
-  }
+  void lay(const Runs &runs, int64_t sign) { alternatives::lay(runs, sign, words); }
   void take(size_t item, int32_t option) {
     lay(chosen(item), -1);
     choice.optionOf[item] = option;
@@ -217,6 +206,45 @@ private:
   Solution choice;
 };
 
+// The most that a link carries if every item takes, for that link, the option with the fewest words on it.
+int64_t boundOf(const Compiled &compiled) {
+  std::vector<int64_t> least = compiled.fixedWords, own(least.size(), 0), fewest;
+  for (const auto &options : compiled.optionsOf) {
+    // Links that the first option leaves alone carry nothing of this item at best.
+    fewest.clear();
+    for (const Run &run : options[0])
+      fewest.insert(fewest.end(), run.end - run.begin, run.words);
+    for (size_t option = 1; option < options.size(); ++option) {
+      lay(options[option], +1, own);
+      auto at = fewest.begin();
+      for (const Run &run : options[0])
+        for (size_t link = run.begin; link < run.end; ++link, ++at)
+          *at = std::min(*at, own[link]);
+      lay(options[option], -1, own);
+    }
+    auto at = fewest.begin();
+    for (const Run &run : options[0])
+      for (size_t link = run.begin; link < run.end; ++link)
+        least[link] += *at++;
+  }
+  return least.empty() ? 0 : *std::max_element(least.begin(), least.end());
+}
+
+AlternativesStats evaluate(const Problem &problem, const Compiled &compiled, const Solution &solution) {
+  AlternativesStats stats;
+  stats.lowerBound = boundOf(compiled);
+  std::vector<int64_t> words = compiled.fixedWords;
+  for (size_t i = 0; i < problem.items.size(); ++i) {
+    lay(compiled.optionsOf[i][size_t(solution.optionOf[i])], +1, words);
+    stats.itemsOffFirst += solution.optionOf[i] > 0;
+  }
+  for (int64_t onLink : words) {
+    stats.value = std::max(stats.value, onLink);
+    stats.linksOverCapacity += onLink > problem.linkCapacityWords;
+  }
+  return stats;
+}
+
 } // namespace
 
 absl::Status Problem::check() const {
@@ -290,10 +318,10 @@ absl::StatusOr<Solution> solve(const Problem &whole, int rounds) {
   const Problem problem = onTouchedColumns(whole);
   Solution plain;
   plain.optionOf.assign(problem.items.size(), 0);
-  const AlternativesStats stats = evaluate(problem, plain);
+  const Compiled compiled(problem);
+  const AlternativesStats stats = evaluate(problem, compiled, plain);
   if (stats.value <= std::max(problem.linkCapacityWords, stats.lowerBound))
     return plain; // nothing can be better
-  const Compiled compiled(problem);
   Negotiation wanted(problem, compiled, problem.linkCapacityWords);
   Solution best = wanted.solve(rounds);
   int64_t value = wanted.busiest();
@@ -315,42 +343,7 @@ absl::StatusOr<Solution> solve(const Problem &whole, int rounds) {
 }
 
 AlternativesStats evaluate(const Problem &problem, const Solution &solution) {
-  AlternativesStats stats;
-  routing::Problem all{problem.rows, problem.cols, {}, {}, problem.fixed};
-  routing::LinkWords least = routing::linkWords(all, nullptr);
-  for (size_t i = 0; i < problem.items.size(); ++i) {
-    const Option &option = problem.items[i].options[solution.optionOf[i]];
-    all.fixed.insert(all.fixed.end(), option.loads.begin(), option.loads.end());
-    stats.itemsOffFirst += solution.optionOf[i] > 0;
-    // Words of each option on the links of the first: other links some option may leave alone.
-    std::vector<std::pair<size_t, size_t>> touched;
-    for (const Load &load : problem.items[i].options[0].loads)
-      forEachLink(load, problem.cols, [&](size_t d, size_t router) { touched.push_back({d, router}); });
-    std::sort(touched.begin(), touched.end());
-    touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
-    std::vector<int64_t> fewest(touched.size(), -1);
-    for (const Option &each : problem.items[i].options) {
-      std::vector<int64_t> onLink(touched.size());
-      for (const Load &load : each.loads)
-        forEachLink(load, problem.cols, [&](size_t d, size_t router) {
-          auto at = std::lower_bound(touched.begin(), touched.end(), std::pair(d, router));
-          if (at != touched.end() && *at == std::pair(d, router))
-            onLink[size_t(at - touched.begin())] += load.wordsPerSample;
-        });
-      for (size_t t = 0; t < touched.size(); ++t)
-        fewest[t] = fewest[t] < 0 ? onLink[t] : std::min(fewest[t], onLink[t]);
-    }
-    for (size_t t = 0; t < touched.size(); ++t)
-      least[touched[t].first][touched[t].second] += fewest[t];
-  }
-  const routing::LinkWords words = routing::linkWords(all, nullptr);
-  for (size_t d = 0; d < words.size(); ++d)
-    for (size_t router = 0; router < words[d].size(); ++router) {
-      stats.value = std::max(stats.value, words[d][router]);
-      stats.lowerBound = std::max(stats.lowerBound, least[d][router]);
-      stats.linksOverCapacity += words[d][router] > problem.linkCapacityWords;
-    }
-  return stats;
+  return evaluate(problem, Compiled(problem), solution);
 }
 
 } // namespace wsc::solver::alternatives
