@@ -66,12 +66,15 @@ absl::StatusOr<Role> KernelRows::feederRole(const KernelRow &row) const {
       feeder.endLoop(0);
     }
   } else {
-    std::vector<int16_t> fifos = emitIngest(feeder, target, 1, network, plan, row);
+    std::vector<std::vector<int16_t>> fifos = emitIngestByLane(feeder, target, 1, network, plan, row);
     rowOut = feeder.output(plan.colours.row);
     feeder.setPriority(kMulticast);
-    for (size_t i = 0; i < fifos.size(); ++i)
-      feeder.emit(0, Opcode::Move, {row.components[i].lines() * planeWidth}, B::queue(rowOut),
-                  B::fifoOperand(fifos[i]));
+    for (size_t c = 0; c < fifos.size(); ++c)
+      for (size_t i = 0; i < fifos[c].size(); ++i) {
+        const Region &part = row.components[c].parts[i].region;
+        feeder.emit(0, Opcode::Move, {part.channels() * part.rows() * planeWidth}, B::queue(rowOut),
+                    B::fifoOperand(fifos[c][i]));
+      }
   }
   return feeder.finish(target);
 }

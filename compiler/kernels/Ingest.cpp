@@ -77,21 +77,61 @@ void emitTake(B &builder, const target::Target &target, int thread, const Stream
 
 } // namespace
 
+namespace {
+
+void emitTakeOf(B &builder, const target::Target &target, int thread, const StreamPlan &stream, const LanePart &part,
+                int16_t fifo) {
+  size_t lane = part.tile * stream.layout.numBlocks() + part.block;
+  uint8_t colour = stream.laneColours.empty() ? 0 : stream.laneColours[lane];
+  emitTake(builder, target, thread, stream.layout, part, colour, fifo);
+}
+
+// Samples that the FIFOs of a component hold.
+int64_t samplesHeld(const KernelPlan &plan, const ComponentParts &component) {
+  return plan.mapping.fifoSamples.empty() ? 2 : plan.mapping.fifoSamples[component.ordinal];
+}
+
+} // namespace
+
 std::vector<int16_t> emitIngest(B &builder, const target::Target &target, int firstThread, const NetworkPlan &network,
                                 const KernelPlan &plan, const KernelRow &row) {
   std::vector<int16_t> fifos;
   for (const ComponentParts &component : row.components) {
     const StreamPlan &stream = network.streams[component.stream];
     int64_t elements = component.lines() * stream.layout.plane.width;
-    int64_t samples = plan.mapping.fifoSamples.empty() ? 2 : plan.mapping.fifoSamples[component.ordinal];
-    int16_t fifo = builder.fifo("in" + std::to_string(component.ordinal), elements * samples);
+    int16_t fifo = builder.fifo("in" + std::to_string(component.ordinal), elements * samplesHeld(plan, component));
     int thread = firstThread + int(fifos.size());
-    for (const LanePart &part : component.parts) {
-      size_t lane = part.tile * stream.layout.numBlocks() + part.block;
-      uint8_t colour = stream.laneColours.empty() ? 0 : stream.laneColours[lane];
-      emitTake(builder, target, thread, stream.layout, part, colour, fifo);
-    }
+    for (const LanePart &part : component.parts)
+      emitTakeOf(builder, target, thread, stream, part, fifo);
     fifos.push_back(fifo);
+  }
+  return fifos;
+}
+
+std::vector<std::vector<int16_t>> emitIngestByLane(B &builder, const target::Target &target, int firstThread,
+                                                   const NetworkPlan &network, const KernelPlan &plan,
+                                                   const KernelRow &row) {
+  size_t parts = 0;
+  for (const ComponentParts &component : row.components)
+    parts += component.parts.size();
+  std::vector<std::vector<int16_t>> fifos;
+  if (size_t(firstThread) + parts > size_t(1 + target.backgroundOperations)) {
+    const std::vector<int16_t> together = emitIngest(builder, target, firstThread, network, plan, row);
+    for (size_t c = 0; c < together.size(); ++c)
+      fifos.emplace_back(row.components[c].parts.size(), together[c]);
+    return fifos;
+  }
+  int thread = firstThread;
+  for (const ComponentParts &component : row.components) {
+    const StreamPlan &stream = network.streams[component.stream];
+    std::vector<int16_t> &ofParts = fifos.emplace_back();
+    for (const LanePart &part : component.parts) {
+      const int64_t elements = part.region.channels() * part.region.rows() * stream.layout.plane.width;
+      ofParts.push_back(builder.fifo("in" + std::to_string(component.ordinal) +
+                                         (ofParts.empty() ? "" : "." + std::to_string(ofParts.size())),
+                                     elements * samplesHeld(plan, component)));
+      emitTakeOf(builder, target, thread++, stream, part, ofParts.back());
+    }
   }
   return fifos;
 }

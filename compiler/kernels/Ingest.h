@@ -17,9 +17,14 @@ struct Tile {
   }
 };
 
-// Emits an ingest thread for each component of the row (all its tiles into one FIFO), from `firstThread` on. Returns the FIFOs, one per component.
+// Emits an ingest thread for each component of the row (all its lanes, one after the other, into one FIFO), from `firstThread` on. Returns the FIFOs, one per component.
 std::vector<int16_t> emitIngest(RoleBuilder &builder, const target::Target &target, int firstThread, const NetworkPlan &network, const KernelPlan &plan,
                                 const KernelRow &row);
+
+// The same with a thread and a FIFO for each lane, so that no lane waits until those before it have been taken: other receivers would wait with it, and links lie idle.
+// Returns the FIFOs, one per part of each component. Where the core has too few threads, all parts of a component have one FIFO.
+std::vector<std::vector<int16_t>> emitIngestByLane(RoleBuilder &builder, const target::Target &target, int firstThread, const NetworkPlan &network,
+                                                   const KernelPlan &plan, const KernelRow &row);
 
 // In streamed mode every tile of a component has a thread and a small FIFO of its own, so that rows of one channel from several tiles come together.
 struct TileFifo {
