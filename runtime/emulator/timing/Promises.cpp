@@ -17,6 +17,8 @@ void Simulation::raise(int32_t s, int64_t words, int64_t first, int64_t last, in
     first = std::max(first, sink.ready.back().last + 1);
   sink.ready.push_back({sink.promised, words, first, std::max(first, last), pause, own});
   sink.promised = words;
+  if (repeats)
+    return;
   const int32_t c = model.sinks[s].channel;
   if (channels[c].held) {
     channels[c].held = false;
@@ -56,24 +58,37 @@ void Simulation::promise(int32_t p) {
       more |= sinks[model.slotSinks[k]].promised < sinks[model.slotSinks[k]].base + words;
     if (!more)
       continue;
-    const Span when = span(p, item, state.done, reach, scale, i, nullptr, nullptr);
-    for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k) {
-      const int32_t s = model.slotSinks[k];
-      raise(s, sinks[s].base + words, when.first, when.last - item.rest,
-            state.done == 0 && sinks[s].promised == sinks[s].base ? item.lead() : 0,
-            mulDiv(cyclesOf(p, item), sinks[s].base + words - sinks[s].promised, in.count));
-    }
+    note(Move::Promise, p, reach, i);
+    promiseInput(p, item, i, reach, scale);
   }
   if (whole) {
-    state.promisedSerial = state.serial + 1;
-    const SinkState &sink = sinks[model.slotSinks[slotOf(p, item.in[0]).firstSink]];
-    promiseAhead(p, item, sink.ready.empty() ? state.clock : sink.ready.back().last + 1);
+    note(Move::PromiseAhead, p);
+    promiseAhead(p, item);
   }
 }
 
-// `clock`: when `current` would be done if its words were there.
-void Simulation::promiseAhead(int32_t p, const Item &current, int64_t clock) {
+// The words of input i that the step takes up to `reach`.
+void Simulation::promiseInput(int32_t p, const Item &item, int i, int64_t reach, int64_t scale) {
+  const ProcessState &state = processes[p];
+  const Access &in = item.in[i];
+  const Slot &slot = slotOf(p, in);
+  const int64_t words = mulDivUp(in.count, reach, scale);
+  const Span when = span(p, item, state.done, reach, scale, i, nullptr, nullptr);
+  for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k) {
+    const int32_t s = model.slotSinks[k];
+    raise(s, sinks[s].base + words, when.first, when.last - item.rest,
+          state.done == 0 && sinks[s].promised == sinks[s].base ? item.lead() : 0,
+          mulDiv(cyclesOf(p, item), sinks[s].base + words - sinks[s].promised, in.count));
+  }
+}
+
+// All words of `current` are promised.
+void Simulation::promiseAhead(int32_t p, const Item &current) {
   ProcessState &state = processes[p];
+  state.promisedSerial = state.serial + 1;
+  const SinkState &taken = sinks[model.slotSinks[slotOf(p, current.in[0]).firstSink]];
+  // When `current` would be done if its words were there.
+  int64_t clock = taken.ready.empty() ? state.clock : taken.ready.back().last + 1;
   const ThreadProgram &program = programOf(p);
   const int32_t firstSlot = model.units[model.processes[p].unit].firstSlot;
   int32_t pushSlot = current.out.count > 0 ? current.out.slot : -1;

@@ -26,6 +26,11 @@ bool Simulation::runSample() {
   ++limit;
   for (ProcessState &state : processes)
     state.waitWords = state.waitRoom = 0;
+  if (repeats) {
+    repeatMoves();
+    return true;
+  }
+  moves.clear();
   // Everybody promises before anybody sends, sinks first.
   for (auto p = work.order().rbegin(); p != work.order().rend(); ++p) {
     if (reachStep(*p))
@@ -33,8 +38,10 @@ bool Simulation::runSample() {
     work.add(*p);
   }
   work.run([&](int32_t p) { advance(p); });
-  return std::all_of(processes.begin(), processes.end(),
-                     [&](const ProcessState &state) { return state.sample == limit; });
+  if (std::any_of(processes.begin(), processes.end(), [&](const ProcessState &state) { return state.sample < limit; }))
+    return false;
+  noteSample();
+  return true;
 }
 
 void Simulation::trim() {
@@ -92,16 +99,22 @@ void Simulation::endSample(int32_t p) {
 bool Simulation::reachStep(int32_t p) {
   ProcessState &state = processes[p];
   const ThreadProgram &program = programOf(p);
-  for (;;) {
-    if (state.sample == limit)
+  for (bool moved = false;; moved = true) {
+    if (state.sample == limit) {
+      if (moved)
+        note(Move::Compute, p);
       return false;
+    }
     if (state.cursor.item == int32_t(program.items.size())) {
       endSample(p);
       continue;
     }
     const Item &item = program.items[state.cursor.item];
-    if (item.in[0].slot >= 0 || item.out.count > 0)
+    if (item.in[0].slot >= 0 || item.out.count > 0) {
+      if (moved)
+        note(Move::Compute, p);
       return true;
+    }
     compute(p, item.before + item.setup + item.stream + item.controls, item.priority);
     if (item.controls > 0)
       state.clock += item.controls * (slotOf(p, item.out).cores - 1);
@@ -263,6 +276,7 @@ void Simulation::advance(int32_t p) {
     if (reach > state.done)
       reach = std::min(reach, outputLimit(p, item, scale));
     if (reach == scale || (reach > state.done && work.takesParts())) {
+      note(Move::Commit, p, reach);
       commit(p, item, reach, scale);
       if (state.done == scale)
         finishStep(p, item);

@@ -14,6 +14,9 @@
 //    last  ≥ first + length − 1, and for every kink of an input's or sink's curve: the kink + the words left after it.
 // If the worklist runs dry before all processes have finished the sample, the program is not live.
 //
+// Who moves how far, and in which order, depends on word counts alone. So a sample that begins with as many words
+// promised and asked for as the one before repeats its moves: they are noted, and only timed from then on (Moves.cpp).
+//
 // Approximations: inside a piece words are evenly spaced; a word that waits for its turn in a gather waits in its core;
 // threads of a core are timed train by train, and are owed what others take from them later (SharedSlots.h).
 #pragma once
@@ -142,6 +145,14 @@ struct Pause {
   static constexpr uint32_t kKnown = UINT32_MAX;
 };
 
+// What a process did in a sample.
+struct Move {
+  enum Kind : int8_t { Compute, Commit, Promise, PromiseAhead } kind;
+  int8_t input; // Promise: which
+  int32_t process;
+  int64_t to; // Commit, Promise: progress in the step
+};
+
 class Simulation {
 public:
   explicit Simulation(const Model &model);
@@ -192,6 +203,14 @@ private:
   int64_t neededFor(int32_t s, int64_t word) const {
     const Sink &sink = model.sinks[s];
     return takenOf(s, word - sink.routeWords() + 1) - 1 - sink.queueWords;
+  }
+
+  // Moves.cpp: samples that repeat the moves of the one before.
+  void repeatMoves();
+  void noteSample();
+  void note(Move::Kind kind, int32_t p, int64_t to = 0, int input = 0) {
+    if (!repeats)
+      moves.push_back({kind, int8_t(input), p, to});
   }
 
   // Simulation.cpp: progress.
@@ -260,7 +279,8 @@ private:
 
   // Promises.cpp.
   void promise(int32_t p);
-  void promiseAhead(int32_t p, const Item &current, int64_t clock);
+  void promiseInput(int32_t p, const Item &item, int i, int64_t reach, int64_t scale);
+  void promiseAhead(int32_t p, const Item &current);
   void raise(int32_t sink, int64_t words, int64_t first, int64_t last, int64_t pause, int64_t own);
 
   const Model &model;
@@ -274,7 +294,10 @@ private:
   std::vector<int32_t> issueSlotsOf;   // per unit, -1 for the others
   std::vector<SharedSlots> links;      // per shared link
   Worklist work;
-  std::vector<Pause> pauses; // of the train under work
+  std::vector<Pause> pauses;  // of the train under work
+  std::vector<Move> moves;    // of the last sample, in their order
+  std::vector<int64_t> ahead; // Moves.cpp: what the moves of the next sample depend on
+  bool repeats = false;       // every sample from here on makes the same moves
 };
 
 } // namespace wsc::emulator::timing

@@ -158,7 +158,7 @@ void Simulation::send(int32_t p, int32_t f, const Item &item, int64_t to, int64_
   state.curve.push_back({state.produced, end, when.first, last});
   state.produced = end;
   state.lastCycle = last;
-  for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s)
+  for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks && !repeats; ++s)
     if (end >= sinks[s].wakeAt) {
       sinks[s].wakeAt = kNever;
       work.add(model.sinks[s].process);
@@ -169,7 +169,7 @@ void Simulation::send(int32_t p, int32_t f, const Item &item, int64_t to, int64_
   state.segmentBase = end;
   if (++state.segment == channel.firstSegment + channel.numSegments)
     state.segment = channel.firstSegment;
-  if (channel.numSegments > 1)
+  if (channel.numSegments > 1 && !repeats)
     work.add(model.slots[model.segments[state.segment].slot].process);
 }
 

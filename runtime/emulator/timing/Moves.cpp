@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Samples whose moves are known.
+//
+// Every decision of a sample (Simulation.cpp, Promises.cpp) is one over words: how many are promised ahead of those
+// taken, let through ahead of those sent, and for how many a process waits to be woken. Where all these numbers are at
+// a sample's end what they were at the end of the one before, all samples that follow decide alike, and the moves of
+// the last are theirs. Only times differ.
+#include "runtime/emulator/timing/Simulation.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace wsc::emulator::timing {
+
+void Simulation::repeatMoves() {
+  for (const Move &move : moves) {
+    const int32_t p = move.process;
+    if (move.kind == Move::Compute) {
+      reachStep(p);
+      continue;
+    }
+    ProcessState &state = processes[p];
+    const Item &item = programOf(p).items[state.cursor.item];
+    const int64_t scale = scaleOf(p, item);
+    switch (move.kind) {
+    case Move::Commit:
+      commit(p, item, move.to, scale);
+      if (state.done == scale)
+        finishStep(p, item);
+      break;
+    case Move::Promise:
+      promiseInput(p, item, move.input, move.to, scale);
+      break;
+    default:
+      promiseAhead(p, item);
+    }
+  }
+}
+
+void Simulation::noteSample() {
+  std::vector<int64_t> now;
+  now.reserve(processes.size() + channels.size() + 2 * sinks.size());
+  const auto relative = [](int64_t words, int64_t base) { return words == kNever ? kNever : words - base; };
+  for (const ProcessState &process : processes)
+    now.push_back(std::max<int64_t>(0, process.promisedSerial - process.serial));
+  for (const ChannelState &channel : channels) // `passed` only remembers what would be found again
+    now.push_back(channel.watched * 2 + channel.held);
+  for (size_t s = 0; s < sinks.size(); ++s) {
+    now.push_back(sinks[s].promised - sinks[s].base);
+    now.push_back(relative(sinks[s].wakeAt, channels[model.sinks[s].channel].produced));
+  }
+  repeats = now == ahead;
+  ahead = repeats ? std::vector<int64_t>() : std::move(now);
+}
+
+} // namespace wsc::emulator::timing
