@@ -132,7 +132,7 @@ void Simulation::meetWindows(int32_t s, int64_t begin, int64_t end, int64_t cycl
     next = std::min({model.window(model.sinks[s]).runEnd(word), ready[at].end, stop});
     const int64_t last = next - 1 - queueWords;
     if (last > word && ready[at].ownAfter(last - word) > mulDiv(next - 1 - word, cycles, total))
-      meet(s, at, last, 0, word);
+      meet(s, at, last, word);
   }
 }
 
@@ -146,10 +146,10 @@ void Simulation::boundByPauses(int32_t p, const Item &item, int32_t c, int64_t b
     const int64_t left = std::max<int64_t>(1, mulDiv(end - freed, cycles, total));
     this->end(p, item, std::max(span.first, taken + model.sinks[s].credit), left, span);
   };
-  const auto meet = [&](int32_t s, uint32_t piece, int64_t word, int64_t taken, int64_t windowBegin = -1) {
+  const auto meet = [&](int32_t s, uint32_t piece, int64_t word, int64_t windowBegin = -1) {
     const int64_t full = placeOf(s, word + model.sinks[s].queueWords);
     pauses.push_back(
-        {s, piece, word, placeOf(s, word), full, full + model.sinks[s].routeWords(), taken, windowBegin, 0, 0});
+        {s, piece, word, placeOf(s, word), full, full + model.sinks[s].routeWords(), 0, windowBegin, 0, 0});
   };
   pauses.clear();
   for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {
@@ -161,9 +161,12 @@ void Simulation::boundByPauses(int32_t p, const Item &item, int32_t c, int64_t b
     SinkState &sink = sinks[s];
     if (sink.ready.empty())
       continue;
+    // Of earlier pauses those whose room these words ask for, at the source or at other sinks.
     for (const SinkState::Resumed &resumed : sink.resumed)
-      if (freedBy(s, resumed.word) >= begin)
-        meet(s, Pause::kKnown, resumed.word, resumed.cycle);
+      if (resumed.freed >= begin &&
+          (resumed.freed < end || (channel.numSinks > 1 && resumed.full >= begin && resumed.full < end)))
+        pauses.push_back(
+            {s, Pause::kKnown, resumed.word, resumed.place, resumed.full, resumed.freed, resumed.cycle, -1, 0, 0});
     sink.tried = sink.resumed.empty() ? SinkState::Resumed() : sink.resumed.back();
     uint32_t at = sink.readyHint =
         findPiece(sink.ready, std::max<int64_t>(sink.tried.word, neededFor(s, begin)), sink.readyHint);
@@ -172,7 +175,7 @@ void Simulation::boundByPauses(int32_t p, const Item &item, int32_t c, int64_t b
     // With one sink only what the source can still notice matters.
     const int64_t stop = channel.numSinks > 1 ? takenOf(s, end) : neededFor(s, end - 1) + 1;
     for (; at + 1 < sink.ready.size() && sink.ready[at + 1].begin < stop; ++at)
-      meet(s, at + 1, sink.ready[at + 1].begin, 0);
+      meet(s, at + 1, sink.ready[at + 1].begin);
     if (const int64_t last = neededFor(s, end - 1); last >= 0)
       bound(s, std::clamp(freedBy(s, last), begin, end - 1), sink.ready[findPiece(sink.ready, last, at)].start(last));
   }
@@ -206,7 +209,7 @@ void Simulation::boundByPauses(int32_t p, const Item &item, int32_t c, int64_t b
       if (sink.tried.word >= piece.begin)
         done = std::max(done, sink.tried.cycle + piece.after(before - sink.tried.word));
       pause.taken = done > 0 ? std::max(next.first, done + 1 + next.pause) : next.first;
-      sink.tried = {pause.word, pause.taken};
+      sink.tried = {pause.word, pause.taken, 0, 0, 0};
     }
     if (pause.freed < end)
       bound(pause.sink, pause.freed, pause.taken);
@@ -226,14 +229,14 @@ void Simulation::keepPauses(int32_t c, int64_t begin, int64_t end, int64_t late)
   const Channel &channel = model.channels[c];
   for (const Pause &pause : pauses)
     if (pause.piece != Pause::kKnown)
-      sinks[pause.sink].resumed.push_back({pause.word, pause.taken});
+      sinks[pause.sink].resumed.push_back({pause.word, pause.taken, pause.place, pause.full, pause.freed});
   // Only what is later elsewhere than at the source matters from here on.
   pauses.erase(std::remove_if(pauses.begin(), pauses.end(), [&](const Pause &pause) { return pause.atSink <= late; }),
                pauses.end());
   for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {
     std::vector<SinkState::Resumed> &resumed = sinks[s].resumed;
     size_t past = 0; // all but the last whose room nobody will ask for any more
-    while (past + 1 < resumed.size() && freedBy(s, resumed[past].word) < end)
+    while (past + 1 < resumed.size() && resumed[past].freed < end)
       ++past;
     resumed.erase(resumed.begin(), resumed.begin() + long(past));
     if (channel.numSinks > 1) {

@@ -93,7 +93,8 @@ struct SinkState {
   int64_t promised = 0;
   Curve ready;
   struct Resumed {
-    int64_t word = -1, cycle = 0; // the first word after a pause, and when it was taken
+    int64_t word = -1, cycle = 0;           // the first word after a pause, and when it was taken
+    int64_t place = 0, full = 0, freed = 0; // Pause's
   };
   std::vector<Resumed> resumed; // pauses whose room the source has not asked for yet, and the last one before them
   Resumed tried;                // the last one in a trial
