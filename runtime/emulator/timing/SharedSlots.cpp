@@ -2,10 +2,9 @@
 // Threads ask for slots near the end of what is taken: stretches are looked for from there.
 #include "runtime/emulator/timing/SharedSlots.h"
 
-#include "absl/container/inlined_vector.h"
+#include "absl/container/fixed_array.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace wsc::emulator::timing {
 
@@ -43,14 +42,20 @@ int64_t SharedSlots::turn(const int64_t *stretch, Claim claim) const {
 
 int64_t SharedSlots::entitled(const int64_t *stretch, Claim claim) const {
   const int64_t *shares = stretch + kShares;
-  int64_t others = 0;
-  for (size_t t = 0; t < threads; ++t)
-    if (t != size_t(claim.thread) && priorityOf(shares[t]) >= claim.priority)
-      others += usedOf(shares[t]);
   const int64_t own = usedOf(shares[claim.thread]);
-  if (others == 0)
-    return kWhole - own;
-  return std::max<int64_t>(0, std::max(kWhole - others, turn(stretch, claim)) - own);
+  int64_t others = 0, most = 0; // most: of one that it takes turns with
+  for (size_t t = 0; t < threads; ++t) {
+    const int64_t priority = priorityOf(shares[t]);
+    if (t == size_t(claim.thread) || priority < claim.priority)
+      continue;
+    const int64_t used = usedOf(shares[t]);
+    others += used;
+    if (priority == claim.priority)
+      most = std::max(most, used);
+  }
+  const int64_t rest = kWhole - others;
+  // Its turn is more than what the others leave only if one of its equals has more than that.
+  return std::max<int64_t>(0, (most > rest ? std::max(rest, turn(stretch, claim)) : rest) - own);
 }
 
 int64_t SharedSlots::after(int64_t from, int64_t slots, Claim claim) const {
@@ -119,28 +124,29 @@ void SharedSlots::take(int64_t from, int64_t to, int64_t slots, Claim claim) {
   if (free <= 0)
     return;
   // The share of what it is entitled to that is taken, in parts of kWhole.
-  const int64_t share =
-      std::min(kWhole, slots < (1 << 30) ? (slots << 32) / free : int64_t(__int128(slots) * kWhole * kWhole / free));
-  absl::InlinedVector<int64_t, 64> pieced;
-  // Without `shares` of a stretch nothing is used yet.
+  const int64_t share = std::min(
+      kWhole, slots < (int64_t(1) << 30) ? (slots << 32) / free : int64_t(__int128(slots) * kWhole * kWhole / free));
+  absl::FixedArray<int64_t, 128> pieced((2 * (past - first) + 3) * width);
+  int64_t *next = pieced.data();
+  // Adds a row; without `shares` of a stretch nothing is used yet.
   const auto add = [&](int64_t begin, int64_t end, const int64_t *shares, bool inside) {
     if (begin >= end)
       return;
-    const size_t at = pieced.size();
-    pieced.resize(at + width, kNone);
-    int64_t *next = pieced.data() + at;
     next[kBegin] = begin;
     next[kEnd] = end;
     if (shares)
       std::copy_n(shares, threads, next + kShares);
-    if (!inside)
-      return;
-    give(next, claim, entitled(next, claim) * share / kWhole);
-    if (int64_t *before = next - width;
-        at > 0 && before[kEnd] == begin && std::equal(before + kShares, before + width, next + kShares)) {
-      before[kEnd] = end;
-      pieced.resize(at);
+    else
+      std::fill_n(next + kShares, threads, kNone);
+    if (inside) {
+      give(next, claim, entitled(next, claim) * share / kWhole);
+      if (int64_t *before = next - width; next != pieced.data() && before[kEnd] == begin &&
+                                          std::equal(before + kShares, before + width, next + kShares)) {
+        before[kEnd] = end;
+        return;
+      }
     }
+    next += width;
   };
   int64_t at = from;
   for (size_t i = first; i < past; ++i) {
@@ -153,12 +159,13 @@ void SharedSlots::take(int64_t from, int64_t to, int64_t slots, Claim claim) {
     at = std::max(at, end);
   }
   add(at, to, nullptr, true);
-  const size_t place = threads + first * width, replaced = (past - first) * width;
-  if (pieced.size() > replaced)
-    numbers.insert(numbers.begin() + long(place + replaced), pieced.size() - replaced, 0);
+  const auto place = numbers.begin() + long(threads + first * width);
+  const auto size = size_t(next - pieced.data()), replaced = (past - first) * width;
+  std::copy_n(pieced.data(), std::min(size, replaced), place);
+  if (size > replaced)
+    numbers.insert(place + long(replaced), pieced.data() + replaced, next);
   else
-    numbers.erase(numbers.begin() + long(place + pieced.size()), numbers.begin() + long(place + replaced));
-  std::copy(pieced.begin(), pieced.end(), numbers.begin() + long(place));
+    numbers.erase(place + long(size), place + long(replaced));
 }
 
 void SharedSlots::trim(int64_t cycle) {
