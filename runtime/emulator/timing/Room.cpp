@@ -87,7 +87,9 @@ void Simulation::boundByFirst(int32_t c, int64_t begin, Span &span) {
     if (word < 0 || sink.ready.empty())
       continue;
     sink.readyHint = findPiece(sink.ready, word, sink.readyHint);
-    span.first = std::max(span.first, sink.ready[sink.readyHint].start(word) + model.sinks[s].credit);
+    const Piece &piece = sink.ready[sink.readyHint];
+    if (piece.last + model.sinks[s].credit > span.first)
+      span.first = std::max(span.first, piece.start(word) + model.sinks[s].credit);
   }
 }
 
@@ -142,7 +144,10 @@ void Simulation::boundByPauses(int32_t p, const Item &item, int32_t c, int64_t b
   const Channel &channel = model.channels[c];
   const ChannelState &state = channels[c];
   const int64_t cycles = cyclesOf(p, item), total = item.out.count * cores;
+  const int64_t mostLeft = std::max<int64_t>(1, mulDiv(end - begin, cycles, total));
   const auto bound = [&](int32_t s, int64_t freed, int64_t taken) {
+    if (freed >= begin && span.covers(std::max(span.first, taken + model.sinks[s].credit), mostLeft))
+      return;
     const int64_t left = std::max<int64_t>(1, mulDiv(end - freed, cycles, total));
     this->end(p, item, std::max(span.first, taken + model.sinks[s].credit), left, span);
   };
@@ -176,8 +181,11 @@ void Simulation::boundByPauses(int32_t p, const Item &item, int32_t c, int64_t b
     const int64_t stop = channel.numSinks > 1 ? takenOf(s, end) : neededFor(s, end - 1) + 1;
     for (; at + 1 < sink.ready.size() && sink.ready[at + 1].begin < stop; ++at)
       meet(s, at + 1, sink.ready[at + 1].begin);
-    if (const int64_t last = neededFor(s, end - 1); last >= 0)
-      bound(s, std::clamp(freedBy(s, last), begin, end - 1), sink.ready[findPiece(sink.ready, last, at)].start(last));
+    if (const int64_t last = neededFor(s, end - 1); last >= 0) {
+      const Piece &piece = sink.ready[findPiece(sink.ready, last, at)];
+      if (!span.covers(std::max(span.first, piece.last + model.sinks[s].credit), mostLeft))
+        bound(s, std::clamp(freedBy(s, last), begin, end - 1), piece.start(last));
+    }
   }
   if (pauses.empty())
     return;

@@ -8,11 +8,11 @@
 
 namespace wsc::emulator::timing {
 
-size_t SharedSlots::find(int64_t cycle) const {
-  size_t i = numStretches();
-  while (i > 0 && stretch(i - 1)[kEnd] > cycle)
-    --i;
-  return i;
+const int64_t *SharedSlots::find(int64_t cycle) const {
+  const int64_t *here = pastStretches();
+  while (here != stretches() && (here - width)[kEnd] > cycle)
+    here -= width;
+  return here;
 }
 
 // Water rises evenly: who uses less than the level leaves the rest to the others.
@@ -62,8 +62,7 @@ int64_t SharedSlots::after(int64_t from, int64_t slots, Claim claim) const {
   if (slots <= 0)
     return from;
   int64_t left = slots * kWhole;
-  for (size_t i = find(from), n = numStretches(); i < n; ++i) {
-    const int64_t *here = stretch(i);
+  for (const int64_t *here = find(from), *past = pastStretches(); here != past; here += width) {
     if (here[kBegin] > from) {
       if (left <= (here[kBegin] - from) * kWhole)
         return from + (left + kWhole - 1) / kWhole;
@@ -114,19 +113,16 @@ void SharedSlots::give(int64_t *stretch, Claim claim, int64_t parts) {
 void SharedSlots::take(int64_t from, int64_t to, int64_t slots, Claim claim) {
   if (slots <= 0 || from >= to)
     return;
-  const size_t first = find(from), n = numStretches();
+  const int64_t *first = find(from), *past = first;
   int64_t free = (to - from) * kWhole;
-  size_t past = first;
-  for (; past < n && stretch(past)[kBegin] < to; ++past) {
-    const int64_t *here = stretch(past);
-    free -= (std::min(here[kEnd], to) - std::max(here[kBegin], from)) * (kWhole - entitled(here, claim));
-  }
+  for (; past != pastStretches() && past[kBegin] < to; past += width)
+    free -= (std::min(past[kEnd], to) - std::max(past[kBegin], from)) * (kWhole - entitled(past, claim));
   if (free <= 0)
     return;
   // The share of what it is entitled to that is taken, in parts of kWhole.
   const int64_t share = std::min(
       kWhole, slots < (int64_t(1) << 30) ? (slots << 32) / free : int64_t(__int128(slots) * kWhole * kWhole / free));
-  absl::FixedArray<int64_t, 128> pieced((2 * (past - first) + 3) * width);
+  absl::FixedArray<int64_t, 128> pieced(2 * size_t(past - first) + 3 * width);
   int64_t *next = pieced.data();
   // Adds a row; without `shares` of a stretch nothing is used yet.
   const auto add = [&](int64_t begin, int64_t end, const int64_t *shares, bool inside) {
@@ -149,8 +145,8 @@ void SharedSlots::take(int64_t from, int64_t to, int64_t slots, Claim claim) {
     next += width;
   };
   int64_t at = from;
-  for (size_t i = first; i < past; ++i) {
-    const int64_t *here = stretch(i), *shares = here + kShares;
+  for (const int64_t *here = first; here != past; here += width) {
+    const int64_t *shares = here + kShares;
     const int64_t begin = here[kBegin], end = here[kEnd];
     add(at, std::min(begin, to), nullptr, true);
     add(begin, std::min(end, from), shares, false);
@@ -159,18 +155,18 @@ void SharedSlots::take(int64_t from, int64_t to, int64_t slots, Claim claim) {
     at = std::max(at, end);
   }
   add(at, to, nullptr, true);
-  const auto place = numbers.begin() + long(threads + first * width);
-  const auto size = size_t(next - pieced.data()), replaced = (past - first) * width;
+  const auto place = numbers.begin() + (first - numbers.data());
+  const auto size = next - pieced.data(), replaced = past - first;
   std::copy_n(pieced.data(), std::min(size, replaced), place);
   if (size > replaced)
-    numbers.insert(place + long(replaced), pieced.data() + replaced, next);
+    numbers.insert(place + replaced, pieced.data() + replaced, next);
   else
-    numbers.erase(place + long(size), place + long(replaced));
+    numbers.erase(place + size, place + replaced);
 }
 
 void SharedSlots::trim(int64_t cycle) {
-  const size_t past = find(cycle);
-  numbers.erase(numbers.begin() + long(threads), numbers.begin() + long(threads + past * width));
+  const auto first = numbers.begin() + long(threads);
+  numbers.erase(first, first + (find(cycle) - stretches()));
 }
 
 } // namespace wsc::emulator::timing

@@ -47,10 +47,9 @@ private:
   static int64_t usedOf(int64_t share) { return share == kNone ? 0 : share & 0xFFFFFFFF; }
   static int64_t priorityOf(int64_t share) { return share >> 32; }
 
-  size_t numStretches() const { return (numbers.size() - threads) / width; }
-  int64_t *stretch(size_t i) { return numbers.data() + threads + i * width; }
-  const int64_t *stretch(size_t i) const { return numbers.data() + threads + i * width; }
-  size_t find(int64_t cycle) const; // the first stretch that ends after `cycle`
+  const int64_t *stretches() const { return numbers.data() + threads; }
+  const int64_t *pastStretches() const { return numbers.data() + numbers.size(); }
+  const int64_t *find(int64_t cycle) const; // the first stretch that ends after `cycle`
   // What the claimant can have of each slot of the stretch beside what it has.
   int64_t entitled(const int64_t *stretch, Claim claim) const;
   // What each of the threads of the claimant's priority gets at least.

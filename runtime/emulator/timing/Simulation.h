@@ -174,6 +174,8 @@ private:
     int64_t first, last;
     int64_t cycles = 1, resumed = 0, left = 1;
 
+    // Less left to do, from an earlier cycle: nothing that `last` does not know.
+    bool covers(int64_t from, int64_t leftThen) const { return from <= resumed && leftThen <= left; }
     // Of `amount` evenly done in the part's own cycles, what is done from `resumed` on.
     int64_t later(int64_t amount) const { return mulDivUp(amount, left, cycles); }
   };

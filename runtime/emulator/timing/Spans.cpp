@@ -37,10 +37,15 @@ void Simulation::boundByInputs(int32_t p, const Item &item, int64_t from, int64_
       const auto late = [&](int64_t place) { return place >= sink.lateWord ? sink.lateCycles : 0; };
       sink.arrivalHint = findPiece(curve, firstPlace, sink.arrivalHint);
       if (!lastPart) {
-        span.first = std::max(span.first, curve[sink.arrivalHint].done(firstPlace) + latency + late(firstPlace));
+        const Piece &piece = curve[sink.arrivalHint];
+        if (piece.last + latency + late(firstPlace) > span.first)
+          span.first = std::max(span.first, piece.done(firstPlace) + latency + late(firstPlace));
         continue;
       }
+      const int64_t mostLeft = std::max<int64_t>(1, mulDiv(b - a, cycles, in.count));
       const auto bound = [&](int64_t word, int64_t place, const Piece &piece) {
+        if (span.covers(std::max(span.first, piece.last + latency + late(place)), mostLeft))
+          return;
         const int64_t left = std::max<int64_t>(1, mulDiv(end - word, cycles, in.count));
         const int64_t arrival = piece.done(place) + latency + late(place);
         this->end(p, item, std::max(span.first, arrival), left, span);
@@ -66,6 +71,8 @@ int64_t Simulation::trainEnd(int32_t p, const Item &item, int64_t first, int64_t
 
 // Raises last to when a part is done of which `left` cycles are left in cycle `from`.
 void Simulation::end(int32_t p, const Item &item, int64_t from, int64_t left, Span &span) const {
+  if (span.covers(from, left))
+    return;
   span.last = std::max(span.last, trainEnd(p, item, from, left));
   // Where it is slowed down to half its pace, the hold-up counts from which it would be done last.
   left = std::min(left, span.cycles);
