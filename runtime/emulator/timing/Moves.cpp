@@ -13,6 +13,8 @@
 namespace wsc::emulator::timing {
 
 void Simulation::repeatMoves() {
+  nextPart = 0;
+  repeated = known.parts.empty() ? 0 : repeated + 1;
   for (const Move &move : moves) {
     const int32_t p = move.process;
     if (move.kind == Move::Compute) {
@@ -21,15 +23,14 @@ void Simulation::repeatMoves() {
     }
     ProcessState &state = processes[p];
     const Item &item = programOf(p).items[state.cursor.item];
-    const int64_t scale = scaleOf(p, item);
     switch (move.kind) {
     case Move::Commit:
-      commit(p, item, move.to, scale);
-      if (state.done == scale)
+      commit(p, item, move.to);
+      if (state.done == scaleOf(p, item))
         finishStep(p, item);
       break;
     case Move::Promise:
-      promiseInput(p, item, move.input, move.to, scale);
+      promiseInput(p, item, move.input, move.to);
       break;
     default:
       promiseAhead(p, item);
@@ -50,6 +51,7 @@ void Simulation::noteSample() {
     now.push_back(relative(sinks[s].wakeAt, channels[model.sinks[s].channel].produced));
   }
   repeats = now == ahead;
+  known.clear();
   ahead = repeats ? std::vector<int64_t>() : std::move(now);
 }
 

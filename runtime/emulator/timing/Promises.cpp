@@ -29,6 +29,14 @@ void Simulation::raise(int32_t s, int64_t words, int64_t first, int64_t last, in
     work.add(model.slots[model.segments[channels[c].segment].slot].process);
 }
 
+void Simulation::raise(const Item &item, const Part &part, const Span &when) {
+  for (size_t r = part.firstRaise; r < part.firstRaise + size_t(part.numRaises); ++r) {
+    const Raise &up = known.raises[r];
+    raise(up.sink, up.words + repeated * model.sinks[up.sink].words, when.first, when.last - item.rest, up.pause,
+          up.own);
+  }
+}
+
 void Simulation::promise(int32_t p) {
   ProcessState &state = processes[p];
   if (state.serial < state.promisedSerial)
@@ -59,7 +67,7 @@ void Simulation::promise(int32_t p) {
     if (!more)
       continue;
     note(Move::Promise, p, reach, i);
-    promiseInput(p, item, i, reach, scale);
+    promiseInput(p, item, i, reach);
   }
   if (whole) {
     note(Move::PromiseAhead, p);
@@ -68,18 +76,9 @@ void Simulation::promise(int32_t p) {
 }
 
 // The words of input i that the step takes up to `reach`.
-void Simulation::promiseInput(int32_t p, const Item &item, int i, int64_t reach, int64_t scale) {
-  const ProcessState &state = processes[p];
-  const Access &in = item.in[i];
-  const Slot &slot = slotOf(p, in);
-  const int64_t words = mulDivUp(in.count, reach, scale);
-  const Span when = span(p, item, state.done, reach, scale, i, nullptr, nullptr);
-  for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k) {
-    const int32_t s = model.slotSinks[k];
-    raise(s, sinks[s].base + words, when.first, when.last - item.rest,
-          state.done == 0 && sinks[s].promised == sinks[s].base ? item.lead() : 0,
-          mulDiv(cyclesOf(p, item), sinks[s].base + words - sinks[s].promised, in.count));
-  }
+void Simulation::promiseInput(int32_t p, const Item &item, int i, int64_t reach) {
+  const Part &part = findPart(p, item, reach, i);
+  raise(item, part, span(p, item, part, nullptr, nullptr));
 }
 
 // All words of `current` are promised.

@@ -14,31 +14,14 @@
 
 namespace wsc::emulator::timing {
 
-void Simulation::boundByOutputs(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, bool lastPart,
-                                bool final, Span &span) {
-  if (item.out.count == 0)
-    return;
-  const int32_t slotIndex = model.units[model.processes[p].unit].firstSlot + item.out.slot;
-  const Slot &slot = model.slots[slotIndex];
-  const int64_t sent = sentOf(p, slotIndex);
-  for (int32_t f = slot.firstFeed; f < slot.firstFeed + slot.numFeeds; ++f) {
-    const FeedState &feed = feedState(p, f);
-    if (feed.segment < 0)
-      continue;
-    const SourceSegment &segment = model.segments[feed.segment];
-    const int32_t c = model.feeds[f].channel;
-    const ChannelState &state = channels[c];
-    if (state.segment != feed.segment)
-      continue;
-    const int64_t begin = state.segmentBase + segmentWords(segment, sent, item.out.count, from, scale);
-    const int64_t end = state.segmentBase + segmentWords(segment, sent, item.out.count, to, scale);
-    if (begin >= end)
-      continue;
+void Simulation::boundByOutputs(int32_t p, const Item &item, const Part &part, bool lastPart, bool final, Span &span) {
+  for (size_t i = part.firstSending; i < part.firstSending + size_t(part.numSendings); ++i) {
+    const Sending &sending = known.sendings[i];
     if (lastPart) {
-      boundByPauses(p, item, c, begin, end, segment.cores, final, span);
-      boundByLinks(c, end - begin, span);
+      boundByPauses(p, item, part, sending, final, span);
+      boundByLinks(sending.channel, sending.end - sending.begin, span);
     } else {
-      boundByFirst(c, begin, span);
+      boundByFirst(sending, span);
     }
   }
 }
@@ -70,7 +53,8 @@ void Simulation::takeLinks(int32_t c, int64_t words, const Span &span) {
   }
 }
 
-void Simulation::boundByFirst(int32_t c, int64_t begin, Span &span) {
+void Simulation::boundByFirst(const Sending &sending, Span &span) {
+  const int32_t c = sending.channel;
   const Channel &channel = model.channels[c];
   if (!channel.fifo)
     span.first = std::max(span.first, channels[c].lastCycle + 1);
@@ -81,15 +65,16 @@ void Simulation::boundByFirst(int32_t c, int64_t begin, Span &span) {
         link.after(channels[c].lastCycle + 1 + share.delay, link.owed(share.member), {share.member, 0});
     span.first = std::max(span.first, free - share.delay);
   }
-  for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {
-    const int64_t word = neededFor(s, begin);
+  const Need *need = &known.needs[sending.firstNeed];
+  for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s, ++need) {
     SinkState &sink = sinks[s];
+    const int64_t word = need->first + repeated * model.sinks[s].words;
     if (word < 0 || sink.ready.empty())
       continue;
     sink.readyHint = findPiece(sink.ready, word, sink.readyHint);
     const Piece &piece = sink.ready[sink.readyHint];
-    if (piece.last + model.sinks[s].credit > span.first)
-      span.first = std::max(span.first, piece.start(word) + model.sinks[s].credit);
+    if (piece.last + need->credit > span.first)
+      span.first = std::max(span.first, piece.start(word) + need->credit);
   }
 }
 
@@ -122,14 +107,15 @@ int64_t Simulation::lateAtSource(int64_t word) const {
   return late;
 }
 
-// Windows of the sink among the channel's words [begin, end), which leave in `cycles` per `total`, that it takes more
-// slowly.
+// Windows of the sink from its word `begin` up to `stop`, of words that leave in `cycles` per `total`, that it takes
+// more slowly.
 template <typename Meet>
-void Simulation::meetWindows(int32_t s, int64_t begin, int64_t end, int64_t cycles, int64_t total, Meet meet) const {
+void Simulation::meetWindows(int32_t s, int64_t begin, int64_t stop, int64_t cycles, int64_t total, Meet meet) const {
   const Curve &ready = sinks[s].ready;
-  const int64_t queueWords = model.sinks[s].queueWords, stop = std::min(takenOf(s, end), ready.back().end);
+  const int64_t queueWords = model.sinks[s].queueWords;
+  stop = std::min(stop, ready.back().end);
   uint32_t at = sinks[s].readyHint;
-  for (int64_t word = std::max(takenOf(s, begin), ready.front().begin), next = 0; word < stop; word = next) {
+  for (int64_t word = std::max(begin, ready.front().begin), next = 0; word < stop; word = next) {
     at = findPiece(ready, word, at);
     next = std::min({model.window(model.sinks[s]).runEnd(word), ready[at].end, stop});
     const int64_t last = next - 1 - queueWords;
@@ -138,18 +124,18 @@ void Simulation::meetWindows(int32_t s, int64_t begin, int64_t end, int64_t cycl
   }
 }
 
-// Words [begin, end) of channel `c`.
-void Simulation::boundByPauses(int32_t p, const Item &item, int32_t c, int64_t begin, int64_t end, int64_t cores,
-                               bool final, Span &span) {
+void Simulation::boundByPauses(int32_t p, const Item &item, const Part &part, const Sending &sending, bool final,
+                               Span &span) {
+  const int32_t c = sending.channel;
   const Channel &channel = model.channels[c];
   const ChannelState &state = channels[c];
-  const int64_t cycles = cyclesOf(p, item), total = item.out.count * cores;
-  const int64_t mostLeft = std::max<int64_t>(1, mulDiv(end - begin, cycles, total));
+  const int64_t cycles = part.stepCycles, total = sending.total, mostLeft = sending.mostLeft;
+  const int64_t begin = sending.begin + repeated * channel.words, end = sending.end + repeated * channel.words;
   const auto bound = [&](int32_t s, int64_t freed, int64_t taken) {
     if (freed >= begin && span.covers(std::max(span.first, taken + model.sinks[s].credit), mostLeft))
       return;
     const int64_t left = std::max<int64_t>(1, mulDiv(end - freed, cycles, total));
-    this->end(p, item, std::max(span.first, taken + model.sinks[s].credit), left, span);
+    this->end(p, item, part, std::max(span.first, taken + model.sinks[s].credit), left, span);
   };
   const auto meet = [&](int32_t s, uint32_t piece, int64_t word, int64_t windowBegin = -1) {
     const int64_t full = placeOf(s, word + model.sinks[s].queueWords);
@@ -157,15 +143,13 @@ void Simulation::boundByPauses(int32_t p, const Item &item, int32_t c, int64_t b
         {s, piece, word, placeOf(s, word), full, full + model.sinks[s].routeWords(), 0, windowBegin, 0, 0});
   };
   pauses.clear();
-  for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {
-    const int64_t capacity = model.sinks[s].capacity;
-    // `capacity` words per round trip of word and credit is the most that such a buffer passes.
-    const int64_t roundTrip = model.sinks[s].latency + model.sinks[s].credit;
-    if (capacity < roundTrip)
-      span.last = std::max(span.last, span.first + mulDiv(end - 1 - begin, roundTrip, capacity));
+  span.last = std::max(span.last, span.first + sending.roundTrip);
+  const Need *need = &known.needs[sending.firstNeed];
+  for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s, ++need) {
     SinkState &sink = sinks[s];
     if (sink.ready.empty())
       continue;
+    const int64_t moved = repeated * model.sinks[s].words;
     // Of earlier pauses those whose room these words ask for, at the source or at other sinks.
     for (const SinkState::Resumed &resumed : sink.resumed)
       if (resumed.freed >= begin &&
@@ -174,17 +158,15 @@ void Simulation::boundByPauses(int32_t p, const Item &item, int32_t c, int64_t b
             {s, Pause::kKnown, resumed.word, resumed.place, resumed.full, resumed.freed, resumed.cycle, -1, 0, 0});
     sink.tried = sink.resumed.empty() ? SinkState::Resumed() : sink.resumed.back();
     uint32_t at = sink.readyHint =
-        findPiece(sink.ready, std::max<int64_t>(sink.tried.word, neededFor(s, begin)), sink.readyHint);
+        findPiece(sink.ready, std::max(sink.tried.word, need->first + moved), sink.readyHint);
     if (channel.numSinks > 1 && model.sinks[s].numStretches > 0)
-      meetWindows(s, begin, end, cycles, total, meet);
-    // With one sink only what the source can still notice matters.
-    const int64_t stop = channel.numSinks > 1 ? takenOf(s, end) : neededFor(s, end - 1) + 1;
-    for (; at + 1 < sink.ready.size() && sink.ready[at + 1].begin < stop; ++at)
+      meetWindows(s, need->begin + moved, need->stop + moved, cycles, total, meet);
+    for (; at + 1 < sink.ready.size() && sink.ready[at + 1].begin < need->stop + moved; ++at)
       meet(s, at + 1, sink.ready[at + 1].begin);
-    if (const int64_t last = neededFor(s, end - 1); last >= 0) {
+    if (const int64_t last = need->last + moved; last >= 0) {
       const Piece &piece = sink.ready[findPiece(sink.ready, last, at)];
-      if (!span.covers(std::max(span.first, piece.last + model.sinks[s].credit), mostLeft))
-        bound(s, std::clamp(freedBy(s, last), begin, end - 1), piece.start(last));
+      if (!span.covers(std::max(span.first, piece.last + need->credit), mostLeft))
+        bound(s, need->freed + repeated * channel.words, piece.start(last));
     }
   }
   if (pauses.empty())

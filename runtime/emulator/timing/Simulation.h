@@ -22,6 +22,7 @@
 #pragma once
 
 #include "runtime/emulator/timing/Model.h"
+#include "runtime/emulator/timing/Parts.h"
 #include "runtime/emulator/timing/SharedSlots.h"
 #include "runtime/emulator/timing/Worklist.h"
 
@@ -179,7 +180,7 @@ private:
     // Of `amount` evenly done in the part's own cycles, what is done from `resumed` on.
     int64_t later(int64_t amount) const { return mulDivUp(amount, left, cycles); }
   };
-  void end(int32_t p, const Item &item, int64_t from, int64_t left, Span &span) const;
+  void end(int32_t p, const Item &item, const Part &part, int64_t from, int64_t left, Span &span) const;
 
   const ThreadProgram &programOf(int32_t p) const { return model.programs[model.processes[p].program]; }
   const Slot &slotOf(int32_t p, const Access &access) const {
@@ -232,26 +233,28 @@ private:
   int64_t &sentOf(int32_t p, int32_t slot);
   int64_t segmentWords(const SourceSegment &segment, int64_t sent, int64_t count, int64_t done, int64_t scale) const;
 
+  // Parts.cpp: words of parts.
+  const Part &findPart(int32_t p, const Item &item, int64_t to, int input);
+  void findTakings(int32_t p, const Access &in, const Part &part, int64_t scale);
+  void findRaises(int32_t p, const Item &item, int i, const Part &part, int64_t scale, bool ahead);
+  void findSendings(int32_t p, const Item &item, const Part &part, int64_t scale);
+
   // Spans.cpp: times.
-  Span span(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, int skipInput, int64_t *waitWords,
-            int64_t *waitRoom);
-  void boundByInputs(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, int skipInput, bool lastPart,
-                     Span &span);
+  Span span(int32_t p, const Item &item, const Part &part, int64_t *waitWords, int64_t *waitRoom);
+  void boundByInputs(int32_t p, const Item &item, const Part &part, bool lastPart, Span &span);
   // Room.cpp. `final`: the part is committed, not only tried.
-  void boundByOutputs(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, bool lastPart, bool final,
-                      Span &span);
+  void boundByOutputs(int32_t p, const Item &item, const Part &part, bool lastPart, bool final, Span &span);
   int64_t lateAt(int32_t s, int64_t word, size_t before) const;
   int64_t lateAtSource(int64_t word) const;
-  void boundByFirst(int32_t c, int64_t begin, Span &span);
+  void boundByFirst(const Sending &sending, Span &span);
   void boundByLinks(int32_t c, int64_t words, Span &span) const;
   void takeLinks(int32_t c, int64_t words, const Span &span);
   void keepPauses(int32_t c, int64_t begin, int64_t end, int64_t late);
   template <typename Meet>
-  void meetWindows(int32_t s, int64_t begin, int64_t end, int64_t cycles, int64_t total, Meet meet) const;
-  void boundByPauses(int32_t p, const Item &item, int32_t c, int64_t begin, int64_t end, int64_t cores, bool final,
-                     Span &span);
-  void commit(int32_t p, const Item &item, int64_t to, int64_t scale);
-  void send(int32_t p, int32_t feed, const Item &item, int64_t to, int64_t scale, const Span &span);
+  void meetWindows(int32_t s, int64_t begin, int64_t stop, int64_t cycles, int64_t total, Meet meet) const;
+  void boundByPauses(int32_t p, const Item &item, const Part &part, const Sending &sending, bool final, Span &span);
+  void commit(int32_t p, const Item &item, int64_t to);
+  void send(int32_t p, const Sending &sending, const Item &item, const Span &span);
 
   // The first cycle after `slots` issue slots of a priority that are free from `cycle` on; and takes such slots.
   int64_t slotsAfter(int32_t p, int64_t cycle, int64_t slots, int32_t priority) const {
@@ -277,13 +280,14 @@ private:
   }
   // When the step's first element could be taken if words and room were there.
   int64_t leadEnd(int32_t p, const Item &item) const;
-  int64_t trainEnd(int32_t p, const Item &item, int64_t first, int64_t cycles) const;
+  int64_t trainEnd(int32_t p, const Item &item, const Part &part, int64_t first, int64_t cycles) const;
   void compute(int32_t p, int64_t slots, int32_t priority);
 
   // Promises.cpp.
   void promise(int32_t p);
-  void promiseInput(int32_t p, const Item &item, int i, int64_t reach, int64_t scale);
+  void promiseInput(int32_t p, const Item &item, int i, int64_t reach);
   void promiseAhead(int32_t p, const Item &current);
+  void raise(const Item &item, const Part &part, const Span &when);
   void raise(int32_t sink, int64_t words, int64_t first, int64_t last, int64_t pause, int64_t own);
 
   const Model &model;
@@ -300,6 +304,9 @@ private:
   std::vector<Pause> pauses;  // of the train under work
   std::vector<Move> moves;    // of the last sample, in their order
   std::vector<int64_t> ahead; // Moves.cpp: what the moves of the next sample depend on
+  Parts known;                // of the moves that repeat; before, of the move under work
+  size_t nextPart = 0;        // of these
+  int64_t repeated = 0;       // samples since these were found
   bool repeats = false;       // every sample from here on makes the same moves
 };
 
