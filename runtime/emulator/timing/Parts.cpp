@@ -49,7 +49,7 @@ void Simulation::findTakings(int32_t p, const Access &in, const Part &part, int6
   for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k) {
     const int32_t s = model.slotSinks[k];
     const int64_t begin = sinks[s].base + a, end = sinks[s].base + b;
-    known.takings.push_back({s, in.count, begin, end, placeOf(s, begin), placeOf(s, end - 1)});
+    known.takings.push_back({s, model.sinks[s].channel, in.count, begin, end, placeOf(s, begin), placeOf(s, end - 1)});
   }
 }
 

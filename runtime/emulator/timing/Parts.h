@@ -11,7 +11,7 @@ namespace wsc::emulator::timing {
 
 // Words [begin, end) of those that a sink takes, and where the first and the last stand in the channel.
 struct Taking {
-  int32_t sink = 0;
+  int32_t sink = 0, channel = 0;
   int64_t count = 0; // words of the whole step
   int64_t begin = 0, end = 0, firstPlace = 0, lastPlace = 0;
 };

@@ -32,8 +32,7 @@ void Simulation::raise(int32_t s, int64_t words, int64_t first, int64_t last, in
 void Simulation::raise(const Item &item, const Part &part, const Span &when) {
   for (size_t r = part.firstRaise; r < part.firstRaise + size_t(part.numRaises); ++r) {
     const Raise &up = known.raises[r];
-    raise(up.sink, up.words + repeated * model.sinks[up.sink].words, when.first, when.last - item.rest, up.pause,
-          up.own);
+    raise(up.sink, up.words + repeated * sinks[up.sink].words, when.first, when.last - item.rest, up.pause, up.own);
   }
 }
 

@@ -68,7 +68,7 @@ void Simulation::boundByFirst(const Sending &sending, Span &span) {
   const Need *need = &known.needs[sending.firstNeed];
   for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s, ++need) {
     SinkState &sink = sinks[s];
-    const int64_t word = need->first + repeated * model.sinks[s].words;
+    const int64_t word = need->first + repeated * sink.words;
     if (word < 0 || sink.ready.empty())
       continue;
     sink.readyHint = findPiece(sink.ready, word, sink.readyHint);
@@ -149,14 +149,16 @@ void Simulation::boundByPauses(int32_t p, const Item &item, const Part &part, co
     SinkState &sink = sinks[s];
     if (sink.ready.empty())
       continue;
-    const int64_t moved = repeated * model.sinks[s].words;
+    const int64_t moved = repeated * sink.words;
     // Of earlier pauses those whose room these words ask for, at the source or at other sinks.
     for (const SinkState::Resumed &resumed : sink.resumed)
       if (resumed.freed >= begin &&
           (resumed.freed < end || (channel.numSinks > 1 && resumed.full >= begin && resumed.full < end)))
         pauses.push_back(
             {s, Pause::kKnown, resumed.word, resumed.place, resumed.full, resumed.freed, resumed.cycle, -1, 0, 0});
-    sink.tried = sink.resumed.empty() ? SinkState::Resumed() : sink.resumed.back();
+    sink.tried = {};
+    if (!sink.resumed.empty())
+      sink.tried = {sink.resumed.back().word, sink.resumed.back().cycle};
     uint32_t at = sink.readyHint =
         findPiece(sink.ready, std::max(sink.tried.word, need->first + moved), sink.readyHint);
     if (channel.numSinks > 1 && model.sinks[s].numStretches > 0)
@@ -199,7 +201,7 @@ void Simulation::boundByPauses(int32_t p, const Item &item, const Part &part, co
       if (sink.tried.word >= piece.begin)
         done = std::max(done, sink.tried.cycle + piece.after(before - sink.tried.word));
       pause.taken = done > 0 ? std::max(next.first, done + 1 + next.pause) : next.first;
-      sink.tried = {pause.word, pause.taken, 0, 0, 0};
+      sink.tried = {pause.word, pause.taken};
     }
     if (pause.freed < end)
       bound(pause.sink, pause.freed, pause.taken);

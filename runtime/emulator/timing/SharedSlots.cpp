@@ -43,15 +43,11 @@ int64_t SharedSlots::turn(const int64_t *stretch, Claim claim) const {
 int64_t SharedSlots::entitled(const int64_t *stretch, Claim claim) const {
   const int64_t *shares = stretch + kShares;
   const int64_t own = usedOf(shares[claim.thread]);
-  int64_t others = 0, most = 0; // most: of one that it takes turns with
+  int64_t others = -own, most = 0; // most: of one that it takes turns with
   for (size_t t = 0; t < threads; ++t) {
-    const int64_t priority = priorityOf(shares[t]);
-    if (t == size_t(claim.thread) || priority < claim.priority)
-      continue;
-    const int64_t used = usedOf(shares[t]);
-    others += used;
-    if (priority == claim.priority)
-      most = std::max(most, used);
+    const int64_t priority = priorityOf(shares[t]), used = usedOf(shares[t]);
+    others += priority >= claim.priority || t == size_t(claim.thread) ? used : 0;
+    most = priority == claim.priority && t != size_t(claim.thread) ? std::max(most, used) : most;
   }
   const int64_t rest = kWhole - others;
   // Its turn is more than what the others leave only if one of its equals has more than that.

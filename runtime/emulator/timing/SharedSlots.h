@@ -42,9 +42,9 @@ private:
   // A stretch is a row of numbers: its first cycle, the one after its last, and a share for each thread: of each slot,
   // what the thread has, in parts of kWhole, and the priority that it has it at.
   static constexpr size_t kBegin = 0, kEnd = 1, kShares = 2;
-  static constexpr int64_t kNone = -1; // has asked for nothing
+  static constexpr int64_t kNone = -(int64_t(1) << 32); // has asked for nothing: nothing, at priority -1
   static int64_t shareOf(int64_t used, int64_t priority) { return priority << 32 | used; }
-  static int64_t usedOf(int64_t share) { return share == kNone ? 0 : share & 0xFFFFFFFF; }
+  static int64_t usedOf(int64_t share) { return share & 0xFFFFFFFF; }
   static int64_t priorityOf(int64_t share) { return share >> 32; }
 
   const int64_t *stretches() const { return numbers.data() + threads; }

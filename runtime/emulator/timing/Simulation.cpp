@@ -9,8 +9,14 @@ namespace wsc::emulator::timing {
 Simulation::Simulation(const Model &model)
     : model(model), channels(model.channels.size()), sinks(model.sinks.size()), feeds(model.feeds.size()),
       slots(model.slots.size()), processes(model.processes.size()), work(model) {
-  for (size_t c = 0; c < channels.size(); ++c)
+  for (size_t c = 0; c < channels.size(); ++c) {
     channels[c].segment = model.channels[c].firstSegment;
+    channels[c].words = model.channels[c].words;
+  }
+  for (size_t s = 0; s < sinks.size(); ++s) {
+    sinks[s].words = model.sinks[s].words;
+    sinks[s].latency = model.sinks[s].latency;
+  }
   for (size_t p = 0; p < processes.size(); ++p)
     processes[p].cursor.begin(programOf(int32_t(p)));
   for (const Unit &unit : model.units) {

@@ -79,29 +79,36 @@ inline int64_t mulDivUp(int64_t a, int64_t b, int64_t c) {
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
 struct ChannelState {
-  int64_t produced = 0;
   Curve curve;
-  int32_t segment = 0;     // whose turn it is: index into Model::segments
-  int64_t segmentBase = 0; // word at which that segment began
+  int64_t produced = 0;
   int64_t lastCycle = -1;  // of the last word sent
+  int64_t words = 0;       // Channel's
+  int64_t segmentBase = 0; // word at which the segment began
+  int32_t segment = 0;     // whose turn it is: index into Model::segments
   int32_t watched = -1;    // the sink whose promise holds the source up
   int64_t passed = 0;      // words for which every sink's own queue has room
   bool held = false;       // some sink waits for words that another one holds up
 };
 
-struct SinkState {
-  int64_t base = 0; // words taken before the current step
-  int64_t promised = 0;
-  Curve ready;
+// Two cache lines; trains that may only have to wait for room look at the first.
+struct alignas(64) SinkState {
   struct Resumed {
     int64_t word = -1, cycle = 0;           // the first word after a pause, and when it was taken
     int64_t place = 0, full = 0, freed = 0; // Pause's
   };
+  Curve ready;
   std::vector<Resumed> resumed; // pauses whose room the source has not asked for yet, and the last one before them
-  Resumed tried;                // the last one in a trial
+  int64_t words = 0;            // Sink's
+  uint32_t arrivalHint = 0, readyHint = 0;
+
+  int64_t promised = 0;
+  int64_t latency = 0; // Sink's
   int64_t lateWord = kNever,
           lateCycles = 0; // of the channel's, words from there on arrive later than they left: others held them up
-  uint32_t arrivalHint = 0, readyHint = 0;
+  struct {
+    int64_t word = -1, cycle = 0;
+  } tried;                 // the last one resumed in a trial
+  int64_t base = 0;        // words taken before the current step
   int64_t wakeAt = kNever; // wake the process when this many words of the channel are produced
 };
 

@@ -12,9 +12,9 @@ void Simulation::boundByInputs(int32_t p, const Item &item, const Part &part, bo
     const Taking &taking = known.takings[t];
     const int32_t s = taking.sink;
     SinkState &sink = sinks[s];
-    const int64_t latency = model.sinks[s].latency, moved = repeated * model.sinks[s].words,
-                  movedPlaces = repeated * model.channels[model.sinks[s].channel].words;
-    const Curve &curve = channels[model.sinks[s].channel].curve;
+    const ChannelState &channel = channels[taking.channel];
+    const Curve &curve = channel.curve;
+    const int64_t latency = sink.latency, moved = repeated * sink.words, movedPlaces = repeated * channel.words;
     const int64_t end = taking.end + moved, firstPlace = taking.firstPlace + movedPlaces,
                   lastPlace = taking.lastPlace + movedPlaces;
     const auto late = [&](int64_t place) { return place >= sink.lateWord ? sink.lateCycles : 0; };
