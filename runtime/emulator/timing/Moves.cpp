@@ -15,8 +15,10 @@ namespace wsc::emulator::timing {
 void Simulation::repeatMoves() {
   nextPart = 0;
   repeated = known.parts.empty() ? 0 : repeated + 1;
-  for (const Move &move : moves) {
+  for (size_t m = 0; m < moves.size(); ++m) {
+    const Move &move = moves[m];
     const int32_t p = move.process;
+    fetchAhead(m);
     if (move.kind == Move::Compute) {
       reachStep(p);
       continue;
@@ -35,6 +37,40 @@ void Simulation::repeatMoves() {
     default:
       promiseAhead(p, item);
     }
+  }
+}
+
+// The moves to come are known, so what they look at can be on its way: first the states, then what these point to.
+void Simulation::fetchAhead(size_t move) const {
+  constexpr size_t kFar = 12, kNear = 6;
+  if (move + kFar < moves.size()) {
+    const int32_t p = moves[move + kFar].process;
+    __builtin_prefetch(&processes[p]);
+    __builtin_prefetch(&processes[p].clock);
+    __builtin_prefetch(&model.processes[p]);
+  }
+  if (move + kNear < moves.size())
+    if (const int32_t shared = issueSlotsOf[model.processes[moves[move + kNear].process].unit]; shared >= 0)
+      issueSlots[shared].fetch();
+  if (nextPart + kFar < known.parts.size()) {
+    const Part &part = known.parts[nextPart + kFar];
+    for (size_t t = part.firstTaking; t < part.firstTaking + size_t(part.numTakings); ++t) {
+      __builtin_prefetch(&sinks[known.takings[t].sink]);
+      __builtin_prefetch(&sinks[known.takings[t].sink].promised);
+      __builtin_prefetch(&channels[known.takings[t].channel]);
+    }
+    for (size_t i = part.firstSending; i < part.firstSending + size_t(part.numSendings); ++i) {
+      const int32_t c = known.sendings[i].channel;
+      __builtin_prefetch(&channels[c]);
+      __builtin_prefetch(&model.channels[c]);
+    }
+  }
+  if (nextPart + kNear < known.parts.size()) {
+    const Part &part = known.parts[nextPart + kNear];
+    for (size_t t = part.firstTaking; t < part.firstTaking + size_t(part.numTakings); ++t)
+      __builtin_prefetch(channels[known.takings[t].channel].curve.data() + sinks[known.takings[t].sink].arrivalHint);
+    for (size_t i = part.firstSending; i < part.firstSending + size_t(part.numSendings); ++i)
+      __builtin_prefetch(&sinks[model.channels[known.sendings[i].channel].firstSink]);
   }
 }
 

@@ -66,8 +66,11 @@ void Simulation::boundByFirst(const Sending &sending, Span &span) {
     span.first = std::max(span.first, free - share.delay);
   }
   const Need *need = &known.needs[sending.firstNeed];
+  constexpr int32_t kAhead = 4; // sinks whose curves are brought near meanwhile
   for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s, ++need) {
     SinkState &sink = sinks[s];
+    if (s + kAhead < channel.firstSink + channel.numSinks)
+      __builtin_prefetch(sinks[s + kAhead].ready.data() + sinks[s + kAhead].readyHint);
     const int64_t word = need->first + repeated * sink.words;
     if (word < 0 || sink.ready.empty())
       continue;

@@ -219,6 +219,7 @@ private:
   // Moves.cpp: samples that repeat the moves of the one before.
   void repeatMoves();
   void noteSample();
+  void fetchAhead(size_t move) const;
   void note(Move::Kind kind, int32_t p, int64_t to = 0, int input = 0) {
     if (!repeats)
       moves.push_back({kind, int8_t(input), p, to});
