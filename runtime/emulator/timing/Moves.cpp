@@ -23,13 +23,10 @@ void Simulation::repeatMoves() {
       reachStep(p);
       continue;
     }
-    ProcessState &state = processes[p];
-    const Item &item = programOf(p).items[state.cursor.item];
+    const Item &item = programOf(p).items[processes[p].cursor.item];
     switch (move.kind) {
     case Move::Commit:
       commit(p, item, move.to);
-      if (state.done == scaleOf(p, item))
-        finishStep(p, item);
       break;
     case Move::Promise:
       promiseInput(p, item, move.input, move.to);

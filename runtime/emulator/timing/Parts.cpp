@@ -15,6 +15,7 @@ const Part &Simulation::findPart(int32_t p, const Item &item, int64_t to, int in
   Part part;
   part.from = processes[p].done;
   part.to = to;
+  part.whole = to == scaleOf(p, item);
   const int64_t scale = scaleOf(p, item);
   part.stepCycles = cyclesOf(p, item);
   part.stepSlots = item.stream + item.controls + item.company;

@@ -41,6 +41,7 @@ struct Raise {
 };
 
 struct Part {
+  bool whole = false;                    // up to the step's end
   int64_t from = 0, to = 0;              // progress in the step
   int64_t stepCycles = 0, stepSlots = 0; // of the whole step, if nothing holds it up
   int64_t cycles = 0, slots = 0;         // of these, the part's; slots of one core

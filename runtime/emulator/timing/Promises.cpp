@@ -69,8 +69,8 @@ void Simulation::promise(int32_t p) {
     promiseInput(p, item, i, reach);
   }
   if (whole) {
-    note(Move::PromiseAhead, p);
-    promiseAhead(p, item);
+    if (promiseAhead(p, item))
+      note(Move::PromiseAhead, p);
   }
 }
 
@@ -80,8 +80,8 @@ void Simulation::promiseInput(int32_t p, const Item &item, int i, int64_t reach)
   raise(item, part, span(p, item, part, nullptr, nullptr));
 }
 
-// All words of `current` are promised.
-void Simulation::promiseAhead(int32_t p, const Item &current) {
+// All words of `current` are promised; false: none of those after it.
+bool Simulation::promiseAhead(int32_t p, const Item &current) {
   ProcessState &state = processes[p];
   state.promisedSerial = state.serial + 1;
   const SinkState &taken = sinks[model.slotSinks[slotOf(p, current.in[0]).firstSink]];
@@ -93,6 +93,7 @@ void Simulation::promiseAhead(int32_t p, const Item &current) {
   int64_t pushWords =
       current.out.count > 0 ? current.out.count - mulDiv(current.out.count, state.done, scaleOf(p, current)) : 0;
   const Slot &slot = slotOf(p, current.in[0]);
+  bool any = false;
   int64_t computed = 0; // cycles without words since the last step
   Cursor cursor = state.cursor;
   for (cursor.next(program); cursor.item < int32_t(program.items.size()); cursor.next(program)) {
@@ -104,21 +105,21 @@ void Simulation::promiseAhead(int32_t p, const Item &current) {
       continue;
     }
     if (item.in[0].slot != current.in[0].slot || item.in[1].slot >= 0)
-      return;
+      return any;
     const int64_t pause = std::exchange(computed, 0) + item.lead();
     int64_t first = clock + item.lead();
     if (item.out.slot >= 0) {
       const Slot &push = model.slots[firstSlot + item.out.slot];
       if (item.out.count == 0 || push.numFeeds != 1 || !model.channels[model.feeds[push.firstFeed].channel].fifo ||
           (pushSlot >= 0 && pushSlot != item.out.slot))
-        return;
+        return any;
       pushSlot = item.out.slot;
       pushWords += item.out.count;
       const int32_t c = model.feeds[push.firstFeed].channel;
       const int32_t s = model.channels[c].firstSink;
       const int64_t room = channels[c].produced + pushWords - model.sinks[s].capacity;
       if (room > sinks[s].promised)
-        return;
+        return any;
       // Room for the last word comes when the word `capacity` before it leaves.
       const Curve &ready = sinks[s].ready;
       if (room > 0 && !ready.empty() && room > ready.front().begin) {
@@ -132,9 +133,11 @@ void Simulation::promiseAhead(int32_t p, const Item &current) {
       const int32_t s = model.slotSinks[k];
       raise(s, sinks[s].promised + item.in[0].count, first, last - item.rest, pause, cyclesOf(p, item));
     }
+    any = true;
     clock = last + 1;
     ++state.promisedSerial;
   }
+  return any;
 }
 
 } // namespace wsc::emulator::timing

@@ -54,9 +54,7 @@ int64_t SharedSlots::entitled(const int64_t *stretch, Claim claim) const {
   return std::max<int64_t>(0, (most > rest ? std::max(rest, turn(stretch, claim)) : rest) - own);
 }
 
-int64_t SharedSlots::after(int64_t from, int64_t slots, Claim claim) const {
-  if (slots <= 0)
-    return from;
+int64_t SharedSlots::afterOthers(int64_t from, int64_t slots, Claim claim) const {
   int64_t left = slots * kWhole;
   for (const int64_t *here = find(from), *past = pastStretches(); here != past; here += width) {
     if (here[kBegin] > from) {
@@ -106,9 +104,34 @@ void SharedSlots::give(int64_t *stretch, Claim claim, int64_t parts) {
   }
 }
 
+// Takes slots after all that are taken.
+void SharedSlots::append(int64_t from, int64_t to, int64_t slots, Claim claim) {
+  const int64_t parts = slots >= to - from ? kWhole : slots * kWhole / (to - from);
+  const int64_t share = shareOf(parts, claim.priority);
+  if (freeFrom() == from) {
+    int64_t *last = numbers.data() + numbers.size() - width, *shares = last + kShares;
+    bool same = shares[claim.thread] == share;
+    for (size_t t = 0; t < threads && same; ++t)
+      same = shares[t] == kNone || t == size_t(claim.thread);
+    if (same) {
+      last[kEnd] = to;
+      return;
+    }
+  }
+  numbers.resize(numbers.size() + width, kNone);
+  int64_t *last = numbers.data() + numbers.size() - width;
+  last[kBegin] = from;
+  last[kEnd] = to;
+  last[kShares + size_t(claim.thread)] = share;
+}
+
 void SharedSlots::take(int64_t from, int64_t to, int64_t slots, Claim claim) {
   if (slots <= 0 || from >= to)
     return;
+  if (freeFrom() <= from) {
+    append(from, to, slots, claim);
+    return;
+  }
   const int64_t *first = find(from), *past = first;
   int64_t free = (to - from) * kWhole;
   for (; past != pastStretches() && past[kBegin] < to; past += width)

@@ -9,6 +9,7 @@
 // owed.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -27,7 +28,9 @@ public:
       : threads(size_t(threads)), width(kShares + size_t(threads)), numbers(size_t(threads)) {}
 
   // The first cycle at whose start the claimant could have had `slots` slots since the start of cycle `from`.
-  int64_t after(int64_t from, int64_t slots, Claim claim) const;
+  int64_t after(int64_t from, int64_t slots, Claim claim) const {
+    return slots <= 0 || freeFrom() <= from ? from + std::max<int64_t>(0, slots) : afterOthers(from, slots, claim);
+  }
   // Takes `slots` slots in cycles [from, to), spread over what the claimant is entitled to there.
   void take(int64_t from, int64_t to, int64_t slots, Claim claim);
   // Slots that others have taken from the thread; and the thread has them back.
@@ -57,6 +60,11 @@ private:
   // What each of the threads of the claimant's priority gets at least.
   int64_t turn(const int64_t *stretch, Claim claim) const;
   void give(int64_t *stretch, Claim claim, int64_t parts);
+
+  // The cycle from which on nothing is taken.
+  int64_t freeFrom() const { return numbers.size() > threads ? pastStretches()[kEnd - int64_t(width)] : INT64_MIN; }
+  int64_t afterOthers(int64_t from, int64_t slots, Claim claim) const;
+  void append(int64_t from, int64_t to, int64_t slots, Claim claim);
 
   size_t threads, width;
   // What each thread is owed, in parts of kWhole; then the stretches in order, none empty. Nothing is used between

@@ -284,8 +284,6 @@ void Simulation::advance(int32_t p) {
     if (reach == scale || (reach > state.done && work.takesParts())) {
       note(Move::Commit, p, reach);
       commit(p, item, reach);
-      if (state.done == scale)
-        finishStep(p, item);
       continue;
     }
     if (reach > state.done)

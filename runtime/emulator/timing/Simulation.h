@@ -294,7 +294,7 @@ private:
   // Promises.cpp.
   void promise(int32_t p);
   void promiseInput(int32_t p, const Item &item, int i, int64_t reach);
-  void promiseAhead(int32_t p, const Item &current);
+  bool promiseAhead(int32_t p, const Item &current);
   void raise(const Item &item, const Part &part, const Span &when);
   void raise(int32_t sink, int64_t words, int64_t first, int64_t last, int64_t pause, int64_t own);
 

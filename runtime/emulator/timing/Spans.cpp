@@ -112,6 +112,8 @@ void Simulation::commit(int32_t p, const Item &item, int64_t to) {
     send(p, known.sendings[i], item, when);
   state.done = to;
   state.lastCycle = when.last;
+  if (part.whole)
+    finishStep(p, item);
 }
 
 void Simulation::send(int32_t p, const Sending &sending, const Item &item, const Span &when) {
