@@ -18,7 +18,7 @@ void Simulation::repeatMoves() {
   for (size_t m = 0; m < moves.size(); ++m) {
     const Move &move = moves[m];
     const int32_t p = move.process;
-    fetchAhead(m);
+    fetchMove(m);
     if (move.kind == Move::Compute) {
       reachStep(p);
       continue;
@@ -38,7 +38,7 @@ void Simulation::repeatMoves() {
 }
 
 // The moves to come are known, so what they look at can be on its way: first the states, then what these point to.
-void Simulation::fetchAhead(size_t move) const {
+void Simulation::fetchMove(size_t move) const {
   constexpr size_t kFar = 12, kNear = 6;
   if (move + kFar < moves.size()) {
     const int32_t p = moves[move + kFar].process;

@@ -10,6 +10,7 @@
 #include "runtime/emulator/timing/Simulation.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 namespace wsc::emulator::timing {
@@ -66,11 +67,9 @@ void Simulation::boundByFirst(const Sending &sending, Span &span) {
     span.first = std::max(span.first, free - share.delay);
   }
   const Need *need = &known.needs[sending.firstNeed];
-  constexpr int32_t kAhead = 4; // sinks whose curves are brought near meanwhile
   for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s, ++need) {
     SinkState &sink = sinks[s];
-    if (s + kAhead < channel.firstSink + channel.numSinks)
-      __builtin_prefetch(sinks[s + kAhead].ready.data() + sinks[s + kAhead].readyHint);
+    fetchSink(s + 4, channel.firstSink + channel.numSinks);
     const int64_t word = need->first + repeated * sink.words;
     if (word < 0 || sink.ready.empty())
       continue;
@@ -153,12 +152,22 @@ void Simulation::boundByPauses(int32_t p, const Item &item, const Part &part, co
     if (sink.ready.empty())
       continue;
     const int64_t moved = repeated * sink.words;
-    // Of earlier pauses those whose room these words ask for, at the source or at other sinks.
-    for (const SinkState::Resumed &resumed : sink.resumed)
-      if (resumed.freed >= begin &&
-          (resumed.freed < end || (channel.numSinks > 1 && resumed.full >= begin && resumed.full < end)))
-        pauses.push_back(
-            {s, Pause::kKnown, resumed.word, resumed.place, resumed.full, resumed.freed, resumed.cycle, -1, 0, 0});
+    fetchSink(s + 4, channel.firstSink + channel.numSinks);
+    // Of earlier pauses those whose room these words ask for, at the source or, the latest, at other sinks.
+    const auto meetAgain = [&](const SinkState::Resumed &was) {
+      pauses.push_back({s, Pause::kKnown, was.word, was.place, was.full, was.freed, was.cycle, -1, 0, 0});
+    };
+    auto was = sink.resumed.begin();
+    for (; was != sink.resumed.end() && was->freed < end; ++was)
+      if (was->freed >= begin)
+        meetAgain(*was);
+    if (channel.numSinks > 1) {
+      auto late = sink.resumed.end();
+      while (late != was && std::prev(late)->full >= begin)
+        --late;
+      for (; late != sink.resumed.end() && late->full < end; ++late)
+        meetAgain(*late);
+    }
     sink.tried = {};
     if (!sink.resumed.empty())
       sink.tried = {sink.resumed.back().word, sink.resumed.back().cycle};

@@ -219,7 +219,18 @@ private:
   // Moves.cpp: samples that repeat the moves of the one before.
   void repeatMoves();
   void noteSample();
-  void fetchAhead(size_t move) const;
+  void fetchMove(size_t move) const;
+  // Of sinks that come up.
+  void fetchSink(int32_t sink, int32_t pastSinks) const {
+    if (sink + 4 < pastSinks) {
+      __builtin_prefetch(&sinks[sink + 4]);
+      __builtin_prefetch(&sinks[sink + 4].promised);
+    }
+    if (sink < pastSinks) {
+      __builtin_prefetch(sinks[sink].ready.data() + sinks[sink].readyHint);
+      __builtin_prefetch(sinks[sink].resumed.data());
+    }
+  }
   void note(Move::Kind kind, int32_t p, int64_t to = 0, int input = 0) {
     if (!repeats)
       moves.push_back({kind, int8_t(input), p, to});
