@@ -3,6 +3,7 @@
 #include "runtime/emulator/timing/SharedSlots.h"
 
 #include "absl/container/fixed_array.h"
+#include "absl/container/inlined_vector.h"
 
 #include <algorithm>
 
@@ -134,8 +135,11 @@ void SharedSlots::take(int64_t from, int64_t to, int64_t slots, Claim claim) {
   }
   const int64_t *first = find(from), *past = first;
   int64_t free = (to - from) * kWhole;
-  for (; past != pastStretches() && past[kBegin] < to; past += width)
-    free -= (std::min(past[kEnd], to) - std::max(past[kBegin], from)) * (kWhole - entitled(past, claim));
+  absl::InlinedVector<int64_t, 16> rates; // that it is entitled to, in the stretches up to `past`
+  for (; past != pastStretches() && past[kBegin] < to; past += width) {
+    rates.push_back(entitled(past, claim));
+    free -= (std::min(past[kEnd], to) - std::max(past[kBegin], from)) * (kWhole - rates.back());
+  }
   if (free <= 0)
     return;
   // The share of what it is entitled to that is taken, in parts of kWhole.
@@ -143,8 +147,9 @@ void SharedSlots::take(int64_t from, int64_t to, int64_t slots, Claim claim) {
       kWhole, slots < (int64_t(1) << 30) ? (slots << 32) / free : int64_t(__int128(slots) * kWhole * kWhole / free));
   absl::FixedArray<int64_t, 128> pieced(2 * size_t(past - first) + 3 * width);
   int64_t *next = pieced.data();
-  // Adds a row; without `shares` of a stretch nothing is used yet.
-  const auto add = [&](int64_t begin, int64_t end, const int64_t *shares, bool inside) {
+  // Adds a row; without `shares` of a stretch nothing is used yet. Outside of what is taken `rate` is kOutside.
+  constexpr int64_t kOutside = -1;
+  const auto add = [&](int64_t begin, int64_t end, const int64_t *shares, int64_t rate) {
     if (begin >= end)
       return;
     next[kBegin] = begin;
@@ -153,8 +158,8 @@ void SharedSlots::take(int64_t from, int64_t to, int64_t slots, Claim claim) {
       std::copy_n(shares, threads, next + kShares);
     else
       std::fill_n(next + kShares, threads, kNone);
-    if (inside) {
-      give(next, claim, entitled(next, claim) * share / kWhole);
+    if (rate >= 0) {
+      give(next, claim, rate * share / kWhole);
       if (int64_t *before = next - width; next != pieced.data() && before[kEnd] == begin &&
                                           std::equal(before + kShares, before + width, next + kShares)) {
         before[kEnd] = end;
@@ -167,13 +172,13 @@ void SharedSlots::take(int64_t from, int64_t to, int64_t slots, Claim claim) {
   for (const int64_t *here = first; here != past; here += width) {
     const int64_t *shares = here + kShares;
     const int64_t begin = here[kBegin], end = here[kEnd];
-    add(at, std::min(begin, to), nullptr, true);
-    add(begin, std::min(end, from), shares, false);
-    add(std::max(begin, from), std::min(end, to), shares, true);
-    add(std::max(begin, to), end, shares, false);
+    add(at, std::min(begin, to), nullptr, kWhole);
+    add(begin, std::min(end, from), shares, kOutside);
+    add(std::max(begin, from), std::min(end, to), shares, rates[size_t(here - first) / width]);
+    add(std::max(begin, to), end, shares, kOutside);
     at = std::max(at, end);
   }
-  add(at, to, nullptr, true);
+  add(at, to, nullptr, kWhole);
   const auto place = numbers.begin() + (first - numbers.data());
   const auto size = next - pieced.data(), replaced = past - first;
   std::copy_n(pieced.data(), std::min(size, replaced), place);
