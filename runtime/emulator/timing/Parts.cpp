@@ -90,14 +90,18 @@ void Simulation::findSendings(int32_t p, const Item &item, const Part &part, int
     sending.mostLeft = std::max<int64_t>(1, mulDiv(end - begin, part.stepCycles, sending.total));
     sending.firstNeed = known.needs.size();
     const Channel &channel = model.channels[c];
+    bool windows = false;
     for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {
       const Sink &sink = model.sinks[s];
+      windows |= sinks[s].windows;
       // `capacity` words per round trip of word and credit is the most that such a buffer passes.
       if (sink.capacity < sink.latency + sink.credit)
         sending.roundTrip =
             std::max(sending.roundTrip, mulDiv(end - 1 - begin, sink.latency + sink.credit, sink.capacity));
+    }
+    for (int32_t s = channel.firstSink; windows && s < channel.firstSink + channel.numSinks; ++s) {
+      const Sink &sink = model.sinks[s];
       Need need;
-      need.credit = sink.credit;
       // Words before the first sample's come to be those of samples.
       const int64_t earlier = sink.routeWords() / channel.words + 3;
       need.first = neededFor(s, begin + earlier * channel.words) - earlier * sink.words;

@@ -19,7 +19,7 @@ struct Taking {
 // Words [begin, end) of a channel, of a step that sends `total` over it.
 struct Sending {
   int32_t channel = 0, feed = 0;
-  size_t firstNeed = 0; // one for each of the channel's sinks
+  size_t firstNeed = 0; // one for each of the channel's sinks; none if all of them take all words
   int64_t begin = 0, end = 0, total = 0;
   int64_t last = 0;      // cycles from the first word to the last if nothing holds up the train
   int64_t mostLeft = 0;  // cycles of the step that these words take
@@ -28,7 +28,6 @@ struct Sending {
 
 // What a sink must have taken for a Sending. Words are the sink's; `freed` is the channel's.
 struct Need {
-  int64_t credit = 0;          // Sink's
   int64_t first = 0, last = 0; // for its first and its last word; < 0: none
   int64_t freed = 0;           // of the Sending's, the first that waits for `last`
   int64_t begin = 0, stop = 0; // pauses at words before `stop` are met, windows from `begin` on

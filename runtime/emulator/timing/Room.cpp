@@ -66,17 +66,16 @@ void Simulation::boundByFirst(const Sending &sending, Span &span) {
         link.after(channels[c].lastCycle + 1 + share.delay, link.owed(share.member), {share.member, 0});
     span.first = std::max(span.first, free - share.delay);
   }
-  const Need *need = &known.needs[sending.firstNeed];
-  for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s, ++need) {
+  for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {
     SinkState &sink = sinks[s];
     fetchSink(s + 4, channel.firstSink + channel.numSinks);
-    const int64_t word = need->first + repeated * sink.words;
+    const int64_t word = needOf(s, sending, channel.numSinks == 1).first;
     if (word < 0 || sink.ready.empty())
       continue;
     sink.readyHint = findPiece(sink.ready, word, sink.readyHint);
     const Piece &piece = sink.ready[sink.readyHint];
-    if (piece.last + need->credit > span.first)
-      span.first = std::max(span.first, piece.start(word) + need->credit);
+    if (piece.last + sink.credit > span.first)
+      span.first = std::max(span.first, piece.start(word) + sink.credit);
   }
 }
 
@@ -134,10 +133,10 @@ void Simulation::boundByPauses(int32_t p, const Item &item, const Part &part, co
   const int64_t cycles = part.stepCycles, total = sending.total, mostLeft = sending.mostLeft;
   const int64_t begin = sending.begin + repeated * channel.words, end = sending.end + repeated * channel.words;
   const auto bound = [&](int32_t s, int64_t freed, int64_t taken) {
-    if (freed >= begin && span.covers(std::max(span.first, taken + model.sinks[s].credit), mostLeft))
+    if (freed >= begin && span.covers(std::max(span.first, taken + sinks[s].credit), mostLeft))
       return;
     const int64_t left = std::max<int64_t>(1, mulDiv(end - freed, cycles, total));
-    this->end(p, item, part, std::max(span.first, taken + model.sinks[s].credit), left, span);
+    this->end(p, item, part, std::max(span.first, taken + sinks[s].credit), left, span);
   };
   const auto meet = [&](int32_t s, uint32_t piece, int64_t word, int64_t windowBegin = -1) {
     const int64_t full = placeOf(s, word + model.sinks[s].queueWords);
@@ -145,13 +144,15 @@ void Simulation::boundByPauses(int32_t p, const Item &item, const Part &part, co
         {s, piece, word, placeOf(s, word), full, full + model.sinks[s].routeWords(), 0, windowBegin, 0, 0});
   };
   pauses.clear();
+  tried.clear();
   span.last = std::max(span.last, span.first + sending.roundTrip);
-  const Need *need = &known.needs[sending.firstNeed];
-  for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s, ++need) {
+  for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {
     SinkState &sink = sinks[s];
-    if (sink.ready.empty())
+    if (sink.ready.empty()) {
+      tried.emplace_back();
       continue;
-    const int64_t moved = repeated * sink.words;
+    }
+    const Need need = needOf(s, sending, channel.numSinks == 1);
     fetchSink(s + 4, channel.firstSink + channel.numSinks);
     // Of earlier pauses those whose room these words ask for, at the source or, the latest, at other sinks.
     const auto meetAgain = [&](const SinkState::Resumed &was) {
@@ -168,19 +169,17 @@ void Simulation::boundByPauses(int32_t p, const Item &item, const Part &part, co
       for (; late != sink.resumed.end() && late->full < end; ++late)
         meetAgain(*late);
     }
-    sink.tried = {};
-    if (!sink.resumed.empty())
-      sink.tried = {sink.resumed.back().word, sink.resumed.back().cycle};
-    uint32_t at = sink.readyHint =
-        findPiece(sink.ready, std::max(sink.tried.word, need->first + moved), sink.readyHint);
-    if (channel.numSinks > 1 && model.sinks[s].numStretches > 0)
-      meetWindows(s, need->begin + moved, need->stop + moved, cycles, total, meet);
-    for (; at + 1 < sink.ready.size() && sink.ready[at + 1].begin < need->stop + moved; ++at)
+    const Tried &resumed =
+        tried.emplace_back(sink.resumed.empty() ? Tried() : Tried{sink.resumed.back().word, sink.resumed.back().cycle});
+    uint32_t at = sink.readyHint = findPiece(sink.ready, std::max(resumed.word, need.first), sink.readyHint);
+    if (channel.numSinks > 1 && sink.windows)
+      meetWindows(s, need.begin, need.stop, cycles, total, meet);
+    for (; at + 1 < sink.ready.size() && sink.ready[at + 1].begin < need.stop; ++at)
       meet(s, at + 1, sink.ready[at + 1].begin);
-    if (const int64_t last = need->last + moved; last >= 0) {
-      const Piece &piece = sink.ready[findPiece(sink.ready, last, at)];
-      if (!span.covers(std::max(span.first, piece.last + need->credit), mostLeft))
-        bound(s, need->freed + repeated * channel.words, piece.start(last));
+    if (need.last >= 0) {
+      const Piece &piece = sink.ready[findPiece(sink.ready, need.last, at)];
+      if (!span.covers(std::max(span.first, piece.last + sink.credit), mostLeft))
+        bound(s, need.freed, piece.start(need.last));
     }
   }
   if (pauses.empty())
@@ -191,16 +190,17 @@ void Simulation::boundByPauses(int32_t p, const Item &item, const Part &part, co
   for (size_t i = 0; i < pauses.size(); ++i) {
     Pause &pause = pauses[i];
     const Sink &route = model.sinks[pause.sink];
+    Tried &resumed = tried[size_t(pause.sink - channel.firstSink)];
     if (pause.windowBegin >= 0) {
       const SinkState &sink = sinks[pause.sink];
       const Piece &piece = sink.ready[pause.piece];
       const int64_t place = placeOf(pause.sink, pause.windowBegin);
       const int64_t arrival = leaves(place) + lateAt(pause.sink, place, i) + route.latency;
       pause.taken = std::max(piece.start(pause.word), arrival + piece.ownAfter(pause.word - pause.windowBegin));
-      if (sink.tried.word >= piece.begin)
-        pause.taken = std::max(pause.taken, sink.tried.cycle + piece.ownAfter(pause.word - sink.tried.word));
+      if (resumed.word >= piece.begin)
+        pause.taken = std::max(pause.taken, resumed.cycle + piece.ownAfter(pause.word - resumed.word));
     } else if (pause.piece != Pause::kKnown) {
-      SinkState &sink = sinks[pause.sink];
+      const SinkState &sink = sinks[pause.sink];
       const Piece &next = sink.ready[pause.piece], &piece = sink.ready[pause.piece - 1];
       const int64_t before = pause.word - 1,
                     beforePlace = placeOf(pause.sink, before); // the last word before the pause
@@ -210,10 +210,10 @@ void Simulation::boundByPauses(int32_t p, const Item &item, const Part &part, co
       else if (!state.curve.empty() && beforePlace >= state.curve.front().begin)
         done = state.curve[findPiece(state.curve, beforePlace, uint32_t(state.curve.size()) - 1)].done(beforePlace) +
                route.latency;
-      if (sink.tried.word >= piece.begin)
-        done = std::max(done, sink.tried.cycle + piece.after(before - sink.tried.word));
+      if (resumed.word >= piece.begin)
+        done = std::max(done, resumed.cycle + piece.after(before - resumed.word));
       pause.taken = done > 0 ? std::max(next.first, done + 1 + next.pause) : next.first;
-      sink.tried = {pause.word, pause.taken};
+      resumed = {pause.word, pause.taken};
     }
     if (pause.freed < end)
       bound(pause.sink, pause.freed, pause.taken);

@@ -15,7 +15,10 @@ Simulation::Simulation(const Model &model)
   }
   for (size_t s = 0; s < sinks.size(); ++s) {
     sinks[s].words = model.sinks[s].words;
-    sinks[s].latency = model.sinks[s].latency;
+    sinks[s].latency = int32_t(model.sinks[s].latency);
+    sinks[s].credit = int32_t(model.sinks[s].credit);
+    sinks[s].capacity = model.sinks[s].capacity;
+    sinks[s].windows = model.sinks[s].numStretches > 0;
   }
   for (size_t p = 0; p < processes.size(); ++p)
     processes[p].cursor.begin(programOf(int32_t(p)));

@@ -98,16 +98,17 @@ struct alignas(64) SinkState {
   };
   Curve ready;
   std::vector<Resumed> resumed; // pauses whose room the source has not asked for yet, and the last one before them
-  int64_t words = 0;            // Sink's
-  uint32_t arrivalHint = 0, readyHint = 0;
+  int64_t capacity = 0;         // Sink's
+  int32_t credit = 0;           // Sink's
+  uint32_t readyHint = 0;
 
+  int64_t words = 0;    // Sink's
+  int32_t latency = 0;  // Sink's
+  bool windows = false; // it does not take all of the channel's words
+  uint32_t arrivalHint = 0;
   int64_t promised = 0;
-  int64_t latency = 0; // Sink's
   int64_t lateWord = kNever,
-          lateCycles = 0; // of the channel's, words from there on arrive later than they left: others held them up
-  struct {
-    int64_t word = -1, cycle = 0;
-  } tried;                 // the last one resumed in a trial
+          lateCycles = 0;  // of the channel's, words from there on arrive later than they left: others held them up
   int64_t base = 0;        // words taken before the current step
   int64_t wakeAt = kNever; // wake the process when this many words of the channel are produced
 };
@@ -265,6 +266,20 @@ private:
   void boundByOutputs(int32_t p, const Item &item, const Part &part, bool lastPart, bool final, Span &span);
   int64_t lateAt(int32_t s, int64_t word, size_t before) const;
   int64_t lateAtSource(int64_t word) const;
+  // What the sink must have taken for words that the channel sends, in the words of this sample.
+  Need needOf(int32_t s, const Sending &sending, bool single) const {
+    const SinkState &sink = sinks[s];
+    const int64_t moved = repeated * channels[sending.channel].words;
+    const int64_t begin = sending.begin + moved, end = sending.end + moved;
+    if (!sink.windows) {
+      const int64_t last = end - 1 - sink.capacity;
+      return {begin - sink.capacity, last, end - 1, begin, single ? last + 1 : end};
+    }
+    const Channel &channel = model.channels[sending.channel];
+    const Need &need = known.needs[sending.firstNeed + size_t(s - channel.firstSink)];
+    const int64_t own = repeated * sink.words;
+    return {need.first + own, need.last + own, need.freed + moved, need.begin + own, need.stop + own};
+  }
   void boundByFirst(const Sending &sending, Span &span);
   void boundByLinks(int32_t c, int64_t words, Span &span) const;
   void takeLinks(int32_t c, int64_t words, const Span &span);
@@ -320,7 +335,11 @@ private:
   std::vector<int32_t> issueSlotsOf;   // per unit, -1 for the others
   std::vector<SharedSlots> links;      // per shared link
   Worklist work;
+  struct Tried {
+    int64_t word = -1, cycle = 0;
+  };
   std::vector<Pause> pauses;  // of the train under work
+  std::vector<Tried> tried;   // per sink of its channel, the last pause it has resumed from
   std::vector<Move> moves;    // of the last sample, in their order
   std::vector<int64_t> ahead; // Moves.cpp: what the moves of the next sample depend on
   Parts known;                // of the moves that repeat; before, of the move under work
