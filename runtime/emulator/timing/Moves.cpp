@@ -83,7 +83,7 @@ void Simulation::noteSample() {
     now.push_back(sinks[s].promised - sinks[s].base);
     now.push_back(relative(sinks[s].wakeAt, channels[model.sinks[s].channel].produced));
   }
-  repeats = now == ahead;
+  repeats = mayRepeat && now == ahead;
   known.clear();
   ahead = repeats ? std::vector<int64_t>() : std::move(now);
 }

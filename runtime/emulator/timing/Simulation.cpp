@@ -6,9 +6,9 @@
 
 namespace wsc::emulator::timing {
 
-Simulation::Simulation(const Model &model)
-    : model(model), channels(model.channels.size()), sinks(model.sinks.size()), feeds(model.feeds.size()),
-      slots(model.slots.size()), processes(model.processes.size()), work(model) {
+Simulation::Simulation(const Model &model, bool mayRepeat)
+    : model(model), mayRepeat(mayRepeat), channels(model.channels.size()), sinks(model.sinks.size()),
+      feeds(model.feeds.size()), slots(model.slots.size()), processes(model.processes.size()), work(model) {
   for (size_t c = 0; c < channels.size(); ++c) {
     channels[c].segment = model.channels[c].firstSegment;
     channels[c].words = model.channels[c].words;

@@ -165,7 +165,8 @@ struct Move {
 
 class Simulation {
 public:
-  explicit Simulation(const Model &model);
+  // Without `mayRepeat` every sample's moves are decided anew; times are the same.
+  explicit Simulation(const Model &model, bool mayRepeat = true);
 
   // Runs every process through one more sample; false: not live, see blockers.
   bool runSample();
@@ -173,6 +174,7 @@ public:
   void trim();
 
   const ProcessState &process(int32_t p) const { return processes[p]; }
+  bool repeating() const { return repeats; }
   bool unfinished(int32_t p) const { return processes[p].sample < limit; }
   Blocker blockerOf(int32_t p);
 
@@ -325,6 +327,7 @@ private:
   void raise(int32_t sink, int64_t words, int64_t first, int64_t last, int64_t pause, int64_t own);
 
   const Model &model;
+  const bool mayRepeat;
   int64_t limit = 0;
   std::vector<ChannelState> channels;
   std::vector<SinkState> sinks;
