@@ -145,6 +145,7 @@ void Simulation::boundByPauses(int32_t p, const Item &item, const Part &part, co
   };
   pauses.clear();
   tried.clear();
+  bool held = false; // some sink has not taken yet what it paused before
   span.last = std::max(span.last, span.first + sending.roundTrip);
   for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {
     SinkState &sink = sinks[s];
@@ -158,6 +159,7 @@ void Simulation::boundByPauses(int32_t p, const Item &item, const Part &part, co
     const auto meetAgain = [&](const SinkState::Resumed &was) {
       pauses.push_back({s, Pause::kKnown, was.word, was.place, was.full, was.freed, was.cycle, -1, 0, 0});
     };
+    held |= !sink.resumed.empty() && sink.resumed.back().freed >= begin;
     auto was = sink.resumed.begin();
     for (; was != sink.resumed.end() && was->freed < end; ++was)
       if (was->freed >= begin)
@@ -182,7 +184,7 @@ void Simulation::boundByPauses(int32_t p, const Item &item, const Part &part, co
         bound(s, need.freed, piece.start(need.last));
     }
   }
-  if (pauses.empty())
+  if (pauses.empty() && !held)
     return;
   std::sort(pauses.begin(), pauses.end(),
             [](const Pause &a, const Pause &b) { return std::tie(a.place, a.sink) < std::tie(b.place, b.sink); });
