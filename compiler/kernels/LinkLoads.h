@@ -42,6 +42,10 @@ void addToothLoads(const LaneRoute &route, const LaneRoute::Tooth &tooth, int64_
 // The busiest link of all that networkLoads() lists. Cost: O(loads · log), nothing grows with the mesh's area.
 LinkLoad busiestLink(const target::Target &target, const NetworkPlan &network, const std::vector<LaneRoute> &lanes);
 
+// The same of the links that leave routers in the columns of kernel `index` of a placed network. Cost: the lanes that
+// begin, end or pass there.
+LinkLoad busiestLinkOf(const target::Target &target, const NetworkPlan &network, int32_t index);
+
 // Words over the busiest vertical link of the lanes that a kernel takes, in one of its columns; known before it is
 // placed. Needs lane rows (layOutLanes).
 int64_t toothWords(const NetworkPlan &network, const KernelRows &rows);

@@ -3,8 +3,10 @@
 
 #include "compiler/kernels/Candidates.h"
 #include "compiler/kernels/ChannelBlocks.h"
+#include "compiler/kernels/ChooseTurns.h"
 #include "compiler/kernels/FifoDepths.h"
 #include "compiler/kernels/LeftoverColumns.h"
+#include "compiler/kernels/LinkLoads.h"
 #include "compiler/kernels/Repair.h"
 #include "compiler/kernels/Routes.h"
 #include "compiler/kernels/StateLayout.h"
@@ -14,6 +16,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <tuple>
 
 namespace wsc::kernels {
@@ -88,8 +91,8 @@ static IntervalBounds boundsOf(const target::Target &target, const NetworkPlan &
 
 // Sizes with channel blocks planned for `colourShare` percent of the colours.
 static absl::StatusOr<SizingReport> sizeWith(const target::Target &target, NetworkPlan &network, bool mayAsk,
-                                             bool equalColumns, int64_t colourShare) {
-  if (auto status = chooseTiles(target, network, colourShare); !status.ok())
+                                             bool equalColumns, int64_t colourShare, bool centred) {
+  if (auto status = chooseTiles(target, network, colourShare, centred); !status.ok())
     return status;
   SizingReport report;
   findJoinedTiles(target, network, report.passes);
@@ -153,26 +156,80 @@ static absl::StatusOr<SizingReport> sizeWith(const target::Target &target, Netwo
   return report;
 }
 
+enum class Colours { None, Free, InTurn };
+
 // Whether the routes of a sized network find colours where the kernels would lie.
-static bool hasColours(const target::Target &target, NetworkPlan network) {
+static Colours coloursOf(const target::Target &target, NetworkPlan network) {
   if (!placeNetwork(target, network).ok())
-    return true; // not for want of colours
-  std::vector<LaneRoute> lanes = laneRoutes(target, network);
-  return colourLanes(network, lanes, colouringProblem(target, network, lanes)).ok();
+    return Colours::InTurn; // not for want of colours
+  const std::vector<LaneRoute> lanes = laneRoutes(target, network);
+  const solver::colouring::Problem problem = colouringProblem(target, network, lanes);
+  if (colourLanes(network, lanes, problem, /*allInTurn=*/true).ok())
+    return Colours::InTurn;
+  return colourLanes(network, lanes, problem).ok() ? Colours::Free : Colours::None;
+}
+
+// Sizes with as many channel blocks as colours suffice for: at best, so that lanes take them in turn.
+static absl::StatusOr<SizingReport> sizeWithinColours(const target::Target &target, NetworkPlan &network, bool mayAsk,
+                                                      bool equalColumns, bool centred) {
+  constexpr int64_t kTolerance = 64; // part of the interval that regular colours may cost
+  std::optional<std::pair<NetworkPlan, SizingReport>> irregular;
+  for (int64_t colourShare : {100, 75, 50}) {
+    auto report = sizeWith(target, network, mayAsk, equalColumns, colourShare, centred);
+    if (report.ok() ? mayAsk && !report->passes.empty() : !absl::IsResourceExhausted(report.status()))
+      return report;
+    if (irregular &&
+        (!report.ok() || report->intervalCycles > irregular->second.intervalCycles * (kTolerance + 1) / kTolerance))
+      break;
+    const Colours colours = report.ok() ? coloursOf(target, network) : Colours::None;
+    if (colours == Colours::InTurn)
+      return report;
+    if (colours == Colours::Free && !irregular)
+      irregular = {network, *report};
+  }
+  if (irregular) {
+    network = std::move(irregular->first);
+    return irregular->second;
+  }
+  return sizeWith(target, network, mayAsk, equalColumns, 25, centred);
+}
+
+// Words over the busiest link when lanes have chosen where they turn.
+static absl::StatusOr<int64_t> linkCycles(const target::Target &target, NetworkPlan network) {
+  if (auto status = placeNetwork(target, network); !status.ok())
+    return status;
+  if (auto status = chooseTurns(target, network); !status.ok())
+    return status;
+  return busiestLink(target, network, laneRoutes(target, network)).words;
 }
 
 absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPlan &network, bool mayAsk,
                                          bool equalColumns) {
-  for (int64_t colourShare : {100, 75, 50}) {
-    auto report = sizeWith(target, network, mayAsk, equalColumns, colourShare);
-    const bool asks = report.ok() && mayAsk && !report->passes.empty();
-    if (report.ok() ? asks || hasColours(target, network) : !absl::IsResourceExhausted(report.status()))
-      return report;
-  }
-  return sizeWith(target, network, mayAsk, equalColumns, 25);
+  constexpr int64_t kTolerance = 64; // part of the interval that does not matter
+  auto report = sizeWithinColours(target, network, mayAsk, equalColumns, /*centred=*/false);
+  if (!report.ok() || equalColumns || (mayAsk && !report->passes.empty()))
+    return report;
+  auto links = linkCycles(target, network);
+  const int64_t cores = wantedInterval(target, network);
+  if (!links.ok() || *links <= cores + cores / kTolerance)
+    return report;
+  // Links bind it. Where windows' outputs lie in the middle of their inputs, fewer lanes meet on a link.
+  NetworkPlan centred = network;
+  auto other = sizeWithinColours(target, centred, mayAsk, equalColumns, /*centred=*/true);
+  if (!other.ok())
+    return report;
+  auto otherLinks = linkCycles(target, centred);
+  if (!otherLinks.ok() || std::max(*otherLinks, other->intervalCycles) >= std::max(*links, report->intervalCycles))
+    return report;
+  network = std::move(centred);
+  return other;
 }
 
 absl::Status placeNetwork(const target::Target &target, NetworkPlan &network) {
+  if (network.grid.height() > target.rows)
+    return absl::ResourceExhaustedError(absl::StrCat("the network is spread over ", network.grid.height(),
+                                                     " rows, target ", target.name, " has ", target.rows,
+                                                     "; size it for this target"));
   int32_t col = 0, free = freeColumns(target, network);
   for (KernelPlan &kernel : network.kernels) {
     if (kernel.spec.state) {
