@@ -14,7 +14,7 @@ namespace wsc::emulator::timing {
 
 void Simulation::repeatMoves() {
   nextPart = 0;
-  repeated = known.parts.empty() ? 0 : repeated + 1;
+  ++repeated;
   for (size_t m = 0; m < moves.size(); ++m) {
     const Move &move = moves[m];
     const int32_t p = move.process;
@@ -84,7 +84,8 @@ void Simulation::noteSample() {
     now.push_back(relative(sinks[s].wakeAt, channels[model.sinks[s].channel].produced));
   }
   repeats = mayRepeat && now == ahead;
-  known.clear();
+  if (!repeats)
+    forgetParts();
   ahead = repeats ? std::vector<int64_t>() : std::move(now);
 }
 

@@ -10,8 +10,8 @@ namespace wsc::emulator::timing {
 const Part &Simulation::findPart(int32_t p, const Item &item, int64_t to, int input) {
   if (nextPart < known.parts.size())
     return known.parts[nextPart++];
-  if (!repeats)
-    known.clear();
+  if (limit == 1) // no sample repeats the first
+    forgetParts();
   Part part;
   part.from = processes[p].done;
   part.to = to;

@@ -300,12 +300,12 @@ void Simulation::advance(int32_t p) {
 void Simulation::finishStep(int32_t p, const Item &item) {
   ProcessState &state = processes[p];
   for (const Access &in : item.in)
-    if (in.slot >= 0 && repeated == 0) {
+    if (in.slot >= 0 && !repeats) {
       const Slot &slot = slotOf(p, in);
       for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k)
         sinks[model.slotSinks[k]].base += in.count;
     }
-  if (item.out.count > 0 && repeated == 0)
+  if (item.out.count > 0 && !repeats)
     sentOf(p, model.units[model.processes[p].unit].firstSlot + item.out.slot) += item.out.count;
   state.clock = state.lastCycle + 1;
   state.done = 0;

@@ -222,6 +222,10 @@ private:
   // Moves.cpp: samples that repeat the moves of the one before.
   void repeatMoves();
   void noteSample();
+  void forgetParts() {
+    known.clear();
+    nextPart = 0;
+  }
   void fetchMove(size_t move) const;
   // Of sinks that come up.
   void fetchSink(int32_t sink, int32_t pastSinks) const {
@@ -345,7 +349,7 @@ private:
   std::vector<Tried> tried;   // per sink of its channel, the last pause it has resumed from
   std::vector<Move> moves;    // of the last sample, in their order
   std::vector<int64_t> ahead; // Moves.cpp: what the moves of the next sample depend on
-  Parts known;                // of the moves that repeat; before, of the move under work
+  Parts known;                // of the moves of the sample
   size_t nextPart = 0;        // of these
   int64_t repeated = 0;       // samples since these were found
   bool repeats = false;       // every sample from here on makes the same moves

@@ -126,9 +126,9 @@ void Simulation::send(int32_t p, const Sending &sending, const Item &item, const
   state.curve.push_back({state.produced, end, when.first, last});
   state.produced = end;
   state.lastCycle = last;
-  if (repeated > 0)
+  if (repeats)
     return;
-  for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks && !repeats; ++s)
+  for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s)
     if (end >= sinks[s].wakeAt) {
       sinks[s].wakeAt = kNever;
       work.add(model.sinks[s].process);
@@ -141,7 +141,7 @@ void Simulation::send(int32_t p, const Sending &sending, const Item &item, const
   state.segmentBase = end;
   if (++state.segment == channel.firstSegment + channel.numSegments)
     state.segment = channel.firstSegment;
-  if (channel.numSegments > 1 && !repeats)
+  if (channel.numSegments > 1)
     work.add(model.slots[model.segments[state.segment].slot].process);
 }
 
