@@ -28,7 +28,9 @@ public:
 
   absl::Status run() {
     const auto start = std::chrono::steady_clock::now();
-    absl::StatusOr<std::unique_ptr<Session>> opened = Session::open(options.model, {.threads = options.threads});
+    // Where no values are computed, the order of the units that compute them need not be found.
+    absl::StatusOr<std::unique_ptr<Session>> opened =
+        Session::open(options.model, {.threads = options.threads, .worklist = options.timingOnly});
     if (!opened.ok())
       return opened.status();
     session = *std::move(opened);

@@ -47,57 +47,23 @@ public:
     return absl::OkStatus();
   }
 
-  absl::Status fifos() {
-    for (size_t u = 0; u < model.units.size(); ++u)
-      if (model.units[u].role >= 0)
-        if (absl::Status status = fifosOf(model.units[u]); !status.ok())
-          return status;
-    return absl::OkStatus();
-  }
-
-  // Lists each slot's feeds and sinks side by side.
-  void index() {
-    std::vector<std::pair<int32_t, Feed>> feeds;
-    for (size_t c = 0; c < model.channels.size(); ++c) {
-      const Channel &channel = model.channels[c];
-      for (int32_t s = channel.firstSegment + channel.numSegments - 1; s >= channel.firstSegment; --s) {
-        SourceSegment &segment = model.segments[s];
-        segment.next = lastSegment[segment.slot];
-        lastSegment[segment.slot] = s;
-      }
-      for (int32_t s = channel.firstSegment; s < channel.firstSegment + channel.numSegments; ++s) {
-        const int32_t slot = model.segments[s].slot;
-        if (lastSegment[slot] == s)
-          feeds.emplace_back(slot, Feed{int32_t(c), s});
-      }
-      for (int32_t s = channel.firstSegment; s < channel.firstSegment + channel.numSegments; ++s)
-        lastSegment[model.segments[s].slot] = -1;
-    }
-    std::sort(feeds.begin(), feeds.end(), [](const auto &a, const auto &b) {
-      return std::tie(a.first, a.second.channel) < std::tie(b.first, b.second.channel);
-    });
-    for (const auto &[slot, feed] : feeds) {
-      if (model.slots[slot].numFeeds++ == 0)
-        model.slots[slot].firstFeed = int32_t(model.feeds.size());
-      model.feeds.push_back(feed);
-    }
-    for (const SourceSegment &segment : model.segments)
-      model.slots[segment.slot].cores = std::max(model.slots[segment.slot].cores, int32_t(segment.cores));
-    for (Sink &sink : model.sinks) {
-      Slot &slot = model.slots[sink.slot];
-      sink.process = model.channels[sink.channel].fifo ? slot.popper : slot.process;
-      ++slot.numSinks;
-    }
-    int32_t total = 0;
-    for (Slot &slot : model.slots) {
-      slot.firstSink = total;
-      total += std::exchange(slot.numSinks, 0);
-    }
-    model.slotSinks.resize(total);
-    for (size_t s = 0; s < model.sinks.size(); ++s) {
-      Slot &slot = model.slots[model.sinks[s].slot];
-      model.slotSinks[slot.firstSink + slot.numSinks++] = int32_t(s);
-    }
+  void add(const Fifo &fifo) {
+    model.slots[fifo.slot].process = fifo.pusher;
+    model.slots[fifo.slot].popper = fifo.popper;
+    SourceSegment segment;
+    segment.slot = fifo.slot;
+    segment.sourceCount = fifo.words;
+    segments.assign(1, segment);
+    Sink sink;
+    sink.slot = fifo.slot;
+    sink.capacity = std::max<int64_t>(1, fifo.capacity);
+    sink.latency = sink.credit = 1;
+    sink.words = fifo.words;
+    sinks.assign(1, {sink, {}});
+    Channel channel;
+    channel.words = fifo.words;
+    channel.fifo = true;
+    append(channel);
   }
 
 private:
@@ -368,74 +334,6 @@ private:
     model.channels.push_back(channel);
   }
 
-  absl::Status fifosOf(const Unit &unit) {
-    const Role &role = configuration.roles[unit.role];
-    const auto queues = int32_t(role.queues.size());
-    const bool any = std::any_of(role.buffers.begin(), role.buffers.end(),
-                                 [](const Buffer &b) { return b.kind == BufferKind::Fifo; });
-    if (!any)
-      return absl::OkStatus();
-    std::vector<int64_t> pushed(unit.numSlots), popped(unit.numSlots);
-    std::vector<int32_t> pusher(unit.numSlots, -1), popper(unit.numSlots, -1);
-    for (int32_t t = 0; t < unit.numProcesses; ++t) {
-      const int32_t process = unit.firstProcess + t;
-      flow(model.program(model.processes[process]), process, pushed, pusher, popped, popper);
-    }
-    for (size_t b = 0; b < role.buffers.size(); ++b) {
-      const int32_t slot = queues + int32_t(b);
-      if (role.buffers[b].kind != BufferKind::Fifo || (pushed[slot] == 0 && popped[slot] == 0))
-        continue;
-      if (pushed[slot] != popped[slot])
-        return absl::InvalidArgumentError(absl::StrCat(
-            "role ", role.name, ", FIFO ", role.buffers[b].name, ": ", pushed[slot], " elements pushed and ",
-            popped[slot], " popped per sample on the core at row ", unit.row, ", col ", unit.col));
-      addFifo(unit.firstSlot + slot, pusher[slot], popper[slot], pushed[slot],
-              role.buffers[b].bytes / elementBytes(role.buffers[b].type));
-    }
-    return absl::OkStatus();
-  }
-
-  static void flow(const ThreadProgram &program, int32_t process, std::vector<int64_t> &pushed,
-                   std::vector<int32_t> &pusher, std::vector<int64_t> &popped, std::vector<int32_t> &popper) {
-    std::vector<int64_t> times{1};
-    for (const Item &item : program.items) {
-      if (item.kind == ItemKind::LoopBegin)
-        times.push_back(times.back() * item.trips);
-      else if (item.kind == ItemKind::LoopEnd)
-        times.pop_back();
-      else {
-        for (const Access &in : item.in)
-          if (in.slot >= 0) {
-            popped[in.slot] += times.back() * in.count;
-            popper[in.slot] = process;
-          }
-        if (item.out.slot >= 0) {
-          pushed[item.out.slot] += times.back() * item.out.count;
-          pusher[item.out.slot] = process;
-        }
-      }
-    }
-  }
-
-  void addFifo(int32_t slot, int32_t pusher, int32_t popper, int64_t words, int64_t capacity) {
-    model.slots[slot].process = pusher;
-    model.slots[slot].popper = popper;
-    SourceSegment segment;
-    segment.slot = slot;
-    segment.sourceCount = words;
-    segments.assign(1, segment);
-    Sink sink;
-    sink.slot = slot;
-    sink.capacity = std::max<int64_t>(1, capacity);
-    sink.latency = sink.credit = 1;
-    sink.words = words;
-    sinks.assign(1, {sink, {}});
-    Channel channel;
-    channel.words = words;
-    channel.fifo = true;
-    append(channel);
-  }
-
   const target::Target &target;
   const Configuration &configuration;
   const Networks &networks;
@@ -458,9 +356,12 @@ absl::Status buildChannels(const Executable &executable, int configuration, cons
     return status;
   if (!split.empty())
     return absl::OkStatus();
-  if (absl::Status status = builder.fifos(); !status.ok())
-    return status;
-  builder.index();
+  absl::StatusOr<std::vector<Fifo>> fifos = findFifos(executable.configurations[configuration], model);
+  if (!fifos.ok())
+    return fifos.status();
+  for (const Fifo &fifo : *fifos)
+    builder.add(fifo);
+  listEnds(model);
   return absl::OkStatus();
 }
 

@@ -153,6 +153,15 @@ absl::Status buildUnits(const format::Executable &executable, int configuration,
 // Channels from streams and FIFOs. Returns the roles that must be split first, if any, in `split`.
 absl::Status buildChannels(const format::Executable &executable, int configuration, const Networks &networks,
                            const UnitTable &table, Model &model, std::vector<int32_t> &split);
+// FIFOs that carry words, unit by unit. Errors: FIFOs that are not balanced.
+struct Fifo {
+  int32_t slot = 0;
+  int32_t pusher = -1, popper = -1; // processes
+  int64_t words = 0, capacity = 0;  // elements per sample, and of room
+};
+absl::StatusOr<std::vector<Fifo>> findFifos(const format::Configuration &configuration, const Model &model);
+// Lists each slot's feeds and sinks.
+void listEnds(Model &model);
 // Links that more than one channel crosses.
 void findSharedLinks(const target::Target &target, const format::Configuration &configuration, const Networks &networks,
                      Model &model);

@@ -17,6 +17,8 @@ void Simulation::raise(int32_t s, int64_t words, int64_t first, int64_t last, in
     first = std::max(first, sink.ready.back().last + 1);
   sink.ready.push_back({sink.promised, words, first, std::max(first, last), pause, own});
   sink.promised = words;
+  if (repeats)
+    return;
   const int32_t c = model.sinks[s].channel;
   if (channels[c].held) {
     channels[c].held = false;
@@ -25,6 +27,13 @@ void Simulation::raise(int32_t s, int64_t words, int64_t first, int64_t last, in
   }
   if (channels[c].watched == s)
     work.add(model.slots[model.segments[channels[c].segment].slot].process);
+}
+
+void Simulation::raise(const Item &item, const Part &part, const Span &when) {
+  for (size_t r = part.firstRaise; r < part.firstRaise + size_t(part.numRaises); ++r) {
+    const Raise &up = known.raises[r];
+    raise(up.sink, up.words + repeated * sinks[up.sink].words, when.first, when.last - item.rest, up.pause, up.own);
+  }
 }
 
 void Simulation::promise(int32_t p) {
@@ -56,30 +65,35 @@ void Simulation::promise(int32_t p) {
       more |= sinks[model.slotSinks[k]].promised < sinks[model.slotSinks[k]].base + words;
     if (!more)
       continue;
-    const Span when = span(p, item, state.done, reach, scale, i, nullptr, nullptr);
-    for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k) {
-      const int32_t s = model.slotSinks[k];
-      raise(s, sinks[s].base + words, when.first, when.last - item.rest,
-            state.done == 0 && sinks[s].promised == sinks[s].base ? item.lead() : 0,
-            mulDiv(cyclesOf(p, item), sinks[s].base + words - sinks[s].promised, in.count));
-    }
+    note(Move::Promise, p, reach, i);
+    promiseInput(p, item, i, reach);
   }
   if (whole) {
-    state.promisedSerial = state.serial + 1;
-    const SinkState &sink = sinks[model.slotSinks[slotOf(p, item.in[0]).firstSink]];
-    promiseAhead(p, item, sink.ready.empty() ? state.clock : sink.ready.back().last + 1);
+    if (promiseAhead(p, item))
+      note(Move::PromiseAhead, p);
   }
 }
 
-// `clock`: when `current` would be done if its words were there.
-void Simulation::promiseAhead(int32_t p, const Item &current, int64_t clock) {
+// The words of input i that the step takes up to `reach`.
+void Simulation::promiseInput(int32_t p, const Item &item, int i, int64_t reach) {
+  const Part &part = findPart(p, item, reach, i);
+  raise(item, part, span(p, item, part, nullptr, nullptr));
+}
+
+// All words of `current` are promised; false: none of those after it.
+bool Simulation::promiseAhead(int32_t p, const Item &current) {
   ProcessState &state = processes[p];
+  state.promisedSerial = state.serial + 1;
+  const SinkState &taken = sinks[model.slotSinks[slotOf(p, current.in[0]).firstSink]];
+  // When `current` would be done if its words were there.
+  int64_t clock = taken.ready.empty() ? state.clock : taken.ready.back().last + 1;
   const ThreadProgram &program = programOf(p);
   const int32_t firstSlot = model.units[model.processes[p].unit].firstSlot;
   int32_t pushSlot = current.out.count > 0 ? current.out.slot : -1;
   int64_t pushWords =
       current.out.count > 0 ? current.out.count - mulDiv(current.out.count, state.done, scaleOf(p, current)) : 0;
   const Slot &slot = slotOf(p, current.in[0]);
+  bool any = false;
   int64_t computed = 0; // cycles without words since the last step
   Cursor cursor = state.cursor;
   for (cursor.next(program); cursor.item < int32_t(program.items.size()); cursor.next(program)) {
@@ -91,21 +105,21 @@ void Simulation::promiseAhead(int32_t p, const Item &current, int64_t clock) {
       continue;
     }
     if (item.in[0].slot != current.in[0].slot || item.in[1].slot >= 0)
-      return;
+      return any;
     const int64_t pause = std::exchange(computed, 0) + item.lead();
     int64_t first = clock + item.lead();
     if (item.out.slot >= 0) {
       const Slot &push = model.slots[firstSlot + item.out.slot];
       if (item.out.count == 0 || push.numFeeds != 1 || !model.channels[model.feeds[push.firstFeed].channel].fifo ||
           (pushSlot >= 0 && pushSlot != item.out.slot))
-        return;
+        return any;
       pushSlot = item.out.slot;
       pushWords += item.out.count;
       const int32_t c = model.feeds[push.firstFeed].channel;
       const int32_t s = model.channels[c].firstSink;
       const int64_t room = channels[c].produced + pushWords - model.sinks[s].capacity;
       if (room > sinks[s].promised)
-        return;
+        return any;
       // Room for the last word comes when the word `capacity` before it leaves.
       const Curve &ready = sinks[s].ready;
       if (room > 0 && !ready.empty() && room > ready.front().begin) {
@@ -119,9 +133,11 @@ void Simulation::promiseAhead(int32_t p, const Item &current, int64_t clock) {
       const int32_t s = model.slotSinks[k];
       raise(s, sinks[s].promised + item.in[0].count, first, last - item.rest, pause, cyclesOf(p, item));
     }
+    any = true;
     clock = last + 1;
     ++state.promisedSerial;
   }
+  return any;
 }
 
 } // namespace wsc::emulator::timing

@@ -10,35 +10,19 @@
 #include "runtime/emulator/timing/Simulation.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 namespace wsc::emulator::timing {
 
-void Simulation::boundByOutputs(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, bool lastPart,
-                                bool final, Span &span) {
-  if (item.out.count == 0)
-    return;
-  const int32_t slotIndex = model.units[model.processes[p].unit].firstSlot + item.out.slot;
-  const Slot &slot = model.slots[slotIndex];
-  const int64_t sent = sentOf(p, slotIndex);
-  for (int32_t f = slot.firstFeed; f < slot.firstFeed + slot.numFeeds; ++f) {
-    const FeedState &feed = feedState(p, f);
-    if (feed.segment < 0)
-      continue;
-    const SourceSegment &segment = model.segments[feed.segment];
-    const int32_t c = model.feeds[f].channel;
-    const ChannelState &state = channels[c];
-    if (state.segment != feed.segment)
-      continue;
-    const int64_t begin = state.segmentBase + segmentWords(segment, sent, item.out.count, from, scale);
-    const int64_t end = state.segmentBase + segmentWords(segment, sent, item.out.count, to, scale);
-    if (begin >= end)
-      continue;
+void Simulation::boundByOutputs(int32_t p, const Item &item, const Part &part, bool lastPart, bool final, Span &span) {
+  for (size_t i = part.firstSending; i < part.firstSending + size_t(part.numSendings); ++i) {
+    const Sending &sending = known.sendings[i];
     if (lastPart) {
-      boundByPauses(p, item, c, begin, end, segment.cores, final, span);
-      boundByLinks(c, end - begin, span);
+      boundByPauses(p, item, part, sending, final, span);
+      boundByLinks(sending.channel, sending.end - sending.begin, span);
     } else {
-      boundByFirst(c, begin, span);
+      boundByFirst(sending, span);
     }
   }
 }
@@ -70,7 +54,8 @@ void Simulation::takeLinks(int32_t c, int64_t words, const Span &span) {
   }
 }
 
-void Simulation::boundByFirst(int32_t c, int64_t begin, Span &span) {
+void Simulation::boundByFirst(const Sending &sending, Span &span) {
+  const int32_t c = sending.channel;
   const Channel &channel = model.channels[c];
   if (!channel.fifo)
     span.first = std::max(span.first, channels[c].lastCycle + 1);
@@ -82,12 +67,15 @@ void Simulation::boundByFirst(int32_t c, int64_t begin, Span &span) {
     span.first = std::max(span.first, free - share.delay);
   }
   for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {
-    const int64_t word = neededFor(s, begin);
     SinkState &sink = sinks[s];
+    fetchSink(s + 4, channel.firstSink + channel.numSinks);
+    const int64_t word = needOf(s, sending, channel.numSinks == 1).first;
     if (word < 0 || sink.ready.empty())
       continue;
     sink.readyHint = findPiece(sink.ready, word, sink.readyHint);
-    span.first = std::max(span.first, sink.ready[sink.readyHint].start(word) + model.sinks[s].credit);
+    const Piece &piece = sink.ready[sink.readyHint];
+    if (piece.last + sink.credit > span.first)
+      span.first = std::max(span.first, piece.start(word) + sink.credit);
   }
 }
 
@@ -120,63 +108,83 @@ int64_t Simulation::lateAtSource(int64_t word) const {
   return late;
 }
 
-// Windows of the sink among the channel's words [begin, end), which leave in `cycles` per `total`, that it takes more
-// slowly.
+// Windows of the sink from its word `begin` up to `stop`, of words that leave in `cycles` per `total`, that it takes
+// more slowly.
 template <typename Meet>
-void Simulation::meetWindows(int32_t s, int64_t begin, int64_t end, int64_t cycles, int64_t total, Meet meet) const {
+void Simulation::meetWindows(int32_t s, int64_t begin, int64_t stop, int64_t cycles, int64_t total, Meet meet) const {
   const Curve &ready = sinks[s].ready;
-  const int64_t queueWords = model.sinks[s].queueWords, stop = std::min(takenOf(s, end), ready.back().end);
+  const int64_t queueWords = model.sinks[s].queueWords;
+  stop = std::min(stop, ready.back().end);
   uint32_t at = sinks[s].readyHint;
-  for (int64_t word = std::max(takenOf(s, begin), ready.front().begin), next = 0; word < stop; word = next) {
+  for (int64_t word = std::max(begin, ready.front().begin), next = 0; word < stop; word = next) {
     at = findPiece(ready, word, at);
     next = std::min({model.window(model.sinks[s]).runEnd(word), ready[at].end, stop});
     const int64_t last = next - 1 - queueWords;
     if (last > word && ready[at].ownAfter(last - word) > mulDiv(next - 1 - word, cycles, total))
-      meet(s, at, last, 0, word);
+      meet(s, at, last, word);
   }
 }
 
-// Words [begin, end) of channel `c`.
-void Simulation::boundByPauses(int32_t p, const Item &item, int32_t c, int64_t begin, int64_t end, int64_t cores,
-                               bool final, Span &span) {
+void Simulation::boundByPauses(int32_t p, const Item &item, const Part &part, const Sending &sending, bool final,
+                               Span &span) {
+  const int32_t c = sending.channel;
   const Channel &channel = model.channels[c];
   const ChannelState &state = channels[c];
-  const int64_t cycles = cyclesOf(p, item), total = item.out.count * cores;
+  const int64_t cycles = part.stepCycles, total = sending.total, mostLeft = sending.mostLeft;
+  const int64_t begin = sending.begin + repeated * channel.words, end = sending.end + repeated * channel.words;
   const auto bound = [&](int32_t s, int64_t freed, int64_t taken) {
+    if (freed >= begin && span.covers(std::max(span.first, taken + sinks[s].credit), mostLeft))
+      return;
     const int64_t left = std::max<int64_t>(1, mulDiv(end - freed, cycles, total));
-    this->end(p, item, std::max(span.first, taken + model.sinks[s].credit), left, span);
+    this->end(p, item, part, std::max(span.first, taken + sinks[s].credit), left, span);
   };
-  const auto meet = [&](int32_t s, uint32_t piece, int64_t word, int64_t taken, int64_t windowBegin = -1) {
+  const auto meet = [&](int32_t s, uint32_t piece, int64_t word, int64_t windowBegin = -1) {
     const int64_t full = placeOf(s, word + model.sinks[s].queueWords);
     pauses.push_back(
-        {s, piece, word, placeOf(s, word), full, full + model.sinks[s].routeWords(), taken, windowBegin, 0, 0});
+        {s, piece, word, placeOf(s, word), full, full + model.sinks[s].routeWords(), 0, windowBegin, 0, 0});
   };
   pauses.clear();
+  tried.clear();
+  bool held = false; // some sink has not taken yet what it paused before
+  span.last = std::max(span.last, span.first + sending.roundTrip);
   for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {
-    const int64_t capacity = model.sinks[s].capacity;
-    // `capacity` words per round trip of word and credit is the most that such a buffer passes.
-    const int64_t roundTrip = model.sinks[s].latency + model.sinks[s].credit;
-    if (capacity < roundTrip)
-      span.last = std::max(span.last, span.first + mulDiv(end - 1 - begin, roundTrip, capacity));
     SinkState &sink = sinks[s];
-    if (sink.ready.empty())
+    if (sink.ready.empty()) {
+      tried.emplace_back();
       continue;
-    for (const SinkState::Resumed &resumed : sink.resumed)
-      if (freedBy(s, resumed.word) >= begin)
-        meet(s, Pause::kKnown, resumed.word, resumed.cycle);
-    sink.tried = sink.resumed.empty() ? SinkState::Resumed() : sink.resumed.back();
-    uint32_t at = sink.readyHint =
-        findPiece(sink.ready, std::max<int64_t>(sink.tried.word, neededFor(s, begin)), sink.readyHint);
-    if (channel.numSinks > 1 && model.sinks[s].numStretches > 0)
-      meetWindows(s, begin, end, cycles, total, meet);
-    // With one sink only what the source can still notice matters.
-    const int64_t stop = channel.numSinks > 1 ? takenOf(s, end) : neededFor(s, end - 1) + 1;
-    for (; at + 1 < sink.ready.size() && sink.ready[at + 1].begin < stop; ++at)
-      meet(s, at + 1, sink.ready[at + 1].begin, 0);
-    if (const int64_t last = neededFor(s, end - 1); last >= 0)
-      bound(s, std::clamp(freedBy(s, last), begin, end - 1), sink.ready[findPiece(sink.ready, last, at)].start(last));
+    }
+    const Need need = needOf(s, sending, channel.numSinks == 1);
+    fetchSink(s + 4, channel.firstSink + channel.numSinks);
+    // Of earlier pauses those whose room these words ask for, at the source or, the latest, at other sinks.
+    const auto meetAgain = [&](const SinkState::Resumed &was) {
+      pauses.push_back({s, Pause::kKnown, was.word, was.place, was.full, was.freed, was.cycle, -1, 0, 0});
+    };
+    held |= !sink.resumed.empty() && sink.resumed.back().freed >= begin;
+    auto was = sink.resumed.begin();
+    for (; was != sink.resumed.end() && was->freed < end; ++was)
+      if (was->freed >= begin)
+        meetAgain(*was);
+    if (channel.numSinks > 1) {
+      auto late = sink.resumed.end();
+      while (late != was && std::prev(late)->full >= begin)
+        --late;
+      for (; late != sink.resumed.end() && late->full < end; ++late)
+        meetAgain(*late);
+    }
+    const Tried &resumed =
+        tried.emplace_back(sink.resumed.empty() ? Tried() : Tried{sink.resumed.back().word, sink.resumed.back().cycle});
+    uint32_t at = sink.readyHint = findPiece(sink.ready, std::max(resumed.word, need.first), sink.readyHint);
+    if (channel.numSinks > 1 && sink.windows)
+      meetWindows(s, need.begin, need.stop, cycles, total, meet);
+    for (; at + 1 < sink.ready.size() && sink.ready[at + 1].begin < need.stop; ++at)
+      meet(s, at + 1, sink.ready[at + 1].begin);
+    if (need.last >= 0) {
+      const Piece &piece = sink.ready[findPiece(sink.ready, need.last, at)];
+      if (!span.covers(std::max(span.first, piece.last + sink.credit), mostLeft))
+        bound(s, need.freed, piece.start(need.last));
+    }
   }
-  if (pauses.empty())
+  if (pauses.empty() && !held)
     return;
   std::sort(pauses.begin(), pauses.end(),
             [](const Pause &a, const Pause &b) { return std::tie(a.place, a.sink) < std::tie(b.place, b.sink); });
@@ -184,16 +192,17 @@ void Simulation::boundByPauses(int32_t p, const Item &item, int32_t c, int64_t b
   for (size_t i = 0; i < pauses.size(); ++i) {
     Pause &pause = pauses[i];
     const Sink &route = model.sinks[pause.sink];
+    Tried &resumed = tried[size_t(pause.sink - channel.firstSink)];
     if (pause.windowBegin >= 0) {
       const SinkState &sink = sinks[pause.sink];
       const Piece &piece = sink.ready[pause.piece];
       const int64_t place = placeOf(pause.sink, pause.windowBegin);
       const int64_t arrival = leaves(place) + lateAt(pause.sink, place, i) + route.latency;
       pause.taken = std::max(piece.start(pause.word), arrival + piece.ownAfter(pause.word - pause.windowBegin));
-      if (sink.tried.word >= piece.begin)
-        pause.taken = std::max(pause.taken, sink.tried.cycle + piece.ownAfter(pause.word - sink.tried.word));
+      if (resumed.word >= piece.begin)
+        pause.taken = std::max(pause.taken, resumed.cycle + piece.ownAfter(pause.word - resumed.word));
     } else if (pause.piece != Pause::kKnown) {
-      SinkState &sink = sinks[pause.sink];
+      const SinkState &sink = sinks[pause.sink];
       const Piece &next = sink.ready[pause.piece], &piece = sink.ready[pause.piece - 1];
       const int64_t before = pause.word - 1,
                     beforePlace = placeOf(pause.sink, before); // the last word before the pause
@@ -203,10 +212,10 @@ void Simulation::boundByPauses(int32_t p, const Item &item, int32_t c, int64_t b
       else if (!state.curve.empty() && beforePlace >= state.curve.front().begin)
         done = state.curve[findPiece(state.curve, beforePlace, uint32_t(state.curve.size()) - 1)].done(beforePlace) +
                route.latency;
-      if (sink.tried.word >= piece.begin)
-        done = std::max(done, sink.tried.cycle + piece.after(before - sink.tried.word));
+      if (resumed.word >= piece.begin)
+        done = std::max(done, resumed.cycle + piece.after(before - resumed.word));
       pause.taken = done > 0 ? std::max(next.first, done + 1 + next.pause) : next.first;
-      sink.tried = {pause.word, pause.taken};
+      resumed = {pause.word, pause.taken};
     }
     if (pause.freed < end)
       bound(pause.sink, pause.freed, pause.taken);
@@ -226,14 +235,14 @@ void Simulation::keepPauses(int32_t c, int64_t begin, int64_t end, int64_t late)
   const Channel &channel = model.channels[c];
   for (const Pause &pause : pauses)
     if (pause.piece != Pause::kKnown)
-      sinks[pause.sink].resumed.push_back({pause.word, pause.taken});
+      sinks[pause.sink].resumed.push_back({pause.word, pause.taken, pause.place, pause.full, pause.freed});
   // Only what is later elsewhere than at the source matters from here on.
   pauses.erase(std::remove_if(pauses.begin(), pauses.end(), [&](const Pause &pause) { return pause.atSink <= late; }),
                pauses.end());
   for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {
     std::vector<SinkState::Resumed> &resumed = sinks[s].resumed;
     size_t past = 0; // all but the last whose room nobody will ask for any more
-    while (past + 1 < resumed.size() && freedBy(s, resumed[past].word) < end)
+    while (past + 1 < resumed.size() && resumed[past].freed < end)
       ++past;
     resumed.erase(resumed.begin(), resumed.begin() + long(past));
     if (channel.numSinks > 1) {

@@ -9,8 +9,7 @@
 // owed.
 #pragma once
 
-#include "absl/container/inlined_vector.h"
-
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -25,42 +24,52 @@ public:
     int32_t priority = 0;
   };
 
-  explicit SharedSlots(int32_t threads) : owedParts(size_t(threads)) {}
+  explicit SharedSlots(int32_t threads)
+      : threads(size_t(threads)), width(kShares + size_t(threads)), numbers(size_t(threads)) {}
 
   // The first cycle at whose start the claimant could have had `slots` slots since the start of cycle `from`.
-  int64_t after(int64_t from, int64_t slots, Claim claim) const;
+  int64_t after(int64_t from, int64_t slots, Claim claim) const {
+    return slots <= 0 || freeFrom() <= from ? from + std::max<int64_t>(0, slots) : afterOthers(from, slots, claim);
+  }
   // Takes `slots` slots in cycles [from, to), spread over what the claimant is entitled to there.
   void take(int64_t from, int64_t to, int64_t slots, Claim claim);
   // Slots that others have taken from the thread; and the thread has them back.
-  int64_t owed(int32_t thread) const { return owedParts[size_t(thread)] / kWhole; }
-  void repay(int32_t thread) { owedParts[size_t(thread)] %= kWhole; }
+  int64_t owed(int32_t thread) const { return numbers[size_t(thread)] / kWhole; }
+  void repay(int32_t thread) { numbers[size_t(thread)] %= kWhole; }
+  // Brings near what is looked at first.
+  void fetch() const { __builtin_prefetch(numbers.data() + numbers.size() - 1); }
   // Forgets all before `cycle`.
   void trim(int64_t cycle);
 
 private:
   static constexpr int64_t kWhole = 1 << 16; // a slot
 
-  // Of each slot of a stretch, in parts of kWhole.
-  struct Share {
-    int16_t thread, priority;
-    int32_t used;
-    bool operator==(const Share &) const = default;
-  };
-  using Shares = absl::InlinedVector<Share, 4>;
-  struct Stretch {
-    int64_t begin, end;
-    Shares shares;
-  };
-  size_t find(int64_t cycle) const; // the first stretch that ends after `cycle`
-  // What the claimant can have of each slot of the stretch beside what it has.
-  static int64_t entitled(const Stretch &stretch, Claim claim);
-  // What each of the threads of the claimant's priority gets at least.
-  static int64_t turn(const Stretch &stretch, Claim claim);
-  void give(Stretch &stretch, Claim claim, int64_t parts);
+  // A stretch is a row of numbers: its first cycle, the one after its last, and a share for each thread: of each slot,
+  // what the thread has, in parts of kWhole, and the priority that it has it at.
+  static constexpr size_t kBegin = 0, kEnd = 1, kShares = 2;
+  static constexpr int64_t kNone = -(int64_t(1) << 32); // has asked for nothing: nothing, at priority -1
+  static int64_t shareOf(int64_t used, int64_t priority) { return priority << 32 | used; }
+  static int64_t usedOf(int64_t share) { return share & 0xFFFFFFFF; }
+  static int64_t priorityOf(int64_t share) { return share >> 32; }
 
-  std::vector<Stretch> pieced;    // of take()
-  std::vector<Stretch> stretches; // in order, not empty; nothing is used between them
-  std::vector<int64_t> owedParts; // per thread
+  const int64_t *stretches() const { return numbers.data() + threads; }
+  const int64_t *pastStretches() const { return numbers.data() + numbers.size(); }
+  const int64_t *find(int64_t cycle) const; // the first stretch that ends after `cycle`
+  // What the claimant can have of each slot of the stretch beside what it has.
+  int64_t entitled(const int64_t *stretch, Claim claim) const;
+  // What each of the threads of the claimant's priority gets at least.
+  int64_t turn(const int64_t *stretch, Claim claim) const;
+  void give(int64_t *stretch, Claim claim, int64_t parts);
+
+  // The cycle from which on nothing is taken.
+  int64_t freeFrom() const { return numbers.size() > threads ? pastStretches()[kEnd - int64_t(width)] : INT64_MIN; }
+  int64_t afterOthers(int64_t from, int64_t slots, Claim claim) const;
+  void append(int64_t from, int64_t to, int64_t slots, Claim claim);
+
+  size_t threads, width;
+  // What each thread is owed, in parts of kWhole; then the stretches in order, none empty. Nothing is used between
+  // them.
+  std::vector<int64_t> numbers;
 };
 
 } // namespace wsc::emulator::timing

@@ -6,11 +6,20 @@
 
 namespace wsc::emulator::timing {
 
-Simulation::Simulation(const Model &model)
-    : model(model), channels(model.channels.size()), sinks(model.sinks.size()), feeds(model.feeds.size()),
-      slots(model.slots.size()), processes(model.processes.size()), work(model) {
-  for (size_t c = 0; c < channels.size(); ++c)
+Simulation::Simulation(const Model &model, bool mayRepeat)
+    : model(model), mayRepeat(mayRepeat), channels(model.channels.size()), sinks(model.sinks.size()),
+      feeds(model.feeds.size()), slots(model.slots.size()), processes(model.processes.size()), work(model) {
+  for (size_t c = 0; c < channels.size(); ++c) {
     channels[c].segment = model.channels[c].firstSegment;
+    channels[c].words = model.channels[c].words;
+  }
+  for (size_t s = 0; s < sinks.size(); ++s) {
+    sinks[s].words = model.sinks[s].words;
+    sinks[s].latency = int32_t(model.sinks[s].latency);
+    sinks[s].credit = int32_t(model.sinks[s].credit);
+    sinks[s].capacity = model.sinks[s].capacity;
+    sinks[s].windows = model.sinks[s].numStretches > 0;
+  }
   for (size_t p = 0; p < processes.size(); ++p)
     processes[p].cursor.begin(programOf(int32_t(p)));
   for (const Unit &unit : model.units) {
@@ -26,6 +35,11 @@ bool Simulation::runSample() {
   ++limit;
   for (ProcessState &state : processes)
     state.waitWords = state.waitRoom = 0;
+  if (repeats) {
+    repeatMoves();
+    return true;
+  }
+  moves.clear();
   // Everybody promises before anybody sends, sinks first.
   for (auto p = work.order().rbegin(); p != work.order().rend(); ++p) {
     if (reachStep(*p))
@@ -33,8 +47,10 @@ bool Simulation::runSample() {
     work.add(*p);
   }
   work.run([&](int32_t p) { advance(p); });
-  return std::all_of(processes.begin(), processes.end(),
-                     [&](const ProcessState &state) { return state.sample == limit; });
+  if (std::any_of(processes.begin(), processes.end(), [&](const ProcessState &state) { return state.sample < limit; }))
+    return false;
+  noteSample();
+  return true;
 }
 
 void Simulation::trim() {
@@ -92,16 +108,22 @@ void Simulation::endSample(int32_t p) {
 bool Simulation::reachStep(int32_t p) {
   ProcessState &state = processes[p];
   const ThreadProgram &program = programOf(p);
-  for (;;) {
-    if (state.sample == limit)
+  for (bool moved = false;; moved = true) {
+    if (state.sample == limit) {
+      if (moved)
+        note(Move::Compute, p);
       return false;
+    }
     if (state.cursor.item == int32_t(program.items.size())) {
       endSample(p);
       continue;
     }
     const Item &item = program.items[state.cursor.item];
-    if (item.in[0].slot >= 0 || item.out.count > 0)
+    if (item.in[0].slot >= 0 || item.out.count > 0) {
+      if (moved)
+        note(Move::Compute, p);
       return true;
+    }
     compute(p, item.before + item.setup + item.stream + item.controls, item.priority);
     if (item.controls > 0)
       state.clock += item.controls * (slotOf(p, item.out).cores - 1);
@@ -263,9 +285,8 @@ void Simulation::advance(int32_t p) {
     if (reach > state.done)
       reach = std::min(reach, outputLimit(p, item, scale));
     if (reach == scale || (reach > state.done && work.takesParts())) {
-      commit(p, item, reach, scale);
-      if (state.done == scale)
-        finishStep(p, item);
+      note(Move::Commit, p, reach);
+      commit(p, item, reach);
       continue;
     }
     if (reach > state.done)
@@ -279,12 +300,12 @@ void Simulation::advance(int32_t p) {
 void Simulation::finishStep(int32_t p, const Item &item) {
   ProcessState &state = processes[p];
   for (const Access &in : item.in)
-    if (in.slot >= 0) {
+    if (in.slot >= 0 && !repeats) {
       const Slot &slot = slotOf(p, in);
       for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k)
         sinks[model.slotSinks[k]].base += in.count;
     }
-  if (item.out.count > 0)
+  if (item.out.count > 0 && !repeats)
     sentOf(p, model.units[model.processes[p].unit].firstSlot + item.out.slot) += item.out.count;
   state.clock = state.lastCycle + 1;
   state.done = 0;

@@ -14,11 +14,15 @@
 //    last  ≥ first + length − 1, and for every kink of an input's or sink's curve: the kink + the words left after it.
 // If the worklist runs dry before all processes have finished the sample, the program is not live.
 //
+// Who moves how far, and in which order, depends on word counts alone. So a sample that begins with as many words
+// promised and asked for as the one before repeats its moves: they are noted, and only timed from then on (Moves.cpp).
+//
 // Approximations: inside a piece words are evenly spaced; a word that waits for its turn in a gather waits in its core;
 // threads of a core are timed train by train, and are owed what others take from them later (SharedSlots.h).
 #pragma once
 
 #include "runtime/emulator/timing/Model.h"
+#include "runtime/emulator/timing/Parts.h"
 #include "runtime/emulator/timing/SharedSlots.h"
 #include "runtime/emulator/timing/Worklist.h"
 
@@ -75,28 +79,37 @@ inline int64_t mulDivUp(int64_t a, int64_t b, int64_t c) {
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
 struct ChannelState {
-  int64_t produced = 0;
   Curve curve;
-  int32_t segment = 0;     // whose turn it is: index into Model::segments
-  int64_t segmentBase = 0; // word at which that segment began
+  int64_t produced = 0;
   int64_t lastCycle = -1;  // of the last word sent
+  int64_t words = 0;       // Channel's
+  int64_t segmentBase = 0; // word at which the segment began
+  int32_t segment = 0;     // whose turn it is: index into Model::segments
   int32_t watched = -1;    // the sink whose promise holds the source up
   int64_t passed = 0;      // words for which every sink's own queue has room
   bool held = false;       // some sink waits for words that another one holds up
 };
 
-struct SinkState {
-  int64_t base = 0; // words taken before the current step
-  int64_t promised = 0;
-  Curve ready;
+// Two cache lines; trains that may only have to wait for room look at the first.
+struct alignas(64) SinkState {
   struct Resumed {
-    int64_t word = -1, cycle = 0; // the first word after a pause, and when it was taken
+    int64_t word = -1, cycle = 0;           // the first word after a pause, and when it was taken
+    int64_t place = 0, full = 0, freed = 0; // Pause's
   };
+  Curve ready;
   std::vector<Resumed> resumed; // pauses whose room the source has not asked for yet, and the last one before them
-  Resumed tried;                // the last one in a trial
+  int64_t capacity = 0;         // Sink's
+  int32_t credit = 0;           // Sink's
+  uint32_t readyHint = 0;
+
+  int64_t words = 0;    // Sink's
+  int32_t latency = 0;  // Sink's
+  bool windows = false; // it does not take all of the channel's words
+  uint32_t arrivalHint = 0;
+  int64_t promised = 0;
   int64_t lateWord = kNever,
-          lateCycles = 0; // of the channel's, words from there on arrive later than they left: others held them up
-  uint32_t arrivalHint = 0, readyHint = 0;
+          lateCycles = 0;  // of the channel's, words from there on arrive later than they left: others held them up
+  int64_t base = 0;        // words taken before the current step
   int64_t wakeAt = kNever; // wake the process when this many words of the channel are produced
 };
 
@@ -142,9 +155,18 @@ struct Pause {
   static constexpr uint32_t kKnown = UINT32_MAX;
 };
 
+// What a process did in a sample.
+struct Move {
+  enum Kind : int8_t { Compute, Commit, Promise, PromiseAhead } kind;
+  int8_t input; // Promise: which
+  int32_t process;
+  int64_t to; // Commit, Promise: progress in the step
+};
+
 class Simulation {
 public:
-  explicit Simulation(const Model &model);
+  // Without `mayRepeat` every sample's moves are decided anew; times are the same.
+  explicit Simulation(const Model &model, bool mayRepeat = true);
 
   // Runs every process through one more sample; false: not live, see blockers.
   bool runSample();
@@ -152,6 +174,7 @@ public:
   void trim();
 
   const ProcessState &process(int32_t p) const { return processes[p]; }
+  bool repeating() const { return repeats; }
   bool unfinished(int32_t p) const { return processes[p].sample < limit; }
   Blocker blockerOf(int32_t p);
 
@@ -162,10 +185,12 @@ private:
     int64_t first, last;
     int64_t cycles = 1, resumed = 0, left = 1;
 
+    // Less left to do, from an earlier cycle: nothing that `last` does not know.
+    bool covers(int64_t from, int64_t leftThen) const { return from <= resumed && leftThen <= left; }
     // Of `amount` evenly done in the part's own cycles, what is done from `resumed` on.
     int64_t later(int64_t amount) const { return mulDivUp(amount, left, cycles); }
   };
-  void end(int32_t p, const Item &item, int64_t from, int64_t left, Span &span) const;
+  void end(int32_t p, const Item &item, const Part &part, int64_t from, int64_t left, Span &span) const;
 
   const ThreadProgram &programOf(int32_t p) const { return model.programs[model.processes[p].program]; }
   const Slot &slotOf(int32_t p, const Access &access) const {
@@ -194,6 +219,30 @@ private:
     return takenOf(s, word - sink.routeWords() + 1) - 1 - sink.queueWords;
   }
 
+  // Moves.cpp: samples that repeat the moves of the one before.
+  void repeatMoves();
+  void noteSample();
+  void forgetParts() {
+    known.clear();
+    nextPart = 0;
+  }
+  void fetchMove(size_t move) const;
+  // Of sinks that come up.
+  void fetchSink(int32_t sink, int32_t pastSinks) const {
+    if (sink + 4 < pastSinks) {
+      __builtin_prefetch(&sinks[sink + 4]);
+      __builtin_prefetch(&sinks[sink + 4].promised);
+    }
+    if (sink < pastSinks) {
+      __builtin_prefetch(sinks[sink].ready.data() + sinks[sink].readyHint);
+      __builtin_prefetch(sinks[sink].resumed.data());
+    }
+  }
+  void note(Move::Kind kind, int32_t p, int64_t to = 0, int input = 0) {
+    if (!repeats)
+      moves.push_back({kind, int8_t(input), p, to});
+  }
+
   // Simulation.cpp: progress.
   void advance(int32_t p);
   bool reachStep(int32_t p); // false: the sample limit is reached
@@ -210,26 +259,42 @@ private:
   int64_t &sentOf(int32_t p, int32_t slot);
   int64_t segmentWords(const SourceSegment &segment, int64_t sent, int64_t count, int64_t done, int64_t scale) const;
 
+  // Parts.cpp: words of parts.
+  const Part &findPart(int32_t p, const Item &item, int64_t to, int input);
+  void findTakings(int32_t p, const Access &in, const Part &part, int64_t scale);
+  void findRaises(int32_t p, const Item &item, int i, const Part &part, int64_t scale, bool ahead);
+  void findSendings(int32_t p, const Item &item, const Part &part, int64_t scale);
+
   // Spans.cpp: times.
-  Span span(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, int skipInput, int64_t *waitWords,
-            int64_t *waitRoom);
-  void boundByInputs(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, int skipInput, bool lastPart,
-                     Span &span);
+  Span span(int32_t p, const Item &item, const Part &part, int64_t *waitWords, int64_t *waitRoom);
+  void boundByInputs(int32_t p, const Item &item, const Part &part, bool lastPart, Span &span);
   // Room.cpp. `final`: the part is committed, not only tried.
-  void boundByOutputs(int32_t p, const Item &item, int64_t from, int64_t to, int64_t scale, bool lastPart, bool final,
-                      Span &span);
+  void boundByOutputs(int32_t p, const Item &item, const Part &part, bool lastPart, bool final, Span &span);
   int64_t lateAt(int32_t s, int64_t word, size_t before) const;
   int64_t lateAtSource(int64_t word) const;
-  void boundByFirst(int32_t c, int64_t begin, Span &span);
+  // What the sink must have taken for words that the channel sends, in the words of this sample.
+  Need needOf(int32_t s, const Sending &sending, bool single) const {
+    const SinkState &sink = sinks[s];
+    const int64_t moved = repeated * channels[sending.channel].words;
+    const int64_t begin = sending.begin + moved, end = sending.end + moved;
+    if (!sink.windows) {
+      const int64_t last = end - 1 - sink.capacity;
+      return {begin - sink.capacity, last, end - 1, begin, single ? last + 1 : end};
+    }
+    const Channel &channel = model.channels[sending.channel];
+    const Need &need = known.needs[sending.firstNeed + size_t(s - channel.firstSink)];
+    const int64_t own = repeated * sink.words;
+    return {need.first + own, need.last + own, need.freed + moved, need.begin + own, need.stop + own};
+  }
+  void boundByFirst(const Sending &sending, Span &span);
   void boundByLinks(int32_t c, int64_t words, Span &span) const;
   void takeLinks(int32_t c, int64_t words, const Span &span);
   void keepPauses(int32_t c, int64_t begin, int64_t end, int64_t late);
   template <typename Meet>
-  void meetWindows(int32_t s, int64_t begin, int64_t end, int64_t cycles, int64_t total, Meet meet) const;
-  void boundByPauses(int32_t p, const Item &item, int32_t c, int64_t begin, int64_t end, int64_t cores, bool final,
-                     Span &span);
-  void commit(int32_t p, const Item &item, int64_t to, int64_t scale);
-  void send(int32_t p, int32_t feed, const Item &item, int64_t to, int64_t scale, const Span &span);
+  void meetWindows(int32_t s, int64_t begin, int64_t stop, int64_t cycles, int64_t total, Meet meet) const;
+  void boundByPauses(int32_t p, const Item &item, const Part &part, const Sending &sending, bool final, Span &span);
+  void commit(int32_t p, const Item &item, int64_t to);
+  void send(int32_t p, const Sending &sending, const Item &item, const Span &span);
 
   // The first cycle after `slots` issue slots of a priority that are free from `cycle` on; and takes such slots.
   int64_t slotsAfter(int32_t p, int64_t cycle, int64_t slots, int32_t priority) const {
@@ -255,15 +320,18 @@ private:
   }
   // When the step's first element could be taken if words and room were there.
   int64_t leadEnd(int32_t p, const Item &item) const;
-  int64_t trainEnd(int32_t p, const Item &item, int64_t first, int64_t cycles) const;
+  int64_t trainEnd(int32_t p, const Item &item, const Part &part, int64_t first, int64_t cycles) const;
   void compute(int32_t p, int64_t slots, int32_t priority);
 
   // Promises.cpp.
   void promise(int32_t p);
-  void promiseAhead(int32_t p, const Item &current, int64_t clock);
+  void promiseInput(int32_t p, const Item &item, int i, int64_t reach);
+  bool promiseAhead(int32_t p, const Item &current);
+  void raise(const Item &item, const Part &part, const Span &when);
   void raise(int32_t sink, int64_t words, int64_t first, int64_t last, int64_t pause, int64_t own);
 
   const Model &model;
+  const bool mayRepeat;
   int64_t limit = 0;
   std::vector<ChannelState> channels;
   std::vector<SinkState> sinks;
@@ -274,7 +342,17 @@ private:
   std::vector<int32_t> issueSlotsOf;   // per unit, -1 for the others
   std::vector<SharedSlots> links;      // per shared link
   Worklist work;
-  std::vector<Pause> pauses; // of the train under work
+  struct Tried {
+    int64_t word = -1, cycle = 0;
+  };
+  std::vector<Pause> pauses;  // of the train under work
+  std::vector<Tried> tried;   // per sink of its channel, the last pause it has resumed from
+  std::vector<Move> moves;    // of the last sample, in their order
+  std::vector<int64_t> ahead; // Moves.cpp: what the moves of the next sample depend on
+  Parts known;                // of the moves of the sample
+  size_t nextPart = 0;        // of these
+  int64_t repeated = 0;       // samples since these were found
+  bool repeats = false;       // every sample from here on makes the same moves
 };
 
 } // namespace wsc::emulator::timing
