@@ -30,6 +30,7 @@ absl::StatusOr<Problem> parseProblem(const std::string &text) {
       edge.from = in.integer32("sender");
       edge.to = in.integer32("receiver");
       edge.wordsPerSample = in.integer("words");
+      edge.eastward = in.accept("east");
       problem.edges.push_back(edge);
     } else {
       in.failKeyword("'mesh', 'kernel' or 'edge'");
@@ -52,7 +53,8 @@ std::string printProblem(const Problem &problem) {
     absl::StrAppend(&text, "\n");
   }
   for (const Edge &edge : problem.edges)
-    absl::StrAppend(&text, "edge ", edge.from, " ", edge.to, " ", edge.wordsPerSample, "\n");
+    absl::StrAppend(&text, "edge ", edge.from, " ", edge.to, " ", edge.wordsPerSample,
+                    edge.eastward ? " east\n" : "\n");
   return text;
 }
 

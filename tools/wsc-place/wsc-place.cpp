@@ -41,11 +41,11 @@ int main(int argc, char **argv) {
   auto *checkOption = app.add_flag("--check", check, "verify and evaluate SOLUTION instead of solving");
   app.add_option("-o,--output", outputPath, "file of the solution found (default: standard output)")
       ->excludes(checkOption);
-  app.add_option("--algorithm", algorithm,
-                 "colouring: default, first-fit, west-first, dsatur; sizing: exact; placement: default, local-search, "
-                 "exact, in-order; "
-                 "routing: "
-                 "combs; allocation: first-fit")
+  app.add_option(
+         "--algorithm", algorithm,
+         "colouring: default, first-fit, west-first, dsatur; sizing: exact; placement: default, local-search, "
+         "exact, in-order, restarts; routing: negotiated, combs; alternatives: negotiated; allocation: first-fit; "
+         "lines: exact")
       ->excludes(checkOption);
   std::string slack = "5";
   std::vector<CLI::Option *> contestOptions{

@@ -89,7 +89,7 @@ TEST(Text, EveryFieldSurvivesPrinting) {
   for (const char *text : {
            "wsc-problem colouring 1\nmesh 8 9\ncolours 4 2\nitem \"a b\" fixed 7\nrect 1 6 2 3 step 2\nitem x\n",
            "wsc-problem sizing 1\ncolumns 10\nsram 99\nkernel k\ncandidate 1 2 3 \"\"\n",
-           "wsc-problem placement 1\nmesh 4 5\nkernel a 3 2 pin 1\nkernel b 4 1\nedge 0 1 77\n",
+           "wsc-problem placement 1\nmesh 4 5\nkernel a 3 2 pin 1\nkernel b 4 1\nedge 0 1 77\nedge 0 1 5 east\n",
            "wsc-problem routing 1\nmesh 4 5\ncapacity 6\nfixed 0 1 3 1 5\nnet \"q\\\"\\\\\\n#\" 1 2 3\nsink 4 0 2\n",
            "wsc-problem alternatives 1\nmesh 4 5\ncapacity 6\nfixed 0 1 3 1 5\nitem i\noption \"\" 3\nload 1 1 1 "
            "4 7\n",
@@ -127,8 +127,9 @@ TEST(Text, BrokenTextsAreRefusedWithTheirLine) {
             "line 4: kernel 'c' is one more than the problem has, 2");
   EXPECT_EQ(solutionError("wsc-solution placement 1\nkernel a 0 0\n"),
             "placement: solution has 1 places for 2 kernels");
-  EXPECT_EQ(message(place::solveText(problem, "magic").status()),
-            "no algorithm 'magic' for this kind of problem; there are: default, local-search, exact, in-order");
+  EXPECT_EQ(
+      message(place::solveText(problem, "magic").status()),
+      "no algorithm 'magic' for this kind of problem; there are: default, local-search, exact, in-order, restarts");
 }
 
 TEST(Text, MutatedTextsNeverCrash) {
