@@ -121,10 +121,14 @@ void addPasses(Phase phase, const CompileOptions &options, OpPassManager &module
   case Phase::Sized:
     if (!options.pins.empty())
       functions.addPass(wafer::createPinKernels({options.pins}));
-    functions.addPass(wafer::createSizeKernels({options.target, options.defects, options.equalColumns}));
+    functions.addPass(wafer::createSizeKernels({options.target, options.defects, options.equalColumns,
+                                                options.search.effort, options.search.seed, options.search.threads,
+                                                options.problemsDir}));
     break;
   case Phase::Placed:
-    functions.addPass(wafer::createPlaceKernels({options.target, options.defects}));
+    functions.addPass(wafer::createPlaceKernels(
+        {options.target, options.defects, options.equalColumns ? kernels::Effort::Fast : options.search.effort,
+         options.search.seed, options.problemsDir}));
     break;
   case Phase::Routed:
     functions.addPass(wafer::createRouteStreams({options.target, options.defects, options.problemsDir}));
@@ -204,7 +208,7 @@ absl::StatusOr<CompileReport> compile(const CompileOptions &options) {
   if (at < Phase::Core && options.to >= Phase::Core) {
     Diagnostics diagnostics(context);
     readPredictions(*module, report);
-    auto coreModule = generateCore(*target, *module);
+    auto coreModule = generateCore(*target, *module, options.problemsDir);
     if (!coreModule.ok())
       return coreModule.status().message().empty() ? diagnostics.status("core generation failed") : coreModule.status();
     module = emit::toCoreIR(context, *coreModule);

@@ -47,6 +47,7 @@ struct StreamLayout {
   // No words travel: the result of a kernel that only writes a state variable. Tiles still say which rows the kernel
   // works on.
   bool silent = false;
+  bool operator==(const StreamLayout &) const = default;
 
   int64_t liveRows() const { return deadFrom > 0 ? deadFrom : plane.rows; }
   int64_t numTiles() const { return ceilDiv(liveRows(), tileRows); }
@@ -96,6 +97,7 @@ int64_t tilesTouched(int64_t rows, int64_t tileRows, int64_t planeRows);
 struct RowGrid {
   struct Pitch {
     int64_t groups = 1, per = 1; // P = groups / per
+    bool operator==(const Pitch &) const = default;
   };
   int64_t rowsUsed = 0;
   std::map<int64_t, Pitch> pitches = {}; // by G, where it is not G itself
@@ -109,6 +111,7 @@ struct RowGrid {
   }
   // The rows every group has at least.
   int64_t groupRows(int64_t numGroups) const { return groupBegin(1, numGroups); }
+  bool operator==(const RowGrid &) const = default;
 };
 
 } // namespace wsc::kernels

@@ -42,6 +42,12 @@ void addToothLoads(const LaneRoute &route, const LaneRoute::Tooth &tooth, int64_
 // The busiest link of all that networkLoads() lists. Cost: O(loads · log), nothing grows with the mesh's area.
 LinkLoad busiestLink(const target::Target &target, const NetworkPlan &network, const std::vector<LaneRoute> &lanes);
 
+// Words times links, of all loads.
+int64_t wordHopsOf(const NetworkLoads &loads);
+// By net, the excess of the links that it uses: the words beyond `capacity`, squared, in parts of the capacity. `all`
+// receives that of all links, each once.
+std::vector<int64_t> excessOf(const NetworkLoads &loads, int64_t capacity, int64_t &all);
+
 // Words over the busiest vertical link of the lanes that a kernel takes, in one of its columns; known before it is
 // placed. Needs lane rows (layOutLanes).
 int64_t toothWords(const NetworkPlan &network, const KernelRows &rows);

@@ -5,8 +5,11 @@
 #include "compiler/kernels/ChannelBlocks.h"
 #include "compiler/kernels/FifoDepths.h"
 #include "compiler/kernels/LeftoverColumns.h"
+#include "compiler/kernels/MappingScore.h"
+#include "compiler/kernels/PlaceNetwork.h"
 #include "compiler/kernels/Repair.h"
 #include "compiler/kernels/Routes.h"
+#include "compiler/kernels/SearchMapping.h"
 #include "compiler/kernels/StateLayout.h"
 #include "compiler/kernels/Tiling.h"
 
@@ -69,7 +72,7 @@ void findJoinedTiles(const target::Target &target, const NetworkPlan &network, s
 static IntervalBounds boundsOf(const target::Target &target, const NetworkPlan &network,
                                const solver::sizing::Problem &problem, int64_t sizing) {
   IntervalBounds bounds;
-  int64_t macs = 0, words = 0;
+  int64_t macs = 0;
   for (size_t k = 0; k < network.kernels.size(); ++k) {
     macs += network.kernels[k].spec.macs;
     int64_t least = std::numeric_limits<int64_t>::max();
@@ -77,19 +80,15 @@ static IntervalBounds boundsOf(const target::Target &target, const NetworkPlan &
       least = std::min(least, candidate.intervalCycles);
     bounds.largestKernel = std::max(bounds.largestKernel, least);
   }
-  for (const auto *tensors : {&network.inputs, &network.outputs})
-    for (const format::TensorType &tensor : *tensors)
-      words += tensor.elements();
   bounds.multiplyAdds = int64_t(double(macs) / (double(target.numCores()) * target.fmaPerCycleF32));
-  bounds.io = int64_t(double(words) / target.ioWordsPerCycle());
+  bounds.io = ioCycles(target, network);
   bounds.sizing = std::max(sizing, bounds.io);
   return bounds;
 }
 
-// Sizes with channel blocks planned for `colourShare` percent of the colours.
-static absl::StatusOr<SizingReport> sizeWith(const target::Target &target, NetworkPlan &network, bool mayAsk,
-                                             bool equalColumns, int64_t colourShare) {
-  if (auto status = chooseTiles(target, network, colourShare); !status.ok())
+absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPlan &network, bool mayAsk,
+                                         bool equalColumns, const Variant &variant, CandidateCache *cache) {
+  if (auto status = chooseTiles(target, network, variant); !status.ok())
     return status;
   SizingReport report;
   findJoinedTiles(target, network, report.passes);
@@ -111,7 +110,7 @@ static absl::StatusOr<SizingReport> sizeWith(const target::Target &target, Netwo
       components += int64_t(input.streams.size());
     plan.mapping.fifoSamples.assign(components, 1);
     problem.columnLimit += plan.spec.state.has_value(); // lies in its variable's column
-    auto candidates = candidatesOf(target, network, int32_t(k));
+    auto candidates = cache ? cache->of(target, network, int32_t(k)) : candidatesOf(target, network, int32_t(k));
     if (!candidates.ok())
       return candidates.status();
     least.kernels.push_back(candidates->kernel);
@@ -131,7 +130,7 @@ static absl::StatusOr<SizingReport> sizeWith(const target::Target &target, Netwo
     if (auto status = shareColumns(problem, *solution); !status.ok())
       return status;
   } else {
-    useLeftoverColumns(target, network, problem, least, stats.lowerBound, *solution);
+    useLeftoverColumns(target, network, problem, least, stats.lowerBound, variant.simpleShapes, *solution);
   }
   applySolution(network, problem, *solution);
   report.columns = stats.columns;
@@ -150,55 +149,39 @@ static absl::StatusOr<SizingReport> sizeWith(const target::Target &target, Netwo
     }
   }
   layOutLanes(network);
+  report.problem = std::move(problem);
+  report.solution = *std::move(solution);
   return report;
 }
 
 // Whether the routes of a sized network find colours where the kernels would lie.
 static bool hasColours(const target::Target &target, NetworkPlan network) {
-  if (!placeNetwork(target, network).ok())
+  if (!placeInOrder(target, network).ok())
     return true; // not for want of colours
   std::vector<LaneRoute> lanes = laneRoutes(target, network);
   return colourLanes(network, lanes, colouringProblem(target, network, lanes)).ok();
 }
 
-absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPlan &network, bool mayAsk,
-                                         bool equalColumns) {
+// The first variant that can be mapped, with as many blocks as colours allow.
+static absl::StatusOr<SizingReport> sizeFirst(const target::Target &target, NetworkPlan &network, bool mayAsk,
+                                              bool equalColumns) {
   for (int64_t colourShare : {100, 75, 50}) {
-    auto report = sizeWith(target, network, mayAsk, equalColumns, colourShare);
+    auto report = sizeVariant(target, network, mayAsk, equalColumns, {.colourShare = colourShare});
     const bool asks = report.ok() && mayAsk && !report->passes.empty();
     if (report.ok() ? asks || hasColours(target, network) : !absl::IsResourceExhausted(report.status()))
       return report;
   }
-  return sizeWith(target, network, mayAsk, equalColumns, 25);
+  return sizeVariant(target, network, mayAsk, equalColumns, {.colourShare = 25});
 }
 
-absl::Status placeNetwork(const target::Target &target, NetworkPlan &network) {
-  int32_t col = 0, free = freeColumns(target, network);
-  for (KernelPlan &kernel : network.kernels) {
-    if (kernel.spec.state) {
-      const VariablePlan &variable = network.variables[kernel.spec.state->variable];
-      if (kernel.placement.col >= 0 && kernel.placement.col != variable.col)
-        return absl::InvalidArgumentError(absl::StrCat("kernel ", kernel.spec.name, " cannot lie at column ",
-                                                       kernel.placement.col, ": its variable ", variable.tensor.name,
-                                                       " lies at column ", variable.col));
-      kernel.placement.col = variable.col;
-      continue;
-    }
-    if (kernel.placement.col >= 0) {
-      if (kernel.placement.col < col)
-        return absl::InvalidArgumentError(absl::StrCat("kernel ", kernel.spec.name, " cannot begin at column ",
-                                                       kernel.placement.col, ": columns up to ", col,
-                                                       " are taken by kernels before it"));
-      col = kernel.placement.col;
-    }
-    kernel.placement.col = col;
-    col += kernel.width();
-  }
-  if (col > free)
-    return absl::ResourceExhaustedError(
-        absl::StrCat("the network needs ", col, " columns, target ", target.name, " has ", free,
-                     free < target.cols ? " west of the state variables" : "", "; use a larger mesh"));
-  return absl::OkStatus();
+absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPlan &network, bool mayAsk,
+                                         bool equalColumns, const SearchOptions &options) {
+  const NetworkPlan unsized = network;
+  auto report = sizeFirst(target, network, mayAsk, equalColumns);
+  const bool asks = report.ok() && mayAsk && !report->passes.empty();
+  if (report.ok() && !asks && !equalColumns)
+    searchMapping(target, unsized, options, network, *report);
+  return report;
 }
 
 } // namespace wsc::kernels

@@ -7,6 +7,8 @@
 #include "dialects/wafer/Wafer.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "compiler/kernels/Effort.h"
+
 #include "mlir/Pass/Pass.h"
 
 namespace wsc::wafer {
