@@ -160,7 +160,8 @@ void useLeftoverColumns(const target::Target &target, NetworkPlan &network, cons
       spendColumns(problem, traits, solution);
     }
     std::vector<int64_t> changed = settle();
-    if (most(changed) <= most(intervals) + limitCycles / kTolerance)
+    // What is taken back may be wider than what took its place.
+    if (columnsLeft(problem, solution) >= 0 && most(changed) <= most(intervals) + limitCycles / kTolerance)
       intervals = std::move(changed);
     else
       solution = before;

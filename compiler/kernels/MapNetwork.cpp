@@ -131,6 +131,8 @@ absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPl
       return status;
   } else {
     useLeftoverColumns(target, network, problem, least, stats.lowerBound, variant.simpleShapes, *solution);
+    if (auto status = solution->verify(problem); !status.ok())
+      return status;
   }
   applySolution(network, problem, *solution);
   report.columns = stats.columns;
