@@ -3,8 +3,11 @@
 // How much work mapping may spend on looking for better mappings.
 #pragma once
 
+#include "absl/status/statusor.h"
+
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -23,11 +26,18 @@ inline std::optional<Effort> findEffort(std::string_view name) {
   return std::nullopt;
 }
 
+struct NetworkPlan;
+// The interval that a routed network has when it is emulated, cycles. An error: it would not run.
+using MappingTimer = std::function<absl::StatusOr<int64_t>(const NetworkPlan &)>;
+
 // What is found depends on the effort and the seed, never on threads or time.
 struct SearchOptions {
   Effort effort = Effort::Fast;
   uint64_t seed = 1;
   int threads = 1; // host threads; 0: all
+  // If given, mappings that are slower than the first when emulated do not count, whatever is predicted of them. May be
+  // called from several threads.
+  MappingTimer timer = {};
 };
 
 } // namespace wsc::kernels

@@ -202,8 +202,17 @@ int64_t wordHopsOf(const NetworkLoads &loads) {
   return hops;
 }
 
+int64_t excessOf(int64_t value, int64_t wanted) {
+  constexpr int64_t kMost = int64_t(1) << 20; // sums over all links of a mesh stay within 64 bits
+  if (value <= wanted)
+    return 0;
+  wanted = std::max<int64_t>(1, wanted);
+  const int64_t beyond = value - wanted;
+  const int64_t parts = beyond / wanted >= kMost / 1024 ? kMost : beyond * 1024 / wanted;
+  return parts * parts;
+}
+
 std::vector<int64_t> excessOf(const NetworkLoads &loads, int64_t capacity, int64_t &all) {
-  auto weight = [&](int64_t words) { return words * words / std::max<int64_t>(1, capacity); };
   Directions directions;
   for (const RouteLoad &load : loads.loads)
     directions.add(load);
@@ -227,7 +236,7 @@ std::vector<int64_t> excessOf(const NetworkLoads &loads, int64_t capacity, int64
       int64_t words = 0;
       for (size_t e = 0; e + 1 < events.size(); ++e)
         if ((words += events[e].second) > capacity && events[e].first < events[e + 1].first)
-          over.push_back({events[e].first, events[e + 1].first, weight(words - capacity)});
+          over.push_back({events[e].first, events[e + 1].first, excessOf(words, capacity)});
       for (const Stretch &stretch : over) {
         all += stretch.excess * (stretch.end - stretch.begin);
         for (const Segment &segment : segments)

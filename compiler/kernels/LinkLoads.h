@@ -44,8 +44,9 @@ LinkLoad busiestLink(const target::Target &target, const NetworkPlan &network, c
 
 // Words times links, of all loads.
 int64_t wordHopsOf(const NetworkLoads &loads);
-// By net, the excess of the links that it uses: the words beyond `capacity`, squared, in parts of the capacity. `all`
-// receives that of all links, each once.
+// How far something lies above what is wanted of it: the part beyond, in 1024ths of `wanted` (2^20 at most), squared.
+int64_t excessOf(int64_t value, int64_t wanted);
+// By net, the excess of words over the links that it uses. `all` receives that of all links, each once.
 std::vector<int64_t> excessOf(const NetworkLoads &loads, int64_t capacity, int64_t &all);
 
 // Words over the busiest vertical link of the lanes that a kernel takes, in one of its columns; known before it is

@@ -18,22 +18,13 @@ namespace wsc::kernels {
 namespace {
 
 constexpr int kStepsPerRound = 8;
-constexpr size_t kRoutedPerRound = 2; // of the steps for the interval: routing takes longer than sizing
-// Rounds at most for the interval, and rounds without a gain after which it is left; rounds for wires.
-struct Budget {
-  int intervalRounds = 0, patience = 0, wireRounds = 0;
+constexpr size_t kRoutedPerRound = 3; // of the steps for the interval: routing takes longer than sizing
+// A stage has so many rounds at most for the interval, and is left after so many without a gain.
+struct Stage {
+  int rounds = 0, patience = 0;
 };
-Budget budgetOf(Effort effort) {
-  switch (effort) {
-  case Effort::Fast:
-    return {};
-  case Effort::Default:
-    return {6, 2, 0};
-  case Effort::High:
-    return {48, 6, 12};
-  }
-  return {};
-}
+constexpr Stage kDefaultStage{6, 2}, kHighStage{42, 6};
+constexpr int kWireRounds = 12;
 // Another mapping must be quicker by this part of the interval while that is looked at: predictions of mappings that
 // differ in many things are no more exact.
 constexpr int64_t kGainPart = 64;
@@ -64,8 +55,7 @@ struct Mapped {
   Variant variant;
   NetworkPlan network;
   SizingReport report;
-  // What kernels take, and links carry with straight teeth, beyond the bound: cycles and words, squared, in parts of
-  // the bound; of every row.
+  // Of what kernels take, counted for every row, and links carry with straight teeth, over the bound (LinkLoads.h).
   int64_t excess = 0;
   std::vector<int64_t> excessAt = {}; // by stream: of kernels at it, and of links that it uses
   int64_t wordHops = 0;               // with straight teeth
@@ -84,44 +74,76 @@ public:
       : target(target), unsized(unsized), options(options) {}
 
   void run(NetworkPlan &sized, SizingReport &report) {
-    const Budget budget = budgetOf(options.effort);
+    if (options.effort == Effort::Fast || !measure(now = {{}, sized, report}))
+      return;
+    const std::optional<NetworkPlan> first = routed(sized, true);
+    if (!first)
+      return;
     bounds = sized.bounds;
     wanted = bounds.sizing;
     for (const StreamPlan &stream : sized.streams)
       mostTiles = std::max(mostTiles, stream.layout.numTiles());
     mostPasses = report.passes.size();
-    if (budget.intervalRounds == 0 || !measure(now = {{}, sized, report}))
-      return;
-    const std::optional<NetworkPlan> first = routed(sized, true);
-    if (!first)
-      return;
     mostAllCycles = now.allCycles + now.allCycles / kSlackPart;
-    found.push_back({now, scoreOf(target, *first)});
-    if (budget.wireRounds == 0 && !isAboveBound())
+    settled.push_back({now, scoreOf(target, *first)});
+    if (options.effort == Effort::Default && !isAboveBound())
       return;
     mostMetadata = std::max(kFreeMetadata, kMetadataFactor * metadataOf(*first));
-    bottleneck = found.back().score.bottleneck;
-    for (int round = 0, left = budget.patience; round < budget.intervalRounds && left > 0 && isAboveBound(); ++round)
-      left = quicken(round) ? budget.patience : left - 1;
-    now = found.back().mapped;
-    for (int round = 0; round < budget.wireRounds; ++round)
-      shorten(kWires + round);
-    Found &best = bestPlaced();
-    best.mapped.network.bounds = bounds;
-    sized = std::move(best.mapped.network);
-    report = std::move(best.mapped.report);
+    bottleneck = settled.back().score.bottleneck;
+    quicken(kDefaultStage);
+    if (options.effort == Effort::High) {
+      quicken(kHighStage);
+      now = settled.back().mapped;
+      for (int i = 0; i < kWireRounds; ++i)
+        shorten(kWires + i);
+    }
+    Found &chosen = bestPlaced();
+    chosen.mapped.network.bounds = bounds;
+    sized = std::move(chosen.mapped.network);
+    report = std::move(chosen.mapped.report);
   }
 
 private:
   static constexpr int kWires = 1 << 16; // number of the first round for wires
 
-  // Whether a mapping of these tiles, or others, could be quicker.
-  bool isAboveBound() const { return found.back().score.intervalCycles > bounds.sizing + bounds.sizing / kGainPart; }
+  const Found &best() const { return found.empty() ? settled.back() : found.back(); }
 
-  // One round for the interval: goes to the variant with the least excess, if that is less than now, and keeps what of
+  // Whether a mapping of these tiles, or others, could be quicker.
+  bool isAboveBound() const { return best().score.intervalCycles > bounds.sizing + bounds.sizing / kGainPart; }
+
+  // Rounds for the interval. Of what they find, the last that keeps its promise when emulated is settled on.
+  void quicken(const Stage &stage) {
+    for (int i = 0, left = stage.patience; i < stage.rounds && left > 0 && isAboveBound(); ++i)
+      left = quickenOnce() ? stage.patience : left - 1;
+    while (!found.empty() && !isSound(found.back().mapped.network))
+      found.pop_back();
+    if (!found.empty())
+      settled.push_back(std::move(found.back()));
+    found.clear();
+  }
+
+  // Whether a mapping is no slower than the first when both are emulated, or nobody can tell.
+  bool isSound(const NetworkPlan &network) {
+    if (!options.timer)
+      return true;
+    auto emulated = [&](const NetworkPlan &sized) {
+      const std::optional<NetworkPlan> whole = routed(sized, true);
+      return whole ? options.timer(*whole) : absl::StatusOr<int64_t>(absl::NotFoundError("no routes"));
+    };
+    std::optional<absl::StatusOr<int64_t>> its;
+    overThreads(2, [&](size_t i) {
+      if (i == 0)
+        its = emulated(network);
+      else if (!firstEmulated)
+        firstEmulated = emulated(settled.front().mapped.network);
+    });
+    return its->ok() && (!firstEmulated->ok() || **its <= **firstEmulated + **firstEmulated / kGainPart);
+  }
+
+  // One round of them: goes to the variant with the least excess, if that is less than now, and keeps what of
   // the two with the least is quicker by more than predictions are off. False: there was none.
-  bool quicken(int round) {
-    std::vector<std::optional<Mapped>> tried = tryVariations(round, false);
+  bool quickenOnce() {
+    std::vector<std::optional<Mapped>> tried = tryVariations(round++, false);
     std::vector<Mapped *> order;
     for (std::optional<Mapped> &mapped : tried)
       if (mapped && mapped->excess < now.excess)
@@ -143,8 +165,8 @@ private:
         bottleneck = scores[i]->bottleneck;
         moved = true;
       }
-      const int64_t best = found.back().score.intervalCycles;
-      if (scores[i]->intervalCycles < best - best / kGainPart)
+      const int64_t least = best().score.intervalCycles;
+      if (scores[i]->intervalCycles < least - least / kGainPart)
         found.push_back({*order[i], *scores[i]});
     }
     return moved;
@@ -156,17 +178,19 @@ private:
     std::vector<Mapped *> order;
     for (std::optional<Mapped> &mapped : tried)
       if (mapped && mapped->wordHops < now.wordHops && mapped->allCycles <= mostAllCycles &&
-          mapped->report.intervalCycles <= found.back().score.intervalCycles)
+          mapped->report.intervalCycles <= best().score.intervalCycles)
         order.push_back(&*mapped);
     std::sort(order.begin(), order.end(), [](const Mapped *a, const Mapped *b) {
       return a->wordHops != b->wordHops ? a->wordHops < b->wordHops : a < b; // of one vector
     });
     for (Mapped *mapped : order)
       if (const std::optional<MappingScore> score = routedScore(mapped->network);
-          score && score->isBetterThan(found.back().score)) {
-        now = std::move(*mapped);
-        found.push_back({now, *score});
-        return;
+          score && score->isBetterThan(best().score)) {
+        if (isSound(mapped->network)) {
+          now = std::move(*mapped);
+          settled.push_back({now, *score});
+        }
+        return; // emulating takes longer than sizing: once in a round
       }
   }
 
@@ -228,8 +252,7 @@ private:
     mapped.wordHops = wordHopsOf(loads);
     mapped.allCycles = 0;
     for (const KernelPlan &plan : placed.kernels) {
-      int64_t over = std::max<int64_t>(0, plan.predictedIntervalCycles - wanted);
-      over = over * over / std::max<int64_t>(1, wanted) * placed.grid.rowsUsed;
+      const int64_t over = excessOf(plan.predictedIntervalCycles, wanted) * placed.grid.rowsUsed;
       mapped.excess += over;
       mapped.excessAt[size_t(plan.spec.outStream)] += over;
       for (const KernelInput &input : plan.spec.inputs)
@@ -273,14 +296,14 @@ private:
     return count;
   }
 
-  // The one found that is best once strips may change their order.
+  // What was settled on that is best once strips may change their order.
   Found &bestPlaced() {
-    if (found.size() == 1)
-      return found.front();
-    for (Found &one : found)
+    if (settled.size() == 1)
+      return settled.front();
+    for (Found &one : settled)
       if (std::optional<MappingScore> score = routedScore(one.mapped.network, false))
         one.score = *std::move(score);
-    return *std::min_element(found.begin(), found.end(),
+    return *std::min_element(settled.begin(), settled.end(),
                              [](const Found &a, const Found &b) { return a.score.isBetterThan(b.score); });
   }
 
@@ -368,11 +391,14 @@ private:
   const NetworkPlan &unsized;
   const SearchOptions &options;
   CandidateCache cache;
-  Mapped now;                      // where the search is
-  std::vector<int32_t> bottleneck; // its streams at what takes longest, once it is routed
-  std::vector<Found> found;        // the first mapping, and each that was better than all before it
-  IntervalBounds bounds;           // the least of all variants tried
-  int64_t wanted = 0;              // interval, cycles
+  Mapped now;                                           // where the search is
+  std::vector<int32_t> bottleneck;                      // its streams at what takes longest, once it is routed
+  std::vector<Found> found;                             // in this stage, each predicted to be better than all before it
+  std::vector<Found> settled;                           // the first mapping, and what stages settled on
+  std::optional<absl::StatusOr<int64_t>> firstEmulated; // interval of the first mapping, cycles
+  int round = 0;
+  IntervalBounds bounds; // the least of all variants tried
+  int64_t wanted = 0;    // interval, cycles
   int64_t mostAllCycles = 0, mostMetadata = 0, mostTiles = 1;
   size_t mostPasses = 0;
 };

@@ -52,6 +52,8 @@ void noteLinks(func::FuncOp func, const target::Target &machine, const kernels::
 
 struct SizeKernelsPass : impl::SizeKernelsBase<SizeKernelsPass> {
   using SizeKernelsBase::SizeKernelsBase;
+  SizeKernelsPass(SizeKernelsOptions options, kernels::MappingTimer timer)
+      : SizeKernelsBase(std::move(options)), timer(std::move(timer)) {}
   void runOnOperation() override {
     // Each round may put kernels in that only pass words on; a network settles in a few.
     constexpr int kMostRounds = 4;
@@ -61,7 +63,7 @@ struct SizeKernelsPass : impl::SizeKernelsBase<SizeKernelsPass> {
                            if (auto status = kernels::checkVariables(machine, network.plan.variables); !status.ok())
                              return status;
                            auto report = kernels::sizeNetwork(machine, network.plan, round < kMostRounds, equalColumns,
-                                                              {effort, seed, threads});
+                                                              {effort, seed, threads, timer});
                            if (!report.ok())
                              return report.status();
                            open = !report->passes.empty() && round < kMostRounds;
@@ -87,6 +89,8 @@ private:
                                         {"sizing.solution", printSolution(report.problem, report.solution)}));
     return status;
   }
+
+  kernels::MappingTimer timer;
 };
 
 struct PlaceKernelsPass : impl::PlaceKernelsBase<PlaceKernelsPass> {
@@ -144,4 +148,9 @@ struct RouteStreamsPass : impl::RouteStreamsBase<RouteStreamsPass> {
 };
 
 } // namespace
+
+std::unique_ptr<Pass> createSizeKernels(SizeKernelsOptions options, kernels::MappingTimer timer) {
+  return std::make_unique<SizeKernelsPass>(std::move(options), std::move(timer));
+}
+
 } // namespace wsc::wafer

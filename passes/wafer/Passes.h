@@ -18,4 +18,7 @@ namespace wsc::wafer {
 #define GEN_PASS_REGISTRATION
 #include "passes/wafer/Passes.h.inc"
 
+/// wafer-size with mappings timed by an emulator, which passes know nothing of.
+std::unique_ptr<mlir::Pass> createSizeKernels(SizeKernelsOptions options, kernels::MappingTimer timer);
+
 } // namespace wsc::wafer

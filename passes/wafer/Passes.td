@@ -163,6 +163,8 @@ def SizeKernels : Pass<"wafer-size", "::mlir::func::FuncOp"> {
     Before: `wafer.kernel "conv0"(%s) : …`
     After:  `wafer.kernel "conv0"(%s) attributes {mapping = #wafer.mapping<slice = 1, column = 2, fifo = [2]>, layout = …} : …`
 
+    With more `effort` other mappings are tried. `wsc-compile` lets those that are found run on the analytic emulator and drops what is slower there than the first mapping; `wsc-opt` goes by the prediction alone.
+
     `wafer.bounds` notes what no mapping can beat, in cycles: the sizing bound; multiply-adds, off-wafer words and the slowest kernel alone.
   }];
   let options = [Wafer_TargetOption<>, Wafer_DefectsOption<>, Option<"equalColumns", "equal-columns", "bool", "false",

@@ -110,7 +110,8 @@ TEST_F(Search, LinksCountWhatTheyCarry) {
     EXPECT_FALSE(score.bottleneck.empty());
     const int64_t capacity = most / 2;
     auto excessAt = [&](int64_t on) {
-      return on > capacity ? (on - capacity) * (on - capacity) / std::max<int64_t>(1, capacity) : 0;
+      const int64_t parts = on > capacity ? (on - capacity) * 1024 / capacity : 0;
+      return parts * parts;
     };
     int64_t expected = 0, all = 0;
     for (const auto &[link, on] : words)
