@@ -18,12 +18,12 @@ namespace wsc::kernels {
 namespace {
 
 constexpr int kStepsPerRound = 8;
-constexpr size_t kRoutedPerRound = 3; // of the steps for the interval: routing takes longer than sizing
+constexpr size_t kRoutedPerRound = 2; // of the steps for the interval: routing takes longer than sizing
 // A stage has so many rounds at most for the interval, and is left after so many without a gain.
 struct Stage {
   int rounds = 0, patience = 0;
 };
-constexpr Stage kDefaultStage{6, 2}, kHighStage{42, 6};
+constexpr Stage kDefaultStage{4, 2}, kHighStage{42, 6};
 constexpr int kWireRounds = 12;
 // Another mapping must be quicker by this part of the interval while that is looked at: predictions of mappings that
 // differ in many things are no more exact.
@@ -33,6 +33,8 @@ constexpr int64_t kSlackPart = 32;
 // A mapping may take twice the instructions and switch positions of the first, or this number (some megabytes) where
 // that is more: irregular lanes make many kinds of cores, each to be written, verified and loaded.
 constexpr int64_t kMetadataFactor = 2, kFreeMetadata = 50'000;
+// Time grows with them too: Effort::Default leaves networks with more to Effort::High.
+constexpr int64_t kMostForDefault = 30'000;
 
 // splitmix64: the same numbers on every host.
 class Random {
@@ -88,7 +90,10 @@ public:
     settled.push_back({now, scoreOf(target, *first)});
     if (options.effort == Effort::Default && !isAboveBound())
       return;
-    mostMetadata = std::max(kFreeMetadata, kMetadataFactor * metadataOf(*first));
+    const int64_t metadata = metadataOf(*first);
+    if (options.effort == Effort::Default && metadata > kMostForDefault)
+      return;
+    mostMetadata = std::max(kFreeMetadata, kMetadataFactor * metadata);
     bottleneck = settled.back().score.bottleneck;
     quicken(kDefaultStage);
     if (options.effort == Effort::High) {
