@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/kernels/ChannelBlocks.h"
 
+#include "compiler/kernels/Tiling.h"
+
 #include <cstdlib>
 #include <tuple>
 
@@ -42,6 +44,26 @@ static int64_t columnsCut(const NetworkPlan &network, int32_t streamIndex, int64
   });
 }
 
+// So many words may pass a column for others.
+static constexpr int64_t kFewWords = 1536;
+
+// Blocks that a stream should have. Where a receiver takes several tiles in several columns, as many for each column:
+// what passes a column for another one is carried for nothing, over all those tiles.
+static int64_t blocksWanted(const NetworkPlan &network, const StreamPlan &stream) {
+  const StreamLayout &layout = stream.layout;
+  int64_t blocks = layout.wantedBlocks;
+  if (layout.wordsPassing <= kFewWords)
+    return blocks;
+  for (int32_t consumer : stream.consumers) {
+    const KernelPlan &plan = network.kernels[consumer];
+    const int64_t columns = plan.mapping.columns, outRows = network.streams[plan.spec.outStream].layout.tileRows;
+    if (hasColumns(plan) && columns <= layout.mostBlocks &&
+        inputRowsFor(plan.spec, outRows, layout.liveRows()) > layout.tileRows)
+      blocks = std::min(ceilDiv(blocks, columns), layout.mostBlocks / columns) * columns;
+  }
+  return blocks;
+}
+
 // Appends the boundaries that cut channels [begin, end) into `blocks` parts of whole units of `unit` channels (the last
 // may be shorter), their end included.
 static void appendBlocks(NetworkPlan &network, int32_t stream, int64_t unit, int64_t begin, int64_t end,
@@ -74,16 +96,16 @@ void chooseBlocks(NetworkPlan &network, const KernelPlan &plan) {
   bool contraction = plan.spec.kind == KernelKind::Contraction;
   int64_t unit = contraction ? m.channelsPerColumn : m.channelsPerSlice;
   int64_t channels = plan.spec.out.channels, perShare = contraction ? m.columns * unit : m.channelsPerColumn;
-  int64_t shares = ceilDiv(channels, perShare);
+  int64_t shares = ceilDiv(channels, perShare), wanted = blocksWanted(network, network.streams[stream]);
   for (int64_t share = 0; share < shares; ++share)
     appendBlocks(network, stream, unit, share * perShare, std::min(channels, (share + 1) * perShare),
-                 std::min(ceilDiv(layout.wantedBlocks, shares), m.slices)); // lanes leave on rows of their own
+                 std::min(ceilDiv(wanted, shares), m.slices)); // lanes leave on rows of their own
 }
 
 void chooseNominalBlocks(NetworkPlan &network, int32_t streamIndex) {
   StreamLayout &layout = network.streams[streamIndex].layout;
   layout.blockBegin = {0};
-  appendBlocks(network, streamIndex, 1, 0, layout.plane.channels, layout.wantedBlocks);
+  appendBlocks(network, streamIndex, 1, 0, layout.plane.channels, blocksWanted(network, network.streams[streamIndex]));
 }
 
 } // namespace wsc::kernels

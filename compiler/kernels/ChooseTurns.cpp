@@ -14,6 +14,7 @@
 #include <array>
 #include <map>
 #include <numeric>
+#include <set>
 
 namespace wsc::kernels {
 
@@ -98,15 +99,27 @@ int64_t wordsOf(const NetworkPlan &network, const LaneRoute &route) {
   return layout.laneWords(route.lane / layout.numBlocks(), route.lane % layout.numBlocks());
 }
 
-// `turnOf(lane)`: columns west of the kernel's at which a lane turns, or as far as it can.
+// The columns in which a bundle's teeth leave their trunks. `turnOf(lane)`: columns west of the kernel's at which a
+// lane turns, or as far as it can.
 template <typename TurnOf>
-std::vector<Load> loadsOf(const target::Target &target, const NetworkPlan &network,
-                          const std::vector<LaneRoute> &routes, const Bundle &bundle, TurnOf turnOf) {
-  std::vector<RouteLoad> loads;
+std::vector<int32_t> viasOf(const target::Target &target, const std::vector<LaneRoute> &routes, const Bundle &bundle,
+                            TurnOf turnOf) {
+  std::vector<int32_t> vias;
   for (auto [lane, index] : bundle.teeth) {
     const LaneRoute &route = routes[lane];
-    LaneRoute::Tooth tooth = route.teeth[index];
-    tooth.via = std::clamp(tooth.col - turnOf(route.lane), route.leastVia(index), route.mostVia(index, target.cols));
+    vias.push_back(std::clamp(route.teeth[index].col - turnOf(route.lane), route.leastVia(index),
+                              route.mostVia(index, target.cols)));
+  }
+  return vias;
+}
+
+std::vector<Load> loadsOf(const NetworkPlan &network, const std::vector<LaneRoute> &routes, const Bundle &bundle,
+                          const std::vector<int32_t> &vias) {
+  std::vector<RouteLoad> loads;
+  for (size_t t = 0; t < bundle.teeth.size(); ++t) {
+    const LaneRoute &route = routes[bundle.teeth[t].lane];
+    LaneRoute::Tooth tooth = route.teeth[bundle.teeth[t].tooth];
+    tooth.via = vias[t];
     addToothLoads(route, tooth, wordsOf(network, route), 0, loads);
   }
   std::vector<Load> plain;
@@ -199,19 +212,27 @@ Problem turnProblem(const target::Target &target, const NetworkPlan &network, st
         });
     if (!stream.wantedTurns.empty() || !over) {
       std::vector<Load> loads =
-          loadsOf(target, network, routes, bundle, [&](int32_t lane) { return turnOfLane(stream.wantedTurns, lane); });
+          loadsOf(network, routes, bundle,
+                  viasOf(target, routes, bundle, [&](int32_t lane) { return turnOfLane(stream.wantedTurns, lane); }));
       problem.fixed.insert(problem.fixed.end(), loads.begin(), loads.end());
       continue;
     }
     Item item{
         absl::StrCat(stream.name, ".", bundle.owner.block, " to ", network.kernels[bundle.owner.kernel].spec.name), {}};
-    for (const Turns &turns : variants())
-      item.options.push_back({absl::StrJoin(turns, ","), 8 * (int64_t(turns.size()) - 1),
-                              loadsOf(target, network, routes, bundle, [&](int32_t lane) {
-                                return turnOfLane(turns, lane / stream.layout.numBlocks());
-                              })});
+    std::set<std::vector<int32_t>> seen; // few tiles, or little room: variants that are the same here
+    TurnOwner owner = bundle.owner;
+    for (size_t v = 0; v < variants().size(); ++v) {
+      const Turns &turns = variants()[v];
+      const std::vector<int32_t> vias = viasOf(
+          target, routes, bundle, [&](int32_t lane) { return turnOfLane(turns, lane / stream.layout.numBlocks()); });
+      if (!seen.insert(vias).second)
+        continue;
+      item.options.push_back(
+          {absl::StrJoin(turns, ","), 8 * (int64_t(turns.size()) - 1), loadsOf(network, routes, bundle, vias)});
+      owner.variantOf.push_back(int32_t(v));
+    }
     problem.items.push_back(std::move(item));
-    owners.push_back(bundle.owner);
+    owners.push_back(std::move(owner));
   }
   return problem;
 }
@@ -268,9 +289,9 @@ absl::Status chooseTurns(const target::Target &target, NetworkPlan &network) {
     if (solution->optionOf[i] == 0)
       continue;
     // From tiles of a block to lanes: the period that this block and those before it have together.
-    const auto [kernel, ordinal, block] = owners[i];
+    const auto &[kernel, ordinal, block, variantOf] = owners[i];
     KernelPlan &plan = network.kernels[kernel];
-    const Turns &chosen = variants()[size_t(solution->optionOf[i])];
+    const Turns &chosen = variants()[size_t(variantOf[size_t(solution->optionOf[i])])];
     const Turns before = turnsOf(plan, ordinal);
     const size_t blocks = size_t(blocksOfInput(network, plan, ordinal));
     const size_t tilesBefore = std::max<size_t>(1, before.size() / blocks);

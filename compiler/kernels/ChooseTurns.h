@@ -18,9 +18,10 @@ int64_t wantedInterval(const target::Target &target, const NetworkPlan &network)
 
 // The choice of turns as a problem of the solver: an item per bundle whose teeth are free and, turning in the kernel's
 // column, use links that carry more than wantedInterval(). Tags of options are turns by tile, "0,1". `owners` receives
-// kernel, (input, component) and block of each item.
+// kernel, (input, component) and block of each item, and which of the patterns each option stands for.
 struct TurnOwner {
   int32_t kernel = 0, ordinal = 0, block = 0;
+  std::vector<int32_t> variantOf;
 };
 solver::alternatives::Problem turnProblem(const target::Target &target, const NetworkPlan &network,
                                           std::vector<TurnOwner> &owners);

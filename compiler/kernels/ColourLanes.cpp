@@ -2,10 +2,12 @@
 //
 // Colours in turn: lanes i, i + P, i + 2P … of a stream are one item of the solver's problem. P is the least period at
 // which lanes of one item have no router in common; first rounded up to whole tiles, so that every tile finds its
-// blocks' colours in the same order.
+// blocks' colours in the same order. Where colours do not suffice for that, the lanes of streams that were left without
+// become items of their own, a few streams at a time; then all lanes.
 #include "compiler/kernels/Routes.h"
 
 #include <algorithm>
+#include <set>
 
 namespace wsc::kernels {
 
@@ -50,9 +52,9 @@ size_t farthestOverlap(const Item *items, size_t count) {
   return farthest;
 }
 
-// Items of `problem` that are to have one colour, by item: the first of them.
+// Items of `problem` that are to have one colour, by item: the first of them. Streams in `apart` have one per lane.
 std::vector<size_t> itemsInTurn(const NetworkPlan &network, const std::vector<LaneRoute> &lanes, const Problem &problem,
-                                bool wholeTiles) {
+                                bool wholeTiles, const std::set<int32_t> &apart) {
   std::vector<size_t> leader(problem.items.size());
   for (size_t i = 0; i < leader.size(); ++i)
     leader[i] = i;
@@ -60,6 +62,8 @@ std::vector<size_t> itemsInTurn(const NetworkPlan &network, const std::vector<La
   for (size_t first = 0, end; first < lanes.size(); first = end) {
     for (end = first; end < lanes.size() && lanes[end].stream == lanes[first].stream;)
       ++end;
+    if (apart.count(lanes[first].stream))
+      continue;
     size_t period = farthestOverlap(&problem.items[offset + first], end - first) + 1;
     if (auto blocks = size_t(network.streams[lanes[first].stream].layout.numBlocks()); wholeTiles)
       period = (period + blocks - 1) / blocks * blocks;
@@ -69,34 +73,70 @@ std::vector<size_t> itemsInTurn(const NetworkPlan &network, const std::vector<La
   return leader;
 }
 
+// `problem` with one item for all that have the same leader, and that item of each.
+std::pair<Problem, std::vector<size_t>> joined(const Problem &problem, const std::vector<size_t> &leader) {
+  Problem result{problem.rows, problem.cols, problem.colours, {}};
+  std::vector<size_t> itemOf(leader.size());
+  for (size_t i = 0; i < leader.size(); ++i) {
+    const Item &item = problem.items[i];
+    if (leader[i] == i) {
+      itemOf[i] = result.items.size();
+      result.items.push_back(item);
+      continue;
+    }
+    itemOf[i] = itemOf[leader[i]];
+    std::vector<Rectangle> &rectangles = result.items[itemOf[i]].rectangles;
+    rectangles.insert(rectangles.end(), item.rectangles.begin(), item.rectangles.end());
+  }
+  return {std::move(result), std::move(itemOf)};
+}
+
+// Streams of which an item found no colour, and of a kernel's row or chain those that the kernel takes or makes.
+void addStreamsWithout(const NetworkPlan &network, const std::vector<LaneRoute> &lanes, size_t items,
+                       const std::vector<size_t> &itemOf, const std::vector<int32_t> &without,
+                       std::set<int32_t> &streams) {
+  const std::set<size_t> missing(without.begin(), without.end());
+  const size_t offset = items - lanes.size();
+  size_t item = 0;
+  for (const KernelPlan &plan : network.kernels)
+    if (plan.spec.kind == KernelKind::Contraction)
+      for (int i = 0; i < 3; ++i)
+        if (missing.count(itemOf[item++])) {
+          streams.insert(plan.spec.outStream);
+          for (const KernelInput &input : plan.spec.inputs)
+            streams.insert(input.streams.begin(), input.streams.end());
+        }
+  for (size_t lane = 0; lane < lanes.size(); ++lane)
+    if (missing.count(itemOf[offset + lane]))
+      streams.insert(lanes[lane].stream);
+}
+
 } // namespace
 
 absl::StatusOr<Solution> colourLanes(const NetworkPlan &network, const std::vector<LaneRoute> &lanes,
-                                     const Problem &problem) {
-  for (bool wholeTiles : {true, false}) {
-    std::vector<size_t> leader = itemsInTurn(network, lanes, problem, wholeTiles);
-    Problem inTurn{problem.rows, problem.cols, problem.colours, {}};
-    std::vector<size_t> itemOf(leader.size());
-    for (size_t i = 0; i < leader.size(); ++i) {
-      const Item &item = problem.items[i];
-      if (leader[i] == i) {
-        itemOf[i] = inTurn.items.size();
-        inTurn.items.push_back(item);
-        continue;
-      }
-      itemOf[i] = itemOf[leader[i]];
-      std::vector<Rectangle> &rectangles = inTurn.items[itemOf[i]].rectangles;
-      rectangles.insert(rectangles.end(), item.rectangles.begin(), item.rectangles.end());
-    }
+                                     const Problem &problem, bool allInTurn) {
+  constexpr int kRounds = 8;
+  std::set<int32_t> apart;
+  for (int round = 0; round < (allInTurn ? 2 : kRounds); ++round) {
+    const bool wholeTiles = round == 0;
+    auto [inTurn, itemOf] = joined(problem, itemsInTurn(network, lanes, problem, wholeTiles, apart));
     auto solution = solver::colouring::solve(inTurn);
-    if (absl::IsResourceExhausted(solution.status()))
-      continue;
-    if (!solution.ok())
+    if (!solution.ok() && !absl::IsResourceExhausted(solution.status()))
       return solution.status();
-    Solution all;
-    for (size_t item : itemOf)
-      all.colourOf.push_back(solution->colourOf[item]);
-    return all;
+    if (solution.ok()) {
+      Solution all;
+      for (size_t item : itemOf)
+        all.colourOf.push_back(solution->colourOf[item]);
+      return all;
+    }
+    if (wholeTiles)
+      continue;
+    if (allInTurn)
+      return solution.status();
+    auto partial = solver::colouring::solvePartial(inTurn);
+    if (!partial.ok())
+      return partial.status();
+    addStreamsWithout(network, lanes, problem.items.size(), itemOf, partial->without, apart);
   }
   return solver::colouring::solve(problem);
 }

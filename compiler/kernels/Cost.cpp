@@ -61,7 +61,7 @@ static std::map<int64_t, int64_t> wordsByRow(const NetworkPlan &network, const K
       BlockSite site = blockSite(plan, out, block);
       ofRow[site.band * plan.mapping.slices + site.slice] += out.laneWords(0, block);
     } else {
-      ofRow[columnSender(plan, out, out.blockBegin[block]).lastSlice] += out.laneWords(0, block);
+      ofRow[columnSender(plan, out, out.blockBegin[block]).exitSlice] += out.laneWords(0, block);
     }
   }
   return ofRow;

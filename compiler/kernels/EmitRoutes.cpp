@@ -98,14 +98,21 @@ void emitLane(const LaneRoute &route, uint8_t colour, RouterTable &table) {
   // Where the words start.
   int32_t trunk = route.trunkBegin; // first column not yet set
   if (columnGather) {
-    // South along the column to the trunk, which is the last of the rows.
-    Rows rows{route.gatherRowBegin, route.gatherRowEnd};
-    auto sends = [&](Rows at, PortMask out) {
-      add({at.begin, std::min(at.end, rows.begin)}, trunk, 1, {{Port::Ramp, out}});
-      add({std::max(at.begin, rows.begin + 1), at.end}, trunk, 1, {{Port::North, out}, {Port::Ramp, out}});
-    };
-    sends({rows.begin, rows.end - 1}, bit(Port::South));
-    sends({rows.end, rows.end}, outputsAt(trunk));
+    // Along the column to the trunk, from above and from below; see Send.h for who sends when.
+    const int32_t first = route.gatherRowBegin, last = route.gatherRowEnd;
+    const PortMask south = bit(Port::South), north = bit(Port::North), out = outputsAt(trunk);
+    add({first, std::min(first, route.row - 1)}, trunk, 1, {{Port::Ramp, south}});
+    add({first + 1, route.row - 1}, trunk, 1, {{Port::North, south}, {Port::Ramp, south}});
+    if (first < route.row && route.row < last)
+      add(trunkRow, trunk, 1, {{Port::North, out}, {Port::Ramp, out}, {Port::South, out}});
+    else if (first < route.row)
+      add(trunkRow, trunk, 1, {{Port::North, out}, {Port::Ramp, out}});
+    else if (route.row < last)
+      add(trunkRow, trunk, 1, {{Port::Ramp, out}, {Port::South, out}});
+    else
+      add(trunkRow, trunk, 1, {{Port::Ramp, out}});
+    add({route.row + 1, last - 1}, trunk, 1, {{Port::Ramp, north}, {Port::South, north}});
+    add({std::max(last, route.row + 1), last}, trunk, 1, {{Port::Ramp, north}});
     ++trunk;
   } else if (!route.fromPort) {
     add(trunkRow, route.gatherColBegin, 1, {{Port::Ramp, bit(Port::East)}});

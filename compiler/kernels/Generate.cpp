@@ -75,7 +75,7 @@ absl::StatusOr<format::Configuration> generateConfiguration(const target::Target
     kernel.layers = plan.spec.layers;
     kernel.row = 0;
     kernel.col = plan.placement.col;
-    kernel.rows = int32_t(network.grid.rowsUsed);
+    kernel.rows = int32_t(network.grid.height());
     kernel.cols = plan.width();
     kernel.macs = plan.spec.macs;
     kernel.predictedIntervalCycles = plan.predictedIntervalCycles;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The wafer rows of lanes: where a contraction's sums end, or the last slice of a column kernel's block; lanes that
-// enter the wafer are spread over the rows of their tile.
+// The wafer rows of lanes: where a contraction's sums end, or where the slices of a column kernel's block send to;
+// lanes that enter the wafer are spread over the rows of their tile.
 #include "compiler/kernels/KernelRows.h"
 #include "compiler/kernels/Send.h"
 
@@ -22,7 +22,7 @@ void layOutLanes(NetworkPlan &network, int32_t streamIndex) {
           BlockSite site = blockSite(producer, layout, block);
           row += site.band * producer.mapping.slices + site.slice;
         } else {
-          row += columnSender(producer, layout, layout.blockBegin[block]).lastSlice;
+          row += columnSender(producer, layout, layout.blockBegin[block]).exitSlice;
         }
       }
       layout.laneRows.push_back(int32_t(row));

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace wsc::kernels {
@@ -38,6 +39,7 @@ struct StreamLayout {
   std::vector<int64_t> blockBegin{0, 1}; // channel block b is [blockBegin[b], blockBegin[b+1])
   // While it is sized: blocks to make, as far as the producer can, and the most that receivers can take.
   int64_t wantedBlocks = 1, mostBlocks = 1;
+  int64_t wordsPassing = 0;      // the same: of all tiles that one receiver takes
   std::vector<int32_t> laneRows; // wafer row of lane tile·numBlocks()+block
   // Every receiver takes the lanes it needs in the order of tile mod `orderModulus`, then block. All receivers of a
   // stream share the modulus and none needs two tiles with the same remainder, so no two receivers wait for each other.
@@ -91,26 +93,40 @@ std::vector<LanePart> partsOf(const StreamLayout &layout, const Region &region);
 // Number of tiles of `tileRows` rows that `rows` consecutive rows can touch at most.
 int64_t tilesTouched(int64_t rows, int64_t tileRows, int64_t planeRows);
 
-// Wafer rows of a kernel's groups: group g of G begins at row ⌊g·R/P⌋ of the R rows in use, so that tiles of all
-// kernels lie at the same height. P, the pitch, is G, or a little more where that makes image rows as far apart as
-// those of the tensors before and after (`findPitches`).
+// Wafer rows of a kernel's groups: group g of G begins at row offset + ⌊g·R/P⌋ of the R rows in use, so that tiles of
+// all kernels lie at the same height. P, the pitch, is G, or a little more where that makes image rows as far apart as
+// those of the tensors before and after. Offsets put a window's output in the middle of the input rows that it needs:
+// their lanes then come as much from the north as from the south (`findPitches`).
 struct RowGrid {
   struct Pitch {
     int64_t groups = 1, per = 1; // P = groups / per
     bool operator==(const Pitch &) const = default;
   };
   int64_t rowsUsed = 0;
-  std::map<int64_t, Pitch> pitches = {}; // by G, where it is not G itself
+  std::optional<int64_t> rowsSpare = {};   // rows below them that offsets may use; none: no offsets
+  std::map<int64_t, Pitch> pitches = {};   // by G, where it is not G itself
+  std::map<int64_t, int64_t> offsets = {}; // by G, where it is not 0
   Pitch pitch(int64_t numGroups) const {
     auto it = pitches.find(numGroups);
     return it == pitches.end() ? Pitch{numGroups, 1} : it->second;
   }
+  int64_t offset(int64_t numGroups) const {
+    auto it = offsets.find(numGroups);
+    return it == offsets.end() ? 0 : it->second;
+  }
   int64_t groupBegin(int64_t group, int64_t numGroups) const {
     const Pitch p = pitch(numGroups);
-    return group * rowsUsed * p.per / p.groups;
+    return offset(numGroups) + group * rowsUsed * p.per / p.groups;
   }
   // The rows every group has at least.
-  int64_t groupRows(int64_t numGroups) const { return groupBegin(1, numGroups); }
+  int64_t groupRows(int64_t numGroups) const { return groupBegin(1, numGroups) - offset(numGroups); }
+  // One past the last row that any tensor may lie on.
+  int64_t height() const {
+    int64_t most = 0;
+    for (auto [groups, offset] : offsets)
+      most = std::max(most, offset);
+    return rowsUsed + std::min(most, rowsSpare.value_or(0));
+  }
   bool operator==(const RowGrid &) const = default;
 };
 

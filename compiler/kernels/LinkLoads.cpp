@@ -50,13 +50,15 @@ Peak peakOf(const Lines &lines) {
   return peak;
 }
 
-// A row or column of senders that append to each other's words: sender `first` + i passes on those of i + 1 senders.
-void addGather(RouteLoad load, int32_t first, int32_t last, int64_t wordsEach, std::vector<RouteLoad> &loads) {
-  const bool along = load.segment.row == load.segment.rowEnd;
-  for (int32_t at = first; at < last; ++at) { // and the control word that hands the lane on
+// A row or column of senders whose words join: sender `first` + i passes on those of i + 1 senders towards `end`, which
+// may lie before it. The row or column that all have in common is the load's.
+void addGather(RouteLoad load, bool along, int32_t first, int32_t end, int64_t wordsEach,
+               std::vector<RouteLoad> &loads) {
+  const int32_t step = first < end ? 1 : -1;
+  for (int32_t at = first; at != end; at += step) { // and the control word that hands the lane on
     (along ? load.segment.col : load.segment.row) = at;
-    (along ? load.segment.colEnd : load.segment.rowEnd) = at + 1;
-    load.words = (at - first + 1) * wordsEach + 1;
+    (along ? load.segment.colEnd : load.segment.rowEnd) = at + step;
+    load.words = (std::abs(at - first) + 1) * wordsEach + 1;
     loads.push_back(load);
   }
 }
@@ -77,12 +79,13 @@ public:
       const Mapping &m = producer.mapping;
       int64_t pixels = words / (layout.blockBegin[block + 1] - layout.blockBegin[block]);
       if (producer.spec.kind == KernelKind::Contraction) {
-        addGather({Part::Gather, {route.row, 0, route.row, 0}, 0, net}, route.gatherColBegin, route.gatherColEnd,
+        addGather({Part::Gather, {route.row, 0, route.row, 0}, 0, net}, true, route.gatherColBegin, route.gatherColEnd,
                   m.channelsPerColumn * pixels, made.loads);
         trunk = route.gatherColEnd;
-      } else if (route.gatherRowBegin < route.gatherRowEnd) {
-        addGather({Part::Gather, {0, trunk, 1, trunk}, 0, net}, route.gatherRowBegin, route.gatherRowEnd,
-                  m.channelsPerSlice * pixels, made.loads);
+      } else {
+        for (int32_t outermost : {route.gatherRowBegin, route.gatherRowEnd})
+          addGather({Part::Gather, {0, trunk, 0, trunk}, 0, net}, false, outermost, route.row,
+                    m.channelsPerSlice * pixels, made.loads);
       }
     }
     add(Part::Trunk, {route.row, trunk, route.row, route.toPort ? target.cols : route.trunkEnd}, words, net);
@@ -248,11 +251,7 @@ std::vector<int64_t> excessOf(const NetworkLoads &loads, int64_t capacity, int64
   return ofNet;
 }
 
-LinkLoad busiestLink(const target::Target &target, const NetworkPlan &network, const std::vector<LaneRoute> &lanes) {
-  const NetworkLoads all = networkLoads(target, network, lanes);
-  Directions lines;
-  for (const RouteLoad &load : all.loads)
-    lines.add(load);
+static LinkLoad busiestOf(const NetworkLoads &all, const Directions &lines) {
   LinkLoad busiest;
   const std::pair<const Lines *, char> directions[] = {
       {&lines.east, 'E'}, {&lines.west, 'W'}, {&lines.south, 'S'}, {&lines.north, 'N'}};
@@ -269,6 +268,55 @@ LinkLoad busiestLink(const target::Target &target, const NetworkPlan &network, c
         busiest.nets.push_back(net);
   }
   return busiest;
+}
+
+LinkLoad busiestLink(const target::Target &target, const NetworkPlan &network, const std::vector<LaneRoute> &lanes) {
+  const NetworkLoads all = networkLoads(target, network, lanes);
+  Directions lines;
+  for (const RouteLoad &load : all.loads)
+    lines.add(load);
+  return busiestOf(all, lines);
+}
+
+// Streams with lanes in the columns of kernel `index`.
+static std::vector<int32_t> streamsAt(const NetworkPlan &network, int32_t index) {
+  const int32_t begin = network.kernels[index].placement.col, end = begin + network.kernels[index].width();
+  std::vector<int32_t> streams;
+  for (size_t s = 0; s < network.streams.size(); ++s) {
+    const StreamPlan &stream = network.streams[s];
+    const KernelPlan *producer = stream.producer < 0 ? nullptr : &network.kernels[stream.producer];
+    int32_t west = producer ? producer->placement.col : 0, east = producer ? west + producer->width() : 1;
+    for (int32_t consumer : stream.consumers) {
+      const KernelPlan &plan = network.kernels[consumer];
+      west = std::min(west, plan.placement.col);
+      east = std::max(east, plan.placement.col + plan.width());
+    }
+    if (west < end && (begin < east || !stream.outputs.empty()))
+      streams.push_back(int32_t(s));
+  }
+  return streams;
+}
+
+LinkLoad busiestLinkOf(const target::Target &target, const NetworkPlan &network, int32_t index) {
+  const int32_t begin = network.kernels[index].placement.col, last = begin + network.kernels[index].width() - 1;
+  Loads around(target, network);
+  for (const LaneRoute &route : laneRoutes(target, network, streamsAt(network, index)))
+    around.addLane(route);
+  if (network.kernels[index].spec.kind == KernelKind::Contraction)
+    around.addContraction(index);
+  const NetworkLoads all = around.take();
+  Directions lines;
+  for (RouteLoad load : all.loads) {
+    solver::routing::Segment &s = load.segment;
+    if (std::max(s.col, s.colEnd) < begin || std::min(s.col, s.colEnd) > last)
+      continue;
+    if (s.row == s.rowEnd) {
+      s.col = std::clamp(s.col, begin, last + 1);
+      s.colEnd = std::clamp(s.colEnd, begin - 1, last + 1);
+    }
+    lines.add(load);
+  }
+  return busiestOf(all, lines);
 }
 
 int64_t toothWords(const NetworkPlan &network, const KernelRows &rows) {

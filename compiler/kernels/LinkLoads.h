@@ -42,6 +42,10 @@ void addToothLoads(const LaneRoute &route, const LaneRoute::Tooth &tooth, int64_
 // The busiest link of all that networkLoads() lists. Cost: O(loads · log), nothing grows with the mesh's area.
 LinkLoad busiestLink(const target::Target &target, const NetworkPlan &network, const std::vector<LaneRoute> &lanes);
 
+// The same of the links that leave routers in the columns of kernel `index` of a placed network. Cost: the lanes that
+// begin, end or pass there.
+LinkLoad busiestLinkOf(const target::Target &target, const NetworkPlan &network, int32_t index);
+
 // Words times links, of all loads.
 int64_t wordHopsOf(const NetworkLoads &loads);
 // How far something lies above what is wanted of it: the part beyond, in 1024ths of `wanted` (2^20 at most), squared.

@@ -3,8 +3,10 @@
 
 #include "compiler/kernels/Candidates.h"
 #include "compiler/kernels/ChannelBlocks.h"
+#include "compiler/kernels/ChooseTurns.h"
 #include "compiler/kernels/FifoDepths.h"
 #include "compiler/kernels/LeftoverColumns.h"
+#include "compiler/kernels/LinkLoads.h"
 #include "compiler/kernels/MappingScore.h"
 #include "compiler/kernels/PlaceNetwork.h"
 #include "compiler/kernels/Repair.h"
@@ -17,6 +19,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <tuple>
 
 namespace wsc::kernels {
@@ -153,27 +156,78 @@ absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPl
   layOutLanes(network);
   report.problem = std::move(problem);
   report.solution = *std::move(solution);
+  report.variant = variant;
   return report;
 }
 
+enum class Colours { None, Free, InTurn };
+
 // Whether the routes of a sized network find colours where the kernels would lie.
-static bool hasColours(const target::Target &target, NetworkPlan network) {
+static Colours coloursOf(const target::Target &target, NetworkPlan network) {
   if (!placeInOrder(target, network).ok())
-    return true; // not for want of colours
-  std::vector<LaneRoute> lanes = laneRoutes(target, network);
-  return colourLanes(network, lanes, colouringProblem(target, network, lanes)).ok();
+    return Colours::InTurn; // not for want of colours
+  const std::vector<LaneRoute> lanes = laneRoutes(target, network);
+  const solver::colouring::Problem problem = colouringProblem(target, network, lanes);
+  if (colourLanes(network, lanes, problem, /*allInTurn=*/true).ok())
+    return Colours::InTurn;
+  return colourLanes(network, lanes, problem).ok() ? Colours::Free : Colours::None;
 }
 
-// The first variant that can be mapped, with as many blocks as colours allow.
+// Sizes with as many channel blocks as colours suffice for: at best, so that lanes take them in turn.
+static absl::StatusOr<SizingReport> sizeWithinColours(const target::Target &target, NetworkPlan &network, bool mayAsk,
+                                                      bool equalColumns, bool centred) {
+  constexpr int64_t kTolerance = 64; // part of the interval that regular colours may cost
+  std::optional<std::pair<NetworkPlan, SizingReport>> irregular;
+  for (int64_t colourShare : {100, 75, 50}) {
+    auto report = sizeVariant(target, network, mayAsk, equalColumns, {.colourShare = colourShare, .centred = centred});
+    if (report.ok() ? mayAsk && !report->passes.empty() : !absl::IsResourceExhausted(report.status()))
+      return report;
+    if (irregular &&
+        (!report.ok() || report->intervalCycles > irregular->second.intervalCycles * (kTolerance + 1) / kTolerance))
+      break;
+    const Colours colours = report.ok() ? coloursOf(target, network) : Colours::None;
+    if (colours == Colours::InTurn)
+      return report;
+    if (colours == Colours::Free && !irregular)
+      irregular = {network, *report};
+  }
+  if (irregular) {
+    network = std::move(irregular->first);
+    return irregular->second;
+  }
+  return sizeVariant(target, network, mayAsk, equalColumns, {.colourShare = 25, .centred = centred});
+}
+
+// Words over the busiest link when lanes have chosen where they turn.
+static absl::StatusOr<int64_t> linkCycles(const target::Target &target, NetworkPlan network) {
+  if (auto status = placeInOrder(target, network); !status.ok())
+    return status;
+  if (auto status = chooseTurns(target, network); !status.ok())
+    return status;
+  return busiestLink(target, network, laneRoutes(target, network)).words;
+}
+
+// The first mapping.
 static absl::StatusOr<SizingReport> sizeFirst(const target::Target &target, NetworkPlan &network, bool mayAsk,
                                               bool equalColumns) {
-  for (int64_t colourShare : {100, 75, 50}) {
-    auto report = sizeVariant(target, network, mayAsk, equalColumns, {.colourShare = colourShare});
-    const bool asks = report.ok() && mayAsk && !report->passes.empty();
-    if (report.ok() ? asks || hasColours(target, network) : !absl::IsResourceExhausted(report.status()))
-      return report;
-  }
-  return sizeVariant(target, network, mayAsk, equalColumns, {.colourShare = 25});
+  constexpr int64_t kTolerance = 64; // part of the interval that does not matter
+  auto report = sizeWithinColours(target, network, mayAsk, equalColumns, /*centred=*/false);
+  if (!report.ok() || equalColumns || (mayAsk && !report->passes.empty()))
+    return report;
+  auto links = linkCycles(target, network);
+  const int64_t cores = wantedInterval(target, network);
+  if (!links.ok() || *links <= cores + cores / kTolerance)
+    return report;
+  // Links bind it. Where windows' outputs lie in the middle of their inputs, fewer lanes meet on a link.
+  NetworkPlan centred = network;
+  auto other = sizeWithinColours(target, centred, mayAsk, equalColumns, /*centred=*/true);
+  if (!other.ok())
+    return report;
+  auto otherLinks = linkCycles(target, centred);
+  if (!otherLinks.ok() || std::max(*otherLinks, other->intervalCycles) >= std::max(*links, report->intervalCycles))
+    return report;
+  network = std::move(centred);
+  return other;
 }
 
 absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPlan &network, bool mayAsk,

@@ -23,6 +23,7 @@ struct SizingReport {
   int32_t bottleneckKernel = -1;
   // Changes of the network that would serve it better; after them it is to be sized again.
   std::vector<PassRequest> passes;
+  Variant variant; // that was sized
   // What the solver was asked, and the candidates chosen in the end.
   solver::sizing::Problem problem;
   solver::sizing::Solution solution;

@@ -13,6 +13,10 @@
 namespace wsc::kernels {
 
 absl::Status placeInOrder(const target::Target &target, NetworkPlan &network) {
+  if (network.grid.height() > target.rows)
+    return absl::ResourceExhaustedError(absl::StrCat("the network is spread over ", network.grid.height(),
+                                                     " rows, target ", target.name, " has ", target.rows,
+                                                     "; size it for this target"));
   int32_t col = 0, free = freeColumns(target, network);
   for (KernelPlan &kernel : network.kernels) {
     if (kernel.spec.state) {

@@ -30,6 +30,29 @@ void apply(NetworkPlan &network, int32_t index, const solver::sizing::Candidate 
     }
 }
 
+// Places all kernels side by side while it lives, wherever they are to lie.
+class TrialPlacement {
+public:
+  explicit TrialPlacement(NetworkPlan &network) : network(network) {
+    int32_t col = 0;
+    for (KernelPlan &plan : network.kernels) {
+      columns.push_back(plan.placement.col);
+      plan.placement.col = plan.spec.state ? network.variables[plan.spec.state->variable].col : col;
+      col += plan.spec.state ? 0 : plan.width();
+    }
+  }
+  ~TrialPlacement() {
+    for (size_t k = 0; k < columns.size(); ++k)
+      network.kernels[k].placement.col = columns[k];
+  }
+  TrialPlacement(const TrialPlacement &) = delete;
+  TrialPlacement &operator=(const TrialPlacement &) = delete;
+
+private:
+  NetworkPlan &network;
+  std::vector<int32_t> columns;
+};
+
 } // namespace
 
 void applySolution(NetworkPlan &network, const solver::sizing::Problem &problem,
@@ -42,14 +65,15 @@ void applySolution(NetworkPlan &network, const solver::sizing::Problem &problem,
   layOutLanes(network);
 }
 
-int64_t intervalAmongNeighbours(const target::Target &target, const NetworkPlan &network, int32_t index) {
+int64_t intervalAmongNeighbours(const target::Target &target, NetworkPlan &network, int32_t index) {
+  const TrialPlacement placed(network);
   auto cost = kernelCost(target, network, index);
   if (!cost.ok())
     return std::numeric_limits<int64_t>::max();
-  return std::max(cost->predictedCycles, toothWords(network, KernelRows(target, network, index)));
+  return std::max(cost->predictedCycles, busiestLinkOf(target, network, index).words);
 }
 
-std::vector<int64_t> intervalsAmongNeighbours(const target::Target &target, const NetworkPlan &network) {
+std::vector<int64_t> intervalsAmongNeighbours(const target::Target &target, NetworkPlan &network) {
   std::vector<int64_t> intervals;
   for (size_t k = 0; k < network.kernels.size(); ++k)
     intervals.push_back(intervalAmongNeighbours(target, network, int32_t(k)));

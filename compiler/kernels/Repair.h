@@ -17,12 +17,12 @@ namespace wsc::kernels {
 void applySolution(NetworkPlan &network, const solver::sizing::Problem &problem,
                    const solver::sizing::Solution &solution);
 
-// Cycles of kernel `index` among the neighbours it has: its cores, its lanes and the links of the lanes it takes. Needs
-// lane rows. A mapping that cannot be: the largest number.
-int64_t intervalAmongNeighbours(const target::Target &target, const NetworkPlan &network, int32_t index);
+// Cycles of kernel `index` among the neighbours it has: its cores, its lanes and the links in its columns. Needs lane
+// rows. A mapping that cannot be: the largest number.
+int64_t intervalAmongNeighbours(const target::Target &target, NetworkPlan &network, int32_t index);
 
 // The same of all kernels.
-std::vector<int64_t> intervalsAmongNeighbours(const target::Target &target, const NetworkPlan &network);
+std::vector<int64_t> intervalsAmongNeighbours(const target::Target &target, NetworkPlan &network);
 
 // Takes back changes from solution `before`, in which kernels took `intervals` cycles among their neighbours, as far as
 // they make a kernel take longer than that and than `limitCycles`: its own and those of the kernels it takes from.

@@ -102,7 +102,8 @@ private:
         shape.numbers.push_back(out.channelBegin);
         if (!kernel.outLayout().silent) {
           ColumnSender sender = columnSender(kernel.kernel(), kernel.outLayout(), out.channelBegin);
-          shape.fix({sender.block, slice == sender.firstSlice, slice == sender.lastSlice});
+          const int64_t towards = slice < sender.exitSlice ? 1 : slice > sender.exitSlice ? -1 : 0;
+          shape.fix({sender.block, slice == sender.firstSlice, slice == sender.lastSlice, towards});
         }
       }
       for (const Source &source : kernel.sources()) {

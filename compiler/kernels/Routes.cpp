@@ -6,7 +6,9 @@
 #include "compiler/kernels/Send.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
+#include <set>
 
 namespace wsc::kernels {
 
@@ -77,11 +79,21 @@ void tidy(LaneRoute::Tooth &tooth) {
 }
 
 std::vector<LaneRoute> laneRoutes(const target::Target &target, const NetworkPlan &network) {
+  std::vector<int32_t> all(network.streams.size());
+  std::iota(all.begin(), all.end(), 0);
+  return laneRoutes(target, network, all);
+}
+
+std::vector<LaneRoute> laneRoutes(const target::Target &target, const NetworkPlan &network,
+                                  const std::vector<int32_t> &streams) {
+  constexpr size_t kNone = SIZE_MAX;
   std::vector<LaneRoute> routes;
-  std::vector<size_t> firstRoute(network.streams.size());
-  for (size_t s = 0; s < network.streams.size(); ++s) {
+  std::vector<size_t> firstRoute(network.streams.size(), kNone);
+  std::set<int32_t> takers; // kernels that take one of the streams
+  for (int32_t s : streams) {
     const StreamPlan &stream = network.streams[s];
     firstRoute[s] = routes.size();
+    takers.insert(stream.consumers.begin(), stream.consumers.end());
     for (int64_t lane = 0; lane < stream.layout.numLanes(); ++lane) {
       LaneRoute route;
       route.stream = int32_t(s);
@@ -114,10 +126,10 @@ std::vector<LaneRoute> laneRoutes(const target::Target &target, const NetworkPla
       routes.push_back(std::move(route));
     }
   }
-  for (size_t k = 0; k < network.kernels.size(); ++k) {
-    KernelRows rows(target, network, int32_t(k));
+  for (int32_t k : takers) {
+    KernelRows rows(target, network, k);
     for (const Source &source : rows.sources())
-      for (int64_t share = 0; share < rows.shares(); ++share)
+      for (int64_t share = 0; firstRoute[source.stream] != kNone && share < rows.shares(); ++share)
         addTeeth(rows, source, share, network.streams[source.stream].layout, &routes[firstRoute[source.stream]]);
   }
   for (LaneRoute &route : routes) {
@@ -145,7 +157,7 @@ solver::colouring::Problem colouringProblem(const target::Target &target, const 
   for (const KernelPlan &kernel : network.kernels) {
     if (kernel.spec.kind != KernelKind::Contraction)
       continue;
-    int32_t rows = int32_t(network.grid.rowsUsed), col = kernel.placement.col, end = col + kernel.width();
+    int32_t rows = int32_t(network.grid.height()), col = kernel.placement.col, end = col + kernel.width();
     problem.items.push_back({kernel.spec.name + " (row)", {{0, rows, col, end, 1}}, {}});
     problem.items.push_back({kernel.spec.name + " (chain, even)", {{0, rows, col + 1, end, 1}}, {}});
     problem.items.push_back({kernel.spec.name + " (chain, odd)", {{0, rows, col + 1, end, 1}}, {}});

@@ -3,12 +3,13 @@
 // Routes of a placed network.
 //
 // Inside a contraction's rectangle: one colour multicasts along rows, two alternate down the chain reduce. Between
-// kernels each lane is a *comb*: a gather (along the last row of a group, or down the column of a one-column kernel), a
-// trunk east on the lane's row, and at each consumer's column a vertical tooth that delivers to the rows that need the
-// lane. The tooth may also leave the trunk some columns west or east of the consumer's (KernelPlan::turns); then each
-// row that takes the lane brings it to the core on links of its own, and vertical links of several columns share a
-// kernel's lanes. Consumers usually lie east; a state kernel, whose column is given, may also send west on a second arm
-// of the trunk. A consumer east of another hangs on the same trunk, so a fork costs no extra words.
+// kernels each lane is a *comb*: a gather (along the row where a contraction's sums end, or along a column of another
+// kernel), a trunk east on the lane's row, and at each consumer's column a vertical tooth that delivers to the rows
+// that need the lane. The tooth may also leave the trunk some columns west or east of the consumer's
+// (KernelPlan::turns); then each row that takes the lane brings it to the core on links of its own, and vertical links
+// of several columns share a kernel's lanes. Consumers usually lie east; a state kernel, whose column is given, may
+// also send west on a second arm of the trunk. A consumer east of another hangs on the same trunk, so a fork costs no
+// extra words.
 #pragma once
 
 #include "compiler/kernels/KernelRows.h"
@@ -27,7 +28,7 @@ struct LaneRoute {
   int32_t trunkWest = 0; // one-column kernel: how far the trunk also flows west; trunkBegin: not at all
   bool fromPort = false, toPort = false;        // enters at the west edge, leaves at the east edge
   int32_t gatherColBegin = 0, gatherColEnd = 0; // contraction: sending columns, inclusive
-  int32_t gatherRowBegin = 0, gatherRowEnd = 0; // one-column kernel: sending rows, inclusive
+  int32_t gatherRowBegin = 0, gatherRowEnd = 0; // column kernel: sending rows, inclusive; `row` is among them
   // Rows [begin, end].
   struct Rows {
     int32_t begin = 0, end = 0;
@@ -51,8 +52,10 @@ struct LaneRoute {
   int32_t mostVia(size_t index, int32_t meshCols) const;
 };
 
-// Every lane of every stream, in order of stream and lane.
+// Every lane of every stream, in order of stream and lane; or of some streams, in the order given.
 std::vector<LaneRoute> laneRoutes(const target::Target &target, const NetworkPlan &network);
+std::vector<LaneRoute> laneRoutes(const target::Target &target, const NetworkPlan &network,
+                                  const std::vector<int32_t> &streams);
 
 // Adds the teeth by which a share of a kernel takes the lanes of a source, whose first route `routes` points to. A
 // block is taken by a run of slices, the same in every group, for slices take ascending channels.
@@ -67,9 +70,10 @@ solver::colouring::Problem colouringProblem(const target::Target &target, const 
                                             const std::vector<LaneRoute> &lanes);
 // Colours for the items of colouringProblem(). Lanes of a stream take the colours of a palette in turn where colours
 // suffice for that: what a core takes and sends then recurs from group to group, so that groups share roles. Else each
-// lane takes what is free. Errors: those of the solver.
+// lane takes what is free, or with `allInTurn` none. Errors: those of the solver.
 absl::StatusOr<solver::colouring::Solution> colourLanes(const NetworkPlan &network, const std::vector<LaneRoute> &lanes,
-                                                        const solver::colouring::Problem &problem);
+                                                        const solver::colouring::Problem &problem,
+                                                        bool allInTurn = false);
 // Writes the colours of a solution into the plan.
 void applyColours(NetworkPlan &network, const std::vector<LaneRoute> &lanes,
                   const solver::colouring::Solution &solution);

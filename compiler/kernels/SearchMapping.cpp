@@ -76,7 +76,7 @@ public:
       : target(target), unsized(unsized), options(options) {}
 
   void run(NetworkPlan &sized, SizingReport &report) {
-    if (options.effort == Effort::Fast || !measure(now = {{}, sized, report}))
+    if (options.effort == Effort::Fast || !measure(now = {report.variant, sized, report}))
       return;
     const std::optional<NetworkPlan> first = routed(sized, true);
     if (!first)
@@ -355,7 +355,10 @@ private:
   }
 
   void changeAll(Random &random, Variant &variant) const {
-    switch (random.in(0, 3)) {
+    switch (random.in(0, 4)) {
+    case 4:
+      variant.centred = !variant.centred;
+      break;
     case 0:
       variant.wordsPerLane = std::clamp<int64_t>(variant.wordsPerLane * random.in(4, 12) / 8, 64, 8192);
       break;

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -163,12 +164,53 @@ private:
 
 } // namespace
 
+// Input rows from the middle of an output row's place, where both begin at the same height, to the middle of the rows
+// that it needs.
+static double middleOfWindow(const KernelSpec &spec) {
+  auto middle = [](const auto &w) { return double((w.kernelH - 1) * w.dilationH + 1 - w.strideH - 2 * w.padTop) / 2; };
+  return spec.kind == KernelKind::Contraction ? middle(spec.contraction)
+         : spec.kind == KernelKind::Window    ? middle(spec.window)
+                                              : 0;
+}
+
+// Tensors of one number of tiles have one offset, that of the first.
+static std::map<int64_t, int64_t> offsetsOf(const NetworkPlan &network) {
+  const RowGrid &grid = network.grid;
+  auto rowsPerTile = [&](int64_t tiles) {
+    const RowGrid::Pitch pitch = grid.pitch(tiles);
+    return double(grid.rowsUsed * pitch.per) / double(pitch.groups);
+  };
+  std::vector<double> middle(network.streams.size(), 0);
+  double least = 0;
+  for (const KernelPlan &plan : network.kernels) {
+    if (plan.spec.inputs.empty())
+      continue;
+    const int32_t from = plan.spec.inputs.front().streams.front();
+    const StreamLayout &in = network.streams[from].layout, &out = network.streams[plan.spec.outStream].layout;
+    const double imageRow = rowsPerTile(in.numTiles()) / double(in.tileRows);
+    middle[plan.spec.outStream] = out.numTiles() > 1 ? middle[from] + imageRow * middleOfWindow(plan.spec) : 0;
+    least = std::min(least, middle[plan.spec.outStream]);
+  }
+  const double base = std::min(-least, double(*grid.rowsSpare));
+  std::map<int64_t, int64_t> offsets;
+  for (size_t s = 0; s < network.streams.size(); ++s) {
+    const int64_t tiles = network.streams[s].layout.numTiles();
+    const double room = double(grid.rowsUsed + *grid.rowsSpare) - std::ceil(rowsPerTile(tiles) * double(tiles));
+    if (tiles > 1)
+      offsets.try_emplace(tiles, int64_t(std::clamp(std::floor(middle[s] + base + 0.5), 0.0, std::max(0.0, room))));
+  }
+  return offsets;
+}
+
 void findPitches(NetworkPlan &network) {
   network.grid.pitches.clear();
+  network.grid.offsets.clear();
   if (!network.variables.empty())
     return;
   const Pitches pitches(network);
   network.grid.pitches = pitches.of(pitches.best(network.grid.rowsUsed).second);
+  if (network.grid.rowsSpare)
+    network.grid.offsets = offsetsOf(network);
 }
 
 static int64_t chooseRowsUsed(const target::Target &target, const NetworkPlan &network) {
@@ -209,6 +251,19 @@ static int64_t blocksForQueues(const target::Target &target, const NetworkPlan &
   int64_t slice = ceilDiv(channels, std::max<int64_t>(1, target.rows / out.numTiles()));
   int64_t blockChannels = ceilDiv(slice - 1, allowed - 1); // a run of `slice` channels then meets at most `allowed`
   return channels / std::max<int64_t>(1, blockChannels);
+}
+
+// Blocks of a stream for which colours suffice where each goes to a column of its own: the lanes of one tile pass the
+// columns before theirs there, and so cross the teeth of all others that end near them, those of all the tiles that one
+// receiver takes; so do the lanes that the receiver makes. Rounded up, for the first column's lanes pass none.
+static int64_t blocksForColours(const target::Target &target, const NetworkPlan &network, const StreamPlan &stream,
+                                int32_t consumer, int64_t colourShare) {
+  const KernelSpec &spec = network.kernels[consumer].spec;
+  if (spec.kind == KernelKind::Contraction)
+    return kMostBlocks;
+  const StreamLayout &in = stream.layout, &out = network.streams[spec.outStream].layout;
+  const int64_t touched = tilesTouched(inputRowsFor(spec, out.tileRows, in.liveRows()), in.tileRows, in.liveRows());
+  return ceilDiv(target.usableColours() * colourShare / 100, touched + 1);
 }
 
 absl::Status chooseTiles(const target::Target &target, NetworkPlan &network, const Variant &variant) {
@@ -260,8 +315,10 @@ absl::Status chooseTiles(const target::Target &target, NetworkPlan &network, con
         {kMostBlocks, layout.plane.channels,
          target.usableColours() * 2 * variant.colourShare / 3 / 100 / std::max<int64_t>(1, (lanesWorst + 1) / 2)});
     for (int32_t consumer : stream.consumers)
-      most = std::min(most, blocksForQueues(target, network, stream, consumer));
+      most = std::min({most, blocksForQueues(target, network, stream, consumer),
+                       blocksForColours(target, network, stream, consumer, variant.colourShare)});
     layout.mostBlocks = divisible ? std::max<int64_t>(1, most) : 1;
+    layout.wordsPassing = mostPassing;
     const int64_t wanted = std::max(words / variant.wordsPerLane, mostPassing / kWordsPassing);
     layout.wantedBlocks = std::clamp<int64_t>(wish.blocks > 0 ? wish.blocks : wanted, 1, layout.mostBlocks);
     return absl::OkStatus();
@@ -277,6 +334,9 @@ absl::Status chooseTiles(const target::Target &target, NetworkPlan &network, con
   network.grid.rowsUsed = !network.variables.empty() ? network.variables.front().rows
                           : variant.rowsUsed > 0     ? variant.rowsUsed
                                                      : chooseRowsUsed(target, network);
+  network.grid.rowsSpare.reset();
+  if (variant.centred && network.variables.empty())
+    network.grid.rowsSpare = target.rows - network.grid.rowsUsed;
   findPitches(network);
   return absl::OkStatus();
 }

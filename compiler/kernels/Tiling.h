@@ -24,10 +24,12 @@ int64_t rowsForTiles(const target::Target &target, const std::multiset<int64_t> 
 // Finds for every stream the rows that any receiver takes.
 void findLiveRows(NetworkPlan &network);
 
-// Sets the grid's pitches: one for each number of tiles, such that image rows of all tensors are as far apart as their
-// strides say. Windows without padding leave a few rows less than that (222 rows in, stride 2, 110 out); without it
-// the tiles of such tensors drift against each other, and every group's lanes run differently. Needs tiles and rows in
-// use. Not for networks with state variables, whose tiles are given.
+// Sets the grid's pitches and offsets. Pitches: one for each number of tiles, such that image rows of all tensors are
+// as far apart as their strides say. Windows without padding leave a few rows less than that (222 rows in, stride 2,
+// 110 out); without it the tiles of such tensors drift against each other, and every group's lanes run differently.
+// Offsets: as far as rows are idle or spare, the output of a window lies in the middle of its input (half a tile's rows
+// further north or south than its first row). Needs tiles, rows in use and spare rows. Not for networks with state
+// variables, whose tiles are given.
 void findPitches(NetworkPlan &network);
 
 // Sets every stream's `tileRows`, `orderModulus`, `wantedBlocks` and `mostBlocks`, and the grid, with the

@@ -20,6 +20,7 @@ struct Variant {
       100; // percent of the colours that channel blocks are planned with; less where routes leave too few
   int64_t wordsPerLane = 1536; // a lane should carry no more per sample, where channel blocks can bring it down
   int64_t rowsUsed = 0;        // of the mesh; 0: as many as suit most tensors
+  bool centred = false;        // outputs of windows lie in the middle of their inputs, as far as rows are spare
   bool simpleShapes = true;    // spend left-over columns on simple shapes too
   std::vector<StreamWish> streams = {}; // by stream; those beyond its end have no wish
   bool operator==(const Variant &) const = default;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Links carry words in flat arrays over the mesh; an option is laid out and taken up again in the time of its links.
+// Links carry words in one flat array, line by line; an option is a list of runs of neighbouring links, and its cost
+// one pass over them.
 #include "compiler/solver/Alternatives.h"
 
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdlib>
 #include <tuple>
 
 namespace wsc::solver::alternatives {
@@ -17,25 +16,82 @@ namespace {
 constexpr int kPatience = 8; // rounds without a better choice
 constexpr int64_t kLinkCost = 64, kMostHistory = int64_t(1) << 20, kMostPrice = 4096;
 
-// Calls visit(direction, router) for every link of a load.
-template <typename Visit> void forEachLink(const Load &load, int32_t cols, Visit visit) {
-  constexpr std::array<int32_t, 4> kRowStep{-1, 1, 0, 0}, kColStep{0, 0, 1, -1}; // by Direction
-  const routing::Segment &s = load.segment;
-  const auto d = size_t(routing::directionOf(s));
-  const int32_t step = kRowStep[d] * cols + kColStep[d];
-  const int32_t length = std::abs(s.rowEnd - s.row) + std::abs(s.colEnd - s.col);
-  for (int32_t i = 0, router = s.row * cols + s.col; i < length; ++i, router += step)
-    visit(d, size_t(router));
+// All links in one array, those of a line side by side: words on a straight run of links are neighbours.
+struct Lines {
+  int32_t rows = 0, cols = 0;
+  size_t count() const { return 4 * size_t(rows) * size_t(cols); }
+  // First link and number of links of a load.
+  std::pair<size_t, int32_t> runOf(const Load &load) const {
+    const routing::Segment &s = load.segment;
+    const size_t routers = size_t(rows) * size_t(cols), d = size_t(routing::directionOf(s));
+    const size_t at = s.row == s.rowEnd
+                          ? size_t(s.row) * size_t(cols) + size_t(s.col < s.colEnd ? s.col : s.colEnd + 1)
+                          : size_t(s.col) * size_t(rows) + size_t(s.row < s.rowEnd ? s.row : s.rowEnd + 1);
+    return {d * routers + at, std::abs(s.rowEnd - s.row) + std::abs(s.colEnd - s.col)};
+  }
+};
+
+// Links [begin, end) carry `words` each, of so many loads together.
+struct Run {
+  size_t begin = 0, end = 0;
+  int64_t words = 0, loads = 0;
+};
+
+// The loads of an option as runs that have no link in common, ascending.
+std::vector<Run> runsOf(const Lines &lines, const Option &option) {
+  struct Change {
+    size_t at;
+    int64_t words, loads;
+    auto operator<=>(const Change &) const = default;
+  };
+  std::vector<Change> changes;
+  for (const Load &load : option.loads) {
+    const auto [begin, length] = lines.runOf(load);
+    changes.push_back({begin, load.wordsPerSample, 1});
+    changes.push_back({begin + size_t(length), -load.wordsPerSample, -1});
+  }
+  std::sort(changes.begin(), changes.end());
+  std::vector<Run> runs;
+  Run run;
+  for (const Change &change : changes) {
+    run.end = change.at;
+    if (run.loads > 0 && run.begin < run.end)
+      runs.push_back(run);
+    run = {change.at, change.at, run.words + change.words, run.loads + change.loads};
+  }
+  return runs;
+}
+
+// A problem's loads as runs, made once for all capacities that are tried.
+struct Compiled {
+  explicit Compiled(const Problem &problem) : lines{problem.rows, problem.cols}, fixedWords(lines.count(), 0) {
+    for (const Load &load : problem.fixed) {
+      const auto [begin, length] = lines.runOf(load);
+      for (size_t link = begin; link < begin + size_t(length); ++link)
+        fixedWords[link] += load.wordsPerSample;
+    }
+    for (const Item &item : problem.items) {
+      std::vector<std::vector<Run>> &options = optionsOf.emplace_back();
+      for (const Option &option : item.options)
+        options.push_back(runsOf(lines, option));
+    }
+  }
+  Lines lines;
+  std::vector<int64_t> fixedWords;
+  std::vector<std::vector<std::vector<Run>>> optionsOf; // by item and option
+};
+
+void lay(const std::vector<Run> &runs, int64_t sign, std::vector<int64_t> &words) {
+  for (const Run &run : runs)
+    for (size_t link = run.begin; link < run.end; ++link)
+      words[link] += sign * run.words;
 }
 
 class Negotiation {
 public:
-  explicit Negotiation(const Problem &problem)
-      : problem(problem), capacity(std::max<int64_t>(1, problem.linkCapacityWords)) {
-    routing::Problem links{problem.rows, problem.cols, {}, {}, problem.fixed};
-    words = routing::linkWords(links, nullptr);
-    for (auto &of : history)
-      of.assign(words[0].size(), 0);
+  Negotiation(const Problem &problem, const Compiled &compiled, int64_t capacityWords)
+      : problem(problem), compiled(compiled), limit(capacityWords), capacity(std::max<int64_t>(1, capacityWords)),
+        words(compiled.fixedWords), history(words.size(), 0) {
     choice.optionOf.assign(problem.items.size(), 0);
     for (size_t i = 0; i < problem.items.size(); ++i)
       lay(chosen(i), +1);
@@ -48,7 +104,7 @@ public:
     for (int round = 0; round < rounds && std::get<0>(bestCost) > 0 && patience-- > 0; ++round) {
       remember();
       for (size_t i = 0; i < problem.items.size(); ++i)
-        if (problem.items[i].options.size() > 1 && isOver(chosen(i)))
+        if (compiled.optionsOf[i].size() > 1 && !isWithin(chosen(i), limit))
           chooseAgain(i);
       price = std::min(price * 3 / 2, kMostPrice);
       if (auto cost = over(); cost < bestCost) {
@@ -59,7 +115,7 @@ public:
     }
     for (size_t i = 0; i < problem.items.size(); ++i)
       take(i, best.optionOf[i]);
-    goBack(std::max(problem.linkCapacityWords, std::get<1>(bestCost)));
+    goBack(std::max(limit, std::get<1>(bestCost)));
     return choice;
   }
 
@@ -67,12 +123,10 @@ public:
   int64_t busiest() const { return std::get<1>(over()); }
 
 private:
-  const Option &chosen(size_t item) const { return problem.items[item].options[choice.optionOf[item]]; }
+  using Runs = std::vector<Run>;
+  const Runs &chosen(size_t item) const { return compiled.optionsOf[item][size_t(choice.optionOf[item])]; }
 
-  void lay(const Option &option, int64_t sign) {
-    for (const Load &load : option.loads)
-      forEachLink(load, problem.cols, [&](size_t d, size_t router) { words[d][router] += sign * load.wordsPerSample; });
-  }
+  void lay(const Runs &runs, int64_t sign) { alternatives::lay(runs, sign, words); }
   void take(size_t item, int32_t option) {
     lay(chosen(item), -1);
     choice.optionOf[item] = option;
@@ -82,60 +136,62 @@ private:
   // Words over the capacity of all links together, and on the busiest link.
   std::tuple<int64_t, int64_t> over() const {
     int64_t sum = 0, peak = 0;
-    for (const auto &of : words)
-      for (int64_t onLink : of) {
-        sum += std::max<int64_t>(0, onLink - problem.linkCapacityWords);
-        peak = std::max(peak, onLink);
-      }
+    for (int64_t onLink : words) {
+      sum += std::max<int64_t>(0, onLink - limit);
+      peak = std::max(peak, onLink);
+    }
     return {sum, peak};
   }
-  bool isWithin(const Option &option, int64_t limit) const {
-    bool within = true;
-    for (const Load &load : option.loads)
-      forEachLink(load, problem.cols, [&](size_t d, size_t router) { within &= words[d][router] <= limit; });
-    return within;
+  bool isWithin(const Runs &runs, int64_t most) const {
+    for (const Run &run : runs)
+      for (size_t link = run.begin; link < run.end; ++link)
+        if (words[link] > most)
+          return false;
+    return true;
   }
-  bool isOver(const Option &option) const { return !isWithin(option, problem.linkCapacityWords); }
 
   // In parts of 256 of the capacity.
   int64_t excess(int64_t onLink) const {
-    if (onLink <= problem.linkCapacityWords)
+    if (onLink <= limit)
       return 0; // most links: no division
-    return (std::clamp<int64_t>(onLink - problem.linkCapacityWords, 0, capacity << 12) * 256 + capacity - 1) / capacity;
+    return (std::clamp<int64_t>(onLink - limit, 0, capacity << 12) * 256 + capacity - 1) / capacity;
   }
   void remember() {
-    for (size_t d = 0; d < words.size(); ++d)
-      for (size_t router = 0; router < words[d].size(); ++router)
-        if (int64_t more = excess(words[d][router]); more > 0)
-          history[d][router] = std::min(kMostHistory, history[d][router] + std::max(kLinkCost / 4, more));
+    for (size_t link = 0; link < words.size(); ++link)
+      if (int64_t more = excess(words[link]); more > 0)
+        history[link] = std::min(kMostHistory, history[link] + std::max(kLinkCost / 4, more));
   }
-  // Of an option whose loads are laid out.
-  int64_t costOf(const Option &option) const {
-    int64_t cost = option.cost * kLinkCost;
-    for (const Load &load : option.loads)
-      forEachLink(load, problem.cols, [&](size_t d, size_t router) {
-        cost += (kLinkCost + history[d][router]) * (256 + price * excess(words[d][router])) / 256;
-      });
+  // Of an option that is not laid out, or any number that is no less than `enough`.
+  int64_t costOf(const Runs &runs, int64_t ownCost, int64_t enough) const {
+    int64_t cost = ownCost * kLinkCost;
+    for (const Run &run : runs) {
+      for (size_t link = run.begin; link < run.end; ++link)
+        cost += run.loads * ((kLinkCost + history[link]) * (256 + price * excess(words[link] + run.words)) / 256);
+      if (cost >= enough)
+        break;
+    }
     return cost;
   }
   void chooseAgain(size_t item) {
+    const std::vector<Option> &options = problem.items[item].options;
+    lay(chosen(item), -1);
     int32_t best = choice.optionOf[item];
-    int64_t least = costOf(chosen(item));
-    for (int32_t option = 0; option < int32_t(problem.items[item].options.size()); ++option) {
-      take(item, option);
-      if (int64_t cost = costOf(chosen(item)); cost < least) {
+    int64_t least = costOf(chosen(item), options[size_t(best)].cost, INT64_MAX);
+    for (int32_t option = 0; option < int32_t(options.size()); ++option)
+      if (int64_t cost = costOf(compiled.optionsOf[item][size_t(option)], options[size_t(option)].cost, least);
+          cost < least) {
         least = cost;
         best = option;
       }
-    }
-    take(item, best);
+    choice.optionOf[item] = best;
+    lay(chosen(item), +1);
   }
-  void goBack(int64_t limit) {
+  void goBack(int64_t most) {
     for (size_t i = 0; i < problem.items.size(); ++i) {
       const int32_t now = choice.optionOf[i];
       for (int32_t option = 0; option < now; ++option) {
         take(i, option);
-        if (isWithin(chosen(i), limit))
+        if (isWithin(chosen(i), most))
           break;
         take(i, now);
       }
@@ -143,10 +199,51 @@ private:
   }
 
   const Problem &problem;
-  int64_t capacity, price = 256;
-  routing::LinkWords words, history;
+  const Compiled &compiled;
+  const int64_t limit, capacity;
+  int64_t price = 256;
+  std::vector<int64_t> words, history;
   Solution choice;
 };
+
+// The most that a link carries if every item takes, for that link, the option with the fewest words on it.
+int64_t boundOf(const Compiled &compiled) {
+  std::vector<int64_t> least = compiled.fixedWords, own(least.size(), 0), fewest;
+  for (const auto &options : compiled.optionsOf) {
+    // Links that the first option leaves alone carry nothing of this item at best.
+    fewest.clear();
+    for (const Run &run : options[0])
+      fewest.insert(fewest.end(), run.end - run.begin, run.words);
+    for (size_t option = 1; option < options.size(); ++option) {
+      lay(options[option], +1, own);
+      auto at = fewest.begin();
+      for (const Run &run : options[0])
+        for (size_t link = run.begin; link < run.end; ++link, ++at)
+          *at = std::min(*at, own[link]);
+      lay(options[option], -1, own);
+    }
+    auto at = fewest.begin();
+    for (const Run &run : options[0])
+      for (size_t link = run.begin; link < run.end; ++link)
+        least[link] += *at++;
+  }
+  return least.empty() ? 0 : *std::max_element(least.begin(), least.end());
+}
+
+AlternativesStats evaluate(const Problem &problem, const Compiled &compiled, const Solution &solution) {
+  AlternativesStats stats;
+  stats.lowerBound = boundOf(compiled);
+  std::vector<int64_t> words = compiled.fixedWords;
+  for (size_t i = 0; i < problem.items.size(); ++i) {
+    lay(compiled.optionsOf[i][size_t(solution.optionOf[i])], +1, words);
+    stats.itemsOffFirst += solution.optionOf[i] > 0;
+  }
+  for (int64_t onLink : words) {
+    stats.value = std::max(stats.value, onLink);
+    stats.linksOverCapacity += onLink > problem.linkCapacityWords;
+  }
+  return stats;
+}
 
 } // namespace
 
@@ -219,19 +316,24 @@ absl::StatusOr<Solution> solve(const Problem &whole, int rounds) {
   if (whole.items.empty())
     return Solution();
   const Problem problem = onTouchedColumns(whole);
-  Solution best = Negotiation(problem).solve(rounds);
-  const AlternativesStats stats = evaluate(problem, best);
-  int64_t value = stats.value;
+  Solution plain;
+  plain.optionOf.assign(problem.items.size(), 0);
+  const Compiled compiled(problem);
+  const AlternativesStats stats = evaluate(problem, compiled, plain);
+  if (stats.value <= std::max(problem.linkCapacityWords, stats.lowerBound))
+    return plain; // nothing can be better
+  Negotiation wanted(problem, compiled, problem.linkCapacityWords);
+  Solution best = wanted.solve(rounds);
+  int64_t value = wanted.busiest();
   // Where the capacity is out of reach, excess is everywhere and prices say little: aim at what may be reached.
-  Problem eased = problem;
   int64_t least = std::max(problem.linkCapacityWords, stats.lowerBound);
   while (value > least + least / 50) {
-    eased.linkCapacityWords = least + (value - least) / 2;
-    Negotiation negotiation(eased);
+    const int64_t eased = least + (value - least) / 2;
+    Negotiation negotiation(problem, compiled, eased);
     Solution other = negotiation.solve(rounds / 2);
     const int64_t reached = negotiation.busiest();
-    if (reached > eased.linkCapacityWords)
-      least = eased.linkCapacityWords + 1;
+    if (reached > eased)
+      least = eased + 1;
     if (reached < value) {
       value = reached;
       best = std::move(other);
@@ -241,42 +343,7 @@ absl::StatusOr<Solution> solve(const Problem &whole, int rounds) {
 }
 
 AlternativesStats evaluate(const Problem &problem, const Solution &solution) {
-  AlternativesStats stats;
-  routing::Problem all{problem.rows, problem.cols, {}, {}, problem.fixed};
-  routing::LinkWords least = routing::linkWords(all, nullptr);
-  for (size_t i = 0; i < problem.items.size(); ++i) {
-    const Option &option = problem.items[i].options[solution.optionOf[i]];
-    all.fixed.insert(all.fixed.end(), option.loads.begin(), option.loads.end());
-    stats.itemsOffFirst += solution.optionOf[i] > 0;
-    // Words of each option on the links of the first: other links some option may leave alone.
-    std::vector<std::pair<size_t, size_t>> touched;
-    for (const Load &load : problem.items[i].options[0].loads)
-      forEachLink(load, problem.cols, [&](size_t d, size_t router) { touched.push_back({d, router}); });
-    std::sort(touched.begin(), touched.end());
-    touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
-    std::vector<int64_t> fewest(touched.size(), -1);
-    for (const Option &each : problem.items[i].options) {
-      std::vector<int64_t> onLink(touched.size());
-      for (const Load &load : each.loads)
-        forEachLink(load, problem.cols, [&](size_t d, size_t router) {
-          auto at = std::lower_bound(touched.begin(), touched.end(), std::pair(d, router));
-          if (at != touched.end() && *at == std::pair(d, router))
-            onLink[size_t(at - touched.begin())] += load.wordsPerSample;
-        });
-      for (size_t t = 0; t < touched.size(); ++t)
-        fewest[t] = fewest[t] < 0 ? onLink[t] : std::min(fewest[t], onLink[t]);
-    }
-    for (size_t t = 0; t < touched.size(); ++t)
-      least[touched[t].first][touched[t].second] += fewest[t];
-  }
-  const routing::LinkWords words = routing::linkWords(all, nullptr);
-  for (size_t d = 0; d < words.size(); ++d)
-    for (size_t router = 0; router < words[d].size(); ++router) {
-      stats.value = std::max(stats.value, words[d][router]);
-      stats.lowerBound = std::max(stats.lowerBound, least[d][router]);
-      stats.linksOverCapacity += words[d][router] > problem.linkCapacityWords;
-    }
-  return stats;
+  return evaluate(problem, Compiled(problem), solution);
 }
 
 } // namespace wsc::solver::alternatives

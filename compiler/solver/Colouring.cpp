@@ -164,12 +164,12 @@ Stats evaluate(const Problem &problem, const Solution &solution) {
 }
 
 absl::StatusOr<Solution> solve(const Problem &problem) {
-  for (auto algorithm : {solveFirstFit, solveWestFirst}) {
+  for (auto algorithm : {solveFirstFit, solveWestFirst, solveDsatur}) {
     absl::StatusOr<Solution> solution = algorithm(problem);
     if (solution.ok() || !absl::IsResourceExhausted(solution.status()))
       return solution;
   }
-  return solveDsatur(problem);
+  return solveTabu(problem);
 }
 
 } // namespace wsc::solver::colouring

@@ -5,7 +5,7 @@
 // An item is a stream (or one lane of a bundle) with the rectangles of routers that it passes. Two items conflict if
 // any of their rectangles have a router in common. Algorithms: first fit in the given order, which keeps the periodic
 // pattern of consecutive lanes; where that runs out of colours, first fit from west to east, then DSATUR (D. Brélaz,
-// "New methods to color the vertices of a graph", CACM 22, 1979).
+// "New methods to color the vertices of a graph", CACM 22, 1979), then tabu search (ColouringTabu.cpp).
 #pragma once
 
 #include "compiler/solver/Stats.h"
@@ -72,7 +72,17 @@ absl::StatusOr<Solution> solveDsatur(const Problem &problem);
 // First fit with the items in order of their westernmost column: uses the fewest colours where all items are lanes on
 // single rows and none is fixed (the conflicts on each row are then those of intervals).
 absl::StatusOr<Solution> solveWestFirst(const Problem &problem);
-// First fit in the given order; if that runs out of colours, from the west; if that does too, DSATUR.
+// Tabu search over partial colourings. Finds colourings that the others miss, but whose colours follow no pattern.
+// Time: at most 30,000 steps, each that of the colours of the items that are without one.
+absl::StatusOr<Solution> solveTabu(const Problem &problem);
+// The same, where colours need not suffice: the best colouring met, and the items that it leaves without (colour -1).
+// Errors: what check() says, and fixed items that conflict.
+struct Partial {
+  Solution solution;
+  std::vector<int32_t> without; // ascending
+};
+absl::StatusOr<Partial> solvePartial(const Problem &problem);
+// First fit in the given order; if that runs out of colours, from the west; if that does too, DSATUR; then tabu search.
 absl::StatusOr<Solution> solve(const Problem &problem);
 
 // Value: different colours in use. Bound: most items over one router.

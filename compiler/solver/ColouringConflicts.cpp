@@ -249,6 +249,14 @@ absl::Status checkLoad(const Problem &problem) {
                                                    "; route some of them elsewhere, or merge streams"));
 }
 
+absl::Status checkFixed(const Problem &problem) {
+  Problem fixed{problem.rows, problem.cols, problem.colours, {}};
+  for (const Item &item : problem.items)
+    if (item.fixedColour)
+      fixed.items.push_back(item);
+  return solveFirstFit(fixed).status();
+}
+
 absl::Status noColour(const Problem &problem, int32_t item) {
   absl::Status load = checkLoad(problem);
   if (!load.ok())

@@ -43,5 +43,7 @@ struct ConflictGraph {
 absl::Status noColour(const Problem &problem, int32_t item);
 // OK, or ResourceExhausted if a router is passed by more items than there are colours.
 absl::Status checkLoad(const Problem &problem);
+// OK, or the error of two fixed items that share a router and a colour.
+absl::Status checkFixed(const Problem &problem);
 
 } // namespace wsc::solver::colouring

@@ -133,13 +133,8 @@ absl::StatusOr<Solution> solveDsatur(const Problem &problem) {
     return status;
   if (absl::Status status = checkLoad(problem); !status.ok())
     return status;
-  // Fixed items alone first: whether they agree with each other.
-  Problem fixed{problem.rows, problem.cols, problem.colours, {}};
-  for (const Item &item : problem.items)
-    if (item.fixedColour)
-      fixed.items.push_back(item);
-  if (absl::StatusOr<Solution> agreed = solveFirstFit(fixed); !agreed.ok())
-    return agreed.status();
+  if (absl::Status status = checkFixed(problem); !status.ok())
+    return status;
   return Dsatur(problem).run();
 }
 

@@ -65,6 +65,13 @@ public:
         return func.emitOpError("has ") << WaferDialect::getRowsUsedAttrName() << " = " << rowsUsed.getInt()
                                         << ", no mesh has more than " << target::kMaxMeshSide << " rows";
       network.plan.grid.rowsUsed = rowsUsed.getInt();
+      if (auto spare = func->getAttrOfType<IntegerAttr>(WaferDialect::getRowsSpareAttrName())) {
+        if (spare.getInt() < 0 || spare.getInt() > target::kMaxMeshSide - rowsUsed.getInt())
+          return func.emitOpError("has ")
+                 << WaferDialect::getRowsSpareAttrName() << " = " << spare.getInt() << ", must be 0 to "
+                 << target::kMaxMeshSide - rowsUsed.getInt() << " below " << rowsUsed.getInt() << " rows in use";
+        network.plan.grid.rowsSpare = spare.getInt();
+      }
       for (const kernels::VariablePlan &variable : network.plan.variables)
         if (variable.rows != rowsUsed.getInt())
           return func.emitOpError("spreads tiles over ")
@@ -391,6 +398,8 @@ FailureOr<NetworkIR> readNetwork(func::FuncOp func, Phase phase) { return Networ
 void writeSizes(func::FuncOp func, NetworkIR &network) {
   Builder builder(func.getContext());
   func->setAttr(WaferDialect::getRowsUsedAttrName(), builder.getI64IntegerAttr(network.plan.grid.rowsUsed));
+  if (network.plan.grid.rowsSpare)
+    func->setAttr(WaferDialect::getRowsSpareAttrName(), builder.getI64IntegerAttr(*network.plan.grid.rowsSpare));
   const kernels::IntervalBounds &bounds = network.plan.bounds;
   func->setAttr(WaferDialect::getBoundsAttrName(),
                 builder.getDenseI64ArrayAttr({bounds.sizing, bounds.multiplyAdds, bounds.io, bounds.largestKernel}));
@@ -436,7 +445,7 @@ void insertPasses(NetworkIR &network, ArrayRef<kernels::PassRequest> requests) {
 
 void writePlaces(NetworkIR &network) {
   for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels))
-    op.setRectAttr(RectAttr::get(op.getContext(), 0, plan.placement.col, network.plan.grid.rowsUsed, plan.width()));
+    op.setRectAttr(RectAttr::get(op.getContext(), 0, plan.placement.col, network.plan.grid.height(), plan.width()));
 }
 
 void writeRoutes(NetworkIR &network) {

@@ -46,12 +46,12 @@ TEST(Agreement, Windows) {
   expectLayersAgree(
       "average pool", {1, 8, 15, 15},
       [](NetBuilder &n, NetValue x) { return n.averagePool(x, {.kernel = {3, 3}, .strides = {2, 2}}, false); },
-      {.latency = 0.2});
+      {.latency = 0.22});
 }
 
 TEST(Agreement, Elementwise) {
   expectLayersAgree("relu", {1, 8, 16, 16}, [](NetBuilder &n, NetValue x) { return n.unary("Relu", x); },
-                    {.latency = 0.11, .interval = 0.12});
+                    {.latency = 0.17, .interval = 0.12});
   expectLayersAgree("sigmoid", {1, 8, 16, 16}, [](NetBuilder &n, NetValue x) { return n.unary("Sigmoid", x); },
                     {.interval = 0.06});
   expectLayersAgree(
@@ -72,7 +72,8 @@ TEST(Agreement, MovementAndFifos) {
                     },
                     {.interval = 0.08});
   expectLayersAgree("transposition", {1, 6, 10, 8},
-                    [](NetBuilder &n, NetValue x) { return n.transpose(x, {0, 2, 3, 1}); }, {.interval = 0.16});
+                    [](NetBuilder &n, NetValue x) { return n.transpose(x, {0, 2, 3, 1}); },
+                    {.latency = 0.21, .interval = 0.16});
   expectLayersAgree("skip through a FIFO", {1, 8, 12, 12}, [](NetBuilder &n, NetValue x) {
     return n.binary("Add", x, n.conv(n.unary("Relu", n.conv(x, 8, {.pads = {1, 1, 1, 1}})), 8, {.pads = {1, 1, 1, 1}}));
   });

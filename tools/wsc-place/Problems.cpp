@@ -102,7 +102,8 @@ absl::StatusOr<Result> runAnyKind(const std::string &problem, const Request &req
          {{"default", n::solve},
           {"first-fit", n::solveFirstFit},
           {"west-first", n::solveWestFirst},
-          {"dsatur", n::solveDsatur}},
+          {"dsatur", n::solveDsatur},
+          {"tabu", n::solveTabu}},
          [](const auto &p, const auto &s) { return statsText(n::evaluate(p, s), "value", "colours"); }},
         problem, request);
   }

@@ -43,7 +43,7 @@ int main(int argc, char **argv) {
       ->excludes(checkOption);
   app.add_option(
          "--algorithm", algorithm,
-         "colouring: default, first-fit, west-first, dsatur; sizing: exact; placement: default, local-search, "
+         "colouring: default, first-fit, west-first, dsatur, tabu; sizing: exact; placement: default, local-search, "
          "exact, in-order, restarts; routing: negotiated, combs; alternatives: negotiated; allocation: first-fit; "
          "lines: exact")
       ->excludes(checkOption);

@@ -28,6 +28,32 @@ func.func @rows(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> attributes {wafe
 }
 
 // -----
+// expected-error @+1 {{has wafer.rows_spare = 8185, must be 0 to 8184 below 8 rows in use}}
+func.func @spare_rows(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> attributes {wafer.rows_used = 8 : i64, wafer.rows_spare = 8185 : i64} {
+  %s = wafer.enter %x {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x2x2xf32>
+  %y = wafer.kernel "k"(%s) attributes {mapping = #wafer.mapping<slice = 1, column = 4, fifo = [2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>}
+      : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> {
+  ^bb0(%v: tensor<1x4x2x2xf32>):
+    %c = nn.unary neg %v : tensor<1x4x2x2xf32>
+    wafer.yield %c : tensor<1x4x2x2xf32>
+  }
+  return %y : tensor<1x4x2x2xf32>
+}
+
+// -----
+// expected-error @+1 {{the network is spread over 9 rows, target mesh-8x8 has 8; size it for this target}}
+func.func @more_rows_than_the_mesh(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> attributes {wafer.rows_used = 9 : i64} {
+  %s = wafer.enter %x {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x2x2xf32>
+  %y = wafer.kernel "k"(%s) attributes {mapping = #wafer.mapping<slice = 1, column = 4, fifo = [2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>}
+      : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> {
+  ^bb0(%v: tensor<1x4x2x2xf32>):
+    %c = nn.unary neg %v : tensor<1x4x2x2xf32>
+    wafer.yield %c : tensor<1x4x2x2xf32>
+  }
+  return %y : tensor<1x4x2x2xf32>
+}
+
+// -----
 func.func @no_layout(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> attributes {wafer.rows_used = 8 : i64} {
   // expected-error @+1 {{'wafer.enter' op needs a layout over its 4 channels: size it first}}
   %s = wafer.enter %x : tensor<1x4x2x2xf32>

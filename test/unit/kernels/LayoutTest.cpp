@@ -147,6 +147,28 @@ TEST(Layout, ImageRowsOfAllTensorsAreEquallyFarApart) {
   EXPECT_EQ(network.grid.groupBegin(60, 111), grid.groupBegin(60, 111)) << "read back from the IR, other pitches";
 }
 
+/// Of windows of 3 rows with stride 2 row r needs rows 2r to 2r + 2, or with padding 2r - 1 to 2r + 1: centred, its
+/// group lies as far from the first of them as from the last, and all tensors inside the mesh.
+TEST(Layout, OffsetsPutOutputsInTheMiddleOfTheirInputs) {
+  auto target = target::loadTarget("wse2");
+  ASSERT_TRUE(target.ok());
+  for (int64_t padTop : {0, 1}) {
+    NetworkPlan network = convThenRelu({3, 224, 8}, 4, 3, 3, 2, padTop);
+    ASSERT_TRUE(chooseTiles(*target, network, {.centred = true}).ok());
+    const RowGrid &grid = network.grid;
+    const int64_t in = network.streams[0].layout.numTiles(), out = network.streams[1].layout.numTiles();
+    ASSERT_EQ(network.streams[0].layout.tileRows, 1);
+    const int64_t first = grid.groupBegin(100 - padTop, in), end = grid.groupBegin(103 - padTop, in);
+    const int64_t north = grid.groupBegin(50, out) - first, south = end - grid.groupBegin(51, out);
+    EXPECT_LE(std::abs(north - south), 2) << "padding " << padTop;
+    EXPECT_LE(grid.groupBegin(in - 1, in) + grid.groupRows(in), target->rows);
+    EXPECT_LE(grid.groupBegin(out - 1, out) + grid.groupRows(out), grid.height());
+    EXPECT_LE(grid.height(), target->rows);
+    ASSERT_TRUE(chooseTiles(*target, network).ok());
+    EXPECT_TRUE(grid.offsets.empty()) << "not asked for";
+  }
+}
+
 /// Blocks end in slices of their own, so that their lanes leave on rows of their own.
 TEST(Layout, BlocksEndInDifferentSlices) {
   for (int64_t slices = 1; slices <= 40; ++slices)

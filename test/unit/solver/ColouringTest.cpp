@@ -89,7 +89,7 @@ TEST(Colouring, AgreesWithExhaustiveSearch) {
     auto conflicts = conflictsOf(problem);
     std::vector<int32_t> partial;
     int optimum = exhaustive(problem, conflicts, partial);
-    for (auto algorithm : {solve, solveFirstFit, solveWestFirst, solveDsatur}) {
+    for (auto algorithm : {solve, solveFirstFit, solveWestFirst, solveDsatur, solveTabu}) {
       absl::StatusOr<Solution> solution = algorithm(problem);
       if (!solution.ok()) {
         // The default finds all there are on instances this small.
@@ -199,6 +199,22 @@ TEST(Colouring, DsaturSucceedsWhereFirstFitRunsOut) {
   EXPECT_TRUE(solution->verify(problem).ok());
 }
 
+TEST(Colouring, PartialLeavesAsFewWithoutAsItCan) {
+  // Three items over one router and two colours; a fourth apart from them.
+  Problem problem{
+      1,
+      10,
+      {0, 1},
+      {{"a", {{0, 1, 0, 3}}, {}}, {"b", {{0, 1, 0, 3}}, {}}, {"c", {{0, 1, 0, 3}}, {}}, {"d", {{0, 1, 5, 6}}, {}}}};
+  EXPECT_TRUE(absl::IsResourceExhausted(solveTabu(problem).status()));
+  absl::StatusOr<Partial> partial = solvePartial(problem);
+  ASSERT_TRUE(partial.ok()) << message(partial.status());
+  ASSERT_EQ(partial->without.size(), 1u);
+  EXPECT_LT(partial->without[0], 3);
+  EXPECT_EQ(partial->solution.colourOf[size_t(partial->without[0])], -1);
+  EXPECT_GE(partial->solution.colourOf[3], 0);
+}
+
 TEST(Colouring, FixedColoursAreKeptAndAvoided) {
   Problem problem = twoItems();
   problem.items[1].fixedColour = 3;
@@ -231,7 +247,7 @@ TEST(Colouring, WrongProblemsAreRefused) {
   EXPECT_EQ(message(problem.check()), "colouring: 72 different colours, the limit is 64");
   problem = twoItems();
   problem.items[0].fixedColour = problem.items[1].fixedColour = 7;
-  for (auto algorithm : {solve, solveDsatur})
+  for (auto algorithm : {solve, solveDsatur, solveTabu})
     EXPECT_EQ(message(algorithm(problem).status()),
               "item b is fixed to colour 7, and so is another item on one of its routers");
 }
@@ -295,11 +311,13 @@ TEST(Colouring, WholeWaferInHalfASecond) {
   test::Random random(5);
   Problem problem = wafer(random);
   std::printf("%zu items\n", problem.items.size());
-  for (auto [name, algorithm] :
-       {std::pair{"default", &solve}, {"west first", &solveWestFirst}, {"DSATUR", &solveDsatur}}) {
+  for (auto [name, algorithm] : {std::pair{"default", &solve},
+                                 {"west first", &solveWestFirst},
+                                 {"DSATUR", &solveDsatur},
+                                 {"tabu", &solveTabu}}) {
     absl::StatusOr<Solution> solution = absl::InternalError("");
     double ms = test::milliseconds(name, [&] { solution = algorithm(problem); });
-    if (algorithm != &solveDsatur) {
+    if (algorithm != &solveDsatur && algorithm != &solveTabu) {
       EXPECT_LT(ms, 500);
       ASSERT_TRUE(solution.ok()) << message(solution.status());
     }

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Lanes of several columns leave on rows of their own, and the busiest link of a network is that of one of its kernels.
+#include "compiler/kernels/LinkLoads.h"
+#include "compiler/kernels/MapNetwork.h"
+#include "compiler/kernels/PlaceNetwork.h"
+#include "compiler/kernels/Send.h"
+
+#include "ConvThenRelu.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+namespace wsc::kernels {
+namespace {
+
+constexpr uint64_t kSeed = 8;
+
+TEST(Links, ColumnsSendOnRowsOfTheirOwn) {
+  KernelPlan plan;
+  plan.spec.kind = KernelKind::Elementwise;
+  plan.spec.out = {32, 1, 1};
+  plan.mapping = {.channelsPerSlice = 1, .slices = 8, .channelsPerColumn = 8, .columns = 4};
+  StreamLayout layout;
+  layout.plane = plan.spec.out;
+  layout.blockBegin = {0, 8, 16, 24, 32};
+  std::vector<int64_t> exits;
+  for (int64_t channel = 0; channel < 32; channel += 8) {
+    const ColumnSender sender = columnSender(plan, layout, channel);
+    EXPECT_EQ(sender.firstSlice, 0);
+    EXPECT_EQ(sender.lastSlice, 7);
+    exits.push_back(sender.exitSlice);
+  }
+  EXPECT_EQ(exits, (std::vector<int64_t>{1, 3, 5, 7}));
+  plan.mapping.channelsPerColumn = 32; // one column: blocks lie below each other
+  plan.mapping.columns = 1;
+  plan.mapping.slices = 32;
+  EXPECT_EQ(columnSender(plan, layout, 8).exitSlice, 15);
+}
+
+/// A control word brings back the switches of at most 255 rows.
+TEST(Links, LongColumnsSendNoFurtherUpThanAControlWordCounts) {
+  KernelPlan plan;
+  plan.spec.kind = KernelKind::Elementwise;
+  plan.spec.out = {1200, 1, 1};
+  plan.mapping = {.channelsPerSlice = 1, .slices = 600, .channelsPerColumn = 600, .columns = 2};
+  StreamLayout layout;
+  layout.plane = plan.spec.out;
+  layout.blockBegin = {0, 600, 1200};
+  EXPECT_EQ(columnSender(plan, layout, 0).exitSlice, 599 - 255);
+  EXPECT_EQ(columnSender(plan, layout, 600).exitSlice, 450);
+}
+
+TEST(Links, TheBusiestIsThatOfAKernel) {
+  std::mt19937_64 random(kSeed);
+  auto pick = [&](int64_t low, int64_t high) { return low + int64_t(random() % uint64_t(high - low + 1)); };
+  auto target = target::loadTarget("mesh-40x60");
+  ASSERT_TRUE(target.ok());
+  for (int i = 0; i < 30; ++i) {
+    SCOPED_TRACE("seed " + std::to_string(kSeed) + ", case " + std::to_string(i));
+    NetworkPlan plan =
+        convThenRelu({pick(1, 12), pick(3, 40), pick(3, 12)}, pick(1, 24), pick(1, 3), pick(1, 3), pick(1, 2));
+    auto report = sizeNetwork(*target, plan);
+    ASSERT_TRUE(report.ok()) << report.status();
+    ASSERT_TRUE(placeNetwork(*target, plan).ok());
+    int64_t most = 0;
+    for (int32_t k = 0; k < int32_t(plan.kernels.size()); ++k)
+      most = std::max(most, busiestLinkOf(*target, plan, k).words);
+    EXPECT_EQ(most, busiestLink(*target, plan, laneRoutes(*target, plan)).words);
+  }
+}
+
+} // namespace
+} // namespace wsc::kernels
