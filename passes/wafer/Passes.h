@@ -3,11 +3,11 @@
 // Passes from nn to a routed wafer network; see Passes.td.
 #pragma once
 
+#include "compiler/kernels/Effort.h"
 #include "dialects/nn/Nn.h"
 #include "dialects/wafer/Wafer.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "compiler/kernels/Effort.h"
 
 #include "mlir/Pass/Pass.h"
 
