@@ -5,9 +5,11 @@
 #include "compiler/driver/Compiler.h"
 
 #include "compiler/driver/CoreGeneration.h"
+#include "compiler/driver/MappingTimer.h"
 #include "compiler/driver/Registration.h"
 #include "compiler/emit/Module.h"
 #include "compiler/import/onnx/Import.h"
+#include "compiler/kernels/Embed.h"
 #include "dialects/core/CoreDialect.h"
 #include "dialects/wafer/Wafer.h"
 #include "passes/wafer/Passes.h"
@@ -102,7 +104,7 @@ Phase phaseOf(ModuleOp module) {
   return phase;
 }
 
-void addPasses(Phase phase, const CompileOptions &options, OpPassManager &module) {
+void addPasses(Phase phase, const CompileOptions &options, const kernels::MappingTimer &timer, OpPassManager &module) {
   if (phase == Phase::Sized)
     module.addPass(wafer::createLayOutState({options.target, options.defects}));
   OpPassManager &functions = module.nest<func::FuncOp>();
@@ -121,10 +123,15 @@ void addPasses(Phase phase, const CompileOptions &options, OpPassManager &module
   case Phase::Sized:
     if (!options.pins.empty())
       functions.addPass(wafer::createPinKernels({options.pins}));
-    functions.addPass(wafer::createSizeKernels({options.target, options.defects, options.equalColumns}));
+    functions.addPass(wafer::createSizeKernels(
+        wafer::SizeKernelsOptions{options.target, options.defects, options.equalColumns, options.search.effort,
+                                  options.search.seed, options.search.threads, options.problemsDir},
+        timer));
     break;
   case Phase::Placed:
-    functions.addPass(wafer::createPlaceKernels({options.target, options.defects}));
+    functions.addPass(wafer::createPlaceKernels({options.target, options.defects,
+                                                 options.equalColumns ? kernels::Effort::Fast : options.search.effort,
+                                                 options.search.seed, options.problemsDir}));
     break;
   case Phase::Routed:
     functions.addPass(wafer::createRouteStreams({options.target, options.defects, options.problemsDir}));
@@ -157,6 +164,9 @@ absl::StatusOr<CompileReport> compile(const CompileOptions &options) {
   auto target = target::loadTarget(options.target, options.defects);
   if (!target.ok())
     return target.status();
+  kernels::MappingTimer timer;
+  if (auto mesh = kernels::usableMesh(*target); mesh.ok()) // else sizing says why not
+    timer = [mesh = mesh->target](const kernels::NetworkPlan &network) { return emulatedInterval(mesh, network); };
   DialectRegistry registry;
   registerDialects(registry);
   MLIRContext context(registry);
@@ -193,7 +203,7 @@ absl::StatusOr<CompileReport> compile(const CompileOptions &options) {
   for (int next = int(at) + 1; next <= int(std::min(options.to, Phase::Routed)); ++next) {
     Diagnostics diagnostics(context);
     PassManager manager(&context);
-    addPasses(Phase(next), options, manager);
+    addPasses(Phase(next), options, timer, manager);
     if (failed(manager.run(*module)))
       return diagnostics.status(absl::StrCat("phase ", phaseName(Phase(next)), " failed"));
     at = Phase(next);
@@ -204,7 +214,7 @@ absl::StatusOr<CompileReport> compile(const CompileOptions &options) {
   if (at < Phase::Core && options.to >= Phase::Core) {
     Diagnostics diagnostics(context);
     readPredictions(*module, report);
-    auto coreModule = generateCore(*target, *module);
+    auto coreModule = generateCore(*target, *module, options.problemsDir);
     if (!coreModule.ok())
       return coreModule.status().message().empty() ? diagnostics.status("core generation failed") : coreModule.status();
     module = emit::toCoreIR(context, *coreModule);
@@ -261,7 +271,7 @@ absl::StatusOr<std::vector<std::string>> validate(const CompileOptions &options)
   Diagnostics diagnostics(context);
   PassManager manager(&context);
   for (int next = int(at) + 1; next <= int(Phase::Kernels); ++next)
-    addPasses(Phase(next), options, manager);
+    addPasses(Phase(next), options, {}, manager);
   if (failed(manager.run(**module)) || failed(checkKernels(**module)))
     lines.push_back(std::string(diagnostics.status("kernel formation failed").message()));
   return lines;

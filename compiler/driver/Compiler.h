@@ -4,6 +4,7 @@
 #pragma once
 
 #include "compiler/driver/Phases.h"
+#include "compiler/kernels/Effort.h"
 
 #include "absl/status/statusor.h"
 
@@ -25,7 +26,9 @@ struct CompileOptions {
   Phase to = Phase::Wse;
   std::optional<Phase> from; // of a .mlir model; default: found from its operations
   std::string dumpDir;       // IR after each phase: NN-name.mlir
-  std::string problemsDir;   // problems that mapping poses to the solvers, as text (pass wafer-route)
+  std::string problemsDir;   // problems that mapping poses to the solvers, as text, and what it chose
+  // How much sizing and placing look for better mappings. The result does not depend on threads.
+  kernels::SearchOptions search{kernels::Effort::Default, 1, 0};
   // The naive mapping to compare with: every kernel gets as many columns, in dataflow order.
   bool equalColumns = false;
 };
@@ -50,6 +53,7 @@ struct CompileReport {
   // Bounds on the interval, cycles; see kernels::IntervalBounds. 0: the model came at a phase that no longer knows.
   int64_t boundCycles = 0, boundMultiplyAddCycles = 0, boundIoCycles = 0, boundKernelCycles = 0;
   int64_t linkWords = 0; // over the busiest link, per sample; 0: not known
+  int64_t wordHops = 0;  // weighted wire length: words times links, per sample; 0: not known
   double samplesPerSecond = 0, utilisation = 0;
   int64_t outputBytes = 0;
   std::vector<KernelReport> kernels;

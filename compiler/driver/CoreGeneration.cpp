@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/driver/CoreGeneration.h"
 
+#include "compiler/kernels/AllocationProblem.h"
 #include "compiler/kernels/Embed.h"
 #include "compiler/kernels/Generate.h"
 #include "compiler/kernels/RoleBuilder.h"
@@ -15,7 +16,8 @@ using namespace mlir;
 
 namespace wsc::driver {
 
-absl::StatusOr<emit::CoreModule> generateCore(const target::Target &target, ModuleOp module) {
+absl::StatusOr<emit::CoreModule> generateCore(const target::Target &target, ModuleOp module,
+                                              const std::string &problemsDir) {
   emit::CoreModule result;
   result.executable.target = target;
   result.executable.execution = "pipelined";
@@ -32,6 +34,10 @@ absl::StatusOr<emit::CoreModule> generateCore(const target::Target &target, Modu
     auto configuration = kernels::generateConfiguration(mesh->target, network->plan, sections);
     if (!configuration.ok())
       return configuration.status();
+    if (!problemsDir.empty())
+      for (const kernels::PosedProblem &problem : kernels::allocationProblems(target, *configuration))
+        if (auto status = kernels::writeProblem(problemsDir, network->plan.name, problem); !status.ok())
+          return status;
     if (target.hasDefects())
       kernels::embed(target, *mesh, *configuration);
     format::Entry entry;
@@ -71,6 +77,8 @@ void readPredictions(ModuleOp module, CompileReport &report) {
     auto link = func->getAttrOfType<StringAttr>(WaferDialect::getLinkAttrName());
     if (words)
       report.linkWords = std::max(report.linkWords, words.getInt());
+    if (auto hops = func->getAttrOfType<IntegerAttr>(WaferDialect::getWordHopsAttrName()))
+      report.wordHops = std::max(report.wordHops, hops.getInt());
     if (words && link && words.getInt() > report.predictedIntervalCycles) {
       report.predictedIntervalCycles = words.getInt();
       report.bottleneck = link.str();

@@ -13,7 +13,9 @@ namespace wsc::driver {
 
 // Every function becomes an entry with its own configuration. An error without a message has been reported as a
 // diagnostic.
-absl::StatusOr<emit::CoreModule> generateCore(const target::Target &target, mlir::ModuleOp module);
+// `problemsDir`: where to write the problems that cores' memories pose, or empty.
+absl::StatusOr<emit::CoreModule> generateCore(const target::Target &target, mlir::ModuleOp module,
+                                              const std::string &problemsDir);
 
 // Whether every kernel of a module at phase `kernels` has a form code generation knows; reports all that do not.
 mlir::LogicalResult checkKernels(mlir::ModuleOp module);

@@ -30,6 +30,8 @@ std::string printSummary(const CompileReport &report) {
   if (report.boundCycles > 0)
     absl::StrAppendFormat(&text, "bound           %d cycles: every kernel at its fewest columns; multiply-adds alone %d, I/O %d, largest kernel %d\n",
                           report.boundCycles, report.boundMultiplyAddCycles, report.boundIoCycles, report.boundKernelCycles);
+  if (report.wordHops > 0)
+    absl::StrAppendFormat(&text, "wires           %d words over the busiest link, %d word-hops per sample\n", report.linkWords, report.wordHops);
   absl::StrAppendFormat(&text, "host parts      none\n");
   absl::StrAppendFormat(&text, "file            %d bytes\n", report.outputBytes);
   return text;
@@ -86,6 +88,8 @@ static llvm::json::Value toJson(const CompileReport &report) {
                             {"bound_multiply_add_cycles", report.boundMultiplyAddCycles},
                             {"bound_io_cycles", report.boundIoCycles},
                             {"bound_largest_kernel_cycles", report.boundKernelCycles},
+                            {"link_words", report.linkWords},
+                            {"word_hops", report.wordHops},
                             {"samples_per_second", report.samplesPerSecond},
                             {"utilisation", report.utilisation},
                             {"bottleneck", report.bottleneck},

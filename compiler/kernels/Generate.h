@@ -3,6 +3,7 @@
 // From a placed and coloured network to everything an executable holds.
 #pragma once
 
+#include "compiler/kernels/PosedProblem.h"
 #include "compiler/kernels/RoleLattice.h"
 #include "compiler/kernels/Routes.h"
 
@@ -12,11 +13,6 @@ namespace wsc::kernels {
 // `counts`, if given, is added to.
 absl::StatusOr<format::Configuration> generateConfiguration(const target::Target &target, const NetworkPlan &network,
                                                             SectionTable &sections, GenerationCounts *counts = nullptr);
-
-// A problem that was solved on the way, as text (see compiler/solver).
-struct PosedProblem {
-  std::string kind, text;
-};
 
 // Chooses where lanes turn (ChooseTurns.h), finds their routes, colours them and writes turns and colours into the
 // plan. If colours do not suffice for that, lanes turn in their consumers' columns only. `posed`, if given, receives

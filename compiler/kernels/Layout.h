@@ -49,6 +49,7 @@ struct StreamLayout {
   // No words travel: the result of a kernel that only writes a state variable. Tiles still say which rows the kernel
   // works on.
   bool silent = false;
+  bool operator==(const StreamLayout &) const = default;
 
   int64_t liveRows() const { return deadFrom > 0 ? deadFrom : plane.rows; }
   int64_t numTiles() const { return ceilDiv(liveRows(), tileRows); }
@@ -99,6 +100,7 @@ int64_t tilesTouched(int64_t rows, int64_t tileRows, int64_t planeRows);
 struct RowGrid {
   struct Pitch {
     int64_t groups = 1, per = 1; // P = groups / per
+    bool operator==(const Pitch &) const = default;
   };
   int64_t rowsUsed = 0;
   std::optional<int64_t> rowsSpare = {};   // rows below them that offsets may use; none: no offsets
@@ -125,6 +127,7 @@ struct RowGrid {
       most = std::max(most, offset);
     return rowsUsed + std::min(most, rowsSpare.value_or(0));
   }
+  bool operator==(const RowGrid &) const = default;
 };
 
 } // namespace wsc::kernels

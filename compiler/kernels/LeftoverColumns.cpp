@@ -132,7 +132,7 @@ void simplifyShapes(const Problem &problem, const NetworkTraits &traits, int64_t
 }
 
 void useLeftoverColumns(const target::Target &target, NetworkPlan &network, const Problem &problem,
-                        const Problem &least, int64_t limitCycles, Solution &solution) {
+                        const Problem &least, int64_t limitCycles, bool simplify, Solution &solution) {
   constexpr int64_t kTolerance = 64; // part of the interval that does not matter
   const NetworkTraits traits = traitsOf(network, problem, least);
   auto settle = [&] { // producers that changed cut their channels elsewhere
@@ -148,9 +148,11 @@ void useLeftoverColumns(const target::Target &target, NetworkPlan &network, cons
     return result;
   };
   std::vector<int64_t> intervals = settle();
-  for (bool simplify : {false, true}) {
+  for (bool shapes : {false, true}) {
+    if (shapes && !simplify)
+      break;
     const Solution before = solution;
-    if (simplify) {
+    if (shapes) {
       simplifyShapes(problem, traits, limitCycles, solution);
       undoHarm(target, network, problem, before, intervals, limitCycles, solution);
     } else {
@@ -158,7 +160,8 @@ void useLeftoverColumns(const target::Target &target, NetworkPlan &network, cons
       spendColumns(problem, traits, solution);
     }
     std::vector<int64_t> changed = settle();
-    if (most(changed) <= most(intervals) + limitCycles / kTolerance)
+    // What is taken back may be wider than what took its place.
+    if (columnsLeft(problem, solution) >= 0 && most(changed) <= most(intervals) + limitCycles / kTolerance)
       intervals = std::move(changed);
     else
       solution = before;

@@ -196,6 +196,61 @@ NetworkLoads networkLoads(const target::Target &target, const NetworkPlan &netwo
   return loads.take();
 }
 
+int64_t wordHopsOf(const NetworkLoads &loads) {
+  int64_t hops = 0;
+  for (const RouteLoad &load : loads.loads) {
+    const solver::routing::Segment &s = load.segment;
+    hops += load.words * (std::abs(s.rowEnd - s.row) + std::abs(s.colEnd - s.col));
+  }
+  return hops;
+}
+
+int64_t excessOf(int64_t value, int64_t wanted) {
+  constexpr int64_t kMost = int64_t(1) << 20; // sums over all links of a mesh stay within 64 bits
+  if (value <= wanted)
+    return 0;
+  wanted = std::max<int64_t>(1, wanted);
+  const int64_t beyond = value - wanted;
+  const int64_t parts = beyond / wanted >= kMost / 1024 ? kMost : beyond * 1024 / wanted;
+  return parts * parts;
+}
+
+std::vector<int64_t> excessOf(const NetworkLoads &loads, int64_t capacity, int64_t &all) {
+  Directions directions;
+  for (const RouteLoad &load : loads.loads)
+    directions.add(load);
+  all = 0;
+  std::vector<int64_t> ofNet(loads.nets.size(), 0);
+  std::vector<std::pair<int32_t, int64_t>> events;
+  struct Stretch { // links [begin, end) with the same excess each
+    int32_t begin, end;
+    int64_t excess;
+  };
+  std::vector<Stretch> over;
+  for (const Lines *lines : {&directions.east, &directions.west, &directions.south, &directions.north})
+    for (const auto &[line, segments] : *lines) {
+      events.clear();
+      over.clear();
+      for (const Segment &segment : segments) {
+        events.push_back({segment.begin, segment.words});
+        events.push_back({segment.end, -segment.words});
+      }
+      std::sort(events.begin(), events.end());
+      int64_t words = 0;
+      for (size_t e = 0; e + 1 < events.size(); ++e)
+        if ((words += events[e].second) > capacity && events[e].first < events[e + 1].first)
+          over.push_back({events[e].first, events[e + 1].first, excessOf(words, capacity)});
+      for (const Stretch &stretch : over) {
+        all += stretch.excess * (stretch.end - stretch.begin);
+        for (const Segment &segment : segments)
+          if (const int32_t common = std::min(segment.end, stretch.end) - std::max(segment.begin, stretch.begin);
+              common > 0)
+            ofNet[size_t(segment.net)] += stretch.excess * common;
+      }
+    }
+  return ofNet;
+}
+
 static LinkLoad busiestOf(const NetworkLoads &all, const Directions &lines) {
   LinkLoad busiest;
   const std::pair<const Lines *, char> directions[] = {

@@ -46,6 +46,13 @@ LinkLoad busiestLink(const target::Target &target, const NetworkPlan &network, c
 // begin, end or pass there.
 LinkLoad busiestLinkOf(const target::Target &target, const NetworkPlan &network, int32_t index);
 
+// Words times links, of all loads.
+int64_t wordHopsOf(const NetworkLoads &loads);
+// How far something lies above what is wanted of it: the part beyond, in 1024ths of `wanted` (2^20 at most), squared.
+int64_t excessOf(int64_t value, int64_t wanted);
+// By net, the excess of words over the links that it uses. `all` receives that of all links, each once.
+std::vector<int64_t> excessOf(const NetworkLoads &loads, int64_t capacity, int64_t &all);
+
 // Words over the busiest vertical link of the lanes that a kernel takes, in one of its columns; known before it is
 // placed. Needs lane rows (layOutLanes).
 int64_t toothWords(const NetworkPlan &network, const KernelRows &rows);

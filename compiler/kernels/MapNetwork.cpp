@@ -7,8 +7,11 @@
 #include "compiler/kernels/FifoDepths.h"
 #include "compiler/kernels/LeftoverColumns.h"
 #include "compiler/kernels/LinkLoads.h"
+#include "compiler/kernels/MappingScore.h"
+#include "compiler/kernels/PlaceNetwork.h"
 #include "compiler/kernels/Repair.h"
 #include "compiler/kernels/Routes.h"
+#include "compiler/kernels/SearchMapping.h"
 #include "compiler/kernels/StateLayout.h"
 #include "compiler/kernels/Tiling.h"
 
@@ -72,7 +75,7 @@ void findJoinedTiles(const target::Target &target, const NetworkPlan &network, s
 static IntervalBounds boundsOf(const target::Target &target, const NetworkPlan &network,
                                const solver::sizing::Problem &problem, int64_t sizing) {
   IntervalBounds bounds;
-  int64_t macs = 0, words = 0;
+  int64_t macs = 0;
   for (size_t k = 0; k < network.kernels.size(); ++k) {
     macs += network.kernels[k].spec.macs;
     int64_t least = std::numeric_limits<int64_t>::max();
@@ -80,19 +83,15 @@ static IntervalBounds boundsOf(const target::Target &target, const NetworkPlan &
       least = std::min(least, candidate.intervalCycles);
     bounds.largestKernel = std::max(bounds.largestKernel, least);
   }
-  for (const auto *tensors : {&network.inputs, &network.outputs})
-    for (const format::TensorType &tensor : *tensors)
-      words += tensor.elements();
   bounds.multiplyAdds = int64_t(double(macs) / (double(target.numCores()) * target.fmaPerCycleF32));
-  bounds.io = int64_t(double(words) / target.ioWordsPerCycle());
+  bounds.io = ioCycles(target, network);
   bounds.sizing = std::max(sizing, bounds.io);
   return bounds;
 }
 
-// Sizes with channel blocks planned for `colourShare` percent of the colours.
-static absl::StatusOr<SizingReport> sizeWith(const target::Target &target, NetworkPlan &network, bool mayAsk,
-                                             bool equalColumns, int64_t colourShare, bool centred) {
-  if (auto status = chooseTiles(target, network, colourShare, centred); !status.ok())
+absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPlan &network, bool mayAsk,
+                                         bool equalColumns, const Variant &variant, CandidateCache *cache) {
+  if (auto status = chooseTiles(target, network, variant); !status.ok())
     return status;
   SizingReport report;
   findJoinedTiles(target, network, report.passes);
@@ -114,7 +113,7 @@ static absl::StatusOr<SizingReport> sizeWith(const target::Target &target, Netwo
       components += int64_t(input.streams.size());
     plan.mapping.fifoSamples.assign(components, 1);
     problem.columnLimit += plan.spec.state.has_value(); // lies in its variable's column
-    auto candidates = candidatesOf(target, network, int32_t(k));
+    auto candidates = cache ? cache->of(target, network, int32_t(k)) : candidatesOf(target, network, int32_t(k));
     if (!candidates.ok())
       return candidates.status();
     least.kernels.push_back(candidates->kernel);
@@ -134,7 +133,9 @@ static absl::StatusOr<SizingReport> sizeWith(const target::Target &target, Netwo
     if (auto status = shareColumns(problem, *solution); !status.ok())
       return status;
   } else {
-    useLeftoverColumns(target, network, problem, least, stats.lowerBound, *solution);
+    useLeftoverColumns(target, network, problem, least, stats.lowerBound, variant.simpleShapes, *solution);
+    if (auto status = solution->verify(problem); !status.ok())
+      return status;
   }
   applySolution(network, problem, *solution);
   report.columns = stats.columns;
@@ -153,6 +154,9 @@ static absl::StatusOr<SizingReport> sizeWith(const target::Target &target, Netwo
     }
   }
   layOutLanes(network);
+  report.problem = std::move(problem);
+  report.solution = *std::move(solution);
+  report.variant = variant;
   return report;
 }
 
@@ -160,7 +164,7 @@ enum class Colours { None, Free, InTurn };
 
 // Whether the routes of a sized network find colours where the kernels would lie.
 static Colours coloursOf(const target::Target &target, NetworkPlan network) {
-  if (!placeNetwork(target, network).ok())
+  if (!placeInOrder(target, network).ok())
     return Colours::InTurn; // not for want of colours
   const std::vector<LaneRoute> lanes = laneRoutes(target, network);
   const solver::colouring::Problem problem = colouringProblem(target, network, lanes);
@@ -175,7 +179,7 @@ static absl::StatusOr<SizingReport> sizeWithinColours(const target::Target &targ
   constexpr int64_t kTolerance = 64; // part of the interval that regular colours may cost
   std::optional<std::pair<NetworkPlan, SizingReport>> irregular;
   for (int64_t colourShare : {100, 75, 50}) {
-    auto report = sizeWith(target, network, mayAsk, equalColumns, colourShare, centred);
+    auto report = sizeVariant(target, network, mayAsk, equalColumns, {.colourShare = colourShare, .centred = centred});
     if (report.ok() ? mayAsk && !report->passes.empty() : !absl::IsResourceExhausted(report.status()))
       return report;
     if (irregular &&
@@ -191,20 +195,21 @@ static absl::StatusOr<SizingReport> sizeWithinColours(const target::Target &targ
     network = std::move(irregular->first);
     return irregular->second;
   }
-  return sizeWith(target, network, mayAsk, equalColumns, 25, centred);
+  return sizeVariant(target, network, mayAsk, equalColumns, {.colourShare = 25, .centred = centred});
 }
 
 // Words over the busiest link when lanes have chosen where they turn.
 static absl::StatusOr<int64_t> linkCycles(const target::Target &target, NetworkPlan network) {
-  if (auto status = placeNetwork(target, network); !status.ok())
+  if (auto status = placeInOrder(target, network); !status.ok())
     return status;
   if (auto status = chooseTurns(target, network); !status.ok())
     return status;
   return busiestLink(target, network, laneRoutes(target, network)).words;
 }
 
-absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPlan &network, bool mayAsk,
-                                         bool equalColumns) {
+// The first mapping.
+static absl::StatusOr<SizingReport> sizeFirst(const target::Target &target, NetworkPlan &network, bool mayAsk,
+                                              bool equalColumns) {
   constexpr int64_t kTolerance = 64; // part of the interval that does not matter
   auto report = sizeWithinColours(target, network, mayAsk, equalColumns, /*centred=*/false);
   if (!report.ok() || equalColumns || (mayAsk && !report->passes.empty()))
@@ -225,37 +230,14 @@ absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPl
   return other;
 }
 
-absl::Status placeNetwork(const target::Target &target, NetworkPlan &network) {
-  if (network.grid.height() > target.rows)
-    return absl::ResourceExhaustedError(absl::StrCat("the network is spread over ", network.grid.height(),
-                                                     " rows, target ", target.name, " has ", target.rows,
-                                                     "; size it for this target"));
-  int32_t col = 0, free = freeColumns(target, network);
-  for (KernelPlan &kernel : network.kernels) {
-    if (kernel.spec.state) {
-      const VariablePlan &variable = network.variables[kernel.spec.state->variable];
-      if (kernel.placement.col >= 0 && kernel.placement.col != variable.col)
-        return absl::InvalidArgumentError(absl::StrCat("kernel ", kernel.spec.name, " cannot lie at column ",
-                                                       kernel.placement.col, ": its variable ", variable.tensor.name,
-                                                       " lies at column ", variable.col));
-      kernel.placement.col = variable.col;
-      continue;
-    }
-    if (kernel.placement.col >= 0) {
-      if (kernel.placement.col < col)
-        return absl::InvalidArgumentError(absl::StrCat("kernel ", kernel.spec.name, " cannot begin at column ",
-                                                       kernel.placement.col, ": columns up to ", col,
-                                                       " are taken by kernels before it"));
-      col = kernel.placement.col;
-    }
-    kernel.placement.col = col;
-    col += kernel.width();
-  }
-  if (col > free)
-    return absl::ResourceExhaustedError(
-        absl::StrCat("the network needs ", col, " columns, target ", target.name, " has ", free,
-                     free < target.cols ? " west of the state variables" : "", "; use a larger mesh"));
-  return absl::OkStatus();
+absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPlan &network, bool mayAsk,
+                                         bool equalColumns, const SearchOptions &options) {
+  const NetworkPlan unsized = network;
+  auto report = sizeFirst(target, network, mayAsk, equalColumns);
+  const bool asks = report.ok() && mayAsk && !report->passes.empty();
+  if (report.ok() && !asks && !equalColumns)
+    searchMapping(target, unsized, options, network, *report);
+  return report;
 }
 
 } // namespace wsc::kernels

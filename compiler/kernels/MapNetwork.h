@@ -3,7 +3,10 @@
 // Chooses the mapping of a whole network: tiles, slices, columns, FIFO depths; then places its kernels.
 #pragma once
 
+#include "compiler/kernels/CandidateCache.h"
 #include "compiler/kernels/Cost.h"
+#include "compiler/kernels/Effort.h"
+#include "compiler/kernels/Variant.h"
 #include "compiler/solver/Sizing.h"
 
 namespace wsc::kernels {
@@ -20,6 +23,10 @@ struct SizingReport {
   int32_t bottleneckKernel = -1;
   // Changes of the network that would serve it better; after them it is to be sized again.
   std::vector<PassRequest> passes;
+  Variant variant; // that was sized
+  // What the solver was asked, and the candidates chosen in the end.
+  solver::sizing::Problem problem;
+  solver::sizing::Solution solution;
 };
 
 // Fills `grid`, `bounds`, every kernel's `mapping` and `predictedIntervalCycles` and every stream's `layout`. Steps:
@@ -33,11 +40,13 @@ struct SizingReport {
 // Errors: a kernel that fits no rectangle (bytes, limit), or a network that needs more columns than the mesh has.
 // With `mayAsk`, a network that wants kernels put in first is left unsized and the report says which.
 // With `equalColumns` every kernel gets its quickest candidate within an equal share of the columns: the naive mapping.
+// As far as `options` allow, other mappings are tried once there is nothing to ask for (SearchMapping.h).
 absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPlan &network, bool mayAsk = true,
-                                         bool equalColumns = false);
+                                         bool equalColumns = false, const SearchOptions &options = {});
 
-// Full-height strips in dataflow order, west of the state variables' columns, where state kernels lie. Kernels with a
-// column already fixed (>= 0) keep it or are refused.
-absl::Status placeNetwork(const target::Target &target, NetworkPlan &network);
+// One way to do all of that: with the wishes of `variant`, whose colour share is kept to. `cache`, if given, is asked
+// for candidates that did not change since, for a network that is otherwise as it was.
+absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPlan &network, bool mayAsk,
+                                         bool equalColumns, const Variant &variant, CandidateCache *cache = nullptr);
 
 } // namespace wsc::kernels

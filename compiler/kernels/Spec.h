@@ -136,6 +136,7 @@ struct Mapping {
   // Contractions and windows: cores take in and work on one channel at a time, for tiles that do not fit SRAM as a
   // whole.
   bool streamed = false;
+  bool operator==(const Mapping &) const = default;
 };
 
 struct Placement {

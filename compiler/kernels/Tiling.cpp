@@ -11,10 +11,8 @@
 namespace wsc::kernels {
 
 namespace {
-// A lane should carry no more than this many words per sample, where channel blocks can bring it down.
-constexpr int64_t kWordsPerLane = 1536;
 constexpr int64_t kMostBlocks = 8;
-// And no receiver should have to let more than this many words pass for the part of a tile that it needs.
+// No receiver should have to let more than this many words pass for the part of a tile that it needs.
 constexpr int64_t kWordsPassing = 3072;
 
 int64_t numComponents(const KernelSpec &spec) {
@@ -268,7 +266,7 @@ static int64_t blocksForColours(const target::Target &target, const NetworkPlan 
   return ceilDiv(target.usableColours() * colourShare / 100, touched + 1);
 }
 
-absl::Status chooseTiles(const target::Target &target, NetworkPlan &network, int64_t colourShare, bool centred) {
+absl::Status chooseTiles(const target::Target &target, NetworkPlan &network, const Variant &variant) {
   int64_t queues = int64_t(target.inputQueueWords.size());
   findLiveRows(network);
   // Kernels are in dataflow order, so a stream's consumers come after its producer: go backwards.
@@ -276,6 +274,8 @@ absl::Status chooseTiles(const target::Target &target, NetworkPlan &network, int
     StreamLayout &layout = stream.layout;
     int64_t rows = layout.liveRows();
     layout.tileRows = std::max(ceilDiv(rows, target.rows), rowsSkipped(network, stream) + 1);
+    const StreamWish wish = variant.wishFor(&stream - network.streams.data());
+    layout.tileRows = std::min(layout.tileRows + wish.moreTileRows, std::max(layout.tileRows, rows));
     const VariablePlan *variable = variableOf(network, stream);
     if (variable)
       layout.tileRows = variable->tileRows;
@@ -293,7 +293,7 @@ absl::Status chooseTiles(const target::Target &target, NetworkPlan &network, int
         // Where a receiver would see many words pass, leave it queues for channel blocks.
         int64_t passing = needed * layout.plane.width * layout.plane.channels;
         mostPassing = std::max(mostPassing, touched * layout.tileRows * layout.plane.width * layout.plane.channels);
-        int64_t straddled = passing > 5 * kWordsPerLane && stream.outputs.empty() ? 2 : 1;
+        int64_t straddled = passing > 5 * variant.wordsPerLane && stream.outputs.empty() ? 2 : 1;
         fits &= touched * straddled * numComponents(spec) <= queues;
       }
       if (fits || variable || layout.tileRows >= rows)
@@ -311,16 +311,16 @@ absl::Status chooseTiles(const target::Target &target, NetworkPlan &network, int
     int64_t words = layout.plane.channels * layout.tileRows * layout.plane.width;
     // The blocks of all the tiles a receiver takes cross in its column, each with a colour, but each on a part of its
     // height only: about half of them meet.
-    int64_t most =
-        std::min({kMostBlocks, layout.plane.channels,
-                  target.usableColours() * 2 * colourShare / 3 / 100 / std::max<int64_t>(1, (lanesWorst + 1) / 2)});
+    int64_t most = std::min(
+        {kMostBlocks, layout.plane.channels,
+         target.usableColours() * 2 * variant.colourShare / 3 / 100 / std::max<int64_t>(1, (lanesWorst + 1) / 2)});
     for (int32_t consumer : stream.consumers)
       most = std::min({most, blocksForQueues(target, network, stream, consumer),
-                       blocksForColours(target, network, stream, consumer, colourShare)});
+                       blocksForColours(target, network, stream, consumer, variant.colourShare)});
     layout.mostBlocks = divisible ? std::max<int64_t>(1, most) : 1;
     layout.wordsPassing = mostPassing;
-    layout.wantedBlocks =
-        std::clamp<int64_t>(std::max(words / kWordsPerLane, mostPassing / kWordsPassing), 1, layout.mostBlocks);
+    const int64_t wanted = std::max(words / variant.wordsPerLane, mostPassing / kWordsPassing);
+    layout.wantedBlocks = std::clamp<int64_t>(wish.blocks > 0 ? wish.blocks : wanted, 1, layout.mostBlocks);
     return absl::OkStatus();
   };
   for (size_t k = network.kernels.size(); k-- > 0;)
@@ -331,9 +331,11 @@ absl::Status chooseTiles(const target::Target &target, NetworkPlan &network, int
       if (auto status = tile(stream); !status.ok())
         return status;
   // Variables lie at the same height in all functions.
-  network.grid.rowsUsed = network.variables.empty() ? chooseRowsUsed(target, network) : network.variables.front().rows;
+  network.grid.rowsUsed = !network.variables.empty() ? network.variables.front().rows
+                          : variant.rowsUsed > 0     ? variant.rowsUsed
+                                                     : chooseRowsUsed(target, network);
   network.grid.rowsSpare.reset();
-  if (centred && network.variables.empty())
+  if (variant.centred && network.variables.empty())
     network.grid.rowsSpare = target.rows - network.grid.rowsUsed;
   findPitches(network);
   return absl::OkStatus();

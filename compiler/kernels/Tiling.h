@@ -4,6 +4,7 @@
 #pragma once
 
 #include "compiler/kernels/Spec.h"
+#include "compiler/kernels/Variant.h"
 
 #include "runtime/target/Target.h"
 
@@ -31,10 +32,8 @@ void findLiveRows(NetworkPlan &network);
 // variables, whose tiles are given.
 void findPitches(NetworkPlan &network);
 
-// Sets every stream's `tileRows`, `orderModulus`, `wantedBlocks` and `mostBlocks`, and the grid. `colourShare`: percent
-// of the colours that channel blocks are planned with; less where a network's routes leave too few. `centred`: tensors
-// have offsets, where the network has no state variables.
-absl::Status chooseTiles(const target::Target &target, NetworkPlan &network, int64_t colourShare = 100,
-                         bool centred = false);
+// Sets every stream's `tileRows`, `orderModulus`, `wantedBlocks` and `mostBlocks`, and the grid, with the
+// wishes of `variant`.
+absl::Status chooseTiles(const target::Target &target, NetworkPlan &network, const Variant &variant = {});
 
 } // namespace wsc::kernels

@@ -6,43 +6,32 @@
 
 #include "absl/strings/str_cat.h"
 
-#include <algorithm>
-
 namespace wsc::solver::allocation {
 
 absl::StatusOr<Problem> parseProblem(const std::string &text) {
-  LineReader in(text, "wsc-problem", "allocation");
-  Problem problem;
-  while (in.next()) {
-    if (in.keyword() == "range") {
-      problem.begin = in.integer("begin");
-      problem.limit = in.integer("limit");
-    } else if (in.keyword() == "banks") {
-      problem.bankBytes = in.integer("bytes");
-    } else if (in.keyword() == "buffer") {
-      Buffer buffer;
-      buffer.name = in.word("name");
-      buffer.bytes = in.integer("bytes");
-      if (in.accept("align"))
-        buffer.alignment = in.integer("alignment");
-      if (in.accept("bank"))
-        buffer.preferredBank = in.integer32("bank");
-      if (in.accept("life")) {
-        buffer.lifeBegin = in.integer("begin of life");
-        if (!in.accept("forever"))
-          buffer.lifeEnd = in.integer("end of life");
-      }
-      problem.buffers.push_back(buffer);
-    } else {
-      in.failKeyword("'range', 'banks' or 'buffer'");
-    }
-    in.endLine();
-  }
-  if (!in.ok())
-    return in.status();
-  if (absl::Status status = problem.check(); !status.ok())
-    return status;
-  return problem;
+  return readProblem<Problem>(
+      text, "allocation",
+      {{"range",
+        [](LineReader &in, Problem &problem) {
+          problem.begin = in.integer("begin");
+          problem.limit = in.integer("limit");
+        }},
+       {"banks", [](LineReader &in, Problem &problem) { problem.bankBytes = in.integer("bytes"); }},
+       {"buffer", [](LineReader &in, Problem &problem) {
+          Buffer buffer;
+          buffer.name = in.word("name");
+          buffer.bytes = in.integer("bytes");
+          if (in.accept("align"))
+            buffer.alignment = in.integer("alignment");
+          if (in.accept("bank"))
+            buffer.preferredBank = in.integer32("bank");
+          if (in.accept("life")) {
+            buffer.lifeBegin = in.integer("begin of life");
+            if (!in.accept("forever"))
+              buffer.lifeEnd = in.integer("end of life");
+          }
+          problem.buffers.push_back(buffer);
+        }}});
 }
 
 std::string printProblem(const Problem &problem) {
@@ -68,24 +57,17 @@ std::string printProblem(const Problem &problem) {
 }
 
 absl::StatusOr<Solution> parseSolution(const std::string &text, const Problem &problem) {
-  LineReader in(text, "wsc-solution", "allocation");
   Solution solution;
-  while (in.next()) {
-    size_t b = solution.addressOf.size();
-    expectEntry(in, "buffer", b, problem.buffers.size(), b < problem.buffers.size() ? problem.buffers[b].name : "");
-    solution.addressOf.push_back(in.integer("address"));
-    in.endLine();
-  }
-  if (!in.ok())
-    return in.status();
+  absl::Status status = readSolution(text, "allocation", "buffer", problem.buffers,
+                                     [&](LineReader &in) { solution.addressOf.push_back(in.integer("address")); });
+  if (!status.ok())
+    return status;
   return solution;
 }
 
 std::string printSolution(const Problem &problem, const Solution &solution) {
-  std::string text = "wsc-solution allocation 1\n";
-  for (size_t b = 0; b < std::min(problem.buffers.size(), solution.addressOf.size()); ++b)
-    absl::StrAppend(&text, "buffer ", quoted(problem.buffers[b].name), " ", solution.addressOf[b], "\n");
-  return text;
+  return writeSolution("allocation", "buffer", problem.buffers, solution.addressOf,
+                       [](int64_t address) { return absl::StrCat(" ", address); });
 }
 
 } // namespace wsc::solver::allocation

@@ -6,48 +6,39 @@
 
 #include "absl/strings/str_cat.h"
 
-#include <algorithm>
-
 namespace wsc::solver::colouring {
 
 absl::StatusOr<Problem> parseProblem(const std::string &text) {
-  LineReader in(text, "wsc-problem", "colouring");
-  Problem problem;
-  while (in.next()) {
-    if (in.keyword() == "mesh") {
-      problem.rows = in.integer32("rows");
-      problem.cols = in.integer32("columns");
-    } else if (in.keyword() == "colours") {
-      while (in.hasMore())
-        problem.colours.push_back(in.integer32("colour"));
-    } else if (in.keyword() == "item") {
-      Item item;
-      item.name = in.word("name");
-      if (in.accept("fixed"))
-        item.fixedColour = in.integer32("fixed colour");
-      problem.items.push_back(item);
-    } else if (in.keyword() == "rect") {
-      Rectangle rect;
-      rect.rowBegin = in.integer32("first row");
-      rect.rowEnd = in.integer32("end row");
-      rect.colBegin = in.integer32("first column");
-      rect.colEnd = in.integer32("end column");
-      if (in.accept("step"))
-        rect.rowStep = in.integer32("row step");
-      if (problem.items.empty())
-        in.fail("'rect' before the first 'item'");
-      else
-        problem.items.back().rectangles.push_back(rect);
-    } else {
-      in.failKeyword("'mesh', 'colours', 'item' or 'rect'");
-    }
-    in.endLine();
-  }
-  if (!in.ok())
-    return in.status();
-  if (absl::Status status = problem.check(); !status.ok())
-    return status;
-  return problem;
+  return readProblem<Problem>(text, "colouring",
+                              {{"mesh",
+                                [](LineReader &in, Problem &problem) {
+                                  problem.rows = in.integer32("rows");
+                                  problem.cols = in.integer32("columns");
+                                }},
+                               {"colours",
+                                [](LineReader &in, Problem &problem) {
+                                  while (in.hasMore())
+                                    problem.colours.push_back(in.integer32("colour"));
+                                }},
+                               {"item",
+                                [](LineReader &in, Problem &problem) {
+                                  Item item;
+                                  item.name = in.word("name");
+                                  if (in.accept("fixed"))
+                                    item.fixedColour = in.integer32("fixed colour");
+                                  problem.items.push_back(item);
+                                }},
+                               {"rect", [](LineReader &in, Problem &problem) {
+                                  Rectangle rect;
+                                  rect.rowBegin = in.integer32("first row");
+                                  rect.rowEnd = in.integer32("end row");
+                                  rect.colBegin = in.integer32("first column");
+                                  rect.colEnd = in.integer32("end column");
+                                  if (in.accept("step"))
+                                    rect.rowStep = in.integer32("row step");
+                                  if (Item *item = in.lastOf(problem.items, "item"))
+                                    item->rectangles.push_back(rect);
+                                }}});
 }
 
 std::string printProblem(const Problem &problem) {
@@ -71,24 +62,17 @@ std::string printProblem(const Problem &problem) {
 }
 
 absl::StatusOr<Solution> parseSolution(const std::string &text, const Problem &problem) {
-  LineReader in(text, "wsc-solution", "colouring");
   Solution solution;
-  while (in.next()) {
-    size_t i = solution.colourOf.size();
-    expectEntry(in, "item", i, problem.items.size(), i < problem.items.size() ? problem.items[i].name : "");
-    solution.colourOf.push_back(in.integer32("colour"));
-    in.endLine();
-  }
-  if (!in.ok())
-    return in.status();
+  absl::Status status = readSolution(text, "colouring", "item", problem.items,
+                                     [&](LineReader &in) { solution.colourOf.push_back(in.integer32("colour")); });
+  if (!status.ok())
+    return status;
   return solution;
 }
 
 std::string printSolution(const Problem &problem, const Solution &solution) {
-  std::string text = "wsc-solution colouring 1\n";
-  for (size_t i = 0; i < std::min(problem.items.size(), solution.colourOf.size()); ++i)
-    absl::StrAppend(&text, "item ", quoted(problem.items[i].name), " ", solution.colourOf[i], "\n");
-  return text;
+  return writeSolution("colouring", "item", problem.items, solution.colourOf,
+                       [](int32_t colour) { return absl::StrCat(" ", colour); });
 }
 
 } // namespace wsc::solver::colouring

@@ -197,31 +197,33 @@ Stats evaluate(const Problem &problem, const Solution &solution) {
 }
 
 absl::StatusOr<Problem> parseProblem(const std::string &text) {
-  LineReader reader(text, "wsc-problem", "lines");
-  Problem problem;
-  while (reader.next()) {
-    if (reader.keyword() == "mesh") {
-      problem.rows = reader.integer32("rows");
-      problem.cols = reader.integer32("columns");
-    } else if (reader.keyword() == "dead") {
-      Cell cell;
-      cell.row = reader.integer32("row");
-      cell.col = reader.integer32("column");
-      problem.deadCores.push_back(cell);
-    } else if (reader.keyword() == "dead-row") {
-      problem.deadRows.push_back(reader.integer32("row"));
-    } else if (reader.keyword() == "dead-col") {
-      problem.deadCols.push_back(reader.integer32("column"));
-    } else {
-      reader.failKeyword("mesh, dead, dead-row or dead-col");
-    }
-    reader.endLine();
-  }
-  if (!reader.ok())
-    return reader.status();
-  if (auto status = problem.check(); !status.ok())
-    return status;
-  return problem;
+  return readProblem<Problem>(
+      text, "lines",
+      {{"mesh",
+        [](LineReader &in, Problem &problem) {
+          problem.rows = in.integer32("rows");
+          problem.cols = in.integer32("columns");
+        }},
+       {"dead",
+        [](LineReader &in, Problem &problem) {
+          Cell cell;
+          cell.row = in.integer32("row");
+          cell.col = in.integer32("column");
+          problem.deadCores.push_back(cell);
+        }},
+       {"dead-row", [](LineReader &in, Problem &problem) { problem.deadRows.push_back(in.integer32("row")); }},
+       {"dead-col", [](LineReader &in, Problem &problem) { problem.deadCols.push_back(in.integer32("column")); }}});
+}
+
+std::string printProblem(const Problem &problem) {
+  std::string text = absl::StrCat("wsc-problem lines 1\nmesh ", problem.rows, " ", problem.cols, "\n");
+  for (const Cell &cell : problem.deadCores)
+    absl::StrAppend(&text, "dead ", cell.row, " ", cell.col, "\n");
+  for (int32_t row : problem.deadRows)
+    absl::StrAppend(&text, "dead-row ", row, "\n");
+  for (int32_t col : problem.deadCols)
+    absl::StrAppend(&text, "dead-col ", col, "\n");
+  return text;
 }
 
 absl::StatusOr<Solution> parseSolution(const std::string &text, const Problem &problem) {

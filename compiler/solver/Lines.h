@@ -50,6 +50,7 @@ Stats evaluate(const Problem &problem, const Solution &solution);
 // Text: `wsc-problem lines 1`, `mesh ROWS COLS`, then lines `dead ROW COL`, `dead-row ROW`, `dead-col COL`. Solutions:
 // `wsc-solution lines 1`, then `row ROW` and `col COL`, those taken out.
 absl::StatusOr<Problem> parseProblem(const std::string &text);
+std::string printProblem(const Problem &problem);
 absl::StatusOr<Solution> parseSolution(const std::string &text, const Problem &problem);
 std::string printSolution(const Problem &problem, const Solution &solution);
 

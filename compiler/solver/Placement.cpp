@@ -65,6 +65,15 @@ absl::Status Problem::check() const {
       return absl::InvalidArgumentError(absl::StrCat("placement: edge ", edge.from, " -> ", edge.to, " of ",
                                                      edge.wordsPerSample, " words must join two of ", kernels.size(),
                                                      " kernels with 0 to ", kMostWords, " words"));
+  const std::vector<int32_t> order = dataflowOrder(*this);
+  std::vector<size_t> positionOf(order.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    positionOf[order[i]] = i;
+  for (const Edge &edge : edges)
+    if (edge.eastward && positionOf[edge.from] > positionOf[edge.to])
+      return absl::InvalidArgumentError(absl::StrCat("placement: eastward edge ", kernels[edge.from].name, " -> ",
+                                                     kernels[edge.to].name,
+                                                     " closes a circle; in a circle some edge must flow west"));
   return absl::OkStatus();
 }
 
@@ -91,6 +100,11 @@ absl::Status Solution::verify(const Problem &problem) const {
       owner[col] = int32_t(k);
     }
   }
+  for (const Edge &edge : problem.edges)
+    if (edge.eastward && places[edge.to].col < places[edge.from].col + problem.kernels[edge.from].cols)
+      return absl::FailedPreconditionError(absl::StrCat(
+          "placement: edge ", problem.kernels[edge.from].name, " -> ", problem.kernels[edge.to].name,
+          " must flow east, but columns ", places[edge.from].col, " and ", places[edge.to].col, " make it flow west"));
   return absl::OkStatus();
 }
 
@@ -141,7 +155,8 @@ int64_t groupBound(const Problem &problem) {
   int64_t bound = 0;
   for (const Edge &edge : problem.edges) {
     if (groupOf[edge.from] == groupOf[edge.to])
-      groups[groupOf[edge.from]].edges.push_back({indexInGroup[edge.from], indexInGroup[edge.to], edge.wordsPerSample});
+      groups[groupOf[edge.from]].edges.push_back(
+          {indexInGroup[edge.from], indexInGroup[edge.to], edge.wordsPerSample, edge.eastward});
     else
       bound += edge.wordsPerSample;
   }

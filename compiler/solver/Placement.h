@@ -27,6 +27,7 @@ struct Kernel {
 struct Edge {
   int32_t from = 0, to = 0;   // kernels; from ≠ to
   int64_t wordsPerSample = 0; // ≥ 0
+  bool eastward = false;      // must flow east: `to` stands wholly east of `from`
 };
 
 // Kernels are listed in dataflow order. At most 2^16 kernels, 2^20 edges, 2^16 rows and columns, 2^24 words per edge.
@@ -36,7 +37,7 @@ struct Problem {
   std::vector<Edge> edges;
 
   // InvalidArgument: sizes outside their limits, kernel larger than the mesh, edge between no kernels, a pin outside
-  // the mesh or two pins that overlap.
+  // the mesh or two pins that overlap, eastward edges in a circle.
   absl::Status check() const;
 };
 
@@ -47,22 +48,28 @@ struct Place {
 struct Solution {
   std::vector<Place> places; // per kernel
 
-  // FailedPrecondition: a kernel outside the mesh or off its pin, two kernels on one column (both named).
+  // FailedPrecondition: a kernel outside the mesh or off its pin, two kernels on one column (both named), an eastward
+  // edge that flows west.
   absl::Status verify(const Problem &problem) const;
 };
 
-// The order of the kernels in which edges point forward; the listed order wherever it already does, and where cycles
-// leave no choice.
+// The order of the kernels in which edges point forward (where some are eastward: those); the listed order wherever it
+// already does, and where cycles leave no choice.
 std::vector<int32_t> dataflowOrder(const Problem &problem);
 
 // The algorithms; all put kernels at row 0. Errors: what check() says; ResourceExhausted with the kernel that found no
-// columns, the columns all need, those there are, and the widest kernels.
+// columns, the columns all need, those there are, and the widest kernels, or with the eastward edge that pins turn
+// west.
 //
 // Strips in dataflow order packed from the west; pinned strips stand where they must and the others flow around them.
 absl::StatusOr<Solution> solveInOrder(const Problem &problem);
 // The same with the order improved by swaps of neighbours and moves of one strip while that lowers the cost; stops
 // after `effort` passes over the kernels. Never worse than solveInOrder. Time: effort × (kernels + edges)².
 absl::StatusOr<Solution> solveLocalSearch(const Problem &problem, int32_t effort = 8);
+
+// The cheapest of local searches from the dataflow order and from `starts` random orders that respect eastward edges;
+// the same for the same seed, and never worse for more starts.
+absl::StatusOr<Solution> solveRestarts(const Problem &problem, uint64_t seed, int32_t starts = 8);
 
 // The cheapest order of all, by dynamic programming; InvalidArgument if there are more than 16 kernels or a pin. Time:
 // 2^kernels · kernels².
@@ -75,8 +82,8 @@ absl::StatusOr<Solution> solve(const Problem &problem);
 // up to 12 kernels without pins.
 Stats evaluate(const Problem &problem, const Solution &solution);
 
-// Text: `wsc-problem placement 1`, `mesh ROWS COLS`, `kernel NAME ROWS COLS [pin COL]`…, `edge FROM TO WORDS`… (kernels
-// by index). Solutions: `wsc-solution placement 1`, then `kernel NAME ROW COL` per kernel in order.
+// Text: `wsc-problem placement 1`, `mesh ROWS COLS`, `kernel NAME ROWS COLS [pin COL]`…, `edge FROM TO WORDS [east]`…
+// (kernels by index). Solutions: `wsc-solution placement 1`, then `kernel NAME ROW COL` per kernel in order.
 absl::StatusOr<Problem> parseProblem(const std::string &text);
 std::string printProblem(const Problem &problem);
 absl::StatusOr<Solution> parseSolution(const std::string &text, const Problem &problem);

@@ -22,7 +22,7 @@ BestOrder bestOrder(const Problem &problem, const std::vector<int32_t> &kernels)
       words[positionOf[edge.from]][positionOf[edge.to]] += edge.wordsPerSample;
 
   // Strips that stand west of each one in every placement: pinned further west, or pinned to the mesh's western edge,
-  // or itself pinned to the eastern.
+  // or itself pinned to the eastern; or sending to it eastward.
   std::vector<size_t> westOf(count, 0);
   for (size_t i = 0; i < count; ++i)
     for (size_t k = 0; k < count; ++k) {
@@ -31,6 +31,9 @@ BestOrder bestOrder(const Problem &problem, const std::vector<int32_t> &kernels)
                      (east.pinnedCol && *east.pinnedCol + east.cols == problem.cols)))
         westOf[k] |= size_t(1) << i;
     }
+  for (const Edge &edge : problem.edges)
+    if (edge.eastward && positionOf[edge.from] >= 0 && positionOf[edge.to] >= 0)
+      westOf[positionOf[edge.to]] |= size_t(1) << positionOf[edge.from];
 
   size_t all = (size_t(1) << count) - 1;
   std::vector<int64_t> cost(all + 1, std::numeric_limits<int64_t>::max());
@@ -64,6 +67,8 @@ BestOrder bestOrder(const Problem &problem, const std::vector<int32_t> &kernels)
       }
     }
   }
+  if (last[all] < 0)
+    return {};
   BestOrder best{cost[all], {}};
   for (size_t set = all; set != 0; set ^= size_t(1) << last[set])
     best.order.push_back(kernels[last[set]]);

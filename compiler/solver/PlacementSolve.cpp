@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Strips packed from the west in a given order, and two ways to choose the order: local search, and exactly for few
-// strips.
+// Strips packed from the west in a given order, and three ways to choose the order: local search, local search from
+// several starts, and exactly for few strips.
 //
 // Packing goes through the order with a cursor: a strip stands at the first columns from the cursor on that no pinned
 // strip needs; where none are left, in the first gap anywhere. The local search swaps neighbours in the order and moves
-// strips next to those they exchange words with, and keeps what lowers the cost.
+// strips next to those they exchange words with, and keeps what lowers the cost and lets eastward edges flow east.
 #include "compiler/solver/Placement.h"
 
 #include "compiler/solver/PlacementOrder.h"
@@ -22,7 +22,11 @@ std::vector<int32_t> dataflowOrder(const Problem &problem) {
   size_t count = problem.kernels.size();
   std::vector<std::vector<int32_t>> successors(count);
   std::vector<int64_t> waitingFor(count, 0);
+  const bool someEastward =
+      std::any_of(problem.edges.begin(), problem.edges.end(), [](const Edge &edge) { return edge.eastward; });
   for (const Edge &edge : problem.edges) {
+    if (edge.eastward != someEastward)
+      continue;
     successors[edge.from].push_back(edge.to);
     ++waitingFor[edge.to];
   }
@@ -63,8 +67,26 @@ public:
     std::sort(pins.begin(), pins.end());
   }
 
-  // First columns per kernel; false, with the kernel that found no room, if the order does not fit.
-  bool pack(const std::vector<int32_t> &order, std::vector<int32_t> &colOf, int32_t &failed) const {
+  // Why an order does not do: a kernel that found no room, or an eastward edge that would flow west.
+  struct Failure {
+    int32_t kernel = -1;
+    const Edge *edge = nullptr;
+  };
+
+  // First columns per kernel; false, with the reason, if the order does not do.
+  bool pack(const std::vector<int32_t> &order, std::vector<int32_t> &colOf, Failure &failure) const {
+    if (!packAnyhow(order, colOf, failure.kernel))
+      return false;
+    const auto west = std::find_if(problem.edges.begin(), problem.edges.end(), [&](const Edge &edge) {
+      return edge.eastward && colOf[edge.to] < colOf[edge.from] + problem.kernels[edge.from].cols;
+    });
+    if (west != problem.edges.end())
+      failure.edge = &*west;
+    return west == problem.edges.end();
+  }
+
+private:
+  bool packAnyhow(const std::vector<int32_t> &order, std::vector<int32_t> &colOf, int32_t &failed) const {
     std::vector<Interval> taken; // pinned and placed, ascending; filled where the cursor has left gaps behind
     bool filling = false;
     int32_t cursor = 0;
@@ -108,7 +130,6 @@ public:
     return true;
   }
 
-private:
   struct Interval {
     int32_t begin, end;
     bool operator<(const Interval &other) const { return begin < other.begin; }
@@ -122,7 +143,12 @@ bool hasPin(const Problem &problem) {
                      [](const Kernel &kernel) { return kernel.pinnedCol.has_value(); });
 }
 
-absl::Status noRoom(const Problem &problem, int32_t failed) {
+absl::Status noRoom(const Problem &problem, const Packer::Failure &failure) {
+  if (failure.edge)
+    return absl::ResourceExhaustedError(
+        absl::StrCat("edge ", problem.kernels[failure.edge->from].name, " -> ", problem.kernels[failure.edge->to].name,
+                     " must flow east, which the columns left by pinned kernels do not allow; move or drop pins"));
+  const int32_t failed = failure.kernel;
   std::vector<int32_t> byWidth(problem.kernels.size());
   std::iota(byWidth.begin(), byWidth.end(), 0);
   std::sort(byWidth.begin(), byWidth.end(), [&](int32_t a, int32_t b) {
@@ -163,47 +189,32 @@ absl::Status packFirst(const Problem &problem, std::vector<int32_t> &order, std:
   order = dataflowOrder(problem);
   colOf.assign(problem.kernels.size(), 0);
   Packer packer(problem);
-  int32_t failed = 0, ignored = 0;
-  if (packer.pack(order, colOf, failed))
+  Packer::Failure failure, ignored;
+  if (packer.pack(order, colOf, failure))
     return absl::OkStatus();
   std::sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
     return std::pair(-problem.kernels[a].cols, a) < std::pair(-problem.kernels[b].cols, b);
   });
   if (packer.pack(order, colOf, ignored))
     return absl::OkStatus();
-  return noRoom(problem, failed);
+  return noRoom(problem, failure);
 }
 
-} // namespace
-
-absl::StatusOr<Solution> solveInOrder(const Problem &problem) {
-  if (absl::Status status = problem.check(); !status.ok())
-    return status;
-  std::vector<int32_t> order, colOf;
-  if (absl::Status status = packFirst(problem, order, colOf); !status.ok())
-    return status;
-  return solutionOf(colOf);
-}
-
-absl::StatusOr<Solution> solveLocalSearch(const Problem &problem, int32_t effort) {
-  if (absl::Status status = problem.check(); !status.ok())
-    return status;
-  std::vector<int32_t> order, best;
-  if (absl::Status status = packFirst(problem, order, best); !status.ok())
-    return status;
+// Improves `order`, which is packed at `cols`, by swaps and moves; returns the cost.
+int64_t improve(const Problem &problem, int32_t effort, std::vector<int32_t> &order, std::vector<int32_t> &cols) {
   Packer packer(problem);
-  int64_t bestCost = costOf(problem, best);
-  std::vector<int32_t> candidate = best;
+  int64_t bestCost = costOf(problem, cols);
+  std::vector<int32_t> candidate = cols;
   // Keeps a changed order if it fits and costs less.
   auto improves = [&](const std::vector<int32_t> &changed) {
-    int32_t failed = 0;
-    if (!packer.pack(changed, candidate, failed))
+    Packer::Failure failure;
+    if (!packer.pack(changed, candidate, failure))
       return false;
     int64_t cost = costOf(problem, candidate);
     if (cost >= bestCost)
       return false;
     bestCost = cost;
-    best = candidate;
+    cols = candidate;
     return true;
   };
   for (int32_t pass = 0; pass < effort; ++pass) {
@@ -226,6 +237,82 @@ absl::StatusOr<Solution> solveLocalSearch(const Problem &problem, int32_t effort
     if (bestCost == before)
       break;
   }
+  return bestCost;
+}
+
+// splitmix64: the same numbers on every host.
+uint64_t nextRandom(uint64_t &state) {
+  uint64_t z = (state += 0x9E3779B97F4A7C15u);
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return z ^ (z >> 31);
+}
+
+// A random order that eastward edges lead forward in.
+std::vector<int32_t> randomOrder(const Problem &problem, uint64_t &random) {
+  std::vector<int64_t> waitingFor(problem.kernels.size(), 0);
+  std::vector<std::vector<int32_t>> successors(problem.kernels.size());
+  for (const Edge &edge : problem.edges)
+    if (edge.eastward) {
+      ++waitingFor[edge.to];
+      successors[edge.from].push_back(edge.to);
+    }
+  std::vector<int32_t> ready, order;
+  for (size_t k = 0; k < waitingFor.size(); ++k)
+    if (waitingFor[k] == 0)
+      ready.push_back(int32_t(k));
+  while (!ready.empty()) {
+    std::swap(ready[nextRandom(random) % ready.size()], ready.back());
+    const int32_t kernel = ready.back();
+    ready.pop_back();
+    order.push_back(kernel);
+    for (int32_t next : successors[kernel])
+      if (--waitingFor[next] == 0)
+        ready.push_back(next);
+  }
+  return order;
+}
+
+} // namespace
+
+absl::StatusOr<Solution> solveInOrder(const Problem &problem) {
+  if (absl::Status status = problem.check(); !status.ok())
+    return status;
+  std::vector<int32_t> order, colOf;
+  if (absl::Status status = packFirst(problem, order, colOf); !status.ok())
+    return status;
+  return solutionOf(colOf);
+}
+
+absl::StatusOr<Solution> solveLocalSearch(const Problem &problem, int32_t effort) {
+  if (absl::Status status = problem.check(); !status.ok())
+    return status;
+  std::vector<int32_t> order, best;
+  if (absl::Status status = packFirst(problem, order, best); !status.ok())
+    return status;
+  improve(problem, effort, order, best);
+  return solutionOf(best);
+}
+
+absl::StatusOr<Solution> solveRestarts(const Problem &problem, uint64_t seed, int32_t starts) {
+  constexpr int32_t kPasses = 8;
+  if (absl::Status status = problem.check(); !status.ok())
+    return status;
+  std::vector<int32_t> order, best;
+  if (absl::Status status = packFirst(problem, order, best); !status.ok())
+    return status;
+  int64_t least = improve(problem, kPasses, order, best);
+  std::vector<int32_t> cols(best.size());
+  for (int32_t start = 0; start < starts; ++start) {
+    Packer::Failure failure;
+    order = randomOrder(problem, seed);
+    if (!Packer(problem).pack(order, cols, failure))
+      continue;
+    if (int64_t cost = improve(problem, kPasses, order, cols); cost < least) {
+      least = cost;
+      best = cols;
+    }
+  }
   return solutionOf(best);
 }
 
@@ -239,9 +326,9 @@ absl::StatusOr<Solution> solveExact(const Problem &problem) {
                                                    hasPin(problem) ? " with pins" : ""));
   std::vector<int32_t> order(problem.kernels.size()), colOf(problem.kernels.size());
   std::iota(order.begin(), order.end(), 0);
-  int32_t failed = 0;
-  if (!Packer(problem).pack(bestOrder(problem, order).order, colOf, failed))
-    return noRoom(problem, failed);
+  Packer::Failure failure;
+  if (!Packer(problem).pack(bestOrder(problem, order).order, colOf, failure))
+    return noRoom(problem, failure);
   return solutionOf(colOf);
 }
 

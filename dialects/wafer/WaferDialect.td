@@ -30,6 +30,8 @@ def Wafer_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral getBoundsAttrName() { return "wafer.bounds"; }
     static constexpr ::llvm::StringLiteral getLinkAttrName() { return "wafer.link"; }
     static constexpr ::llvm::StringLiteral getLinkWordsAttrName() { return "wafer.link_words"; }
+    /// Words times links per sample, of all that moves.
+    static constexpr ::llvm::StringLiteral getWordHopsAttrName() { return "wafer.word_hops"; }
   }];
 }
 

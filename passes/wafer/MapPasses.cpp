@@ -5,13 +5,11 @@
 #include "compiler/kernels/Generate.h"
 #include "compiler/kernels/LinkLoads.h"
 #include "compiler/kernels/MapNetwork.h"
+#include "compiler/kernels/MappingScore.h"
+#include "compiler/kernels/PlaceNetwork.h"
 #include "compiler/kernels/StateLayout.h"
 #include "passes/wafer/NetworkIR.h"
 #include "passes/wafer/Passes.h"
-
-#include "absl/strings/str_cat.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
@@ -42,16 +40,20 @@ bool decideOn(func::FuncOp func, const std::string &targetName, const std::strin
   return true;
 }
 
-/// Notes the busiest link of a placed network for reports.
-void noteBusiestLink(func::FuncOp func, const target::Target &machine, const kernels::NetworkPlan &plan) {
+/// Notes the busiest link of a placed network and the length of its wires for reports.
+void noteLinks(func::FuncOp func, const target::Target &machine, const kernels::NetworkPlan &plan) {
   const kernels::LinkLoad link = kernels::busiestLink(machine, plan, kernels::laneRoutes(machine, plan));
   Builder builder(func.getContext());
   func->setAttr(WaferDialect::getLinkAttrName(), builder.getStringAttr(link.describe()));
   func->setAttr(WaferDialect::getLinkWordsAttrName(), builder.getI64IntegerAttr(link.words));
+  func->setAttr(WaferDialect::getWordHopsAttrName(),
+                builder.getI64IntegerAttr(kernels::scoreOf(machine, plan).wordHops));
 }
 
 struct SizeKernelsPass : impl::SizeKernelsBase<SizeKernelsPass> {
   using SizeKernelsBase::SizeKernelsBase;
+  SizeKernelsPass(SizeKernelsOptions options, kernels::MappingTimer timer)
+      : SizeKernelsBase(std::move(options)), timer(std::move(timer)) {}
   void runOnOperation() override {
     // Each round may put kernels in that only pass words on; a network settles in a few.
     constexpr int kMostRounds = 4;
@@ -60,37 +62,68 @@ struct SizeKernelsPass : impl::SizeKernelsBase<SizeKernelsPass> {
                          [&](const target::Target &machine, NetworkIR &network) -> absl::Status {
                            if (auto status = kernels::checkVariables(machine, network.plan.variables); !status.ok())
                              return status;
-                           auto report = kernels::sizeNetwork(machine, network.plan, round < kMostRounds, equalColumns);
+                           auto report = kernels::sizeNetwork(machine, network.plan, round < kMostRounds, equalColumns,
+                                                              {effort, seed, threads, timer});
                            if (!report.ok())
                              return report.status();
                            open = !report->passes.empty() && round < kMostRounds;
-                           if (open)
+                           if (open) {
                              insertPasses(network, report->passes);
-                           else
-                             writeSizes(getOperation(), network);
-                           return absl::OkStatus();
+                             return absl::OkStatus();
+                           }
+                           writeSizes(getOperation(), network);
+                           return dump(*report);
                          });
       if (!ok)
         return signalPassFailure();
     }
   }
+
+private:
+  absl::Status dump(const kernels::SizingReport &report) {
+    if (dumpProblems.empty())
+      return absl::OkStatus();
+    absl::Status status =
+        kernels::writeProblem(dumpProblems, getOperation().getName().str(), {"sizing", printProblem(report.problem)});
+    status.Update(kernels::writeProblem(dumpProblems, getOperation().getName().str(),
+                                        {"sizing.solution", printSolution(report.problem, report.solution)}));
+    return status;
+  }
+
+  kernels::MappingTimer timer;
 };
 
 struct PlaceKernelsPass : impl::PlaceKernelsBase<PlaceKernelsPass> {
   using PlaceKernelsBase::PlaceKernelsBase;
   void runOnOperation() override {
-    if (!decideOn(getOperation(), target, defects, Phase::Sized,
-                  [&](const target::Target &machine, NetworkIR &network) {
-                    for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels))
-                      if (RectAttr rect = op.getRectAttr())
-                        plan.placement.col = int32_t(rect.getCol());
-                    if (absl::Status status = kernels::placeNetwork(machine, network.plan); !status.ok())
-                      return status;
-                    writePlaces(network);
-                    noteBusiestLink(getOperation(), machine, network.plan);
-                    return absl::OkStatus();
-                  }))
+    if (!decideOn(
+            getOperation(), target, defects, Phase::Sized, [&](const target::Target &machine, NetworkIR &network) {
+              for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels))
+                if (RectAttr rect = op.getRectAttr())
+                  plan.placement.col = int32_t(rect.getCol());
+              if (absl::Status status = kernels::placeNetwork(machine, network.plan, {effort, seed}); !status.ok())
+                return status;
+              writePlaces(network);
+              noteLinks(getOperation(), machine, network.plan);
+              return dump(machine, network.plan);
+            }))
       signalPassFailure();
+  }
+
+private:
+  absl::Status dump(const target::Target &machine, const kernels::NetworkPlan &plan) {
+    if (dumpProblems.empty())
+      return absl::OkStatus();
+    std::vector<int32_t> kernels;
+    const solver::placement::Problem problem = kernels::placementProblem(machine, plan, kernels);
+    solver::placement::Solution chosen;
+    for (int32_t k : kernels)
+      chosen.places.push_back({0, plan.kernels[k].placement.col});
+    absl::Status status =
+        kernels::writeProblem(dumpProblems, getOperation().getName().str(), {"placement", printProblem(problem)});
+    status.Update(kernels::writeProblem(dumpProblems, getOperation().getName().str(),
+                                        {"placement.solution", printSolution(problem, chosen)}));
+    return status;
   }
 };
 
@@ -103,33 +136,21 @@ struct RouteStreamsPass : impl::RouteStreamsBase<RouteStreamsPass> {
                     absl::Status status =
                         kernels::routeNetwork(machine, network.plan, dumpProblems.empty() ? nullptr : &posed);
                     for (const kernels::PosedProblem &problem : posed)
-                      status.Update(dump(problem));
+                      status.Update(kernels::writeProblem(dumpProblems, getOperation().getName().str(), problem));
                     if (!status.ok())
                       return status;
                     writeRoutes(network);
-                    noteBusiestLink(getOperation(), machine, network.plan);
+                    noteLinks(getOperation(), machine, network.plan);
                     return absl::OkStatus();
                   }))
       signalPassFailure();
   }
-
-private:
-  /// Writes a problem as FUNCTION.KIND.txt.
-  absl::Status dump(const kernels::PosedProblem &problem) {
-    if (std::error_code error = llvm::sys::fs::create_directories(dumpProblems))
-      return absl::InvalidArgumentError(absl::StrCat("cannot create ", dumpProblems, ": ", error.message()));
-    const std::string path = absl::StrCat(dumpProblems, "/", getOperation().getName().str(), ".", problem.kind, ".txt");
-    std::error_code error;
-    llvm::raw_fd_ostream file(path, error);
-    if (!error) {
-      file << problem.text;
-      file.close();
-      error = file.error();
-    }
-    return error ? absl::InvalidArgumentError(absl::StrCat("cannot write ", path, ": ", error.message()))
-                 : absl::OkStatus();
-  }
 };
 
 } // namespace
+
+std::unique_ptr<Pass> createSizeKernels(SizeKernelsOptions options, kernels::MappingTimer timer) {
+  return std::make_unique<SizeKernelsPass>(std::move(options), std::move(timer));
+}
+
 } // namespace wsc::wafer

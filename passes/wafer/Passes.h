@@ -3,10 +3,12 @@
 // Passes from nn to a routed wafer network; see Passes.td.
 #pragma once
 
+#include "compiler/kernels/Effort.h"
 #include "dialects/nn/Nn.h"
 #include "dialects/wafer/Wafer.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+
 #include "mlir/Pass/Pass.h"
 
 namespace wsc::wafer {
@@ -15,5 +17,8 @@ namespace wsc::wafer {
 #include "passes/wafer/Passes.h.inc"
 #define GEN_PASS_REGISTRATION
 #include "passes/wafer/Passes.h.inc"
+
+/// wafer-size with mappings timed by an emulator, which passes know nothing of.
+std::unique_ptr<mlir::Pass> createSizeKernels(SizeKernelsOptions options, kernels::MappingTimer timer);
 
 } // namespace wsc::wafer

@@ -12,6 +12,19 @@ class Wafer_TargetOption : Option<"target", "target", "std::string", "\"wse2\"",
 class Wafer_DefectsOption : Option<"defects", "defects", "std::string", "\"\"",
     "JSON file with the dead_cores and dead_links of this wafer">;
 
+class Wafer_EffortOption : Option<"effort", "effort", "::wsc::kernels::Effort", "::wsc::kernels::Effort::Default",
+    "How much to look for better mappings", [{::llvm::cl::values(
+      clEnumValN(::wsc::kernels::Effort::Fast, "fast", "the first mapping"),
+      clEnumValN(::wsc::kernels::Effort::Default, "default", "others where the first can be quicker"),
+      clEnumValN(::wsc::kernels::Effort::High, "high", "many others, also for shorter wires"))}]>;
+
+class Wafer_SeedOption : Option<"seed", "seed", "uint64_t", "1", "Another seed, another search; the same seed, the same mapping">;
+
+class Wafer_DumpOption<string what> : Option<"dumpProblems", "dump-problems", "std::string", "\"\"",
+    "Folder for the " # what # " as text, FUNCTION.KIND.txt, with what was chosen as FUNCTION.KIND.solution.txt">;
+
+class Wafer_ThreadsOption : Option<"threads", "threads", "int", "0", "Host threads, 0: all; results do not depend on them">;
+
 def DecomposeReductions : Pass<"nn-decompose-reductions", "::mlir::func::FuncOp"> {
   let summary = "Cut reductions over a whole image into one over columns and one over rows";
   let description = [{
@@ -150,22 +163,26 @@ def SizeKernels : Pass<"wafer-size", "::mlir::func::FuncOp"> {
     Before: `wafer.kernel "conv0"(%s) : …`
     After:  `wafer.kernel "conv0"(%s) attributes {mapping = #wafer.mapping<slice = 1, column = 2, fifo = [2]>, layout = …} : …`
 
+    With more `effort` other mappings are tried. `wsc-compile` lets those that are found run on the analytic emulator and drops what is slower there than the first mapping; `wsc-opt` goes by the prediction alone.
+
     `wafer.bounds` notes what no mapping can beat, in cycles: the sizing bound; multiply-adds, off-wafer words and the slowest kernel alone.
   }];
   let options = [Wafer_TargetOption<>, Wafer_DefectsOption<>, Option<"equalColumns", "equal-columns", "bool", "false",
-      "give every kernel as many columns, instead of the least interval: the naive mapping to compare with">];
+      "give every kernel as many columns, instead of the least interval: the naive mapping to compare with">,
+      Wafer_EffortOption<>, Wafer_SeedOption<>, Wafer_ThreadsOption<>, Wafer_DumpOption<"sizing problem">];
   let dependentDialects = ["::wsc::wafer::WaferDialect"];
 }
 
 def PlaceKernels : Pass<"wafer-place", "::mlir::func::FuncOp"> {
   let summary = "Give every kernel its rectangle";
   let description = [{
-    Full-height strips from west to east in dataflow order. A kernel that has a `rect`, or a `pin` with a column, keeps it.
+    Full-height strips from west to east in dataflow order, or in another that lets streams flow east if that shortens wires and no link gets busier than kernels. A kernel that has a `rect`, or a `pin` with a
+    column, keeps it, and then so does the order.
 
     Before: `{mapping = …}`
     After:  `{mapping = …, rect = #wafer.rect<row = 0, col = 0, rows = 728, cols = 3>}`
   }];
-  let options = [Wafer_TargetOption<>, Wafer_DefectsOption<>];
+  let options = [Wafer_TargetOption<>, Wafer_DefectsOption<>, Wafer_EffortOption<>, Wafer_SeedOption<>, Wafer_DumpOption<"placement problem">];
   let dependentDialects = ["::wsc::wafer::WaferDialect"];
 }
 
@@ -179,8 +196,7 @@ def RouteStreams : Pass<"wafer-route", "::mlir::func::FuncOp"> {
     Before: `{rect = …}`
     After:  `{rect = …, colours = #wafer.colours<row = 0, chain = [1, 2]>, turns = [array<i32: 0, 1>], lane_colours = array<i32: 3, 4, 3, 4>}`
   }];
-  let options = [Wafer_TargetOption<>, Wafer_DefectsOption<>, Option<"dumpProblems", "dump-problems", "std::string", "\"\"",
-      "folder for the routing, turning and colouring problems as text, FUNCTION.KIND.txt">];
+  let options = [Wafer_TargetOption<>, Wafer_DefectsOption<>, Wafer_DumpOption<"routing, turning and colouring problems">];
   let dependentDialects = ["::wsc::wafer::WaferDialect"];
 }
 

@@ -19,7 +19,8 @@ void expectLayersAgree(const std::string &name, const std::vector<int64_t> &shap
   net.output(layers(net, x));
   TemporaryFolder folder;
   ASSERT_TRUE(net.onnx.write(folder / "model.onnx"));
-  absl::Status status = compileModel(folder / "model.onnx", "mesh-32x32", folder / "model.wse");
+  absl::Status status =
+      compileModel(folder / "model.onnx", "mesh-32x32", folder / "model.wse", {kernels::Effort::Fast});
   ASSERT_TRUE(status.ok()) << name << ": " << status;
   auto session = Session::open(folder / "model.wse", {.threads = 1});
   ASSERT_TRUE(session.ok()) << name << ": " << session.status();

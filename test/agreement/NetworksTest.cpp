@@ -11,7 +11,8 @@ constexpr Window2d kSame{.pads = {1, 1, 1, 1}}, kPoint{.kernel = {1, 1}}, kHalf{
 void expectNetworkAgrees(const std::string &name, const NetBuilder &net, const Tolerance &tolerance = {}) {
   TemporaryFolder folder;
   ASSERT_TRUE(net.onnx.write(folder / "model.onnx"));
-  absl::Status status = compileModel(folder / "model.onnx", "mesh-32x32", folder / "model.wse");
+  absl::Status status =
+      compileModel(folder / "model.onnx", "mesh-32x32", folder / "model.wse", {kernels::Effort::Fast});
   ASSERT_TRUE(status.ok()) << name << ": " << status;
   auto session = Session::open(folder / "model.wse", {.threads = 1});
   ASSERT_TRUE(session.ok()) << name << ": " << session.status();

@@ -20,11 +20,13 @@ TemporaryFolder::~TemporaryFolder() {
   std::filesystem::remove_all(path, ignored);
 }
 
-absl::Status compileModel(const std::string &onnxPath, const std::string &target, const std::string &wsePath) {
+absl::Status compileModel(const std::string &onnxPath, const std::string &target, const std::string &wsePath,
+                          const kernels::SearchOptions &search) {
   driver::CompileOptions options;
   options.model = onnxPath;
   options.target = target;
   options.output = wsePath;
+  options.search = search;
   return driver::compile(options).status();
 }
 
@@ -87,10 +89,12 @@ static void checkOnTarget(const std::string &onnxPath, const TemporaryFolder &fo
                           uint64_t seed, const CheckOptions &options) {
   SCOPED_TRACE("target " + target);
   std::string path = folder / "model.wse", again = folder / "again.wse";
-  absl::Status status = compileModel(onnxPath, target, path);
+  kernels::SearchOptions search = options.search;
+  absl::Status status = compileModel(onnxPath, target, path, search);
   ASSERT_TRUE(status.ok()) << status;
-  ASSERT_TRUE(compileModel(onnxPath, target, again).ok());
-  EXPECT_EQ(*readFile(path), *readFile(again)) << "compiling twice gives different bytes";
+  search.threads += 2;
+  ASSERT_TRUE(compileModel(onnxPath, target, again, search).ok());
+  EXPECT_EQ(*readFile(path), *readFile(again)) << "compiling again, on more threads, gives different bytes";
 
   std::vector<Tensor> first;
   int64_t interval = 0, latency = 0;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What every end-to-end test asks of a model: it compiles to the same bytes twice, the engine agrees with itself under
+// What every end-to-end test asks of a model: it compiles to the same bytes twice, with another number of
+// threads, the engine agrees with itself under
 // every schedule and number of threads bit by bit and with the scalar interpreter, and its results agree with an exact
 // reference in double precision.
 #pragma once
 
 #include "test/models/NetBuilder.h"
 
+#include "compiler/kernels/Effort.h"
 #include "runtime/session/Session.h"
 
 #include "gtest/gtest.h"
@@ -32,7 +34,8 @@ public:
 };
 
 /// Compiles the model at `onnxPath` to `wsePath`.
-absl::Status compileModel(const std::string &onnxPath, const std::string &target, const std::string &wsePath);
+absl::Status compileModel(const std::string &onnxPath, const std::string &target, const std::string &wsePath,
+                          const kernels::SearchOptions &search = {kernels::Effort::Default, 1, 1});
 
 /// Floats in [-1, 1), seeded.
 Inputs randomInputs(const format::Entry &entry, uint64_t seed);
@@ -47,6 +50,7 @@ double relativeL2(const Tensor &got, const std::vector<double> &expected);
 
 struct CheckOptions {
   std::vector<std::string> targets{"wse2", "mesh-64x64"};
+  kernels::SearchOptions search{kernels::Effort::Default, 1, 1};
   double relativeL2 = 1e-5;
   int replayedCores = 20;
   bool worklist = true;

@@ -35,8 +35,8 @@ int parseOptions(int argc, char **argv, Options &options) {
   CLI::App app(description, "wsc-bench");
   std::vector<std::string> dims;
   app.add_option("SUITE", options.suite, names)->required();
-  app.add_option("PATHS", options.paths, "models: .onnx files, or folders with model.onnx and test_data_set_0 at or below; place: problem files;\n"
-                                           "cycle: .wse files, or nothing; validation: .csv files");
+  app.add_option("PATHS", options.paths, "models: .onnx files, or folders with model.onnx and test_data_set_0 at or below; place: problem files, or\n"
+                                           "folders of them; cycle: .wse files, or nothing; validation: .csv files");
   app.add_option("--json", options.json, "write the results for programs")->type_name("FILE");
   auto *target = app.add_option("--target", options.target, "compile, emulate, map, cycle: wse1, wse2, wse3, mesh-RxC or a description file; cycle: of its own workloads, whose meshes it sizes")->capture_default_str();
   auto *dim = app.add_option("--dim", dims, "compile, emulate, map: fix a symbolic dimension in the models that have it (repeatable)")->type_name("NAME=VALUE");

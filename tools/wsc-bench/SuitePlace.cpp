@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -82,10 +83,34 @@ absl::Status benchPlace(const std::string &path, const Options &options, Results
 
 } // namespace
 
+// A file is itself; a folder stands for the problems at and below it, by name.
+static std::vector<std::string> problemsAt(const std::string &path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error))
+    return {path};
+  std::vector<std::string> files;
+  for (const auto &entry : std::filesystem::recursive_directory_iterator(path, error)) {
+    const std::string extension = entry.path().extension().string();
+    if (extension == ".kgraph")
+      files.push_back(entry.path().string());
+    else if (absl::StatusOr<std::string> text = readFile(entry.path().string());
+             extension == ".txt" && text.ok() && text->rfind("wsc-problem ", 0) == 0)
+      files.push_back(entry.path().string());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
 absl::Status runPlace(const Options &options, Results &results) {
   absl::Status all = absl::OkStatus();
-  for (const std::string &path : options.paths)
-    all.Update(benchPlace(path, options, results));
+  for (const std::string &path : options.paths) {
+    const std::vector<std::string> files = problemsAt(path);
+    if (files.empty())
+      all.Update(absl::InvalidArgumentError(
+          absl::StrCat(path, " holds no problems: .kgraph files, or .txt files that begin with 'wsc-problem'")));
+    for (const std::string &file : files)
+      all.Update(benchPlace(file, options, results));
+  }
   return all;
 }
 

@@ -41,7 +41,7 @@ int main(int argc, char **argv) {
   CLI::App app(kDescription, "wsc-compile");
   wsc::driver::CompileOptions options;
   std::vector<std::string> dims;
-  std::string to, from, report, execution = "auto", precision = "model";
+  std::string to, from, report, execution = "auto", precision = "model", effort = "default";
   bool validateOnly = false, quiet = false, verbose = false;
   app.set_version_flag("--version", "wsc " WSC_VERSION ", MLIR " WSC_MLIR_VERSION ", format " +
                                         std::to_string(wsc::format::kFormatVersion));
@@ -55,14 +55,23 @@ int main(int argc, char **argv) {
   app.add_option("--dim", dims, "NAME=VALUE: fix a symbolic dimension (repeatable)");
   app.add_option("--input", options.inputs, "NAME[:SHAPE]: shape of an input, or cut the graph at a tensor (repeatable)");
   app.add_option("--output", options.outputs, "NAME: cut the graph at an output tensor (repeatable)");
+  app.add_option("--effort", effort, "how much to look for better mappings: fast (the first one), default (others where the first can be\n"
+                                     "quicker) or high (many others, also for shorter wires; a minute or more for large networks)")
+      ->check(CLI::IsMember({"fast", "default", "high"}))
+      ->capture_default_str();
+  app.add_option("--seed", options.search.seed, "of that search; the same seed and effort give the same file")->check(CLI::NonNegativeNumber)->capture_default_str();
+  app.add_option("--threads", options.search.threads, "host threads, 0: all; results do not depend on them")->check(CLI::Range(0, 1024))->capture_default_str();
   app.add_flag("--validate-only", validateOnly, "list every unsupported operator; no mapping");
   app.add_option("--compile-to", to, "stop after a phase: " + readPhases());
   app.add_option("--compile-from", from, "phase of a .mlir model (default: found from its operations)");
   app.add_option("--dump-phases", options.dumpDir, "folder for the IR after each phase");
-  app.add_option("--dump-problems", options.problemsDir, "folder for the routing, turning and colouring problems as text (see wsc-place)");
+  app.add_option("--dump-problems", options.problemsDir, "folder for the problems that mapping puts to the solvers, as text, and what it chose (see wsc-place)");
   app.add_option("--report", report, "FILE.txt, .json or .html");
   app.add_flag("--quiet", quiet, "print nothing but errors");
   app.add_flag("-v", verbose, "print the phases' times too");
+  app.failure_message([](const CLI::App *, const CLI::Error &error) {
+    return std::string("error: ") + error.what() + "\nnote: wsc-compile --help lists the options\n";
+  });
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
@@ -91,6 +100,7 @@ int main(int argc, char **argv) {
     else
       options.from = found;
   }
+  options.search.effort = *wsc::kernels::findEffort(effort);
   if (validateOnly) {
     auto lines = wsc::driver::validate(options);
     if (!lines.ok())

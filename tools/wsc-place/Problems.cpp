@@ -130,7 +130,8 @@ absl::StatusOr<Result> runAnyKind(const std::string &problem, const Request &req
          {{"default", n::solve},
           {"local-search", [](const n::Problem &p) { return n::solveLocalSearch(p); }},
           {"exact", n::solveExact},
-          {"in-order", n::solveInOrder}},
+          {"in-order", n::solveInOrder},
+          {"restarts", [](const n::Problem &p) { return n::solveRestarts(p, 1); }}},
          [](const auto &p, const auto &s) { return statsText(n::evaluate(p, s), "value", "word-hops"); }},
         problem, request);
   }

@@ -44,9 +44,8 @@ int main(int argc, char **argv) {
   app.add_option(
          "--algorithm", algorithm,
          "colouring: default, first-fit, west-first, dsatur, tabu; sizing: exact; placement: default, local-search, "
-         "exact, in-order; "
-         "routing: "
-         "combs; allocation: first-fit")
+         "exact, in-order, restarts; routing: negotiated, combs; alternatives: negotiated; allocation: first-fit; "
+         "lines: exact")
       ->excludes(checkOption);
   std::string slack = "5";
   std::vector<CLI::Option *> contestOptions{

@@ -154,7 +154,7 @@ TEST(Layout, OffsetsPutOutputsInTheMiddleOfTheirInputs) {
   ASSERT_TRUE(target.ok());
   for (int64_t padTop : {0, 1}) {
     NetworkPlan network = convThenRelu({3, 224, 8}, 4, 3, 3, 2, padTop);
-    ASSERT_TRUE(chooseTiles(*target, network, 100, /*centred=*/true).ok());
+    ASSERT_TRUE(chooseTiles(*target, network, {.centred = true}).ok());
     const RowGrid &grid = network.grid;
     const int64_t in = network.streams[0].layout.numTiles(), out = network.streams[1].layout.numTiles();
     ASSERT_EQ(network.streams[0].layout.tileRows, 1);

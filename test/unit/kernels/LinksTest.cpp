@@ -3,6 +3,7 @@
 // Lanes of several columns leave on rows of their own, and the busiest link of a network is that of one of its kernels.
 #include "compiler/kernels/LinkLoads.h"
 #include "compiler/kernels/MapNetwork.h"
+#include "compiler/kernels/PlaceNetwork.h"
 #include "compiler/kernels/Send.h"
 
 #include "ConvThenRelu.h"

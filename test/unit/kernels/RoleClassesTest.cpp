@@ -5,6 +5,7 @@
 #include "compiler/kernels/Generate.h"
 #include "compiler/kernels/MapNetwork.h"
 #include "compiler/kernels/Numbers.h"
+#include "compiler/kernels/PlaceNetwork.h"
 
 #include "ConvThenRelu.h"
 

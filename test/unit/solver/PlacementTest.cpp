@@ -25,8 +25,12 @@ int64_t costOf(const Problem &problem, const std::vector<int32_t> &cols) {
 // Least cost over all columns for all kernels; -1: none legal.
 int64_t exhaustive(const Problem &problem, std::vector<int32_t> &cols) {
   size_t k = cols.size();
-  if (k == problem.kernels.size())
+  if (k == problem.kernels.size()) {
+    for (const Edge &edge : problem.edges)
+      if (edge.eastward && cols[edge.to] < cols[edge.from] + problem.kernels[edge.from].cols)
+        return -1;
     return costOf(problem, cols);
+  }
   int64_t best = -1;
   const Kernel &kernel = problem.kernels[k];
   for (int32_t col = 0; col + kernel.cols <= problem.cols; ++col) {
@@ -48,7 +52,7 @@ Problem chain() { return {8, 10, {{"a", 8, 3, {}}, {"b", 4, 2, {}}, {"c", 8, 4, 
 
 TEST(Placement, LiesBetweenBoundAndExhaustiveSearch) {
   test::Random random(1);
-  int feasible = 0, optimal = 0, withPins = 0;
+  int feasible = 0, optimal = 0, withPins = 0, directed = 0;
   for (int round = 0; round < 500; ++round) {
     Problem problem{2, random.in(6, 9), {}, {}};
     int kernels = random.in(2, 5);
@@ -65,11 +69,17 @@ TEST(Placement, LiesBetweenBoundAndExhaustiveSearch) {
       int from = random.in(0, kernels - 1), to = random.in(0, kernels - 2);
       problem.edges.push_back({from, to + (to >= from), random.in(0, 9)});
     }
+    // Every other time edges that lead forward in the list, or most of them, must flow east.
+    bool eastward = false;
+    for (Edge &edge : problem.edges)
+      eastward |= edge.eastward = round % 2 == 1 && edge.from < edge.to && random.in(0, 3) > 0;
     ASSERT_TRUE(problem.check().ok()) << message(problem.check());
     std::vector<int32_t> partial;
     int64_t optimum = exhaustive(problem, partial);
-    absl::StatusOr<Solution> inOrder = solveInOrder(problem), local = solveLocalSearch(problem);
+    absl::StatusOr<Solution> inOrder = solveInOrder(problem), local = solveLocalSearch(problem),
+                             restarts = solveRestarts(problem, uint64_t(round), 4);
     ASSERT_EQ(inOrder.ok(), local.ok());
+    ASSERT_EQ(inOrder.ok(), restarts.ok());
     if (!inOrder.ok()) {
       // Pins can leave gaps that first fit does not fill; without pins a refusal means that there is no solution.
       bool pinned = std::any_of(problem.kernels.begin(), problem.kernels.end(),
@@ -82,6 +92,8 @@ TEST(Placement, LiesBetweenBoundAndExhaustiveSearch) {
     EXPECT_TRUE(local->verify(problem).ok()) << message(local->verify(problem));
     Stats first = evaluate(problem, *inOrder), second = evaluate(problem, *local);
     EXPECT_LE(second.value, first.value);
+    EXPECT_TRUE(restarts->verify(problem).ok()) << message(restarts->verify(problem));
+    EXPECT_LE(evaluate(problem, *restarts).value, second.value);
     EXPECT_GE(second.value, optimum) << printProblem(problem);
     EXPECT_LE(second.lowerBound, optimum) << printProblem(problem);
     EXPECT_EQ(first.lowerBound, second.lowerBound);
@@ -96,8 +108,11 @@ TEST(Placement, LiesBetweenBoundAndExhaustiveSearch) {
       EXPECT_EQ(second.lowerBound, optimum) << "exact without pins";
     }
     withPins += pinned;
+    directed += eastward;
   }
-  std::printf("%d feasible (%d with a pin), %d of them solved optimally\n", feasible, withPins, optimal);
+  std::printf("%d feasible (%d with a pin, %d with edges that must flow east), %d of them solved optimally\n", feasible,
+              withPins, directed, optimal);
+  EXPECT_GE(directed, 100);
   EXPECT_GE(feasible, 200);
   EXPECT_GE(withPins, 30);
 }
@@ -140,6 +155,10 @@ TEST(Placement, WrongSolutionsAreRefused) {
             "placement: kernel c is at column 5, but pinned to 6");
   EXPECT_EQ(message(Solution{{{0, 0}, {0, 2}, {0, 6}}}.verify(problem)),
             "placement: kernels a and b both stand on column 2");
+  problem = chain();
+  problem.edges[1].eastward = true;
+  EXPECT_EQ(message(Solution{{{0, 0}, {0, 8}, {0, 4}}}.verify(problem)),
+            "placement: edge b -> c must flow east, but columns 8 and 4 make it flow west");
 }
 
 TEST(Placement, WrongProblemsAndFailuresSayWhy) {
@@ -162,6 +181,40 @@ TEST(Placement, WrongProblemsAndFailuresSayWhy) {
   problem.edges.push_back({1, 1, 5});
   EXPECT_EQ(message(problem.check()),
             "placement: edge 1 -> 1 of 5 words must join two of 3 kernels with 0 to 16777216 words");
+  problem = chain();
+  problem.edges = {{0, 1, 10, true}, {1, 2, 20, false}, {1, 0, 3, true}};
+  EXPECT_EQ(message(problem.check()),
+            "placement: eastward edge b -> a closes a circle; in a circle some edge must flow west");
+  problem.edges = {{0, 1, 10, true}};
+  problem.kernels[1].pinnedCol = 1;
+  EXPECT_EQ(message(solveInOrder(problem).status()),
+            "edge a -> b must flow east, which the columns left by pinned kernels do not allow; move or drop pins");
+}
+
+TEST(Placement, MoreStartsAreNeverWorseAndTheSameSeedGivesTheSame) {
+  // Branches that rejoin: the order of the branches is free.
+  test::Random random(3);
+  Problem problem{8, 400, {}, {}};
+  for (int k = 0; k < 30; ++k) {
+    problem.kernels.push_back({"k" + std::to_string(k), 8, random.in(1, 9), {}});
+    for (int e = 0; k > 0 && e < 2; ++e)
+      problem.edges.push_back({random.in(std::max(0, k - 6), k - 1), k, random.in(1, 1000), true});
+  }
+  int64_t last = evaluate(problem, *solveLocalSearch(problem)).value;
+  const int64_t local = last;
+  for (int32_t starts : {1, 4, 16}) {
+    const absl::StatusOr<Solution> solution = solveRestarts(problem, 7, starts);
+    ASSERT_TRUE(solution.ok());
+    ASSERT_TRUE(solution->verify(problem).ok());
+    EXPECT_EQ(printSolution(problem, *solution), printSolution(problem, *solveRestarts(problem, 7, starts)));
+    const int64_t value = evaluate(problem, *solution).value;
+    EXPECT_LE(value, last);
+    last = value;
+  }
+  std::printf("in order %lld, local search %lld, 16 starts %lld\n",
+              static_cast<long long>(evaluate(problem, *solveInOrder(problem)).value), static_cast<long long>(local),
+              static_cast<long long>(last));
+  EXPECT_LT(last, local);
 }
 
 TEST(Placement, DeepNetworkWithSkipConnections) {
