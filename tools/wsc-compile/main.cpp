@@ -6,6 +6,8 @@
 
 #include "CLI/CLI.hpp"
 
+#include <charconv>
+#include <cstdint>
 #include <cstdio>
 
 namespace {
@@ -26,6 +28,13 @@ int fail(const std::string &message) {
     begin = end;
   }
   return 1;
+}
+
+// Empty, or why a text is no seed: unsigned options would take -1 for 2^64 - 1.
+std::string checkSeed(const std::string &text) {
+  uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  return error == std::errc() && end == text.data() + text.size() ? "" : text + " is not a number from 0 to 2^64 - 1";
 }
 
 std::string readPhases() {
@@ -59,7 +68,7 @@ int main(int argc, char **argv) {
                                      "quicker) or high (many others, also for shorter wires; a minute or more for large networks)")
       ->check(CLI::IsMember({"fast", "default", "high"}))
       ->capture_default_str();
-  app.add_option("--seed", options.search.seed, "of that search; the same seed and effort give the same file")->check(CLI::NonNegativeNumber)->capture_default_str();
+  app.add_option("--seed", options.search.seed, "of that search; the same seed and effort give the same file")->check(CLI::Validator(checkSeed, "", "seed"))->capture_default_str();
   app.add_option("--threads", options.search.threads, "host threads, 0: all; results do not depend on them")->check(CLI::Range(0, 1024))->capture_default_str();
   app.add_flag("--validate-only", validateOnly, "list every unsupported operator; no mapping");
   app.add_option("--compile-to", to, "stop after a phase: " + readPhases());
