@@ -79,13 +79,15 @@ static int64_t gatherDelay(const target::Target &target, const KernelRows &rows,
   return std::min(words, ofRow.at(rows.rowOfShare(part.share) + row.slice));
 }
 
-// The largest part of a lane's channels that one slice of a receiver takes.
+// The largest part of a lane's channels that one slice of a receiver takes, of those that take lanes one after the
+// other: feeders take them side by side.
 static double mostTaken(const NetworkPlan &network, int32_t stream) {
   const StreamLayout &layout = network.streams[stream].layout;
   const double blockChannels = double(layout.plane.channels) / double(layout.numBlocks());
   double most = 0;
   for (int32_t consumer : network.streams[stream].consumers)
-    most = std::max(most, double(network.kernels[consumer].mapping.channelsPerSlice) / blockChannels);
+    if (const KernelPlan &plan = network.kernels[consumer]; plan.spec.kind != KernelKind::Contraction)
+      most = std::max(most, double(plan.mapping.channelsPerSlice) / blockChannels);
   return std::min(most, 1.0);
 }
 
