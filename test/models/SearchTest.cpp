@@ -4,9 +4,7 @@
 // weighted wire length) and sometimes better; the result depends on effort and seed alone, and is right.
 #include "test/models/ModelCheck.h"
 #include "test/models/RandomNet.h"
-
-#include "compiler/driver/Compiler.h"
-#include "runtime/session/TensorFile.h"
+#include "test/models/TimedModel.h"
 
 #include <iostream>
 
@@ -61,32 +59,12 @@ std::vector<Case> cases() {
   return all;
 }
 
-struct Compiled {
-  driver::CompileReport report;
-  std::string bytes;
-  int64_t emulated = 0; // interval, cycles
-};
-
-absl::StatusOr<Compiled> compileWith(const OnnxBuilder &model, const std::string &target,
-                                     const kernels::SearchOptions &search) {
-  TemporaryFolder folder;
+absl::StatusOr<TimedModel> compileWith(const OnnxBuilder &model, const std::string &target,
+                                       const kernels::SearchOptions &search) {
   driver::CompileOptions options;
-  options.model = folder / "model.onnx";
-  options.output = folder / "model.wse";
   options.target = target;
   options.search = search;
-  if (!model.write(options.model))
-    return absl::InternalError("cannot write the model");
-  auto report = driver::compile(options);
-  if (!report.ok())
-    return report.status();
-  auto session = Session::open(options.output, {.threads = 1});
-  if (!session.ok())
-    return session.status();
-  auto timing = (*session)->timing(0);
-  if (!timing.ok())
-    return timing.status();
-  return Compiled{*std::move(report), *readFile(options.output), (*timing)->intervalCycles};
+  return compileAndTime(model, options);
 }
 
 TEST(Search, MoreEffortIsNeverWorse) {
@@ -100,14 +78,14 @@ TEST(Search, MoreEffortIsNeverWorse) {
       auto compiled = compileWith(net.model, net.target, {effort, 1, 2});
       ASSERT_TRUE(compiled.ok()) << compiled.status();
       const std::pair now{compiled->report.predictedIntervalCycles, compiled->report.wordHops};
-      std::cout << " " << now.first << " cycles (emulated " << compiled->emulated << ") " << now.second
+      std::cout << " " << now.first << " cycles (emulated " << compiled->intervalCycles << ") " << now.second
                 << " word-hops;";
       EXPECT_GT(now.second, 0);
       if (effort == Effort::Fast) {
-        first = compiled->emulated;
+        first = compiled->intervalCycles;
       } else {
         // What the search finds is emulated; strips may change their order after that.
-        EXPECT_LE(double(compiled->emulated), 1.05 * double(first));
+        EXPECT_LE(double(compiled->intervalCycles), 1.05 * double(first));
         EXPECT_LE(now, last);
         quicker += now.first < last.first;
         shorter += now.first == last.first && now.second < last.second;
