@@ -120,22 +120,19 @@ absl::StatusOr<Solution> colourLanes(const NetworkPlan &network, const std::vect
   for (int round = 0; round < (allInTurn ? 2 : kRounds); ++round) {
     const bool wholeTiles = round == 0;
     auto [inTurn, itemOf] = joined(problem, itemsInTurn(network, lanes, problem, wholeTiles, apart));
-    auto solution = solver::colouring::solve(inTurn);
-    if (!solution.ok() && !absl::IsResourceExhausted(solution.status()))
-      return solution.status();
-    if (solution.ok()) {
+    auto partial = solver::colouring::solvePartial(inTurn);
+    if (!partial.ok())
+      return partial.status();
+    if (partial->without.empty()) {
       Solution all;
       for (size_t item : itemOf)
-        all.colourOf.push_back(solution->colourOf[item]);
+        all.colourOf.push_back(partial->solution.colourOf[item]);
       return all;
     }
     if (wholeTiles)
       continue;
     if (allInTurn)
-      return solution.status();
-    auto partial = solver::colouring::solvePartial(inTurn);
-    if (!partial.ok())
-      return partial.status();
+      return absl::ResourceExhaustedError("colours do not suffice for all lanes in turn");
     addStreamsWithout(network, lanes, problem.items.size(), itemOf, partial->without, apart);
   }
   return solver::colouring::solve(problem);

@@ -163,13 +163,25 @@ Stats evaluate(const Problem &problem, const Solution &solution) {
   return {int64_t(used.size()), bound};
 }
 
+// The algorithms that colour item by item, in turn until one succeeds.
+static absl::StatusOr<Solution> solveItemByItem(const Problem &problem) {
+  absl::StatusOr<Solution> solution = Solution();
+  for (auto algorithm : {solveFirstFit, solveWestFirst, solveDsatur})
+    if (solution = algorithm(problem); solution.ok() || !absl::IsResourceExhausted(solution.status()))
+      break;
+  return solution;
+}
+
+absl::StatusOr<Partial> solvePartial(const Problem &problem) {
+  absl::StatusOr<Solution> solution = solveItemByItem(problem);
+  if (solution.ok())
+    return Partial{*std::move(solution), {}};
+  return absl::IsResourceExhausted(solution.status()) ? searchTabu(problem) : solution.status();
+}
+
 absl::StatusOr<Solution> solve(const Problem &problem) {
-  for (auto algorithm : {solveFirstFit, solveWestFirst, solveDsatur}) {
-    absl::StatusOr<Solution> solution = algorithm(problem);
-    if (solution.ok() || !absl::IsResourceExhausted(solution.status()))
-      return solution;
-  }
-  return solveTabu(problem);
+  absl::StatusOr<Solution> solution = solveItemByItem(problem);
+  return absl::IsResourceExhausted(solution.status()) ? solveTabu(problem) : solution;
 }
 
 } // namespace wsc::solver::colouring

@@ -75,6 +75,8 @@ absl::StatusOr<Solution> solveWestFirst(const Problem &problem);
 // Tabu search over partial colourings. Finds colourings that the others miss, but whose colours follow no pattern.
 // Time: at most 30,000 steps, each that of the colours of the items that are without one.
 absl::StatusOr<Solution> solveTabu(const Problem &problem);
+// First fit in the given order; if that runs out of colours, from the west; if that does too, DSATUR; then tabu search.
+absl::StatusOr<Solution> solve(const Problem &problem);
 // The same, where colours need not suffice: the best colouring met, and the items that it leaves without (colour -1).
 // Errors: what check() says, and fixed items that conflict.
 struct Partial {
@@ -82,8 +84,6 @@ struct Partial {
   std::vector<int32_t> without; // ascending
 };
 absl::StatusOr<Partial> solvePartial(const Problem &problem);
-// First fit in the given order; if that runs out of colours, from the west; if that does too, DSATUR; then tabu search.
-absl::StatusOr<Solution> solve(const Problem &problem);
 
 // Value: different colours in use. Bound: most items over one router.
 Stats evaluate(const Problem &problem, const Solution &solution);

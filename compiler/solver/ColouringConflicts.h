@@ -43,6 +43,8 @@ struct ConflictGraph {
 absl::Status noColour(const Problem &problem, int32_t item);
 // OK, or ResourceExhausted if a router is passed by more items than there are colours.
 absl::Status checkLoad(const Problem &problem);
+// The tabu search of solvePartial().
+absl::StatusOr<Partial> searchTabu(const Problem &problem);
 // OK, or the error of two fixed items that share a router and a colour.
 absl::Status checkFixed(const Problem &problem);
 

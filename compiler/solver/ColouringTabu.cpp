@@ -127,7 +127,7 @@ private:
 
 } // namespace
 
-absl::StatusOr<Partial> solvePartial(const Problem &problem) {
+absl::StatusOr<Partial> searchTabu(const Problem &problem) {
   if (absl::Status status = problem.check(); !status.ok())
     return status;
   if (absl::Status status = checkFixed(problem); !status.ok())
@@ -136,9 +136,11 @@ absl::StatusOr<Partial> solvePartial(const Problem &problem) {
 }
 
 absl::StatusOr<Solution> solveTabu(const Problem &problem) {
+  if (absl::Status status = problem.check(); !status.ok())
+    return status;
   if (absl::Status status = checkLoad(problem); !status.ok())
     return status;
-  auto partial = solvePartial(problem);
+  auto partial = searchTabu(problem);
   if (!partial.ok())
     return partial.status();
   if (!partial->without.empty())
