@@ -234,7 +234,7 @@ absl::StatusOr<Role> KernelRows::columnRole(const KernelRow &row, SectionTable &
     sources.emplace_back(result, channels * pixels);
   emitColumnSend(core, sendThread, network, plan, row, sources);
   if (!passes)
-    core.deepen(target, result);
+    core.deepen(target, result, 2);
   return core.finish(target);
 }
 

@@ -146,8 +146,8 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
              B::memory(tile.buffer, 0, {}));
   }
 
-  // Chain reduce: receive, add, forward. `result` holds two samples if it can: the cores of a row receive together, so
-  // one whose lane is not yet free would hold up all.
+  // Chain reduce: receive, add, forward. `result` holds several samples if it can: the cores of a row receive together,
+  // so one whose lane is not yet free would hold up all.
   int16_t result = -1;
   auto whole = [&] { return B::memory(acc, 0, {1}); };
   if (!last) {
@@ -188,7 +188,9 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
     core.emit(1, Opcode::Move, {co * pixels}, B::queue(laneOut), B::fifoOperand(result));
     if (!part.aloneInBlock)
       core.sendControl(1, laneOut, part.atBlockEdge ? 1 : 2);
-    core.deepen(target, result);
+    // Who takes the end of one lane and the beginning of the next takes them in turn: lanes of a tile send one after
+    // another, up to samples later. Cores must not wait for that.
+    core.deepen(target, result, 4);
   }
   return core.finish(target);
 }

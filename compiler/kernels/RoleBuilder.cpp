@@ -253,12 +253,12 @@ int64_t layOut(const target::Target &target, Role &role, int64_t address, bool a
 
 } // namespace
 
-void RoleBuilder::deepen(const target::Target &target, int16_t fifo) {
+void RoleBuilder::deepen(const target::Target &target, int16_t fifo, int64_t times) {
   int64_t &bytes = role.buffers[fifo].bytes;
   const int64_t padding =
       int64_t(target.sramBanks) * target.sramAccessBytes * int64_t(role.buffers.size()); // to choose banks
-  if (sramBytes(target) + bytes + padding <= target.sramBytes)
-    bytes *= 2;
+  const int64_t room = target.sramBytes - sramBytes(target) - padding;
+  bytes += bytes * std::clamp<int64_t>(bytes > 0 ? room / bytes : 0, 0, times - 1);
 }
 
 absl::StatusOr<Role> RoleBuilder::finish(const target::Target &target) {

@@ -26,8 +26,8 @@ public:
   // Buffers; sizes in elements of f32.
   int16_t scratch(const std::string &name, int64_t elements);
   int16_t fifo(const std::string &name, int64_t elements);
-  // Makes a FIFO twice as deep if SRAM holds that beside everything the role has by now.
-  void deepen(const target::Target &target, int16_t fifo);
+  // Makes a FIFO up to `times` as deep, as far as SRAM holds that beside everything the role has by now.
+  void deepen(const target::Target &target, int16_t fifo, int64_t times);
   // `offset` and `perColumn` in elements inside section `section`.
   int16_t constant(const std::string &name, int64_t elements, int32_t section, int64_t offset, int64_t perColumn = 0);
   // Elements of state variable `variable`, from element `hostOffset` of its tensor on, at a fixed address; the core's

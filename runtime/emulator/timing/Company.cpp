@@ -2,7 +2,7 @@
 // A thread that fills a FIFO has company: the thread that empties it, and those that go on with what that one makes.
 // Slots go round, so while the thread issues n of its own, each of the others issues n at most of those that it has
 // been given to do, or none if its priority is lower. That much longer the thread takes, if
-// words and room do not hold it up anyway.
+// words and room do not hold it up anyway. The same goes for threads that fill other FIFOs for the same thread.
 #include "runtime/emulator/timing/Program.h"
 
 #include <algorithm>
@@ -66,6 +66,33 @@ double companyOf(std::span<const ThreadProgram> threads, const std::vector<Flow>
   }
 }
 
+// Slots that threads which fill other FIFOs of the same popper take meanwhile: lanes of a tensor come side by side. Two
+// operands of one instruction are no such lanes, they come from elsewhere at their own times.
+double besideOf(std::span<const ThreadProgram> threads, const std::vector<Flow> &flows, size_t own, size_t firstFifo,
+                size_t fifo, double slots) {
+  const auto pops = [&](const Item &item, size_t f) {
+    return item.in[0].slot == int32_t(f) || item.in[1].slot == int32_t(f);
+  };
+  double beside = 0;
+  for (size_t popper = 0; popper < threads.size(); ++popper) {
+    if (flows[popper].popped[fifo] == 0)
+      continue;
+    for (size_t t = 0; t < threads.size(); ++t) {
+      const auto isLane = [&](size_t f) {
+        return flows[t].pushed[f] > 0 && flows[popper].popped[f] > 0 &&
+               std::none_of(threads[popper].items.begin(), threads[popper].items.end(),
+                            [&](const Item &item) { return pops(item, f) && pops(item, fifo); });
+      };
+      for (size_t f = firstFifo; t != own && f < flows[t].pushed.size(); ++f)
+        if (isLane(f)) {
+          beside += std::min(slots, double(threads[t].slots));
+          break;
+        }
+    }
+  }
+  return beside;
+}
+
 } // namespace
 
 void findCompany(std::span<ThreadProgram> threads, int32_t firstFifo) {
@@ -82,8 +109,10 @@ void findCompany(std::span<ThreadProgram> threads, int32_t firstFifo) {
   for (size_t t = 0; t < threads.size(); ++t)
     for (Item &item : threads[t].items)
       if (item.kind == ItemKind::Step && item.out.slot >= firstFifo && item.out.count > 0)
-        item.company = int64_t(companyOf(threads, flows, t, size_t(firstFifo), size_t(item.out.slot), item.priority,
-                                         double(item.out.count), double(item.stream)));
+        item.company =
+            int64_t(companyOf(threads, flows, t, size_t(firstFifo), size_t(item.out.slot), item.priority,
+                              double(item.out.count), double(item.stream)) +
+                    besideOf(threads, flows, t, size_t(firstFifo), size_t(item.out.slot), double(item.stream)));
 }
 
 } // namespace wsc::emulator::timing

@@ -204,7 +204,9 @@ absl::StatusOr<Model> buildModel(const Executable &executable, int configuration
     if (absl::Status status = buildChannels(executable, configuration, networks, table, model, split); !status.ok())
       return status;
     if (split.empty()) {
+      findGathers(model);
       findSharedLinks(executable.target, executable.configurations[configuration], networks, model);
+      findLinkPriorities(model);
       return model;
     }
     for (int32_t role : split)

@@ -67,9 +67,10 @@ struct Sink {
 
 // A channel's share of a link that others cross too.
 struct LinkShare {
-  int32_t link = 0;   // shared links are numbered; those that the same channels cross are one
-  int32_t member = 0; // of the link's channels
-  int64_t delay = 0;  // cycles from a word's slot at the source to its turn on the link
+  int32_t link = 0;     // shared links are numbered; those that the same channels cross are one
+  int32_t member = 0;   // of the link's channels
+  int64_t delay = 0;    // cycles from a word's slot at the source to its turn on the link
+  int32_t priority = 0; // 1, or 0 if it yields to others
 };
 
 struct Channel {
@@ -92,6 +93,13 @@ struct Slot {
   int32_t firstFeed = 0, numFeeds = 0;
   int32_t firstSink = 0, numSinks = 0; // into Model::slotSinks
   int32_t cores = 1;                   // the most cores of the unit that send over one channel, one after another
+  // In a gather, slots that other threads take for each of its own, in parts of kWholeCompany, -1 elsewhere; and in the
+  // first sample.
+  int32_t turnCompany = -1, firstCompany = 0;
+  bool feedsGather = false; // a FIFO whose words go to a gather: they are sent in turns, not while they are made
+
+  static constexpr int64_t kWholeCompany = 1 << 16;
+  bool gathers() const { return turnCompany >= 0; }
 };
 
 struct Unit {
@@ -162,8 +170,12 @@ struct Fifo {
 absl::StatusOr<std::vector<Fifo>> findFifos(const format::Configuration &configuration, const Model &model);
 // Lists each slot's feeds and sinks.
 void listEnds(Model &model);
+// Sets what slots say of gathers.
+void findGathers(Model &model);
 // Links that more than one channel crosses.
 void findSharedLinks(const target::Target &target, const format::Configuration &configuration, const Networks &networks,
                      Model &model);
+// Sets LinkShare::priority.
+void findLinkPriorities(Model &model);
 
 } // namespace wsc::emulator::timing

@@ -18,7 +18,12 @@ const Part &Simulation::findPart(int32_t p, const Item &item, int64_t to, int in
   part.whole = to == scaleOf(p, item);
   const int64_t scale = scaleOf(p, item);
   part.stepCycles = cyclesOf(p, item);
-  part.stepSlots = item.stream + item.controls + item.company;
+  part.stepSlots = item.stream + item.controls + companyOf(p, item);
+  if (item.out.count > 0)
+    if (const Slot &slot = slotOf(p, item.out); slot.gathers()) {
+      part.turnSlots = slot.cores * item.turnSlots();
+      part.turnCycles = slot.cores * item.turnCycles();
+    }
   part.cycles = std::max<int64_t>(1, mulDiv(to, part.stepCycles, scale) - mulDiv(part.from, part.stepCycles, scale));
   const int64_t slots = item.stream + item.controls;
   part.slots = mulDiv(to, slots, scale) - mulDiv(part.from, slots, scale);

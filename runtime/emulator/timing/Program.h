@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -35,11 +36,18 @@ struct Item {
   int64_t company = 0;  // slots that other threads of the core take meanwhile, working on what this step pushes
   int64_t rest = 0;     // slots of a batch after its first, in which its words move
   Access in[2], out;    // out.count = 0 with a slot: a control word of its own
+  int64_t ahead = 0;    // words of `out` that stand in the core's queue before its turn in a gather
   int64_t controls = 0; // control words that follow the last word of `out`, one cycle each
   int64_t trips = 0;    // LoopBegin
   int32_t body = 0;     // LoopEnd: index of the body's first item
 
   int64_t lead() const { return before + setup; } // cycles ahead of the first element
+  // In a gather, the slots that a core needs in its turn, and the cycles that the turn takes if it gets them all: the
+  // words ahead need none.
+  int64_t turnSlots() const {
+    return out.count > ahead ? (stream * (out.count - ahead) + out.count - 1) / out.count + controls : controls;
+  }
+  int64_t turnCycles() const { return std::max(out.count + controls, turnSlots() + std::min(ahead, out.count)); }
 };
 
 struct ThreadProgram {

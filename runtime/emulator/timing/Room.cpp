@@ -27,13 +27,14 @@ void Simulation::boundByOutputs(int32_t p, const Item &item, const Part &part, b
   }
 }
 
-// Colours take turns on a link. A word goes out over all its links at once, so the slowest sets the pace.
+// Colours take turns on a link, but for those that yield (LinkPriorities.cpp). A word goes out over all its links at
+// once, so the slowest sets the pace.
 void Simulation::boundByLinks(int32_t c, int64_t words, Span &span) const {
   const Channel &channel = model.channels[c];
   for (int32_t l = channel.firstLink; l < channel.firstLink + channel.numLinks; ++l) {
     const LinkShare &share = model.linkShares[l];
     const SharedSlots &link = links[size_t(share.link)];
-    const SharedSlots::Claim claim{share.member, 0};
+    const SharedSlots::Claim claim{share.member, share.priority};
     const int64_t after = std::max(link.after(span.first + share.delay, words, claim),
                                    link.after(span.resumed + share.delay, span.later(words), claim));
     span.last = std::max(span.last, after - 1 - share.delay);
@@ -45,7 +46,7 @@ void Simulation::takeLinks(int32_t c, int64_t words, const Span &span) {
   for (int32_t l = channel.firstLink; l < channel.firstLink + channel.numLinks; ++l) {
     const LinkShare &share = model.linkShares[l];
     SharedSlots &link = links[size_t(share.link)];
-    const SharedSlots::Claim claim{share.member, 0};
+    const SharedSlots::Claim claim{share.member, share.priority};
     const int64_t later = span.later(words), owed = link.owed(share.member);
     link.repay(share.member);
     link.take(channels[c].lastCycle + 1 + share.delay, span.first + share.delay, owed, claim);
@@ -63,7 +64,7 @@ void Simulation::boundByFirst(const Sending &sending, Span &span) {
     const LinkShare &share = model.linkShares[l];
     const SharedSlots &link = links[size_t(share.link)];
     const int64_t free =
-        link.after(channels[c].lastCycle + 1 + share.delay, link.owed(share.member), {share.member, 0});
+        link.after(channels[c].lastCycle + 1 + share.delay, link.owed(share.member), {share.member, share.priority});
     span.first = std::max(span.first, free - share.delay);
   }
   for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {

@@ -140,10 +140,12 @@ int64_t Simulation::scaleOf(int32_t p, const Item &item) const {
 }
 
 int64_t Simulation::cyclesOf(int32_t p, const Item &item) const {
-  int64_t cycles = item.stream + item.controls + item.company;
+  int64_t cycles = item.stream + item.controls + companyOf(p, item);
   if (item.out.count > 0)
-    if (const int64_t cores = slotOf(p, item.out).cores; cores > 1)
-      cycles = std::max(cycles, cores * (item.out.count + item.controls));
+    if (const Slot &slot = slotOf(p, item.out); slot.gathers()) {
+      const int64_t company = processes[p].sample == 0 ? slot.firstCompany : slot.turnCompany;
+      cycles = std::max(cycles, slot.cores * (item.turnCycles() + item.turnSlots() * company / Slot::kWholeCompany));
+    }
   return cycles;
 }
 

@@ -251,6 +251,9 @@ private:
   void block(int32_t p, const Item &item);
   int64_t scaleOf(int32_t p, const Item &item) const;
   int64_t cyclesOf(int32_t p, const Item &item) const;
+  int64_t companyOf(int32_t p, const Item &item) const {
+    return item.company > 0 && !slotOf(p, item.out).feedsGather ? item.company : 0;
+  }
   int64_t inputLimit(int32_t p, const Item &item, int i, int64_t scale);
   int64_t outputLimit(int32_t p, const Item &item, int64_t scale);
   int64_t passing(int32_t s, int64_t wanted, int32_t *holder) const;

@@ -47,6 +47,11 @@ void Simulation::boundByInputs(int32_t p, const Item &item, const Part &part, bo
 
 // The last cycle of a part of a step that begins in cycle `first` and takes `cycles` of the step's.
 int64_t Simulation::trainEnd(int32_t p, const Item &item, const Part &part, int64_t first, int64_t cycles) const {
+  if (part.turnSlots > 0) { // what a core issues in its turn all wait for
+    const int64_t slots = mulDiv(cycles, part.turnSlots, part.stepCycles);
+    const int64_t idle = mulDiv(cycles, part.turnCycles - part.turnSlots, part.stepCycles);
+    return std::max(first + cycles, slotsAfter(p, first, slots, item.priority) + idle) - 1;
+  }
   const int64_t slots = mulDiv(cycles, part.stepSlots, part.stepCycles);
   return std::max(first + cycles, slotsAfter(p, first, slots, item.priority)) - 1;
 }
