@@ -211,16 +211,21 @@ absl::StatusOr<CompileReport> compile(const CompileOptions &options) {
     if (auto status = dump(at, *module); !status.ok())
       return status;
   }
+  // Core programs become IR where somebody is to look at them.
+  std::optional<emit::CoreModule> programs;
   if (at < Phase::Core && options.to >= Phase::Core) {
     Diagnostics diagnostics(context);
     readPredictions(*module, report);
     auto coreModule = generateCore(*target, *module, options.problemsDir);
     if (!coreModule.ok())
       return coreModule.status().message().empty() ? diagnostics.status("core generation failed") : coreModule.status();
-    module = emit::toCoreIR(context, *coreModule);
-    if (!module)
-      return diagnostics.status("core programs could not be written as IR");
+    programs = *std::move(coreModule);
     at = Phase::Core;
+    if (options.to == Phase::Core || !options.dumpDir.empty()) {
+      module = emit::toCoreIR(context, *programs);
+      if (!module)
+        return diagnostics.status("core programs could not be written as IR");
+    }
     done(at);
     if (auto status = dump(at, *module); !status.ok())
       return status;
@@ -230,14 +235,17 @@ absl::StatusOr<CompileReport> compile(const CompileOptions &options) {
       return status;
     return report;
   }
-  Diagnostics diagnostics(context);
-  auto coreModule = emit::fromCoreIR(*module);
-  if (!coreModule.ok())
-    return coreModule.status();
-  if (auto status = emit::writeWse(*coreModule, options.output); !status.ok())
+  if (!programs) {
+    Diagnostics diagnostics(context);
+    auto read = emit::fromCoreIR(*module);
+    if (!read.ok())
+      return read.status();
+    programs = *std::move(read);
+  }
+  if (auto status = emit::writeWse(*programs, options.output); !status.ok())
     return status;
   done(Phase::Wse);
-  fillReport(*coreModule, report);
+  fillReport(*programs, report);
   uint64_t size = 0;
   if (!llvm::sys::fs::file_size(options.output, size))
     report.outputBytes = int64_t(size);

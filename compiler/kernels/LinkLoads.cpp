@@ -270,12 +270,15 @@ static LinkLoad busiestOf(const NetworkLoads &all, const Directions &lines) {
   return busiest;
 }
 
-LinkLoad busiestLink(const target::Target &target, const NetworkPlan &network, const std::vector<LaneRoute> &lanes) {
-  const NetworkLoads all = networkLoads(target, network, lanes);
+LinkLoad busiestLink(const NetworkLoads &all) {
   Directions lines;
   for (const RouteLoad &load : all.loads)
     lines.add(load);
   return busiestOf(all, lines);
+}
+
+LinkLoad busiestLink(const target::Target &target, const NetworkPlan &network, const std::vector<LaneRoute> &lanes) {
+  return busiestLink(networkLoads(target, network, lanes));
 }
 
 // Streams with lanes in the columns of kernel `index`.

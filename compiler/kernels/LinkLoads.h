@@ -40,6 +40,7 @@ void addToothLoads(const LaneRoute &route, const LaneRoute::Tooth &tooth, int64_
                    std::vector<RouteLoad> &loads);
 
 // The busiest link of all that networkLoads() lists. Cost: O(loads · log), nothing grows with the mesh's area.
+LinkLoad busiestLink(const NetworkLoads &loads);
 LinkLoad busiestLink(const target::Target &target, const NetworkPlan &network, const std::vector<LaneRoute> &lanes);
 
 // The same of the links that leave routers in the columns of kernel `index` of a placed network. Cost: the lanes that

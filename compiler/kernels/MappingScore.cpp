@@ -19,8 +19,9 @@ int64_t ioCycles(const target::Target &target, const NetworkPlan &network) {
 MappingScore scoreOf(const target::Target &target, const NetworkPlan &network) {
   MappingScore score;
   const std::vector<LaneRoute> lanes = laneRoutes(target, network);
-  score.wordHops = wordHopsOf(networkLoads(target, network, lanes));
-  const LinkLoad link = busiestLink(target, network, lanes);
+  const NetworkLoads loads = networkLoads(target, network, lanes);
+  score.wordHops = wordHopsOf(loads);
+  const LinkLoad link = busiestLink(loads);
   int64_t slowest = 0;
   for (const KernelPlan &plan : network.kernels)
     slowest = std::max(slowest, plan.predictedIntervalCycles);

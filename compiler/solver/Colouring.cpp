@@ -163,25 +163,40 @@ Stats evaluate(const Problem &problem, const Solution &solution) {
   return {int64_t(used.size()), bound};
 }
 
-// The algorithms that colour item by item, in turn until one succeeds.
-static absl::StatusOr<Solution> solveItemByItem(const Problem &problem) {
-  absl::StatusOr<Solution> solution = Solution();
-  for (auto algorithm : {solveFirstFit, solveWestFirst, solveDsatur})
-    if (solution = algorithm(problem); solution.ok() || !absl::IsResourceExhausted(solution.status()))
+// The algorithms that colour item by item, in turn until one succeeds; none after the first where `least` items stay
+// without a colour whatever is done.
+static absl::StatusOr<Attempt> tryItemByItem(const Problem &problem, std::optional<int64_t> &least) {
+  absl::StatusOr<Attempt> attempt = tryFirstFit(problem);
+  for (auto algorithm : {tryWestFirst, tryDsatur}) {
+    if (!attempt.ok() || attempt->stuck < 0)
       break;
-  return solution;
+    if (!least)
+      least = leastWithout(problem);
+    if (*least > 0)
+      break;
+    attempt = algorithm(problem);
+  }
+  return attempt;
 }
 
 absl::StatusOr<Partial> solvePartial(const Problem &problem) {
-  absl::StatusOr<Solution> solution = solveItemByItem(problem);
-  if (solution.ok())
-    return Partial{*std::move(solution), {}};
-  return absl::IsResourceExhausted(solution.status()) ? searchTabu(problem) : solution.status();
+  if (absl::Status status = problem.check(); !status.ok())
+    return status;
+  std::optional<int64_t> least;
+  absl::StatusOr<Attempt> attempt = tryItemByItem(problem, least);
+  if (!attempt.ok())
+    return attempt.status();
+  return attempt->stuck < 0 ? Partial{std::move(attempt->solution), {}} : searchTabu(problem, *least);
 }
 
 absl::StatusOr<Solution> solve(const Problem &problem) {
-  absl::StatusOr<Solution> solution = solveItemByItem(problem);
-  return absl::IsResourceExhausted(solution.status()) ? solveTabu(problem) : solution;
+  if (absl::Status status = problem.check(); !status.ok())
+    return status;
+  std::optional<int64_t> least;
+  absl::StatusOr<Attempt> attempt = tryItemByItem(problem, least);
+  if (!attempt.ok() || attempt->stuck < 0)
+    return finish(problem, std::move(attempt));
+  return solveTabu(problem);
 }
 
 } // namespace wsc::solver::colouring

@@ -257,6 +257,18 @@ absl::Status checkFixed(const Problem &problem) {
   return solveFirstFit(fixed).status();
 }
 
+absl::StatusOr<Solution> finish(const Problem &problem, absl::StatusOr<Attempt> attempt) {
+  if (!attempt.ok())
+    return attempt.status();
+  if (attempt->stuck >= 0)
+    return noColour(problem, attempt->stuck);
+  return std::move(attempt->solution);
+}
+
+int64_t leastWithout(const Problem &problem) {
+  return std::max<int64_t>(0, mostLoadedRouter(problem, /*freeOnly=*/true).items - int64_t(problem.colours.size()));
+}
+
 absl::Status noColour(const Problem &problem, int32_t item) {
   absl::Status load = checkLoad(problem);
   if (!load.ok())

@@ -39,12 +39,27 @@ struct ConflictGraph {
   std::vector<int32_t> neighbours;
 };
 
+// What an algorithm that colours item by item comes to. Messages cost more than colouring, and where other algorithms
+// are tried afterwards none is needed.
+struct Attempt {
+  Solution solution;
+  int32_t stuck = -1; // the item that found no colour; -1: all did
+};
+// The algorithms on a problem that has passed check(). Errors: fixed items that conflict.
+absl::StatusOr<Attempt> tryFirstFit(const Problem &problem);
+absl::StatusOr<Attempt> tryWestFirst(const Problem &problem);
+absl::StatusOr<Attempt> tryDsatur(const Problem &problem);
+// The solution, or noColour().
+absl::StatusOr<Solution> finish(const Problem &problem, absl::StatusOr<Attempt> attempt);
+
 // ResourceExhausted: `item` found no colour. Names the most loaded router, its items and the limit.
 absl::Status noColour(const Problem &problem, int32_t item);
 // OK, or ResourceExhausted if a router is passed by more items than there are colours.
 absl::Status checkLoad(const Problem &problem);
-// The tabu search of solvePartial().
-absl::StatusOr<Partial> searchTabu(const Problem &problem);
+// Items that no colouring can serve, for want of colours on one router.
+int64_t leastWithout(const Problem &problem);
+// The tabu search of solvePartial(), which ends as soon as no more than `least` items are without a colour.
+absl::StatusOr<Partial> searchTabu(const Problem &problem, int64_t least);
 // OK, or the error of two fixed items that share a router and a colour.
 absl::Status checkFixed(const Problem &problem);
 

@@ -22,7 +22,7 @@ public:
       : problem(problem), colours(problem), graph(problem), around(problem.items.size(), 0),
         bitOf(problem.items.size(), -1) {}
 
-  absl::StatusOr<Solution> run() {
+  Attempt run() {
     for (size_t i = 0; i < problem.items.size(); ++i) {
       if (!problem.items[i].fixedColour)
         continue;
@@ -38,13 +38,13 @@ public:
       if (bitOf[item] >= 0 || saturation != saturationOf(item))
         continue;
       if (!(colours.available & ~around[item]) && !exchange(item))
-        return noColour(problem, item);
+        return {{}, item};
       assign(item, std::countr_zero(colours.available & ~around[item]));
     }
-    Solution solution;
+    Attempt attempt;
     for (int bit : bitOf)
-      solution.colourOf.push_back(colours.colours[bit]);
-    return solution;
+      attempt.solution.colourOf.push_back(colours.colours[bit]);
+    return attempt;
   }
 
 private:
@@ -128,14 +128,18 @@ private:
 
 } // namespace
 
+absl::StatusOr<Attempt> tryDsatur(const Problem &problem) {
+  if (absl::Status status = checkFixed(problem); !status.ok())
+    return status;
+  return Dsatur(problem).run();
+}
+
 absl::StatusOr<Solution> solveDsatur(const Problem &problem) {
   if (absl::Status status = problem.check(); !status.ok())
     return status;
   if (absl::Status status = checkLoad(problem); !status.ok())
     return status;
-  if (absl::Status status = checkFixed(problem); !status.ok())
-    return status;
-  return Dsatur(problem).run();
+  return finish(problem, tryDsatur(problem));
 }
 
 } // namespace wsc::solver::colouring

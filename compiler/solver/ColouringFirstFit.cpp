@@ -51,12 +51,13 @@ private:
   std::vector<uint64_t> bits;
 };
 
-absl::StatusOr<Solution> firstFit(const Problem &problem, const std::vector<int32_t> &order) {
+absl::StatusOr<Attempt> firstFit(const Problem &problem, const std::vector<int32_t> &order) {
   ColourBits colours(problem);
   const Problem small = compressed(problem);
   HeldColours held(small);
-  Solution solution;
-  solution.colourOf.assign(problem.items.size(), -1);
+  Attempt attempt;
+  std::vector<int32_t> &colourOf = attempt.solution.colourOf;
+  colourOf.assign(problem.items.size(), -1);
   for (size_t i = 0; i < problem.items.size(); ++i) {
     const Item &item = problem.items[i];
     if (!item.fixedColour)
@@ -66,35 +67,33 @@ absl::StatusOr<Solution> firstFit(const Problem &problem, const std::vector<int3
       return absl::InvalidArgumentError(absl::StrCat("item ", item.name, " is fixed to colour ", *item.fixedColour,
                                                      ", and so is another item on one of its routers"));
     held.hold(small.items[i], bit);
-    solution.colourOf[i] = *item.fixedColour;
+    colourOf[i] = *item.fixedColour;
   }
   for (int32_t i : order) {
     const Item &item = problem.items[i];
     if (item.fixedColour)
       continue;
     uint64_t free = colours.available & ~held.heldOn(small.items[i], colours.available);
-    if (!free)
-      return noColour(problem, i);
+    if (!free) {
+      attempt.stuck = i;
+      return attempt;
+    }
     int bit = std::countr_zero(free);
     held.hold(small.items[i], uint64_t(1) << bit);
-    solution.colourOf[i] = colours.colours[bit];
+    colourOf[i] = colours.colours[bit];
   }
-  return solution;
+  return attempt;
 }
 
 } // namespace
 
-absl::StatusOr<Solution> solveFirstFit(const Problem &problem) {
-  if (absl::Status status = problem.check(); !status.ok())
-    return status;
+absl::StatusOr<Attempt> tryFirstFit(const Problem &problem) {
   std::vector<int32_t> order(problem.items.size());
   std::iota(order.begin(), order.end(), 0);
   return firstFit(problem, order);
 }
 
-absl::StatusOr<Solution> solveWestFirst(const Problem &problem) {
-  if (absl::Status status = problem.check(); !status.ok())
-    return status;
+absl::StatusOr<Attempt> tryWestFirst(const Problem &problem) {
   std::vector<std::pair<int32_t, int32_t>> westernmost; // column, item
   for (size_t i = 0; i < problem.items.size(); ++i) {
     int32_t col = problem.cols;
@@ -107,6 +106,18 @@ absl::StatusOr<Solution> solveWestFirst(const Problem &problem) {
   for (auto [col, item] : westernmost)
     order.push_back(item);
   return firstFit(problem, order);
+}
+
+absl::StatusOr<Solution> solveFirstFit(const Problem &problem) {
+  if (absl::Status status = problem.check(); !status.ok())
+    return status;
+  return finish(problem, tryFirstFit(problem));
+}
+
+absl::StatusOr<Solution> solveWestFirst(const Problem &problem) {
+  if (absl::Status status = problem.check(); !status.ok())
+    return status;
+  return finish(problem, tryWestFirst(problem));
 }
 
 } // namespace wsc::solver::colouring

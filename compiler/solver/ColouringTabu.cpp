@@ -23,10 +23,10 @@ public:
         bitOf(problem.items.size(), -1), holders(problem.items.size() * count, 0),
         fixed(problem.items.size() * count, 0), allowedFrom(problem.items.size() * count, 0) {}
 
-  Partial run() {
+  Partial run(int64_t least) {
     begin();
     Partial best{solution(), without};
-    for (int64_t step = 0; step < kSteps && !without.empty(); ++step) {
+    for (int64_t step = 0; step < kSteps && int64_t(without.size()) > least; ++step) {
       improve(step);
       if (without.size() < best.without.size())
         best = {solution(), without};
@@ -127,12 +127,10 @@ private:
 
 } // namespace
 
-absl::StatusOr<Partial> searchTabu(const Problem &problem) {
-  if (absl::Status status = problem.check(); !status.ok())
-    return status;
+absl::StatusOr<Partial> searchTabu(const Problem &problem, int64_t least) {
   if (absl::Status status = checkFixed(problem); !status.ok())
     return status;
-  return TabuSearch(problem).run();
+  return TabuSearch(problem).run(least);
 }
 
 absl::StatusOr<Solution> solveTabu(const Problem &problem) {
@@ -140,7 +138,7 @@ absl::StatusOr<Solution> solveTabu(const Problem &problem) {
     return status;
   if (absl::Status status = checkLoad(problem); !status.ok())
     return status;
-  auto partial = searchTabu(problem);
+  auto partial = searchTabu(problem, /*least=*/0);
   if (!partial.ok())
     return partial.status();
   if (!partial->without.empty())

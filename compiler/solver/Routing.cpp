@@ -45,41 +45,39 @@ absl::Status Problem::check() const {
     return absl::InvalidArgumentError(absl::StrCat("routing: link capacity ", *linkCapacityWords, " is negative"));
   int64_t together = 0;
   for (const Net &net : nets) {
-    std::string where = absl::StrCat("routing: net ", net.name);
+    auto refuse = [&](auto &&...what) {
+      return absl::InvalidArgumentError(absl::StrCat("routing: net ", net.name, what...));
+    };
     if (net.row < 0 || net.row >= rows || net.colBegin < 0 || net.colBegin >= cols)
-      return absl::InvalidArgumentError(
-          absl::StrCat(where, " begins at router (", net.row, ", ", net.colBegin, "), outside mesh ", rows, "x", cols));
+      return refuse(" begins at router (", net.row, ", ", net.colBegin, "), outside mesh ", rows, "x", cols);
     if (net.wordsPerSample < 0 || net.wordsPerSample > kMostWords)
-      return absl::InvalidArgumentError(
-          absl::StrCat(where, " carries ", net.wordsPerSample, " words, must be 0 to ", kMostWords));
+      return refuse(" carries ", net.wordsPerSample, " words, must be 0 to ", kMostWords);
     together += net.wordsPerSample;
     if (together > kMostWordsTogether)
-      return absl::InvalidArgumentError(
-          absl::StrCat(where, ": the nets up to here carry more than ", kMostWordsTogether, " words"));
+      return refuse(": the nets up to here carry more than ", kMostWordsTogether, " words");
     if (net.sinks.empty())
-      return absl::InvalidArgumentError(absl::StrCat(where, " has no sinks"));
+      return refuse(" has no sinks");
     for (const Sink &sink : net.sinks)
       if (sink.col < 0 || sink.col >= cols || sink.rowLo < 0 || sink.rowLo > sink.rowHi || sink.rowHi >= rows)
-        return absl::InvalidArgumentError(absl::StrCat(where, " has sink column ", sink.col, " rows ", sink.rowLo,
-                                                       " to ", sink.rowHi, "; it must be non-empty, inside mesh ", rows,
-                                                       "x", cols));
+        return refuse(" has sink column ", sink.col, " rows ", sink.rowLo, " to ", sink.rowHi,
+                      "; it must be non-empty, inside mesh ", rows, "x", cols);
   }
   for (const FixedLoad &load : fixed) {
     const Segment &s = load.segment;
-    std::string where =
-        absl::StrCat("routing: fixed load from (", s.row, ", ", s.col, ") to (", s.rowEnd, ", ", s.colEnd, ")");
+    auto refuse = [&](auto &&...what) {
+      return absl::InvalidArgumentError(absl::StrCat("routing: fixed load from (", s.row, ", ", s.col, ") to (",
+                                                     s.rowEnd, ", ", s.colEnd, ")", what...));
+    };
     for (auto [row, col] : {std::pair(s.row, s.col), std::pair(s.rowEnd, s.colEnd)})
       if (row < 0 || row >= rows || col < 0 || col >= cols)
-        return absl::InvalidArgumentError(absl::StrCat(where, " leaves mesh ", rows, "x", cols));
+        return refuse(" leaves mesh ", rows, "x", cols);
     if ((s.row == s.rowEnd) == (s.col == s.colEnd))
-      return absl::InvalidArgumentError(absl::StrCat(where, " is not a straight run of links"));
+      return refuse(" is not a straight run of links");
     if (load.wordsPerSample < 0 || load.wordsPerSample > kMostWords)
-      return absl::InvalidArgumentError(
-          absl::StrCat(where, " carries ", load.wordsPerSample, " words, must be 0 to ", kMostWords));
+      return refuse(" carries ", load.wordsPerSample, " words, must be 0 to ", kMostWords);
     together += load.wordsPerSample;
     if (together > kMostWordsTogether)
-      return absl::InvalidArgumentError(
-          absl::StrCat(where, ": nets and fixed loads carry more than ", kMostWordsTogether, " words"));
+      return refuse(": nets and fixed loads carry more than ", kMostWordsTogether, " words");
   }
   return absl::OkStatus();
 }

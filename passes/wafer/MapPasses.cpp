@@ -5,7 +5,6 @@
 #include "compiler/kernels/Generate.h"
 #include "compiler/kernels/LinkLoads.h"
 #include "compiler/kernels/MapNetwork.h"
-#include "compiler/kernels/MappingScore.h"
 #include "compiler/kernels/PlaceNetwork.h"
 #include "compiler/kernels/StateLayout.h"
 #include "passes/wafer/NetworkIR.h"
@@ -42,12 +41,13 @@ bool decideOn(func::FuncOp func, const std::string &targetName, const std::strin
 
 /// Notes the busiest link of a placed network and the length of its wires for reports.
 void noteLinks(func::FuncOp func, const target::Target &machine, const kernels::NetworkPlan &plan) {
-  const kernels::LinkLoad link = kernels::busiestLink(machine, plan, kernels::laneRoutes(machine, plan));
+  const kernels::NetworkLoads loads = kernels::networkLoads(machine, plan, kernels::laneRoutes(machine, plan));
+  const kernels::LinkLoad link = kernels::busiestLink(loads);
   Builder builder(func.getContext());
   func->setAttr(WaferDialect::getLinkAttrName(), builder.getStringAttr(link.describe()));
   func->setAttr(WaferDialect::getLinkWordsAttrName(), builder.getI64IntegerAttr(link.words));
   func->setAttr(WaferDialect::getWordHopsAttrName(),
-                builder.getI64IntegerAttr(kernels::scoreOf(machine, plan).wordHops));
+                builder.getI64IntegerAttr(kernels::wordHopsOf(loads)));
 }
 
 struct SizeKernelsPass : impl::SizeKernelsBase<SizeKernelsPass> {

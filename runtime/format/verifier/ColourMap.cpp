@@ -197,9 +197,10 @@ void ColourMap::drawRouters() {
     const Lattice &lattice = scope.configuration.routers[r].routers;
     forEachRun(lattice, runDimension(lattice), [&](const Run &run, const LatticeIndex &) { runs.push_back({run, r}); });
   }
-  std::sort(runs.begin(), runs.end(), [](const RouterRun &a, const RouterRun &b) { return a.run.before(b.run); });
-  for (std::vector<QueueRun> *queues : {&sent, &taken})
-    std::sort(queues->begin(), queues->end(), [](const QueueRun &a, const QueueRun &b) { return a.run.before(b.run); });
+  auto before = [](const auto &a, const auto &b) { return a.run.colBegin < b.run.colBegin; };
+  sortByRow(runs, rows, before);
+  sortByRow(sent, rows, before);
+  sortByRow(taken, rows, before);
 
   // The sequence on a core, and the column where it may change next; cores are asked for in order.
   struct Cursor {

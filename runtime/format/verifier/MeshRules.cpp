@@ -131,10 +131,10 @@ struct OwnedRun {
   int32_t owner; // role or router role
 };
 
-// Sorts the runs; calls overlap(run, the one before it on the same core) for those that overlap.
-template <typename Overlap> void forEachOverlap(std::vector<OwnedRun> &runs, Overlap overlap) {
-  std::sort(runs.begin(), runs.end(), [](const OwnedRun &a, const OwnedRun &b) {
-    return a.run.before(b.run) || (!b.run.before(a.run) && a.owner < b.owner);
+// Sorts the runs of a mesh of `rows` rows; calls overlap(run, the one before it on the same core) for those that overlap.
+template <typename Overlap> void forEachOverlap(std::vector<OwnedRun> &runs, int32_t rows, Overlap overlap) {
+  sortByRow(runs, rows, [](const OwnedRun &a, const OwnedRun &b) {
+    return std::tie(a.run.colBegin, a.owner) < std::tie(b.run.colBegin, b.owner);
   });
   for (size_t i = 1, furthest = 0; i < runs.size(); ++i) {
     if (runs[i].run.row == runs[furthest].run.row && runs[i].run.colBegin < runs[furthest].run.colEnd)
@@ -167,7 +167,7 @@ bool checkOverlaps(const Scope &scope) {
   std::vector<OwnedRun> runs;
   for (size_t r = 0; r < configuration.roles.size(); ++r)
     addRuns(configuration.roles[r].cores, int32_t(r), runs);
-  forEachOverlap(runs, [&](const OwnedRun &b, const OwnedRun &a) {
+  forEachOverlap(runs, scope.target().rows, [&](const OwnedRun &b, const OwnedRun &a) {
     sound = false;
     auto [first, second] = std::minmax(a.owner, b.owner);
     scope.report.add("core-overlap", text(first, "/", second),
@@ -190,7 +190,7 @@ bool checkOverlaps(const Scope &scope) {
     runs.clear();
     for (int32_t r : routers)
       addRuns(configuration.routers[r].routers, r, runs);
-    forEachOverlap(runs, [&](const OwnedRun &b, const OwnedRun &a) {
+    forEachOverlap(runs, scope.target().rows, [&](const OwnedRun &b, const OwnedRun &a) {
       sound = false;
       auto [first, second] = std::minmax(a.owner, b.owner);
       scope.report.add("router-overlap", text(first, "/", second),

@@ -5,7 +5,9 @@
 
 #include "runtime/format/Executable.h"
 
+#include <algorithm>
 #include <tuple>
+#include <vector>
 
 namespace wsc::format::verifier {
 
@@ -47,6 +49,22 @@ template <typename Visit> void forEachRun(const Lattice &lattice, int along, Vis
     if (d < 0)
       return;
   }
+}
+
+// Sorts items with a `run` in one of `rows` rows by row, and within a row by `before`. Lattices list few runs per row
+// and many rows, so rows are told apart by counting.
+template <typename Item, typename Before> void sortByRow(std::vector<Item> &items, int32_t rows, Before before) {
+  std::vector<size_t> end(size_t(rows) + 1, 0); // of each row's items; first, where the next one goes
+  for (const Item &item : items)
+    ++end[size_t(item.run.row) + 1];
+  for (size_t row = 1; row < end.size(); ++row)
+    end[row] += end[row - 1];
+  std::vector<Item> sorted(items.size());
+  for (const Item &item : items)
+    sorted[end[size_t(item.run.row)]++] = item;
+  for (size_t row = 0, begin = 0; row < size_t(rows); begin = end[row++])
+    std::sort(sorted.begin() + ptrdiff_t(begin), sorted.begin() + ptrdiff_t(end[row]), before);
+  items = std::move(sorted);
 }
 
 } // namespace wsc::format::verifier

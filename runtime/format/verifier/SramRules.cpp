@@ -20,11 +20,8 @@ void checkSection(const RoleScope &scope, const Buffer &buffer, size_t bufferNum
                             what));
   };
   Extreme low = minimum(buffer.sectionOffset, scope.role.cores), high = maximum(buffer.sectionOffset, scope.role.cores);
-  std::string size = text("which has ", section.bytes.size(), " bytes");
-  if (low.value < 0)
-    refuse(low, size);
-  else if (high.value + buffer.bytes > Wide(section.bytes.size()))
-    refuse(high, size);
+  if (low.value < 0 || high.value + buffer.bytes > Wide(section.bytes.size()))
+    refuse(low.value < 0 ? low : high, text("which has ", section.bytes.size(), " bytes"));
   int64_t unit = elementBytes(buffer.type);
   Form offset(buffer.sectionOffset);
   for (int d = 0; d < kMaxDims; ++d)
@@ -49,25 +46,23 @@ void checkSram(const RoleScope &scope) {
   int64_t code = add(multiply(instructions, target.instructionBytes), multiply(descriptors, target.descriptorBytes));
   int64_t fixed = add(target.runtimeReserveBytes, target.stackBytes);
   int64_t low = add(fixed, code), total = low;
-  std::string core = coreName(role.cores, {});
+  auto where = [&] { return text(scope.name(), ", ", coreName(role.cores, {})); };
 
   std::vector<const Buffer *> buffers;
   for (const Buffer &buffer : role.buffers) {
-    std::string what = text(scope.name(), ", ", core, ": buffer ", buffer.name);
-    std::string place = text(" at bytes ", buffer.address, " to ", buffer.address + buffer.bytes);
-    std::string key = scope.key(buffer.name);
+    auto refuse = [&](const char *rule, const auto &...what) {
+      scope.report().add(rule, scope.key(buffer.name), text(where(), ": buffer ", buffer.name, what...));
+    };
+    auto place = [&] { return text(" at bytes ", buffer.address, " to ", buffer.address + buffer.bytes); };
     total = add(total, buffer.bytes);
     if (buffer.address + buffer.bytes > target.sramBytes)
-      scope.report().add("sram-overflow", key,
-                         text(what, place, " ends beyond the SRAM of ", target.sramBytes, " bytes; split the kernel over more cores"));
+      refuse("sram-overflow", place(), " ends beyond the SRAM of ", target.sramBytes, " bytes; split the kernel over more cores");
     if (buffer.bytes > 0 && buffer.address < low)
-      scope.report().add("sram-code", key,
-                         text(what, place, " lies in the first ", low, " bytes, taken by runtime (", target.runtimeReserveBytes,
-                              "), stack (", target.stackBytes, ") and code (", code, ")"));
+      refuse("sram-code", place(), " lies in the first ", low, " bytes, taken by runtime (", target.runtimeReserveBytes, "), stack (",
+             target.stackBytes, ") and code (", code, ")");
     if (buffer.address % elementBytes(buffer.type) != 0)
-      scope.report().add("sram-alignment", key,
-                         text(what, " at address ", buffer.address, " is not aligned to its elements of ", elementBytes(buffer.type),
-                              " bytes (", elementTypeName(buffer.type), ")"));
+      refuse("sram-alignment", " at address ", buffer.address, " is not aligned to its elements of ", elementBytes(buffer.type),
+             " bytes (", elementTypeName(buffer.type), ")");
     if (buffer.kind == BufferKind::Constant)
       checkSection(scope, buffer, size_t(&buffer - role.buffers.data()));
     if (buffer.bytes > 0)
@@ -75,13 +70,13 @@ void checkSram(const RoleScope &scope) {
   }
   if (total > target.sramBytes)
     scope.report().add("sram-overflow", scope.key(),
-                       text(scope.name(), ", ", core, ": runtime, stack, code (", code, " bytes) and buffers need ", total,
+                       text(where(), ": runtime, stack, code (", code, " bytes) and buffers need ", total,
                             " bytes, limit is ", target.sramBytes, "; split the kernel over more cores or use a target with more SRAM"));
   std::sort(buffers.begin(), buffers.end(), [](const Buffer *a, const Buffer *b) { return a->address < b->address; });
   for (size_t i = 0; i + 1 < buffers.size(); ++i)
     if (buffers[i]->address + buffers[i]->bytes > buffers[i + 1]->address)
       scope.report().add("sram-overlap", scope.key(buffers[i]->name),
-                         text(scope.name(), ", ", core, ": buffer ", buffers[i]->name, " ends at byte ",
+                         text(where(), ": buffer ", buffers[i]->name, " ends at byte ",
                               buffers[i]->address + buffers[i]->bytes, ", after the start of buffer ", buffers[i + 1]->name, " at byte ",
                               buffers[i + 1]->address));
 }
