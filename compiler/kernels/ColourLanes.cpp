@@ -2,8 +2,9 @@
 //
 // Colours in turn: lanes i, i + P, i + 2P … of a stream are one item of the solver's problem. P is the least period at
 // which lanes of one item have no router in common; first rounded up to whole tiles, so that every tile finds its
-// blocks' colours in the same order. Where colours do not suffice for that, the lanes of streams that were left without
-// become items of their own, a few streams at a time; then all lanes.
+// blocks' colours in the same order, and cores of all tiles that take or make the stream have few roles. Where colours
+// do not suffice for that, streams that were left without share them less: each of twice as many tiles in turn, then
+// lanes in turn, then none: their lanes become items of their own. In the end all lanes do.
 #include "compiler/kernels/Routes.h"
 
 #include <algorithm>
@@ -52,9 +53,13 @@ size_t farthestOverlap(const Item *items, size_t count) {
   return farthest;
 }
 
-// Items of `problem` that are to have one colour, by item: the first of them. Streams in `apart` have one per lane.
+// How the lanes of a stream share colours, from the most regular on. Items of twice as many tiles in turn meet half as
+// many others.
+enum class Sharing : uint8_t { TilesInTurn, TwiceTheTiles, LanesInTurn, Apart };
+
+// Items of `problem` that are to have one colour, by item: the first of them. `sharing`: of each stream.
 std::vector<size_t> itemsInTurn(const NetworkPlan &network, const std::vector<LaneRoute> &lanes, const Problem &problem,
-                                bool wholeTiles, const std::set<int32_t> &apart) {
+                                const std::vector<Sharing> &sharing) {
   std::vector<size_t> leader(problem.items.size());
   for (size_t i = 0; i < leader.size(); ++i)
     leader[i] = i;
@@ -62,11 +67,12 @@ std::vector<size_t> itemsInTurn(const NetworkPlan &network, const std::vector<La
   for (size_t first = 0, end; first < lanes.size(); first = end) {
     for (end = first; end < lanes.size() && lanes[end].stream == lanes[first].stream;)
       ++end;
-    if (apart.count(lanes[first].stream))
+    const Sharing of = sharing[size_t(lanes[first].stream)];
+    if (of == Sharing::Apart)
       continue;
     size_t period = farthestOverlap(&problem.items[offset + first], end - first) + 1;
-    if (auto blocks = size_t(network.streams[lanes[first].stream].layout.numBlocks()); wholeTiles)
-      period = (period + blocks - 1) / blocks * blocks;
+    if (auto blocks = size_t(network.streams[lanes[first].stream].layout.numBlocks()); of != Sharing::LanesInTurn)
+      period = (period + blocks - 1) / blocks * blocks * (of == Sharing::TwiceTheTiles ? 2 : 1);
     for (size_t lane = first + period; lane < end; ++lane)
       leader[offset + lane] = leader[offset + lane - period];
   }
@@ -92,9 +98,9 @@ std::pair<Problem, std::vector<size_t>> joined(const Problem &problem, const std
 }
 
 // Streams of which an item found no colour, and of a kernel's row or chain those that the kernel takes or makes.
-void addStreamsWithout(const NetworkPlan &network, const std::vector<LaneRoute> &lanes, size_t items,
-                       const std::vector<size_t> &itemOf, const std::vector<int32_t> &without,
-                       std::set<int32_t> &streams) {
+std::set<int32_t> streamsWithout(const NetworkPlan &network, const std::vector<LaneRoute> &lanes, size_t items,
+                                 const std::vector<size_t> &itemOf, const std::vector<int32_t> &without) {
+  std::set<int32_t> streams;
   const std::set<size_t> missing(without.begin(), without.end());
   const size_t offset = items - lanes.size();
   size_t item = 0;
@@ -109,6 +115,7 @@ void addStreamsWithout(const NetworkPlan &network, const std::vector<LaneRoute> 
   for (size_t lane = 0; lane < lanes.size(); ++lane)
     if (missing.count(itemOf[offset + lane]))
       streams.insert(lanes[lane].stream);
+  return streams;
 }
 
 } // namespace
@@ -116,11 +123,10 @@ void addStreamsWithout(const NetworkPlan &network, const std::vector<LaneRoute> 
 absl::StatusOr<Solution> colourLanes(const NetworkPlan &network, const std::vector<LaneRoute> &lanes,
                                      const Problem &problem, bool allInTurn) {
   constexpr int kRounds = 8;
-  std::set<int32_t> apart;
+  std::vector<Sharing> sharing(network.streams.size(), Sharing::TilesInTurn);
   for (int round = 0; round < (allInTurn ? 2 : kRounds); ++round) {
-    const bool wholeTiles = round == 0;
-    auto [inTurn, itemOf] = joined(problem, itemsInTurn(network, lanes, problem, wholeTiles, apart));
-    auto partial = solver::colouring::solvePartial(inTurn);
+    auto [shared, itemOf] = joined(problem, itemsInTurn(network, lanes, problem, sharing));
+    auto partial = solver::colouring::solvePartial(shared);
     if (!partial.ok())
       return partial.status();
     if (partial->without.empty()) {
@@ -129,12 +135,15 @@ absl::StatusOr<Solution> colourLanes(const NetworkPlan &network, const std::vect
         all.colourOf.push_back(partial->solution.colourOf[item]);
       return all;
     }
-    if (wholeTiles)
-      continue;
     if (allInTurn)
-      return absl::ResourceExhaustedError("colours do not suffice for all lanes in turn");
-    addStreamsWithout(network, lanes, problem.items.size(), itemOf, partial->without, apart);
+      sharing.assign(sharing.size(), Sharing::LanesInTurn);
+    else
+      for (int32_t stream : streamsWithout(network, lanes, problem.items.size(), itemOf, partial->without))
+        if (Sharing &of = sharing[size_t(stream)]; of != Sharing::Apart)
+          of = Sharing(int(of) + 1);
   }
+  if (allInTurn)
+    return absl::ResourceExhaustedError("colours do not suffice for all lanes in turn");
   return solver::colouring::solve(problem);
 }
 
