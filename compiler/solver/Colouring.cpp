@@ -163,37 +163,38 @@ Stats evaluate(const Problem &problem, const Solution &solution) {
   return {int64_t(used.size()), bound};
 }
 
-// The algorithms that colour item by item, in turn until one succeeds; none after the first where `least` items stay
-// without a colour whatever is done.
-static absl::StatusOr<Attempt> tryItemByItem(const Problem &problem, std::optional<int64_t> &least) {
+// Colours item by item, with one algorithm after the other until one succeeds; where `least` items stay without a colour
+// whatever is done, the first failure stands. `graph` is made when the first fails.
+static absl::StatusOr<Attempt> tryItemByItem(const Problem &problem, std::optional<ConflictGraph> &graph,
+                                             int64_t &least) {
   absl::StatusOr<Attempt> attempt = tryFirstFit(problem);
-  for (auto algorithm : {tryWestFirst, tryDsatur}) {
-    if (!attempt.ok() || attempt->stuck < 0)
-      break;
-    if (!least)
-      least = leastWithout(problem);
-    if (*least > 0)
-      break;
-    attempt = algorithm(problem);
-  }
-  return attempt;
+  if (!attempt.ok() || attempt->stuck < 0)
+    return attempt;
+  graph.emplace(problem);
+  least = leastWithout(problem, *graph, attempt->stuck);
+  if (least > 0)
+    return attempt;
+  attempt = tryWestFirst(problem);
+  return !attempt.ok() || attempt->stuck < 0 ? std::move(attempt) : tryDsatur(problem, *graph);
 }
 
 absl::StatusOr<Partial> solvePartial(const Problem &problem) {
   if (absl::Status status = problem.check(); !status.ok())
     return status;
-  std::optional<int64_t> least;
-  absl::StatusOr<Attempt> attempt = tryItemByItem(problem, least);
+  std::optional<ConflictGraph> graph;
+  int64_t least = 0;
+  absl::StatusOr<Attempt> attempt = tryItemByItem(problem, graph, least);
   if (!attempt.ok())
     return attempt.status();
-  return attempt->stuck < 0 ? Partial{std::move(attempt->solution), {}} : searchTabu(problem, *least);
+  return attempt->stuck < 0 ? Partial{std::move(attempt->solution), {}} : searchTabu(problem, *graph, least);
 }
 
 absl::StatusOr<Solution> solve(const Problem &problem) {
   if (absl::Status status = problem.check(); !status.ok())
     return status;
-  std::optional<int64_t> least;
-  absl::StatusOr<Attempt> attempt = tryItemByItem(problem, least);
+  std::optional<ConflictGraph> graph;
+  int64_t least = 0;
+  absl::StatusOr<Attempt> attempt = tryItemByItem(problem, graph, least);
   if (!attempt.ok() || attempt->stuck < 0)
     return finish(problem, std::move(attempt));
   return solveTabu(problem);

@@ -265,8 +265,57 @@ absl::StatusOr<Solution> finish(const Problem &problem, absl::StatusOr<Attempt> 
   return std::move(attempt->solution);
 }
 
-int64_t leastWithout(const Problem &problem) {
-  return std::max<int64_t>(0, mostLoadedRouter(problem, /*freeOnly=*/true).items - int64_t(problem.colours.size()));
+namespace {
+
+// Items around `item`, itself among them, that all conflict with each other and want one of Problem::colours. Greedy:
+// always the candidate that conflicts with most others.
+size_t cliqueAround(const Problem &problem, const ConflictGraph &graph, int32_t item) {
+  std::vector<uint8_t> candidate(problem.items.size(), 0);
+  std::vector<int32_t> candidates;
+  auto forNeighbours = [&](int32_t of, auto visit) {
+    for (int64_t n = graph.first[size_t(of)]; n < graph.first[size_t(of) + 1]; ++n)
+      visit(graph.neighbours[size_t(n)]);
+  };
+  forNeighbours(item, [&](int32_t other) {
+    const std::optional<int32_t> &fixed = problem.items[size_t(other)].fixedColour;
+    if (fixed && std::find(problem.colours.begin(), problem.colours.end(), *fixed) == problem.colours.end())
+      return;
+    candidate[size_t(other)] = 1;
+    candidates.push_back(other);
+  });
+  size_t size = 1;
+  for (; !candidates.empty(); ++size) {
+    int32_t best = -1;
+    int64_t most = -1;
+    for (int32_t other : candidates) {
+      int64_t common = 0;
+      forNeighbours(other, [&](int32_t next) { common += candidate[size_t(next)]; });
+      if (common > most) {
+        most = common;
+        best = other;
+      }
+    }
+    for (int32_t other : candidates)
+      candidate[size_t(other)] = 0;
+    std::vector<int32_t> left;
+    forNeighbours(best, [&](int32_t other) {
+      if (std::binary_search(candidates.begin(), candidates.end(), other))
+        left.push_back(other);
+    });
+    candidates = std::move(left);
+    for (int32_t other : candidates)
+      candidate[size_t(other)] = 1;
+  }
+  return size;
+}
+
+} // namespace
+
+int64_t leastWithout(const Problem &problem, const ConflictGraph &graph, int32_t stuck) {
+  const auto colours = int64_t(problem.colours.size());
+  if (const auto clique = int64_t(cliqueAround(problem, graph, stuck)); clique > colours)
+    return clique - colours;
+  return std::max<int64_t>(0, mostLoadedRouter(problem, /*freeOnly=*/true).items - colours);
 }
 
 absl::Status noColour(const Problem &problem, int32_t item) {

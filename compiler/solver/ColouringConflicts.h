@@ -48,7 +48,7 @@ struct Attempt {
 // The algorithms on a problem that has passed check(). Errors: fixed items that conflict.
 absl::StatusOr<Attempt> tryFirstFit(const Problem &problem);
 absl::StatusOr<Attempt> tryWestFirst(const Problem &problem);
-absl::StatusOr<Attempt> tryDsatur(const Problem &problem);
+absl::StatusOr<Attempt> tryDsatur(const Problem &problem, const ConflictGraph &graph);
 // The solution, or noColour().
 absl::StatusOr<Solution> finish(const Problem &problem, absl::StatusOr<Attempt> attempt);
 
@@ -56,10 +56,11 @@ absl::StatusOr<Solution> finish(const Problem &problem, absl::StatusOr<Attempt> 
 absl::Status noColour(const Problem &problem, int32_t item);
 // OK, or ResourceExhausted if a router is passed by more items than there are colours.
 absl::Status checkLoad(const Problem &problem);
-// Items that no colouring can serve, for want of colours on one router.
-int64_t leastWithout(const Problem &problem);
+// A bound on the items that no colouring can serve: of those around item `stuck` that all conflict with each other, and
+// of those on one router, no more than there are colours have one.
+int64_t leastWithout(const Problem &problem, const ConflictGraph &graph, int32_t stuck);
 // The tabu search of solvePartial(), which ends as soon as no more than `least` items are without a colour.
-absl::StatusOr<Partial> searchTabu(const Problem &problem, int64_t least);
+absl::StatusOr<Partial> searchTabu(const Problem &problem, const ConflictGraph &graph, int64_t least);
 // OK, or the error of two fixed items that share a router and a colour.
 absl::Status checkFixed(const Problem &problem);
 

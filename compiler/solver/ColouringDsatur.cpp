@@ -18,8 +18,8 @@ namespace {
 
 class Dsatur {
 public:
-  explicit Dsatur(const Problem &problem)
-      : problem(problem), colours(problem), graph(problem), around(problem.items.size(), 0),
+  Dsatur(const Problem &problem, const ConflictGraph &graph)
+      : problem(problem), colours(problem), graph(graph), around(problem.items.size(), 0),
         bitOf(problem.items.size(), -1) {}
 
   Attempt run() {
@@ -120,7 +120,7 @@ private:
 
   const Problem &problem;
   ColourBits colours;
-  ConflictGraph graph;
+  const ConflictGraph &graph;
   std::vector<uint64_t> around; // colours of each item's neighbours
   std::vector<int> bitOf;       // per item, -1: none yet
   std::priority_queue<std::tuple<int, int64_t, int32_t>> heap;
@@ -128,10 +128,10 @@ private:
 
 } // namespace
 
-absl::StatusOr<Attempt> tryDsatur(const Problem &problem) {
+absl::StatusOr<Attempt> tryDsatur(const Problem &problem, const ConflictGraph &graph) {
   if (absl::Status status = checkFixed(problem); !status.ok())
     return status;
-  return Dsatur(problem).run();
+  return Dsatur(problem, graph).run();
 }
 
 absl::StatusOr<Solution> solveDsatur(const Problem &problem) {
@@ -139,7 +139,7 @@ absl::StatusOr<Solution> solveDsatur(const Problem &problem) {
     return status;
   if (absl::Status status = checkLoad(problem); !status.ok())
     return status;
-  return finish(problem, tryDsatur(problem));
+  return finish(problem, tryDsatur(problem, ConflictGraph(problem)));
 }
 
 } // namespace wsc::solver::colouring

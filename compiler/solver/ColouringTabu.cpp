@@ -18,8 +18,8 @@ constexpr int64_t kSteps = 30'000;
 
 class TabuSearch {
 public:
-  explicit TabuSearch(const Problem &problem)
-      : problem(problem), colours(problem), graph(problem), count(problem.colours.size()),
+  TabuSearch(const Problem &problem, const ConflictGraph &graph)
+      : problem(problem), colours(problem), graph(graph), count(problem.colours.size()),
         bitOf(problem.items.size(), -1), holders(problem.items.size() * count, 0),
         fixed(problem.items.size() * count, 0), allowedFrom(problem.items.size() * count, 0) {}
 
@@ -115,7 +115,7 @@ private:
 
   const Problem &problem;
   ColourBits colours;
-  ConflictGraph graph;
+  const ConflictGraph &graph;
   size_t count;                     // of colours
   std::vector<int> bitOf;           // per item, -1: none
   std::vector<int32_t> holders;     // per item and colour: neighbours that hold it and may lose it
@@ -127,10 +127,10 @@ private:
 
 } // namespace
 
-absl::StatusOr<Partial> searchTabu(const Problem &problem, int64_t least) {
+absl::StatusOr<Partial> searchTabu(const Problem &problem, const ConflictGraph &graph, int64_t least) {
   if (absl::Status status = checkFixed(problem); !status.ok())
     return status;
-  return TabuSearch(problem).run(least);
+  return TabuSearch(problem, graph).run(least);
 }
 
 absl::StatusOr<Solution> solveTabu(const Problem &problem) {
@@ -138,7 +138,7 @@ absl::StatusOr<Solution> solveTabu(const Problem &problem) {
     return status;
   if (absl::Status status = checkLoad(problem); !status.ok())
     return status;
-  auto partial = searchTabu(problem, /*least=*/0);
+  auto partial = searchTabu(problem, ConflictGraph(problem), /*least=*/0);
   if (!partial.ok())
     return partial.status();
   if (!partial->without.empty())

@@ -209,7 +209,7 @@ private:
       return;
     pool.read(state.queue[kDelivered], scratch);
     auto name = [&] { return text(map.place(node), ", input queue of the core"); };
-    const std::string key = text(node.router, "/", node.takes);
+    auto key = [&] { return text(node.router, "/", node.takes); };
     if (const Passage &filter = map.filters[node.takes]; filter.period == 0)
       judgeTaker(map.sequences[node.takes], name, key);
     else
@@ -226,41 +226,41 @@ private:
           [&] {
             return text(map.place(map.nodes[node]), ", ", portName(side), " port of output binding #", port.binding);
           },
-          text("binding ", port.binding));
+          [&] { return text("binding ", port.binding); });
     });
   }
 
   // `scratch` is what has arrived.
-  template <typename Name> void judgeTaker(const Segments &expected, Name name, const std::string &key) {
+  template <typename Name, typename Key> void judgeTaker(const Segments &expected, Name name, Key key) {
     int64_t wanted = totalWords(expected), arrived = totalWords(scratch);
     if (wanted != arrived)
-      map.scope.report.add("words", key,
+      map.scope.report.add("words", key(),
                            text(name(), " takes ", wanted, " words per sample, but ", arrived, " arrive"));
     else if (!sameWords(expected, scratch))
       map.scope.report.add(
-          "word-boundary", key,
+          "word-boundary", key(),
           text(name(), ": ", arrived,
                " words of narrow elements are padded at other places than they are taken; let sending and "
                "receiving instructions meet at word boundaries"));
   }
 
   // As judgeTaker, for a queue behind a filter.
-  template <typename Name>
-  void judgeFiltered(const Segments &expected, const Passage &filter, Name name, const std::string &key) {
+  template <typename Name, typename Key>
+  void judgeFiltered(const Segments &expected, const Passage &filter, Name name, Key key) {
     const int64_t met = totalWords(scratch), wanted = totalWords(expected), passed = met / filter.period * filter.words;
     const auto padded = [](const Segments &segments) {
       return std::any_of(segments.begin(), segments.end(), [](const Segment &segment) { return segment.unit > 0; });
     };
     if (met % filter.period != 0)
-      map.scope.report.add("filter-period", key,
+      map.scope.report.add("filter-period", key(),
                            text(name(), ": ", met, " words per sample meet its filter, no multiple of the period of ",
                                 filter.period));
     else if (passed != wanted)
-      map.scope.report.add("words", key,
+      map.scope.report.add("words", key(),
                            text(name(), " takes ", wanted, " words per sample, but ", passed, " of ", met,
                                 " pass its filter"));
     else if (padded(expected) || padded(scratch))
-      map.scope.report.add("word-boundary", key,
+      map.scope.report.add("word-boundary", key(),
                            text(name(), ": words of narrow elements with padding pass a filter; filter whole words only"));
   }
 
