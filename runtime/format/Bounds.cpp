@@ -20,8 +20,8 @@ std::string print(__int128 value) {
 
 } // namespace
 
-absl::Status broken(const std::string &where, const std::string &message) {
-  return absl::DataLossError(absl::StrCat(where, ": ", message));
+absl::Status broken(const Where &where, const std::string &message) {
+  return absl::DataLossError(absl::StrCat(where.text(), ": ", message));
 }
 
 Interval rangeOver(const Affine &affine, const Lattice &lattice) {
@@ -54,7 +54,7 @@ Interval elementsTouched(const Affine &hostOffset, const std::array<Affine, kMax
   return {least, most};
 }
 
-absl::Status checkLattice(const Lattice &lattice, const std::string &where) {
+absl::Status checkLattice(const Lattice &lattice, const Where &where) {
   __int128 size = 1, lowRow = lattice.row, highRow = lattice.row, lowCol = lattice.col, highCol = lattice.col;
   for (int d = 0; d < kMaxDims; ++d) {
     const Lattice::Dim &dim = lattice.dims[d];
@@ -75,7 +75,7 @@ absl::Status checkLattice(const Lattice &lattice, const std::string &where) {
   return absl::OkStatus();
 }
 
-absl::Status checkAffine(const Affine &affine, const Lattice &lattice, const std::string &where) {
+absl::Status checkAffine(const Affine &affine, const Lattice &lattice, const Where &where) {
   for (int64_t step : affine.perDim)
     if (step < -kMaxAffineValue || step > kMaxAffineValue)
       return broken(where, absl::StrCat("an affine step of ", step, "; the limit is ", kMaxAffineValue, " either way"));
@@ -86,7 +86,7 @@ absl::Status checkAffine(const Affine &affine, const Lattice &lattice, const std
   return absl::OkStatus();
 }
 
-absl::Status checkExtents(const std::array<Affine, kMaxDims> &extent, const Lattice &lattice, const std::string &where,
+absl::Status checkExtents(const std::array<Affine, kMaxDims> &extent, const Lattice &lattice, const Where &where,
                           __int128 &product) {
   product = 1;
   for (int d = 0; d < kMaxDims; ++d) {
@@ -101,8 +101,8 @@ absl::Status checkExtents(const std::array<Affine, kMaxDims> &extent, const Latt
   return absl::OkStatus();
 }
 
-absl::Status checkTensor(const TensorType &tensor, const std::string &where) {
-  std::string which = absl::StrCat(where, " \"", tensor.name, "\"");
+absl::Status checkTensor(const TensorType &tensor, const Where &where) {
+  std::string which = absl::StrCat(where.text(), " \"", tensor.name, "\"");
   if (tensor.type > ElementType::F64)
     return broken(which, absl::StrCat("element type ", int(tensor.type), " does not exist"));
   if (tensor.shape.size() > kMaxRank)
@@ -118,7 +118,7 @@ absl::Status checkTensor(const TensorType &tensor, const std::string &where) {
   return absl::OkStatus();
 }
 
-absl::Status checkIndex(int64_t index, size_t count, const char *what, const std::string &where) {
+absl::Status checkIndex(int64_t index, size_t count, const char *what, const Where &where) {
   if (index < 0 || index >= int64_t(count))
     return broken(where, absl::StrCat(what, " ", index, " does not exist; there are ", count));
   return absl::OkStatus();

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 
 #include <string>
+#include <type_traits>
 
 namespace wsc::format {
 
@@ -24,19 +25,35 @@ Interval rangeOver(const Affine &affine, const Lattice &lattice);
 Interval elementsTouched(const Affine &hostOffset, const std::array<Affine, kMaxDims> &extent,
                          const std::array<int64_t, kMaxDims> &stride, const Lattice &lattice);
 
-// The error every structure check reports: `where: message`.
-absl::Status broken(const std::string &where, const std::string &message);
+// A place in an executable: a text, or what makes one. Spelt out only where something is wrong, for most places are
+// sound and there are many.
+class Where {
+public:
+  Where(const std::string &text) : of(&text), spell(&copyOf) {}
+  template <typename Spell>
+    requires std::is_invocable_r_v<std::string, const Spell &>
+  Where(const Spell &make) : of(&make), spell([](const void *it) { return (*static_cast<const Spell *>(it))(); }) {}
+  std::string text() const { return spell(of); }
 
-absl::Status checkLattice(const Lattice &lattice, const std::string &where);
-absl::Status checkAffine(const Affine &affine, const Lattice &lattice, const std::string &where);
+private:
+  static std::string copyOf(const void *text) { return *static_cast<const std::string *>(text); }
+  const void *of; // outlives the check that it is given to
+  std::string (*spell)(const void *);
+};
+
+// The error every structure check reports: `where: message`.
+absl::Status broken(const Where &where, const std::string &message);
+
+absl::Status checkLattice(const Lattice &lattice, const Where &where);
+absl::Status checkAffine(const Affine &affine, const Lattice &lattice, const Where &where);
 // Every extent from 0 to kMaxExtent over the lattice. Stores the product of their largest values.
-absl::Status checkExtents(const std::array<Affine, kMaxDims> &extent, const Lattice &lattice, const std::string &where,
+absl::Status checkExtents(const std::array<Affine, kMaxDims> &extent, const Lattice &lattice, const Where &where,
                           __int128 &product);
-absl::Status checkTensor(const TensorType &tensor, const std::string &where);
-absl::Status checkIndex(int64_t index, size_t count, const char *what, const std::string &where);
+absl::Status checkTensor(const TensorType &tensor, const Where &where);
+absl::Status checkIndex(int64_t index, size_t count, const char *what, const Where &where);
 
 // One role: its lattice, buffers, queues and threads.
 absl::Status checkRole(const Executable &executable, std::span<const int64_t> sectionBytes,
-                       const Configuration &configuration, const Role &role, const std::string &where);
+                       const Configuration &configuration, const Role &role, const Where &where);
 
 } // namespace wsc::format

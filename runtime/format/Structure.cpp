@@ -10,7 +10,7 @@ namespace wsc::format {
 namespace {
 
 absl::Status checkRouter(const Executable &executable, const Configuration &configuration, const RouterRole &router,
-                         const std::string &where) {
+                         const Where &where) {
   if (absl::Status status = checkLattice(router.routers, where); !status.ok())
     return status;
   if (absl::Status status = checkIndex(router.colour, size_t(executable.target.colours), "colour", where); !status.ok())
@@ -123,13 +123,14 @@ absl::Status checkConfiguration(const Executable &executable, std::span<const in
   const Configuration &configuration = executable.configurations[index];
   std::string where = absl::StrCat("configuration ", index, " \"", configuration.name, "\"");
   for (size_t r = 0; r < configuration.roles.size(); ++r)
-    if (absl::Status status = checkRole(executable, sectionBytes, configuration, configuration.roles[r],
-                                        absl::StrCat(where, ", role ", r, " \"", configuration.roles[r].name, "\""));
+    if (absl::Status status =
+            checkRole(executable, sectionBytes, configuration, configuration.roles[r],
+                      [&] { return absl::StrCat(where, ", role ", r, " \"", configuration.roles[r].name, "\""); });
         !status.ok())
       return status;
   for (size_t r = 0; r < configuration.routers.size(); ++r)
-    if (absl::Status status =
-            checkRouter(executable, configuration, configuration.routers[r], absl::StrCat(where, ", router role ", r));
+    if (absl::Status status = checkRouter(executable, configuration, configuration.routers[r],
+                                          [&] { return absl::StrCat(where, ", router role ", r); });
         !status.ok())
       return status;
   std::vector<const Entry *> users;
@@ -205,7 +206,8 @@ absl::Status checkStructure(const Executable &executable, std::span<const int64_
           where, absl::StrCat("needs ", needed, " initial bytes; section ", variable.initialSection, " has ", bytes));
   }
   if (executable.entries.size() > kMaxEntries)
-    return broken("entries", absl::StrCat("there are ", executable.entries.size(), "; the limit is ", kMaxEntries));
+    return broken(std::string("entries"),
+                  absl::StrCat("there are ", executable.entries.size(), "; the limit is ", kMaxEntries));
   for (size_t e = 0; e < executable.entries.size(); ++e)
     if (absl::Status status = checkEntry(executable, executable.entries[e],
                                          absl::StrCat("entry ", e, " \"", executable.entries[e].name, "\""));

@@ -15,7 +15,7 @@ namespace wsc::format {
 namespace {
 
 absl::Status checkBuffer(const Executable &executable, std::span<const int64_t> sectionBytes, const Role &role,
-                         const Buffer &buffer, const std::string &where) {
+                         const Buffer &buffer, const Where &where) {
   if (buffer.kind > BufferKind::State)
     return broken(where, absl::StrCat("buffer kind ", int(buffer.kind), " does not exist"));
   if (buffer.type > ElementType::F64)
@@ -45,7 +45,7 @@ absl::Status checkBuffer(const Executable &executable, std::span<const int64_t> 
   return absl::OkStatus();
 }
 
-absl::Status checkOperand(const Role &role, const Operand &operand, bool destination, const std::string &where) {
+absl::Status checkOperand(const Role &role, const Operand &operand, bool destination, const Where &where) {
   if (operand.kind > OperandKind::Null)
     return broken(where, absl::StrCat("operand kind ", int(operand.kind), " does not exist"));
   bool usesBuffer = operand.kind == OperandKind::Memory || operand.kind == OperandKind::Fifo;
@@ -65,22 +65,25 @@ absl::Status checkOperand(const Role &role, const Operand &operand, bool destina
   return checkAffine(operand.base, role.cores, where);
 }
 
-absl::Status checkThread(const Role &role, const Thread &thread, const std::string &where) {
+absl::Status checkThread(const Role &role, const Thread &thread, const Where &where) {
   std::vector<__int128> trips; // product of the trip counts of the loops open, outermost first
   __int128 work = 0;
   for (size_t i = 0; i < thread.size(); ++i) {
     const Instruction &instruction = thread[i];
-    std::string at = absl::StrCat(where, ", instruction ", i);
     if (instruction.opcode > Opcode::SendControl)
-      return broken(at, absl::StrCat("opcode ", int(instruction.opcode), " does not exist"));
-    at += absl::StrCat(" (", std::string(opcodeInfo(instruction.opcode).name), ")");
+      return broken(absl::StrCat(where.text(), ", instruction ", i),
+                    absl::StrCat("opcode ", int(instruction.opcode), " does not exist"));
+    auto at = [&] {
+      return absl::StrCat(where.text(), ", instruction ", i, " (", std::string(opcodeInfo(instruction.opcode).name),
+                          ")");
+    };
     if (instruction.type > ElementType::F64 || instruction.sourceType > ElementType::F64)
       return broken(at, absl::StrCat("element type ", int(std::max(instruction.type, instruction.sourceType)),
                                      " does not exist"));
     for (const auto &[operand, name] :
          {std::pair(&instruction.dst, "dst"), std::pair(&instruction.a, "a"), std::pair(&instruction.b, "b")})
-      if (absl::Status status =
-              checkOperand(role, *operand, operand == &instruction.dst, absl::StrCat(at, ", operand ", name));
+      if (absl::Status status = checkOperand(role, *operand, operand == &instruction.dst,
+                                             [&, name = name] { return absl::StrCat(at(), ", operand ", name); });
           !status.ok())
         return status;
     __int128 elements = 0;
@@ -113,7 +116,7 @@ absl::Status checkThread(const Role &role, const Thread &thread, const std::stri
 } // namespace
 
 absl::Status checkRole(const Executable &executable, std::span<const int64_t> sectionBytes,
-                       const Configuration &configuration, const Role &role, const std::string &where) {
+                       const Configuration &configuration, const Role &role, const Where &where) {
   if (absl::Status status = checkLattice(role.cores, where); !status.ok())
     return status;
   if (role.kernel != -1)
@@ -124,13 +127,13 @@ absl::Status checkRole(const Executable &executable, std::span<const int64_t> se
     return broken(where, absl::StrCat(role.buffers.size(), " buffers and ", role.queues.size(),
                                       " queues; the limit is ", mostIndexed));
   for (const Buffer &buffer : role.buffers)
-    if (absl::Status status =
-            checkBuffer(executable, sectionBytes, role, buffer, absl::StrCat(where, ", buffer \"", buffer.name, "\""));
+    if (absl::Status status = checkBuffer(executable, sectionBytes, role, buffer,
+                                          [&] { return absl::StrCat(where.text(), ", buffer \"", buffer.name, "\""); });
         !status.ok())
       return status;
   const target::Target &target = executable.target;
   for (size_t q = 0; q < role.queues.size(); ++q) {
-    std::string at = absl::StrCat(where, ", queue ", q);
+    auto at = [&] { return absl::StrCat(where.text(), ", queue ", q); };
     const Queue &queue = role.queues[q];
     if (absl::Status status = checkIndex(queue.colour, size_t(target.colours), "colour", at); !status.ok())
       return status;
@@ -140,7 +143,9 @@ absl::Status checkRole(const Executable &executable, std::span<const int64_t> se
       return status;
   }
   for (size_t t = 0; t < role.threads.size(); ++t)
-    if (absl::Status status = checkThread(role, role.threads[t], absl::StrCat(where, ", thread ", t)); !status.ok())
+    if (absl::Status status =
+            checkThread(role, role.threads[t], [&] { return absl::StrCat(where.text(), ", thread ", t); });
+        !status.ok())
       return status;
   return absl::OkStatus();
 }
