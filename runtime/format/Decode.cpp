@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // FlatBuffers → Executable. FlatBuffers' verifier makes every offset safe to follow and, by its limit on tables, bounds
-// the number of objects by the metadata's size. Strings and vectors of numbers may still be shared by many tables in a
-// crafted file, so what is copied out of them is charged to a budget, also a multiple of the size.
+// the number of objects by the metadata's size. Strings and vectors of numbers may still be shared by many tables, so
+// what is copied out of them is charged to a budget, also a multiple of the size; so are the parts that roles have in
+// common.
+#include "runtime/format/DecodeParts.h"
 #include "runtime/format/Metadata.h"
-#include "runtime/format/wse_generated.h"
 
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace wsc::format {
 namespace {
 
-class Decoder {
+class Decoder : public PartDecoder {
 public:
-  explicit Decoder(size_t metadataBytes) : budget(int64_t(metadataBytes) * 16 + 65536) {}
-
-  // Set by the first thing wrong; what is decoded afterwards is dropped.
-  std::string problem;
+  explicit Decoder(size_t metadataBytes) : PartDecoder(metadataBytes), expansion(expandedBytesLimit(metadataBytes)) {}
 
   Executable executable(const schema::Executable &from) {
     Executable to;
@@ -34,153 +31,82 @@ public:
   }
 
 private:
-  int64_t budget;
+  using NumberLists = flatbuffers::Vector<flatbuffers::Offset<schema::Numbers>>;
+  int64_t expansion; // bytes that copies of common parts may still take
   size_t instructions = 0;
 
-  bool charge(size_t bytes) {
-    budget -= int64_t(bytes);
-    if (budget >= 0)
-      return true;
-    if (problem.empty())
-      problem = "names and lists expand to far more than the metadata's size";
-    return false;
-  }
+  // What the roles of a configuration refer to.
+  struct Common {
+    std::vector<Buffer> buffers;
+    std::vector<std::vector<Queue>> connections;
+    std::vector<Instruction> instructions;
+    const NumberLists *memories, *threads, *programs;
+  };
 
-  std::string text(const flatbuffers::String *from) {
-    return from && charge(from->size()) ? from->str() : std::string();
-  }
-
-  template <typename From, typename To, typename Decode>
-  void list(const From *from, std::vector<To> &to, Decode decode) {
-    if (!from || !problem.empty())
-      return;
-    to.reserve(from->size());
-    for (const auto *item : *from)
-      to.push_back(decode(*item));
-  }
-
-  // As `list`, for structs and numbers, which the verifier does not count.
-  template <typename From, typename To, typename Decode>
-  void countedList(const From *from, std::vector<To> &to, Decode decode) {
-    if (!from || !charge(from->size() * sizeof(To)))
-      return;
-    to.reserve(from->size());
-    for (auto item : *from)
-      to.push_back(decode(item));
-  }
-
-  template <typename T, size_t N>
-  void numbers(const flatbuffers::Vector<T> *from, std::array<T, N> &to, const char *what) {
-    if (!from || !aligned(from))
-      return;
-    if (from->size() > N) {
-      if (problem.empty())
-        problem = absl::StrCat(what, " with ", from->size(), " dimensions; the limit is ", N);
-      return;
-    }
-    for (uint32_t i = 0; i < from->size(); ++i)
-      to[i] = from->Get(i);
-  }
-
-  // The verifier checks the alignment of a vector's length, not of elements wider than that.
-  template <typename T> bool aligned(const flatbuffers::Vector<T> *from) {
-    if (from->size() == 0 || reinterpret_cast<uintptr_t>(from->Data()) % alignof(T) == 0)
-      return true;
-    if (problem.empty())
-      problem = "a misaligned list of numbers";
-    return false;
-  }
-
-  Lattice lattice(const schema::Lattice *from) {
-    Lattice to;
-    if (!from)
+  std::vector<Queue> connections(const schema::Connections &from, const std::vector<Filter> &filters) {
+    std::vector<Queue> to = queues(from.queues());
+    if (!from.filters() || !charge(from.filters()->size() * sizeof(schema::FilterOf)))
       return to;
-    to.row = from->row();
-    to.col = from->col();
-    if (!from->dims())
-      return to;
-    if (from->dims()->size() > kMaxDims) {
-      if (problem.empty())
-        problem = absl::StrCat("a lattice with ", from->dims()->size(), " dimensions; the limit is ", kMaxDims);
-      return to;
-    }
-    for (uint32_t d = 0; d < from->dims()->size(); ++d) {
-      const schema::LatticeDim &dim = *from->dims()->Get(d);
-      to.dims[d] = {dim.count(), dim.row_step(), dim.col_step()};
+    for (uint32_t i = 0; i < from.filters()->size() && problem.empty(); ++i) {
+      const schema::FilterOf &of = *from.filters()->Get(i);
+      if (exists(of.queue(), to.size(), "a filter's queue") && exists(of.filter(), filters.size(), "filter"))
+        to[of.queue()].filter = filters[of.filter()];
     }
     return to;
   }
 
-  Affine affine(const schema::Affine *from) {
-    Affine to;
-    if (from) {
-      to.constant = from->constant();
-      numbers(from->steps(), to.perDim, "an affine expression");
-    }
-    return to;
+  // Calls visit(place) for the numbers of list `number` of `lists`; `what` they are places of has `count` parts.
+  template <typename Visit>
+  void forEach(const NumberLists *lists, int64_t number, size_t count, const char *what, Visit visit) {
+    if (!exists(number, lists ? lists->size() : 0, "list"))
+      return;
+    const auto *numbers = lists->Get(flatbuffers::uoffset_t(number))->of();
+    for (uint32_t i = 0; numbers && i < numbers->size() && problem.empty(); ++i)
+      if (exists(numbers->Get(i), count, what))
+        visit(numbers->Get(i));
   }
 
-  Buffer buffer(const schema::Buffer &from) {
-    Buffer to;
-    to.name = text(from.name());
-    to.kind = BufferKind(from.kind());
-    to.type = ElementType(from.type());
-    to.address = from.address();
-    to.bytes = from.bytes();
-    to.section = from.section();
-    to.sectionOffset = affine(from.section_offset());
-    to.state = from.state();
-    return to;
+  // Copies of parts are made from few bytes, so what they take is counted on its own. `more`: bytes outside the part.
+  template <typename Part> void copyOf(const Part &part, std::vector<Part> &to, size_t more = 0) {
+    if ((expansion -= int64_t(sizeof(Part) + more)) >= 0)
+      to.push_back(part);
+    else if (problem.empty())
+      problem = "roles expand to far more than the metadata's size";
   }
 
-  Operand operand(const schema::Operand *from) {
-    Operand to;
-    if (!from)
-      return to;
-    to.kind = OperandKind(from->kind());
-    to.buffer = from->buffer();
-    to.queue = from->queue();
-    to.base.constant = from->base();
-    numbers(from->base_steps(), to.base.perDim, "an operand's base");
-    to.stride = {from->stride0(), from->stride1(), from->stride2(), from->stride3()};
-    to.loopStep = {from->loop_step0(), from->loop_step1(), from->loop_step2(), from->loop_step3()};
-    to.immediate = std::bit_cast<double>(from->immediate_bits());
-    return to;
+  void useCommon(const schema::Role &from, const Common &common, Role &to) {
+    forEach(common.memories, from.memory(), common.buffers.size(), "buffer",
+            [&](uint32_t b) { copyOf(common.buffers[b], to.buffers, common.buffers[b].name.size()); });
+    if (exists(from.connections(), common.connections.size(), "list of connections"))
+      for (const Queue &queue : common.connections[size_t(from.connections())])
+        copyOf(queue, to.queues);
+    const size_t threads = common.threads ? common.threads->size() : 0;
+    forEach(common.programs, from.program(), threads, "thread", [&](uint32_t t) {
+      copyOf(Thread(), to.threads);
+      forEach(common.threads, t, common.instructions.size(), "instruction", [&](uint32_t i) {
+        if (++instructions > kMaxParts)
+          problem = absl::StrCat("more than ", kMaxParts, " instructions");
+        else
+          copyOf(common.instructions[i], to.threads.back());
+      });
+    });
   }
 
-  Instruction instruction(const schema::Instruction &from) {
-    Instruction to;
-    to.opcode = Opcode(from.opcode());
-    to.type = ElementType(from.type());
-    to.sourceType = ElementType(from.source_type());
-    to.controlCount = from.control_count();
-    to.priority = from.priority();
-    to.dst = operand(from.dst());
-    to.a = operand(from.a());
-    to.b = operand(from.b());
-    to.extent = {Affine(from.extent0()), Affine(from.extent1()), Affine(from.extent2()), Affine(from.extent3())};
-    std::array<int64_t, kMaxDims * kMaxDims> steps{};
-    numbers(from.extent_steps(), steps, "an instruction's extents");
-    for (int e = 0; e < kMaxDims; ++e)
-      for (int d = 0; d < kMaxDims; ++d)
-        to.extent[e].perDim[d] = steps[e * kMaxDims + d];
-    return to;
-  }
-
-  Role role(const schema::Role &from) {
+  Role role(const schema::Role &from, const Common &common) {
     Role to;
     to.name = text(from.name());
     to.kernel = from.kernel();
     to.cores = lattice(from.cores());
+    if (from.memory() != -1 || from.connections() != -1 || from.program() != -1) {
+      useCommon(from, common, to);
+      return to;
+    }
     list(from.buffers(), to.buffers, [&](const auto &f) { return buffer(f); });
-    countedList(from.queues(), to.queues,
-                [](const schema::Queue *f) { return Queue{f->output(), f->colour(), f->index(), {}}; });
+    to.queues = queues(from.queues());
     std::vector<int> filters;
     list(from.filters(), filters, [&](const schema::Filter &f) {
-      if (f.queue() < 0 || size_t(f.queue()) >= to.queues.size())
-        problem = absl::StrCat("a filter of queue ", f.queue(), " of ", to.queues.size());
-      else
-        to.queues[size_t(f.queue())].filter = {f.period(), affine(f.begin()), affine(f.words())};
+      if (exists(f.queue(), to.queues.size(), "a filter's queue"))
+        to.queues[size_t(f.queue())].filter = filter(f);
       return 0;
     });
     list(from.threads(), to.threads, [&](const schema::Thread &f) {
@@ -247,7 +173,16 @@ private:
   Configuration configuration(const schema::Configuration &from) {
     Configuration to;
     to.name = text(from.name());
-    list(from.roles(), to.roles, [&](const auto &f) { return role(f); });
+    Common common;
+    list(from.buffers(), common.buffers, [&](const auto &f) { return buffer(f); });
+    std::vector<Filter> filters;
+    list(from.filters(), filters, [&](const auto &f) { return filter(f); });
+    list(from.connections(), common.connections, [&](const auto &f) { return connections(f, filters); });
+    list(from.instructions(), common.instructions, [&](const auto &f) { return instruction(f); });
+    common.memories = from.memories();
+    common.threads = from.threads();
+    common.programs = from.programs();
+    list(from.roles(), to.roles, [&](const auto &f) { return role(f, common); });
     list(from.routers(), to.routers, [&](const auto &f) { return routerRole(f); });
     list(from.io(), to.io, [&](const auto &f) { return ioBinding(f); });
     list(from.state_bindings(), to.stateBindings, [&](const auto &f) { return stateBinding(f); });

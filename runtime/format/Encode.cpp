@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Executable → FlatBuffers. Objects are built children first in a fixed order, so that equal executables give equal
-// bytes. Tables are never shared (the reader relies on that to bound its work by the file's size); only strings are.
+// bytes. Tables are never shared (the reader relies on that to bound its work by the file's size); strings and lists of
+// numbers are, and what roles have in common is numbered (CommonParts.h).
+#include "runtime/format/CommonParts.h"
 #include "runtime/format/FileLayout.h"
 #include "runtime/format/Metadata.h"
 #include "runtime/format/wse_generated.h"
@@ -10,6 +12,9 @@
 
 #include <bit>
 #include <cstring>
+#include <span>
+#include <type_traits>
+#include <unordered_map>
 
 namespace wsc::format {
 namespace {
@@ -35,12 +40,29 @@ private:
     return offsets.empty() ? Vector<Table>() : builder.CreateVector(offsets);
   }
 
+  // A vector of numbers or structs, once for all that are equal; absent when empty.
+  template <typename T> auto shared(std::span<const T> items) {
+    using Result = std::conditional_t<std::is_arithmetic_v<T>, Vector<T>, Offset<flatbuffers::Vector<const T *>>>;
+    if (items.empty())
+      return Result();
+    std::string key{char(sizeof(T)), char(alignof(T))}; // equal bytes of another kind may be aligned for less
+    key.append(reinterpret_cast<const char *>(items.data()), items.size_bytes());
+    auto [known, isNew] = vectors.try_emplace(std::move(key), 0);
+    if (isNew) {
+      if constexpr (std::is_arithmetic_v<T>)
+        known->second = builder.CreateVector(items.data(), items.size()).o;
+      else
+        known->second = builder.CreateVectorOfStructs(items.data(), items.size()).o;
+    }
+    return Result(known->second);
+  }
+
   // A vector of numbers without those at the end that equal `rest`; absent when none are left.
   template <typename T, size_t N> Vector<T> numbers(const std::array<T, N> &values, T rest) {
     size_t count = N;
     while (count > 0 && values[count - 1] == rest)
       --count;
-    return count == 0 ? Vector<T>() : builder.CreateVector(values.data(), count);
+    return shared(std::span<const T>(values.data(), count));
   }
 
   Offset<schema::Lattice> lattice(const Lattice &value) {
@@ -50,9 +72,7 @@ private:
     std::vector<schema::LatticeDim> dims;
     for (size_t d = 0; d < count; ++d)
       dims.emplace_back(value.dims[d].count, value.dims[d].rowStep, value.dims[d].colStep);
-    auto vector =
-        dims.empty() ? Offset<flatbuffers::Vector<const schema::LatticeDim *>>() : builder.CreateVectorOfStructs(dims);
-    return schema::CreateLattice(builder, value.row, value.col, vector);
+    return schema::CreateLattice(builder, value.row, value.col, shared(std::span<const schema::LatticeDim>(dims)));
   }
 
   Offset<schema::Affine> affine(const Affine &value) {
@@ -96,28 +116,37 @@ private:
                                      e[3].constant, extentSteps, value.priority);
   }
 
-  Offset<schema::Role> role(const Role &value) {
+  Offset<schema::Numbers> numbersOf(const CommonParts::Numbers &value) {
+    return schema::CreateNumbers(builder, shared(std::span<const uint32_t>(value)));
+  }
+
+  Offset<schema::Filter> filter(const Filter &value) {
+    auto begin = affineOrNone(value.begin), words = affineOrNone(value.words);
+    return schema::CreateFilter(builder, 0, value.period, begin, words);
+  }
+
+  Offset<schema::Connections> connections(const CommonParts::Connections &value) {
+    std::vector<schema::Queue> queues;
+    for (const Queue &queue : *value.queues)
+      queues.emplace_back(queue.output, queue.colour, queue.index);
+    std::vector<schema::FilterOf> filters;
+    for (const CommonParts::FilterOf &of : value.filters)
+      filters.emplace_back(of.queue, of.filter);
+    auto queueVector = shared(std::span<const schema::Queue>(queues));
+    return schema::CreateConnections(builder, queueVector, shared(std::span<const schema::FilterOf>(filters)));
+  }
+
+  Offset<schema::Role> role(const Role &value, const CommonParts::OfRole &parts) {
     auto name = text(value.name);
     auto cores = lattice(value.cores);
-    auto buffers = list(value.buffers, [&](const Buffer &b) { return buffer(b); });
-    std::vector<schema::Queue> queueStructs;
-    for (const Queue &queue : value.queues)
-      queueStructs.emplace_back(queue.output, queue.colour, queue.index);
-    auto queues = queueStructs.empty() ? Offset<flatbuffers::Vector<const schema::Queue *>>()
-                                       : builder.CreateVectorOfStructs(queueStructs);
-    auto threads = list(value.threads, [&](const Thread &thread) {
-      auto instructions = list(thread, [&](const Instruction &i) { return instruction(i); });
-      return schema::CreateThread(builder, instructions);
-    });
-    std::vector<Offset<schema::Filter>> filterTables;
-    for (size_t q = 0; q < value.queues.size(); ++q)
-      if (const Filter &filter = value.queues[q].filter; filter != Filter()) {
-        auto begin = affineOrNone(filter.begin), words = affineOrNone(filter.words);
-        filterTables.push_back(schema::CreateFilter(builder, int16_t(q), filter.period, begin, words));
-      }
-    auto filters = filterTables.empty() ? Offset<flatbuffers::Vector<Offset<schema::Filter>>>()
-                                        : builder.CreateVector(filterTables);
-    return schema::CreateRole(builder, name, value.kernel, cores, buffers, queues, threads, filters);
+    schema::RoleBuilder made(builder);
+    made.add_name(name);
+    made.add_kernel(value.kernel);
+    made.add_cores(cores);
+    made.add_memory(int32_t(parts.memory));
+    made.add_connections(int32_t(parts.connections));
+    made.add_program(int32_t(parts.program));
+    return made.Finish();
   }
 
   Offset<schema::RouterRole> routerRole(const RouterRole &value) {
@@ -125,8 +154,7 @@ private:
     std::vector<schema::SwitchPosition> structs;
     for (const SwitchPosition &position : value.positions)
       structs.emplace_back(uint8_t(position.input), position.outputs);
-    auto positions = structs.empty() ? Offset<flatbuffers::Vector<const schema::SwitchPosition *>>()
-                                     : builder.CreateVectorOfStructs(structs);
+    auto positions = shared(std::span<const schema::SwitchPosition>(structs));
     return schema::CreateRouterRole(builder, routers, value.colour, value.net, positions);
   }
 
@@ -159,14 +187,25 @@ private:
 
   Offset<schema::Configuration> configuration(const Configuration &value) {
     auto name = text(value.name);
-    auto roles = list(value.roles, [&](const Role &r) { return role(r); });
+    const CommonParts parts(value);
+    auto buffers = list(parts.buffers, [&](const Buffer *b) { return buffer(*b); });
+    auto instructions = list(parts.instructions, [&](const Instruction *i) { return instruction(*i); });
+    auto filters = list(parts.filters, [&](const Filter *f) { return filter(*f); });
+    auto connected = list(parts.connections, [&](const auto &c) { return connections(c); });
+    auto ofNumbers = [&](const CommonParts::Numbers &of) { return numbersOf(of); };
+    auto memories = list(parts.memories, ofNumbers);
+    auto threads = list(parts.threads, ofNumbers);
+    auto programs = list(parts.programs, ofNumbers);
+    size_t next = 0;
+    auto roles = list(value.roles, [&](const Role &r) { return role(r, parts.roles[next++]); });
     auto routers = list(value.routers, [&](const RouterRole &r) { return routerRole(r); });
     auto io = list(value.io, [&](const IoBinding &b) { return ioBinding(b); });
     auto bindings = list(value.stateBindings, [&](const StateBinding &b) { return stateBinding(b); });
     auto nets =
         list(value.nets, [&](const Net &n) { return schema::CreateNet(builder, text(n.name), n.wordsPerSample); });
     auto kernels = list(value.kernels, [&](const Kernel &k) { return kernel(k); });
-    return schema::CreateConfiguration(builder, name, roles, routers, io, bindings, nets, kernels);
+    return schema::CreateConfiguration(builder, name, roles, routers, io, bindings, nets, kernels, buffers, memories,
+                                       filters, connected, instructions, threads, programs);
   }
 
   Offset<schema::TensorType> tensorType(const TensorType &value) {
@@ -186,6 +225,8 @@ private:
     });
     return schema::CreateEntry(builder, name, inputs, outputs, steps);
   }
+
+  std::unordered_map<std::string, flatbuffers::uoffset_t> vectors; // those made, by their bytes
 
 public:
   void executable(const Executable &executable, const std::vector<std::string> &sectionNames) {
@@ -219,6 +260,20 @@ size_t countParts(const Executable &executable) {
   return count;
 }
 
+// Bytes of what readers copy for each role out of the parts it has in common with others.
+int64_t expandedBytes(const Executable &executable) {
+  size_t bytes = 0;
+  for (const Configuration &configuration : executable.configurations)
+    for (const Role &role : configuration.roles) {
+      bytes += role.queues.size() * sizeof(Queue) + role.threads.size() * sizeof(Thread);
+      for (const Buffer &buffer : role.buffers)
+        bytes += sizeof(Buffer) + buffer.name.size();
+      for (const Thread &thread : role.threads)
+        bytes += thread.size() * sizeof(Instruction);
+    }
+  return int64_t(bytes);
+}
+
 } // namespace
 
 absl::StatusOr<std::vector<std::byte>> encodeMetadata(const Executable &executable,
@@ -233,6 +288,9 @@ absl::StatusOr<std::vector<std::byte>> encodeMetadata(const Executable &executab
   if (size > kMaxMetadataBytes)
     return absl::ResourceExhaustedError(absl::StrCat("the metadata takes ", size, " bytes; the limit is ",
                                                      kMaxMetadataBytes, "; map with fewer roles"));
+  if (int64_t expanded = expandedBytes(executable), limit = expandedBytesLimit(size); expanded > limit)
+    return absl::ResourceExhaustedError(absl::StrCat("the roles take ", expanded, " bytes in memory; with metadata of ",
+                                                     size, " bytes the limit is ", limit, "; map with fewer roles"));
   std::vector<std::byte> bytes(size);
   std::memcpy(bytes.data(), encoder.builder.GetBufferPointer(), size);
   return bytes;

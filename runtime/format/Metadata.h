@@ -17,6 +17,10 @@ namespace wsc::format {
 
 // Most instructions, roles, routers, buffers and other parts of one executable.
 constexpr size_t kMaxParts = 4 << 20;
+// Most bytes that copies of parts common to many roles may take when they are read.
+constexpr int64_t expandedBytesLimit(size_t metadataBytes) {
+  return (int64_t(16) << 20) + int64_t(metadataBytes) * 1024;
+}
 
 // Deterministic bytes. Errors: more than kMaxMetadataBytes or kMaxParts.
 absl::StatusOr<std::vector<std::byte>> encodeMetadata(const Executable &executable,

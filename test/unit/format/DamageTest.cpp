@@ -2,7 +2,9 @@
 //
 // Damaged and hostile files: each is refused with a message, none crashes the reader or makes it hang.
 #include "runtime/format/FileLayout.h"
+#include "runtime/format/Metadata.h"
 #include "runtime/format/Reader.h"
+#include "runtime/format/wse_generated.h"
 #include "test/unit/format/Sample.h"
 
 #include <gtest/gtest.h>
@@ -92,8 +94,8 @@ TEST_F(Damage, NotOneOfOurs) {
 }
 
 TEST_F(Damage, VersionsAndEpochs) {
-  header().formatVersion = 2;
-  EXPECT_EQ(load(), "format version 2; this program reads 1 to 1");
+  header().formatVersion = kFormatVersion + 1;
+  EXPECT_EQ(load(), "format version 3; this program reads 1 to 2");
   bytes = sound;
   header().epoch = 9;
   rehash();
@@ -165,6 +167,53 @@ TEST_F(Damage, NotAFile) {
   TemporaryFile pipe("pipe");
   ASSERT_EQ(::mkfifo(pipe.path.c_str(), 0600), 0);
   EXPECT_FALSE(loadExecutable(pipe.path).ok());
+}
+
+// Roles that refer to parts that are not there, or that are few bytes and far too much in memory.
+TEST(Metadata, RolesReferToWhatIsThere) {
+  namespace fb = flatbuffers;
+  // A role with the given memory, connections and program, of one each: a memory of `buffers`, none of which is there,
+  // and a program of `threads` times the same thread of `length` times one instruction.
+  auto decode = [](int32_t memory, int32_t connections, int32_t program, size_t buffers = 0, size_t threads = 1,
+                   size_t length = 1) {
+    fb::FlatBufferBuilder builder;
+    auto numbers = [&](size_t count, uint32_t number) {
+      return schema::CreateNumbers(builder, builder.CreateVector(std::vector<uint32_t>(count, number)));
+    };
+    auto lists = [&](fb::Offset<schema::Numbers> list) { return builder.CreateVector(&list, 1); };
+    auto instruction = schema::CreateInstruction(builder);
+    auto instructions = builder.CreateVector(&instruction, 1);
+    auto queues = schema::CreateConnections(builder);
+    auto connectionLists = builder.CreateVector(&queues, 1);
+    auto memories = lists(numbers(buffers, 3)), threadLists = lists(numbers(length, 0)),
+         programs = lists(numbers(threads, 0));
+    schema::RoleBuilder role(builder);
+    role.add_memory(memory);
+    role.add_connections(connections);
+    role.add_program(program);
+    auto made = role.Finish();
+    auto roles = builder.CreateVector(&made, 1);
+    schema::ConfigurationBuilder configuration(builder);
+    configuration.add_roles(roles);
+    configuration.add_memories(memories);
+    configuration.add_connections(connectionLists);
+    configuration.add_instructions(instructions);
+    configuration.add_threads(threadLists);
+    configuration.add_programs(programs);
+    auto one = configuration.Finish();
+    auto configurations = builder.CreateVector(&one, 1);
+    auto target = builder.CreateString(target::targetJson(*target::loadTarget("mesh-8x8")));
+    builder.Finish(schema::CreateExecutable(builder, target, 0, configurations));
+    auto decoded = decodeMetadata(std::as_bytes(std::span(builder.GetBufferPointer(), builder.GetSize())), "here");
+    return decoded.ok() ? "sound" : std::string(decoded.status().message());
+  };
+  EXPECT_EQ(decode(0, 0, 0), "sound");
+  EXPECT_EQ(decode(0, 0, 0, 1), "here: buffer 3 does not exist; there are 0");
+  EXPECT_EQ(decode(1, 0, 0), "here: list 1 does not exist; there are 1");
+  EXPECT_EQ(decode(-1, 0, 0), "here: list -1 does not exist; there are 1");
+  EXPECT_EQ(decode(0, 7, 0), "here: list of connections 7 does not exist; there are 1");
+  EXPECT_EQ(decode(0, 0, 1), "here: list 1 does not exist; there are 1");
+  EXPECT_EQ(decode(0, 0, 0, 0, 1000, 1000), "here: roles expand to far more than the metadata's size");
 }
 
 // Random damage behind fitting hashes: the reader either refuses or gives an executable that can be walked.
