@@ -42,15 +42,15 @@ std::vector<Run> runsOf(const Lines &lines, const Option &option) {
   struct Change {
     size_t at;
     int64_t words, loads;
-    auto operator<=>(const Change &) const = default;
   };
   std::vector<Change> changes;
+  changes.reserve(2 * option.loads.size());
   for (const Load &load : option.loads) {
     const auto [begin, length] = lines.runOf(load);
     changes.push_back({begin, load.wordsPerSample, 1});
     changes.push_back({begin + size_t(length), -load.wordsPerSample, -1});
   }
-  std::sort(changes.begin(), changes.end());
+  std::sort(changes.begin(), changes.end(), [](const Change &a, const Change &b) { return a.at < b.at; });
   std::vector<Run> runs;
   Run run;
   for (const Change &change : changes) {
