@@ -79,6 +79,14 @@ static int64_t gatherDelay(const target::Target &target, const KernelRows &rows,
   return std::min(words, ofRow.at(rows.rowOfShare(part.share) + row.slice));
 }
 
+// What the lane of a contraction's block takes when several cores send on it, one after another: while one of them
+// issues W/n of the lane's W words, its other thread, busy for `others` of the I cycles between samples, takes as many
+// slots times others/I. So I = W·(1 + others/I).
+static int64_t gatherCycles(int64_t laneWords, int64_t others) {
+  const auto words = double(laneWords);
+  return int64_t((words + std::sqrt(words * words + 4 * words * double(others))) / 2);
+}
+
 // The largest part of a lane's channels that one slice of a receiver takes, of those that take lanes one after the
 // other: feeders take them side by side.
 static double mostTaken(const NetworkPlan &network, int32_t stream) {
@@ -100,6 +108,7 @@ absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const Networ
   std::set<int64_t> slices = tellingSlices(network, plan, rows);
   std::set<std::vector<int64_t>> seen;
   const std::map<int64_t, int64_t> ofRow = wordsByRow(network, plan);
+  const StreamLayout &out = network.streams[plan.spec.outStream].layout;
   for (int64_t group : groups)
     for (int64_t slice : slices) {
       SectionTable sections;
@@ -114,6 +123,11 @@ absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const Networ
         int64_t cycles = issueCycles(target, role);
         cost.intervalCycles = std::max(cost.intervalCycles, cycles);
         cost.predictedCycles = std::max(cost.predictedCycles, cycles + gatherDelay(target, rows, row, part, ofRow));
+        if (part.kind == RowPart::Kind::End && !part.aloneInBlock) {
+          const int64_t own = part.channels * row.out.rows() * plan.spec.out.width;
+          cost.predictedCycles = std::max(
+              cost.predictedCycles, gatherCycles(out.laneWords(0, part.block), std::max<int64_t>(0, cycles - own)));
+        }
         int64_t &stage = part.kind == RowPart::Kind::Feeder ? ingest : compute;
         stage = std::max(stage, cycles);
         int64_t inputs = 0;
@@ -130,7 +144,6 @@ absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const Networ
     }
   // Receivers take lanes in the order of tile modulo `orderModulus`. One that takes in all of a lane keeps those after
   // it waiting so long; behind a filter only its own words count, and lanes follow each other at that distance.
-  const StreamLayout &out = network.streams[plan.spec.outStream].layout;
   int64_t laneWords = 0;
   const double taken = target.inputFilters > 0 ? mostTaken(network, plan.spec.outStream) : 1;
   for (auto [row, words] : ofRow)
