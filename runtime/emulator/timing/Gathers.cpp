@@ -38,6 +38,7 @@ double slotsFrom(const ThreadProgram &program, int32_t priority) {
   return sum;
 }
 
+// Of the thread behind `slot`.
 Turns turnsOf(const Model &model, int32_t slot) {
   const Process &process = model.processes[model.slots[slot].process];
   const int32_t local = slot - model.units[process.unit].firstSlot;
@@ -69,7 +70,27 @@ double othersOf(const Model &model, int32_t slot, int32_t priority) {
   return sum;
 }
 
-// The FIFOs that the thread takes what it sends from.
+// What sends over a channel: a slot of so many cores, the turns of each, and the slots of its other threads.
+struct Source {
+  int32_t slot;
+  double cores;
+  Turns turns;
+  double others;
+};
+
+std::vector<Source> sourcesOf(const Model &model, const Channel &channel) {
+  std::vector<Source> sources;
+  for (int32_t s = channel.firstSegment; s < channel.firstSegment + channel.numSegments; ++s) {
+    const SourceSegment &segment = model.segments[s];
+    if (std::any_of(sources.begin(), sources.end(), [&](const Source &known) { return known.slot == segment.slot; }))
+      continue;
+    const Turns turns = turnsOf(model, segment.slot);
+    sources.push_back({segment.slot, double(segment.cores), turns, othersOf(model, segment.slot, turns.priority)});
+  }
+  return sources;
+}
+
+// Marks the FIFOs that the thread takes what it sends from.
 void markFifos(Model &model, int32_t slot) {
   const Process &process = model.processes[model.slots[slot].process];
   const int32_t firstSlot = model.units[process.unit].firstSlot;
@@ -87,35 +108,24 @@ void findGathers(Model &model) {
   for (const Unit &unit : model.units)
     busiest = std::max(busiest, unit.busy);
   for (const Channel &channel : model.channels) {
-    std::vector<int32_t> slots; // of its sources, each once
-    int64_t cores = 0;
-    for (int32_t s = channel.firstSegment; s < channel.firstSegment + channel.numSegments; ++s) {
-      const int32_t slot = model.segments[s].slot;
-      if (std::find(slots.begin(), slots.end(), slot) != slots.end())
-        continue;
-      slots.push_back(slot);
-      cores += model.segments[s].cores;
-    }
-    if (channel.fifo || cores < 2)
+    if (channel.fifo)
       continue;
-    double alone = 0, taken = 0; // alone: idle + Σ slots; taken: Σ slots · o
-    for (int32_t s = channel.firstSegment; s < channel.firstSegment + channel.numSegments; ++s) {
-      const SourceSegment &segment = model.segments[s];
-      if (std::find(slots.begin(), slots.end(), segment.slot) == slots.end())
-        continue;
-      std::erase(slots, segment.slot);
-      const Turns turns = turnsOf(model, segment.slot);
-      alone += double(segment.cores) * (turns.slots + turns.idle);
-      taken += double(segment.cores) * turns.slots * othersOf(model, segment.slot, turns.priority);
+    std::vector<Source> sources = sourcesOf(model, channel);
+    double cores = 0, alone = 0, taken = 0; // alone: idle + Σ slots; taken: Σ slots · o
+    for (const Source &source : sources) {
+      cores += source.cores;
+      alone += source.cores * (source.turns.slots + source.turns.idle);
+      taken += source.cores * source.turns.slots * source.others;
     }
+    if (cores < 2)
+      continue;
     const double interval = std::max(double(busiest), (alone + std::sqrt(alone * alone + 4 * taken)) / 2);
-    for (int32_t s = channel.firstSegment; s < channel.firstSegment + channel.numSegments; ++s) {
-      const int32_t slot = model.segments[s].slot;
-      const Turns turns = turnsOf(model, slot);
-      const double company = Slot::kWholeCompany * std::min(1.0, othersOf(model, slot, turns.priority) / interval);
-      model.slots[slot].turnCompany = std::max(model.slots[slot].turnCompany, int32_t(company));
-      markFifos(model, slot);
-      model.slots[slot].firstCompany = int32_t(model.slots[slot].turnCompany * (turns.number - 1) / turns.number);
+    for (const Source &source : sources) {
+      Slot &slot = model.slots[source.slot];
+      const double company = Slot::kWholeCompany * std::min(1.0, source.others / interval);
+      slot.turnCompany = std::max(slot.turnCompany, int32_t(company));
+      slot.firstCompany = int32_t(slot.turnCompany * (1 - 1 / std::max(1.0, source.turns.number)));
+      markFifos(model, source.slot);
     }
   }
 }
