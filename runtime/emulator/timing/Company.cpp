@@ -11,7 +11,7 @@ namespace wsc::emulator::timing {
 
 namespace {
 
-// Per sample and thread: elements popped from and pushed to each slot; the priority at which they are popped.
+// Per sample and thread: elements popped from and pushed to each slot; the priority at which they are.
 struct Flow {
   std::vector<int64_t> popped, pushed;
   std::vector<int32_t> priority;
@@ -31,8 +31,10 @@ Flow flowOf(const ThreadProgram &program, size_t slots) {
           flow.popped[size_t(in.slot)] += times.back() * in.count;
           flow.priority[size_t(in.slot)] = item.priority;
         }
-      if (item.out.slot >= 0)
+      if (item.out.slot >= 0) {
         flow.pushed[size_t(item.out.slot)] += times.back() * item.out.count;
+        flow.priority[size_t(item.out.slot)] = item.priority;
+      }
     }
   }
   return flow;
@@ -66,10 +68,10 @@ double companyOf(std::span<const ThreadProgram> threads, const std::vector<Flow>
   }
 }
 
-// Slots that threads which fill other FIFOs of the same popper take meanwhile: lanes of a tensor come side by side. Two
-// operands of one instruction are no such lanes, they come from elsewhere at their own times.
+// Slots that threads which fill other FIFOs of the same popper take meanwhile at no lower priority: lanes of a tensor
+// come side by side. Two operands of one instruction are no such lanes, they come from elsewhere at their own times.
 double besideOf(std::span<const ThreadProgram> threads, const std::vector<Flow> &flows, size_t own, size_t firstFifo,
-                size_t fifo, double slots) {
+                size_t fifo, int32_t priority, double slots) {
   const auto pops = [&](const Item &item, size_t f) {
     return item.in[0].slot == int32_t(f) || item.in[1].slot == int32_t(f);
   };
@@ -79,7 +81,7 @@ double besideOf(std::span<const ThreadProgram> threads, const std::vector<Flow> 
       continue;
     for (size_t t = 0; t < threads.size(); ++t) {
       const auto isLane = [&](size_t f) {
-        return flows[t].pushed[f] > 0 && flows[popper].popped[f] > 0 &&
+        return flows[t].pushed[f] > 0 && flows[t].priority[f] >= priority && flows[popper].popped[f] > 0 &&
                std::none_of(threads[popper].items.begin(), threads[popper].items.end(),
                             [&](const Item &item) { return pops(item, f) && pops(item, fifo); });
       };
@@ -109,10 +111,10 @@ void findCompany(std::span<ThreadProgram> threads, int32_t firstFifo) {
   for (size_t t = 0; t < threads.size(); ++t)
     for (Item &item : threads[t].items)
       if (item.kind == ItemKind::Step && item.out.slot >= firstFifo && item.out.count > 0)
-        item.company =
-            int64_t(companyOf(threads, flows, t, size_t(firstFifo), size_t(item.out.slot), item.priority,
-                              double(item.out.count), double(item.stream)) +
-                    besideOf(threads, flows, t, size_t(firstFifo), size_t(item.out.slot), double(item.stream)));
+        item.company = int64_t(
+            companyOf(threads, flows, t, size_t(firstFifo), size_t(item.out.slot), item.priority,
+                      double(item.out.count), double(item.stream)) +
+            besideOf(threads, flows, t, size_t(firstFifo), size_t(item.out.slot), item.priority, double(item.stream)));
 }
 
 } // namespace wsc::emulator::timing
