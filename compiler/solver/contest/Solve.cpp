@@ -97,6 +97,8 @@ public:
     }
     finished.store(true);
     clock.join();
+    if (!fits())
+      settleForSlower();
     return steps;
   }
 
@@ -190,6 +192,38 @@ private:
         job.start.rung += step;
     }
     return job;
+  }
+
+  // Where time or steps end before anything fits: floorplans met, and snakes, at the first target at which they fit.
+  // What fits at one target fits at all later ones.
+  void settleForSlower() {
+    std::vector<Floorplan> starts = population;
+    const int32_t most = std::max(1, int32_t(std::lround(2 * std::sqrt(double(instance.numLeaves())))));
+    for (int32_t strips = 1; strips <= most; ++strips)
+      for (Cut cut : {Cut::Line, Cut::Stack})
+        starts.push_back({snake(strips, cut), 0});
+    std::vector<Floorplan> fitting;
+    for (Floorplan &start : starts) {
+      if (start.tree.empty())
+        continue;
+      SlicingTree tree(instance.problem.width, instance.problem.height, start.tree, instance.outlines(0));
+      auto fitsAt = [&](int32_t rung) {
+        tree.setOutlines(instance.outlines(rung));
+        return tree.overflow() <= 0;
+      };
+      int32_t below = -1, at = instance.ladder.size() - 1; // the first that fits is in (below, at]
+      if (!fitsAt(at))
+        continue;
+      while (at - below > 1) {
+        const int32_t middle = below + (at - below) / 2;
+        (fitsAt(middle) ? at : below) = middle;
+      }
+      start.rung = at;
+      start.cost = instance.timeCost(at);
+      start.fits = true;
+      fitting.push_back(std::move(start));
+    }
+    select(fitting);
   }
 
   void select(const std::vector<Floorplan> &results) {

@@ -80,6 +80,18 @@ TEST(ContestSolve, StepsCompletedInTimeGiveThePlacementOfThatManySteps) {
   }
 }
 
+TEST(ContestSolve, HasAPlacementEvenWhereTimeEndsAtOnce) {
+  Random random(8);
+  for (int round = 0; round < 4; ++round) {
+    const Problem problem = parse(wsc::solver::test::randomNetwork(random, round % 2 == 1, 3, 1));
+    SolveOptions options = steps(1, 1000000);
+    options.seconds = 0.01;
+    const Solved solved = solveWith(problem, options); // which verifies it
+    EXPECT_EQ(solved.steps, 0);
+    EXPECT_EQ(solved.solution.places.size(), problem.kernels.size());
+  }
+}
+
 TEST(ContestSolve, TimeSlackTradesTimeForWires) {
   // Small kernels on a large grid: only wires count, and shorter ones cost time.
   wsc::solver::test::ContestText network;
