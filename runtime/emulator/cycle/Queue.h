@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstdint>
 
 namespace wsc::emulator::cycle {
@@ -43,6 +44,9 @@ constexpr uint64_t wordSlot(int64_t cycle, uint32_t control) { return uint64_t(c
 constexpr uint64_t freeSlot(int64_t cycle) { return uint64_t(cycle) << 9; }
 constexpr int64_t slotCycle(uint64_t slot) { return int64_t(slot >> 9); }
 constexpr uint32_t slotControl(uint64_t slot) { return uint32_t(slot >> 1) & 255; }
+// A data word that can be used in `cycle`, room for one: what else the low bits say would come out on top.
+constexpr bool isDataWord(uint64_t slot, int64_t cycle) { return std::rotr(slot - kFull, 9) <= uint64_t(cycle); }
+constexpr bool isRoom(uint64_t slot, int64_t cycle) { return std::rotr(slot, 9) <= uint64_t(cycle); }
 
 // Sender and taker may be on different threads; cycles are kept apart by barriers, so relaxed accesses will do.
 inline uint64_t load(const uint64_t &slot) {

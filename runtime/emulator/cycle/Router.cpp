@@ -119,80 +119,93 @@ inline void Strip::awaitRoom(WordQueue &queue, uint64_t slot, Party party) {
     queue.flags |= kSenderWaits;
 }
 
-template <bool Dry>
-bool Strip::route(Tile &tile, uint32_t number, uint64_t bits, int64_t cycle, std::vector<uint32_t> *ready) {
-  const uint32_t *const nodes = &fabric.nodes[tile.firstNode];
+// A colour that does not just move a data word along a plain route.
+Strip::Outcome Strip::routeAny(const Tile &tile, uint32_t number, uint32_t bit, int64_t cycle, uint32_t &taken) {
+  const RouteView view{&fabric.routes[fabric.nodes[tile.firstNode + bit]]};
+  WordQueue &in = fabric.queue(view.in());
+  const uint64_t slot = load(in.ring()[in.head]);
+  if (!(slot & kFull)) {
+    if (!(in.flags & kCrossesStrips))
+      in.flags |= kTakerWaits;
+    return Outcome::Asleep;
+  }
+  if (slotCycle(slot) > cycle) {
+    wake(partyOf(number, bit), slotCycle(slot));
+    return Outcome::Asleep;
+  }
+  return moveAny<false>(tile, number, bit, cycle, taken, nullptr);
+}
+
+bool Strip::route(Tile &tile, uint32_t number, uint64_t bits, int64_t cycle) {
+  const uint32_t *const nodes = &fabric.nodes[tile.firstNode], *const routes = fabric.routes.data();
   uint64_t *const arena = fabric.arena.data();
+  const uint64_t freed = freeSlot(cycle + fabric.credit);
+  const uint64_t overLink = wordSlot(cycle + fabric.hop, 0), overRamp = wordSlot(cycle + fabric.ramp, 0);
   uint32_t taken = 0;
-  bool moved = false;
+  // A data word that can be used and a plain route whose queue has room; everything else is routeAny's.
+  const auto movePlain = [&](uint32_t node) {
+    const RouteView view{routes + node};
+    auto &in = *reinterpret_cast<WordQueue *>(arena + view.in());
+    const uint32_t head = in.head, links = view.ports();
+    if (!view.plain() || !isDataWord(load(in.ring()[head]), cycle))
+      return false;
+    auto &out = *reinterpret_cast<WordQueue *>(arena + view.output(0));
+    const uint32_t tail = out.tail;
+    if (!isRoom(load(out.ring()[tail]), cycle) || links & taken)
+      return false;
+    taken |= links;
+    store(in.ring()[head], freed);
+    in.head = uint16_t(head + 1 == in.slots ? 0 : head + 1);
+    const uint64_t slot = links >> int(format::Port::Ramp) ? overRamp : overLink;
+    store(out.ring()[tail], slot);
+    out.tail = uint16_t(tail + 1 == out.slots ? 0 : tail + 1);
+    ++out.words;
+    if (in.flags & (kSenderWaits | kCrossesStrips)) [[unlikely]]
+      tellSender(in);
+    if (out.flags & (kTakerWaits | kCrossesStrips)) [[unlikely]]
+      tellTaker(out, slotCycle(slot));
+    return true;
+  };
+  uint64_t moved = 0, others = 0; // colours that moved; others to look at in the next cycle
   int lost = -1;
-  uint64_t again = 0; // colours to look at in the next cycle
-  uint64_t part = bits >> tile.pointer << tile.pointer, rest = bits ^ part;
-  for (;; part &= part - 1) {
-    if (part == 0) {
-      if (rest == 0)
-        break;
-      part = std::exchange(rest, 0);
-    }
-    const auto bit = uint32_t(std::countr_zero(part));
-    if (Dry && nodes[bit] == kNone)
-      continue;
-    const RouteView view{&fabric.routes[nodes[bit]]};
-    WordQueue &in = *reinterpret_cast<WordQueue *>(arena + view.in());
-    const uint64_t slot = load(in.ring()[in.head]);
-    if (!(slot & kFull)) {
-      if (!Dry && !(in.flags & kCrossesStrips))
-        in.flags |= kTakerWaits;
-      continue;
-    }
-    if (slotCycle(slot) > cycle) {
-      if (!Dry)
-        wake(partyOf(number, bit), slotCycle(slot));
-      continue;
-    }
-    Outcome outcome;
-    if (!Dry && view.plain() && slotControl(slot) == 0) {
-      WordQueue &out = *reinterpret_cast<WordQueue *>(arena + view.output(0));
-      const uint64_t room = load(out.ring()[out.tail]);
-      if (room & kFull || slotCycle(room) > cycle) {
-        awaitRoom(out, room, partyOf(number, bit));
+  uint64_t part = bits >> tile.pointer << tile.pointer;
+  for (uint64_t rest : {part, bits ^ part})
+    for (; rest != 0; rest &= rest - 1) {
+      const auto bit = uint32_t(std::countr_zero(rest));
+      if (movePlain(nodes[bit])) [[likely]] {
+        moved |= rest & -rest;
         continue;
       }
-      if (view.ports() & taken) {
-        outcome = Outcome::Lost;
-      } else {
-        taken |= view.ports();
-        takeWord(in);
-        putWord(out, cycle + (view.ports() >> int(format::Port::Ramp) ? fabric.ramp : fabric.hop), 0);
-        outcome = Outcome::Moved;
-      }
-    } else {
-      outcome = moveAny<Dry>(tile, number, bit, cycle, taken, ready);
+      const Outcome outcome = routeAny(tile, number, bit, cycle, taken);
+      if (outcome == Outcome::Moved)
+        moved |= rest & -rest;
+      else if (outcome != Outcome::Asleep)
+        others |= rest & -rest;
+      if (outcome == Outcome::Lost && lost < 0)
+        lost = int(bit);
     }
-    if (outcome == Outcome::Asleep)
-      continue;
-    // The next word may be there, or the switch has moved on; if not, the look in the next cycle says so.
-    again |= uint64_t(1) << bit;
-    moved |= outcome == Outcome::Moved;
-    if (outcome == Outcome::Lost && lost < 0)
-      lost = int(bit);
-  }
-  if constexpr (Dry)
-    return false;
-  if (again)
-    lookAgain(number, again);
+  // The next word may be there, or the switch has moved on; if not, the look in the next cycle says so.
+  if (moved | others)
+    lookAgain(number, moved | others);
   if (lost >= 0)
     tile.pointer = uint8_t(lost);
   if (moved)
     endCycle = std::max(endCycle, cycle + 1);
-  return moved;
+  return moved != 0;
 }
 
-template bool Strip::route<false>(Tile &, uint32_t, uint64_t, int64_t, std::vector<uint32_t> *);
-
-void Strip::readyOutputs(uint32_t tile, int64_t cycle, std::vector<uint32_t> &ports) {
-  Tile &place = fabric.tiles[tile];
-  route<true>(place, tile, place.nodes == 64 ? ~uint64_t(0) : (uint64_t(1) << place.nodes) - 1, cycle, &ports);
+void Strip::readyOutputs(uint32_t number, int64_t cycle, std::vector<uint32_t> &ports) {
+  const Tile &tile = fabric.tiles[number];
+  uint32_t taken = 0;
+  for (uint32_t i = 0; i < tile.nodes; ++i) {
+    const uint32_t bit = (tile.pointer + i) % tile.nodes;
+    if (fabric.nodes[tile.firstNode + bit] == kNone)
+      continue;
+    const RouteView view{&fabric.routes[fabric.nodes[tile.firstNode + bit]]};
+    const WordQueue &in = fabric.queue(view.in());
+    if (const uint64_t slot = load(in.ring()[in.head]); slot & kFull && slotCycle(slot) <= cycle)
+      moveAny<true>(tile, number, bit, cycle, taken, &ports);
+  }
 }
 
 } // namespace wsc::emulator::cycle

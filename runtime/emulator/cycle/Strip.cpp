@@ -2,14 +2,14 @@
 #include "runtime/emulator/cycle/Strip.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace wsc::emulator::cycle {
 
 Strip::Strip(Fabric &fabric, uint32_t firstTile, uint32_t endTile, const CycleOptions &options)
     : sampleDone(size_t(options.samples), 0), fabric(fabric), firstTile(firstTile), endTile(endTile),
-      samples(options.samples), mostSpans(options.mostTraceSpans) {
-  masks[0].assign(endTile - firstTile, 0);
-  masks[1].assign(endTile - firstTile, 0);
+      samples(options.samples), mostSpans(options.mostTraceSpans),
+      looks{Looks(endTile - firstTile), Looks(endTile - firstTile)} {
   if (mostSpans > 0) {
     const int64_t kernels = int64_t(fabric.configuration->kernels.size()) + 1;
     kernelSpans.resize(size_t(kernels * std::min<int64_t>(options.samples, kMostKernelSpans / kernels)));
@@ -27,8 +27,8 @@ Strip::Strip(Fabric &fabric, uint32_t firstTile, uint32_t endTile, const CycleOp
 }
 
 int64_t Strip::bytes() const {
-  int64_t bytes = int64_t((masks[0].capacity() + masks[1].capacity() + sampleDone.capacity()) * 8 +
-                          (active[0].capacity() + active[1].capacity()) * 4 +
+  int64_t bytes = int64_t((looks[0].masks.capacity() + looks[1].masks.capacity() + sampleDone.capacity()) * 8 +
+                          (looks[0].tiles.capacity() + looks[1].tiles.capacity()) * 4 +
                           (spans.capacity() + kernelSpans.capacity()) * sizeof(TraceSpan));
   for (const auto &bucket : wheel)
     bytes += int64_t(bucket.capacity() * sizeof(Party));
@@ -36,7 +36,7 @@ int64_t Strip::bytes() const {
 }
 
 int64_t Strip::nextCycle() const {
-  if (!active[!now2].empty())
+  if (looks[!now2].count > 0)
     return now + 1;
   int64_t next = far.empty() ? kNever : far.top().cycle;
   // The wheel's cycles lie in (now, now + kWheel): word by word round the ring, from now + 1.
@@ -58,13 +58,9 @@ int64_t Strip::nextCycle() const {
 
 void Strip::step(int64_t cycle) {
   now2 = !now2;
-  std::vector<uint32_t> &tiles = active[now2];
-  std::vector<uint64_t> &mask = masks[now2];
+  Looks &look = looks[now2];
   const auto add = [&](Party party) {
-    const uint32_t tile = party / kPartiesPerTile - firstTile;
-    if (mask[tile] == 0)
-      tiles.push_back(tile);
-    mask[tile] |= uint64_t(1) << party % kPartiesPerTile;
+    look.add(party / kPartiesPerTile - firstTile, uint64_t(1) << party % kPartiesPerTile);
   };
   const auto at = size_t(cycle % kWheel);
   for (Party party : wheel[at])
@@ -77,19 +73,19 @@ void Strip::step(int64_t cycle) {
   if (spansFull == kNever && mostSpans > 0 && int64_t(spans.size()) >= mostSpans)
     spansFull = now;
   int64_t count = 0;
-  for (const uint32_t number : tiles) {
+  for (size_t i = 0; i < look.count; ++i) {
+    const uint32_t number = look.tiles[i];
     Tile &tile = fabric.tiles[firstTile + number];
-    const uint64_t bits = mask[number];
-    mask[number] = 0;
+    const uint64_t bits = std::exchange(look.masks[number], 0);
     const uint64_t colours = tile.nodes == 64 ? bits : bits & ((uint64_t(1) << tile.nodes) - 1);
     bool did = false;
     if (colours)
-      did = route<false>(tile, firstTile + number, colours, cycle, nullptr);
+      did = route(tile, firstTile + number, colours, cycle);
     if (bits != colours)
       did |= stepCore(tile, bits >> tile.nodes);
     count += did;
   }
-  tiles.clear();
+  look.count = 0;
   activeTileCycles += count;
   wasActive = count > 0;
 }

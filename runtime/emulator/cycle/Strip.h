@@ -23,6 +23,20 @@ struct Wake {
   bool operator>(const Wake &other) const { return cycle > other.cycle; }
 };
 
+// Tiles to look at in a cycle, each with the bits of its mask to look at.
+struct Looks {
+  std::vector<uint64_t> masks;
+  std::vector<uint32_t> tiles; // the first `count`, in the order in which they came; one more than there are tiles
+  size_t count = 0;
+
+  explicit Looks(size_t all) : masks(all, 0), tiles(all + 1) {}
+  void add(uint32_t tile, uint64_t bits) {
+    tiles[count] = tile;
+    count += masks[tile] == 0;
+    masks[tile] |= bits;
+  }
+};
+
 // A control word that would leave the routers.
 struct StrayControl {
   uint32_t tile = kNone, bit = 0;
@@ -35,7 +49,7 @@ public:
   // The next cycle in which something may happen; kNever: none.
   int64_t nextCycle() const;
   // Tiles to look at in the next cycle, as far as known.
-  size_t waiting() const { return active[!now2].size(); }
+  size_t waiting() const { return looks[!now2].count; }
   // Simulates a cycle. It must not lie beyond nextCycle().
   void step(int64_t cycle);
   // `party` is to look in `cycle`, which is yet to come.
@@ -68,15 +82,10 @@ private:
   Outcome moveAny(const Tile &tile, uint32_t number, uint32_t bit, int64_t cycle, uint32_t &taken,
                   std::vector<uint32_t> *ready);
   void awaitRoom(WordQueue &queue, uint64_t slot, Party party);
-  template <bool Dry>
-  bool route(Tile &tile, uint32_t number, uint64_t bits, int64_t cycle, std::vector<uint32_t> *ready);
+  [[gnu::noinline]] Outcome routeAny(const Tile &tile, uint32_t number, uint32_t bit, int64_t cycle, uint32_t &taken);
+  bool route(Tile &tile, uint32_t number, uint64_t bits, int64_t cycle);
   // In the next cycle, at these bits of the tile's mask.
-  void lookAgain(uint32_t tile, uint64_t bits) {
-    uint64_t &mask = masks[!now2][tile - firstTile];
-    if (mask == 0)
-      active[!now2].push_back(tile - firstTile);
-    mask |= bits;
-  }
+  void lookAgain(uint32_t tile, uint64_t bits) { looks[!now2].add(tile - firstTile, bits); }
   void takeWord(WordQueue &queue) {
     store(queue.ring()[queue.head], freeSlot(now + fabric.credit));
     if (++queue.head == queue.slots)
@@ -92,8 +101,8 @@ private:
     if (queue.flags & (kTakerWaits | kCrossesStrips))
       tellTaker(queue, usable);
   }
-  void tellSender(WordQueue &queue);
-  void tellTaker(WordQueue &queue, int64_t usable);
+  [[gnu::noinline]] void tellSender(WordQueue &queue);
+  [[gnu::noinline]] void tellTaker(WordQueue &queue, int64_t usable);
   void passOut(uint32_t port);
 
   // CoreStep.cpp
@@ -123,9 +132,8 @@ private:
   const int32_t samples;
   const int64_t mostSpans;
   int64_t now = -1;
-  bool now2 = false;               // which of the two sets is the current cycle's
-  std::vector<uint64_t> masks[2];  // per tile
-  std::vector<uint32_t> active[2]; // tiles whose mask is not empty
+  bool now2 = false; // which of the two is the current cycle's
+  Looks looks[2];
   std::vector<Party> wheel[kWheel];
   uint64_t wheelUsed[kWheel / 64] = {};
   std::priority_queue<Wake, std::vector<Wake>, std::greater<Wake>> far;
@@ -137,10 +145,7 @@ constexpr int64_t kMostKernelSpans = int64_t(1) << 16;
 inline void Strip::wake(Party party, int64_t cycle) {
   const uint32_t tile = party / kPartiesPerTile - firstTile;
   if (cycle == now + 1) {
-    uint64_t &mask = masks[!now2][tile];
-    if (mask == 0)
-      active[!now2].push_back(tile);
-    mask |= uint64_t(1) << party % kPartiesPerTile;
+    looks[!now2].add(tile, uint64_t(1) << party % kPartiesPerTile);
   } else if (cycle - now < kWheel) {
     const auto at = size_t(cycle % kWheel);
     wheel[at].push_back(party);
