@@ -50,30 +50,51 @@ int32_t weightSection(const KernelPlan &plan, const KernelRow &row, int64_t inpu
 
 } // namespace
 
-// The feeder: lanes → FIFOs → row.
-absl::StatusOr<Role> KernelRows::feederRole(const KernelRow &row) const {
-  int64_t planeWidth = inputPlane(0).width;
+// The feeder: lanes → FIFOs → operations on the input, if there are any → row.
+absl::StatusOr<Role> KernelRows::feederRole(const KernelRow &row, SectionTable &sections) const {
+  const Plane plane = inputPlane(0);
   B feeder(absl::StrCat(plan.spec.name, ".feed"), kernelIndex, row.row, plan.placement.col);
   int16_t rowOut = -1;
+  // Sends what a FIFO holds of the input: channels from `firstChannel` on; with `channelLoop` one in each trip.
+  auto forward = [&](int16_t fifo, int64_t firstChannel, int64_t channels, int64_t rowBegin, int64_t rows,
+                     bool channelLoop) -> absl::Status {
+    const TileSink sink{B::queue(rowOut), kMulticast};
+    const std::vector<TileOp> &ops = plan.spec.inputOps;
+    if (ops.empty()) {
+      feeder.emit(0, Opcode::Move, {(channelLoop ? 1 : channels) * rows * plane.width}, sink.operand,
+                  B::fifoOperand(fifo));
+      return absl::OkStatus();
+    }
+    const TileShape shape{channels, rows,           plane.width, firstChannel, 0,
+                          rowBegin, plane.channels, plane.rows,  channelLoop};
+    std::vector<TileValue> values{{B::fifoOperand(fifo), {}, false}};
+    return emitTileOps(feeder, 0, plan.spec.name + ".in", ops, values, shape, {}, &sink, sections);
+  };
   if (plan.mapping.streamed) {
     std::vector<ComponentFifos> fifos = emitStreamedIngest(feeder, target, 1, network, row);
     rowOut = feeder.output(plan.colours.row);
-    feeder.setPriority(kMulticast);
-    for (const ComponentFifos &component : fifos) {
-      feeder.loop(0, component.channels);
-      for (const TileFifo &part : component.tiles)
-        feeder.emit(0, Opcode::Move, {part.rows * planeWidth}, B::queue(rowOut), B::fifoOperand(part.fifo));
+    feeder.setPriority(plan.spec.inputOps.empty() ? kMulticast : 0);
+    for (size_t c = 0; c < fifos.size(); ++c) {
+      feeder.loop(0, fifos[c].channels);
+      for (const TileFifo &part : fifos[c].tiles)
+        if (auto status =
+                forward(part.fifo, row.components[c].firstChannel(), fifos[c].channels, part.rowBegin, part.rows, true);
+            !status.ok())
+          return status;
       feeder.endLoop(0);
     }
   } else {
     std::vector<std::vector<int16_t>> fifos = emitIngestByLane(feeder, target, 1, network, plan, row);
     rowOut = feeder.output(plan.colours.row);
-    feeder.setPriority(kMulticast);
+    feeder.setPriority(plan.spec.inputOps.empty() ? kMulticast : 0);
     for (size_t c = 0; c < fifos.size(); ++c)
       for (size_t i = 0; i < fifos[c].size(); ++i) {
-        const Region &part = row.components[c].parts[i].region;
-        feeder.emit(0, Opcode::Move, {part.channels() * part.rows() * planeWidth}, B::queue(rowOut),
-                    B::fifoOperand(fifos[c][i]));
+        const ComponentParts &component = row.components[c];
+        const Region &part = component.parts[i].region;
+        if (auto status = forward(fifos[c][i], component.channelOffset + part.channelBegin, part.channels(),
+                                  part.rowBegin, part.rows(), false);
+            !status.ok())
+          return status;
       }
   }
   return feeder.finish(target);

@@ -13,6 +13,13 @@ int64_t ComponentParts::lines() const {
   return total;
 }
 
+int64_t ComponentParts::firstChannel() const {
+  int64_t first = parts.front().region.channelBegin;
+  for (const LanePart &part : parts)
+    first = std::min(first, part.region.channelBegin);
+  return channelOffset + first;
+}
+
 Plane inputPlane(const NetworkPlan &network, const KernelSpec &spec, size_t input) {
   Plane plane;
   plane.channels = 0;
@@ -223,7 +230,7 @@ absl::StatusOr<format::Role> KernelRows::role(const KernelRow &row, const RowPar
     return stateRole(row, sections);
   if (part.kind == RowPart::Kind::Column)
     return columnRole(row, sections);
-  return part.kind == RowPart::Kind::Feeder ? feederRole(row) : computeRole(row, part, sections);
+  return part.kind == RowPart::Kind::Feeder ? feederRole(row, sections) : computeRole(row, part, sections);
 }
 
 absl::Status KernelRows::roles(int64_t group, int64_t slice, SectionTable &sections,

@@ -3,12 +3,13 @@
 // The programs of one kernel, row by row.
 //
 // Common to all kernels: each core of column 0 has one *ingest* thread per stream it needs, which takes its part of the
-// lanes into a FIFO (the rest of the lane's words is filtered out, Ingest.h); a *main* thread that works on one tile at a time; and a
-// *send* thread that moves finished elements from a FIFO onto the kernel's lane. FIFOs decouple samples, so a core
-// works on one sample while it receives the next and sends the one before.
+// lanes into a FIFO (the rest of the lane's words is filtered out, Ingest.h); a *main* thread that works on one tile at
+// a time; and a *send* thread that moves finished elements from a FIFO onto the kernel's lane. FIFOs decouple samples,
+// so a core works on one sample while it receives the next and sends the one before.
 //
 // Contraction (convolution as implicit GEMM, weights resident): rows are (tile, channel slice), columns are slices of
-// output channels. Column 0 only feeds: it multicasts its slice of the input along the row. A compute core keeps
+// output channels. Column 0 only feeds: it applies elementwise operations on the input, if there are any
+// (KernelSpec::inputOps), and multicasts its slice of the input along the row. A compute core keeps
 // weights[ci][kh][kw][co] and accumulates acc[co][h][w] with one multiply-add instruction per tap over co × h × w
 // elements; partial sums travel along the column from both ends towards the slice where the column's channel block ends
 // (`endSlice`), each core adding its own word by word; the core there applies the elementwise epilogue and gathers
@@ -47,9 +48,10 @@ struct ComponentParts {
   int32_t input = 0, component = 0; // of KernelSpec::inputs
   int32_t ordinal = 0;              // counted over all inputs
   int32_t stream = 0;
-  int64_t channelOffset = 0;   // of the stream inside the concatenation
-  std::vector<LanePart> parts; // regions in the stream's own coordinates
-  int64_t lines() const;       // channels × rows of all parts; times the plane's width: words per sample
+  int64_t channelOffset = 0;    // of the stream inside the concatenation
+  std::vector<LanePart> parts;  // regions in the stream's own coordinates
+  int64_t lines() const;        // channels × rows of all parts; times the plane's width: words per sample
+  int64_t firstChannel() const; // of all parts, in the concatenation
 };
 
 // Where row (group, slice) of a kernel lies and what it needs.
@@ -139,7 +141,7 @@ private:
   bool isContraction() const { return plan.spec.kind == KernelKind::Contraction; }
   std::vector<RowPart> columnParts(int64_t slice) const;
   void addComputeParts(int64_t slice, int64_t block, std::vector<RowPart> &parts) const;
-  absl::StatusOr<format::Role> feederRole(const KernelRow &row) const;
+  absl::StatusOr<format::Role> feederRole(const KernelRow &row, SectionTable &sections) const;
   absl::StatusOr<format::Role> computeRole(const KernelRow &row, const RowPart &part, SectionTable &sections) const;
   // All that happens on the variable's core in this row, by this and other kernels of the network.
   absl::StatusOr<format::Role> stateRole(const KernelRow &row, SectionTable &sections) const;

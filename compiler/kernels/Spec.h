@@ -118,6 +118,7 @@ struct KernelSpec {
   Contraction contraction;
   Window window;
   Softmax softmax;
+  std::vector<TileOp> inputOps;  // Contraction: applied to the input before it, in order; value 0 is the input
   std::vector<TileOp> tileOps;   // applied to the result, in order
   std::optional<StateUse> state; // Elementwise only
   int32_t outStream = -1;

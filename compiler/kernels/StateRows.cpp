@@ -62,8 +62,9 @@ absl::Status emitPart(B &core, const target::Target &target, int &nextThread, co
               (use.readValue < 0 || use.outValue != use.readValue);
   TileShape shape{channels, rows, width, row.out.channelBegin, 0, row.out.rowBegin, spec.out.channels, spec.out.rows};
   std::vector<int32_t> kept{use.outValue, use.writeValue};
+  const TileSink variableSink{state.operand};
   if (auto status =
-          emitTileOps(core, 0, spec.name, spec.tileOps, values, shape, kept, last ? &state.operand : nullptr, sections);
+          emitTileOps(core, 0, spec.name, spec.tileOps, values, shape, kept, last ? &variableSink : nullptr, sections);
       !status.ok())
     return status;
 

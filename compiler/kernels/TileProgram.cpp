@@ -27,16 +27,16 @@ Operand walkTile(Operand operand, const std::array<int64_t, 3> &strides) {
 absl::Status emitTileProgram(B &builder, int thread, const std::string &kernel, const std::vector<TileOp> &ops,
                              std::vector<TileValue> values, const TileShape &shape, int16_t out,
                              SectionTable &sections) {
-  Operand fifo = B::fifoOperand(out);
+  const TileSink fifo{B::fifoOperand(out)};
   if (ops.empty())
-    builder.emit(thread, Opcode::Move, {shape.channelLoop ? 1 : shape.channels, shape.rows, shape.width}, fifo,
+    builder.emit(thread, Opcode::Move, {shape.channelLoop ? 1 : shape.channels, shape.rows, shape.width}, fifo.operand,
                  walkTile(values.back().operand, values.back().strides));
   return emitTileOps(builder, thread, kernel, ops, values, shape, {}, &fifo, sections);
 }
 
 absl::Status emitTileOps(B &builder, int thread, const std::string &kernel, const std::vector<TileOp> &ops,
                          std::vector<TileValue> &values, const TileShape &shape, const std::vector<int32_t> &kept,
-                         const Operand *sink, SectionTable &sections) {
+                         const TileSink *sink, SectionTable &sections) {
   Dims extents{shape.channelLoop ? 1 : shape.channels, shape.rows, shape.width};
   std::array<int64_t, 3> packed{shape.rows * shape.width, shape.width, 1};
   size_t numInputs = values.size();
@@ -82,8 +82,10 @@ absl::Status emitTileOps(B &builder, int thread, const std::string &kernel, cons
       sources.emplace_back();
 
     if (sink && i + 1 == ops.size()) {
-      builder.emit(thread, op.opcode, extents, walkTile(*sink, packed), sources[0], sources[1]);
-      values.push_back({*sink, packed, false});
+      builder.setPriority(sink->priority);
+      builder.emit(thread, op.opcode, extents, walkTile(sink->operand, packed), sources[0], sources[1]);
+      builder.setPriority(0);
+      values.push_back({sink->operand, packed, false});
       return absl::OkStatus();
     }
     // In place where an operand ends here, else in a new buffer.

@@ -27,11 +27,17 @@ struct TileShape {
 absl::Status emitTileProgram(RoleBuilder &builder, int thread, const std::string &kernel, const std::vector<TileOp> &ops,
                              std::vector<TileValue> values, const TileShape &shape, int16_t out, SectionTable &sections);
 
+// Where the last result goes: a FIFO, a queue, or memory, in the order channel, row, column.
+struct TileSink {
+  format::Operand operand;
+  uint8_t priority = 0; // of the instruction that sends it there
+};
+
 // Emits `ops` on `values` and appends their results. Values of `kept` stay whole to the end (negative: none). The last
-// result goes to `sink`, if given: a FIFO, or memory in the order channel, row, column.
+// result goes to `sink`, if given.
 absl::Status emitTileOps(RoleBuilder &builder, int thread, const std::string &kernel, const std::vector<TileOp> &ops,
                          std::vector<TileValue> &values, const TileShape &shape, const std::vector<int32_t> &kept,
-                         const format::Operand *sink, SectionTable &sections);
+                         const TileSink *sink, SectionTable &sections);
 
 // `operand` with the strides it walks the tile with.
 format::Operand walkTile(format::Operand operand, const std::array<int64_t, 3> &strides);

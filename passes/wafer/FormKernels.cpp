@@ -26,6 +26,8 @@ bool isMainLayer(Operation *op) {
 }
 /// Whether elementwise layers may follow in the same kernel.
 bool takesFollowers(Operation *op) { return !isa<nn::SoftmaxOp, nn::ConcatOp>(op); }
+/// Elementwise layers that a convolution takes in with its input, at most: its feeders have little time for each word.
+constexpr size_t kMostBeforeConv = 3;
 
 /// The name of the layer in the imported model, or its mnemonic.
 std::string layerName(Operation *op) {
@@ -126,29 +128,64 @@ private:
     return enter;
   }
 
-  void formKernel(Operation *layer) {
-    SmallVector<Operation *> group{layer};
-    held.insert(layer);
-    Value result = layer->getResult(0);
-    while (takesFollowers(layer) && result.hasOneUse()) {
-      Operation *next = *result.getUsers().begin();
-      bool constantsOnly = isElementwise(next) && llvm::all_of(next->getOperands(), [&](Value operand) {
-                             return operand == result || isConstant(operand);
-                           });
-      if (!constantsOnly || next->getResult(0).getType() != result.getType())
-        break;
-      group.push_back(next);
-      held.insert(next);
-      result = next->getResult(0);
+  /// The layer that alone takes `value`, if it is elementwise and all else it takes is constant; its result has the
+  /// same type.
+  static Operation *soleElementwiseUser(Value value) {
+    if (!value.hasOneUse())
+      return nullptr;
+    Operation *user = *value.getUsers().begin();
+    bool constantsOnly = isElementwise(user) && llvm::all_of(user->getOperands(), [&](Value operand) {
+                           return operand == value || isConstant(operand);
+                         });
+    return constantsOnly && user->getResult(0).getType() == value.getType() ? user : nullptr;
+  }
+
+  /// Whether all constants of an elementwise layer are scalars or one element per channel.
+  static bool constantsPerChannel(Operation *layer) {
+    return isa<nn::BatchNormOp>(layer) || llvm::all_of(layer->getOperands(), [](Value operand) {
+             ArrayRef<int64_t> shape = cast<RankedTensorType>(operand.getType()).getShape();
+             return !isConstant(operand) || llvm::all_of(shape.take_back(2), [](int64_t dim) { return dim == 1; });
+           });
+  }
+
+  /// The elementwise layers from `layer` on, if a convolution takes them in: layers on one stream and constants that
+  /// are scalars or one element per channel, of which nobody else needs anything.
+  static SmallVector<Operation *> layersBeforeConv(Operation *layer) {
+    SmallVector<Operation *> chain;
+    if (!isElementwise(layer) || llvm::count_if(layer->getOperands(), [](Value v) { return !isConstant(v); }) != 1)
+      return chain;
+    for (Operation *next = layer; next; next = soleElementwiseUser(next->getResult(0))) {
+      if (chain.size() == kMostBeforeConv || !constantsPerChannel(next))
+        return {};
+      chain.push_back(next);
     }
+    Value result = chain.back()->getResult(0);
+    auto conv = result.hasOneUse() ? dyn_cast<nn::ConvOp>(*result.getUsers().begin()) : nn::ConvOp();
+    auto stream = llvm::find_if(layer->getOperands(), [](Value v) { return !isConstant(v); });
+    const bool taken = conv && conv.getInput() == result && conv.getGroups() == 1 &&
+                       (*stream).getType() == result.getType();
+    return taken ? chain : SmallVector<Operation *>();
+  }
+
+  void formKernel(Operation *first) {
+    SmallVector<Operation *> group = layersBeforeConv(first);
+    Operation *layer = group.empty() ? first : *group.back()->getResult(0).getUsers().begin();
+    group.push_back(layer);
+    Value result = layer->getResult(0);
+    if (takesFollowers(layer))
+      while (Operation *next = soleElementwiseUser(result)) {
+        group.push_back(next);
+        result = next->getResult(0);
+      }
+    held.insert(group.begin(), group.end());
 
     OpBuilder builder(group.back());
     SmallVector<Value> inputs;
     llvm::MapVector<Value, Value> rootOf; // stream → value in the IR that enters the kernel
-    for (Value operand : layer->getOperands()) {
+    for (Value operand : first->getOperands()) {
       if (isConstant(operand))
         continue;
-      Value root = streamRoot(operand, layer);
+      Value root = streamRoot(operand, first);
       if (!rootOf.count(root))
         rootOf[root] = entered(root, builder);
     }

@@ -116,7 +116,8 @@ def LayOutState : Pass<"wafer-lay-out-state", "::mlir::ModuleOp"> {
 def FormKernels : Pass<"wafer-form-kernels", "::mlir::func::FuncOp"> {
   let summary = "Gather layers into kernels";
   let description = [{
-    A convolution, matrix product or window takes along the elementwise layers that follow it and whose other operands are constants; an elementwise layer on two streams
+    A convolution, matrix product or window takes along the elementwise layers that follow it and whose other operands are constants; a convolution of one group also up to three
+    such layers in front of it, if nobody else needs what they compute and their constants are scalars or one element per channel. An elementwise layer on two streams
     begins a kernel of its own; concatenations, and softmax, stand alone. What is read from and written to a state variable, and the elementwise layers between, become
     kernels on the variable's cores. Reshapes and transposes at the network's edges become the order in which words enter and leave. All
     layers without a form are reported together.

@@ -164,12 +164,36 @@ private:
     return success();
   }
 
+  /// What the elementwise layers read so far compute of a stream is what a convolution takes in.
+  LogicalResult takeInputOps(Operation *layer) {
+    int uses = 0; // of the stream, whose words come once
+    for (const TileOp &step : spec.tileOps)
+      for (const TileOperand &operand : step.operands) {
+        uses += operand.kind == TileOperand::Kind::Value && operand.value == 0;
+        if (operand.kind == TileOperand::Kind::PerPixel)
+          return layer->emitOpError("takes what an elementwise layer computes with a constant per pixel; before a "
+                                    "convolution constants must be scalars or one element per channel");
+      }
+    if (uses != 1)
+      return layer->emitOpError("takes what elementwise layers compute that use their stream ")
+             << uses << " times; before a convolution it can be used once";
+    spec.inputOps = std::exchange(spec.tileOps, {});
+    tileValues.clear();
+    return success();
+  }
+
   /// The main layer's input becomes input 0, its result tile value 0.
   LogicalResult setMain(Value input, Value result, Operation *layer) {
-    auto it = streamInputs.find(input);
-    if (it == streamInputs.end() || !spec.inputs.empty())
+    auto stream = streamInputs.find(input);
+    auto computed = tileValues.find(input);
+    if (stream != streamInputs.end() && spec.inputs.empty())
+      spec.inputs.push_back(stream->second);
+    else if (hasMain || spec.kind != KernelKind::Contraction || spec.inputs.size() != 1 ||
+             computed == tileValues.end() || computed->second != numValues - 1)
       return layer->emitOpError("must be the first layer of its kernel and take a stream");
-    spec.inputs.push_back(it->second);
+    else if (failed(takeInputOps(layer)))
+      return failure();
+    hasMain = true;
     tileValues[result] = 0;
     numValues = 1;
     return success();
@@ -404,6 +428,7 @@ private:
   llvm::DenseMap<Value, kernels::KernelInput> streamInputs;
   llvm::DenseMap<Value, int32_t> tileValues;
   int32_t numValues = 0;
+  bool hasMain = false;
 };
 
 } // namespace

@@ -54,6 +54,34 @@ TEST(Convolution, WindowAsLargeAsTheImage) {
   checkLayers({1, 3, 5, 4}, 122, [](NetBuilder &net, const NetValue &x) { return net.conv(x, 6, {.kernel = {5, 4}}); });
 }
 
+/// Elementwise layers in front of a convolution run where its input comes in; its padding is 0 after them.
+TEST(Convolution, OfWhatElementwiseLayersCompute) {
+  checkLayers({1, 3, 9, 8}, 124, [](NetBuilder &net, const NetValue &x) {
+    NetValue y = net.withConstant("Div", net.withConstant("Sub", x, {3, 1, 1}), {3, 1, 1}); // an image normalised
+    return net.conv(y, 6, {.strides = {2, 1}, .pads = {1, 1, 1, 1}});
+  });
+  checkLayers({1, 5, 8, 7}, 125, [](NetBuilder &net, const NetValue &x) { // as in dense blocks
+    NetValue y = net.concat({x, net.conv(x, 6, {.pads = {1, 1, 1, 1}})});
+    y = net.conv(net.unary("Relu", net.batchNorm(y)), 9, {.kernel = {1, 1}});
+    return net.conv(net.unary("Sigmoid", net.maxPool(net.concat({x, y}), {.kernel = {2, 2}, .strides = {2, 2}})), 4,
+                    {.kernel = {3, 2}, .pads = {1, 1, 1, 0}});
+  });
+  checkLayers({1, 4, 7, 6}, 126, [](NetBuilder &net, const NetValue &x) { // a block whose shortcut is not activated
+    NetValue y = net.conv(net.unary("Tanh", net.batchNorm(x)), 4, {.pads = {1, 1, 1, 1}});
+    return net.binary("Add", x, y);
+  });
+}
+
+/// The same where a core takes in one channel after the other, for all of them do not fit SRAM.
+TEST(Convolution, OfWhatElementwiseLayersComputeChannelByChannel) {
+  NetBuilder net(127);
+  NetValue x = net.input("x", {1, 24, 48, 300});
+  net.output(net.conv(net.unary("Relu", net.batchNorm(x)), 6, {.pads = {1, 1, 1, 1}}));
+  CheckOptions options;
+  options.targets = {"mesh-24x24"};
+  checkModel(net.onnx, 127, options);
+}
+
 TEST(Convolution, Depthwise) {
   checkLayers({1, 6, 9, 8}, 130, [](NetBuilder &net, const NetValue &x) {
     NetValue y = net.conv(x, 6, {.pads = {1, 1, 1, 1}}, 6);

@@ -25,6 +25,54 @@ func.func @epilogue(%x: tensor<1x3x8x8xf32>) -> tensor<1x4x8x8xf32> {
   return %m : tensor<1x4x8x8xf32>
 }
 
+// Elementwise layers in front of a convolution run where its input comes in.
+// CHECK-LABEL: func.func @prologue
+func.func @prologue(%x: tensor<1x3x8x8xf32>) -> tensor<1x4x8x8xf32> {
+  %w = nn.constant dense<0.5> : tensor<4x3x1x1xf32>
+  %p = nn.constant dense<1.0> : tensor<3xf32>
+  %k = nn.constant dense<2.0> : tensor<3x1x1xf32>
+  // CHECK: %[[S:.*]] = wafer.enter
+  // CHECK: %[[K:.*]] = wafer.kernel "conv0"(%[[S]]) attributes {layers = ["binary", "batch_norm", "unary", "conv", "unary"]}
+  // CHECK-NOT: wafer.kernel
+  // CHECK: return %[[K]]
+  %s = nn.binary sub %x, %k : (tensor<1x3x8x8xf32>, tensor<3x1x1xf32>) -> tensor<1x3x8x8xf32>
+  %n = nn.batch_norm %s, %p, %p, %p, %p : tensor<1x3x8x8xf32>, tensor<3xf32>
+  %r = nn.unary relu %n : tensor<1x3x8x8xf32>
+  %c = nn.conv %r, %w : (tensor<1x3x8x8xf32>, tensor<4x3x1x1xf32>) -> tensor<1x4x8x8xf32>
+  %t = nn.unary tanh %c : tensor<1x4x8x8xf32>
+  return %t : tensor<1x4x8x8xf32>
+}
+
+// Not so where somebody else needs what they compute, where a constant has an element per pixel, in front of a depthwise convolution, or where there are many.
+// CHECK-LABEL: func.func @no_prologue
+func.func @no_prologue(%x: tensor<1x4x8x8xf32>) -> (tensor<1x4x8x8xf32>, tensor<1x4x8x8xf32>, tensor<1x4x8x8xf32>, tensor<1x4x8x8xf32>, tensor<1x4x8x8xf32>) {
+  %w = nn.constant dense<0.5> : tensor<4x4x1x1xf32>
+  %d = nn.constant dense<0.5> : tensor<4x1x1x1xf32>
+  %k = nn.constant dense<2.0> : tensor<8x8xf32>
+  // CHECK-DAG: wafer.kernel "unary0"{{.*}} {layers = ["unary"]}
+  // CHECK-DAG: wafer.kernel "conv1"{{.*}} {layers = ["conv"]}
+  // CHECK-DAG: wafer.kernel "conv2"{{.*}} {layers = ["conv"]}
+  %r = nn.unary relu %x : tensor<1x4x8x8xf32>
+  %a = nn.conv %r, %w : (tensor<1x4x8x8xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x8x8xf32>
+  %b = nn.conv %r, %w : (tensor<1x4x8x8xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x8x8xf32>
+  // CHECK: wafer.kernel "binary3"{{.*}} {layers = ["binary"]}
+  // CHECK: wafer.kernel "conv4"{{.*}} {layers = ["conv"]}
+  %m = nn.binary mul %x, %k : (tensor<1x4x8x8xf32>, tensor<8x8xf32>) -> tensor<1x4x8x8xf32>
+  %c = nn.conv %m, %w : (tensor<1x4x8x8xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x8x8xf32>
+  // CHECK: wafer.kernel "unary5"{{.*}} {layers = ["unary"]}
+  // CHECK: wafer.kernel "conv6"{{.*}} {layers = ["conv"]}
+  %t = nn.unary tanh %x : tensor<1x4x8x8xf32>
+  %e = nn.conv %t, %d groups 4 : (tensor<1x4x8x8xf32>, tensor<4x1x1x1xf32>) -> tensor<1x4x8x8xf32>
+  // CHECK: wafer.kernel "unary7"{{.*}} {layers = ["unary", "unary", "unary", "unary"]}
+  // CHECK: wafer.kernel "conv8"{{.*}} {layers = ["conv"]}
+  %f0 = nn.unary tanh %x : tensor<1x4x8x8xf32>
+  %f1 = nn.unary neg %f0 : tensor<1x4x8x8xf32>
+  %f2 = nn.unary tanh %f1 : tensor<1x4x8x8xf32>
+  %f3 = nn.unary neg %f2 : tensor<1x4x8x8xf32>
+  %f = nn.conv %f3, %w : (tensor<1x4x8x8xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x8x8xf32>
+  return %a, %b, %c, %e, %f : tensor<1x4x8x8xf32>, tensor<1x4x8x8xf32>, tensor<1x4x8x8xf32>, tensor<1x4x8x8xf32>, tensor<1x4x8x8xf32>
+}
+
 // A result that two layers take is a stream: the epilogue ends there. An add of two streams is a kernel and has an epilogue of its own.
 // CHECK-LABEL: func.func @residual
 func.func @residual(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {

@@ -200,3 +200,62 @@ func.func @moved_between_kernels(%x: tensor<1x4x3x3xf32>) -> tensor<1x4x3x3xf32>
   }
   return %z : tensor<1x4x3x3xf32>
 }
+
+// -----
+func.func @per_pixel_before_convolution(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
+  %s = wafer.enter %x : tensor<1x4x8x8xf32>
+  %y = wafer.kernel "k"(%s) : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
+  ^bb0(%a: tensor<1x4x8x8xf32>):
+    %k = nn.constant dense<2.0> : tensor<8x8xf32>
+    %w = nn.constant dense<0.5> : tensor<4x4x1x1xf32>
+    %m = nn.binary mul %a, %k : (tensor<1x4x8x8xf32>, tensor<8x8xf32>) -> tensor<1x4x8x8xf32>
+    // expected-error @+1 {{'nn.conv' op takes what an elementwise layer computes with a constant per pixel; before a convolution constants must be scalars or one element per channel}}
+    %c = nn.conv %m, %w : (tensor<1x4x8x8xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x8x8xf32>
+    wafer.yield %c : tensor<1x4x8x8xf32>
+  }
+  return %y : tensor<1x4x8x8xf32>
+}
+
+// -----
+func.func @convolution_of_an_older_value(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
+  %s = wafer.enter %x : tensor<1x4x8x8xf32>
+  %y = wafer.kernel "k"(%s) : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
+  ^bb0(%a: tensor<1x4x8x8xf32>):
+    %w = nn.constant dense<0.5> : tensor<4x4x1x1xf32>
+    %m = nn.unary tanh %a : tensor<1x4x8x8xf32>
+    %n = nn.unary neg %m : tensor<1x4x8x8xf32>
+    // expected-error @+1 {{'nn.conv' op must be the first layer of its kernel and take a stream}}
+    %c = nn.conv %m, %w : (tensor<1x4x8x8xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x8x8xf32>
+    wafer.yield %c : tensor<1x4x8x8xf32>
+  }
+  return %y : tensor<1x4x8x8xf32>
+}
+
+// -----
+func.func @second_convolution(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
+  %s = wafer.enter %x : tensor<1x4x8x8xf32>
+  %y = wafer.kernel "k"(%s) : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
+  ^bb0(%a: tensor<1x4x8x8xf32>):
+    %w = nn.constant dense<0.5> : tensor<4x4x1x1xf32>
+    %b = nn.conv %a, %w : (tensor<1x4x8x8xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x8x8xf32>
+    // expected-error @+1 {{'nn.conv' op must be the first layer of its kernel and take a stream}}
+    %c = nn.conv %b, %w : (tensor<1x4x8x8xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x8x8xf32>
+    wafer.yield %c : tensor<1x4x8x8xf32>
+  }
+  return %y : tensor<1x4x8x8xf32>
+}
+
+// -----
+func.func @stream_used_twice_before_convolution(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
+  %s = wafer.enter %x : tensor<1x4x8x8xf32>
+  %y = wafer.kernel "k"(%s) : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
+  ^bb0(%a: tensor<1x4x8x8xf32>):
+    %w = nn.constant dense<0.5> : tensor<4x4x1x1xf32>
+    %m = nn.unary sigmoid %a : tensor<1x4x8x8xf32>
+    %n = nn.binary mul %a, %m : (tensor<1x4x8x8xf32>, tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+    // expected-error @+1 {{'nn.conv' op takes what elementwise layers compute that use their stream 2 times; before a convolution it can be used once}}
+    %c = nn.conv %n, %w : (tensor<1x4x8x8xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x8x8xf32>
+    wafer.yield %c : tensor<1x4x8x8xf32>
+  }
+  return %y : tensor<1x4x8x8xf32>
+}

@@ -80,6 +80,19 @@ TEST(RoleClasses, SayWhatEveryRowSays) {
     Plane in{pick(1, 24), pick(3, 30), pick(3, 12)};
     int64_t outChannels = pick(1, 40), kernelH = pick(1, 3), kernelW = pick(1, 3);
     NetworkPlan plan = convThenRelu(in, outChannels, kernelH, kernelW, pick(1, 2), pick(0, kernelH - 1));
+    if (pick(0, 1)) { // operations on the input, one with a constant for each channel
+      TileOp scale, tanh;
+      scale.opcode = Opcode::Mul;
+      scale.operands.resize(2);
+      scale.operands[0].kind = TileOperand::Kind::Value;
+      scale.operands[1].kind = TileOperand::Kind::PerChannel;
+      scale.operands[1].constant = zeros(in.channels);
+      tanh.opcode = Opcode::Tanh;
+      tanh.operands.resize(1);
+      tanh.operands[0].kind = TileOperand::Kind::Value;
+      tanh.operands[0].value = 1;
+      plan.kernels[0].spec.inputOps = {scale, tanh};
+    }
     if (pick(0, 1)) { // a pooling window of 3 × 3 instead of the elementwise kernel
       KernelSpec &pool = plan.kernels[1].spec;
       pool.kind = KernelKind::Window;
