@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Who yields on a shared link. Routers let colours take turns, but a core that takes the words of one of them at a
 // higher priority than it sends those of the other issues no word of the other while the first keep coming: a gather
-// along a row waits for the row's multicast, word by word, in the cores.
+// along a row waits for the row's multicast, word by word, in the cores. A core that takes a window of the words has
+// its slots to itself while the others' windows pass.
 #include "runtime/emulator/timing/Model.h"
 
 #include <algorithm>
@@ -41,7 +42,7 @@ private:
     int32_t least = INT32_MAX;
     for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {
       const Process &process = model.processes[model.sinks[s].process];
-      if (process.unit != unit)
+      if (process.unit != unit || model.sinks[s].words < channel.words)
         continue;
       for (const Item &item : model.program(process).items)
         for (const Access &in : item.in)
