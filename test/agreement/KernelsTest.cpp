@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Each kernel of the library, compiled from a network of one layer.
 //
-// Where a case states a tolerance, threads of equal priority compete slot by slot, and windows of a multicast whose
-// words they take follow each other: a thread is charged for those that go on with what it makes as if they always
-// could (Company.cpp), or it is timed before those that it waits for. Where a gather meets a multicast on its row, who
-// gets the link depends on who came first (docs/Timing.md).
+// Where a case states a tolerance, a gather meets a multicast on its row, and who gets the link depends on who came
+// first, for as long as a whole run (docs/Timing.md); or results get in the way of the next sample's words, which the
+// first sample, from which charges are known, does not show: transposition with long set-ups.
 #include "test/agreement/Agreement.h"
 #include "test/models/ModelCheck.h"
 
@@ -28,36 +27,32 @@ void expectLayersAgree(const std::string &name, const std::vector<int64_t> &shap
 }
 
 TEST(Agreement, Contraction) {
-  expectLayersAgree("matmul", {1, 96}, [](NetBuilder &n, NetValue x) { return n.gemm(x, 64); }, {.latency = 0.11});
+  expectLayersAgree("matmul", {1, 96}, [](NetBuilder &n, NetValue x) { return n.gemm(x, 64); });
   expectLayersAgree("convolution 3x3", {1, 8, 16, 16},
                     [](NetBuilder &n, NetValue x) { return n.conv(x, 16, {.pads = {1, 1, 1, 1}}); },
                     {.interval = 0.06});
   expectLayersAgree("convolution 1x1", {1, 16, 12, 12},
-                    [](NetBuilder &n, NetValue x) { return n.conv(x, 24, {.kernel = {1, 1}}); }, {.interval = 0.12});
+                    [](NetBuilder &n, NetValue x) { return n.conv(x, 24, {.kernel = {1, 1}}); }, {.interval = 0.08});
   expectLayersAgree("convolution with stride", {1, 8, 16, 16},
                     [](NetBuilder &n, NetValue x) { return n.conv(x, 16, {.strides = {2, 2}, .pads = {1, 1, 1, 1}}); });
 }
 
 TEST(Agreement, Windows) {
   expectLayersAgree("depthwise convolution", {1, 16, 14, 14},
-                    [](NetBuilder &n, NetValue x) { return n.conv(x, 16, {.pads = {1, 1, 1, 1}}, 16); },
-                    {.latency = 0.16});
+                    [](NetBuilder &n, NetValue x) { return n.conv(x, 16, {.pads = {1, 1, 1, 1}}, 16); });
   expectLayersAgree("maximum pool", {1, 8, 16, 16},
                     [](NetBuilder &n, NetValue x) { return n.maxPool(x, {.kernel = {2, 2}, .strides = {2, 2}}); });
-  expectLayersAgree(
-      "average pool", {1, 8, 15, 15},
-      [](NetBuilder &n, NetValue x) { return n.averagePool(x, {.kernel = {3, 3}, .strides = {2, 2}}, false); },
-      {.latency = 0.22});
+  expectLayersAgree("average pool", {1, 8, 15, 15}, [](NetBuilder &n, NetValue x) {
+    return n.averagePool(x, {.kernel = {3, 3}, .strides = {2, 2}}, false);
+  });
 }
 
 TEST(Agreement, Elementwise) {
-  expectLayersAgree("relu", {1, 8, 16, 16}, [](NetBuilder &n, NetValue x) { return n.unary("Relu", x); },
-                    {.latency = 0.17, .interval = 0.06});
+  expectLayersAgree("relu", {1, 8, 16, 16}, [](NetBuilder &n, NetValue x) { return n.unary("Relu", x); });
   expectLayersAgree("sigmoid", {1, 8, 16, 16}, [](NetBuilder &n, NetValue x) { return n.unary("Sigmoid", x); });
-  expectLayersAgree(
-      "addition", {1, 8, 16, 16},
-      [](NetBuilder &n, NetValue x) { return n.binary("Add", n.unary("Sigmoid", x), n.unary("Relu", x)); },
-      {.interval = 0.09});
+  expectLayersAgree("addition", {1, 8, 16, 16}, [](NetBuilder &n, NetValue x) {
+    return n.binary("Add", n.unary("Sigmoid", x), n.unary("Relu", x));
+  });
 }
 
 TEST(Agreement, SoftmaxAndReduction) {
@@ -70,10 +65,9 @@ TEST(Agreement, MovementAndFifos) {
                     [](NetBuilder &n, NetValue x) {
                       return n.concat({n.conv(x, 8, {.kernel = {1, 1}}), n.conv(x, 12, {.pads = {1, 1, 1, 1}})});
                     },
-                    {.interval = 0.10});
+                    {.interval = 0.07});
   expectLayersAgree("transposition", {1, 6, 10, 8},
-                    [](NetBuilder &n, NetValue x) { return n.transpose(x, {0, 2, 3, 1}); },
-                    {.latency = 0.23, .interval = 0.12});
+                    [](NetBuilder &n, NetValue x) { return n.transpose(x, {0, 2, 3, 1}); }, {.interval = 0.12});
   expectLayersAgree("skip through a FIFO", {1, 8, 12, 12}, [](NetBuilder &n, NetValue x) {
     return n.binary("Add", x, n.conv(n.unary("Relu", n.conv(x, 8, {.pads = {1, 1, 1, 1}})), 8, {.pads = {1, 1, 1, 1}}));
   });

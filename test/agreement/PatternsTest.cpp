@@ -202,8 +202,7 @@ TEST(Agreement, FilteredWindows) {
 }
 
 TEST(Agreement, Ring) {
-  // Both threads of a core always compete; each is owed slots at a time when it could not use them.
-  expectAgreement("ring of 8", ring(4, 50), {.interval = 0.07});
+  expectAgreement("ring of 8", ring(4, 50));
   expectAgreement("ring of 20", ring(10, 30));
 }
 

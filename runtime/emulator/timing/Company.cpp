@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A thread that fills a FIFO has company: the thread that empties it, and those that go on with what that one makes.
 // Slots go round, so while the thread issues n of its own, each of the others issues n at most of those that it has
-// been given to do, or none if its priority is lower. That much longer the thread takes, if
-// words and room do not hold it up anyway. The same goes for threads that fill other FIFOs for the same thread.
+// been given to do, or none if its priority is lower. That much longer the thread takes, if words and room do not hold
+// it up anyway. The same goes for threads that fill other FIFOs for the same thread. So the first sample is timed when
+// nothing is known of the others; then they are charged for what they do (Hindsight.h).
 #include "runtime/emulator/timing/Program.h"
 
 #include <algorithm>

@@ -90,17 +90,6 @@ std::vector<Source> sourcesOf(const Model &model, const Channel &channel) {
   return sources;
 }
 
-// Marks the FIFOs that the thread takes what it sends from.
-void markFifos(Model &model, int32_t slot) {
-  const Process &process = model.processes[model.slots[slot].process];
-  const int32_t firstSlot = model.units[process.unit].firstSlot;
-  for (const Item &item : model.program(process).items)
-    if (item.kind == ItemKind::Step && firstSlot + item.out.slot == slot)
-      for (const Access &in : item.in)
-        if (in.slot >= 0)
-          model.slots[firstSlot + in.slot].feedsGather = true;
-}
-
 } // namespace
 
 void findGathers(Model &model) {
@@ -125,7 +114,6 @@ void findGathers(Model &model) {
       const double company = Slot::kWholeCompany * std::min(1.0, source.others / interval);
       slot.turnCompany = std::max(slot.turnCompany, int32_t(company));
       slot.firstCompany = int32_t(slot.turnCompany * (1 - 1 / std::max(1.0, source.turns.number)));
-      markFifos(model, source.slot);
     }
   }
 }

@@ -71,6 +71,10 @@ struct LinkShare {
   int32_t member = 0;   // of the link's channels
   int64_t delay = 0;    // cycles from a word's slot at the source to its turn on the link
   int32_t priority = 0; // 1, or 0 if it yields to others
+  int32_t part = kAll;  // of the channel's words that cross it, in parts of kAll
+
+  static constexpr int64_t kAll = 1 << 16;
+  int64_t crossing(int64_t words) const { return (words * part + kAll - 1) / kAll; }
 };
 
 struct Channel {
@@ -96,7 +100,6 @@ struct Slot {
   // In a gather, slots that other threads take for each of its own, in parts of kWholeCompany, -1 elsewhere; and in the
   // first sample.
   int32_t turnCompany = -1, firstCompany = 0;
-  bool feedsGather = false; // a FIFO whose words go to a gather: they are sent in turns, not while they are made
 
   static constexpr int64_t kWholeCompany = 1 << 16;
   bool gathers() const { return turnCompany >= 0; }

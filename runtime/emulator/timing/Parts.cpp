@@ -8,23 +8,18 @@ namespace wsc::emulator::timing {
 
 // The part of the process's step up to `to`. `input`: the one whose words it only promises to take, -1: the part moves.
 const Part &Simulation::findPart(int32_t p, const Item &item, int64_t to, int input) {
-  if (nextPart < known.parts.size())
-    return known.parts[nextPart++];
-  if (limit == 1) // no sample repeats the first
-    forgetParts();
+  if (nextPart < known.parts.size()) {
+    Part &part = known.parts[nextPart++];
+    if (limit == 1)
+      recharge(p, item, part);
+    return part;
+  }
   Part part;
   part.from = processes[p].done;
   part.to = to;
   part.whole = to == scaleOf(p, item);
   const int64_t scale = scaleOf(p, item);
-  part.stepCycles = cyclesOf(p, item);
-  part.stepSlots = item.stream + item.controls + companyOf(p, item);
-  if (item.out.count > 0)
-    if (const Slot &slot = slotOf(p, item.out); slot.gathers()) {
-      part.turnSlots = slot.cores * item.turnSlots();
-      part.turnCycles = slot.cores * item.turnCycles();
-    }
-  part.cycles = std::max<int64_t>(1, mulDiv(to, part.stepCycles, scale) - mulDiv(part.from, part.stepCycles, scale));
+  findCycles(p, item, part, scale);
   const int64_t slots = item.stream + item.controls;
   part.slots = mulDiv(to, slots, scale) - mulDiv(part.from, slots, scale);
   part.firstTaking = known.takings.size();
@@ -45,6 +40,25 @@ const Part &Simulation::findPart(int32_t p, const Item &item, int64_t to, int in
   known.parts.push_back(part);
   ++nextPart;
   return known.parts.back();
+}
+
+void Simulation::findCycles(int32_t p, const Item &item, Part &part, int64_t scale) const {
+  const Charge charge = chargeOf(p, processes[p].serial);
+  part.stepCycles = cyclesOf(p, item, charge);
+  part.stepSlots = item.stream + item.controls + companyOf(item, charge);
+  if (item.out.count > 0)
+    if (const Slot &slot = slotOf(p, item.out); slot.gathers()) {
+      part.turnSlots = slot.cores * item.turnSlots();
+      part.turnCycles = slot.cores * item.turnCycles();
+    }
+  part.cycles =
+      std::max<int64_t>(1, mulDiv(part.to, part.stepCycles, scale) - mulDiv(part.from, part.stepCycles, scale));
+}
+
+void Simulation::findCycles(const Part &part, Sending &sending) {
+  const int64_t words = sending.end - sending.begin;
+  sending.last = mulDiv(words - 1, part.stepCycles, sending.total);
+  sending.mostLeft = std::max<int64_t>(1, mulDiv(words, part.stepCycles, sending.total));
 }
 
 void Simulation::findTakings(int32_t p, const Access &in, const Part &part, int64_t scale) {
@@ -91,8 +105,7 @@ void Simulation::findSendings(int32_t p, const Item &item, const Part &part, int
       continue;
     const int64_t begin = sending.begin, end = sending.end;
     sending.total = item.out.count * segment.cores;
-    sending.last = mulDiv(end - 1 - begin, part.stepCycles, sending.total);
-    sending.mostLeft = std::max<int64_t>(1, mulDiv(end - begin, part.stepCycles, sending.total));
+    findCycles(part, sending);
     sending.firstNeed = known.needs.size();
     const Channel &channel = model.channels[c];
     bool windows = false;

@@ -128,10 +128,11 @@ bool Simulation::promiseAhead(int32_t p, const Item &current) {
         first = std::max(first, leaves->start(room - 1) + 1);
       }
     }
-    const int64_t last = first + std::max<int64_t>(0, cyclesOf(p, item) - 1);
+    const int64_t cycles = cyclesOf(p, item, chargeOf(p, state.promisedSerial));
+    const int64_t last = first + std::max<int64_t>(0, cycles - 1);
     for (int32_t k = slot.firstSink; k < slot.firstSink + slot.numSinks; ++k) {
       const int32_t s = model.slotSinks[k];
-      raise(s, sinks[s].promised + item.in[0].count, first, last - item.rest, pause, cyclesOf(p, item));
+      raise(s, sinks[s].promised + item.in[0].count, first, last - item.rest, pause, cycles);
     }
     any = true;
     clock = last + 1;

@@ -27,18 +27,44 @@ void Simulation::boundByOutputs(int32_t p, const Item &item, const Part &part, b
   }
 }
 
-// Colours take turns on a link, but for those that yield (LinkPriorities.cpp). A word goes out over all its links at
-// once, so the slowest sets the pace.
+// Colours take turns on a link, but for those that yield (LinkPriorities.cpp) to the words of a row's multicast, which
+// leave their cores no slots if they come one a cycle. They do not while others pass the row, and not when they set in
+// while a gather holds half of the link: then both go on with half of it. Words that have only waited for their cores'
+// next set-up stand in the queues and come one a cycle as soon as they are taken.
+SharedSlots::Claim Simulation::claimOf(int32_t c, const LinkShare &share, const Span &span) const {
+  SharedSlots::Claim claim{share.member, share.priority};
+  if (claim.priority == 0)
+    return claim;
+  const SharedSlots::Holders holders = links[size_t(share.link)].holders(span.resumed + share.delay, claim);
+  if (!holders.lower)
+    return claim;
+  const Channel &channel = model.channels[c];
+  int64_t standing = 0; // words that stand in the queues when nobody takes any
+  for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s)
+    standing = std::max(standing, sinks[s].capacity);
+  const bool setsIn = span.resumed - span.first > standing || span.first - channels[c].lastCycle > standing;
+  if (holders.equal || setsIn)
+    claim.priority = 0;
+  return claim;
+}
+
+// A word goes out over all its links at once, so the slowest sets the pace.
 void Simulation::boundByLinks(int32_t c, int64_t words, Span &span) const {
   const Channel &channel = model.channels[c];
   for (int32_t l = channel.firstLink; l < channel.firstLink + channel.numLinks; ++l) {
     const LinkShare &share = model.linkShares[l];
     const SharedSlots &link = links[size_t(share.link)];
-    const SharedSlots::Claim claim{share.member, share.priority};
-    const int64_t after = std::max(link.after(span.first + share.delay, words, claim),
-                                   link.after(span.resumed + share.delay, span.later(words), claim));
+    const SharedSlots::Claim claim = claimOf(c, share, span);
+    const int64_t after = std::max(link.after(span.first + share.delay, share.crossing(words), claim),
+                                   link.after(span.resumed + share.delay, share.crossing(span.later(words)), claim));
     span.last = std::max(span.last, after - 1 - share.delay);
   }
+}
+
+int64_t Simulation::linkOwes(int32_t c, const LinkShare &share) const {
+  const ChannelState &state = channels[c];
+  return links[size_t(share.link)].owed(share.member, state.trainFirst + share.delay,
+                                        state.lastCycle + 1 + share.delay);
 }
 
 void Simulation::takeLinks(int32_t c, int64_t words, const Span &span) {
@@ -46,11 +72,11 @@ void Simulation::takeLinks(int32_t c, int64_t words, const Span &span) {
   for (int32_t l = channel.firstLink; l < channel.firstLink + channel.numLinks; ++l) {
     const LinkShare &share = model.linkShares[l];
     SharedSlots &link = links[size_t(share.link)];
-    const SharedSlots::Claim claim{share.member, share.priority};
-    const int64_t later = span.later(words), owed = link.owed(share.member);
+    const SharedSlots::Claim claim = claimOf(c, share, span);
+    const int64_t all = share.crossing(words), later = share.crossing(span.later(words)), owed = linkOwes(c, share);
     link.repay(share.member);
     link.take(channels[c].lastCycle + 1 + share.delay, span.first + share.delay, owed, claim);
-    link.take(span.first + share.delay, span.resumed + share.delay, words - later, claim);
+    link.take(span.first + share.delay, span.resumed + share.delay, all - later, claim);
     link.take(span.resumed + share.delay, span.last + 1 + share.delay, later, claim);
   }
 }
@@ -64,7 +90,7 @@ void Simulation::boundByFirst(const Sending &sending, Span &span) {
     const LinkShare &share = model.linkShares[l];
     const SharedSlots &link = links[size_t(share.link)];
     const int64_t free =
-        link.after(channels[c].lastCycle + 1 + share.delay, link.owed(share.member), {share.member, share.priority});
+        link.after(channels[c].lastCycle + 1 + share.delay, linkOwes(c, share), {share.member, share.priority});
     span.first = std::max(span.first, free - share.delay);
   }
   for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {

@@ -188,6 +188,29 @@ void SharedSlots::take(int64_t from, int64_t to, int64_t slots, Claim claim) {
     numbers.erase(place + size, place + replaced);
 }
 
+int64_t SharedSlots::free(int64_t from, int64_t to) const {
+  int64_t parts = std::max<int64_t>(0, to - from) * kWhole;
+  for (const int64_t *here = find(from); here != pastStretches() && here[kBegin] < to; here += width) {
+    int64_t used = 0;
+    for (size_t t = 0; t < threads; ++t)
+      used += usedOf(here[kShares + t]);
+    parts -= (std::min(to, here[kEnd]) - std::max(from, here[kBegin])) * std::min(used, kWhole);
+  }
+  return parts;
+}
+
+SharedSlots::Holders SharedSlots::holders(int64_t cycle, Claim claim) const {
+  Holders holders;
+  const int64_t *here = find(cycle - 1);
+  if (here == pastStretches() || here[kBegin] >= cycle)
+    return holders;
+  const int64_t *shares = here + kShares;
+  for (size_t t = 0; t < threads; ++t)
+    if (t != size_t(claim.thread) && usedOf(shares[t]) > 0)
+      (priorityOf(shares[t]) < claim.priority ? holders.lower : holders.equal) = true;
+  return holders;
+}
+
 void SharedSlots::trim(int64_t cycle) {
   const auto first = numbers.begin() + long(threads);
   numbers.erase(first, first + (find(cycle) - stretches()));

@@ -4,9 +4,9 @@
 // Threads are timed in the order in which words become known, train by train, not in the order of time: a thread may
 // ask for slots that another was given although it would have got them on the wafer, because its instruction has a
 // higher priority or because they take turns. It gets them all the same, what its priority and its turn entitle it to,
-// and the other one is owed as many: they delay whatever that does next. So all threads together take what the core
-// has, and each the share that docs/Timing.md gives it, though who was timed first has its words earlier by what it was
-// owed.
+// and the other one is owed as many, but for those that nobody has until the end of its train: they delay whatever that
+// does next. So all threads together take what the core has, and each the share that docs/Timing.md gives it, though
+// who was timed first has its words earlier by what it was owed.
 #pragma once
 
 #include <algorithm>
@@ -18,6 +18,8 @@ namespace wsc::emulator::timing {
 
 class SharedSlots {
 public:
+  static constexpr int64_t kWhole = 1 << 16; // parts of a slot
+
   // Who asks: a thread of the core, at the priority of its instruction.
   struct Claim {
     int32_t thread = 0;
@@ -33,17 +35,38 @@ public:
   }
   // Takes `slots` slots in cycles [from, to), spread over what the claimant is entitled to there.
   void take(int64_t from, int64_t to, int64_t slots, Claim claim);
-  // Slots that others have taken from the thread; and the thread has them back.
-  int64_t owed(int32_t thread) const { return numbers[size_t(thread)] / kWhole; }
+  // Slots that others have taken from the thread since its last train, without those of the train's cycles [from, to)
+  // that nobody has: it can have had these. And the thread has them back.
+  int64_t owed(int32_t thread, int64_t from, int64_t to) const {
+    const int64_t parts = numbers[size_t(thread)];
+    return parts < kWhole ? 0 : std::max<int64_t>(0, parts - free(from, to)) / kWhole;
+  }
   void repay(int32_t thread) { numbers[size_t(thread)] %= kWhole; }
+  // Calls visit(begin, end, parts) for the stretches of cycles [from, to) with what others than the claimant have of
+  // each slot there, at no lower priority.
+  template <typename Visit> void forOthers(int64_t from, int64_t to, Claim claim, Visit visit) const {
+    for (const int64_t *here = find(from); here != pastStretches() && here[kBegin] < to; here += width) {
+      const int64_t *shares = here + kShares;
+      int64_t parts = 0;
+      for (size_t t = 0; t < threads; ++t)
+        if (t != size_t(claim.thread) && priorityOf(shares[t]) >= claim.priority)
+          parts += usedOf(shares[t]);
+      visit(std::max(from, here[kBegin]), std::min(to, here[kEnd]), parts);
+    }
+  }
+  // Who has parts of the slot before `cycle` beside the claimant.
+  struct Holders {
+    bool lower = false, equal = false; // of a lower priority, of the same or a higher one
+  };
+  Holders holders(int64_t cycle, Claim claim) const;
+  // Forgets all.
+  void clear() { numbers.assign(threads, 0); }
   // Brings near what is looked at first.
   void fetch() const { __builtin_prefetch(numbers.data() + numbers.size() - 1); }
   // Forgets all before `cycle`.
   void trim(int64_t cycle);
 
 private:
-  static constexpr int64_t kWhole = 1 << 16; // a slot
-
   // A stretch is a row of numbers: its first cycle, the one after its last, and a share for each thread: of each slot,
   // what the thread has, in parts of kWhole, and the priority that it has it at.
   static constexpr size_t kBegin = 0, kEnd = 1, kShares = 2;
@@ -60,6 +83,9 @@ private:
   // What each of the threads of the claimant's priority gets at least.
   int64_t turn(const int64_t *stretch, Claim claim) const;
   void give(int64_t *stretch, Claim claim, int64_t parts);
+
+  // Parts of slots in cycles [from, to) that nobody has.
+  int64_t free(int64_t from, int64_t to) const;
 
   // The cycle from which on nothing is taken.
   int64_t freeFrom() const { return numbers.size() > threads ? pastStretches()[kEnd - int64_t(width)] : INT64_MIN; }

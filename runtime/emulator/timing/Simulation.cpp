@@ -8,7 +8,8 @@ namespace wsc::emulator::timing {
 
 Simulation::Simulation(const Model &model, bool mayRepeat)
     : model(model), mayRepeat(mayRepeat), channels(model.channels.size()), sinks(model.sinks.size()),
-      feeds(model.feeds.size()), slots(model.slots.size()), processes(model.processes.size()), work(model) {
+      feeds(model.feeds.size()), slots(model.slots.size()), processes(model.processes.size()),
+      hindsight(model.processes.size()), work(model) {
   for (size_t c = 0; c < channels.size(); ++c) {
     channels[c].segment = model.channels[c].firstSegment;
     channels[c].words = model.channels[c].words;
@@ -49,6 +50,12 @@ bool Simulation::runSample() {
   work.run([&](int32_t p) { advance(p); });
   if (std::any_of(processes.begin(), processes.end(), [&](const ProcessState &state) { return state.sample < limit; }))
     return false;
+  if (limit == 1) {
+    for (int look = 0; look < kLooks; ++look)
+      timeAgain();
+    charge();
+    hindsight.watching = false;
+  }
   noteSample();
   return true;
 }
@@ -100,6 +107,7 @@ void Simulation::endSample(int32_t p) {
   compute(p, program.tail, program.tailPriority);
   state.finished = state.clock;
   ++state.sample;
+  state.sampleSerial = state.serial;
   compute(p, program.carry, program.tailPriority);
   state.cursor.begin(program);
 }
@@ -139,8 +147,10 @@ int64_t Simulation::scaleOf(int32_t p, const Item &item) const {
   return scale;
 }
 
-int64_t Simulation::cyclesOf(int32_t p, const Item &item) const {
-  int64_t cycles = item.stream + item.controls + companyOf(p, item);
+int64_t Simulation::cyclesOf(int32_t p, const Item &item, const Charge &charge) const {
+  int64_t cycles = item.stream + item.controls + companyOf(item, charge);
+  if (charge.links > 0)
+    cycles = std::max(cycles, item.out.count + charge.links);
   if (item.out.count > 0)
     if (const Slot &slot = slotOf(p, item.out); slot.gathers()) {
       const int64_t company = processes[p].sample == 0 ? slot.firstCompany : slot.turnCompany;

@@ -18,9 +18,12 @@
 // promised and asked for as the one before repeats its moves: they are noted, and only timed from then on (Moves.cpp).
 //
 // Approximations: inside a piece words are evenly spaced; a word that waits for its turn in a gather waits in its core;
-// threads of a core are timed train by train, and are owed what others take from them later (SharedSlots.h).
+// threads of a core are timed train by train; they are charged for those that are timed later (Hindsight.h) and owed
+// what these take beyond that (SharedSlots.h).
 #pragma once
 
+#include "runtime/emulator/timing/Curve.h"
+#include "runtime/emulator/timing/Hindsight.h"
 #include "runtime/emulator/timing/Model.h"
 #include "runtime/emulator/timing/Parts.h"
 #include "runtime/emulator/timing/SharedSlots.h"
@@ -34,53 +37,12 @@
 
 namespace wsc::emulator::timing {
 
-// Words [begin, end) evenly from the slot of the first in cycle `first` to that of the last in cycle `last`. `pause`:
-// in a sink's curve, cycles the sink needs between the word before and the first.
-struct Piece {
-  int64_t begin, end, first, last, pause = 0;
-  int64_t own = 0; // of a sink's curve, cycles that it needs for all of them if nothing holds it up
-
-  int64_t after(int64_t words) const { // cycles that so many words take
-    return end - begin > 1 ? words * (last - first) / (end - begin - 1) : 0;
-  }
-  int64_t ownAfter(int64_t words) const { return words * own / (end - begin); }
-  // The word's cycle; a word alone is there at the last, if it has first and last.
-  int64_t done(int64_t word) const { return last - after(end - 1 - word); }
-  int64_t start(int64_t word) const { return first + after(word - begin); }
-};
-using Curve = std::vector<Piece>;
-
-// The piece that holds `word`; `hint` stays near, as words are asked for in order.
-inline uint32_t findPiece(const Curve &curve, int64_t word, uint32_t hint) {
-  uint32_t i = std::min<uint32_t>(hint, uint32_t(curve.size()) - 1);
-  while (i > 0 && curve[i].begin > word)
-    --i;
-  while (i + 1 < curve.size() && curve[i].end <= word)
-    ++i;
-  return i;
-}
-
-// a·b/c rounded down; a, b, c ≥ 0, any product.
-inline int64_t mulDiv(int64_t a, int64_t b, int64_t c) {
-  if (b == c)
-    return a;
-  if (uint64_t(a) < (1u << 31) && uint64_t(b) < (1u << 31))
-    return a * b / c;
-  return int64_t(__int128(a) * b / c);
-}
-inline int64_t mulDivUp(int64_t a, int64_t b, int64_t c) {
-  if (b == c)
-    return a;
-  if (uint64_t(a) < (1u << 31) && uint64_t(b) < (1u << 31))
-    return (a * b + c - 1) / c;
-  return int64_t((__int128(a) * b + c - 1) / c);
-}
-
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
 struct ChannelState {
   Curve curve;
   int64_t produced = 0;
+  int64_t trainFirst = 0;  // of the first word of the last train
   int64_t lastCycle = -1;  // of the last word sent
   int64_t words = 0;       // Channel's
   int64_t segmentBase = 0; // word at which the segment began
@@ -126,9 +88,11 @@ struct ProcessState {
   Cursor cursor;
   int64_t sample = 0;
   int64_t serial = 0;                  // steps reached so far, over all samples
+  int64_t sampleSerial = 0;            // when the sample began
   int64_t promisedSerial = 0;          // steps before this one are promised completely
   int64_t done = 0;                    // progress in the current step, 0 … scale
   int64_t clock = 0;                   // when the step before was done
+  int64_t trainFirst = 0;              // first cycle of the step that moved last
   int64_t lastCycle = 0;               // of the progress so far
   int64_t waitWords = 0, waitRoom = 0; // cycles held up in this sample
   int64_t finished = 0;                // when the last finished sample was done
@@ -250,10 +214,12 @@ private:
   void finishStep(int32_t p, const Item &item);
   void block(int32_t p, const Item &item);
   int64_t scaleOf(int32_t p, const Item &item) const;
-  int64_t cyclesOf(int32_t p, const Item &item) const;
-  int64_t companyOf(int32_t p, const Item &item) const {
-    return item.company > 0 && !slotOf(p, item.out).feedsGather ? item.company : 0;
+  // `charge`: of the step.
+  int64_t cyclesOf(int32_t p, const Item &item, const Charge &charge) const;
+  static int64_t companyOf(const Item &item, const Charge &charge) {
+    return charge.slots == Charge::kUnseen ? item.company : charge.slots;
   }
+  Charge chargeOf(int32_t p, int64_t serial) const { return hindsight.of(p, serial - processes[p].sampleSerial); }
   int64_t inputLimit(int32_t p, const Item &item, int i, int64_t scale);
   int64_t outputLimit(int32_t p, const Item &item, int64_t scale);
   int64_t passing(int32_t s, int64_t wanted, int32_t *holder) const;
@@ -262,8 +228,18 @@ private:
   int64_t &sentOf(int32_t p, int32_t slot);
   int64_t segmentWords(const SourceSegment &segment, int64_t sent, int64_t count, int64_t done, int64_t scale) const;
 
-  // Parts.cpp: words of parts.
+  // Hindsight.cpp: what others take.
+  int64_t linksTaken(int32_t p, const Item &item, int64_t from, int64_t to, int32_t &sharers);
+  Train look(int32_t p, int32_t item, int64_t ordinal, int64_t from, int64_t to);
+  void watch(int32_t p, const Part &part, const Span &when);
+  void charge();
+  void recharge(int32_t p, const Item &item, Part &part);
+  void timeAgain();
+
+  // Parts.cpp: words of parts, and what these need if nothing holds them up.
   const Part &findPart(int32_t p, const Item &item, int64_t to, int input);
+  void findCycles(int32_t p, const Item &item, Part &part, int64_t scale) const;
+  static void findCycles(const Part &part, Sending &sending);
   void findTakings(int32_t p, const Access &in, const Part &part, int64_t scale);
   void findRaises(int32_t p, const Item &item, int i, const Part &part, int64_t scale, bool ahead);
   void findSendings(int32_t p, const Item &item, const Part &part, int64_t scale);
@@ -290,6 +266,8 @@ private:
     return {need.first + own, need.last + own, need.freed + moved, need.begin + own, need.stop + own};
   }
   void boundByFirst(const Sending &sending, Span &span);
+  SharedSlots::Claim claimOf(int32_t c, const LinkShare &share, const Span &span) const;
+  int64_t linkOwes(int32_t c, const LinkShare &share) const;
   void boundByLinks(int32_t c, int64_t words, Span &span) const;
   void takeLinks(int32_t c, int64_t words, const Span &span);
   void keepPauses(int32_t c, int64_t begin, int64_t end, int64_t late);
@@ -314,7 +292,8 @@ private:
   int64_t slotsOwed(int32_t p) const {
     const Process &process = model.processes[p];
     const int32_t shared = issueSlotsOf[process.unit];
-    return shared < 0 ? 0 : issueSlots[shared].owed(process.thread);
+    return shared < 0 ? 0
+                      : issueSlots[shared].owed(process.thread, processes[p].trainFirst, processes[p].lastCycle + 1);
   }
   void repaySlots(int32_t p) {
     const Process &process = model.processes[p];
@@ -344,6 +323,14 @@ private:
   std::vector<SharedSlots> issueSlots; // per core unit with more than one thread
   std::vector<int32_t> issueSlotsOf;   // per unit, -1 for the others
   std::vector<SharedSlots> links;      // per shared link
+  Hindsight hindsight;
+  struct LinkEdge { // from `cycle` on others have so many parts of the link
+    int64_t cycle;
+    int32_t link;
+    int64_t parts;
+  };
+  std::vector<LinkEdge> linkEdges; // of the train under work
+  std::vector<int64_t> linkTaken;  // of its links, parts in the cycle under work
   Worklist work;
   struct Tried {
     int64_t word = -1, cycle = 0;

@@ -102,6 +102,8 @@ void Simulation::commit(int32_t p, const Item &item, int64_t to) {
   ProcessState &state = processes[p];
   const Part &part = findPart(p, item, to, -1);
   const Span when = span(p, item, part, &state.waitWords, &state.waitRoom);
+  if (hindsight.watching)
+    watch(p, part, when);
   if (part.from == 0) {
     const int64_t before = item.before + slotsOwed(p);
     const int64_t computed = slotsAfter(p, state.clock, before, item.beforePriority);
@@ -115,6 +117,8 @@ void Simulation::commit(int32_t p, const Item &item, int64_t to) {
   raise(item, part, when);
   for (size_t i = part.firstSending; i < part.firstSending + size_t(part.numSendings); ++i)
     send(p, known.sendings[i], item, when);
+  if (part.from == 0)
+    state.trainFirst = when.first;
   state.done = to;
   state.lastCycle = when.last;
   if (part.whole)
@@ -130,6 +134,7 @@ void Simulation::send(int32_t p, const Sending &sending, const Item &item, const
   takeLinks(c, end - state.produced, when);
   state.curve.push_back({state.produced, end, when.first, last});
   state.produced = end;
+  state.trainFirst = when.first;
   state.lastCycle = last;
   if (repeats)
     return;

@@ -65,10 +65,11 @@ TEST(SharedSlots, HigherPriorityTakesAndOwes) {
   slots.take(0, 100, 100, {0, 0});
   EXPECT_EQ(slots.after(20, 30, {1, 2}), 50);
   slots.take(20, 50, 30, {1, 2});
-  EXPECT_EQ(slots.owed(0), 30);
+  EXPECT_EQ(slots.owed(0, 0, 100), 30);
+  EXPECT_EQ(slots.owed(0, 0, 120), 10) << "nobody has those after the first 100";
   slots.repay(0);
-  EXPECT_EQ(slots.owed(0), 0);
-  EXPECT_EQ(slots.owed(1), 0);
+  EXPECT_EQ(slots.owed(0, 0, 100), 0);
+  EXPECT_EQ(slots.owed(1, 20, 50), 0);
 }
 
 TEST(SharedSlots, EqualsTakeTurns) {
@@ -76,8 +77,29 @@ TEST(SharedSlots, EqualsTakeTurns) {
   slots.take(0, 100, 100, {0, 1});
   EXPECT_EQ(slots.after(0, 20, {1, 1}), 40);
   slots.take(0, 40, 20, {1, 1});
-  EXPECT_EQ(slots.owed(0), 20);
+  EXPECT_EQ(slots.owed(0, 0, 100), 20);
   EXPECT_EQ(slots.after(0, 10, {2, 0}), 110) << "nothing is left for a lower one";
+}
+
+TEST(SharedSlots, TellsWhatOthersHave) {
+  SharedSlots slots(3);
+  slots.take(0, 100, 50, {0, 1});
+  slots.take(50, 150, 20, {1, 0});
+  const auto others = [&](int64_t from, int64_t to, SharedSlots::Claim claim) {
+    int64_t parts = 0;
+    slots.forOthers(from, to, claim, [&](int64_t begin, int64_t end, int64_t part) { parts += (end - begin) * part; });
+    return double(parts) / SharedSlots::kWhole;
+  };
+  EXPECT_NEAR(others(0, 200, {2, 0}), 70, 0.1);
+  EXPECT_NEAR(others(0, 200, {2, 1}), 50, 0.1) << "lower ones do not count";
+  EXPECT_NEAR(others(40, 60, {0, 0}), 4 / 3.0, 0.1)
+      << "nor does what it has itself; the 20 lie where there is more room";
+  EXPECT_TRUE(slots.holders(60, {2, 1}).lower);
+  EXPECT_TRUE(slots.holders(60, {2, 1}).equal);
+  EXPECT_FALSE(slots.holders(120, {2, 1}).equal);
+  EXPECT_FALSE(slots.holders(200, {2, 1}).lower);
+  slots.clear();
+  EXPECT_EQ(slots.after(0, 10, {2, 0}), 10);
 }
 
 } // namespace
