@@ -2,15 +2,12 @@
 //
 // Colours in turn: lanes i, i + P, i + 2P … of a stream are one item of the solver's problem. P is the least period at
 // which lanes of one item have no router in common; first rounded up to whole tiles, so that every tile finds its
-// blocks' colours in the same order, and to a number of tiles that soon meets the other periods along the wafer, those
-// of the routes' shapes and of the turns in which lanes are taken: cores of all tiles that take or make the stream then
-// have few roles. Where colours
+// blocks' colours in the same order, and cores of all tiles that take or make the stream have few roles. Where colours
 // do not suffice for that, streams that were left without share them less: each of twice as many tiles in turn, then
 // lanes in turn, then none: their lanes become items of their own. In the end all lanes do.
 #include "compiler/kernels/Routes.h"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 
 namespace wsc::kernels {
@@ -56,43 +53,6 @@ size_t farthestOverlap(const Item *items, size_t count) {
   return farthest;
 }
 
-// After how many tiles the routes of a stream recur, moved along the wafer: as strides and turns say. Not all need to,
-// for what lies at the wafer's edges or next to a group of unequal rows differs; few recur more often than most.
-size_t tilesRecurring(const Item *items, size_t count, size_t blocks) {
-  constexpr size_t kMost = 8;            // tiles
-  constexpr double kWorthALonger = 0.25; // part of the lanes that must recur besides
-  auto recurs = [&](size_t lane, size_t distance) {
-    const auto &from = items[lane].rectangles, &to = items[lane + distance].rectangles;
-    auto moved = [by = to.front().rowBegin - from.front().rowBegin](const Rectangle &a, const Rectangle &b) {
-      return a.rowBegin + by == b.rowBegin && a.rowEnd + by == b.rowEnd && a.colBegin == b.colBegin &&
-             a.colEnd == b.colEnd && a.rowStep == b.rowStep;
-    };
-    return std::equal(from.begin(), from.end(), to.begin(), to.end(), moved);
-  };
-  size_t best = 1;
-  double mostRecurring = 0;
-  for (size_t tiles = 1; tiles <= kMost && 2 * tiles * blocks <= count; ++tiles) {
-    size_t recurring = 0;
-    for (size_t lane = 0; lane + tiles * blocks < count; ++lane)
-      recurring += recurs(lane, tiles * blocks);
-    const double part = double(recurring) / double(count - tiles * blocks);
-    if (part > mostRecurring + kWorthALonger) {
-      mostRecurring = part;
-      best = tiles;
-    }
-  }
-  return best;
-}
-
-// The least number of tiles from `least` to less than twice that whose multiples meet those of `others` soonest.
-size_t periodMeeting(size_t least, size_t others) {
-  size_t best = least;
-  for (size_t tiles = least + 1; tiles < 2 * least; ++tiles)
-    if (std::lcm(tiles, others) < std::lcm(best, others))
-      best = tiles;
-  return best;
-}
-
 // How the lanes of a stream share colours, from the most regular on. Items of twice as many tiles in turn meet half as
 // many others.
 enum class Sharing : uint8_t { TilesInTurn, TwiceTheTiles, LanesInTurn, Apart };
@@ -111,13 +71,8 @@ std::vector<size_t> itemsInTurn(const NetworkPlan &network, const std::vector<La
     if (of == Sharing::Apart)
       continue;
     size_t period = farthestOverlap(&problem.items[offset + first], end - first) + 1;
-    if (of != Sharing::LanesInTurn) {
-      const StreamLayout &layout = network.streams[lanes[first].stream].layout;
-      const auto blocks = size_t(layout.numBlocks());
-      const size_t least = (period + blocks - 1) / blocks * (of == Sharing::TwiceTheTiles ? 2 : 1);
-      const size_t recurring = tilesRecurring(&problem.items[offset + first], end - first, blocks);
-      period = blocks * periodMeeting(least, std::lcm(recurring, size_t(layout.orderModulus)));
-    }
+    if (auto blocks = size_t(network.streams[lanes[first].stream].layout.numBlocks()); of != Sharing::LanesInTurn)
+      period = (period + blocks - 1) / blocks * blocks * (of == Sharing::TwiceTheTiles ? 2 : 1);
     for (size_t lane = first + period; lane < end; ++lane)
       leader[offset + lane] = leader[offset + lane - period];
   }

@@ -142,13 +142,13 @@ absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const Networ
                                                            " threads, a core has ", 1 + target.backgroundOperations));
       }
     }
-  // Receivers take lanes in turn. One that takes in all of a lane keeps those after it waiting so long; behind a filter
-  // only its own words count, and lanes follow each other at that distance.
+  // Receivers take lanes in the order of tile modulo `orderModulus`. One that takes in all of a lane keeps those after
+  // it waiting so long; behind a filter only its own words count, and lanes follow each other at that distance.
   int64_t laneWords = 0;
   const double taken = target.inputFilters > 0 ? mostTaken(network, plan.spec.outStream) : 1;
   for (auto [row, words] : ofRow)
     cost.predictedCycles =
-        std::max(cost.predictedCycles, words + int64_t(double(words * (out.tilesTaken - 1)) * taken));
+        std::max(cost.predictedCycles, words + int64_t(double(words * (out.orderModulus - 1)) * taken));
   for (int64_t block = 0; !out.silent && block < out.numBlocks(); ++block)
     laneWords = std::max(laneWords, out.laneWords(0, block));
   cost.intervalCycles = std::max(cost.intervalCycles, laneWords);

@@ -14,7 +14,7 @@ std::vector<TileRows> tilesOf(const StreamLayout &layout, int64_t rowBegin, int6
     if (rows.rowBegin < rows.rowEnd)
       tiles.push_back(rows);
   }
-  auto order = [&](const TileRows &rows) { return std::pair(layout.turnOf(rows.tile), rows.tile); };
+  auto order = [&](const TileRows &rows) { return std::pair(rows.tile % layout.orderModulus, rows.tile); };
   std::sort(tiles.begin(), tiles.end(), [&](const TileRows &a, const TileRows &b) { return order(a) < order(b); });
   return tiles;
 }

@@ -40,18 +40,10 @@ struct StreamLayout {
   // While it is sized: blocks to make, as far as the producer can, and the most that receivers can take.
   int64_t wantedBlocks = 1, mostBlocks = 1;
   int64_t wordsPassing = 0;      // the same: of all tiles that one receiver takes
-  int64_t tilesTaken = 1;        // the same: by one receiver at most
   std::vector<int32_t> laneRows; // wafer row of lane tile·numBlocks()+block
-  // Every receiver takes the lanes it needs in the order of tile mod `orderModulus` (turnOf), then block. All receivers
-  // of a stream share the modulus and none needs two tiles with the same remainder, so no two receivers wait for each
-  // other. The modulus is a multiple of the tiles from one receiver to the next, so that their programs recur soon.
+  // Every receiver takes the lanes it needs in the order of tile mod `orderModulus`, then block. All receivers of a
+  // stream share the modulus and none needs two tiles with the same remainder, so no two receivers wait for each other.
   int64_t orderModulus = 1;
-  // Of an even modulus the even remainders come first: windows that step by two tiles share every other tile, and with
-  // those in their first turns lanes wait for no more others than one receiver takes.
-  int64_t turnOf(int64_t tile) const {
-    const int64_t remainder = tile % orderModulus, half = orderModulus / 2;
-    return orderModulus % 2 != 0 ? remainder : remainder / 2 + remainder % 2 * half;
-  }
   // Rows from here on are taken by nobody and never made (0: all rows are taken).
   int64_t deadFrom = 0;
   // No words travel: the result of a kernel that only writes a state variable. Tiles still say which rows the kernel

@@ -238,23 +238,6 @@ static int64_t rowsSkipped(const NetworkPlan &network, const StreamPlan &stream)
   return stream.consumers.empty() ? 0 : skipped;
 }
 
-// The least modulus of turns in which receivers of at most `tilesTaken` tiles take them all in turns of their own, as a
-// multiple of the tiles after which receivers take theirs alike; without that where it were more than twice as many.
-static int64_t orderModulus(const NetworkPlan &network, const StreamPlan &stream) {
-  const int64_t taken = stream.layout.tilesTaken, tileRows = stream.layout.tileRows;
-  int64_t alike = 1;
-  for (int32_t consumer : stream.consumers) {
-    const KernelSpec &spec = network.kernels[consumer].spec;
-    const int64_t outRows = network.streams[spec.outStream].layout.tileRows;
-    const int64_t step = inputRowsFor(spec, 2 * outRows, INT64_MAX) - inputRowsFor(spec, outRows, INT64_MAX);
-    alike = std::lcm(alike, std::lcm(step, tileRows) / tileRows);
-    if (alike > 2 * taken)
-      return taken;
-  }
-  const int64_t rounded = ceilDiv(taken, alike) * alike;
-  return rounded > 2 * taken ? taken : rounded;
-}
-
 // Blocks of a stream that leave a receiver's slices, which may straddle several, with few enough lanes for its queues.
 static int64_t blocksForQueues(const target::Target &target, const NetworkPlan &network, const StreamPlan &stream,
                                int32_t consumer) {
@@ -316,8 +299,7 @@ absl::Status chooseTiles(const target::Target &target, NetworkPlan &network, con
       if (fits || variable || layout.tileRows >= rows)
         break;
     }
-    layout.tilesTaken = lanes;
-    layout.orderModulus = orderModulus(network, stream);
+    layout.orderModulus = lanes;
     // Channel blocks divide the words of a lane where every receiver has the queues for it: its channels may straddle
     // two blocks.
     bool divisible = !layout.silent && 2 * lanesWorst <= queues && (!stream.input || stream.input->channelInner == 1);

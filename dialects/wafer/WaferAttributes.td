@@ -50,7 +50,7 @@ def Wafer_LayoutAttr : Wafer_Attr<"Layout", "layout"> {
   let description = [{
     The tensor as a plane of channels × rows × width: rows are dealt in blocks of `tile_rows` (the last may be shorter) to tiles from north to south, channels in the
     blocks that begin at `blocks` (the last entry is the number of channels). One lane per tile and block carries its elements in the order channel, row, column. Receivers take
-    lanes in the order of tile modulo `order`; if `order` is even, even remainders come before odd ones.
+    lanes in the order of tile modulo `order`.
 
         #wafer.layout<tile_rows = 1, blocks = [0, 32, 64], order = 3>
   }];

@@ -88,42 +88,10 @@ TEST(Layout, PartsCoverARegionExactlyOnce) {
     EXPECT_LE(int64_t(tiles.size()), tilesTouched(region.rows(), layout.tileRows, layout.liveRows()));
     EXPECT_EQ(tiles.size(), remainders.size());
     for (size_t k = 1; k < parts.size(); ++k) {
-      auto key = [&](const LanePart &p) { return std::tuple(layout.turnOf(p.tile), p.block); };
+      auto key = [&](const LanePart &p) { return std::tuple(p.tile % layout.orderModulus, p.block); };
       EXPECT_LT(key(parts[k - 1]), key(parts[k]));
     }
   }
-}
-
-TEST(Layout, EvenRemaindersOfAnEvenModulusComeFirst) {
-  StreamLayout layout;
-  auto turns = [&](int64_t modulus) {
-    layout.orderModulus = modulus;
-    std::vector<int64_t> result;
-    for (int64_t tile = modulus; tile < 2 * modulus; ++tile)
-      result.push_back(layout.turnOf(tile));
-    return result;
-  };
-  EXPECT_EQ(turns(1), (std::vector<int64_t>{0}));
-  EXPECT_EQ(turns(3), (std::vector<int64_t>{0, 1, 2}));
-  EXPECT_EQ(turns(4), (std::vector<int64_t>{0, 2, 1, 3}));
-  EXPECT_EQ(turns(6), (std::vector<int64_t>{0, 3, 1, 4, 2, 5}));
-}
-
-// A receiver of three rows that steps by two: its second neighbour takes tiles in the same turns again, not its third.
-TEST(Layout, TurnsRecurWithTheReceiversStride) {
-  auto target = target::loadTarget("mesh-48x48");
-  ASSERT_TRUE(target.ok());
-  auto modulus = [&](int64_t kernel, int64_t stride) {
-    NetworkPlan network = convThenRelu({4, 36, 8}, 4, kernel, 1, stride);
-    EXPECT_TRUE(chooseTiles(*target, network).ok());
-    EXPECT_EQ(network.streams[0].layout.tilesTaken, kernel);
-    return network.streams[0].layout.orderModulus;
-  };
-  EXPECT_EQ(modulus(3, 1), 3);
-  EXPECT_EQ(modulus(3, 2), 4);
-  EXPECT_EQ(modulus(2, 2), 2);
-  EXPECT_EQ(modulus(5, 2), 6);
-  EXPECT_EQ(modulus(5, 4), 8);
 }
 
 TEST(Layout, AnEmptyRegionHasNoParts) {
