@@ -126,9 +126,15 @@ void chooseSlices(const NetworkPlan &network, KernelPlan &plan, int64_t shares) 
     m.columns = ceilDiv(plan.spec.out.channels, shares);
     return;
   }
+  const Window &window = plan.spec.window; // of one channel each for other kernels
   m.channelsPerColumn = ceilDiv(channels, shares);
+  while (!window.dividesEvenly(m.channelsPerColumn))
+    ++m.channelsPerColumn;
   m.columns = ceilDiv(channels, m.channelsPerColumn);
   m.channelsPerSlice = ceilDiv(m.channelsPerColumn, rows);
+  while (!window.dividesEvenly(m.channelsPerSlice) ||
+         (m.channelsPerSlice < window.groupOut && m.channelsPerColumn % m.channelsPerSlice != 0))
+    ++m.channelsPerSlice;
   m.slices = ceilDiv(m.channelsPerColumn, m.channelsPerSlice);
 }
 

@@ -18,17 +18,26 @@ using B = RoleBuilder;
 
 namespace {
 
-// Slides the window over the tile: acc[c, h, w] over all taps, in the order kh, kw. Returns acc. In streamed mode it
-// stands inside the loop over channels.
-int16_t emitWindow(B &core, const KernelPlan &plan, const KernelRow &row, const Tile &tile, SectionTable &sections) {
+// How a core works on a window's channels, one after the other where a tile of all of them would not fit.
+enum class Streaming {
+  None,
+  Channels, // of the output: each is a channel of the input, and done with it
+  Group,    // input channels of the one group that the core holds, or holds a part of
+};
+Streaming streamingOf(const KernelPlan &plan) {
+  if (!plan.mapping.streamed || plan.spec.kind != KernelKind::Window)
+    return Streaming::None;
+  return plan.spec.window.ofSingleChannels() ? Streaming::Channels : Streaming::Group;
+}
+
+// Sets acc[c, h, w] to what a window begins with. Returns acc.
+int16_t beginWindow(B &core, const KernelPlan &plan, const KernelRow &row, SectionTable &sections) {
   const Window &w = plan.spec.window;
-  bool streamed = plan.mapping.streamed;
-  int64_t channels = streamed ? 1 : row.out.channels(), rows = row.out.rows(), width = plan.spec.out.width,
-          pixels = rows * width;
+  const bool streamed = streamingOf(plan) == Streaming::Channels;
+  int64_t channels = streamed ? 1 : row.out.channels(), pixels = row.out.rows() * plan.spec.out.width;
   int16_t acc = core.scratch("acc", channels * pixels);
-  bool depthwise = w.kind == Window::Kind::Depthwise;
   auto accAll = B::memory(acc, 0, {pixels, 1});
-  if (depthwise && w.bias) {
+  if (w.kind == Window::Kind::Convolution && w.bias) {
     int32_t section = vectorSection(sections, plan.spec.name + ".bias", *w.bias, plan.spec.out.channels, 1);
     int16_t bias = core.constant("bias", row.out.channels(), section, row.out.channelBegin);
     core.emit(0, Opcode::Move, {channels, pixels}, accAll, B::memory(bias, 0, {1, 0}, streamed ? Dims{1} : Dims{}));
@@ -37,32 +46,45 @@ int16_t emitWindow(B &core, const KernelPlan &plan, const KernelRow &row, const 
     core.emit(0, Opcode::Move, {channels, pixels}, accAll,
               B::immediate(max ? -std::numeric_limits<double>::infinity() : 0));
   }
-  int16_t weights = -1;
-  int64_t taps = w.kernelH * w.kernelW;
-  if (depthwise) {
-    emit::SectionRecipe recipe = w.weights.recipe(plan.spec.name + ".weights");
-    recipe.extents = {plan.spec.out.channels, w.kernelH, w.kernelW};
-    recipe.strides = {w.weightStrideChannel, w.weightStrideH, w.weightStrideW};
-    int32_t section = sections.add(std::move(recipe));
-    weights = core.constant("weights", row.out.channels() * taps, section, row.out.channelBegin * taps);
-  }
-  // In streamed mode one open loop steps over the channels' weights.
-  TapNest nest{{{w.kernelH, 0, w.dilationH * tile.width, 0}, {w.kernelW, 0, w.dilationW, 0}},
-               {{channels, pixels, tile.rows * tile.width, 0},
-                {rows, width, w.strideH * tile.width, 0},
-                {width, 1, w.strideW, 0}}};
-  auto dst = B::memory(acc, 0, {}), x = B::memory(tile.buffer, 0, {});
-  if (depthwise) {
-    for (NestDim *dim : {&nest.taps[0], &nest.taps[1], &nest.vector[0], &nest.vector[1], &nest.vector[2]})
-      std::swap(dim->a, dim->b);
-    nest.taps[0].a = w.kernelW;
-    nest.taps[1].a = 1;
-    nest.vector[0].a = taps;
-    emitTaps(core, 0, Opcode::Fma, nest, dst, B::memory(weights, 0, {}, streamed ? Dims{taps} : Dims{}), x, streamed);
-  } else {
-    emitTaps(core, 0, w.kind == Window::Kind::Max ? Opcode::ReduceMax : Opcode::ReduceAdd, nest, dst, x, {}, streamed);
-  }
   return acc;
+}
+
+// Slides the window over the tile: acc[c, h, w] over all taps, in the order of the group's input channels, kh, kw. When
+// streaming it stands inside the loop over channels.
+void slideWindow(B &core, const KernelPlan &plan, const KernelRow &row, const Tile &tile, int16_t acc,
+                 SectionTable &sections) {
+  const Window &w = plan.spec.window;
+  const Streaming streaming = streamingOf(plan);
+  int64_t channels = streaming == Streaming::Channels ? 1 : row.out.channels(), rows = row.out.rows(),
+          width = plan.spec.out.width, pixels = rows * width;
+  auto dst = B::memory(acc, 0, {}), x = B::memory(tile.buffer, 0, {});
+  const int openLoops = streaming != Streaming::None;
+  const int64_t plane = tile.rows * tile.width, taps = w.kernelH * w.kernelW;
+  if (w.kind != Window::Kind::Convolution) {
+    TapNest nest{{{w.kernelH, 0, w.dilationH * tile.width, 0}, {w.kernelW, 0, w.dilationW, 0}},
+                 {{channels, pixels, plane, 0}, {rows, width, w.strideH * tile.width, 0}, {width, 1, w.strideW, 0}}};
+    emitTaps(core, 0, w.kind == Window::Kind::Max ? Opcode::ReduceMax : Opcode::ReduceAdd, nest, dst, x, {}, openLoops);
+    return;
+  }
+  emit::SectionRecipe recipe = w.weights.recipe(plan.spec.name + ".weights");
+  recipe.extents = {plan.spec.out.channels, w.groupIn, w.kernelH, w.kernelW};
+  recipe.strides = {w.weightStrideOut, w.weightStrideIn, w.weightStrideH, w.weightStrideW};
+  const int64_t perChannel = w.groupIn * taps; // weights
+  int32_t section = sections.add(std::move(recipe));
+  int16_t weights =
+      core.constant("weights", row.out.channels() * perChannel, section, row.out.channelBegin * perChannel);
+  // The core's channels: of several groups, or a part of one. An open loop steps over weights of an output channel, or
+  // of an input channel.
+  const int64_t ofGroup = std::min(channels, w.groupOut), groups = channels / ofGroup;
+  TapNest nest{{{streaming == Streaming::Group ? 1 : w.groupIn, 0, taps, plane},
+                {w.kernelH, 0, w.kernelW, w.dilationH * tile.width},
+                {w.kernelW, 0, 1, w.dilationW}},
+               {{groups, ofGroup * pixels, ofGroup * perChannel, w.groupIn * plane},
+                {ofGroup, pixels, perChannel, 0},
+                {rows, width, 0, w.strideH * tile.width},
+                {width, 1, 0, w.strideW}}};
+  const Dims step = streaming == Streaming::None ? Dims{} : Dims{streaming == Streaming::Group ? taps : perChannel};
+  emitTaps(core, 0, Opcode::Fma, nest, dst, B::memory(weights, 0, {}, step), x, openLoops);
 }
 
 // Whether the words of every component come in the order of the tile: from one tile of its stream, channels ascending.
@@ -136,7 +158,12 @@ absl::StatusOr<Role> KernelRows::columnRole(const KernelRow &row, SectionTable &
   int64_t channels = row.out.channels(), rows = row.out.rows(), width = spec.out.width, pixels = rows * width;
 
   B core(spec.name, kernelIndex, row.row, int32_t(plan.placement.col + row.share));
-  bool streamed = plan.mapping.streamed && spec.kind == KernelKind::Window;
+  const Streaming streaming = streamingOf(plan);
+  const bool streamed = streaming != Streaming::None;
+  if (streaming == Streaming::Group && channels > spec.window.groupOut)
+    return absl::ResourceExhaustedError(
+        absl::StrCat(spec.name, " cannot work channel by channel: its ", plan.mapping.slices, " slices hold ", channels,
+                     " output channels each, its groups ", spec.window.groupOut));
   bool passes = spec.kind == KernelKind::Elementwise && spec.tileOps.empty() && inOrder(row);
   // Thread 0 computes, thread 1 sends, ingest threads follow. A kernel that only passes words on sends straight from
   // its FIFOs.
@@ -187,24 +214,36 @@ absl::StatusOr<Role> KernelRows::columnRole(const KernelRow &row, SectionTable &
   } else {
     std::vector<TileValue> values;
     TileShape shape{channels,          rows,          width,   row.out.channelBegin, 0, row.out.rowBegin,
-                    spec.out.channels, spec.out.rows, streamed};
-    if (streamed) {
-      if (tileFifos.size() != 1)
-        return absl::ResourceExhaustedError(
-            absl::StrCat(spec.name, " cannot work channel by channel on ", tileFifos.size(), " joined streams"));
-      core.loop(0, channels);
+                    spec.out.channels, spec.out.rows, streaming == Streaming::Channels};
+    if (streamed && tileFifos.size() != 1)
+      return absl::ResourceExhaustedError(
+          absl::StrCat(spec.name, " cannot work channel by channel on ", tileFifos.size(), " joined streams"));
+    auto placeChannel = [&] {
       for (const TileFifo &part : tileFifos[0].tiles)
         core.emit(0, Opcode::Move, {part.rows, inputPlane(0).width},
                   B::memory(tiles[0].buffer, tiles[0].at(0, part.rowBegin, 0), {tiles[0].width, 1}),
                   B::fifoOperand(part.fifo));
-      int16_t acc = emitWindow(core, plan, row, tiles[0], sections);
+    };
+    if (streaming == Streaming::Channels) {
+      core.loop(0, channels);
+      placeChannel();
+      int16_t acc = beginWindow(core, plan, row, sections);
+      slideWindow(core, plan, row, tiles[0], acc, sections);
       if (auto status = emitTileProgram(core, 0, spec.name, spec.tileOps,
                                         {{B::memory(acc, 0, {}), {pixels, width, 1}, true}}, shape, result, sections);
           !status.ok())
         return status;
       core.endLoop(0);
+    } else if (streaming == Streaming::Group) {
+      int16_t acc = beginWindow(core, plan, row, sections);
+      core.loop(0, spec.window.groupIn);
+      placeChannel();
+      slideWindow(core, plan, row, tiles[0], acc, sections);
+      core.endLoop(0);
+      values.push_back({B::memory(acc, 0, {}), {pixels, width, 1}, true});
     } else if (spec.kind == KernelKind::Window) {
-      int16_t acc = emitWindow(core, plan, row, tiles[0], sections);
+      int16_t acc = beginWindow(core, plan, row, sections);
+      slideWindow(core, plan, row, tiles[0], acc, sections);
       values.push_back({B::memory(acc, 0, {}), {pixels, width, 1}, true});
     } else {
       for (size_t i = 0; i < tiles.size(); ++i) {
@@ -220,7 +259,7 @@ absl::StatusOr<Role> KernelRows::columnRole(const KernelRow &row, SectionTable &
             {B::memory(tile.buffer, 0, {}), full ? std::array<int64_t, 3>{pixels, width, 1} : strides, full});
       }
     }
-    if (!streamed)
+    if (streaming != Streaming::Channels)
       if (auto status = emitTileProgram(core, 0, spec.name, spec.tileOps, std::move(values), shape, result, sections);
           !status.ok())
         return status;

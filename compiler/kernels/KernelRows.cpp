@@ -95,6 +95,11 @@ Region KernelRows::neededRows(size_t input, int64_t group) const {
 }
 
 Region KernelRows::neededChannels(size_t input, int64_t slice, int64_t share) const {
+  if (plan.spec.kind == KernelKind::Window) { // whole groups
+    const Region out = outChannels(slice, share);
+    const Window &w = plan.spec.window;
+    return {out.channelBegin / w.groupOut * w.groupIn, ceilDiv(out.channelEnd, w.groupOut) * w.groupIn, 0, 0};
+  }
   if (plan.spec.kind != KernelKind::Contraction)
     return planes[input].channels == 1 ? Region{0, 1, 0, 0} : outChannels(slice, share); // one channel: broadcast
   int64_t begin = slice * plan.mapping.channelsPerSlice, total = planes[input].channels;

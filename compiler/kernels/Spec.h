@@ -47,13 +47,19 @@ struct Contraction {
   std::optional<ConstantView> bias;                                                      // one per output channel
 };
 
-// A window that slides over each channel apart.
+// A window that slides over each group of channels apart: over each channel (pooling, depthwise convolution), or over
+// `groupIn` channels of the input for `groupOut` of the output.
 struct Window {
-  enum class Kind { Max, Sum, Depthwise } kind = Kind::Max;
+  enum class Kind { Max, Sum, Convolution } kind = Kind::Max;
   int64_t kernelH = 1, kernelW = 1, strideH = 1, strideW = 1, dilationH = 1, dilationW = 1, padTop = 0, padLeft = 0;
-  ConstantView weights; // Depthwise
-  int64_t weightStrideChannel = 0, weightStrideH = 0, weightStrideW = 0;
-  std::optional<ConstantView> bias;
+  int64_t groupIn = 1, groupOut = 1;  // Convolution; 1 for others
+  ConstantView weights;               // Convolution
+  int64_t weightStrideOut = 0, weightStrideIn = 0, weightStrideH = 0, weightStrideW = 0; // elements
+  std::optional<ConstantView> bias;                                                      // one per output channel
+
+  bool ofSingleChannels() const { return groupIn == 1 && groupOut == 1; }
+  // Whether cores that make so many output channels each hold whole groups, or equal parts of one.
+  bool dividesEvenly(int64_t channels) const { return channels % groupOut == 0 || groupOut % channels == 0; }
 };
 
 // One elementwise operation on a tile. Values are numbered: first the kernel's inputs (for contractions and windows:

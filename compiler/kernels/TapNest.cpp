@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/kernels/TapNest.h"
 
+#include <algorithm>
+
 namespace wsc::kernels {
 
 using format::Operand;
 using format::OperandKind;
+
+constexpr size_t kMostVectorDims = 3;
 
 // Drops dimensions of one point and joins neighbours that walk evenly over all operands.
 static std::vector<NestDim> joined(const std::vector<NestDim> &dims) {
@@ -27,13 +31,19 @@ static std::vector<NestDim> joined(const std::vector<NestDim> &dims) {
 void emitTaps(RoleBuilder &builder, int thread, format::Opcode opcode, const TapNest &nest, Operand dst, Operand a,
               Operand b, int openLoops) {
   std::vector<NestDim> taps = joined(nest.taps), dims = joined(nest.vector);
+  if (dims.size() > kMostVectorDims) { // the shortest of the others becomes the outermost loop
+    const auto shortest = std::min_element(dims.begin(), dims.end() - 1,
+                                           [](const NestDim &a, const NestDim &b) { return a.count < b.count; });
+    taps.insert(taps.begin(), *shortest);
+    dims.erase(shortest);
+  }
   // Taps that a reduction's descriptor has dimensions left for; a multiply-add meets every element of dst once.
   size_t inside = opcode == format::Opcode::Fma ? 0 : std::min(taps.size(), size_t(format::kMaxDims) - dims.size());
   size_t loops = taps.size() - inside;
   for (size_t l = 0; l < loops; ++l) {
     builder.loop(thread, taps[l].count);
     const int level = openLoops + int(l);
-    dst.loopStep[level] = 0;
+    dst.loopStep[level] = int32_t(taps[l].dst * kElementBytes);
     a.loopStep[level] = int32_t(taps[l].a * kElementBytes);
     if (b.kind == OperandKind::Memory)
       b.loopStep[level] = int32_t(taps[l].b * kElementBytes);

@@ -22,7 +22,7 @@ struct NestDim {
 
 struct TapNest {
   std::vector<NestDim> taps;   // outermost first; dst is 0
-  std::vector<NestDim> vector; // outermost first, at most 3
+  std::vector<NestDim> vector; // outermost first, at most 4; where 4 remain, the shortest becomes a loop
 };
 
 // Emits the nest. `dst`, `a` and `b` are the operands' first elements (b may be none); they may carry the steps of

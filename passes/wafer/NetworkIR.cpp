@@ -334,6 +334,15 @@ private:
         return op.emitOpError("has slices of ") << m.channelsPerSlice << " channels, its variable "
                                                 << variable.tensor.name << " of " << variable.channelsPerSlice;
     }
+    if (const kernels::Window &window = plan.spec.window; !window.ofSingleChannels()) {
+      for (auto [what, channels] : {std::pair("slices", m.channelsPerSlice), std::pair("columns", m.channelsPerColumn)})
+        if (!window.dividesEvenly(channels))
+          return op.emitOpError("has ") << what << " of " << channels << " output channels; its groups of "
+                                        << window.groupOut << " ask for whole groups or equal parts of one";
+      if (m.channelsPerSlice < window.groupOut && m.channelsPerColumn % m.channelsPerSlice != 0)
+        return op.emitOpError("has slices of ") << m.channelsPerSlice << " channels that do not divide its columns of "
+                                                << m.channelsPerColumn;
+    }
     const kernels::StreamLayout &layout = network.plan.streams[plan.spec.outStream].layout;
     int64_t unit = contraction ? m.channelsPerColumn : m.channelsPerSlice;
     int64_t shares = contraction ? m.bands : m.columns, share = m.channelsPerColumn * (contraction ? m.columns : 1);

@@ -230,16 +230,13 @@ private:
            kh * kw, kw, 1, std::nullopt};
       if (failed(readBias(conv.getBias(), c.bias, conv)))
         return failure();
-    } else if (perGroup == 1 && outChannels == groups) {
+    } else {
       Window &w = spec.window;
       spec.kind = KernelKind::Window;
-      w = {Window::Kind::Depthwise, kh, kw, strides[0], strides[1], dilations[0], dilations[1], pads[0], pads[1], *weights,
-           kh * kw, kw, 1, std::nullopt};
+      w = {Window::Kind::Convolution, kh, kw, strides[0], strides[1], dilations[0], dilations[1], pads[0], pads[1], perGroup,
+           outChannels / groups, *weights, perGroup * kh * kw, kh * kw, kw, 1, std::nullopt};
       if (failed(readBias(conv.getBias(), w.bias, conv)))
         return failure();
-    } else {
-      return conv.emitOpError("with ") << groups << " groups of " << perGroup
-                                       << " channels has no kernel form yet: groups must be 1 or one channel each";
     }
     return setMain(conv.getInput(), conv.getResult(), conv);
   }
@@ -284,7 +281,7 @@ private:
     spec.kind = KernelKind::Window;
     bool average = pool.getKind() == nn::PoolKind::Avg;
     spec.window = {average ? Window::Kind::Sum : Window::Kind::Max, kernel[0], kernel[1], strides[0], strides[1],
-                   dilations[0], dilations[1], pads[0], pads[1], {}, 0, 0, 0, std::nullopt};
+                   dilations[0], dilations[1], pads[0], pads[1], 1, 1, {}, 0, 0, 0, 0, std::nullopt};
     if (failed(setMain(pool.getInput(), pool.getResult(), pool)))
       return failure();
     if (!average)
