@@ -114,6 +114,7 @@ void addPasses(Phase phase, const CompileOptions &options, const kernels::Mappin
     functions.addPass(wafer::createFlattenRows());
     functions.addPass(createCSEPass());
     functions.addPass(wafer::createForwardState());
+    functions.addPass(wafer::createFoldPadding());
     functions.addPass(wafer::createDecomposeReductions());
     functions.addPass(wafer::createShareConcats());
     break;

@@ -87,6 +87,19 @@ void slideWindow(B &core, const KernelPlan &plan, const KernelRow &row, const Ti
   emitTaps(core, 0, Opcode::Fma, nest, dst, B::memory(weights, 0, {}, step), x, openLoops);
 }
 
+// What the window makes of the tile.
+TileValue emitWindow(B &core, const KernelPlan &plan, const KernelRow &row, const Tile &tile, SectionTable &sections) {
+  const Window &w = plan.spec.window;
+  const int64_t width = plan.spec.out.width, pixels = row.out.rows() * width;
+  if (w.kind == Window::Kind::Copy)
+    return {B::memory(tile.buffer, std::max<int64_t>(0, -w.padLeft), {}),
+            {tile.rows * tile.width, w.strideH * tile.width, w.strideW},
+            false};
+  int16_t acc = beginWindow(core, plan, row, sections);
+  slideWindow(core, plan, row, tile, acc, sections);
+  return {B::memory(acc, 0, {}), {pixels, width, 1}, true};
+}
+
 // Whether the words of every component come in the order of the tile: from one tile of its stream, channels ascending.
 bool inOrder(const ComponentParts &component) {
   for (const LanePart &part : component.parts)
@@ -161,9 +174,9 @@ absl::StatusOr<Role> KernelRows::columnRole(const KernelRow &row, SectionTable &
   const Streaming streaming = streamingOf(plan);
   const bool streamed = streaming != Streaming::None;
   if (streaming == Streaming::Group && channels > spec.window.groupOut)
-    return absl::ResourceExhaustedError(
-        absl::StrCat(spec.name, " cannot work channel by channel: its ", plan.mapping.slices, " slices hold ", channels,
-                     " output channels each, its groups ", spec.window.groupOut));
+    return absl::ResourceExhaustedError(absl::StrCat(spec.name, " cannot work channel by channel: its ",
+                                                     plan.mapping.slices, " slices hold ", channels,
+                                                     " output channels each, its groups ", spec.window.groupOut));
   bool passes = spec.kind == KernelKind::Elementwise && spec.tileOps.empty() && inOrder(row);
   // Thread 0 computes, thread 1 sends, ingest threads follow. A kernel that only passes words on sends straight from
   // its FIFOs.
@@ -190,13 +203,12 @@ absl::StatusOr<Role> KernelRows::columnRole(const KernelRow &row, SectionTable &
     tile.width = plane.width;
     if (spec.kind == KernelKind::Window) {
       const Window &w = spec.window;
-      tile.padLeft = w.padLeft;
-      tile.width = std::max((width - 1) * w.strideW + (w.kernelW - 1) * w.dilationW + 1, w.padLeft + plane.width);
+      tile.padLeft = std::max<int64_t>(0, w.padLeft);
+      tile.width = std::max((width - 1) * w.strideW + (w.kernelW - 1) * w.dilationW + 1, tile.padLeft + plane.width);
     }
     tile.buffer = core.scratch("x" + std::to_string(i), tile.elements());
     if (spec.kind == KernelKind::Window)
-      emitPadding(core, 0, needed, plane.width, tile,
-                  spec.window.kind == Window::Kind::Max ? -std::numeric_limits<double>::infinity() : 0);
+      emitPadding(core, 0, needed, plane.width, tile, spec.window.padValue);
   }
   for (size_t i = 0; i < fifos.size(); ++i) {
     const ComponentParts &component = row.components[i];
@@ -213,8 +225,15 @@ absl::StatusOr<Role> KernelRows::columnRole(const KernelRow &row, SectionTable &
     emitSoftmax(core, plan, tiles[0], pixels, result);
   } else {
     std::vector<TileValue> values;
-    TileShape shape{channels,          rows,          width,   row.out.channelBegin, 0, row.out.rowBegin,
-                    spec.out.channels, spec.out.rows, streaming == Streaming::Channels};
+    TileShape shape{channels,
+                    rows,
+                    width,
+                    row.out.channelBegin,
+                    0,
+                    row.out.rowBegin,
+                    spec.out.channels,
+                    spec.out.rows,
+                    streaming == Streaming::Channels};
     if (streamed && tileFifos.size() != 1)
       return absl::ResourceExhaustedError(
           absl::StrCat(spec.name, " cannot work channel by channel on ", tileFifos.size(), " joined streams"));
@@ -227,10 +246,8 @@ absl::StatusOr<Role> KernelRows::columnRole(const KernelRow &row, SectionTable &
     if (streaming == Streaming::Channels) {
       core.loop(0, channels);
       placeChannel();
-      int16_t acc = beginWindow(core, plan, row, sections);
-      slideWindow(core, plan, row, tiles[0], acc, sections);
       if (auto status = emitTileProgram(core, 0, spec.name, spec.tileOps,
-                                        {{B::memory(acc, 0, {}), {pixels, width, 1}, true}}, shape, result, sections);
+                                        {emitWindow(core, plan, row, tiles[0], sections)}, shape, result, sections);
           !status.ok())
         return status;
       core.endLoop(0);
@@ -242,9 +259,7 @@ absl::StatusOr<Role> KernelRows::columnRole(const KernelRow &row, SectionTable &
       core.endLoop(0);
       values.push_back({B::memory(acc, 0, {}), {pixels, width, 1}, true});
     } else if (spec.kind == KernelKind::Window) {
-      int16_t acc = beginWindow(core, plan, row, sections);
-      slideWindow(core, plan, row, tiles[0], acc, sections);
-      values.push_back({B::memory(acc, 0, {}), {pixels, width, 1}, true});
+      values.push_back(emitWindow(core, plan, row, tiles[0], sections));
     } else {
       for (size_t i = 0; i < tiles.size(); ++i) {
         const Tile &tile = tiles[i];

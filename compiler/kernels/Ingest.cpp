@@ -201,6 +201,10 @@ void emitPadding(B &builder, int thread, const Region &region, int64_t planeWidt
         B::memory(tile.buffer, (rowBegin - tile.rowBegin) * rowStride + colBegin, {channelStride, rowStride, 1}),
         B::immediate(value));
   };
+  if (region.rows() == 0) {
+    fill(tile.rowBegin, tile.rows, 0, tile.width);
+    return;
+  }
   int64_t right = tile.width - tile.padLeft - planeWidth;
   fill(tile.rowBegin, region.rowBegin - tile.rowBegin, 0, tile.width);
   fill(region.rowEnd, tile.rowBegin + tile.rows - region.rowEnd, 0, tile.width);

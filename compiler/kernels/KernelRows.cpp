@@ -78,8 +78,9 @@ Region KernelRows::neededRows(size_t input, int64_t group) const {
   int64_t inputRows = planes[input].rows;
   Region out = outRows(group), rows;
   auto window = [&](int64_t strideH, int64_t padTop, int64_t kernelH, int64_t dilationH) {
-    rows.rowBegin = std::max<int64_t>(0, out.rowBegin * strideH - padTop);
-    rows.rowEnd = std::min(inputRows, (out.rowEnd - 1) * strideH - padTop + (kernelH - 1) * dilationH + 1);
+    rows.rowBegin = std::clamp<int64_t>(out.rowBegin * strideH - padTop, 0, inputRows);
+    rows.rowEnd =
+        std::clamp((out.rowEnd - 1) * strideH - padTop + (kernelH - 1) * dilationH + 1, rows.rowBegin, inputRows);
   };
   if (plan.spec.kind == KernelKind::Contraction) {
     const Contraction &c = plan.spec.contraction;
@@ -98,7 +99,8 @@ Region KernelRows::neededChannels(size_t input, int64_t slice, int64_t share) co
   if (plan.spec.kind == KernelKind::Window) { // whole groups
     const Region out = outChannels(slice, share);
     const Window &w = plan.spec.window;
-    return {out.channelBegin / w.groupOut * w.groupIn, ceilDiv(out.channelEnd, w.groupOut) * w.groupIn, 0, 0};
+    return {w.firstChannel + out.channelBegin / w.groupOut * w.groupIn,
+            w.firstChannel + ceilDiv(out.channelEnd, w.groupOut) * w.groupIn, 0, 0};
   }
   if (plan.spec.kind != KernelKind::Contraction)
     return planes[input].channels == 1 ? Region{0, 1, 0, 0} : outChannels(slice, share); // one channel: broadcast

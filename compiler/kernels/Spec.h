@@ -48,12 +48,16 @@ struct Contraction {
 };
 
 // A window that slides over each group of channels apart: over each channel (pooling, depthwise convolution), or over
-// `groupIn` channels of the input for `groupOut` of the output.
+// `groupIn` channels of the input for `groupOut` of the output. A window of one element copies: slices and padding.
 struct Window {
-  enum class Kind { Max, Sum, Convolution } kind = Kind::Max;
-  int64_t kernelH = 1, kernelW = 1, strideH = 1, strideW = 1, dilationH = 1, dilationW = 1, padTop = 0, padLeft = 0;
-  int64_t groupIn = 1, groupOut = 1;  // Convolution; 1 for others
-  ConstantView weights;               // Convolution
+  enum class Kind { Max, Sum, Convolution, Copy } kind = Kind::Max;
+  int64_t kernelH = 1, kernelW = 1, strideH = 1, strideW = 1, dilationH = 1, dilationW = 1;
+  // Rows and columns of padding before the first of the input; Copy: negative where it begins behind that one.
+  int64_t padTop = 0, padLeft = 0;
+  double padValue = 0;
+  int64_t firstChannel = 0;          // Copy: of the input, that becomes the first of the output
+  int64_t groupIn = 1, groupOut = 1; // Convolution; 1 for others
+  ConstantView weights;              // Convolution
   int64_t weightStrideOut = 0, weightStrideIn = 0, weightStrideH = 0, weightStrideW = 0; // elements
   std::optional<ConstantView> bias;                                                      // one per output channel
 

@@ -59,11 +59,15 @@ int64_t inputRowsFor(const KernelSpec &spec, int64_t outRows, int64_t inputRows)
   return std::min(rows, inputRows);
 }
 
+static int64_t padTopOf(const KernelSpec &spec) {
+  return spec.kind == KernelKind::Contraction ? spec.contraction.padTop
+         : spec.kind == KernelKind::Window    ? spec.window.padTop
+                                              : 0;
+}
+
 // One past the last input row that output rows [0, outRows) touch.
 static int64_t inputEnd(const KernelSpec &spec, int64_t outRows, int64_t inputRows) {
-  int64_t padTop = spec.kind == KernelKind::Contraction ? spec.contraction.padTop
-                   : spec.kind == KernelKind::Window    ? spec.window.padTop
-                                                        : 0;
+  const int64_t padTop = padTopOf(spec);
   return std::clamp<int64_t>(inputRowsFor(spec, outRows, inputRows + padTop) - padTop, 1, inputRows);
 }
 
@@ -225,17 +229,51 @@ static int64_t chooseRowsUsed(const target::Target &target, const NetworkPlan &n
   return best;
 }
 
-// Most rows in succession that no receiver takes, as a stride beyond the kernel leaves them: a tile must have one more,
-// or its lane would end nowhere.
+// Most live rows in succession that no receiver takes, as a stride beyond the kernel or a slice leaves them: a tile
+// must have one more, or its lane would end nowhere.
 static int64_t rowsSkipped(const NetworkPlan &network, const StreamPlan &stream) {
-  int64_t skipped = stream.outputs.empty() ? stream.layout.plane.rows : 0;
+  if (!stream.outputs.empty() || stream.consumers.empty())
+    return 0;
+  const int64_t rows = stream.layout.liveRows();
+  std::vector<bool> taken(size_t(rows), false);
   for (int32_t consumer : stream.consumers) {
     const KernelSpec &spec = network.kernels[consumer].spec;
-    int64_t rows = stream.layout.plane.rows, second = inputRowsFor(spec, 2, INT64_MAX),
-            first = inputRowsFor(spec, 1, INT64_MAX);
-    skipped = std::min(skipped, std::clamp<int64_t>(second - 2 * first, 0, rows));
+    const int64_t window = inputRowsFor(spec, 1, INT64_MAX), stride = rowStride(spec), padTop = padTopOf(spec);
+    for (int64_t out = 0; out < network.streams[spec.outStream].layout.liveRows(); ++out)
+      for (int64_t row = std::max<int64_t>(0, out * stride - padTop);
+           row < std::min(rows, out * stride - padTop + window); ++row)
+        taken[size_t(row)] = true;
+    if (stream.layout.plane.rows == 1 && spec.kind != KernelKind::Window && spec.kind != KernelKind::Contraction)
+      taken[0] = true; // for all rows
   }
-  return stream.consumers.empty() ? 0 : skipped;
+  int64_t most = 0, run = 0;
+  for (bool here : taken) {
+    run = here ? 0 : run + 1;
+    most = std::max(most, run);
+  }
+  return most;
+}
+
+// Whether some receiver takes every channel.
+static bool takesAllChannels(const NetworkPlan &network, const StreamPlan &stream) {
+  std::vector<bool> taken(size_t(stream.layout.plane.channels), !stream.outputs.empty());
+  for (int32_t consumer : stream.consumers) {
+    const KernelSpec &spec = network.kernels[consumer].spec;
+    for (const KernelInput &input : spec.inputs) {
+      int64_t offset = 0;
+      for (int32_t component : input.streams) {
+        const int64_t channels = network.streams[component].layout.plane.channels;
+        const bool slices = spec.kind == KernelKind::Window && spec.window.kind == Window::Kind::Copy;
+        const int64_t begin = slices ? spec.window.firstChannel : 0,
+                      end = slices ? begin + spec.out.channels : INT64_MAX;
+        if (&network.streams[component] == &stream)
+          for (int64_t c = std::max<int64_t>(0, begin - offset); c < std::min(channels, end - offset); ++c)
+            taken[size_t(c)] = true;
+        offset += channels;
+      }
+    }
+  }
+  return stream.consumers.empty() || std::find(taken.begin(), taken.end(), false) == taken.end();
 }
 
 // Blocks of a stream that leave a receiver's slices, which may straddle several, with few enough lanes for its queues.
@@ -273,7 +311,11 @@ absl::Status chooseTiles(const target::Target &target, NetworkPlan &network, con
   auto tile = [&](StreamPlan &stream) -> absl::Status {
     StreamLayout &layout = stream.layout;
     int64_t rows = layout.liveRows();
-    layout.tileRows = std::max(ceilDiv(rows, target.rows), rowsSkipped(network, stream) + 1);
+    const int64_t skipped = rowsSkipped(network, stream);
+    if (skipped >= rows)
+      return absl::InvalidArgumentError(absl::StrCat("no layer takes any row of ", stream.name,
+                                                     ": what is kept of the layers behind it is padding only"));
+    layout.tileRows = std::max(ceilDiv(rows, target.rows), skipped + 1);
     const StreamWish wish = variant.wishFor(&stream - network.streams.data());
     layout.tileRows = std::min(layout.tileRows + wish.moreTileRows, std::max(layout.tileRows, rows));
     const VariablePlan *variable = variableOf(network, stream);
@@ -302,7 +344,8 @@ absl::Status chooseTiles(const target::Target &target, NetworkPlan &network, con
     layout.orderModulus = lanes;
     // Channel blocks divide the words of a lane where every receiver has the queues for it: its channels may straddle
     // two blocks.
-    bool divisible = !layout.silent && 2 * lanesWorst <= queues && (!stream.input || stream.input->channelInner == 1);
+    bool divisible = !layout.silent && 2 * lanesWorst <= queues && takesAllChannels(network, stream) &&
+                     (!stream.input || stream.input->channelInner == 1);
     for (const StreamPlan::Host &host : stream.outputs)
       divisible &= host.channelInner == 1;
     if (lanesWorst > queues)

@@ -22,7 +22,7 @@ namespace wsc::wafer {
 namespace {
 
 bool isMainLayer(Operation *op) {
-  return isa<nn::ConvOp, nn::MatmulOp, nn::PoolOp, nn::SoftmaxOp, nn::ConcatOp>(op) || isElementwise(op);
+  return isa<nn::ConvOp, nn::MatmulOp, nn::PoolOp, nn::SoftmaxOp, nn::ConcatOp, nn::SliceOp, nn::PadOp>(op) || isElementwise(op);
 }
 /// Whether elementwise layers may follow in the same kernel.
 bool takesFollowers(Operation *op) { return !isa<nn::SoftmaxOp, nn::ConcatOp>(op); }

@@ -25,10 +25,30 @@ class Wafer_DumpOption<string what> : Option<"dumpProblems", "dump-problems", "s
 
 class Wafer_ThreadsOption : Option<"threads", "threads", "int", "0", "Host threads, 0: all; results do not depend on them">;
 
-def DecomposeReductions : Pass<"nn-decompose-reductions", "::mlir::func::FuncOp"> {
-  let summary = "Cut reductions over a whole image into one over columns and one over rows";
+def FoldPadding : Pass<"nn-fold-padding", "::mlir::func::FuncOp"> {
+  let summary = "Let convolutions and pools pad their input themselves";
   let description = [{
-    Runs before kernels are formed. The first step needs no words from other tiles, and leaves so little that the second may bring all tiles together.
+    Runs before kernels are formed. Zeros in front of a convolution or of an average that counts them, and -inf in front of a maximum, become the layer's padding; that is one
+    kernel less. Padding stays where a window would see nothing else.
+
+    Before:
+
+        %p = nn.pad %x low [0, 0, 1, 1] high [0, 0, 1, 1] value 0.0 : f32 : (tensor<1x4x8x8xf32>) -> tensor<1x4x10x10xf32>
+        %y = nn.pool avg %p kernel [3, 3] : (tensor<1x4x10x10xf32>) -> tensor<1x4x8x8xf32>
+
+    After:
+
+        %y = nn.pool avg %x kernel [3, 3] pads [1, 1, 1, 1] {count_include_pad} : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+  }];
+  let dependentDialects = ["::wsc::nn::NnDialect"];
+}
+
+def DecomposeReductions : Pass<"nn-decompose-reductions", "::mlir::func::FuncOp"> {
+  let summary = "Turn reductions into pools, convolutions and products, one image axis at a time";
+  let description = [{
+    Runs before kernels are formed. Of an image, columns are reduced first: that needs no words from other tiles, and leaves so little that the step over rows may bring all tiles
+    together; channels come last. Mean and maximum are pools, a sum is a convolution of each channel with ones, a minimum the negative of the negatives' maximum; over channels, a sum or
+    mean is a convolution with ones, over the last dimension of a matrix a product with ones. A pool over the whole image is cut in two likewise. Products, and the maximum over channels, stay.
 
     Before:
 

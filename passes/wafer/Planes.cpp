@@ -125,13 +125,14 @@ static std::vector<Digit> joined(std::vector<Digit> digits) {
   return result;
 }
 
-/// Index of the tensor dimension that is the plane's channels, rows, width; -1: none.
-static std::array<int, 3> planeDims(int64_t rank) {
+std::optional<std::array<int, 3>> planeDims(int64_t rank) {
   if (rank == 4)
-    return {1, 2, 3};
+    return {{1, 2, 3}};
   if (rank == 2)
-    return {1, -1, 0};
-  return {rank == 1 ? 0 : -1, -1, -1};
+    return {{1, -1, 0}};
+  if (rank < 2)
+    return {{int(rank) - 1, -1, -1}};
+  return std::nullopt;
 }
 
 /// A host view from the digits of channels, rows and width.
@@ -159,7 +160,7 @@ std::optional<Host> hostOfInput(Value value) {
   if (!dims || !planeOf(type))
     return std::nullopt;
   std::array<std::vector<Digit>, 3> digits;
-  std::array<int, 3> order = planeDims(type.getRank());
+  std::array<int, 3> order = *planeDims(type.getRank());
   for (int i = 0; i < 3; ++i)
     if (order[i] >= 0)
       digits[i] = joined((*dims)[order[i]]);
@@ -183,7 +184,7 @@ std::optional<Host> hostOfOutput(Value value) {
       stride *= digit.extent;
     }
   std::array<std::vector<Digit>, 3> digits;
-  std::array<int, 3> order = planeDims(rootType.getRank());
+  std::array<int, 3> order = *planeDims(rootType.getRank());
   for (int i = 0; i < 3; ++i) {
     if (order[i] < 0)
       continue;

@@ -9,6 +9,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Value.h"
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -16,6 +17,9 @@ namespace wsc::wafer {
 
 // [1, C, H, W] → C × H × W; [B, F] → F × 1 × B; [F] → F × 1 × 1; a scalar → 1 × 1 × 1. Nothing else has a plane yet.
 std::optional<kernels::Plane> planeOf(mlir::Type type);
+
+// The tensor dimension that is the plane's channels, rows, width (-1: none) of tensors of a rank that has planes.
+std::optional<std::array<int, 3>> planeDims(int64_t rank);
 
 // True if a reshape between these types leaves every element at its place in the plane.
 bool preservesPlane(mlir::RankedTensorType from, mlir::RankedTensorType to);

@@ -135,6 +135,10 @@ private:
       return readMatmul(matmul);
     if (auto pool = dyn_cast<nn::PoolOp>(layer))
       return readPool(pool);
+    if (auto slice = dyn_cast<nn::SliceOp>(layer))
+      return readSlice(slice);
+    if (auto pad = dyn_cast<nn::PadOp>(layer))
+      return readPad(pad);
     if (auto softmax = dyn_cast<nn::SoftmaxOp>(layer)) {
       auto type = cast<RankedTensorType>(softmax.getType());
       if (softmax.getAxis() != 1 || (type.getRank() != 2 && type.getRank() != 4))
@@ -233,8 +237,14 @@ private:
     } else {
       Window &w = spec.window;
       spec.kind = KernelKind::Window;
-      w = {Window::Kind::Convolution, kh, kw, strides[0], strides[1], dilations[0], dilations[1], pads[0], pads[1], perGroup,
-           outChannels / groups, *weights, perGroup * kh * kw, kh * kw, kw, 1, std::nullopt};
+      w = {Window::Kind::Convolution, kh, kw, strides[0], strides[1], dilations[0], dilations[1], pads[0], pads[1]};
+      w.groupIn = perGroup;
+      w.groupOut = outChannels / groups;
+      w.weights = *weights;
+      w.weightStrideOut = perGroup * kh * kw;
+      w.weightStrideIn = kh * kw;
+      w.weightStrideH = kw;
+      w.weightStrideW = 1;
       if (failed(readBias(conv.getBias(), w.bias, conv)))
         return failure();
     }
@@ -281,7 +291,9 @@ private:
     spec.kind = KernelKind::Window;
     bool average = pool.getKind() == nn::PoolKind::Avg;
     spec.window = {average ? Window::Kind::Sum : Window::Kind::Max, kernel[0], kernel[1], strides[0], strides[1],
-                   dilations[0], dilations[1], pads[0], pads[1], 1, 1, {}, 0, 0, 0, 0, std::nullopt};
+                   dilations[0], dilations[1], pads[0], pads[1]};
+    if (!average)
+      spec.window.padValue = -std::numeric_limits<double>::infinity();
     if (failed(setMain(pool.getInput(), pool.getResult(), pool)))
       return failure();
     if (!average)
@@ -308,6 +320,48 @@ private:
     spec.tileOps.push_back(std::move(scale));
     tileValues[pool.getResult()] = numValues++;
     return success();
+  }
+
+  LogicalResult readSlice(nn::SliceOp slice) {
+    auto dims = planeDims(cast<RankedTensorType>(slice.getType()).getRank());
+    if (!dims)
+      return slice.emitOpError("has no plane: ") << slice.getType() << " is neither [1, C, H, W] nor [B, F]";
+    std::array<int64_t, 3> start{}, step{1, 1, 1};
+    for (int i = 0; i < 3; ++i)
+      if (int d = (*dims)[i]; d >= 0) {
+        start[i] = slice.getStarts()[d];
+        step[i] = slice.getSizes()[d] > 1 ? slice.getSteps()[d] : 1;
+        if (step[i] < 1)
+          return slice.emitOpError("walks backwards along dimension ") << d << "; only forwards has a kernel form";
+      }
+    if (step[0] != 1)
+      return slice.emitOpError("takes one of every ") << step[0] << " channels; only neighbouring channels have a kernel form";
+    spec.kind = KernelKind::Window;
+    spec.window.kind = Window::Kind::Copy;
+    spec.window.firstChannel = start[0];
+    std::tie(spec.window.strideH, spec.window.strideW) = std::pair(step[1], step[2]);
+    std::tie(spec.window.padTop, spec.window.padLeft) = std::pair(-start[1], -start[2]);
+    return setMain(slice.getInput(), slice.getResult(), slice);
+  }
+
+  LogicalResult readPad(nn::PadOp pad) {
+    auto type = cast<RankedTensorType>(pad.getInput().getType());
+    auto dims = planeDims(type.getRank());
+    if (!dims)
+      return pad.emitOpError("has no plane: ") << type << " is neither [1, C, H, W] nor [B, F]";
+    for (int64_t d = 0; d < type.getRank(); ++d)
+      if (d != (*dims)[1] && d != (*dims)[2] && (pad.getLow()[d] != 0 || pad.getHigh()[d] != 0))
+        return pad.emitOpError("pads dimension ") << d << "; only rows and columns of images have a kernel form";
+    auto value = dyn_cast<FloatAttr>(pad.getValue());
+    if (!value)
+      return pad.emitOpError("needs an f32 value");
+    auto low = [&](int i) { return (*dims)[i] < 0 ? 0 : pad.getLow()[(*dims)[i]]; };
+    spec.kind = KernelKind::Window;
+    spec.window.kind = Window::Kind::Copy;
+    spec.window.padTop = low(1);
+    spec.window.padLeft = low(2);
+    spec.window.padValue = value.getValueAsDouble();
+    return setMain(pad.getInput(), pad.getResult(), pad);
   }
 
   LogicalResult readBatchNorm(nn::BatchNormOp norm) {

@@ -91,6 +91,69 @@ TEST(Convolution, Depthwise) {
   });
 }
 
+/// Groups of several channels, as many out as in, more and fewer; on tall meshes cores hold a part of a group.
+TEST(Convolution, Groups) {
+  checkLayers({1, 12, 9, 8}, 132, [](NetBuilder &net, const NetValue &x) {
+    NetValue y = net.conv(x, 12, {.pads = {1, 1, 1, 1}}, 3);
+    y = net.unary("Relu", net.conv(y, 20, {.kernel = {1, 1}}, 4, false));
+    y = net.conv(y, 10, {.strides = {2, 2}, .pads = {1, 1, 1, 1}}, 2);
+    return net.conv(y, 30, {.kernel = {3, 2}, .dilations = {1, 2}, .pads = {1, 1, 1, 1}}, 10); // depth multiplier 3
+  });
+  checkLayers({1, 64, 5, 6}, 133, [](NetBuilder &net, const NetValue &x) {
+    NetValue y = net.conv(net.batchNorm(net.conv(x, 96, {.pads = {1, 1, 1, 1}}, 32)), 64, {}, 2);
+    return net.binary("Add", y, net.conv(net.unary("Relu", y), 64, {.pads = {1, 1, 1, 1}}, 16));
+  });
+}
+
+/// The same where a group's channels do not fit SRAM side by side.
+TEST(Convolution, GroupsChannelByChannel) {
+  NetBuilder net(134);
+  NetValue x = net.input("x", {1, 48, 12, 300});
+  net.output(net.conv(x, 12, {.pads = {1, 1, 1, 1}}, 2));
+  CheckOptions options;
+  options.targets = {"mesh-24x24"};
+  checkModel(net.onnx, 134, options);
+}
+
+TEST(Movement, Slices) {
+  checkLayers({1, 12, 10, 9}, 135, [](NetBuilder &net, const NetValue &x) { // some channels only
+    return net.slice(net.conv(x, 70, {.kernel = {1, 1}}), {0, 5, 0, 0}, {1, 23, 10, 9}, {1, 1, 1, 1});
+  });
+  checkLayers({1, 6, 12, 11}, 136, [](NetBuilder &net, const NetValue &x) { // rows and columns, with steps
+    NetValue y = net.slice(x, {0, 0, 3, 2}, {1, 6, 12, 11}, {1, 1, 2, 3});
+    return net.unary("Relu", net.slice(net.conv(y, 7, {.kernel = {2, 2}}), {0, 1, 1, 0}, {1, 6, 4, 2}, {1, 1, 1, 1}));
+  });
+  checkLayers({1, 8, 7, 6}, 137, [](NetBuilder &net, const NetValue &x) { // a split whose halves go different ways
+    NetValue low = net.slice(x, {0, 0, 0, 0}, {1, 4, 7, 6}, {1, 1, 1, 1}),
+             high = net.slice(x, {0, 4, 0, 0}, {1, 8, 7, 6}, {1, 1, 1, 1});
+    return net.concat({net.conv(high, 4, {.pads = {1, 1, 1, 1}}), low});
+  });
+  checkLayers({5, 20}, 138, [](NetBuilder &net, const NetValue &x) { // of a matrix
+    return net.gemm(net.slice(net.gemm(x, 24), {1, 7}, {5, 19}, {2, 1}), 6);
+  });
+}
+
+TEST(Movement, Padding) {
+  checkLayers({1, 4, 6, 5}, 139, [](NetBuilder &net, const NetValue &x) { return net.pad(x, {0, 2, 0, 1}, 1.5f); });
+  checkLayers({1, 4, 6, 5}, 145, [](NetBuilder &net, const NetValue &x) { // rows of padding alone
+    return net.unary("Sigmoid", net.pad(net.conv(x, 5, {}), {3, 0, 1, 2}, -2));
+  });
+  checkLayers({1, 4, 8, 7}, 146, [](NetBuilder &net, const NetValue &x) { // as frameworks put it before windows
+    NetValue y = net.conv(net.pad(x, {0, 0, 1, 1}), 6, {.strides = {2, 2}});
+    return net.averagePool(net.pad(y, {1, 1, 1, 1}), {}, false);
+  });
+}
+
+TEST(Reductions, OverImagesChannelsAndRows) {
+  checkLayers({1, 6, 7, 5}, 170, [](NetBuilder &net, const NetValue &x) { return net.reduce("ReduceSum", x, {2, 3}); });
+  checkLayers({1, 6, 7, 5}, 171, [](NetBuilder &net, const NetValue &x) { return net.reduce("ReduceMax", x, {3}); });
+  checkLayers({1, 6, 7, 5}, 172, [](NetBuilder &net, const NetValue &x) { return net.reduce("ReduceMin", x, {2}); });
+  checkLayers({1, 6, 7, 5}, 173, [](NetBuilder &net, const NetValue &x) { // each pixel by its channels' mean
+    return net.binary("Sub", x, net.reduce("ReduceMean", x, {1}));
+  });
+  checkLayers({4, 9}, 174, [](NetBuilder &net, const NetValue &x) { return net.reduce("ReduceSum", x, {1}); });
+}
+
 TEST(Pooling, Maximum) {
   checkLayers({1, 5, 9, 11}, 140,
               [](NetBuilder &net, const NetValue &x) { return net.maxPool(x, {.kernel = {2, 2}, .strides = {2, 2}}); });

@@ -44,7 +44,7 @@ public:
   }
   void output(const NetValue &value) { onnx.output(value.name); }
 
-  /// `groups` = channels makes it depthwise.
+  /// `groups` = channels makes it depthwise; `out` is a multiple of them.
   NetValue conv(const NetValue &x, int64_t out, const Window2d &w, int64_t groups = 1, bool bias = true) {
     int64_t depth = x.channels() / groups, fan = depth * w.kernel[0] * w.kernel[1];
     std::vector<std::string> inputs{x.name,
@@ -106,6 +106,35 @@ public:
       result.shape[1] += part.channels();
     }
     result.name = onnx.node("Concat", names, {Attribute::i("axis", 1)});
+    return result;
+  }
+  /// Elements starts[d], starts[d] + steps[d], … before ends[d] along dimension d.
+  NetValue slice(const NetValue &x, const std::vector<int64_t> &starts, const std::vector<int64_t> &ends,
+                 const std::vector<int64_t> &steps) {
+    std::vector<int64_t> axes;
+    NetValue result{"", {}};
+    for (size_t d = 0; d < starts.size(); ++d) {
+      axes.push_back(int64_t(d));
+      result.shape.push_back((ends[d] - starts[d] + steps[d] - 1) / steps[d]);
+    }
+    result.name = onnx.node("Slice", {x.name, onnx.ints(fresh("starts"), starts), onnx.ints(fresh("ends"), ends),
+                                      onnx.ints(fresh("axes"), axes), onnx.ints(fresh("steps"), steps)});
+    return result;
+  }
+  /// `value` around an image: above, left, below, right.
+  NetValue pad(const NetValue &x, const std::array<int64_t, 4> &pads, float value = 0) {
+    return {onnx.node("Pad", {x.name, onnx.ints(fresh("pads"), {0, 0, pads[0], pads[1], 0, 0, pads[2], pads[3]}),
+                              onnx.floats(fresh("value"), {}, {value})}),
+            {1, x.channels(), x.height() + pads[0] + pads[2], x.width() + pads[1] + pads[3]}};
+  }
+  /// ReduceSum, ReduceMean, ReduceMax, … over `axes`, which stay with extent 1.
+  NetValue reduce(const std::string &type, const NetValue &x, const std::vector<int64_t> &axes) {
+    NetValue result{"", x.shape};
+    for (int64_t axis : axes)
+      result.shape[size_t(axis)] = 1;
+    result.name = type == "ReduceSum" // its axes are an input since opset 13
+                      ? onnx.node(type, {x.name, onnx.ints(fresh("axes"), axes)})
+                      : onnx.node(type, {x.name}, {Attribute::ints("axes", axes)});
     return result;
   }
   NetValue flatten(const NetValue &x) {

@@ -57,7 +57,7 @@ private:
   }
 
   void addLayer() {
-    switch (pick(0, 9)) {
+    switch (pick(0, 11)) {
     case 0:
     case 1:
     case 2: // the most frequent one
@@ -65,6 +65,21 @@ private:
       break;
     case 3:
       x = net.conv(x, x.channels(), window(3), x.channels());
+      break;
+    case 10: {
+      std::vector<int64_t> groups; // that divide the channels
+      for (int64_t n = 1; n <= x.channels(); ++n)
+        if (x.channels() % n == 0)
+          groups.push_back(n);
+      const int64_t n = groups[size_t(pick(0, int64_t(groups.size()) - 1))];
+      x = net.conv(x, n * pick(1, 4), window(3), n, !chance(4));
+      break;
+    }
+    case 11:
+      if (chance(2))
+        x = net.pad(x, {0, pick(0, 2), pick(0, 1), pick(0, 2)}, chance(2) ? 0.f : 0.75f);
+      else
+        x = cut();
       break;
     case 4: {
       Window2d w = window(3);
@@ -97,6 +112,18 @@ private:
     default:
       join();
     }
+  }
+
+  /// A slice of channels, rows and columns, some of it from the upper half: rows of padding alone would not depend on
+  /// the input.
+  NetValue cut() {
+    std::vector<int64_t> starts{0}, ends{1}, steps{1};
+    for (int d = 1; d < 4; ++d) {
+      starts.push_back(chance(2) ? pick(0, (x.shape[size_t(d)] - 1) / 2) : 0);
+      ends.push_back(pick(starts.back() + 1, x.shape[size_t(d)]));
+      steps.push_back(d > 1 && chance(3) ? 2 : 1);
+    }
+    return net.slice(x, starts, ends, steps);
   }
 
   /// Adds or concatenates an earlier image of the same size; without one, a parallel branch.

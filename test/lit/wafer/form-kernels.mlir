@@ -90,6 +90,23 @@ func.func @residual(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
   return %sr : tensor<1x4x8x8xf32>
 }
 
+// A slice, padding and a convolution in groups take elementwise layers along.
+// CHECK-LABEL: func.func @windows
+func.func @windows(%x: tensor<1x8x8x8xf32>) -> tensor<1x4x8x9xf32> {
+  %w = nn.constant dense<0.5> : tensor<4x2x1x1xf32>
+  // CHECK: %[[S:.*]] = wafer.enter
+  // CHECK: %[[A:.*]] = wafer.kernel "slice0"(%[[S]]) attributes {layers = ["slice", "unary"]}
+  %a = nn.slice %x starts [0, 4, 0, 0] sizes [1, 4, 8, 8] steps [1, 1, 1, 1] : (tensor<1x8x8x8xf32>) -> tensor<1x4x8x8xf32>
+  %ar = nn.unary relu %a : tensor<1x4x8x8xf32>
+  // CHECK: %[[B:.*]] = wafer.kernel "pad1"(%[[A]]) attributes {layers = ["pad", "unary"]}
+  %b = nn.pad %ar low [0, 0, 0, 1] high [0, 0, 0, 0] value 1.0 : f32 : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x9xf32>
+  %br = nn.unary tanh %b : tensor<1x4x8x9xf32>
+  // CHECK: %[[C:.*]] = wafer.kernel "conv2"(%[[B]]) attributes {layers = ["conv", "unary"]}
+  %c = nn.conv %br, %w groups 2 : (tensor<1x4x8x9xf32>, tensor<4x2x1x1xf32>) -> tensor<1x4x8x9xf32>
+  %cr = nn.unary relu %c : tensor<1x4x8x9xf32>
+  return %cr : tensor<1x4x8x9xf32>
+}
+
 // CHECK-LABEL: func.func @concat_and_softmax_stand_alone
 func.func @concat_and_softmax_stand_alone(%x: tensor<1x4x8x8xf32>) -> tensor<1x8x8x8xf32> {
   // CHECK: %[[S:.*]] = wafer.enter

@@ -15,6 +15,20 @@ func.func @no_rows(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> {
 }
 
 // -----
+func.func @slices_cut_groups(%x: tensor<1x12x2x2xf32>) -> tensor<1x12x2x2xf32> attributes {wafer.rows_used = 8 : i64} {
+  %s = wafer.enter %x {layout = #wafer.layout<tile_rows = 1, blocks = [0, 12], order = 1>} : tensor<1x12x2x2xf32>
+  // expected-error @+1 {{has slices of 4 output channels; its groups of 6 ask for whole groups or equal parts of one}}
+  %y = wafer.kernel "k"(%s) attributes {mapping = #wafer.mapping<slice = 4, column = 12, fifo = [2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 12], order = 1>}
+      : (tensor<1x12x2x2xf32>) -> tensor<1x12x2x2xf32> {
+  ^bb0(%v: tensor<1x12x2x2xf32>):
+    %w = nn.constant dense<0.5> : tensor<12x6x1x1xf32>
+    %c = nn.conv %v, %w groups 2 : (tensor<1x12x2x2xf32>, tensor<12x6x1x1xf32>) -> tensor<1x12x2x2xf32>
+    wafer.yield %c : tensor<1x12x2x2xf32>
+  }
+  return %y : tensor<1x12x2x2xf32>
+}
+
+// -----
 // expected-error @+1 {{has wafer.rows_used = 100000, no mesh has more than 8192 rows}}
 func.func @rows(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> attributes {wafer.rows_used = 100000 : i64} {
   %s = wafer.enter %x {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x2x2xf32>

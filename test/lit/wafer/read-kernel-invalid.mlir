@@ -2,16 +2,39 @@
 // Kernels that have no program: each layer says what it would have to be.
 // RUN: wsc-opt --wafer-size=target=mesh-16x16 -verify-diagnostics -split-input-file %s
 
-func.func @groups(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
+func.func @slice_backwards(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
   %s = wafer.enter %x : tensor<1x4x8x8xf32>
   %y = wafer.kernel "k"(%s) : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
   ^bb0(%a: tensor<1x4x8x8xf32>):
-    %w = nn.constant dense<0.5> : tensor<4x2x1x1xf32>
-    // expected-error @+1 {{'nn.conv' op with 2 groups of 2 channels has no kernel form yet: groups must be 1 or one channel each}}
-    %c = nn.conv %a, %w groups 2 : (tensor<1x4x8x8xf32>, tensor<4x2x1x1xf32>) -> tensor<1x4x8x8xf32>
+    // expected-error @+1 {{'nn.slice' op walks backwards along dimension 3; only forwards has a kernel form}}
+    %c = nn.slice %a starts [0, 0, 0, 7] sizes [1, 4, 8, 8] steps [1, 1, 1, -1] : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
     wafer.yield %c : tensor<1x4x8x8xf32>
   }
   return %y : tensor<1x4x8x8xf32>
+}
+
+// -----
+func.func @slice_every_other_channel(%x: tensor<1x4x8x8xf32>) -> tensor<1x2x8x8xf32> {
+  %s = wafer.enter %x : tensor<1x4x8x8xf32>
+  %y = wafer.kernel "k"(%s) : (tensor<1x4x8x8xf32>) -> tensor<1x2x8x8xf32> {
+  ^bb0(%a: tensor<1x4x8x8xf32>):
+    // expected-error @+1 {{'nn.slice' op takes one of every 2 channels; only neighbouring channels have a kernel form}}
+    %c = nn.slice %a starts [0, 0, 0, 0] sizes [1, 2, 8, 8] steps [1, 2, 1, 1] : (tensor<1x4x8x8xf32>) -> tensor<1x2x8x8xf32>
+    wafer.yield %c : tensor<1x2x8x8xf32>
+  }
+  return %y : tensor<1x2x8x8xf32>
+}
+
+// -----
+func.func @pad_channels(%x: tensor<1x4x8x8xf32>) -> tensor<1x6x8x8xf32> {
+  %s = wafer.enter %x : tensor<1x4x8x8xf32>
+  %y = wafer.kernel "k"(%s) : (tensor<1x4x8x8xf32>) -> tensor<1x6x8x8xf32> {
+  ^bb0(%a: tensor<1x4x8x8xf32>):
+    // expected-error @+1 {{'nn.pad' op pads dimension 1; only rows and columns of images have a kernel form}}
+    %c = nn.pad %a low [0, 1, 0, 0] high [0, 1, 0, 0] value 0.0 : f32 : (tensor<1x4x8x8xf32>) -> tensor<1x6x8x8xf32>
+    wafer.yield %c : tensor<1x6x8x8xf32>
+  }
+  return %y : tensor<1x6x8x8xf32>
 }
 
 // -----
@@ -103,15 +126,15 @@ func.func @late_stream(%x: tensor<1x4xf32>) -> tensor<1x4xf32> {
 }
 
 // -----
-func.func @no_form(%x: tensor<1x4xf32>) -> tensor<1x2xf32> {
-  %s = wafer.enter %x : tensor<1x4xf32>
-  %y = wafer.kernel "k"(%s) : (tensor<1x4xf32>) -> tensor<1x2xf32> {
-  ^bb0(%a: tensor<1x4xf32>):
-    // expected-error @+1 {{'nn.slice' op has no kernel form yet}}
-    %q = nn.slice %a starts [0, 0] sizes [1, 2] steps [1, 1] : (tensor<1x4xf32>) -> tensor<1x2xf32>
-    wafer.yield %q : tensor<1x2xf32>
+func.func @no_form(%x: tensor<2x4xf32>) -> tensor<2x1xf32> {
+  %s = wafer.enter %x : tensor<2x4xf32>
+  %y = wafer.kernel "k"(%s) : (tensor<2x4xf32>) -> tensor<2x1xf32> {
+  ^bb0(%a: tensor<2x4xf32>):
+    // expected-error @+1 {{'nn.reduce' op has no kernel form yet}}
+    %q = nn.reduce mean %a axes [1] {keepdims} : (tensor<2x4xf32>) -> tensor<2x1xf32>
+    wafer.yield %q : tensor<2x1xf32>
   }
-  return %y : tensor<1x2xf32>
+  return %y : tensor<2x1xf32>
 }
 
 // -----

@@ -18,6 +18,23 @@ func.func @weights(%x: tensor<1x4000xf32>) -> tensor<1x3000xf32> {
 }
 
 // -----
+// expected-error @+1 {{no layer takes any row of input_0: what is kept of the layers behind it is padding only}}
+func.func @padding_only(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x1x4xf32> {
+  %s = wafer.enter %x : tensor<1x2x4x4xf32>
+  %p = wafer.kernel "pad"(%s) : (tensor<1x2x4x4xf32>) -> tensor<1x2x6x4xf32> {
+  ^bb0(%v: tensor<1x2x4x4xf32>):
+    %c = nn.pad %v low [0, 0, 2, 0] high [0, 0, 0, 0] value 0.0 : f32 : (tensor<1x2x4x4xf32>) -> tensor<1x2x6x4xf32>
+    wafer.yield %c : tensor<1x2x6x4xf32>
+  }
+  %y = wafer.kernel "first_row"(%p) : (tensor<1x2x6x4xf32>) -> tensor<1x2x1x4xf32> {
+  ^bb0(%v: tensor<1x2x6x4xf32>):
+    %c = nn.slice %v starts [0, 0, 0, 0] sizes [1, 2, 1, 4] steps [1, 1, 1, 1] : (tensor<1x2x6x4xf32>) -> tensor<1x2x1x4xf32>
+    wafer.yield %c : tensor<1x2x1x4xf32>
+  }
+  return %y : tensor<1x2x1x4xf32>
+}
+
+// -----
 // expected-error @+1 {{columns}}
 func.func @too_wide(%x: tensor<1x4xf32>) -> tensor<1x4xf32> {
   %s = wafer.enter %x : tensor<1x4xf32>

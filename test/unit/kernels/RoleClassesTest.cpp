@@ -96,7 +96,7 @@ TEST(RoleClasses, SayWhatEveryRowSays) {
     if (pick(0, 1)) { // a pooling window of 3 × 3 instead of the elementwise kernel
       KernelSpec &pool = plan.kernels[1].spec;
       pool.kind = KernelKind::Window;
-      pool.window = {Window::Kind::Max, 3, 3, 1, 1, 1, 1, 1, 1, {}, 0, 0, 0, {}};
+      pool.window = {Window::Kind::Max, 3, 3, 1, 1, 1, 1, 1, 1};
     }
     auto network = mapped(*target, std::move(plan));
     if (absl::IsResourceExhausted(network.status()))
