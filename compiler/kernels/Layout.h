@@ -119,7 +119,10 @@ struct RowGrid {
     return offset(numGroups) + group * rowsUsed * p.per / p.groups;
   }
   // The rows every group has at least.
-  int64_t groupRows(int64_t numGroups) const { return groupBegin(1, numGroups) - offset(numGroups); }
+  int64_t groupRows(int64_t numGroups) const {
+    const int64_t first = offset(numGroups), last = groupBegin(numGroups - 1, numGroups);
+    return std::min(groupBegin(1, numGroups) - first, first + rowsUsed - last);
+  }
   // One past the last row that any tensor may lie on.
   int64_t height() const {
     int64_t most = 0;

@@ -110,7 +110,7 @@ public:
                                                               std::min(kMostScale, rowStride(plan.spec)));
     for (size_t s = 0; s < network.streams.size(); ++s) {
       const StreamLayout &layout = network.streams[s].layout;
-      all.push_back({layout.numTiles(), scale[s] * layout.tileRows});
+      all.push_back({layout.numTiles(), scale[s] * layout.tileRows, scale[s] * layout.liveRows()});
       tallest = std::max(tallest, layout.liveRows() * scale[s]);
     }
   }
@@ -128,7 +128,7 @@ public:
   std::map<int64_t, RowGrid::Pitch> of(int64_t height) const {
     std::map<int64_t, RowGrid::Pitch> pitches;
     for (const Tiles &tiles : all)
-      if (hasPitch(tiles, height) && tiles.count * tiles.step < height) {
+      if (tiles.count * tiles.step != height && (hasPitch(tiles, height) || hasShorterLast(tiles, height))) {
         const int64_t common = std::gcd(height, tiles.step);
         pitches.try_emplace(tiles.count, RowGrid::Pitch{height / common, tiles.step / common});
       }
@@ -138,6 +138,7 @@ public:
 private:
   struct Tiles {
     int64_t count = 1, step = 1; // rows of the network's inputs from one tile to the next
+    int64_t rows = 1;            // of all tiles together: the last may be shorter
   };
   // A pitch may leave this part of a tensor's rows idle. Heights are looked for not farther than so many rows above the
   // tallest tensor; strides together beyond the last number leave no rows on any mesh.
@@ -146,6 +147,13 @@ private:
   static bool hasPitch(const Tiles &tiles, int64_t height) {
     return tiles.count > 1 && tiles.count * tiles.step <= height &&
            (height - tiles.count * tiles.step) * kIdlePart <= height;
+  }
+
+  // A last tile that is shorter may have half as many wafer rows as the others.
+  static bool hasShorterLast(const Tiles &tiles, int64_t height) {
+    const int64_t last = height - (tiles.count - 1) * tiles.step;
+    return tiles.count > 1 && tiles.count * tiles.step > height && tiles.rows <= height &&
+           (height - tiles.rows) * kIdlePart <= height && 2 * last >= tiles.step;
   }
 
   // Rows that are of use; tensors whose tiles begin at regular rows, every one or every other; tensors whose tiles do
@@ -198,8 +206,10 @@ static std::map<int64_t, int64_t> offsetsOf(const NetworkPlan &network) {
   const double base = std::min(-least, double(*grid.rowsSpare));
   std::map<int64_t, int64_t> offsets;
   for (size_t s = 0; s < network.streams.size(); ++s) {
-    const int64_t tiles = network.streams[s].layout.numTiles();
-    const double room = double(grid.rowsUsed + *grid.rowsSpare) - std::ceil(rowsPerTile(tiles) * double(tiles));
+    const StreamLayout &layout = network.streams[s].layout;
+    const int64_t tiles = layout.numTiles();
+    const double height = rowsPerTile(tiles) * double(layout.liveRows()) / double(layout.tileRows);
+    const double room = double(grid.rowsUsed + *grid.rowsSpare) - std::ceil(height);
     if (tiles > 1)
       offsets.try_emplace(tiles, int64_t(std::clamp(std::floor(middle[s] + base + 0.5), 0.0, std::max(0.0, room))));
   }

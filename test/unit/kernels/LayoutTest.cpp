@@ -147,6 +147,26 @@ TEST(Layout, ImageRowsOfAllTensorsAreEquallyFarApart) {
   EXPECT_EQ(network.grid.groupBegin(60, 111), grid.groupBegin(60, 111)) << "read back from the IR, other pitches";
 }
 
+/// Tiles of 20 of 111 rows, 11 in the last: they begin where those rows lie in tensors of one row a tile, and no group
+/// has more rows than the last one.
+TEST(Layout, TilesWithAShorterLastOneBeginWhereTheirRowsLie) {
+  auto target = target::loadTarget("wse2");
+  ASSERT_TRUE(target.ok());
+  NetworkPlan network = convThenRelu({3, 224, 8}, 4, 3, 3, 2);
+  for (bool centred : {false, true}) {
+    ASSERT_TRUE(chooseTiles(*target, network, {.centred = centred}).ok());
+    StreamLayout &large = network.streams[2].layout;
+    large.tileRows = 20;
+    findPitches(network);
+    ASSERT_EQ(large.numTiles(), 6);
+    const RowGrid &grid = network.grid;
+    for (int64_t tile = 0; tile < 6; ++tile)
+      EXPECT_EQ(grid.groupBegin(tile, 6), grid.groupBegin(20 * tile, 111)) << "tile " << tile << ", " << centred;
+    EXPECT_LE(grid.groupBegin(5, 6) + grid.groupRows(6), grid.height());
+    EXPECT_GE(2 * grid.groupRows(6), grid.groupBegin(1, 6) - grid.groupBegin(0, 6));
+  }
+}
+
 /// Of windows of 3 rows with stride 2 row r needs rows 2r to 2r + 2, or with padding 2r - 1 to 2r + 1: centred, its
 /// group lies as far from the first of them as from the last, and all tensors inside the mesh.
 TEST(Layout, OffsetsPutOutputsInTheMiddleOfTheirInputs) {
