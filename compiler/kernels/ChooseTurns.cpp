@@ -78,7 +78,7 @@ std::vector<Bundle> bundlesOf(const target::Target &target, const NetworkPlan &n
       seen.push_back(source.stream);
       const StreamLayout &layout = network.streams[source.stream].layout;
       for (int64_t block = 0; block < layout.numBlocks(); ++block) {
-        Bundle bundle{{int32_t(k), source.ordinal, int32_t(block)}, source.stream, {}};
+        Bundle bundle{{int32_t(k), source.ordinal, int32_t(block), {}}, source.stream, {}};
         for (int64_t lane = block; lane < layout.numLanes(); lane += layout.numBlocks()) {
           const size_t r = firstRoute[size_t(source.stream)] + size_t(lane);
           for (size_t t = 0; t < routes[r].teeth.size(); ++t)
@@ -92,11 +92,6 @@ std::vector<Bundle> bundlesOf(const target::Target &target, const NetworkPlan &n
     }
   }
   return bundles;
-}
-
-int64_t wordsOf(const NetworkPlan &network, const LaneRoute &route) {
-  const StreamLayout &layout = network.streams[route.stream].layout;
-  return layout.laneWords(route.lane / layout.numBlocks(), route.lane % layout.numBlocks());
 }
 
 // The columns in which a bundle's teeth leave their trunks. `turnOf(lane)`: columns west of the kernel's at which a
@@ -120,7 +115,7 @@ std::vector<Load> loadsOf(const NetworkPlan &network, const std::vector<LaneRout
     const LaneRoute &route = routes[bundle.teeth[t].lane];
     LaneRoute::Tooth tooth = route.teeth[bundle.teeth[t].tooth];
     tooth.via = vias[t];
-    addToothLoads(route, tooth, wordsOf(network, route), 0, loads);
+    addToothLoads(route, tooth, laneWords(network, route), 0, loads);
   }
   std::vector<Load> plain;
   for (const RouteLoad &load : loads)
@@ -165,74 +160,114 @@ int64_t wantedInterval(const target::Target &target, const NetworkPlan &network)
   return interval == 0 ? 0 : std::max(interval, int64_t(double(words) / target.ioWordsPerCycle()));
 }
 
-Problem turnProblem(const target::Target &target, const NetworkPlan &network, std::vector<TurnOwner> &owners) {
-  Problem problem{target.rows, target.cols, wantedInterval(target, network), {}, {}};
-  const std::vector<LaneRoute> routes = straightRoutes(target, network);
-  // Words on the links of columns, south and north, by the router they leave.
-  std::map<int32_t, std::array<std::vector<int64_t>, 2>> columns;
-  for (const RouteLoad &load : networkLoads(target, network, routes).loads) {
-    Load plain{load.segment, load.words};
-    solver::routing::Segment &s = plain.segment;
-    s.colEnd = std::min(s.colEnd, target.cols - 1); // the link out of the wafer has one user
-    if (s.row == s.rowEnd && s.col == s.colEnd)
+// Words on the links of columns with teeth, south and north, by the router they leave.
+using ColumnWords = std::vector<std::array<std::vector<int64_t>, 2>>;
+
+static ColumnWords columnWords(const target::Target &target, const NetworkLoads &loads) {
+  std::vector<bool> hasTeeth(size_t(target.cols));
+  for (const RouteLoad &load : loads.loads)
+    if (load.part == RouteLoad::Part::Tooth)
+      hasTeeth[size_t(load.segment.col)] = true;
+  ColumnWords columns(size_t(target.cols));
+  for (const RouteLoad &load : loads.loads) {
+    const solver::routing::Segment &s = load.segment;
+    if (s.row == s.rowEnd || !hasTeeth[size_t(s.col)])
       continue;
-    if (s.row != s.rowEnd) {
-      std::vector<int64_t> &steps = columns[s.col][s.rowEnd < s.row];
-      steps.resize(size_t(target.rows) + 1);
-      steps[size_t(s.row < s.rowEnd ? s.row : s.rowEnd + 1)] += load.words;
-      steps[size_t(s.row < s.rowEnd ? s.rowEnd : s.row + 1)] -= load.words;
-    }
-    if (load.part != RouteLoad::Part::Tooth)
-      problem.fixed.push_back(plain);
+    std::vector<int64_t> &steps = columns[size_t(s.col)][s.rowEnd < s.row];
+    steps.resize(size_t(target.rows) + 1);
+    steps[size_t(s.row < s.rowEnd ? s.row : s.rowEnd + 1)] += load.words;
+    steps[size_t(s.row < s.rowEnd ? s.rowEnd : s.row + 1)] -= load.words;
   }
-  for (auto &[col, directions] : columns)
+  for (auto &directions : columns)
     for (std::vector<int64_t> &words : directions)
       std::partial_sum(words.begin(), words.end(), words.begin());
-  auto isOver = [&](const LaneRoute &route, const LaneRoute::Tooth &tooth) {
-    const auto column = columns.find(tooth.col);
-    if (column == columns.end())
-      return false;
-    auto at = [&](int direction, int32_t row) {
-      const std::vector<int64_t> &words = column->second[size_t(direction)];
-      return !words.empty() && words[size_t(row)] > problem.linkCapacityWords;
-    };
-    for (int32_t row = route.row; row < tooth.lastRow(); ++row)
-      if (at(0, row))
-        return true;
-    for (int32_t row = route.row; row > tooth.firstRow(); --row)
-      if (at(1, row))
-        return true;
-    return false;
+  return columns;
+}
+
+// Whether a straight tooth uses a link that carries more than `capacity`.
+static bool isOver(const ColumnWords &columns, int64_t capacity, const LaneRoute &route,
+                   const LaneRoute::Tooth &tooth) {
+  auto at = [&](int direction, int32_t row) {
+    const std::vector<int64_t> &words = columns[size_t(tooth.col)][size_t(direction)];
+    return !words.empty() && words[size_t(row)] > capacity;
   };
-  for (const Bundle &bundle : bundlesOf(target, network, routes)) {
-    const StreamPlan &stream = network.streams[bundle.stream];
+  for (int32_t row = route.row; row < tooth.lastRow(); ++row)
+    if (at(0, row))
+      return true;
+  for (int32_t row = route.row; row > tooth.firstRow(); --row)
+    if (at(1, row))
+      return true;
+  return false;
+}
+
+// The variants of a bundle as an item; `owner` notes which they are.
+static Item itemOf(const target::Target &target, const NetworkPlan &network, const std::vector<LaneRoute> &routes,
+                   const Bundle &bundle, TurnOwner &owner) {
+  const StreamPlan &stream = network.streams[bundle.stream];
+  Item item{absl::StrCat(stream.name, ".", bundle.owner.block, " to ", network.kernels[bundle.owner.kernel].spec.name),
+            {}};
+  std::set<std::vector<int32_t>> seen; // few tiles, or little room: variants that are the same here
+  for (size_t v = 0; v < variants().size(); ++v) {
+    const Turns &turns = variants()[v];
+    const std::vector<int32_t> vias = viasOf(
+        target, routes, bundle, [&](int32_t lane) { return turnOfLane(turns, lane / stream.layout.numBlocks()); });
+    if (!seen.insert(vias).second)
+      continue;
+    item.options.push_back(
+        {absl::StrJoin(turns, ","), 8 * (int64_t(turns.size()) - 1), loadsOf(network, routes, bundle, vias)});
+    owner.variantOf.push_back(int32_t(v));
+  }
+  return item;
+}
+
+Problem turnProblem(const target::Target &target, const NetworkPlan &network, std::vector<TurnOwner> &owners,
+                    bool whole) {
+  Problem problem{target.rows, target.cols, wantedInterval(target, network), {}, {}};
+  const std::vector<LaneRoute> routes = straightRoutes(target, network);
+  const NetworkLoads loads = networkLoads(target, network, routes);
+  const ColumnWords columns = columnWords(target, loads);
+  std::vector<Bundle> fixed;
+  for (Bundle &bundle : bundlesOf(target, network, routes)) {
     const bool over =
         problem.linkCapacityWords > 0 && std::any_of(bundle.teeth.begin(), bundle.teeth.end(), [&](const ToothOf &of) {
-          return isOver(routes[of.lane], routes[of.lane].teeth[of.tooth]);
+          return isOver(columns, problem.linkCapacityWords, routes[of.lane], routes[of.lane].teeth[of.tooth]);
         });
-    if (!stream.wantedTurns.empty() || !over) {
-      std::vector<Load> loads =
-          loadsOf(network, routes, bundle,
-                  viasOf(target, routes, bundle, [&](int32_t lane) { return turnOfLane(stream.wantedTurns, lane); }));
-      problem.fixed.insert(problem.fixed.end(), loads.begin(), loads.end());
+    if (!network.streams[bundle.stream].wantedTurns.empty() || !over) {
+      fixed.push_back(std::move(bundle));
       continue;
     }
-    Item item{
-        absl::StrCat(stream.name, ".", bundle.owner.block, " to ", network.kernels[bundle.owner.kernel].spec.name), {}};
-    std::set<std::vector<int32_t>> seen; // few tiles, or little room: variants that are the same here
     TurnOwner owner = bundle.owner;
-    for (size_t v = 0; v < variants().size(); ++v) {
-      const Turns &turns = variants()[v];
-      const std::vector<int32_t> vias = viasOf(
-          target, routes, bundle, [&](int32_t lane) { return turnOfLane(turns, lane / stream.layout.numBlocks()); });
-      if (!seen.insert(vias).second)
-        continue;
-      item.options.push_back(
-          {absl::StrJoin(turns, ","), 8 * (int64_t(turns.size()) - 1), loadsOf(network, routes, bundle, vias)});
-      owner.variantOf.push_back(int32_t(v));
-    }
-    problem.items.push_back(std::move(item));
+    problem.items.push_back(itemOf(target, network, routes, bundle, owner));
     owners.push_back(std::move(owner));
+  }
+  std::vector<int32_t> touched(size_t(target.cols) + 1, 0); // columns west of each that matter
+  for (const Item &item : problem.items)
+    for (const Option &option : item.options)
+      for (const Load &load : option.loads)
+        for (int32_t col = std::min(load.segment.col, load.segment.colEnd);
+             col <= std::max(load.segment.col, load.segment.colEnd); ++col)
+          touched[size_t(col) + 1] = 1;
+  if (whole)
+    std::fill(touched.begin() + 1, touched.end(), 1);
+  std::partial_sum(touched.begin(), touched.end(), touched.begin());
+  auto add = [&](Load load) {
+    solver::routing::Segment &s = load.segment;
+    s.colEnd = std::min(s.colEnd, target.cols - 1); // the link out of the wafer has one user
+    const auto [west, east] = std::minmax(s.col, s.colEnd);
+    if ((s.row != s.rowEnd || west != east) && touched[size_t(west)] < touched[size_t(east) + 1])
+      problem.fixed.push_back(load);
+  };
+  if (!whole && problem.items.empty())
+    return problem;
+  for (const RouteLoad &load : loads.loads)
+    if (load.part != RouteLoad::Part::Tooth)
+      add({load.segment, load.words});
+  for (const Bundle &bundle : fixed) {
+    const Turns &wanted = network.streams[bundle.stream].wantedTurns;
+    for (const Load &load : loadsOf(network, routes, bundle, viasOf(target, routes, bundle, [&](int32_t lane) {
+                                      return turnOfLane(wanted, lane);
+                                    })))
+      add(load);
   }
   return problem;
 }
@@ -279,7 +314,7 @@ absl::Status chooseTurns(const target::Target &target, NetworkPlan &network) {
   if (absl::Status status = keepPinnedTurns(target, network); !status.ok())
     return status;
   std::vector<TurnOwner> owners;
-  const Problem problem = turnProblem(target, network, owners);
+  const Problem problem = turnProblem(target, network, owners, /*whole=*/false);
   auto solution = solver::alternatives::solve(problem);
   if (!solution.ok())
     return solution.status();
@@ -303,42 +338,6 @@ absl::Status chooseTurns(const target::Target &target, NetworkPlan &network) {
     turnsOf(plan, ordinal) = std::move(turns);
   }
   return absl::OkStatus();
-}
-
-solver::routing::Problem routingProblem(const target::Target &target, const NetworkPlan &network,
-                                        const std::vector<LaneRoute> &lanes, solver::routing::Solution &routes) {
-  solver::routing::Problem problem{target.rows, target.cols, {}, {}, {}};
-  if (int64_t interval = wantedInterval(target, network); interval > 0)
-    problem.linkCapacityWords = interval;
-  for (const RouteLoad &load : networkLoads(target, network, lanes).loads)
-    if (load.part == RouteLoad::Part::Gather || load.part == RouteLoad::Part::Inside)
-      problem.fixed.push_back({load.segment, load.words});
-  for (const LaneRoute &route : lanes) {
-    solver::routing::Net net;
-    net.name = absl::StrCat(network.streams[route.stream].name, ".", route.lane);
-    net.row = route.row;
-    net.colBegin = std::max(route.gatherColEnd, route.trunkBegin);
-    net.wordsPerSample = wordsOf(network, route);
-    for (const LaneRoute::Tooth &tooth : route.teeth)
-      for (const LaneRoute::Rows &rows : tooth.takers)
-        net.sinks.push_back({tooth.col, rows.begin, rows.end});
-    if (route.toPort)
-      net.sinks.push_back({target.cols - 1, route.row, route.row});
-    if (net.sinks.empty())
-      continue;
-    std::vector<solver::routing::Segment> &segments = routes.segmentsOf.emplace_back();
-    if (route.trunkEnd > net.colBegin)
-      segments.push_back({route.row, net.colBegin, route.row, route.trunkEnd});
-    if (route.trunkWest < route.trunkBegin) // of a one-column kernel
-      segments.push_back({route.row, net.colBegin, route.row, route.trunkWest});
-    std::vector<RouteLoad> teeth;
-    for (const LaneRoute::Tooth &tooth : route.teeth)
-      addToothLoads(route, tooth, 0, 0, teeth);
-    for (const RouteLoad &load : teeth)
-      segments.push_back(load.segment);
-    problem.nets.push_back(std::move(net));
-  }
-  return problem;
 }
 
 } // namespace wsc::kernels

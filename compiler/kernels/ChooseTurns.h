@@ -18,23 +18,19 @@ int64_t wantedInterval(const target::Target &target, const NetworkPlan &network)
 
 // The choice of turns as a problem of the solver: an item per bundle whose teeth are free and, turning in the kernel's
 // column, use links that carry more than wantedInterval(). Tags of options are turns by tile, "0,1". `owners` receives
-// kernel, (input, component) and block of each item, and which of the patterns each option stands for.
+// kernel, (input, component) and block of each item, and which of the patterns each option stands for. Not `whole`:
+// without the fixed loads in columns that no option touches, which do not matter to the solution.
 struct TurnOwner {
   int32_t kernel = 0, ordinal = 0, block = 0;
   std::vector<int32_t> variantOf;
 };
 solver::alternatives::Problem turnProblem(const target::Target &target, const NetworkPlan &network,
-                                          std::vector<TurnOwner> &owners);
+                                          std::vector<TurnOwner> &owners, bool whole = true);
 
 // Sets KernelPlan::turns: as pinned, else what the solver chooses, else all empty. Errors: a pinned turn that a lane
 // cannot take, with the reason; those of the solver.
 absl::Status chooseTurns(const target::Target &target, NetworkPlan &network);
 // Only what is pinned; the same errors.
 absl::Status keepPinnedTurns(const target::Target &target, NetworkPlan &network);
-
-// Lanes behind their senders as nets of a routing problem: what they reach; gathers and what flows inside kernels are
-// fixed loads. `routes` receives the lanes' own routes as its solution.
-solver::routing::Problem routingProblem(const target::Target &target, const NetworkPlan &network,
-                                        const std::vector<LaneRoute> &lanes, solver::routing::Solution &routes);
 
 } // namespace wsc::kernels

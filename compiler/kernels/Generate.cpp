@@ -2,6 +2,7 @@
 #include "compiler/kernels/Generate.h"
 
 #include "compiler/kernels/ChooseTurns.h"
+#include "compiler/kernels/RoutingProblem.h"
 #include "compiler/kernels/StateRows.h"
 
 #include <map>

@@ -4,6 +4,8 @@
 // they lie on (a row or column, and a direction) and swept from end to end.
 #include "compiler/kernels/LinkLoads.h"
 
+#include "compiler/kernels/LineSweep.h"
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -15,38 +17,23 @@ namespace wsc::kernels {
 
 namespace {
 
-// Links of routers [begin, end) on a line carry `words` each.
-struct Segment {
-  int32_t begin = 0, end = 0;
-  int64_t words = 0;
-  int32_t net = 0;
-};
-
-// The segments of all lines of one direction.
-using Lines = std::map<int32_t, std::vector<Segment>>;
+using Segment = LineSegment;
+using Lines = LineSegments;
 
 struct Peak {
   int64_t words = 0;
   int32_t line = 0, at = 0;
 };
 
-Peak peakOf(const Lines &lines) {
+Peak peakOf(Lines &lines) {
   Peak peak;
-  std::vector<std::pair<int32_t, int64_t>> events;
-  for (const auto &[line, segments] : lines) {
-    events.clear();
-    for (const Segment &segment : segments) {
-      if (segment.begin >= segment.end)
-        continue;
-      events.push_back({segment.begin, segment.words});
-      events.push_back({segment.end, -segment.words});
-    }
-    std::sort(events.begin(), events.end()); // ends first: their words are negative
-    int64_t words = 0;
-    for (const auto &[at, change] : events)
-      if ((words += change) > peak.words)
-        peak = {words, line, at};
-  }
+  LineSweep sweep;
+  forEachLine(lines, [&](std::span<const Segment> line) {
+    sweep.over(line, [&](int32_t begin, int32_t, int64_t words) {
+      if (words > peak.words)
+        peak = {words, line.front().line, begin};
+    });
+  });
   return peak;
 }
 
@@ -152,13 +139,13 @@ struct Directions {
   void add(const RouteLoad &load) {
     const auto &[row, col, rowEnd, colEnd] = load.segment;
     if (row == rowEnd && col < colEnd)
-      east[row].push_back({col, colEnd, load.words, load.net});
+      east.push_back({row, col, colEnd, load.words, load.net});
     else if (row == rowEnd)
-      west[row].push_back({colEnd + 1, col + 1, load.words, load.net});
+      west.push_back({row, colEnd + 1, col + 1, load.words, load.net});
     else if (row < rowEnd)
-      south[col].push_back({row, rowEnd, load.words, load.net});
+      south.push_back({col, row, rowEnd, load.words, load.net});
     else
-      north[col].push_back({rowEnd + 1, row + 1, load.words, load.net});
+      north.push_back({col, rowEnd + 1, row + 1, load.words, load.net});
   }
 };
 
@@ -183,6 +170,11 @@ void addToothLoads(const LaneRoute &route, const LaneRoute::Tooth &tooth, int64_
     for (int32_t row = takers.begin; row <= takers.end; ++row)
       if (row != route.row) // there the trunk goes on
         add(row, tooth.via, row, tooth.col);
+}
+
+int64_t laneWords(const NetworkPlan &network, const LaneRoute &route) {
+  const StreamLayout &layout = network.streams[route.stream].layout;
+  return layout.laneWords(route.lane / layout.numBlocks(), route.lane % layout.numBlocks());
 }
 
 NetworkLoads networkLoads(const target::Target &target, const NetworkPlan &network,
@@ -221,39 +213,33 @@ std::vector<int64_t> excessOf(const NetworkLoads &loads, int64_t capacity, int64
     directions.add(load);
   all = 0;
   std::vector<int64_t> ofNet(loads.nets.size(), 0);
-  std::vector<std::pair<int32_t, int64_t>> events;
   struct Stretch { // links [begin, end) with the same excess each
     int32_t begin, end;
     int64_t excess;
   };
   std::vector<Stretch> over;
-  for (const Lines *lines : {&directions.east, &directions.west, &directions.south, &directions.north})
-    for (const auto &[line, segments] : *lines) {
-      events.clear();
+  LineSweep sweep;
+  for (Lines *lines : {&directions.east, &directions.west, &directions.south, &directions.north})
+    forEachLine(*lines, [&](std::span<const Segment> line) {
       over.clear();
-      for (const Segment &segment : segments) {
-        events.push_back({segment.begin, segment.words});
-        events.push_back({segment.end, -segment.words});
-      }
-      std::sort(events.begin(), events.end());
-      int64_t words = 0;
-      for (size_t e = 0; e + 1 < events.size(); ++e)
-        if ((words += events[e].second) > capacity && events[e].first < events[e + 1].first)
-          over.push_back({events[e].first, events[e + 1].first, excessOf(words, capacity)});
+      sweep.over(line, [&](int32_t begin, int32_t end, int64_t words) {
+        if (words > capacity)
+          over.push_back({begin, end, excessOf(words, capacity)});
+      });
       for (const Stretch &stretch : over) {
         all += stretch.excess * (stretch.end - stretch.begin);
-        for (const Segment &segment : segments)
+        for (const Segment &segment : line)
           if (const int32_t common = std::min(segment.end, stretch.end) - std::max(segment.begin, stretch.begin);
               common > 0)
             ofNet[size_t(segment.net)] += stretch.excess * common;
       }
-    }
+    });
   return ofNet;
 }
 
-static LinkLoad busiestOf(const NetworkLoads &all, const Directions &lines) {
+static LinkLoad busiestOf(const NetworkLoads &all, Directions lines) {
   LinkLoad busiest;
-  const std::pair<const Lines *, char> directions[] = {
+  const std::pair<Lines *, char> directions[] = {
       {&lines.east, 'E'}, {&lines.west, 'W'}, {&lines.south, 'S'}, {&lines.north, 'N'}};
   for (auto [of, side] : directions) {
     Peak peak = peakOf(*of);
@@ -261,9 +247,9 @@ static LinkLoad busiestOf(const NetworkLoads &all, const Directions &lines) {
       continue;
     bool along = side == 'E' || side == 'W';
     busiest = {peak.words, along ? peak.line : peak.at, along ? peak.at : peak.line, side, {}};
-    for (const Segment &segment : of->at(peak.line))
+    for (const Segment &segment : *of)
       if (const std::string &net = all.nets[segment.net];
-          segment.begin <= peak.at && peak.at < segment.end &&
+          segment.line == peak.line && segment.begin <= peak.at && peak.at < segment.end &&
           std::find(busiest.nets.begin(), busiest.nets.end(), net) == busiest.nets.end())
         busiest.nets.push_back(net);
   }
@@ -274,7 +260,7 @@ LinkLoad busiestLink(const NetworkLoads &all) {
   Directions lines;
   for (const RouteLoad &load : all.loads)
     lines.add(load);
-  return busiestOf(all, lines);
+  return busiestOf(all, std::move(lines));
 }
 
 LinkLoad busiestLink(const target::Target &target, const NetworkPlan &network, const std::vector<LaneRoute> &lanes) {
@@ -319,7 +305,7 @@ LinkLoad busiestLinkOf(const target::Target &target, const NetworkPlan &network,
     }
     lines.add(load);
   }
-  return busiestOf(all, lines);
+  return busiestOf(all, std::move(lines));
 }
 
 int64_t toothWords(const NetworkPlan &network, const KernelRows &rows) {

@@ -32,6 +32,9 @@ struct NetworkLoads {
   std::vector<RouteLoad> loads;
 };
 
+// Words that a lane carries per sample.
+int64_t laneWords(const NetworkPlan &network, const LaneRoute &route);
+
 // Exact: data and control words of lanes (gathers, trunks, teeth), row multicasts and chains of a placed network.
 NetworkLoads networkLoads(const target::Target &target, const NetworkPlan &network,
                           const std::vector<LaneRoute> &lanes);

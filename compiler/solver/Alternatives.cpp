@@ -4,6 +4,8 @@
 // one pass over them.
 #include "compiler/solver/Alternatives.h"
 
+#include "compiler/solver/AlternativesRuns.h"
+
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
@@ -16,52 +18,6 @@ namespace {
 constexpr int kPatience = 8; // rounds without a better choice
 constexpr int64_t kLinkCost = 64, kMostHistory = int64_t(1) << 20, kMostPrice = 4096;
 
-// All links in one array, those of a line side by side: words on a straight run of links are neighbours.
-struct Lines {
-  int32_t rows = 0, cols = 0;
-  size_t count() const { return 4 * size_t(rows) * size_t(cols); }
-  // First link and number of links of a load.
-  std::pair<size_t, int32_t> runOf(const Load &load) const {
-    const routing::Segment &s = load.segment;
-    const size_t routers = size_t(rows) * size_t(cols), d = size_t(routing::directionOf(s));
-    const size_t at = s.row == s.rowEnd
-                          ? size_t(s.row) * size_t(cols) + size_t(s.col < s.colEnd ? s.col : s.colEnd + 1)
-                          : size_t(s.col) * size_t(rows) + size_t(s.row < s.rowEnd ? s.row : s.rowEnd + 1);
-    return {d * routers + at, std::abs(s.rowEnd - s.row) + std::abs(s.colEnd - s.col)};
-  }
-};
-
-// Links [begin, end) carry `words` each, of so many loads together.
-struct Run {
-  size_t begin = 0, end = 0;
-  int64_t words = 0, loads = 0;
-};
-
-// The loads of an option as runs that have no link in common, ascending.
-std::vector<Run> runsOf(const Lines &lines, const Option &option) {
-  struct Change {
-    size_t at;
-    int64_t words, loads;
-  };
-  std::vector<Change> changes;
-  changes.reserve(2 * option.loads.size());
-  for (const Load &load : option.loads) {
-    const auto [begin, length] = lines.runOf(load);
-    changes.push_back({begin, load.wordsPerSample, 1});
-    changes.push_back({begin + size_t(length), -load.wordsPerSample, -1});
-  }
-  std::sort(changes.begin(), changes.end(), [](const Change &a, const Change &b) { return a.at < b.at; });
-  std::vector<Run> runs;
-  Run run;
-  for (const Change &change : changes) {
-    run.end = change.at;
-    if (run.loads > 0 && run.begin < run.end)
-      runs.push_back(run);
-    run = {change.at, change.at, run.words + change.words, run.loads + change.loads};
-  }
-  return runs;
-}
-
 // A problem's loads as runs, made once for all capacities that are tried.
 struct Compiled {
   explicit Compiled(const Problem &problem) : lines{problem.rows, problem.cols}, fixedWords(lines.count(), 0) {
@@ -70,10 +26,11 @@ struct Compiled {
       for (size_t link = begin; link < begin + size_t(length); ++link)
         fixedWords[link] += load.wordsPerSample;
     }
+    RunMaker maker(lines);
     for (const Item &item : problem.items) {
       std::vector<std::vector<Run>> &options = optionsOf.emplace_back();
       for (const Option &option : item.options)
-        options.push_back(runsOf(lines, option));
+        options.push_back(maker.runsOf(option));
     }
   }
   Lines lines;
@@ -249,7 +206,11 @@ AlternativesStats evaluate(const Problem &problem, const Compiled &compiled, con
 
 absl::Status Problem::check() const {
   // What holds for the loads of a routing problem holds here.
-  routing::Problem loads{rows, cols, linkCapacityWords, {}, fixed};
+  if (absl::Status status = routing::Problem{rows, cols, linkCapacityWords, {}, {}}.check(); !status.ok())
+    return status;
+  int64_t together = 0;
+  if (absl::Status status = routing::checkLoads(rows, cols, fixed, together); !status.ok())
+    return status;
   for (const Item &item : items) {
     if (item.options.empty())
       return absl::InvalidArgumentError(absl::StrCat("alternatives: item ", item.name, " has no option"));
@@ -257,10 +218,11 @@ absl::Status Problem::check() const {
       if (option.cost < 0 || option.cost > int64_t(1) << 24)
         return absl::InvalidArgumentError(absl::StrCat("alternatives: item ", item.name, ": option ", option.tag,
                                                        " costs ", option.cost, " links, must be 0 to 2^24"));
-      loads.fixed.insert(loads.fixed.end(), option.loads.begin(), option.loads.end());
+      if (absl::Status status = routing::checkLoads(rows, cols, option.loads, together); !status.ok())
+        return status;
     }
   }
-  return loads.check();
+  return absl::OkStatus();
 }
 
 absl::Status Solution::verify(const Problem &problem) const {

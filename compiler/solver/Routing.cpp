@@ -37,6 +37,27 @@ const char *name(Direction direction) {
   return "";
 }
 
+absl::Status checkLoads(int32_t rows, int32_t cols, const std::vector<FixedLoad> &loads, int64_t &together) {
+  for (const FixedLoad &load : loads) {
+    const Segment &s = load.segment;
+    auto refuse = [&](auto &&...what) {
+      return absl::InvalidArgumentError(absl::StrCat("routing: fixed load from (", s.row, ", ", s.col, ") to (",
+                                                     s.rowEnd, ", ", s.colEnd, ")", what...));
+    };
+    for (auto [row, col] : {std::pair(s.row, s.col), std::pair(s.rowEnd, s.colEnd)})
+      if (row < 0 || row >= rows || col < 0 || col >= cols)
+        return refuse(" leaves mesh ", rows, "x", cols);
+    if ((s.row == s.rowEnd) == (s.col == s.colEnd))
+      return refuse(" is not a straight run of links");
+    if (load.wordsPerSample < 0 || load.wordsPerSample > kMostWords)
+      return refuse(" carries ", load.wordsPerSample, " words, must be 0 to ", kMostWords);
+    together += load.wordsPerSample;
+    if (together > kMostWordsTogether)
+      return refuse(": nets and fixed loads carry more than ", kMostWordsTogether, " words");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Problem::check() const {
   if (rows < 1 || cols < 1 || int64_t(rows) * cols > kMostRouters)
     return absl::InvalidArgumentError(
@@ -62,24 +83,7 @@ absl::Status Problem::check() const {
         return refuse(" has sink column ", sink.col, " rows ", sink.rowLo, " to ", sink.rowHi,
                       "; it must be non-empty, inside mesh ", rows, "x", cols);
   }
-  for (const FixedLoad &load : fixed) {
-    const Segment &s = load.segment;
-    auto refuse = [&](auto &&...what) {
-      return absl::InvalidArgumentError(absl::StrCat("routing: fixed load from (", s.row, ", ", s.col, ") to (",
-                                                     s.rowEnd, ", ", s.colEnd, ")", what...));
-    };
-    for (auto [row, col] : {std::pair(s.row, s.col), std::pair(s.rowEnd, s.colEnd)})
-      if (row < 0 || row >= rows || col < 0 || col >= cols)
-        return refuse(" leaves mesh ", rows, "x", cols);
-    if ((s.row == s.rowEnd) == (s.col == s.colEnd))
-      return refuse(" is not a straight run of links");
-    if (load.wordsPerSample < 0 || load.wordsPerSample > kMostWords)
-      return refuse(" carries ", load.wordsPerSample, " words, must be 0 to ", kMostWords);
-    together += load.wordsPerSample;
-    if (together > kMostWordsTogether)
-      return refuse(": nets and fixed loads carry more than ", kMostWordsTogether, " words");
-  }
-  return absl::OkStatus();
+  return checkLoads(rows, cols, fixed, together);
 }
 
 absl::Status Solution::verify(const Problem &problem) const {

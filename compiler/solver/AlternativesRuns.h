@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The links of a mesh in one flat array, line by line, and the loads of an option as runs of neighbouring links.
+#pragma once
+
+#include "compiler/solver/Alternatives.h"
+
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+namespace wsc::solver::alternatives {
+
+// All links in one array, those of a line side by side: words on a straight run of links are neighbours.
+struct Lines {
+  int32_t rows = 0, cols = 0;
+  size_t count() const { return 4 * size_t(rows) * size_t(cols); }
+  // First link and number of links of a load.
+  std::pair<size_t, int32_t> runOf(const Load &load) const {
+    const routing::Segment &s = load.segment;
+    const size_t routers = size_t(rows) * size_t(cols), d = size_t(routing::directionOf(s));
+    const size_t at = s.row == s.rowEnd
+                          ? size_t(s.row) * size_t(cols) + size_t(s.col < s.colEnd ? s.col : s.colEnd + 1)
+                          : size_t(s.col) * size_t(rows) + size_t(s.row < s.rowEnd ? s.row : s.rowEnd + 1);
+    return {d * routers + at, std::abs(s.rowEnd - s.row) + std::abs(s.colEnd - s.col)};
+  }
+};
+
+// Links [begin, end) carry `words` each, of so many loads together.
+struct Run {
+  size_t begin = 0, end = 0;
+  int64_t words = 0, loads = 0;
+};
+
+// Makes runs of loads. What changes from a link to the next is noted in a flat array, with a bit for each link where
+// something may. Cost: the loads, and a 64th of the links.
+class RunMaker {
+public:
+  explicit RunMaker(const Lines &lines)
+      : lines(lines), changes(lines.count() + 1), isChanged((lines.count() + 64) / 64, 0) {}
+
+  // The loads of an option as runs that have no link in common, ascending.
+  std::vector<Run> runsOf(const Option &option) {
+    for (const Load &load : option.loads) {
+      const auto [begin, length] = lines.runOf(load);
+      change(begin, load.wordsPerSample, 1);
+      change(begin + size_t(length), -load.wordsPerSample, -1);
+    }
+    std::vector<Run> runs;
+    Run run;
+    for (size_t part = 0; part < isChanged.size(); ++part)
+      for (; isChanged[part] != 0; isChanged[part] &= isChanged[part] - 1) {
+        const size_t link = 64 * part + size_t(std::countr_zero(isChanged[part]));
+        run.end = link;
+        if (run.loads > 0)
+          runs.push_back(run);
+        run = {link, link, run.words + changes[link].words, run.loads + changes[link].loads};
+        changes[link] = {};
+      }
+    return runs;
+  }
+
+private:
+  struct Change {
+    int64_t words = 0, loads = 0;
+  };
+  void change(size_t link, int64_t words, int64_t loads) {
+    changes[link].words += words;
+    changes[link].loads += loads;
+    isChanged[link / 64] |= uint64_t(1) << link % 64;
+  }
+
+  const Lines &lines;
+  std::vector<Change> changes;
+  std::vector<uint64_t> isChanged;
+};
+
+} // namespace wsc::solver::alternatives
