@@ -31,22 +31,6 @@ std::vector<ColourUsers> usersByColour(const Configuration &configuration) {
   return users;
 }
 
-Port opposite(Port port) {
-  switch (port) {
-  case Port::North:
-    return Port::South;
-  case Port::South:
-    return Port::North;
-  case Port::East:
-    return Port::West;
-  case Port::West:
-    return Port::East;
-  case Port::Ramp:
-    break;
-  }
-  return Port::Ramp;
-}
-
 ColourMap::ColourMap(const Scope &scope, const ColourUsers &users, std::span<const RouterPorts> ports,
                      std::span<const int64_t> bindingBytes)
     : scope(scope), users(users), ports(ports), rows(scope.target().rows), cols(scope.target().cols),
@@ -77,22 +61,6 @@ int32_t ColourMap::nodeIndex(int32_t row, int32_t col) const {
   if (after == begin || col >= std::prev(after)->run.colEnd)
     return -1;
   return int32_t(std::prev(after) - nodes.begin());
-}
-
-bool ColourMap::atEdge(const Node &node, Port side) const {
-  switch (side) {
-  case Port::North:
-    return node.run.row == 0;
-  case Port::South:
-    return node.run.row == rows - 1;
-  case Port::East:
-    return node.run.colEnd == cols;
-  case Port::West:
-    return node.run.colBegin == 0;
-  case Port::Ramp:
-    break;
-  }
-  return false;
 }
 
 const EdgePort *ColourMap::edge(const Node &node, Port side, bool output) const {
@@ -160,7 +128,7 @@ void ColourMap::drawQueue(std::pair<int32_t, int32_t> user) {
       if (dependsOn == 0)
         shared = sequence;
     }
-    (role.queues[user.second].output ? sent : taken).push_back({run, sequence, user});
+    (role.queues[user.second].output ? sent : taken).push_back({run, sequence, user, 0});
   });
 }
 
@@ -202,29 +170,35 @@ void ColourMap::drawRouters() {
   sortByRow(sent, rows, before);
   sortByRow(taken, rows, before);
 
-  // The sequence on a core, and the column where it may change next; cores are asked for in order.
+  // The queue on a core, and the column where it may change next; cores are asked for in order.
   struct Cursor {
-    const std::vector<QueueRun> &queues;
+    std::vector<QueueRun> &queues;
     size_t at = 0;
-    int32_t sequenceAt(int32_t row, int32_t col, int32_t &end) {
+    QueueRun *queueAt(int32_t row, int32_t col, int32_t &end) {
       while (at < queues.size() &&
              (queues[at].run.row < row || (queues[at].run.row == row && queues[at].run.colEnd <= col)))
         ++at;
       if (at == queues.size() || queues[at].run.row > row)
-        return -1;
+        return nullptr;
       bool on = queues[at].run.colBegin <= col;
       end = std::min(end, on ? queues[at].run.colEnd : queues[at].run.colBegin);
-      return on ? queues[at].sequence : -1;
+      return on ? &queues[at] : nullptr;
     }
   };
   Cursor sends{sent}, takes{taken};
   std::vector<Node> pieces;
+  pieces.reserve(runs.size());
   for (const RouterRun &routers : runs)
     for (int32_t col = routers.run.colBegin; col < routers.run.colEnd;) {
       Node piece{{routers.run.row, col, routers.run.colEnd}, routers.router, -1, -1};
-      piece.sends = sends.sequenceAt(routers.run.row, col, piece.run.colEnd);
-      piece.takes = takes.sequenceAt(routers.run.row, col, piece.run.colEnd);
+      QueueRun *sender = sends.queueAt(routers.run.row, col, piece.run.colEnd);
+      QueueRun *taker = takes.queueAt(routers.run.row, col, piece.run.colEnd);
       col = piece.run.colEnd;
+      for (auto [queue, sequence] : {std::pair(sender, &piece.sends), std::pair(taker, &piece.takes)})
+        if (queue) {
+          *sequence = queue->sequence;
+          queue->routedCores += piece.run.cores();
+        }
       if (!pieces.empty() && pieces.back().run.row == piece.run.row && pieces.back().run.colEnd == piece.run.colBegin &&
           pieces.back().router == piece.router && pieces.back().sends == piece.sends &&
           pieces.back().takes == piece.takes)
@@ -240,6 +214,7 @@ void ColourMap::drawRouters() {
       cutAt[col] = true; // these become nodes of one router each
     cutAt[piece.run.colBegin] = cutAt[piece.run.colEnd] = true;
   }
+  nodes.reserve(pieces.size());
   for (const Node &piece : pieces)
     addPiece(piece);
 }
@@ -266,6 +241,17 @@ void ColourMap::link() {
   for (int32_t row = 0; row < rows; ++row)
     firstOfRow[row + 1] += firstOfRow[row];
   auto join = [&](size_t a, Port side, int32_t b) { nodes[a].next[int(side)] = b; };
+  // Neighbours above and below are asked for in the order in which they lie.
+  auto beyond = [&](size_t n, int32_t rowStep, int32_t &at) {
+    const int32_t row = nodes[n].run.row + rowStep, col = nodes[n].run.colBegin;
+    if (row < 0 || row >= rows)
+      return -1;
+    at = std::max(at, firstOfRow[row]);
+    while (at < firstOfRow[row + 1] && nodes[at].run.colEnd <= col)
+      ++at;
+    return at < firstOfRow[row + 1] && nodes[at].run.colBegin <= col ? at : -1;
+  };
+  int32_t above = 0, below = 0;
   for (size_t n = 0; n < nodes.size(); ++n) {
     const Run &run = nodes[n].run;
     if (n + 1 < nodes.size() && nodes[n + 1].run.row == run.row && nodes[n + 1].run.colBegin == run.colEnd) {
@@ -274,15 +260,17 @@ void ColourMap::link() {
     }
     PortMask used = ports[nodes[n].router].inputs | ports[nodes[n].router].outputs;
     if (used & bit(Port::North))
-      join(n, Port::North, nodeIndex(run.row - 1, run.colBegin));
+      join(n, Port::North, beyond(n, -1, above));
     if (used & bit(Port::South))
-      join(n, Port::South, nodeIndex(run.row + 1, run.colBegin));
+      join(n, Port::South, beyond(n, +1, below));
   }
 }
 
 // Reports queues on cores without a router.
 void ColourMap::checkRouted(const std::vector<QueueRun> &queues) {
   for (const QueueRun &queue : queues) {
+    if (queue.routedCores == queue.run.cores())
+      continue;
     int32_t col = queue.run.colBegin;
     for (int32_t node = nodeIndex(queue.run.row, col); node >= 0 && col < queue.run.colEnd;
          node = nodes[node].next[int(Port::East)])

@@ -54,7 +54,12 @@ struct EdgePort {
   int32_t sequence = -1;
 };
 
-Port opposite(Port port);
+constexpr Port opposite(Port port) {
+  constexpr Port kOpposite[kNumPorts] = {Port::South, Port::North, Port::West, Port::East, Port::Ramp};
+  return kOpposite[size_t(port)];
+}
+static_assert(opposite(Port::North) == Port::South && opposite(Port::South) == Port::North &&
+              opposite(Port::East) == Port::West && opposite(Port::West) == Port::East);
 
 class ColourMap {
 public:
@@ -73,7 +78,21 @@ public:
   // The node that holds core (row, col); -1: none.
   int32_t nodeIndex(int32_t row, int32_t col) const;
   // Whether the node lies on the mesh's edge at `side`.
-  bool atEdge(const Node &node, Port side) const;
+  bool atEdge(const Node &node, Port side) const {
+    switch (side) {
+    case Port::North:
+      return node.run.row == 0;
+    case Port::South:
+      return node.run.row == rows - 1;
+    case Port::East:
+      return node.run.colEnd == cols;
+    case Port::West:
+      return node.run.colBegin == 0;
+    case Port::Ramp:
+      break;
+    }
+    return false;
+  }
   // The binding of the outer port of an edge node's first router, or null.
   const EdgePort *edge(const Node &node, Port side, bool output) const;
   // Calls visit(node, side, output, port) for every bound port that has a router.
@@ -91,6 +110,7 @@ private:
     Run run;
     int32_t sequence;
     std::pair<int32_t, int32_t> user; // role, queue
+    int32_t routedCores = 0;          // that have a router on the colour
   };
 
   void drawQueue(std::pair<int32_t, int32_t> user);

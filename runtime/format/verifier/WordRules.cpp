@@ -51,6 +51,21 @@ public:
     free = link;
     return links[link].segment;
   }
+  template <typename Visit> void forEach(const List &list, Visit visit) const {
+    for (int32_t link = list.head; link != kNone; link = links[link].next)
+      visit(Segment(links[link].segment)); // visits may make the pool grow
+  }
+  void clear(List &list) {
+    while (list.head != kNone)
+      pop(list);
+  }
+  // Moves all of `from` behind `to`.
+  void moveAll(List &from, List &to) {
+    if (to.head == kNone)
+      return std::swap(from, to);
+    while (from.head != kNone)
+      push(to, pop(from));
+  }
   void read(const List &list, Segments &segments) const {
     segments.clear();
     for (int32_t link = list.head; link != kNone; link = links[link].next)
@@ -150,6 +165,8 @@ private:
     const Node &node = map.nodes[n];
     const auto &positions = map.scope.configuration.routers[node.router].positions;
     State &state = states[n];
+    if (positions.size() == 1 && !inCycles())
+      return drainPlain(n, positions[0]);
     for (; budget > 0; --budget) {
       const SwitchPosition &position = positions[state.position];
       SegmentPool::List &queue = state.queue[int(position.input)];
@@ -163,6 +180,35 @@ private:
       }
       forward(n, position.outputs, segment);
     }
+  }
+
+  // Without switching all that waits goes on as it is.
+  void drainPlain(int32_t n, const SwitchPosition &position) {
+    const Node &node = map.nodes[n];
+    SegmentPool::List &queue = states[n].queue[int(position.input)];
+    if (queue.head == kNone)
+      return;
+    --budget;
+    SegmentPool::List *last = nullptr; // where the segments themselves go; others get copies
+    if (position.outputs >> unsigned(Port::Ramp) & 1)
+      pool.forEach(queue, [&](const Segment &segment) {
+        deliver(node, states[n].queue[kDelivered], segment, "RAMP");
+        --budget;
+      });
+    forEachTarget(node, position.outputs, [&](Port side, int32_t target) {
+      if (target == kNone)
+        return pool.forEach(queue, [&](const Segment &segment) {
+          deliver(node, departed[{n, int(side)}], segment, portName(side));
+          --budget;
+        });
+      if (last)
+        pool.forEach(queue, [&](const Segment &segment) {
+          pool.push(*last, segment);
+          --budget;
+        });
+      last = &states[target].queue[int(opposite(side))];
+    });
+    last ? pool.moveAll(queue, *last) : pool.clear(queue);
   }
 
   void forward(int32_t n, PortMask outputs, Segment segment) {
@@ -252,16 +298,17 @@ private:
       return std::any_of(segments.begin(), segments.end(), [](const Segment &segment) { return segment.unit > 0; });
     };
     if (met % filter.period != 0)
-      map.scope.report.add("filter-period", key(),
-                           text(name(), ": ", met, " words per sample meet its filter, no multiple of the period of ",
-                                filter.period));
+      map.scope.report.add(
+          "filter-period", key(),
+          text(name(), ": ", met, " words per sample meet its filter, no multiple of the period of ", filter.period));
     else if (passed != wanted)
-      map.scope.report.add("words", key(),
-                           text(name(), " takes ", wanted, " words per sample, but ", passed, " of ", met,
-                                " pass its filter"));
+      map.scope.report.add(
+          "words", key(),
+          text(name(), " takes ", wanted, " words per sample, but ", passed, " of ", met, " pass its filter"));
     else if (padded(expected) || padded(scratch))
-      map.scope.report.add("word-boundary", key(),
-                           text(name(), ": words of narrow elements with padding pass a filter; filter whole words only"));
+      map.scope.report.add(
+          "word-boundary", key(),
+          text(name(), ": words of narrow elements with padding pass a filter; filter whole words only"));
   }
 
   static int64_t controls(const Segments &segments) {
