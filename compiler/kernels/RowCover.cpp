@@ -8,45 +8,57 @@ namespace wsc::kernels {
 
 namespace {
 
+// Points are lattices of one row.
+const RowPoint &firstOf(const RowPoint &point) { return point; }
+const RowPoint &firstOf(const RowLattice &lattice) { return lattice.first; }
+bool sameShape(const RowPoint &, const RowPoint &) { return true; }
 bool sameShape(const RowLattice &a, const RowLattice &b) { return a.levels == b.levels; }
 
-// Whether entries[i + 1] follows on entries[i] by `step`.
-bool follows(const RowLattice &a, const RowLattice &b, const RowLattice::Level &step) {
-  if (!sameShape(a, b) || b.first.row - a.first.row != step.rowStep)
+// Whether b follows on a by `step`.
+template <typename Entry> bool follows(const Entry &a, const Entry &b, const RowLattice::Level &step) {
+  if (!sameShape(a, b) || firstOf(b).row - firstOf(a).row != step.rowStep)
     return false;
   for (size_t n = 0; n < step.slope.size(); ++n)
-    if (b.first.numbers[n] - a.first.numbers[n] != step.slope[n])
+    if (firstOf(b).numbers[n] - firstOf(a).numbers[n] != step.slope[n])
       return false;
   return true;
 }
 
+// The end of the run that begins at entries[begin], sorted by shape and row; `step`: from one of its entries to the
+// next, and their number.
+template <typename Entry> size_t endOfRun(const std::vector<Entry> &entries, size_t begin, RowLattice::Level &step) {
+  size_t end = begin + 1;
+  if (end < entries.size() && sameShape(entries[begin], entries[end])) {
+    const RowPoint &a = firstOf(entries[begin]), &b = firstOf(entries[end]);
+    step.rowStep = b.row - a.row;
+    step.slope.resize(a.numbers.size());
+    for (size_t n = 0; n < step.slope.size(); ++n)
+      step.slope[n] = b.numbers[n] - a.numbers[n];
+    while (end < entries.size() && follows(entries[end - 1], entries[end], step))
+      ++end;
+  }
+  // A pair that could start a longer run one later is left to that run.
+  if (end == begin + 2 && end + 1 < entries.size() && sameShape(entries[begin], entries[end + 1])) {
+    auto rowStep = [&](size_t k) { return firstOf(entries[k]).row - firstOf(entries[k - 1]).row; };
+    if (rowStep(end) != step.rowStep && rowStep(end + 1) == rowStep(end))
+      end = begin + 1;
+  }
+  step.count = int32_t(end - begin);
+  return end;
+}
+
+RowLattice latticeOf(RowPoint &&point) { return {std::move(point), {}}; }
+RowLattice latticeOf(RowLattice &&lattice) { return std::move(lattice); }
+
 // Joins runs of entries, sorted by shape and row, at `level`.
-std::vector<RowLattice> joinLevel(std::vector<RowLattice> entries, int level) {
+template <typename Entry> std::vector<RowLattice> joinLevel(std::vector<Entry> entries, int level) {
   std::vector<RowLattice> joined;
   RowLattice::Level step;
-  for (size_t i = 0; i < entries.size();) {
-    size_t end = i + 1;
-    if (end < entries.size() && sameShape(entries[i], entries[end])) {
-      const RowPoint &a = entries[i].first, &b = entries[end].first;
-      step.rowStep = b.row - a.row;
-      step.slope.resize(a.numbers.size());
-      for (size_t n = 0; n < step.slope.size(); ++n)
-        step.slope[n] = b.numbers[n] - a.numbers[n];
-      while (end < entries.size() && follows(entries[end - 1], entries[end], step))
-        ++end;
-    }
-    // A pair that could start a longer run one later is left to that run.
-    if (end == i + 2 && end + 1 < entries.size() && sameShape(entries[i], entries[end + 1])) {
-      auto rowStep = [&](size_t k) { return entries[k].first.row - entries[k - 1].first.row; };
-      if (rowStep(end) != step.rowStep && rowStep(end + 1) == rowStep(end))
-        end = i + 1;
-    }
-    if (end > i + 1) {
-      step.count = int32_t(end - i);
-      entries[i].levels[level] = step;
-    }
-    joined.push_back(std::move(entries[i]));
-    i = end;
+  for (size_t i = 0, end; i < entries.size(); i = end) {
+    end = endOfRun(entries, i, step);
+    joined.push_back(latticeOf(std::move(entries[i])));
+    if (end > i + 1)
+      joined.back().levels[size_t(level)] = step;
   }
   return joined;
 }
@@ -54,18 +66,21 @@ std::vector<RowLattice> joinLevel(std::vector<RowLattice> entries, int level) {
 } // namespace
 
 std::vector<RowLattice> coverRows(std::vector<RowPoint> points, int levels) {
-  std::vector<RowLattice> entries(points.size());
-  for (size_t i = 0; i < points.size(); ++i)
-    entries[i].first = std::move(points[i]);
-  auto byRow = [](const RowLattice &a, const RowLattice &b) { return a.first.row < b.first.row; };
+  auto byRow = [](const auto &a, const auto &b) { return firstOf(a).row < firstOf(b).row; };
   auto byShape = [](const RowLattice &a, const RowLattice &b) {
     return std::tie(a.levels, a.first.row) < std::tie(b.levels, b.first.row);
   };
-  for (int level = 0; level < levels && entries.size() > 1; ++level) {
-    if (level == 0)
-      std::sort(entries.begin(), entries.end(), byRow);
-    else
-      std::sort(entries.begin(), entries.end(), byShape);
+  if (!std::is_sorted(points.begin(), points.end(), byRow))
+    std::sort(points.begin(), points.end(), byRow);
+  std::vector<RowLattice> entries;
+  if (levels > 0) {
+    entries = joinLevel(std::move(points), 0);
+  } else {
+    for (RowPoint &point : points)
+      entries.push_back(latticeOf(std::move(point)));
+  }
+  for (int level = 1; level < levels && entries.size() > 1; ++level) {
+    std::sort(entries.begin(), entries.end(), byShape);
     entries = joinLevel(std::move(entries), level);
   }
   std::sort(entries.begin(), entries.end(), byRow);
