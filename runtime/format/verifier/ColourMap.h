@@ -32,6 +32,7 @@ struct RouterPorts {
   PortMask inputs = 0, outputs = 0;
 };
 constexpr int kSides = kNumPorts - 1; // North, South, East, West
+constexpr unsigned kAllSides = (1u << kSides) - 1;
 
 // What a filter lets through: `words` of every `period`; a period of 0: all.
 struct Passage {

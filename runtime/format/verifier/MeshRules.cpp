@@ -187,6 +187,8 @@ bool checkOverlaps(const Scope &scope) {
   for (const std::vector<int32_t> &routers : byColour) {
     if (scope.report.full())
       return false;
+    if (routers.empty())
+      continue;
     runs.clear();
     for (int32_t r : routers)
       addRuns(configuration.routers[r].routers, r, runs);

@@ -7,6 +7,8 @@
 
 #include "runtime/format/verifier/Rules.h"
 
+#include <bit>
+
 namespace wsc::format::verifier {
 
 namespace {
@@ -18,12 +20,11 @@ void refuseSide(const ColourMap &map, const Node &node, Port side, const char *w
                        text(map.place(node, side), ": ", what, " ", portName(side), " but ", reason));
 }
 
-// A node's routers do the same and face the same, so its first (eastwards its last) is judged.
+// One that the router uses. A node's routers do the same and face the same, so its first (eastwards its last) is
+// judged.
 void checkSide(const ColourMap &map, const Node &node, Port side) {
   const RouterPorts &own = map.ports[node.router];
   bool sends = own.outputs & bit(side), takes = own.inputs & bit(side);
-  if (!sends && !takes)
-    return;
   if (map.atEdge(node, side)) {
     if (sends && !map.edge(node, side, true))
       refuseSide(map, node, side, "sends words", "the mesh ends there and no output binding takes them");
@@ -112,11 +113,14 @@ void checkColours(const Scope &scope) {
   for (const ColourUsers &users : usersByColour(scope.configuration)) {
     if (scope.report.full())
       return;
+    if (users.routers.empty() && users.queues.empty() && users.bindings.empty())
+      continue;
     size_t before = scope.report.size();
     ColourMap map(scope, users, ports, bytes);
     for (const Node &node : map.nodes) {
-      for (int side = 0; side < kSides; ++side)
-        checkSide(map, node, Port(side));
+      const RouterPorts &own = ports[size_t(node.router)];
+      for (unsigned sides = (own.inputs | own.outputs) & kAllSides; sides != 0; sides &= sides - 1)
+        checkSide(map, node, Port(std::countr_zero(sides)));
       checkRamp(map, node);
     }
     map.forEachEdge([&](int32_t node, Port side, bool output, const EdgePort &) {

@@ -63,7 +63,8 @@ template <typename Item, typename Before> void sortByRow(std::vector<Item> &item
   for (const Item &item : items)
     sorted[end[size_t(item.run.row)]++] = item;
   for (size_t row = 0, begin = 0; row < size_t(rows); begin = end[row++])
-    std::sort(sorted.begin() + ptrdiff_t(begin), sorted.begin() + ptrdiff_t(end[row]), before);
+    if (end[row] > begin + 1)
+      std::sort(sorted.begin() + ptrdiff_t(begin), sorted.begin() + ptrdiff_t(end[row]), before);
   items = std::move(sorted);
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/format/verifier/RouteRules.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace wsc::format::verifier {
 
@@ -108,9 +109,10 @@ public:
 
 private:
   template <typename Visit> void forEachTarget(const Node &node, PortMask outputs, Visit visit) const {
-    for (int side = 0; side < kSides; ++side)
-      if (outputs >> side & 1)
-        visit(Port(side), node.next[side]);
+    for (unsigned sides = outputs & kAllSides; sides != 0; sides &= sides - 1) {
+      const int side = std::countr_zero(sides);
+      visit(Port(side), node.next[size_t(side)]);
+    }
   }
 
   void fill() {
