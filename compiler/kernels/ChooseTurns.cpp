@@ -111,6 +111,7 @@ std::vector<int32_t> viasOf(const target::Target &target, const std::vector<Lane
 std::vector<Load> loadsOf(const NetworkPlan &network, const std::vector<LaneRoute> &routes, const Bundle &bundle,
                           const std::vector<int32_t> &vias) {
   std::vector<RouteLoad> loads;
+  loads.reserve(2 * bundle.teeth.size());
   for (size_t t = 0; t < bundle.teeth.size(); ++t) {
     const LaneRoute &route = routes[bundle.teeth[t].lane];
     LaneRoute::Tooth tooth = route.teeth[bundle.teeth[t].tooth];
@@ -118,6 +119,7 @@ std::vector<Load> loadsOf(const NetworkPlan &network, const std::vector<LaneRout
     addToothLoads(route, tooth, laneWords(network, route), 0, loads);
   }
   std::vector<Load> plain;
+  plain.reserve(loads.size());
   for (const RouteLoad &load : loads)
     plain.push_back({load.segment, load.words});
   return plain;

@@ -114,6 +114,7 @@ public:
     }
   }
 
+  void reserve(size_t loads) { made.loads.reserve(loads); }
   NetworkLoads take() { return std::move(made); }
 
 private:
@@ -179,7 +180,9 @@ int64_t laneWords(const NetworkPlan &network, const LaneRoute &route) {
 
 NetworkLoads networkLoads(const target::Target &target, const NetworkPlan &network,
                           const std::vector<LaneRoute> &lanes) {
+  constexpr size_t kLoadsPerLane = 32; // about; more as contractions are wider
   Loads loads(target, network);
+  loads.reserve(kLoadsPerLane * lanes.size());
   for (const LaneRoute &route : lanes)
     loads.addLane(route);
   for (size_t k = 0; k < network.kernels.size(); ++k)

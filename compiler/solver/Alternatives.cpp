@@ -20,7 +20,7 @@ constexpr int64_t kLinkCost = 64, kMostHistory = int64_t(1) << 20, kMostPrice = 
 
 // A problem's loads as runs, made once for all capacities that are tried.
 struct Compiled {
-  explicit Compiled(const Problem &problem) : lines{problem.rows, problem.cols}, fixedWords(lines.count(), 0) {
+  explicit Compiled(const Problem &problem, Lines links) : lines(std::move(links)), fixedWords(lines.count(), 0) {
     for (const Load &load : problem.fixed) {
       const auto [begin, length] = lines.runOf(load);
       for (size_t link = begin; link < begin + size_t(length); ++link)
@@ -236,51 +236,26 @@ absl::Status Solution::verify(const Problem &problem) const {
   return absl::OkStatus();
 }
 
-// The same problem on the columns that options touch, side by side: cost grows with these, not with the mesh.
-static Problem onTouchedColumns(const Problem &problem) {
-  std::vector<int32_t> before(size_t(problem.cols) + 1, 0); // touched columns west of each
+// The links of columns that options touch: cost grows with these, not with the mesh.
+static Lines touchedLines(const Problem &problem) {
+  std::vector<bool> touched(size_t(problem.cols), false);
   for (const Item &item : problem.items)
     for (const Option &option : item.options)
       for (const Load &load : option.loads)
         for (int32_t col = std::min(load.segment.col, load.segment.colEnd);
              col <= std::max(load.segment.col, load.segment.colEnd); ++col)
-          before[size_t(col) + 1] = 1;
-  for (size_t col = 1; col < before.size(); ++col)
-    before[col] += before[col - 1];
-  Problem result{problem.rows, std::max(1, before.back()), problem.linkCapacityWords, {}, {}};
-  auto move = [&](const std::vector<Load> &loads, std::vector<Load> &moved) {
-    for (Load load : loads) {
-      routing::Segment &s = load.segment;
-      const bool west = s.colEnd < s.col;
-      const int32_t first = before[size_t(std::min(s.col, s.colEnd))];
-      const int32_t last = before[size_t(std::max(s.col, s.colEnd)) + 1] - 1;
-      if (last < first || (s.row == s.rowEnd && last == first))
-        continue;
-      s.col = west ? last : first;
-      s.colEnd = west ? first : last;
-      moved.push_back(load);
-    }
-  };
-  move(problem.fixed, result.fixed);
-  for (const Item &item : problem.items) {
-    result.items.push_back({item.name, {}});
-    for (const Option &option : item.options) {
-      result.items.back().options.push_back({option.tag, option.cost, {}});
-      move(option.loads, result.items.back().options.back().loads);
-    }
-  }
-  return result;
+          touched[size_t(col)] = true;
+  return Lines(problem, touched);
 }
 
-absl::StatusOr<Solution> solve(const Problem &whole, int rounds) {
-  if (absl::Status status = whole.check(); !status.ok())
+absl::StatusOr<Solution> solve(const Problem &problem, int rounds) {
+  if (absl::Status status = problem.check(); !status.ok())
     return status;
-  if (whole.items.empty())
+  if (problem.items.empty())
     return Solution();
-  const Problem problem = onTouchedColumns(whole);
   Solution plain;
   plain.optionOf.assign(problem.items.size(), 0);
-  const Compiled compiled(problem);
+  const Compiled compiled(problem, touchedLines(problem));
   const AlternativesStats stats = evaluate(problem, compiled, plain);
   if (stats.value <= std::max(problem.linkCapacityWords, stats.lowerBound))
     return plain; // nothing can be better
@@ -305,7 +280,7 @@ absl::StatusOr<Solution> solve(const Problem &whole, int rounds) {
 }
 
 AlternativesStats evaluate(const Problem &problem, const Solution &solution) {
-  return evaluate(problem, Compiled(problem), solution);
+  return evaluate(problem, Compiled(problem, Lines(problem)), solution);
 }
 
 } // namespace wsc::solver::alternatives

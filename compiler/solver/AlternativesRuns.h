@@ -5,6 +5,7 @@
 
 #include "compiler/solver/Alternatives.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
@@ -13,19 +14,31 @@
 
 namespace wsc::solver::alternatives {
 
-// All links in one array, those of a line side by side: words on a straight run of links are neighbours.
+// All links between routers of some columns in one array, those of a line side by side: words on a straight run of
+// links are neighbours. Columns that are left out lie as if they were not there.
 struct Lines {
-  int32_t rows = 0, cols = 0;
+  explicit Lines(const Problem &problem) : Lines(problem, std::vector<bool>(size_t(problem.cols), true)) {}
+  Lines(const Problem &problem, const std::vector<bool> &isIn) : rows(problem.rows), before(isIn.size() + 1, 0) {
+    for (size_t col = 0; col < isIn.size(); ++col)
+      before[col + 1] = before[col] + isIn[col];
+    cols = std::max(1, before.back());
+  }
   size_t count() const { return 4 * size_t(rows) * size_t(cols); }
   // First link and number of links of a load.
   std::pair<size_t, int32_t> runOf(const Load &load) const {
     const routing::Segment &s = load.segment;
     const size_t routers = size_t(rows) * size_t(cols), d = size_t(routing::directionOf(s));
-    const size_t at = s.row == s.rowEnd
-                          ? size_t(s.row) * size_t(cols) + size_t(s.col < s.colEnd ? s.col : s.colEnd + 1)
-                          : size_t(s.col) * size_t(rows) + size_t(s.row < s.rowEnd ? s.row : s.rowEnd + 1);
-    return {d * routers + at, std::abs(s.rowEnd - s.row) + std::abs(s.colEnd - s.col)};
+    const int32_t first = before[size_t(std::min(s.col, s.colEnd))];
+    const int32_t last = before[size_t(std::max(s.col, s.colEnd)) + 1] - 1;
+    if (last < first || (s.row == s.rowEnd && last == first))
+      return {0, 0};
+    if (s.row == s.rowEnd)
+      return {d * routers + size_t(s.row) * size_t(cols) + size_t(s.col < s.colEnd ? first : first + 1), last - first};
+    return {d * routers + size_t(first) * size_t(rows) + size_t(s.row < s.rowEnd ? s.row : s.rowEnd + 1),
+            std::abs(s.rowEnd - s.row)};
   }
+  int32_t rows = 0, cols = 0;
+  std::vector<int32_t> before; // columns that are in, west of each
 };
 
 // Links [begin, end) carry `words` each, of so many loads together.
@@ -45,6 +58,8 @@ public:
   std::vector<Run> runsOf(const Option &option) {
     for (const Load &load : option.loads) {
       const auto [begin, length] = lines.runOf(load);
+      if (length == 0)
+        continue;
       change(begin, load.wordsPerSample, 1);
       change(begin + size_t(length), -load.wordsPerSample, -1);
     }
