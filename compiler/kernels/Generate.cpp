@@ -32,10 +32,27 @@ static absl::Status colourNetwork(const target::Target &target, NetworkPlan &net
   return absl::OkStatus();
 }
 
+// Whether a kernel or a lane may lie outside the mesh.
+static bool leavesMesh(const target::Target &target, const NetworkPlan &network) {
+  const RowGrid &grid = network.grid;
+  for (const KernelPlan &plan : network.kernels) {
+    const int64_t groups = network.streams[plan.spec.outStream].layout.numTiles();
+    const int64_t endRow = grid.groupBegin(groups - 1, groups) + plan.mapping.bands * plan.mapping.slices;
+    if (plan.placement.col < 0 || plan.placement.col + plan.width() > target.cols || endRow > target.rows)
+      return true;
+  }
+  for (const StreamPlan &stream : network.streams)
+    for (int32_t row : stream.layout.laneRows)
+      if (row < 0 || row >= target.rows)
+        return true;
+  return grid.height() > target.rows;
+}
+
 absl::Status routeNetwork(const target::Target &target, NetworkPlan &network, std::vector<PosedProblem> *posed) {
   // Rectangles outside the mesh are refused before anything is counted on it.
-  if (auto status = colouringProblem(target, network, laneRoutes(target, network)).check(); !status.ok())
-    return status;
+  if (leavesMesh(target, network))
+    if (auto status = colouringProblem(target, network, laneRoutes(target, network)).check(); !status.ok())
+      return status;
   if (posed) {
     std::vector<TurnOwner> owners;
     posed->push_back({"alternatives", printProblem(turnProblem(target, network, owners))});
