@@ -2,8 +2,9 @@
 // A thread that fills a FIFO has company: the thread that empties it, and those that go on with what that one makes.
 // Slots go round, so while the thread issues n of its own, each of the others issues n at most of those that it has
 // been given to do, or none if its priority is lower. That much longer the thread takes, if words and room do not hold
-// it up anyway. The same goes for threads that fill other FIFOs for the same thread. So the first sample is timed when
-// nothing is known of the others; then they are charged for what they do (Hindsight.h).
+// it up anyway. The same goes for threads that fill other FIFOs for the same thread. That is the least that they are
+// charged with, and all when nothing is known of the others yet (Hindsight.h): a train that seems to run free because
+// others were timed at other times would let words wait for each other in ever longer trains.
 #include "runtime/emulator/timing/Program.h"
 
 #include <algorithm>

@@ -19,7 +19,7 @@ constexpr int kLooks = 1; // times that the first sample is timed again
 
 // Of one step of a sample.
 struct Charge {
-  int64_t slots = kUnseen; // of its core, that others take
+  int64_t slots = kUnseen; // of its core, that others take; company (Company.cpp) is the least
   int64_t links = 0;       // cycles in which others have one of its links
 
   static constexpr int64_t kUnseen = -1;

@@ -217,7 +217,7 @@ private:
   // `charge`: of the step.
   int64_t cyclesOf(int32_t p, const Item &item, const Charge &charge) const;
   static int64_t companyOf(const Item &item, const Charge &charge) {
-    return charge.slots == Charge::kUnseen ? item.company : charge.slots;
+    return std::max<int64_t>(item.company, charge.slots);
   }
   Charge chargeOf(int32_t p, int64_t serial) const { return hindsight.of(p, serial - processes[p].sampleSerial); }
   int64_t inputLimit(int32_t p, const Item &item, int i, int64_t scale);
