@@ -4,8 +4,11 @@
 #include "compiler/kernels/Ingest.h"
 #include "compiler/kernels/TapNest.h"
 #include "compiler/kernels/TileProgram.h"
+#include "runtime/timing/Cost.h"
 
 #include "absl/strings/str_cat.h"
+
+#include <utility>
 
 namespace wsc::kernels {
 
@@ -18,6 +21,17 @@ namespace {
 // Feeding a row and taking from it come before all else on their cores: the cores of a row receive together, so one
 // that works meanwhile on something else holds up all of them.
 constexpr uint8_t kMulticast = 1;
+
+// Whether an operation can be applied to words as they leave: it takes one value and no longer than a move.
+bool sendsAtOnce(const target::Target &target, const TileOp &op) {
+  int values = 0;
+  for (const TileOperand &operand : op.operands) {
+    values += operand.kind == TileOperand::Kind::Value;
+    if (operand.kind != TileOperand::Kind::Value && operand.kind != TileOperand::Kind::Scalar)
+      return false;
+  }
+  return values == 1 && timing::elementsPerCycle(target, op.opcode, format::ElementType::F32) >= 1;
+}
 
 // Weights of the cores of one (slice class, column class), [slice][column][ci][kh][kw][co]; slices and columns of full
 // size and the shorter last ones are sections apart. Returns the section; `offset` and `perColumn` of the run's first
@@ -185,28 +199,37 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
       chains.push_back(core.input(plan.colours.chain[(row.slice + 1) % 2])); // from above
     if (row.slice + 1 < m.slices)
       chains.push_back(core.input(plan.colours.chain[row.slice % 2])); // from below
-    bool straightOut = plan.spec.tileOps.empty() && !chains.empty();
+    // A single operation is done by the thread that sends, if it takes no longer than a move.
+    std::vector<TileOp> ops = plan.spec.tileOps, atSend;
+    if (ops.size() == 1 && sendsAtOnce(target, ops.front()))
+      atSend = std::exchange(ops, {});
+    TileShape shape{co,
+                    rows,
+                    width,
+                    part.channelBegin,
+                    m.channelsPerColumn,
+                    row.out.rowBegin,
+                    plan.spec.out.channels,
+                    plan.spec.out.rows};
+    bool straightOut = ops.empty() && !chains.empty();
     for (size_t i = 0; i < chains.size(); ++i)
       core.emit(0, Opcode::Add, {co * pixels}, straightOut && i + 1 == chains.size() ? B::fifoOperand(result) : whole(),
                 B::queue(chains[i]), whole());
     if (!straightOut) {
-      TileShape shape{co,
-                      rows,
-                      width,
-                      part.channelBegin,
-                      m.channelsPerColumn,
-                      row.out.rowBegin,
-                      plan.spec.out.channels,
-                      plan.spec.out.rows};
-      if (auto status = emitTileProgram(core, 0, plan.spec.name, plan.spec.tileOps,
+      if (auto status = emitTileProgram(core, 0, plan.spec.name, ops,
                                         {{B::memory(acc, 0, {}), {pixels, width, 1}, true}}, shape, result, sections);
           !status.ok())
         return status;
     }
     // Gather along the row.
-    int64_t lane = row.group * outLayout().numBlocks() + part.block;
-    int16_t laneOut = core.output(outStream.laneColours.empty() ? 0 : outStream.laneColours[lane]);
-    core.emit(1, Opcode::Move, {co * pixels}, B::queue(laneOut), B::fifoOperand(result));
+    int64_t laneIndex = row.group * outLayout().numBlocks() + part.block;
+    int16_t laneOut = core.output(outStream.laneColours.empty() ? 0 : outStream.laneColours[laneIndex]);
+    const TileSink lane{B::queue(laneOut)};
+    std::vector<TileValue> sums{{B::fifoOperand(result), {}, false}};
+    if (atSend.empty())
+      core.emit(1, Opcode::Move, {co * pixels}, lane.operand, B::fifoOperand(result));
+    else if (auto status = emitTileOps(core, 1, plan.spec.name, atSend, sums, shape, {}, &lane, sections); !status.ok())
+      return status;
     if (!part.aloneInBlock)
       core.sendControl(1, laneOut, part.atBlockEdge ? 1 : 2);
     // Who takes the end of one lane and the beginning of the next takes them in turn: lanes of a tile send one after
