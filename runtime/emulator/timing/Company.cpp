@@ -4,7 +4,8 @@
 // been given to do, or none if its priority is lower. That much longer the thread takes, if words and room do not hold
 // it up anyway. The same goes for threads that fill other FIFOs for the same thread. That is the least that they are
 // charged with, and all when nothing is known of the others yet (Hindsight.h): a train that seems to run free because
-// others were timed at other times would let words wait for each other in ever longer trains.
+// others were timed at other times would let words wait for each other in ever longer trains. Not so where the FIFO's
+// words go to a gather: they are sent in turns, not while they are made.
 #include "runtime/emulator/timing/Program.h"
 
 #include <algorithm>

@@ -90,6 +90,17 @@ std::vector<Source> sourcesOf(const Model &model, const Channel &channel) {
   return sources;
 }
 
+// Marks the FIFOs that the thread takes what it sends from.
+void markFifos(Model &model, int32_t slot) {
+  const Process &process = model.processes[model.slots[slot].process];
+  const int32_t firstSlot = model.units[process.unit].firstSlot;
+  for (const Item &item : model.program(process).items)
+    if (item.kind == ItemKind::Step && firstSlot + item.out.slot == slot)
+      for (const Access &in : item.in)
+        if (in.slot >= 0)
+          model.slots[size_t(firstSlot + in.slot)].feedsGather = true;
+}
+
 } // namespace
 
 void findGathers(Model &model) {
@@ -110,6 +121,7 @@ void findGathers(Model &model) {
       continue;
     const double interval = std::max(double(busiest), (alone + std::sqrt(alone * alone + 4 * taken)) / 2);
     for (const Source &source : sources) {
+      markFifos(model, source.slot);
       Slot &slot = model.slots[source.slot];
       const double company = Slot::kWholeCompany * std::min(1.0, source.others / interval);
       slot.turnCompany = std::max(slot.turnCompany, int32_t(company));

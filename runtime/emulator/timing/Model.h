@@ -100,6 +100,7 @@ struct Slot {
   // In a gather, slots that other threads take for each of its own, in parts of kWholeCompany, -1 elsewhere; and in the
   // first sample.
   int32_t turnCompany = -1, firstCompany = 0;
+  bool feedsGather = false; // a FIFO whose words go to a gather: they are sent in turns, not while they are made
 
   static constexpr int64_t kWholeCompany = 1 << 16;
   bool gathers() const { return turnCompany >= 0; }

@@ -45,7 +45,7 @@ const Part &Simulation::findPart(int32_t p, const Item &item, int64_t to, int in
 void Simulation::findCycles(int32_t p, const Item &item, Part &part, int64_t scale) const {
   const Charge charge = chargeOf(p, processes[p].serial);
   part.stepCycles = cyclesOf(p, item, charge);
-  part.stepSlots = item.stream + item.controls + companyOf(item, charge);
+  part.stepSlots = item.stream + item.controls + companyOf(p, item, charge);
   if (item.out.count > 0)
     if (const Slot &slot = slotOf(p, item.out); slot.gathers()) {
       part.turnSlots = slot.cores * item.turnSlots();

@@ -148,7 +148,7 @@ int64_t Simulation::scaleOf(int32_t p, const Item &item) const {
 }
 
 int64_t Simulation::cyclesOf(int32_t p, const Item &item, const Charge &charge) const {
-  int64_t cycles = item.stream + item.controls + companyOf(item, charge);
+  int64_t cycles = item.stream + item.controls + companyOf(p, item, charge);
   if (charge.links > 0)
     cycles = std::max(cycles, item.out.count + charge.links);
   if (item.out.count > 0)

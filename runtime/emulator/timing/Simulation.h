@@ -216,8 +216,9 @@ private:
   int64_t scaleOf(int32_t p, const Item &item) const;
   // `charge`: of the step.
   int64_t cyclesOf(int32_t p, const Item &item, const Charge &charge) const;
-  static int64_t companyOf(const Item &item, const Charge &charge) {
-    return std::max<int64_t>(item.company, charge.slots);
+  int64_t companyOf(int32_t p, const Item &item, const Charge &charge) const {
+    const bool least = charge.slots == Charge::kUnseen || (item.company > 0 && !slotOf(p, item.out).feedsGather);
+    return least ? std::max<int64_t>(item.company, charge.slots) : charge.slots;
   }
   Charge chargeOf(int32_t p, int64_t serial) const { return hindsight.of(p, serial - processes[p].sampleSerial); }
   int64_t inputLimit(int32_t p, const Item &item, int i, int64_t scale);
