@@ -44,7 +44,7 @@ struct Contraction {
   int64_t kernelH = 1, kernelW = 1, strideH = 1, strideW = 1, dilationH = 1, dilationW = 1, padTop = 0, padLeft = 0;
   ConstantView weights;
   int64_t weightStrideOut = 0, weightStrideIn = 0, weightStrideH = 0, weightStrideW = 0; // elements
-  std::optional<ConstantView> bias;                                                      // one per output channel
+  std::optional<ConstantView> bias = {};                                                 // one per output channel
 };
 
 // A window that slides over each group of channels apart: over each channel (pooling, depthwise convolution), or over
@@ -57,9 +57,9 @@ struct Window {
   double padValue = 0;
   int64_t firstChannel = 0;          // Copy: of the input, that becomes the first of the output
   int64_t groupIn = 1, groupOut = 1; // Convolution; 1 for others
-  ConstantView weights;              // Convolution
+  ConstantView weights = {};         // Convolution
   int64_t weightStrideOut = 0, weightStrideIn = 0, weightStrideH = 0, weightStrideW = 0; // elements
-  std::optional<ConstantView> bias;                                                      // one per output channel
+  std::optional<ConstantView> bias = {};                                                 // one per output channel
 
   bool ofSingleChannels() const { return groupIn == 1 && groupOut == 1; }
   // Whether cores that make so many output channels each hold whole groups, or equal parts of one.
