@@ -264,7 +264,7 @@ static int64_t rowsSkipped(const NetworkPlan &network, const StreamPlan &stream)
   return most;
 }
 
-// Whether some receiver takes every channel.
+// Whether each channel is taken by some receiver.
 static bool takesAllChannels(const NetworkPlan &network, const StreamPlan &stream) {
   std::vector<bool> taken(size_t(stream.layout.plane.channels), !stream.outputs.empty());
   for (int32_t consumer : stream.consumers) {

@@ -45,6 +45,8 @@ public:
     auto plane = planeOf(type);
     if (!plane || !cast<RankedTensorType>(type).getElementType().isF32())
       return op.emitOpError("has no plane: ") << type << " is neither [1, C, H, W] nor [B, F] of f32";
+    if (plane->elements() == 0)
+      return op.emitOpError("makes no elements: ") << type << "; leave the layer out of the graph";
     spec.out = *plane;
     if (uses->type && failed(beginState(*uses)))
       return failure();

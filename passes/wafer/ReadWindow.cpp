@@ -100,10 +100,10 @@ void readPool(nn::PoolOp pool, KernelSpec &spec, std::optional<TileOp> &finish) 
                  dilations[1],
                  pads[0],
                  pads[1]};
-  if (!average)
+  if (!average) {
     spec.window.padValue = -std::numeric_limits<double>::infinity();
-  if (!average)
     return;
+  }
   TileOp scale;
   scale.opcode = Opcode::Mul;
   scale.operands.resize(2);

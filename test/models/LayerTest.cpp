@@ -138,6 +138,9 @@ TEST(Movement, Padding) {
   checkLayers({1, 4, 6, 5}, 145, [](NetBuilder &net, const NetValue &x) { // rows of padding alone
     return net.unary("Sigmoid", net.pad(net.conv(x, 5, {}), {3, 0, 1, 2}, -2));
   });
+  checkLayers({1, 4, 9, 8}, 147, [](NetBuilder &net, const NetValue &x) { // negative: it crops
+    return net.conv(net.pad(x, {-1, -2, 1, -1}), 3, {});
+  });
   checkLayers({1, 4, 8, 7}, 146, [](NetBuilder &net, const NetValue &x) { // as frameworks put it before windows
     NetValue y = net.conv(net.pad(x, {0, 0, 1, 1}), 6, {.strides = {2, 2}});
     return net.averagePool(net.pad(y, {1, 1, 1, 1}), {}, false);

@@ -14,6 +14,18 @@ func.func @slice_backwards(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
 }
 
 // -----
+func.func @slice_of_nothing(%x: tensor<1x4x8x8xf32>) -> tensor<1x0x8x8xf32> {
+  %s = wafer.enter %x : tensor<1x4x8x8xf32>
+  // expected-error @+1 {{makes no elements: 'tensor<1x0x8x8xf32>'; leave the layer out of the graph}}
+  %y = wafer.kernel "k"(%s) : (tensor<1x4x8x8xf32>) -> tensor<1x0x8x8xf32> {
+  ^bb0(%a: tensor<1x4x8x8xf32>):
+    %c = nn.slice %a starts [0, 2, 0, 0] sizes [1, 0, 8, 8] steps [1, 1, 1, 1] : (tensor<1x4x8x8xf32>) -> tensor<1x0x8x8xf32>
+    wafer.yield %c : tensor<1x0x8x8xf32>
+  }
+  return %y : tensor<1x0x8x8xf32>
+}
+
+// -----
 func.func @slice_every_other_channel(%x: tensor<1x4x8x8xf32>) -> tensor<1x2x8x8xf32> {
   %s = wafer.enter %x : tensor<1x4x8x8xf32>
   %y = wafer.kernel "k"(%s) : (tensor<1x4x8x8xf32>) -> tensor<1x2x8x8xf32> {
