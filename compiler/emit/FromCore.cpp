@@ -294,6 +294,7 @@ private:
         instruction.dst.kind = OperandKind::Queue;
         instruction.dst.queue = values.lookup(send.getQueue());
         instruction.controlCount = uint8_t(send.getCount());
+        instruction.priority = uint8_t(send.getPriority());
         thread.push_back(instruction);
       } else if (auto instruction = dyn_cast<core::InstructionOp>(op)) {
         thread.push_back(translate(instruction, values));

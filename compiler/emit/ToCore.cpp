@@ -353,7 +353,7 @@ private:
     if (instruction.opcode == Opcode::SendControl) {
       if (values.empty())
         return error("role ", role.name, ": `send_control` needs an output queue");
-      core::SendControlOp::create(builder, loc, values[0], i32(instruction.controlCount));
+      core::SendControlOp::create(builder, loc, values[0], i32(instruction.controlCount), i32(instruction.priority));
       return;
     }
     TypeAttr sourceType = instruction.opcode == Opcode::Convert ? typeAttr(instruction.sourceType) : TypeAttr();

@@ -328,10 +328,11 @@ def Core_SendControlOp : Core_Op<"send_control", [ParentOneOf<["ThreadOp", "Loop
   let description = [{
     ```mlir
     send_control %out0, 2
+    send_control %out0, 2 priority 1
     ```
   }];
-  let arguments = (ins Core_Stream:$queue, I32Attr:$count);
-  let assemblyFormat = "$queue `,` $count attr-dict";
+  let arguments = (ins Core_Stream:$queue, I32Attr:$count, DefaultValuedAttr<I32Attr, "0">:$priority);
+  let assemblyFormat = "$queue `,` $count (`priority` $priority^)? attr-dict";
   let hasVerifier = 1;
 }
 

@@ -250,6 +250,8 @@ LogicalResult SendControlOp::verify() {
     return emitOpError("needs an output queue");
   if (getCount() < 1 || getCount() > 255)
     return emitOpError() << "count is " << getCount() << ", must be 1 to 255";
+  if (getPriority() < 0 || getPriority() > 255)
+    return emitOpError() << "has priority " << getPriority() << ", legal are 0 to 255";
   return success();
 }
 

@@ -61,6 +61,8 @@ core.executable target "mesh-4x4" execution "pipelined" {
         shift_left %n[0 by 4], %n[0 by 4], 2.0 over [64] : i32
         // CHECK-NEXT: send_control %out0, 2
         send_control %out0, 2
+        // CHECK-NEXT: send_control %out0, 1 priority 2
+        send_control %out0, 1 priority 2
       }
       // CHECK: thread {
       // CHECK-NEXT: }

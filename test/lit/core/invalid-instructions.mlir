@@ -266,6 +266,26 @@ core.executable target "mesh-4x4" execution "pipelined" {
 
 // -----
 
+core.executable target "mesh-4x4" execution "pipelined" {
+  section @w from dense<0.0> : tensor<8xf32> view [8] strides [1] : f32
+  configuration @main {
+    role @r on (0, 0) + 4 x (1, 0) {
+      %x = buffer scratch at 8192 : 8 x f32
+      %n = buffer scratch at 8224 : 8 x i32
+      %w = buffer constant from @w[0] at 8256 : 8 x f32
+      %ring = fifo at 9000 : 8 x f32
+      %in = queue in 0 colour 1
+      %out = queue out 0 colour 2
+      thread {
+        // expected-error @+1 {{has priority 256, legal are 0 to 255}}
+        send_control %out, 1 priority 256
+      }
+    }
+  }
+}
+
+// -----
+
 // Types.
 core.executable target "mesh-4x4" execution "pipelined" {
   section @w from dense<0.0> : tensor<8xf32> view [8] strides [1] : f32
