@@ -107,7 +107,7 @@ void findGathers(Model &model) {
   int64_t busiest = 1;
   for (const Unit &unit : model.units)
     busiest = std::max(busiest, unit.busy);
-  for (const Channel &channel : model.channels) {
+  for (Channel &channel : model.channels) {
     if (channel.fifo)
       continue;
     std::vector<Source> sources = sourcesOf(model, channel);
@@ -119,6 +119,7 @@ void findGathers(Model &model) {
     }
     if (cores < 2)
       continue;
+    channel.turns = int64_t(alone);
     const double interval = std::max(double(busiest), (alone + std::sqrt(alone * alone + 4 * taken)) / 2);
     for (const Source &source : sources) {
       markFifos(model, source.slot);

@@ -10,8 +10,8 @@ namespace wsc::emulator::timing {
 
 // Cycles of [from, to) in which other channels have one of the links that the step sends over, in parts: in each cycle
 // the link of which they have most, as a word goes out over all its links at once.
-int64_t Simulation::linksTaken(int32_t p, const Item &item, int64_t from, int64_t to, int32_t &sharers) {
-  sharers = 1;
+int64_t Simulation::linksTaken(const Item &item, Train &train) {
+  const auto [p, from, to] = std::tuple(train.process, train.from, train.to);
   if (item.out.count == 0)
     return 0;
   const Slot &slot = slotOf(p, item.out);
@@ -21,7 +21,8 @@ int64_t Simulation::linksTaken(int32_t p, const Item &item, int64_t from, int64_
     linkEdges.clear();
     for (int32_t l = 0; l < channel.numLinks; ++l) {
       const LinkShare &share = model.linkShares[channel.firstLink + l];
-      sharers = std::max(sharers, model.linkMembers[size_t(share.link)]);
+      train.sharers = std::max(train.sharers, model.linkMembers[size_t(share.link)]);
+      train.othersMost = std::max(train.othersMost, model.linkCycles[size_t(share.link)] - share.cycles(channel));
       links[size_t(share.link)].forOthers(from + share.delay, to + share.delay, {share.member, share.priority},
                                           [&](int64_t begin, int64_t end, int64_t parts) {
                                             linkEdges.push_back({begin - share.delay, l, share.crossing(parts)});
@@ -53,7 +54,7 @@ Train Simulation::look(int32_t p, int32_t itemIndex, int64_t ordinal, int64_t fr
     issueSlots[shared].forOthers(
         from, to, {process.thread, item.priority},
         [&](int64_t begin, int64_t end, int64_t parts) { train.slots += (end - begin) * parts; });
-  train.links = linksTaken(p, item, from, to, train.sharers);
+  train.links = linksTaken(item, train);
   return train;
 }
 
@@ -95,7 +96,9 @@ void Simulation::charge() {
     const int64_t cycles = before.to - before.from;
     step.slots += chargeFor(before.ownSlots, cycles, before.slots, now.slots,
                             model.units[model.processes[before.process].unit].numProcesses);
-    step.links += chargeFor(before.ownWords, cycles, before.links, now.links, now.sharers);
+    // What others have of a link in a sample is all that they can take from the step's trains.
+    step.links = std::min(step.links + chargeFor(before.ownWords, cycles, before.links, now.links, now.sharers),
+                          std::max(step.links, now.othersMost));
   }
   hindsight.trains = {};
 }

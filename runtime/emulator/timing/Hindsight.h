@@ -31,7 +31,8 @@ struct Train {
   int64_t from = 0, to = 0;
   int64_t ownSlots = 0, ownWords = 0;
   int64_t slots = 0, links = 0;
-  int32_t sharers = 1; // channels of one of its links, at most
+  int32_t sharers = 1;    // channels of one of its links, at most
+  int64_t othersMost = 0; // cycles that the others have one of its links per sample, at most
 };
 
 class Hindsight {

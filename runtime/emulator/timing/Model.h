@@ -66,6 +66,7 @@ struct Sink {
 };
 
 // A channel's share of a link that others cross too.
+struct Channel;
 struct LinkShare {
   int32_t link = 0;     // shared links are numbered; those that the same channels cross are one
   int32_t member = 0;   // of the link's channels
@@ -75,6 +76,8 @@ struct LinkShare {
 
   static constexpr int64_t kAll = 1 << 16;
   int64_t crossing(int64_t words) const { return (words * part + kAll - 1) / kAll; }
+  // Cycles per sample in which the channel has the link: those of its words, or of a gather's turns.
+  int64_t cycles(const Channel &channel) const;
 };
 
 struct Channel {
@@ -82,10 +85,15 @@ struct Channel {
   int32_t firstSink = 0, numSinks = 0;
   int32_t firstLink = 0, numLinks = 0; // into Model::linkShares
   int64_t words = 0;                   // per sample
+  int64_t turns = 0;                   // of a gather: cycles that the turns of all its cores take per sample, alone
   int32_t net = -1;
   uint8_t colour = 0;
   bool fifo = false;
 };
+
+inline int64_t LinkShare::cycles(const Channel &channel) const {
+  return crossing(std::max(channel.words, channel.turns));
+}
 
 // A queue, FIFO end or port as a process sees it. A slot that feeds channels lists Feed's, one that takes lists sinks.
 struct Feed {
@@ -134,6 +142,7 @@ struct Model {
   std::vector<Feed> feeds;
   std::vector<LinkShare> linkShares;
   std::vector<int32_t> linkMembers;     // per shared link: how many channels cross it
+  std::vector<int64_t> linkCycles;      // the same: cycles that all of them have it per sample, at most
   std::vector<int32_t> channelOfStream; // per stream of the networks, the first of its channels; -1: none
   std::vector<int32_t> slotSinks;
   std::vector<bool> splitRoles;

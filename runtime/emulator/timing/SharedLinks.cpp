@@ -256,11 +256,15 @@ void findSharedLinks(const target::Target &target, const Configuration &configur
     size_t at = firstOf[i];
     const int64_t link = crossings[at].link;
     int32_t member = -1, channel = -1;
+    int64_t cycles = 0;
     for (; at < crossings.size() && crossings[at].link == link; ++at)
-      if (std::exchange(channel, crossings[at].channel) != crossings[at].channel)
-        shares.emplace_back(channel, LinkShare{int32_t(model.linkMembers.size()), ++member, crossings[at].delay, 0,
-                                               crossings[at].part});
+      if (std::exchange(channel, crossings[at].channel) != crossings[at].channel) {
+        const LinkShare share{int32_t(model.linkMembers.size()), ++member, crossings[at].delay, 0, crossings[at].part};
+        cycles += share.cycles(model.channels[size_t(channel)]);
+        shares.emplace_back(channel, share);
+      }
     model.linkMembers.push_back(member + 1);
+    model.linkCycles.push_back(cycles);
   }
   std::sort(shares.begin(), shares.end(), [](const auto &a, const auto &b) {
     return std::tie(a.first, a.second.link) < std::tie(b.first, b.second.link);

@@ -230,7 +230,7 @@ private:
   int64_t segmentWords(const SourceSegment &segment, int64_t sent, int64_t count, int64_t done, int64_t scale) const;
 
   // Hindsight.cpp: what others take.
-  int64_t linksTaken(int32_t p, const Item &item, int64_t from, int64_t to, int32_t &sharers);
+  int64_t linksTaken(const Item &item, Train &train);
   Train look(int32_t p, int32_t item, int64_t ordinal, int64_t from, int64_t to);
   void watch(int32_t p, const Part &part, const Span &when);
   void charge();
