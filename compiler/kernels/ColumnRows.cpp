@@ -2,6 +2,7 @@
 //
 // One core of a column kernel: window, elementwise or softmax (see KernelRows.h).
 #include "compiler/kernels/Ingest.h"
+#include "compiler/kernels/Priorities.h"
 #include "compiler/kernels/Send.h"
 #include "compiler/kernels/TapNest.h"
 #include "compiler/kernels/TileProgram.h"
@@ -183,13 +184,14 @@ absl::StatusOr<Role> KernelRows::columnRole(const KernelRow &row, SectionTable &
   int sendThread = passes ? 0 : 1, ingestThread = sendThread + 1;
   std::vector<int16_t> fifos;
   std::vector<ComponentFifos> tileFifos;
+  const Priorities priorities = prioritiesOf(target);
   // Lanes come to many cores at once. A core that only passes words on would fill its FIFO first and keep its lane.
-  core.setPriority(passes ? 0 : 1);
+  core.setPriority(passes ? priorities.compute : priorities.take);
   if (streamed)
     tileFifos = emitStreamedIngest(core, target, ingestThread, network, row);
   else
     fifos = emitIngest(core, target, ingestThread, network, plan, row);
-  core.setPriority(0);
+  core.setPriority(priorities.compute);
   std::vector<Tile> tiles(spec.inputs.size());
   for (size_t i = 0; i < spec.inputs.size(); ++i) {
     const Region &needed = row.needed[i];
@@ -286,6 +288,7 @@ absl::StatusOr<Role> KernelRows::columnRole(const KernelRow &row, SectionTable &
       sources.emplace_back(fifos[i], row.components[i].lines() * width);
   else
     sources.emplace_back(result, channels * pixels);
+  core.setPriority(priorities.send);
   emitColumnSend(core, sendThread, network, plan, row, sources);
   if (!passes)
     core.deepen(target, result, 2);

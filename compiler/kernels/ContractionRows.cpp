@@ -2,6 +2,7 @@
 //
 // One row of a contraction: its feeder and its compute cores (see KernelRows.h).
 #include "compiler/kernels/Ingest.h"
+#include "compiler/kernels/Priorities.h"
 #include "compiler/kernels/TapNest.h"
 #include "compiler/kernels/TileProgram.h"
 #include "runtime/timing/Cost.h"
@@ -17,10 +18,6 @@ using format::Role;
 using B = RoleBuilder;
 
 namespace {
-
-// Feeding a row and taking from it come before all else on their cores: the cores of a row receive together, so one
-// that works meanwhile on something else holds up all of them.
-constexpr uint8_t kMulticast = 1;
 
 // Whether an operation can be applied to words as they leave: it takes one value and no longer than a move.
 bool sendsAtOnce(const target::Target &target, const TileOp &op) {
@@ -69,10 +66,12 @@ absl::StatusOr<Role> KernelRows::feederRole(const KernelRow &row, SectionTable &
   const Plane plane = inputPlane(0);
   B feeder(absl::StrCat(plan.spec.name, ".feed"), kernelIndex, row.row, plan.placement.col);
   int16_t rowOut = -1;
+  const Priorities priorities = prioritiesOf(target);
+  const uint8_t feeding = plan.spec.inputOps.empty() ? priorities.take : priorities.compute;
   // Sends what a FIFO holds of the input: channels from `firstChannel` on; with `channelLoop` one in each trip.
   auto forward = [&](int16_t fifo, int64_t firstChannel, int64_t channels, int64_t rowBegin, int64_t rows,
                      bool channelLoop) -> absl::Status {
-    const TileSink sink{B::queue(rowOut), kMulticast};
+    const TileSink sink{B::queue(rowOut), priorities.take};
     const std::vector<TileOp> &ops = plan.spec.inputOps;
     if (ops.empty()) {
       feeder.emit(0, Opcode::Move, {(channelLoop ? 1 : channels) * rows * plane.width}, sink.operand,
@@ -87,7 +86,7 @@ absl::StatusOr<Role> KernelRows::feederRole(const KernelRow &row, SectionTable &
   if (plan.mapping.streamed) {
     std::vector<ComponentFifos> fifos = emitStreamedIngest(feeder, target, 1, network, row);
     rowOut = feeder.output(plan.colours.row);
-    feeder.setPriority(plan.spec.inputOps.empty() ? kMulticast : 0);
+    feeder.setPriority(feeding);
     for (size_t c = 0; c < fifos.size(); ++c) {
       feeder.loop(0, fifos[c].channels);
       for (const TileFifo &part : fifos[c].tiles)
@@ -100,7 +99,7 @@ absl::StatusOr<Role> KernelRows::feederRole(const KernelRow &row, SectionTable &
   } else {
     std::vector<std::vector<int16_t>> fifos = emitIngestByLane(feeder, target, 1, network, plan, row);
     rowOut = feeder.output(plan.colours.row);
-    feeder.setPriority(plan.spec.inputOps.empty() ? kMulticast : 0);
+    feeder.setPriority(feeding);
     for (size_t c = 0; c < fifos.size(); ++c)
       for (size_t i = 0; i < fifos[c].size(); ++i) {
         const ComponentParts &component = row.components[c];
@@ -120,6 +119,7 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
   const StreamPlan &outStream = network.streams[plan.spec.outStream];
   const Region &needed = row.needed[0];
   int64_t planeWidth = inputPlane(0).width;
+  const Priorities priorities = prioritiesOf(target);
   bool last = part.kind == RowPart::Kind::End;
   int64_t rows = row.out.rows(), width = plan.spec.out.width, pixels = rows * width;
   int64_t co = part.channels, columns = part.end - part.begin;
@@ -140,12 +140,12 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
 
   // Receive.
   emitPadding(core, 0, needed, planeWidth, tile, 0);
-  core.setPriority(kMulticast);
+  core.setPriority(priorities.take);
   if (!m.streamed)
     for (const ComponentParts &component : row.components)
       emitPlace(core, 0, network, component, needed, tile, B::queue(rowIn));
 
-  core.setPriority(0);
+  core.setPriority(priorities.compute);
 
   // Start from the bias, once per reduction.
   auto accAll = [&] { return B::memory(acc, 0, {pixels, 1}); };
@@ -165,11 +165,11 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
     int64_t channel = 0;
     for (const ComponentFifos &component : streamedTiles(row)) {
       core.loop(0, component.channels);
-      core.setPriority(kMulticast);
+      core.setPriority(priorities.take);
       for (const TileFifo &rowsOfTile : component.tiles)
         core.emit(0, Opcode::Move, {rowsOfTile.rows, planeWidth},
                   B::memory(tile.buffer, tile.at(0, rowsOfTile.rowBegin, 0), {tile.width, 1}), B::queue(rowIn));
-      core.setPriority(0);
+      core.setPriority(priorities.compute);
       emitTaps(core, 0, Opcode::Fma, nest, B::memory(acc, 0, {}),
                B::memory(weights, channel * channelWeights, {}, {channelWeights}), B::memory(tile.buffer, 0, {}), 1);
       core.endLoop(0);
@@ -224,7 +224,8 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
     // Gather along the row.
     int64_t laneIndex = row.group * outLayout().numBlocks() + part.block;
     int16_t laneOut = core.output(outStream.laneColours.empty() ? 0 : outStream.laneColours[laneIndex]);
-    const TileSink lane{B::queue(laneOut)};
+    const TileSink lane{B::queue(laneOut), priorities.send};
+    core.setPriority(priorities.send);
     std::vector<TileValue> sums{{B::fifoOperand(result), {}, false}};
     if (atSend.empty())
       core.emit(1, Opcode::Move, {co * pixels}, lane.operand, B::fifoOperand(result));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/kernels/Cost.h"
 
+#include "compiler/kernels/Priorities.h"
 #include "compiler/kernels/Send.h"
 
 #include "absl/strings/str_cat.h"
@@ -52,36 +53,47 @@ static std::vector<int64_t> signature(const KernelRow &row, const RowPart &part)
   return key;
 }
 
-// Words of the lanes that leave on each row of a group.
-static std::map<int64_t, int64_t> wordsByRow(const NetworkPlan &network, const KernelPlan &plan) {
+// The lanes that leave on a row of a group.
+struct RowLanes {
+  int64_t lanes = 0, words = 0;
+};
+static std::map<int64_t, RowLanes> lanesByRow(const NetworkPlan &network, const KernelPlan &plan) {
   const StreamLayout &out = network.streams[plan.spec.outStream].layout;
-  std::map<int64_t, int64_t> ofRow;
+  std::map<int64_t, RowLanes> ofRow;
   for (int64_t block = 0; !out.silent && block < out.numBlocks(); ++block) {
+    int64_t row = 0;
     if (plan.spec.kind == KernelKind::Contraction) {
       BlockSite site = blockSite(plan, out, block);
-      ofRow[site.band * plan.mapping.slices + site.slice] += out.laneWords(0, block);
+      row = site.band * plan.mapping.slices + site.slice;
     } else {
-      ofRow[columnSender(plan, out, out.blockBegin[block]).exitSlice] += out.laneWords(0, block);
+      row = columnSender(plan, out, out.blockBegin[block]).exitSlice;
     }
+    ++ofRow[row].lanes;
+    ofRow[row].words += out.laneWords(0, block);
   }
   return ofRow;
 }
 
-// The cores of a contraction's row take its input together, and while results are gathered on it one of them always
-// sends: every other slot of those cycles goes to the lane, unless taking comes first.
-static int64_t gatherDelay(const target::Target &target, const KernelRows &rows, const KernelRow &row,
-                           const RowPart &part, const std::map<int64_t, int64_t> &ofRow) {
-  if (part.kind != RowPart::Kind::End || target.issuePriorities > 1)
-    return 0;
+// Words that a contraction's row takes in.
+static int64_t rowWordsOf(const KernelRows &rows, const KernelRow &row) {
   int64_t words = 0;
   for (const ComponentParts &component : row.components)
     words += component.lines() * rows.inputPlane(0).width;
-  return std::min(words, ofRow.at(rows.rowOfShare(part.share) + row.slice));
+  return words;
+}
+
+// What a core whose issue slots take `cycles` needs when its row's links carry results, too. It takes its input, R
+// words, before all else, together with all cores of the row; links that carry L words of results in I cycles leave it
+// one of I/(I - L). So I = cycles + R·L/(I - L), but at most one turn of each lane for each word.
+static int64_t rowCycles(int64_t cycles, int64_t rowWords, const RowLanes &leaving) {
+  const auto c = double(cycles), words = double(leaving.words);
+  const double shared = (c + words + std::sqrt((c - words) * (c - words) + 4 * double(rowWords) * words)) / 2;
+  return std::min(int64_t(shared), cycles + std::min(leaving.words, leaving.lanes * rowWords));
 }
 
 // What the lane of a contraction's block takes when several cores send on it, one after another: while one of them
-// issues W/n of the lane's W words, its other thread, busy for `others` of the I cycles between samples, takes as many
-// slots times others/I. So I = W·(1 + others/I).
+// issues W/n of the lane's W words, threads that do not come after it, busy for `others` of the I cycles between
+// samples, take as many slots times others/I. So I = W·(1 + others/I).
 static int64_t gatherCycles(int64_t laneWords, int64_t others) {
   const auto words = double(laneWords);
   return int64_t((words + std::sqrt(words * words + 4 * words * double(others))) / 2);
@@ -107,7 +119,7 @@ absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const Networ
   std::set<int64_t> groups{0, rows.numGroups() / 2, rows.numGroups() - 1};
   std::set<int64_t> slices = tellingSlices(network, plan, rows);
   std::set<std::vector<int64_t>> seen;
-  const std::map<int64_t, int64_t> ofRow = wordsByRow(network, plan);
+  const std::map<int64_t, RowLanes> ofRow = lanesByRow(network, plan);
   const StreamLayout &out = network.streams[plan.spec.outStream].layout;
   for (int64_t group : groups)
     for (int64_t slice : slices) {
@@ -122,11 +134,18 @@ absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const Networ
         const format::Role &role = *made;
         int64_t cycles = issueCycles(target, role);
         cost.intervalCycles = std::max(cost.intervalCycles, cycles);
-        cost.predictedCycles = std::max(cost.predictedCycles, cycles + gatherDelay(target, rows, row, part, ofRow));
-        if (part.kind == RowPart::Kind::End && !part.aloneInBlock) {
-          const int64_t own = part.channels * row.out.rows() * plan.spec.out.width;
-          cost.predictedCycles = std::max(
-              cost.predictedCycles, gatherCycles(out.laneWords(0, part.block), std::max<int64_t>(0, cycles - own)));
+        cost.predictedCycles = std::max(cost.predictedCycles, cycles);
+        if (part.kind == RowPart::Kind::End) {
+          const int64_t own = part.channels * row.out.rows() * plan.spec.out.width, rowWords = rowWordsOf(rows, row);
+          const RowLanes &leaving = ofRow.at(rows.rowOfShare(part.share) + row.slice);
+          // While it waits for its input it can send.
+          const int64_t waiting = target.issuePriorities > 1 ? cycles - own : cycles;
+          cost.contendedCycles = std::max(cost.contendedCycles, rowCycles(waiting, rowWords, leaving));
+          if (target.issuePriorities <= 1) // taking its input shares the core with sending for sure
+            cost.predictedCycles = std::max(cost.predictedCycles, cost.contendedCycles);
+          const int64_t before = std::max<int64_t>(0, cycles - own);
+          if (!part.aloneInBlock)
+            cost.predictedCycles = std::max(cost.predictedCycles, gatherCycles(out.laneWords(0, part.block), before));
         }
         int64_t &stage = part.kind == RowPart::Kind::Feeder ? ingest : compute;
         stage = std::max(stage, cycles);
@@ -146,13 +165,14 @@ absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const Networ
   // it waiting so long; behind a filter only its own words count, and lanes follow each other at that distance.
   int64_t laneWords = 0;
   const double taken = target.inputFilters > 0 ? mostTaken(network, plan.spec.outStream) : 1;
-  for (auto [row, words] : ofRow)
+  for (const auto &[row, leaving] : ofRow)
     cost.predictedCycles =
-        std::max(cost.predictedCycles, words + int64_t(double(words * (out.orderModulus - 1)) * taken));
+        std::max(cost.predictedCycles, leaving.words + int64_t(double(leaving.words * (out.orderModulus - 1)) * taken));
   for (int64_t block = 0; !out.silent && block < out.numBlocks(); ++block)
     laneWords = std::max(laneWords, out.laneWords(0, block));
   cost.intervalCycles = std::max(cost.intervalCycles, laneWords);
   cost.predictedCycles = std::max(cost.predictedCycles, cost.intervalCycles);
+  cost.contendedCycles = std::max(cost.contendedCycles, cost.predictedCycles);
   cost.latencyCycles =
       ingest + compute + laneWords + plan.mapping.slices * (2 * target.rampLatencyCycles + target.hopLatencyCycles + 1);
   return cost;

@@ -13,6 +13,10 @@ struct KernelCost {
   int64_t intervalCycles = 0;
   // What it is expected to take, with what cores and lanes wait for each other.
   int64_t predictedCycles = 0;
+  // The same with what the cores of a row wait for their input because results leave over the row's links, too. A
+  // choice among shapes that only just fit the mesh would pay for it everywhere; where there is room, it is avoided
+  // (Repair.h).
+  int64_t contendedCycles = 0;
   int64_t latencyCycles = 0; // from its first input word to its last output word, uncontended
   int64_t sramBytes = 0;     // on its fullest core
 };

@@ -147,9 +147,9 @@ absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPl
     auto cost = kernelCost(target, network, int32_t(k));
     if (!cost.ok())
       return cost.status();
-    network.kernels[k].predictedIntervalCycles = cost->predictedCycles;
-    if (cost->predictedCycles > report.intervalCycles) {
-      report.intervalCycles = cost->predictedCycles;
+    network.kernels[k].predictedIntervalCycles = cost->contendedCycles;
+    if (cost->contendedCycles > report.intervalCycles) {
+      report.intervalCycles = cost->contendedCycles;
       report.bottleneckKernel = int32_t(k);
     }
   }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 namespace wsc::kernels {
 
@@ -15,6 +16,8 @@ namespace {
 
 // Candidates tried for a kernel at most, narrowest first.
 constexpr int kMostTries = 12;
+// Waiting for links is predicted less exactly than issue slots are: this part of the interval is let pass.
+constexpr int64_t kContentionPart = 16;
 
 // Gives kernel `index` a candidate's mapping and lets the kernels before it cut their channels to it.
 void apply(NetworkPlan &network, int32_t index, const solver::sizing::Candidate &candidate) {
@@ -65,12 +68,15 @@ void applySolution(NetworkPlan &network, const solver::sizing::Problem &problem,
   layOutLanes(network);
 }
 
-int64_t intervalAmongNeighbours(const target::Target &target, NetworkPlan &network, int32_t index) {
+// Cycles of kernel `index` among the neighbours it has, with what it waits for its rows' links beyond `contention`.
+static int64_t intervalAmongNeighbours(const target::Target &target, NetworkPlan &network, int32_t index,
+                                       std::optional<int64_t> contention = {}) {
   const TrialPlacement placed(network);
   auto cost = kernelCost(target, network, index);
   if (!cost.ok())
     return std::numeric_limits<int64_t>::max();
-  return std::max(cost->predictedCycles, busiestLinkOf(target, network, index).words);
+  return std::max({cost->predictedCycles, contention ? cost->contendedCycles - *contention : 0,
+                   busiestLinkOf(target, network, index).words});
 }
 
 std::vector<int64_t> intervalsAmongNeighbours(const target::Target &target, NetworkPlan &network) {
@@ -110,8 +116,11 @@ void repair(const target::Target &target, NetworkPlan &network, const solver::si
     left -= problem.kernels[k].candidates[solution.candidateOf[k]].columns;
   for (size_t k = 0; k < problem.kernels.size(); ++k) {
     const auto &candidates = problem.kernels[k].candidates;
+    const auto expected = [&] {
+      return intervalAmongNeighbours(target, network, int32_t(k), limitCycles / kContentionPart);
+    };
     int32_t now = solution.candidateOf[k], best = now;
-    int64_t least = intervalAmongNeighbours(target, network, int32_t(k));
+    int64_t least = expected();
     const int64_t limit = std::max(limitCycles, candidates[now].intervalCycles);
     if (least <= limit)
       continue;
@@ -124,7 +133,7 @@ void repair(const target::Target &target, NetworkPlan &network, const solver::si
                      [&](int32_t a, int32_t b) { return candidates[a].columns < candidates[b].columns; });
     for (size_t i = 0; i < order.size() && i < kMostTries && least > limit; ++i) {
       apply(network, int32_t(k), candidates[order[i]]);
-      if (int64_t interval = intervalAmongNeighbours(target, network, int32_t(k)); interval < least) {
+      if (const int64_t interval = expected(); interval < least) {
         least = interval;
         best = order[i];
       }

@@ -17,11 +17,8 @@ namespace wsc::kernels {
 void applySolution(NetworkPlan &network, const solver::sizing::Problem &problem,
                    const solver::sizing::Solution &solution);
 
-// Cycles of kernel `index` among the neighbours it has: its cores, its lanes and the links in its columns. Needs lane
-// rows. A mapping that cannot be: the largest number.
-int64_t intervalAmongNeighbours(const target::Target &target, NetworkPlan &network, int32_t index);
-
-// The same of all kernels.
+// Cycles of every kernel among the neighbours it has: its cores, its lanes and the links in its columns. Needs lane
+// rows. Of a mapping that cannot be: the largest number.
 std::vector<int64_t> intervalsAmongNeighbours(const target::Target &target, NetworkPlan &network);
 
 // Takes back changes from solution `before`, in which kernels took `intervals` cycles among their neighbours, as far as

@@ -48,6 +48,7 @@ public:
   // Appends to thread `thread` (created on first use). Instructions have the priority set last, 0 at first; levels that
   // the target has not are its highest.
   void setPriority(uint8_t level) { priority = level; }
+  uint8_t currentPriority() const { return priority; }
   void emit(int thread, format::Opcode opcode, const Dims &extents, format::Operand dst, format::Operand a,
             format::Operand b = {});
   void loop(int thread, int64_t trips);

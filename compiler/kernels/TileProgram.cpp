@@ -82,9 +82,10 @@ absl::Status emitTileOps(B &builder, int thread, const std::string &kernel, cons
       sources.emplace_back();
 
     if (sink && i + 1 == ops.size()) {
+      const uint8_t before = builder.currentPriority();
       builder.setPriority(sink->priority);
       builder.emit(thread, op.opcode, extents, walkTile(sink->operand, packed), sources[0], sources[1]);
-      builder.setPriority(0);
+      builder.setPriority(before);
       values.push_back({sink->operand, packed, false});
       return absl::OkStatus();
     }

@@ -12,7 +12,7 @@ namespace {
 
 template <typename Layers>
 void expectLayersAgree(const std::string &name, const std::vector<int64_t> &shape, Layers layers,
-                       const Tolerance &tolerance = {}) {
+                       const Tolerance &tolerance = {}, int rounds = 36) {
   NetBuilder net(7);
   NetValue x = net.input("x", shape);
   net.output(layers(net, x));
@@ -23,17 +23,16 @@ void expectLayersAgree(const std::string &name, const std::vector<int64_t> &shap
   ASSERT_TRUE(status.ok()) << name << ": " << status;
   auto session = Session::open(folder / "model.wse", {.threads = 1});
   ASSERT_TRUE(session.ok()) << name << ": " << session.status();
-  expectAgreement(name, (*session)->executable(), tolerance, 36);
+  expectAgreement(name, (*session)->executable(), tolerance, rounds);
 }
 
 TEST(Agreement, Contraction) {
   // Threads that fill a FIFO are charged at least as if the others always could go on, which long hops keep them from.
   expectLayersAgree("matmul", {1, 96}, [](NetBuilder &n, NetValue x) { return n.gemm(x, 64); }, {.latency = 0.11});
   expectLayersAgree("convolution 3x3", {1, 8, 16, 16},
-                    [](NetBuilder &n, NetValue x) { return n.conv(x, 16, {.pads = {1, 1, 1, 1}}); },
-                    {.interval = 0.06});
+                    [](NetBuilder &n, NetValue x) { return n.conv(x, 16, {.pads = {1, 1, 1, 1}}); });
   expectLayersAgree("convolution 1x1", {1, 16, 12, 12},
-                    [](NetBuilder &n, NetValue x) { return n.conv(x, 24, {.kernel = {1, 1}}); }, {.interval = 0.08});
+                    [](NetBuilder &n, NetValue x) { return n.conv(x, 24, {.kernel = {1, 1}}); }, {.interval = 0.06});
   expectLayersAgree("convolution with stride", {1, 8, 16, 16},
                     [](NetBuilder &n, NetValue x) { return n.conv(x, 16, {.strides = {2, 2}, .pads = {1, 1, 1, 1}}); });
 }
@@ -51,9 +50,10 @@ TEST(Agreement, Windows) {
 TEST(Agreement, Elementwise) {
   expectLayersAgree("relu", {1, 8, 16, 16}, [](NetBuilder &n, NetValue x) { return n.unary("Relu", x); });
   expectLayersAgree("sigmoid", {1, 8, 16, 16}, [](NetBuilder &n, NetValue x) { return n.unary("Sigmoid", x); });
-  expectLayersAgree("addition", {1, 8, 16, 16}, [](NetBuilder &n, NetValue x) {
-    return n.binary("Add", n.unary("Sigmoid", x), n.unary("Relu", x));
-  });
+  // One branch runs ahead as far as its FIFO goes; until it is full the output comes quicker than samples can follow.
+  expectLayersAgree(
+      "addition", {1, 8, 16, 16},
+      [](NetBuilder &n, NetValue x) { return n.binary("Add", n.unary("Sigmoid", x), n.unary("Relu", x)); }, {}, 90);
 }
 
 TEST(Agreement, SoftmaxAndReduction) {
@@ -66,9 +66,10 @@ TEST(Agreement, MovementAndFifos) {
                     [](NetBuilder &n, NetValue x) {
                       return n.concat({n.conv(x, 8, {.kernel = {1, 1}}), n.conv(x, 12, {.pads = {1, 1, 1, 1}})});
                     },
-                    {.interval = 0.07});
+                    {.interval = 0.06});
   expectLayersAgree("transposition", {1, 6, 10, 8},
-                    [](NetBuilder &n, NetValue x) { return n.transpose(x, {0, 2, 3, 1}); }, {.interval = 0.12});
+                    [](NetBuilder &n, NetValue x) { return n.transpose(x, {0, 2, 3, 1}); },
+                    {.latency = 0.13, .interval = 0.1});
   expectLayersAgree("skip through a FIFO", {1, 8, 12, 12}, [](NetBuilder &n, NetValue x) {
     return n.binary("Add", x, n.conv(n.unary("Relu", n.conv(x, 8, {.pads = {1, 1, 1, 1}})), 8, {.pads = {1, 1, 1, 1}}));
   });

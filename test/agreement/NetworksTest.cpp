@@ -42,7 +42,7 @@ TEST(Agreement, ResidualBlock) {
   NetValue z = n.conv(n.unary("Relu", n.conv(y, 8, kSame)), 8, kSame);
   n.output(n.globalAverage(n.unary("Relu", n.binary("Add", y, z))));
   expectNetworkAgrees("residual block", n,
-                      {.interval = 0.06}); // its last convolution gathers on rows that it takes from
+                      {.interval = 0.07}); // its last convolution gathers on rows that it takes from
 }
 
 TEST(Agreement, FireModule) {

@@ -107,5 +107,21 @@ TEST(Cost, ARoleThatDoesNotFitIsRefused) {
     EXPECT_NE(message.find(part), std::string::npos) << part << " in " << message;
 }
 
+/// Results that leave over the links on which a row's input comes hold it up, by a turn of theirs for each word at
+/// most.
+TEST(Cost, RowsWaitForResultsOnTheirLinks) {
+  auto target = target::loadTarget("mesh-32x32");
+  ASSERT_TRUE(target.ok());
+  NetworkPlan plan = convThenRelu({16, 4, 24}, 64, 1, 1, 1);
+  ASSERT_TRUE(sizeNetwork(*target, plan).ok());
+  auto cost = kernelCost(*target, plan, 0);
+  ASSERT_TRUE(cost.ok()) << cost.status();
+  const KernelPlan &conv = plan.kernels[0];
+  const StreamLayout &out = plan.streams[conv.spec.outStream].layout;
+  const int64_t rowWords = conv.mapping.channelsPerSlice * out.tileRows * 24;
+  EXPECT_GT(cost->contendedCycles, cost->intervalCycles);
+  EXPECT_LE(cost->contendedCycles, std::max(cost->predictedCycles, cost->intervalCycles + out.numBlocks() * rowWords));
+}
+
 } // namespace
 } // namespace wsc::kernels
