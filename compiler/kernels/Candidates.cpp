@@ -4,6 +4,7 @@
 #include "compiler/kernels/ChannelBlocks.h"
 #include "compiler/kernels/Cost.h"
 #include "compiler/kernels/LinkLoads.h"
+#include "compiler/kernels/MappingScore.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -13,14 +14,23 @@ namespace wsc::kernels {
 
 namespace {
 
-// The shape in a candidate's tag: "s" if streamed; bands of a contraction and its channels per column, or columns.
+// Numbers of slices tried in succession that bring nothing. Each is less than the last by an eighth.
+constexpr int kTriesWithout = 2;
+
+// The shape in a candidate's tag: "s" if streamed; bands of a contraction and its channels per column, or columns and
+// the channels of a slice beyond the fewest there can be.
 struct Shape {
   bool streamed = false;
-  int64_t bands = 1, number = 1;
-  std::string tag() const { return absl::StrCat(streamed ? "s" : "", bands, "x", number); }
+  int64_t bands = 1, number = 1, moreChannels = 0;
+  std::string tag() const {
+    return absl::StrCat(streamed ? "s" : "", bands, "x", number,
+                        moreChannels > 0 ? absl::StrCat("+", moreChannels) : "");
+  }
   static Shape parse(const std::string &tag) {
-    bool streamed = tag.front() == 's';
-    return {streamed, std::stoll(tag.substr(streamed)), std::stoll(tag.substr(tag.find('x') + 1))};
+    const bool streamed = tag.front() == 's';
+    const size_t more = tag.find('+');
+    return {streamed, std::stoll(tag.substr(streamed)), std::stoll(tag.substr(tag.find('x') + 1)),
+            more == std::string::npos ? 0 : std::stoll(tag.substr(more + 1))};
   }
 };
 
@@ -32,12 +42,25 @@ void applyColumns(KernelPlan &plan, int64_t channelsPerColumn) {
   m.bands = ceilDiv(columns, m.columns);
 }
 
+// Whether a column's links would have no room for two lanes of a window's input and all its results, which otherwise
+// leave where receivers find them nearer. Not as long as no interval is known.
+bool wantsExitsNear(const NetworkPlan &network, const KernelPlan &plan) {
+  if (plan.spec.kind != KernelKind::Window || plan.mapping.columns == 1 || network.bounds.sizing == 0)
+    return false;
+  const StreamLayout &in = network.streams[size_t(plan.spec.inputs.front().streams.front())].layout,
+                     &out = network.streams[size_t(plan.spec.outStream)].layout;
+  const int64_t words = 2 * in.tileRows * in.plane.width + out.tileRows * out.plane.width;
+  return withWaiting(words * plan.mapping.channelsPerColumn) > network.bounds.sizing;
+}
+
 // The output's blocks are those that go with the shape; inputs keep theirs.
 void applyShape(NetworkPlan &network, KernelPlan &plan, const Shape &shape) {
   plan.mapping.streamed = shape.streamed;
-  chooseSlices(network, plan, plan.spec.kind == KernelKind::Contraction ? shape.bands : shape.number);
+  chooseSlices(network, plan, plan.spec.kind == KernelKind::Contraction ? shape.bands : shape.number,
+               shape.moreChannels);
   if (plan.spec.kind == KernelKind::Contraction)
     applyColumns(plan, shape.number);
+  plan.mapping.exitsNear = wantsExitsNear(network, plan);
   chooseBlocks(network, plan);
 }
 
@@ -91,6 +114,7 @@ absl::Status keepPinned(int64_t columns, Candidates &candidates) {
     if (kernel.candidates[c].columns == columns) {
       kept.kernel.candidates.push_back(kernel.candidates[c]);
       kept.leastCycles.push_back(candidates.leastCycles[c]);
+      kept.toothWords.push_back(candidates.toothWords[c]);
     }
   candidates = std::move(kept);
   return absl::OkStatus();
@@ -98,7 +122,7 @@ absl::Status keepPinned(int64_t columns, Candidates &candidates) {
 
 } // namespace
 
-void chooseSlices(const NetworkPlan &network, KernelPlan &plan, int64_t shares) {
+void chooseSlices(const NetworkPlan &network, KernelPlan &plan, int64_t shares, int64_t moreChannels) {
   Mapping &m = plan.mapping;
   if (plan.spec.state) {
     const VariablePlan &variable = network.variables[plan.spec.state->variable];
@@ -131,7 +155,7 @@ void chooseSlices(const NetworkPlan &network, KernelPlan &plan, int64_t shares) 
   while (!window.dividesEvenly(m.channelsPerColumn))
     ++m.channelsPerColumn;
   m.columns = ceilDiv(channels, m.channelsPerColumn);
-  m.channelsPerSlice = ceilDiv(m.channelsPerColumn, rows);
+  m.channelsPerSlice = std::min(ceilDiv(m.channelsPerColumn, rows) + moreChannels, m.channelsPerColumn);
   while (!window.dividesEvenly(m.channelsPerSlice) ||
          (m.channelsPerSlice < window.groupOut && m.channelsPerColumn % m.channelsPerSlice != 0))
     ++m.channelsPerSlice;
@@ -151,6 +175,38 @@ absl::StatusOr<Candidates> candidatesOf(const target::Target &target, NetworkPla
         chooseNominalBlocks(network, stream);
         layOutLanes(network, stream);
       }
+  };
+  // A link that carries the lanes of one tile has nobody who waits for another.
+  int64_t tiles = 0;
+  for (const KernelInput &input : plan.spec.inputs)
+    for (int32_t stream : input.streams)
+      tiles += network.streams[size_t(stream)].layout.orderModulus;
+  const bool lanesMeet = tiles > 1;
+  auto add = [&](const Shape &shape, const KernelCost &cost, int64_t teeth) {
+    kernel.candidates.push_back({plan.width(), std::max(cost.predictedCycles, teeth), cost.sramBytes, shape.tag()});
+    candidates.leastCycles.push_back(cost.intervalCycles);
+    candidates.toothWords.push_back(lanesMeet ? teeth : 0);
+  };
+  // Fewer slices of more channels where links of the column bind a kernel: lanes end nearer, and fewer of them meet.
+  // What off-wafer words take anyway need not be beaten.
+  const int64_t wanted = ioCycles(target, network);
+  auto addWithFewerSlices = [&](Shape shape, int64_t cycles) {
+    for (int without = 0; without < kTriesWithout && plan.mapping.slices > 1 && withWaiting(cycles) > wanted;
+         ++without) {
+      const int64_t slices = plan.mapping.slices, fewer = slices - ceilDiv(slices, 8);
+      shape.moreChannels += ceilDiv(plan.mapping.channelsPerColumn, fewer) - plan.mapping.channelsPerSlice;
+      applyShape(network, plan, shape);
+      chooseInputBlocks();
+      const auto cost = kernelCost(target, network, index);
+      if (!cost.ok() || cost->predictedCycles >= cycles)
+        return;
+      const int64_t teeth = toothWords(network, KernelRows(target, network, index));
+      if (std::max(cost->predictedCycles, teeth) >= cycles)
+        continue;
+      add(shape, *cost, teeth);
+      cycles = std::max(cost->predictedCycles, teeth);
+      without = -1;
+    }
   };
   int64_t lastBands = 0, lastColumns = -1, teeth = 0;
   size_t fitting = 0; // candidates with these bands
@@ -183,8 +239,9 @@ absl::StatusOr<Candidates> candidatesOf(const target::Target &target, NetworkPla
       continue;
     }
     ++fitting;
-    kernel.candidates.push_back({plan.width(), std::max(cost->predictedCycles, teeth), cost->sramBytes, shape.tag()});
-    candidates.leastCycles.push_back(cost->intervalCycles);
+    add(shape, *cost, teeth);
+    if (!contraction && teeth > cost->predictedCycles)
+      addWithFewerSlices(shape, teeth);
   }
   chooseSlices(network, plan, 1);
   chooseInputBlocks();
@@ -197,6 +254,31 @@ absl::StatusOr<Candidates> candidatesOf(const target::Target &target, NetworkPla
     if (auto status = keepPinned(*plan.pinnedColumns, candidates); !status.ok())
       return status;
   return candidates;
+}
+
+bool hasFewerSlices(const solver::sizing::Candidate &candidate) { return Shape::parse(candidate.tag).moreChannels > 0; }
+
+void dropNeedless(Candidates &candidates, int64_t intervalCycles) {
+  const std::vector<solver::sizing::Candidate> &all = candidates.kernel.candidates;
+  auto hasRoom = [&](size_t c) { return withWaiting(candidates.toothWords[c]) <= intervalCycles; };
+  bool anyHasRoom = false;
+  for (size_t c = 0; c < all.size(); ++c)
+    anyHasRoom |= all[c].intervalCycles <= intervalCycles && hasRoom(c);
+  Candidates kept;
+  kept.kernel.name = candidates.kernel.name;
+  bool needless = false;
+  for (size_t c = 0; c < all.size(); ++c) {
+    if (!hasFewerSlices(all[c]))
+      needless = withWaiting(all[c].intervalCycles) <= intervalCycles;
+    else if (needless)
+      continue;
+    if (anyHasRoom && !hasRoom(c))
+      continue;
+    kept.kernel.candidates.push_back(all[c]);
+    kept.leastCycles.push_back(candidates.leastCycles[c]);
+    kept.toothWords.push_back(candidates.toothWords[c]);
+  }
+  candidates = std::move(kept);
 }
 
 void applyCandidate(NetworkPlan &network, int32_t index, const solver::sizing::Candidate &candidate) {

@@ -47,21 +47,29 @@ static int64_t columnsCut(const NetworkPlan &network, int32_t streamIndex, int64
 // So many words may pass a column for others.
 static constexpr int64_t kFewWords = 1536;
 
-// Blocks that a stream should have. Where a receiver takes several tiles in several columns, as many for each column:
-// what passes a column for another one is carried for nothing, over all those tiles.
-static int64_t blocksWanted(const NetworkPlan &network, const StreamPlan &stream) {
+// The most columns of a receiver that should get a block each. Where it takes several tiles in several columns, what
+// passes a column for another one is carried for nothing, over all those tiles. 0: there is none.
+static int64_t columnsApart(const NetworkPlan &network, const StreamPlan &stream) {
   const StreamLayout &layout = stream.layout;
-  int64_t blocks = layout.wantedBlocks;
+  int64_t most = 0;
   if (layout.wordsPassing <= kFewWords)
-    return blocks;
+    return most;
   for (int32_t consumer : stream.consumers) {
     const KernelPlan &plan = network.kernels[consumer];
     const int64_t columns = plan.mapping.columns, outRows = network.streams[plan.spec.outStream].layout.tileRows;
     if (hasColumns(plan) && columns <= layout.mostBlocks &&
         inputRowsFor(plan.spec, outRows, layout.liveRows()) > layout.tileRows)
-      blocks = std::min(ceilDiv(blocks, columns), layout.mostBlocks / columns) * columns;
+      most = std::max(most, columns);
   }
-  return blocks;
+  return most;
+}
+
+// Blocks that a stream should have: of columns apart, as many for each.
+static int64_t blocksWanted(const NetworkPlan &network, const StreamPlan &stream) {
+  const StreamLayout &layout = stream.layout;
+  const int64_t columns = columnsApart(network, stream);
+  return columns == 0 ? layout.wantedBlocks
+                      : std::min(ceilDiv(layout.wantedBlocks, columns), layout.mostBlocks / columns) * columns;
 }
 
 // Appends the boundaries that cut channels [begin, end) into `blocks` parts of whole units of `unit` channels (the last
@@ -97,9 +105,12 @@ void chooseBlocks(NetworkPlan &network, const KernelPlan &plan) {
   int64_t unit = contraction ? m.channelsPerColumn : m.channelsPerSlice;
   int64_t channels = plan.spec.out.channels, perShare = contraction ? m.columns * unit : m.channelsPerColumn;
   int64_t shares = ceilDiv(channels, perShare), wanted = blocksWanted(network, network.streams[stream]);
+  // Lanes leave on rows of their own, but for a contraction's that go to columns apart.
+  const int64_t most =
+      std::max(m.slices, contraction ? ceilDiv(columnsApart(network, network.streams[stream]), shares) : 0);
   for (int64_t share = 0; share < shares; ++share)
     appendBlocks(network, stream, unit, share * perShare, std::min(channels, (share + 1) * perShare),
-                 std::min(ceilDiv(wanted, shares), m.slices)); // lanes leave on rows of their own
+                 std::min(ceilDiv(wanted, shares), most));
 }
 
 void chooseNominalBlocks(NetworkPlan &network, int32_t streamIndex) {

@@ -53,9 +53,9 @@ static std::vector<int64_t> signature(const KernelRow &row, const RowPart &part)
   return key;
 }
 
-// The lanes that leave on a row of a group.
+// The lanes that leave on a row of a group: words of all, and of the longest.
 struct RowLanes {
-  int64_t lanes = 0, words = 0;
+  int64_t lanes = 0, words = 0, longest = 0;
 };
 static std::map<int64_t, RowLanes> lanesByRow(const NetworkPlan &network, const KernelPlan &plan) {
   const StreamLayout &out = network.streams[plan.spec.outStream].layout;
@@ -68,8 +68,10 @@ static std::map<int64_t, RowLanes> lanesByRow(const NetworkPlan &network, const 
     } else {
       row = columnSender(plan, out, out.blockBegin[block]).exitSlice;
     }
-    ++ofRow[row].lanes;
-    ofRow[row].words += out.laneWords(0, block);
+    RowLanes &leaving = ofRow[row];
+    ++leaving.lanes;
+    leaving.words += out.laneWords(0, block);
+    leaving.longest = std::max(leaving.longest, out.laneWords(0, block));
   }
   return ofRow;
 }
@@ -165,9 +167,9 @@ absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const Networ
   // it waiting so long; behind a filter only its own words count, and lanes follow each other at that distance.
   int64_t laneWords = 0;
   const double taken = target.inputFilters > 0 ? mostTaken(network, plan.spec.outStream) : 1;
-  for (const auto &[row, leaving] : ofRow)
-    cost.predictedCycles =
-        std::max(cost.predictedCycles, leaving.words + int64_t(double(leaving.words * (out.orderModulus - 1)) * taken));
+  for (const auto &[row, lanes] : ofRow)
+    cost.predictedCycles = std::max({cost.predictedCycles, lanes.words,
+                                     lanes.longest + int64_t(double(lanes.longest * (out.orderModulus - 1)) * taken)});
   for (int64_t block = 0; !out.silent && block < out.numBlocks(); ++block)
     laneWords = std::max(laneWords, out.laneWords(0, block));
   cost.intervalCycles = std::max(cost.intervalCycles, laneWords);

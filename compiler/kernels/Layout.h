@@ -41,6 +41,9 @@ struct StreamLayout {
   int64_t wantedBlocks = 1, mostBlocks = 1;
   int64_t wordsPassing = 0;      // the same: of all tiles that one receiver takes
   std::vector<int32_t> laneRows; // wafer row of lane tile·numBlocks()+block
+  // Made by a kernel of several columns: by block, the slice of a group on whose row the lane would best leave. Empty:
+  // slices spread over the group.
+  std::vector<int64_t> exitSlices;
   // Every receiver takes the lanes it needs in the order of tile mod `orderModulus`, then block. All receivers of a
   // stream share the modulus and none needs two tiles with the same remainder, so no two receivers wait for each other.
   int64_t orderModulus = 1;

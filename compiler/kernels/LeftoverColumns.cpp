@@ -36,7 +36,7 @@ struct Change {
 };
 
 // The change that `rate(change)` puts highest; none if no rate is above 0. Kernels whose blocks end between slices keep
-// to candidates whose blocks do.
+// to candidates whose blocks do, and to all the slices there can be.
 template <typename Rate>
 std::optional<Change> bestChange(const Problem &problem, const NetworkTraits &traits, const Solution &solution,
                                  Rate rate) {
@@ -46,7 +46,8 @@ std::optional<Change> bestChange(const Problem &problem, const NetworkTraits &tr
     const std::vector<Candidate> &candidates = problem.kernels[k].candidates;
     const int32_t now = solution.candidateOf[k];
     for (size_t c = 0; c < candidates.size(); ++c) {
-      if (traits[k][now].aligned && !traits[k][c].aligned)
+      if ((traits[k][now].aligned && !traits[k][c].aligned) ||
+          (traits[k][c].fewerSlices && !traits[k][now].fewerSlices))
         continue;
       const Change change{k, int32_t(c), candidates[c].columns - candidates[now].columns,
                           candidates[c].intervalCycles - candidates[now].intervalCycles,
@@ -74,7 +75,8 @@ NetworkTraits traitsOf(NetworkPlan &network, const Problem &problem, const Probl
       for (int64_t block = 1; block < layout.numBlocks(); ++block)
         cut += slicesCut(network, stream, layout.blockBegin[block]);
       const int64_t shares = plan.spec.kind == KernelKind::Contraction ? plan.mapping.bands : plan.mapping.columns;
-      traits[k].push_back({cut == 0, shares + layout.numBlocks(), least.kernels[k].candidates[c].intervalCycles});
+      traits[k].push_back({cut == 0, shares + layout.numBlocks(), least.kernels[k].candidates[c].intervalCycles,
+                           hasFewerSlices(problem.kernels[k].candidates[c])});
     }
   }
   return traits;
@@ -88,7 +90,8 @@ void alignColumns(const Problem &problem, const NetworkTraits &traits, Solution 
     if (traits[k][now].aligned)
       continue;
     for (size_t c = 0; c < candidates.size(); ++c)
-      if (traits[k][c].aligned && candidates[c].intervalCycles <= candidates[now].intervalCycles &&
+      if (traits[k][c].aligned && !traits[k][c].fewerSlices &&
+          candidates[c].intervalCycles <= candidates[now].intervalCycles &&
           candidates[c].columns - candidates[now].columns <= left &&
           (best == now || candidates[c].columns < candidates[best].columns))
         best = int32_t(c);

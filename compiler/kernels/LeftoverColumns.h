@@ -18,7 +18,8 @@ struct CandidateTraits {
   bool aligned = false; // its channel blocks end between the slices of every receiver
   // Shares and lanes per tile: each has feeders, ends of chains and colours of its own, so roles grow with their sum.
   int64_t parts = 1;
-  int64_t leastCycles = 0; // between samples, if nothing ever waits
+  int64_t leastCycles = 0;  // between samples, if nothing ever waits
+  bool fewerSlices = false; // than there are rows for: only where links ask for it
 };
 using NetworkTraits = std::vector<std::vector<CandidateTraits>>; // by kernel and candidate
 

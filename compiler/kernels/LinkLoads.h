@@ -50,6 +50,9 @@ LinkLoad busiestLink(const target::Target &target, const NetworkPlan &network, c
 // begin, end or pass there.
 LinkLoad busiestLinkOf(const target::Target &target, const NetworkPlan &network, int32_t index);
 
+// Streams that share a link wait for each other: an interval of so many cycles leaves that many words room to spare.
+inline int64_t withWaiting(int64_t words) { return words + words / 8; }
+
 // Words times links, of all loads.
 int64_t wordHopsOf(const NetworkLoads &loads);
 // How far something lies above what is wanted of it: the part beyond, in 1024ths of `wanted` (2^20 at most), squared.

@@ -93,6 +93,7 @@ absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPl
                                          bool equalColumns, const Variant &variant, CandidateCache *cache) {
   if (auto status = chooseTiles(target, network, variant); !status.ok())
     return status;
+  network.bounds = {};
   SizingReport report;
   findJoinedTiles(target, network, report.passes);
   if (mayAsk && !report.passes.empty())
@@ -103,8 +104,8 @@ absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPl
   // Until columns are chosen, producers are taken to cut their channels where it suits their receivers.
   for (size_t stream = 0; stream < network.streams.size(); ++stream)
     chooseNominalBlocks(network, int32_t(stream));
-  solver::sizing::Problem problem, least; // least: what no queue makes worse, for the bound
-  problem.columnLimit = freeColumns(target, network);
+  std::vector<Candidates> candidates;
+  int64_t columnLimit = freeColumns(target, network);
   for (size_t k = 0; k < network.kernels.size(); ++k) {
     KernelPlan &plan = network.kernels[k];
     plan.mapping.fifoSamples.clear();
@@ -112,23 +113,43 @@ absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPl
     for (const KernelInput &input : plan.spec.inputs)
       components += int64_t(input.streams.size());
     plan.mapping.fifoSamples.assign(components, 1);
-    problem.columnLimit += plan.spec.state.has_value(); // lies in its variable's column
-    auto candidates = cache ? cache->of(target, network, int32_t(k)) : candidatesOf(target, network, int32_t(k));
-    if (!candidates.ok())
-      return candidates.status();
-    least.kernels.push_back(candidates->kernel);
-    for (size_t c = 0; c < candidates->leastCycles.size(); ++c)
-      least.kernels.back().candidates[c].intervalCycles = candidates->leastCycles[c];
-    problem.kernels.push_back(std::move(candidates->kernel));
+    columnLimit += plan.spec.state.has_value(); // lies in its variable's column
+    auto its = cache ? cache->of(target, network, int32_t(k)) : candidatesOf(target, network, int32_t(k));
+    if (!its.ok())
+      return its.status();
+    candidates.push_back(*std::move(its));
   }
-  least.columnLimit = problem.columnLimit;
+  solver::sizing::Problem problem, least; // least: what no queue makes worse, for the bound
+  auto pose = [&] {
+    problem = least = {columnLimit, {}, {}};
+    for (const Candidates &its : candidates) {
+      problem.kernels.push_back(its.kernel);
+      least.kernels.push_back(its.kernel);
+      for (size_t c = 0; c < its.leastCycles.size(); ++c)
+        least.kernels.back().candidates[c].intervalCycles = its.leastCycles[c];
+    }
+  };
+  pose();
   auto solution = solver::sizing::solve(problem);
   if (!solution.ok())
     return solution.status();
+  network.bounds = boundsOf(target, network, least, solver::sizing::evaluate(least, *solution).lowerBound);
+  // What is not worth having at that interval, unless others take more columns than there are.
+  const int64_t interval = solver::sizing::evaluate(problem, *solution).value;
+  const std::vector<Candidates> all = candidates;
+  for (Candidates &its : candidates)
+    dropNeedless(its, interval);
+  pose();
+  if (auto fewer = solver::sizing::solve(problem);
+      fewer.ok() && solver::sizing::evaluate(problem, *fewer).value <= interval) {
+    solution = std::move(fewer);
+  } else {
+    candidates = all;
+    pose();
+  }
   if (auto status = solution->verify(problem); !status.ok())
     return status;
   auto stats = solver::sizing::evaluate(problem, *solution);
-  const int64_t leastInterval = solver::sizing::evaluate(least, *solution).lowerBound;
   if (equalColumns) {
     if (auto status = shareColumns(problem, *solution); !status.ok())
       return status;
@@ -140,7 +161,6 @@ absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPl
   applySolution(network, problem, *solution);
   report.columns = stats.columns;
   report.bottleneckKernel = stats.slowestKernel;
-  network.bounds = boundsOf(target, network, least, leastInterval);
   if (auto status = chooseFifos(target, network, network.bounds.sizing, report.passes); !status.ok())
     return status;
   for (size_t k = 0; k < network.kernels.size(); ++k) {
@@ -175,11 +195,12 @@ static Colours coloursOf(const target::Target &target, NetworkPlan network) {
 
 // Sizes with as many channel blocks as colours suffice for: at best, so that lanes take them in turn.
 static absl::StatusOr<SizingReport> sizeWithinColours(const target::Target &target, NetworkPlan &network, bool mayAsk,
-                                                      bool equalColumns, bool centred) {
+                                                      bool equalColumns, Variant variant) {
   constexpr int64_t kTolerance = 64; // part of the interval that regular colours may cost
   std::optional<std::pair<NetworkPlan, SizingReport>> irregular;
   for (int64_t colourShare : {100, 75, 50}) {
-    auto report = sizeVariant(target, network, mayAsk, equalColumns, {.colourShare = colourShare, .centred = centred});
+    variant.colourShare = colourShare;
+    auto report = sizeVariant(target, network, mayAsk, equalColumns, variant);
     if (report.ok() ? mayAsk && !report->passes.empty() : !absl::IsResourceExhausted(report.status()))
       return report;
     if (irregular &&
@@ -195,7 +216,8 @@ static absl::StatusOr<SizingReport> sizeWithinColours(const target::Target &targ
     network = std::move(irregular->first);
     return irregular->second;
   }
-  return sizeVariant(target, network, mayAsk, equalColumns, {.colourShare = 25, .centred = centred});
+  variant.colourShare = 25;
+  return sizeVariant(target, network, mayAsk, equalColumns, variant);
 }
 
 // Words over the busiest link when lanes have chosen where they turn.
@@ -207,27 +229,57 @@ static absl::StatusOr<int64_t> linkCycles(const target::Target &target, NetworkP
   return busiestLink(target, network, laneRoutes(target, network)).words;
 }
 
+// What streams into kernels that take longer than `mostCycles` among their neighbours should do: be cut into more
+// blocks, though colours may not suffice.
+static std::vector<StreamWish> wishesOfSlow(const target::Target &target, NetworkPlan network, int64_t mostCycles) {
+  std::vector<StreamWish> wishes;
+  const std::vector<int64_t> intervals = intervalsAmongNeighbours(target, network);
+  for (size_t k = 0; k < intervals.size(); ++k) {
+    const KernelSpec &spec = network.kernels[k].spec;
+    if (intervals[k] <= mostCycles || spec.kind == KernelKind::Contraction)
+      continue;
+    wishes.resize(network.streams.size());
+    for (const KernelInput &input : spec.inputs)
+      for (int32_t stream : input.streams)
+        wishes[size_t(stream)].colourShare = 150;
+  }
+  return wishes;
+}
+
 // The first mapping.
 static absl::StatusOr<SizingReport> sizeFirst(const target::Target &target, NetworkPlan &network, bool mayAsk,
                                               bool equalColumns) {
   constexpr int64_t kTolerance = 64; // part of the interval that does not matter
-  auto report = sizeWithinColours(target, network, mayAsk, equalColumns, /*centred=*/false);
+  const NetworkPlan unsized = network;
+  auto report = sizeWithinColours(target, network, mayAsk, equalColumns, {});
   if (!report.ok() || equalColumns || (mayAsk && !report->passes.empty()))
     return report;
-  auto links = linkCycles(target, network);
-  const int64_t cores = wantedInterval(target, network);
-  if (!links.ok() || *links <= cores + cores / kTolerance)
-    return report;
-  // Links bind it. Where windows' outputs lie in the middle of their inputs, fewer lanes meet on a link.
-  NetworkPlan centred = network;
-  auto other = sizeWithinColours(target, centred, mayAsk, equalColumns, /*centred=*/true);
-  if (!other.ok())
-    return report;
-  auto otherLinks = linkCycles(target, centred);
-  if (!otherLinks.ok() || std::max(*otherLinks, other->intervalCycles) >= std::max(*links, report->intervalCycles))
-    return report;
-  network = std::move(centred);
-  return other;
+  auto cyclesOf = [&](const NetworkPlan &sized, const SizingReport &of) {
+    const auto links = linkCycles(target, sized);
+    return links.ok() ? std::max(*links, of.intervalCycles) : std::numeric_limits<int64_t>::max();
+  };
+  int64_t least = cyclesOf(network, *report);
+  const int64_t enough = network.bounds.sizing + network.bounds.sizing / kTolerance;
+  const std::vector<StreamWish> wishes = wishesOfSlow(target, network, enough);
+  // Where windows' outputs lie in the middle of their inputs, fewer lanes meet on a link; so they do with more blocks.
+  std::vector<Variant> variants{{.centred = true}};
+  if (!wishes.empty())
+    variants.insert(variants.end(), {{.streams = wishes}, {.centred = true, .streams = wishes}});
+  for (const Variant &variant : variants) {
+    if (least <= enough)
+      break;
+    NetworkPlan changed = unsized;
+    auto other = sizeWithinColours(target, changed, mayAsk, equalColumns, variant);
+    if (!other.ok() || (mayAsk && !other->passes.empty()))
+      continue;
+    const int64_t cycles = cyclesOf(changed, *other);
+    if (cycles < least) {
+      least = cycles;
+      network = std::move(changed);
+      report = std::move(other);
+    }
+  }
+  return report;
 }
 
 absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPlan &network, bool mayAsk,

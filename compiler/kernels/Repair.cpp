@@ -15,14 +15,13 @@ namespace wsc::kernels {
 namespace {
 
 // Candidates tried for a kernel at most, narrowest first.
-constexpr int kMostTries = 12;
+constexpr size_t kMostTries = 12;
 // Waiting for links is predicted less exactly than issue slots are: this part of the interval is let pass.
 constexpr int64_t kContentionPart = 16;
 
 // Gives kernel `index` a candidate's mapping and lets the kernels before it cut their channels to it.
 void apply(NetworkPlan &network, int32_t index, const solver::sizing::Candidate &candidate) {
   applyCandidate(network, index, candidate);
-  layOutLanes(network, network.kernels[index].spec.outStream);
   for (const KernelInput &input : network.kernels[index].spec.inputs)
     for (int32_t stream : input.streams) {
       if (int32_t producer = network.streams[stream].producer; producer >= 0)
@@ -31,6 +30,7 @@ void apply(NetworkPlan &network, int32_t index, const solver::sizing::Candidate 
         chooseNominalBlocks(network, stream);
       layOutLanes(network, stream);
     }
+  layOutLanes(network, network.kernels[index].spec.outStream);
 }
 
 // Places all kernels side by side while it lives, wherever they are to lie.
@@ -109,39 +109,162 @@ void undoHarm(const target::Target &target, NetworkPlan &network, const solver::
   }
 }
 
-void repair(const target::Target &target, NetworkPlan &network, const solver::sizing::Problem &problem,
-            int64_t limitCycles, solver::sizing::Solution &solution) {
-  int64_t left = problem.columnLimit;
-  for (size_t k = 0; k < problem.kernels.size(); ++k)
-    left -= problem.kernels[k].candidates[solution.candidateOf[k]].columns;
-  for (size_t k = 0; k < problem.kernels.size(); ++k) {
-    const auto &candidates = problem.kernels[k].candidates;
-    const auto expected = [&] {
-      return intervalAmongNeighbours(target, network, int32_t(k), limitCycles / kContentionPart);
-    };
-    int32_t now = solution.candidateOf[k], best = now;
-    int64_t least = expected();
-    const int64_t limit = std::max(limitCycles, candidates[now].intervalCycles);
+namespace {
+
+// Kernels that change to other candidates, with the columns that are left for that.
+class Repairs {
+public:
+  Repairs(const target::Target &target, NetworkPlan &network, const solver::sizing::Problem &problem,
+          int64_t limitCycles, solver::sizing::Solution &solution)
+      : target(target), network(network), problem(problem), limitCycles(limitCycles), solution(solution),
+        left(problem.columnLimit) {
+    for (size_t k = 0; k < problem.kernels.size(); ++k)
+      left -= candidateOf(int32_t(k)).columns;
+  }
+
+  void run(int32_t kernel) {
+    shortenTeeth(kernel);
+    const auto &candidates = problem.kernels[size_t(kernel)].candidates;
+    const int64_t limit = std::max(limitCycles, candidateOf(kernel).intervalCycles);
+    int64_t least = expected(kernel);
     if (least <= limit)
-      continue;
-    std::vector<int32_t> order;
-    for (size_t c = 0; c < candidates.size(); ++c)
-      if (int32_t(c) != now && candidates[c].intervalCycles < least &&
-          candidates[c].columns <= candidates[now].columns + left)
-        order.push_back(int32_t(c));
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int32_t a, int32_t b) { return candidates[a].columns < candidates[b].columns; });
-    for (size_t i = 0; i < order.size() && i < kMostTries && least > limit; ++i) {
-      apply(network, int32_t(k), candidates[order[i]]);
-      if (const int64_t interval = expected(); interval < least) {
+      return;
+    std::vector<int32_t> order = othersBelow(kernel, least - 1);
+    order.resize(std::min(order.size(), kMostTries));
+    int32_t best = solution.candidateOf[size_t(kernel)];
+    for (size_t i = 0; i < order.size() && least > limit; ++i) {
+      change(kernel, order[i]);
+      if (const int64_t interval = expected(kernel); interval < least) {
         least = interval;
         best = order[i];
       }
     }
-    apply(network, int32_t(k), candidates[best]);
-    left -= candidates[best].columns - candidates[now].columns;
-    solution.candidateOf[k] = best;
+    for (size_t i = 0; i < order.size() && least > limit; ++i) {
+      change(kernel, order[i]);
+      if (candidates[size_t(order[i])].intervalCycles <= limit && alignProducer(kernel, limit))
+        return;
+    }
+    change(kernel, best);
   }
+
+private:
+  int64_t expected(int32_t kernel) {
+    return intervalAmongNeighbours(target, network, kernel, limitCycles / kContentionPart);
+  }
+
+  // Cycles of a kernel and of those that take its results, which leave nearer to each other from fewer slices.
+  int64_t intervalWithReceivers(int32_t kernel) {
+    int64_t most = expected(kernel);
+    for (int32_t receiver : network.streams[size_t(network.kernels[size_t(kernel)].spec.outStream)].consumers)
+      most = std::max(most, expected(receiver));
+    return most;
+  }
+
+  // Where links leave little room to spare, takes the fewer slices that are quickest.
+  void shortenTeeth(int32_t kernel) {
+    const int32_t before = solution.candidateOf[size_t(kernel)];
+    const auto &candidates = problem.kernels[size_t(kernel)].candidates;
+    auto isKin = [&](size_t c) {
+      return hasFewerSlices(candidates[c]) && candidates[c].columns == candidates[size_t(before)].columns &&
+             candidates[c].intervalCycles <= limitCycles;
+    };
+    size_t first = 0;
+    while (first < candidates.size() && !isKin(first))
+      ++first;
+    if (first == candidates.size() || hasFewerSlices(candidates[size_t(before)]))
+      return;
+    if (withWaiting(expected(kernel)) <= limitCycles)
+      return;
+    int64_t least = intervalWithReceivers(kernel);
+    int32_t best = before;
+    for (size_t c = first; c < candidates.size(); ++c) {
+      if (!isKin(c))
+        continue;
+      change(kernel, int32_t(c));
+      if (const int64_t interval = intervalWithReceivers(kernel); interval < least) {
+        least = interval;
+        best = int32_t(c);
+      }
+    }
+    change(kernel, best);
+  }
+
+  const solver::sizing::Candidate &candidateOf(int32_t kernel) const {
+    return problem.kernels[size_t(kernel)].candidates[size_t(solution.candidateOf[size_t(kernel)])];
+  }
+
+  // The candidates of a kernel that it does not have, take no more cycles than that and find columns; narrowest first.
+  std::vector<int32_t> othersBelow(int32_t kernel, int64_t mostCycles) const {
+    const auto &candidates = problem.kernels[size_t(kernel)].candidates;
+    std::vector<int32_t> order;
+    for (size_t c = 0; c < candidates.size(); ++c)
+      if (int32_t(c) != solution.candidateOf[size_t(kernel)] && candidates[c].intervalCycles <= mostCycles &&
+          candidates[c].columns <= candidateOf(kernel).columns + left)
+        order.push_back(int32_t(c));
+    std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
+      return candidates[size_t(a)].columns < candidates[size_t(b)].columns;
+    });
+    return order;
+  }
+
+  void change(int32_t kernel, int32_t candidate) {
+    left += candidateOf(kernel).columns;
+    solution.candidateOf[size_t(kernel)] = candidate;
+    left -= candidateOf(kernel).columns;
+    apply(network, kernel, candidateOf(kernel));
+  }
+
+  // Whether the kernel that makes what `kernel` takes has now changed so that it sends each column lanes of its own,
+  // and both are within the limit.
+  bool alignProducer(int32_t kernel, int64_t limit) {
+    const KernelSpec &spec = network.kernels[size_t(kernel)].spec;
+    if (spec.kind == KernelKind::Contraction || spec.inputs.size() != 1 || spec.inputs.front().streams.size() != 1)
+      return false;
+    const int32_t stream = spec.inputs.front().streams.front(), producer = network.streams[size_t(stream)].producer;
+    if (producer < 0)
+      return false;
+    const int32_t before = solution.candidateOf[size_t(producer)];
+    size_t tries = 0;
+    for (int32_t candidate : othersBelow(producer, limit)) {
+      applyCandidate(network, producer, problem.kernels[size_t(producer)].candidates[size_t(candidate)]);
+      if (!endsBetweenColumns(stream, network.kernels[size_t(kernel)].mapping))
+        continue;
+      if (tries++ == kMostTries)
+        break;
+      change(producer, candidate);
+      if (std::max(expected(kernel),
+                   expected(producer)) <= limit)
+        return true;
+    }
+    change(producer, before);
+    return false;
+  }
+
+  // Whether a block of the stream begins where each of a receiver's columns does, and none within a slice.
+  bool endsBetweenColumns(int32_t stream, const Mapping &receiver) const {
+    const std::vector<int64_t> &begins = network.streams[size_t(stream)].layout.blockBegin;
+    for (int64_t column = 1; column < receiver.columns; ++column)
+      if (!std::binary_search(begins.begin(), begins.end(), column * receiver.channelsPerColumn))
+        return false;
+    return std::all_of(begins.begin(), begins.end() - 1,
+                       [&](int64_t begin) { return slicesCut(network, stream, begin) == 0; });
+  }
+
+  const target::Target &target;
+  NetworkPlan &network;
+  const solver::sizing::Problem &problem;
+  const int64_t limitCycles;
+  solver::sizing::Solution &solution;
+  int64_t left; // columns
+};
+
+} // namespace
+
+void repair(const target::Target &target, NetworkPlan &network, const solver::sizing::Problem &problem,
+            int64_t limitCycles, solver::sizing::Solution &solution) {
+  Repairs repairs(target, network, problem, limitCycles, solution);
+  for (size_t k = 0; k < problem.kernels.size(); ++k)
+    repairs.run(int32_t(k));
 }
 
 } // namespace wsc::kernels

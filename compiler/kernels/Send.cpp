@@ -20,7 +20,10 @@ ColumnSender columnSender(const KernelPlan &plan, const StreamLayout &layout, in
   ColumnSender sender{block, (layout.blockBegin[block] - columnBegin) / m.channelsPerSlice,
                       ceilDiv(layout.blockBegin[block + 1] - columnBegin, m.channelsPerSlice) - 1};
   // Blocks of one column end below each other anyway.
-  const int64_t wanted = m.columns > 1 ? endSlice(block, layout.numBlocks(), m.slices) : sender.lastSlice;
+  const bool arrives = int64_t(layout.exitSlices.size()) == layout.numBlocks();
+  const int64_t wanted = m.columns == 1 ? sender.lastSlice
+                         : arrives      ? layout.exitSlices[size_t(block)]
+                                        : endSlice(block, layout.numBlocks(), m.slices);
   sender.exitSlice =
       std::clamp(wanted, std::max(sender.firstSlice, sender.lastSlice - kMostControlCount), sender.lastSlice);
   return sender;

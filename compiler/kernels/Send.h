@@ -11,8 +11,9 @@
 namespace wsc::kernels {
 
 // The block of the output whose lane the core that begins at a channel sends on, the first and last slice that do, all
-// of one column, and the one among them on whose row the lane leaves. Blocks of several columns leave on rows that are
-// spread over the group in the order of their channels: where receivers take them, and seldom two on one row.
+// of one column, and the one among them on whose row the lane leaves. Blocks of several columns leave near the rows on
+// which their inputs arrive (StreamLayout::exitSlices), or on rows that are spread over the group in the order of their
+// channels: where receivers take them, and seldom two on one row.
 struct ColumnSender {
   int64_t block = 0, firstSlice = 0, lastSlice = 0, exitSlice = 0;
 };

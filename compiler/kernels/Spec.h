@@ -147,6 +147,9 @@ struct Mapping {
   // Contractions and windows: cores take in and work on one channel at a time, for tiles that do not fit SRAM as a
   // whole.
   bool streamed = false;
+  // Windows of several columns: results leave near the rows on which their inputs arrive, not on rows spread over the
+  // group.
+  bool exitsNear = false;
   bool operator==(const Mapping &) const = default;
 };
 

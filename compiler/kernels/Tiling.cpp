@@ -327,6 +327,7 @@ absl::Status chooseTiles(const target::Target &target, NetworkPlan &network, con
                                                      ": what is kept of the layers behind it is padding only"));
     layout.tileRows = std::max(ceilDiv(rows, target.rows), skipped + 1);
     const StreamWish wish = variant.wishFor(&stream - network.streams.data());
+    const int64_t colourShare = wish.colourShare > 0 ? wish.colourShare : variant.colourShare;
     layout.tileRows = std::min(layout.tileRows + wish.moreTileRows, std::max(layout.tileRows, rows));
     const VariablePlan *variable = variableOf(network, stream);
     if (variable)
@@ -364,12 +365,12 @@ absl::Status chooseTiles(const target::Target &target, NetworkPlan &network, con
     int64_t words = layout.plane.channels * layout.tileRows * layout.plane.width;
     // The blocks of all the tiles a receiver takes cross in its column, each with a colour, but each on a part of its
     // height only: about half of them meet.
-    int64_t most = std::min(
-        {kMostBlocks, layout.plane.channels,
-         target.usableColours() * 2 * variant.colourShare / 3 / 100 / std::max<int64_t>(1, (lanesWorst + 1) / 2)});
+    int64_t most =
+        std::min({kMostBlocks, layout.plane.channels,
+                  target.usableColours() * 2 * colourShare / 3 / 100 / std::max<int64_t>(1, (lanesWorst + 1) / 2)});
     for (int32_t consumer : stream.consumers)
       most = std::min({most, blocksForQueues(target, network, stream, consumer),
-                       blocksForColours(target, network, stream, consumer, variant.colourShare)});
+                       blocksForColours(target, network, stream, consumer, colourShare)});
     layout.mostBlocks = divisible ? std::max<int64_t>(1, most) : 1;
     layout.wordsPassing = mostPassing;
     const int64_t wanted = std::max(words / variant.wordsPerLane, mostPassing / kWordsPassing);

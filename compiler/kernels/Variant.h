@@ -12,6 +12,7 @@ namespace wsc::kernels {
 struct StreamWish {
   int32_t moreTileRows = 0; // rows of a tile beyond the fewest there can be
   int32_t blocks = 0;       // channel blocks, as far as receivers can take them; 0: as wordsPerLane says
+  int64_t colourShare = 0;  // percent of the colours that its blocks are planned with; 0: as the variant says
   bool operator==(const StreamWish &) const = default;
 };
 

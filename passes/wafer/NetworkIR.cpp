@@ -326,6 +326,9 @@ private:
     m.slices = kernels::ceilDiv(sliced, mapping.getSlice());
     m.fifoSamples = mapping.getFifo().vec();
     m.streamed = mapping.getStreamed();
+    m.exitsNear = mapping.getExitsNear();
+    if (m.exitsNear && plan.spec.kind != kernels::KernelKind::Window)
+      return op.emitOpError("has exits near its inputs; only windows may");
     if (int64_t(m.fifoSamples.size()) != components)
       return op.emitOpError("takes ") << components << " streams, its mapping has " << m.fifoSamples.size() << " FIFOs";
     if (plan.spec.state) {
@@ -414,7 +417,8 @@ void writeSizes(func::FuncOp func, NetworkIR &network) {
                 builder.getDenseI64ArrayAttr({bounds.sizing, bounds.multiplyAdds, bounds.io, bounds.largestKernel}));
   for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels)) {
     op.setMappingAttr(MappingAttr::get(op.getContext(), plan.mapping.channelsPerSlice, plan.mapping.channelsPerColumn,
-                                       plan.mapping.fifoSamples, plan.mapping.streamed, plan.mapping.bands));
+                                       plan.mapping.fifoSamples, plan.mapping.streamed, plan.mapping.bands,
+                                       plan.mapping.exitsNear));
     op.setPredictedCyclesAttr(builder.getI64IntegerAttr(plan.predictedIntervalCycles));
   }
   for (auto [op, stream] : llvm::zip(network.streamOps, network.plan.streams)) {

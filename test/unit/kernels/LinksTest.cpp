@@ -41,6 +41,34 @@ TEST(Links, ColumnsSendOnRowsOfTheirOwn) {
   EXPECT_EQ(columnSender(plan, layout, 8).exitSlice, 15);
 }
 
+/// Results leave where the middle input row arrives, as far as the slices reach.
+TEST(Links, ResultsLeaveNearWhereInputsArrive) {
+  NetworkPlan network;
+  network.grid.rowsUsed = 48;
+  network.streams.resize(2);
+  StreamLayout &in = network.streams[0].layout, &out = network.streams[1].layout;
+  in.plane = {16, 8, 8};
+  in.blockBegin = {0, 8, 16};
+  out.plane = {16, 4, 4};
+  out.blockBegin = {0, 8, 16};
+  network.streams[0].consumers = {0};
+  network.streams[1].producer = 0;
+  KernelPlan plan;
+  plan.spec.kind = KernelKind::Window;
+  plan.spec.window = {.kernelH = 3, .kernelW = 3, .strideH = 2, .strideW = 2, .padTop = 1, .padLeft = 1};
+  plan.spec.inputs = {{{0}}};
+  plan.spec.out = out.plane;
+  plan.spec.outStream = 1;
+  plan.mapping = {.channelsPerSlice = 2, .slices = 4, .channelsPerColumn = 8, .columns = 2};
+  network.kernels.push_back(plan);
+  layOutLanes(network); // groups of 12 rows; input tiles 6 rows apart, blocks 3
+  EXPECT_EQ((std::vector<int32_t>{out.laneRows[4], out.laneRows[5]}), (std::vector<int32_t>{25, 27})); // spread
+  network.kernels[0].mapping.exitsNear = true;
+  layOutLanes(network);
+  EXPECT_EQ((std::vector<int32_t>{out.laneRows[4], out.laneRows[5]}), (std::vector<int32_t>{24, 27}));
+  EXPECT_EQ((std::vector<int32_t>{in.laneRows[8], in.laneRows[9]}), (std::vector<int32_t>{24, 27}));
+}
+
 /// A control word brings back the switches of at most 255 rows.
 TEST(Links, LongColumnsSendNoFurtherUpThanAControlWordCounts) {
   KernelPlan plan;
