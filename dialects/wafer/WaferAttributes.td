@@ -24,7 +24,7 @@ def Wafer_MappingAttr : Wafer_Attr<"Mapping", "mapping"> {
   let parameters = (ins "int64_t":$slice, "int64_t":$column, ArrayRefParameter<"int64_t">:$fifo,
                         DefaultValuedParameter<"bool", "false">:$streamed, DefaultValuedParameter<"int64_t", "1">:$bands,
                         DefaultValuedParameter<"bool", "false">:$exitsNear);
-  let assemblyFormat = "`<` `slice` `=` $slice `,` `column` `=` $column `,` (`bands` `=` $bands^ `,`)? `fifo` `=` custom<Numbers>($fifo) (`,` `streamed` `=` $streamed^)? (`,` `exits_near` `=` $exitsNear^)? `>`";
+  let assemblyFormat = "`<` `slice` `=` $slice `,` `column` `=` $column `,` (`bands` `=` $bands^ `,`)? (`exits_near` `=` $exitsNear^ `,`)? `fifo` `=` custom<Numbers>($fifo) (`,` `streamed` `=` $streamed^)? `>`";
 }
 
 def Wafer_RectAttr : Wafer_Attr<"Rect", "rect"> {
