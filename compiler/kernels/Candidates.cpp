@@ -43,9 +43,10 @@ void applyColumns(KernelPlan &plan, int64_t channelsPerColumn) {
 }
 
 // Whether a column's links would have no room for two lanes of a window's input and all its results, which otherwise
-// leave where receivers find them nearer. Not as long as no interval is known.
+// leave where receivers find them nearer. Not of joined streams, nor as long as no interval is known.
 bool wantsExitsNear(const NetworkPlan &network, const KernelPlan &plan) {
-  if (plan.spec.kind != KernelKind::Window || plan.mapping.columns == 1 || network.bounds.sizing == 0)
+  if (plan.spec.kind != KernelKind::Window || plan.mapping.columns == 1 || network.bounds.sizing == 0 ||
+      plan.spec.inputs.front().streams.size() != 1)
     return false;
   const StreamLayout &in = network.streams[size_t(plan.spec.inputs.front().streams.front())].layout,
                      &out = network.streams[size_t(plan.spec.outStream)].layout;

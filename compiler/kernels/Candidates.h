@@ -21,8 +21,8 @@ struct Candidates {
   // Of each candidate, between samples: its issue slots and lanes alone. What its column's links carry depends on where
   // producers cut their channels and send from.
   std::vector<int64_t> leastCycles;
-  std::vector<int64_t>
-      toothWords; // of each: over the busiest link of its column, where lanes of several tiles meet; else 0
+  // Of each: words over the busiest link of its column, where lanes of several tiles meet; else 0.
+  std::vector<int64_t> toothWords;
 };
 
 // Candidates of kernel `index`: contractions by bands and output channels per column, one for each number of columns;

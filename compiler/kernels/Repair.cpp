@@ -232,8 +232,7 @@ private:
       if (tries++ == kMostTries)
         break;
       change(producer, candidate);
-      if (std::max(expected(kernel),
-                   expected(producer)) <= limit)
+      if (std::max(expected(kernel), expected(producer)) <= limit)
         return true;
     }
     change(producer, before);

@@ -327,8 +327,8 @@ private:
     m.fifoSamples = mapping.getFifo().vec();
     m.streamed = mapping.getStreamed();
     m.exitsNear = mapping.getExitsNear();
-    if (m.exitsNear && plan.spec.kind != kernels::KernelKind::Window)
-      return op.emitOpError("has exits near its inputs; only windows may");
+    if (m.exitsNear && (plan.spec.kind != kernels::KernelKind::Window || m.columns == 1 || components != 1))
+      return op.emitOpError("has exits near its inputs; only windows of several columns that take one stream may");
     if (int64_t(m.fifoSamples.size()) != components)
       return op.emitOpError("takes ") << components << " streams, its mapping has " << m.fifoSamples.size() << " FIFOs";
     if (plan.spec.state) {

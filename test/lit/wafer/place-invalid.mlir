@@ -122,7 +122,7 @@ func.func @fifos(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> attributes {waf
 // -----
 func.func @exits_near_of_an_elementwise_layer(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> attributes {wafer.rows_used = 8 : i64} {
   %s = wafer.enter %x {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x2x2xf32>
-  // expected-error @+1 {{'wafer.kernel' op has exits near its inputs; only windows may}}
+  // expected-error @+1 {{'wafer.kernel' op has exits near its inputs; only windows of several columns that take one stream may}}
   %y = wafer.kernel "k"(%s) attributes {mapping = #wafer.mapping<slice = 1, column = 4, exits_near = true, fifo = [2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>}
       : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> {
   ^bb0(%v: tensor<1x4x2x2xf32>):
