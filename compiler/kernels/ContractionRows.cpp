@@ -100,15 +100,12 @@ absl::StatusOr<Role> KernelRows::feederRole(const KernelRow &row, SectionTable &
     std::vector<std::vector<int16_t>> fifos = emitIngestByLane(feeder, target, 1, network, plan, row);
     rowOut = feeder.output(plan.colours.row);
     feeder.setPriority(feeding);
-    for (size_t c = 0; c < fifos.size(); ++c)
-      for (size_t i = 0; i < fifos[c].size(); ++i) {
-        const ComponentParts &component = row.components[c];
-        const Region &part = component.parts[i].region;
-        if (auto status = forward(fifos[c][i], component.channelOffset + part.channelBegin, part.channels(),
-                                  part.rowBegin, part.rows(), false);
+    for (const InputStage &stage : inputStages(row))
+      for (const auto &[component, part, region, channelOffset] : stage.parts)
+        if (auto status = forward(fifos[component][part], channelOffset + region.channelBegin, region.channels(),
+                                  region.rowBegin, region.rows(), false);
             !status.ok())
           return status;
-      }
   }
   return feeder.finish(target);
 }
@@ -138,14 +135,19 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
   int32_t section = weightSection(plan, row, inputPlane(0).channels, part, sections, offset, cell);
   int16_t weights = core.constant("weights", cell, section, offset, cell);
 
-  // Receive.
+  // Receive what comes first.
+  const uint8_t adding = sumsFirst ? priorities.take : priorities.compute;
+  core.setPriority(adding);
   emitPadding(core, 0, needed, planeWidth, tile, 0);
-  core.setPriority(priorities.take);
-  if (!m.streamed)
-    for (const ComponentParts &component : row.components)
-      emitPlace(core, 0, network, component, needed, tile, B::queue(rowIn));
-
-  core.setPriority(priorities.compute);
+  const std::vector<InputStage> stages = m.streamed ? std::vector<InputStage>() : inputStages(row);
+  auto take = [&](const InputStage &stage) {
+    core.setPriority(priorities.take);
+    for (const StagedPart &part : stage.parts)
+      emitPlace(core, 0, planeWidth, part.channelOffset, part.region, needed, tile, B::queue(rowIn));
+    core.setPriority(priorities.compute);
+  };
+  if (!stages.empty())
+    take(stages.front());
 
   // Start from the bias, once per reduction.
   auto accAll = [&] { return B::memory(acc, 0, {pixels, 1}); };
@@ -157,7 +159,7 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
     core.emit(0, Opcode::Move, {co, pixels}, accAll(), B::immediate(0));
   }
 
-  // Multiply-adds.
+  // Multiply-adds, with each stage of the input as it comes.
   TapNest nest{{{c.kernelH, 0, c.kernelW * co, c.dilationH * tile.width}, {c.kernelW, 0, co, c.dilationW}},
                {{co, pixels, 1, 0}, {rows, width, 0, c.strideH * tile.width}, {width, 1, 0, c.strideW}}};
   int64_t channelWeights = c.kernelH * c.kernelW * co;
@@ -176,9 +178,15 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
       channel += component.channels;
     }
   } else {
-    nest.taps.insert(nest.taps.begin(), {tile.channels, 0, channelWeights, tile.rows * tile.width});
-    emitTaps(core, 0, Opcode::Fma, nest, B::memory(acc, 0, {}), B::memory(weights, 0, {}),
-             B::memory(tile.buffer, 0, {}));
+    nest.taps.insert(nest.taps.begin(), {0, 0, channelWeights, tile.rows * tile.width});
+    for (const InputStage &stage : stages) {
+      if (&stage != &stages.front())
+        take(stage);
+      const int64_t first = stage.channelBegin - needed.channelBegin;
+      nest.taps.front().count = stage.channelEnd - stage.channelBegin;
+      emitTaps(core, 0, Opcode::Fma, nest, B::memory(acc, 0, {}), B::memory(weights, first * channelWeights, {}),
+               B::memory(tile.buffer, first * tile.rows * tile.width, {}));
+    }
   }
 
   // Chain reduce: receive, add, forward. `result` holds several samples if it can: the cores of a row receive together,
@@ -212,6 +220,7 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
                     plan.spec.out.channels,
                     plan.spec.out.rows};
     bool straightOut = ops.empty() && !chains.empty();
+    core.setPriority(adding);
     for (size_t i = 0; i < chains.size(); ++i)
       core.emit(0, Opcode::Add, {co * pixels}, straightOut && i + 1 == chains.size() ? B::fifoOperand(result) : whole(),
                 B::queue(chains[i]), whole());

@@ -53,35 +53,16 @@ static std::vector<int64_t> signature(const KernelRow &row, const RowPart &part)
   return key;
 }
 
-// The lanes that leave on a row of a group: words of all, and of the longest.
-struct RowLanes {
-  int64_t lanes = 0, words = 0, longest = 0;
-};
-static std::map<int64_t, RowLanes> lanesByRow(const NetworkPlan &network, const KernelPlan &plan) {
-  const StreamLayout &out = network.streams[plan.spec.outStream].layout;
-  std::map<int64_t, RowLanes> ofRow;
-  for (int64_t block = 0; !out.silent && block < out.numBlocks(); ++block) {
-    int64_t row = 0;
-    if (plan.spec.kind == KernelKind::Contraction) {
-      BlockSite site = blockSite(plan, out, block);
-      row = site.band * plan.mapping.slices + site.slice;
-    } else {
-      row = columnSender(plan, out, out.blockBegin[block]).exitSlice;
-    }
-    RowLanes &leaving = ofRow[row];
-    ++leaving.lanes;
-    leaving.words += out.laneWords(0, block);
-    leaving.longest = std::max(leaving.longest, out.laneWords(0, block));
-  }
-  return ofRow;
-}
-
-// Words that a contraction's row takes in.
-static int64_t rowWordsOf(const KernelRows &rows, const KernelRow &row) {
-  int64_t words = 0;
-  for (const ComponentParts &component : row.components)
-    words += component.lines() * rows.inputPlane(0).width;
-  return words;
+// Words that a contraction's row takes in before its cores compute, which is when results of the last sample leave.
+static int64_t firstWordsOf(const KernelRows &rows, const KernelRow &row) {
+  int64_t lines = 0;
+  if (rows.kernel().mapping.streamed)
+    for (const ComponentParts &component : row.components)
+      lines += component.lines();
+  else if (const std::vector<InputStage> stages = rows.inputStages(row); !stages.empty())
+    for (const StagedPart &part : stages.front().parts)
+      lines += part.region.channels() * part.region.rows();
+  return lines * rows.inputPlane(0).width;
 }
 
 // What a core whose issue slots take `cycles` needs when its row's links carry results, too. It takes its input, R
@@ -138,7 +119,7 @@ absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const Networ
         cost.intervalCycles = std::max(cost.intervalCycles, cycles);
         cost.predictedCycles = std::max(cost.predictedCycles, cycles);
         if (part.kind == RowPart::Kind::End) {
-          const int64_t own = part.channels * row.out.rows() * plan.spec.out.width, rowWords = rowWordsOf(rows, row);
+          const int64_t own = part.channels * row.out.rows() * plan.spec.out.width, rowWords = firstWordsOf(rows, row);
           const RowLanes &leaving = ofRow.at(rows.rowOfShare(part.share) + row.slice);
           // While it waits for its input it can send.
           const int64_t waiting = target.issuePriorities > 1 ? cycles - own : cycles;

@@ -181,16 +181,19 @@ std::vector<ComponentFifos> emitStreamedIngest(B &builder, const target::Target 
   return components;
 }
 
+void emitPlace(B &builder, int thread, int64_t planeWidth, int64_t channelOffset, const Region &part,
+               const Region &region, const Tile &tile, const format::Operand &source) {
+  const int64_t channel = channelOffset + part.channelBegin - region.channelBegin;
+  builder.emit(thread, Opcode::Move, {part.channels(), part.rows(), planeWidth},
+               B::memory(tile.buffer, tile.at(channel, part.rowBegin, 0), {tile.rows * tile.width, tile.width, 1}),
+               source);
+}
+
 void emitPlace(B &builder, int thread, const NetworkPlan &network, const ComponentParts &component,
                const Region &region, const Tile &tile, const format::Operand &source) {
-  int64_t width = network.streams[component.stream].layout.plane.width;
-  for (const LanePart &part : component.parts) {
-    int64_t channel = component.channelOffset + part.region.channelBegin - region.channelBegin;
-    builder.emit(
-        thread, Opcode::Move, {part.region.channels(), part.region.rows(), width},
-        B::memory(tile.buffer, tile.at(channel, part.region.rowBegin, 0), {tile.rows * tile.width, tile.width, 1}),
-        source);
-  }
+  for (const LanePart &part : component.parts)
+    emitPlace(builder, thread, network.streams[component.stream].layout.plane.width, component.channelOffset,
+              part.region, region, tile, source);
 }
 
 void emitPadding(B &builder, int thread, const Region &region, int64_t planeWidth, const Tile &tile, double value) {

@@ -45,6 +45,10 @@ std::vector<ComponentFifos> streamedTiles(const KernelRow &row);
 void emitPlace(RoleBuilder &builder, int thread, const NetworkPlan &network, const ComponentParts &component,
                const Region &region, const Tile &tile, const format::Operand &source);
 
+// The same of a part of a component, or of some of its channels; `channelOffset` of its stream in the concatenation.
+void emitPlace(RoleBuilder &builder, int thread, int64_t planeWidth, int64_t channelOffset, const Region &part,
+               const Region &region, const Tile &tile, const format::Operand &source);
+
 // Fills what lies outside the plane with `value`: rows above and below the clipped region, columns left and right.
 void emitPadding(RoleBuilder &builder, int thread, const Region &region, int64_t planeWidth, const Tile &tile,
                  double value);

@@ -43,6 +43,8 @@ KernelRows::KernelRows(const target::Target &target, const NetworkPlan &network,
       offset += network.streams[inputs[i].streams[c]].layout.plane.channels;
     }
   }
+  if (isContraction())
+    findLeaving();
 }
 
 Region KernelRows::outRows(int64_t group) const {

@@ -54,6 +54,17 @@ struct ComponentParts {
   int64_t firstChannel() const; // of all parts, in the concatenation
 };
 
+// What a contraction's feeder sends at a time: some channels of one of the parts.
+struct StagedPart {
+  size_t component = 0, part = 0; // of KernelRow::components, ComponentParts::parts
+  Region region;                  // in the stream's own coordinates
+  int64_t channelOffset = 0;      // of the stream inside the concatenation
+};
+struct InputStage {
+  int64_t channelBegin = 0, channelEnd = 0; // in the concatenation
+  std::vector<StagedPart> parts;
+};
+
 // Where row (group, slice) of a kernel lies and what it needs.
 struct KernelRow {
   int64_t group = 0, slice = 0, share = 0;
@@ -89,6 +100,12 @@ struct Source {
   int32_t stream = 0;
   int64_t channelOffset = 0; // of the stream inside the concatenation
 };
+
+// The lanes that leave on a row of a group: words of all, and of the longest; of the first group, by row.
+struct RowLanes {
+  int64_t lanes = 0, words = 0, longest = 0;
+};
+std::map<int64_t, RowLanes> lanesByRow(const NetworkPlan &network, const KernelPlan &plan);
 
 // Where a contraction makes a channel block of its output: columns [firstColumn, endColumn) of a band; its sums end in
 // `slice`.
@@ -126,6 +143,8 @@ public:
   int64_t tileAnchor(size_t input, int64_t group) const;
   int64_t tileHeight(size_t input, int64_t group) const;
 
+  // A contraction's input in the order in which its rows take it and compute with it (InputStages.cpp). Not streamed.
+  std::vector<InputStage> inputStages(const KernelRow &row) const;
   std::vector<RowPart> parts(int64_t slice) const;
   int64_t shares() const { return isContraction() ? plan.mapping.bands : plan.mapping.columns; }
   // Where a share takes its lanes: rows below its group's first, columns east of the kernel's first.
@@ -139,6 +158,9 @@ public:
 
 private:
   bool isContraction() const { return plan.spec.kind == KernelKind::Contraction; }
+  void findLeaving();
+  // Multiply-adds of a core with one channel, for so many rows of output.
+  int64_t channelCycles(int64_t rows) const;
   std::vector<RowPart> columnParts(int64_t slice) const;
   void addComputeParts(int64_t slice, int64_t block, std::vector<RowPart> &parts) const;
   absl::StatusOr<format::Role> feederRole(const KernelRow &row, SectionTable &sections) const;
@@ -153,6 +175,8 @@ private:
   int32_t kernelIndex;
   std::vector<Plane> planes;
   std::vector<Source> sourceList;
+  int64_t leaving = 0;    // words of results over the links of a row, at most; contractions
+  bool sumsFirst = false; // adding up sums comes before sending: that takes less than half of the time they compute
 };
 
 // Derives lane rows from mappings and blocks; needed after these change. Of one stream, or of all.
