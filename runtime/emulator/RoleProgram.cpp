@@ -4,6 +4,7 @@
 // and all who write its destination are; destinations must be complete before the first unshared reader.
 #include "runtime/emulator/RoleProgram.h"
 
+#include "runtime/emulator/JoinStages.h"
 #include "runtime/emulator/LatticeWalk.h"
 #include "runtime/emulator/QueueTraffic.h"
 #include "runtime/emulator/RowShape.h"
@@ -60,9 +61,16 @@ public:
   }
 
   absl::StatusOr<RoleProgram> decode() {
-    for (const Thread &thread : role.threads)
-      if (absl::Status status = decodeThread(thread); !status.ok())
+    auto joined = std::make_shared<std::vector<Thread>>();
+    joined->reserve(role.threads.size());
+    program.joined = joined;
+    for (const Thread &thread : role.threads) {
+      const std::optional<Thread> stages = joinStages(role, thread);
+      if (stages)
+        joined->push_back(*stages);
+      if (absl::Status status = decodeThread(stages ? joined->back() : thread); !status.ok())
         return status;
+    }
     orderThreads();
     markShared();
     layOut();

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 
+#include <memory>
 #include <vector>
 
 namespace wsc::emulator {
@@ -47,6 +48,7 @@ struct PlanVariant {
 
 struct RoleProgram {
   const format::Role *role = nullptr;
+  std::shared_ptr<const std::vector<format::Thread>> joined; // threads with joined stages (JoinStages.h), which ops point into
   std::vector<std::vector<DecodedOp>> threads;
   std::vector<int> threadOrder; // FIFOs are filled before they are emptied
   bool interleaved = false;     // no such order: threads take turns element by element
