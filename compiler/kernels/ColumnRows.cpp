@@ -185,8 +185,8 @@ absl::StatusOr<Role> KernelRows::columnRole(const KernelRow &row, SectionTable &
   std::vector<int16_t> fifos;
   std::vector<ComponentFifos> tileFifos;
   const Priorities priorities = prioritiesOf(target);
-  // Lanes come to many cores at once. A core that only passes words on would fill its FIFO first and keep its lane.
-  core.setPriority(passes ? priorities.compute : priorities.take);
+  // Lanes come to many cores at once, and who takes turns with sending holds up all of them.
+  core.setPriority(priorities.take);
   if (streamed)
     tileFifos = emitStreamedIngest(core, target, ingestThread, network, row);
   else
