@@ -84,7 +84,7 @@ absl::StatusOr<Role> KernelRows::feederRole(const KernelRow &row, SectionTable &
     return emitTileOps(feeder, 0, plan.spec.name + ".in", ops, values, shape, {}, &sink, sections);
   };
   if (plan.mapping.streamed) {
-    std::vector<ComponentFifos> fifos = emitStreamedIngest(feeder, target, 1, network, row);
+    std::vector<ComponentFifos> fifos = emitStreamedIngest(feeder, target, kFeedersFirstIngest, network, row);
     rowOut = feeder.output(plan.colours.row);
     feeder.setPriority(feeding);
     for (size_t c = 0; c < fifos.size(); ++c) {
@@ -97,7 +97,7 @@ absl::StatusOr<Role> KernelRows::feederRole(const KernelRow &row, SectionTable &
       feeder.endLoop(0);
     }
   } else {
-    std::vector<std::vector<int16_t>> fifos = emitIngestByLane(feeder, target, 1, network, plan, row);
+    std::vector<std::vector<int16_t>> fifos = emitIngestByLane(feeder, target, kFeedersFirstIngest, network, plan, row);
     rowOut = feeder.output(plan.colours.row);
     feeder.setPriority(feeding);
     for (const InputStage &stage : inputStages(row))

@@ -108,14 +108,18 @@ std::vector<int16_t> emitIngest(B &builder, const target::Target &target, int fi
   return fifos;
 }
 
+bool hasThreadsForLanes(const target::Target &target, int firstThread, const KernelRow &row) {
+  size_t lanes = 0;
+  for (const ComponentParts &component : row.components)
+    lanes += component.parts.size();
+  return size_t(firstThread) + lanes <= size_t(1 + target.backgroundOperations);
+}
+
 std::vector<std::vector<int16_t>> emitIngestByLane(B &builder, const target::Target &target, int firstThread,
                                                    const NetworkPlan &network, const KernelPlan &plan,
                                                    const KernelRow &row) {
-  size_t parts = 0;
-  for (const ComponentParts &component : row.components)
-    parts += component.parts.size();
   std::vector<std::vector<int16_t>> fifos;
-  if (size_t(firstThread) + parts > size_t(1 + target.backgroundOperations)) {
+  if (!hasThreadsForLanes(target, firstThread, row)) {
     const std::vector<int16_t> together = emitIngest(builder, target, firstThread, network, plan, row);
     for (size_t c = 0; c < together.size(); ++c)
       fifos.emplace_back(row.components[c].parts.size(), together[c]);

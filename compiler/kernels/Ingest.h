@@ -21,6 +21,9 @@ struct Tile {
 std::vector<int16_t> emitIngest(RoleBuilder &builder, const target::Target &target, int firstThread, const NetworkPlan &network, const KernelPlan &plan,
                                 const KernelRow &row);
 
+// Whether the core has a thread for each lane of the row, besides its first `firstThread`.
+bool hasThreadsForLanes(const target::Target &target, int firstThread, const KernelRow &row);
+
 // The same with a thread and a FIFO for each lane, so that no lane waits until those before it have been taken: other receivers would wait with it, and links lie idle.
 // Returns the FIFOs, one per part of each component. Where the core has too few threads, all parts of a component have one FIFO.
 std::vector<std::vector<int16_t>> emitIngestByLane(RoleBuilder &builder, const target::Target &target, int firstThread, const NetworkPlan &network,

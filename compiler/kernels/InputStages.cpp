@@ -5,7 +5,7 @@
 // all wait. Of R words of input and L of results that costs min(R, L) cycles a sample. So cores add up their sums
 // before results may leave, take no more channels at first than keep them busy until the results have left, compute
 // with them while the links carry results, and take the rest then.
-#include "compiler/kernels/KernelRows.h"
+#include "compiler/kernels/Ingest.h"
 #include "compiler/kernels/Send.h"
 
 #include <algorithm>
@@ -67,9 +67,11 @@ std::vector<InputStage> KernelRows::inputStages(const KernelRow &row) const {
   int64_t parts = 0;
   for (const ComponentParts &component : row.components)
     parts += int64_t(component.parts.size());
+  // Lanes that share a FIFO of the feeder come out of it one after another, each with all its channels.
+  const bool apart = parts <= 1 || hasThreadsForLanes(target, kFeedersFirstIngest, row);
   std::vector<InputStage> stages;
   int64_t begin = needed.channelBegin;
-  for (int64_t channels : stageChannels(needed.channels(), needed.rows() * planes[0].width, leaving,
+  for (int64_t channels : stageChannels(needed.channels(), needed.rows() * planes[0].width, apart ? leaving : 0,
                                         channelCycles(row.out.rows()), parts)) {
     const int64_t end = begin + channels;
     InputStage &stage = stages.emplace_back(InputStage{begin, end, {}});

@@ -118,6 +118,9 @@ BlockSite blockSite(const KernelPlan &plan, const StreamLayout &layout, int64_t 
 // rows, and the columns of other kernels, side by side. Each share has the same slices.
 class KernelRows {
 public:
+  // A feeder's threads: one that sends, then those that take lanes in.
+  static constexpr int kFeedersFirstIngest = 1;
+
   KernelRows(const target::Target &target, const NetworkPlan &network, int32_t kernelIndex);
 
   const KernelPlan &kernel() const { return plan; }

@@ -76,6 +76,16 @@ TEST_F(Stages, TheFirstLastsUntilResultsHaveLeft) {
   EXPECT_EQ(channelsOf(rows.inputStages(rows.row(1, 0))), (std::vector<int64_t>{6, 5, 5}));
 }
 
+/// Lanes that share a FIFO come out of it one after another, each with all its channels.
+TEST_F(Stages, OneIsAllWhereLanesShareAFifo) {
+  KernelRows rows = sized("mesh-32x12", {24, 8, 16}, 64, 3, 1);
+  const KernelRow row = rows.row(3, 0);
+  ASSERT_EQ(row.components[0].parts.size(), 3u); // three tiles of one row
+  EXPECT_GT(rows.inputStages(row).size(), 1u);
+  target.backgroundOperations = 2; // the rows' own reference
+  EXPECT_EQ(rows.inputStages(row).size(), 1u);
+}
+
 /// A single pixel has as good as no results.
 TEST_F(Stages, OneIsEnoughWhereFewWordsLeave) {
   const KernelRows rows = sized("mesh-32x12", {96, 1, 1}, 64, 1, 0);
