@@ -43,7 +43,8 @@ static std::vector<int64_t> stageChannels(int64_t channels, int64_t words, int64
   if (head >= channels || saved < 2 * setUps)
     return {channels};
   // Results may take longer to leave; so the rest comes in stages, too, for up to half of what the first saves.
-  const int64_t more = std::min(ceilDiv(channels, head) - 1, saved / (2 * setUps));
+  constexpr int64_t kMostStages = 5; // each is a copy of the program that takes and computes
+  const int64_t more = std::min({kMostStages - 1, ceilDiv(channels, head) - 1, saved / (2 * setUps)});
   std::vector<int64_t> stages{head};
   for (int64_t i = 0; i < more; ++i)
     stages.push_back((channels - head) * (i + 1) / more - (channels - head) * i / more);
