@@ -61,7 +61,8 @@ Bytes touched(const Role &role, const Nest &nest, const Operand &operand) {
   return {least, most + elementBytes(nest.body->type)};
 }
 
-// With a loop of one trip around it, if it has one loop less than `loops`; the loop's steps are those of `like`.
+// The nest with a loop of one trip around it, if it has one loop less than `like`, with the steps that its loop has
+// there.
 std::optional<Nest> withLoops(Nest nest, const Nest &like, Instruction &body) {
   if (nest.trips.size() + 1 == like.trips.size()) {
     nest.trips.insert(nest.trips.begin(), 1);
@@ -108,12 +109,15 @@ public:
 
   std::optional<Thread> run() {
     bool any = false;
+    int open = 0; // loops around, whose steps come before the nests' own
     for (size_t pc = 0; pc < thread.size();) {
       const std::optional<Nest> nest = nestAt(thread, pc);
-      if (nest && nest->body->opcode == Opcode::Fma && joinAt(*nest)) {
+      if (nest && open == 0 && nest->body->opcode == Opcode::Fma && joinAt(*nest)) {
         any = true; // and look from there again: moves come first now
         continue;
       }
+      if (!nest)
+        open += thread[pc].opcode == Opcode::Loop ? 1 : thread[pc].opcode == Opcode::EndLoop ? -1 : 0;
       pc = nest ? nest->end : pc + 1;
     }
     return any ? std::optional(std::move(thread)) : std::nullopt;

@@ -9,10 +9,10 @@
 
 namespace wsc::emulator {
 
-// The thread with nests of multiply-adds that continue each other joined: the second goes on, in its outermost loop,
-// where the first ended, with the same destination, and between them are only moves from queues or FIFOs into the
-// buffer of one of their factors, to places that the first does not read. Every element is still the same sum in the
-// same order. None if there is nothing to join.
+// The thread with nests of multiply-adds outside other loops that continue each other joined: the second goes on, in
+// its outermost loop, where the first ended, with the same destination, and between them are only moves from queues or
+// FIFOs into the buffer of one of their factors, to places that the first does not read. Every element is still the
+// same sum in the same order. None if there is nothing to join.
 std::optional<format::Thread> joinStages(const format::Role &role, const format::Thread &thread);
 
 } // namespace wsc::emulator

@@ -93,6 +93,13 @@ TEST_F(JoinStages, NotWhereASumDoesNotGoOn) {
   expectApart(sequence({{take(0, 2)}, compute(0, 2), {take(2, 5)}, other})); // another sum
 }
 
+/// Inside another loop, step 0 is that loop's.
+TEST_F(JoinStages, NotInsideAnotherLoop) {
+  Thread loop = compute(0, 2);
+  const Thread twice = sequence({{loop[0], take(0, 2)}, compute(0, 2), {take(2, 5)}, compute(2, 5), {loop[2]}});
+  expectApart(twice);
+}
+
 TEST_F(JoinStages, NotOverWorkOfOtherKinds) {
   const Instruction half =
       vectorOp(Opcode::Mul, 4, memoryOperand(kAcc, 4), memoryOperand(kAcc, 4), memoryOperand(kWeights, 0));
