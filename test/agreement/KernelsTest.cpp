@@ -27,12 +27,11 @@ void expectLayersAgree(const std::string &name, const std::vector<int64_t> &shap
 }
 
 TEST(Agreement, Contraction) {
-  // Threads that fill a FIFO are charged at least as if the others always could go on, which long hops keep them from.
-  expectLayersAgree("matmul", {1, 96}, [](NetBuilder &n, NetValue x) { return n.gemm(x, 64); }, {.latency = 0.11});
+  expectLayersAgree("matmul", {1, 96}, [](NetBuilder &n, NetValue x) { return n.gemm(x, 64); });
   expectLayersAgree("convolution 3x3", {1, 8, 16, 16},
                     [](NetBuilder &n, NetValue x) { return n.conv(x, 16, {.pads = {1, 1, 1, 1}}); });
   expectLayersAgree("convolution 1x1", {1, 16, 12, 12},
-                    [](NetBuilder &n, NetValue x) { return n.conv(x, 24, {.kernel = {1, 1}}); }, {.interval = 0.06});
+                    [](NetBuilder &n, NetValue x) { return n.conv(x, 24, {.kernel = {1, 1}}); }, {.interval = 0.065});
   expectLayersAgree("convolution with stride", {1, 8, 16, 16},
                     [](NetBuilder &n, NetValue x) { return n.conv(x, 16, {.strides = {2, 2}, .pads = {1, 1, 1, 1}}); });
 }

@@ -25,7 +25,7 @@ int64_t alone(const Model &model, const Process &process) {
       const int64_t cores = item.out.slot >= 0 ? model.slots[unit.firstSlot + item.out.slot].cores : 1;
       sum += times.back() *
              (item.before + item.setup +
-              std::max(item.stream + item.controls, cores > 1 && item.out.count > 0 ? cores * item.turnCycles() : 0));
+              std::max(item.stream + item.controls, cores > 1 && item.out.count > 0 ? item.turnsOf(cores, false) : 0));
     }
   }
   return sum;

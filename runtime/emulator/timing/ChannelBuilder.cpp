@@ -107,7 +107,7 @@ private:
       absl::StatusOr<End> end = resolve(stream.sources[part.source]);
       if (!end.ok())
         return end.status();
-      add(*end, part, shorterBy(stream, part.source));
+      add(*end, part, shorterBy(stream, part.source), stream.sources[part.source].col);
     }
     for (const SourceSegment &segment : segments)
       lastSegment[segment.slot] = -1;
@@ -148,7 +148,7 @@ private:
   }
 
   // A segment of another core of a unit joins the unit's segment over the same words.
-  void add(const End &end, const Segment &part, int64_t shorterBy) {
+  void add(const End &end, const Segment &part, int64_t shorterBy, int32_t col) {
     const int32_t last = lastSegment[end.slot];
     if (last >= 0 && part.begin < segments[last].sourceBegin + segments[last].sourceCount) {
       for (int32_t s = last; s >= 0; --s) {
@@ -166,6 +166,7 @@ private:
     fresh.sourceBegin = part.begin;
     fresh.sourceCount = part.count;
     fresh.shorterBy = shorterBy;
+    fresh.firstCol = col;
     lastSegment[end.slot] = int32_t(segments.size());
     segments.push_back(fresh);
   }

@@ -73,6 +73,7 @@ double othersOf(const Model &model, int32_t slot, int32_t priority) {
 // What sends over a channel: a slot of so many cores, the turns of each, and the slots of its other threads.
 struct Source {
   int32_t slot;
+  const SourceSegment *first;
   double cores;
   Turns turns;
   double others;
@@ -85,7 +86,7 @@ std::vector<Source> sourcesOf(const Model &model, const Channel &channel) {
     if (std::any_of(sources.begin(), sources.end(), [&](const Source &known) { return known.slot == segment.slot; }))
       continue;
     const Turns turns = turnsOf(model, segment.slot);
-    sources.push_back({segment.slot, double(segment.cores), turns, othersOf(model, segment.slot, turns.priority)});
+    sources.push_back({segment.slot, &segment, double(segment.cores), turns, othersOf(model, segment.slot, turns.priority)});
   }
   return sources;
 }
@@ -101,9 +102,33 @@ void markFifos(Model &model, int32_t slot) {
           model.slots[size_t(firstSlot + in.slot)].feedsGather = true;
 }
 
+// Cycles by which the core that sends first is done earlier than the furthest core of its unit or of those whose chains
+// end there, whose time is the unit's: words of a row's multicast reach one column after another.
+int32_t earlierBy(const Model &model, const SourceSegment &first, int32_t hopCycles) {
+  const Unit &unit = model.units[model.processes[model.slots[first.slot].process].unit];
+  int32_t begin = unit.col, end = unit.col + unit.cores; // columns whose furthest sets the unit's time
+  int32_t direction = 0;                                 // that a multicast comes along the row
+  for (int32_t slot = unit.firstSlot; slot < unit.firstSlot + unit.numSlots; ++slot)
+    for (int32_t k = model.slots[slot].firstSink; k < model.slots[slot].firstSink + model.slots[slot].numSinks; ++k) {
+      const Sink &sink = model.sinks[model.slotSinks[k]];
+      if (!sink.straight)
+        continue;
+      if (sink.colsAway != 0) {
+        direction = sink.colsAway;
+        continue;
+      }
+      const SourceSegment &source = model.segments[model.channels[sink.channel].firstSegment];
+      const Unit &above = model.units[model.processes[model.slots[source.slot].process].unit];
+      begin = std::min(begin, above.col);
+      end = std::max(end, above.col + above.cores);
+    }
+  const int32_t hops = direction > 0 ? end - 1 - first.firstCol : direction < 0 ? first.firstCol - begin : 0;
+  return unit.role < 0 ? 0 : hops * hopCycles;
+}
+
 } // namespace
 
-void findGathers(Model &model) {
+void findGathers(const target::Target &target, Model &model) {
   int64_t busiest = 1;
   for (const Unit &unit : model.units)
     busiest = std::max(busiest, unit.busy);
@@ -126,6 +151,7 @@ void findGathers(Model &model) {
       Slot &slot = model.slots[source.slot];
       const double company = Slot::kWholeCompany * std::min(1.0, source.others / interval);
       slot.turnCompany = std::max(slot.turnCompany, int32_t(company));
+      slot.earlier = earlierBy(model, *source.first, target.hopLatencyCycles);
       slot.firstCompany = int32_t(slot.turnCompany * (1 - 1 / std::max(1.0, source.turns.number)));
     }
   }

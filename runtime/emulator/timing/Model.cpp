@@ -204,7 +204,7 @@ absl::StatusOr<Model> buildModel(const Executable &executable, int configuration
     if (absl::Status status = buildChannels(executable, configuration, networks, table, model, split); !status.ok())
       return status;
     if (split.empty()) {
-      findGathers(model);
+      findGathers(executable.target, model);
       findSharedLinks(executable.target, executable.configurations[configuration], networks, model);
       findLinkPriorities(model);
       return model;

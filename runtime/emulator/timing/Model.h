@@ -32,6 +32,7 @@ struct SourceSegment {
   int64_t sourceBegin = 0, sourceCount = 0, cores = 1;
   int64_t channelBegin = 0; // first word in the channel's sample
   int64_t shorterBy = 0;    // words by which its way holds less than the furthest source's, of the first of the cores
+  int32_t firstCol = -1;    // of the core that sends first
 
   int64_t words() const { return sourceCount * cores; }
 };
@@ -108,6 +109,7 @@ struct Slot {
   // In a gather, slots that other threads take for each of its own, in parts of kWholeCompany, -1 elsewhere; and in the
   // first sample.
   int32_t turnCompany = -1, firstCompany = 0;
+  int32_t earlier = 0;      // in a gather, cycles by which its first core is done earlier than the unit's furthest one
   bool feedsGather = false; // a FIFO whose words go to a gather: they are sent in turns, not while they are made
 
   static constexpr int64_t kWholeCompany = 1 << 16;
@@ -184,7 +186,7 @@ absl::StatusOr<std::vector<Fifo>> findFifos(const format::Configuration &configu
 // Lists each slot's feeds and sinks.
 void listEnds(Model &model);
 // Sets what slots say of gathers.
-void findGathers(Model &model);
+void findGathers(const target::Target &target, Model &model);
 // Links that more than one channel crosses.
 void findSharedLinks(const target::Target &target, const format::Configuration &configuration, const Networks &networks,
                      Model &model);

@@ -49,7 +49,7 @@ void Simulation::findCycles(int32_t p, const Item &item, Part &part, int64_t sca
   if (item.out.count > 0)
     if (const Slot &slot = slotOf(p, item.out); slot.gathers()) {
       part.turnSlots = slot.cores * item.turnSlots();
-      part.turnCycles = slot.cores * item.turnCycles();
+      part.turnCycles = item.turnsOf(slot.cores, processes[p].sample == 0);
     }
   part.cycles =
       std::max<int64_t>(1, mulDiv(part.to, part.stepCycles, scale) - mulDiv(part.from, part.stepCycles, scale));

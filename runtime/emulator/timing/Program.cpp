@@ -245,8 +245,11 @@ private:
       item.in[0].count += item.in[1].count;
       item.in[1] = Access();
     }
-    if (instruction.dst.kind == OperandKind::Queue)
+    if (instruction.dst.kind == OperandKind::Queue) {
       item.ahead = target.outputQueueWords[role.queues[instruction.dst.queue].index] + target.rampLatencyCycles;
+      item.routerQueue = target.routerQueueWords;
+      item.routerSpare = target.routerQueueWords - target.hopLatencyCycles - target.creditLatencyCycles;
+    }
     if (item.in[0].slot < 0)
       std::swap(item.in[0], item.in[1]);
     const wsc::timing::InstructionSlots slots =

@@ -38,6 +38,7 @@ struct Item {
   Access in[2], out;    // out.count = 0 with a slot: a control word of its own
   int64_t ahead = 0;    // words of `out` that stand in the core's queue before its turn in a gather
   int64_t controls = 0; // control words that follow the last word of `out`, one cycle each
+  int32_t routerQueue = 0, routerSpare = 0; // words that a router's queue holds; and without which it still streams
   int64_t trips = 0;    // LoopBegin
   int32_t body = 0;     // LoopEnd: index of the body's first item
 
@@ -48,6 +49,14 @@ struct Item {
     return out.count > ahead ? (stream * (out.count - ahead) + out.count - 1) / out.count + controls : controls;
   }
   int64_t turnCycles() const { return std::max(out.count + controls, turnSlots() + std::min(ahead, out.count)); }
+  // Cycles that the turns of so many cores take one after another. In later samples words of the next one follow those
+  // of the last through the lane's routers and stand there while cores have their turns: what stands comes without the
+  // gaps that turns leave behind, and a queue that holds more than it needs to stream closes as many in every turn.
+  int64_t turnsOf(int64_t cores, bool firstSample) const {
+    const int64_t gaps = cores * (turnCycles() - out.count);
+    const int64_t closed = cores * routerSpare + gaps * routerQueue / std::max<int64_t>(1, out.count + routerQueue);
+    return cores * turnCycles() - (firstSample || cores < 2 ? 0 : std::min(gaps, closed));
+  }
 };
 
 struct ThreadProgram {

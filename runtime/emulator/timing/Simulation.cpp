@@ -153,8 +153,10 @@ int64_t Simulation::cyclesOf(int32_t p, const Item &item, const Charge &charge) 
     cycles = std::max(cycles, item.out.count + charge.links);
   if (item.out.count > 0)
     if (const Slot &slot = slotOf(p, item.out); slot.gathers()) {
-      const int64_t company = processes[p].sample == 0 ? slot.firstCompany : slot.turnCompany;
-      cycles = std::max(cycles, slot.cores * (item.turnCycles() + item.turnSlots() * company / Slot::kWholeCompany));
+      const bool first = processes[p].sample == 0;
+      const int64_t company = first ? slot.firstCompany : slot.turnCompany;
+      cycles = std::max(cycles, item.turnsOf(slot.cores, first) +
+                                    slot.cores * (item.turnSlots() * company / Slot::kWholeCompany));
     }
   return cycles;
 }

@@ -148,6 +148,7 @@ private:
   struct Span {
     int64_t first, last;
     int64_t cycles = 1, resumed = 0, left = 1;
+    int64_t earlier = 0; // than the unit's clock and the words that reach its furthest core
 
     // Less left to do, from an earlier cycle: nothing that `last` does not know.
     bool covers(int64_t from, int64_t leftThen) const { return from <= resumed && leftThen <= left; }

@@ -14,7 +14,7 @@ void Simulation::boundByInputs(int32_t p, const Item &item, const Part &part, bo
     SinkState &sink = sinks[s];
     const ChannelState &channel = channels[taking.channel];
     const Curve &curve = channel.curve;
-    const int64_t latency = sink.latency, moved = repeated * sink.words, movedPlaces = repeated * channel.words;
+    const int64_t latency = sink.latency - span.earlier, moved = repeated * sink.words, movedPlaces = repeated * channel.words;
     const int64_t end = taking.end + moved, firstPlace = taking.firstPlace + movedPlaces,
                   lastPlace = taking.lastPlace + movedPlaces;
     const auto late = [&](int64_t place) { return place >= sink.lateWord ? sink.lateCycles : 0; };
@@ -78,6 +78,10 @@ Simulation::Span Simulation::span(int32_t p, const Item &item, const Part &part,
                                   int64_t *waitRoom) {
   Span span;
   span.first = part.from == 0 ? leadEnd(p, item) : processes[p].lastCycle + 1;
+  if (item.out.count > 0 && processes[p].sample == 0)
+    span.earlier = slotOf(p, item.out).earlier;
+  if (part.from == 0)
+    span.first -= span.earlier;
   const int64_t ownFirst = span.first;
   boundByInputs(p, item, part, false, span);
   const int64_t wordsFirst = span.first;
