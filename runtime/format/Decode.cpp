@@ -6,6 +6,7 @@
 // common.
 #include "runtime/format/DecodeParts.h"
 #include "runtime/format/Metadata.h"
+#include "runtime/format/Places.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -74,14 +75,14 @@ private:
       problem = "roles expand to far more than the metadata's size";
   }
 
-  void useCommon(const schema::Role &from, const Common &common, Role &to) {
-    forEach(common.memories, from.memory(), common.buffers.size(), "buffer",
+  void useCommon(int64_t memory, int64_t connections, int64_t program, const Common &common, Role &to) {
+    forEach(common.memories, memory, common.buffers.size(), "buffer",
             [&](uint32_t b) { copyOf(common.buffers[b], to.buffers, common.buffers[b].name.size()); });
-    if (exists(from.connections(), common.connections.size(), "list of connections"))
-      for (const Queue &queue : common.connections[size_t(from.connections())])
+    if (exists(connections, common.connections.size(), "list of connections"))
+      for (const Queue &queue : common.connections[size_t(connections)])
         copyOf(queue, to.queues);
     const size_t threads = common.threads ? common.threads->size() : 0;
-    forEach(common.programs, from.program(), threads, "thread", [&](uint32_t t) {
+    forEach(common.programs, program, threads, "thread", [&](uint32_t t) {
       copyOf(Thread(), to.threads);
       forEach(common.threads, t, common.instructions.size(), "instruction", [&](uint32_t i) {
         if (++instructions > kMaxParts)
@@ -98,7 +99,7 @@ private:
     to.kernel = from.kernel();
     to.cores = lattice(from.cores());
     if (from.memory() != -1 || from.connections() != -1 || from.program() != -1) {
-      useCommon(from, common, to);
+      useCommon(from.memory(), from.connections(), from.program(), common, to);
       return to;
     }
     list(from.buffers(), to.buffers, [&](const auto &f) { return buffer(f); });
@@ -127,6 +128,47 @@ private:
     countedList(from.positions(), to.positions,
                 [](const schema::SwitchPosition *f) { return SwitchPosition{Port(f->input()), f->outputs()}; });
     return to;
+  }
+
+  static std::span<const uint8_t> bytesOf(const flatbuffers::Vector<uint8_t> *from) {
+    return from ? std::span<const uint8_t>(from->data(), from->size()) : std::span<const uint8_t>();
+  }
+
+  // What was read is added to `to` while it fits the budgets.
+  void placedRoles(const flatbuffers::Vector<uint8_t> *from, const Common &common, std::vector<Role> &to) {
+    RoleReader reader(bytesOf(from));
+    for (PlacedRole placed; problem.empty() && reader.next(placed);) {
+      if (!charge(sizeof(Role) / 8 + placed.name.size()) || !mayHoldMore(to.size(), "roles"))
+        return;
+      Role &role = to.emplace_back();
+      role.name = std::move(placed.name);
+      role.kernel = placed.kernel;
+      role.cores = placed.cores;
+      useCommon(placed.memory, placed.connections, placed.program, common, role);
+    }
+    checkSound(reader.sound(), "roles");
+  }
+
+  void placedRouters(const flatbuffers::Vector<uint8_t> *from, std::vector<RouterRole> &to) {
+    RouterReader reader(bytesOf(from));
+    for (RouterRole router; problem.empty() && reader.next(router);) {
+      if (!charge(sizeof(RouterRole) / 8 + router.positions.size() * sizeof(SwitchPosition)) ||
+          !mayHoldMore(to.size(), "routers"))
+        return;
+      to.push_back(router);
+    }
+    checkSound(reader.sound(), "routers");
+  }
+
+  bool mayHoldMore(size_t count, const char *what) {
+    if (count >= kMaxParts && problem.empty())
+      problem = absl::StrCat("more than ", kMaxParts, " ", what);
+    return count < kMaxParts;
+  }
+
+  void checkSound(bool sound, const char *what) {
+    if (!sound && problem.empty())
+      problem = absl::StrCat("the packed list of ", what, " is damaged");
   }
 
   IoBinding ioBinding(const schema::IoBinding &from) {
@@ -184,6 +226,8 @@ private:
     common.programs = from.programs();
     list(from.roles(), to.roles, [&](const auto &f) { return role(f, common); });
     list(from.routers(), to.routers, [&](const auto &f) { return routerRole(f); });
+    placedRoles(from.role_places(), common, to.roles);
+    placedRouters(from.router_places(), to.routers);
     list(from.io(), to.io, [&](const auto &f) { return ioBinding(f); });
     list(from.state_bindings(), to.stateBindings, [&](const auto &f) { return stateBinding(f); });
     list(from.nets(), to.nets, [&](const schema::Net &f) { return Net{text(f.name()), f.words_per_sample()}; });

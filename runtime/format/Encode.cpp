@@ -6,6 +6,7 @@
 #include "runtime/format/CommonParts.h"
 #include "runtime/format/FileLayout.h"
 #include "runtime/format/Metadata.h"
+#include "runtime/format/Places.h"
 #include "runtime/format/wse_generated.h"
 
 #include "absl/strings/str_cat.h"
@@ -136,28 +137,6 @@ private:
     return schema::CreateConnections(builder, queueVector, shared(std::span<const schema::FilterOf>(filters)));
   }
 
-  Offset<schema::Role> role(const Role &value, const CommonParts::OfRole &parts) {
-    auto name = text(value.name);
-    auto cores = lattice(value.cores);
-    schema::RoleBuilder made(builder);
-    made.add_name(name);
-    made.add_kernel(value.kernel);
-    made.add_cores(cores);
-    made.add_memory(int32_t(parts.memory));
-    made.add_connections(int32_t(parts.connections));
-    made.add_program(int32_t(parts.program));
-    return made.Finish();
-  }
-
-  Offset<schema::RouterRole> routerRole(const RouterRole &value) {
-    auto routers = lattice(value.routers);
-    std::vector<schema::SwitchPosition> structs;
-    for (const SwitchPosition &position : value.positions)
-      structs.emplace_back(uint8_t(position.input), position.outputs);
-    auto positions = shared(std::span<const schema::SwitchPosition>(structs));
-    return schema::CreateRouterRole(builder, routers, value.colour, value.net, positions);
-  }
-
   Offset<schema::IoBinding> ioBinding(const IoBinding &value) {
     auto ports = lattice(value.ports);
     auto hostOffset = affineOrNone(value.hostOffset);
@@ -196,16 +175,15 @@ private:
     auto memories = list(parts.memories, ofNumbers);
     auto threads = list(parts.threads, ofNumbers);
     auto programs = list(parts.programs, ofNumbers);
-    size_t next = 0;
-    auto roles = list(value.roles, [&](const Role &r) { return role(r, parts.roles[next++]); });
-    auto routers = list(value.routers, [&](const RouterRole &r) { return routerRole(r); });
+    auto roles = shared(std::span<const uint8_t>(packRoles(value, parts)));
+    auto routers = shared(std::span<const uint8_t>(packRouters(value)));
     auto io = list(value.io, [&](const IoBinding &b) { return ioBinding(b); });
     auto bindings = list(value.stateBindings, [&](const StateBinding &b) { return stateBinding(b); });
     auto nets =
         list(value.nets, [&](const Net &n) { return schema::CreateNet(builder, text(n.name), n.wordsPerSample); });
     auto kernels = list(value.kernels, [&](const Kernel &k) { return kernel(k); });
-    return schema::CreateConfiguration(builder, name, roles, routers, io, bindings, nets, kernels, buffers, memories,
-                                       filters, connected, instructions, threads, programs);
+    return schema::CreateConfiguration(builder, name, {}, {}, io, bindings, nets, kernels, buffers, memories, filters,
+                                       connected, instructions, threads, programs, roles, routers);
   }
 
   Offset<schema::TensorType> tensorType(const TensorType &value) {

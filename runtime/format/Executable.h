@@ -30,7 +30,7 @@
 namespace wsc::format {
 
 constexpr int kMaxDims = 4;      // descriptor dimensions, loop depth and lattice dimensions
-constexpr uint32_t kFormatVersion = 2;
+constexpr uint32_t kFormatVersion = 3;
 
 // Cores {(row + Σ index[d]·rowStep[d], col + Σ index[d]·colStep[d]) : 0 ≤ index[d] < count[d]}; unused dimensions have count 1.
 // No core appears twice. Dimension order: outermost first; when columns vary they are the last dimension with colStep 1.

@@ -95,7 +95,7 @@ TEST_F(Damage, NotOneOfOurs) {
 
 TEST_F(Damage, VersionsAndEpochs) {
   header().formatVersion = kFormatVersion + 1;
-  EXPECT_EQ(load(), "format version 3; this program reads 1 to 2");
+  EXPECT_EQ(load(), "format version 4; this program reads 1 to 3");
   bytes = sound;
   header().epoch = 9;
   rehash();
