@@ -8,6 +8,9 @@
 
 namespace wsc::driver {
 
+// Enough to compare mappings: the first sample finds the network empty, the second fills it.
+constexpr int kSamples = 4;
+
 absl::StatusOr<int64_t> emulatedInterval(const target::Target &mesh, const kernels::NetworkPlan &network) {
   kernels::SectionTable sections;
   format::Executable executable;
@@ -26,7 +29,7 @@ absl::StatusOr<int64_t> emulatedInterval(const target::Target &mesh, const kerne
   auto networks = emulator::resolveNetworks(mesh, executable.configurations[0], emulator::bindingTypes(executable, 0));
   if (!networks.ok())
     return networks.status();
-  auto timing = emulator::analyseTiming(executable, 0, *networks);
+  auto timing = emulator::analyseTiming(executable, 0, *networks, kSamples);
   if (!timing.ok())
     return timing.status();
   return timing->intervalCycles;

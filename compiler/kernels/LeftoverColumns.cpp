@@ -6,6 +6,7 @@
 #include "compiler/kernels/Repair.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 namespace wsc::kernels {
@@ -20,6 +21,8 @@ namespace {
 constexpr int64_t kSlackPart = 32;
 // and this part of the network's interval in predicted waiting, which is less exact than issue slots are.
 constexpr int64_t kWaitingPart = 16;
+// What a saved cycle counts falls with this power of the part of the interval that its kernel takes.
+constexpr double kUrgency = 4;
 
 int64_t columnsLeft(const Problem &problem, const Solution &solution) {
   int64_t left = problem.columnLimit;
@@ -100,11 +103,17 @@ void alignColumns(const Problem &problem, const NetworkTraits &traits, Solution 
   }
 }
 
-void spendColumns(const Problem &problem, const NetworkTraits &traits, Solution &solution) {
+void spendColumns(const Problem &problem, const NetworkTraits &traits, int64_t limitCycles, Solution &solution) {
   int64_t left = columnsLeft(problem, solution);
-  while (auto change = bestChange(problem, traits, solution, [&](const Change &c) {
-           return c.columns > 0 && c.columns <= left ? double(-c.cycles) / double(c.columns) : 0;
-         })) {
+  const auto rate = [&](const Change &c) {
+    if (c.columns <= 0 || c.columns > left)
+      return 0.0;
+    const int32_t now = solution.candidateOf[c.kernel];
+    const double used =
+        double(problem.kernels[c.kernel].candidates[now].intervalCycles) / double(std::max<int64_t>(1, limitCycles));
+    return double(-c.cycles) / double(c.columns) * std::pow(used, kUrgency);
+  };
+  while (auto change = bestChange(problem, traits, solution, rate)) {
     left -= change->columns;
     solution.candidateOf[change->kernel] = change->candidate;
   }
@@ -160,7 +169,7 @@ void useLeftoverColumns(const target::Target &target, NetworkPlan &network, cons
       undoHarm(target, network, problem, before, intervals, limitCycles, solution);
     } else {
       alignColumns(problem, traits, solution);
-      spendColumns(problem, traits, solution);
+      spendColumns(problem, traits, limitCycles, solution);
     }
     std::vector<int64_t> changed = settle();
     // What is taken back may be wider than what took its place.

@@ -32,8 +32,9 @@ NetworkTraits traitsOf(NetworkPlan &network, const solver::sizing::Problem &prob
 void alignColumns(const solver::sizing::Problem &problem, const NetworkTraits &traits,
                   solver::sizing::Solution &solution);
 
-// Makes kernels quicker one by one, most cycles per column first: the first sample arrives sooner.
-void spendColumns(const solver::sizing::Problem &problem, const NetworkTraits &traits,
+// Makes kernels quicker one by one, most cycles per column first, those above all that are near `limitCycles`: the
+// first sample arrives sooner, and kernels that take little less than the interval wait less for each other.
+void spendColumns(const solver::sizing::Problem &problem, const NetworkTraits &traits, int64_t limitCycles,
                   solver::sizing::Solution &solution);
 
 // Gives kernels candidates of fewer parts while columns are left. `limitCycles`, the network's interval, stays: a

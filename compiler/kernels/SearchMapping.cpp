@@ -35,6 +35,9 @@ constexpr int64_t kSlackPart = 32;
 constexpr int64_t kMetadataFactor = 2, kFreeMetadata = 50'000;
 // Time grows with them too: Effort::Default leaves networks with more to Effort::High.
 constexpr int64_t kMostForDefault = 30'000;
+// Emulating takes longer than predicting: only mappings with fewer are, and where the first one waits for more than
+// this part of the interval.
+constexpr int64_t kMostToEmulate = 100'000, kWaitingPart = 32;
 
 // splitmix64: the same numbers on every host.
 class Random {
@@ -88,12 +91,17 @@ public:
     mostPasses = report.passes.size();
     mostAllCycles = now.allCycles + now.allCycles / kSlackPart;
     settled.push_back({now, scoreOf(target, *first)});
-    if (options.effort == Effort::Default && !isAboveBound())
+    const bool mayWait = options.timer && bounds.io >= bounds.sizing;
+    if (options.effort == Effort::Default && !isAboveBound() && !mayWait)
       return;
     const int64_t metadata = metadataOf(*first);
-    if (options.effort == Effort::Default && metadata > kMostForDefault)
-      return;
     mostMetadata = std::max(kFreeMetadata, kMetadataFactor * metadata);
+    if (mayWait && metadata <= kMostToEmulate)
+      spendOtherwise();
+    if (options.effort == Effort::Default && (!isAboveBound() || metadata > kMostForDefault)) {
+      take(settled.back(), sized, report);
+      return;
+    }
     bottleneck = settled.back().score.bottleneck;
     quicken(kDefaultStage);
     if (options.effort == Effort::High) {
@@ -102,13 +110,49 @@ public:
       for (int i = 0; i < kWireRounds; ++i)
         shorten(kWires + i);
     }
-    Found &chosen = bestPlaced();
+    take(bestPlaced(), sized, report);
+  }
+
+private:
+  void take(Found &chosen, NetworkPlan &sized, SizingReport &report) const {
     chosen.mapped.network.bounds = bounds;
     sized = std::move(chosen.mapped.network);
     report = std::move(chosen.mapped.report);
   }
 
-private:
+  // Where words over the wafer's edge set the interval, columns are left over, and no prediction tells how long kernels
+  // wait for each other. So where they do, other ways to spend the columns are emulated, and the quickest takes the
+  // place of the first mapping.
+  void spendOtherwise() {
+    firstEmulated = emulated(settled.front().mapped.network);
+    if (!firstEmulated->ok() || **firstEmulated <= wanted + wanted / kWaitingPart)
+      return;
+    std::vector<Variant> variants(2, now.variant);
+    variants[0].simpleShapes = false;
+    variants[1].wordsPerLane = now.variant.wordsPerLane * 5 / 6;
+    struct Tried {
+      std::optional<Mapped> mapped;
+      std::optional<MappingScore> score;
+      int64_t cycles = std::numeric_limits<int64_t>::max();
+    };
+    std::vector<Tried> tried(variants.size());
+    overThreads(tried.size(), [&](size_t i) {
+      Tried &one = tried[i];
+      one.mapped = sizedAs(variants[i]);
+      if (one.mapped && (one.score = routedScore(one.mapped->network)) &&
+          one.score->intervalCycles <= settled.front().score.intervalCycles)
+        if (const absl::StatusOr<int64_t> cycles = emulated(one.mapped->network); cycles.ok())
+          one.cycles = *cycles;
+    });
+    const auto quickest = std::min_element(tried.begin(), tried.end(),
+                                           [](const Tried &a, const Tried &b) { return a.cycles < b.cycles; });
+    if (quickest->cycles >= **firstEmulated - **firstEmulated / kGainPart)
+      return;
+    now = std::move(*quickest->mapped);
+    settled = {{now, *quickest->score}};
+    firstEmulated = quickest->cycles;
+  }
+
   static constexpr int kWires = 1 << 16; // number of the first round for wires
 
   const Found &best() const { return found.empty() ? settled.back() : found.back(); }
@@ -131,10 +175,6 @@ private:
   bool isSound(const NetworkPlan &network) {
     if (!options.timer)
       return true;
-    auto emulated = [&](const NetworkPlan &sized) {
-      const std::optional<NetworkPlan> whole = routed(sized, true);
-      return whole ? options.timer(*whole) : absl::StatusOr<int64_t>(absl::NotFoundError("no routes"));
-    };
     std::optional<absl::StatusOr<int64_t>> its;
     overThreads(2, [&](size_t i) {
       if (i == 0)
@@ -143,6 +183,12 @@ private:
         firstEmulated = emulated(settled.front().mapped.network);
     });
     return its->ok() && (!firstEmulated->ok() || **its <= **firstEmulated + **firstEmulated / kGainPart);
+  }
+
+  // The interval of a sized network, placed in order, when it is emulated.
+  absl::StatusOr<int64_t> emulated(const NetworkPlan &sized) const {
+    const std::optional<NetworkPlan> whole = routed(sized, true);
+    return whole ? options.timer(*whole) : absl::StatusOr<int64_t>(absl::NotFoundError("no routes"));
   }
 
   // One round of them: goes to the variant with the least excess, if that is less than now, and keeps what of
@@ -207,15 +253,8 @@ private:
     std::vector<std::optional<Mapped>> tried(variants.size());
     overThreads(tried.size(), [&](size_t i) {
       const auto self = variants.begin() + std::ptrdiff_t(i);
-      if (variants[i] == now.variant || std::find(variants.begin(), self, variants[i]) != self)
-        return;
-      Mapped mapped{variants[i], unsized, {}};
-      auto report = sizeVariant(target, mapped.network, /*mayAsk=*/false, /*equalColumns=*/false, variants[i], &cache);
-      if (!report.ok() || report->passes.size() > mostPasses)
-        return;
-      mapped.report = *std::move(report);
-      if (measure(mapped))
-        tried[i] = std::move(mapped);
+      if (variants[i] != now.variant && std::find(variants.begin(), self, variants[i]) == self)
+        tried[i] = sizedAs(variants[i]);
     });
     for (const std::optional<Mapped> &mapped : tried)
       if (mapped) {
@@ -223,6 +262,16 @@ private:
         bounds.largestKernel = std::min(bounds.largestKernel, mapped->network.bounds.largestKernel);
       }
     return tried;
+  }
+
+  // The network sized in a variant; none if it cannot be mapped so, or only with more words passed on.
+  std::optional<Mapped> sizedAs(const Variant &variant) {
+    Mapped mapped{variant, unsized, {}};
+    auto report = sizeVariant(target, mapped.network, /*mayAsk=*/false, /*equalColumns=*/false, variant, &cache);
+    if (!report.ok() || report->passes.size() > mostPasses)
+      return std::nullopt;
+    mapped.report = *std::move(report);
+    return measure(mapped) ? std::optional(std::move(mapped)) : std::nullopt;
   }
 
   // Calls work(0), work(1), … below `count`, over the host's threads.

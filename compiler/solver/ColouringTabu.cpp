@@ -14,8 +14,8 @@ namespace wsc::solver::colouring {
 
 namespace {
 
-// Steps in all, and without a better colouring. Networks' colourings gave their best within 3,200 steps of a search, and
-// most searches end without a whole one.
+// Steps in all, and without a better colouring. Networks' colourings gave their best within 3,200 steps of a search,
+// and most searches end without a whole one.
 constexpr int64_t kSteps = 30'000, kIdleSteps = 4'000;
 
 class TabuSearch {

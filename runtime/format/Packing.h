@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Lists of small numbers as bytes: seven bits to a byte, low ones first, the eighth bit of all but a number's last is
-// set (LEB128). Signed numbers alternate: 0, -1, 1, -2, … are 0, 1, 2, 3, …. What repeats is numbered in order of its first
-// use, which writes it after its number.
+// set (LEB128). Signed numbers alternate: 0, -1, 1, -2, … are 0, 1, 2, 3, …. What repeats is numbered in order of its
+// first use, which writes it after its number.
 #pragma once
 
 #include <cstdint>
@@ -84,7 +84,8 @@ public:
   // `before` and the signed number that follows.
   int32_t after(int32_t before) {
     const int64_t step = signedNumber();
-    return step > int64_t(UINT32_MAX) || step < -int64_t(UINT32_MAX) ? int32_t(fail()) : fitting<int32_t>(before + step);
+    return step > int64_t(UINT32_MAX) || step < -int64_t(UINT32_MAX) ? int32_t(fail())
+                                                                     : fitting<int32_t>(before + step);
   }
   std::string text() {
     const uint64_t size = number();
@@ -115,7 +116,8 @@ public:
 
 private:
   template <typename T, typename From> T fitting(From value) {
-    if (value > From(std::numeric_limits<T>::max()) || (std::is_signed_v<T> && value < From(std::numeric_limits<T>::min())))
+    if (value > From(std::numeric_limits<T>::max()) ||
+        (std::is_signed_v<T> && value < From(std::numeric_limits<T>::min())))
       return T(fail());
     return T(value);
   }

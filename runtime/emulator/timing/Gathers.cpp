@@ -86,7 +86,8 @@ std::vector<Source> sourcesOf(const Model &model, const Channel &channel) {
     if (std::any_of(sources.begin(), sources.end(), [&](const Source &known) { return known.slot == segment.slot; }))
       continue;
     const Turns turns = turnsOf(model, segment.slot);
-    sources.push_back({segment.slot, &segment, double(segment.cores), turns, othersOf(model, segment.slot, turns.priority)});
+    sources.push_back(
+        {segment.slot, &segment, double(segment.cores), turns, othersOf(model, segment.slot, turns.priority)});
   }
   return sources;
 }

@@ -39,8 +39,8 @@ struct Item {
   int64_t ahead = 0;    // words of `out` that stand in the core's queue before its turn in a gather
   int64_t controls = 0; // control words that follow the last word of `out`, one cycle each
   int32_t routerQueue = 0, routerSpare = 0; // words that a router's queue holds; and without which it still streams
-  int64_t trips = 0;    // LoopBegin
-  int32_t body = 0;     // LoopEnd: index of the body's first item
+  int64_t trips = 0;                        // LoopBegin
+  int32_t body = 0;                         // LoopEnd: index of the body's first item
 
   int64_t lead() const { return before + setup; } // cycles ahead of the first element
   // In a gather, the slots that a core needs in its turn, and the cycles that the turn takes if it gets them all: the

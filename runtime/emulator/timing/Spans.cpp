@@ -14,7 +14,8 @@ void Simulation::boundByInputs(int32_t p, const Item &item, const Part &part, bo
     SinkState &sink = sinks[s];
     const ChannelState &channel = channels[taking.channel];
     const Curve &curve = channel.curve;
-    const int64_t latency = sink.latency - span.earlier, moved = repeated * sink.words, movedPlaces = repeated * channel.words;
+    const int64_t latency = sink.latency - span.earlier, moved = repeated * sink.words,
+                  movedPlaces = repeated * channel.words;
     const int64_t end = taking.end + moved, firstPlace = taking.firstPlace + movedPlaces,
                   lastPlace = taking.lastPlace + movedPlaces;
     const auto late = [&](int64_t place) { return place >= sink.lateWord ? sink.lateCycles : 0; };
