@@ -138,7 +138,7 @@ private:
   void placedRoles(const flatbuffers::Vector<uint8_t> *from, const Common &common, std::vector<Role> &to) {
     RoleReader reader(bytesOf(from));
     for (PlacedRole placed; problem.empty() && reader.next(placed);) {
-      if (!charge(sizeof(Role) / 8 + placed.name.size()) || !mayHoldMore(to.size(), "roles"))
+      if (!charge(placed.name.size()) || !mayHoldMore(to.size(), "roles"))
         return;
       Role &role = to.emplace_back();
       role.name = std::move(placed.name);
@@ -152,8 +152,7 @@ private:
   void placedRouters(const flatbuffers::Vector<uint8_t> *from, std::vector<RouterRole> &to) {
     RouterReader reader(bytesOf(from));
     for (RouterRole router; problem.empty() && reader.next(router);) {
-      if (!charge(sizeof(RouterRole) / 8 + router.positions.size() * sizeof(SwitchPosition)) ||
-          !mayHoldMore(to.size(), "routers"))
+      if (!charge(router.positions.size() * sizeof(SwitchPosition)) || !mayHoldMore(to.size(), "routers"))
         return;
       to.push_back(router);
     }

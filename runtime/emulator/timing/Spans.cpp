@@ -80,7 +80,7 @@ Simulation::Span Simulation::span(int32_t p, const Item &item, const Part &part,
   Span span;
   span.first = part.from == 0 ? leadEnd(p, item) : processes[p].lastCycle + 1;
   if (item.out.count > 0 && processes[p].sample == 0)
-    span.earlier = slotOf(p, item.out).earlier;
+    span.earlier = std::min<int64_t>(slotOf(p, item.out).earlier, span.first);
   if (part.from == 0)
     span.first -= span.earlier;
   const int64_t ownFirst = span.first;
