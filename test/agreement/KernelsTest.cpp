@@ -30,6 +30,7 @@ TEST(Agreement, Contraction) {
   expectLayersAgree("matmul", {1, 96}, [](NetBuilder &n, NetValue x) { return n.gemm(x, 64); });
   expectLayersAgree("convolution 3x3", {1, 8, 16, 16},
                     [](NetBuilder &n, NetValue x) { return n.conv(x, 16, {.pads = {1, 1, 1, 1}}); });
+  // In the cycle engine it goes on at another pace after some samples; long set-ups are furthest off, 6.2 %.
   expectLayersAgree("convolution 1x1", {1, 16, 12, 12},
                     [](NetBuilder &n, NetValue x) { return n.conv(x, 24, {.kernel = {1, 1}}); }, {.interval = 0.065});
   expectLayersAgree("convolution with stride", {1, 8, 16, 16},
