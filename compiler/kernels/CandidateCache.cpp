@@ -15,9 +15,10 @@ static std::vector<int32_t> streamsAt(const KernelPlan &plan) {
   return streams;
 }
 
-absl::StatusOr<Candidates> CandidateCache::of(const target::Target &target, NetworkPlan &network, int32_t index) {
+absl::StatusOr<Candidates> CandidateCache::of(const target::Target &target, NetworkPlan &network, int32_t index,
+                                              const Wanted &wanted) {
   const std::vector<int32_t> streams = streamsAt(network.kernels[index]);
-  Surroundings before{network.grid, {}, {network.kernels[index].mapping}};
+  Surroundings before{network.grid, {}, {network.kernels[index].mapping}, wanted};
   for (int32_t s : streams) {
     const StreamPlan &stream = network.streams[s];
     before.layouts.push_back(stream.layout);
@@ -40,7 +41,7 @@ absl::StatusOr<Candidates> CandidateCache::of(const target::Target &target, Netw
     network.kernels[index].mapping = known->mappingAfter;
     return known->candidates;
   }
-  absl::StatusOr<Candidates> candidates = candidatesOf(target, network, index);
+  absl::StatusOr<Candidates> candidates = candidatesOf(target, network, index, wanted);
   Entry entry{std::move(before), {}, network.kernels[index].mapping, candidates};
   for (int32_t s : streams)
     entry.layoutsAfter.push_back(network.streams[s].layout);

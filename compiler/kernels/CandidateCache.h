@@ -18,9 +18,10 @@ namespace wsc::kernels {
 
 class CandidateCache {
 public:
-  // As candidatesOf(target, network, index), for one target and networks that differ in grid, layouts and mappings
-  // only. May be called from several threads.
-  absl::StatusOr<Candidates> of(const target::Target &target, NetworkPlan &network, int32_t index);
+  // As candidatesOf(target, network, index, wanted), for one target and networks that differ in grid, layouts and
+  // mappings only. May be called from several threads.
+  absl::StatusOr<Candidates> of(const target::Target &target, NetworkPlan &network, int32_t index,
+                                const Wanted &wanted);
 
 private:
   // What of a network matters to a kernel.
@@ -28,6 +29,7 @@ private:
     RowGrid grid;
     std::vector<StreamLayout> layouts;
     std::vector<Mapping> mappings;
+    Wanted wanted;
     bool operator==(const Surroundings &) const = default;
   };
   struct Entry {

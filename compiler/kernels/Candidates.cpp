@@ -5,6 +5,7 @@
 #include "compiler/kernels/Cost.h"
 #include "compiler/kernels/LinkLoads.h"
 #include "compiler/kernels/MappingScore.h"
+#include "compiler/kernels/Tiling.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -17,29 +18,32 @@ namespace {
 // Numbers of slices tried in succession that bring nothing. Each is less than the last by an eighth.
 constexpr int kTriesWithout = 2;
 
-// The shape in a candidate's tag: "s" if streamed; bands of a contraction and its channels per column, or columns and
-// the channels of a slice beyond the fewest there can be.
+// The shape in a candidate's tag: "s" if streamed; bands of a contraction, its channels per column and those of its
+// feeders, or columns and the channels of a slice beyond the fewest there can be.
 struct Shape {
   bool streamed = false;
-  int64_t bands = 1, number = 1, moreChannels = 0;
+  int64_t bands = 1, number = 1, moreChannels = 0, feeder = 0;
   std::string tag() const {
     return absl::StrCat(streamed ? "s" : "", bands, "x", number,
-                        moreChannels > 0 ? absl::StrCat("+", moreChannels) : "");
+                        moreChannels > 0 ? absl::StrCat("+", moreChannels) : "",
+                        feeder > 0 ? absl::StrCat("f", feeder) : "");
   }
   static Shape parse(const std::string &tag) {
     const bool streamed = tag.front() == 's';
-    const size_t more = tag.find('+');
-    return {streamed, std::stoll(tag.substr(streamed)), std::stoll(tag.substr(tag.find('x') + 1)),
-            more == std::string::npos ? 0 : std::stoll(tag.substr(more + 1))};
+    auto after = [&](char mark) {
+      const size_t at = tag.find(mark);
+      return at == std::string::npos ? 0 : std::stoll(tag.substr(at + 1));
+    };
+    return {streamed, std::stoll(tag.substr(streamed)), after('x'), after('+'), after('f')};
   }
 };
 
-void applyColumns(KernelPlan &plan, int64_t channelsPerColumn) {
+void applyColumns(KernelPlan &plan, int64_t channelsPerColumn, int64_t feederChannels) {
   Mapping &m = plan.mapping;
-  int64_t columns = ceilDiv(plan.spec.out.channels, channelsPerColumn);
   m.channelsPerColumn = channelsPerColumn;
-  m.columns = ceilDiv(columns, m.bands);
-  m.bands = ceilDiv(columns, m.columns);
+  m.feederChannels = feederChannels;
+  m.columns = columnsFor(plan.spec.out.channels, m.bands, channelsPerColumn, feederChannels);
+  m.bands = ceilDiv(plan.spec.out.channels, m.bandChannels());
 }
 
 // Whether a column's links would have no room for two lanes of a window's input and all its results, which otherwise
@@ -60,13 +64,37 @@ void applyShape(NetworkPlan &network, KernelPlan &plan, const Shape &shape) {
   chooseSlices(network, plan, plan.spec.kind == KernelKind::Contraction ? shape.bands : shape.number,
                shape.moreChannels);
   if (plan.spec.kind == KernelKind::Contraction)
-    applyColumns(plan, shape.number);
+    applyColumns(plan, shape.number, shape.feeder);
   plan.mapping.exitsNear = wantsExitsNear(network, plan);
   chooseBlocks(network, plan);
 }
 
-// The shapes worth costing, narrower ones later, by bands: one for each number of columns.
-std::vector<Shape> shapesOf(const target::Target &target, const NetworkPlan &network, const KernelPlan &plan) {
+// Shapes of a contraction whose feeders compute, narrower ones later: one for each number of columns, up to where one
+// more makes little difference. Feeders get as many channels less as keeps them no longer busy than the others, for
+// they handle each word of their input twice more, and once for each operation on it.
+void addFeederShapes(const NetworkPlan &network, const KernelPlan &plan, int64_t bands, std::vector<Shape> &shapes) {
+  const Contraction &c = plan.spec.contraction;
+  const Plane in = inputPlane(network, plan.spec, 0);
+  const int64_t channels = plan.spec.out.channels, ofBand = ceilDiv(channels, bands);
+  const int64_t tileRows = network.streams[size_t(plan.spec.outStream)].layout.tileRows;
+  // Of one input channel: words, and multiply-adds for one output channel.
+  const int64_t words = inputRowsFor(plan.spec, tileRows, in.rows) * in.width;
+  const int64_t multiplyAdds = c.kernelH * c.kernelW * tileRows * plan.spec.out.width;
+  const int64_t less = ceilDiv(words * (2 + int64_t(plan.spec.inputOps.size())), multiplyAdds);
+  constexpr int64_t kMostColumns = 32;
+  for (int64_t columns = std::min(ofBand, kMostColumns); columns >= 1; --columns) {
+    const int64_t per = columns == 1 ? ofBand : ceilDiv(ofBand + less, columns);
+    const int64_t feeder = std::min(per, ofBand - (columns - 1) * per);
+    const Shape shape{false, bands, per, 0, feeder};
+    if (feeder >= 1 && channels - (bands - 1) * ofBand >= feeder)
+      shapes.push_back(shape);
+  }
+}
+
+// The shapes worth costing, narrower ones later, by bands: one for each number of columns; of contractions, first those
+// whose feeders only feed, then those whose feeders compute.
+std::vector<Shape> shapesOf(const target::Target &target, const NetworkPlan &network, const KernelPlan &plan,
+                            bool feedersCompute) {
   std::vector<Shape> shapes;
   int64_t channels = plan.spec.out.channels;
   const StreamLayout &out = network.streams[plan.spec.outStream].layout;
@@ -84,6 +112,8 @@ std::vector<Shape> shapesOf(const target::Target &target, const NetworkPlan &net
         lastColumns = columns;
         shapes.push_back({false, bands, per});
       }
+      if (feedersCompute)
+        addFeederShapes(network, plan, bands, shapes);
     }
   } else if (plan.spec.state || plan.spec.kind == KernelKind::Softmax) {
     shapes.push_back({});
@@ -148,6 +178,7 @@ void chooseSlices(const NetworkPlan &network, KernelPlan &plan, int64_t shares, 
     m.channelsPerSlice = ceilDiv(channels, std::max<int64_t>(1, rows / shares));
     m.slices = ceilDiv(channels, m.channelsPerSlice);
     m.channelsPerColumn = 1; // until it is chosen
+    m.feederChannels = 0;
     m.columns = ceilDiv(plan.spec.out.channels, shares);
     return;
   }
@@ -163,7 +194,8 @@ void chooseSlices(const NetworkPlan &network, KernelPlan &plan, int64_t shares, 
   m.slices = ceilDiv(m.channelsPerColumn, m.channelsPerSlice);
 }
 
-absl::StatusOr<Candidates> candidatesOf(const target::Target &target, NetworkPlan &network, int32_t index) {
+absl::StatusOr<Candidates> candidatesOf(const target::Target &target, NetworkPlan &network, int32_t index,
+                                        const Wanted &wanted) {
   KernelPlan &plan = network.kernels[index];
   bool contraction = plan.spec.kind == KernelKind::Contraction;
   Candidates candidates;
@@ -183,16 +215,21 @@ absl::StatusOr<Candidates> candidatesOf(const target::Target &target, NetworkPla
     for (int32_t stream : input.streams)
       tiles += network.streams[size_t(stream)].layout.orderModulus;
   const bool lanesMeet = tiles > 1;
+  // Lanes can leave their trunks in the columns beside the feeder's, too, where a contraction has them (ChooseTurns.h):
+  // this part of what is most loaded is taken to find room there.
+  constexpr int64_t kTurningPart = 10;
   auto add = [&](const Shape &shape, const KernelCost &cost, int64_t teeth) {
+    if (contraction && plan.width() > 1)
+      teeth -= teeth / kTurningPart;
     kernel.candidates.push_back({plan.width(), std::max(cost.predictedCycles, teeth), cost.sramBytes, shape.tag()});
     candidates.leastCycles.push_back(cost.intervalCycles);
     candidates.toothWords.push_back(lanesMeet ? teeth : 0);
   };
   // Fewer slices of more channels where links of the column bind a kernel: lanes end nearer, and fewer of them meet.
   // What off-wafer words take anyway need not be beaten.
-  const int64_t wanted = ioCycles(target, network);
+  const int64_t offWafer = ioCycles(target, network);
   auto addWithFewerSlices = [&](Shape shape, int64_t cycles) {
-    for (int without = 0; without < kTriesWithout && plan.mapping.slices > 1 && withWaiting(cycles) > wanted;
+    for (int without = 0; without < kTriesWithout && plan.mapping.slices > 1 && withWaiting(cycles) > offWafer;
          ++without) {
       const int64_t slices = plan.mapping.slices, fewer = slices - ceilDiv(slices, 8);
       shape.moreChannels += ceilDiv(plan.mapping.channelsPerColumn, fewer) - plan.mapping.channelsPerSlice;
@@ -209,15 +246,26 @@ absl::StatusOr<Candidates> candidatesOf(const target::Target &target, NetworkPla
       without = -1;
     }
   };
+  // Of a core, at least.
+  auto multiplyAddCycles = [&]() -> int64_t {
+    const Contraction &c = plan.spec.contraction;
+    const Mapping &m = plan.mapping;
+    const int64_t pixels = network.streams[size_t(plan.spec.outStream)].layout.tileRows * plan.spec.out.width;
+    return contraction ? int64_t(double(c.kernelH * c.kernelW * m.channelsPerSlice * m.channelsPerColumn * pixels) /
+                                 target.fmaPerCycleF32)
+                       : 0;
+  };
   int64_t lastBands = 0, lastColumns = -1, teeth = 0;
-  size_t fitting = 0; // candidates with these bands
+  bool lastComputes = false;
+  size_t fitting = 0; // candidates with these bands and such feeders
   bool full = false;  // fewer columns only need more SRAM
-  for (Shape shape : shapesOf(target, network, plan)) {
-    bool newBands = shape.bands != lastBands;
+  for (Shape shape : shapesOf(target, network, plan, wanted.feedersCompute)) {
+    const bool newBands = shape.bands != lastBands || (shape.feeder > 0) != lastComputes;
     if (!newBands && full)
       continue;
     applyShape(network, plan, shape);
-    if (!newBands && plan.mapping.columns == lastColumns)
+    if ((!newBands && plan.mapping.columns == lastColumns) ||
+        (!plan.pinnedColumns && multiplyAddCycles() > wanted.mostCycles))
       continue;
     if (!contraction || newBands) { // producers will cut channels where it suits the slices
       chooseInputBlocks();
@@ -226,6 +274,7 @@ absl::StatusOr<Candidates> candidatesOf(const target::Target &target, NetworkPla
     if (newBands)
       fitting = full = 0;
     lastBands = shape.bands;
+    lastComputes = shape.feeder > 0;
     lastColumns = plan.mapping.columns;
     auto cost = kernelCost(target, network, index);
     if (!cost.ok() && (contraction || plan.spec.kind == KernelKind::Window)) {

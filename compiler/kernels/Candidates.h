@@ -9,12 +9,22 @@
 
 #include "absl/status/statusor.h"
 
+#include <limits>
+
 namespace wsc::kernels {
 
 // Slices of a kernel of so many shares (bands of a contraction, columns of others), as many as its groups have rows
 // for; of column kernels fewer, if each is to hold more channels than it must. Sets the bands of a contraction and the
 // columns of other kernels.
 void chooseSlices(const NetworkPlan &network, KernelPlan &plan, int64_t shares, int64_t moreChannels = 0);
+
+// Which shapes of contractions to cost.
+struct Wanted {
+  bool feedersCompute = true; // some of them; otherwise all feeders only feed
+  // Shapes whose multiply-adds alone take more are left out, unless the kernel is pinned.
+  int64_t mostCycles = std::numeric_limits<int64_t>::max();
+  bool operator==(const Wanted &) const = default;
+};
 
 struct Candidates {
   solver::sizing::Kernel kernel; // with predicted intervals
@@ -29,8 +39,9 @@ struct Candidates {
 // windows and elementwise kernels by columns, and where links of a column bind them also with fewer slices, after the
 // candidate with all slices. Each is costed by Cost.h; where tiles do not fit SRAM the kernel works
 // channel by channel. Leaves slices and blocks as `chooseSlices` for one column and `chooseNominalBlocks` have them.
-// Errors: no candidate fits (bytes, limit).
-absl::StatusOr<Candidates> candidatesOf(const target::Target &target, NetworkPlan &network, int32_t index);
+// Errors: no candidate fits (bytes, limit), or none is as pinned.
+absl::StatusOr<Candidates> candidatesOf(const target::Target &target, NetworkPlan &network, int32_t index,
+                                        const Wanted &wanted = {});
 
 // Whether its slices hold more channels than they must.
 bool hasFewerSlices(const solver::sizing::Candidate &candidate);

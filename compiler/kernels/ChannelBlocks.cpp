@@ -72,17 +72,23 @@ static int64_t blocksWanted(const NetworkPlan &network, const StreamPlan &stream
                       : std::min(ceilDiv(layout.wantedBlocks, columns), layout.mostBlocks / columns) * columns;
 }
 
-// Appends the boundaries that cut channels [begin, end) into `blocks` parts of whole units of `unit` channels (the last
-// may be shorter), their end included.
-static void appendBlocks(NetworkPlan &network, int32_t stream, int64_t unit, int64_t begin, int64_t end,
+// Units that blocks consist of: `first` channels, then `other` channels each; the last may be shorter.
+struct Units {
+  int64_t first = 1, other = 1;
+  int64_t begin(int64_t unit) const { return unit == 0 ? 0 : first + (unit - 1) * other; }
+  int64_t count(int64_t channels) const { return 1 + ceilDiv(std::max<int64_t>(0, channels - first), other); }
+};
+
+// Appends the boundaries that cut channels [begin, end) into `blocks` parts of whole units, their end included.
+static void appendBlocks(NetworkPlan &network, int32_t stream, const Units &unit, int64_t begin, int64_t end,
                          int64_t blocks) {
   StreamLayout &layout = network.streams[stream].layout;
-  int64_t units = ceilDiv(end - begin, unit), last = 0;
+  int64_t units = unit.count(end - begin), last = 0;
   blocks = std::clamp<int64_t>(blocks, 1, units);
   for (int64_t block = 1; block < blocks; ++block) {
     int64_t ideal = block * units / blocks, best = ideal, reach = units / (3 * blocks);
     auto rank = [&](int64_t at) {
-      const int64_t channel = begin + at * unit;
+      const int64_t channel = begin + unit.begin(at);
       return std::tuple(slicesCut(network, stream, channel), columnsCut(network, stream, channel),
                         std::abs(at - ideal));
     };
@@ -90,7 +96,7 @@ static void appendBlocks(NetworkPlan &network, int32_t stream, int64_t unit, int
       if (rank(at) < rank(best))
         best = at;
     last = best;
-    layout.blockBegin.push_back(begin + best * unit);
+    layout.blockBegin.push_back(begin + unit.begin(best));
   }
   layout.blockBegin.push_back(end);
 }
@@ -102,8 +108,9 @@ void chooseBlocks(NetworkPlan &network, const KernelPlan &plan) {
   layout.blockBegin = {0};
   // A block lies in one band of a contraction, as whole columns, or in one column of another kernel, as whole slices.
   bool contraction = plan.spec.kind == KernelKind::Contraction;
-  int64_t unit = contraction ? m.channelsPerColumn : m.channelsPerSlice;
-  int64_t channels = plan.spec.out.channels, perShare = contraction ? m.columns * unit : m.channelsPerColumn;
+  const Units unit = contraction ? Units{m.columnBegin(1), m.channelsPerColumn}
+                                 : Units{m.channelsPerSlice, m.channelsPerSlice};
+  int64_t channels = plan.spec.out.channels, perShare = contraction ? m.bandChannels() : m.channelsPerColumn;
   int64_t shares = ceilDiv(channels, perShare), wanted = blocksWanted(network, network.streams[stream]);
   // Lanes leave on rows of their own, but for a contraction's that go to columns apart.
   const int64_t most =
@@ -116,7 +123,7 @@ void chooseBlocks(NetworkPlan &network, const KernelPlan &plan) {
 void chooseNominalBlocks(NetworkPlan &network, int32_t streamIndex) {
   StreamLayout &layout = network.streams[streamIndex].layout;
   layout.blockBegin = {0};
-  appendBlocks(network, streamIndex, 1, 0, layout.plane.channels, blocksWanted(network, network.streams[streamIndex]));
+  appendBlocks(network, streamIndex, {1, 1}, 0, layout.plane.channels, blocksWanted(network, network.streams[streamIndex]));
 }
 
 } // namespace wsc::kernels

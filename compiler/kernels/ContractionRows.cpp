@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One row of a contraction: its feeder and its compute cores (see KernelRows.h).
-#include "compiler/kernels/Ingest.h"
+#include "compiler/kernels/Feed.h"
 #include "compiler/kernels/Priorities.h"
 #include "compiler/kernels/TapNest.h"
-#include "compiler/kernels/TileProgram.h"
 #include "runtime/timing/Cost.h"
 
 #include "absl/strings/str_cat.h"
 
+#include <optional>
 #include <utility>
 
 namespace wsc::kernels {
@@ -31,19 +31,32 @@ bool sendsAtOnce(const target::Target &target, const TileOp &op) {
 }
 
 // Weights of the cores of one (slice class, column class), [slice][column][ci][kh][kw][co]; slices and columns of full
-// size and the shorter last ones are sections apart. Returns the section; `offset` and `perColumn` of the run's first
-// core.
+// size and the shorter last ones are sections apart, so are feeders that compute and then the columns of each band.
+// Returns the section; `offset` of the run's first core, `cell` the elements of one.
 int32_t weightSection(const KernelPlan &plan, const KernelRow &row, int64_t inputChannels, const RowPart &run,
                       SectionTable &sections, int64_t &offset, int64_t &cell) {
   const Contraction &c = plan.spec.contraction;
   const Mapping &m = plan.mapping;
   int64_t ci = row.needed[0].channels(), co = run.channels;
-  bool raggedSlice = ci < m.channelsPerSlice, raggedColumn = co < m.channelsPerColumn;
-  int64_t fullColumns = plan.spec.out.channels / m.channelsPerColumn, fullSlices = inputChannels / m.channelsPerSlice;
-  int64_t slices = raggedSlice ? 1 : fullSlices, columns = raggedColumn ? 1 : fullColumns;
+  const bool raggedSlice = ci < m.channelsPerSlice, raggedColumn = co < m.channelsPerColumn;
+  // The section's columns, from the first one's channels on.
+  int64_t firstChannel = run.channelBegin, columns = 1;
+  if (!run.feeds && !raggedColumn) {
+    const int64_t band = m.feederComputes() ? run.share : 0;
+    firstChannel = band * m.bandChannels() + m.feederChannels;
+    const int64_t end =
+        m.feederComputes() ? firstChannel - m.feederChannels + m.bandChannels() : plan.spec.out.channels;
+    columns = (std::min(end, plan.spec.out.channels) - firstChannel) / m.channelsPerColumn;
+  }
+  const int64_t slices = raggedSlice ? 1 : inputChannels / m.channelsPerSlice;
 
-  emit::SectionRecipe recipe = c.weights.recipe(
-      absl::StrCat(plan.spec.name, ".weights", raggedSlice ? ".lastslice" : "", raggedColumn ? ".lastcolumn" : ""));
+  const bool ofBand = m.feederComputes() && m.bands > 1;
+  emit::SectionRecipe recipe =
+      c.weights.recipe(absl::StrCat(plan.spec.name, ".weights", raggedSlice ? ".lastslice" : "",
+                                    run.feeds      ? ".feeder"
+                                    : raggedColumn ? ".lastcolumn"
+                                                   : "",
+                                    ofBand ? absl::StrCat(".band", run.share) : ""));
   recipe.extents = {slices, columns, ci, c.kernelH, c.kernelW, co};
   recipe.strides = {m.channelsPerSlice * c.weightStrideIn,
                     m.channelsPerColumn * c.weightStrideOut,
@@ -51,11 +64,10 @@ int32_t weightSection(const KernelPlan &plan, const KernelRow &row, int64_t inpu
                     c.weightStrideH,
                     c.weightStrideW,
                     c.weightStrideOut};
-  recipe.elementOffset += (raggedSlice ? row.slice * m.channelsPerSlice * c.weightStrideIn : 0) +
-                          (raggedColumn ? run.channelBegin * c.weightStrideOut : 0);
+  recipe.elementOffset +=
+      (raggedSlice ? row.slice * m.channelsPerSlice * c.weightStrideIn : 0) + firstChannel * c.weightStrideOut;
   cell = ci * c.kernelH * c.kernelW * co;
-  offset =
-      ((raggedSlice ? 0 : row.slice) * columns + (raggedColumn ? 0 : run.channelBegin / m.channelsPerColumn)) * cell;
+  offset = ((raggedSlice ? 0 : row.slice) * columns + (run.channelBegin - firstChannel) / m.channelsPerColumn) * cell;
   return sections.add(std::move(recipe));
 }
 
@@ -63,51 +75,25 @@ int32_t weightSection(const KernelPlan &plan, const KernelRow &row, int64_t inpu
 
 // The feeder: lanes → FIFOs → operations on the input, if there are any → row.
 absl::StatusOr<Role> KernelRows::feederRole(const KernelRow &row, SectionTable &sections) const {
-  const Plane plane = inputPlane(0);
-  B feeder(absl::StrCat(plan.spec.name, ".feed"), kernelIndex, row.row, plan.placement.col);
-  int16_t rowOut = -1;
-  const Priorities priorities = prioritiesOf(target);
-  const uint8_t feeding = plan.spec.inputOps.empty() ? priorities.take : priorities.compute;
-  // Sends what a FIFO holds of the input: channels from `firstChannel` on; with `channelLoop` one in each trip.
-  auto forward = [&](int16_t fifo, int64_t firstChannel, int64_t channels, int64_t rowBegin, int64_t rows,
-                     bool channelLoop) -> absl::Status {
-    const TileSink sink{B::queue(rowOut), priorities.take};
-    const std::vector<TileOp> &ops = plan.spec.inputOps;
-    if (ops.empty()) {
-      feeder.emit(0, Opcode::Move, {(channelLoop ? 1 : channels) * rows * plane.width}, sink.operand,
-                  B::fifoOperand(fifo));
-      return absl::OkStatus();
-    }
-    const TileShape shape{channels, rows,           plane.width, firstChannel, 0,
-                          rowBegin, plane.channels, plane.rows,  channelLoop};
-    std::vector<TileValue> values{{B::fifoOperand(fifo), {}, false}};
-    return emitTileOps(feeder, 0, plan.spec.name + ".in", ops, values, shape, {}, &sink, sections);
-  };
+  B core(absl::StrCat(plan.spec.name, ".feed"), kernelIndex, row.row, plan.placement.col);
+  Feed feed(core, target, network, plan, row, inputPlane(0), firstIngestThread(), sections);
+  const TileSink sink{B::queue(core.output(plan.colours.row)), prioritiesOf(target).take};
+  absl::Status status;
   if (plan.mapping.streamed) {
-    std::vector<ComponentFifos> fifos = emitStreamedIngest(feeder, target, kFeedersFirstIngest, network, row);
-    rowOut = feeder.output(plan.colours.row);
-    feeder.setPriority(feeding);
-    for (size_t c = 0; c < fifos.size(); ++c) {
-      feeder.loop(0, fifos[c].channels);
-      for (const TileFifo &part : fifos[c].tiles)
-        if (auto status =
-                forward(part.fifo, row.components[c].firstChannel(), fifos[c].channels, part.rowBegin, part.rows, true);
-            !status.ok())
-          return status;
-      feeder.endLoop(0);
+    for (size_t c = 0; c < feed.streamed().size(); ++c) {
+      core.loop(0, feed.streamed()[c].channels);
+      for (size_t t = 0; t < feed.streamed()[c].tiles.size(); ++t)
+        status.Update(feed.bringChannel(c, t, sink));
+      core.endLoop(0);
     }
   } else {
-    std::vector<std::vector<int16_t>> fifos = emitIngestByLane(feeder, target, kFeedersFirstIngest, network, plan, row);
-    rowOut = feeder.output(plan.colours.row);
-    feeder.setPriority(feeding);
     for (const InputStage &stage : inputStages(row))
-      for (const auto &[component, part, region, channelOffset] : stage.parts)
-        if (auto status = forward(fifos[component][part], channelOffset + region.channelBegin, region.channels(),
-                                  region.rowBegin, region.rows(), false);
-            !status.ok())
-          return status;
+      for (const StagedPart &part : stage.parts)
+        status.Update(feed.bring(part, sink));
   }
-  return feeder.finish(target);
+  if (!status.ok())
+    return status;
+  return core.finish(target);
 }
 
 absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart &part, SectionTable &sections) const {
@@ -120,9 +106,8 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
   bool last = part.kind == RowPart::Kind::End;
   int64_t rows = row.out.rows(), width = plan.spec.out.width, pixels = rows * width;
   int64_t co = part.channels, columns = part.end - part.begin;
-  B core(absl::StrCat(plan.spec.name, last ? ".reduce" : ".mac"), kernelIndex, row.row,
-         int32_t(plan.placement.col + 1 + part.begin), int32_t(columns));
-  int16_t rowIn = core.input(plan.colours.row);
+  B core(absl::StrCat(plan.spec.name, part.feeds ? ".feed" : "", last ? ".reduce" : ".mac"), kernelIndex, row.row,
+         int32_t(plan.placement.col + plan.computeOffset() + part.begin), int32_t(columns));
   Tile tile;
   tile.channels = m.streamed ? 1 : needed.channels();
   tile.rowBegin = tileAnchor(0, row.group);
@@ -131,6 +116,15 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
   tile.width = std::max((width - 1) * c.strideW + (c.kernelW - 1) * c.dilationW + 1, c.padLeft + planeWidth);
   tile.buffer = core.scratch("x", tile.elements());
   int16_t acc = core.scratch("acc", co * pixels);
+  // Where the input comes from: the row, or, in a core that feeds it, lanes. It keeps what it sends.
+  std::optional<Feed> feed;
+  int16_t rowIn = -1, rowOut = -1;
+  if (!part.feeds)
+    rowIn = core.input(plan.colours.row);
+  else
+    feed.emplace(core, target, network, plan, row, inputPlane(0), last ? firstIngestThread() : 1, sections);
+  if (part.feeds && m.columnsOfBand(part.share, plan.spec.out.channels) > 1)
+    rowOut = core.output(plan.colours.row);
   int64_t offset = 0, cell = 0;
   int32_t section = weightSection(plan, row, inputPlane(0).channels, part, sections, offset, cell);
   int16_t weights = core.constant("weights", cell, section, offset, cell);
@@ -140,14 +134,38 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
   core.setPriority(adding);
   emitPadding(core, 0, needed, planeWidth, tile, 0);
   const std::vector<InputStage> stages = m.streamed ? std::vector<InputStage>() : inputStages(row);
-  auto take = [&](const InputStage &stage) {
-    core.setPriority(priorities.take);
-    for (const StagedPart &part : stage.parts)
-      emitPlace(core, 0, planeWidth, part.channelOffset, part.region, needed, tile, B::queue(rowIn));
+  const std::array<int64_t, 3> tileStrides{tile.rows * tile.width, tile.width, 1};
+  const uint8_t feeding = priorities.send; // after taking lanes in, before computing
+  absl::Status status;
+  auto inTile = [&](int64_t at) { return TileSink{B::memory(tile.buffer, at, {}), feeding, tileStrides}; };
+  auto sendOn = [&](const TileSink &sink, int64_t channels, int64_t rows) {
+    if (rowOut >= 0)
+      core.emit(0, Opcode::Move, {channels, rows, planeWidth}, B::queue(rowOut), walkTile(sink.operand, tileStrides));
+  };
+  auto placeOf = [&](const StagedPart &staged) {
+    const int64_t channel = staged.channelOffset + staged.region.channelBegin - needed.channelBegin;
+    return inTile(tile.at(channel, staged.region.rowBegin, 0));
+  };
+  auto bring = [&](const InputStage &stage) {
+    for (const StagedPart &staged : stage.parts)
+      status.Update(feed->bring(staged, placeOf(staged)));
+  };
+  // Cores that feed place the next stage before they compute with this one: the row need not wait for that.
+  auto take = [&](size_t stage) {
+    core.setPriority(feed ? feeding : priorities.take);
+    if (feed && stage == 0)
+      bring(stages.front());
+    for (const StagedPart &staged : stages[stage].parts)
+      if (feed)
+        sendOn(placeOf(staged), staged.region.channels(), staged.region.rows());
+      else
+        emitPlace(core, 0, planeWidth, staged.channelOffset, staged.region, needed, tile, B::queue(rowIn));
+    if (feed && stage + 1 < stages.size())
+      bring(stages[stage + 1]);
     core.setPriority(priorities.compute);
   };
   if (!stages.empty())
-    take(stages.front());
+    take(0);
 
   // Start from the bias, once per reduction.
   auto accAll = [&] { return B::memory(acc, 0, {pixels, 1}); };
@@ -165,12 +183,21 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
   int64_t channelWeights = c.kernelH * c.kernelW * co;
   if (m.streamed) {
     int64_t channel = 0;
-    for (const ComponentFifos &component : streamedTiles(row)) {
+    const std::vector<ComponentFifos> components = streamedTiles(row);
+    for (size_t c = 0; c < components.size(); ++c) {
+      const ComponentFifos &component = components[c];
       core.loop(0, component.channels);
-      core.setPriority(priorities.take);
-      for (const TileFifo &rowsOfTile : component.tiles)
-        core.emit(0, Opcode::Move, {rowsOfTile.rows, planeWidth},
-                  B::memory(tile.buffer, tile.at(0, rowsOfTile.rowBegin, 0), {tile.width, 1}), B::queue(rowIn));
+      core.setPriority(feed ? feeding : priorities.take);
+      for (size_t t = 0; t < component.tiles.size(); ++t) {
+        const TileFifo &rowsOfTile = component.tiles[t];
+        const int64_t at = tile.at(0, rowsOfTile.rowBegin, 0);
+        if (feed) {
+          status.Update(feed->bringChannel(c, t, inTile(at)));
+          sendOn(inTile(at), 1, rowsOfTile.rows);
+        } else
+          core.emit(0, Opcode::Move, {rowsOfTile.rows, planeWidth}, B::memory(tile.buffer, at, {tile.width, 1}),
+                    B::queue(rowIn));
+      }
       core.setPriority(priorities.compute);
       emitTaps(core, 0, Opcode::Fma, nest, B::memory(acc, 0, {}),
                B::memory(weights, channel * channelWeights, {}, {channelWeights}), B::memory(tile.buffer, 0, {}), 1);
@@ -179,15 +206,19 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
     }
   } else {
     nest.taps.insert(nest.taps.begin(), {0, 0, channelWeights, tile.rows * tile.width});
-    for (const InputStage &stage : stages) {
-      if (&stage != &stages.front())
-        take(stage);
+    for (size_t i = 0; i < stages.size(); ++i) {
+      const InputStage &stage = stages[i];
+      if (i > 0)
+        take(i);
       const int64_t first = stage.channelBegin - needed.channelBegin;
       nest.taps.front().count = stage.channelEnd - stage.channelBegin;
       emitTaps(core, 0, Opcode::Fma, nest, B::memory(acc, 0, {}), B::memory(weights, first * channelWeights, {}),
                B::memory(tile.buffer, first * tile.rows * tile.width, {}));
     }
   }
+
+  if (!status.ok())
+    return status;
 
   // Chain reduce: receive, add, forward. `result` holds several samples if it can: the cores of a row receive together,
   // so one whose lane is not yet free would hold up all.

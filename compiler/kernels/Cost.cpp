@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/kernels/Cost.h"
 
+#include "compiler/kernels/Ingest.h"
 #include "compiler/kernels/Priorities.h"
 #include "compiler/kernels/Send.h"
 
@@ -34,10 +35,14 @@ static std::set<int64_t> tellingSlices(const NetworkPlan &network, const KernelP
   return slices;
 }
 
-// Equal for compute cores of a contraction whose programs cost the same; different for all others.
-static std::vector<int64_t> signature(const KernelRow &row, const RowPart &part) {
-  if (part.kind == RowPart::Kind::Feeder)
-    return {int64_t(part.kind), row.group, row.slice}; // all bands take in the same
+// Equal for cores of a contraction whose programs cost the same; different for all others.
+static std::vector<int64_t> signature(const target::Target &target, const NetworkPlan &network, const KernelRow &row,
+                                      const RowPart &part) {
+  if (part.kind == RowPart::Kind::Feeder) {
+    std::vector<int64_t> key = takenNumbers(target, network, row);
+    key.insert(key.begin(), {int64_t(part.kind), row.group});
+    return key;
+  }
   if (part.kind == RowPart::Kind::Column)
     return {int64_t(part.kind), row.group, row.slice, part.share};
   std::vector<int64_t> key{int64_t(part.kind),
@@ -50,6 +55,9 @@ static std::vector<int64_t> signature(const KernelRow &row, const RowPart &part)
                            row.needed[0].channels()};
   for (const ComponentParts &component : row.components)
     key.push_back(int64_t(component.parts.size()));
+  if (part.feeds)
+    for (int64_t number : takenNumbers(target, network, row))
+      key.push_back(number);
   return key;
 }
 
@@ -109,7 +117,7 @@ absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const Networ
       SectionTable sections;
       for (const RowPart &part : rows.parts(slice)) {
         KernelRow row = rows.row(group, slice, part.share);
-        if (!seen.insert(signature(row, part)).second)
+        if (!seen.insert(signature(target, network, row, part)).second)
           continue;
         auto made = rows.role(row, part, sections);
         if (!made.ok())

@@ -76,7 +76,7 @@ void emitLane(const LaneRoute &route, uint8_t colour, RouterTable &table) {
     table.add(colour, rows, col, columns, positions);
   };
   Rows trunkRow{route.row, route.row};
-  bool columnGather = !route.fromPort && route.gatherColEnd == 0;
+  bool columnGather = !route.fromPort && route.gatherColEnd < 0;
   // Outputs of the trunk's router in column `col`: on to the east or west, and into a tooth.
   auto outputsAt = [&](int32_t col) {
     PortMask outputs = 0;
@@ -193,13 +193,15 @@ void emitContraction(const NetworkPlan &network, const KernelRows &rows, const K
   std::vector<RowLattice> groups = coverRows(std::move(groupRows), 2);
   RouterTable table;
   uint8_t colour = plan.colours.row;
-  int64_t allColumns = ceilDiv(plan.spec.out.channels, plan.mapping.channelsPerColumn);
+  const int32_t compute = col + plan.computeOffset();
   for (int64_t band = 0; band < plan.mapping.bands; ++band) {
     LaneRoute::Rows all{int32_t(band * slices), int32_t((band + 1) * slices) - 1};
-    int32_t columns = int32_t(std::min(plan.mapping.columns, allColumns - band * plan.mapping.columns));
+    const auto last = int32_t(compute + plan.mapping.columnsOfBand(band, plan.spec.out.channels)) - 1;
+    if (last == col)
+      continue; // nobody but the feeder
     table.add(colour, all, col, 1, {{Port::Ramp, bit(Port::East)}});
-    table.add(colour, all, col + 1, columns - 1, {{Port::West, PortMask(bit(Port::East) | bit(Port::Ramp))}});
-    table.add(colour, all, col + columns, 1, {{Port::West, bit(Port::Ramp)}});
+    table.add(colour, all, col + 1, last - col - 1, {{Port::West, PortMask(bit(Port::East) | bit(Port::Ramp))}});
+    table.add(colour, all, last, 1, {{Port::West, bit(Port::Ramp)}});
   }
   table.flush(rowNet, groups, out);
   for (int64_t block = 0; block < layout.numBlocks(); ++block) {
@@ -208,7 +210,7 @@ void emitContraction(const NetworkPlan &network, const KernelRows &rows, const K
     for (int64_t slice = 0; slice < slices; ++slice) {
       int32_t r = int32_t(site.band * slices + slice);
       auto set = [&](int64_t parity, Port in, Port to) {
-        table.add(plan.colours.chain[parity % 2], {r, r}, int32_t(col + 1 + site.firstColumn),
+        table.add(plan.colours.chain[parity % 2], {r, r}, int32_t(compute + site.firstColumn),
                   int32_t(site.endColumn - site.firstColumn), {{in, bit(to)}});
       };
       if (slice < end)

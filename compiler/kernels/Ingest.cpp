@@ -50,14 +50,21 @@ format::Filter takeFilter(LaneWindow &window) {
   return filter;
 }
 
+// What is left to do behind the filter, if the target has filters.
+LaneWindow filtered(const target::Target &target, LaneWindow window, format::Filter &filter) {
+  // A receiver takes no more lanes than the core has input queues.
+  if (target.inputFilters >= int32_t(target.inputQueueWords.size()))
+    filter = takeFilter(window);
+  return window;
+}
+
 // Takes `part` of a lane of `layout` on `colour` into `fifo`; the rest of the lane's words is filtered out, or dropped
 // where the target has no filters.
 void emitTake(B &builder, const target::Target &target, int thread, const StreamLayout &layout, const LanePart &part,
               uint8_t colour, int16_t fifo) {
-  LaneWindow window = windowOf(layout, part);
-  // A receiver takes no more lanes than the core has input queues.
-  const bool filters = target.inputFilters >= int32_t(target.inputQueueWords.size());
-  const int16_t queue = builder.input(colour, filters ? takeFilter(window) : format::Filter());
+  format::Filter filter;
+  const LaneWindow window = filtered(target, windowOf(layout, part), filter);
+  const int16_t queue = builder.input(colour, filter);
   auto drop = [&](int64_t words) { builder.emit(thread, Opcode::Move, {words}, B::null(), B::queue(queue)); };
   auto take = [&](int64_t words) {
     builder.emit(thread, Opcode::Move, {words}, B::fifoOperand(fifo), B::queue(queue));
@@ -85,6 +92,24 @@ void emitTakeOf(B &builder, const target::Target &target, int thread, const Stre
   uint8_t colour = stream.laneColours.empty() ? 0 : stream.laneColours[lane];
   emitTake(builder, target, thread, stream.layout, part, colour, fifo);
 }
+
+} // namespace
+
+std::vector<int64_t> takenNumbers(const target::Target &target, const NetworkPlan &network, const KernelRow &row) {
+  std::vector<int64_t> numbers;
+  for (const ComponentParts &component : row.components) {
+    numbers.insert(numbers.end(), {component.ordinal, int64_t(component.parts.size())});
+    for (const LanePart &part : component.parts) {
+      format::Filter filter;
+      const LaneWindow w = filtered(target, windowOf(network.streams[component.stream].layout, part), filter);
+      numbers.insert(numbers.end(), {part.region.channels(), part.region.rows(), w.channelsBefore, w.channelsAfter,
+                                     w.rowBegin, w.channelWords, part.tile});
+    }
+  }
+  return numbers;
+}
+
+namespace {
 
 // Samples that the FIFOs of a component hold.
 int64_t samplesHeld(const KernelPlan &plan, const ComponentParts &component) {

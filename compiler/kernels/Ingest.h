@@ -21,6 +21,9 @@ struct Tile {
 std::vector<int16_t> emitIngest(RoleBuilder &builder, const target::Target &target, int firstThread, const NetworkPlan &network, const KernelPlan &plan,
                                 const KernelRow &row);
 
+// Equal for rows of a group for which taking lanes in costs the same: what is taken of each, and what is dropped behind the filters.
+std::vector<int64_t> takenNumbers(const target::Target &target, const NetworkPlan &network, const KernelRow &row);
+
 // Whether the core has a thread for each lane of the row, besides its first `firstThread`.
 bool hasThreadsForLanes(const target::Target &target, int firstThread, const KernelRow &row);
 

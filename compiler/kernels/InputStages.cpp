@@ -69,7 +69,7 @@ std::vector<InputStage> KernelRows::inputStages(const KernelRow &row) const {
   for (const ComponentParts &component : row.components)
     parts += int64_t(component.parts.size());
   // Lanes that share a FIFO of the feeder come out of it one after another, each with all its channels.
-  const bool apart = parts <= 1 || hasThreadsForLanes(target, kFeedersFirstIngest, row);
+  const bool apart = parts <= 1 || hasThreadsForLanes(target, firstIngestThread(), row);
   std::vector<InputStage> stages;
   int64_t begin = needed.channelBegin;
   for (int64_t channels : stageChannels(needed.channels(), needed.rows() * planes[0].width, apart ? leaving : 0,

@@ -157,14 +157,13 @@ KernelRow KernelRows::row(int64_t group, int64_t slice, int64_t share) const {
 
 BlockSite blockSite(const KernelPlan &plan, const StreamLayout &layout, int64_t block) {
   const Mapping &m = plan.mapping;
-  int64_t bandChannels = m.columns * m.channelsPerColumn, band = layout.blockBegin[block] / bandChannels;
+  int64_t bandChannels = m.bandChannels(), band = layout.blockBegin[block] / bandChannels;
   int64_t begin = band * bandChannels, first = block, end = block + 1; // blocks of the band
   while (first > 0 && layout.blockBegin[first - 1] >= begin)
     --first;
   while (end < layout.numBlocks() && layout.blockBegin[end] < begin + bandChannels)
     ++end;
-  return {band, (layout.blockBegin[block] - begin) / m.channelsPerColumn,
-          ceilDiv(layout.blockBegin[block + 1] - begin, m.channelsPerColumn),
+  return {band, m.columnOf(layout.blockBegin[block] - begin), m.columnOf(layout.blockBegin[block + 1] - begin - 1) + 1,
           endSlice(block - first, end - first, m.slices)};
 }
 
@@ -185,7 +184,7 @@ std::vector<RowPart> KernelRows::columnParts(int64_t slice) const {
 
 // Appends the compute columns of a block.
 void KernelRows::addComputeParts(int64_t slice, int64_t block, std::vector<RowPart> &parts) const {
-  int64_t per = plan.mapping.channelsPerColumn, total = plan.spec.out.channels;
+  const Mapping &m = plan.mapping;
   BlockSite site = blockSite(plan, outLayout(), block);
   RowPart part;
   part.share = site.band;
@@ -197,21 +196,22 @@ void KernelRows::addComputeParts(int64_t slice, int64_t block, std::vector<RowPa
   for (int64_t column = site.firstColumn; column < site.endColumn; ++column) {
     part.begin = column;
     part.end = column + 1;
-    part.channelBegin = (site.band * plan.mapping.columns + column) * per;
-    part.channels = std::min(per, total - part.channelBegin);
+    part.feeds = m.feederComputes() && column == 0;
+    part.channelBegin = site.band * m.bandChannels() + m.columnBegin(column);
+    part.channels =
+        std::min(m.columnBegin(column + 1) - m.columnBegin(column), plan.spec.out.channels - part.channelBegin);
     if (part.kind == RowPart::Kind::End) {
       part.block = block;
       part.atBlockEdge = column == site.firstColumn || column + 1 == site.endColumn;
       part.aloneInBlock = site.firstColumn + 1 == site.endColumn;
     }
     // Neighbours with the same program are one part; so are those of blocks whose sums flow the same way.
-    RowPart &last = parts.back();
-    RowPart longer = last;
+    RowPart longer = parts.empty() ? RowPart() : parts.back();
     longer.begin = part.begin;
     longer.end = part.end;
     longer.channelBegin = part.channelBegin;
     if (longer == part && !part.atBlockEdge)
-      last.end = part.end;
+      parts.back().end = part.end;
     else
       parts.push_back(part);
   }
@@ -223,7 +223,7 @@ std::vector<RowPart> KernelRows::parts(int64_t slice) const {
   std::vector<RowPart> parts;
   for (int64_t block = 0; block < outLayout().numBlocks(); ++block) {
     int64_t band = blockSite(plan, outLayout(), block).band;
-    if (parts.empty() || parts.back().share != band) {
+    if (!plan.mapping.feederComputes() && (parts.empty() || parts.back().share != band)) {
       RowPart feeder;
       feeder.kind = RowPart::Kind::Feeder;
       feeder.share = band;

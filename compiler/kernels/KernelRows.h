@@ -13,7 +13,8 @@
 // weights[ci][kh][kw][co] and accumulates acc[co][h][w] with one multiply-add instruction per tap over co × h × w
 // elements; partial sums travel along the column from both ends towards the slice where the column's channel block ends
 // (`endSlice`), each core adding its own word by word; the core there applies the elementwise epilogue and gathers
-// along its row onto the lane.
+// along its row onto the lane. Where issue slots suffice, the feeder is a compute core as well, of fewer channels
+// (Mapping::feederChannels): it keeps what it multicasts.
 //   cycles per core and sample ≈ ci·kh·kw·(setup + co·h·w/rate) + |x| + 2·co·h·w;  reduce latency ≈ slices · relay.
 //
 // Window (pooling, depthwise convolution), elementwise and softmax kernels (*column kernels*): rows are (tile, channel
@@ -90,6 +91,7 @@ struct RowPart {
   int32_t sendsOn = 0;                            // Chain: of KernelColours::chain; takes from the other
   int64_t block = -1;                             // End
   bool atBlockEdge = false, aloneInBlock = false; // End: the first or last column of its block; both
+  bool feeds = false;                             // Chain, End: is the row's feeder, too
   bool operator==(const RowPart &) const = default;
 };
 
@@ -118,9 +120,6 @@ BlockSite blockSite(const KernelPlan &plan, const StreamLayout &layout, int64_t 
 // rows, and the columns of other kernels, side by side. Each share has the same slices.
 class KernelRows {
 public:
-  // A feeder's threads: one that sends, then those that take lanes in.
-  static constexpr int kFeedersFirstIngest = 1;
-
   KernelRows(const target::Target &target, const NetworkPlan &network, int32_t kernelIndex);
 
   const KernelPlan &kernel() const { return plan; }
@@ -149,6 +148,8 @@ public:
   // A contraction's input in the order in which its rows take it and compute with it (InputStages.cpp). Not streamed.
   std::vector<InputStage> inputStages(const KernelRow &row) const;
   std::vector<RowPart> parts(int64_t slice) const;
+  // A feeder's threads: one that feeds, one that sends results if it makes any, then those that take lanes in.
+  int firstIngestThread() const { return isContraction() && plan.mapping.feederComputes() ? 2 : 1; }
   int64_t shares() const { return isContraction() ? plan.mapping.bands : plan.mapping.columns; }
   // Where a share takes its lanes: rows below its group's first, columns east of the kernel's first.
   int64_t rowOfShare(int64_t share) const { return isContraction() ? share * plan.mapping.slices : 0; }

@@ -38,14 +38,14 @@ Peak peakOf(Lines &lines) {
 }
 
 // A row or column of senders whose words join: sender `first` + i passes on those of i + 1 senders towards `end`, which
-// may lie before it. The row or column that all have in common is the load's.
-void addGather(RouteLoad load, bool along, int32_t first, int32_t end, int64_t wordsEach,
+// may lie before it; the first has `wordsOfFirst`. The row or column that all have in common is the load's.
+void addGather(RouteLoad load, bool along, int32_t first, int32_t end, int64_t wordsOfFirst, int64_t wordsEach,
                std::vector<RouteLoad> &loads) {
   const int32_t step = first < end ? 1 : -1;
   for (int32_t at = first; at != end; at += step) { // and the control word that hands the lane on
     (along ? load.segment.col : load.segment.row) = at;
     (along ? load.segment.colEnd : load.segment.rowEnd) = at + step;
-    load.words = (std::abs(at - first) + 1) * wordsEach + 1;
+    load.words = wordsOfFirst + std::abs(at - first) * wordsEach + 1;
     loads.push_back(load);
   }
 }
@@ -66,13 +66,14 @@ public:
       const Mapping &m = producer.mapping;
       int64_t pixels = words / (layout.blockBegin[block + 1] - layout.blockBegin[block]);
       if (producer.spec.kind == KernelKind::Contraction) {
+        const bool feeder = route.gatherColBegin == producer.placement.col; // sends first
         addGather({Part::Gather, {route.row, 0, route.row, 0}, 0, net}, true, route.gatherColBegin, route.gatherColEnd,
-                  m.channelsPerColumn * pixels, made.loads);
+                  (feeder ? m.feederChannels : m.channelsPerColumn) * pixels, m.channelsPerColumn * pixels, made.loads);
         trunk = route.gatherColEnd;
       } else {
         for (int32_t outermost : {route.gatherRowBegin, route.gatherRowEnd})
           addGather({Part::Gather, {0, trunk, 0, trunk}, 0, net}, false, outermost, route.row,
-                    m.channelsPerSlice * pixels, made.loads);
+                    m.channelsPerSlice * pixels, m.channelsPerSlice * pixels, made.loads);
       }
     }
     add(Part::Trunk, {route.row, trunk, route.row, route.toPort ? target.cols : route.trunkEnd}, words, net);
@@ -85,7 +86,8 @@ public:
     const KernelPlan &plan = network.kernels[index];
     KernelRows rows(target, network, index);
     const StreamLayout &out = rows.outLayout();
-    int32_t col = plan.placement.col, width = int32_t(plan.mapping.columns);
+    const Mapping &m = plan.mapping;
+    const int32_t col = plan.placement.col, east = col + plan.width() - 1, compute = col + plan.computeOffset();
     int32_t rowNet = netOf(absl::StrCat(plan.spec.name, " row")),
             chainNet = netOf(absl::StrCat(plan.spec.name, " chain"));
     int64_t planeWidth = rows.inputPlane(0).width;
@@ -94,7 +96,7 @@ public:
       for (int64_t band = 0; band < rows.shares(); ++band)
         for (int64_t slice = 0; slice < rows.slices(); ++slice) {
           const int32_t row = int32_t(rows.groupBegin(group) + rows.rowOfShare(band) + slice);
-          add(RouteLoad::Part::Inside, {row, col, row, col + width},
+          add(RouteLoad::Part::Inside, {row, col, row, east},
               rows.neededChannels(0, slice, band).channels() * height * planeWidth, rowNet);
         }
       // Partial sums flow from the first and the last slice towards the one where they end.
@@ -104,9 +106,9 @@ public:
         const int32_t first = int32_t(rows.groupBegin(group) + rows.rowOfShare(site.band));
         const int32_t end = first + int32_t(site.slice), last = first + int32_t(rows.slices()) - 1;
         for (int64_t column = site.firstColumn; column < site.endColumn; ++column) {
-          const int64_t channelBegin = (site.band * plan.mapping.columns + column) * plan.mapping.channelsPerColumn;
-          const int64_t channels = std::min(plan.mapping.channelsPerColumn, plan.spec.out.channels - channelBegin);
-          const int32_t at = int32_t(col + 1 + column);
+          const int64_t begin = m.columnBegin(column), before = site.band * m.bandChannels() + begin;
+          const int64_t channels = std::min(m.columnBegin(column + 1) - begin, plan.spec.out.channels - before);
+          const int32_t at = int32_t(compute + column);
           add(RouteLoad::Part::Inside, {first, at, end, at}, channels * pixels, chainNet);
           add(RouteLoad::Part::Inside, {last, at, end, at}, channels * pixels, chainNet);
         }

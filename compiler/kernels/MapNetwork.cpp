@@ -72,25 +72,69 @@ void findJoinedTiles(const target::Target &target, const NetworkPlan &network, s
 
 } // namespace
 
+// Cycles of all multiply-adds, spread evenly over the mesh.
+static int64_t multiplyAddCycles(const target::Target &target, const NetworkPlan &network) {
+  int64_t macs = 0;
+  for (const KernelPlan &plan : network.kernels)
+    macs += plan.spec.macs;
+  return int64_t(double(macs) / (double(target.numCores()) * target.fmaPerCycleF32));
+}
+
 static IntervalBounds boundsOf(const target::Target &target, const NetworkPlan &network,
                                const solver::sizing::Problem &problem, int64_t sizing) {
   IntervalBounds bounds;
-  int64_t macs = 0;
   for (size_t k = 0; k < network.kernels.size(); ++k) {
-    macs += network.kernels[k].spec.macs;
     int64_t least = std::numeric_limits<int64_t>::max();
     for (const auto &candidate : problem.kernels[k].candidates)
       least = std::min(least, candidate.intervalCycles);
     bounds.largestKernel = std::max(bounds.largestKernel, least);
   }
-  bounds.multiplyAdds = int64_t(double(macs) / (double(target.numCores()) * target.fmaPerCycleF32));
+  bounds.multiplyAdds = multiplyAddCycles(target, network);
   bounds.io = ioCycles(target, network);
   bounds.sizing = std::max(sizing, bounds.io);
   return bounds;
 }
 
+// The candidates of all kernels, the sizing problems that they pose, and the solution of the first.
+struct Sized {
+  std::vector<Candidates> candidates;
+  solver::sizing::Problem problem, least; // least: what no queue makes worse, for the bound
+  solver::sizing::Solution solution;
+
+  absl::Status solve(int64_t columnLimit) {
+    problem = least = {columnLimit, {}, {}};
+    for (const Candidates &its : candidates) {
+      problem.kernels.push_back(its.kernel);
+      least.kernels.push_back(its.kernel);
+      for (size_t c = 0; c < its.leastCycles.size(); ++c)
+        least.kernels.back().candidates[c].intervalCycles = its.leastCycles[c];
+    }
+    auto solved = solver::sizing::solve(problem);
+    if (solved.ok())
+      solution = *std::move(solved);
+    return solved.status();
+  }
+  int64_t interval() const { return solver::sizing::evaluate(problem, solution).value; }
+};
+
+static absl::StatusOr<Sized> sizeWithin(const target::Target &target, NetworkPlan &network, int64_t columnLimit,
+                                        const Wanted &wanted, CandidateCache *cache) {
+  Sized sized;
+  for (size_t k = 0; k < network.kernels.size(); ++k) {
+    auto its =
+        cache ? cache->of(target, network, int32_t(k), wanted) : candidatesOf(target, network, int32_t(k), wanted);
+    if (!its.ok())
+      return its.status();
+    sized.candidates.push_back(*std::move(its));
+  }
+  if (absl::Status status = sized.solve(columnLimit); !status.ok())
+    return status;
+  return sized;
+}
+
 absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPlan &network, bool mayAsk,
                                          bool equalColumns, const Variant &variant, CandidateCache *cache) {
+  constexpr int64_t kFar = 8; // times what multiply-adds or I/O take: intervals are rarely that long
   if (auto status = chooseTiles(target, network, variant); !status.ok())
     return status;
   network.bounds = {};
@@ -104,61 +148,51 @@ absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPl
   // Until columns are chosen, producers are taken to cut their channels where it suits their receivers.
   for (size_t stream = 0; stream < network.streams.size(); ++stream)
     chooseNominalBlocks(network, int32_t(stream));
-  std::vector<Candidates> candidates;
   int64_t columnLimit = freeColumns(target, network);
-  for (size_t k = 0; k < network.kernels.size(); ++k) {
-    KernelPlan &plan = network.kernels[k];
-    plan.mapping.fifoSamples.clear();
+  for (KernelPlan &plan : network.kernels) {
     int64_t components = 0;
     for (const KernelInput &input : plan.spec.inputs)
       components += int64_t(input.streams.size());
     plan.mapping.fifoSamples.assign(components, 1);
     columnLimit += plan.spec.state.has_value(); // lies in its variable's column
-    auto its = cache ? cache->of(target, network, int32_t(k)) : candidatesOf(target, network, int32_t(k));
-    if (!its.ok())
-      return its.status();
-    candidates.push_back(*std::move(its));
   }
-  solver::sizing::Problem problem, least; // least: what no queue makes worse, for the bound
-  auto pose = [&] {
-    problem = least = {columnLimit, {}, {}};
-    for (const Candidates &its : candidates) {
-      problem.kernels.push_back(its.kernel);
-      least.kernels.push_back(its.kernel);
-      for (size_t c = 0; c < its.leastCycles.size(); ++c)
-        least.kernels.back().candidates[c].intervalCycles = its.leastCycles[c];
-    }
-  };
-  pose();
-  auto solution = solver::sizing::solve(problem);
-  if (!solution.ok())
-    return solution.status();
-  network.bounds = boundsOf(target, network, least, solver::sizing::evaluate(least, *solution).lowerBound);
+  // Costing is most of the work, and shapes slower than the interval have no part in it. Where I/O sets it, feeders
+  // that only feed suffice, and let rows drift apart further.
+  const int64_t io = ioCycles(target, network), multiplyAdds = multiplyAddCycles(target, network);
+  const int64_t far = kFar * std::max(io, multiplyAdds);
+  absl::StatusOr<Sized> sized = absl::ResourceExhaustedError("");
+  auto takesMoreThan = [&](int64_t cycles) { return !sized.ok() || sized->interval() > cycles; };
+  if (!equalColumns && io / 2 >= multiplyAdds)
+    sized = sizeWithin(target, network, columnLimit, {.feedersCompute = false, .mostCycles = far}, cache);
+  if (!equalColumns && takesMoreThan(io))
+    sized = sizeWithin(target, network, columnLimit, {.mostCycles = far}, cache);
+  if (equalColumns || takesMoreThan(far))
+    sized = sizeWithin(target, network, columnLimit, {}, cache);
+  if (!sized.ok())
+    return sized.status();
+  auto &[candidates, problem, least, solution] = *sized;
+  network.bounds = boundsOf(target, network, least, solver::sizing::evaluate(least, solution).lowerBound);
   // What is not worth having at that interval, unless others take more columns than there are.
-  const int64_t interval = solver::sizing::evaluate(problem, *solution).value;
-  const std::vector<Candidates> all = candidates;
-  for (Candidates &its : candidates)
-    dropNeedless(its, interval);
-  pose();
-  if (auto fewer = solver::sizing::solve(problem);
-      fewer.ok() && solver::sizing::evaluate(problem, *fewer).value <= interval) {
-    solution = std::move(fewer);
-  } else {
-    candidates = all;
-    pose();
+  const int64_t interval = sized->interval();
+  {
+    Sized fewer{candidates, {}, {}, {}};
+    for (Candidates &its : fewer.candidates)
+      dropNeedless(its, interval);
+    if (fewer.solve(columnLimit).ok() && fewer.interval() <= interval)
+      *sized = std::move(fewer);
   }
-  if (auto status = solution->verify(problem); !status.ok())
+  if (auto status = solution.verify(problem); !status.ok())
     return status;
-  auto stats = solver::sizing::evaluate(problem, *solution);
+  auto stats = solver::sizing::evaluate(problem, solution);
   if (equalColumns) {
-    if (auto status = shareColumns(problem, *solution); !status.ok())
+    if (auto status = shareColumns(problem, solution); !status.ok())
       return status;
   } else {
-    useLeftoverColumns(target, network, problem, least, stats.lowerBound, variant.simpleShapes, *solution);
-    if (auto status = solution->verify(problem); !status.ok())
+    useLeftoverColumns(target, network, problem, least, stats.lowerBound, variant.simpleShapes, solution);
+    if (auto status = solution.verify(problem); !status.ok())
       return status;
   }
-  applySolution(network, problem, *solution);
+  applySolution(network, problem, solution);
   report.columns = stats.columns;
   report.bottleneckKernel = stats.slowestKernel;
   if (auto status = chooseFifos(target, network, network.bounds.sizing, report.passes); !status.ok())
@@ -175,7 +209,7 @@ absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPl
   }
   layOutLanes(network);
   report.problem = std::move(problem);
-  report.solution = *std::move(solution);
+  report.solution = std::move(solution);
   report.variant = variant;
   return report;
 }
@@ -195,12 +229,12 @@ static Colours coloursOf(const target::Target &target, NetworkPlan network) {
 
 // Sizes with as many channel blocks as colours suffice for: at best, so that lanes take them in turn.
 static absl::StatusOr<SizingReport> sizeWithinColours(const target::Target &target, NetworkPlan &network, bool mayAsk,
-                                                      bool equalColumns, Variant variant) {
+                                                      bool equalColumns, Variant variant, CandidateCache &cache) {
   constexpr int64_t kTolerance = 64; // part of the interval that regular colours may cost
   std::optional<std::pair<NetworkPlan, SizingReport>> irregular;
   for (int64_t colourShare : {100, 75, 50}) {
     variant.colourShare = colourShare;
-    auto report = sizeVariant(target, network, mayAsk, equalColumns, variant);
+    auto report = sizeVariant(target, network, mayAsk, equalColumns, variant, &cache);
     if (report.ok() ? mayAsk && !report->passes.empty() : !absl::IsResourceExhausted(report.status()))
       return report;
     if (irregular &&
@@ -217,7 +251,7 @@ static absl::StatusOr<SizingReport> sizeWithinColours(const target::Target &targ
     return irregular->second;
   }
   variant.colourShare = 25;
-  return sizeVariant(target, network, mayAsk, equalColumns, variant);
+  return sizeVariant(target, network, mayAsk, equalColumns, variant, &cache);
 }
 
 // Words over the busiest link when lanes have chosen where they turn.
@@ -251,7 +285,8 @@ static absl::StatusOr<SizingReport> sizeFirst(const target::Target &target, Netw
                                               bool equalColumns) {
   constexpr int64_t kTolerance = 64; // part of the interval that does not matter
   const NetworkPlan unsized = network;
-  auto report = sizeWithinColours(target, network, mayAsk, equalColumns, {});
+  CandidateCache cache;
+  auto report = sizeWithinColours(target, network, mayAsk, equalColumns, {}, cache);
   if (!report.ok() || equalColumns || (mayAsk && !report->passes.empty()))
     return report;
   auto cyclesOf = [&](const NetworkPlan &sized, const SizingReport &of) {
@@ -269,7 +304,7 @@ static absl::StatusOr<SizingReport> sizeFirst(const target::Target &target, Netw
     if (least <= enough)
       break;
     NetworkPlan changed = unsized;
-    auto other = sizeWithinColours(target, changed, mayAsk, equalColumns, variant);
+    auto other = sizeWithinColours(target, changed, mayAsk, equalColumns, variant, cache);
     if (!other.ok() || (mayAsk && !other->passes.empty()))
       continue;
     const int64_t cycles = cyclesOf(changed, *other);

@@ -72,7 +72,7 @@ private:
     auto operator<=>(const Work &) const = default;
   };
   static Work workOf(const RowPart &part) {
-    return {part.kind == RowPart::Kind::Feeder || part.kind == RowPart::Kind::Column,
+    return {part.kind == RowPart::Kind::Feeder || part.kind == RowPart::Kind::Column || part.feeds,
             part.kind != RowPart::Kind::Feeder};
   }
 
@@ -90,7 +90,7 @@ private:
   Shape sliceShape(const RowPart &part, int64_t slice) const {
     Shape shape;
     const int64_t share = part.share;
-    shape.fix({int64_t(part.kind), share, part.begin, part.end, part.channels});
+    shape.fix({int64_t(part.kind), share, part.begin, part.end, part.channels, part.feeds});
     if (part.kind == RowPart::Kind::Chain)
       shape.fix({part.first, part.sendsOn});
     if (part.kind == RowPart::Kind::End)

@@ -106,7 +106,7 @@ std::vector<LaneRoute> laneRoutes(const target::Target &target, const NetworkPla
         const KernelPlan &producer = network.kernels[stream.producer];
         const Mapping &m = producer.mapping;
         if (producer.spec.kind == KernelKind::Contraction) {
-          int32_t base = producer.placement.col + 1;
+          const int32_t base = producer.placement.col + producer.computeOffset();
           BlockSite site = blockSite(producer, stream.layout, block);
           route.gatherColBegin = int32_t(base + site.firstColumn);
           route.gatherColEnd = int32_t(base + site.endColumn - 1);
@@ -158,9 +158,10 @@ solver::colouring::Problem colouringProblem(const target::Target &target, const 
     if (kernel.spec.kind != KernelKind::Contraction)
       continue;
     int32_t rows = int32_t(network.grid.height()), col = kernel.placement.col, end = col + kernel.width();
+    const int32_t compute = col + kernel.computeOffset();
     problem.items.push_back({kernel.spec.name + " (row)", {{0, rows, col, end, 1}}, {}});
-    problem.items.push_back({kernel.spec.name + " (chain, even)", {{0, rows, col + 1, end, 1}}, {}});
-    problem.items.push_back({kernel.spec.name + " (chain, odd)", {{0, rows, col + 1, end, 1}}, {}});
+    problem.items.push_back({kernel.spec.name + " (chain, even)", {{0, rows, compute, end, 1}}, {}});
+    problem.items.push_back({kernel.spec.name + " (chain, odd)", {{0, rows, compute, end, 1}}, {}});
   }
   for (const LaneRoute &route : lanes) {
     Item item;

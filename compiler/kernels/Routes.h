@@ -27,7 +27,7 @@ struct LaneRoute {
           trunkEnd = 0;  // columns the trunk covers, inclusive; trunkBegin is where words first flow east
   int32_t trunkWest = 0; // one-column kernel: how far the trunk also flows west; trunkBegin: not at all
   bool fromPort = false, toPort = false;        // enters at the west edge, leaves at the east edge
-  int32_t gatherColBegin = 0, gatherColEnd = 0; // contraction: sending columns, inclusive
+  int32_t gatherColBegin = 0, gatherColEnd = -1; // contraction: sending columns, inclusive; else the end is -1
   int32_t gatherRowBegin = 0, gatherRowEnd = 0; // column kernel: sending rows, inclusive; `row` is among them
   // Rows [begin, end].
   struct Rows {

@@ -9,6 +9,7 @@
 #include "compiler/kernels/Layout.h"
 #include "runtime/format/Executable.h"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
@@ -140,6 +141,9 @@ struct Mapping {
   int64_t channelsPerSlice = 1, slices = 1;
   // Output channels of a column. Contractions have a feeder column on top; columns of other kernels hold whole slices.
   int64_t channelsPerColumn = 1, columns = 1;
+  // Contractions: output channels that the feeder makes itself, the first of each band; it is the first of `columns`
+  // then. 0: it only feeds.
+  int64_t feederChannels = 0;
   // Contractions: bands of rows in a group. Each has all slices and makes the output channels of `columns` columns; the
   // next band goes on with the channels after them.
   int64_t bands = 1;
@@ -151,7 +155,31 @@ struct Mapping {
   // group.
   bool exitsNear = false;
   bool operator==(const Mapping &) const = default;
+
+  bool feederComputes() const { return feederChannels > 0; }
+  // The first channel of a contraction's column, counted from its band's first; of column `columns`: a band's channels.
+  int64_t columnBegin(int64_t column) const {
+    return feederComputes() && column > 0 ? feederChannels + (column - 1) * channelsPerColumn
+                                          : column * channelsPerColumn;
+  }
+  int64_t bandChannels() const { return columnBegin(columns); }
+  // The column of a band's channel.
+  int64_t columnOf(int64_t channel) const {
+    return !feederComputes()          ? channel / channelsPerColumn
+           : channel < feederChannels ? 0
+                                      : 1 + (channel - feederChannels) / channelsPerColumn;
+  }
+  // Columns of a band when there are so many channels in all; the last band may have fewer than the others.
+  int64_t columnsOfBand(int64_t band, int64_t channels) const {
+    return columnOf(std::min(bandChannels(), channels - band * bandChannels()) - 1) + 1;
+  }
 };
+
+// Columns of a contraction that makes `channels` in `bands` bands; see Mapping.
+inline int64_t columnsFor(int64_t channels, int64_t bands, int64_t channelsPerColumn, int64_t feederChannels) {
+  const int64_t others = ceilDiv(channels, bands) - feederChannels;
+  return (feederChannels > 0) + ceilDiv(std::max<int64_t>(0, others), channelsPerColumn);
+}
 
 struct Placement {
   int32_t col = -1; // -1: not placed
@@ -172,7 +200,9 @@ struct KernelPlan {
   // Per (input, component), in order: how many columns west of the kernel's own (negative: east) lanes turn from their
   // trunks. Lane i takes entry i mod size, or turns as near to that as it can; empty: all turn in the column itself.
   std::vector<std::vector<int32_t>> turns;
-  int32_t width() const { return int32_t(mapping.columns + (spec.kind == KernelKind::Contraction)); }
+  // Columns of the rectangle, and how far east of its first column the first one that computes lies.
+  int32_t width() const { return int32_t(mapping.columns) + computeOffset(); }
+  int32_t computeOffset() const { return spec.kind == KernelKind::Contraction && !mapping.feederComputes(); }
 };
 
 // A tensor in flight: produced by a kernel or entering the wafer, taken by kernels or leaving it.

@@ -84,9 +84,10 @@ absl::Status emitTileOps(B &builder, int thread, const std::string &kernel, cons
     if (sink && i + 1 == ops.size()) {
       const uint8_t before = builder.currentPriority();
       builder.setPriority(sink->priority);
-      builder.emit(thread, op.opcode, extents, walkTile(sink->operand, packed), sources[0], sources[1]);
+      builder.emit(thread, op.opcode, extents, walkTile(sink->operand, sink->strides.value_or(packed)), sources[0],
+                   sources[1]);
       builder.setPriority(before);
-      values.push_back({sink->operand, packed, false});
+      values.push_back({sink->operand, sink->strides.value_or(packed), false});
       return absl::OkStatus();
     }
     // In place where an operand ends here, else in a new buffer.

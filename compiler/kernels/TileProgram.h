@@ -30,7 +30,8 @@ absl::Status emitTileProgram(RoleBuilder &builder, int thread, const std::string
 // Where the last result goes: a FIFO, a queue, or memory, in the order channel, row, column.
 struct TileSink {
   format::Operand operand;
-  uint8_t priority = 0; // of the instruction that sends it there
+  uint8_t priority = 0;                                // of the instruction that sends it there
+  std::optional<std::array<int64_t, 3>> strides = {};  // of memory; else as the tile lies in a buffer of its own
 };
 
 // Emits `ops` on `values` and appends their results. Values of `kept` stay whole to the end (negative: none). The last

@@ -17,14 +17,15 @@ def Wafer_MappingAttr : Wafer_Attr<"Mapping", "mapping"> {
     Rows of a group are slices of `slice` channels (of the input for a contraction, of the output otherwise); columns are slices of `column`
     output channels (of kernels other than contractions: whole slices, and softmax and kernels on a variable have one column). `fifo` gives, per stream taken in, the samples its FIFO holds. `streamed`: cores work on one channel
     at a time, because a whole tile does not fit. `bands`: a contraction's group holds so many bands of rows, each with all slices, that share the columns.
+    `feeder`: so many output channels of a contraction's band, the first ones, are made by the core that feeds the row; without it that core only feeds.
     `exits_near`: of a window's columns, the results leave near the rows on which their inputs arrive, not on rows spread over the group.
 
         #wafer.mapping<slice = 5, column = 4, fifo = [2]>
   }];
   let parameters = (ins "int64_t":$slice, "int64_t":$column, ArrayRefParameter<"int64_t">:$fifo,
                         DefaultValuedParameter<"bool", "false">:$streamed, DefaultValuedParameter<"int64_t", "1">:$bands,
-                        DefaultValuedParameter<"bool", "false">:$exitsNear);
-  let assemblyFormat = "`<` `slice` `=` $slice `,` `column` `=` $column `,` (`bands` `=` $bands^ `,`)? (`exits_near` `=` $exitsNear^ `,`)? `fifo` `=` custom<Numbers>($fifo) (`,` `streamed` `=` $streamed^)? `>`";
+                        DefaultValuedParameter<"bool", "false">:$exitsNear, DefaultValuedParameter<"int64_t", "0">:$feeder);
+  let assemblyFormat = "`<` `slice` `=` $slice `,` `column` `=` $column `,` (`feeder` `=` $feeder^ `,`)? (`bands` `=` $bands^ `,`)? (`exits_near` `=` $exitsNear^ `,`)? `fifo` `=` custom<Numbers>($fifo) (`,` `streamed` `=` $streamed^)? `>`";
 }
 
 def Wafer_RectAttr : Wafer_Attr<"Rect", "rect"> {

@@ -63,11 +63,14 @@ static LogicalResult verifyTurns(Operation *op, DenseI32ArrayAttr turns) {
 }
 
 LogicalResult MappingAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t slice, int64_t column,
-                                  ArrayRef<int64_t> fifo, bool streamed, int64_t bands, bool exitsNear) {
+                                  ArrayRef<int64_t> fifo, bool streamed, int64_t bands, bool exitsNear,
+                                  int64_t feeder) {
   if (slice < 1 || column < 1)
     return emitError() << "slice and column are at least 1 channel, got " << slice << " and " << column;
   if (bands < 1 || bands > kMostUnits)
     return emitError() << "bands are 1 to " << kMostUnits << ", got " << bands;
+  if (feeder < 0 || feeder > column)
+    return emitError() << "a feeder makes 0 to " << column << " channels, as many as a column at most, got " << feeder;
   for (int64_t samples : fifo)
     if (samples < 1)
       return emitError() << "a FIFO holds at least 1 sample, got " << samples;

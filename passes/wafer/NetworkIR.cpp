@@ -313,11 +313,15 @@ private:
     kernels::Mapping &m = plan.mapping;
     m.channelsPerSlice = mapping.getSlice();
     m.channelsPerColumn = mapping.getColumn();
-    m.columns = kernels::ceilDiv(plan.spec.out.channels, m.channelsPerColumn);
     m.bands = contraction ? mapping.getBands() : 1;
-    m.columns = kernels::ceilDiv(m.columns, m.bands);
+    m.feederChannels = contraction ? mapping.getFeeder() : 0;
+    m.columns = kernels::columnsFor(plan.spec.out.channels, m.bands, m.channelsPerColumn, m.feederChannels);
     if (!contraction && mapping.getBands() > 1)
       return op.emitOpError("has ") << mapping.getBands() << " bands; only contractions have more than one";
+    if (!contraction && mapping.getFeeder() > 0)
+      return op.emitOpError("has a feeder that makes ") << mapping.getFeeder() << " channels; only contractions have feeders";
+    if (const int64_t last = plan.spec.out.channels - (m.bands - 1) * m.bandChannels(); last < m.feederChannels)
+      return op.emitOpError("has feeders that make ") << m.feederChannels << " channels, its last band has " << std::max<int64_t>(0, last);
     if (!contraction) {
       if (m.columns > 1 && (plan.spec.state || plan.spec.kind == kernels::KernelKind::Softmax))
         return op.emitOpError("has ") << m.columns << " columns; kernels on a variable's cores and softmax have one";
@@ -348,12 +352,15 @@ private:
     }
     const kernels::StreamLayout &layout = network.plan.streams[plan.spec.outStream].layout;
     int64_t unit = contraction ? m.channelsPerColumn : m.channelsPerSlice;
-    int64_t shares = contraction ? m.bands : m.columns, share = m.channelsPerColumn * (contraction ? m.columns : 1);
-    for (int64_t block = 1; block < layout.numBlocks(); ++block)
-      if (layout.blockBegin[block] % share % unit != 0)
+    int64_t shares = contraction ? m.bands : m.columns, share = contraction ? m.bandChannels() : m.channelsPerColumn;
+    for (int64_t block = 1; block < layout.numBlocks(); ++block) {
+      const int64_t inShare = layout.blockBegin[block] % share;
+      if (contraction ? inShare != m.columnBegin(m.columnOf(inShare)) : inShare % unit != 0)
         return op.emitOpError("has a channel block that begins at ")
                << layout.blockBegin[block] << ", not at a multiple of " << unit << " channels"
+               << (m.feederComputes() ? " from the feeder's " + std::to_string(m.feederChannels) : "")
                << (shares > 1 ? contraction ? " in its band" : " in its column" : "");
+    }
     for (int64_t begin = share; begin < shares * share; begin += share)
       if (!llvm::is_contained(layout.blockBegin, begin))
         return op.emitOpError("has no channel block that begins at ")
@@ -418,7 +425,7 @@ void writeSizes(func::FuncOp func, NetworkIR &network) {
   for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels)) {
     op.setMappingAttr(MappingAttr::get(op.getContext(), plan.mapping.channelsPerSlice, plan.mapping.channelsPerColumn,
                                        plan.mapping.fifoSamples, plan.mapping.streamed, plan.mapping.bands,
-                                       plan.mapping.exitsNear));
+                                       plan.mapping.exitsNear, plan.mapping.feederChannels));
     op.setPredictedCyclesAttr(builder.getI64IntegerAttr(plan.predictedIntervalCycles));
   }
   for (auto [op, stream] : llvm::zip(network.streamOps, network.plan.streams)) {

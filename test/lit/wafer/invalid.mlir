@@ -10,6 +10,10 @@ func.func private @f() attributes {m = #wafer.mapping<slice = 0, column = 2, fif
 func.func private @f() attributes {m = #wafer.mapping<slice = 1, column = 2, fifo = [1, 0]>}
 
 // -----
+// expected-error @+1 {{a feeder makes 0 to 2 channels, as many as a column at most, got 3}}
+func.func private @f() attributes {m = #wafer.mapping<slice = 1, column = 2, feeder = 3, fifo = [1]>}
+
+// -----
 // expected-error @+1 {{slice, column and fifo are at most 16777216}}
 func.func private @f() attributes {m = #wafer.mapping<slice = 1, column = 9223372036854775807, fifo = [1]>}
 

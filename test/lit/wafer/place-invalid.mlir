@@ -133,6 +133,47 @@ func.func @exits_near_of_an_elementwise_layer(%x: tensor<1x4x2x2xf32>) -> tensor
 }
 
 // -----
+func.func @feeder_of_an_elementwise_layer(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> attributes {wafer.rows_used = 8 : i64} {
+  %s = wafer.enter %x {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x2x2xf32>
+  // expected-error @+1 {{'wafer.kernel' op has a feeder that makes 2 channels; only contractions have feeders}}
+  %y = wafer.kernel "k"(%s) attributes {mapping = #wafer.mapping<slice = 1, column = 4, feeder = 2, fifo = [2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>}
+      : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> {
+  ^bb0(%v: tensor<1x4x2x2xf32>):
+    %c = nn.unary neg %v : tensor<1x4x2x2xf32>
+    wafer.yield %c : tensor<1x4x2x2xf32>
+  }
+  return %y : tensor<1x4x2x2xf32>
+}
+
+// -----
+func.func @feeders_without_channels(%x: tensor<1x4x2x2xf32>) -> tensor<1x7x2x2xf32> attributes {wafer.rows_used = 8 : i64} {
+  %s = wafer.enter %x {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x2x2xf32>
+  // expected-error @+1 {{'wafer.kernel' op has feeders that make 2 channels, its last band has 1}}
+  %y = wafer.kernel "k"(%s) attributes {mapping = #wafer.mapping<slice = 4, column = 2, feeder = 2, bands = 4, fifo = [2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 2, 4, 6, 7], order = 1>}
+      : (tensor<1x4x2x2xf32>) -> tensor<1x7x2x2xf32> {
+  ^bb0(%v: tensor<1x4x2x2xf32>):
+    %w = nn.constant dense<0.5> : tensor<7x4x1x1xf32>
+    %c = nn.conv %v, %w : (tensor<1x4x2x2xf32>, tensor<7x4x1x1xf32>) -> tensor<1x7x2x2xf32>
+    wafer.yield %c : tensor<1x7x2x2xf32>
+  }
+  return %y : tensor<1x7x2x2xf32>
+}
+
+// -----
+func.func @block_within_a_column(%x: tensor<1x4x2x2xf32>) -> tensor<1x8x2x2xf32> attributes {wafer.rows_used = 8 : i64} {
+  %s = wafer.enter %x {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x2x2xf32>
+  // expected-error @+1 {{'wafer.kernel' op has a channel block that begins at 3, not at a multiple of 3 channels from the feeder's 2}}
+  %y = wafer.kernel "k"(%s) attributes {mapping = #wafer.mapping<slice = 4, column = 3, feeder = 2, fifo = [2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 3, 8], order = 1>}
+      : (tensor<1x4x2x2xf32>) -> tensor<1x8x2x2xf32> {
+  ^bb0(%v: tensor<1x4x2x2xf32>):
+    %w = nn.constant dense<0.5> : tensor<8x4x1x1xf32>
+    %c = nn.conv %v, %w : (tensor<1x4x2x2xf32>, tensor<8x4x1x1xf32>) -> tensor<1x8x2x2xf32>
+    wafer.yield %c : tensor<1x8x2x2xf32>
+  }
+  return %y : tensor<1x8x2x2xf32>
+}
+
+// -----
 func.func @blocks(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> attributes {wafer.rows_used = 8 : i64} {
   %s = wafer.enter %x {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x2x2xf32>
   // expected-error @+1 {{'wafer.kernel' op has a channel block that begins at 2, not at a multiple of 4 channels}}

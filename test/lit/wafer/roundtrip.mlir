@@ -48,8 +48,10 @@ func.func @main(%x: tensor<1x3x8x8xf32>) -> tensor<1x4x8x8xf32> attributes {wafe
 // CHECK-SAME: b = #wafer.mapping<slice = 1, column = 2, exits_near = true, fifo = [8]>
 // CHECK-SAME: c = #wafer.mapping<slice = 1, column = 2, fifo = [8], streamed = true>
 // CHECK-SAME: d = #wafer.mapping<slice = 1, column = 2, bands = 2, exits_near = true, fifo = [8], streamed = true>
+// CHECK-SAME: e = #wafer.mapping<slice = 1, column = 2, feeder = 1, bands = 2, fifo = [8]>
 func.func private @mappings() attributes {
     a = #wafer.mapping<slice = 1, column = 2, bands = 2, fifo = [8]>,
     b = #wafer.mapping<slice = 1, column = 2, exits_near = true, fifo = [8]>,
     c = #wafer.mapping<slice = 1, column = 2, fifo = [8], streamed = true>,
-    d = #wafer.mapping<slice = 1, column = 2, bands = 2, exits_near = true, fifo = [8], streamed = true>}
+    d = #wafer.mapping<slice = 1, column = 2, bands = 2, exits_near = true, fifo = [8], streamed = true>,
+    e = #wafer.mapping<slice = 1, column = 2, feeder = 1, bands = 2, fifo = [8]>}
