@@ -74,15 +74,27 @@ absl::Status Solution::verify(const Problem &problem) const {
                                                           " to ", rect.rowEnd, " of ", problem.rows));
   }
   // Stretches of routers, row by row, in each row by colour and place: a conflict is one that begins before another
-  // item's ends.
+  // item's ends. Rectangles are put in that order once, and give every row its stretches in it.
   struct Stretch {
     int32_t colour, colBegin, colEnd, item;
   };
+  struct Rows {
+    Stretch stretch;
+    int32_t begin, end, step;
+  };
+  std::vector<Rows> inOrder;
+  for (size_t i = 0; i < colourOf.size(); ++i)
+    for (const Rectangle &rect : problem.items[i].rectangles)
+      inOrder.push_back(
+          {{colourOf[i], rect.colBegin, rect.colEnd, int32_t(i)}, rect.rowBegin, rect.rowEnd, rect.rowStep});
+  std::sort(inOrder.begin(), inOrder.end(), [](const Rows &x, const Rows &y) {
+    const Stretch &a = x.stretch, &b = y.stretch;
+    return std::tie(a.colour, a.colBegin, a.item) < std::tie(b.colour, b.colBegin, b.item);
+  });
   auto forEachStretch = [&](auto visit) {
-    for (size_t i = 0; i < colourOf.size(); ++i)
-      for (const Rectangle &rect : problem.items[i].rectangles)
-        for (int64_t row = rect.rowBegin; row < rect.rowEnd; row += rect.rowStep)
-          visit(row, Stretch{colourOf[i], rect.colBegin, rect.colEnd, int32_t(i)});
+    for (const Rows &rows : inOrder)
+      for (int64_t row = rows.begin; row < rows.end; row += rows.step)
+        visit(row, rows.stretch);
   };
   std::vector<size_t> end(size_t(problem.rows) + 1, 0); // of each row's stretches; first, where the next one goes
   forEachStretch([&](int64_t row, const Stretch &) { ++end[row + 1]; });
@@ -91,9 +103,6 @@ absl::Status Solution::verify(const Problem &problem) const {
   std::vector<Stretch> stretches(end.back());
   forEachStretch([&](int64_t row, const Stretch &stretch) { stretches[end[row]++] = stretch; });
   for (int64_t row = 0, begin = 0; row < problem.rows; begin = int64_t(end[row++])) {
-    std::sort(stretches.begin() + begin, stretches.begin() + int64_t(end[row]), [](const Stretch &a, const Stretch &b) {
-      return std::tie(a.colour, a.colBegin, a.item) < std::tie(b.colour, b.colBegin, b.item);
-    });
     for (size_t i = size_t(begin) + 1, furthest = size_t(begin); i < end[row]; ++i) {
       const Stretch &a = stretches[furthest], &b = stretches[i];
       if (a.colour == b.colour && b.colBegin < a.colEnd && a.item != b.item)
@@ -163,8 +172,8 @@ Stats evaluate(const Problem &problem, const Solution &solution) {
   return {int64_t(used.size()), bound};
 }
 
-// Colours item by item, with one algorithm after the other until one succeeds; where `least` items stay without a colour
-// whatever is done, the first failure stands. `graph` is made when the first fails.
+// Colours item by item, with one algorithm after the other until one succeeds; where `least` items stay without a
+// colour whatever is done, the first failure stands. `graph` is made when the first fails.
 static absl::StatusOr<Attempt> tryItemByItem(const Problem &problem, std::optional<ConflictGraph> &graph,
                                              int64_t &least) {
   absl::StatusOr<Attempt> attempt = tryFirstFit(problem);
