@@ -17,15 +17,20 @@ int64_t Simulation::linksTaken(const Item &item, Train &train) {
   const Slot &slot = slotOf(p, item.out);
   int64_t most = 0;
   for (int32_t f = slot.firstFeed; f < slot.firstFeed + slot.numFeeds; ++f) {
-    const Channel &channel = model.channels[model.feeds[f].channel];
+    const Feed &feed = model.feeds[f];
+    const Channel &channel = model.channels[feed.channel];
     linkEdges.clear();
     for (int32_t l = 0; l < channel.numLinks; ++l) {
       const LinkShare &share = model.linkShares[channel.firstLink + l];
+      const int32_t part = model.partOf(share, feed);
+      if (part == 0)
+        continue;
       train.sharers = std::max(train.sharers, model.linkMembers[size_t(share.link)]);
       train.othersMost = std::max(train.othersMost, model.linkCycles[size_t(share.link)] - share.cycles(channel));
       links[size_t(share.link)].forOthers(from + share.delay, to + share.delay, {share.member, share.priority},
                                           [&](int64_t begin, int64_t end, int64_t parts) {
-                                            linkEdges.push_back({begin - share.delay, l, share.crossing(parts)});
+                                            const int64_t crossing = LinkShare::crossing(parts, part);
+                                            linkEdges.push_back({begin - share.delay, l, crossing});
                                             linkEdges.push_back({end - share.delay, l, 0});
                                           });
     }

@@ -69,14 +69,15 @@ struct Sink {
 // A channel's share of a link that others cross too.
 struct Channel;
 struct LinkShare {
-  int32_t link = 0;     // shared links are numbered; those that the same channels cross are one
-  int32_t member = 0;   // of the link's channels
-  int64_t delay = 0;    // cycles from a word's slot at the source to its turn on the link
-  int32_t priority = 0; // 1, or 0 if it yields to others
-  int32_t part = kAll;  // of the channel's words that cross it, in parts of kAll
+  int32_t link = 0;       // shared links are numbered; those that the same channels cross are one
+  int32_t member = 0;     // of the link's channels
+  int64_t delay = 0;      // cycles from a word's slot at the source to its turn on the link
+  int32_t priority = 0;   // 1, or 0 if it yields to others
+  int32_t part = kAll;    // of the channel's words that cross it, in parts of kAll
+  int32_t firstPart = -1; // into Model::linkParts: of the words of each of the channel's segments; -1: all as `part`
 
   static constexpr int64_t kAll = 1 << 16;
-  int64_t crossing(int64_t words) const { return (words * part + kAll - 1) / kAll; }
+  static int64_t crossing(int64_t words, int32_t part) { return (words * part + kAll - 1) / kAll; }
   // Cycles per sample in which the channel has the link: those of its words, or of a gather's turns.
   int64_t cycles(const Channel &channel) const;
 };
@@ -93,7 +94,7 @@ struct Channel {
 };
 
 inline int64_t LinkShare::cycles(const Channel &channel) const {
-  return crossing(std::max(channel.words, channel.turns));
+  return crossing(std::max(channel.words, channel.turns), part);
 }
 
 // A queue, FIFO end or port as a process sees it. A slot that feeds channels lists Feed's, one that takes lists sinks.
@@ -143,6 +144,7 @@ struct Model {
   std::vector<Stretch> stretches;
   std::vector<Feed> feeds;
   std::vector<LinkShare> linkShares;
+  std::vector<int32_t> linkParts;       // LinkShare::firstPart's
   std::vector<int32_t> linkMembers;     // per shared link: how many channels cross it
   std::vector<int64_t> linkCycles;      // the same: cycles that all of them have it per sample, at most
   std::vector<int32_t> channelOfStream; // per stream of the networks, the first of its channels; -1: none
@@ -154,6 +156,12 @@ struct Model {
   Window window(const Sink &sink) const {
     return {std::span(stretches).subspan(size_t(sink.firstStretch), size_t(sink.numStretches)), sink.words,
             channels[size_t(sink.channel)].words};
+  }
+  // The part of the words of a feed that crosses the link: all segments of a slot take the same way.
+  int32_t partOf(const LinkShare &share, const Feed &feed) const {
+    if (share.firstPart < 0)
+      return share.part;
+    return linkParts[size_t(share.firstPart + feed.firstSegment - channels[size_t(feed.channel)].firstSegment)];
   }
   const ThreadProgram &program(const Process &process) const { return programs[process.program]; }
 };
@@ -189,7 +197,7 @@ void listEnds(Model &model);
 void findGathers(const target::Target &target, Model &model);
 // Links that more than one channel crosses.
 void findSharedLinks(const target::Target &target, const format::Configuration &configuration, const Networks &networks,
-                     Model &model);
+                     const UnitTable &table, Model &model);
 // Sets LinkShare::priority.
 void findLinkPriorities(Model &model);
 
