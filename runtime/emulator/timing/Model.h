@@ -37,6 +37,7 @@ struct SourceSegment {
   int64_t words() const { return sourceCount * cores; }
 };
 
+struct LinkShare;
 struct Sink {
   int32_t channel = 0, slot = 0, process = 0;
   int64_t capacity = 1;                       // words that may lie between source and this sink
@@ -52,15 +53,20 @@ struct Sink {
   bool straight = false;
   int32_t hopWords = 0; // that each hop holds
 
+  bool sameWay(int32_t rows, int32_t cols) const {
+    const auto sign = [](int32_t n) { return n > 0 ? 1 : n < 0 ? -1 : 0; };
+    return sign(rowsAway) == sign(rows) && sign(colsAway) == sign(cols);
+  }
   int32_t hops() const { return std::abs(rowsAway) + std::abs(colsAway); }
   // Words that lie between this sink's router and the queue of `other` behind it; -1: the ways part elsewhere.
   int64_t wordsTo(const Sink &other) const {
-    const auto sign = [](int32_t n) { return n > 0 ? 1 : n < 0 ? -1 : 0; };
-    if (!straight || !other.straight || sign(rowsAway) != sign(other.rowsAway) ||
-        sign(colsAway) != sign(other.colsAway))
+    if (!straight || !other.straight || !sameWay(other.rowsAway, other.colsAway))
       return -1;
     return std::max(0, other.hops() - hops()) * int64_t(hopWords);
   }
+
+  // Words that lie between a link and the sink's queue; -1: it is not on the way, or that is not straight.
+  int64_t wordsFrom(const LinkShare &share) const;
 
   // The words on the way to the sink's queue, its own and those that pass its router.
   int64_t routeWords() const { return capacity - queueWords; }
@@ -69,11 +75,12 @@ struct Sink {
 // A channel's share of a link that others cross too.
 struct Channel;
 struct LinkShare {
-  int32_t link = 0;       // shared links are numbered; those that the same channels cross are one
-  int32_t member = 0;     // of the link's channels
-  int64_t delay = 0;      // cycles from a word's slot at the source to its turn on the link
-  int32_t priority = 0;   // 1, or 0 if it yields to others
-  int32_t part = kAll;    // of the channel's words that cross it, in parts of kAll
+  int32_t link = 0;                   // shared links are numbered; those that the same channels cross are one
+  int32_t member = 0;                 // of the link's channels
+  int64_t delay = 0;                  // cycles from a word's slot at the source to its turn on the link
+  int32_t priority = 0;               // 1, or 0 if it yields to others
+  int32_t part = kAll;                // of the channel's words that cross it, in parts of kAll
+  int32_t rowsAway = 0, colsAway = 0; // where it leads to, from the channel's first source
   int32_t firstPart = -1; // into Model::linkParts: of the words of each of the channel's segments; -1: all as `part`
 
   static constexpr int64_t kAll = 1 << 16;
@@ -81,6 +88,13 @@ struct LinkShare {
   // Cycles per sample in which the channel has the link: those of its words, or of a gather's turns.
   int64_t cycles(const Channel &channel) const;
 };
+
+inline int64_t Sink::wordsFrom(const LinkShare &share) const {
+  const int32_t linkHops = std::abs(share.rowsAway) + std::abs(share.colsAway);
+  if (!straight || !sameWay(share.rowsAway, share.colsAway) || linkHops > hops())
+    return -1;
+  return (hops() - linkHops + 1) * int64_t(hopWords);
+}
 
 struct Channel {
   int32_t firstSegment = 0, numSegments = 0;

@@ -266,8 +266,31 @@ void Simulation::boundByPauses(int32_t p, const Item &item, const Part &part, co
       pause.atSource = pause.taken + route.credit - leaves(pause.freed);
   }
   span.last = std::max(span.last, leaves(end - 1) + lateAtSource(end - 1));
+  boundByStanding(sending, begin, end, span);
   if (final)
     keepPauses(c, begin, end, span.last - leaves(end - 1));
+}
+
+// Words [begin, end) that a pause leaves standing before links on the way to its sink have still to cross these: all
+// but those that the sink's queue and the routers behind the link hold.
+void Simulation::boundByStanding(const Sending &sending, int64_t begin, int64_t end, Span &span) const {
+  const Channel &channel = model.channels[sending.channel];
+  for (int32_t l = channel.firstLink; l < channel.firstLink + channel.numLinks; ++l) {
+    const LinkShare &share = model.linkShares[l];
+    const int32_t part = partOf(share, sending);
+    if (part == 0)
+      continue;
+    const SharedSlots &link = links[size_t(share.link)];
+    const SharedSlots::Claim claim = claimOf(sending.channel, share, span);
+    for (const Pause &pause : pauses) {
+      const Sink &sink = model.sinks[pause.sink];
+      const int64_t behind = sink.wordsFrom(share), first = std::max(begin, pause.full + behind);
+      if (behind < 0 || first >= end)
+        continue;
+      const int64_t after = link.after(pause.taken + sink.queueCredit, LinkShare::crossing(end - first, part), claim);
+      span.last = std::max(span.last, after - 1 - share.delay);
+    }
+  }
 }
 
 // What later trains and the sinks need of the pauses that words [begin, end) of channel `c` met; the last of them

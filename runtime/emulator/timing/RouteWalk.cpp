@@ -27,20 +27,6 @@ void RouteWalk::place(size_t colour, bool there) {
     });
 }
 
-int64_t RouteWalk::neighbour(int64_t router, int side) const {
-  const int64_t row = router / target.cols, col = router % target.cols;
-  switch (Port(side)) {
-  case Port::North:
-    return row > 0 ? router - target.cols : -1;
-  case Port::South:
-    return row + 1 < target.rows ? router + target.cols : -1;
-  case Port::East:
-    return col + 1 < target.cols ? router + 1 : -1;
-  default:
-    return col > 0 ? router - 1 : -1;
-  }
-}
-
 // Every link once, with the words of all sources whose ways lead there.
 void RouteWalk::follow(int32_t s) {
   firstWalked += int64_t(walked.size());
@@ -86,8 +72,10 @@ void RouteWalk::pass(Arrival at) {
         ways.emplace_back(at.from, to);
         ++walked[size_t(to)].waits;
       }
-      if (const int64_t next = neighbour(at.router, side); fresh && next >= 0)
-        reached.push_back({next, kOpposite[side], at.delay + target.hopLatencyCycles, to, -1, 0});
+      const auto [row, col] = end(target, link);
+      if (fresh && row >= 0 && row < target.rows && col >= 0 && col < target.cols)
+        reached.push_back(
+            {int64_t(row) * target.cols + col, kOpposite[side], at.delay + target.hopLatencyCycles, to, -1, 0});
     }
   }
 }

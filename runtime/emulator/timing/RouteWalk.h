@@ -13,13 +13,29 @@ namespace wsc::emulator::timing {
 
 class RouteWalk {
 public:
-  // A link that a stream crosses: router · 4 + side.
+  static constexpr int kSides = 4;
+  // A link that a stream crosses: router · kSides + side.
   struct Link {
     int64_t link;
     int32_t delay;     // cycles from a word's slot to its turn on the link, of the source that is nearest
     int64_t words = 0; // per sample
     int32_t waits = 0; // ways in whose words are not counted yet
   };
+
+  // The row and the column that a link leads to.
+  static std::pair<int32_t, int32_t> end(const target::Target &target, int64_t link) {
+    const auto row = int32_t(link / kSides / target.cols), col = int32_t(link / kSides % target.cols);
+    switch (format::Port(link % kSides)) {
+    case format::Port::North:
+      return {row - 1, col};
+    case format::Port::South:
+      return {row + 1, col};
+    case format::Port::East:
+      return {row, col + 1};
+    default:
+      return {row, col - 1};
+    }
+  }
 
   RouteWalk(const target::Target &target, const format::Configuration &configuration, const Networks &networks);
 
@@ -45,7 +61,6 @@ public:
   const std::vector<bool> &crosses(int64_t link);
 
 private:
-  static constexpr int kSides = 4;
   static constexpr size_t kColours = 256;
   struct Arrival {
     int64_t router;
@@ -55,7 +70,6 @@ private:
   };
 
   void place(size_t colour, bool there);
-  int64_t neighbour(int64_t router, int side) const;
   void follow(int32_t s);
   void pass(Arrival at);
   void count();

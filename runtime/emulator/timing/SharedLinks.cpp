@@ -175,7 +175,11 @@ void findSharedLinks(const target::Target &target, const Configuration &configur
     int64_t cycles = 0;
     for (; at < crossings.size() && crossings[at].link == link; ++at)
       if (std::exchange(channel, crossings[at].channel) != crossings[at].channel) {
-        const LinkShare share{int32_t(model.linkMembers.size()), ++member, crossings[at].delay, 0, crossings[at].part};
+        LinkShare share{int32_t(model.linkMembers.size()), ++member, crossings[at].delay, 0, crossings[at].part};
+        const Endpoint &source = networks.streams[size_t(crossings[at].stream)].sources[0];
+        const auto [row, col] = RouteWalk::end(target, link);
+        share.rowsAway = row - source.row;
+        share.colsAway = col - source.col;
         cycles += share.cycles(model.channels[size_t(channel)]);
         if (share.part < LinkShare::kAll && model.channels[size_t(channel)].numSegments > 1)
           partials.push_back({crossings[at].stream, link, shares.size()});

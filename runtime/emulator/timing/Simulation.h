@@ -274,6 +274,7 @@ private:
   SharedSlots::Claim claimOf(int32_t c, const LinkShare &share, const Span &span) const;
   int64_t linkOwes(int32_t c, const LinkShare &share) const;
   void boundByLinks(const Sending &sending, Span &span) const;
+  void boundByStanding(const Sending &sending, int64_t begin, int64_t end, Span &span) const;
   void takeLinks(const Sending &sending, const Span &span);
   void keepPauses(int32_t c, int64_t begin, int64_t end, int64_t late);
   template <typename Meet>
