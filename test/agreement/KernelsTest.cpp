@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Each kernel of the library, compiled from a network of one layer.
-//
-// Where a case states a tolerance, a gather meets a multicast on its row, and who gets the link depends on who came
-// first, for as long as a whole run (docs/Timing.md); or results get in the way of the next sample's words, which the
-// first sample, from which charges are known, does not show: transposition.
 #include "test/agreement/Agreement.h"
 #include "test/models/ModelCheck.h"
 
@@ -30,9 +26,9 @@ TEST(Agreement, Contraction) {
   expectLayersAgree("matmul", {1, 96}, [](NetBuilder &n, NetValue x) { return n.gemm(x, 64); });
   expectLayersAgree("convolution 3x3", {1, 8, 16, 16},
                     [](NetBuilder &n, NetValue x) { return n.conv(x, 16, {.pads = {1, 1, 1, 1}}); });
-  // In the cycle engine it goes on at another pace after some samples; long set-ups are furthest off, 6.2 %.
+  // In the cycle engine it goes on at another pace after some samples.
   expectLayersAgree("convolution 1x1", {1, 16, 12, 12},
-                    [](NetBuilder &n, NetValue x) { return n.conv(x, 24, {.kernel = {1, 1}}); }, {.interval = 0.065});
+                    [](NetBuilder &n, NetValue x) { return n.conv(x, 24, {.kernel = {1, 1}}); });
   expectLayersAgree("convolution with stride", {1, 8, 16, 16},
                     [](NetBuilder &n, NetValue x) { return n.conv(x, 16, {.strides = {2, 2}, .pads = {1, 1, 1, 1}}); });
 }
@@ -66,8 +62,9 @@ TEST(Agreement, MovementAndFifos) {
     return n.concat({n.conv(x, 8, {.kernel = {1, 1}}), n.conv(x, 12, {.pads = {1, 1, 1, 1}})});
   });
   expectLayersAgree("transposition", {1, 6, 10, 8},
-                    [](NetBuilder &n, NetValue x) { return n.transpose(x, {0, 2, 3, 1}); },
-                    {.interval = 0.07});
+                    [](NetBuilder &n, NetValue x) { return n.transpose(x, {0, 2, 3, 1}); });
+  expectLayersAgree("transposition of 10 channels", {1, 10, 10, 10},
+                    [](NetBuilder &n, NetValue x) { return n.transpose(x, {0, 2, 3, 1}); });
   expectLayersAgree("skip through a FIFO", {1, 8, 12, 12}, [](NetBuilder &n, NetValue x) {
     return n.binary("Add", x, n.conv(n.unary("Relu", n.conv(x, 8, {.pads = {1, 1, 1, 1}})), 8, {.pads = {1, 1, 1, 1}}));
   });

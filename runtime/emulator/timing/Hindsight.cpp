@@ -17,17 +17,26 @@ int64_t Simulation::linksTaken(const Item &item, Train &train) {
   const Slot &slot = slotOf(p, item.out);
   int64_t most = 0;
   for (int32_t f = slot.firstFeed; f < slot.firstFeed + slot.numFeeds; ++f) {
-    const Channel &channel = model.channels[model.feeds[f].channel];
+    const Feed &feed = model.feeds[f];
+    const Channel &channel = model.channels[feed.channel];
     linkEdges.clear();
+    int64_t left = 0;
     for (int32_t l = 0; l < channel.numLinks; ++l) {
       const LinkShare &share = model.linkShares[channel.firstLink + l];
+      const int32_t part = model.partOf(share, feed);
+      if (part == 0)
+        continue;
       train.sharers = std::max(train.sharers, model.linkMembers[size_t(share.link)]);
-      train.othersMost = std::max(train.othersMost, model.linkCycles[size_t(share.link)] - share.cycles(channel));
+      int64_t takenHere = 0;
       links[size_t(share.link)].forOthers(from + share.delay, to + share.delay, {share.member, share.priority},
                                           [&](int64_t begin, int64_t end, int64_t parts) {
-                                            linkEdges.push_back({begin - share.delay, l, share.crossing(parts)});
+                                            const int64_t crossing = LinkShare::crossing(parts, part);
+                                            linkEdges.push_back({begin - share.delay, l, crossing});
                                             linkEdges.push_back({end - share.delay, l, 0});
+                                            takenHere += (end - begin) * crossing;
                                           });
+      const int64_t others = model.linkCycles[size_t(share.link)] - share.cycles(channel);
+      left += std::max<int64_t>(0, others * SharedSlots::kWhole - takenHere);
     }
     // A stretch that ends where the next of the same link begins comes first.
     std::stable_sort(linkEdges.begin(), linkEdges.end(),
@@ -41,6 +50,7 @@ int64_t Simulation::linksTaken(const Item &item, Train &train) {
       taken = *std::max_element(linkTaken.begin(), linkTaken.end());
     }
     most = std::max(most, sum);
+    train.othersMost = std::max(train.othersMost, (sum + left) / SharedSlots::kWhole);
   }
   return most;
 }
@@ -96,7 +106,7 @@ void Simulation::charge() {
     const int64_t cycles = before.to - before.from;
     step.slots += chargeFor(before.ownSlots, cycles, before.slots, now.slots,
                             model.units[model.processes[before.process].unit].numProcesses);
-    // What others have of a link in a sample is all that they can take from the step's trains.
+    // What others have left of their words of a sample is all that they can take longer.
     step.links = std::min(step.links + chargeFor(before.ownWords, cycles, before.links, now.links, now.sharers),
                           std::max(step.links, now.othersMost));
   }

@@ -32,7 +32,7 @@ struct Train {
   int64_t ownSlots = 0, ownWords = 0;
   int64_t slots = 0, links = 0;
   int32_t sharers = 1;    // channels of one of its links, at most
-  int64_t othersMost = 0; // cycles that the others have one of its links per sample, at most
+  int64_t othersMost = 0; // `links` in cycles, and those in which the others have its links later in the sample
 };
 
 class Hindsight {

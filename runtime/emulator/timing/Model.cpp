@@ -205,7 +205,7 @@ absl::StatusOr<Model> buildModel(const Executable &executable, int configuration
       return status;
     if (split.empty()) {
       findGathers(executable.target, model);
-      findSharedLinks(executable.target, executable.configurations[configuration], networks, model);
+      findSharedLinks(executable.target, executable.configurations[configuration], networks, table, model);
       findLinkPriorities(model);
       return model;
     }

@@ -37,6 +37,7 @@ struct SourceSegment {
   int64_t words() const { return sourceCount * cores; }
 };
 
+struct LinkShare;
 struct Sink {
   int32_t channel = 0, slot = 0, process = 0;
   int64_t capacity = 1;                       // words that may lie between source and this sink
@@ -52,15 +53,20 @@ struct Sink {
   bool straight = false;
   int32_t hopWords = 0; // that each hop holds
 
+  bool sameWay(int32_t rows, int32_t cols) const {
+    const auto sign = [](int32_t n) { return n > 0 ? 1 : n < 0 ? -1 : 0; };
+    return sign(rowsAway) == sign(rows) && sign(colsAway) == sign(cols);
+  }
   int32_t hops() const { return std::abs(rowsAway) + std::abs(colsAway); }
   // Words that lie between this sink's router and the queue of `other` behind it; -1: the ways part elsewhere.
   int64_t wordsTo(const Sink &other) const {
-    const auto sign = [](int32_t n) { return n > 0 ? 1 : n < 0 ? -1 : 0; };
-    if (!straight || !other.straight || sign(rowsAway) != sign(other.rowsAway) ||
-        sign(colsAway) != sign(other.colsAway))
+    if (!straight || !other.straight || !sameWay(other.rowsAway, other.colsAway))
       return -1;
     return std::max(0, other.hops() - hops()) * int64_t(hopWords);
   }
+
+  // Words that lie between a link and the sink's queue; -1: it is not on the way, or that is not straight.
+  int64_t wordsFrom(const LinkShare &share) const;
 
   // The words on the way to the sink's queue, its own and those that pass its router.
   int64_t routeWords() const { return capacity - queueWords; }
@@ -69,17 +75,26 @@ struct Sink {
 // A channel's share of a link that others cross too.
 struct Channel;
 struct LinkShare {
-  int32_t link = 0;     // shared links are numbered; those that the same channels cross are one
-  int32_t member = 0;   // of the link's channels
-  int64_t delay = 0;    // cycles from a word's slot at the source to its turn on the link
-  int32_t priority = 0; // 1, or 0 if it yields to others
-  int32_t part = kAll;  // of the channel's words that cross it, in parts of kAll
+  int32_t link = 0;                   // shared links are numbered; those that the same channels cross are one
+  int32_t member = 0;                 // of the link's channels
+  int64_t delay = 0;                  // cycles from a word's slot at the source to its turn on the link
+  int32_t priority = 0;               // 1, or 0 if it yields to others
+  int32_t part = kAll;                // of the channel's words that cross it, in parts of kAll
+  int32_t rowsAway = 0, colsAway = 0; // where it leads to, from the channel's first source
+  int32_t firstPart = -1; // into Model::linkParts: of the words of each of the channel's segments; -1: all as `part`
 
   static constexpr int64_t kAll = 1 << 16;
-  int64_t crossing(int64_t words) const { return (words * part + kAll - 1) / kAll; }
+  static int64_t crossing(int64_t words, int32_t part) { return (words * part + kAll - 1) / kAll; }
   // Cycles per sample in which the channel has the link: those of its words, or of a gather's turns.
   int64_t cycles(const Channel &channel) const;
 };
+
+inline int64_t Sink::wordsFrom(const LinkShare &share) const {
+  const int32_t linkHops = std::abs(share.rowsAway) + std::abs(share.colsAway);
+  if (!straight || !sameWay(share.rowsAway, share.colsAway) || linkHops > hops())
+    return -1;
+  return (hops() - linkHops + 1) * int64_t(hopWords);
+}
 
 struct Channel {
   int32_t firstSegment = 0, numSegments = 0;
@@ -93,7 +108,7 @@ struct Channel {
 };
 
 inline int64_t LinkShare::cycles(const Channel &channel) const {
-  return crossing(std::max(channel.words, channel.turns));
+  return crossing(std::max(channel.words, channel.turns), part);
 }
 
 // A queue, FIFO end or port as a process sees it. A slot that feeds channels lists Feed's, one that takes lists sinks.
@@ -143,6 +158,7 @@ struct Model {
   std::vector<Stretch> stretches;
   std::vector<Feed> feeds;
   std::vector<LinkShare> linkShares;
+  std::vector<int32_t> linkParts;       // LinkShare::firstPart's
   std::vector<int32_t> linkMembers;     // per shared link: how many channels cross it
   std::vector<int64_t> linkCycles;      // the same: cycles that all of them have it per sample, at most
   std::vector<int32_t> channelOfStream; // per stream of the networks, the first of its channels; -1: none
@@ -154,6 +170,12 @@ struct Model {
   Window window(const Sink &sink) const {
     return {std::span(stretches).subspan(size_t(sink.firstStretch), size_t(sink.numStretches)), sink.words,
             channels[size_t(sink.channel)].words};
+  }
+  // The part of the words of a feed that crosses the link: all segments of a slot take the same way.
+  int32_t partOf(const LinkShare &share, const Feed &feed) const {
+    if (share.firstPart < 0)
+      return share.part;
+    return linkParts[size_t(share.firstPart + feed.firstSegment - channels[size_t(feed.channel)].firstSegment)];
   }
   const ThreadProgram &program(const Process &process) const { return programs[process.program]; }
 };
@@ -189,7 +211,7 @@ void listEnds(Model &model);
 void findGathers(const target::Target &target, Model &model);
 // Links that more than one channel crosses.
 void findSharedLinks(const target::Target &target, const format::Configuration &configuration, const Networks &networks,
-                     Model &model);
+                     const UnitTable &table, Model &model);
 // Sets LinkShare::priority.
 void findLinkPriorities(Model &model);
 

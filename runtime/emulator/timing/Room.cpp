@@ -20,7 +20,7 @@ void Simulation::boundByOutputs(int32_t p, const Item &item, const Part &part, b
     const Sending &sending = known.sendings[i];
     if (lastPart) {
       boundByPauses(p, item, part, sending, final, span);
-      boundByLinks(sending.channel, sending.end - sending.begin, span);
+      boundByLinks(sending, span);
     } else {
       boundByFirst(sending, span);
     }
@@ -49,14 +49,20 @@ SharedSlots::Claim Simulation::claimOf(int32_t c, const LinkShare &share, const 
 }
 
 // A word goes out over all its links at once, so the slowest sets the pace.
-void Simulation::boundByLinks(int32_t c, int64_t words, Span &span) const {
+void Simulation::boundByLinks(const Sending &sending, Span &span) const {
+  const int32_t c = sending.channel;
+  const int64_t words = sending.end - sending.begin;
   const Channel &channel = model.channels[c];
   for (int32_t l = channel.firstLink; l < channel.firstLink + channel.numLinks; ++l) {
     const LinkShare &share = model.linkShares[l];
+    const int32_t part = partOf(share, sending);
+    if (part == 0)
+      continue;
     const SharedSlots &link = links[size_t(share.link)];
     const SharedSlots::Claim claim = claimOf(c, share, span);
-    const int64_t after = std::max(link.after(span.first + share.delay, share.crossing(words), claim),
-                                   link.after(span.resumed + share.delay, share.crossing(span.later(words)), claim));
+    const int64_t after =
+        std::max(link.after(span.first + share.delay, LinkShare::crossing(words, part), claim),
+                 link.after(span.resumed + share.delay, LinkShare::crossing(span.later(words), part), claim));
     span.last = std::max(span.last, after - 1 - share.delay);
   }
 }
@@ -67,13 +73,19 @@ int64_t Simulation::linkOwes(int32_t c, const LinkShare &share) const {
                                         state.lastCycle + 1 + share.delay);
 }
 
-void Simulation::takeLinks(int32_t c, int64_t words, const Span &span) {
+void Simulation::takeLinks(const Sending &sending, const Span &span) {
+  const int32_t c = sending.channel;
+  const int64_t words = sending.end - sending.begin;
   const Channel &channel = model.channels[c];
   for (int32_t l = channel.firstLink; l < channel.firstLink + channel.numLinks; ++l) {
     const LinkShare &share = model.linkShares[l];
+    const int32_t part = partOf(share, sending);
+    if (part == 0)
+      continue;
     SharedSlots &link = links[size_t(share.link)];
     const SharedSlots::Claim claim = claimOf(c, share, span);
-    const int64_t all = share.crossing(words), later = share.crossing(span.later(words)), owed = linkOwes(c, share);
+    const int64_t all = LinkShare::crossing(words, part), later = LinkShare::crossing(span.later(words), part),
+                  owed = linkOwes(c, share);
     link.repay(share.member);
     link.take(channels[c].lastCycle + 1 + share.delay, span.first + share.delay, owed, claim);
     link.take(span.first + share.delay, span.resumed + share.delay, all - later, claim);
@@ -88,6 +100,8 @@ void Simulation::boundByFirst(const Sending &sending, Span &span) {
     span.first = std::max(span.first, channels[c].lastCycle + 1);
   for (int32_t l = channel.firstLink; l < channel.firstLink + channel.numLinks; ++l) {
     const LinkShare &share = model.linkShares[l];
+    if (partOf(share, sending) == 0)
+      continue;
     const SharedSlots &link = links[size_t(share.link)];
     const int64_t free =
         link.after(channels[c].lastCycle + 1 + share.delay, linkOwes(c, share), {share.member, share.priority});
@@ -252,8 +266,31 @@ void Simulation::boundByPauses(int32_t p, const Item &item, const Part &part, co
       pause.atSource = pause.taken + route.credit - leaves(pause.freed);
   }
   span.last = std::max(span.last, leaves(end - 1) + lateAtSource(end - 1));
+  boundByStanding(sending, begin, end, span);
   if (final)
     keepPauses(c, begin, end, span.last - leaves(end - 1));
+}
+
+// Words [begin, end) that a pause leaves standing before links on the way to its sink have still to cross these: all
+// but those that the sink's queue and the routers behind the link hold.
+void Simulation::boundByStanding(const Sending &sending, int64_t begin, int64_t end, Span &span) const {
+  const Channel &channel = model.channels[sending.channel];
+  for (int32_t l = channel.firstLink; l < channel.firstLink + channel.numLinks; ++l) {
+    const LinkShare &share = model.linkShares[l];
+    const int32_t part = partOf(share, sending);
+    if (part == 0)
+      continue;
+    const SharedSlots &link = links[size_t(share.link)];
+    const SharedSlots::Claim claim = claimOf(sending.channel, share, span);
+    for (const Pause &pause : pauses) {
+      const Sink &sink = model.sinks[pause.sink];
+      const int64_t behind = sink.wordsFrom(share), first = std::max(begin, pause.full + behind);
+      if (behind < 0 || first >= end)
+        continue;
+      const int64_t after = link.after(pause.taken + sink.queueCredit, LinkShare::crossing(end - first, part), claim);
+      span.last = std::max(span.last, after - 1 - share.delay);
+    }
+  }
 }
 
 // What later trains and the sinks need of the pauses that words [begin, end) of channel `c` met; the last of them

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which channels meet on a link, and how many of their words cross it: routes are followed from every source, and words
-// added up where they join. Links that the same channels cross are one, that with most words. A link says nothing that
-// another does not which as many words of each of its channels cross too.
+// Which channels meet on a link, and how many of the words of each of their sources cross it (RouteWalk.h). Links that
+// the same channels cross are one, that with most words. A link says nothing that another does not which as many words
+// of each of its channels cross too.
 #include "runtime/emulator/timing/Model.h"
-
-#include "runtime/emulator/LatticeWalk.h"
+#include "runtime/emulator/timing/RouteWalk.h"
 
 #include <algorithm>
 #include <map>
@@ -16,164 +15,34 @@ using namespace format;
 
 namespace {
 
-constexpr int kSides = 4;
-constexpr int kOpposite[kSides] = {int(Port::South), int(Port::North), int(Port::West), int(Port::East)};
-
 struct Crossing {
   int64_t link;
   int32_t channel;
-  int32_t delay; // cycles from a word's slot to its turn on the link
-  int32_t part;  // of the channel's words, in parts of LinkShare::kAll
+  int32_t stream; // of the channel's
+  int32_t delay;  // cycles from a word's slot to its turn on the link
+  int32_t part;   // of the channel's words, in parts of LinkShare::kAll
 
   bool operator<(const Crossing &other) const { return std::tie(link, channel) < std::tie(other.link, other.channel); }
 };
 
-class RouteWalk {
-public:
-  RouteWalk(const target::Target &target, const Configuration &configuration, const Networks &networks,
-            const std::vector<int32_t> &channelOf)
-      : target(target), configuration(configuration), networks(networks), channelOf(channelOf),
-        roleAt(size_t(target.rows) * target.cols, -1), seen(size_t(target.rows) * target.cols * kSides, -1) {}
-
-  // Of all streams, sorted by link.
-  std::vector<Crossing> run() {
-    std::vector<std::vector<int32_t>> routers(256), streams(256);
-    for (size_t r = 0; r < configuration.routers.size(); ++r)
-      routers[configuration.routers[r].colour].push_back(int32_t(r));
-    for (size_t s = 0; s < networks.streams.size(); ++s)
-      if (channelOf[s] >= 0)
-        streams[networks.streams[s].colour].push_back(int32_t(s));
-    for (int colour = 0; colour < 256; ++colour) {
-      if (streams[colour].empty())
-        continue;
-      place(routers[colour], true);
-      for (int32_t s : streams[colour])
-        follow(s);
-      place(routers[colour], false);
-    }
-    std::sort(crossings.begin(), crossings.end());
-    return std::move(crossings);
-  }
-
-private:
-  struct Arrival {
-    int64_t router;
-    int port, delay;
-    int32_t from; // of `walked`: the link that leads here, or -1 and these words
-    int64_t words;
-  };
-  struct Walked {
-    int64_t link;
-    int32_t delay;
-    int64_t words = 0;
-    int32_t waits = 0; // ways in whose words are not counted yet
-  };
-
-  void place(const std::vector<int32_t> &routerRoles, bool there) {
-    for (int32_t r : routerRoles)
-      forEachPoint(configuration.routers[r].routers, [&](const LatticeIndex &, int32_t row, int32_t col) {
-        if (row >= 0 && row < target.rows && col >= 0 && col < target.cols)
-          roleAt[size_t(row) * target.cols + col] = there ? r : -1;
-        return true;
-      });
-  }
-
-  int64_t neighbour(int64_t router, int side) const {
-    const int64_t row = router / target.cols, col = router % target.cols;
-    switch (Port(side)) {
-    case Port::North:
-      return row > 0 ? router - target.cols : -1;
-    case Port::South:
-      return row + 1 < target.rows ? router + target.cols : -1;
-    case Port::East:
-      return col + 1 < target.cols ? router + 1 : -1;
-    default:
-      return col > 0 ? router - 1 : -1;
-    }
-  }
-
-  // Every link once, with the words of all sources whose ways lead there.
-  void follow(int32_t s) {
-    const Stream stream = networks.streams[s];
-    int64_t all = 0;
-    for (const Endpoint &source : stream.sources) {
-      const int64_t router = int64_t(source.row) * target.cols + source.col;
-      const int port = source.role >= 0 ? int(Port::Ramp) : int(configuration.io[source.binding].side);
-      const int delay = source.role >= 0 ? 1 + target.rampLatencyCycles : target.hopLatencyCycles;
-      reached.push_back({router, port, delay, -1, source.wordsPerSample});
-      all += source.wordsPerSample;
-    }
-    for (size_t i = 0; i < reached.size(); ++i)
-      pass(reached[i]);
-    count();
-    for (const Walked &link : walked)
-      crossings.push_back(
-          {link.link, channelOf[s], link.delay, int32_t(LinkShare::kAll * link.words / std::max<int64_t>(1, all))});
-    firstWalked += int64_t(walked.size());
-    reached.clear();
-    walked.clear();
-    ways.clear();
-  }
-
-  void pass(Arrival at) {
-    if (roleAt[at.router] < 0)
-      return;
-    for (const SwitchPosition &position : configuration.routers[roleAt[at.router]].positions) {
-      if (int(position.input) != at.port)
-        continue;
-      for (int side = 0; side < kSides; ++side) {
-        const int64_t link = at.router * kSides + side;
-        if (!(position.outputs & (1u << side)))
-          continue;
-        const bool fresh = seen[link] < firstWalked;
-        if (fresh) {
-          seen[link] = firstWalked + int64_t(walked.size());
-          walked.push_back({link, at.delay});
-        }
-        const auto to = int32_t(seen[link] - firstWalked);
-        if (at.from < 0) {
-          walked[size_t(to)].words += at.words;
-        } else {
-          ways.emplace_back(at.from, to);
-          ++walked[size_t(to)].waits;
-        }
-        if (const int64_t next = neighbour(at.router, side); fresh && next >= 0)
-          reached.push_back({next, kOpposite[side], at.delay + target.hopLatencyCycles, to, 0});
-      }
-    }
-  }
-
-  // Adds up words along the ways, each link's when those of all that lead to it are known.
-  void count() {
-    std::sort(ways.begin(), ways.end());
-    std::vector<int32_t> &known = order;
-    known.clear();
-    for (size_t i = 0; i < walked.size(); ++i)
-      if (walked[i].waits == 0)
-        known.push_back(int32_t(i));
-    for (size_t i = 0; i < known.size(); ++i)
-      for (auto way = std::lower_bound(ways.begin(), ways.end(), std::pair(known[i], 0));
-           way != ways.end() && way->first == known[i]; ++way) {
-        Walked &to = walked[size_t(way->second)];
-        to.words += walked[size_t(known[i])].words;
-        if (--to.waits == 0)
-          known.push_back(way->second);
-      }
-  }
-
-  const target::Target &target;
-  const Configuration &configuration;
-  const Networks &networks;
-  const std::vector<int32_t> &channelOf;
-  std::vector<int32_t> roleAt; // per router, of the colour under work
-  std::vector<int64_t> seen;   // per link: its place among all that have been walked
-  int64_t firstWalked = 0;     // of the stream under work
-  std::vector<Arrival> reached;
-  std::vector<Walked> walked;
-  std::vector<std::pair<int32_t, int32_t>> ways; // from which of these to which
-  std::vector<int32_t> order;
+// Of all streams, sorted by link.
+std::vector<Crossing> findCrossings(RouteWalk &walk, const Networks &networks, const std::vector<int32_t> &channelOf) {
+  std::vector<int32_t> streams;
+  for (size_t s = 0; s < networks.streams.size(); ++s)
+    if (channelOf[s] >= 0)
+      streams.push_back(int32_t(s));
   std::vector<Crossing> crossings;
-};
+  walk.forEach(streams, [&](int32_t s) {
+    int64_t all = 0;
+    for (const Endpoint &source : networks.streams[size_t(s)].sources)
+      all += source.wordsPerSample;
+    for (const RouteWalk::Link &link : walk.links())
+      crossings.push_back({link.link, channelOf[size_t(s)], s, link.delay,
+                           int32_t(LinkShare::kAll * link.words / std::max<int64_t>(1, all))});
+  });
+  std::sort(crossings.begin(), crossings.end());
+  return crossings;
+}
 
 using Members = std::vector<int32_t>; // channels that share a link, in order
 
@@ -214,11 +83,57 @@ std::vector<bool> largest(const std::vector<SharedLink> &shared, size_t channels
   return keep;
 }
 
+// A share whose link some of the channel's sources do not reach, maybe.
+struct Partial {
+  int32_t stream;
+  int64_t link;
+  size_t share; // of the shares
+};
+
+// Sets which part of the words of each of a channel's segments crosses a link: sources that join the way behind it send
+// none over it.
+void findParts(RouteWalk &walk, const Configuration &configuration, const Networks &networks, const UnitTable &table,
+               std::vector<Partial> partials, std::vector<std::pair<int32_t, LinkShare>> &shares, Model &model) {
+  std::sort(partials.begin(), partials.end(),
+            [](const Partial &a, const Partial &b) { return std::tie(a.stream, a.link) < std::tie(b.stream, b.link); });
+  std::vector<int32_t> streams;
+  for (const Partial &partial : partials)
+    if (streams.empty() || streams.back() != partial.stream)
+      streams.push_back(partial.stream);
+  struct Words {
+    int64_t all = 0, crossing = 0;
+  };
+  std::map<int32_t, Words> wordsOf; // per slot
+  walk.forEach(streams, [&](int32_t s) {
+    const std::span<const Endpoint> sources = networks.streams[size_t(s)].sources;
+    auto partial = std::lower_bound(partials.begin(), partials.end(), s,
+                                    [](const Partial &p, int32_t stream) { return p.stream < stream; });
+    for (; partial != partials.end() && partial->stream == s; ++partial) {
+      const std::vector<bool> &crosses = walk.crosses(partial->link);
+      wordsOf.clear();
+      for (size_t i = 0; i < sources.size(); ++i) {
+        const Unit &unit = model.units[size_t(table.unitOf(configuration, sources[i]))];
+        Words &words = wordsOf[unit.firstSlot + (sources[i].role < 0 ? 0 : sources[i].queue)];
+        words.all += sources[i].wordsPerSample;
+        words.crossing += crosses[i] ? sources[i].wordsPerSample : 0;
+      }
+      auto &[channel, share] = shares[partial->share];
+      share.firstPart = int32_t(model.linkParts.size());
+      const Channel &owner = model.channels[size_t(channel)];
+      for (int32_t g = owner.firstSegment; g < owner.firstSegment + owner.numSegments; ++g) {
+        const Words &words = wordsOf[model.segments[size_t(g)].slot];
+        model.linkParts.push_back(words.all > 0 ? int32_t(LinkShare::kAll * words.crossing / words.all) : share.part);
+      }
+    }
+  });
+}
+
 } // namespace
 
 void findSharedLinks(const target::Target &target, const Configuration &configuration, const Networks &networks,
-                     Model &model) {
-  const std::vector<Crossing> crossings = RouteWalk(target, configuration, networks, model.channelOfStream).run();
+                     const UnitTable &table, Model &model) {
+  RouteWalk walk(target, configuration, networks);
+  const std::vector<Crossing> crossings = findCrossings(walk, networks, model.channelOfStream);
   std::map<Members, size_t> firstCrossing; // of the link with most words
   const auto partsFrom = [&](size_t at) {
     int64_t words = 0;
@@ -250,6 +165,7 @@ void findSharedLinks(const target::Target &target, const Configuration &configur
   }
   const std::vector<bool> keep = largest(shared, model.channels.size());
   std::vector<std::pair<int32_t, LinkShare>> shares;
+  std::vector<Partial> partials;
   for (size_t i = 0; i < shared.size(); ++i) {
     if (!keep[i])
       continue;
@@ -259,13 +175,20 @@ void findSharedLinks(const target::Target &target, const Configuration &configur
     int64_t cycles = 0;
     for (; at < crossings.size() && crossings[at].link == link; ++at)
       if (std::exchange(channel, crossings[at].channel) != crossings[at].channel) {
-        const LinkShare share{int32_t(model.linkMembers.size()), ++member, crossings[at].delay, 0, crossings[at].part};
+        LinkShare share{int32_t(model.linkMembers.size()), ++member, crossings[at].delay, 0, crossings[at].part};
+        const Endpoint &source = networks.streams[size_t(crossings[at].stream)].sources[0];
+        const auto [row, col] = RouteWalk::end(target, link);
+        share.rowsAway = row - source.row;
+        share.colsAway = col - source.col;
         cycles += share.cycles(model.channels[size_t(channel)]);
+        if (share.part < LinkShare::kAll && model.channels[size_t(channel)].numSegments > 1)
+          partials.push_back({crossings[at].stream, link, shares.size()});
         shares.emplace_back(channel, share);
       }
     model.linkMembers.push_back(member + 1);
     model.linkCycles.push_back(cycles);
   }
+  findParts(walk, configuration, networks, table, std::move(partials), shares, model);
   std::sort(shares.begin(), shares.end(), [](const auto &a, const auto &b) {
     return std::tie(a.first, a.second.link) < std::tie(b.first, b.second.link);
   });

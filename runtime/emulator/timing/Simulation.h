@@ -268,10 +268,14 @@ private:
     return {need.first + own, need.last + own, need.freed + moved, need.begin + own, need.stop + own};
   }
   void boundByFirst(const Sending &sending, Span &span);
+  int32_t partOf(const LinkShare &share, const Sending &sending) const {
+    return model.partOf(share, model.feeds[size_t(sending.feed)]);
+  }
   SharedSlots::Claim claimOf(int32_t c, const LinkShare &share, const Span &span) const;
   int64_t linkOwes(int32_t c, const LinkShare &share) const;
-  void boundByLinks(int32_t c, int64_t words, Span &span) const;
-  void takeLinks(int32_t c, int64_t words, const Span &span);
+  void boundByLinks(const Sending &sending, Span &span) const;
+  void boundByStanding(const Sending &sending, int64_t begin, int64_t end, Span &span) const;
+  void takeLinks(const Sending &sending, const Span &span);
   void keepPauses(int32_t c, int64_t begin, int64_t end, int64_t late);
   template <typename Meet>
   void meetWindows(int32_t s, int64_t begin, int64_t stop, int64_t cycles, int64_t total, Meet meet) const;

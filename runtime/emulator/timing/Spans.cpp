@@ -136,7 +136,7 @@ void Simulation::send(int32_t p, const Sending &sending, const Item &item, const
   ChannelState &state = channels[c];
   const int64_t end = sending.end + repeated * channel.words;
   const int64_t last = std::max(when.first, when.last - item.rest);
-  takeLinks(c, end - state.produced, when);
+  takeLinks(sending, when);
   state.curve.push_back({state.produced, end, when.first, last});
   state.produced = end;
   state.trainFirst = when.first;
