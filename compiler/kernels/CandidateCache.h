@@ -18,6 +18,10 @@ namespace wsc::kernels {
 
 class CandidateCache {
 public:
+  // `threads`: of the host, on which kernels may be costed side by side; 0: all.
+  explicit CandidateCache(int threads = 1) : numThreads(threads) {}
+  int threads() const { return numThreads; }
+
   // As candidatesOf(target, network, index, wanted), for one target and networks that differ in grid, layouts and
   // mappings only. May be called from several threads.
   absl::StatusOr<Candidates> of(const target::Target &target, NetworkPlan &network, int32_t index,
@@ -39,6 +43,7 @@ private:
     absl::StatusOr<Candidates> candidates;
   };
 
+  int numThreads;
   std::mutex mutex;
   std::vector<std::list<Entry>> entries; // by kernel; entries stay where they are
 };

@@ -13,6 +13,7 @@
 #include "compiler/kernels/Routes.h"
 #include "compiler/kernels/SearchMapping.h"
 #include "compiler/kernels/StateLayout.h"
+#include "compiler/kernels/Threads.h"
 #include "compiler/kernels/Tiling.h"
 
 #include "absl/strings/str_cat.h"
@@ -117,15 +118,18 @@ struct Sized {
   int64_t interval() const { return solver::sizing::evaluate(problem, solution).value; }
 };
 
-static absl::StatusOr<Sized> sizeWithin(const target::Target &target, NetworkPlan &network, int64_t columnLimit,
+static absl::StatusOr<Sized> sizeWithin(const target::Target &target, const NetworkPlan &network, int64_t columnLimit,
                                         const Wanted &wanted, CandidateCache *cache) {
+  std::vector<std::optional<absl::StatusOr<Candidates>>> costed(network.kernels.size());
+  overThreads(cache ? cache->threads() : 1, costed.size(), [&](size_t k) {
+    NetworkPlan own = network; // changes while its kernel is costed
+    costed[k] = cache ? cache->of(target, own, int32_t(k), wanted) : candidatesOf(target, own, int32_t(k), wanted);
+  });
   Sized sized;
-  for (size_t k = 0; k < network.kernels.size(); ++k) {
-    auto its =
-        cache ? cache->of(target, network, int32_t(k), wanted) : candidatesOf(target, network, int32_t(k), wanted);
-    if (!its.ok())
-      return its.status();
-    sized.candidates.push_back(*std::move(its));
+  for (auto &its : costed) {
+    if (!its->ok())
+      return its->status();
+    sized.candidates.push_back(*std::move(*its));
   }
   if (absl::Status status = sized.solve(columnLimit); !status.ok())
     return status;
@@ -282,10 +286,10 @@ static std::vector<StreamWish> wishesOfSlow(const target::Target &target, Networ
 
 // The first mapping.
 static absl::StatusOr<SizingReport> sizeFirst(const target::Target &target, NetworkPlan &network, bool mayAsk,
-                                              bool equalColumns) {
+                                              bool equalColumns, int threads) {
   constexpr int64_t kTolerance = 64; // part of the interval that does not matter
   const NetworkPlan unsized = network;
-  CandidateCache cache;
+  CandidateCache cache(threads);
   auto report = sizeWithinColours(target, network, mayAsk, equalColumns, {}, cache);
   if (!report.ok() || equalColumns || (mayAsk && !report->passes.empty()))
     return report;
@@ -320,7 +324,7 @@ static absl::StatusOr<SizingReport> sizeFirst(const target::Target &target, Netw
 absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPlan &network, bool mayAsk,
                                          bool equalColumns, const SearchOptions &options) {
   const NetworkPlan unsized = network;
-  auto report = sizeFirst(target, network, mayAsk, equalColumns);
+  auto report = sizeFirst(target, network, mayAsk, equalColumns, options.threads);
   const bool asks = report.ok() && mayAsk && !report->passes.empty();
   if (report.ok() && !asks && !equalColumns)
     searchMapping(target, unsized, options, network, *report);

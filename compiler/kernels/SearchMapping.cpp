@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/kernels/SearchMapping.h"
+#include "compiler/kernels/Threads.h"
 
 #include "compiler/kernels/Generate.h"
 #include "compiler/kernels/LinkLoads.h"
@@ -136,7 +137,7 @@ private:
       int64_t cycles = std::numeric_limits<int64_t>::max();
     };
     std::vector<Tried> tried(variants.size());
-    overThreads(tried.size(), [&](size_t i) {
+    overThreads(options.threads, tried.size(), [&](size_t i) {
       Tried &one = tried[i];
       one.mapped = sizedAs(variants[i]);
       if (one.mapped && (one.score = routedScore(one.mapped->network)) &&
@@ -176,7 +177,7 @@ private:
     if (!options.timer)
       return true;
     std::optional<absl::StatusOr<int64_t>> its;
-    overThreads(2, [&](size_t i) {
+    overThreads(options.threads, 2, [&](size_t i) {
       if (i == 0)
         its = emulated(network);
       else if (!firstEmulated)
@@ -206,7 +207,7 @@ private:
     });
     order.resize(std::min(order.size(), kRoutedPerRound));
     std::vector<std::optional<MappingScore>> scores(order.size());
-    overThreads(order.size(), [&](size_t i) { scores[i] = routedScore(order[i]->network); });
+    overThreads(options.threads, order.size(), [&](size_t i) { scores[i] = routedScore(order[i]->network); });
     bool moved = false;
     for (size_t i = 0; i < order.size(); ++i) {
       if (!scores[i])
@@ -251,7 +252,7 @@ private:
     for (int i = 0; i < kStepsPerRound; ++i)
       variants.push_back(variation(round, i, wires));
     std::vector<std::optional<Mapped>> tried(variants.size());
-    overThreads(tried.size(), [&](size_t i) {
+    overThreads(options.threads, tried.size(), [&](size_t i) {
       const auto self = variants.begin() + std::ptrdiff_t(i);
       if (variants[i] != now.variant && std::find(variants.begin(), self, variants[i]) == self)
         tried[i] = sizedAs(variants[i]);
@@ -272,22 +273,6 @@ private:
       return std::nullopt;
     mapped.report = *std::move(report);
     return measure(mapped) ? std::optional(std::move(mapped)) : std::nullopt;
-  }
-
-  // Calls work(0), work(1), … below `count`, over the host's threads.
-  template <typename Work> void overThreads(size_t count, Work work) const {
-    std::atomic<size_t> next = 0;
-    auto some = [&] {
-      for (size_t i = next++; i < count; i = next++)
-        work(i);
-    };
-    std::vector<std::thread> helpers;
-    const size_t threads = options.threads > 0 ? size_t(options.threads) : std::thread::hardware_concurrency();
-    for (size_t i = 1; i < std::min(threads, count); ++i)
-      helpers.emplace_back(some);
-    some();
-    for (std::thread &helper : helpers)
-      helper.join();
   }
 
   // Fills in what is known of a sized network before it is routed; false if it has no place.
