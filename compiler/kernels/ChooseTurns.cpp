@@ -143,14 +143,13 @@ int64_t blocksOfInput(const NetworkPlan &network, const KernelPlan &plan, int32_
   return 1;
 }
 
-// Combs without turns.
+} // namespace
+
 std::vector<LaneRoute> straightRoutes(const target::Target &target, NetworkPlan network) {
   for (KernelPlan &plan : network.kernels)
     plan.turns.clear();
   return laneRoutes(target, network);
 }
-
-} // namespace
 
 int64_t wantedInterval(const target::Target &target, const NetworkPlan &network) {
   int64_t interval = 0, words = 0;

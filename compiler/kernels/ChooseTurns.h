@@ -16,6 +16,9 @@ namespace wsc::kernels {
 // What links should carry at most: the interval that cores and off-wafer words allow, cycles. 0: not known.
 int64_t wantedInterval(const target::Target &target, const NetworkPlan &network);
 
+// The combs of a placed network without turns.
+std::vector<LaneRoute> straightRoutes(const target::Target &target, NetworkPlan network);
+
 // The choice of turns as a problem of the solver: an item per bundle whose teeth are free and, turning in the kernel's
 // column, use links that carry more than wantedInterval(). Tags of options are turns by tile, "0,1". `owners` receives
 // kernel, (input, component) and block of each item, and which of the patterns each option stands for. Not `whole`:

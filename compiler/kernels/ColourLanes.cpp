@@ -147,4 +147,9 @@ absl::StatusOr<Solution> colourLanes(const NetworkPlan &network, const std::vect
   return solver::colouring::solve(problem);
 }
 
+absl::Status checkColours(const NetworkPlan &network, const std::vector<LaneRoute> &lanes, const Problem &problem) {
+  return solver::colouring::solveFirstFit(problem).ok() ? absl::OkStatus()
+                                                        : colourLanes(network, lanes, problem).status();
+}
+
 } // namespace wsc::kernels

@@ -48,23 +48,45 @@ static bool leavesMesh(const target::Target &target, const NetworkPlan &network)
   return grid.height() > target.rows;
 }
 
-absl::Status routeNetwork(const target::Target &target, NetworkPlan &network, std::vector<PosedProblem> *posed) {
-  // Rectangles outside the mesh are refused before anything is counted on it.
-  if (leavesMesh(target, network))
-    if (auto status = colouringProblem(target, network, laneRoutes(target, network)).check(); !status.ok())
-      return status;
-  if (posed) {
-    std::vector<TurnOwner> owners;
-    posed->push_back({"alternatives", printProblem(turnProblem(target, network, owners))});
-  }
+// Rectangles outside the mesh are refused before anything is counted on it.
+static absl::Status checkInside(const target::Target &target, const NetworkPlan &network) {
+  return leavesMesh(target, network) ? colouringProblem(target, network, laneRoutes(target, network)).check()
+                                     : absl::OkStatus();
+}
+
+// Lets lanes turn if `colour` finds colours for that, else in their consumers' columns only.
+template <typename Colour>
+static absl::Status turnWithinColours(const target::Target &target, NetworkPlan &network, Colour colour) {
   if (auto status = chooseTurns(target, network); !status.ok())
     return status;
-  absl::Status status = colourNetwork(target, network, posed);
+  absl::Status status = colour();
   if (!absl::IsResourceExhausted(status))
     return status;
   if (auto kept = keepPinnedTurns(target, network); !kept.ok())
     return kept;
-  return colourNetwork(target, network, posed);
+  return colour();
+}
+
+absl::Status routeNetwork(const target::Target &target, NetworkPlan &network, std::vector<PosedProblem> *posed) {
+  if (auto status = checkInside(target, network); !status.ok())
+    return status;
+  if (posed) {
+    std::vector<TurnOwner> owners;
+    posed->push_back({"alternatives", printProblem(turnProblem(target, network, owners))});
+  }
+  return turnWithinColours(target, network, [&] { return colourNetwork(target, network, posed); });
+}
+
+absl::Status turnNetwork(const target::Target &target, NetworkPlan &network) {
+  if (auto status = checkInside(target, network); !status.ok())
+    return status;
+  return turnWithinColours(target, network, [&]() -> absl::Status {
+    const std::vector<LaneRoute> lanes = laneRoutes(target, network);
+    const solver::colouring::Problem problem = colouringProblem(target, network, lanes);
+    if (auto status = problem.check(); !status.ok())
+      return status;
+    return checkColours(network, lanes, problem);
+  });
 }
 
 // The kernels that run on the cores of kernel `k`, itself first: those of its state variable, or it alone. Empty: they

@@ -20,5 +20,8 @@ absl::StatusOr<format::Configuration> generateConfiguration(const target::Target
 // saturated router and who holds it.
 absl::Status routeNetwork(const target::Target &target, NetworkPlan &network,
                           std::vector<PosedProblem> *posed = nullptr);
+// The turns that routeNetwork() chooses, without colours, which take longer: only whether they suffice is found out.
+// Errors: where routeNetwork() has one.
+absl::Status turnNetwork(const target::Target &target, NetworkPlan &network);
 
 } // namespace wsc::kernels

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/kernels/MappingScore.h"
 
+#include "compiler/kernels/ChooseTurns.h"
 #include "compiler/kernels/LinkLoads.h"
 
 #include <algorithm>
@@ -16,15 +17,26 @@ int64_t ioCycles(const target::Target &target, const NetworkPlan &network) {
   return int64_t(double(words) / target.ioWordsPerCycle());
 }
 
+static int64_t slowestKernel(const NetworkPlan &network) {
+  int64_t slowest = 0;
+  for (const KernelPlan &plan : network.kernels)
+    slowest = std::max(slowest, plan.predictedIntervalCycles);
+  return slowest;
+}
+
+MappingScore leastScoreOf(const target::Target &target, const NetworkPlan &network) {
+  return {std::max(slowestKernel(network), ioCycles(target, network)),
+          wordHopsOf(networkLoads(target, network, straightRoutes(target, network))),
+          {}};
+}
+
 MappingScore scoreOf(const target::Target &target, const NetworkPlan &network) {
   MappingScore score;
   const std::vector<LaneRoute> lanes = laneRoutes(target, network);
   const NetworkLoads loads = networkLoads(target, network, lanes);
   score.wordHops = wordHopsOf(loads);
   const LinkLoad link = busiestLink(loads);
-  int64_t slowest = 0;
-  for (const KernelPlan &plan : network.kernels)
-    slowest = std::max(slowest, plan.predictedIntervalCycles);
+  const int64_t slowest = slowestKernel(network);
   score.intervalCycles = std::max({slowest, link.words, ioCycles(target, network)});
 
   // Nets are streams by name, and what flows inside kernels.

@@ -28,5 +28,9 @@ int64_t ioCycles(const target::Target &target, const NetworkPlan &network);
 
 // Of a placed network with its turns.
 MappingScore scoreOf(const target::Target &target, const NetworkPlan &network);
+// A bound on both numbers of scoreOf(), whatever turns the lanes of a placed network take: the slowest kernel and I/O,
+// and the words over straight combs. (A turn saves its trunk at most as many links as each row that takes the lane then
+// needs.) Without a bottleneck.
+MappingScore leastScoreOf(const target::Target &target, const NetworkPlan &network);
 
 } // namespace wsc::kernels

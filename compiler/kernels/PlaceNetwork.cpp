@@ -69,6 +69,48 @@ solver::placement::Problem placementProblem(const target::Target &target, const 
   return problem;
 }
 
+namespace {
+
+// A placed network to compare. Routing takes long, so it is only done where the bound does not tell.
+struct Order {
+  explicit Order(const target::Target &target, NetworkPlan placed)
+      : network(std::move(placed)), least(leastScoreOf(target, network)) {}
+
+  // None: it cannot be routed.
+  const std::optional<MappingScore> &score(const target::Target &target) {
+    if (!isRouted) {
+      isRouted = true;
+      NetworkPlan routed = network;
+      if (turnNetwork(target, routed).ok())
+        routedScore = scoreOf(target, routed);
+    }
+    return routedScore;
+  }
+
+  NetworkPlan network;
+  MappingScore least; // no turns make it better
+
+private:
+  bool isRouted = false;
+  std::optional<MappingScore> routedScore;
+};
+
+// Whether `other` can be routed, and with a better score than `order`, if that can be. The more promising is routed
+// first, and often that tells.
+bool isBetter(const target::Target &target, Order &other, Order &order) {
+  if (other.least.isBetterThan(order.least)) {
+    if (!other.score(target))
+      return false;
+    if (other.score(target)->isBetterThan(order.least))
+      return true;
+  } else if (order.score(target) && !other.least.isBetterThan(*order.score(target))) {
+    return false;
+  }
+  return other.score(target) && (!order.score(target) || other.score(target)->isBetterThan(*order.score(target)));
+}
+
+} // namespace
+
 absl::Status placeNetwork(const target::Target &target, NetworkPlan &network, const SearchOptions &options) {
   constexpr int32_t kStarts = 32;
   const bool isFixed = std::any_of(network.kernels.begin(), network.kernels.end(),
@@ -80,33 +122,28 @@ absl::Status placeNetwork(const target::Target &target, NetworkPlan &network, co
 
   std::vector<int32_t> kernels;
   const solver::placement::Problem problem = placementProblem(target, network, kernels);
-  std::vector<absl::StatusOr<solver::placement::Solution>> orders{solver::placement::solveLocalSearch(problem)};
+  std::vector<absl::StatusOr<solver::placement::Solution>> solutions{solver::placement::solveLocalSearch(problem)};
   if (options.effort == Effort::High)
-    orders.push_back(solver::placement::solveRestarts(problem, options.seed, kStarts));
-  std::optional<MappingScore> best; // of `network` as it is placed, once there is another order to compare with
-  auto routedScore = [&](NetworkPlan placed) -> std::optional<MappingScore> {
-    if (!routeNetwork(target, placed).ok())
-      return std::nullopt;
-    return scoreOf(target, placed);
-  };
-  for (const auto &order : orders) {
-    if (!order.ok() || !order->verify(problem).ok())
+    solutions.push_back(solver::placement::solveRestarts(problem, options.seed, kStarts));
+  std::optional<Order> best; // `network` as it is placed, once there is another order to compare with
+  for (const auto &solution : solutions) {
+    if (!solution.ok() || !solution->verify(problem).ok())
       continue;
-    NetworkPlan other = network;
+    NetworkPlan placed = network;
     bool differs = false;
     for (size_t i = 0; i < kernels.size(); ++i) {
-      int32_t &col = other.kernels[kernels[i]].placement.col;
-      differs |= col != order->places[i].col;
-      col = order->places[i].col;
+      int32_t &col = placed.kernels[kernels[i]].placement.col;
+      differs |= col != solution->places[i].col;
+      col = solution->places[i].col;
     }
     if (!differs)
       continue;
     if (!best)
-      best = routedScore(network);
-    const std::optional<MappingScore> score = routedScore(other);
-    if (score && (!best || score->isBetterThan(*best))) {
-      best = score;
-      network = std::move(other);
+      best.emplace(target, network);
+    Order other(target, std::move(placed));
+    if (isBetter(target, other, *best)) {
+      network = other.network;
+      best = std::move(other);
     }
   }
   return absl::OkStatus();

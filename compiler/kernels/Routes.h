@@ -74,6 +74,10 @@ solver::colouring::Problem colouringProblem(const target::Target &target, const 
 absl::StatusOr<solver::colouring::Solution> colourLanes(const NetworkPlan &network, const std::vector<LaneRoute> &lanes,
                                                         const solver::colouring::Problem &problem,
                                                         bool allInTurn = false);
+// Whether colourLanes() finds colours: OK, or its error. Where first fit finds some for each lane apart, which is the
+// last that colourLanes() tries, it need not be asked.
+absl::Status checkColours(const NetworkPlan &network, const std::vector<LaneRoute> &lanes,
+                          const solver::colouring::Problem &problem);
 // Writes the colours of a solution into the plan.
 void applyColours(NetworkPlan &network, const std::vector<LaneRoute> &lanes,
                   const solver::colouring::Solution &solution);
