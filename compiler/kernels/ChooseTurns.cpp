@@ -110,19 +110,24 @@ std::vector<int32_t> viasOf(const target::Target &target, const std::vector<Lane
 
 std::vector<Load> loadsOf(const NetworkPlan &network, const std::vector<LaneRoute> &routes, const Bundle &bundle,
                           const std::vector<int32_t> &vias) {
-  std::vector<RouteLoad> loads;
-  loads.reserve(2 * bundle.teeth.size());
-  for (size_t t = 0; t < bundle.teeth.size(); ++t) {
-    const LaneRoute &route = routes[bundle.teeth[t].lane];
-    LaneRoute::Tooth tooth = route.teeth[bundle.teeth[t].tooth];
-    tooth.via = vias[t];
-    addToothLoads(route, tooth, laneWords(network, route), 0, loads);
-  }
-  std::vector<Load> plain;
-  plain.reserve(loads.size());
-  for (const RouteLoad &load : loads)
-    plain.push_back({load.segment, load.words});
-  return plain;
+  auto forEachTooth = [&](auto visit) {
+    for (size_t t = 0; t < bundle.teeth.size(); ++t) {
+      const LaneRoute &route = routes[bundle.teeth[t].lane];
+      visit(route, route.teeth[bundle.teeth[t].tooth], vias[t]);
+    }
+  };
+  size_t count = 0;
+  forEachTooth([&](const LaneRoute &route, const LaneRoute::Tooth &tooth, int32_t via) {
+    forEachToothSegment(route, tooth, via, [&](const solver::routing::Segment &) { ++count; });
+  });
+  std::vector<Load> loads;
+  loads.reserve(count);
+  forEachTooth([&](const LaneRoute &route, const LaneRoute::Tooth &tooth, int32_t via) {
+    const int64_t words = laneWords(network, route);
+    forEachToothSegment(route, tooth, via,
+                        [&](const solver::routing::Segment &segment) { loads.push_back({segment, words}); });
+  });
+  return loads;
 }
 
 int32_t turnOfLane(const Turns &turns, int64_t lane) { return turns.empty() ? 0 : turns[size_t(lane) % turns.size()]; }

@@ -116,10 +116,9 @@ std::vector<TileRows> KernelRows::tiles(const Source &source, int64_t group) con
 }
 
 std::vector<BlockChannels> KernelRows::blocks(const Source &source, int64_t slice, int64_t share) const {
-  const StreamLayout &layout = network.streams[source.stream].layout;
-  Region needed = neededChannels(source.input, slice, share);
-  return blocksOf(layout, std::max<int64_t>(0, needed.channelBegin - source.channelOffset),
-                  std::min(layout.plane.channels, needed.channelEnd - source.channelOffset));
+  std::vector<BlockChannels> blocks;
+  forEachBlock(source, slice, share, [&](const BlockChannels &channels) { blocks.push_back(channels); });
+  return blocks;
 }
 
 KernelRow KernelRows::row(int64_t group, int64_t slice, int64_t share) const {

@@ -141,6 +141,17 @@ public:
   // The tiles of a source that a group takes, and the blocks that a slice takes.
   std::vector<TileRows> tiles(const Source &source, int64_t group) const;
   std::vector<BlockChannels> blocks(const Source &source, int64_t slice, int64_t share) const;
+  // The same one by one, ascending.
+  template <typename Visit> void forEachTile(const Source &source, int64_t group, Visit visit) const {
+    const Region rows = neededRows(source.input, group);
+    kernels::forEachTile(network.streams[source.stream].layout, rows.rowBegin, rows.rowEnd, visit);
+  }
+  template <typename Visit> void forEachBlock(const Source &source, int64_t slice, int64_t share, Visit visit) const {
+    const StreamLayout &layout = network.streams[source.stream].layout;
+    const Region needed = neededChannels(source.input, slice, share);
+    kernels::forEachBlock(layout, std::max<int64_t>(0, needed.channelBegin - source.channelOffset),
+                          std::min(layout.plane.channels, needed.channelEnd - source.channelOffset), visit);
+  }
   // First row of the padded tile that a core works on, in the coordinates of the input's plane, and its rows.
   int64_t tileAnchor(size_t input, int64_t group) const;
   int64_t tileHeight(size_t input, int64_t group) const;

@@ -7,13 +7,7 @@ namespace wsc::kernels {
 
 std::vector<TileRows> tilesOf(const StreamLayout &layout, int64_t rowBegin, int64_t rowEnd) {
   std::vector<TileRows> tiles;
-  if (rowBegin >= rowEnd)
-    return tiles;
-  for (int64_t tile = rowBegin / layout.tileRows; tile <= (rowEnd - 1) / layout.tileRows; ++tile) {
-    TileRows rows{tile, std::max(rowBegin, layout.tileBegin(tile)), std::min(rowEnd, layout.tileEnd(tile))};
-    if (rows.rowBegin < rows.rowEnd)
-      tiles.push_back(rows);
-  }
+  forEachTile(layout, rowBegin, rowEnd, [&](const TileRows &rows) { tiles.push_back(rows); });
   auto order = [&](const TileRows &rows) { return std::pair(rows.tile % layout.orderModulus, rows.tile); };
   std::sort(tiles.begin(), tiles.end(), [&](const TileRows &a, const TileRows &b) { return order(a) < order(b); });
   return tiles;
@@ -21,12 +15,7 @@ std::vector<TileRows> tilesOf(const StreamLayout &layout, int64_t rowBegin, int6
 
 std::vector<BlockChannels> blocksOf(const StreamLayout &layout, int64_t channelBegin, int64_t channelEnd) {
   std::vector<BlockChannels> blocks;
-  for (int64_t block = 0; block < layout.numBlocks(); ++block) {
-    BlockChannels channels{block, std::max(channelBegin, layout.blockBegin[block]),
-                           std::min(channelEnd, layout.blockBegin[block + 1])};
-    if (channels.channelBegin < channels.channelEnd)
-      blocks.push_back(channels);
-  }
+  forEachBlock(layout, channelBegin, channelEnd, [&](const BlockChannels &channels) { blocks.push_back(channels); });
   return blocks;
 }
 

@@ -84,6 +84,26 @@ struct TileRows {
 struct BlockChannels {
   int64_t block = 0, channelBegin = 0, channelEnd = 0;
 };
+// Calls visit(TileRows) for the tiles that hold rows [rowBegin, rowEnd), ascending, or visit(BlockChannels) for the
+// blocks that hold channels [channelBegin, channelEnd), ascending.
+template <typename Visit> void forEachTile(const StreamLayout &layout, int64_t rowBegin, int64_t rowEnd, Visit visit) {
+  if (rowBegin >= rowEnd)
+    return;
+  for (int64_t tile = rowBegin / layout.tileRows; tile <= (rowEnd - 1) / layout.tileRows; ++tile) {
+    const TileRows rows{tile, std::max(rowBegin, layout.tileBegin(tile)), std::min(rowEnd, layout.tileEnd(tile))};
+    if (rows.rowBegin < rows.rowEnd)
+      visit(rows);
+  }
+}
+template <typename Visit>
+void forEachBlock(const StreamLayout &layout, int64_t channelBegin, int64_t channelEnd, Visit visit) {
+  for (int64_t block = 0; block < layout.numBlocks(); ++block) {
+    const BlockChannels channels{block, std::max(channelBegin, layout.blockBegin[block]),
+                                 std::min(channelEnd, layout.blockBegin[block + 1])};
+    if (channels.channelBegin < channels.channelEnd)
+      visit(channels);
+  }
+}
 // The tiles that hold rows [rowBegin, rowEnd), in the order in which every receiver takes them.
 std::vector<TileRows> tilesOf(const StreamLayout &layout, int64_t rowBegin, int64_t rowEnd);
 // The blocks that hold channels [channelBegin, channelEnd), ascending.

@@ -4,9 +4,9 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace wsc::kernels {
@@ -42,7 +42,8 @@ template <typename Visit> void forEachLine(LineSegments &lines, Visit visit) {
       visit(std::span(lines).subspan(begin, end[line] - begin));
 }
 
-// Words along a line, swept from end to end.
+// Words along a line, swept from end to end. What changes from a link to the next is noted in a flat array, with a bit
+// for each link where something may.
 class LineSweep {
 public:
   // Calls visit(begin, end, words) for stretches of links that carry the same, ascending; not those that carry nothing.
@@ -52,35 +53,36 @@ public:
       first = std::min(first, segment.begin);
       last = std::max(last, segment.end);
     }
-    // Few segments are sorted; of many, what changes is noted link by link.
-    changes.clear();
-    if (constexpr size_t kFewLinks = 8; size_t(last - first) <= kFewLinks * line.size()) {
-      atLink.assign(size_t(last - first) + 1, 0);
-      for (const LineSegment &segment : line)
-        if (segment.begin < segment.end) {
-          atLink[size_t(segment.begin - first)] += segment.words;
-          atLink[size_t(segment.end - first)] -= segment.words;
-        }
-      for (size_t link = 0; link < atLink.size(); ++link)
-        if (atLink[link] != 0)
-          changes.push_back({first + int32_t(link), atLink[link]});
-    } else {
-      for (const LineSegment &segment : line)
-        if (segment.begin < segment.end) {
-          changes.push_back({segment.begin, segment.words});
-          changes.push_back({segment.end, -segment.words});
-        }
-      std::sort(changes.begin(), changes.end());
+    if (changes.size() <= size_t(last - first)) {
+      changes.resize(size_t(last - first) + 1, 0);
+      isChanged.resize(changes.size() / 64 + 1, 0);
     }
+    for (const LineSegment &segment : line)
+      if (segment.begin < segment.end) {
+        change(size_t(segment.begin - first), segment.words);
+        change(size_t(segment.end - first), -segment.words);
+      }
     int64_t words = 0;
-    for (size_t c = 0; c + 1 < changes.size(); ++c)
-      if ((words += changes[c].second) > 0 && changes[c].first < changes[c + 1].first)
-        visit(changes[c].first, changes[c + 1].first, words);
+    size_t begin = 0;
+    for (size_t part = 0; part <= size_t(last - first) / 64; ++part)
+      for (; isChanged[part] != 0; isChanged[part] &= isChanged[part] - 1) {
+        const size_t link = 64 * part + size_t(std::countr_zero(isChanged[part]));
+        if (words > 0)
+          visit(first + int32_t(begin), first + int32_t(link), words);
+        words += changes[link];
+        changes[link] = 0;
+        begin = link;
+      }
   }
 
 private:
-  std::vector<std::pair<int32_t, int64_t>> changes;
-  std::vector<int64_t> atLink;
+  void change(size_t link, int64_t words) {
+    changes[link] += words;
+    isChanged[link / 64] |= uint64_t(1) << link % 64;
+  }
+
+  std::vector<int64_t> changes; // all 0 between calls
+  std::vector<uint64_t> isChanged;
 };
 
 } // namespace wsc::kernels

@@ -79,7 +79,9 @@ public:
     add(Part::Trunk, {route.row, trunk, route.row, route.toPort ? target.cols : route.trunkEnd}, words, net);
     add(Part::Trunk, {route.row, route.trunkBegin, route.row, route.trunkWest}, words, net);
     for (const LaneRoute::Tooth &tooth : route.teeth)
-      addToothLoads(route, tooth, words, net, made.loads);
+      forEachToothSegment(route, tooth, [&](const solver::routing::Segment &segment) {
+        made.loads.push_back({Part::Tooth, segment, words, net});
+      });
   }
 
   void addContraction(int32_t index) {
@@ -90,29 +92,43 @@ public:
     const int32_t col = plan.placement.col, east = col + plan.width() - 1, compute = col + plan.computeOffset();
     int32_t rowNet = netOf(absl::StrCat(plan.spec.name, " row")),
             chainNet = netOf(absl::StrCat(plan.spec.name, " chain"));
-    int64_t planeWidth = rows.inputPlane(0).width;
-    for (int64_t group = 0; group < rows.numGroups(); ++group) {
-      int64_t height = rows.neededRows(0, group).rows();
-      for (int64_t band = 0; band < rows.shares(); ++band)
-        for (int64_t slice = 0; slice < rows.slices(); ++slice) {
-          const int32_t row = int32_t(rows.groupBegin(group) + rows.rowOfShare(band) + slice);
-          add(RouteLoad::Part::Inside, {row, col, row, east},
-              rows.neededChannels(0, slice, band).channels() * height * planeWidth, rowNet);
-        }
-      // Partial sums flow from the first and the last slice towards the one where they end.
-      const int64_t pixels = rows.outRows(group).rows() * plan.spec.out.width;
-      for (int64_t block = 0; block < out.numBlocks(); ++block) {
-        const BlockSite site = blockSite(plan, out, block);
-        const int32_t first = int32_t(rows.groupBegin(group) + rows.rowOfShare(site.band));
-        const int32_t end = first + int32_t(site.slice), last = first + int32_t(rows.slices()) - 1;
-        for (int64_t column = site.firstColumn; column < site.endColumn; ++column) {
-          const int64_t begin = m.columnBegin(column), before = site.band * m.bandChannels() + begin;
-          const int64_t channels = std::min(m.columnBegin(column + 1) - begin, plan.spec.out.channels - before);
-          const int32_t at = int32_t(compute + column);
-          add(RouteLoad::Part::Inside, {first, at, end, at}, channels * pixels, chainNet);
-          add(RouteLoad::Part::Inside, {last, at, end, at}, channels * pixels, chainNet);
-        }
+    // What all groups of rows have alike: words that a core's row needs of one row of the input, and the columns of
+    // each block with their channels.
+    struct Sender {
+      int32_t row; // of the group's
+      int64_t words;
+    };
+    std::vector<Sender> senders;
+    for (int64_t band = 0; band < rows.shares(); ++band)
+      for (int64_t slice = 0; slice < rows.slices(); ++slice)
+        senders.push_back({int32_t(rows.rowOfShare(band) + slice),
+                           rows.neededChannels(0, slice, band).channels() * rows.inputPlane(0).width});
+    // Partial sums flow from the first and the last slice towards the one where they end.
+    struct Chain {
+      int32_t col, first, last, end; // rows of the group's
+      int64_t channels;
+    };
+    std::vector<Chain> chains;
+    for (int64_t block = 0; block < out.numBlocks(); ++block) {
+      const BlockSite site = blockSite(plan, out, block);
+      const int32_t first = int32_t(rows.rowOfShare(site.band));
+      for (int64_t column = site.firstColumn; column < site.endColumn; ++column) {
+        const int64_t begin = m.columnBegin(column), before = site.band * m.bandChannels() + begin;
+        chains.push_back({int32_t(compute + column), first, first + int32_t(rows.slices()) - 1,
+                          first + int32_t(site.slice),
+                          std::min(m.columnBegin(column + 1) - begin, plan.spec.out.channels - before)});
       }
+    }
+    for (int64_t group = 0; group < rows.numGroups(); ++group) {
+      const int32_t top = int32_t(rows.groupBegin(group));
+      const int64_t height = rows.neededRows(0, group).rows();
+      for (const Sender &sender : senders)
+        add(RouteLoad::Part::Inside, {top + sender.row, col, top + sender.row, east}, sender.words * height, rowNet);
+      const int64_t pixels = rows.outRows(group).rows() * plan.spec.out.width;
+      for (const Chain &chain : chains)
+        for (int32_t from : {chain.first, chain.last})
+          add(RouteLoad::Part::Inside, {top + from, chain.col, top + chain.end, chain.col}, chain.channels * pixels,
+              chainNet);
     }
   }
 
@@ -156,23 +172,6 @@ struct Directions {
 
 std::string LinkLoad::describe() const {
   return absl::StrCat("link (", row, ", ", col, ") ", std::string(1, side), ": ", absl::StrJoin(nets, ", "));
-}
-
-void addToothLoads(const LaneRoute &route, const LaneRoute::Tooth &tooth, int64_t words, int32_t net,
-                   std::vector<RouteLoad> &loads) {
-  auto add = [&](int32_t row, int32_t col, int32_t rowEnd, int32_t colEnd) {
-    loads.push_back({RouteLoad::Part::Tooth, {row, col, rowEnd, colEnd}, words, net});
-  };
-  if (tooth.lastRow() > route.row)
-    add(route.row, tooth.via, tooth.lastRow(), tooth.via);
-  if (tooth.firstRow() < route.row)
-    add(route.row, tooth.via, tooth.firstRow(), tooth.via);
-  if (tooth.via == tooth.col)
-    return;
-  for (const LaneRoute::Rows &takers : tooth.takers)
-    for (int32_t row = takers.begin; row <= takers.end; ++row)
-      if (row != route.row) // there the trunk goes on
-        add(row, tooth.via, row, tooth.col);
 }
 
 int64_t laneWords(const NetworkPlan &network, const LaneRoute &route) {
@@ -319,7 +318,7 @@ int64_t toothWords(const NetworkPlan &network, const KernelRows &rows) {
     sharesAt[rows.columnOfShare(share)].push_back(share);
   int64_t most = 0;
   for (const auto &[column, shares] : sharesAt) {
-    std::vector<RouteLoad> loads;
+    Directions lines;
     for (const Source &source : rows.sources()) {
       const StreamLayout &layout = network.streams[source.stream].layout;
       std::vector<LaneRoute> lanes(layout.numLanes());
@@ -329,14 +328,13 @@ int64_t toothWords(const NetworkPlan &network, const KernelRows &rows) {
         lanes[lane].row = layout.laneRows[lane];
         for (LaneRoute::Tooth &tooth : lanes[lane].teeth) {
           tidy(tooth);
-          addToothLoads(lanes[lane], tooth, layout.laneWords(lane / layout.numBlocks(), lane % layout.numBlocks()), 0,
-                        loads);
+          const int64_t words = layout.laneWords(lane / layout.numBlocks(), lane % layout.numBlocks());
+          forEachToothSegment(lanes[lane], tooth, [&](const solver::routing::Segment &segment) {
+            lines.add({RouteLoad::Part::Tooth, segment, words, 0});
+          });
         }
       }
     }
-    Directions lines;
-    for (const RouteLoad &load : loads)
-      lines.add(load);
     most = std::max({most, peakOf(lines.south).words, peakOf(lines.north).words});
   }
   return most;

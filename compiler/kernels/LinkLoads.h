@@ -38,9 +38,25 @@ int64_t laneWords(const NetworkPlan &network, const LaneRoute &route);
 // Exact: data and control words of lanes (gathers, trunks, teeth), row multicasts and chains of a placed network.
 NetworkLoads networkLoads(const target::Target &target, const NetworkPlan &network,
                           const std::vector<LaneRoute> &lanes);
-// The loads of one tooth: its vertical links, and those by which rows take from one further west.
-void addToothLoads(const LaneRoute &route, const LaneRoute::Tooth &tooth, int64_t words, int32_t net,
-                   std::vector<RouteLoad> &loads);
+// Calls visit(segment) for the runs of links of one tooth: its vertical links, and those by which rows take from one
+// further west. `via`: in place of the tooth's own.
+template <typename Visit>
+void forEachToothSegment(const LaneRoute &route, const LaneRoute::Tooth &tooth, int32_t via, Visit visit) {
+  using solver::routing::Segment;
+  if (tooth.lastRow() > route.row)
+    visit(Segment{route.row, via, tooth.lastRow(), via});
+  if (tooth.firstRow() < route.row)
+    visit(Segment{route.row, via, tooth.firstRow(), via});
+  if (via == tooth.col)
+    return;
+  for (const LaneRoute::Rows &takers : tooth.takers)
+    for (int32_t row = takers.begin; row <= takers.end; ++row)
+      if (row != route.row) // there the trunk goes on
+        visit(Segment{row, via, row, tooth.col});
+}
+template <typename Visit> void forEachToothSegment(const LaneRoute &route, const LaneRoute::Tooth &tooth, Visit visit) {
+  forEachToothSegment(route, tooth, tooth.via, visit);
+}
 
 // The busiest link of all that networkLoads() lists. Cost: O(loads · log), nothing grows with the mesh's area.
 LinkLoad busiestLink(const NetworkLoads &loads);

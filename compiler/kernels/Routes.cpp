@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
 #include <set>
 
 namespace wsc::kernels {
@@ -37,44 +36,51 @@ int32_t LaneRoute::mostVia(size_t index, int32_t meshCols) const {
   return index + 1 < teeth.size() ? teeth[index + 1].col - 1 : meshCols - 1;
 }
 
+// Adds rows that take a lane. They join the last ones that do, if these begin before them and touch them.
+static void addTaker(std::vector<LaneRoute::Rows> &takers, const LaneRoute::Rows &rows) {
+  if (takers.empty() || rows.begin < takers.back().begin || takers.back().end + 1 < rows.begin)
+    takers.push_back(rows);
+  else
+    takers.back().end = std::max(takers.back().end, rows.end);
+}
+
 void addTeeth(const KernelRows &rows, const Source &source, int64_t share, const StreamLayout &layout,
               LaneRoute *routes) {
-  std::vector<std::optional<LaneRoute::Rows>> slicesOf(layout.numBlocks());
+  std::vector<LaneRoute::Rows> slicesOf(size_t(layout.numBlocks()), {-1, -1}); // that take each block
   for (int64_t slice = 0; slice < rows.slices(); ++slice)
-    for (const BlockChannels &channels : rows.blocks(source, slice, share)) {
-      std::optional<LaneRoute::Rows> &slices = slicesOf[channels.block];
-      if (!slices)
-        slices = LaneRoute::Rows{int32_t(slice), int32_t(slice)};
-      slices->end = int32_t(slice);
-    }
-  int32_t col = int32_t(rows.kernel().placement.col + rows.columnOfShare(share));
-  const auto &turns = rows.kernel().turns;
-  auto turnOf = [&](int64_t lane) {
-    return turns.empty() || turns[source.ordinal].empty() ? 0
-                                                          : turns[source.ordinal][lane % turns[source.ordinal].size()];
-  };
-  for (int64_t group = 0; group < rows.numGroups(); ++group)
-    for (const TileRows &tile : rows.tiles(source, group))
+    rows.forEachBlock(source, slice, share, [&](const BlockChannels &channels) {
+      LaneRoute::Rows &slices = slicesOf[size_t(channels.block)];
+      slices = {slices.begin < 0 ? int32_t(slice) : slices.begin, int32_t(slice)};
+    });
+  const int32_t col = int32_t(rows.kernel().placement.col + rows.columnOfShare(share));
+  const auto &all = rows.kernel().turns;
+  const std::vector<int32_t> none, &turns = all.empty() ? none : all[size_t(source.ordinal)];
+  for (int64_t group = 0; group < rows.numGroups(); ++group) {
+    const int32_t begin = int32_t(rows.groupBegin(group) + rows.rowOfShare(share));
+    rows.forEachTile(source, group, [&](const TileRows &tile) {
       for (int64_t block = 0; block < layout.numBlocks(); ++block) {
-        if (!slicesOf[block])
+        const LaneRoute::Rows slices = slicesOf[size_t(block)];
+        if (slices.begin < 0)
           continue;
-        LaneRoute &route = routes[tile.tile * layout.numBlocks() + block];
+        const auto lane = size_t(tile.tile * layout.numBlocks() + block);
+        LaneRoute &route = routes[lane];
         if (route.teeth.empty() || route.teeth.back().col != col)
-          route.teeth.push_back({col, col - turnOf(tile.tile * layout.numBlocks() + block), {}});
-        int32_t begin = int32_t(rows.groupBegin(group) + rows.rowOfShare(share));
-        route.teeth.back().takers.push_back({begin + slicesOf[block]->begin, begin + slicesOf[block]->end});
+          route.teeth.push_back({col, col - (turns.empty() ? 0 : turns[lane % turns.size()]), {}});
+        addTaker(route.teeth.back().takers, {begin + slices.begin, begin + slices.end});
         route.trunkWest = std::min(route.trunkWest, col);
       }
+    });
+  }
 }
 
 void tidy(LaneRoute::Tooth &tooth) {
+  auto isBefore = [](const auto &a, const auto &b) { return a.begin < b.begin; };
+  if (std::is_sorted(tooth.takers.begin(), tooth.takers.end(), isBefore))
+    return; // and addTaker() joined those that touch
+  std::sort(tooth.takers.begin(), tooth.takers.end(), isBefore);
   std::vector<LaneRoute::Rows> takers;
-  std::sort(tooth.takers.begin(), tooth.takers.end(), [](const auto &a, const auto &b) { return a.begin < b.begin; });
   for (const LaneRoute::Rows &rows : tooth.takers)
-    if (takers.empty() || takers.back().end + 1 < rows.begin)
-      takers.push_back(rows);
-    else
-      takers.back().end = std::max(takers.back().end, rows.end);
+    addTaker(takers, rows);
   tooth.takers = std::move(takers);
 }
 

@@ -36,11 +36,8 @@ solver::routing::Problem routingProblem(const target::Target &target, const Netw
       segments.push_back({route.row, net.colBegin, route.row, route.trunkEnd});
     if (route.trunkWest < route.trunkBegin) // of a one-column kernel
       segments.push_back({route.row, net.colBegin, route.row, route.trunkWest});
-    std::vector<RouteLoad> teeth;
     for (const LaneRoute::Tooth &tooth : route.teeth)
-      addToothLoads(route, tooth, 0, 0, teeth);
-    for (const RouteLoad &load : teeth)
-      segments.push_back(load.segment);
+      forEachToothSegment(route, tooth, [&](const solver::routing::Segment &segment) { segments.push_back(segment); });
     problem.nets.push_back(std::move(net));
   }
   return problem;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Links carry words in one flat array, line by line; an option is a list of runs of neighbouring links, and its cost
-// one pass over them.
+// Links carry words in one flat array, column by column; an option is a list of runs of neighbouring links, and its
+// cost one pass over them.
 #include "compiler/solver/Alternatives.h"
 
 #include "compiler/solver/AlternativesRuns.h"
@@ -21,11 +21,11 @@ constexpr int64_t kLinkCost = 64, kMostHistory = int64_t(1) << 20, kMostPrice = 
 // A problem's loads as runs, made once for all capacities that are tried.
 struct Compiled {
   explicit Compiled(const Problem &problem, Lines links) : lines(std::move(links)), fixedWords(lines.count(), 0) {
-    for (const Load &load : problem.fixed) {
-      const auto [begin, length] = lines.runOf(load);
-      for (size_t link = begin; link < begin + size_t(length); ++link)
-        fixedWords[link] += load.wordsPerSample;
-    }
+    for (const Load &load : problem.fixed)
+      lines.forEachRun(load, 1, [&](size_t begin, size_t end) {
+        for (size_t link = begin; link < end; ++link)
+          fixedWords[link] += load.wordsPerSample;
+      });
     RunMaker maker(lines);
     for (const Item &item : problem.items) {
       std::vector<std::vector<Run>> &options = optionsOf.emplace_back();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The links of a mesh in one flat array, line by line, and the loads of an option as runs of neighbouring links.
+// The links of a mesh in one flat array, column by column, and the loads of an option as runs of neighbouring links.
 #pragma once
 
 #include "compiler/solver/Alternatives.h"
@@ -9,13 +9,13 @@
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
-#include <utility>
 #include <vector>
 
 namespace wsc::solver::alternatives {
 
-// All links between routers of some columns in one array, those of a line side by side: words on a straight run of
-// links are neighbours. Columns that are left out lie as if they were not there.
+// All links between routers of some columns in one array, those of a direction and column side by side: so are a load's
+// links along a column, and those of rows below each other that take the same words from a column to the next. Columns
+// that are left out lie as if they were not there.
 struct Lines {
   explicit Lines(const Problem &problem) : Lines(problem, std::vector<bool>(size_t(problem.cols), true)) {}
   Lines(const Problem &problem, const std::vector<bool> &isIn) : rows(problem.rows), before(isIn.size() + 1, 0) {
@@ -24,18 +24,27 @@ struct Lines {
     cols = std::max(1, before.back());
   }
   size_t count() const { return 4 * size_t(rows) * size_t(cols); }
-  // First link and number of links of a load.
-  std::pair<size_t, int32_t> runOf(const Load &load) const {
+  // Calls visit(first link, end) for the runs of neighbouring links of a load, and of those beside it: in so many rows
+  // in all, if it flows along a row.
+  template <typename Visit> void forEachRun(const Load &load, size_t rowsAlike, Visit visit) const {
+    using routing::Direction;
     const routing::Segment &s = load.segment;
-    const size_t routers = size_t(rows) * size_t(cols), d = size_t(routing::directionOf(s));
+    const bool along = s.row == s.rowEnd;
     const int32_t first = before[size_t(std::min(s.col, s.colEnd))];
     const int32_t last = before[size_t(std::max(s.col, s.colEnd)) + 1] - 1;
-    if (last < first || (s.row == s.rowEnd && last == first))
-      return {0, 0};
-    if (s.row == s.rowEnd)
-      return {d * routers + size_t(s.row) * size_t(cols) + size_t(s.col < s.colEnd ? first : first + 1), last - first};
-    return {d * routers + size_t(first) * size_t(rows) + size_t(s.row < s.rowEnd ? s.row : s.rowEnd + 1),
-            std::abs(s.rowEnd - s.row)};
+    auto linkAt = [&](Direction d, int32_t row, int32_t col) {
+      return (size_t(d) * size_t(cols) + size_t(col)) * size_t(rows) + size_t(row);
+    };
+    if (along) {
+      const Direction d = s.col < s.colEnd ? Direction::East : Direction::West;
+      size_t link = linkAt(d, s.row, s.col < s.colEnd ? first : first + 1);
+      for (int32_t col = first; col < last; ++col, link += size_t(rows))
+        visit(link, link + rowsAlike);
+    } else if (first <= last) {
+      const Direction d = s.row < s.rowEnd ? Direction::South : Direction::North;
+      const size_t link = linkAt(d, s.row < s.rowEnd ? s.row : s.rowEnd + 1, first);
+      visit(link, link + size_t(std::abs(s.rowEnd - s.row)));
+    }
   }
   int32_t rows = 0, cols = 0;
   std::vector<int32_t> before; // columns that are in, west of each
@@ -56,18 +65,23 @@ public:
 
   // The loads of an option as runs that have no link in common, ascending.
   std::vector<Run> runsOf(const Option &option) {
-    for (const Load &load : option.loads) {
-      const auto [begin, length] = lines.runOf(load);
-      if (length == 0)
-        continue;
-      change(begin, load.wordsPerSample, 1);
-      change(begin + size_t(length), -load.wordsPerSample, -1);
+    for (size_t next = 0; next < option.loads.size();) {
+      const Load &load = option.loads[next++];
+      size_t rowsAlike = 1;
+      for (; next < option.loads.size() && continues(load, rowsAlike, option.loads[next]); ++next)
+        ++rowsAlike;
+      lines.forEachRun(load, rowsAlike, [&](size_t begin, size_t end) {
+        change(begin, load.wordsPerSample, 1);
+        change(end, -load.wordsPerSample, -1);
+      });
     }
     std::vector<Run> runs;
     Run run;
     for (size_t part = 0; part < isChanged.size(); ++part)
       for (; isChanged[part] != 0; isChanged[part] &= isChanged[part] - 1) {
         const size_t link = 64 * part + size_t(std::countr_zero(isChanged[part]));
+        if (changes[link].words == 0 && changes[link].loads == 0)
+          continue; // one load ends where another begins
         run.end = link;
         if (run.loads > 0)
           runs.push_back(run);
@@ -81,6 +95,12 @@ private:
   struct Change {
     int64_t words = 0, loads = 0;
   };
+  // Whether `next` is the same as `load`, which flows along a row, so many rows below.
+  static bool continues(const Load &load, size_t rowsBelow, const Load &next) {
+    const routing::Segment &s = load.segment, &n = next.segment;
+    return s.row == s.rowEnd && n.row == n.rowEnd && size_t(n.row) == size_t(s.row) + rowsBelow && s.col == n.col &&
+           s.colEnd == n.colEnd && load.wordsPerSample == next.wordsPerSample;
+  }
   void change(size_t link, int64_t words, int64_t loads) {
     changes[link].words += words;
     changes[link].loads += loads;

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
-#include <map>
+#include <numeric>
 
 namespace wsc::solver::colouring {
 
@@ -194,30 +194,34 @@ ConflictGraph::ConflictGraph(const Problem &problem) {
     }
   }
 
-  // Compressed rows by counting, then each row sorted and its repetitions dropped.
-  first.assign(problem.items.size() + 1, 0);
+  // Compressed rows by counting. Items that hand themselves to their neighbours one after the other come to them in
+  // order, each time one after the other: repetitions are next to each other.
+  const size_t items = problem.items.size();
+  std::vector<int64_t> begin(items + 1, 0);
   for (auto [a, b] : pairs) {
-    ++first[a + 1];
-    ++first[b + 1];
+    ++begin[size_t(a) + 1];
+    ++begin[size_t(b) + 1];
   }
-  for (size_t i = 0; i < problem.items.size(); ++i)
-    first[i + 1] += first[i];
-  neighbours.resize(pairs.size() * 2);
-  std::vector<int64_t> fill(first.begin(), first.end() - 1);
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  std::vector<int32_t> met(pairs.size() * 2); // the items that each meets, in no order
+  std::vector<int64_t> fill(begin.begin(), begin.end() - 1);
   for (auto [a, b] : pairs) {
-    neighbours[fill[a]++] = b;
-    neighbours[fill[b]++] = a;
+    met[size_t(fill[size_t(a)]++)] = b;
+    met[size_t(fill[size_t(b)]++)] = a;
   }
-  int64_t kept = 0;
-  for (size_t i = 0; i < problem.items.size(); ++i) {
-    auto begin = neighbours.begin() + first[i], end = neighbours.begin() + first[i + 1];
-    std::sort(begin, end);
-    end = std::unique(begin, end);
-    first[i] = kept;
-    kept = std::copy(begin, end, neighbours.begin() + kept) - neighbours.begin();
+  std::vector<int32_t> ordered(met.size()), last(items, -1);
+  fill.assign(begin.begin(), begin.end() - 1);
+  for (size_t i = 0; i < items; ++i)
+    for (int64_t m = begin[i]; m < begin[i + 1]; ++m)
+      if (const auto other = size_t(met[size_t(m)]); last[other] != int32_t(i)) {
+        last[other] = int32_t(i);
+        ordered[size_t(fill[other]++)] = int32_t(i);
+      }
+  first.assign(1, 0);
+  for (size_t i = 0; i < items; ++i) {
+    neighbours.insert(neighbours.end(), ordered.begin() + begin[i], ordered.begin() + fill[i]);
+    first.push_back(int64_t(neighbours.size()));
   }
-  first.back() = kept;
-  neighbours.resize(kept);
 }
 
 namespace {

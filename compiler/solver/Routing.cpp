@@ -38,15 +38,17 @@ const char *name(Direction direction) {
 }
 
 absl::Status checkLoads(int32_t rows, int32_t cols, const std::vector<FixedLoad> &loads, int64_t &together) {
+  auto isInside = [&](int32_t row, int32_t col) {
+    return uint32_t(row) < uint32_t(rows) && uint32_t(col) < uint32_t(cols);
+  };
   for (const FixedLoad &load : loads) {
     const Segment &s = load.segment;
     auto refuse = [&](auto &&...what) {
       return absl::InvalidArgumentError(absl::StrCat("routing: fixed load from (", s.row, ", ", s.col, ") to (",
                                                      s.rowEnd, ", ", s.colEnd, ")", what...));
     };
-    for (auto [row, col] : {std::pair(s.row, s.col), std::pair(s.rowEnd, s.colEnd)})
-      if (row < 0 || row >= rows || col < 0 || col >= cols)
-        return refuse(" leaves mesh ", rows, "x", cols);
+    if (!isInside(s.row, s.col) || !isInside(s.rowEnd, s.colEnd))
+      return refuse(" leaves mesh ", rows, "x", cols);
     if ((s.row == s.rowEnd) == (s.col == s.colEnd))
       return refuse(" is not a straight run of links");
     if (load.wordsPerSample < 0 || load.wordsPerSample > kMostWords)
