@@ -175,15 +175,17 @@ static ColumnWords columnWords(const target::Target &target, const NetworkLoads 
     if (load.part == RouteLoad::Part::Tooth)
       hasTeeth[size_t(load.segment.col)] = true;
   ColumnWords columns(size_t(target.cols));
-  for (const RouteLoad &load : loads.loads) {
-    const solver::routing::Segment &s = load.segment;
-    if (s.row == s.rowEnd || !hasTeeth[size_t(s.col)])
-      continue;
+  auto add = [&](const solver::routing::Segment &s, int64_t words) {
+    if (!hasTeeth[size_t(s.col)])
+      return;
     std::vector<int64_t> &steps = columns[size_t(s.col)][s.rowEnd < s.row];
     steps.resize(size_t(target.rows) + 1);
-    steps[size_t(s.row < s.rowEnd ? s.row : s.rowEnd + 1)] += load.words;
-    steps[size_t(s.row < s.rowEnd ? s.rowEnd : s.row + 1)] -= load.words;
-  }
+    steps[size_t(s.row < s.rowEnd ? s.row : s.rowEnd + 1)] += words;
+    steps[size_t(s.row < s.rowEnd ? s.rowEnd : s.row + 1)] -= words;
+  };
+  for (const RouteLoad &load : loads.loads)
+    if (load.segment.row != load.segment.rowEnd)
+      forEachSegment(load, add);
   for (auto &directions : columns)
     for (std::vector<int64_t> &words : directions)
       std::partial_sum(words.begin(), words.end(), words.begin());
@@ -263,11 +265,16 @@ Problem turnProblem(const target::Target &target, const NetworkPlan &network, st
     if ((s.row != s.rowEnd || west != east) && touched[size_t(west)] < touched[size_t(east) + 1])
       problem.fixed.push_back(load);
   };
+  auto isTouched = [&](const RouteLoad &load) {
+    const auto [west, east] = std::minmax(load.segment.col, load.segment.colEnd);
+    const int32_t end = std::min(east + load.columns, target.cols);
+    return touched[size_t(west)] < touched[size_t(end)];
+  };
   if (!whole && problem.items.empty())
     return problem;
   for (const RouteLoad &load : loads.loads)
-    if (load.part != RouteLoad::Part::Tooth)
-      add({load.segment, load.words});
+    if (load.part != RouteLoad::Part::Tooth && isTouched(load))
+      forEachSegment(load, [&](const solver::routing::Segment &segment, int64_t words) { add({segment, words}); });
   for (const Bundle &bundle : fixed) {
     const Turns &wanted = network.streams[bundle.stream].wantedTurns;
     for (const Load &load : loadsOf(network, routes, bundle, viasOf(target, routes, bundle, [&](int32_t lane) {

@@ -11,11 +11,10 @@
 
 namespace wsc::kernels {
 
-// Links of routers [begin, end) on a line carry `words` each.
+// Links of routers [begin, end) on a line carry words: the first `words`, each next one `step` more.
 struct LineSegment {
-  int32_t line = 0, begin = 0, end = 0;
-  int64_t words = 0;
-  int32_t net = 0;
+  int32_t line = 0, begin = 0, end = 0, net = 0;
+  int64_t words = 0, step = 0;
 };
 
 // The segments of all lines of one direction.
@@ -46,7 +45,8 @@ template <typename Visit> void forEachLine(LineSegments &lines, Visit visit) {
 // for each link where something may.
 class LineSweep {
 public:
-  // Calls visit(begin, end, words) for stretches of links that carry the same, ascending; not those that carry nothing.
+  // Calls visit(begin, end, words, step) for stretches of links, ascending: the first carries `words`, each next one
+  // `step` more. Not for those where no segment is.
   template <typename Visit> void over(std::span<const LineSegment> line, Visit visit) {
     int32_t first = line.front().begin, last = line.front().end;
     for (const LineSegment &segment : line) {
@@ -54,34 +54,42 @@ public:
       last = std::max(last, segment.end);
     }
     if (changes.size() <= size_t(last - first)) {
-      changes.resize(size_t(last - first) + 1, 0);
+      changes.resize(size_t(last - first) + 1);
       isChanged.resize(changes.size() / 64 + 1, 0);
     }
     for (const LineSegment &segment : line)
       if (segment.begin < segment.end) {
-        change(size_t(segment.begin - first), segment.words);
-        change(size_t(segment.end - first), -segment.words);
+        const int64_t beyond = segment.words + (segment.end - segment.begin) * segment.step;
+        change(size_t(segment.begin - first), segment.words, segment.step, 1);
+        change(size_t(segment.end - first), -beyond, -segment.step, -1);
       }
-    int64_t words = 0;
+    int64_t words = 0, step = 0, segments = 0;
     size_t begin = 0;
     for (size_t part = 0; part <= size_t(last - first) / 64; ++part)
       for (; isChanged[part] != 0; isChanged[part] &= isChanged[part] - 1) {
         const size_t link = 64 * part + size_t(std::countr_zero(isChanged[part]));
-        if (words > 0)
-          visit(first + int32_t(begin), first + int32_t(link), words);
-        words += changes[link];
-        changes[link] = 0;
+        if (segments > 0)
+          visit(first + int32_t(begin), first + int32_t(link), words, step);
+        words += int64_t(link - begin) * step + changes[link].words;
+        step += changes[link].step;
+        segments += changes[link].segments;
+        changes[link] = {};
         begin = link;
       }
   }
 
 private:
-  void change(size_t link, int64_t words) {
-    changes[link] += words;
+  struct Change {
+    int64_t words = 0, step = 0, segments = 0;
+  };
+  void change(size_t link, int64_t words, int64_t step, int64_t segments) {
+    changes[link].words += words;
+    changes[link].step += step;
+    changes[link].segments += segments;
     isChanged[link / 64] |= uint64_t(1) << link % 64;
   }
 
-  std::vector<int64_t> changes; // all 0 between calls
+  std::vector<Change> changes; // all 0 between calls
   std::vector<uint64_t> isChanged;
 };
 

@@ -29,25 +29,13 @@ Peak peakOf(Lines &lines) {
   Peak peak;
   LineSweep sweep;
   forEachLine(lines, [&](std::span<const Segment> line) {
-    sweep.over(line, [&](int32_t begin, int32_t, int64_t words) {
-      if (words > peak.words)
-        peak = {words, line.front().line, begin};
+    sweep.over(line, [&](int32_t begin, int32_t end, int64_t words, int64_t step) {
+      const int32_t at = step > 0 ? end - 1 : begin;
+      if (const int64_t most = words + (at - begin) * step; most > peak.words)
+        peak = {most, line.front().line, at};
     });
   });
   return peak;
-}
-
-// A row or column of senders whose words join: sender `first` + i passes on those of i + 1 senders towards `end`, which
-// may lie before it; the first has `wordsOfFirst`. The row or column that all have in common is the load's.
-void addGather(RouteLoad load, bool along, int32_t first, int32_t end, int64_t wordsOfFirst, int64_t wordsEach,
-               std::vector<RouteLoad> &loads) {
-  const int32_t step = first < end ? 1 : -1;
-  for (int32_t at = first; at != end; at += step) { // and the control word that hands the lane on
-    (along ? load.segment.col : load.segment.row) = at;
-    (along ? load.segment.colEnd : load.segment.rowEnd) = at + step;
-    load.words = wordsOfFirst + std::abs(at - first) * wordsEach + 1;
-    loads.push_back(load);
-  }
 }
 
 class Loads {
@@ -67,13 +55,13 @@ public:
       int64_t pixels = words / (layout.blockBegin[block + 1] - layout.blockBegin[block]);
       if (producer.spec.kind == KernelKind::Contraction) {
         const bool feeder = route.gatherColBegin == producer.placement.col; // sends first
-        addGather({Part::Gather, {route.row, 0, route.row, 0}, 0, net}, true, route.gatherColBegin, route.gatherColEnd,
-                  (feeder ? m.feederChannels : m.channelsPerColumn) * pixels, m.channelsPerColumn * pixels, made.loads);
+        addGather({route.row, route.gatherColBegin, route.row, route.gatherColEnd},
+                  (feeder ? m.feederChannels : m.channelsPerColumn) * pixels, m.channelsPerColumn * pixels, net);
         trunk = route.gatherColEnd;
       } else {
         for (int32_t outermost : {route.gatherRowBegin, route.gatherRowEnd})
-          addGather({Part::Gather, {0, trunk, 0, trunk}, 0, net}, false, outermost, route.row,
-                    m.channelsPerSlice * pixels, m.channelsPerSlice * pixels, made.loads);
+          addGather({outermost, trunk, route.row, trunk}, m.channelsPerSlice * pixels, m.channelsPerSlice * pixels,
+                    net);
       }
     }
     add(Part::Trunk, {route.row, trunk, route.row, route.toPort ? target.cols : route.trunkEnd}, words, net);
@@ -107,6 +95,7 @@ public:
     struct Chain {
       int32_t col, first, last, end; // rows of the group's
       int64_t channels;
+      int32_t columns;
     };
     std::vector<Chain> chains;
     for (int64_t block = 0; block < out.numBlocks(); ++block) {
@@ -114,9 +103,16 @@ public:
       const int32_t first = int32_t(rows.rowOfShare(site.band));
       for (int64_t column = site.firstColumn; column < site.endColumn; ++column) {
         const int64_t begin = m.columnBegin(column), before = site.band * m.bandChannels() + begin;
-        chains.push_back({int32_t(compute + column), first, first + int32_t(rows.slices()) - 1,
+        const Chain chain{int32_t(compute + column),
+                          first,
+                          first + int32_t(rows.slices()) - 1,
                           first + int32_t(site.slice),
-                          std::min(m.columnBegin(column + 1) - begin, plan.spec.out.channels - before)});
+                          std::min(m.columnBegin(column + 1) - begin, plan.spec.out.channels - before),
+                          1};
+        if (column > site.firstColumn && chain.channels == chains.back().channels)
+          ++chains.back().columns;
+        else
+          chains.push_back(chain);
       }
     }
     for (int64_t group = 0; group < rows.numGroups(); ++group) {
@@ -128,7 +124,7 @@ public:
       for (const Chain &chain : chains)
         for (int32_t from : {chain.first, chain.last})
           add(RouteLoad::Part::Inside, {top + from, chain.col, top + chain.end, chain.col}, chain.channels * pixels,
-              chainNet);
+              chainNet, 0, chain.columns);
     }
   }
 
@@ -136,9 +132,15 @@ public:
   NetworkLoads take() { return std::move(made); }
 
 private:
-  void add(RouteLoad::Part part, const solver::routing::Segment &segment, int64_t words, int32_t net) {
+  void add(RouteLoad::Part part, const solver::routing::Segment &segment, int64_t words, int32_t net,
+           int64_t wordsMore = 0, int32_t columns = 1) {
     if (segment.row != segment.rowEnd || segment.col != segment.colEnd)
-      made.loads.push_back({part, segment, words, net});
+      made.loads.push_back({part, segment, words, net, wordsMore, columns});
+  }
+  // A row or column of senders whose words join: each passes on those of all before it and its own, and the control
+  // word that hands the lane on.
+  void addGather(const solver::routing::Segment &segment, int64_t wordsOfFirst, int64_t wordsEach, int32_t net) {
+    add(RouteLoad::Part::Gather, segment, wordsOfFirst + 1, net, wordsEach);
   }
   int32_t netOf(const std::string &name) {
     if (made.nets.empty() || made.nets.back() != name)
@@ -151,24 +153,61 @@ private:
   NetworkLoads made;
 };
 
-// The lines of all four directions.
-struct Directions {
+// The lines of all four directions. Columns side by side that are alike are one line, the first of them: nothing
+// vertical begins or ends between them.
+class Directions {
+public:
   Lines east, west, south, north;
 
+  explicit Directions(std::span<const RouteLoad> loads) {
+    int32_t end = 0; // of the columns; a kernel without a place begins west of the mesh
+    for (const RouteLoad &load : loads)
+      if (isVertical(load)) {
+        firstColumn = std::min(firstColumn, load.segment.col);
+        end = std::max(end, load.segment.col + load.columns);
+      }
+    std::vector<bool> begins(size_t(end - firstColumn) + 1, false);
+    for (const RouteLoad &load : loads)
+      if (isVertical(load))
+        begins[size_t(load.segment.col - firstColumn)] = begins[size_t(load.segment.col + load.columns - firstColumn)] =
+            true;
+    alike.assign(begins.size(), 1);
+    for (size_t col = begins.size() - 1; col-- > 0;)
+      if (!begins[col + 1])
+        alike[col] = alike[col + 1] + 1;
+    for (const RouteLoad &load : loads)
+      add(load);
+  }
+  // Columns of a line of `south` or `north`.
+  int32_t columnsOf(int32_t line) const { return alike[size_t(line - firstColumn)]; }
+
+private:
+  static bool isVertical(const RouteLoad &load) { return load.segment.row != load.segment.rowEnd; }
   void add(const RouteLoad &load) {
     const auto &[row, col, rowEnd, colEnd] = load.segment;
+    // Words of a load that flows towards lower numbers, on the last of its links, which is the line's first.
+    const int64_t ofLast = load.words + (load.links() - 1) * load.wordsMore;
     if (row == rowEnd && col < colEnd)
-      east.push_back({row, col, colEnd, load.words, load.net});
+      east.push_back({row, col, colEnd, load.net, load.words, load.wordsMore});
     else if (row == rowEnd)
-      west.push_back({row, colEnd + 1, col + 1, load.words, load.net});
-    else if (row < rowEnd)
-      south.push_back({col, row, rowEnd, load.words, load.net});
+      west.push_back({row, colEnd + 1, col + 1, load.net, ofLast, -load.wordsMore});
     else
-      north.push_back({col, rowEnd + 1, row + 1, load.words, load.net});
+      for (int32_t line = col; line < col + load.columns; line += columnsOf(line))
+        if (row < rowEnd)
+          south.push_back({line, row, rowEnd, load.net, load.words, load.wordsMore});
+        else
+          north.push_back({line, rowEnd + 1, row + 1, load.net, ofLast, -load.wordsMore});
   }
+
+  int32_t firstColumn = 0;
+  std::vector<int32_t> alike; // by column from there: it and those east of it that are alike
 };
 
 } // namespace
+
+int32_t RouteLoad::links() const {
+  return std::abs(segment.rowEnd - segment.row) + std::abs(segment.colEnd - segment.col);
+}
 
 std::string LinkLoad::describe() const {
   return absl::StrCat("link (", row, ", ", col, ") ", std::string(1, side), ": ", absl::StrJoin(nets, ", "));
@@ -181,7 +220,7 @@ int64_t laneWords(const NetworkPlan &network, const LaneRoute &route) {
 
 NetworkLoads networkLoads(const target::Target &target, const NetworkPlan &network,
                           const std::vector<LaneRoute> &lanes) {
-  constexpr size_t kLoadsPerLane = 32; // about; more as contractions are wider
+  constexpr size_t kLoadsPerLane = 4; // about
   Loads loads(target, network);
   loads.reserve(kLoadsPerLane * lanes.size());
   for (const LaneRoute &route : lanes)
@@ -195,8 +234,8 @@ NetworkLoads networkLoads(const target::Target &target, const NetworkPlan &netwo
 int64_t wordHopsOf(const NetworkLoads &loads) {
   int64_t hops = 0;
   for (const RouteLoad &load : loads.loads) {
-    const solver::routing::Segment &s = load.segment;
-    hops += load.words * (std::abs(s.rowEnd - s.row) + std::abs(s.colEnd - s.col));
+    const int64_t links = load.links();
+    hops += load.columns * (load.words * links + load.wordsMore * (links * (links - 1) / 2));
   }
   return hops;
 }
@@ -212,9 +251,7 @@ int64_t excessOf(int64_t value, int64_t wanted) {
 }
 
 std::vector<int64_t> excessOf(const NetworkLoads &loads, int64_t capacity, int64_t &all) {
-  Directions directions;
-  for (const RouteLoad &load : loads.loads)
-    directions.add(load);
+  Directions directions(loads.loads);
   all = 0;
   std::vector<int64_t> ofNet(loads.nets.size(), 0);
   struct Stretch { // links [begin, end) with the same excess each
@@ -223,25 +260,32 @@ std::vector<int64_t> excessOf(const NetworkLoads &loads, int64_t capacity, int64
   };
   std::vector<Stretch> over;
   LineSweep sweep;
-  for (Lines *lines : {&directions.east, &directions.west, &directions.south, &directions.north})
-    forEachLine(*lines, [&](std::span<const Segment> line) {
-      over.clear();
-      sweep.over(line, [&](int32_t begin, int32_t end, int64_t words) {
+  auto count = [&](std::span<const Segment> line, int64_t alike) {
+    over.clear();
+    sweep.over(line, [&](int32_t begin, int32_t end, int64_t words, int64_t step) {
+      const int32_t length = step == 0 ? end - begin : 1;
+      for (; begin < end; begin += length, words += step)
         if (words > capacity)
-          over.push_back({begin, end, excessOf(words, capacity)});
-      });
-      for (const Stretch &stretch : over) {
-        all += stretch.excess * (stretch.end - stretch.begin);
-        for (const Segment &segment : line)
-          if (const int32_t common = std::min(segment.end, stretch.end) - std::max(segment.begin, stretch.begin);
-              common > 0)
-            ofNet[size_t(segment.net)] += stretch.excess * common;
-      }
+          over.push_back({begin, begin + length, excessOf(words, capacity)});
     });
+    for (const Stretch &stretch : over) {
+      all += alike * stretch.excess * (stretch.end - stretch.begin);
+      for (const Segment &segment : line)
+        if (const int32_t common = std::min(segment.end, stretch.end) - std::max(segment.begin, stretch.begin);
+            common > 0)
+          ofNet[size_t(segment.net)] += alike * stretch.excess * common;
+    }
+  };
+  for (Lines *lines : {&directions.east, &directions.west})
+    forEachLine(*lines, [&](std::span<const Segment> line) { count(line, 1); });
+  for (Lines *lines : {&directions.south, &directions.north})
+    forEachLine(*lines, [&](std::span<const Segment> line) { count(line, directions.columnsOf(line.front().line)); });
   return ofNet;
 }
 
-static LinkLoad busiestOf(const NetworkLoads &all, Directions lines) {
+// Of `loads`, whose nets are those of `all`.
+static LinkLoad busiestOf(const NetworkLoads &all, std::span<const RouteLoad> loads) {
+  Directions lines(loads);
   LinkLoad busiest;
   const std::pair<Lines *, char> directions[] = {
       {&lines.east, 'E'}, {&lines.west, 'W'}, {&lines.south, 'S'}, {&lines.north, 'N'}};
@@ -260,12 +304,7 @@ static LinkLoad busiestOf(const NetworkLoads &all, Directions lines) {
   return busiest;
 }
 
-LinkLoad busiestLink(const NetworkLoads &all) {
-  Directions lines;
-  for (const RouteLoad &load : all.loads)
-    lines.add(load);
-  return busiestOf(all, std::move(lines));
-}
+LinkLoad busiestLink(const NetworkLoads &all) { return busiestOf(all, all.loads); }
 
 LinkLoad busiestLink(const target::Target &target, const NetworkPlan &network, const std::vector<LaneRoute> &lanes) {
   return busiestLink(networkLoads(target, network, lanes));
@@ -298,18 +337,25 @@ LinkLoad busiestLinkOf(const target::Target &target, const NetworkPlan &network,
   if (network.kernels[index].spec.kind == KernelKind::Contraction)
     around.addContraction(index);
   const NetworkLoads all = around.take();
-  Directions lines;
+  std::vector<RouteLoad> inside;
   for (RouteLoad load : all.loads) {
     solver::routing::Segment &s = load.segment;
-    if (std::max(s.col, s.colEnd) < begin || std::min(s.col, s.colEnd) > last)
+    if (std::max(s.col, s.colEnd) + load.columns - 1 < begin || std::min(s.col, s.colEnd) > last)
       continue;
     if (s.row == s.rowEnd) {
+      const int32_t from = s.col;
       s.col = std::clamp(s.col, begin, last + 1);
       s.colEnd = std::clamp(s.colEnd, begin - 1, last + 1);
+      load.words += std::abs(s.col - from) * load.wordsMore;
+    } else {
+      const int32_t end = std::min(s.col + load.columns, last + 1);
+      s.col = s.colEnd = std::max(s.col, begin);
+      load.columns = end - s.col;
     }
-    lines.add(load);
+    if (load.links() > 0)
+      inside.push_back(load);
   }
-  return busiestOf(all, std::move(lines));
+  return busiestOf(all, inside);
 }
 
 int64_t toothWords(const NetworkPlan &network, const KernelRows &rows) {
@@ -318,7 +364,7 @@ int64_t toothWords(const NetworkPlan &network, const KernelRows &rows) {
     sharesAt[rows.columnOfShare(share)].push_back(share);
   int64_t most = 0;
   for (const auto &[column, shares] : sharesAt) {
-    Directions lines;
+    std::vector<RouteLoad> loads;
     for (const Source &source : rows.sources()) {
       const StreamLayout &layout = network.streams[source.stream].layout;
       std::vector<LaneRoute> lanes(layout.numLanes());
@@ -330,11 +376,12 @@ int64_t toothWords(const NetworkPlan &network, const KernelRows &rows) {
           tidy(tooth);
           const int64_t words = layout.laneWords(lane / layout.numBlocks(), lane % layout.numBlocks());
           forEachToothSegment(lanes[lane], tooth, [&](const solver::routing::Segment &segment) {
-            lines.add({RouteLoad::Part::Tooth, segment, words, 0});
+            loads.push_back({RouteLoad::Part::Tooth, segment, words});
           });
         }
       }
     }
+    Directions lines(loads);
     most = std::max({most, peakOf(lines.south).words, peakOf(lines.north).words});
   }
   return most;

@@ -19,13 +19,18 @@ struct LinkLoad {
   std::string describe() const;  // "link (15, 65) S: conv0, pool1"
 };
 
-// What a straight run of links carries per sample.
+// What a straight run of links carries per sample, or runs of several columns side by side: loads are as many as lanes
+// and rows, however wide a kernel is.
 struct RouteLoad {
   // Trunks and teeth are the part of a lane behind its senders.
   enum class Part : uint8_t { Gather, Trunk, Tooth, Inside } part = Part::Inside;
   solver::routing::Segment segment; // a trunk that leaves the wafer ends one column east of it
-  int64_t words = 0;
-  int32_t net = 0; // of NetworkLoads::nets
+  int64_t words = 0;                // on the first link
+  int32_t net = 0;                  // of NetworkLoads::nets
+  int64_t wordsMore = 0;            // on each next one: of a gather, what one sender adds
+  int32_t columns = 1;              // of a vertical run: it, and so many less one east of it
+
+  int32_t links() const; // of one run
 };
 struct NetworkLoads {
   std::vector<std::string> nets;
@@ -38,6 +43,21 @@ int64_t laneWords(const NetworkPlan &network, const LaneRoute &route);
 // Exact: data and control words of lanes (gathers, trunks, teeth), row multicasts and chains of a placed network.
 NetworkLoads networkLoads(const target::Target &target, const NetworkPlan &network,
                           const std::vector<LaneRoute> &lanes);
+// Calls visit(segment, words) for stretches of one run of links that carry the same.
+template <typename Visit> void forEachSegment(const RouteLoad &load, Visit visit) {
+  for (int32_t column = 0; column < load.columns; ++column) {
+    solver::routing::Segment s = load.segment;
+    s.col += column;
+    s.colEnd += column;
+    if (load.wordsMore == 0) {
+      visit(s, load.words);
+      continue;
+    }
+    const int32_t rowStep = (s.rowEnd > s.row) - (s.rowEnd < s.row), colStep = (s.colEnd > s.col) - (s.colEnd < s.col);
+    for (int32_t link = 0; link < load.links(); ++link, s.row += rowStep, s.col += colStep)
+      visit({s.row, s.col, s.row + rowStep, s.col + colStep}, load.words + link * load.wordsMore);
+  }
+}
 // Calls visit(segment) for the runs of links of one tooth: its vertical links, and those by which rows take from one
 // further west. `via`: in place of the tooth's own.
 template <typename Visit>
@@ -58,7 +78,8 @@ template <typename Visit> void forEachToothSegment(const LaneRoute &route, const
   forEachToothSegment(route, tooth, tooth.via, visit);
 }
 
-// The busiest link of all that networkLoads() lists. Cost: O(loads · log), nothing grows with the mesh's area.
+// The busiest link of all that networkLoads() lists. Cost: the loads, those along columns times the columns of theirs
+// where others begin or end; nothing grows with the mesh's area.
 LinkLoad busiestLink(const NetworkLoads &loads);
 LinkLoad busiestLink(const target::Target &target, const NetworkPlan &network, const std::vector<LaneRoute> &lanes);
 

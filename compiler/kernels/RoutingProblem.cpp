@@ -17,7 +17,9 @@ solver::routing::Problem routingProblem(const target::Target &target, const Netw
     problem.linkCapacityWords = interval;
   for (const RouteLoad &load : networkLoads(target, network, lanes).loads)
     if (load.part == RouteLoad::Part::Gather || load.part == RouteLoad::Part::Inside)
-      problem.fixed.push_back({load.segment, load.words});
+      forEachSegment(load, [&](const solver::routing::Segment &segment, int64_t words) {
+        problem.fixed.push_back({segment, words});
+      });
   for (const LaneRoute &route : lanes) {
     solver::routing::Net net;
     net.name = absl::StrCat(network.streams[route.stream].name, ".", route.lane);

@@ -82,12 +82,17 @@ TEST_F(Search, RememberedCandidatesAreThoseThatCostingGives) {
   EXPECT_GE(mapped, 40);
 }
 
-/// Calls visit(direction, row, col) for every link of a load.
+/// Calls visit(direction, row, col, words) for every link of a load.
 template <typename Visit> void forEachLink(const RouteLoad &load, Visit visit) {
   const solver::routing::Segment &s = load.segment;
   const int rowStep = (s.rowEnd > s.row) - (s.rowEnd < s.row), colStep = (s.colEnd > s.col) - (s.colEnd < s.col);
-  for (int32_t row = s.row, col = s.col; row != s.rowEnd || col != s.colEnd; row += rowStep, col += colStep)
-    visit(int(solver::routing::directionOf(s)), row, col);
+  for (int32_t column = 0; column < load.columns; ++column) {
+    int64_t words = load.words;
+    for (int32_t row = s.row, col = s.col; row != s.rowEnd || col != s.colEnd; row += rowStep, col += colStep) {
+      visit(int(solver::routing::directionOf(s)), row, col + column, words);
+      words += load.wordsMore;
+    }
+  }
 }
 
 TEST_F(Search, LinksCountWhatTheyCarry) {
@@ -99,9 +104,9 @@ TEST_F(Search, LinksCountWhatTheyCarry) {
     std::map<std::array<int, 3>, int64_t> words;
     int64_t hops = 0, most = 0;
     for (const RouteLoad &load : loads.loads)
-      forEachLink(load, [&](int direction, int row, int col) {
-        hops += load.words;
-        most = std::max(most, words[{direction, row, col}] += load.words);
+      forEachLink(load, [&](int direction, int row, int col, int64_t more) {
+        hops += more;
+        most = std::max(most, words[{direction, row, col}] += more);
       });
     EXPECT_EQ(wordHopsOf(loads), hops);
     const MappingScore score = scoreOf(target, *network);
@@ -118,7 +123,7 @@ TEST_F(Search, LinksCountWhatTheyCarry) {
       expected += excessAt(on);
     std::vector<int64_t> ofNet(loads.nets.size(), 0);
     for (const RouteLoad &load : loads.loads)
-      forEachLink(load, [&](int direction, int row, int col) {
+      forEachLink(load, [&](int direction, int row, int col, int64_t) {
         ofNet[size_t(load.net)] += excessAt(words[{direction, row, col}]);
       });
     EXPECT_EQ(excessOf(loads, capacity, all), ofNet);
