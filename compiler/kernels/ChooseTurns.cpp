@@ -166,47 +166,54 @@ int64_t wantedInterval(const target::Target &target, const NetworkPlan &network)
   return interval == 0 ? 0 : std::max(interval, int64_t(double(words) / target.ioWordsPerCycle()));
 }
 
-// Words on the links of columns with teeth, south and north, by the router they leave.
-using ColumnWords = std::vector<std::array<std::vector<int64_t>, 2>>;
+namespace {
 
-static ColumnWords columnWords(const target::Target &target, const NetworkLoads &loads) {
-  std::vector<bool> hasTeeth(size_t(target.cols));
-  for (const RouteLoad &load : loads.loads)
-    if (load.part == RouteLoad::Part::Tooth)
-      hasTeeth[size_t(load.segment.col)] = true;
-  ColumnWords columns(size_t(target.cols));
-  auto add = [&](const solver::routing::Segment &s, int64_t words) {
-    if (!hasTeeth[size_t(s.col)])
-      return;
-    std::vector<int64_t> &steps = columns[size_t(s.col)][s.rowEnd < s.row];
-    steps.resize(size_t(target.rows) + 1);
-    steps[size_t(s.row < s.rowEnd ? s.row : s.rowEnd + 1)] += words;
-    steps[size_t(s.row < s.rowEnd ? s.rowEnd : s.row + 1)] -= words;
-  };
-  for (const RouteLoad &load : loads.loads)
-    if (load.segment.row != load.segment.rowEnd)
-      forEachSegment(load, add);
-  for (auto &directions : columns)
-    for (std::vector<int64_t> &words : directions)
-      std::partial_sum(words.begin(), words.end(), words.begin());
-  return columns;
-}
+// Links of columns with teeth that carry more than they can.
+class OverfullLinks {
+public:
+  OverfullLinks(const target::Target &target, const NetworkLoads &loads, int64_t capacity)
+      : before(size_t(target.cols)) {
+    std::vector<bool> hasTeeth(size_t(target.cols));
+    for (const RouteLoad &load : loads.loads)
+      if (load.part == RouteLoad::Part::Tooth)
+        hasTeeth[size_t(load.segment.col)] = true;
+    auto add = [&](const solver::routing::Segment &s, int64_t words) {
+      if (!hasTeeth[size_t(s.col)])
+        return;
+      std::vector<int64_t> &steps = before[size_t(s.col)][s.rowEnd < s.row];
+      steps.resize(size_t(target.rows) + 1);
+      steps[size_t(s.row < s.rowEnd ? s.row : s.rowEnd + 1)] += words;
+      steps[size_t(s.row < s.rowEnd ? s.rowEnd : s.row + 1)] -= words;
+    };
+    for (const RouteLoad &load : loads.loads)
+      if (load.segment.row != load.segment.rowEnd)
+        forEachSegment(load, add);
+    for (auto &directions : before)
+      for (std::vector<int64_t> &steps : directions) {
+        int64_t words = 0, count = 0;
+        for (int64_t &step : steps) {
+          words += step;
+          step = count;
+          count += words > capacity;
+        }
+      }
+  }
 
-// Whether a straight tooth uses a link that carries more than `capacity`.
-static bool isOver(const ColumnWords &columns, int64_t capacity, const LaneRoute &route,
-                   const LaneRoute::Tooth &tooth) {
-  auto at = [&](int direction, int32_t row) {
-    const std::vector<int64_t> &words = columns[size_t(tooth.col)][size_t(direction)];
-    return !words.empty() && words[size_t(row)] > capacity;
-  };
-  for (int32_t row = route.row; row < tooth.lastRow(); ++row)
-    if (at(0, row))
-      return true;
-  for (int32_t row = route.row; row > tooth.firstRow(); --row)
-    if (at(1, row))
-      return true;
-  return false;
-}
+  // Whether a straight tooth uses one.
+  bool areOn(const LaneRoute &route, const LaneRoute::Tooth &tooth) const {
+    auto anyOf = [&](int direction, int32_t begin, int32_t end) {
+      const std::vector<int64_t> &count = before[size_t(tooth.col)][size_t(direction)];
+      return !count.empty() && begin < end && count[size_t(begin)] < count[size_t(end)];
+    };
+    return anyOf(0, route.row, tooth.lastRow()) || anyOf(1, tooth.firstRow() + 1, route.row + 1);
+  }
+
+private:
+  // By column, south and north: how many there are on links that leave routers north of each.
+  std::vector<std::array<std::vector<int64_t>, 2>> before;
+};
+
+} // namespace
 
 // The variants of a bundle as an item; `owner` notes which they are.
 static Item itemOf(const target::Target &target, const NetworkPlan &network, const std::vector<LaneRoute> &routes,
@@ -233,12 +240,12 @@ Problem turnProblem(const target::Target &target, const NetworkPlan &network, st
   Problem problem{target.rows, target.cols, wantedInterval(target, network), {}, {}};
   const std::vector<LaneRoute> routes = straightRoutes(target, network);
   const NetworkLoads loads = networkLoads(target, network, routes);
-  const ColumnWords columns = columnWords(target, loads);
+  const OverfullLinks overfull(target, loads, problem.linkCapacityWords);
   std::vector<Bundle> fixed;
   for (Bundle &bundle : bundlesOf(target, network, routes)) {
     const bool over =
         problem.linkCapacityWords > 0 && std::any_of(bundle.teeth.begin(), bundle.teeth.end(), [&](const ToothOf &of) {
-          return isOver(columns, problem.linkCapacityWords, routes[of.lane], routes[of.lane].teeth[of.tooth]);
+          return overfull.areOn(routes[of.lane], routes[of.lane].teeth[of.tooth]);
         });
     if (!network.streams[bundle.stream].wantedTurns.empty() || !over) {
       fixed.push_back(std::move(bundle));

@@ -169,8 +169,8 @@ public:
     std::vector<bool> begins(size_t(end - firstColumn) + 1, false);
     for (const RouteLoad &load : loads)
       if (isVertical(load))
-        begins[size_t(load.segment.col - firstColumn)] = begins[size_t(load.segment.col + load.columns - firstColumn)] =
-            true;
+        for (int32_t col : {load.segment.col, load.segment.col + load.columns})
+          begins[size_t(col - firstColumn)] = true;
     alike.assign(begins.size(), 1);
     for (size_t col = begins.size() - 1; col-- > 0;)
       if (!begins[col + 1])
@@ -220,7 +220,7 @@ int64_t laneWords(const NetworkPlan &network, const LaneRoute &route) {
 
 NetworkLoads networkLoads(const target::Target &target, const NetworkPlan &network,
                           const std::vector<LaneRoute> &lanes) {
-  constexpr size_t kLoadsPerLane = 4; // about
+  constexpr size_t kLoadsPerLane = 10; // about
   Loads loads(target, network);
   loads.reserve(kLoadsPerLane * lanes.size());
   for (const LaneRoute &route : lanes)
