@@ -31,15 +31,24 @@ std::vector<ColourUsers> usersByColour(const Configuration &configuration) {
   return users;
 }
 
-ColourMap::ColourMap(const Scope &scope, const ColourUsers &users, std::span<const RouterPorts> ports,
-                     std::span<const int64_t> bindingBytes)
-    : scope(scope), users(users), ports(ports), rows(scope.target().rows), cols(scope.target().cols),
-      cutAt(size_t(cols) + 1), firstOfRow(size_t(rows) + 1) {
+ColourMap::ColourMap(const Scope &scope, std::span<const RouterPorts> ports, std::span<const int64_t> bindingBytes)
+    : scope(scope), ports(ports), bindingBytes(bindingBytes), rows(scope.target().rows), cols(scope.target().cols) {}
+
+void ColourMap::draw(const ColourUsers &users) {
+  nodes.clear();
+  sequences.clear();
+  filters.clear();
+  sent.clear();
+  taken.clear();
+  interned.clear();
+  edges.clear();
+  cutAt.assign(size_t(cols) + 1, false);
+  firstOfRow.assign(size_t(rows) + 1, 0);
   for (auto user : users.queues)
     drawQueue(user);
   for (int32_t binding : users.bindings)
     drawBinding(binding, bindingBytes[binding]);
-  drawRouters();
+  drawRouters(users);
   link();
   checkRouted(sent);
   checkRouted(taken);
@@ -155,20 +164,17 @@ void ColourMap::drawBinding(int32_t b, int64_t bytes) {
 }
 
 // Router runs, cut where what their cores send or take changes.
-void ColourMap::drawRouters() {
-  struct RouterRun {
-    Run run;
-    int32_t router;
-  };
-  std::vector<RouterRun> runs;
+void ColourMap::drawRouters(const ColourUsers &users) {
+  routers.clear();
   for (int32_t r : users.routers) {
     const Lattice &lattice = scope.configuration.routers[r].routers;
-    forEachRun(lattice, runDimension(lattice), [&](const Run &run, const LatticeIndex &) { runs.push_back({run, r}); });
+    forEachRun(lattice, runDimension(lattice),
+               [&](const Run &run, const LatticeIndex &) { routers.push_back({run, r}); });
   }
   auto before = [](const auto &a, const auto &b) { return a.run.colBegin < b.run.colBegin; };
-  sortByRow(runs, rows, before);
-  sortByRow(sent, rows, before);
-  sortByRow(taken, rows, before);
+  routerSorter.sort(routers, rows, before);
+  queueSorter.sort(sent, rows, before);
+  queueSorter.sort(taken, rows, before);
 
   // The queue on a core, and the column where it may change next; cores are asked for in order.
   struct Cursor {
@@ -186,13 +192,12 @@ void ColourMap::drawRouters() {
     }
   };
   Cursor sends{sent}, takes{taken};
-  std::vector<Node> pieces;
-  pieces.reserve(runs.size());
-  for (const RouterRun &routers : runs)
-    for (int32_t col = routers.run.colBegin; col < routers.run.colEnd;) {
-      Node piece{{routers.run.row, col, routers.run.colEnd}, routers.router, -1, -1};
-      QueueRun *sender = sends.queueAt(routers.run.row, col, piece.run.colEnd);
-      QueueRun *taker = takes.queueAt(routers.run.row, col, piece.run.colEnd);
+  pieces.clear();
+  for (const auto &[run, router] : routers)
+    for (int32_t col = run.colBegin; col < run.colEnd;) {
+      Node piece{{run.row, col, run.colEnd}, router, -1, -1};
+      QueueRun *sender = sends.queueAt(run.row, col, piece.run.colEnd);
+      QueueRun *taker = takes.queueAt(run.row, col, piece.run.colEnd);
       col = piece.run.colEnd;
       for (auto [queue, sequence] : {std::pair(sender, &piece.sends), std::pair(taker, &piece.takes)})
         if (queue) {
@@ -214,7 +219,6 @@ void ColourMap::drawRouters() {
       cutAt[col] = true; // these become nodes of one router each
     cutAt[piece.run.colBegin] = cutAt[piece.run.colEnd] = true;
   }
-  nodes.reserve(pieces.size());
   for (const Node &piece : pieces)
     addPiece(piece);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Everything on one colour: which router role serves which core, which cores send and take what, which ports of the
-// wafer are bound. One map is drawn at a time.
+// wafer are bound. One colour is drawn at a time, in the memory of the one before.
 //
 // Neighbouring routers of a row that do the same are one node where one of them can stand for all: they only hand words
 // on along the row (and to their cores), or have no links along the row at all and face nodes of the same columns above
@@ -64,13 +64,14 @@ static_assert(opposite(Port::North) == Port::South && opposite(Port::South) == P
 
 class ColourMap {
 public:
-  // `ports`: of each router role. `bindingBytes`: element bytes of each I/O binding's tensor. Queues on cores without a
-  // router, and sequences too long to judge, are reported.
-  ColourMap(const Scope &scope, const ColourUsers &users, std::span<const RouterPorts> ports,
-            std::span<const int64_t> bindingBytes);
+  // `ports`: of each router role. `bindingBytes`: element bytes of each I/O binding's tensor.
+  ColourMap(const Scope &scope, std::span<const RouterPorts> ports, std::span<const int64_t> bindingBytes);
+
+  // Draws what is on a colour, in place of what was drawn before. Queues on cores without a router, and sequences too
+  // long to judge, are reported.
+  void draw(const ColourUsers &users);
 
   const Scope &scope;
-  const ColourUsers &users;
   const std::span<const RouterPorts> ports;
   std::vector<Node> nodes; // by row and column
   std::vector<Segments> sequences;
@@ -106,6 +107,10 @@ public:
   std::string place(const Node &node, Port side = Port::West) const;
 
 private:
+  struct RouterRun {
+    Run run;
+    int32_t router;
+  };
   // A queue on a run of cores.
   struct QueueRun {
     Run run;
@@ -116,7 +121,7 @@ private:
 
   void drawQueue(std::pair<int32_t, int32_t> user);
   void drawBinding(int32_t binding, int64_t bytes);
-  void drawRouters();
+  void drawRouters(const ColourUsers &users);
   void addPiece(const Node &piece);
   void link();
   void checkRouted(const std::vector<QueueRun> &queues);
@@ -124,8 +129,13 @@ private:
   void tooLong(const std::string &who);
   std::string queueName(std::pair<int32_t, int32_t> user) const;
 
+  const std::span<const int64_t> bindingBytes;
   const int32_t rows, cols;
+  std::vector<RouterRun> routers;
   std::vector<QueueRun> sent, taken;
+  std::vector<Node> pieces; // of router runs, before they are cut into nodes
+  RowSorter<RouterRun> routerSorter;
+  RowSorter<QueueRun> queueSorter;
   std::vector<bool> cutAt; // columns where runs with links to other rows end
   std::vector<int32_t> firstOfRow;
   std::map<std::vector<std::pair<int64_t, int64_t>>, int32_t> interned;

@@ -132,8 +132,9 @@ struct OwnedRun {
 };
 
 // Sorts the runs of a mesh of `rows` rows; calls overlap(run, the one before it on the same core) for those that overlap.
-template <typename Overlap> void forEachOverlap(std::vector<OwnedRun> &runs, int32_t rows, Overlap overlap) {
-  sortByRow(runs, rows, [](const OwnedRun &a, const OwnedRun &b) {
+template <typename Overlap>
+void forEachOverlap(std::vector<OwnedRun> &runs, RowSorter<OwnedRun> &sorter, int32_t rows, Overlap overlap) {
+  sorter.sort(runs, rows, [](const OwnedRun &a, const OwnedRun &b) {
     return std::tie(a.run.colBegin, a.owner) < std::tie(b.run.colBegin, b.owner);
   });
   for (size_t i = 1, furthest = 0; i < runs.size(); ++i) {
@@ -165,9 +166,10 @@ bool checkOverlaps(const Scope &scope) {
   const Configuration &configuration = scope.configuration;
   bool sound = true;
   std::vector<OwnedRun> runs;
+  RowSorter<OwnedRun> sorter;
   for (size_t r = 0; r < configuration.roles.size(); ++r)
     addRuns(configuration.roles[r].cores, int32_t(r), runs);
-  forEachOverlap(runs, scope.target().rows, [&](const OwnedRun &b, const OwnedRun &a) {
+  forEachOverlap(runs, sorter, scope.target().rows, [&](const OwnedRun &b, const OwnedRun &a) {
     sound = false;
     auto [first, second] = std::minmax(a.owner, b.owner);
     scope.report.add("core-overlap", text(first, "/", second),
@@ -192,7 +194,7 @@ bool checkOverlaps(const Scope &scope) {
     runs.clear();
     for (int32_t r : routers)
       addRuns(configuration.routers[r].routers, r, runs);
-    forEachOverlap(runs, scope.target().rows, [&](const OwnedRun &b, const OwnedRun &a) {
+    forEachOverlap(runs, sorter, scope.target().rows, [&](const OwnedRun &b, const OwnedRun &a) {
       sound = false;
       auto [first, second] = std::minmax(a.owner, b.owner);
       scope.report.add("router-overlap", text(first, "/", second),

@@ -110,13 +110,14 @@ void checkColours(const Scope &scope) {
   }
   std::vector<int64_t> bytes = bindingBytes(scope);
   int64_t budget = kMostSteps;
+  ColourMap map(scope, ports, bytes);
   for (const ColourUsers &users : usersByColour(scope.configuration)) {
     if (scope.report.full())
       return;
     if (users.routers.empty() && users.queues.empty() && users.bindings.empty())
       continue;
     size_t before = scope.report.size();
-    ColourMap map(scope, users, ports, bytes);
+    map.draw(users);
     for (const Node &node : map.nodes) {
       const RouterPorts &own = ports[size_t(node.router)];
       for (unsigned sides = (own.inputs | own.outputs) & kAllSides; sides != 0; sides &= sides - 1)

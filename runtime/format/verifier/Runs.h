@@ -30,20 +30,22 @@ inline int runDimension(const Lattice &lattice) {
 // lie in the mesh.
 template <typename Visit> void forEachRun(const Lattice &lattice, int along, Visit visit) {
   LatticeIndex index{};
+  int64_t row = lattice.row, col = lattice.col;
+  const int32_t cores = along < 0 ? 1 : lattice.dims[along].count;
   for (;;) {
-    int64_t row = lattice.row, col = lattice.col;
-    for (int d = 0; d < kMaxDims; ++d) {
-      row += int64_t(index[d]) * lattice.dims[d].rowStep;
-      col += int64_t(index[d]) * lattice.dims[d].colStep;
-    }
-    int32_t cores = along < 0 ? 1 : lattice.dims[along].count;
     visit(Run{int32_t(row), int32_t(col), int32_t(col) + cores}, index);
     int d = kMaxDims - 1;
     for (; d >= 0; --d) {
       if (d == along)
         continue;
-      if (++index[d] < lattice.dims[d].count)
+      const auto &dim = lattice.dims[d];
+      if (++index[d] < dim.count) {
+        row += dim.rowStep;
+        col += dim.colStep;
         break;
+      }
+      row -= int64_t(dim.count - 1) * dim.rowStep;
+      col -= int64_t(dim.count - 1) * dim.colStep;
       index[d] = 0;
     }
     if (d < 0)
@@ -52,20 +54,27 @@ template <typename Visit> void forEachRun(const Lattice &lattice, int along, Vis
 }
 
 // Sorts items with a `run` in one of `rows` rows by row, and within a row by `before`. Lattices list few runs per row
-// and many rows, so rows are told apart by counting.
-template <typename Item, typename Before> void sortByRow(std::vector<Item> &items, int32_t rows, Before before) {
-  std::vector<size_t> end(size_t(rows) + 1, 0); // of each row's items; first, where the next one goes
-  for (const Item &item : items)
-    ++end[size_t(item.run.row) + 1];
-  for (size_t row = 1; row < end.size(); ++row)
-    end[row] += end[row - 1];
-  std::vector<Item> sorted(items.size());
-  for (const Item &item : items)
-    sorted[end[size_t(item.run.row)]++] = item;
-  for (size_t row = 0, begin = 0; row < size_t(rows); begin = end[row++])
-    if (end[row] > begin + 1)
-      std::sort(sorted.begin() + ptrdiff_t(begin), sorted.begin() + ptrdiff_t(end[row]), before);
-  items = std::move(sorted);
-}
+// and many rows, so rows are told apart by counting. Keeps its memory for the next list.
+template <typename Item> class RowSorter {
+public:
+  template <typename Before> void sort(std::vector<Item> &items, int32_t rows, Before before) {
+    end.assign(size_t(rows) + 1, 0);
+    for (const Item &item : items)
+      ++end[size_t(item.run.row) + 1];
+    for (size_t row = 1; row < end.size(); ++row)
+      end[row] += end[row - 1];
+    sorted.resize(items.size());
+    for (const Item &item : items)
+      sorted[end[size_t(item.run.row)]++] = item;
+    for (size_t row = 0, begin = 0; row < size_t(rows); begin = end[row++])
+      if (end[row] > begin + 1)
+        std::sort(sorted.begin() + ptrdiff_t(begin), sorted.begin() + ptrdiff_t(end[row]), before);
+    items.swap(sorted);
+  }
+
+private:
+  std::vector<size_t> end; // of each row's items; first, where the next one goes
+  std::vector<Item> sorted;
+};
 
 } // namespace wsc::format::verifier
