@@ -94,17 +94,26 @@ std::vector<Bundle> bundlesOf(const target::Target &target, const NetworkPlan &n
   return bundles;
 }
 
-// The columns in which a bundle's teeth leave their trunks. `turnOf(lane)`: columns west of the kernel's at which a
-// lane turns, or as far as it can.
-template <typename TurnOf>
-std::vector<int32_t> viasOf(const target::Target &target, const std::vector<LaneRoute> &routes, const Bundle &bundle,
-                            TurnOf turnOf) {
-  std::vector<int32_t> vias;
+// Where a tooth of a bundle can leave its trunk.
+struct Room {
+  int32_t lane = 0, col = 0, least = 0, most = 0;
+};
+std::vector<Room> roomOf(const target::Target &target, const std::vector<LaneRoute> &routes, const Bundle &bundle) {
+  std::vector<Room> rooms;
   for (auto [lane, index] : bundle.teeth) {
     const LaneRoute &route = routes[lane];
-    vias.push_back(std::clamp(route.teeth[index].col - turnOf(route.lane), route.leastVia(index),
-                              route.mostVia(index, target.cols)));
+    rooms.push_back({route.lane, route.teeth[index].col, route.leastVia(index), route.mostVia(index, target.cols)});
   }
+  return rooms;
+}
+
+// The columns in which a bundle's teeth leave their trunks. `turnOf(lane)`: columns west of the kernel's at which a
+// lane turns, or as far as it can.
+template <typename TurnOf> std::vector<int32_t> viasOf(const std::vector<Room> &rooms, TurnOf turnOf) {
+  std::vector<int32_t> vias;
+  vias.reserve(rooms.size());
+  for (const Room &room : rooms)
+    vias.push_back(std::clamp(room.col - turnOf(room.lane), room.least, room.most));
   return vias;
 }
 
@@ -130,7 +139,9 @@ std::vector<Load> loadsOf(const NetworkPlan &network, const std::vector<LaneRout
   return loads;
 }
 
-int32_t turnOfLane(const Turns &turns, int64_t lane) { return turns.empty() ? 0 : turns[size_t(lane) % turns.size()]; }
+int32_t turnOfLane(const Turns &turns, int32_t lane) {
+  return turns.empty() ? 0 : turns[uint32_t(lane) % uint32_t(turns.size())];
+}
 
 Turns &turnsOf(KernelPlan &plan, int32_t ordinal) {
   size_t components = 0;
@@ -221,11 +232,12 @@ static Item itemOf(const target::Target &target, const NetworkPlan &network, con
   const StreamPlan &stream = network.streams[bundle.stream];
   Item item{absl::StrCat(stream.name, ".", bundle.owner.block, " to ", network.kernels[bundle.owner.kernel].spec.name),
             {}};
+  const std::vector<Room> rooms = roomOf(target, routes, bundle);
+  const auto blocks = int32_t(stream.layout.numBlocks());
   std::set<std::vector<int32_t>> seen; // few tiles, or little room: variants that are the same here
   for (size_t v = 0; v < variants().size(); ++v) {
     const Turns &turns = variants()[v];
-    const std::vector<int32_t> vias = viasOf(
-        target, routes, bundle, [&](int32_t lane) { return turnOfLane(turns, lane / stream.layout.numBlocks()); });
+    const std::vector<int32_t> vias = viasOf(rooms, [&](int32_t lane) { return turnOfLane(turns, lane / blocks); });
     if (!seen.insert(vias).second)
       continue;
     item.options.push_back(
@@ -284,9 +296,9 @@ Problem turnProblem(const target::Target &target, const NetworkPlan &network, st
       forEachSegment(load, [&](const solver::routing::Segment &segment, int64_t words) { add({segment, words}); });
   for (const Bundle &bundle : fixed) {
     const Turns &wanted = network.streams[bundle.stream].wantedTurns;
-    for (const Load &load : loadsOf(network, routes, bundle, viasOf(target, routes, bundle, [&](int32_t lane) {
-                                      return turnOfLane(wanted, lane);
-                                    })))
+    const std::vector<int32_t> vias =
+        viasOf(roomOf(target, routes, bundle), [&](int32_t lane) { return turnOfLane(wanted, lane); });
+    for (const Load &load : loadsOf(network, routes, bundle, vias))
       add(load);
   }
   return problem;

@@ -93,10 +93,11 @@ private:
   // Words over the capacity of all links together, and on the busiest link.
   std::tuple<int64_t, int64_t> over() const {
     int64_t sum = 0, peak = 0;
-    for (int64_t onLink : words) {
-      sum += std::max<int64_t>(0, onLink - limit);
-      peak = std::max(peak, onLink);
-    }
+    for (int64_t onLink : words)
+      if (onLink > std::min(limit, peak)) { // few links
+        sum += std::max<int64_t>(0, onLink - limit);
+        peak = std::max(peak, onLink);
+      }
     return {sum, peak};
   }
   bool isWithin(const Runs &runs, int64_t most) const {
@@ -163,22 +164,31 @@ private:
   Solution choice;
 };
 
+// Lowers `fewest`, which lists the words of `first` link by link, to those of `other` where it carries less.
+void lowerTo(const std::vector<Run> &first, const std::vector<Run> &other, std::vector<int64_t> &fewest) {
+  auto at = fewest.begin();
+  auto next = other.begin(); // both are ascending
+  for (const Run &run : first)
+    for (size_t link = run.begin; link < run.end;) {
+      while (next != other.end() && next->end <= link)
+        ++next;
+      const bool carries = next != other.end() && next->begin <= link;
+      const size_t end = next == other.end() ? run.end : std::min(run.end, carries ? next->end : next->begin);
+      for (; link < end; ++link, ++at)
+        *at = carries ? std::min(*at, next->words) : 0;
+    }
+}
+
 // The most that a link carries if every item takes, for that link, the option with the fewest words on it.
 int64_t boundOf(const Compiled &compiled) {
-  std::vector<int64_t> least = compiled.fixedWords, own(least.size(), 0), fewest;
+  std::vector<int64_t> least = compiled.fixedWords, fewest;
   for (const auto &options : compiled.optionsOf) {
     // Links that the first option leaves alone carry nothing of this item at best.
     fewest.clear();
     for (const Run &run : options[0])
       fewest.insert(fewest.end(), run.end - run.begin, run.words);
-    for (size_t option = 1; option < options.size(); ++option) {
-      lay(options[option], +1, own);
-      auto at = fewest.begin();
-      for (const Run &run : options[0])
-        for (size_t link = run.begin; link < run.end; ++link, ++at)
-          *at = std::min(*at, own[link]);
-      lay(options[option], -1, own);
-    }
+    for (size_t option = 1; option < options.size(); ++option)
+      lowerTo(options[0], options[option], fewest);
     auto at = fewest.begin();
     for (const Run &run : options[0])
       for (size_t link = run.begin; link < run.end; ++link)

@@ -18,12 +18,15 @@ namespace {
 // and most searches end without a whole one.
 constexpr int64_t kSteps = 30'000, kIdleSteps = 4'000;
 
+// More than the neighbours of any item.
+constexpr int32_t kKept = int32_t(1) << 30;
+
 class TabuSearch {
 public:
   TabuSearch(const Problem &problem, const ConflictGraph &graph)
       : problem(problem), colours(problem), graph(graph), count(problem.colours.size()),
         bitOf(problem.items.size(), -1), holders(problem.items.size() * count, 0),
-        fixed(problem.items.size() * count, 0), allowedFrom(problem.items.size() * count, 0) {}
+        allowedFrom(problem.items.size() * count, 0) {}
 
   Partial run(int64_t least) {
     begin();
@@ -70,13 +73,13 @@ private:
         continue;
       bitOf[i] = std::countr_zero(colours.bitOf(*problem.items[i].fixedColour));
       if (bitOf[i] < int(count))
-        forNeighbours(int32_t(i), [&](int32_t other) { fixed[at(other, bitOf[i])] = 1; });
+        forNeighbours(int32_t(i), [&](int32_t other) { holders[at(other, bitOf[i])] = kKept; });
     }
     for (int32_t item = 0; item < int32_t(problem.items.size()); ++item) {
       if (bitOf[size_t(item)] >= 0)
         continue;
       int bit = 0;
-      while (bit < int(count) && (fixed[at(item, bit)] || holders[at(item, bit)] > 0))
+      while (bit < int(count) && holders[at(item, bit)] > 0)
         ++bit;
       if (bit < int(count))
         colour(item, bit);
@@ -86,18 +89,18 @@ private:
   }
 
   void improve(int64_t step) {
-    int32_t fewest = INT32_MAX, ties = 0;
+    int32_t fewest = kKept - 1, ties = 0;
     size_t chosen = 0;
     int bit = -1;
     for (size_t u = 0; u < without.size(); ++u)
       for (int b = 0; b < int(count); ++b) {
         const size_t cell = at(without[u], b);
         // Forbidden, unless it leaves fewer items without a colour.
-        if (fixed[cell] || (allowedFrom[cell] > step && holders[cell] > 0) || holders[cell] > fewest)
+        if (holders[cell] > fewest || (allowedFrom[cell] > step && holders[cell] > 0))
           continue;
         ties = holders[cell] < fewest ? 1 : ties + 1;
         fewest = holders[cell];
-        if (ties == 1 || random() % uint32_t(ties) == 0) {
+        if (ties == 1 || uint32_t(random()) % uint32_t(ties) == 0) {
           chosen = u;
           bit = b;
         }
@@ -123,8 +126,7 @@ private:
   const ConflictGraph &graph;
   size_t count;                     // of colours
   std::vector<int> bitOf;           // per item, -1: none
-  std::vector<int32_t> holders;     // per item and colour: neighbours that hold it and may lose it
-  std::vector<uint8_t> fixed;       // the same: a neighbour keeps it
+  std::vector<int32_t> holders;     // per item and colour: neighbours that hold it; from kKept on one never loses it
   std::vector<int64_t> allowedFrom; // the same: the step from which the item may have it again
   std::vector<int32_t> without;
   std::mt19937 random{1};
