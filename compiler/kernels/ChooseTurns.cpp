@@ -127,14 +127,15 @@ std::vector<Load> loadsOf(const NetworkPlan &network, const std::vector<LaneRout
   };
   size_t count = 0;
   forEachTooth([&](const LaneRoute &route, const LaneRoute::Tooth &tooth, int32_t via) {
-    forEachToothSegment(route, tooth, via, [&](const solver::routing::Segment &) { ++count; });
+    forEachToothRun(route, tooth, via, [&](const solver::routing::Segment &, int32_t) { ++count; });
   });
   std::vector<Load> loads;
   loads.reserve(count);
   forEachTooth([&](const LaneRoute &route, const LaneRoute::Tooth &tooth, int32_t via) {
     const int64_t words = laneWords(network, route);
-    forEachToothSegment(route, tooth, via,
-                        [&](const solver::routing::Segment &segment) { loads.push_back({segment, words}); });
+    forEachToothRun(route, tooth, via, [&](const solver::routing::Segment &segment, int32_t rowsAlike) {
+      loads.push_back({segment, words, rowsAlike});
+    });
   });
   return loads;
 }
@@ -293,7 +294,7 @@ Problem turnProblem(const target::Target &target, const NetworkPlan &network, st
     return problem;
   for (const RouteLoad &load : loads.loads)
     if (load.part != RouteLoad::Part::Tooth && isTouched(load))
-      forEachSegment(load, [&](const solver::routing::Segment &segment, int64_t words) { add({segment, words}); });
+      forEachSegment(load, [&](const solver::routing::Segment &segment, int64_t words) { add({segment, words, 1}); });
   for (const Bundle &bundle : fixed) {
     const Turns &wanted = network.streams[bundle.stream].wantedTurns;
     const std::vector<int32_t> vias =

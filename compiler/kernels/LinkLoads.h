@@ -58,24 +58,36 @@ template <typename Visit> void forEachSegment(const RouteLoad &load, Visit visit
       visit({s.row, s.col, s.row + rowStep, s.col + colStep}, load.words + link * load.wordsMore);
   }
 }
-// Calls visit(segment) for the runs of links of one tooth: its vertical links, and those by which rows take from one
-// further west. `via`: in place of the tooth's own.
+// Calls visit(segment, rows alike) for the runs of links of one tooth that leaves its trunk in column `via`: its
+// vertical links, and those by which rows take from one further west, rows below each other together.
 template <typename Visit>
-void forEachToothSegment(const LaneRoute &route, const LaneRoute::Tooth &tooth, int32_t via, Visit visit) {
+void forEachToothRun(const LaneRoute &route, const LaneRoute::Tooth &tooth, int32_t via, Visit visit) {
   using solver::routing::Segment;
   if (tooth.lastRow() > route.row)
-    visit(Segment{route.row, via, tooth.lastRow(), via});
+    visit(Segment{route.row, via, tooth.lastRow(), via}, 1);
   if (tooth.firstRow() < route.row)
-    visit(Segment{route.row, via, tooth.firstRow(), via});
+    visit(Segment{route.row, via, tooth.firstRow(), via}, 1);
   if (via == tooth.col)
     return;
-  for (const LaneRoute::Rows &takers : tooth.takers)
-    for (int32_t row = takers.begin; row <= takers.end; ++row)
-      if (row != route.row) // there the trunk goes on
-        visit(Segment{row, via, row, tooth.col});
+  for (const LaneRoute::Rows &takers : tooth.takers) {
+    auto take = [&](int32_t begin, int32_t end) {
+      if (begin <= end)
+        visit(Segment{begin, via, begin, tooth.col}, end - begin + 1);
+    };
+    if (takers.begin <= route.row && route.row <= takers.end) { // there the trunk goes on
+      take(takers.begin, route.row - 1);
+      take(route.row + 1, takers.end);
+    } else {
+      take(takers.begin, takers.end);
+    }
+  }
 }
+// Calls visit(segment) for each of them as the tooth lies, row by row.
 template <typename Visit> void forEachToothSegment(const LaneRoute &route, const LaneRoute::Tooth &tooth, Visit visit) {
-  forEachToothSegment(route, tooth, tooth.via, visit);
+  forEachToothRun(route, tooth, tooth.via, [&](solver::routing::Segment segment, int32_t rowsAlike) {
+    for (; rowsAlike-- > 0; ++segment.row, ++segment.rowEnd)
+      visit(segment);
+  });
 }
 
 // The busiest link of all that networkLoads() lists. Cost: the loads, those along columns times the columns of theirs

@@ -22,7 +22,7 @@ constexpr int64_t kLinkCost = 64, kMostHistory = int64_t(1) << 20, kMostPrice = 
 struct Compiled {
   explicit Compiled(const Problem &problem, Lines links) : lines(std::move(links)), fixedWords(lines.count(), 0) {
     for (const Load &load : problem.fixed)
-      lines.forEachRun(load, 1, [&](size_t begin, size_t end) {
+      lines.forEachRun(load, [&](size_t begin, size_t end) {
         for (size_t link = begin; link < end; ++link)
           fixedWords[link] += load.wordsPerSample;
       });
@@ -219,7 +219,15 @@ absl::Status Problem::check() const {
   if (absl::Status status = routing::Problem{rows, cols, linkCapacityWords, {}, {}}.check(); !status.ok())
     return status;
   int64_t together = 0;
-  if (absl::Status status = routing::checkLoads(rows, cols, fixed, together); !status.ok())
+  auto checkLoads = [&](const std::vector<Load> &loads) -> absl::Status {
+    for (const Load &load : loads)
+      if (absl::Status status =
+              routing::checkLoad(rows, cols, {load.segment, load.wordsPerSample}, load.rowsAlike, together);
+          !status.ok())
+        return status;
+    return absl::OkStatus();
+  };
+  if (absl::Status status = checkLoads(fixed); !status.ok())
     return status;
   for (const Item &item : items) {
     if (item.options.empty())
@@ -228,7 +236,7 @@ absl::Status Problem::check() const {
       if (option.cost < 0 || option.cost > int64_t(1) << 24)
         return absl::InvalidArgumentError(absl::StrCat("alternatives: item ", item.name, ": option ", option.tag,
                                                        " costs ", option.cost, " links, must be 0 to 2^24"));
-      if (absl::Status status = routing::checkLoads(rows, cols, option.loads, together); !status.ok())
+      if (absl::Status status = checkLoads(option.loads); !status.ok())
         return status;
     }
   }

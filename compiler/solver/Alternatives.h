@@ -13,7 +13,12 @@
 
 namespace wsc::solver::alternatives {
 
-using Load = routing::FixedLoad;
+// Words over a straight run of links.
+struct Load {
+  routing::Segment segment;
+  int64_t wordsPerSample = 0;
+  int32_t rowsAlike = 1; // of a run along a row: it and so many less one below it carry the same
+};
 
 struct Option {
   std::string tag;         // the caller's name for it
@@ -62,7 +67,8 @@ AlternativesStats evaluate(const Problem &problem, const Solution &solution);
 
 // Text: `wsc-problem alternatives 1`, `mesh ROWS COLS`, `capacity WORDS`, any `fixed ROW COL ROWEND COLEND WORDS`, then
 // `item NAME`, each followed by its options `option TAG COST` and their `load ROW COL ROWEND COLEND WORDS` lines.
-// Solutions: `wsc-solution alternatives 1`, then `item NAME OPTION` per item in order (options counted from 0).
+// (one for each of rows alike). Solutions: `wsc-solution alternatives 1`, then `item NAME OPTION` per item in order
+// (options counted from 0).
 absl::StatusOr<Problem> parseProblem(const std::string &text);
 std::string printProblem(const Problem &problem);
 absl::StatusOr<Solution> parseSolution(const std::string &text, const Problem &problem);

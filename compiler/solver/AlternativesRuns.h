@@ -24,9 +24,8 @@ struct Lines {
     cols = std::max(1, before.back());
   }
   size_t count() const { return 4 * size_t(rows) * size_t(cols); }
-  // Calls visit(first link, end) for the runs of neighbouring links of a load, and of those beside it: in so many rows
-  // in all, if it flows along a row.
-  template <typename Visit> void forEachRun(const Load &load, size_t rowsAlike, Visit visit) const {
+  // Calls visit(first link, end) for the runs of neighbouring links of a load.
+  template <typename Visit> void forEachRun(const Load &load, Visit visit) const {
     using routing::Direction;
     const routing::Segment &s = load.segment;
     const bool along = s.row == s.rowEnd;
@@ -39,7 +38,7 @@ struct Lines {
       const Direction d = s.col < s.colEnd ? Direction::East : Direction::West;
       size_t link = linkAt(d, s.row, s.col < s.colEnd ? first : first + 1);
       for (int32_t col = first; col < last; ++col, link += size_t(rows))
-        visit(link, link + rowsAlike);
+        visit(link, link + size_t(load.rowsAlike));
     } else if (first <= last) {
       const Direction d = s.row < s.rowEnd ? Direction::South : Direction::North;
       const size_t link = linkAt(d, s.row < s.rowEnd ? s.row : s.rowEnd + 1, first);
@@ -65,16 +64,11 @@ public:
 
   // The loads of an option as runs that have no link in common, ascending.
   std::vector<Run> runsOf(const Option &option) {
-    for (size_t next = 0; next < option.loads.size();) {
-      const Load &load = option.loads[next++];
-      size_t rowsAlike = 1;
-      for (; next < option.loads.size() && continues(load, rowsAlike, option.loads[next]); ++next)
-        ++rowsAlike;
-      lines.forEachRun(load, rowsAlike, [&](size_t begin, size_t end) {
+    for (const Load &load : option.loads)
+      lines.forEachRun(load, [&](size_t begin, size_t end) {
         change(begin, load.wordsPerSample, 1);
         change(end, -load.wordsPerSample, -1);
       });
-    }
     std::vector<Run> runs;
     Run run;
     for (size_t part = 0; part < isChanged.size(); ++part)
@@ -95,12 +89,6 @@ private:
   struct Change {
     int64_t words = 0, loads = 0;
   };
-  // Whether `next` is the same as `load`, which flows along a row, so many rows below.
-  static bool continues(const Load &load, size_t rowsBelow, const Load &next) {
-    const routing::Segment &s = load.segment, &n = next.segment;
-    return s.row == s.rowEnd && n.row == n.rowEnd && size_t(n.row) == size_t(s.row) + rowsBelow && s.col == n.col &&
-           s.colEnd == n.colEnd && load.wordsPerSample == next.wordsPerSample;
-  }
   void change(size_t link, int64_t words, int64_t loads) {
     changes[link].words += words;
     changes[link].loads += loads;

@@ -8,6 +8,22 @@
 
 namespace wsc::solver::alternatives {
 
+static Load readLoad(LineReader &in) {
+  const routing::FixedLoad load = routing::readLoad(in);
+  return {load.segment, load.wordsPerSample};
+}
+
+static std::string loadText(const char *keyword, const Load &load) {
+  std::string text;
+  for (int32_t row = 0; row < load.rowsAlike; ++row) {
+    routing::Segment s = load.segment;
+    s.row += row;
+    s.rowEnd += row;
+    text += routing::loadText(keyword, {s, load.wordsPerSample});
+  }
+  return text;
+}
+
 absl::StatusOr<Problem> parseProblem(const std::string &text) {
   return readProblem<Problem>(
       text, "alternatives",
@@ -17,7 +33,7 @@ absl::StatusOr<Problem> parseProblem(const std::string &text) {
           problem.cols = in.integer32("columns");
         }},
        {"capacity", [](LineReader &in, Problem &problem) { problem.linkCapacityWords = in.integer("capacity"); }},
-       {"fixed", [](LineReader &in, Problem &problem) { problem.fixed.push_back(routing::readLoad(in)); }},
+       {"fixed", [](LineReader &in, Problem &problem) { problem.fixed.push_back(readLoad(in)); }},
        {"item", [](LineReader &in, Problem &problem) { problem.items.push_back({in.word("name"), {}}); }},
        {"option",
         [](LineReader &in, Problem &problem) {
@@ -28,7 +44,7 @@ absl::StatusOr<Problem> parseProblem(const std::string &text) {
             item->options.push_back(option);
         }},
        {"load", [](LineReader &in, Problem &problem) {
-          const Load load = routing::readLoad(in);
+          const Load load = readLoad(in);
           if (Item *item = in.lastOf(problem.items, "item"))
             if (Option *option = in.lastOf(item->options, "option"))
               option->loads.push_back(load);
@@ -39,13 +55,13 @@ std::string printProblem(const Problem &problem) {
   std::string text = absl::StrCat("wsc-problem alternatives 1\nmesh ", problem.rows, " ", problem.cols, "\ncapacity ",
                                   problem.linkCapacityWords, "\n");
   for (const Load &load : problem.fixed)
-    text += routing::loadText("fixed", load);
+    text += loadText("fixed", load);
   for (const Item &item : problem.items) {
     absl::StrAppend(&text, "item ", quoted(item.name), "\n");
     for (const Option &option : item.options) {
       absl::StrAppend(&text, "option ", quoted(option.tag), " ", option.cost, "\n");
       for (const Load &load : option.loads)
-        text += routing::loadText("load", load);
+        text += loadText("load", load);
     }
   }
   return text;

@@ -37,26 +37,24 @@ const char *name(Direction direction) {
   return "";
 }
 
-absl::Status checkLoads(int32_t rows, int32_t cols, const std::vector<FixedLoad> &loads, int64_t &together) {
-  auto isInside = [&](int32_t row, int32_t col) {
-    return uint32_t(row) < uint32_t(rows) && uint32_t(col) < uint32_t(cols);
+absl::Status checkLoad(int32_t rows, int32_t cols, const FixedLoad &load, int32_t rowsAlike, int64_t &together) {
+  const Segment &s = load.segment;
+  auto isInside = [&](int64_t row, int32_t col) { return row >= 0 && row < rows && col >= 0 && col < cols; };
+  auto refuse = [&](auto &&...what) {
+    return absl::InvalidArgumentError(absl::StrCat("routing: fixed load from (", s.row, ", ", s.col, ") to (", s.rowEnd,
+                                                   ", ", s.colEnd, ")", what...));
   };
-  for (const FixedLoad &load : loads) {
-    const Segment &s = load.segment;
-    auto refuse = [&](auto &&...what) {
-      return absl::InvalidArgumentError(absl::StrCat("routing: fixed load from (", s.row, ", ", s.col, ") to (",
-                                                     s.rowEnd, ", ", s.colEnd, ")", what...));
-    };
-    if (!isInside(s.row, s.col) || !isInside(s.rowEnd, s.colEnd))
-      return refuse(" leaves mesh ", rows, "x", cols);
-    if ((s.row == s.rowEnd) == (s.col == s.colEnd))
-      return refuse(" is not a straight run of links");
-    if (load.wordsPerSample < 0 || load.wordsPerSample > kMostWords)
-      return refuse(" carries ", load.wordsPerSample, " words, must be 0 to ", kMostWords);
-    together += load.wordsPerSample;
-    if (together > kMostWordsTogether)
-      return refuse(": nets and fixed loads carry more than ", kMostWordsTogether, " words");
-  }
+  if (!isInside(s.row, s.col) || !isInside(s.rowEnd, s.colEnd))
+    return refuse(" leaves mesh ", rows, "x", cols);
+  if ((s.row == s.rowEnd) == (s.col == s.colEnd))
+    return refuse(" is not a straight run of links");
+  if (rowsAlike != 1 && (rowsAlike < 1 || s.row != s.rowEnd || !isInside(int64_t(s.row) + rowsAlike - 1, s.col)))
+    return refuse(" has ", rowsAlike, " rows alike, must be 1 or, along a row, 1 to ", rows - s.row);
+  if (load.wordsPerSample < 0 || load.wordsPerSample > kMostWords)
+    return refuse(" carries ", load.wordsPerSample, " words, must be 0 to ", kMostWords);
+  if (load.wordsPerSample > (kMostWordsTogether - together) / rowsAlike)
+    return refuse(": nets and fixed loads carry more than ", kMostWordsTogether, " words");
+  together += load.wordsPerSample * rowsAlike;
   return absl::OkStatus();
 }
 
@@ -85,7 +83,10 @@ absl::Status Problem::check() const {
         return refuse(" has sink column ", sink.col, " rows ", sink.rowLo, " to ", sink.rowHi,
                       "; it must be non-empty, inside mesh ", rows, "x", cols);
   }
-  return checkLoads(rows, cols, fixed, together);
+  for (const FixedLoad &load : fixed)
+    if (absl::Status status = checkLoad(rows, cols, load, 1, together); !status.ok())
+      return status;
+  return absl::OkStatus();
 }
 
 absl::Status Solution::verify(const Problem &problem) const {

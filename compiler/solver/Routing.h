@@ -43,8 +43,9 @@ struct FixedLoad {
   int64_t wordsPerSample = 0;
 };
 
-// InvalidArgument: loads on a mesh that are not straight or leave it, or carry too much; `together`: words so far.
-absl::Status checkLoads(int32_t rows, int32_t cols, const std::vector<FixedLoad> &loads, int64_t &together);
+// InvalidArgument: a load on a mesh that is not straight or leaves it, or carries too much. `rowsAlike`: the run and so
+// many less one below it. `together`: words so far.
+absl::Status checkLoad(int32_t rows, int32_t cols, const FixedLoad &load, int32_t rowsAlike, int64_t &together);
 
 // At most 2^24 routers, 2^40 words per net or fixed load and 2^60 over all of them.
 struct Problem {

@@ -83,6 +83,24 @@ TEST(Alternatives, WhatNeedNotMoveStays) {
   EXPECT_EQ(evaluate(problem, *solution).linksOverCapacity, 0);
 }
 
+TEST(Alternatives, RowsAlikeAreLoadsOfTheirOwn) {
+  test::Random random(6);
+  for (int round = 0; round < 100; ++round) {
+    Problem problem = randomProblem(random);
+    for (Item &item : problem.items)
+      for (Option &option : item.options)
+        for (Load &load : option.loads)
+          if (load.segment.row == load.segment.rowEnd)
+            load.rowsAlike = random.in(1, problem.rows - load.segment.row);
+    absl::StatusOr<Problem> rowByRow = parseProblem(printProblem(problem)); // lists each
+    ASSERT_TRUE(rowByRow.ok()) << rowByRow.status();
+    absl::StatusOr<Solution> together = solve(problem), apart = solve(*rowByRow);
+    ASSERT_TRUE(together.ok() && apart.ok());
+    EXPECT_EQ(together->optionOf, apart->optionOf) << printProblem(problem);
+    EXPECT_EQ(evaluate(problem, *together).value, evaluate(*rowByRow, *apart).value) << printProblem(problem);
+  }
+}
+
 TEST(Alternatives, WrongProblemsAndSolutionsAreRefused) {
   Problem problem{3, 4, 10, {}, {{"i", {}}}};
   EXPECT_EQ(message(problem.check()), "alternatives: item i has no option");
@@ -90,7 +108,14 @@ TEST(Alternatives, WrongProblemsAndSolutionsAreRefused) {
   EXPECT_EQ(message(problem.check()), "alternatives: item i: option o costs -1 links, must be 0 to 2^24");
   problem.items[0].options[0] = {"o", 0, {{{0, 0, 0, 4}, 1}}};
   EXPECT_EQ(message(solve(problem).status()), "routing: fixed load from (0, 0) to (0, 4) leaves mesh 3x4");
-  problem.items[0].options[0].loads[0].segment.colEnd = 3;
+  Load &load = problem.items[0].options[0].loads[0];
+  load = {{1, 0, 1, 3}, 1, 3};
+  EXPECT_EQ(message(problem.check()),
+            "routing: fixed load from (1, 0) to (1, 3) has 3 rows alike, must be 1 or, along a row, 1 to 2");
+  load = {{0, 0, 1, 0}, 1, 2};
+  EXPECT_EQ(message(problem.check()),
+            "routing: fixed load from (0, 0) to (1, 0) has 2 rows alike, must be 1 or, along a row, 1 to 3");
+  load = {{0, 0, 0, 3}, 1};
   EXPECT_EQ(message(Solution{{1}}.verify(problem)), "alternatives: item i has no option 1 of 1");
   EXPECT_EQ(message(Solution{}.verify(problem)), "alternatives: solution chooses for 0 of 1 items");
 }
