@@ -192,20 +192,20 @@ public:
     auto add = [&](const solver::routing::Segment &s, int64_t words) {
       if (!hasTeeth[size_t(s.col)])
         return;
-      std::vector<int64_t> &steps = before[size_t(s.col)][s.rowEnd < s.row];
-      steps.resize(size_t(target.rows) + 1);
-      steps[size_t(s.row < s.rowEnd ? s.row : s.rowEnd + 1)] += words;
-      steps[size_t(s.row < s.rowEnd ? s.rowEnd : s.row + 1)] -= words;
+      std::vector<int64_t> &changes = before[size_t(s.col)][s.rowEnd < s.row];
+      changes.resize(size_t(target.rows) + 1);
+      changes[size_t(s.row < s.rowEnd ? s.row : s.rowEnd + 1)] += words;
+      changes[size_t(s.row < s.rowEnd ? s.rowEnd : s.row + 1)] -= words;
     };
     for (const RouteLoad &load : loads.loads)
       if (load.segment.row != load.segment.rowEnd)
         forEachSegment(load, add);
     for (auto &directions : before)
-      for (std::vector<int64_t> &steps : directions) {
+      for (std::vector<int64_t> &links : directions) {
         int64_t words = 0, count = 0;
-        for (int64_t &step : steps) {
-          words += step;
-          step = count;
+        for (int64_t &link : links) { // from what changes there to what is counted
+          words += link;
+          link = count;
           count += words > capacity;
         }
       }

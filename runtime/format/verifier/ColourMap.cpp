@@ -219,6 +219,7 @@ void ColourMap::drawRouters(const ColourUsers &users) {
       cutAt[col] = true; // these become nodes of one router each
     cutAt[piece.run.colBegin] = cutAt[piece.run.colEnd] = true;
   }
+  nodes.reserve(pieces.size());
   for (const Node &piece : pieces)
     addPiece(piece);
 }
