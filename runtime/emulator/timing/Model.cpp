@@ -18,25 +18,6 @@ using namespace format;
 
 namespace {
 
-// The dimension along which cores share a unit: the last used one if it runs along a row; -1: none.
-int runDimension(const Role &role) {
-  int last = -1;
-  for (int d = 0; d < kMaxDims; ++d)
-    if (role.cores.dims[d].count > 1)
-      last = d;
-  if (last < 0 || role.cores.dims[last].rowStep != 0)
-    return -1;
-  for (const Thread &thread : role.threads)
-    for (const Instruction &instruction : thread)
-      for (const Affine &extent : instruction.extent)
-        if (extent.perDim[last] != 0)
-          return -1;
-  for (const Queue &queue : role.queues)
-    if (queue.filter.begin.perDim[last] != 0 || queue.filter.words.perDim[last] != 0)
-      return -1;
-  return last;
-}
-
 // Extents that depend on the core, evaluated: cores with equal keys run for the same time.
 std::vector<int64_t> programKey(const Role &role, const LatticeIndex &index) {
   std::vector<int64_t> key;
@@ -62,8 +43,12 @@ ThreadProgram portProgram(bool output, int64_t words, int64_t cycles) {
 
 class UnitBuilder {
 public:
-  UnitBuilder(const Executable &executable, const Configuration &configuration, Model &model, UnitTable &table)
-      : executable(executable), configuration(configuration), model(model), table(table) {}
+  UnitBuilder(const Executable &executable, const Configuration &configuration, const Partition &partition,
+              Model &model, UnitTable &table)
+      : executable(executable), configuration(configuration), partition(partition), model(model), table(table) {
+    table.firstCore = partition.firstCore;
+    table.unitOfCore.reserve(partition.begins.size());
+  }
 
   absl::Status roles() {
     for (size_t r = 0; r < configuration.roles.size(); ++r) {
@@ -114,12 +99,7 @@ public:
 private:
   absl::Status role(int32_t r) {
     const Role &role = configuration.roles[r];
-    const int dimension = model.splitRoles[r] ? -1 : runDimension(role);
-    const int32_t run = dimension < 0 ? 1 : role.cores.dims[dimension].count;
-    table.firstUnit.push_back(int32_t(model.units.size()));
-    table.runLength.push_back(run);
     table.queueThread.emplace_back(role.queues.size(), -1);
-    model.wholeRows |= run > 1;
     for (size_t t = 0; t < role.threads.size(); ++t)
       for (const Instruction &instruction : role.threads[t])
         for (const Operand *operand : {&instruction.dst, &instruction.a, &instruction.b})
@@ -127,14 +107,17 @@ private:
             table.queueThread.back()[operand->queue] = int32_t(t);
 
     std::map<std::vector<int64_t>, int32_t> programs;
-    const int64_t cores = role.cores.size();
-    for (int64_t ordinal = 0; ordinal < cores; ordinal += run) {
+    const int64_t first = partition.firstCore[size_t(r)], past = partition.firstCore[size_t(r) + 1];
+    for (int64_t core = first; core < past; core += model.units.back().cores) {
       Unit unit;
       unit.role = r;
       unit.kernel = role.kernel;
-      unit.index = latticeIndex(role.cores, ordinal);
+      unit.index = latticeIndex(role.cores, core - first);
       std::tie(unit.row, unit.col) = latticePosition(role.cores, unit.index);
-      unit.cores = run;
+      while (core + unit.cores < past && !partition.begins[size_t(core + unit.cores)])
+        ++unit.cores;
+      model.wholeRows |= unit.cores > 1;
+      table.unitOfCore.insert(table.unitOfCore.end(), size_t(unit.cores), int32_t(model.units.size()));
       auto [found, added] = programs.try_emplace(programKey(role, unit.index), int32_t(model.programs.size()));
       if (added)
         for (size_t t = 0; t < role.threads.size(); ++t) {
@@ -166,6 +149,7 @@ private:
 
   const Executable &executable;
   const Configuration &configuration;
+  const Partition &partition;
   Model &model;
   UnitTable &table;
 };
@@ -177,12 +161,13 @@ int32_t UnitTable::unitOf(const Configuration &configuration, const Endpoint &en
     return firstPort[endpoint.binding] +
            int32_t(latticeOrdinal(configuration.io[endpoint.binding].ports, endpoint.index));
   const int64_t ordinal = latticeOrdinal(configuration.roles[endpoint.role].cores, endpoint.index);
-  return firstUnit[endpoint.role] + int32_t(ordinal / runLength[endpoint.role]);
+  return unitOfCore[size_t(firstCore[endpoint.role] + ordinal)];
 }
 
-absl::Status buildUnits(const Executable &executable, int configurationIndex, Model &model, UnitTable &table) {
+absl::Status buildUnits(const Executable &executable, int configurationIndex, const Partition &partition, Model &model,
+                        UnitTable &table) {
   const Configuration &configuration = executable.configurations[configurationIndex];
-  UnitBuilder builder(executable, configuration, model, table);
+  UnitBuilder builder(executable, configuration, partition, model, table);
   if (absl::Status status = builder.roles(); !status.ok())
     return status;
   const std::vector<ElementType> types = bindingTypes(executable, configurationIndex);
@@ -197,8 +182,8 @@ absl::StatusOr<Model> buildModel(const Executable &executable, int configuration
   for (;;) { // each round splits at least one more role
     Model model;
     UnitTable table;
-    model.splitRoles = splitRoles;
-    if (absl::Status status = buildUnits(executable, configuration, model, table); !status.ok())
+    const Partition partition = partitionCores(executable.configurations[configuration], networks, splitRoles);
+    if (absl::Status status = buildUnits(executable, configuration, partition, model, table); !status.ok())
       return status;
     std::vector<int32_t> split;
     if (absl::Status status = buildChannels(executable, configuration, networks, table, model, split); !status.ok())

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The network of processes and channels that timing is solved on.
 //
-// A *unit* is a run of neighbouring cores of one role in one row: they run the same program, and one timeline stands
-// for all of them (the furthest hop for its latencies, all their words for a gather). A *process* is a thread of a
+// A *unit* is a run of neighbouring cores of one role in one row that run the same program and exchange words with the
+// same others (Partition.h): one timeline stands for all of them (the furthest hop for its latencies, all their words
+// for a gather). A *process* is a thread of a
 // unit, or an I/O port. A *channel* is a FIFO, or all streams that connect the same units in the same way: a bounded
 // buffer of words with one or more sources in a fixed order and one or more sinks that each take every word, or a
 // window of them (Windows.h).
 //
-// Cores of a unit may depend on each other (a shift or chain along the row); then one timeline cannot stand for them
-// and the role's units are single cores (`Model::splitRoles`).
+// Cores of a unit may depend on each other (a ring along the row); then one timeline cannot stand for them and the
+// role's units are single cores.
 #pragma once
 
 #include "runtime/emulator/Network.h"
+#include "runtime/emulator/timing/Partition.h"
 #include "runtime/emulator/timing/Program.h"
 #include "runtime/emulator/timing/Windows.h"
 
@@ -163,7 +165,6 @@ struct Model {
   std::vector<int64_t> linkCycles;      // the same: cycles that all of them have it per sample, at most
   std::vector<int32_t> channelOfStream; // per stream of the networks, the first of its channels; -1: none
   std::vector<int32_t> slotSinks;
-  std::vector<bool> splitRoles;
   bool wholeRows = false;                  // some unit has more than one core
   int64_t inputWords = 0, outputWords = 0; // over I/O ports, per sample
 
@@ -185,16 +186,17 @@ struct Model {
 absl::StatusOr<Model> buildModel(const format::Executable &executable, int configuration, const Networks &networks,
                                  bool splitAll);
 
-// The parts of buildModel. Units, processes, programs and slots; `unitOf(role, index)` through firstUnit and unitDim.
+// The parts of buildModel. Units, processes, programs and slots.
 struct UnitTable {
-  std::vector<int32_t> firstUnit;                // per role
-  std::vector<int32_t> runLength;                // per role: cores that share a unit
+  std::vector<int64_t> firstCore;                // per role: Partition's
+  std::vector<int32_t> unitOfCore;               // per core of all roles
   std::vector<std::vector<int32_t>> queueThread; // per role and queue, -1 unused
   std::vector<int32_t> firstPort;                // per binding: unit of its first port
 
   int32_t unitOf(const format::Configuration &configuration, const Endpoint &endpoint) const;
 };
-absl::Status buildUnits(const format::Executable &executable, int configuration, Model &model, UnitTable &table);
+absl::Status buildUnits(const format::Executable &executable, int configuration, const Partition &partition,
+                        Model &model, UnitTable &table);
 // Channels from streams and FIFOs. Returns the roles that must be split first, if any, in `split`.
 absl::Status buildChannels(const format::Executable &executable, int configuration, const Networks &networks,
                            const UnitTable &table, Model &model, std::vector<int32_t> &split);
