@@ -41,6 +41,11 @@ TEST(Agreement, Contraction) {
   expectLayersAgree(
       "convolution 3x3 whose feeders compute", {1, 24, 7, 7},
       [](NetBuilder &n, NetValue x) { return n.conv(x, 30, {.pads = {1, 1, 1, 1}}); }, {}, 36, "mesh-42x4");
+  // Chains of some columns end in another row than those of the others.
+  expectLayersAgree(
+      "convolutions with two gathers", {1, 128, 1, 28},
+      [](NetBuilder &n, NetValue x) { return n.conv(n.conv(x, 128, {.pads = {1, 1, 1, 1}}), 32, {.kernel = {1, 1}}); },
+      {}, 36, "mesh-64x24");
   expectLayersAgree("convolution with stride", {1, 8, 16, 16},
                     [](NetBuilder &n, NetValue x) { return n.conv(x, 16, {.strides = {2, 2}, .pads = {1, 1, 1, 1}}); });
 }
