@@ -23,8 +23,8 @@ namespace {
 
 constexpr int kMostSamples = 64;
 constexpr size_t kMostGrouped = 2; // samples that may take turns in being longer and shorter
-constexpr size_t kPatience = 4;    // samples after which they may be further apart, by 1/kPerSample more with each
-constexpr int64_t kPerSample = 50;
+constexpr size_t kPatience = 8;    // samples after which they may be further apart, by 1/kPerSample more with each
+constexpr int64_t kPerSample = 200;
 constexpr int64_t kTolerance = 128; // bounds on the interval meet within 1/128 of it
 
 // Average over the last third, rounded up.
