@@ -84,6 +84,7 @@ struct LinkShare {
   int32_t part = kAll;                // of the channel's words that cross it, in parts of kAll
   int32_t rowsAway = 0, colsAway = 0; // where it leads to, from the channel's first source
   int32_t firstPart = -1; // into Model::linkParts: of the words of each of the channel's segments; -1: all as `part`
+  bool givesHalf = false; // to those that yield to it, if they have the link when it sets in
 
   static constexpr int64_t kAll = 1 << 16;
   static int64_t crossing(int64_t words, int32_t part) { return (words * part + kAll - 1) / kAll; }

@@ -29,8 +29,8 @@ void Simulation::boundByOutputs(int32_t p, const Item &item, const Part &part, b
 
 // Colours take turns on a link, but for those that yield (LinkPriorities.cpp) to the words of a row's multicast, which
 // leave their cores no slots if they come one a cycle. They do not while others pass the row, and not when they set in
-// while a gather holds half of the link: then both go on with half of it. Words that have only waited for their cores'
-// next set-up stand in the queues and come one a cycle as soon as they are taken.
+// while a gather has the link, if it is one that keeps half then: both go on with half of it. Words that have only
+// waited for their cores' next set-up stand in the queues and come one a cycle as soon as they are taken.
 SharedSlots::Claim Simulation::claimOf(int32_t c, const LinkShare &share, const Span &span) const {
   SharedSlots::Claim claim{share.member, share.priority};
   if (claim.priority == 0)
@@ -43,7 +43,7 @@ SharedSlots::Claim Simulation::claimOf(int32_t c, const LinkShare &share, const 
   for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s)
     standing = std::max(standing, sinks[s].capacity);
   const bool setsIn = span.resumed - span.first > standing || span.first - channels[c].lastCycle > standing;
-  if (holders.equal || setsIn)
+  if (holders.equal || (setsIn && share.givesHalf))
     claim.priority = 0;
   return claim;
 }
