@@ -38,6 +38,14 @@ TEST(Agreement, Contraction) {
   expectLayersAgree(
       "convolution 3x3 whose feeders compute", {1, 24, 7, 7},
       [](NetBuilder &n, NetValue x) { return n.conv(x, 30, {.pads = {1, 1, 1, 1}}); }, {}, 36, "mesh-42x4");
+  // A core of the last row has more, or fewer, words for its turn than the queues from the row above hold; with other
+  // queues it is the other way round (LinkPriorities.cpp).
+  expectLayersAgree("convolution 1x1, 20 words a turn", {1, 16, 10, 10},
+                    [](NetBuilder &n, NetValue x) { return n.conv(x, 32, {.kernel = {1, 1}}); });
+  expectLayersAgree("convolution 1x1, 28 words a turn", {1, 16, 14, 14},
+                    [](NetBuilder &n, NetValue x) { return n.conv(x, 32, {.kernel = {1, 1}}); });
+  expectLayersAgree("convolution 1x1, 12 words a turn", {1, 24, 12, 12},
+                    [](NetBuilder &n, NetValue x) { return n.conv(x, 24, {.kernel = {1, 1}}); });
   // Chains of some columns end in another row than those of the others.
   expectLayersAgree(
       "convolutions with two gathers", {1, 128, 1, 28},
