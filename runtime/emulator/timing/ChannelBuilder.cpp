@@ -2,6 +2,7 @@
 // Channels of a model. Every stream is rewritten in terms of units; streams that then look the same (a chain reduce has
 // one per column) become one channel, found through a hash of sources and sinks. FIFOs follow, one channel per unit and
 // buffer.
+#include "runtime/emulator/timing/Hash.h"
 #include "runtime/emulator/timing/Model.h"
 
 #include "runtime/timing/Cost.h"
@@ -261,11 +262,6 @@ private:
     }
   }
 
-  static void mix(uint64_t &hash, uint64_t value) {
-    hash = (hash ^ value) * 0x9E3779B97F4A7C15ull;
-    hash ^= hash >> 29;
-  }
-
   bool same(int32_t channelIndex, uint8_t colour) const {
     const Channel &channel = model.channels[channelIndex];
     if (channel.colour != colour || channel.numSegments != int32_t(segments.size()) ||
@@ -288,12 +284,12 @@ private:
     std::sort(sinks.begin(), sinks.end(), [](const Taker &a, const Taker &b) { return a.sink.slot < b.sink.slot; });
     uint64_t hash = stream.colour;
     for (const SourceSegment &segment : segments) {
-      mix(hash, uint64_t(segment.slot));
-      mix(hash, uint64_t(segment.sourceBegin));
-      mix(hash, uint64_t(segment.words()));
+      hash = mix(hash, uint64_t(segment.slot));
+      hash = mix(hash, uint64_t(segment.sourceBegin));
+      hash = mix(hash, uint64_t(segment.words()));
     }
     for (const Taker &taker : sinks)
-      mix(hash, uint64_t(taker.sink.slot) << 32);
+      hash = mix(hash, uint64_t(taker.sink.slot) << 32);
     auto [first, last] = known.equal_range(hash);
     for (auto it = first; it != last; ++it)
       if (same(it->second, stream.colour)) { // keep the slowest of equal streams

@@ -2,6 +2,7 @@
 #include "runtime/emulator/timing/Partition.h"
 
 #include "runtime/emulator/LatticeWalk.h"
+#include "runtime/emulator/timing/Hash.h"
 
 #include <algorithm>
 
@@ -29,11 +30,6 @@ int runDimension(const Role &role) {
     if (queue.filter.begin.perDim[last] != 0 || queue.filter.words.perDim[last] != 0)
       return -1;
   return last;
-}
-
-uint64_t mix(uint64_t hash, uint64_t value) {
-  hash = (hash ^ value) * 0x9E3779B97F4A7C15ull;
-  return hash ^ hash >> 29;
 }
 
 class Refinement {

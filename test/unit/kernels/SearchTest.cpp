@@ -104,9 +104,9 @@ TEST_F(Search, LinksCountWhatTheyCarry) {
     std::map<std::array<int, 3>, int64_t> words;
     int64_t hops = 0, most = 0;
     for (const RouteLoad &load : loads.loads)
-      forEachLink(load, [&](int direction, int row, int col, int64_t more) {
-        hops += more;
-        most = std::max(most, words[{direction, row, col}] += more);
+      forEachLink(load, [&](int direction, int row, int col, int64_t onLink) {
+        hops += onLink;
+        most = std::max(most, words[{direction, row, col}] += onLink);
       });
     EXPECT_EQ(wordHopsOf(loads), hops);
     const MappingScore score = scoreOf(target, *network);
