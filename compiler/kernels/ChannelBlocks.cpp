@@ -92,8 +92,12 @@ static void appendBlocks(NetworkPlan &network, int32_t stream, const Units &unit
       return std::tuple(slicesCut(network, stream, channel), columnsCut(network, stream, channel),
                         std::abs(at - ideal));
     };
+    // Lanes share links, and the longest of a tile sets their pace: no block is longer than its part by more than a third.
+    auto isEven = [&](int64_t at) {
+      return 3 * blocks * (at - last) <= 4 * units && 3 * blocks * (units - at) <= 4 * units * (blocks - block);
+    };
     for (int64_t at = std::max(ideal - reach, last + 1); at <= std::min(ideal + reach, units - 1); ++at)
-      if (rank(at) < rank(best))
+      if (isEven(at) && rank(at) < rank(best))
         best = at;
     last = best;
     layout.blockBegin.push_back(begin + unit.begin(best));

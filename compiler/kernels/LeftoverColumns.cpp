@@ -171,9 +171,19 @@ void useLeftoverColumns(const target::Target &target, NetworkPlan &network, cons
       alignColumns(problem, traits, solution);
       spendColumns(problem, traits, limitCycles, solution);
     }
-    std::vector<int64_t> changed = settle();
     // What is taken back may be wider than what took its place.
-    if (columnsLeft(problem, solution) >= 0 && most(changed) <= most(intervals) + limitCycles / kTolerance)
+    auto isNoWorse = [&](const std::vector<int64_t> &changed, int64_t tolerance) {
+      return columnsLeft(problem, solution) >= 0 && most(changed) <= most(intervals) + tolerance;
+    };
+    std::vector<int64_t> changed = settle();
+    bool keep = isNoWorse(changed, limitCycles / kTolerance);
+    // Where I/O sets the interval the columns are not needed.
+    if (!keep && !shapes && network.bounds.sizing > network.bounds.io) {
+      undoHarm(target, network, problem, before, intervals, most(intervals), solution);
+      changed = settle();
+      keep = isNoWorse(changed, 0);
+    }
+    if (keep)
       intervals = std::move(changed);
     else
       solution = before;

@@ -83,7 +83,7 @@ protected:
   }
 
   target::Target target;
-  const NetworkPlan unsized = convThenRelu({32, 24, 80}, 64, 3, 3, 1);
+  const NetworkPlan unsized = convThenRelu({32, 24, 96}, 64, 3, 3, 1);
   NetworkPlan sized, first;
   SizingReport report;
 };
