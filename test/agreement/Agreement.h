@@ -25,9 +25,18 @@ struct Tolerance {
   double latency = 0.10, interval = 0.05;
 };
 
+// By what part the analytic latency and interval are longer than the cycle engine's (negative: shorter).
+struct TimeErrors {
+  double latency = 0, interval = 0;
+  bool within(const Tolerance &tolerance = {}) const;
+};
+
+// Of the executable under each variation, printed with `name`; empty after a failure. `rounds`: samples of the cycle
+// engine's run; the interval is the mean distance in its middle third, as the first samples fill queues and in the last
+// ones inputs that ran ahead leave the cores to the rest.
+std::vector<TimeErrors> timeErrors(const std::string &name, const format::Executable &executable, int rounds = 24);
+
 // Latency and interval of the executable under each variation within tolerance; failures begin with `name`.
-// `rounds`: samples of the cycle engine's run; the interval is the mean distance in its middle third, as the first
-// samples fill queues and in the last ones inputs that ran ahead leave the cores to the rest.
 void expectAgreement(const std::string &name, const format::Executable &executable, const Tolerance &tolerance = {},
                      int rounds = 24);
 
