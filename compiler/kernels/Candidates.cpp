@@ -78,7 +78,7 @@ void addFeederShapes(const NetworkPlan &network, const KernelPlan &plan, int64_t
   const int64_t channels = plan.spec.out.channels, ofBand = ceilDiv(channels, bands);
   const int64_t tileRows = network.streams[size_t(plan.spec.outStream)].layout.tileRows;
   // Of one input channel: words, and multiply-adds for one output channel.
-  const int64_t words = inputRowsFor(plan.spec, tileRows, in.rows) * in.width;
+  const int64_t words = inputRowsFor(plan.spec, tileRows, in.rows) * takenColumns(plan.spec, in).count();
   const int64_t multiplyAdds = c.kernelH * c.kernelW * tileRows * plan.spec.out.width;
   const int64_t less = ceilDiv(words * (2 + int64_t(plan.spec.inputOps.size())), multiplyAdds);
   constexpr int64_t kMostColumns = 32;
@@ -166,9 +166,7 @@ void chooseSlices(const NetworkPlan &network, KernelPlan &plan, int64_t shares, 
   bool contraction = plan.spec.kind == KernelKind::Contraction;
   int64_t channels = plan.spec.out.channels;
   if (contraction) {
-    channels = 0;
-    for (int32_t stream : plan.spec.inputs[0].streams)
-      channels += network.streams[stream].layout.plane.channels;
+    channels = inputPlane(network, plan.spec, 0).channels;
   }
   int64_t rows = network.grid.groupRows(network.streams[plan.spec.outStream].layout.numTiles());
   if (plan.spec.kind == KernelKind::Softmax)

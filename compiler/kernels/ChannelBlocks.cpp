@@ -19,7 +19,7 @@ static int64_t overReceivers(const NetworkPlan &network, int32_t streamIndex, in
       for (int32_t stream : input.streams) {
         if (stream == streamIndex)
           sum += visit(plan, offset + channel);
-        offset += network.streams[stream].layout.plane.channels;
+        offset += input.alongWidth ? 0 : network.streams[stream].layout.plane.channels;
       }
     }
   }

@@ -31,6 +31,10 @@ Streaming streamingOf(const KernelPlan &plan) {
   return plan.spec.window.ofSingleChannels() ? Streaming::Channels : Streaming::Group;
 }
 
+// The first column of a tile that a window sees: padding, or, where that is negative, the input's first column lies at
+// the tile's.
+int64_t firstColumn(const Window &w) { return std::max<int64_t>(0, -w.padLeft); }
+
 // Sets acc[c, h, w] to what a window begins with. Returns acc.
 int16_t beginWindow(B &core, const KernelPlan &plan, const KernelRow &row, SectionTable &sections) {
   const Window &w = plan.spec.window;
@@ -58,7 +62,7 @@ void slideWindow(B &core, const KernelPlan &plan, const KernelRow &row, const Ti
   const Streaming streaming = streamingOf(plan);
   int64_t channels = streaming == Streaming::Channels ? 1 : row.out.channels(), rows = row.out.rows(),
           width = plan.spec.out.width, pixels = rows * width;
-  auto dst = B::memory(acc, 0, {}), x = B::memory(tile.buffer, 0, {});
+  auto dst = B::memory(acc, 0, {}), x = B::memory(tile.buffer, firstColumn(w), {});
   const int openLoops = streaming != Streaming::None;
   const int64_t plane = tile.rows * tile.width, taps = w.kernelH * w.kernelW;
   if (w.kind != Window::Kind::Convolution) {
@@ -93,9 +97,8 @@ TileValue emitWindow(B &core, const KernelPlan &plan, const KernelRow &row, cons
   const Window &w = plan.spec.window;
   const int64_t width = plan.spec.out.width, pixels = row.out.rows() * width;
   if (w.kind == Window::Kind::Copy)
-    return {B::memory(tile.buffer, std::max<int64_t>(0, -w.padLeft), {}),
-            {tile.rows * tile.width, w.strideH * tile.width, w.strideW},
-            false};
+    return {
+        B::memory(tile.buffer, firstColumn(w), {}), {tile.rows * tile.width, w.strideH * tile.width, w.strideW}, false};
   int16_t acc = beginWindow(core, plan, row, sections);
   slideWindow(core, plan, row, tile, acc, sections);
   return {B::memory(acc, 0, {}), {pixels, width, 1}, true};
@@ -133,6 +136,15 @@ bool straightFromFifo(const KernelRow &row, const KernelSpec &spec, size_t input
     }
   whole = row.needed[input].channels() == row.out.channels() && row.needed[input].rows() == row.out.rows();
   return uses == 1 && components == 1 && ordered && whole;
+}
+
+// Lines of streams that are joined along the width, from their FIFOs: one of each stream after the other. They go to a
+// FIFO, for slices send one after another, and short moves take mostly their set-ups.
+void emitJoin(B &core, const KernelRow &row, const std::vector<int16_t> &fifos, int16_t out) {
+  core.loop(0, row.components.front().lines());
+  for (size_t i = 0; i < fifos.size(); ++i)
+    core.emit(0, Opcode::Move, {row.components[i].columns.count()}, B::fifoOperand(out), B::fifoOperand(fifos[i]));
+  core.endLoop(0);
 }
 
 int16_t fifoOfInput(const KernelRow &row, const std::vector<int16_t> &fifos, size_t input) {
@@ -178,7 +190,8 @@ absl::StatusOr<Role> KernelRows::columnRole(const KernelRow &row, SectionTable &
     return absl::ResourceExhaustedError(absl::StrCat(spec.name, " cannot work channel by channel: its ",
                                                      plan.mapping.slices, " slices hold ", channels,
                                                      " output channels each, its groups ", spec.window.groupOut));
-  bool passes = spec.kind == KernelKind::Elementwise && spec.tileOps.empty() && inOrder(row);
+  const bool movesOnly = spec.kind == KernelKind::Elementwise && spec.tileOps.empty() && inOrder(row);
+  const bool joins = movesOnly && spec.inputs.front().alongWidth, passes = movesOnly && !joins;
   // Thread 0 computes, thread 1 sends, ingest threads follow. A kernel that only passes words on sends straight from
   // its FIFOs.
   int sendThread = passes ? 0 : 1, ingestThread = sendThread + 1;
@@ -197,7 +210,7 @@ absl::StatusOr<Role> KernelRows::columnRole(const KernelRow &row, SectionTable &
     const Region &needed = row.needed[i];
     Plane plane = inputPlane(i);
     Tile &tile = tiles[i];
-    if (passes || straightFromFifo(row, spec, i, plane.width))
+    if (movesOnly || straightFromFifo(row, spec, i, plane.width))
       continue;
     tile.channels = streamed ? 1 : needed.channels();
     tile.rowBegin = tileAnchor(i, row.group);
@@ -206,23 +219,25 @@ absl::StatusOr<Role> KernelRows::columnRole(const KernelRow &row, SectionTable &
     if (spec.kind == KernelKind::Window) {
       const Window &w = spec.window;
       tile.padLeft = std::max<int64_t>(0, w.padLeft);
-      tile.width = std::max((width - 1) * w.strideW + (w.kernelW - 1) * w.dilationW + 1, tile.padLeft + plane.width);
+      tile.width = std::max(firstColumn(w) + (width - 1) * w.strideW + (w.kernelW - 1) * w.dilationW + 1,
+                            tile.padLeft + plane.width);
     }
     tile.buffer = core.scratch("x" + std::to_string(i), tile.elements());
     if (spec.kind == KernelKind::Window)
-      emitPadding(core, 0, needed, plane.width, tile, spec.window.padValue);
+      emitPadding(core, 0, needed, {0, plane.width}, tile, spec.window.padValue);
   }
   for (size_t i = 0; i < fifos.size(); ++i) {
     const ComponentParts &component = row.components[i];
     if (tiles[component.input].buffer < 0)
       continue;
-    emitPlace(core, 0, network, component, row.needed[component.input], tiles[component.input],
-              B::fifoOperand(fifos[i]));
+    emitPlace(core, 0, component, row.needed[component.input], tiles[component.input], B::fifoOperand(fifos[i]));
   }
 
   int16_t result = passes ? -1 : core.fifo("out", channels * pixels);
   if (passes) {
     // Nothing to compute.
+  } else if (joins) {
+    emitJoin(core, row, fifos, result);
   } else if (spec.kind == KernelKind::Softmax && spec.tileOps.empty()) {
     emitSoftmax(core, plan, tiles[0], pixels, result);
   } else {
@@ -285,7 +300,7 @@ absl::StatusOr<Role> KernelRows::columnRole(const KernelRow &row, SectionTable &
   std::vector<std::pair<int16_t, int64_t>> sources;
   if (passes)
     for (size_t i = 0; i < fifos.size(); ++i)
-      sources.emplace_back(fifos[i], row.components[i].lines() * width);
+      sources.emplace_back(fifos[i], row.components[i].words());
   else
     sources.emplace_back(result, channels * pixels);
   core.setPriority(priorities.send);

@@ -101,7 +101,7 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
   const Mapping &m = plan.mapping;
   const StreamPlan &outStream = network.streams[plan.spec.outStream];
   const Region &needed = row.needed[0];
-  int64_t planeWidth = inputPlane(0).width;
+  const Columns taken = takenColumns();
   const Priorities priorities = prioritiesOf(target);
   bool last = part.kind == RowPart::Kind::End;
   int64_t rows = row.out.rows(), width = plan.spec.out.width, pixels = rows * width;
@@ -112,8 +112,10 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
   tile.channels = m.streamed ? 1 : needed.channels();
   tile.rowBegin = tileAnchor(0, row.group);
   tile.rows = tileHeight(0, row.group);
-  tile.padLeft = c.padLeft;
-  tile.width = std::max((width - 1) * c.strideW + (c.kernelW - 1) * c.dilationW + 1, c.padLeft + planeWidth);
+  tile.padLeft = std::max(c.padLeft, -taken.begin);
+  const int64_t firstColumn = tile.padLeft - c.padLeft; // of the tile, that a window sees
+  tile.width =
+      std::max(firstColumn + (width - 1) * c.strideW + (c.kernelW - 1) * c.dilationW + 1, tile.padLeft + taken.end);
   tile.buffer = core.scratch("x", tile.elements());
   int16_t acc = core.scratch("acc", co * pixels);
   // Where the input comes from: the row, or, in a core that feeds it, lanes. It keeps what it sends.
@@ -132,7 +134,7 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
   // Receive what comes first.
   const uint8_t adding = sumsFirst ? priorities.take : priorities.compute;
   core.setPriority(adding);
-  emitPadding(core, 0, needed, planeWidth, tile, 0);
+  emitPadding(core, 0, needed, taken, tile, 0);
   const std::vector<InputStage> stages = m.streamed ? std::vector<InputStage>() : inputStages(row);
   const std::array<int64_t, 3> tileStrides{tile.rows * tile.width, tile.width, 1};
   const uint8_t feeding = priorities.send; // after taking lanes in, before computing
@@ -140,11 +142,12 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
   auto inTile = [&](int64_t at) { return TileSink{B::memory(tile.buffer, at, {}), feeding, tileStrides}; };
   auto sendOn = [&](const TileSink &sink, int64_t channels, int64_t rows) {
     if (rowOut >= 0)
-      core.emit(0, Opcode::Move, {channels, rows, planeWidth}, B::queue(rowOut), walkTile(sink.operand, tileStrides));
+      core.emit(0, Opcode::Move, {channels, rows, taken.count()}, B::queue(rowOut),
+                walkTile(sink.operand, tileStrides));
   };
   auto placeOf = [&](const StagedPart &staged) {
     const int64_t channel = staged.channelOffset + staged.region.channelBegin - needed.channelBegin;
-    return inTile(tile.at(channel, staged.region.rowBegin, 0));
+    return inTile(tile.at(channel, staged.region.rowBegin, taken.begin));
   };
   auto bring = [&](const InputStage &stage) {
     for (const StagedPart &staged : stage.parts)
@@ -159,7 +162,7 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
       if (feed)
         sendOn(placeOf(staged), staged.region.channels(), staged.region.rows());
       else
-        emitPlace(core, 0, planeWidth, staged.channelOffset, staged.region, needed, tile, B::queue(rowIn));
+        emitPlace(core, 0, taken, staged.channelOffset, staged.region, needed, tile, B::queue(rowIn));
     if (feed && stage + 1 < stages.size())
       bring(stages[stage + 1]);
     core.setPriority(priorities.compute);
@@ -190,17 +193,18 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
       core.setPriority(feed ? feeding : priorities.take);
       for (size_t t = 0; t < component.tiles.size(); ++t) {
         const TileFifo &rowsOfTile = component.tiles[t];
-        const int64_t at = tile.at(0, rowsOfTile.rowBegin, 0);
+        const int64_t at = tile.at(0, rowsOfTile.rowBegin, taken.begin);
         if (feed) {
           status.Update(feed->bringChannel(c, t, inTile(at)));
           sendOn(inTile(at), 1, rowsOfTile.rows);
         } else
-          core.emit(0, Opcode::Move, {rowsOfTile.rows, planeWidth}, B::memory(tile.buffer, at, {tile.width, 1}),
+          core.emit(0, Opcode::Move, {rowsOfTile.rows, taken.count()}, B::memory(tile.buffer, at, {tile.width, 1}),
                     B::queue(rowIn));
       }
       core.setPriority(priorities.compute);
       emitTaps(core, 0, Opcode::Fma, nest, B::memory(acc, 0, {}),
-               B::memory(weights, channel * channelWeights, {}, {channelWeights}), B::memory(tile.buffer, 0, {}), 1);
+               B::memory(weights, channel * channelWeights, {}, {channelWeights}),
+               B::memory(tile.buffer, firstColumn, {}), 1);
       core.endLoop(0);
       channel += component.channels;
     }
@@ -213,7 +217,7 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
       const int64_t first = stage.channelBegin - needed.channelBegin;
       nest.taps.front().count = stage.channelEnd - stage.channelBegin;
       emitTaps(core, 0, Opcode::Fma, nest, B::memory(acc, 0, {}), B::memory(weights, first * channelWeights, {}),
-               B::memory(tile.buffer, first * tile.rows * tile.width, {}));
+               B::memory(tile.buffer, first * tile.rows * tile.width + firstColumn, {}));
     }
   }
 

@@ -70,7 +70,7 @@ static int64_t firstWordsOf(const KernelRows &rows, const KernelRow &row) {
   else if (const std::vector<InputStage> stages = rows.inputStages(row); !stages.empty())
     for (const StagedPart &part : stages.front().parts)
       lines += part.region.channels() * part.region.rows();
-  return lines * rows.inputPlane(0).width;
+  return lines * rows.takenColumns().count();
 }
 
 // What a core whose issue slots take `cycles` needs when its row's links carry results, too. It takes its input, R

@@ -28,12 +28,15 @@ public:
 private:
   absl::Status bring(int16_t fifo, int64_t firstChannel, int64_t channels, int64_t rowBegin, int64_t rows,
                      bool channelLoop, const TileSink &sink);
+  TileValue columnsFrom(int16_t fifo, int64_t channels, int64_t rows);
 
   RoleBuilder &builder;
   const target::Target &target;
   const KernelPlan &plan;
   const KernelRow &row;
   const Plane plane;
+  const Columns columns, offLanes; // of each line: those that go on, and those that FIFOs hold
+  int16_t lines = -1;              // where these are cut to those
   SectionTable &sections;
   std::vector<std::vector<int16_t>> fifos; // by component and part; not streamed
   std::vector<ComponentFifos> tiles;       // streamed

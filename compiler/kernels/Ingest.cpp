@@ -10,42 +10,56 @@ using B = RoleBuilder;
 
 namespace {
 
-// A part of a lane in words: `channels` of the lane's block, of each the words [rowBegin, rowBegin + rowWords) of
-// channelWords.
-struct LaneWindow {
-  int64_t channelsBefore, channels, channelsAfter;
-  int64_t rowBegin, rowWords, channelWords;
-  bool allRows() const { return rowWords == channelWords; }
-  int64_t laneWords() const { return (channelsBefore + channels + channelsAfter) * channelWords; }
+// So many of a lane's channels, of a channel's rows or of a row's columns are taken, after `before` others.
+struct Stretch {
+  int64_t before, taken, after;
+  int64_t all() const { return before + taken + after; }
+  bool whole() const { return taken == all(); }
 };
 
-LaneWindow windowOf(const StreamLayout &layout, const LanePart &part) {
+// The part of a lane that a row takes.
+struct LaneWindow {
+  Stretch channels, rows, columns;
+  int64_t channelWords() const { return rows.all() * columns.all(); }
+  int64_t laneWords() const { return channels.all() * channelWords(); }
+};
+
+LaneWindow windowOf(const StreamLayout &layout, const LanePart &part, const Columns &columns) {
   const Region &region = part.region;
-  const int64_t width = layout.plane.width, tileBegin = layout.tileBegin(part.tile);
-  return {region.channelBegin - layout.blockBegin[part.block],
-          region.channels(),
-          layout.blockBegin[part.block + 1] - region.channelEnd,
-          (region.rowBegin - tileBegin) * width,
-          region.rows() * width,
-          (layout.tileEnd(part.tile) - tileBegin) * width};
+  return {{region.channelBegin - layout.blockBegin[part.block], region.channels(),
+           layout.blockBegin[part.block + 1] - region.channelEnd},
+          {region.rowBegin - layout.tileBegin(part.tile), region.rows(), layout.tileEnd(part.tile) - region.rowEnd},
+          {columns.begin, columns.count(), layout.plane.width - columns.end}};
 }
 
-// A filter passes one window of a period: the rows of every channel, or the channels with all their rows, whatever
-// leaves fewer words to discard. `window` becomes what is left to do.
+// A filter passes one window of a period: the columns of every row, the rows of every channel (of a single row also its
+// columns alone), or the channels with all their rows, whatever leaves fewest words to discard. `window` becomes what
+// is left to do.
 format::Filter takeFilter(LaneWindow &window) {
   format::Filter filter;
-  if ((window.channelsBefore + window.channels + window.channelsAfter) * window.rowWords <
-      window.channels * window.channelWords) {
-    filter.period = window.channelWords;
-    filter.begin = format::Affine(window.rowBegin);
-    filter.words = format::Affine(window.rowWords);
-    window.channelWords = window.rowWords;
-    window.rowBegin = 0;
-  } else if (window.channelsBefore + window.channelsAfter > 0) {
-    filter.period = window.laneWords();
-    filter.begin = format::Affine(window.channelsBefore * window.channelWords);
-    filter.words = format::Affine(window.channels * window.channelWords);
-    window.channelsBefore = window.channelsAfter = 0;
+  auto &[channels, rows, columns] = window;
+  const auto pass = [&](int64_t period, int64_t begin, int64_t words) {
+    filter.period = period;
+    filter.begin = format::Affine(begin);
+    filter.words = format::Affine(words);
+  };
+  const auto done = [](Stretch &stretch) { stretch.before = stretch.after = 0; };
+  const bool ofOneRow = rows.taken == 1;
+  const int64_t byRows = channels.all() * rows.taken * (ofOneRow ? columns.taken : columns.all()),
+                byColumns = channels.all() * rows.all() * columns.taken,
+                byChannels = channels.taken * window.channelWords();
+  if (byRows < byChannels && byRows <= byColumns) {
+    pass(window.channelWords(), rows.before * columns.all() + (ofOneRow ? columns.before : 0),
+         rows.taken * (ofOneRow ? columns.taken : columns.all()));
+    done(rows);
+    if (ofOneRow)
+      done(columns);
+  } else if (byColumns < byChannels) {
+    pass(columns.all(), columns.before, columns.taken);
+    done(columns);
+  } else if (!channels.whole()) {
+    pass(window.laneWords(), channels.before * window.channelWords(), channels.taken * window.channelWords());
+    done(channels);
   }
   return filter;
 }
@@ -58,28 +72,42 @@ LaneWindow filtered(const target::Target &target, LaneWindow window, format::Fil
   return window;
 }
 
-// Takes `part` of a lane of `layout` on `colour` into `fifo`; the rest of the lane's words is filtered out, or dropped
-// where the target has no filters.
+// Takes columns of `part` of a lane of `layout` on `colour` into `fifo`; the rest of the lane's words is filtered out,
+// or dropped where the target has no filters.
 void emitTake(B &builder, const target::Target &target, int thread, const StreamLayout &layout, const LanePart &part,
-              uint8_t colour, int16_t fifo) {
+              const Columns &columnsTaken, uint8_t colour, int16_t fifo) {
   format::Filter filter;
-  const LaneWindow window = filtered(target, windowOf(layout, part), filter);
+  const LaneWindow window = filtered(target, windowOf(layout, part, columnsTaken), filter);
+  const auto &[channels, rows, columns] = window;
   const int16_t queue = builder.input(colour, filter);
   auto drop = [&](int64_t words) { builder.emit(thread, Opcode::Move, {words}, B::null(), B::queue(queue)); };
   auto take = [&](int64_t words) {
     builder.emit(thread, Opcode::Move, {words}, B::fifoOperand(fifo), B::queue(queue));
   };
-  drop(window.channelsBefore * window.channelWords);
-  if (window.allRows()) {
-    take(window.channels * window.channelWords);
+  // One stretch of `words` after another, `count` times.
+  auto takeEach = [&](int64_t count, int64_t before, int64_t words, int64_t after) {
+    builder.loop(thread, count);
+    drop(before);
+    take(words);
+    drop(after);
+    builder.endLoop(thread);
+  };
+  const int64_t width = columns.all();
+  drop(channels.before * window.channelWords());
+  if (rows.whole() && columns.whole()) {
+    take(channels.taken * window.channelWords());
+  } else if (columns.whole()) {
+    takeEach(channels.taken, rows.before * width, rows.taken * width, rows.after * width);
+  } else if (rows.whole()) {
+    takeEach(channels.taken * rows.taken, columns.before, columns.taken, columns.after);
   } else {
-    builder.loop(thread, window.channels);
-    drop(window.rowBegin);
-    take(window.rowWords);
-    drop(window.channelWords - window.rowBegin - window.rowWords);
+    builder.loop(thread, channels.taken);
+    drop(rows.before * width);
+    takeEach(rows.taken, columns.before, columns.taken, columns.after);
+    drop(rows.after * width);
     builder.endLoop(thread);
   }
-  drop(window.channelsAfter * window.channelWords);
+  drop(channels.after * window.channelWords());
 }
 
 } // namespace
@@ -87,10 +115,10 @@ void emitTake(B &builder, const target::Target &target, int thread, const Stream
 namespace {
 
 void emitTakeOf(B &builder, const target::Target &target, int thread, const StreamPlan &stream, const LanePart &part,
-                int16_t fifo) {
+                const Columns &columns, int16_t fifo) {
   size_t lane = part.tile * stream.layout.numBlocks() + part.block;
   uint8_t colour = stream.laneColours.empty() ? 0 : stream.laneColours[lane];
-  emitTake(builder, target, thread, stream.layout, part, colour, fifo);
+  emitTake(builder, target, thread, stream.layout, part, columns, colour, fifo);
 }
 
 } // namespace
@@ -101,9 +129,10 @@ std::vector<int64_t> takenNumbers(const target::Target &target, const NetworkPla
     numbers.insert(numbers.end(), {component.ordinal, int64_t(component.parts.size())});
     for (const LanePart &part : component.parts) {
       format::Filter filter;
-      const LaneWindow w = filtered(target, windowOf(network.streams[component.stream].layout, part), filter);
-      numbers.insert(numbers.end(), {part.region.channels(), part.region.rows(), w.channelsBefore, w.channelsAfter,
-                                     w.rowBegin, w.channelWords, part.tile});
+      const LaneWindow w =
+          filtered(target, windowOf(network.streams[component.stream].layout, part, component.columns), filter);
+      numbers.insert(numbers.end(), {part.region.channels(), part.region.rows(), w.channels.before, w.channels.after,
+                                     w.rows.before, w.rows.after, w.columns.before, w.columns.after, part.tile});
     }
   }
   return numbers;
@@ -123,11 +152,11 @@ std::vector<int16_t> emitIngest(B &builder, const target::Target &target, int fi
   std::vector<int16_t> fifos;
   for (const ComponentParts &component : row.components) {
     const StreamPlan &stream = network.streams[component.stream];
-    int64_t elements = component.lines() * stream.layout.plane.width;
-    int16_t fifo = builder.fifo("in" + std::to_string(component.ordinal), elements * samplesHeld(plan, component));
+    int16_t fifo =
+        builder.fifo("in" + std::to_string(component.ordinal), component.words() * samplesHeld(plan, component));
     int thread = firstThread + int(fifos.size());
     for (const LanePart &part : component.parts)
-      emitTakeOf(builder, target, thread, stream, part, fifo);
+      emitTakeOf(builder, target, thread, stream, part, component.columns, fifo);
     fifos.push_back(fifo);
   }
   return fifos;
@@ -155,11 +184,11 @@ std::vector<std::vector<int16_t>> emitIngestByLane(B &builder, const target::Tar
     const StreamPlan &stream = network.streams[component.stream];
     std::vector<int16_t> &ofParts = fifos.emplace_back();
     for (const LanePart &part : component.parts) {
-      const int64_t elements = part.region.channels() * part.region.rows() * stream.layout.plane.width;
+      const int64_t elements = part.region.channels() * part.region.rows() * component.columns.count();
       ofParts.push_back(builder.fifo("in" + std::to_string(component.ordinal) +
                                          (ofParts.empty() ? "" : "." + std::to_string(ofParts.size())),
                                      elements * samplesHeld(plan, component)));
-      emitTakeOf(builder, target, thread++, stream, part, ofParts.back());
+      emitTakeOf(builder, target, thread++, stream, part, component.columns, ofParts.back());
     }
   }
   return fifos;
@@ -196,13 +225,11 @@ std::vector<ComponentFifos> emitStreamedIngest(B &builder, const target::Target 
     const StreamPlan &stream = network.streams[component.stream];
     for (TileFifo &tile : components[c].tiles) {
       tile.fifo = builder.fifo("in" + std::to_string(thread - firstThread),
-                               kChannelsAhead * tile.rows * stream.layout.plane.width);
+                               kChannelsAhead * tile.rows * component.columns.count());
       for (const LanePart &part : component.parts) {
         if (part.region.rowBegin != tile.rowBegin)
           continue;
-        size_t lane = part.tile * stream.layout.numBlocks() + part.block;
-        uint8_t colour = stream.laneColours.empty() ? 0 : stream.laneColours[lane];
-        emitTake(builder, target, thread, stream.layout, part, colour, tile.fifo);
+        emitTakeOf(builder, target, thread, stream, part, component.columns, tile.fifo);
       }
       ++thread;
     }
@@ -210,22 +237,22 @@ std::vector<ComponentFifos> emitStreamedIngest(B &builder, const target::Target 
   return components;
 }
 
-void emitPlace(B &builder, int thread, int64_t planeWidth, int64_t channelOffset, const Region &part,
+void emitPlace(B &builder, int thread, const Columns &columns, int64_t channelOffset, const Region &part,
                const Region &region, const Tile &tile, const format::Operand &source) {
   const int64_t channel = channelOffset + part.channelBegin - region.channelBegin;
-  builder.emit(thread, Opcode::Move, {part.channels(), part.rows(), planeWidth},
-               B::memory(tile.buffer, tile.at(channel, part.rowBegin, 0), {tile.rows * tile.width, tile.width, 1}),
-               source);
+  builder.emit(
+      thread, Opcode::Move, {part.channels(), part.rows(), columns.count()},
+      B::memory(tile.buffer, tile.at(channel, part.rowBegin, columns.begin), {tile.rows * tile.width, tile.width, 1}),
+      source);
 }
 
-void emitPlace(B &builder, int thread, const NetworkPlan &network, const ComponentParts &component,
-               const Region &region, const Tile &tile, const format::Operand &source) {
+void emitPlace(B &builder, int thread, const ComponentParts &component, const Region &region, const Tile &tile,
+               const format::Operand &source) {
   for (const LanePart &part : component.parts)
-    emitPlace(builder, thread, network.streams[component.stream].layout.plane.width, component.channelOffset,
-              part.region, region, tile, source);
+    emitPlace(builder, thread, component.place(), component.channelOffset, part.region, region, tile, source);
 }
 
-void emitPadding(B &builder, int thread, const Region &region, int64_t planeWidth, const Tile &tile, double value) {
+void emitPadding(B &builder, int thread, const Region &region, const Columns &columns, const Tile &tile, double value) {
   int64_t rowStride = tile.width, channelStride = tile.rows * tile.width;
   auto fill = [&](int64_t rowBegin, int64_t rows, int64_t colBegin, int64_t cols) {
     builder.emit(
@@ -237,11 +264,11 @@ void emitPadding(B &builder, int thread, const Region &region, int64_t planeWidt
     fill(tile.rowBegin, tile.rows, 0, tile.width);
     return;
   }
-  int64_t right = tile.width - tile.padLeft - planeWidth;
+  const int64_t left = tile.padLeft + columns.begin, right = tile.padLeft + columns.end;
   fill(tile.rowBegin, region.rowBegin - tile.rowBegin, 0, tile.width);
   fill(region.rowEnd, tile.rowBegin + tile.rows - region.rowEnd, 0, tile.width);
-  fill(region.rowBegin, region.rows(), 0, tile.padLeft);
-  fill(region.rowBegin, region.rows(), tile.padLeft + planeWidth, right);
+  fill(region.rowBegin, region.rows(), 0, left);
+  fill(region.rowBegin, region.rows(), right, tile.width - right);
 }
 
 } // namespace wsc::kernels

@@ -48,15 +48,16 @@ std::vector<ComponentFifos> emitStreamedIngest(RoleBuilder &builder, const targe
 std::vector<ComponentFifos> streamedTiles(const KernelRow &row);
 
 // Emits moves that place one component's words, as they come from `source` (the FIFO or the row's queue), into the tile of its input. `region` is what the row needs of that input.
-void emitPlace(RoleBuilder &builder, int thread, const NetworkPlan &network, const ComponentParts &component,
-               const Region &region, const Tile &tile, const format::Operand &source);
+void emitPlace(RoleBuilder &builder, int thread, const ComponentParts &component, const Region &region,
+               const Tile &tile, const format::Operand &source);
 
 // The same of a part of a component, or of some of its channels; `channelOffset` of its stream in the concatenation.
-void emitPlace(RoleBuilder &builder, int thread, int64_t planeWidth, int64_t channelOffset, const Region &part,
+void emitPlace(RoleBuilder &builder, int thread, const Columns &columns, int64_t channelOffset, const Region &part,
                const Region &region, const Tile &tile, const format::Operand &source);
 
-// Fills what lies outside the plane with `value`: rows above and below the clipped region, columns left and right.
-void emitPadding(RoleBuilder &builder, int thread, const Region &region, int64_t planeWidth, const Tile &tile,
+// Fills what lies outside of what is taken in with `value`: rows above and below the clipped region, columns left and
+// right of `columns`.
+void emitPadding(RoleBuilder &builder, int thread, const Region &region, const Columns &columns, const Tile &tile,
                  double value);
 
 } // namespace wsc::kernels

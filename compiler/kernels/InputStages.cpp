@@ -72,7 +72,7 @@ std::vector<InputStage> KernelRows::inputStages(const KernelRow &row) const {
   const bool apart = parts <= 1 || hasThreadsForLanes(target, firstIngestThread(), row);
   std::vector<InputStage> stages;
   int64_t begin = needed.channelBegin;
-  for (int64_t channels : stageChannels(needed.channels(), needed.rows() * planes[0].width, apart ? leaving : 0,
+  for (int64_t channels : stageChannels(needed.channels(), needed.rows() * takenColumns().count(), apart ? leaving : 0,
                                         channelCycles(row.out.rows()), parts)) {
     const int64_t end = begin + channels;
     InputStage &stage = stages.emplace_back(InputStage{begin, end, {}});

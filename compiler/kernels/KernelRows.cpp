@@ -22,14 +22,33 @@ int64_t ComponentParts::firstChannel() const {
 
 Plane inputPlane(const NetworkPlan &network, const KernelSpec &spec, size_t input) {
   Plane plane;
-  plane.channels = 0;
+  const bool alongWidth = spec.inputs[input].alongWidth;
+  plane.channels = plane.width = 0;
   for (int32_t stream : spec.inputs[input].streams) {
     const Plane &part = network.streams[stream].layout.plane;
-    plane.channels += part.channels;
+    plane.channels = alongWidth ? part.channels : plane.channels + part.channels;
     plane.rows = part.rows;
-    plane.width = part.width;
+    plane.width = alongWidth ? plane.width + part.width : part.width;
   }
   return plane;
+}
+
+Columns takenColumns(const KernelSpec &spec, const Plane &plane) {
+  constexpr int64_t kWorthLeavingOut = 4; // one of so many columns
+  const Contraction &c = spec.contraction;
+  if (spec.kind != KernelKind::Contraction)
+    return {0, plane.width};
+  Columns taken;
+  taken.begin = std::clamp<int64_t>(-c.padLeft, 0, plane.width);
+  taken.end = std::clamp((spec.out.width - 1) * c.strideW - c.padLeft + (c.kernelW - 1) * c.dilationW + 1, taken.begin,
+                         plane.width);
+  return (plane.width - taken.count()) * kWorthLeavingOut < plane.width ? Columns{0, plane.width} : taken;
+}
+
+Columns columnsOffLanes(const KernelSpec &spec, const Plane &plane) {
+  constexpr int64_t kFew = 24;
+  const Columns taken = takenColumns(spec, plane);
+  return plane.width - taken.count() < kFew ? Columns{0, plane.width} : taken;
 }
 
 KernelRows::KernelRows(const target::Target &target, const NetworkPlan &network, int32_t kernelIndex)
@@ -37,10 +56,15 @@ KernelRows::KernelRows(const target::Target &target, const NetworkPlan &network,
   const std::vector<KernelInput> &inputs = plan.spec.inputs;
   for (size_t i = 0; i < inputs.size(); ++i) {
     planes.push_back(kernels::inputPlane(network, plan.spec, i));
-    int64_t offset = 0;
+    const Columns taken = columnsOffLanes(plan.spec, planes.back());
+    int64_t channels = 0, columns = 0; // of the streams before
     for (size_t c = 0; c < inputs[i].streams.size(); ++c) {
-      sourceList.push_back({int32_t(i), int32_t(c), int32_t(sourceList.size()), inputs[i].streams[c], offset});
-      offset += network.streams[inputs[i].streams[c]].layout.plane.channels;
+      const Plane &plane = network.streams[inputs[i].streams[c]].layout.plane;
+      const Columns own{std::clamp<int64_t>(taken.begin - columns, 0, plane.width),
+                        std::clamp<int64_t>(taken.end - columns, 0, plane.width)};
+      sourceList.push_back(
+          {int32_t(i), int32_t(c), int32_t(sourceList.size()), inputs[i].streams[c], channels, columns, own});
+      (inputs[i].alongWidth ? columns : channels) += inputs[i].alongWidth ? plane.width : plane.channels;
     }
   }
   if (isContraction())
@@ -140,7 +164,7 @@ KernelRow KernelRows::row(int64_t group, int64_t slice, int64_t share) const {
     row.needed.push_back(needed);
   }
   for (const Source &source : sourceList) {
-    ComponentParts component{source.input, source.component, source.ordinal, source.stream, source.channelOffset, {}};
+    ComponentParts component{source};
     std::vector<BlockChannels> channels = blocks(source, slice, share);
     if (channels.empty())
       continue;

@@ -44,15 +44,23 @@ private:
   std::map<std::string, int32_t> byName;
 };
 
-// The part of one concatenated stream that a row needs.
-struct ComponentParts {
+// A stream that a kernel takes, alone or as a part of a concatenation.
+struct Source {
   int32_t input = 0, component = 0; // of KernelSpec::inputs
   int32_t ordinal = 0;              // counted over all inputs
   int32_t stream = 0;
-  int64_t channelOffset = 0;    // of the stream inside the concatenation
-  std::vector<LanePart> parts;  // regions in the stream's own coordinates
-  int64_t lines() const;        // channels × rows of all parts; times the plane's width: words per sample
-  int64_t firstChannel() const; // of all parts, in the concatenation
+  int64_t channelOffset = 0, columnOffset = 0; // of the stream inside the concatenation
+  Columns columns = {};                        // of the stream's, those that are taken off its lanes
+};
+
+// The part of one source that a row needs.
+struct ComponentParts : Source {
+  std::vector<LanePart> parts = {};                           // regions in the stream's own coordinates
+  int64_t lines() const;                                      // channels × rows of all parts
+  int64_t words() const { return lines() * columns.count(); } // per sample
+  int64_t firstChannel() const;                               // of all parts, in the concatenation
+  // Where its columns lie in the concatenation.
+  Columns place() const { return {columnOffset + columns.begin, columnOffset + columns.end}; }
 };
 
 // What a contraction's feeder sends at a time: some channels of one of the parts.
@@ -95,13 +103,13 @@ struct RowPart {
   bool operator==(const RowPart &) const = default;
 };
 
-// A stream that a kernel takes, alone or as a part of a concatenation.
-struct Source {
-  int32_t input = 0, component = 0; // of KernelSpec::inputs
-  int32_t ordinal = 0;              // counted over all inputs
-  int32_t stream = 0;
-  int64_t channelOffset = 0; // of the stream inside the concatenation
-};
+// Plane of input `input` after concatenation.
+Plane inputPlane(const NetworkPlan &network, const KernelSpec &spec, size_t input);
+// The columns of an input's plane that a kernel works with: of a contraction those that its windows reach, unless they
+// leave out so few that it costs less to hand on all. And those that it takes off lanes: where that leaves out few of a
+// line, words come line by line, a set-up or two apart, and the lane's other receivers wait.
+Columns takenColumns(const KernelSpec &spec, const Plane &plane);
+Columns columnsOffLanes(const KernelSpec &spec, const Plane &plane);
 
 // The lanes that leave on a row of a group: words of all, and of the longest; of the first group, by row.
 struct RowLanes {
@@ -131,6 +139,8 @@ public:
   const std::vector<Source> &sources() const { return sourceList; }
   // Of input `input` after concatenation.
   const Plane &inputPlane(size_t input) const { return planes[input]; }
+  // Of a contraction's input, those that its rows take.
+  Columns takenColumns() const { return kernels::takenColumns(plan.spec, planes[0]); }
   // What a row needs of an input, clipped to its plane: rows by group, channels by slice (and share of a column
   // kernel). Fields of the other are 0.
   Region neededRows(size_t input, int64_t group) const;
@@ -197,8 +207,5 @@ private:
 // Derives lane rows from mappings and blocks; needed after these change. Of one stream, or of all.
 void layOutLanes(NetworkPlan &network, int32_t stream);
 void layOutLanes(NetworkPlan &network);
-
-// Plane of input `input` after concatenation.
-Plane inputPlane(const NetworkPlan &network, const KernelSpec &spec, size_t input);
 
 } // namespace wsc::kernels

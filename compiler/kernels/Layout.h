@@ -30,6 +30,13 @@ struct Region {
   bool empty() const { return channels() <= 0 || rows() <= 0; }
 };
 
+// Columns [begin, end) of a plane.
+struct Columns {
+  int64_t begin = 0, end = 0;
+  int64_t count() const { return end - begin; }
+  bool operator==(const Columns &) const = default;
+};
+
 inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // The lanes of one tensor.

@@ -90,7 +90,7 @@ public:
     for (int64_t band = 0; band < rows.shares(); ++band)
       for (int64_t slice = 0; slice < rows.slices(); ++slice)
         senders.push_back({int32_t(rows.rowOfShare(band) + slice),
-                           rows.neededChannels(0, slice, band).channels() * rows.inputPlane(0).width});
+                           rows.neededChannels(0, slice, band).channels() * rows.takenColumns().count()});
     // Partial sums flow from the first and the last slice towards the one where they end.
     struct Chain {
       int32_t col, first, last, end; // rows of the group's

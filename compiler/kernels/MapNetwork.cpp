@@ -136,7 +136,7 @@ static absl::StatusOr<Sized> sizeWithin(const target::Target &target, const Netw
   return sized;
 }
 
-absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPlan &network, bool mayAsk,
+absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPlan &network, Asking mayAsk,
                                          bool equalColumns, const Variant &variant, CandidateCache *cache) {
   constexpr int64_t kFar = 8; // times what multiply-adds or I/O take: intervals are rarely that long
   if (auto status = chooseTiles(target, network, variant); !status.ok())
@@ -144,7 +144,7 @@ absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPl
   network.bounds = {};
   SizingReport report;
   findJoinedTiles(target, network, report.passes);
-  if (mayAsk && !report.passes.empty())
+  if (mayAsk.passes && !report.passes.empty())
     return report;
   report.passes.clear();
   for (KernelPlan &plan : network.kernels)
@@ -178,6 +178,8 @@ absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPl
   network.bounds = boundsOf(target, network, least, solver::sizing::evaluate(least, solution).lowerBound);
   // What is not worth having at that interval, unless others take more columns than there are.
   const int64_t interval = sized->interval();
+  if (mayAsk.splits)
+    report.splits = findSplits(target, network, problem, interval, cache ? cache->threads() : 1);
   {
     Sized fewer{candidates, {}, {}, {}};
     for (Candidates &its : fewer.candidates)
@@ -218,6 +220,11 @@ absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPl
   return report;
 }
 
+// Whether the network is to be changed before anything else is tried.
+static bool asks(const Asking &may, const SizingReport &report) {
+  return (may.passes && !report.passes.empty()) || !report.splits.empty();
+}
+
 enum class Colours { None, Free, InTurn };
 
 // Whether the routes of a sized network find colours where the kernels would lie.
@@ -232,14 +239,14 @@ static Colours coloursOf(const target::Target &target, NetworkPlan network) {
 }
 
 // Sizes with as many channel blocks as colours suffice for: at best, so that lanes take them in turn.
-static absl::StatusOr<SizingReport> sizeWithinColours(const target::Target &target, NetworkPlan &network, bool mayAsk,
+static absl::StatusOr<SizingReport> sizeWithinColours(const target::Target &target, NetworkPlan &network, Asking mayAsk,
                                                       bool equalColumns, Variant variant, CandidateCache &cache) {
   constexpr int64_t kTolerance = 64; // part of the interval that regular colours may cost
   std::optional<std::pair<NetworkPlan, SizingReport>> irregular;
   for (int64_t colourShare : {100, 75, 50}) {
     variant.colourShare = colourShare;
     auto report = sizeVariant(target, network, mayAsk, equalColumns, variant, &cache);
-    if (report.ok() ? mayAsk && !report->passes.empty() : !absl::IsResourceExhausted(report.status()))
+    if (report.ok() ? asks(mayAsk, *report) : !absl::IsResourceExhausted(report.status()))
       return report;
     if (irregular &&
         (!report.ok() || report->intervalCycles > irregular->second.intervalCycles * (kTolerance + 1) / kTolerance))
@@ -285,14 +292,15 @@ static std::vector<StreamWish> wishesOfSlow(const target::Target &target, Networ
 }
 
 // The first mapping.
-static absl::StatusOr<SizingReport> sizeFirst(const target::Target &target, NetworkPlan &network, bool mayAsk,
+static absl::StatusOr<SizingReport> sizeFirst(const target::Target &target, NetworkPlan &network, Asking mayAsk,
                                               bool equalColumns, int threads) {
   constexpr int64_t kTolerance = 64; // part of the interval that does not matter
   const NetworkPlan unsized = network;
   CandidateCache cache(threads);
   auto report = sizeWithinColours(target, network, mayAsk, equalColumns, {}, cache);
-  if (!report.ok() || equalColumns || (mayAsk && !report->passes.empty()))
+  if (!report.ok() || equalColumns || asks(mayAsk, *report))
     return report;
+  mayAsk.splits = false;
   auto cyclesOf = [&](const NetworkPlan &sized, const SizingReport &of) {
     const auto links = linkCycles(target, sized);
     return links.ok() ? std::max(*links, of.intervalCycles) : std::numeric_limits<int64_t>::max();
@@ -309,7 +317,7 @@ static absl::StatusOr<SizingReport> sizeFirst(const target::Target &target, Netw
       break;
     NetworkPlan changed = unsized;
     auto other = sizeWithinColours(target, changed, mayAsk, equalColumns, variant, cache);
-    if (!other.ok() || (mayAsk && !other->passes.empty()))
+    if (!other.ok() || asks(mayAsk, *other))
       continue;
     const int64_t cycles = cyclesOf(changed, *other);
     if (cycles < least) {
@@ -321,12 +329,11 @@ static absl::StatusOr<SizingReport> sizeFirst(const target::Target &target, Netw
   return report;
 }
 
-absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPlan &network, bool mayAsk,
+absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPlan &network, Asking mayAsk,
                                          bool equalColumns, const SearchOptions &options) {
   const NetworkPlan unsized = network;
   auto report = sizeFirst(target, network, mayAsk, equalColumns, options.threads);
-  const bool asks = report.ok() && mayAsk && !report->passes.empty();
-  if (report.ok() && !asks && !equalColumns)
+  if (report.ok() && !asks(mayAsk, *report) && !equalColumns)
     searchMapping(target, unsized, options, network, *report);
   return report;
 }

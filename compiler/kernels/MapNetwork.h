@@ -6,6 +6,7 @@
 #include "compiler/kernels/CandidateCache.h"
 #include "compiler/kernels/Cost.h"
 #include "compiler/kernels/Effort.h"
+#include "compiler/kernels/SplitWidth.h"
 #include "compiler/kernels/Variant.h"
 #include "compiler/solver/Sizing.h"
 
@@ -17,12 +18,18 @@ struct PassRequest {
   int32_t stream = 0, consumer = 0;
 };
 
+// What sizing may ask for: kernels put in or cut first.
+struct Asking {
+  bool passes = false, splits = false;
+};
+
 struct SizingReport {
   int64_t intervalCycles = 0; // predicted, slowest kernel
   int64_t columns = 0;
   int32_t bottleneckKernel = -1;
   // Changes of the network that would serve it better; after them it is to be sized again.
   std::vector<PassRequest> passes;
+  std::vector<SplitRequest> splits; // the network is sized as it is, too: who cuts can tell what was gained
   Variant variant; // that was sized
   // What the solver was asked, and the candidates chosen in the end.
   solver::sizing::Problem problem;
@@ -38,15 +45,16 @@ struct SizingReport {
 //     A kernel whose tiles do not fit SRAM works channel by channel.
 //  4. FIFOs where paths rejoin: as deep as the longer path is late, in samples, within the SRAM that is left.
 // Errors: a kernel that fits no rectangle (bytes, limit), or a network that needs more columns than the mesh has.
-// With `mayAsk`, a network that wants kernels put in first is left unsized and the report says which.
+// A network that wants kernels put in or cut first, and `mayAsk` for that: the report says which. With tiles to be
+// joined first it is left unsized.
 // With `equalColumns` every kernel gets its quickest candidate within an equal share of the columns: the naive mapping.
 // As far as `options` allow, other mappings are tried once there is nothing to ask for (SearchMapping.h).
-absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPlan &network, bool mayAsk = true,
-                                         bool equalColumns = false, const SearchOptions &options = {});
+absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPlan &network,
+                                         Asking mayAsk = {.passes = true}, bool equalColumns = false, const SearchOptions &options = {});
 
 // One way to do all of that: with the wishes of `variant`, whose colour share is kept to. `cache`, if given, is asked
 // for candidates that did not change since, for a network that is otherwise as it was.
-absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPlan &network, bool mayAsk,
+absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPlan &network, Asking mayAsk,
                                          bool equalColumns, const Variant &variant, CandidateCache *cache = nullptr);
 
 } // namespace wsc::kernels

@@ -268,7 +268,7 @@ private:
   // The network sized in a variant; none if it cannot be mapped so, or only with more words passed on.
   std::optional<Mapped> sizedAs(const Variant &variant) {
     Mapped mapped{variant, unsized, {}};
-    auto report = sizeVariant(target, mapped.network, /*mayAsk=*/false, /*equalColumns=*/false, variant, &cache);
+    auto report = sizeVariant(target, mapped.network, /*mayAsk=*/{}, /*equalColumns=*/false, variant, &cache);
     if (!report.ok() || report->passes.size() > mostPasses)
       return std::nullopt;
     mapped.report = *std::move(report);

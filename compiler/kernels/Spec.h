@@ -40,7 +40,8 @@ struct ConstantView {
 };
 
 // A contraction with resident weights: convolution (implicit GEMM) or matrix product. out[o,h,w] = bias[o] + Σ
-// weights[o,i,y,x] · in[i, h·strideH − padTop + y·dilationH, w·strideW − padLeft + x·dilationW].
+// weights[o,i,y,x] · in[i, h·strideH − padTop + y·dilationH, w·strideW − padLeft + x·dilationW]. Padding is negative
+// where the first window begins behind the first row or column of the input.
 struct Contraction {
   int64_t kernelH = 1, kernelW = 1, strideH = 1, strideW = 1, dilationH = 1, dilationW = 1, padTop = 0, padLeft = 0;
   ConstantView weights;
@@ -87,9 +88,10 @@ struct Softmax {
 
 enum class KernelKind { Contraction, Window, Elementwise, Softmax };
 
-// An input: streams concatenated along channels.
+// An input: streams concatenated along channels, or along the width.
 struct KernelInput {
   std::vector<int32_t> streams;
+  bool alongWidth = false;
 };
 
 // What a kernel on the cores of a state variable does with it: values as TileOperand numbers them, -1: none. The

@@ -51,8 +51,7 @@ absl::Status emitPart(B &core, const target::Target &target, int &nextThread, co
   }
   for (size_t i = 0; i < fifos.size(); ++i) {
     const ComponentParts &component = row.components[i];
-    emitPlace(core, 0, network, component, row.needed[component.input], tiles[component.input],
-              B::fifoOperand(fifos[i]));
+    emitPlace(core, 0, component, row.needed[component.input], tiles[component.input], B::fifoOperand(fifos[i]));
   }
   if (use.readValue >= 0)
     values.push_back(state);

@@ -279,7 +279,7 @@ static bool takesAllChannels(const NetworkPlan &network, const StreamPlan &strea
         if (&network.streams[component] == &stream)
           for (int64_t c = std::max<int64_t>(0, begin - offset); c < std::min(channels, end - offset); ++c)
             taken[size_t(c)] = true;
-        offset += channels;
+        offset += input.alongWidth ? 0 : channels;
       }
     }
   }
@@ -312,6 +312,16 @@ static int64_t blocksForColours(const target::Target &target, const NetworkPlan 
   const StreamLayout &in = stream.layout, &out = network.streams[spec.outStream].layout;
   const int64_t touched = tilesTouched(inputRowsFor(spec, out.tileRows, in.liveRows()), in.tileRows, in.liveRows());
   return ceilDiv(target.usableColours() * colourShare / 100, touched + 1);
+}
+
+// The streams that are joined with this one along their width, itself included: their lanes leave on the same rows.
+static int64_t streamsBeside(const NetworkPlan &network, const StreamPlan &stream) {
+  size_t most = 1;
+  for (int32_t consumer : stream.consumers)
+    for (const KernelInput &input : network.kernels[size_t(consumer)].spec.inputs)
+      if (input.alongWidth)
+        most = std::max(most, input.streams.size());
+  return int64_t(most);
 }
 
 absl::Status chooseTiles(const target::Target &target, NetworkPlan &network, const Variant &variant) {
@@ -373,7 +383,7 @@ absl::Status chooseTiles(const target::Target &target, NetworkPlan &network, con
                        blocksForColours(target, network, stream, consumer, colourShare)});
     layout.mostBlocks = divisible ? std::max<int64_t>(1, most) : 1;
     layout.wordsPassing = mostPassing;
-    const int64_t wanted = std::max(words / variant.wordsPerLane, mostPassing / kWordsPassing);
+    const int64_t wanted = std::max(words * streamsBeside(network, stream) / variant.wordsPerLane, mostPassing / kWordsPassing);
     layout.wantedBlocks = std::clamp<int64_t>(wish.blocks > 0 ? wish.blocks : wanted, 1, layout.mostBlocks);
     return absl::OkStatus();
   };

@@ -11,7 +11,8 @@ def Nn_ConvOp : Nn_InferredOp<"conv"> {
   let description = [{
     Input [N, C, H, W], weight [O, C/groups, kh, kw], optional bias [O]; cross-correlation with zero padding
     `pads` = [top, left, bottom, right]. Output height is
-    floor((H + top + bottom - ((kh - 1)·dilation + 1)) / stride) + 1, width alike.
+    floor((H + top + bottom - ((kh - 1)·dilation + 1)) / stride) + 1, width alike. Negative padding takes rows and columns away: with pads = [1, -3, 1, 1] the
+    windows begin at column 3.
 
         %y = nn.conv %x, %w bias %b strides [2, 2] pads [1, 1, 1, 1]
             : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>, tensor<4xf32>) -> tensor<1x4x4x4xf32>

@@ -32,7 +32,8 @@ std::optional<llvm::SmallVector<int64_t>> broadcastShapes(llvm::ArrayRef<int64_t
 std::optional<int64_t> windowOutputExtent(int64_t input, int64_t kernel, int64_t stride, int64_t dilation,
                                           int64_t before, int64_t after) {
   constexpr int64_t limit = int64_t{1} << 31;
-  if (kernel < 1 || stride < 1 || dilation < 1 || before < 0 || after < 0 || input < 0)
+  if (kernel < 1 || stride < 1 || dilation < 1 || input < 0 ||
+      std::min(before, after) < std::min<int64_t>(0, 1 - input))
     return std::nullopt;
   if (std::max({kernel, stride, dilation, before, after, input}) >= limit)
     return std::nullopt;

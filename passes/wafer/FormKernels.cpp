@@ -167,7 +167,18 @@ private:
     return taken ? chain : SmallVector<Operation *>();
   }
 
+  /// A stream that is joined with itself goes through a kernel of its own: a core takes it once.
+  void copyRepeated(nn::ConcatOp concat) {
+    llvm::DenseSet<Value> seen;
+    OpBuilder builder(concat);
+    for (OpOperand &operand : concat->getOpOperands())
+      if (Value root = streamRoot(operand.get(), concat); !isConstant(root) && !seen.insert(root).second)
+        operand.set(createPass(builder, entered(root, builder), "pass" + Twine(numKernels++)).getResult());
+  }
+
   void formKernel(Operation *first) {
+    if (auto concat = dyn_cast<nn::ConcatOp>(first))
+      copyRepeated(concat);
     SmallVector<Operation *> group = layersBeforeConv(first);
     Operation *layer = group.empty() ? first : *group.back()->getResult(0).getUsers().begin();
     group.push_back(layer);

@@ -9,6 +9,7 @@
 #include "compiler/kernels/StateLayout.h"
 #include "passes/wafer/NetworkIR.h"
 #include "passes/wafer/Passes.h"
+#include "passes/wafer/SplitKernels.h"
 
 using namespace mlir;
 
@@ -55,17 +56,36 @@ struct SizeKernelsPass : impl::SizeKernelsBase<SizeKernelsPass> {
   SizeKernelsPass(SizeKernelsOptions options, kernels::MappingTimer timer)
       : SizeKernelsBase(std::move(options)), timer(std::move(timer)) {}
   void runOnOperation() override {
-    // Each round may put kernels in that only pass words on; a network settles in a few.
-    constexpr int kMostRounds = 4;
+    // Each round may put kernels in that only pass words on; a network settles in a few. Kernels are cut once, and are
+    // whole again if that brings less than a sixteenth.
+    constexpr int kMostRounds = 4, kWorthCutting = 16;
+    bool mayCut = !equalColumns;
+    OwningOpRef<func::FuncOp> whole;
+    int64_t ofWhole = 0; // cycles
     for (int round = 0, open = 1; open; ++round) {
       bool ok = decideOn(getOperation(), target, defects, Phase::Kernels,
                          [&](const target::Target &machine, NetworkIR &network) -> absl::Status {
                            if (auto status = kernels::checkVariables(machine, network.plan.variables); !status.ok())
                              return status;
-                           auto report = kernels::sizeNetwork(machine, network.plan, round < kMostRounds, equalColumns,
+                           const kernels::Asking mayAsk{.passes = round < kMostRounds, .splits = mayCut};
+                           auto report = kernels::sizeNetwork(machine, network.plan, mayAsk, equalColumns,
                                                               {effort, seed, threads, timer});
                            if (!report.ok())
                              return report.status();
+                           if (!report->splits.empty()) {
+                             whole = getOperation().clone();
+                             ofWhole = report->intervalCycles;
+                             splitKernels(network, report->splits);
+                             mayCut = false;
+                             round = -1;
+                             return absl::OkStatus();
+                           }
+                           if (whole && report->intervalCycles > ofWhole - ofWhole / kWorthCutting) {
+                             getOperation().getBody().takeBody(whole->getBody());
+                             whole = {};
+                             round = -1;
+                             return absl::OkStatus();
+                           }
                            open = !report->passes.empty() && round < kMostRounds;
                            if (open) {
                              insertPasses(network, report->passes);

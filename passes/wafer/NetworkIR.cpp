@@ -305,11 +305,8 @@ private:
     int64_t sliced = plan.spec.out.channels, components = 0;
     for (const kernels::KernelInput &input : plan.spec.inputs)
       components += int64_t(input.streams.size());
-    if (contraction) {
-      sliced = 0;
-      for (int32_t stream : plan.spec.inputs[0].streams)
-        sliced += network.plan.streams[stream].layout.plane.channels;
-    }
+    if (contraction)
+      sliced = kernels::inputPlane(network.plan, plan.spec, 0).channels;
     kernels::Mapping &m = plan.mapping;
     m.channelsPerSlice = mapping.getSlice();
     m.channelsPerColumn = mapping.getColumn();

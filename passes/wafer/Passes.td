@@ -184,6 +184,12 @@ def SizeKernels : Pass<"wafer-size", "::mlir::func::FuncOp"> {
     Before: `wafer.kernel "conv0"(%s) : …`
     After:  `wafer.kernel "conv0"(%s) attributes {mapping = #wafer.mapping<slice = 1, column = 2, fifo = [2]>, layout = …} : …`
 
+    Convolutions that set the interval while columns are left over are cut into parts along the width of their output:
+
+    Before: `%y = wafer.kernel "conv0"(%s) : …` with `nn.conv … pads [1, 1, 1, 1] … -> tensor<1x4x6x64xf32>`
+    After:  `%a = wafer.kernel "conv0.0"(%s)` with `pads [1, 1, 1, -31] … -> tensor<1x4x6x32xf32>`,
+            `%b = wafer.kernel "conv0.1"(%s)` with `pads [1, -31, 1, 1]`, `%y = wafer.kernel "conv0.join"(%a, %b)` with `nn.concat … axis 3`
+
     With more `effort` other mappings are tried. `wsc-compile` lets those that are found run on the analytic emulator and drops what is slower there than the first mapping; `wsc-opt` goes by the prediction alone.
 
     `wafer.bounds` notes what no mapping can beat, in cycles: the sizing bound; multiply-adds, off-wafer words and the slowest kernel alone.

@@ -140,13 +140,19 @@ private:
   }
 
   LogicalResult readConcat(nn::ConcatOp concat) {
-    if (concat.getAxis() != 1)
-      return concat.emitOpError("is mapped along axis 1 (channels) only, got axis ") << concat.getAxis();
+    const bool image = cast<RankedTensorType>(concat.getType()).getRank() == 4;
+    if (concat.getAxis() != 1 && !(image && concat.getAxis() == 3))
+      return concat.emitOpError("is mapped along axis 1 (channels)")
+             << (image ? " and axis 3 (width)" : "") << " only, got axis " << concat.getAxis();
     kernels::KernelInput joined;
+    joined.alongWidth = concat.getAxis() == 3;
     for (Value input : concat.getInputs()) {
       auto it = streamInputs.find(input);
       if (it == streamInputs.end())
         return concat.emitOpError("must join streams the kernel takes in");
+      if (it->second.streams.size() > 1 && it->second.alongWidth != joined.alongWidth)
+        return concat.emitOpError("joins along axis ")
+               << concat.getAxis() << " what is joined along another; let a kernel of its own do that";
       joined.streams.insert(joined.streams.end(), it->second.streams.begin(), it->second.streams.end());
     }
     streamInputs[concat.getResult()] = std::move(joined);
@@ -175,6 +181,8 @@ private:
   LogicalResult setMain(Value input, Value result, Operation *layer) {
     auto stream = streamInputs.find(input);
     auto computed = tileValues.find(input);
+    if (stream != streamInputs.end() && stream->second.alongWidth)
+      return layer->emitOpError("takes streams that are joined along the width; let a kernel of its own join them");
     if (stream != streamInputs.end() && spec.inputs.empty())
       spec.inputs.push_back(stream->second);
     else if (hasMain || spec.kind != KernelKind::Contraction || spec.inputs.size() != 1 ||

@@ -10,6 +10,15 @@ func.func @conv(%x: tensor<1x3x8x8xf32>, %w: tensor<4x2x3x3xf32>) {
 
 // -----
 
+func.func @conv_nothing_left(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) {
+  // expected-error @+2 {{no window of 3 taps, stride 1, dilation 1 fits extent 8 with padding -8 and 12}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = nn.conv %x, %w pads [1, -8, 1, 12] : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x8x10xf32>
+  return
+}
+
+// -----
+
 func.func @conv_window(%x: tensor<1x3x2x8xf32>, %w: tensor<4x3x3x3xf32>) {
   // expected-error @+2 {{no window of 3 taps, stride 1, dilation 1 fits extent 2 with padding 0 and 0}}
   // expected-error @+1 {{failed to infer returned types}}

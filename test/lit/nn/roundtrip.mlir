@@ -16,6 +16,9 @@ func.func @main(%x: tensor<1x3x8x8xf32> {nn.name = "x"}, %i: tensor<2x7xi64>) ->
   // CHECK: %[[C:.*]] = nn.conv %{{.*}}, %[[W]] bias %{{.*}} strides [2, 2] pads [1, 1, 1, 1] :
   %c = nn.conv %x, %w bias %b strides [2, 2] pads [1, 1, 1, 1]
       : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>, tensor<4xf32>) -> tensor<1x4x4x4xf32>
+  // Negative padding takes columns away.
+  // CHECK: nn.conv %{{.*}}, %[[W]] pads [1, -3, 1, 1] :
+  %cut = nn.conv %x, %w pads [1, -3, 1, 1] : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x8x4xf32>
   // CHECK: nn.batch_norm %[[C]], {{.*}} {epsilon = 1.000000e-03 : f64}
   %n = nn.batch_norm %c, %b, %b, %b, %b {epsilon = 1.0e-3} : tensor<1x4x4x4xf32>, tensor<4xf32>
   // CHECK: nn.pool avg %{{.*}} kernel [3, 3] strides [2, 2] pads [1, 1, 1, 1] {count_include_pad} :

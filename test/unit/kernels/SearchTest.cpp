@@ -64,8 +64,8 @@ TEST_F(Search, RememberedCandidatesAreThoseThatCostingGives) {
       variant.streams.resize(2);
       variant.streams[1].moreTileRows = v % 3 == 2;
       NetworkPlan plain = unsized, remembered = unsized;
-      auto first = sizeVariant(target, plain, false, false, variant);
-      auto second = sizeVariant(target, remembered, false, false, variant, &cache);
+      auto first = sizeVariant(target, plain, {}, false, variant);
+      auto second = sizeVariant(target, remembered, {}, false, variant, &cache);
       ASSERT_EQ(first.ok(), second.ok()) << first.status() << second.status();
       if (!first.ok())
         continue;
