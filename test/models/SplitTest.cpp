@@ -5,6 +5,8 @@
 #include "test/models/TimedModel.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 
 namespace wsc::test {
 namespace {
@@ -58,6 +60,38 @@ TEST(Split, PartsComputeWhatTheWholeDoes) {
     EXPECT_TRUE(holds(kernelsOf(net, c.target), "conv0.join"));
     checkModel(net.onnx, ++seed, {.targets = {c.target}});
   }
+}
+
+/// Property test: random convolutions on wide images, most of them cut. WSC_SEED and WSC_COUNT choose others.
+TEST(Split, RandomConvolutions) {
+  const char *seedText = std::getenv("WSC_SEED"), *countText = std::getenv("WSC_COUNT");
+  const uint64_t seed = seedText ? std::strtoull(seedText, nullptr, 10) : 40;
+  const int count = countText ? std::atoi(countText) : 12;
+  int64_t cut = 0;
+  for (uint64_t s = seed; s < seed + uint64_t(count); ++s) {
+    SCOPED_TRACE("WSC_SEED=" + std::to_string(s) + " WSC_COUNT=1");
+    NetBuilder net(s);
+    auto pick = [&](int64_t low, int64_t high) {
+      return std::min(high, low + int64_t((net.random.next(0.5f) + 0.5f) * float(high - low + 1)));
+    };
+    Window2d w;
+    for (int d = 0; d < 2; ++d) {
+      w.kernel[size_t(d)] = pick(1, 5);
+      w.strides[size_t(d)] = pick(1, 2);
+      w.dilations[size_t(d)] = pick(1, 2);
+    }
+    for (int d = 0; d < 4; ++d)
+      w.pads[size_t(d)] = pick(0, w.kernel[size_t(d) % 2] - 1);
+    NetValue x = net.input("x", {1, pick(1, 12), pick(9, 14), pick(30, 140)});
+    x = net.conv(x, pick(1, 5), w);
+    net.output(pick(0, 1) == 0 ? x : net.maxPool(net.unary("Relu", x), {.kernel = {2, 2}, .strides = {2, 2}}));
+    const std::string target = "mesh-" + std::to_string(pick(14, 40)) + "x" + std::to_string(pick(10, 40));
+    cut += holds(kernelsOf(net, target), "conv0.join");
+    checkModel(net.onnx, s, {.targets = {target}});
+  }
+  std::printf("%lld of %d cut\n", (long long)cut, count);
+  if (count >= 12)
+    EXPECT_GT(3 * cut, count);
 }
 
 TEST(Split, TakesInWhatItIsFusedWith) {
