@@ -31,8 +31,8 @@ Streaming streamingOf(const KernelPlan &plan) {
   return plan.spec.window.ofSingleChannels() ? Streaming::Channels : Streaming::Group;
 }
 
-// The first column of a tile that a window sees: padding, or, where that is negative, the input's first column lies at
-// the tile's.
+// The first column of a tile that a window sees. Where padding is negative the tile begins with the input's first
+// column all the same.
 int64_t firstColumn(const Window &w) { return std::max<int64_t>(0, -w.padLeft); }
 
 // Sets acc[c, h, w] to what a window begins with. Returns acc.

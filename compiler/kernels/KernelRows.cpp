@@ -46,7 +46,7 @@ Columns takenColumns(const KernelSpec &spec, const Plane &plane) {
 }
 
 Columns columnsOffLanes(const KernelSpec &spec, const Plane &plane) {
-  constexpr int64_t kFew = 24;
+  constexpr int64_t kFew = 24; // columns: two moves more for each line take about as long
   const Columns taken = takenColumns(spec, plane);
   return plane.width - taken.count() < kFew ? Columns{0, plane.width} : taken;
 }

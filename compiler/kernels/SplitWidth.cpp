@@ -6,20 +6,18 @@
 
 #include "compiler/kernels/MappingScore.h"
 #include "compiler/kernels/Threads.h"
-#include "runtime/timing/Cost.h"
 
 #include <algorithm>
-#include <set>
 
 namespace wsc::kernels {
 
 namespace {
 
-constexpr int64_t kWorthIt = 16;        // part of the interval that is to be gained
-constexpr int64_t kMostParts = 4;       // the kernel that joins them takes a lane or two of each
-constexpr int64_t kFewestColumns = 14;  // of a part: set-ups would outweigh what its instructions do
-constexpr int64_t kPartsPerColumn = 32; // parts that are taken to be as good as one column more for each 32: their
-                                        // lanes share rows, and words meet in one more kernel
+constexpr int64_t kWorthIt = 16;       // part of the interval that is to be gained
+constexpr int64_t kMostParts = 4;      // the kernel that joins them takes a lane or two of each
+constexpr int64_t kFewestColumns = 14; // of a part: set-ups would outweigh what its instructions do
+constexpr int64_t kPerPart = 32;       // each part more counts as this part of the columns more: lanes of parts share
+                                       // rows, and their words meet once more
 constexpr int64_t kNever = INT64_MAX / 4;
 
 int64_t leastCycles(const solver::sizing::Kernel &kernel) {
@@ -72,7 +70,7 @@ int64_t joinColumns(const target::Target &target, const NetworkPlan &network, co
   return ceilDiv(slots, std::max<int64_t>(1, cycles));
 }
 
-// The narrowest candidate of kernel `k` within `cycles`, of as many parts as `allows(parts)`; -1: there is none.
+// The narrowest candidate within `cycles` of those with a number of parts that `allows(parts)`; -1: there is none.
 template <typename Allows>
 int32_t narrowest(const solver::sizing::Kernel &kernel, const std::vector<int64_t> &partsOf, int64_t cycles,
                   Allows allows) {
@@ -164,7 +162,7 @@ std::vector<SplitRequest> findSplits(const target::Target &target, const Network
       const KernelSpec &spec = network.kernels[size_t(part.kernel)].spec;
       candidate.columns =
           part.parts * candidate.columns + joinColumns(target, network, spec, part.parts, candidate.intervalCycles);
-      candidate.columns += candidate.columns * (part.parts - 1) / kPartsPerColumn;
+      candidate.columns += candidate.columns * (part.parts - 1) / kPerPart;
       wider.kernels[size_t(part.kernel)].candidates.push_back(candidate);
       partsOf[size_t(part.kernel)].push_back(part.parts);
     }
