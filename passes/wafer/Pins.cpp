@@ -75,7 +75,11 @@ private:
         std::string names;
         for (const NamedOp &op : ops)
           names += (names.empty() ? "" : ", ") + op.first;
-        return refuse("no " + what + " " + name + "; there are " + names);
+        const StringRef whole = name.rsplit('.').first;
+        const bool isPart = whole != name && llvm::any_of(ops, [&](const NamedOp &op) { return op.first == whole; });
+        return refuse("no " + what + " " + name + "; " +
+                      (isPart ? "parts are made when kernels are sized, pin " + whole + ", which then stays whole"
+                              : "there are " + Twine(names)));
       }
       if (failed((this->*pinOne)(name, named->second, value)))
         return failure();
