@@ -13,7 +13,6 @@ namespace wsc::kernels {
 
 namespace {
 
-constexpr int64_t kWorthIt = 16;       // part of the interval that is to be gained
 constexpr int64_t kMostParts = 4;      // the kernel that joins them takes a lane or two of each
 constexpr int64_t kFewestColumns = 14; // of a part: set-ups would outweigh what its instructions do
 constexpr int64_t kPerPart = 32;       // each part more counts as this part of the columns more: lanes of parts share
@@ -119,7 +118,7 @@ std::vector<SplitRequest> fewestSplits(const solver::sizing::Problem &wider,
 
 std::vector<SplitRequest> findSplits(const target::Target &target, const NetworkPlan &network,
                                      const solver::sizing::Problem &problem, int64_t intervalCycles, int threads) {
-  const int64_t enough = intervalCycles - intervalCycles / kWorthIt;
+  const int64_t enough = intervalCycles - intervalCycles / kWorthSplitting;
   std::vector<bool> splits;
   for (const KernelPlan &plan : network.kernels)
     splits.push_back(maySplit(network, plan));
@@ -172,7 +171,7 @@ std::vector<SplitRequest> findSplits(const target::Target &target, const Network
   const int64_t best = solver::sizing::evaluate(wider, *solved).value;
   if (best > enough)
     return {};
-  return fewestSplits(wider, partsOf, best + best / kWorthIt);
+  return fewestSplits(wider, partsOf, best + best / kWorthSplitting);
 }
 
 } // namespace wsc::kernels

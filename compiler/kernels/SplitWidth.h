@@ -10,6 +10,9 @@
 
 namespace wsc::kernels {
 
+// Part of the interval that is to be gained, or kernels stay whole.
+constexpr int64_t kWorthSplitting = 16;
+
 // A contraction to be made in `parts` parts.
 struct SplitRequest {
   int32_t kernel = 0;
@@ -21,7 +24,7 @@ inline Columns columnsOfPart(int64_t width, int64_t part, int64_t parts) {
   return {width * part / parts, width * (part + 1) / parts};
 }
 
-// The contractions to cut so that `problem`, the candidates of all kernels, allows an interval shorter by a sixteenth
+// The contractions to cut so that `problem`, the candidates of all kernels, allows an interval shorter by 1/kWorthSplitting
 // at least than `intervalCycles`, the least one as they are; none if that cannot be. The parts' candidates are costed
 // like all others, on `threads` threads of the host. Pinned kernels stay whole.
 std::vector<SplitRequest> findSplits(const target::Target &target, const NetworkPlan &network,

@@ -57,8 +57,8 @@ struct SizeKernelsPass : impl::SizeKernelsBase<SizeKernelsPass> {
       : SizeKernelsBase(std::move(options)), timer(std::move(timer)) {}
   void runOnOperation() override {
     // Each round may put kernels in that only pass words on; a network settles in a few. Kernels are cut once, and are
-    // whole again if that brings less than a sixteenth.
-    constexpr int kMostRounds = 4, kWorthCutting = 16;
+    // whole again if that brings too little.
+    constexpr int kMostRounds = 4;
     bool mayCut = !equalColumns;
     OwningOpRef<func::FuncOp> whole;
     int64_t ofWhole = 0; // cycles
@@ -80,7 +80,7 @@ struct SizeKernelsPass : impl::SizeKernelsBase<SizeKernelsPass> {
                              round = -1;
                              return absl::OkStatus();
                            }
-                           if (whole && report->intervalCycles > ofWhole - ofWhole / kWorthCutting) {
+                           if (whole && report->intervalCycles > ofWhole - ofWhole / kernels::kWorthSplitting) {
                              getOperation().getBody().takeBody(whole->getBody());
                              whole = {};
                              round = -1;

@@ -433,17 +433,25 @@ void writeSizes(func::FuncOp func, NetworkIR &network) {
   }
 }
 
-KernelOp createPass(OpBuilder &builder, Value stream, const Twine &name) {
-  OperationState state(stream.getLoc(), KernelOp::getOperationName());
-  state.addOperands(stream);
-  state.addTypes(stream.getType());
+KernelOp createKernel(OpBuilder &builder, Location loc, ValueRange streams, Type type, const Twine &name,
+                      llvm::function_ref<Value(OpBuilder &, ValueRange)> make) {
+  OperationState state(loc, KernelOp::getOperationName());
+  state.addOperands(streams);
+  state.addTypes(type);
   state.addAttribute("name", builder.getStringAttr(name));
   state.addRegion();
   auto kernel = cast<KernelOp>(builder.create(state));
   Block &body = kernel.getBody().emplaceBlock();
+  for (Value stream : streams)
+    body.addArgument(stream.getType(), loc);
   OpBuilder inside = OpBuilder::atBlockEnd(&body);
-  YieldOp::create(inside, stream.getLoc(), body.addArgument(stream.getType(), stream.getLoc()));
+  YieldOp::create(inside, loc, make(inside, body.getArguments()));
   return kernel;
+}
+
+KernelOp createPass(OpBuilder &builder, Value stream, const Twine &name) {
+  return createKernel(builder, stream.getLoc(), stream, stream.getType(), name,
+                      [](OpBuilder &, ValueRange arguments) { return arguments.front(); });
 }
 
 void insertPasses(NetworkIR &network, ArrayRef<kernels::PassRequest> requests) {

@@ -27,6 +27,10 @@ mlir::LogicalResult requirePlaces(mlir::func::FuncOp func, const kernels::Networ
 
 // Writes what the phase decides back: mapping, layout and predictions; rectangles; turns and colours.
 void writeSizes(mlir::func::FuncOp func, NetworkIR &network);
+// A kernel of `streams` whose body `make(builder, arguments)` yields its result of `type`.
+KernelOp createKernel(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange streams, mlir::Type type,
+                      const llvm::Twine &name,
+                      llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::ValueRange)> make);
 // A kernel that hands `stream` on unchanged.
 KernelOp createPass(mlir::OpBuilder &builder, mlir::Value stream, const llvm::Twine &name);
 // Puts a kernel that only passes words on between a stream and one of its consumers.

@@ -43,18 +43,9 @@ KernelOp createPart(OpBuilder &builder, KernelOp op, const Twine &name, const ke
 }
 
 KernelOp createJoin(OpBuilder &builder, Location loc, ValueRange parts, Type type, const Twine &name) {
-  OperationState state(loc, KernelOp::getOperationName());
-  state.addOperands(parts);
-  state.addTypes(type);
-  state.addAttribute("name", builder.getStringAttr(name));
-  state.addRegion();
-  auto kernel = cast<KernelOp>(builder.create(state));
-  Block &body = kernel.getBody().emplaceBlock();
-  OpBuilder inside = OpBuilder::atBlockEnd(&body);
-  for (Value part : parts)
-    body.addArgument(part.getType(), loc);
-  YieldOp::create(inside, loc, nn::ConcatOp::create(inside, loc, type, body.getArguments(), /*axis=*/3).getResult());
-  return kernel;
+  return createKernel(builder, loc, parts, type, name, [&](OpBuilder &inside, ValueRange arguments) -> Value {
+    return nn::ConcatOp::create(inside, loc, type, arguments, /*axis=*/3);
+  });
 }
 
 } // namespace
