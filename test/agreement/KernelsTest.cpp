@@ -58,6 +58,10 @@ TEST(Agreement, Contraction) {
 TEST(Agreement, Windows) {
   expectLayersAgree("depthwise convolution", {1, 16, 14, 14},
                     [](NetBuilder &n, NetValue x) { return n.conv(x, 16, {.pads = {1, 1, 1, 1}}, 16); });
+  // Results of each column cross the lanes of the next sample elsewhere, and at other times.
+  expectLayersAgree(
+      "depthwise convolution of six columns", {1, 24, 21, 17},
+      [](NetBuilder &n, NetValue x) { return n.conv(x, 24, {.pads = {1, 1, 1, 1}}, 24); }, {}, 36, "mesh-46x21");
   expectLayersAgree("maximum pool", {1, 8, 16, 16},
                     [](NetBuilder &n, NetValue x) { return n.maxPool(x, {.kernel = {2, 2}, .strides = {2, 2}}); });
   expectLayersAgree("average pool", {1, 8, 15, 15}, [](NetBuilder &n, NetValue x) {

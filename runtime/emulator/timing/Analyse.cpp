@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 namespace wsc::emulator {
 
@@ -65,12 +66,18 @@ private:
     Simulation simulation(model);
     SteadyState steady(model);
     const int most = samples > 0 ? samples : kMostSamples;
+    int charged = -1; // the first sample from which on all are
     for (int sample = 0;; ++sample) {
       if (!simulation.runSample())
         return livenessError(configuration, model, simulation);
       result.sampleDone.push_back(sampleDone(simulation));
-      steady.add(simulation);
-      result.intervalCycles = intervalAfter(steady);
+      if (simulation.charged()) {
+        steady.add(simulation);
+        charged = charged < 0 ? sample : charged;
+        result.intervalCycles = intervalAfter(steady, std::span(result.sampleDone).subspan(size_t(charged)));
+      } else {
+        result.intervalCycles = -1;
+      }
       if (sample + 1 == most || result.intervalCycles >= 0)
         break;
       simulation.trim();
@@ -83,16 +90,15 @@ private:
     return absl::OkStatus();
   }
 
-  // The interval once it is known, else -1.
-  int64_t intervalAfter(const SteadyState &steady) const {
-    if (result.sampleDone.size() < 3)
+  // The interval once it is known, else -1. `done`: of the samples that `steady` has seen.
+  int64_t intervalAfter(const SteadyState &steady, std::span<const int64_t> done) const {
+    if (done.size() < 3)
       return -1;
     const int64_t lower = std::max(steady.lower(), bounds.most());
     if (steady.upper() - lower <= lower / kTolerance)
       return std::max(steady.upper(), lower);
     // The last samples, or the last pairs where long and short ones alternate, were done at the pace of the slowest
     // process: nothing can slow them down any more, though upstream some may still fill queues faster.
-    const std::vector<int64_t> &done = result.sampleDone;
     for (size_t group = 1; group <= kMostGrouped && done.size() > 2 * group; ++group) {
       const size_t last = done.size() - 1;
       const int64_t slower =

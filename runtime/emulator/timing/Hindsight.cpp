@@ -35,6 +35,7 @@ int64_t Simulation::linksTaken(const Item &item, Train &train) {
                                             linkEdges.push_back({end - share.delay, l, 0});
                                             takenHere += (end - begin) * crossing;
                                           });
+      train.mostOfLink = std::max(train.mostOfLink, takenHere);
       const int64_t others = model.linkCycles[size_t(share.link)] - share.cycles(channel);
       left += std::max<int64_t>(0, others * SharedSlots::kWhole - takenHere);
     }
@@ -96,19 +97,30 @@ static int64_t chargeFor(int64_t own, int64_t cycles, int64_t before, int64_t af
 // Charges the steps of the first sample with what others took of their trains since these were timed.
 void Simulation::charge() {
   for (std::vector<Charge> &steps : hindsight.charges)
-    std::fill(steps.begin(), steps.end(), Charge{0, 0});
+    std::fill(steps.begin(), steps.end(), Charge{0, 0, 0});
   for (const Train &before : hindsight.trains) {
     const Train now = look(before.process, before.item, before.ordinal, before.from, before.to);
-    std::vector<Charge> &steps = hindsight.charges[size_t(before.process)];
-    if (size_t(before.ordinal) >= steps.size())
-      steps.resize(size_t(before.ordinal) + 1, Charge{0, 0});
-    Charge &step = steps[size_t(before.ordinal)];
+    Charge &step = hindsight.step(before);
     const int64_t cycles = before.to - before.from;
     step.slots += chargeFor(before.ownSlots, cycles, before.slots, now.slots,
                             model.units[model.processes[before.process].unit].numProcesses);
     // What others have left of their words of a sample is all that they can take longer.
     step.links = std::min(step.links + chargeFor(before.ownWords, cycles, before.links, now.links, now.sharers),
                           std::max(step.links, now.othersMost));
+  }
+  hindsight.trains = {};
+}
+
+// Charges the steps of all samples that follow with what others take of their links beyond what these know.
+void Simulation::chargeLater() {
+  for (std::vector<Charge> &steps : hindsight.charges)
+    for (Charge &step : steps)
+      step.crossing = 0;
+  for (const Train &before : hindsight.trains) {
+    const Train now = look(before.process, before.item, before.ordinal, before.from, before.to);
+    Charge &step = hindsight.step(before);
+    const int64_t later = std::max<int64_t>(0, now.links - before.links) / SharedSlots::kWhole;
+    step.crossing += std::min(later, step.links) + (before.links - before.mostOfLink) / SharedSlots::kWhole;
   }
   hindsight.trains = {};
 }
@@ -146,10 +158,10 @@ void Simulation::timeAgain() {
   for (std::vector<SharedSlots> *shared : {&issueSlots, &links})
     for (SharedSlots &slots : *shared)
       slots.clear();
-  repeats = true;
+  repeats = recharges = true;
   repeated = -1;
   repeatMoves();
-  repeats = false;
+  repeats = recharges = false;
   for (size_t p = 0; p < processes.size(); ++p)
     processes[p].promisedSerial = decided[p].promisedSerial;
 }

@@ -10,7 +10,7 @@ namespace wsc::emulator::timing {
 const Part &Simulation::findPart(int32_t p, const Item &item, int64_t to, int input) {
   if (nextPart < known.parts.size()) {
     Part &part = known.parts[nextPart++];
-    if (limit == 1)
+    if (recharges)
       recharge(p, item, part);
     return part;
   }
@@ -45,6 +45,7 @@ const Part &Simulation::findPart(int32_t p, const Item &item, int64_t to, int in
 void Simulation::findCycles(int32_t p, const Item &item, Part &part, int64_t scale) const {
   const Charge charge = chargeOf(p, processes[p].serial);
   part.stepCycles = cyclesOf(p, item, charge);
+  part.stepCrossing = charge.crossing;
   part.stepSlots = item.stream + item.controls + companyOf(p, item, charge);
   if (item.out.count > 0)
     if (const Slot &slot = slotOf(p, item.out); slot.gathers()) {

@@ -43,6 +43,7 @@ struct Part {
   bool whole = false;                    // up to the step's end
   int64_t from = 0, to = 0;              // progress in the step
   int64_t stepCycles = 0, stepSlots = 0; // of the whole step, if nothing holds it up
+  int64_t stepCrossing = 0;              // of the whole step, Charge's
   int64_t turnSlots = 0, turnCycles = 0; // of a gather's step, what its cores need one after another
   int64_t cycles = 0, slots = 0;         // of these, the part's; slots of one core
   size_t firstTaking = 0, firstSending = 0, firstRaise = 0;

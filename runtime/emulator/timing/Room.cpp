@@ -20,7 +20,7 @@ void Simulation::boundByOutputs(int32_t p, const Item &item, const Part &part, b
     const Sending &sending = known.sendings[i];
     if (lastPart) {
       boundByPauses(p, item, part, sending, final, span);
-      boundByLinks(sending, span);
+      boundByLinks(part, sending, span);
     } else {
       boundByFirst(sending, span);
     }
@@ -49,20 +49,21 @@ SharedSlots::Claim Simulation::claimOf(int32_t c, const LinkShare &share, const 
 }
 
 // A word goes out over all its links at once, so the slowest sets the pace.
-void Simulation::boundByLinks(const Sending &sending, Span &span) const {
+void Simulation::boundByLinks(const Part &part, const Sending &sending, Span &span) const {
   const int32_t c = sending.channel;
-  const int64_t words = sending.end - sending.begin;
+  const int64_t words = sending.end - sending.begin, charged = mulDiv(part.stepCrossing, words, sending.total);
   const Channel &channel = model.channels[c];
   for (int32_t l = channel.firstLink; l < channel.firstLink + channel.numLinks; ++l) {
     const LinkShare &share = model.linkShares[l];
-    const int32_t part = partOf(share, sending);
-    if (part == 0)
+    const int32_t crosses = partOf(share, sending);
+    if (crosses == 0)
       continue;
     const SharedSlots &link = links[size_t(share.link)];
     const SharedSlots::Claim claim = claimOf(c, share, span);
+    const int64_t all = LinkShare::crossing(words, crosses) + charged,
+                  left = LinkShare::crossing(span.later(words), crosses);
     const int64_t after =
-        std::max(link.after(span.first + share.delay, LinkShare::crossing(words, part), claim),
-                 link.after(span.resumed + share.delay, LinkShare::crossing(span.later(words), part), claim));
+        std::max(link.after(span.first + share.delay, all, claim), link.after(span.resumed + share.delay, left, claim));
     span.last = std::max(span.last, after - 1 - share.delay);
   }
 }

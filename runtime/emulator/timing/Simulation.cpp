@@ -36,10 +36,26 @@ bool Simulation::runSample() {
   ++limit;
   for (ProcessState &state : processes)
     state.waitWords = state.waitRoom = 0;
-  if (repeats) {
+  hindsight.watching = Hindsight::watches(limit);
+  if (repeats)
     repeatMoves();
-    return true;
+  else if (!decideMoves())
+    return false;
+  recharges = false;
+  if (limit == 1) {
+    for (int look = 0; look < kLooks; ++look)
+      timeAgain();
+    charge();
+  } else if (!hindsight.watching && !hindsight.trains.empty()) {
+    chargeLater();
+    recharges = true;
   }
+  if (!repeats)
+    noteSample();
+  return true;
+}
+
+bool Simulation::decideMoves() {
   moves.clear();
   // Everybody promises before anybody sends, sinks first.
   for (auto p = work.order().rbegin(); p != work.order().rend(); ++p) {
@@ -48,19 +64,13 @@ bool Simulation::runSample() {
     work.add(*p);
   }
   work.run([&](int32_t p) { advance(p); });
-  if (std::any_of(processes.begin(), processes.end(), [&](const ProcessState &state) { return state.sample < limit; }))
-    return false;
-  if (limit == 1) {
-    for (int look = 0; look < kLooks; ++look)
-      timeAgain();
-    charge();
-    hindsight.watching = false;
-  }
-  noteSample();
-  return true;
+  return std::none_of(processes.begin(), processes.end(),
+                      [&](const ProcessState &state) { return state.sample < limit; });
 }
 
 void Simulation::trim() {
+  if (!hindsight.trains.empty()) // they are to be looked at once more
+    return;
   for (size_t u = 0; u < model.units.size(); ++u)
     if (const int32_t shared = issueSlotsOf[u]; shared >= 0) {
       const Unit &unit = model.units[u];

@@ -134,6 +134,8 @@ public:
 
   // Runs every process through one more sample; false: not live, see blockers.
   bool runSample();
+  // Whether the last sample was charged with all that others take (Hindsight.h), as those that follow.
+  bool charged() const { return limit > Hindsight::lastBefore(); }
   // Forgets what later samples do not need.
   void trim();
 
@@ -209,6 +211,7 @@ private:
   }
 
   // Simulation.cpp: progress.
+  bool decideMoves(); // of the sample; false: not live
   void advance(int32_t p);
   bool reachStep(int32_t p); // false: the sample limit is reached
   void endSample(int32_t p);
@@ -235,6 +238,7 @@ private:
   Train look(int32_t p, int32_t item, int64_t ordinal, int64_t from, int64_t to);
   void watch(int32_t p, const Part &part, const Span &when);
   void charge();
+  void chargeLater();
   void recharge(int32_t p, const Item &item, Part &part);
   void timeAgain();
 
@@ -273,7 +277,7 @@ private:
   }
   SharedSlots::Claim claimOf(int32_t c, const LinkShare &share, const Span &span) const;
   int64_t linkOwes(int32_t c, const LinkShare &share) const;
-  void boundByLinks(const Sending &sending, Span &span) const;
+  void boundByLinks(const Part &part, const Sending &sending, Span &span) const;
   void boundByStanding(const Sending &sending, int64_t begin, int64_t end, Span &span) const;
   void takeLinks(const Sending &sending, const Span &span);
   void keepPauses(int32_t c, int64_t begin, int64_t end, int64_t late);
@@ -349,6 +353,7 @@ private:
   size_t nextPart = 0;        // of these
   int64_t repeated = 0;       // samples since these were found
   bool repeats = false;       // every sample from here on makes the same moves
+  bool recharges = false;     // charges are others than when the parts were found
 };
 
 } // namespace wsc::emulator::timing
