@@ -9,7 +9,7 @@
 #include "compiler/driver/Registration.h"
 #include "compiler/emit/Module.h"
 #include "compiler/import/onnx/Import.h"
-#include "compiler/kernels/Embed.h"
+#include "compiler/kernels/mapping/Embed.h"
 #include "dialects/core/CoreDialect.h"
 #include "dialects/wafer/Wafer.h"
 #include "passes/wafer/Passes.h"

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "compiler/driver/Phases.h"
-#include "compiler/kernels/Effort.h"
+#include "compiler/kernels/network/Effort.h"
 
 #include "absl/status/statusor.h"
 

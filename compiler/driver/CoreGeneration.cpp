@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/driver/CoreGeneration.h"
 
-#include "compiler/kernels/AllocationProblem.h"
-#include "compiler/kernels/Embed.h"
-#include "compiler/kernels/Generate.h"
-#include "compiler/kernels/RoleBuilder.h"
-#include "compiler/kernels/StateRows.h"
+#include "compiler/kernels/mapping/Embed.h"
+#include "compiler/kernels/mapping/Generate.h"
+#include "compiler/kernels/programs/AllocationProblem.h"
+#include "compiler/kernels/programs/RoleBuilder.h"
+#include "compiler/kernels/programs/StateRows.h"
 #include "passes/wafer/NetworkIR.h"
 
 #include "absl/strings/str_cat.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/driver/MappingTimer.h"
 
-#include "compiler/kernels/Generate.h"
-#include "compiler/kernels/StateRows.h"
+#include "compiler/kernels/mapping/Generate.h"
+#include "compiler/kernels/programs/StateRows.h"
 #include "runtime/emulator/Network.h"
 #include "runtime/emulator/Timing.h"
 

@@ -3,7 +3,7 @@
 // The analytic time of a mapping that is still being chosen.
 #pragma once
 
-#include "compiler/kernels/Spec.h"
+#include "compiler/kernels/network/Spec.h"
 #include "runtime/target/Target.h"
 
 #include "absl/status/statusor.h"

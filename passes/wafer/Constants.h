@@ -3,7 +3,7 @@
 // Constants of a kernel's region: views for code generation, values for folding.
 #pragma once
 
-#include "compiler/kernels/Spec.h"
+#include "compiler/kernels/network/Spec.h"
 
 #include "mlir/IR/Value.h"
 #include "mlir/Support/LLVM.h"
@@ -22,7 +22,8 @@ std::optional<kernels::ConstantView> constantView(mlir::Value value);
 // Elements of a constant's or variable's value.
 std::optional<kernels::ConstantView> constantView(mlir::Attribute value);
 
-// Its elements as doubles; reads the file. Meant for small parameters. Fails with a diagnostic when the file cannot be read.
+// Its elements as doubles; reads the file. Meant for small parameters. Fails with a diagnostic when the file cannot be
+// read.
 mlir::FailureOr<std::vector<double>> constantValues(mlir::Value value);
 
 // A view on values held in memory as f32.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // wafer-size, wafer-place, wafer-route: read the network, let a solver decide, write the decision back.
-#include "compiler/kernels/Embed.h"
-#include "compiler/kernels/Generate.h"
-#include "compiler/kernels/LinkLoads.h"
-#include "compiler/kernels/MapNetwork.h"
-#include "compiler/kernels/PlaceNetwork.h"
-#include "compiler/kernels/StateLayout.h"
+#include "compiler/kernels/mapping/Embed.h"
+#include "compiler/kernels/mapping/Generate.h"
+#include "compiler/kernels/mapping/MapNetwork.h"
+#include "compiler/kernels/mapping/PlaceNetwork.h"
+#include "compiler/kernels/network/StateLayout.h"
+#include "compiler/kernels/routes/LinkLoads.h"
 #include "passes/wafer/NetworkIR.h"
 #include "passes/wafer/Passes.h"
 #include "passes/wafer/SplitKernels.h"
@@ -47,8 +47,7 @@ void noteLinks(func::FuncOp func, const target::Target &machine, const kernels::
   Builder builder(func.getContext());
   func->setAttr(WaferDialect::getLinkAttrName(), builder.getStringAttr(link.describe()));
   func->setAttr(WaferDialect::getLinkWordsAttrName(), builder.getI64IntegerAttr(link.words));
-  func->setAttr(WaferDialect::getWordHopsAttrName(),
-                builder.getI64IntegerAttr(kernels::wordHopsOf(loads)));
+  func->setAttr(WaferDialect::getWordHopsAttrName(), builder.getI64IntegerAttr(kernels::wordHopsOf(loads)));
 }
 
 struct SizeKernelsPass : impl::SizeKernelsBase<SizeKernelsPass> {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/wafer/NetworkIR.h"
 
-#include "compiler/kernels/MapNetwork.h"
-#include "compiler/kernels/Tiling.h"
+#include "compiler/kernels/mapping/MapNetwork.h"
+#include "compiler/kernels/network/Tiling.h"
 #include "passes/wafer/Planes.h"
 #include "passes/wafer/ReadKernel.h"
 #include "passes/wafer/Variables.h"
@@ -316,9 +316,11 @@ private:
     if (!contraction && mapping.getBands() > 1)
       return op.emitOpError("has ") << mapping.getBands() << " bands; only contractions have more than one";
     if (!contraction && mapping.getFeeder() > 0)
-      return op.emitOpError("has a feeder that makes ") << mapping.getFeeder() << " channels; only contractions have feeders";
+      return op.emitOpError("has a feeder that makes ")
+             << mapping.getFeeder() << " channels; only contractions have feeders";
     if (const int64_t last = plan.spec.out.channels - (m.bands - 1) * m.bandChannels(); last < m.feederChannels)
-      return op.emitOpError("has feeders that make ") << m.feederChannels << " channels, its last band has " << std::max<int64_t>(0, last);
+      return op.emitOpError("has feeders that make ")
+             << m.feederChannels << " channels, its last band has " << std::max<int64_t>(0, last);
     if (!contraction) {
       if (m.columns > 1 && (plan.spec.state || plan.spec.kind == kernels::KernelKind::Softmax))
         return op.emitOpError("has ") << m.columns << " columns; kernels on a variable's cores and softmax have one";
@@ -344,8 +346,8 @@ private:
           return op.emitOpError("has ") << what << " of " << channels << " output channels; its groups of "
                                         << window.groupOut << " ask for whole groups or equal parts of one";
       if (m.channelsPerSlice < window.groupOut && m.channelsPerColumn % m.channelsPerSlice != 0)
-        return op.emitOpError("has slices of ") << m.channelsPerSlice << " channels that do not divide its columns of "
-                                                << m.channelsPerColumn;
+        return op.emitOpError("has slices of ")
+               << m.channelsPerSlice << " channels that do not divide its columns of " << m.channelsPerColumn;
     }
     const kernels::StreamLayout &layout = network.plan.streams[plan.spec.outStream].layout;
     int64_t unit = contraction ? m.channelsPerColumn : m.channelsPerSlice;

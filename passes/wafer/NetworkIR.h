@@ -3,7 +3,7 @@
 // Between wafer IR and the plan code generation works on: the one place that knows how attributes spell a plan.
 #pragma once
 
-#include "compiler/kernels/MapNetwork.h"
+#include "compiler/kernels/mapping/MapNetwork.h"
 #include "dialects/wafer/Wafer.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

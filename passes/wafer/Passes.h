@@ -3,7 +3,7 @@
 // Passes from nn to a routed wafer network; see Passes.td.
 #pragma once
 
-#include "compiler/kernels/Effort.h"
+#include "compiler/kernels/network/Effort.h"
 #include "dialects/nn/Nn.h"
 #include "dialects/wafer/Wafer.h"
 

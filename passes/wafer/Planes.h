@@ -3,8 +3,8 @@
 // How tensors are seen as planes (channels × rows × width), and how chains of reshapes and transposes are seen through.
 #pragma once
 
-#include "compiler/kernels/Layout.h"
-#include "compiler/kernels/Spec.h"
+#include "compiler/kernels/network/Layout.h"
+#include "compiler/kernels/network/Spec.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Value.h"
@@ -38,11 +38,12 @@ struct Digit {
   int64_t extent = 1, stride = 0;
 };
 
-// `value` seen through its chain of movement ops: for each of its dimensions the digits, outermost first, in row-major elements of the root.
-// Nothing if the chain cannot be seen through (a reshape that cuts a digit unevenly).
+// `value` seen through its chain of movement ops: for each of its dimensions the digits, outermost first, in row-major
+// elements of the root. Nothing if the chain cannot be seen through (a reshape that cuts a digit unevenly).
 std::optional<std::vector<std::vector<Digit>>> digitsOf(mlir::Value value);
 
-// Where element (channel, row, column) of the plane of `value` lies in its movement root; the channel may fall into two digits.
+// Where element (channel, row, column) of the plane of `value` lies in its movement root; the channel may fall into two
+// digits.
 std::optional<kernels::StreamPlan::Host> hostOfInput(mlir::Value value);
 // Where element (channel, row, column) of the plane of value's movement root lies in `value`.
 std::optional<kernels::StreamPlan::Host> hostOfOutput(mlir::Value value);

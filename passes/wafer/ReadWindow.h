@@ -3,7 +3,7 @@
 // Layers that slide over an image, as code generation sees them: convolutions, pools, slices and padding.
 #pragma once
 
-#include "compiler/kernels/Spec.h"
+#include "compiler/kernels/network/Spec.h"
 
 #include "mlir/IR/Operation.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Makes contractions in parts along their width (compiler/kernels/SplitWidth.h).
+// Makes contractions in parts along their width (compiler/kernels/sizing/SplitWidth.h).
 #pragma once
 
 #include "passes/wafer/NetworkIR.h"

@@ -2,8 +2,8 @@
 //
 // nn-forward-state: reads and writes of variables inside a function become values, but for the first read and the last
 // write. wafer-lay-out-state: gives every variable of the module its place.
-#include "compiler/kernels/Embed.h"
-#include "compiler/kernels/StateLayout.h"
+#include "compiler/kernels/mapping/Embed.h"
+#include "compiler/kernels/network/StateLayout.h"
 #include "passes/wafer/Passes.h"
 #include "passes/wafer/Variables.h"
 

@@ -3,7 +3,7 @@
 // What a kernel's region does with a state variable.
 #pragma once
 
-#include "compiler/kernels/Spec.h"
+#include "compiler/kernels/network/Spec.h"
 #include "dialects/nn/Nn.h"
 #include "dialects/wafer/Wafer.h"
 

@@ -4,7 +4,7 @@
 // lies.
 #pragma once
 
-#include "compiler/kernels/Spec.h"
+#include "compiler/kernels/network/Spec.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Support/LLVM.h"

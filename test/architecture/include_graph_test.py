@@ -21,7 +21,7 @@ SOURCES = {
     "runtime/emulator/InterpreterCheck.cpp": '\n#include "runtime/timing/Cost.h" // bad\n#include "Engine.h" // bad\n',
     "runtime/emulator/Engine.h": '#include "runtime/session/Session.h" // bad\n',
     "compiler/solver/Sizing.cpp": '#include "runtime/format/Isa.h" // bad\n  #  include <llvm/ADT/DenseMap.h> // bad\n',
-    "compiler/kernels/Layout.h": '#include "dialects/wafer/Wafer.h" // bad\n',
+    "compiler/kernels/network/Layout.h": '#include "dialects/wafer/Wafer.h" // bad\n',
     "dialects/wafer/Ops.td": 'include "passes/wafer/Passes.td" // bad\n',
     "passes/wafer/Size.cpp": '#include "compiler/driver/Driver.h" // bad\n#include "test/support/Builder.h" // bad\n',
     "tools/wsc-run/main.cpp": '#include "compiler/driver/Driver.h" // bad\n',

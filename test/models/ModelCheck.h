@@ -8,7 +8,7 @@
 
 #include "test/models/NetBuilder.h"
 
-#include "compiler/kernels/Effort.h"
+#include "compiler/kernels/network/Effort.h"
 #include "runtime/session/Session.h"
 
 #include "gtest/gtest.h"

@@ -3,7 +3,7 @@
 // A small network plan, unsized: a convolution, then a relu as a kernel of its own.
 #pragma once
 
-#include "compiler/kernels/Spec.h"
+#include "compiler/kernels/network/Spec.h"
 
 namespace wsc::kernels {
 

@@ -2,9 +2,9 @@
 //
 // Costs are read off programs: what kernelCost says of a mapping is what the programs of all its rows say. Networks are
 // sized by sizeNetwork; nothing here depends on what it chooses.
-#include "compiler/kernels/Cost.h"
-#include "compiler/kernels/MapNetwork.h"
-#include "compiler/kernels/RoleBuilder.h"
+#include "compiler/kernels/sizing/Cost.h"
+#include "compiler/kernels/mapping/MapNetwork.h"
+#include "compiler/kernels/programs/RoleBuilder.h"
 
 #include "ConvThenRelu.h"
 #include "runtime/format/MemoryMap.h"

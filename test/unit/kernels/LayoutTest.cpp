@@ -2,9 +2,9 @@
 //
 // How tensors lie on lanes: the parts of a region cover it exactly once, in the order all receivers share, and never
 // more tiles than tilesTouched promises.
-#include "compiler/kernels/Layout.h"
+#include "compiler/kernels/network/Layout.h"
 
-#include "compiler/kernels/Tiling.h"
+#include "compiler/kernels/network/Tiling.h"
 #include "test/unit/kernels/ConvThenRelu.h"
 
 #include <gtest/gtest.h>

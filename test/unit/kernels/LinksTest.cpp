@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Lanes of several columns leave on rows of their own, and the busiest link of a network is that of one of its kernels.
-#include "compiler/kernels/LinkLoads.h"
-#include "compiler/kernels/MapNetwork.h"
-#include "compiler/kernels/PlaceNetwork.h"
-#include "compiler/kernels/Send.h"
+#include "compiler/kernels/mapping/MapNetwork.h"
+#include "compiler/kernels/mapping/PlaceNetwork.h"
+#include "compiler/kernels/programs/Send.h"
+#include "compiler/kernels/routes/LinkLoads.h"
 
 #include "ConvThenRelu.h"
 

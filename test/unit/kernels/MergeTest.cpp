@@ -2,8 +2,8 @@
 //
 // Rows covered by lattices, and bindings merged with them, expand to the same rows again: each exactly once, with the
 // numbers it had. Random rows come from up to three nested progressions (what generation produces), and from noise.
-#include "compiler/kernels/Merge.h"
-#include "compiler/kernels/RowCover.h"
+#include "compiler/kernels/roles/Merge.h"
+#include "compiler/kernels/roles/RowCover.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Who goes first on a core where sums end: taking the row's input, sending results, computing.
-#include "compiler/kernels/Priorities.h"
-#include "compiler/kernels/MapNetwork.h"
+#include "compiler/kernels/programs/Priorities.h"
+#include "compiler/kernels/mapping/MapNetwork.h"
 
 #include "ConvThenRelu.h"
 

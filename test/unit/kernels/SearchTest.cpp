@@ -3,12 +3,12 @@
 // The parts of the search for mappings: remembered candidates are those that costing gives, links are counted as they
 // are used, and what the compiler chose solves the problems that it writes down. (What the search reaches:
 // test/models/SearchTest.cpp.)
-#include "compiler/kernels/AllocationProblem.h"
-#include "compiler/kernels/Generate.h"
-#include "compiler/kernels/LinkLoads.h"
-#include "compiler/kernels/MapNetwork.h"
-#include "compiler/kernels/MappingScore.h"
-#include "compiler/kernels/PlaceNetwork.h"
+#include "compiler/kernels/mapping/Generate.h"
+#include "compiler/kernels/mapping/MapNetwork.h"
+#include "compiler/kernels/mapping/PlaceNetwork.h"
+#include "compiler/kernels/programs/AllocationProblem.h"
+#include "compiler/kernels/routes/LinkLoads.h"
+#include "compiler/kernels/sizing/MappingScore.h"
 
 #include "ConvThenRelu.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What columns are spent on that the least interval leaves over.
-#include "compiler/kernels/LeftoverColumns.h"
-#include "compiler/kernels/SearchMapping.h"
+#include "compiler/kernels/mapping/SearchMapping.h"
+#include "compiler/kernels/sizing/LeftoverColumns.h"
 
 #include "ConvThenRelu.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/kernels/MapNetwork.h"
+#include "compiler/kernels/mapping/MapNetwork.h"
 
 #include "ConvThenRelu.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The stages in which a contraction's rows take their input.
-#include "compiler/kernels/MapNetwork.h"
+#include "compiler/kernels/mapping/MapNetwork.h"
 
 #include "ConvThenRelu.h"
 

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/kernels/mapping/MapNetwork.h"
+
+#include "compiler/kernels/mapping/FifoDepths.h"
+#include "compiler/kernels/mapping/PlaceNetwork.h"
+#include "compiler/kernels/mapping/SearchMapping.h"
+#include "compiler/kernels/network/ChannelBlocks.h"
+#include "compiler/kernels/network/StateLayout.h"
+#include "compiler/kernels/network/Threads.h"
+#include "compiler/kernels/network/Tiling.h"
+#include "compiler/kernels/routes/ChooseTurns.h"
+#include "compiler/kernels/routes/LinkLoads.h"
+#include "compiler/kernels/routes/Routes.h"
+#include "compiler/kernels/sizing/Candidates.h"
+#include "compiler/kernels/sizing/LeftoverColumns.h"
+#include "compiler/kernels/sizing/MappingScore.h"
+#include "compiler/kernels/sizing/Repair.h"
+
+#include "absl/strings/str_cat.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <tuple>
+
+namespace wsc::kernels {
+
+namespace {
+
+// An equal share of the columns for every kernel: the quickest candidate that is no wider, else the narrowest.
+absl::Status shareColumns(const solver::sizing::Problem &problem, solver::sizing::Solution &solution) {
+  int64_t share = problem.columnLimit / std::max<int64_t>(1, int64_t(problem.kernels.size()));
+  for (size_t k = 0; k < problem.kernels.size(); ++k) {
+    const auto &candidates = problem.kernels[k].candidates;
+    auto key = [&](const solver::sizing::Candidate &candidate) {
+      bool within = candidate.columns <= share;
+      return std::tuple(!within, within ? candidate.intervalCycles : candidate.columns, candidate.columns);
+    };
+    for (size_t c = 0; c < candidates.size(); ++c)
+      if (key(candidates[c]) < key(candidates[solution.candidateOf[k]]))
+        solution.candidateOf[k] = int32_t(c);
+  }
+  return solution.verify(problem);
+}
+
+// Tiles larger than the mesh asks for, wanted by a receiver, make a kernel take in much more at a time: let a kernel of
+// its own join the tiles.
+void findJoinedTiles(const target::Target &target, const NetworkPlan &network, std::vector<PassRequest> &passes) {
+  constexpr int64_t kWordsWorthAKernel = 8192;
+  for (const StreamPlan &stream : network.streams) {
+    if (stream.producer < 0)
+      continue;
+    const KernelSpec &producer = network.kernels[stream.producer].spec;
+    int64_t natural = ceilDiv(stream.layout.liveRows(), target.rows), tileRows = stream.layout.tileRows;
+    if (tileRows <= natural || (producer.kind == KernelKind::Elementwise && producer.tileOps.empty()) || producer.state)
+      continue; // a variable's tiles are given
+    int64_t words = 0;
+    for (size_t i = 0; i < producer.inputs.size(); ++i) {
+      Plane plane = inputPlane(network, producer, i);
+      words += plane.channels * plane.width * inputRowsFor(producer, tileRows, plane.rows);
+    }
+    if (words <= kWordsWorthAKernel)
+      continue;
+    for (int32_t consumer : stream.consumers) {
+      int64_t needed = inputRowsFor(network.kernels[consumer].spec,
+                                    network.streams[network.kernels[consumer].spec.outStream].layout.tileRows,
+                                    stream.layout.plane.rows);
+      if (needed > natural)
+        passes.push_back({int32_t(&stream - network.streams.data()), consumer});
+    }
+  }
+}
+
+} // namespace
+
+// Cycles of all multiply-adds, spread evenly over the mesh.
+static int64_t multiplyAddCycles(const target::Target &target, const NetworkPlan &network) {
+  int64_t macs = 0;
+  for (const KernelPlan &plan : network.kernels)
+    macs += plan.spec.macs;
+  return int64_t(double(macs) / (double(target.numCores()) * target.fmaPerCycleF32));
+}
+
+static IntervalBounds boundsOf(const target::Target &target, const NetworkPlan &network,
+                               const solver::sizing::Problem &problem, int64_t sizing) {
+  IntervalBounds bounds;
+  for (size_t k = 0; k < network.kernels.size(); ++k) {
+    int64_t least = std::numeric_limits<int64_t>::max();
+    for (const auto &candidate : problem.kernels[k].candidates)
+      least = std::min(least, candidate.intervalCycles);
+    bounds.largestKernel = std::max(bounds.largestKernel, least);
+  }
+  bounds.multiplyAdds = multiplyAddCycles(target, network);
+  bounds.io = ioCycles(target, network);
+  bounds.sizing = std::max(sizing, bounds.io);
+  return bounds;
+}
+
+// The candidates of all kernels, the sizing problems that they pose, and the solution of the first.
+struct Sized {
+  std::vector<Candidates> candidates;
+  solver::sizing::Problem problem, least; // least: what no queue makes worse, for the bound
+  solver::sizing::Solution solution;
+
+  absl::Status solve(int64_t columnLimit) {
+    problem = least = {columnLimit, {}, {}};
+    for (const Candidates &its : candidates) {
+      problem.kernels.push_back(its.kernel);
+      least.kernels.push_back(its.kernel);
+      for (size_t c = 0; c < its.leastCycles.size(); ++c)
+        least.kernels.back().candidates[c].intervalCycles = its.leastCycles[c];
+    }
+    auto solved = solver::sizing::solve(problem);
+    if (solved.ok())
+      solution = *std::move(solved);
+    return solved.status();
+  }
+  int64_t interval() const { return solver::sizing::evaluate(problem, solution).value; }
+};
+
+static absl::StatusOr<Sized> sizeWithin(const target::Target &target, const NetworkPlan &network, int64_t columnLimit,
+                                        const Wanted &wanted, CandidateCache *cache) {
+  std::vector<std::optional<absl::StatusOr<Candidates>>> costed(network.kernels.size());
+  overThreads(cache ? cache->threads() : 1, costed.size(), [&](size_t k) {
+    NetworkPlan own = network; // changes while its kernel is costed
+    costed[k] = cache ? cache->of(target, own, int32_t(k), wanted) : candidatesOf(target, own, int32_t(k), wanted);
+  });
+  Sized sized;
+  for (auto &its : costed) {
+    if (!its->ok())
+      return its->status();
+    sized.candidates.push_back(*std::move(*its));
+  }
+  if (absl::Status status = sized.solve(columnLimit); !status.ok())
+    return status;
+  return sized;
+}
+
+absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPlan &network, Asking mayAsk,
+                                         bool equalColumns, const Variant &variant, CandidateCache *cache) {
+  constexpr int64_t kFar = 8; // times what multiply-adds or I/O take: intervals are rarely that long
+  if (auto status = chooseTiles(target, network, variant); !status.ok())
+    return status;
+  network.bounds = {};
+  SizingReport report;
+  findJoinedTiles(target, network, report.passes);
+  if (mayAsk.passes && !report.passes.empty())
+    return report;
+  report.passes.clear();
+  for (KernelPlan &plan : network.kernels)
+    chooseSlices(network, plan, 1);
+  // Until columns are chosen, producers are taken to cut their channels where it suits their receivers.
+  for (size_t stream = 0; stream < network.streams.size(); ++stream)
+    chooseNominalBlocks(network, int32_t(stream));
+  int64_t columnLimit = freeColumns(target, network);
+  for (KernelPlan &plan : network.kernels) {
+    int64_t components = 0;
+    for (const KernelInput &input : plan.spec.inputs)
+      components += int64_t(input.streams.size());
+    plan.mapping.fifoSamples.assign(components, 1);
+    columnLimit += plan.spec.state.has_value(); // lies in its variable's column
+  }
+  // Costing is most of the work, and shapes slower than the interval have no part in it. Where I/O sets it, feeders
+  // that only feed suffice, and let rows drift apart further.
+  const int64_t io = ioCycles(target, network), multiplyAdds = multiplyAddCycles(target, network);
+  const int64_t far = kFar * std::max(io, multiplyAdds);
+  absl::StatusOr<Sized> sized = absl::ResourceExhaustedError("");
+  auto takesMoreThan = [&](int64_t cycles) { return !sized.ok() || sized->interval() > cycles; };
+  if (!equalColumns && io / 2 >= multiplyAdds)
+    sized = sizeWithin(target, network, columnLimit, {.feedersCompute = false, .mostCycles = far}, cache);
+  if (!equalColumns && takesMoreThan(io))
+    sized = sizeWithin(target, network, columnLimit, {.mostCycles = far}, cache);
+  if (equalColumns || takesMoreThan(far))
+    sized = sizeWithin(target, network, columnLimit, {}, cache);
+  if (!sized.ok())
+    return sized.status();
+  auto &[candidates, problem, least, solution] = *sized;
+  network.bounds = boundsOf(target, network, least, solver::sizing::evaluate(least, solution).lowerBound);
+  // What is not worth having at that interval, unless others take more columns than there are.
+  const int64_t interval = sized->interval();
+  if (mayAsk.splits)
+    report.splits = findSplits(target, network, problem, interval, cache ? cache->threads() : 1);
+  {
+    Sized fewer{candidates, {}, {}, {}};
+    for (Candidates &its : fewer.candidates)
+      dropNeedless(its, interval);
+    if (fewer.solve(columnLimit).ok() && fewer.interval() <= interval)
+      *sized = std::move(fewer);
+  }
+  if (auto status = solution.verify(problem); !status.ok())
+    return status;
+  auto stats = solver::sizing::evaluate(problem, solution);
+  if (equalColumns) {
+    if (auto status = shareColumns(problem, solution); !status.ok())
+      return status;
+  } else {
+    useLeftoverColumns(target, network, problem, least, stats.lowerBound, variant.simpleShapes, solution);
+    if (auto status = solution.verify(problem); !status.ok())
+      return status;
+  }
+  applySolution(network, problem, solution);
+  report.columns = stats.columns;
+  report.bottleneckKernel = stats.slowestKernel;
+  if (auto status = chooseFifos(target, network, network.bounds.sizing, report.passes); !status.ok())
+    return status;
+  for (size_t k = 0; k < network.kernels.size(); ++k) {
+    auto cost = kernelCost(target, network, int32_t(k));
+    if (!cost.ok())
+      return cost.status();
+    network.kernels[k].predictedIntervalCycles = cost->contendedCycles;
+    if (cost->contendedCycles > report.intervalCycles) {
+      report.intervalCycles = cost->contendedCycles;
+      report.bottleneckKernel = int32_t(k);
+    }
+  }
+  layOutLanes(network);
+  report.problem = std::move(problem);
+  report.solution = std::move(solution);
+  report.variant = variant;
+  return report;
+}
+
+// Whether the network is to be changed before anything else is tried.
+static bool asks(const Asking &may, const SizingReport &report) {
+  return (may.passes && !report.passes.empty()) || !report.splits.empty();
+}
+
+enum class Colours { None, Free, InTurn };
+
+// Whether the routes of a sized network find colours where the kernels would lie.
+static Colours coloursOf(const target::Target &target, NetworkPlan network) {
+  if (!placeInOrder(target, network).ok())
+    return Colours::InTurn; // not for want of colours
+  const std::vector<LaneRoute> lanes = laneRoutes(target, network);
+  const solver::colouring::Problem problem = colouringProblem(target, network, lanes);
+  if (colourLanes(network, lanes, problem, /*allInTurn=*/true).ok())
+    return Colours::InTurn;
+  return colourLanes(network, lanes, problem).ok() ? Colours::Free : Colours::None;
+}
+
+// Sizes with as many channel blocks as colours suffice for: at best, so that lanes take them in turn.
+static absl::StatusOr<SizingReport> sizeWithinColours(const target::Target &target, NetworkPlan &network, Asking mayAsk,
+                                                      bool equalColumns, Variant variant, CandidateCache &cache) {
+  constexpr int64_t kTolerance = 64; // part of the interval that regular colours may cost
+  std::optional<std::pair<NetworkPlan, SizingReport>> irregular;
+  for (int64_t colourShare : {100, 75, 50}) {
+    variant.colourShare = colourShare;
+    auto report = sizeVariant(target, network, mayAsk, equalColumns, variant, &cache);
+    if (report.ok() ? asks(mayAsk, *report) : !absl::IsResourceExhausted(report.status()))
+      return report;
+    if (irregular &&
+        (!report.ok() || report->intervalCycles > irregular->second.intervalCycles * (kTolerance + 1) / kTolerance))
+      break;
+    const Colours colours = report.ok() ? coloursOf(target, network) : Colours::None;
+    if (colours == Colours::InTurn)
+      return report;
+    if (colours == Colours::Free && !irregular)
+      irregular = {network, *report};
+  }
+  if (irregular) {
+    network = std::move(irregular->first);
+    return irregular->second;
+  }
+  variant.colourShare = 25;
+  return sizeVariant(target, network, mayAsk, equalColumns, variant, &cache);
+}
+
+// Words over the busiest link when lanes have chosen where they turn.
+static absl::StatusOr<int64_t> linkCycles(const target::Target &target, NetworkPlan network) {
+  if (auto status = placeInOrder(target, network); !status.ok())
+    return status;
+  if (auto status = chooseTurns(target, network); !status.ok())
+    return status;
+  return busiestLink(target, network, laneRoutes(target, network)).words;
+}
+
+// What streams into kernels that take longer than `mostCycles` among their neighbours should do: be cut into more
+// blocks, though colours may not suffice.
+static std::vector<StreamWish> wishesOfSlow(const target::Target &target, NetworkPlan network, int64_t mostCycles) {
+  std::vector<StreamWish> wishes;
+  const std::vector<int64_t> intervals = intervalsAmongNeighbours(target, network);
+  for (size_t k = 0; k < intervals.size(); ++k) {
+    const KernelSpec &spec = network.kernels[k].spec;
+    if (intervals[k] <= mostCycles || spec.kind == KernelKind::Contraction)
+      continue;
+    wishes.resize(network.streams.size());
+    for (const KernelInput &input : spec.inputs)
+      for (int32_t stream : input.streams)
+        wishes[size_t(stream)].colourShare = 150;
+  }
+  return wishes;
+}
+
+// The first mapping.
+static absl::StatusOr<SizingReport> sizeFirst(const target::Target &target, NetworkPlan &network, Asking mayAsk,
+                                              bool equalColumns, int threads) {
+  constexpr int64_t kTolerance = 64; // part of the interval that does not matter
+  const NetworkPlan unsized = network;
+  CandidateCache cache(threads);
+  auto report = sizeWithinColours(target, network, mayAsk, equalColumns, {}, cache);
+  if (!report.ok() || equalColumns || asks(mayAsk, *report))
+    return report;
+  mayAsk.splits = false;
+  auto cyclesOf = [&](const NetworkPlan &sized, const SizingReport &of) {
+    const auto links = linkCycles(target, sized);
+    return links.ok() ? std::max(*links, of.intervalCycles) : std::numeric_limits<int64_t>::max();
+  };
+  int64_t least = cyclesOf(network, *report);
+  const int64_t enough = network.bounds.sizing + network.bounds.sizing / kTolerance;
+  const std::vector<StreamWish> wishes = wishesOfSlow(target, network, enough);
+  // Where windows' outputs lie in the middle of their inputs, fewer lanes meet on a link; so they do with more blocks.
+  std::vector<Variant> variants{{.centred = true}};
+  if (!wishes.empty())
+    variants.insert(variants.end(), {{.streams = wishes}, {.centred = true, .streams = wishes}});
+  for (const Variant &variant : variants) {
+    if (least <= enough)
+      break;
+    NetworkPlan changed = unsized;
+    auto other = sizeWithinColours(target, changed, mayAsk, equalColumns, variant, cache);
+    if (!other.ok() || asks(mayAsk, *other))
+      continue;
+    const int64_t cycles = cyclesOf(changed, *other);
+    if (cycles < least) {
+      least = cycles;
+      network = std::move(changed);
+      report = std::move(other);
+    }
+  }
+  return report;
+}
+
+absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPlan &network, Asking mayAsk,
+                                         bool equalColumns, const SearchOptions &options) {
+  const NetworkPlan unsized = network;
+  auto report = sizeFirst(target, network, mayAsk, equalColumns, options.threads);
+  if (report.ok() && !asks(mayAsk, *report) && !equalColumns)
+    searchMapping(target, unsized, options, network, *report);
+  return report;
+}
+
+} // namespace wsc::kernels
