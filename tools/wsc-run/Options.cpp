@@ -25,7 +25,7 @@ int parseOptions(int argc, char **argv, Options &options) {
   auto *data =
       app.add_option("--data", options.data, "a data set (input_K.pb), or a folder with test_data_set_0, 1, ...")
           ->type_name("DIR");
-  auto *output = app.add_option("--output", options.output, "write results to a folder as .npy, or to one .npz")
+  auto *output = app.add_option("-o,--output", options.output, "write results to a folder as .npy, or to one .npz")
                      ->type_name("DIR|FILE.npz");
   app.add_option("--engine", options.engine,
                  "how time is computed: core solves for trains of words, cycle runs word by word; values are the same")
