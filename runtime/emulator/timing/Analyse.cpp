@@ -67,6 +67,7 @@ private:
     SteadyState steady(model);
     const int most = samples > 0 ? samples : kMostSamples;
     int charged = -1; // the first sample from which on all are
+    result.intervalCycles = -1;
     for (int sample = 0;; ++sample) {
       if (!simulation.runSample())
         return livenessError(configuration, model, simulation);
@@ -75,8 +76,6 @@ private:
         steady.add(simulation);
         charged = charged < 0 ? sample : charged;
         result.intervalCycles = intervalAfter(steady, std::span(result.sampleDone).subspan(size_t(charged)));
-      } else {
-        result.intervalCycles = -1;
       }
       if (sample + 1 == most || result.intervalCycles >= 0)
         break;

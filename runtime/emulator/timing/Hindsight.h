@@ -71,7 +71,7 @@ public:
     return own[size_t(train.ordinal)];
   }
 
-  bool watching = true; // trains are to be noted
+  bool watching = false; // trains are to be noted
   std::vector<Train> trains;
   std::vector<std::vector<Charge>> charges; // per process and step
 
