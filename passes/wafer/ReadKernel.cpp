@@ -220,6 +220,7 @@ private:
     spec.kind = KernelKind::Contraction;
     spec.macs = lhsType.getDimSize(0) * k * n;
     c.weights = *weights;
+    c.matrixProduct = true;
     c.weightStrideOut = strideN;
     if (failed(readBias(matmul.getBias(), c.bias, matmul)))
       return failure();

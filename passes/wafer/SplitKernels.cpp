@@ -2,6 +2,7 @@
 #include "passes/wafer/SplitKernels.h"
 
 #include "dialects/nn/Nn.h"
+#include "passes/wafer/Constants.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -35,8 +36,8 @@ KernelOp createPart(OpBuilder &builder, KernelOp op, const Twine &name, const ke
       conv.setPads(pads);
       behind = true;
     }
-    if (behind && !isa<nn::ConstantOp>(layer))
-      for (Value result : layer.getResults())
+    for (Value result : layer.getResults())
+      if (behind && !isConstant(result))
         result.setType(withWidth(result.getType(), columns.count()));
   }
   return part;

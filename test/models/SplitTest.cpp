@@ -102,6 +102,21 @@ TEST(Split, TakesInWhatItIsFusedWith) {
   checkModel(net.onnx, 6, {.targets = {"mesh-24x40"}});
 }
 
+TEST(Split, LeavesMatrixProductsWhole) {
+  NetBuilder net(5);
+  net.output(net.unary("Relu", net.gemm(net.input("x", {96, 64}), 6)));
+  EXPECT_EQ(kernelsOf(net, "mesh-4x40"), std::vector<std::string>{"matmul0"});
+  checkModel(net.onnx, 6, {.targets = {"mesh-4x40"}});
+}
+
+TEST(Split, KeepsConstantsBehindTheConvolution) {
+  NetBuilder net(5);
+  NetValue x = net.conv(net.input("x", {1, 6, 6, 64}), 4, {.pads = {1, 1, 1, 1}});
+  net.output(net.withConstant("Mul", x, {4, 1, 1}));
+  EXPECT_TRUE(holds(kernelsOf(net, "mesh-24x40"), "conv0.join"));
+  checkModel(net.onnx, 6, {.targets = {"mesh-24x40"}});
+}
+
 TEST(Split, ShortensTheInterval) {
   const NetBuilder net = wideLayer({.pads = {1, 1, 1, 1}}, 6, 4, {6, 64});
   TemporaryFolder folder;

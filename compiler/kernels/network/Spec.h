@@ -47,6 +47,7 @@ struct Contraction {
   ConstantView weights;
   int64_t weightStrideOut = 0, weightStrideIn = 0, weightStrideH = 0, weightStrideW = 0; // elements
   std::optional<ConstantView> bias = {};                                                 // one per output channel
+  bool matrixProduct = false;                                                            // not a convolution
 };
 
 // A window that slides over each group of channels apart: over each channel (pooling, depthwise convolution), or over

@@ -32,9 +32,9 @@ bool maySplit(const NetworkPlan &network, const KernelPlan &plan) {
     return std::any_of(op.operands.begin(), op.operands.end(),
                        [](const TileOperand &operand) { return operand.kind == TileOperand::Kind::PerPixel; });
   };
-  return spec.kind == KernelKind::Contraction && !spec.state && !plan.pinnedColumns && plan.placement.col < 0 &&
-         network.streams[size_t(spec.outStream)].wantedTurns.empty() && spec.out.width >= 2 * kFewestColumns &&
-         std::none_of(spec.tileOps.begin(), spec.tileOps.end(), ofPixels);
+  return spec.kind == KernelKind::Contraction && !spec.contraction.matrixProduct && !spec.state &&
+         !plan.pinnedColumns && plan.placement.col < 0 && network.streams[size_t(spec.outStream)].wantedTurns.empty() &&
+         spec.out.width >= 2 * kFewestColumns && std::none_of(spec.tileOps.begin(), spec.tileOps.end(), ofPixels);
 }
 
 // Fewest columns that a kernel can take within `cycles` if it could be cut as finely as one likes, at no cost.

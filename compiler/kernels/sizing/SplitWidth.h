@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Contractions cut along the width of their output. A core of a contraction makes at least one channel of one image
+// Convolutions cut along the width of their output. A core of a contraction makes at least one channel of one image
 // row, so a layer of few channels on large images has fewer cores than its work asks for and sets the interval while
 // columns are left over. Cut into parts that stand side by side, each with the columns of the image that it makes (and
 // those of the input that their windows reach), it has as many times more; a kernel behind them joins the parts.
