@@ -139,7 +139,13 @@ static absl::StatusOr<Sized> sizeWithin(const target::Target &target, const Netw
 absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPlan &network, Asking mayAsk,
                                          bool equalColumns, const Variant &variant, CandidateCache *cache) {
   constexpr int64_t kFar = 8; // times what multiply-adds or I/O take: intervals are rarely that long
-  if (auto status = chooseTiles(target, network, variant); !status.ok())
+  // Results leave a row over the links on which its next input comes, and all its cores wait for that: they should take
+  // a small part of the interval. Where I/O sets it, cores wait anyway.
+  constexpr int64_t kLeavingPart = 4, kFewWords = 1024;
+  const int64_t io = ioCycles(target, network), multiplyAdds = multiplyAddCycles(target, network);
+  const bool waitsForIo = io / 2 >= multiplyAdds;
+  const int64_t leavingWords = waitsForIo ? 0 : std::max(kFewWords, std::max(io, multiplyAdds) / kLeavingPart);
+  if (auto status = chooseTiles(target, network, variant, leavingWords); !status.ok())
     return status;
   network.bounds = {};
   SizingReport report;
@@ -162,11 +168,10 @@ absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPl
   }
   // Costing is most of the work, and shapes slower than the interval have no part in it. Where I/O sets it, feeders
   // that only feed suffice, and let rows drift apart further.
-  const int64_t io = ioCycles(target, network), multiplyAdds = multiplyAddCycles(target, network);
   const int64_t far = kFar * std::max(io, multiplyAdds);
   absl::StatusOr<Sized> sized = absl::ResourceExhaustedError("");
   auto takesMoreThan = [&](int64_t cycles) { return !sized.ok() || sized->interval() > cycles; };
-  if (!equalColumns && io / 2 >= multiplyAdds)
+  if (!equalColumns && waitsForIo)
     sized = sizeWithin(target, network, columnLimit, {.feedersCompute = false, .mostCycles = far}, cache);
   if (!equalColumns && takesMoreThan(io))
     sized = sizeWithin(target, network, columnLimit, {.mostCycles = far}, cache);

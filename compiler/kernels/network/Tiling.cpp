@@ -324,7 +324,8 @@ static int64_t streamsBeside(const NetworkPlan &network, const StreamPlan &strea
   return int64_t(most);
 }
 
-absl::Status chooseTiles(const target::Target &target, NetworkPlan &network, const Variant &variant) {
+absl::Status chooseTiles(const target::Target &target, NetworkPlan &network, const Variant &variant,
+                         int64_t leavingWords) {
   int64_t queues = int64_t(target.inputQueueWords.size());
   findLiveRows(network);
   // Kernels are in dataflow order, so a stream's consumers come after its producer: go backwards.
@@ -383,8 +384,10 @@ absl::Status chooseTiles(const target::Target &target, NetworkPlan &network, con
                        blocksForColours(target, network, stream, consumer, colourShare)});
     layout.mostBlocks = divisible ? std::max<int64_t>(1, most) : 1;
     layout.wordsPassing = mostPassing;
-    const int64_t wanted =
-        std::max(words * streamsBeside(network, stream) / variant.wordsPerLane, mostPassing / kWordsPassing);
+    const bool leavesApart = leavingWords > 0 && lanes == 1 && stream.producer >= 0 &&
+                             network.kernels[size_t(stream.producer)].spec.kind == KernelKind::Contraction;
+    const int64_t perLane = leavesApart ? std::min(variant.wordsPerLane, leavingWords) : variant.wordsPerLane;
+    const int64_t wanted = std::max(words * streamsBeside(network, stream) / perLane, mostPassing / kWordsPassing);
     layout.wantedBlocks = std::clamp<int64_t>(wish.blocks > 0 ? wish.blocks : wanted, 1, layout.mostBlocks);
     return absl::OkStatus();
   };

@@ -21,6 +21,8 @@ namespace {
 constexpr int64_t kSlackPart = 32;
 // and this part of the network's interval in predicted waiting, which is less exact than issue slots are.
 constexpr int64_t kWaitingPart = 16;
+// Receivers that take each lane once are worth this part of a kernel's columns, or one column.
+constexpr int64_t kFewColumns = 4;
 // What a saved cycle counts falls with this power of the part of the interval that its kernel takes.
 constexpr double kUrgency = 4;
 
@@ -92,10 +94,11 @@ void alignColumns(const Problem &problem, const NetworkTraits &traits, Solution 
     int32_t now = solution.candidateOf[k], best = now;
     if (traits[k][now].aligned)
       continue;
+    const int64_t few = std::max<int64_t>(1, candidates[now].columns / kFewColumns);
     for (size_t c = 0; c < candidates.size(); ++c)
       if (traits[k][c].aligned && !traits[k][c].fewerSlices &&
           candidates[c].intervalCycles <= candidates[now].intervalCycles &&
-          candidates[c].columns - candidates[now].columns <= left &&
+          candidates[c].columns - candidates[now].columns <= std::min(left, few) &&
           (best == now || candidates[c].columns < candidates[best].columns))
         best = int32_t(c);
     left -= candidates[best].columns - candidates[now].columns;

@@ -27,7 +27,7 @@ using NetworkTraits = std::vector<std::vector<CandidateTraits>>; // by kernel an
 NetworkTraits traitsOf(NetworkPlan &network, const solver::sizing::Problem &problem,
                        const solver::sizing::Problem &least);
 
-// Where the chosen columns make receivers take lanes twice, a few columns more may not; as far as there are columns
+// Where the chosen columns make receivers take lanes twice, a quarter of them more may not; as far as there are columns
 // left. No kernel gets slower.
 void alignColumns(const solver::sizing::Problem &problem, const NetworkTraits &traits,
                   solver::sizing::Solution &solution);
