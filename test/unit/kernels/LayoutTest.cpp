@@ -189,6 +189,18 @@ TEST(Layout, OffsetsPutOutputsInTheMiddleOfTheirInputs) {
   }
 }
 
+/// Results of a contraction leave on lanes that carry less where that is asked for; those of other kernels do not.
+TEST(Layout, ResultsLeaveOnShorterLanes) {
+  auto target = target::loadTarget("mesh-64x64");
+  ASSERT_TRUE(target.ok());
+  NetworkPlan network = convThenRelu({8, 16, 64}, 40, 1, 1, 1); // lines of 40 x 64 words
+  ASSERT_TRUE(chooseTiles(*target, network).ok());
+  EXPECT_EQ(network.streams[1].layout.wantedBlocks, 1);
+  ASSERT_TRUE(chooseTiles(*target, network, {}, /*leavingWords=*/1024).ok());
+  EXPECT_EQ(network.streams[1].layout.wantedBlocks, 2);
+  EXPECT_EQ(network.streams[2].layout.wantedBlocks, 1) << "no contraction's";
+}
+
 /// Blocks end in slices of their own, so that their lanes leave on rows of their own.
 TEST(Layout, BlocksEndInDifferentSlices) {
   for (int64_t slices = 1; slices <= 40; ++slices)

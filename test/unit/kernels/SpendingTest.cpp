@@ -36,6 +36,20 @@ std::vector<int32_t> spent(const Problem &problem, int64_t limitCycles) {
   return solution.candidateOf;
 }
 
+/// What blocks that end between the receivers' slices are worth: a quarter of a kernel's columns more, or one.
+TEST(Spending, AlignsBlocksForFewColumns) {
+  const auto aligned = [](int64_t columns, int64_t wider) {
+    const Problem problem = problemOf(200, {{{columns, 1000}, {wider, 900}}});
+    Solution solution{{0}};
+    alignColumns(problem, {{{.aligned = false}, {.aligned = true}}}, solution);
+    return solution.candidateOf.front() == 1;
+  };
+  EXPECT_TRUE(aligned(16, 20));
+  EXPECT_FALSE(aligned(16, 21));
+  EXPECT_TRUE(aligned(2, 3));
+  EXPECT_FALSE(aligned(2, 4));
+}
+
 TEST(Spending, GoesToKernelsNearTheInterval) {
   // The second saves more, but takes half of the interval and so waits for nobody.
   const Problem problem = problemOf(30, {{{10, 960}, {20, 700}}, {{10, 500}, {20, 200}}});
