@@ -18,14 +18,15 @@ def Wafer_MappingAttr : Wafer_Attr<"Mapping", "mapping"> {
     output channels (of kernels other than contractions: whole slices, and softmax and kernels on a variable have one column). `fifo` gives, per stream taken in, the samples its FIFO holds. `streamed`: cores work on one channel
     at a time, because a whole tile does not fit. `bands`: a contraction's group holds so many bands of rows, each with all slices, that share the columns.
     `feeder`: so many output channels of a contraction's band, the first ones, are made by the core that feeds the row; without it that core only feeds.
+    `guest`: the kernel only joins channels, and runs on the feeders of the contraction that takes its result, in its slices; its rectangle is the first column of that one's.
     `exits_near`: of a window's columns, the results leave near the rows on which their inputs arrive, not on rows spread over the group.
 
         #wafer.mapping<slice = 5, column = 4, fifo = [2]>
   }];
   let parameters = (ins "int64_t":$slice, "int64_t":$column, ArrayRefParameter<"int64_t">:$fifo,
                         DefaultValuedParameter<"bool", "false">:$streamed, DefaultValuedParameter<"int64_t", "1">:$bands,
-                        DefaultValuedParameter<"bool", "false">:$exitsNear, DefaultValuedParameter<"int64_t", "0">:$feeder);
-  let assemblyFormat = "`<` `slice` `=` $slice `,` `column` `=` $column `,` (`feeder` `=` $feeder^ `,`)? (`bands` `=` $bands^ `,`)? (`exits_near` `=` $exitsNear^ `,`)? `fifo` `=` custom<Numbers>($fifo) (`,` `streamed` `=` $streamed^)? `>`";
+                        DefaultValuedParameter<"bool", "false">:$exitsNear, DefaultValuedParameter<"int64_t", "0">:$feeder, DefaultValuedParameter<"bool", "false">:$guest);
+  let assemblyFormat = "`<` `slice` `=` $slice `,` `column` `=` $column `,` (`feeder` `=` $feeder^ `,`)? (`bands` `=` $bands^ `,`)? (`exits_near` `=` $exitsNear^ `,`)? (`guest` `=` $guest^ `,`)? `fifo` `=` custom<Numbers>($fifo) (`,` `streamed` `=` $streamed^)? `>`";
 }
 
 def Wafer_RectAttr : Wafer_Attr<"Rect", "rect"> {

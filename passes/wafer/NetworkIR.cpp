@@ -2,6 +2,7 @@
 #include "passes/wafer/NetworkIR.h"
 
 #include "compiler/kernels/mapping/MapNetwork.h"
+#include "compiler/kernels/network/Guests.h"
 #include "compiler/kernels/network/Tiling.h"
 #include "passes/wafer/Planes.h"
 #include "passes/wafer/ReadKernel.h"
@@ -78,6 +79,8 @@ public:
                  << rowsUsed.getInt() << " rows, variable " << variable.tensor.name << " over " << variable.rows;
       kernels::findLiveRows(network.plan);
       kernels::findPitches(network.plan);
+      if (failed(readGuests()))
+        return failure();
       for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels)) {
         int64_t tiles = network.plan.streams[plan.spec.outStream].layout.numTiles();
         if (plan.mapping.bands * plan.mapping.slices > network.plan.grid.groupRows(tiles))
@@ -114,6 +117,32 @@ private:
     if (failed(readTypes(func.getArgumentTypes(), false, network.plan.inputs)))
       return failure();
     return readTypes(func.getResultTypes(), true, network.plan.outputs);
+  }
+
+  /// Which kernels run on the feeders of others.
+  LogicalResult readGuests() {
+    for (auto [index, op] : llvm::enumerate(network.kernelOps)) {
+      if (!op.getMappingAttr().getGuest())
+        continue;
+      const int32_t host = kernels::hostFor(network.plan, int32_t(index));
+      if (host < 0)
+        return op.emitOpError(
+            "is a guest, but has no host: it must join channels of streams, and the first to take the "
+            "result be a contraction of single pixels, all with the same tiles");
+      kernels::setHost(network.plan, int32_t(index), host);
+      const KernelPlan &guest = network.plan.kernels[index], &plan = network.plan.kernels[size_t(host)];
+      if (plan.mapping.bands != 1 || plan.mapping.streamed)
+        return op.emitOpError("is a guest of ") << plan.spec.name << ", which must have one band and not be streamed";
+      if (guest.mapping.channelsPerSlice != plan.mapping.channelsPerSlice || guest.mapping.columns != 1)
+        return op.emitOpError("has slices of ")
+               << guest.mapping.channelsPerSlice << " channels and columns: " << guest.mapping.columns
+               << "; as a guest of " << plan.spec.name << " it has slices of " << plan.mapping.channelsPerSlice
+               << " channels and one column";
+      if (phase >= Phase::Placed && guest.placement.col != plan.placement.col)
+        return op.emitOpError("lies at column ")
+               << guest.placement.col << ", its host " << plan.spec.name << " at column " << plan.placement.col;
+    }
+    return success();
   }
 
   /// The module's variables. From phase sized on they must have their places.
@@ -424,7 +453,7 @@ void writeSizes(func::FuncOp func, NetworkIR &network) {
   for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels)) {
     op.setMappingAttr(MappingAttr::get(op.getContext(), plan.mapping.channelsPerSlice, plan.mapping.channelsPerColumn,
                                        plan.mapping.fifoSamples, plan.mapping.streamed, plan.mapping.bands,
-                                       plan.mapping.exitsNear, plan.mapping.feederChannels));
+                                       plan.mapping.exitsNear, plan.mapping.feederChannels, plan.host >= 0));
     op.setPredictedCyclesAttr(builder.getI64IntegerAttr(plan.predictedIntervalCycles));
   }
   for (auto [op, stream] : llvm::zip(network.streamOps, network.plan.streams)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Small networks, compiled for a mesh of 32 x 32.
+// Small networks, compiled for meshes of 32 x 32 and about that.
 #include "test/agreement/Agreement.h"
 #include "test/models/ModelCheck.h"
 
@@ -8,11 +8,10 @@ namespace {
 
 constexpr Window2d kSame{.pads = {1, 1, 1, 1}}, kPoint{.kernel = {1, 1}}, kHalf{.kernel = {2, 2}, .strides = {2, 2}};
 
-void expectNetworkAgrees(const std::string &name, const NetBuilder &net) {
+void expectNetworkAgrees(const std::string &name, const NetBuilder &net, const std::string &target = "mesh-32x32") {
   TemporaryFolder folder;
   ASSERT_TRUE(net.onnx.write(folder / "model.onnx"));
-  absl::Status status =
-      compileModel(folder / "model.onnx", "mesh-32x32", folder / "model.wse", {kernels::Effort::Fast});
+  absl::Status status = compileModel(folder / "model.onnx", target, folder / "model.wse", {kernels::Effort::Fast});
   ASSERT_TRUE(status.ok()) << name << ": " << status;
   auto session = Session::open(folder / "model.wse", {.threads = 1});
   ASSERT_TRUE(session.ok()) << name << ": " << session.status();
@@ -49,6 +48,18 @@ TEST(Agreement, FireModule) {
   NetValue s = n.unary("Relu", n.conv(n.input("x", {1, 8, 12, 12}), 4, kPoint));
   n.output(n.concat({n.unary("Relu", n.conv(s, 8, kPoint)), n.unary("Relu", n.conv(s, 8, kSame))}));
   expectNetworkAgrees("fire module", n);
+}
+
+/// Concatenations are guests of the convolutions behind them.
+TEST(Agreement, DenseBlock) {
+  NetBuilder n(7);
+  NetValue x = n.input("x", {1, 16, 8, 16});
+  for (int i = 0; i < 4; ++i) {
+    NetValue y = n.unary("Relu", n.conv(n.unary("Relu", n.batchNorm(x)), 32, kPoint));
+    x = n.concat({x, n.conv(y, 8, kSame)});
+  }
+  n.output(n.conv(n.unary("Relu", n.batchNorm(x)), 16, kPoint));
+  expectNetworkAgrees("dense block", n, "mesh-48x40");
 }
 
 TEST(Agreement, SeparableConvolutions) {

@@ -17,11 +17,20 @@ absl::Status chooseFifos(const target::Target &target, NetworkPlan &network, int
     for (const KernelInput &input : plan.spec.inputs)
       for (int32_t stream : input.streams)
         latest = std::max(latest, arrival[stream]);
+    if (plan.guest >= 0) { // whose FIFOs are those of its feeders
+      auto cost = kernelCost(target, network, int32_t(k));
+      if (!cost.ok())
+        return cost.status();
+      arrival[plan.spec.outStream] = latest + cost->latencyCycles;
+      continue;
+    }
     // Samples held ahead let groups of rows drift apart without holding each other up; feeders have SRAM to spare for
     // them.
     bool passes = plan.spec.kind == KernelKind::Elementwise && plan.spec.tileOps.empty() &&
                   plan.spec.inputs.size() == 1 && plan.spec.inputs[0].streams.size() == 1;
-    int64_t ahead = plan.spec.kind == KernelKind::Contraction ? 8 : 4;
+    constexpr int64_t kOfFeeders = 8, kOfOthers = 4;
+    const int64_t ahead = plan.spec.kind == KernelKind::Contraction || plan.host >= 0 ? kOfFeeders : kOfOthers;
+    const size_t cores = plan.host >= 0 ? size_t(plan.host) : k;
     std::vector<int64_t> wanted;
     for (const KernelInput &input : plan.spec.inputs)
       for (int32_t stream : input.streams)
@@ -32,8 +41,10 @@ absl::Status chooseFifos(const target::Target &target, NetworkPlan &network, int
     // The largest common reduction that fits: shorten the deepest FIFO until the kernel's cores hold it.
     plan.mapping.fifoSamples = wanted;
     for (;;) {
-      auto cost = kernelCost(target, network, int32_t(k));
+      auto cost = kernelCost(target, network, int32_t(cores));
       if (cost.ok()) {
+        if (plan.host >= 0)
+          cost = kernelCost(target, network, int32_t(k));
         arrival[plan.spec.outStream] = latest + cost->latencyCycles;
         break;
       }
@@ -47,11 +58,12 @@ absl::Status chooseFifos(const target::Target &target, NetworkPlan &network, int
       held[plan.spec.outStream] = held[in] + plan.mapping.fifoSamples[0];
       continue;
     }
-    // Where a join does not hold what it wants, a kernel before it can.
+    // Where a join does not hold what it wants, a kernel before it can. A guest would want less on cores of its own.
+    const int64_t less = plan.host >= 0 ? kOfFeeders - kOfOthers : 0;
     size_t ordinal = 0;
     for (const KernelInput &input : plan.spec.inputs)
       for (int32_t stream : input.streams) {
-        if (plan.mapping.fifoSamples[ordinal] < wanted[ordinal] && wanted[ordinal] > ahead)
+        if (plan.mapping.fifoSamples[ordinal] < wanted[ordinal] - less && wanted[ordinal] > ahead)
           requests.push_back({stream, int32_t(k)});
         ++ordinal;
       }

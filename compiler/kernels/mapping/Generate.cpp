@@ -93,6 +93,8 @@ absl::Status turnNetwork(const target::Target &target, NetworkPlan &network) {
 // are another kernel's.
 static std::vector<KernelRows> kernelsOnCores(const target::Target &target, const NetworkPlan &network, int32_t k) {
   std::vector<KernelRows> together;
+  if (network.kernels[k].host >= 0)
+    return together;
   const auto &state = network.kernels[k].spec.state;
   if (!state)
     together.emplace_back(target, network, k);

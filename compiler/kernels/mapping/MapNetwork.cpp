@@ -5,6 +5,7 @@
 #include "compiler/kernels/mapping/PlaceNetwork.h"
 #include "compiler/kernels/mapping/SearchMapping.h"
 #include "compiler/kernels/network/ChannelBlocks.h"
+#include "compiler/kernels/network/Guests.h"
 #include "compiler/kernels/network/StateLayout.h"
 #include "compiler/kernels/network/Threads.h"
 #include "compiler/kernels/network/Tiling.h"
@@ -21,6 +22,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <set>
 #include <tuple>
 
 namespace wsc::kernels {
@@ -98,6 +100,7 @@ static IntervalBounds boundsOf(const target::Target &target, const NetworkPlan &
 
 // The candidates of all kernels, the sizing problems that they pose, and the solution of the first.
 struct Sized {
+  Wanted wanted;
   std::vector<Candidates> candidates;
   solver::sizing::Problem problem, least; // least: what no queue makes worse, for the bound
   solver::sizing::Solution solution;
@@ -125,7 +128,7 @@ static absl::StatusOr<Sized> sizeWithin(const target::Target &target, const Netw
     NetworkPlan own = network; // changes while its kernel is costed
     costed[k] = cache ? cache->of(target, own, int32_t(k), wanted) : candidatesOf(target, own, int32_t(k), wanted);
   });
-  Sized sized;
+  Sized sized{wanted, {}, {}, {}, {}};
   for (auto &its : costed) {
     if (!its->ok())
       return its->status();
@@ -136,8 +139,73 @@ static absl::StatusOr<Sized> sizeWithin(const target::Target &target, const Netw
   return sized;
 }
 
-absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPlan &network, Asking mayAsk,
-                                         bool equalColumns, const Variant &variant, CandidateCache *cache) {
+// The narrowest candidate within `cycles` (ties: the quicker one), of those that `allows`; null: there is none.
+template <typename Allows>
+static const solver::sizing::Candidate *narrowest(const solver::sizing::Kernel &kernel, int64_t cycles, Allows allows) {
+  const solver::sizing::Candidate *best = nullptr;
+  for (size_t c = 0; c < kernel.candidates.size(); ++c) {
+    const solver::sizing::Candidate &candidate = kernel.candidates[c];
+    if (candidate.intervalCycles <= cycles && allows(c) &&
+        (!best ||
+         std::pair(candidate.columns, candidate.intervalCycles) < std::pair(best->columns, best->intervalCycles)))
+      best = &candidate;
+  }
+  return best;
+}
+
+// Whether kernel `guest` should be a guest of `host`: that saves columns at the interval that is `sized` without, or
+// makes the host much quicker in as many. A feeder with a guest is waited for by its row and by the guest's receivers:
+// apart from multiply-adds it may be busy for half as much of the interval as links.
+static bool isWelcome(const target::Target &target, NetworkPlan network, const Sized &sized, int32_t guest,
+                      int32_t host, CandidateCache *cache) {
+  constexpr int64_t kFeedingPart = 2, kMuchQuicker = 8; // parts
+  setHost(network, guest, host);
+  const auto hosting =
+      cache ? cache->of(target, network, host, sized.wanted) : candidatesOf(target, network, host, sized.wanted);
+  if (!hosting.ok())
+    return false;
+  const int64_t cycles = sized.interval();
+  const auto feedsInTime = [&](size_t c) { return kFeedingPart * withWaiting(hosting->feedCycles[c]) <= cycles; };
+  const auto any = [](size_t) { return true; };
+  const solver::sizing::Candidate *together = narrowest(hosting->kernel, cycles, feedsInTime),
+                                  *ofGuest = narrowest(sized.problem.kernels[size_t(guest)], cycles, any),
+                                  *ofHost = narrowest(sized.problem.kernels[size_t(host)], cycles, any);
+  if (!together || !ofGuest || !ofHost)
+    return together;
+  const int64_t saved = ofGuest->columns + ofHost->columns - together->columns;
+  const int64_t quicker = ofHost->intervalCycles - together->intervalCycles;
+  return saved > 0 || (saved == 0 && quicker * kMuchQuicker >= ofHost->intervalCycles);
+}
+
+// Makes guests of the kernels that are welcome, but for those of `apart`. Returns how many there are.
+static int64_t findGuests(const target::Target &target, NetworkPlan &network, const Sized &sized,
+                          const std::set<int32_t> &apart, CandidateCache *cache) {
+  std::vector<std::pair<int32_t, int32_t>> pairs; // guest and host
+  for (int32_t k = 0; k < int32_t(network.kernels.size()); ++k) {
+    const int32_t host = apart.count(k) ? -1 : hostFor(network, k);
+    if (host >= 0 && isFree(network, network.kernels[size_t(k)]) && isFree(network, network.kernels[size_t(host)]))
+      pairs.emplace_back(k, host);
+  }
+  std::vector<char> welcome(pairs.size(), false);
+  overThreads(cache ? cache->threads() : 1, pairs.size(), [&](size_t i) {
+    welcome[i] = isWelcome(target, network, sized, pairs[i].first, pairs[i].second, cache);
+  });
+  for (size_t i = 0; i < pairs.size(); ++i)
+    if (welcome[i])
+      setHost(network, pairs[i].first, pairs[i].second);
+  return std::count(welcome.begin(), welcome.end(), true);
+}
+
+static int32_t numGuests(const NetworkPlan &network) {
+  return int32_t(std::count_if(network.kernels.begin(), network.kernels.end(),
+                               [](const KernelPlan &plan) { return plan.host >= 0; }));
+}
+
+// Sizes with guests but for the kernels of `apart`. `cramped`: guests that hold less in the FIFOs of their hosts'
+// feeders than they want.
+static absl::StatusOr<SizingReport> sizeWithGuests(const target::Target &target, NetworkPlan &network, Asking mayAsk,
+                                                   bool equalColumns, const Variant &variant, CandidateCache *cache,
+                                                   const std::set<int32_t> &apart, std::set<int32_t> &cramped) {
   constexpr int64_t kFar = 8; // times what multiply-adds or I/O take: intervals are rarely that long
   // Results leave a row over the links on which its next input comes, and all its cores wait for that: they should take
   // a small part of the interval. Where I/O sets it, cores wait anyway.
@@ -153,11 +221,6 @@ absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPl
   if (mayAsk.passes && !report.passes.empty())
     return report;
   report.passes.clear();
-  for (KernelPlan &plan : network.kernels)
-    chooseSlices(network, plan, 1);
-  // Until columns are chosen, producers are taken to cut their channels where it suits their receivers.
-  for (size_t stream = 0; stream < network.streams.size(); ++stream)
-    chooseNominalBlocks(network, int32_t(stream));
   int64_t columnLimit = freeColumns(target, network);
   for (KernelPlan &plan : network.kernels) {
     int64_t components = 0;
@@ -171,22 +234,38 @@ absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPl
   const int64_t far = kFar * std::max(io, multiplyAdds);
   absl::StatusOr<Sized> sized = absl::ResourceExhaustedError("");
   auto takesMoreThan = [&](int64_t cycles) { return !sized.ok() || sized->interval() > cycles; };
-  if (!equalColumns && waitsForIo)
-    sized = sizeWithin(target, network, columnLimit, {.feedersCompute = false, .mostCycles = far}, cache);
-  if (!equalColumns && takesMoreThan(io))
-    sized = sizeWithin(target, network, columnLimit, {.mostCycles = far}, cache);
-  if (equalColumns || takesMoreThan(far))
-    sized = sizeWithin(target, network, columnLimit, {}, cache);
-  if (!sized.ok())
+  auto sizeAll = [&] {
+    for (KernelPlan &plan : network.kernels)
+      chooseSlices(network, plan, 1);
+    // Until columns are chosen, producers are taken to cut their channels where it suits their receivers.
+    for (size_t stream = 0; stream < network.streams.size(); ++stream)
+      chooseNominalBlocks(network, int32_t(stream));
+    if (!equalColumns && waitsForIo)
+      sized = sizeWithin(target, network, columnLimit, {.feedersCompute = false, .mostCycles = far}, cache);
+    if (!equalColumns && takesMoreThan(io))
+      sized = sizeWithin(target, network, columnLimit, {.mostCycles = far}, cache);
+    if (equalColumns || takesMoreThan(far))
+      sized = sizeWithin(target, network, columnLimit, {}, cache);
     return sized.status();
-  auto &[candidates, problem, least, solution] = *sized;
+  };
+  if (auto status = sizeAll(); !status.ok())
+    return status;
+  // Columns are worth saving where more of them make the network faster.
+  const int64_t quickest = boundsOf(target, network, sized->problem, 0).largestKernel;
+  if (!equalColumns && sized->interval() > std::max(io, quickest) &&
+      findGuests(target, network, *sized, apart, cache) > 0) {
+    sized = absl::ResourceExhaustedError("");
+    if (auto status = sizeAll(); !status.ok())
+      return status;
+  }
+  auto &[wanted, candidates, problem, least, solution] = *sized;
   network.bounds = boundsOf(target, network, least, solver::sizing::evaluate(least, solution).lowerBound);
   // What is not worth having at that interval, unless others take more columns than there are.
   const int64_t interval = sized->interval();
   if (mayAsk.splits)
     report.splits = findSplits(target, network, problem, interval, cache ? cache->threads() : 1);
   {
-    Sized fewer{candidates, {}, {}, {}};
+    Sized fewer{sized->wanted, sized->candidates, {}, {}, {}};
     for (Candidates &its : fewer.candidates)
       dropNeedless(its, interval);
     if (fewer.solve(columnLimit).ok() && fewer.interval() <= interval)
@@ -208,6 +287,9 @@ absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPl
   report.bottleneckKernel = stats.slowestKernel;
   if (auto status = chooseFifos(target, network, network.bounds.sizing, report.passes); !status.ok())
     return status;
+  for (const PassRequest &request : report.passes)
+    if (network.kernels[size_t(request.consumer)].host >= 0)
+      cramped.insert(request.consumer);
   for (size_t k = 0; k < network.kernels.size(); ++k) {
     auto cost = kernelCost(target, network, int32_t(k));
     if (!cost.ok())
@@ -223,6 +305,28 @@ absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPl
   report.solution = std::move(solution);
   report.variant = variant;
   return report;
+}
+
+absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPlan &network, Asking mayAsk,
+                                         bool equalColumns, const Variant &variant, CandidateCache *cache) {
+  std::set<int32_t> apart; // kernels that are to have cores of their own
+  for (;;) {
+    NetworkPlan sized = network;
+    for (int32_t k = 0; k < int32_t(sized.kernels.size()); ++k)
+      setHost(sized, k, -1);
+    std::set<int32_t> cramped;
+    auto report = sizeWithGuests(target, sized, mayAsk, equalColumns, variant, cache, apart, cramped);
+    const bool isDone = report.ok() ? cramped.empty() : numGuests(sized) == 0;
+    if (isDone) {
+      network = std::move(sized);
+      return report;
+    }
+    if (report.ok())
+      apart.merge(cramped);
+    else
+      for (int32_t k = 0; k < int32_t(network.kernels.size()); ++k)
+        apart.insert(k);
+  }
 }
 
 // Whether the network is to be changed before anything else is tried.

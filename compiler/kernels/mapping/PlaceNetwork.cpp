@@ -2,6 +2,7 @@
 #include "compiler/kernels/mapping/PlaceNetwork.h"
 
 #include "compiler/kernels/mapping/Generate.h"
+#include "compiler/kernels/network/Guests.h"
 #include "compiler/kernels/network/StateLayout.h"
 #include "compiler/kernels/sizing/MappingScore.h"
 
@@ -28,6 +29,8 @@ absl::Status placeInOrder(const target::Target &target, NetworkPlan &network) {
       kernel.placement.col = variable.col;
       continue;
     }
+    if (kernel.host >= 0)
+      continue; // on its host's first column
     if (kernel.placement.col >= 0) {
       if (kernel.placement.col < col)
         return absl::InvalidArgumentError(absl::StrCat("kernel ", kernel.spec.name, " cannot begin at column ",
@@ -38,6 +41,13 @@ absl::Status placeInOrder(const target::Target &target, NetworkPlan &network) {
     kernel.placement.col = col;
     col += kernel.width();
   }
+  for (const KernelPlan &guest : network.kernels)
+    if (guest.host >= 0 && guest.placement.col >= 0)
+      if (const KernelPlan &host = network.kernels[size_t(guest.host)]; guest.placement.col != host.placement.col)
+        return absl::InvalidArgumentError(absl::StrCat("kernel ", guest.spec.name, " cannot lie at column ",
+                                                       guest.placement.col, ": as a guest it lies with ",
+                                                       host.spec.name, " at column ", host.placement.col));
+  placeGuests(network);
   if (col > free)
     return absl::ResourceExhaustedError(
         absl::StrCat("the network needs ", col, " columns, target ", target.name, " has ", free,
@@ -52,9 +62,11 @@ solver::placement::Problem placementProblem(const target::Target &target, const 
   std::vector<int32_t> indexOf(network.kernels.size(), -1);
   for (size_t k = 0; k < network.kernels.size(); ++k) {
     const KernelPlan &plan = network.kernels[k];
-    if (plan.spec.state)
+    if (plan.spec.state || plan.host >= 0)
       continue;
     indexOf[k] = int32_t(kernels.size());
+    if (plan.guest >= 0)
+      indexOf[size_t(plan.guest)] = indexOf[k];
     kernels.push_back(int32_t(k));
     problem.kernels.push_back({plan.spec.name, int32_t(network.grid.rowsUsed), plan.width(), {}});
   }
@@ -63,7 +75,7 @@ solver::placement::Problem placementProblem(const target::Target &target, const 
     const Plane &plane = stream.layout.plane;
     const int64_t words = plane.channels * stream.layout.liveRows() * plane.width;
     for (int32_t consumer : stream.consumers)
-      if (const int32_t to = indexOf[consumer]; from >= 0 && to >= 0)
+      if (const int32_t to = indexOf[consumer]; from >= 0 && to >= 0 && from != to)
         problem.edges.push_back({from, to, std::min(words, kMostWords), true});
   }
   return problem;
@@ -136,6 +148,7 @@ absl::Status placeNetwork(const target::Target &target, NetworkPlan &network, co
       differs |= col != solution->places[i].col;
       col = solution->places[i].col;
     }
+    placeGuests(placed);
     if (!differs)
       continue;
     if (!best)

@@ -203,7 +203,7 @@ absl::StatusOr<Role> KernelRows::columnRole(const KernelRow &row, SectionTable &
   if (streamed)
     tileFifos = emitStreamedIngest(core, target, ingestThread, network, row);
   else
-    fifos = emitIngest(core, target, ingestThread, network, plan, row);
+    fifos = emitIngest(core, target, ingestThread, network, row);
   core.setPriority(priorities.compute);
   std::vector<Tile> tiles(spec.inputs.size());
   for (size_t i = 0; i < spec.inputs.size(); ++i) {

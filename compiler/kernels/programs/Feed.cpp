@@ -2,6 +2,7 @@
 #include "compiler/kernels/programs/Feed.h"
 
 #include "compiler/kernels/programs/Priorities.h"
+#include "compiler/kernels/programs/Send.h"
 
 #include <algorithm>
 
@@ -11,9 +12,10 @@ using format::Opcode;
 using B = RoleBuilder;
 
 Feed::Feed(RoleBuilder &builder, const target::Target &target, const NetworkPlan &network, const KernelPlan &plan,
-           const KernelRow &row, const Plane &plane, int firstThread, SectionTable &sections)
-    : builder(builder), target(target), plan(plan), row(row), plane(plane), columns(takenColumns(plan.spec, plane)),
-      offLanes(columnsOffLanes(plan.spec, plane)), sections(sections) {
+           const KernelRow &row, const Plane &plane, int firstThread, const KernelPlan *guest, SectionTable &sections)
+    : builder(builder), target(target), network(network), plan(plan), guest(guest), row(row), plane(plane),
+      columns(takenColumns(plan.spec, plane)), offLanes(columnsOffLanes(plan.spec, plane)),
+      guestThread(firstThread - 1), sections(sections) {
   // Beside a core's own multiply-adds lanes would pass at half their pace, and hold up the rows that they go on to.
   const uint8_t before = builder.currentPriority();
   if (plan.mapping.feederComputes())
@@ -21,15 +23,35 @@ Feed::Feed(RoleBuilder &builder, const target::Target &target, const NetworkPlan
   if (plan.mapping.streamed)
     tiles = emitStreamedIngest(builder, target, firstThread, network, row);
   else
-    fifos = emitIngestByLane(builder, target, firstThread, network, plan, row);
+    fifos = emitIngestByLane(builder, target, firstThread, network, row);
   builder.setPriority(before);
-  if (columns == offLanes)
+  if (columns == offLanes && !guest)
     return;
   int64_t most = 0; // lines of a part
   for (const ComponentParts &component : row.components)
     for (const LanePart &part : component.parts)
       most = std::max(most, (plan.mapping.streamed ? 1 : part.region.channels()) * part.region.rows());
   lines = builder.scratch("lines", most * offLanes.count());
+  if (guest)
+    joined = builder.fifo("joined", 2 * wordsOfSample());
+}
+
+int64_t Feed::wordsOfSample() const {
+  int64_t words = 0;
+  for (const ComponentParts &component : row.components)
+    words += component.words();
+  return words;
+}
+
+void Feed::sendForGuest() {
+  if (!guest)
+    return;
+  const uint8_t before = builder.currentPriority();
+  builder.setPriority(prioritiesOf(target).send);
+  KernelRow sent = row;
+  sent.out.channelBegin = row.needed[0].channelBegin;
+  emitColumnSend(builder, guestThread, network, *guest, sent, {{joined, wordsOfSample()}});
+  builder.setPriority(before);
 }
 
 absl::Status Feed::bring(const StagedPart &part, const TileSink &sink) {
@@ -44,14 +66,17 @@ absl::Status Feed::bringChannel(size_t component, size_t tile, const TileSink &s
                /*channelLoop=*/true, sink);
 }
 
-// The columns that go on, of lines in a FIFO. Where it holds more, they are laid out first.
-TileValue Feed::columnsFrom(int16_t fifo, int64_t channels, int64_t rows) {
-  if (columns == offLanes)
+// The columns that go on, of lines in a FIFO. Where it holds more, or the guest's receivers want them too, they are
+// laid out first.
+TileValue Feed::valueFrom(int16_t fifo, int64_t channels, int64_t rows) {
+  if (lines < 0)
     return {B::fifoOperand(fifo), {}, false};
   const int64_t width = offLanes.count();
   builder.emit(0, Opcode::Move, {channels, rows, width}, B::memory(lines, 0, {rows * width, width, 1}),
                B::fifoOperand(fifo));
-  return {B::memory(lines, columns.begin - offLanes.begin, {}), {rows * width, width, 1}, false};
+  if (guest)
+    builder.emit(0, Opcode::Move, {channels * rows * width}, B::fifoOperand(joined), B::memory(lines, 0, {1}));
+  return {B::memory(lines, columns.begin - offLanes.begin, {}), {rows * width, width, 1}, columns == offLanes};
 }
 
 absl::Status Feed::bring(int16_t fifo, int64_t firstChannel, int64_t channels, int64_t rowBegin, int64_t rows,
@@ -62,7 +87,7 @@ absl::Status Feed::bring(int16_t fifo, int64_t firstChannel, int64_t channels, i
                         rowBegin, plane.channels, plane.rows,      channelLoop};
   const uint8_t before = builder.currentPriority();
   builder.setPriority(ops.empty() ? sink.priority : priorities.compute);
-  std::vector<TileValue> values{columnsFrom(fifo, channelLoop ? 1 : channels, rows)};
+  std::vector<TileValue> values{valueFrom(fifo, channelLoop ? 1 : channels, rows)};
   absl::Status status;
   if (ops.empty())
     builder.emit(0, Opcode::Move, {channelLoop ? 1 : channels, rows, columns.count()},

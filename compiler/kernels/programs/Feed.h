@@ -13,9 +13,13 @@ namespace wsc::kernels {
 
 class Feed {
 public:
-  // Emits the threads that take in the lanes of `row`, from `firstThread` on. `plane`: of the whole input.
+  // Emits the threads that take in the lanes of `row`, from `firstThread` on. `plane`: of the whole input. With a guest
+  // that has receivers, what comes is also sent on for it, by the thread before those.
   Feed(RoleBuilder &builder, const target::Target &target, const NetworkPlan &network, const KernelPlan &plan,
-       const KernelRow &row, const Plane &plane, int firstThread, SectionTable &sections);
+       const KernelRow &row, const Plane &plane, int firstThread, const KernelPlan *guest, SectionTable &sections);
+
+  // Emits the thread that sends for the guest, if there is one.
+  void sendForGuest();
 
   // Streamed mode: the components' channels and tiles.
   const std::vector<ComponentFifos> &streamed() const { return tiles; }
@@ -28,15 +32,19 @@ public:
 private:
   absl::Status bring(int16_t fifo, int64_t firstChannel, int64_t channels, int64_t rowBegin, int64_t rows,
                      bool channelLoop, const TileSink &sink);
-  TileValue columnsFrom(int16_t fifo, int64_t channels, int64_t rows);
+  int64_t wordsOfSample() const;
+  TileValue valueFrom(int16_t fifo, int64_t channels, int64_t rows);
 
   RoleBuilder &builder;
   const target::Target &target;
-  const KernelPlan &plan;
+  const NetworkPlan &network;
+  const KernelPlan &plan, *guest;
   const KernelRow &row;
   const Plane plane;
   const Columns columns, offLanes; // of each line: those that go on, and those that FIFOs hold
-  int16_t lines = -1;              // where these are cut to those
+  int16_t lines = -1;              // where these are cut to those, or wait to be fed and sent on
+  int16_t joined = -1;             // FIFO of what is sent for the guest
+  int guestThread = 0;
   SectionTable &sections;
   std::vector<std::vector<int16_t>> fifos; // by component and part; not streamed
   std::vector<ComponentFifos> tiles;       // streamed

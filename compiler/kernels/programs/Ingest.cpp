@@ -141,19 +141,20 @@ std::vector<int64_t> takenNumbers(const target::Target &target, const NetworkPla
 namespace {
 
 // Samples that the FIFOs of a component hold.
-int64_t samplesHeld(const KernelPlan &plan, const ComponentParts &component) {
-  return plan.mapping.fifoSamples.empty() ? 2 : plan.mapping.fifoSamples[component.ordinal];
+int64_t samplesHeld(const NetworkPlan &network, const ComponentParts &component) {
+  const std::vector<int64_t> &samples = network.kernels[size_t(component.taker)].mapping.fifoSamples;
+  return samples.empty() ? 2 : samples[size_t(component.ordinal)];
 }
 
 } // namespace
 
 std::vector<int16_t> emitIngest(B &builder, const target::Target &target, int firstThread, const NetworkPlan &network,
-                                const KernelPlan &plan, const KernelRow &row) {
+                                const KernelRow &row) {
   std::vector<int16_t> fifos;
   for (const ComponentParts &component : row.components) {
     const StreamPlan &stream = network.streams[component.stream];
     int16_t fifo =
-        builder.fifo("in" + std::to_string(component.ordinal), component.words() * samplesHeld(plan, component));
+        builder.fifo("in" + std::to_string(component.ordinal), component.words() * samplesHeld(network, component));
     int thread = firstThread + int(fifos.size());
     for (const LanePart &part : component.parts)
       emitTakeOf(builder, target, thread, stream, part, component.columns, fifo);
@@ -170,11 +171,10 @@ bool hasThreadsForLanes(const target::Target &target, int firstThread, const Ker
 }
 
 std::vector<std::vector<int16_t>> emitIngestByLane(B &builder, const target::Target &target, int firstThread,
-                                                   const NetworkPlan &network, const KernelPlan &plan,
-                                                   const KernelRow &row) {
+                                                   const NetworkPlan &network, const KernelRow &row) {
   std::vector<std::vector<int16_t>> fifos;
   if (!hasThreadsForLanes(target, firstThread, row)) {
-    const std::vector<int16_t> together = emitIngest(builder, target, firstThread, network, plan, row);
+    const std::vector<int16_t> together = emitIngest(builder, target, firstThread, network, row);
     for (size_t c = 0; c < together.size(); ++c)
       fifos.emplace_back(row.components[c].parts.size(), together[c]);
     return fifos;
@@ -187,7 +187,7 @@ std::vector<std::vector<int16_t>> emitIngestByLane(B &builder, const target::Tar
       const int64_t elements = part.region.channels() * part.region.rows() * component.columns.count();
       ofParts.push_back(builder.fifo("in" + std::to_string(component.ordinal) +
                                          (ofParts.empty() ? "" : "." + std::to_string(ofParts.size())),
-                                     elements * samplesHeld(plan, component)));
+                                     elements * samplesHeld(network, component)));
       emitTakeOf(builder, target, thread++, stream, part, component.columns, ofParts.back());
     }
   }

@@ -18,7 +18,7 @@ struct Tile {
 };
 
 // Emits an ingest thread for each component of the row (all its lanes, one after the other, into one FIFO), from `firstThread` on. Returns the FIFOs, one per component.
-std::vector<int16_t> emitIngest(RoleBuilder &builder, const target::Target &target, int firstThread, const NetworkPlan &network, const KernelPlan &plan,
+std::vector<int16_t> emitIngest(RoleBuilder &builder, const target::Target &target, int firstThread, const NetworkPlan &network,
                                 const KernelRow &row);
 
 // Equal for rows of a group for which taking lanes in costs the same: what is taken of each, and what is dropped behind the filters.
@@ -30,7 +30,7 @@ bool hasThreadsForLanes(const target::Target &target, int firstThread, const Ker
 // The same with a thread and a FIFO for each lane, so that no lane waits until those before it have been taken: other receivers would wait with it, and links lie idle.
 // Returns the FIFOs, one per part of each component. Where the core has too few threads, all parts of a component have one FIFO.
 std::vector<std::vector<int16_t>> emitIngestByLane(RoleBuilder &builder, const target::Target &target, int firstThread, const NetworkPlan &network,
-                                                   const KernelPlan &plan, const KernelRow &row);
+                                                   const KernelRow &row);
 
 // In streamed mode every tile of a component has a thread and a small FIFO of its own, so that rows of one channel from several tiles come together.
 struct TileFifo {

@@ -53,9 +53,11 @@ Columns columnsOffLanes(const KernelSpec &spec, const Plane &plane) {
 
 KernelRows::KernelRows(const target::Target &target, const NetworkPlan &network, int32_t kernelIndex)
     : target(target), network(network), plan(network.kernels[kernelIndex]), kernelIndex(kernelIndex) {
-  const std::vector<KernelInput> &inputs = plan.spec.inputs;
+  // A host takes what its guest joins.
+  const int32_t taker = plan.guest < 0 ? kernelIndex : plan.guest;
+  const std::vector<KernelInput> &inputs = network.kernels[size_t(taker)].spec.inputs;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    planes.push_back(kernels::inputPlane(network, plan.spec, i));
+    planes.push_back(kernels::inputPlane(network, network.kernels[size_t(taker)].spec, i));
     const Columns taken = columnsOffLanes(plan.spec, planes.back());
     int64_t channels = 0, columns = 0; // of the streams before
     for (size_t c = 0; c < inputs[i].streams.size(); ++c) {
@@ -63,12 +65,17 @@ KernelRows::KernelRows(const target::Target &target, const NetworkPlan &network,
       const Columns own{std::clamp<int64_t>(taken.begin - columns, 0, plane.width),
                         std::clamp<int64_t>(taken.end - columns, 0, plane.width)};
       sourceList.push_back(
-          {int32_t(i), int32_t(c), int32_t(sourceList.size()), inputs[i].streams[c], channels, columns, own});
+          {int32_t(i), int32_t(c), int32_t(sourceList.size()), taker, inputs[i].streams[c], channels, columns, own});
       (inputs[i].alongWidth ? columns : channels) += inputs[i].alongWidth ? plane.width : plane.channels;
     }
   }
   if (isContraction())
     findLeaving();
+}
+
+const KernelPlan *KernelRows::guestPlan() const {
+  const KernelPlan *guest = plan.guest < 0 ? nullptr : &network.kernels[size_t(plan.guest)];
+  return guest && !network.streams[size_t(guest->spec.outStream)].layout.silent ? guest : nullptr;
 }
 
 Region KernelRows::outRows(int64_t group) const {

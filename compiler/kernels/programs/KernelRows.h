@@ -47,7 +47,8 @@ private:
 // A stream that a kernel takes, alone or as a part of a concatenation.
 struct Source {
   int32_t input = 0, component = 0; // of KernelSpec::inputs
-  int32_t ordinal = 0;              // counted over all inputs
+  int32_t ordinal = 0;              // counted over all inputs of `taker`
+  int32_t taker = 0;                // the kernel, or its guest: whose FIFOs and turns these are
   int32_t stream = 0;
   int64_t channelOffset = 0, columnOffset = 0; // of the stream inside the concatenation
   Columns columns = {};                        // of the stream's, those that are taken off its lanes
@@ -169,8 +170,12 @@ public:
   // A contraction's input in the order in which its rows take it and compute with it (InputStages.cpp). Not streamed.
   std::vector<InputStage> inputStages(const KernelRow &row) const;
   std::vector<RowPart> parts(int64_t slice) const;
-  // A feeder's threads: one that feeds, one that sends results if it makes any, then those that take lanes in.
-  int firstIngestThread() const { return isContraction() && plan.mapping.feederComputes() ? 2 : 1; }
+  // A feeder's threads: one that feeds, one that sends results if it makes any, one that sends for its guest, if that
+  // has receivers, then those that take lanes in. By default as many before these as there can be.
+  int firstIngestThread(bool sendsResults) const { return 1 + sendsResults + (guestPlan() != nullptr); }
+  int firstIngestThread() const { return firstIngestThread(isContraction() && plan.mapping.feederComputes()); }
+  // The guest whose words the feeders send on; none: there is none, or nobody else takes them.
+  const KernelPlan *guestPlan() const;
   int64_t shares() const { return isContraction() ? plan.mapping.bands : plan.mapping.columns; }
   // Where a share takes its lanes: rows below its group's first, columns east of the kernel's first.
   int64_t rowOfShare(int64_t share) const { return isContraction() ? share * plan.mapping.slices : 0; }

@@ -28,7 +28,7 @@ absl::Status emitPart(B &core, const target::Target &target, int &nextThread, co
   int64_t channels = row.out.channels(), rows = row.out.rows(), width = spec.out.width, pixels = rows * width;
   const std::array<int64_t, 3> packed{pixels, width, 1};
 
-  std::vector<int16_t> fifos = emitIngest(core, target, nextThread, network, plan, row);
+  std::vector<int16_t> fifos = emitIngest(core, target, nextThread, network, row);
   nextThread += int(fifos.size());
   std::vector<Tile> tiles(spec.inputs.size());
   std::vector<TileValue> values;

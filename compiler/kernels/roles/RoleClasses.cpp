@@ -30,13 +30,14 @@ struct Shape {
 struct LaneBlocks {
   std::vector<std::vector<int64_t>> taken; // by kernel and source
   std::vector<int64_t> sent;               // by kernel; -1: none
+  int64_t sentForGuest = -1;               // -1: none
   auto operator<=>(const LaneBlocks &) const = default;
 };
 
 class Classifier {
 public:
   Classifier(const NetworkPlan &network, const std::vector<KernelRows> &together)
-      : network(network), kernels(together), rows(together.front()) {}
+      : network(network), kernels(together), rows(together.front()), guest(rows.guestPlan()) {}
 
   std::vector<RoleClass> run() {
     struct SliceClass {
@@ -87,6 +88,18 @@ private:
     return result;
   }
 
+  static void fixSender(Shape &shape, const ColumnSender &sender, int64_t slice) {
+    const int64_t towards = slice < sender.exitSlice ? 1 : slice > sender.exitSlice ? -1 : 0;
+    shape.fix({sender.block, slice == sender.firstSlice, slice == sender.lastSlice, towards});
+  }
+
+  // Of the guest, in a slice.
+  ColumnSender guestSender(int64_t slice) const {
+    return columnSender(*guest, network.streams[size_t(guest->spec.outStream)].layout,
+                        rows.neededChannels(0, slice, 0).channelBegin);
+  }
+  bool sendsForGuest(const RowPart &part) const { return guest && (part.kind == RowPart::Kind::Feeder || part.feeds); }
+
   Shape sliceShape(const RowPart &part, int64_t slice) const {
     Shape shape;
     const int64_t share = part.share;
@@ -95,16 +108,15 @@ private:
       shape.fix({part.first, part.sendsOn});
     if (part.kind == RowPart::Kind::End)
       shape.fix({part.block, slice % 2, slice == 0, slice + 1 == rows.slices()});
+    if (sendsForGuest(part))
+      fixSender(shape, guestSender(slice), slice);
     for (const KernelRows &kernel : kernels) {
       if (part.kind == RowPart::Kind::Column) {
         Region out = kernel.outChannels(slice, share);
         shape.fix({out.channels()});
         shape.numbers.push_back(out.channelBegin);
-        if (!kernel.outLayout().silent) {
-          ColumnSender sender = columnSender(kernel.kernel(), kernel.outLayout(), out.channelBegin);
-          const int64_t towards = slice < sender.exitSlice ? 1 : slice > sender.exitSlice ? -1 : 0;
-          shape.fix({sender.block, slice == sender.firstSlice, slice == sender.lastSlice, towards});
-        }
+        if (!kernel.outLayout().silent)
+          fixSender(shape, columnSender(kernel.kernel(), kernel.outLayout(), out.channelBegin), slice);
       }
       for (const Source &source : kernel.sources()) {
         Region needed = kernel.neededChannels(source.input, slice, share);
@@ -169,6 +181,8 @@ private:
     LaneBlocks lanes;
     if (part.kind == RowPart::Kind::End)
       lanes.sent.push_back(part.block);
+    if (sendsForGuest(part))
+      lanes.sentForGuest = guestSender(slice).block;
     if (!workOf(part).takes)
       return lanes;
     for (const KernelRows &kernel : kernels) {
@@ -206,6 +220,8 @@ private:
       if (k < lanes.sent.size() && lanes.sent[k] >= 0)
         fixColour(shape, kernels[k].kernel().spec.outStream, group, lanes.sent[k]);
     }
+    if (lanes.sentForGuest >= 0)
+      fixColour(shape, guest->spec.outStream, group, lanes.sentForGuest);
   }
 
   const std::vector<RowLattice> &groupLattices(Work work, const LaneBlocks &lanes) {
@@ -234,6 +250,7 @@ private:
   const NetworkPlan &network;
   const std::vector<KernelRows> &kernels;
   const KernelRows &rows;
+  const KernelPlan *guest; // for which feeders send
   std::map<Work, std::vector<Shape>> groupShapes;
   std::map<std::pair<Work, LaneBlocks>, std::vector<RowLattice>> latticesOf;
 };

@@ -73,8 +73,8 @@ std::vector<Bundle> bundlesOf(const target::Target &target, const NetworkPlan &n
     const KernelRows rows(target, network, int32_t(k));
     std::vector<int32_t> seen;
     for (const Source &source : rows.sources()) {
-      if (std::find(seen.begin(), seen.end(), source.stream) != seen.end())
-        continue; // taken twice over the same teeth
+      if (source.taker != int32_t(k) || std::find(seen.begin(), seen.end(), source.stream) != seen.end())
+        continue; // its guest's, or taken twice over the same teeth
       seen.push_back(source.stream);
       const StreamLayout &layout = network.streams[source.stream].layout;
       for (int64_t block = 0; block < layout.numBlocks(); ++block) {

@@ -135,7 +135,7 @@ std::vector<LaneRoute> laneRoutes(const target::Target &target, const NetworkPla
   for (int32_t k : takers) {
     KernelRows rows(target, network, k);
     for (const Source &source : rows.sources())
-      for (int64_t share = 0; firstRoute[source.stream] != kNone && share < rows.shares(); ++share)
+      for (int64_t share = 0; source.taker == k && firstRoute[source.stream] != kNone && share < rows.shares(); ++share)
         addTeeth(rows, source, share, network.streams[source.stream].layout, &routes[firstRoute[source.stream]]);
   }
   for (LaneRoute &route : routes) {

@@ -1,24 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/kernels/sizing/CandidateCache.h"
 
+#include "compiler/kernels/network/Guests.h"
+
 #include <algorithm>
 
 namespace wsc::kernels {
 
-// Streams that a kernel takes and makes, each once.
-static std::vector<int32_t> streamsAt(const KernelPlan &plan) {
-  std::vector<int32_t> streams{plan.spec.outStream};
-  for (const KernelInput &input : plan.spec.inputs)
-    for (int32_t stream : input.streams)
-      if (std::find(streams.begin(), streams.end(), stream) == streams.end())
-        streams.push_back(stream);
+// Streams that a kernel takes and makes, and the one between it and its guest or host.
+static std::vector<int32_t> streamsAt(const NetworkPlan &network, const KernelPlan &plan) {
+  std::vector<int32_t> streams = streamsTaken(network, plan);
+  streams.push_back(plan.spec.outStream);
+  if (plan.guest >= 0)
+    streams.push_back(network.kernels[size_t(plan.guest)].spec.outStream);
   return streams;
 }
 
 absl::StatusOr<Candidates> CandidateCache::of(const target::Target &target, NetworkPlan &network, int32_t index,
                                               const Wanted &wanted) {
-  const std::vector<int32_t> streams = streamsAt(network.kernels[index]);
-  Surroundings before{network.grid, {}, {network.kernels[index].mapping}, wanted};
+  const std::vector<int32_t> streams = streamsAt(network, network.kernels[index]);
+  Surroundings before{network.grid,
+                      {},
+                      {network.kernels[index].mapping},
+                      wanted,
+                      network.kernels[index].guest,
+                      network.kernels[index].host};
   for (int32_t s : streams) {
     const StreamPlan &stream = network.streams[s];
     before.layouts.push_back(stream.layout);

@@ -34,6 +34,7 @@ private:
     std::vector<StreamLayout> layouts;
     std::vector<Mapping> mappings;
     Wanted wanted;
+    int32_t guest = -1, host = -1;
     bool operator==(const Surroundings &) const = default;
   };
   struct Entry {

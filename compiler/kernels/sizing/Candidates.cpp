@@ -2,6 +2,7 @@
 #include "compiler/kernels/sizing/Candidates.h"
 
 #include "compiler/kernels/network/ChannelBlocks.h"
+#include "compiler/kernels/network/Guests.h"
 #include "compiler/kernels/network/Tiling.h"
 #include "compiler/kernels/routes/LinkLoads.h"
 #include "compiler/kernels/sizing/Cost.h"
@@ -59,7 +60,12 @@ bool wantsExitsNear(const NetworkPlan &network, const KernelPlan &plan) {
 }
 
 // The output's blocks are those that go with the shape; inputs keep theirs.
+// A guest has those of its host.
 void applyShape(NetworkPlan &network, KernelPlan &plan, const Shape &shape) {
+  if (plan.host >= 0) {
+    chooseBlocks(network, plan);
+    return;
+  }
   plan.mapping.streamed = shape.streamed;
   chooseSlices(network, plan, plan.spec.kind == KernelKind::Contraction ? shape.bands : shape.number,
                shape.moreChannels);
@@ -67,11 +73,13 @@ void applyShape(NetworkPlan &network, KernelPlan &plan, const Shape &shape) {
     applyColumns(plan, shape.number, shape.feeder);
   plan.mapping.exitsNear = wantsExitsNear(network, plan);
   chooseBlocks(network, plan);
+  if (plan.guest >= 0)
+    chooseBlocks(network, network.kernels[size_t(plan.guest)]);
 }
 
 // Shapes of a contraction whose feeders compute, narrower ones later: one for each number of columns, up to where one
 // more makes little difference. Feeders get as many channels less as keeps them no longer busy than the others, for
-// they handle each word of their input twice more, and once for each operation on it.
+// they handle each word of their input twice more, once for each operation on it, and three times for a guest.
 void addFeederShapes(const NetworkPlan &network, const KernelPlan &plan, int64_t bands, std::vector<Shape> &shapes) {
   const Contraction &c = plan.spec.contraction;
   const Plane in = inputPlane(network, plan.spec, 0);
@@ -80,7 +88,8 @@ void addFeederShapes(const NetworkPlan &network, const KernelPlan &plan, int64_t
   // Of one input channel: words, and multiply-adds for one output channel.
   const int64_t words = inputRowsFor(plan.spec, tileRows, in.rows) * takenColumns(plan.spec, in).count();
   const int64_t multiplyAdds = c.kernelH * c.kernelW * tileRows * plan.spec.out.width;
-  const int64_t less = ceilDiv(words * (2 + int64_t(plan.spec.inputOps.size())), multiplyAdds);
+  const int64_t forGuest = plan.guest < 0 ? 0 : 3;
+  const int64_t less = ceilDiv(words * (2 + int64_t(plan.spec.inputOps.size()) + forGuest), multiplyAdds);
   constexpr int64_t kMostColumns = 32;
   for (int64_t columns = std::min(ofBand, kMostColumns); columns >= 1; --columns) {
     const int64_t per = columns == 1 ? ofBand : ceilDiv(ofBand + less, columns);
@@ -102,7 +111,7 @@ std::vector<Shape> shapesOf(const target::Target &target, const NetworkPlan &net
   if (plan.spec.kind == KernelKind::Contraction) {
     int64_t rows = network.grid.groupRows(out.numTiles());
     for (int64_t bands : {1, 2, 3, 4, 6}) {
-      if (bands > most || bands > rows)
+      if (bands > most || bands > rows || (bands > 1 && plan.guest >= 0)) // one feeder for each slice of a guest
         break;
       int64_t lastColumns = -1;
       for (int64_t per = 1; per * bands <= channels + bands - 1; ++per) {
@@ -146,6 +155,7 @@ absl::Status keepPinned(int64_t columns, Candidates &candidates) {
       kept.kernel.candidates.push_back(kernel.candidates[c]);
       kept.leastCycles.push_back(candidates.leastCycles[c]);
       kept.toothWords.push_back(candidates.toothWords[c]);
+      kept.feedCycles.push_back(candidates.feedCycles[c]);
     }
   candidates = std::move(kept);
   return absl::OkStatus();
@@ -153,8 +163,10 @@ absl::Status keepPinned(int64_t columns, Candidates &candidates) {
 
 } // namespace
 
-void chooseSlices(const NetworkPlan &network, KernelPlan &plan, int64_t shares, int64_t moreChannels) {
+void chooseSlices(NetworkPlan &network, KernelPlan &plan, int64_t shares, int64_t moreChannels) {
   Mapping &m = plan.mapping;
+  if (plan.host >= 0)
+    return; // those of its host
   if (plan.spec.state) {
     const VariablePlan &variable = network.variables[plan.spec.state->variable];
     m.channelsPerSlice = variable.channelsPerSlice;
@@ -178,6 +190,7 @@ void chooseSlices(const NetworkPlan &network, KernelPlan &plan, int64_t shares, 
     m.channelsPerColumn = 1; // until it is chosen
     m.feederChannels = 0;
     m.columns = ceilDiv(plan.spec.out.channels, shares);
+    sliceGuest(network, plan);
     return;
   }
   const Window &window = plan.spec.window; // of one channel each for other kernels
@@ -199,19 +212,25 @@ absl::StatusOr<Candidates> candidatesOf(const target::Target &target, NetworkPla
   Candidates candidates;
   solver::sizing::Kernel &kernel = candidates.kernel;
   kernel.name = plan.spec.name;
+  if (plan.host >= 0) { // its host pays for it
+    candidates.kernel.candidates.push_back({0, 0, 0, Shape{}.tag()});
+    candidates.leastCycles.push_back(0);
+    candidates.toothWords.push_back(0);
+    candidates.feedCycles.push_back(0);
+    return candidates;
+  }
   absl::Status refusal;
+  const std::vector<int32_t> taken = streamsTaken(network, plan);
   auto chooseInputBlocks = [&] {
-    for (const KernelInput &input : plan.spec.inputs)
-      for (int32_t stream : input.streams) {
-        chooseNominalBlocks(network, stream);
-        layOutLanes(network, stream);
-      }
+    for (int32_t stream : taken) {
+      chooseNominalBlocks(network, stream);
+      layOutLanes(network, stream);
+    }
   };
   // A link that carries the lanes of one tile has nobody who waits for another.
   int64_t tiles = 0;
-  for (const KernelInput &input : plan.spec.inputs)
-    for (int32_t stream : input.streams)
-      tiles += network.streams[size_t(stream)].layout.orderModulus;
+  for (int32_t stream : taken)
+    tiles += network.streams[size_t(stream)].layout.orderModulus;
   const bool lanesMeet = tiles > 1;
   // Lanes can leave their trunks in the columns beside the feeder's, too, where a contraction has them (ChooseTurns.h):
   // this part of what is most loaded is taken to find room there.
@@ -222,6 +241,7 @@ absl::StatusOr<Candidates> candidatesOf(const target::Target &target, NetworkPla
     kernel.candidates.push_back({plan.width(), std::max(cost.predictedCycles, teeth), cost.sramBytes, shape.tag()});
     candidates.leastCycles.push_back(cost.intervalCycles);
     candidates.toothWords.push_back(lanesMeet ? teeth : 0);
+    candidates.feedCycles.push_back(cost.feedCycles);
   };
   // Fewer slices of more channels where links of the column bind a kernel: lanes end nearer, and fewer of them meet.
   // What off-wafer words take anyway need not be beaten.
@@ -275,7 +295,7 @@ absl::StatusOr<Candidates> candidatesOf(const target::Target &target, NetworkPla
     lastComputes = shape.feeder > 0;
     lastColumns = plan.mapping.columns;
     auto cost = kernelCost(target, network, index);
-    if (!cost.ok() && (contraction || plan.spec.kind == KernelKind::Window)) {
+    if (!cost.ok() && ((contraction && plan.guest < 0) || plan.spec.kind == KernelKind::Window)) {
       shape.streamed = true;
       applyShape(network, plan, shape);
       cost = kernelCost(target, network, index);
@@ -325,6 +345,7 @@ void dropNeedless(Candidates &candidates, int64_t intervalCycles) {
     kept.kernel.candidates.push_back(all[c]);
     kept.leastCycles.push_back(candidates.leastCycles[c]);
     kept.toothWords.push_back(candidates.toothWords[c]);
+    kept.feedCycles.push_back(candidates.feedCycles[c]);
   }
   candidates = std::move(kept);
 }

@@ -16,7 +16,7 @@ namespace wsc::kernels {
 // Slices of a kernel of so many shares (bands of a contraction, columns of others), as many as its groups have rows
 // for; of column kernels fewer, if each is to hold more channels than it must. Sets the bands of a contraction and the
 // columns of other kernels.
-void chooseSlices(const NetworkPlan &network, KernelPlan &plan, int64_t shares, int64_t moreChannels = 0);
+void chooseSlices(NetworkPlan &network, KernelPlan &plan, int64_t shares, int64_t moreChannels = 0);
 
 // Which shapes of contractions to cost.
 struct Wanted {
@@ -33,6 +33,8 @@ struct Candidates {
   std::vector<int64_t> leastCycles;
   // Of each: words over the busiest link of its column, where lanes of several tiles meet; else 0.
   std::vector<int64_t> toothWords;
+  // Of each: issue slots of its feeders without their multiply-adds.
+  std::vector<int64_t> feedCycles;
 };
 
 // Candidates of kernel `index`: contractions by bands and output channels per column, one for each number of columns;

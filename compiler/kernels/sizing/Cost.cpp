@@ -102,10 +102,33 @@ static double mostTaken(const NetworkPlan &network, int32_t stream) {
   return std::min(most, 1.0);
 }
 
+// Adds to `cost` what the lanes of a kernel's results take. Returns the words of the longest.
+static int64_t countLanes(const target::Target &target, const NetworkPlan &network, const KernelPlan &plan,
+                          KernelCost &cost) {
+  const StreamLayout &out = network.streams[plan.spec.outStream].layout;
+  // Receivers take lanes in the order of tile modulo `orderModulus`. One that takes in all of a lane keeps those after
+  // it waiting so long; behind a filter only its own words count, and lanes follow each other at that distance.
+  int64_t laneWords = 0;
+  const double taken = target.inputFilters > 0 ? mostTaken(network, plan.spec.outStream) : 1;
+  for (const auto &[row, lanes] : lanesByRow(network, plan))
+    cost.predictedCycles = std::max({cost.predictedCycles, lanes.words,
+                                     lanes.longest + int64_t(double(lanes.longest * (out.orderModulus - 1)) * taken)});
+  for (int64_t block = 0; !out.silent && block < out.numBlocks(); ++block)
+    laneWords = std::max(laneWords, out.laneWords(0, block));
+  cost.intervalCycles = std::max(cost.intervalCycles, laneWords);
+  cost.predictedCycles = std::max(cost.predictedCycles, cost.intervalCycles);
+  cost.contendedCycles = std::max(cost.contendedCycles, cost.predictedCycles);
+  return laneWords;
+}
+
 absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const NetworkPlan &network, int32_t index) {
   const KernelPlan &plan = network.kernels[index];
-  KernelRows rows(target, network, index);
   KernelCost cost;
+  if (plan.host >= 0) { // its host's cores do the work
+    cost.latencyCycles = countLanes(target, network, plan, cost);
+    return cost;
+  }
+  KernelRows rows(target, network, index);
   int64_t ingest = 0, compute = 0;
   std::set<int64_t> groups{0, rows.numGroups() / 2, rows.numGroups() - 1};
   std::set<int64_t> slices = tellingSlices(network, plan, rows);
@@ -138,6 +161,9 @@ absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const Networ
           if (!part.aloneInBlock)
             cost.predictedCycles = std::max(cost.predictedCycles, gatherCycles(out.laneWords(0, part.block), before));
         }
+        if (part.kind == RowPart::Kind::Feeder || part.feeds)
+          cost.feedCycles =
+              std::max(cost.feedCycles, cycles - int64_t(double(fmaElements(role)) / target.fmaPerCycleF32));
         int64_t &stage = part.kind == RowPart::Kind::Feeder ? ingest : compute;
         stage = std::max(stage, cycles);
         int64_t inputs = 0;
@@ -152,18 +178,10 @@ absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const Networ
                                                            " threads, a core has ", 1 + target.backgroundOperations));
       }
     }
-  // Receivers take lanes in the order of tile modulo `orderModulus`. One that takes in all of a lane keeps those after
-  // it waiting so long; behind a filter only its own words count, and lanes follow each other at that distance.
   int64_t laneWords = 0;
-  const double taken = target.inputFilters > 0 ? mostTaken(network, plan.spec.outStream) : 1;
-  for (const auto &[row, lanes] : ofRow)
-    cost.predictedCycles = std::max({cost.predictedCycles, lanes.words,
-                                     lanes.longest + int64_t(double(lanes.longest * (out.orderModulus - 1)) * taken)});
-  for (int64_t block = 0; !out.silent && block < out.numBlocks(); ++block)
-    laneWords = std::max(laneWords, out.laneWords(0, block));
-  cost.intervalCycles = std::max(cost.intervalCycles, laneWords);
-  cost.predictedCycles = std::max(cost.predictedCycles, cost.intervalCycles);
-  cost.contendedCycles = std::max(cost.contendedCycles, cost.predictedCycles);
+  for (const KernelPlan *sender : {&plan, rows.guestPlan()})
+    if (sender)
+      laneWords = std::max(laneWords, countLanes(target, network, *sender, cost));
   cost.latencyCycles =
       ingest + compute + laneWords + plan.mapping.slices * (2 * target.rampLatencyCycles + target.hopLatencyCycles + 1);
   return cost;

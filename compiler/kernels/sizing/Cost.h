@@ -17,6 +17,7 @@ struct KernelCost {
   // choice among shapes that only just fit the mesh would pay for it everywhere; where there is room, it is avoided
   // (Repair.h).
   int64_t contendedCycles = 0;
+  int64_t feedCycles = 0;    // issue slots of a core that feeds a row, without its multiply-adds
   int64_t latencyCycles = 0; // from its first input word to its last output word, uncontended
   int64_t sramBytes = 0;     // on its fullest core
 };

@@ -2,6 +2,7 @@
 #include "compiler/kernels/sizing/Repair.h"
 
 #include "compiler/kernels/network/ChannelBlocks.h"
+#include "compiler/kernels/network/Guests.h"
 #include "compiler/kernels/routes/LinkLoads.h"
 #include "compiler/kernels/sizing/Candidates.h"
 #include "compiler/kernels/sizing/Cost.h"
@@ -22,15 +23,16 @@ constexpr int64_t kContentionPart = 16;
 // Gives kernel `index` a candidate's mapping and lets the kernels before it cut their channels to it.
 void apply(NetworkPlan &network, int32_t index, const solver::sizing::Candidate &candidate) {
   applyCandidate(network, index, candidate);
-  for (const KernelInput &input : network.kernels[index].spec.inputs)
-    for (int32_t stream : input.streams) {
-      if (int32_t producer = network.streams[stream].producer; producer >= 0)
-        chooseBlocks(network, network.kernels[producer]);
-      else
-        chooseNominalBlocks(network, stream);
-      layOutLanes(network, stream);
-    }
+  for (int32_t stream : streamsTaken(network, network.kernels[index])) {
+    if (int32_t producer = network.streams[stream].producer; producer >= 0)
+      chooseBlocks(network, network.kernels[producer]);
+    else
+      chooseNominalBlocks(network, stream);
+    layOutLanes(network, stream);
+  }
   layOutLanes(network, network.kernels[index].spec.outStream);
+  if (const int32_t guest = network.kernels[index].guest; guest >= 0)
+    layOutLanes(network, network.kernels[size_t(guest)].spec.outStream);
 }
 
 // Places all kernels side by side while it lives, wherever they are to lie.
@@ -41,7 +43,9 @@ public:
     for (KernelPlan &plan : network.kernels) {
       columns.push_back(plan.placement.col);
       plan.placement.col = plan.spec.state ? network.variables[plan.spec.state->variable].col : col;
-      col += plan.spec.state ? 0 : plan.width();
+      if (plan.guest >= 0)
+        network.kernels[size_t(plan.guest)].placement.col = col;
+      col += plan.spec.state || plan.host >= 0 ? 0 : plan.width();
     }
   }
   ~TrialPlacement() {
@@ -101,10 +105,9 @@ void undoHarm(const target::Target &target, NetworkPlan &network, const solver::
       if (now[k] <= std::max(limitCycles, intervals[k]))
         continue;
       restore(int32_t(k));
-      for (const KernelInput &input : network.kernels[k].spec.inputs)
-        for (int32_t stream : input.streams)
-          if (network.streams[stream].producer >= 0)
-            restore(network.streams[stream].producer);
+      for (int32_t stream : streamsTaken(network, network.kernels[k]))
+        if (network.streams[stream].producer >= 0)
+          restore(network.streams[stream].producer);
     }
   }
 }

@@ -244,3 +244,88 @@ func.func @out_of_order(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> attribut
   }
   return %b : tensor<1x4x2x2xf32>
 }
+
+// -----
+// A guest is fed to a row by the contraction that takes it, pixel by pixel.
+func.func @guest_of_nobody(%x: tensor<1x4x4x2xf32>, %y: tensor<1x4x4x2xf32>) -> (tensor<1x4x4x2xf32>, tensor<1x8x4x2xf32>) attributes {wafer.rows_used = 8 : i64} {
+  %a = wafer.enter %x {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x4x2xf32>
+  %b = wafer.enter %y {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x4x2xf32>
+  // expected-error @+1 {{'wafer.kernel' op is a guest, but has no host: it must join channels of streams, and the first to take the result be a contraction of single pixels, all with the same tiles}}
+  %j = wafer.kernel "join"(%a, %b) attributes {mapping = #wafer.mapping<slice = 4, column = 8, guest = true, fifo = [2, 2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 8], order = 1>}
+      : (tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>) -> tensor<1x8x4x2xf32> {
+  ^bb0(%u: tensor<1x4x4x2xf32>, %v: tensor<1x4x4x2xf32>):
+    %c = nn.concat %u, %v axis 1 : (tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>) -> tensor<1x8x4x2xf32>
+    wafer.yield %c : tensor<1x8x4x2xf32>
+  }
+  %p = wafer.kernel "point"(%j) attributes {mapping = #wafer.mapping<slice = 4, column = 2, fifo = [1]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>}
+      : (tensor<1x8x4x2xf32>) -> tensor<1x4x4x2xf32> {
+  ^bb0(%v: tensor<1x8x4x2xf32>):
+    %w = nn.constant dense<0.5> : tensor<4x8x3x3xf32>
+    %c = nn.conv %v, %w pads [1, 1, 1, 1] : (tensor<1x8x4x2xf32>, tensor<4x8x3x3xf32>) -> tensor<1x4x4x2xf32>
+    wafer.yield %c : tensor<1x4x4x2xf32>
+  }
+  return %p, %j : tensor<1x4x4x2xf32>, tensor<1x8x4x2xf32>
+}
+
+// -----
+func.func @guest_with_other_slices(%x: tensor<1x4x4x2xf32>, %y: tensor<1x4x4x2xf32>) -> (tensor<1x4x4x2xf32>, tensor<1x8x4x2xf32>) attributes {wafer.rows_used = 8 : i64} {
+  %a = wafer.enter %x {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x4x2xf32>
+  %b = wafer.enter %y {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x4x2xf32>
+  // expected-error @+1 {{'wafer.kernel' op has slices of 8 channels and columns: 1; as a guest of point it has slices of 4 channels and one column}}
+  %j = wafer.kernel "join"(%a, %b) attributes {mapping = #wafer.mapping<slice = 8, column = 8, guest = true, fifo = [2, 2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 8], order = 1>}
+      : (tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>) -> tensor<1x8x4x2xf32> {
+  ^bb0(%u: tensor<1x4x4x2xf32>, %v: tensor<1x4x4x2xf32>):
+    %c = nn.concat %u, %v axis 1 : (tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>) -> tensor<1x8x4x2xf32>
+    wafer.yield %c : tensor<1x8x4x2xf32>
+  }
+  %p = wafer.kernel "point"(%j) attributes {mapping = #wafer.mapping<slice = 4, column = 2, fifo = [1]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>}
+      : (tensor<1x8x4x2xf32>) -> tensor<1x4x4x2xf32> {
+  ^bb0(%v: tensor<1x8x4x2xf32>):
+    %w = nn.constant dense<0.5> : tensor<4x8x1x1xf32>
+    %c = nn.conv %v, %w : (tensor<1x8x4x2xf32>, tensor<4x8x1x1xf32>) -> tensor<1x4x4x2xf32>
+    wafer.yield %c : tensor<1x4x4x2xf32>
+  }
+  return %p, %j : tensor<1x4x4x2xf32>, tensor<1x8x4x2xf32>
+}
+
+// -----
+func.func @guest_of_bands(%x: tensor<1x4x4x2xf32>, %y: tensor<1x4x4x2xf32>) -> (tensor<1x4x4x2xf32>, tensor<1x8x4x2xf32>) attributes {wafer.rows_used = 8 : i64} {
+  %a = wafer.enter %x {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x4x2xf32>
+  %b = wafer.enter %y {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x4x2xf32>
+  // expected-error @+1 {{'wafer.kernel' op is a guest of point, which must have one band and not be streamed}}
+  %j = wafer.kernel "join"(%a, %b) attributes {mapping = #wafer.mapping<slice = 8, column = 8, guest = true, fifo = [2, 2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 8], order = 1>}
+      : (tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>) -> tensor<1x8x4x2xf32> {
+  ^bb0(%u: tensor<1x4x4x2xf32>, %v: tensor<1x4x4x2xf32>):
+    %c = nn.concat %u, %v axis 1 : (tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>) -> tensor<1x8x4x2xf32>
+    wafer.yield %c : tensor<1x8x4x2xf32>
+  }
+  %p = wafer.kernel "point"(%j) attributes {mapping = #wafer.mapping<slice = 8, column = 2, bands = 2, fifo = [1]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 2, 4], order = 1>}
+      : (tensor<1x8x4x2xf32>) -> tensor<1x4x4x2xf32> {
+  ^bb0(%v: tensor<1x8x4x2xf32>):
+    %w = nn.constant dense<0.5> : tensor<4x8x1x1xf32>
+    %c = nn.conv %v, %w : (tensor<1x8x4x2xf32>, tensor<4x8x1x1xf32>) -> tensor<1x4x4x2xf32>
+    wafer.yield %c : tensor<1x4x4x2xf32>
+  }
+  return %p, %j : tensor<1x4x4x2xf32>, tensor<1x8x4x2xf32>
+}
+
+// -----
+// expected-error @+1 {{kernel join cannot lie at column 0: as a guest it lies with point at column 2}}
+func.func @guest_elsewhere(%x: tensor<1x4x4x2xf32>, %y: tensor<1x4x4x2xf32>) -> (tensor<1x4x4x2xf32>, tensor<1x8x4x2xf32>) attributes {wafer.rows_used = 8 : i64} {
+  %a = wafer.enter %x {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x4x2xf32>
+  %b = wafer.enter %y {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x4x2xf32>
+  %j = wafer.kernel "join"(%a, %b) attributes {mapping = #wafer.mapping<slice = 4, column = 8, guest = true, fifo = [2, 2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 8], order = 1>, rect = #wafer.rect<row = 0, col = 0, rows = 8, cols = 1>}
+      : (tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>) -> tensor<1x8x4x2xf32> {
+  ^bb0(%u: tensor<1x4x4x2xf32>, %v: tensor<1x4x4x2xf32>):
+    %c = nn.concat %u, %v axis 1 : (tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>) -> tensor<1x8x4x2xf32>
+    wafer.yield %c : tensor<1x8x4x2xf32>
+  }
+  %p = wafer.kernel "point"(%j) attributes {mapping = #wafer.mapping<slice = 4, column = 2, fifo = [1]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>, rect = #wafer.rect<row = 0, col = 2, rows = 8, cols = 3>}
+      : (tensor<1x8x4x2xf32>) -> tensor<1x4x4x2xf32> {
+  ^bb0(%v: tensor<1x8x4x2xf32>):
+    %w = nn.constant dense<0.5> : tensor<4x8x1x1xf32>
+    %c = nn.conv %v, %w : (tensor<1x8x4x2xf32>, tensor<4x8x1x1xf32>) -> tensor<1x4x4x2xf32>
+    wafer.yield %c : tensor<1x4x4x2xf32>
+  }
+  return %p, %j : tensor<1x4x4x2xf32>, tensor<1x8x4x2xf32>
+}
