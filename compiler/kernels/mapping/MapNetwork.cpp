@@ -171,7 +171,7 @@ static bool isWelcome(const target::Target &target, NetworkPlan network, const S
                                   *ofGuest = narrowest(sized.problem.kernels[size_t(guest)], cycles, any),
                                   *ofHost = narrowest(sized.problem.kernels[size_t(host)], cycles, any);
   if (!together || !ofGuest || !ofHost)
-    return together;
+    return together != nullptr;
   const int64_t saved = ofGuest->columns + ofHost->columns - together->columns;
   const int64_t quicker = ofHost->intervalCycles - together->intervalCycles;
   return saved > 0 || (saved == 0 && quicker * kMuchQuicker >= ofHost->intervalCycles);
