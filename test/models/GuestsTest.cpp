@@ -2,6 +2,7 @@
 //
 // Guests: concatenations that run on the feeders of the convolution behind them.
 #include "test/models/ModelCheck.h"
+#include "test/models/TimedModel.h"
 
 #include <algorithm>
 
@@ -78,6 +79,18 @@ TEST(Guests, SendToTheEdge) {
   net.output(net.conv(net.unary("Relu", all), 16, kPoint));
   net.output(all);
   EXPECT_EQ(guestsOf(net, "mesh-48x12", 630).size(), 1u);
+}
+
+/// Where it is the number of columns that sets the interval, what is left of them makes channels: with a column for
+/// blocks that end between slices, or for shapes of fewer bands, it is 1,218 of 1,400 cores.
+TEST(Guests, LeaveColumnsForMultiplyAdds) {
+  driver::CompileOptions options;
+  options.target = "mesh-70x20";
+  auto timed = compileAndTime(denseBlock(650, 5, {1, 24, 7, 14}, 8).onnx, options);
+  ASSERT_TRUE(timed.ok()) << timed.status();
+  ASSERT_GT(timed->report.boundCycles, std::max(timed->report.boundIoCycles, timed->report.boundKernelCycles));
+  EXPECT_GT(timed->report.coresFma, 1218);
+  EXPECT_LE(double(timed->intervalCycles), 1.15 * double(timed->report.boundCycles));
 }
 
 /// Where columns are to spare, and before windows of several pixels, concatenations have cores of their own.

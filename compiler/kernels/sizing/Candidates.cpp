@@ -79,7 +79,8 @@ void applyShape(NetworkPlan &network, KernelPlan &plan, const Shape &shape) {
 
 // Shapes of a contraction whose feeders compute, narrower ones later: one for each number of columns, up to where one
 // more makes little difference. Feeders get as many channels less as keeps them no longer busy than the others, for
-// they handle each word of their input twice more, once for each operation on it, and three times for a guest.
+// they handle each word of their input twice more, once for each operation on it, and three times for a guest; where so
+// many columns would leave them none, as many less as still leaves them some, for a column more would only feed.
 void addFeederShapes(const NetworkPlan &network, const KernelPlan &plan, int64_t bands, std::vector<Shape> &shapes) {
   const Contraction &c = plan.spec.contraction;
   const Plane in = inputPlane(network, plan.spec, 0);
@@ -92,8 +93,11 @@ void addFeederShapes(const NetworkPlan &network, const KernelPlan &plan, int64_t
   const int64_t less = ceilDiv(words * (2 + int64_t(plan.spec.inputOps.size()) + forGuest), multiplyAdds);
   constexpr int64_t kMostColumns = 32;
   for (int64_t columns = std::min(ofBand, kMostColumns); columns >= 1; --columns) {
-    const int64_t per = columns == 1 ? ofBand : ceilDiv(ofBand + less, columns);
-    const int64_t feeder = std::min(per, ofBand - (columns - 1) * per);
+    int64_t per = 0, feeder = 0;
+    for (int64_t fewer = less; fewer >= 0 && feeder < 1; --fewer) {
+      per = columns == 1 ? ofBand : ceilDiv(ofBand + fewer, columns);
+      feeder = std::min(per, ofBand - (columns - 1) * per);
+    }
     const Shape shape{false, bands, per, 0, feeder};
     if (feeder >= 1 && channels - (bands - 1) * ofBand >= feeder)
       shapes.push_back(shape);

@@ -162,16 +162,19 @@ void useLeftoverColumns(const target::Target &target, NetworkPlan &network, cons
       result = std::max(result, interval);
     return result;
   };
+  // Where it is the number of columns that sets the interval, each that is left is worth most at multiply-adds.
+  const bool scarce = network.bounds.sizing > std::max(network.bounds.io, network.bounds.largestKernel);
   std::vector<int64_t> intervals = settle();
   for (bool shapes : {false, true}) {
-    if (shapes && !simplify)
+    if (shapes && (!simplify || scarce))
       break;
     const Solution before = solution;
     if (shapes) {
       simplifyShapes(problem, traits, limitCycles, solution);
       undoHarm(target, network, problem, before, intervals, limitCycles, solution);
     } else {
-      alignColumns(problem, traits, solution);
+      if (!scarce)
+        alignColumns(problem, traits, solution);
       spendColumns(problem, traits, limitCycles, solution);
     }
     // What is taken back may be wider than what took its place.

@@ -44,7 +44,8 @@ void simplifyShapes(const solver::sizing::Problem &problem, const NetworkTraits 
                     solver::sizing::Solution &solution);
 
 // All of these, with repairs in between (Repair.h). What the columns buy does not cost the network's interval among its
-// neighbours, nor what links carry: else it is taken back. Without `simplify`, shapes stay as they are.
+// neighbours, nor what links carry: else it is taken back. Without `simplify`, shapes stay as they are. Where the
+// number of columns sets the interval (`network.bounds`), all of them go to speed.
 void useLeftoverColumns(const target::Target &target, NetworkPlan &network, const solver::sizing::Problem &problem,
                         const solver::sizing::Problem &least, int64_t limitCycles, bool simplify,
                         solver::sizing::Solution &solution);

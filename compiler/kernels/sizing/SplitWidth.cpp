@@ -15,8 +15,8 @@ namespace {
 
 constexpr int64_t kMostParts = 4;      // the kernel that joins them takes a lane or two of each
 constexpr int64_t kFewestColumns = 14; // of a part: set-ups would outweigh what its instructions do
-constexpr int64_t kPerPart = 32;       // each part more counts as this part of the columns more: lanes of parts share
-                                       // rows, and their words meet once more
+constexpr int64_t kPerPart = 24;       // each part more counts as this part of the columns more: lanes of parts share
+                                       // rows and colours, and their words meet once more
 constexpr int64_t kNever = INT64_MAX / 4;
 
 int64_t leastCycles(const solver::sizing::Kernel &kernel) {
