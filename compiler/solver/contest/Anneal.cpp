@@ -14,6 +14,10 @@ namespace {
 
 constexpr int64_t kMovesPerTarget = 2000;
 constexpr int32_t kLongestStep = 32; // of the line search, rungs
+// The price of a row that does not fit goes up or down by this factor per target, down to the schedule's and up to
+// kMostPrice times that, so that of the last trees kFitting of them fit, early in a run hardly any
+// (progress^kFitPower).
+constexpr double kPriceStep = 1.1, kMostPrice = 64, kFitting = 0.5, kFitPower = 4;
 // A row that does not fit costs as much as this multiple of what its share of the area adds to the time. Areas shrink
 // about as times grow, so 1 would be fair; a floorplan that cannot be had is worth less.
 constexpr double kOverflowWeight = 6;
@@ -58,9 +62,15 @@ public:
         const double progress = double(move) / double(schedule.moves);
         chooseTarget();
         temperature = schedule.hot * std::pow(schedule.cold / schedule.hot, progress);
-        overflowPrice = schedule.overflowPrice * std::pow(4.0, progress);
+        if (double(fitted) < kFitting * std::pow(progress, kFitPower) * double(kMovesPerTarget))
+          priceFactor = std::min(priceFactor * kPriceStep, kMostPrice);
+        else
+          priceFactor = std::max(priceFactor / kPriceStep, 1.0);
+        fitted = 0;
+        overflowPrice = schedule.overflowPrice * priceFactor;
         now = evaluate();
       }
+      fitted += now.fits;
       if (!propose())
         continue;
       const double most = now.cost - temperature * std::log(random.unit());
@@ -164,6 +174,12 @@ private:
       return tree.graft(climbABit(leaf), climbABit(near[random.below(int32_t(near.size()))]), anyCut(),
                         random.below(2));
     }
+    if (dice < 57) { // beside another of its kind, which leaves no gap
+      const int32_t leaf = random.below(n);
+      const std::vector<int32_t> &alike = instance.alike[instance.types[leaf]];
+      const int32_t other = alike[random.below(int32_t(alike.size()))];
+      return other != leaf && tree.graft(leaf, other, anyCut(), random.below(2));
+    }
     if (dice < 65)
       return tree.graft(climbABit(random.below(n)), anyNode(), anyCut(), random.below(2));
     if (dice < 75)
@@ -182,7 +198,8 @@ private:
   Evaluation now;
   Floorplan best;
   const double side;
-  double timeCost = 0, temperature = 0, overflowPrice = 0;
+  double timeCost = 0, temperature = 0, overflowPrice = 0, priceFactor = 1;
+  int64_t fitted = 0; // moves from a tree that fits, at this target
 };
 
 } // namespace

@@ -21,7 +21,7 @@ struct Schedule {
   uint64_t seed = 0;
   int64_t moves = 0;
   double hot = 0, cold = 0; // first and last temperature, in cost
-  double overflowPrice = 0; // of a row that does not fit, in cost, at first; it rises fourfold
+  double overflowPrice = 0; // of a row that does not fit, in cost, at least; it rises while too few trees fit
   double hardPrice = 0;     // of such a row at least when targets are chosen and floorplans compared
   double pressure = 1;      // on that; above 1, targets are chosen from the whole ladder, not from those near
   bool freeTarget = true;   // else the start's target stays

@@ -81,6 +81,9 @@ Instance::Instance(const Problem &problem, const ShapeTable &table, double timeS
       types.push_back(table.typeOf(kernel));
     }
   neighbours.resize(kernels.size());
+  alike.resize(size_t(table.numTypes()));
+  for (int32_t leaf = 0; leaf < numLeaves(); ++leaf)
+    alike[types[leaf]].push_back(leaf);
   std::map<std::pair<int32_t, int32_t>, int32_t> counts;
   for (const Connection &connection : problem.connections)
     if (auto [a, b] = std::minmax({leafOf[connection.from], leafOf[connection.to]}); a >= 0 && a != b)

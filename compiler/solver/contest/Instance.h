@@ -39,7 +39,7 @@ private:
 
 // Price of time beyond the slack that is allowed, as a multiple of its share of the time term, or of a long wire where
 // wires cost more: only taken where nothing else fits.
-constexpr double kOverCap = 20;
+constexpr double kOverCap = 60;
 
 struct Instance {
   // `timeSlack`: see SolveOptions.
@@ -47,6 +47,7 @@ struct Instance {
 
   // Weighted time of a rung, and kOverCap for what exceeds capTicks.
   double timeCost(int32_t rung) const;
+  bool isOverCap(int32_t rung) const { return ladder.rung(rung).ticks > capTicks; }
   // Of a wire from corner to corner.
   double wireSpan() const { return double(problem.wireWeight) * double(problem.width + problem.height); }
   // Weighted length of the wires.
@@ -62,6 +63,7 @@ struct Instance {
   std::vector<int32_t> kernels, types; // of the leaves, which follow the dataflow
   std::vector<Wire> wires;
   std::vector<std::vector<int32_t>> neighbours; // leaves, of each leaf
+  std::vector<std::vector<int32_t>> alike;      // leaves, of each type
   int64_t capTicks = 0;
 };
 

@@ -11,37 +11,47 @@ namespace {
 
 Cut other(Cut cut) { return cut == Cut::Stack ? Cut::Line : Cut::Stack; }
 
-void add(const int16_t *a, const int16_t *b, int16_t *sum, int32_t size) {
-  for (int32_t i = 0; i < size; ++i)
+// Entries that loops may go over at once; staircases are padded to multiples of it, and by one more.
+constexpr int32_t kLanes = 16;
+
+// `padded`: a multiple of kLanes.
+void add(const int16_t *__restrict a, const int16_t *__restrict b, int16_t *__restrict sum, int32_t padded) {
+  for (int32_t i = 0; i < padded; ++i)
     sum[i] = std::min<int16_t>(int16_t(a[i] + b[i]), kNoExtent);
 }
 
-// The least index whose entry is at most i, for each i.
-void invert(const int16_t *along, int16_t *across, int32_t size) {
-  int32_t end = size;
-  for (int32_t i = 0; i < size && end > 0; ++i) {
-    const int32_t from = along[i];
-    if (from < end) {
-      std::fill(across + from, across + end, int16_t(i));
-      end = from;
-    }
+void fillLanes(int16_t *out, int16_t value) {
+  for (int32_t k = 0; k < kLanes; ++k)
+    out[k] = value;
+}
+
+// The least index whose entry is at most i, for each i. Longer extents first: what an index fills beyond its own
+// entries is filled over by those after it, so that no step of the staircase needs a loop of its own length. Entry 0
+// of `along` is kNoExtent.
+void invert(const int16_t *__restrict along, int16_t *__restrict across, int32_t size) {
+  int32_t i = size - 1, from = along[i];
+  std::fill(across, across + std::min(from, size), kNoExtent);
+  while (from < size) {
+    const int32_t next = along[i - 1];
+    fillLanes(across + from, int16_t(i));
+    if (next - from > kLanes) [[unlikely]]
+      for (int32_t at = from + kLanes; at < std::min(next, size); at += kLanes)
+        fillLanes(across + at, int16_t(i));
+    from = next;
+    --i;
   }
-  std::fill(across, across + end, kNoExtent);
 }
 
 } // namespace
 
 SlicingTree::SlicingTree(int64_t width, int64_t height, Tree tree, std::vector<const Staircase *> outlines)
     : width(int32_t(width)), height(int32_t(height)), size(int32_t(std::max(width, height) + 1)),
-      leaves(int32_t(outlines.size())), tree(std::move(tree)), outlines(std::move(outlines)) {
+      stride((size + kLanes - 1) / kLanes * kLanes + kLanes), leaves(int32_t(outlines.size())), tree(std::move(tree)) {
   buffers.resize(2 * this->tree.size());
-  for (size_t i = size_t(2 * leaves); i < buffers.size(); ++i) {
-    buffers[i].along.resize(size_t(size));
-    buffers[i].across.resize(size_t(size));
-  }
+  sums.assign(2 * buffers.size() * size_t(stride), kNoExtent);
   current.assign(this->tree.size(), 0);
   stamp.assign(this->tree.size(), 0);
-  recomputeAll();
+  setOutlines(std::move(outlines));
 }
 
 void SlicingTree::setTree(Tree newTree) {
@@ -49,8 +59,17 @@ void SlicingTree::setTree(Tree newTree) {
   recomputeAll();
 }
 
-void SlicingTree::setOutlines(std::vector<const Staircase *> newOutlines) {
-  outlines = std::move(newOutlines);
+void SlicingTree::setOutlines(const std::vector<const Staircase *> &outlines) {
+  leafOutlines.clear();
+  std::vector<const Staircase *> distinct = outlines;
+  std::sort(distinct.begin(), distinct.end());
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  staircases.assign(distinct.size() * size_t(stride), kNoExtent);
+  for (size_t i = 0; i < distinct.size(); ++i)
+    std::copy(distinct[i]->begin(), distinct[i]->end(), staircases.begin() + int64_t(i) * stride);
+  for (const Staircase *outline : outlines)
+    leafOutlines.push_back(
+        &staircases[size_t((std::lower_bound(distinct.begin(), distinct.end(), outline) - distinct.begin()) * stride)]);
   recomputeAll();
 }
 
@@ -58,51 +77,86 @@ void SlicingTree::recomputeAll() {
   top = 0;
   while (tree[top].parent >= 0)
     top = tree[top].parent;
-  std::vector<int32_t> order{top}; // parents first
-  for (size_t i = 0; i < order.size(); ++i)
-    if (!isLeaf(order[i])) {
-      order.push_back(tree[order[i]].first);
-      order.push_back(tree[order[i]].second);
-    }
-  for (size_t i = order.size(); i-- > 0;)
-    recompute(order[i]);
+  for (Buffer &buffer : buffers)
+    buffer = {};
+  if (!isLeaf(top))
+    for (int32_t child : {tree[top].first, tree[top].second})
+      recompute(child);
   keep();
+}
+
+int16_t *SlicingTree::alongOf(int32_t node, uint8_t which) {
+  return &sums[(2 * size_t(node) + which) * 2 * size_t(stride)];
 }
 
 const int16_t *SlicingTree::outline(int32_t node, Cut cut) {
   if (isLeaf(node))
-    return outlines[node]->data();
+    return leafOutlines[node];
   Buffer &buffer = buffers[2 * node + current[node]];
-  if (tree[node].cut == cut)
-    return buffer.along.data();
+  const TreeNode &at = tree[node];
+  int16_t *along = alongOf(node, current[node]), *across = along + stride;
+  if (!buffer.hasAlong) {
+    add(outline(at.first, at.cut), outline(at.second, at.cut), along, stride - kLanes);
+    buffer = {.hasAlong = true, .hasAcross = false, .cut = at.cut};
+  }
+  if (at.cut == cut)
+    return along;
   if (!buffer.hasAcross) {
-    invert(buffer.along.data(), buffer.across.data(), size);
+    invert(along, across, size);
     buffer.hasAcross = true;
   }
-  return buffer.across.data();
+  return across;
 }
 
-// As above where it is known to be there: of children, and of the node's own cut.
-const int16_t *SlicingTree::outlineOf(int32_t node, Cut cut) const {
+const int16_t *SlicingTree::outlineThere(int32_t node, Cut cut) const {
   if (isLeaf(node))
-    return outlines[node]->data();
+    return leafOutlines[node];
   const Buffer &buffer = buffers[2 * node + current[node]];
-  return tree[node].cut == cut ? buffer.along.data() : buffer.across.data();
+  const int16_t *along = &sums[(2 * size_t(node) + current[node]) * 2 * size_t(stride)];
+  return tree[node].cut == cut ? (buffer.hasAlong ? along : nullptr) : (buffer.hasAcross ? along + stride : nullptr);
+}
+
+int32_t SlicingTree::extentAt(int32_t node, Cut cut, int32_t shared) const {
+  const int16_t *there = outlineThere(node, cut);
+  if (there)
+    return there[shared];
+  const TreeNode &at = tree[node];
+  const int16_t *a = outlineThere(at.first, at.cut), *b = outlineThere(at.second, at.cut);
+  if (at.cut == cut)
+    return std::min<int32_t>((a ? a[shared] : extentAt(at.first, cut, shared)) +
+                                 (b ? b[shared] : extentAt(at.second, cut, shared)),
+                             kNoExtent);
+  // The least extent is in [least, least + count].
+  int32_t least = 0, count = size;
+  while (count > 0) {
+    const int32_t half = count / 2, middle = least + half;
+    const bool tooMuch =
+        (a ? a[middle] : extentAt(at.first, at.cut, middle)) + (b ? b[middle] : extentAt(at.second, at.cut, middle)) >
+        shared;
+    least = tooMuch ? middle + 1 : least;
+    count = tooMuch ? count - half - 1 : half;
+  }
+  return least < size ? least : kNoExtent;
 }
 
 bool SlicingTree::recompute(int32_t node) {
   if (isLeaf(node))
     return true;
   const TreeNode &at = tree[node];
-  const int16_t *a = outline(at.first, at.cut), *b = outline(at.second, at.cut);
   const Buffer &old = buffers[2 * node + current[node]];
   Buffer &buffer = buffers[2 * node + (current[node] ^ 1)];
-  add(a, b, buffer.along.data(), size);
-  // The same sum of other parts: a node that did not turn keeps its old outlines, and those above theirs.
-  if (old.cut == at.cut && old.along == buffer.along)
-    return false;
-  buffer.hasAcross = false;
-  buffer.cut = at.cut;
+  buffer = {.hasAlong = false, .hasAcross = false, .cut = at.cut};
+  if (node != top) {
+    const int16_t *a = outline(at.first, at.cut), *b = outline(at.second, at.cut);
+    if (at.parent != top) {
+      int16_t *along = alongOf(node, current[node] ^ 1);
+      add(a, b, along, stride - kLanes);
+      // The same sum of other parts: a node that did not turn keeps its old outlines, and those above theirs.
+      if (old.hasAlong && old.cut == at.cut && std::equal(along, along + size, alongOf(node, current[node])))
+        return false;
+      buffer.hasAlong = true;
+    }
+  }
   current[node] ^= 1;
   flipped.push_back(node);
   return true;
@@ -127,7 +181,7 @@ void SlicingTree::recomputePaths(int32_t a, int32_t b, bool isNewThere) {
 
 int32_t SlicingTree::overflow() const {
   const bool stacked = tree[top].cut == Cut::Stack;
-  const int32_t extent = outlineOf(top, tree[top].cut)[stacked ? width : height];
+  const int32_t extent = extentAt(top, tree[top].cut, stacked ? width : height);
   return extent >= kNoExtent ? 2 * kNoExtent : extent - (stacked ? height : width);
 }
 
@@ -142,21 +196,21 @@ void SlicingTree::place(int32_t node, int32_t x, int32_t y, int32_t shared, int3
                         std::vector<Rectangle> &out) const {
   const bool stacked = tree[tree[node].parent].cut == Cut::Stack;
   if (isLeaf(node)) {
-    const Staircase &outline = *outlines[node];
+    const int16_t *outline = leafOutlines[node];
     // As narrow as that height (or that width) allows, in the middle of the slot.
     const int32_t least = outline[free <= size - 1 ? free : size - 1], slack = (shared - least) / 2;
     out[node] = stacked ? Rectangle{x + slack, y, least, free} : Rectangle{x, y + slack, free, least};
   } else if (tree[node].cut == tree[tree[node].parent].cut) {
     placeChildren(node, x, y, shared, out);
   } else {
-    const int32_t slack = (shared - outlineOf(node, tree[node].cut)[free]) / 2;
+    const int32_t slack = (shared - extentAt(node, tree[node].cut, free)) / 2;
     placeChildren(node, stacked ? x + slack : x, stacked ? y : y + slack, free, out);
   }
 }
 
 void SlicingTree::placeChildren(int32_t node, int32_t x, int32_t y, int32_t shared, std::vector<Rectangle> &out) const {
   const TreeNode &at = tree[node];
-  const int32_t first = outlineOf(at.first, at.cut)[shared], second = outlineOf(at.second, at.cut)[shared];
+  const int32_t first = extentAt(at.first, at.cut, shared), second = extentAt(at.second, at.cut, shared);
   const bool stacked = at.cut == Cut::Stack;
   place(at.first, x, y, shared, first, out);
   place(at.second, stacked ? x : x + first, stacked ? y + first : y, shared, second, out);
@@ -165,8 +219,8 @@ void SlicingTree::placeChildren(int32_t node, int32_t x, int32_t y, int32_t shar
 void SlicingTree::realise(std::vector<Rectangle> &rectangles) const {
   rectangles.resize(size_t(leaves));
   if (isLeaf(top)) {
-    const int32_t extent = (*outlines[top])[width];
-    rectangles[top] = {0, 0, (*outlines[top])[std::min(extent, size - 1)], extent};
+    const int32_t extent = leafOutlines[top][width];
+    rectangles[top] = {0, 0, leafOutlines[top][std::min(extent, size - 1)], extent};
     return;
   }
   placeChildren(top, 0, 0, tree[top].cut == Cut::Stack ? width : height, rectangles);
@@ -178,7 +232,7 @@ bool SlicingTree::swapSubtrees(int32_t a, int32_t b) {
   const int32_t parentA = tree[a].parent, parentB = tree[b].parent;
   if (a == b || parentA == parentB || parentA < 0 || parentB < 0 || isBelow(a, b) || isBelow(b, a))
     return false;
-  const bool isSame = isLeaf(a) && isLeaf(b) && outlines[a] == outlines[b];
+  const bool isSame = isLeaf(a) && isLeaf(b) && leafOutlines[a] == leafOutlines[b];
   for (int32_t node : {a, b, parentA, parentB})
     change(node);
   (tree[parentA].first == a ? tree[parentA].first : tree[parentA].second) = b;

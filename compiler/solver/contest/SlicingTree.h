@@ -33,12 +33,12 @@ struct Rectangle {
 
 class SlicingTree {
 public:
-  // A grid of width x height tiles. `outlines`: one per leaf, alive as long as they are used, each for the extents 0 …
-  // max(width, height).
+  // A grid of width x height tiles. `outlines`: one per leaf, each for the extents 0 … max(width, height), kNoExtent at
+  // 0.
   SlicingTree(int64_t width, int64_t height, Tree tree, std::vector<const Staircase *> outlines);
 
   void setTree(Tree tree);
-  void setOutlines(std::vector<const Staircase *> outlines);
+  void setOutlines(const std::vector<const Staircase *> &outlines);
 
   const Tree &nodes() const { return tree; }
   int32_t root() const { return top; }
@@ -65,26 +65,32 @@ public:
   void undo();
 
 private:
-  // Outlines of a node: `along` holds the sum of the children's over the extent they share; `across` is its inverse.
+  // Which outlines of a node are there: `along`, the sum of the children's over the extent they share, and `across`,
+  // its inverse.
   struct Buffer {
-    std::vector<int16_t> along, across;
-    bool hasAcross = false;
+    bool hasAlong = false, hasAcross = false;
     Cut cut = Cut::Stack; // that `along` is for
   };
   void change(int32_t node);
-  // False: its outlines are as before.
+  // False: its outlines are as before. Of the root and its children single extents are asked for: they get none.
   bool recompute(int32_t node);
   void recomputeAll();
   void recomputePaths(int32_t a, int32_t b, bool isNewThere);
-  // Least extent in the direction in which `cut` adds up, for each extent that is shared.
+  int16_t *alongOf(int32_t node, uint8_t which); // of its two; `across` comes after it
+  // Least extent in the direction in which `cut` adds up, for each extent that is shared; computed where it is not
+  // there.
   const int16_t *outline(int32_t node, Cut cut);
-  const int16_t *outlineOf(int32_t node, Cut cut) const;
+  // That outline if it is there, else null.
+  const int16_t *outlineThere(int32_t node, Cut cut) const;
+  // An entry of it, without computing the others.
+  int32_t extentAt(int32_t node, Cut cut, int32_t shared) const;
   void place(int32_t node, int32_t x, int32_t y, int32_t shared, int32_t free, std::vector<Rectangle> &out) const;
   void placeChildren(int32_t node, int32_t x, int32_t y, int32_t shared, std::vector<Rectangle> &out) const;
 
-  int32_t width, height, size, leaves, top = -1;
+  int32_t width, height, size, stride, leaves, top = -1;
   Tree tree;
-  std::vector<const Staircase *> outlines;
+  std::vector<int16_t> staircases, sums; // of leaves, each once; of inner nodes; `stride` apart
+  std::vector<const int16_t *> leafOutlines;
   std::vector<Buffer> buffers;  // two per inner node
   std::vector<uint8_t> current; // which of the two, per inner node
   std::vector<uint32_t> stamp;  // last walk that met the node

@@ -35,18 +35,26 @@ public:
     const double wires = instance.wireSpan();
     wireScale = std::max({0.04 * wires, std::min(0.127 * wires, 0.005 * time), 1e-4 * time + 1e-6});
     timeScale = std::max(wireScale, 0.005 * time);
-    // Fixed targets worth trying: where areas leave some room, and only if areas shrink since the one before.
+    // Fixed targets worth trying: where areas leave some room, only if areas shrink since the one before; and the last
+    // that the slack allows, which leaves most.
     const double grid = double(problem.width * problem.height);
-    double last = 0.985 * grid;
-    for (int32_t rung = 0; rung < instance.ladder.size() && levels.size() < 5; ++rung) {
+    double last = 0.985 * grid, least = last;
+    int32_t roomiest = -1;
+    for (int32_t rung = 0; rung < instance.ladder.size(); ++rung) {
       const TargetLadder::Rung &at = instance.ladder.rung(rung);
       if (double(at.ticks) > 1.25 * double(instance.ladder.boundTicks()) || at.ticks > instance.capTicks)
         break;
-      if (double(at.area) < last) {
+      if (double(at.area) < least) {
+        roomiest = rung;
+        least = double(at.area);
+      }
+      if (double(at.area) < last && levels.size() + 1 < kStepsPerGeneration) {
         levels.push_back(rung);
         last = double(at.area) - 0.003 * grid;
       }
     }
+    if (roomiest >= 0 && levels.back() != roomiest)
+      levels.push_back(roomiest);
     if (levels.empty())
       levels.push_back(0);
   }
@@ -63,7 +71,6 @@ public:
       }
     });
     int32_t steps = 0;
-    auto fits = [&] { return !population.empty() && population.front().fits; };
     const int32_t most = options.steps + kRescueGenerations * kStepsPerGeneration;
     while (steps < (fits() ? options.steps : most) && !stop.load()) {
       const int32_t count =
@@ -153,12 +160,12 @@ private:
   Schedule schedule(bool freeTarget, double heat) {
     Schedule result;
     result.seed = random();
-    // Few kernels need more moves each: trees of 16 are small enough to try for the best.
+    // A tree of few kernels takes less time, and is small enough to try for the best.
     const int64_t n = instance.numLeaves();
-    result.moves = options.movesPerKernel * std::max(n, std::min<int64_t>(32, n * n / 8));
+    result.moves = options.movesPerKernel * std::max(n, std::min<int64_t>(2048 / n, n * n / 2));
     result.freeTarget = freeTarget;
     result.hot = heat * (freeTarget ? timeScale : wireScale);
-    result.cold = 0.04 * wireScale;
+    result.cold = 0.2 * wireScale;
     const double side = double(std::min(instance.problem.width, instance.problem.height));
     result.overflowPrice = std::max(freeTarget ? 1.5 * instance.timeCost(0) / side : 0, 0.5 * wireScale) * pressure;
     result.hardPrice = 2 * wireScale;
@@ -170,17 +177,25 @@ private:
     const int32_t most = std::max(1, int32_t(std::lround(std::sqrt(double(instance.numLeaves())))));
     Job job;
     job.start.tree = snake(1 + int32_t(random() % uint64_t(most)), random() % 2 ? Cut::Line : Cut::Stack);
-    job.start.rung = levels[random() % levels.size()];
+    // The first generation tries all targets, later ones those of the best.
+    job.start.rung = fits() ? anyOfBest().rung : levels[size_t(index) % levels.size()];
     job.schedule = schedule(index % 2 == 0, 1);
     return job;
+  }
+
+  bool fits() const { return !population.empty() && population.front().fits; }
+
+  // Better ones more often.
+  const Floorplan &anyOfBest() {
+    const double u = unit();
+    return population[size_t(u * u * double(population.size()))];
   }
 
   Job laterJob(int32_t index) {
     if (index % 4 == 0)
       return freshJob(index / 4);
-    const double u = unit();
     Job job;
-    job.start = population[size_t(u * u * double(population.size()))];
+    job.start = anyOfBest();
     const double heat = std::pow(0.2, unit());
     const bool freeTarget = random() % 2 == 0;
     job.schedule = schedule(freeTarget, heat);
@@ -233,11 +248,14 @@ private:
     for (size_t i = 0; i < order.size(); ++i)
       order[i] = i;
     std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-      return std::make_tuple(!all[a].fits, all[a].cost, a) < std::make_tuple(!all[b].fits, all[b].cost, b);
+      return std::make_tuple(!all[a].fits, instance.isOverCap(all[a].rung), all[a].cost, a) <
+             std::make_tuple(!all[b].fits, instance.isOverCap(all[b].rung), all[b].cost, b);
     });
-    // Those that fit come first; a few that nearly do may be better starts.
+    // Those that fit come first, of these those within the slack; others that cost less may be better starts.
     population.clear();
     for (size_t i : order) {
+      if (fits() && !all[i].fits && all[i].cost >= population.front().cost)
+        continue;
       int32_t sameTime = 0;
       bool known = false;
       for (const Floorplan &other : population) {
@@ -291,7 +309,7 @@ absl::StatusOr<Solved> solve(const Problem &problem, const SolveOptions &options
   solved.steps = portfolio.run();
   double best = 0;
   for (const Floorplan &floorplan : portfolio.best()) {
-    if (!floorplan.fits)
+    if (!floorplan.fits || instance.isOverCap(floorplan.rung) != instance.isOverCap(portfolio.best().front().rung))
       continue;
     Solution solution = toSolution(instance, floorplan);
     const Score score = evaluate(problem, solution);

@@ -9,7 +9,7 @@
 namespace wsc::solver::contest {
 
 // Annealing runs of a solve by default.
-constexpr int32_t kDefaultSteps = 24;
+constexpr int32_t kDefaultSteps = 32;
 
 struct SolveOptions {
   uint64_t seed = 1;

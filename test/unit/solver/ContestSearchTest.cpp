@@ -93,6 +93,66 @@ TEST(SlicingTree, MovesAndUndoneMovesLeaveWhatATreeBuiltAnewHas) {
   EXPECT_LT(fitting, 19900);
 }
 
+// Least extent of the subtree in the direction its own cut adds up (`along`), or in the other, for a shared extent; by
+// the definition, one entry at a time.
+int32_t leastExtent(const Tree &tree, const std::vector<Staircase> &leaves, int32_t node, Cut cut, int32_t shared) {
+  if (node < int32_t(leaves.size()))
+    return leaves[size_t(node)][size_t(shared)];
+  const TreeNode &at = tree[size_t(node)];
+  if (at.cut == cut)
+    return std::min<int32_t>(leastExtent(tree, leaves, at.first, cut, shared) +
+                                 leastExtent(tree, leaves, at.second, cut, shared),
+                             kNoExtent);
+  for (int32_t extent = 0; extent < int32_t(leaves.front().size()); ++extent)
+    if (leastExtent(tree, leaves, node, at.cut, extent) <= shared)
+      return extent;
+  return kNoExtent;
+}
+
+// Staircases of any step length, also longer than what is filled at once, on grids of any side.
+TEST(SlicingTree, OverflowIsThatOfTheDefinition) {
+  Random random(11);
+  int fitting = 0, impossible = 0;
+  for (int round = 0; round < 300; ++round) {
+    const int32_t leaves = random.in(2, 5), width = random.in(3, 40), height = random.in(3, 40),
+                  side = std::max(width, height);
+    std::vector<Staircase> staircases;
+    std::vector<const Staircase *> outlines;
+    for (int32_t leaf = 0; leaf < leaves; ++leaf) {
+      Staircase staircase(size_t(side + 1), kNoExtent);
+      for (int32_t corner = random.in(1, 6); corner > 0; --corner) {
+        const int32_t x = random.in(1, side), y = random.in(1, std::max(1, side / 2));
+        for (int32_t i = x; i <= side; ++i)
+          staircase[size_t(i)] = std::min(staircase[size_t(i)], int16_t(y));
+      }
+      staircases.push_back(staircase);
+    }
+    for (const Staircase &staircase : staircases)
+      outlines.push_back(&staircase);
+    SlicingTree tree(width, height, comb(leaves, random), outlines);
+    for (int move = 0; move < 5; ++move) {
+      const Cut cut = tree.nodes()[size_t(tree.root())].cut;
+      const bool stacked = cut == Cut::Stack;
+      const int32_t extent = leastExtent(tree.nodes(), staircases, tree.root(), cut, stacked ? width : height);
+      ASSERT_EQ(tree.overflow(), extent >= kNoExtent ? 2 * kNoExtent : extent - (stacked ? height : width))
+          << "round " << round << " move " << move;
+      fitting += tree.overflow() <= 0;
+      impossible += tree.overflow() >= 2 * kNoExtent;
+      const bool moved = random.in(0, 1)
+                             ? tree.toggle(random.in(leaves, 2 * leaves - 2))
+                             : tree.graft(random.in(0, 2 * leaves - 2), random.in(0, 2 * leaves - 2), cut, true);
+      if (moved && random.in(0, 1))
+        tree.undo();
+      else
+        tree.keep();
+    }
+  }
+  std::printf("%d fitting, %d impossible\n", fitting, impossible);
+  EXPECT_GT(fitting, 100);
+  EXPECT_GT(impossible, 100);
+  EXPECT_LT(fitting + impossible, 1400);
+}
+
 // Least wire length along x over all positions that keep who is left of whom among rectangles that face each other.
 int64_t leastAlongX(std::vector<Rectangle> &rectangles, const std::vector<Rectangle> &before,
                     const std::vector<Wire> &wires, int32_t width, size_t i) {
