@@ -243,9 +243,9 @@ static absl::StatusOr<SizingReport> sizeWithGuests(const target::Target &target,
     if (!equalColumns && waitsForIo)
       sized = sizeWithin(target, network, columnLimit, {.feedersCompute = false, .mostCycles = far}, cache);
     if (!equalColumns && takesMoreThan(io))
-      sized = sizeWithin(target, network, columnLimit, {.mostCycles = far}, cache);
+      sized = sizeWithin(target, network, columnLimit, {.evenShares = !waitsForIo, .mostCycles = far}, cache);
     if (equalColumns || takesMoreThan(far))
-      sized = sizeWithin(target, network, columnLimit, {}, cache);
+      sized = sizeWithin(target, network, columnLimit, {.evenShares = !waitsForIo}, cache);
     return sized.status();
   };
   if (auto status = sizeAll(); !status.ok())

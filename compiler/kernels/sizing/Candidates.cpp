@@ -80,8 +80,10 @@ void applyShape(NetworkPlan &network, KernelPlan &plan, const Shape &shape) {
 // Shapes of a contraction whose feeders compute, narrower ones later: one for each number of columns, up to where one
 // more makes little difference. Feeders get as many channels less as keeps them no longer busy than the others, for
 // they handle each word of their input twice more, once for each operation on it, and three times for a guest; where so
-// many columns would leave them none, as many less as still leaves them some, for a column more would only feed.
-void addFeederShapes(const NetworkPlan &network, const KernelPlan &plan, int64_t bands, std::vector<Shape> &shapes) {
+// many columns would leave them none, as many less as still leaves them some (`evenShares`), for a column more would
+// only feed.
+void addFeederShapes(const NetworkPlan &network, const KernelPlan &plan, int64_t bands, bool evenShares,
+                     std::vector<Shape> &shapes) {
   const Contraction &c = plan.spec.contraction;
   const Plane in = inputPlane(network, plan.spec, 0);
   const int64_t channels = plan.spec.out.channels, ofBand = ceilDiv(channels, bands);
@@ -94,7 +96,7 @@ void addFeederShapes(const NetworkPlan &network, const KernelPlan &plan, int64_t
   constexpr int64_t kMostColumns = 32;
   for (int64_t columns = std::min(ofBand, kMostColumns); columns >= 1; --columns) {
     int64_t per = 0, feeder = 0;
-    for (int64_t fewer = less; fewer >= 0 && feeder < 1; --fewer) {
+    for (int64_t fewer = less; fewer >= (evenShares ? 0 : less) && feeder < 1; --fewer) {
       per = columns == 1 ? ofBand : ceilDiv(ofBand + fewer, columns);
       feeder = std::min(per, ofBand - (columns - 1) * per);
     }
@@ -107,7 +109,7 @@ void addFeederShapes(const NetworkPlan &network, const KernelPlan &plan, int64_t
 // The shapes worth costing, narrower ones later, by bands: one for each number of columns; of contractions, first those
 // whose feeders only feed, then those whose feeders compute.
 std::vector<Shape> shapesOf(const target::Target &target, const NetworkPlan &network, const KernelPlan &plan,
-                            bool feedersCompute) {
+                            const Wanted &wanted) {
   std::vector<Shape> shapes;
   int64_t channels = plan.spec.out.channels;
   const StreamLayout &out = network.streams[plan.spec.outStream].layout;
@@ -125,8 +127,8 @@ std::vector<Shape> shapesOf(const target::Target &target, const NetworkPlan &net
         lastColumns = columns;
         shapes.push_back({false, bands, per});
       }
-      if (feedersCompute)
-        addFeederShapes(network, plan, bands, shapes);
+      if (wanted.feedersCompute)
+        addFeederShapes(network, plan, bands, wanted.evenShares, shapes);
     }
   } else if (plan.spec.state || plan.spec.kind == KernelKind::Softmax) {
     shapes.push_back({});
@@ -281,7 +283,7 @@ absl::StatusOr<Candidates> candidatesOf(const target::Target &target, NetworkPla
   bool lastComputes = false;
   size_t fitting = 0; // candidates with these bands and such feeders
   bool full = false;  // fewer columns only need more SRAM
-  for (Shape shape : shapesOf(target, network, plan, wanted.feedersCompute)) {
+  for (Shape shape : shapesOf(target, network, plan, wanted)) {
     const bool newBands = shape.bands != lastBands || (shape.feeder > 0) != lastComputes;
     if (!newBands && full)
       continue;

@@ -21,6 +21,9 @@ void chooseSlices(NetworkPlan &network, KernelPlan &plan, int64_t shares, int64_
 // Which shapes of contractions to cost.
 struct Wanted {
   bool feedersCompute = true; // some of them; otherwise all feeders only feed
+  // Also where they then make about as many channels as the others, and are busier: not where rows wait for off-wafer
+  // words anyway.
+  bool evenShares = true;
   // Shapes whose multiply-adds alone take more are left out, unless the kernel is pinned.
   int64_t mostCycles = std::numeric_limits<int64_t>::max();
   bool operator==(const Wanted &) const = default;
