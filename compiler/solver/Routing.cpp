@@ -261,10 +261,11 @@ LinkWords linkWords(const Problem &problem, const Solution *solution) {
 
 RoutingStats evaluate(const Problem &problem, const Solution &solution) {
   RoutingStats stats;
+  ShortestTrees shortest;
   for (size_t n = 0; n < problem.nets.size(); ++n) {
     for (const Segment &segment : solution.segmentsOf[n])
       stats.value += std::abs(segment.rowEnd - segment.row) + std::abs(segment.colEnd - segment.col);
-    const std::optional<int64_t> exact = shortestTree(problem.nets[n]);
+    const std::optional<int64_t> exact = shortest.of(problem.nets[n]);
     stats.netsExact += exact.has_value();
     stats.lowerBound += exact ? *exact : lowerBound(problem.nets[n]);
   }

@@ -107,9 +107,9 @@ private:
 
 } // namespace
 
-std::optional<int64_t> shortestTree(const Net &net) {
+std::optional<int64_t> shortestTree(const Net &net, int mostPins) {
   const std::vector<Pin> pins = pinsOf(net);
-  if (pins.size() > size_t(kMostPins))
+  if (pins.size() > size_t(std::min(mostPins, kMostPins)))
     return std::nullopt;
   int64_t along = 0;
   for (const Pin &pin : pins)
@@ -131,6 +131,19 @@ std::optional<int64_t> shortestTree(const Net &net) {
   int64_t least = Grid::kFar;
   grid.forEachPoint(pins.back(), [&](size_t point, int32_t) { least = std::min(least, best[sets - 1][point]); });
   return along + least;
+}
+
+std::optional<int64_t> ShortestTrees::of(const Net &net) {
+  std::vector<int32_t> shape;
+  for (const Sink &sink : net.sinks)
+    shape.insert(shape.end(), {sink.col - net.colBegin, sink.rowLo - net.row, sink.rowHi - net.row});
+  auto [entry, isNew] = known.try_emplace(std::move(shape));
+  if (isNew) {
+    entry->second = shortestTree(net, kFewPins);
+    if (!entry->second && searches > 0 && (entry->second = shortestTree(net)))
+      --searches;
+  }
+  return entry->second;
 }
 
 } // namespace wsc::solver::routing

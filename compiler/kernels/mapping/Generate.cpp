@@ -28,6 +28,7 @@ static absl::Status colourNetwork(const target::Target &target, NetworkPlan &net
     posed->push_back({"routing", printProblem(nets)});
     posed->push_back({"routing.solution", printSolution(nets, routes)});
     posed->push_back({"colouring", printProblem(problem)});
+    posed->push_back({"colouring.solution", printSolution(problem, *solution)});
   }
   return absl::OkStatus();
 }

@@ -170,18 +170,39 @@ TEST(Routing, CapacityReportNamesLinkAndNets) {
             "60; spread the nets over more rows or allow a longer interval");
 }
 
-// Nine pins whose shortest tree is known, and one too many.
-TEST(Routing, ShortestTreesOfNinePins) {
+// Thirteen pins whose shortest tree is known, and one too many.
+TEST(Routing, ShortestTreesOfManyPins) {
   Net comb{"comb", 10, 0, 1, {}}; // a trunk with four teeth, and their runs
-  for (int32_t tooth = 1; tooth <= 4; ++tooth) {
+  for (int32_t tooth = 1; tooth <= 6; ++tooth) {
     comb.sinks.push_back({20 * tooth, 0, 2});
     comb.sinks.push_back({20 * tooth, 18, 20});
   }
-  EXPECT_EQ(shortestTree(comb), 80 + 4 * 20);
-  comb.sinks.push_back({90, 10, 10});
+  EXPECT_EQ(shortestTree(comb), 120 + 6 * 20);
+  EXPECT_EQ(shortestTree(comb, kFewPins), std::nullopt);
+  comb.sinks.push_back({130, 10, 10});
   EXPECT_EQ(shortestTree(comb), std::nullopt);
   Net cross{"cross", 5, 0, 1, {{5, 0, 0}, {10, 5, 5}, {5, 10, 10}}}; // no two pins are nearer than the middle
   EXPECT_EQ(shortestTree(cross), 20);
+}
+
+// What a tree needs depends on where its sinks lie as the source sees them.
+TEST(Routing, NetsAlikeHaveTreesOfOneLength) {
+  test::Random random(7);
+  ShortestTrees shortest;
+  for (int round = 0; round < 200; ++round) {
+    Net net{"n", random.in(0, 20), random.in(0, 20), 1, {}};
+    for (int s = 0, sinks = random.in(1, 4); s < sinks; ++s) {
+      const int32_t lo = random.in(0, 2);
+      net.sinks.push_back({random.in(0, 3), lo, random.in(lo, 3)});
+    }
+    Net moved = net;
+    moved.row += 5;
+    moved.colBegin += 9;
+    for (Sink &sink : moved.sinks)
+      sink = {sink.col + 9, sink.rowLo + 5, sink.rowHi + 5};
+    EXPECT_EQ(shortest.of(net), shortestTree(net));
+    EXPECT_EQ(shortest.of(moved), shortestTree(moved));
+  }
 }
 
 // Every tree of a net on a 2x3 mesh without links that lead to no sink: for each router, whence it is fed.
