@@ -59,6 +59,7 @@ struct SizeKernelsPass : impl::SizeKernelsBase<SizeKernelsPass> {
     // whole again if that brings too little.
     constexpr int kMostRounds = 4;
     bool mayCut = !equalColumns;
+    kernels::CandidateCache cache;
     OwningOpRef<func::FuncOp> whole;
     int64_t ofWhole = 0; // cycles
     for (int round = 0, open = 1; open; ++round) {
@@ -68,7 +69,7 @@ struct SizeKernelsPass : impl::SizeKernelsBase<SizeKernelsPass> {
                              return status;
                            const kernels::Asking mayAsk{.passes = round < kMostRounds, .splits = mayCut};
                            auto report = kernels::sizeNetwork(machine, network.plan, mayAsk, equalColumns,
-                                                              {effort, seed, threads, timer});
+                                                              {effort, seed, threads, timer}, &cache);
                            if (!report.ok())
                              return report.status();
                            if (!report->splits.empty()) {

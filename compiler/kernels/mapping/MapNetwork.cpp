@@ -122,11 +122,11 @@ struct Sized {
 };
 
 static absl::StatusOr<Sized> sizeWithin(const target::Target &target, const NetworkPlan &network, int64_t columnLimit,
-                                        const Wanted &wanted, CandidateCache *cache) {
+                                        const Wanted &wanted, const Costing &costing) {
   std::vector<std::optional<absl::StatusOr<Candidates>>> costed(network.kernels.size());
-  overThreads(cache ? cache->threads() : 1, costed.size(), [&](size_t k) {
+  overThreads(costing.threads, costed.size(), [&](size_t k) {
     NetworkPlan own = network; // changes while its kernel is costed
-    costed[k] = cache ? cache->of(target, own, int32_t(k), wanted) : candidatesOf(target, own, int32_t(k), wanted);
+    costed[k] = costing.cache.of(target, own, int32_t(k), wanted);
   });
   Sized sized{wanted, {}, {}, {}, {}};
   for (auto &its : costed) {
@@ -157,11 +157,10 @@ static const solver::sizing::Candidate *narrowest(const solver::sizing::Kernel &
 // makes the host much quicker in as many. A feeder with a guest is waited for by its row and by the guest's receivers:
 // apart from multiply-adds it may be busy for half as much of the interval as links.
 static bool isWelcome(const target::Target &target, NetworkPlan network, const Sized &sized, int32_t guest,
-                      int32_t host, CandidateCache *cache) {
+                      int32_t host, const Costing &costing) {
   constexpr int64_t kFeedingPart = 2, kMuchQuicker = 8; // parts
   setHost(network, guest, host);
-  const auto hosting =
-      cache ? cache->of(target, network, host, sized.wanted) : candidatesOf(target, network, host, sized.wanted);
+  const auto hosting = costing.cache.of(target, network, host, sized.wanted);
   if (!hosting.ok())
     return false;
   const int64_t cycles = sized.interval();
@@ -179,7 +178,7 @@ static bool isWelcome(const target::Target &target, NetworkPlan network, const S
 
 // Makes guests of the kernels that are welcome, but for those of `apart`. Returns how many there are.
 static int64_t findGuests(const target::Target &target, NetworkPlan &network, const Sized &sized,
-                          const std::set<int32_t> &apart, CandidateCache *cache) {
+                          const std::set<int32_t> &apart, const Costing &costing) {
   std::vector<std::pair<int32_t, int32_t>> pairs; // guest and host
   for (int32_t k = 0; k < int32_t(network.kernels.size()); ++k) {
     const int32_t host = apart.count(k) ? -1 : hostFor(network, k);
@@ -187,8 +186,8 @@ static int64_t findGuests(const target::Target &target, NetworkPlan &network, co
       pairs.emplace_back(k, host);
   }
   std::vector<char> welcome(pairs.size(), false);
-  overThreads(cache ? cache->threads() : 1, pairs.size(), [&](size_t i) {
-    welcome[i] = isWelcome(target, network, sized, pairs[i].first, pairs[i].second, cache);
+  overThreads(costing.threads, pairs.size(), [&](size_t i) {
+    welcome[i] = isWelcome(target, network, sized, pairs[i].first, pairs[i].second, costing);
   });
   for (size_t i = 0; i < pairs.size(); ++i)
     if (welcome[i])
@@ -204,7 +203,7 @@ static int32_t numGuests(const NetworkPlan &network) {
 // Sizes with guests but for the kernels of `apart`. `cramped`: guests that hold less in the FIFOs of their hosts'
 // feeders than they want.
 static absl::StatusOr<SizingReport> sizeWithGuests(const target::Target &target, NetworkPlan &network, Asking mayAsk,
-                                                   bool equalColumns, const Variant &variant, CandidateCache *cache,
+                                                   bool equalColumns, const Variant &variant, const Costing &costing,
                                                    const std::set<int32_t> &apart, std::set<int32_t> &cramped) {
   constexpr int64_t kFar = 8; // times what multiply-adds or I/O take: intervals are rarely that long
   // Results leave a row over the links on which its next input comes, and all its cores wait for that: they should take
@@ -238,14 +237,17 @@ static absl::StatusOr<SizingReport> sizeWithGuests(const target::Target &target,
     for (KernelPlan &plan : network.kernels)
       chooseSlices(network, plan, 1);
     // Until columns are chosen, producers are taken to cut their channels where it suits their receivers.
-    for (size_t stream = 0; stream < network.streams.size(); ++stream)
+    for (size_t stream = 0; stream < network.streams.size(); ++stream) {
+      network.streams[stream].layout.laneRows.clear(); // of a sizing before
+      network.streams[stream].layout.exitSlices.clear();
       chooseNominalBlocks(network, int32_t(stream));
+    }
     if (!equalColumns && waitsForIo)
-      sized = sizeWithin(target, network, columnLimit, {.feedersCompute = false, .mostCycles = far}, cache);
+      sized = sizeWithin(target, network, columnLimit, {.feedersCompute = false, .mostCycles = far}, costing);
     if (!equalColumns && takesMoreThan(io))
-      sized = sizeWithin(target, network, columnLimit, {.evenShares = !waitsForIo, .mostCycles = far}, cache);
+      sized = sizeWithin(target, network, columnLimit, {.evenShares = !waitsForIo, .mostCycles = far}, costing);
     if (equalColumns || takesMoreThan(far))
-      sized = sizeWithin(target, network, columnLimit, {.evenShares = !waitsForIo}, cache);
+      sized = sizeWithin(target, network, columnLimit, {.evenShares = !waitsForIo}, costing);
     return sized.status();
   };
   if (auto status = sizeAll(); !status.ok())
@@ -253,7 +255,7 @@ static absl::StatusOr<SizingReport> sizeWithGuests(const target::Target &target,
   // Columns are worth saving where more of them make the network faster.
   const int64_t quickest = boundsOf(target, network, sized->problem, 0).largestKernel;
   if (!equalColumns && sized->interval() > std::max(io, quickest) &&
-      findGuests(target, network, *sized, apart, cache) > 0) {
+      findGuests(target, network, *sized, apart, costing) > 0) {
     sized = absl::ResourceExhaustedError("");
     if (auto status = sizeAll(); !status.ok())
       return status;
@@ -263,7 +265,7 @@ static absl::StatusOr<SizingReport> sizeWithGuests(const target::Target &target,
   // What is not worth having at that interval, unless others take more columns than there are.
   const int64_t interval = sized->interval();
   if (mayAsk.splits)
-    report.splits = findSplits(target, network, problem, interval, cache ? cache->threads() : 1);
+    report.splits = findSplits(target, network, problem, interval, costing.threads);
   {
     Sized fewer{sized->wanted, sized->candidates, {}, {}, {}};
     for (Candidates &its : fewer.candidates)
@@ -308,14 +310,14 @@ static absl::StatusOr<SizingReport> sizeWithGuests(const target::Target &target,
 }
 
 absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPlan &network, Asking mayAsk,
-                                         bool equalColumns, const Variant &variant, CandidateCache *cache) {
+                                         bool equalColumns, const Variant &variant, const Costing &costing) {
   std::set<int32_t> apart; // kernels that are to have cores of their own
   for (;;) {
     NetworkPlan sized = network;
     for (int32_t k = 0; k < int32_t(sized.kernels.size()); ++k)
       setHost(sized, k, -1);
     std::set<int32_t> cramped;
-    auto report = sizeWithGuests(target, sized, mayAsk, equalColumns, variant, cache, apart, cramped);
+    auto report = sizeWithGuests(target, sized, mayAsk, equalColumns, variant, costing, apart, cramped);
     const bool isDone = report.ok() ? cramped.empty() : numGuests(sized) == 0;
     if (isDone) {
       network = std::move(sized);
@@ -349,12 +351,12 @@ static Colours coloursOf(const target::Target &target, NetworkPlan network) {
 
 // Sizes with as many channel blocks as colours suffice for: at best, so that lanes take them in turn.
 static absl::StatusOr<SizingReport> sizeWithinColours(const target::Target &target, NetworkPlan &network, Asking mayAsk,
-                                                      bool equalColumns, Variant variant, CandidateCache &cache) {
+                                                      bool equalColumns, Variant variant, const Costing &costing) {
   constexpr int64_t kTolerance = 64; // part of the interval that regular colours may cost
   std::optional<std::pair<NetworkPlan, SizingReport>> irregular;
   for (int64_t colourShare : {100, 75, 50}) {
     variant.colourShare = colourShare;
-    auto report = sizeVariant(target, network, mayAsk, equalColumns, variant, &cache);
+    auto report = sizeVariant(target, network, mayAsk, equalColumns, variant, costing);
     if (report.ok() ? asks(mayAsk, *report) : !absl::IsResourceExhausted(report.status()))
       return report;
     if (irregular &&
@@ -371,7 +373,7 @@ static absl::StatusOr<SizingReport> sizeWithinColours(const target::Target &targ
     return irregular->second;
   }
   variant.colourShare = 25;
-  return sizeVariant(target, network, mayAsk, equalColumns, variant, &cache);
+  return sizeVariant(target, network, mayAsk, equalColumns, variant, costing);
 }
 
 // Words over the busiest link when lanes have chosen where they turn.
@@ -402,11 +404,10 @@ static std::vector<StreamWish> wishesOfSlow(const target::Target &target, Networ
 
 // The first mapping.
 static absl::StatusOr<SizingReport> sizeFirst(const target::Target &target, NetworkPlan &network, Asking mayAsk,
-                                              bool equalColumns, int threads) {
+                                              bool equalColumns, const Costing &costing) {
   constexpr int64_t kTolerance = 64; // part of the interval that does not matter
   const NetworkPlan unsized = network;
-  CandidateCache cache(threads);
-  auto report = sizeWithinColours(target, network, mayAsk, equalColumns, {}, cache);
+  auto report = sizeWithinColours(target, network, mayAsk, equalColumns, {}, costing);
   if (!report.ok() || equalColumns || asks(mayAsk, *report))
     return report;
   mayAsk.splits = false;
@@ -425,7 +426,7 @@ static absl::StatusOr<SizingReport> sizeFirst(const target::Target &target, Netw
     if (least <= enough)
       break;
     NetworkPlan changed = unsized;
-    auto other = sizeWithinColours(target, changed, mayAsk, equalColumns, variant, cache);
+    auto other = sizeWithinColours(target, changed, mayAsk, equalColumns, variant, costing);
     if (!other.ok() || asks(mayAsk, *other))
       continue;
     const int64_t cycles = cyclesOf(changed, *other);
@@ -439,11 +440,13 @@ static absl::StatusOr<SizingReport> sizeFirst(const target::Target &target, Netw
 }
 
 absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPlan &network, Asking mayAsk,
-                                         bool equalColumns, const SearchOptions &options) {
+                                         bool equalColumns, const SearchOptions &options, CandidateCache *cache) {
   const NetworkPlan unsized = network;
-  auto report = sizeFirst(target, network, mayAsk, equalColumns, options.threads);
+  CandidateCache own;
+  const Costing costing{cache ? *cache : own, options.threads};
+  auto report = sizeFirst(target, network, mayAsk, equalColumns, costing);
   if (report.ok() && !asks(mayAsk, *report) && !equalColumns)
-    searchMapping(target, unsized, options, network, *report);
+    searchMapping(target, unsized, options, costing.cache, network, *report);
   return report;
 }
 

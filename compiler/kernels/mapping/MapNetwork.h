@@ -48,14 +48,20 @@ struct SizingReport {
 // A network that wants kernels put in or cut first, and `mayAsk` for that: the report says which. With tiles to be
 // joined first it is left unsized.
 // With `equalColumns` every kernel gets its quickest candidate within an equal share of the columns: the naive mapping.
-// As far as `options` allow, other mappings are tried once there is nothing to ask for (SearchMapping.h).
+// As far as `options` allow, other mappings are tried once there is nothing to ask for (SearchMapping.h). `cache`, if
+// given, has what was costed before for this target: for a network that is sized again with kernels put in or cut.
 absl::StatusOr<SizingReport> sizeNetwork(const target::Target &target, NetworkPlan &network,
                                          Asking mayAsk = {.passes = true}, bool equalColumns = false,
-                                         const SearchOptions &options = {});
+                                         const SearchOptions &options = {}, CandidateCache *cache = nullptr);
 
-// One way to do all of that: with the wishes of `variant`, whose colour share is kept to. `cache`, if given, is asked
-// for candidates that did not change since, for a network that is otherwise as it was.
+// Where candidates come from, and on how many of the host's threads kernels are costed side by side; 0: all.
+struct Costing {
+  CandidateCache &cache;
+  int threads = 1;
+};
+
+// One way to do all of that: with the wishes of `variant`, whose colour share is kept to.
 absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPlan &network, Asking mayAsk,
-                                         bool equalColumns, const Variant &variant, CandidateCache *cache = nullptr);
+                                         bool equalColumns, const Variant &variant, const Costing &costing);
 
 } // namespace wsc::kernels

@@ -76,8 +76,8 @@ struct Found {
 
 class Search {
 public:
-  Search(const target::Target &target, const NetworkPlan &unsized, const SearchOptions &options)
-      : target(target), unsized(unsized), options(options) {}
+  Search(const target::Target &target, const NetworkPlan &unsized, const SearchOptions &options, CandidateCache &cache)
+      : target(target), unsized(unsized), options(options), cache(cache) {}
 
   void run(NetworkPlan &sized, SizingReport &report) {
     if (options.effort == Effort::Fast || !measure(now = {report.variant, sized, report}))
@@ -268,7 +268,7 @@ private:
   // The network sized in a variant; none if it cannot be mapped so, or only with more words passed on.
   std::optional<Mapped> sizedAs(const Variant &variant) {
     Mapped mapped{variant, unsized, {}};
-    auto report = sizeVariant(target, mapped.network, /*mayAsk=*/{}, /*equalColumns=*/false, variant, &cache);
+    auto report = sizeVariant(target, mapped.network, /*mayAsk=*/{}, /*equalColumns=*/false, variant, {cache, 1});
     if (!report.ok() || report->passes.size() > mostPasses)
       return std::nullopt;
     mapped.report = *std::move(report);
@@ -432,7 +432,7 @@ private:
   const target::Target &target;
   const NetworkPlan &unsized;
   const SearchOptions &options;
-  CandidateCache cache;
+  CandidateCache &cache;
   Mapped now;                                           // where the search is
   std::vector<int32_t> bottleneck;                      // its streams at what takes longest, once it is routed
   std::vector<Found> found;                             // in this stage, each predicted to be better than all before it
@@ -448,8 +448,8 @@ private:
 } // namespace
 
 void searchMapping(const target::Target &target, const NetworkPlan &network, const SearchOptions &options,
-                   NetworkPlan &sized, SizingReport &report) {
-  Search(target, network, options).run(sized, report);
+                   CandidateCache &cache, NetworkPlan &sized, SizingReport &report) {
+  Search(target, network, options, cache).run(sized, report);
 }
 
 } // namespace wsc::kernels

@@ -16,7 +16,8 @@
 namespace wsc::kernels {
 
 // `network` as it was before it was sized; `sized` and `report`: the first mapping, replaced if a better one is found.
+// `cache`: as in sizeNetwork().
 void searchMapping(const target::Target &target, const NetworkPlan &network, const SearchOptions &options,
-                   NetworkPlan &sized, SizingReport &report);
+                   CandidateCache &cache, NetworkPlan &sized, SizingReport &report);
 
 } // namespace wsc::kernels

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Candidates of kernels that were costed before. Costing is most of the time of sizing, and what changes between two
-// variants of a mapping changes it for few kernels.
-//
-// What the candidates of a kernel follow from is kept beside them: the grid, the layouts of the streams that it takes
-// and makes, and the mappings of all kernels at these streams, as they are when candidatesOf() is called; and what that
-// leaves behind.
+// Candidates of kernels that were costed before. Costing is most of the time of sizing; a network has many kernels
+// alike, and what changes between two variants of a mapping, or when kernels are put in or cut, changes it for few.
 #pragma once
 
 #include "compiler/kernels/sizing/Candidates.h"
 
-#include <list>
+#include <map>
 #include <mutex>
 #include <vector>
 
@@ -18,35 +14,21 @@ namespace wsc::kernels {
 
 class CandidateCache {
 public:
-  // `threads`: of the host, on which kernels may be costed side by side; 0: all.
-  explicit CandidateCache(int threads = 1) : numThreads(threads) {}
-  int threads() const { return numThreads; }
-
-  // As candidatesOf(target, network, index, wanted), for one target and networks that differ in grid, layouts and
-  // mappings only. May be called from several threads.
+  // As candidatesOf(target, network, index, wanted), for one target and any network. May be called from several
+  // threads.
   absl::StatusOr<Candidates> of(const target::Target &target, NetworkPlan &network, int32_t index,
                                 const Wanted &wanted);
+  size_t size() const { return entries.size(); } // while nobody else uses it
 
 private:
-  // What of a network matters to a kernel.
-  struct Surroundings {
-    RowGrid grid;
-    std::vector<StreamLayout> layouts;
-    std::vector<Mapping> mappings;
-    Wanted wanted;
-    int32_t guest = -1, host = -1;
-    bool operator==(const Surroundings &) const = default;
-  };
   struct Entry {
-    Surroundings before;
-    std::vector<StreamLayout> layoutsAfter;
+    Candidates candidates;
     Mapping mappingAfter;
-    absl::StatusOr<Candidates> candidates;
+    std::vector<StreamLayout> layoutsAfter; // of streamsAt()
   };
 
-  int numThreads;
   std::mutex mutex;
-  std::vector<std::list<Entry>> entries; // by kernel; entries stay where they are
+  std::map<std::vector<int64_t>, Entry> entries; // by surroundingsOf()
 };
 
 } // namespace wsc::kernels

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The parts of the search for mappings: remembered candidates are those that costing gives, links are counted as they
-// are used, and what the compiler chose solves the problems that it writes down. (What the search reaches:
-// test/models/SearchTest.cpp.)
+// The parts of the search for mappings: links are counted as they are used, and what the compiler chose solves the
+// problems that it writes down. (What the search reaches: test/models/SearchTest.cpp.)
 #include "compiler/kernels/mapping/Generate.h"
 #include "compiler/kernels/mapping/MapNetwork.h"
 #include "compiler/kernels/mapping/PlaceNetwork.h"
@@ -51,36 +50,6 @@ protected:
   std::mt19937_64 random{kSeed};
   target::Target target;
 };
-
-TEST_F(Search, RememberedCandidatesAreThoseThatCostingGives) {
-  int mapped = 0;
-  for (int i = 0; i < 12; ++i) {
-    SCOPED_TRACE("seed " + std::to_string(kSeed) + ", case " + std::to_string(i));
-    const NetworkPlan unsized = someNetwork();
-    CandidateCache cache;
-    for (int v = 0; v < 6; ++v) { // in the end variants that were there before
-      Variant variant;
-      variant.wordsPerLane = v % 3 == 1 ? 64 : 1536;
-      variant.streams.resize(2);
-      variant.streams[1].moreTileRows = v % 3 == 2;
-      NetworkPlan plain = unsized, remembered = unsized;
-      auto first = sizeVariant(target, plain, {}, false, variant);
-      auto second = sizeVariant(target, remembered, {}, false, variant, &cache);
-      ASSERT_EQ(first.ok(), second.ok()) << first.status() << second.status();
-      if (!first.ok())
-        continue;
-      ++mapped;
-      EXPECT_EQ(printProblem(first->problem), printProblem(second->problem));
-      EXPECT_EQ(first->solution.candidateOf, second->solution.candidateOf);
-      EXPECT_EQ(plain.grid, remembered.grid);
-      for (size_t k = 0; k < plain.kernels.size(); ++k)
-        EXPECT_EQ(plain.kernels[k].mapping, remembered.kernels[k].mapping) << plain.kernels[k].spec.name;
-      for (size_t s = 0; s < plain.streams.size(); ++s)
-        EXPECT_EQ(plain.streams[s].layout, remembered.streams[s].layout) << plain.streams[s].name;
-    }
-  }
-  EXPECT_GE(mapped, 40);
-}
 
 /// Calls visit(direction, row, col, words) for every link of a load.
 template <typename Visit> void forEachLink(const RouteLoad &load, Visit visit) {

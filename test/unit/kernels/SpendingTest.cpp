@@ -92,7 +92,8 @@ protected:
                             ++asked;
                             return isFirst(network) ? ofFirst : ofOthers;
                           }};
-    searchMapping(target, unsized, options, sized, report);
+    CandidateCache cache;
+    searchMapping(target, unsized, options, cache, sized, report);
     return asked;
   }
 
