@@ -73,7 +73,7 @@ public:
   }
 
 private:
-  int32_t newStream(const Plane &plane, int32_t producer) {
+  int32_t newStream(Plane plane, int32_t producer) {
     StreamPlan &stream = plan.streams.emplace_back();
     stream.name = "s" + std::to_string(plan.streams.size());
     stream.layout.plane = plane;
@@ -81,7 +81,7 @@ private:
     stream.producer = producer;
     return int32_t(plan.streams.size()) - 1;
   }
-  KernelSpec &newKernel(std::vector<KernelInput> inputs, const Plane &out) {
+  KernelSpec &newKernel(std::vector<KernelInput> inputs, Plane out) {
     const auto k = int32_t(plan.kernels.size());
     for (const KernelInput &input : inputs)
       for (int32_t stream : input.streams)
