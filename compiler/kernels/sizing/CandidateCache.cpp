@@ -24,6 +24,7 @@ absl::StatusOr<Candidates> CandidateCache::of(const target::Target &target, Netw
     for (size_t i = 0; i < streams.size(); ++i)
       network.streams[size_t(streams[i])].layout = known->layoutsAfter[i];
     plan.mapping = known->mappingAfter;
+    sliceGuest(network, plan);
     for (int32_t s : streamsTaken(network, plan))
       layOutLanes(network, s);
     Candidates candidates = known->candidates;

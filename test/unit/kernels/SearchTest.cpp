@@ -10,26 +10,21 @@
 #include "compiler/kernels/sizing/MappingScore.h"
 
 #include "ConvThenRelu.h"
+#include "OnMesh.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <map>
-#include <random>
 
 namespace wsc::kernels {
 namespace {
 
 constexpr uint64_t kSeed = 11;
 
-class Search : public ::testing::Test {
+class Search : public OnMesh {
 protected:
-  void SetUp() override {
-    auto loaded = target::loadTarget("mesh-48x48");
-    ASSERT_TRUE(loaded.ok()) << loaded.status();
-    target = *std::move(loaded);
-  }
-  int64_t pick(int64_t low, int64_t high) { return low + int64_t(random() % uint64_t(high - low + 1)); }
+  Search() : OnMesh("mesh-48x48", kSeed) {}
   /// One of many small networks, unsized.
   NetworkPlan someNetwork() {
     const int64_t kernelH = pick(1, 3), kernelW = pick(1, 3);
@@ -46,9 +41,6 @@ protected:
       return status;
     return plan;
   }
-
-  std::mt19937_64 random{kSeed};
-  target::Target target;
 };
 
 /// Calls visit(direction, row, col, words) for every link of a load.

@@ -5,6 +5,7 @@
 #include "compiler/kernels/sizing/LeftoverColumns.h"
 
 #include "ConvThenRelu.h"
+#include "OnMesh.h"
 
 #include <gtest/gtest.h>
 
@@ -62,12 +63,11 @@ TEST(Spending, SavesMostCyclesAmongEquals) {
 }
 
 // On a mesh whose edge is slow enough to set the interval.
-class SpendingOtherwise : public ::testing::Test {
+class SpendingOtherwise : public OnMesh {
 protected:
+  SpendingOtherwise() : OnMesh("mesh-48x96") {}
   void SetUp() override {
-    auto loaded = target::loadTarget("mesh-48x96");
-    ASSERT_TRUE(loaded.ok()) << loaded.status();
-    target = *std::move(loaded);
+    OnMesh::SetUp();
     target.ioTerabitsPerSecond = 0.01;
     sized = unsized;
     auto sizing = sizeNetwork(target, sized);
@@ -97,7 +97,6 @@ protected:
     return asked;
   }
 
-  target::Target target;
   const NetworkPlan unsized = convThenRelu({32, 24, 96}, 64, 3, 3, 1);
   NetworkPlan sized, first;
   SizingReport report;

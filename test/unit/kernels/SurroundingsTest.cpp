@@ -4,15 +4,15 @@
 // for the others, and what differs for a kernel is not mistaken for it.
 #include "compiler/kernels/sizing/Surroundings.h"
 #include "compiler/kernels/network/ChannelBlocks.h"
+#include "compiler/kernels/network/Guests.h"
 #include "compiler/kernels/network/Tiling.h"
 #include "compiler/kernels/network/Variant.h"
 #include "compiler/kernels/sizing/CandidateCache.h"
 
 #include "ConvThenRelu.h"
+#include "OnMesh.h"
 
 #include <gtest/gtest.h>
-
-#include <random>
 
 namespace wsc::kernels {
 namespace {
@@ -97,14 +97,9 @@ private:
   }
 };
 
-class Remembered : public ::testing::Test {
+class Remembered : public OnMesh {
 protected:
-  void SetUp() override {
-    auto loaded = target::loadTarget("mesh-48x48");
-    ASSERT_TRUE(loaded.ok()) << loaded.status();
-    target = *std::move(loaded);
-  }
-  int64_t pick(int64_t low, int64_t high) { return low + int64_t(random() % uint64_t(high - low + 1)); }
+  Remembered() : OnMesh("mesh-48x48", kSeed) {}
 
   /// Blocks of two convolutions, joined to what went into them: as in ResNet or in DenseNet.
   NetworkPlan someNetwork() {
@@ -120,8 +115,13 @@ protected:
     return std::move(builder.plan);
   }
   /// Ready to be costed.
-  void tile(NetworkPlan &plan, const Variant &variant) {
+  void tile(NetworkPlan &plan, const Variant &variant, bool guests = false) {
     ASSERT_TRUE(chooseTiles(target, plan, variant).ok());
+    for (size_t k = 0; guests && k < plan.kernels.size(); ++k)
+      if (const int32_t host = hostFor(plan, int32_t(k)); host >= 0) {
+        setHost(plan, int32_t(k), host);
+        ++hosts;
+      }
     for (KernelPlan &kernel : plan.kernels)
       chooseSlices(plan, kernel, 1);
     for (size_t stream = 0; stream < plan.streams.size(); ++stream)
@@ -146,9 +146,8 @@ protected:
     return true;
   }
 
-  std::mt19937_64 random{kSeed};
-  target::Target target;
   CandidateCache cache;
+  int hosts = 0;
 };
 
 TEST_F(Remembered, IsWhatCostingFinds) {
@@ -156,12 +155,12 @@ TEST_F(Remembered, IsWhatCostingFinds) {
   for (int i = 0; i < 16; ++i) {
     SCOPED_TRACE("seed " + std::to_string(kSeed) + ", case " + std::to_string(i));
     const NetworkPlan unsized = someNetwork();
-    for (int v = 0; v < 4; ++v) {
+    for (int v = 0; v < 5; ++v) {
       NetworkPlan plan = unsized;
       Variant variant;
       variant.wordsPerLane = v == 1 ? 64 : 1536;
       variant.centred = v == 2;
-      tile(plan, variant);
+      tile(plan, variant, /*guests=*/v == 4);
       if (v == 3) // as its last sizing left it
         plan.bounds.sizing = pick(100, 4000);
       for (size_t k = 0; k < plan.kernels.size(); ++k)
@@ -169,6 +168,7 @@ TEST_F(Remembered, IsWhatCostingFinds) {
     }
   }
   EXPECT_GE(costed, 400u);
+  EXPECT_GE(hosts, 10);
   EXPECT_LT(4 * cache.size(), 3 * costed) << "many were known";
 }
 

@@ -15,23 +15,28 @@ using test::message;
 
 namespace {
 
-// Fewest links of a tree over the net's routers on a 3x4 mesh: the smallest connected set of routers that holds them.
-int64_t exhaustive(const Net &net) {
-  constexpr int kRows = 3, kCols = 4;
-  auto bit = [&](int row, int col) { return 1u << (row * kCols + col); };
+// Fewest links of a tree over the net's routers on a small mesh of three rows: the smallest connected set of routers
+// that holds them.
+int64_t exhaustive(const Net &net, int cols = 4) {
+  constexpr int kRows = 3;
+  auto bit = [&](int row, int col) { return 1u << (row * cols + col); };
   unsigned required = bit(net.row, net.colBegin);
   for (const Sink &sink : net.sinks)
     for (int row = sink.rowLo; row <= sink.rowHi; ++row)
       required |= bit(row, sink.col);
-  int best = kRows * kCols;
-  for (unsigned set = 0; set < 1u << (kRows * kCols); ++set) {
-    if ((set & required) != required || __builtin_popcount(set) >= best)
+  int best = kRows * cols + 1;
+  const unsigned free = ((1u << (kRows * cols)) - 1) & ~required;
+  unsigned more = 0;
+  do { // every subset of `free`, the empty one last
+    more = (more - 1) & free;
+    const unsigned set = required | more;
+    if (__builtin_popcount(set) >= best)
       continue;
     unsigned reached = bit(net.row, net.colBegin), before = 0;
     while (reached != before) {
       before = reached;
       for (int row = 0; row < kRows; ++row)
-        for (int col = 0; col < kCols; ++col)
+        for (int col = 0; col < cols; ++col)
           if (reached & bit(row, col)) {
             if (row > 0)
               reached |= set & bit(row - 1, col);
@@ -39,13 +44,13 @@ int64_t exhaustive(const Net &net) {
               reached |= set & bit(row + 1, col);
             if (col > 0)
               reached |= set & bit(row, col - 1);
-            if (col + 1 < kCols)
+            if (col + 1 < cols)
               reached |= set & bit(row, col + 1);
           }
     }
     if (reached == set)
       best = __builtin_popcount(set);
-  }
+  } while (more != 0);
   return best - 1;
 }
 
@@ -183,6 +188,40 @@ TEST(Routing, ShortestTreesOfManyPins) {
   EXPECT_EQ(shortestTree(comb), std::nullopt);
   Net cross{"cross", 5, 0, 1, {{5, 0, 0}, {10, 5, 5}, {5, 10, 10}}}; // no two pins are nearer than the middle
   EXPECT_EQ(shortestTree(cross), 20);
+}
+
+// Pins no two of which are side by side in a column, as many as can be searched.
+TEST(Routing, ShortestTreesOfManyPinsAreThoseOfExhaustiveSearch) {
+  test::Random random(3);
+  constexpr int kWide = 7;
+  int many = 0;
+  for (int round = 0; round < 60; ++round) {
+    Net net{"n", random.in(0, 1) * 2, 0, 1, {}};
+    int pins = 1;
+    for (int32_t col = 1; col < kWide; ++col)
+      for (int32_t row : {0, 2})
+        if (pins < kMostPins && random.in(0, 9) > 0) {
+          net.sinks.push_back({col, row, row});
+          ++pins;
+        }
+    many += pins > kFewPins;
+    EXPECT_EQ(shortestTree(net), exhaustive(net, kWide)) << printProblem({3, kWide, {}, {net}, {}});
+  }
+  EXPECT_GE(many, 40);
+}
+
+// Searches for nets of many pins end; those of others do not.
+TEST(Routing, ManyKindsOfLargeNetsHaveABoundOnly) {
+  ShortestTrees shortest;
+  int exact = 0;
+  for (int32_t kind = 0; kind < 120; ++kind) {
+    Net large{"n", 0, 0, 1, {}};
+    for (int32_t sink = 1; sink < 10; ++sink)
+      large.sinks.push_back({2 * sink + (sink == 9 ? kind : 0), 0, 0});
+    exact += shortest.of(large).has_value();
+    EXPECT_EQ(shortest.of({"n", 0, 0, 1, {{kind + 1, 0, 0}}}), kind + 1);
+  }
+  EXPECT_EQ(exact, 100);
 }
 
 // What a tree needs depends on where its sinks lie as the source sees them.
