@@ -13,6 +13,7 @@
 #include "compiler/solver/Text.h"
 #include "compiler/solver/contest/Contest.h"
 
+#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
@@ -53,6 +54,14 @@ struct Request {
   std::vector<std::string> *names = nullptr; // receives the algorithms; nothing else is done
 };
 
+constexpr char kSolutionPayload[] = "wsc.place/solution";
+
+// An error about the text of a solution.
+absl::Status ofSolution(absl::Status error) {
+  error.SetPayload(kSolutionPayload, absl::Cord());
+  return error;
+}
+
 template <typename P, typename S>
 absl::StatusOr<Result> run(const Kind<P, S> &kind, const std::string &problemText, const Request &request) {
   const auto &[algorithm, solutionText, mustBeAccepted, algorithms] = request;
@@ -78,12 +87,13 @@ absl::StatusOr<Result> run(const Kind<P, S> &kind, const std::string &problemTex
       return absl::InvalidArgumentError(
           absl::StrCat("no algorithm '", algorithm, "' for this kind of problem; there are: ", names));
   }
-  if (!solution.ok())
-    return solution.status();
-  if (absl::Status status = solution->verify(*problem); !status.ok())
-    return status;
-  if (absl::Status status = kind.accept(*problem, *solution); mustBeAccepted && !status.ok())
-    return status;
+  absl::Status status = solution.status();
+  if (status.ok())
+    status = solution->verify(*problem);
+  if (status.ok() && mustBeAccepted)
+    status = kind.accept(*problem, *solution);
+  if (!status.ok())
+    return solutionText ? ofSolution(status) : status;
   Result result;
   if (!solutionText)
     result.solution = kind.printSolution(*problem, *solution);
@@ -214,6 +224,8 @@ std::vector<std::string> algorithmsFor(const std::string &problem) {
   return names;
 }
 
+bool concernsSolution(const absl::Status &error) { return error.GetPayload(kSolutionPayload).has_value(); }
+
 absl::StatusOr<Result> checkText(const std::string &problem, const std::string &solution) {
   return runAnyKind(problem, {.algorithm = "", .solution = &solution});
 }
@@ -252,9 +264,9 @@ absl::StatusOr<Result> checkContest(const std::string &kgraph, const std::string
     return problem.status();
   absl::StatusOr<contest::Solution> solution = contest::parsePaint(paint, *problem);
   if (!solution.ok())
-    return solution.status();
+    return ofSolution(solution.status());
   if (absl::Status status = solution->verify(*problem); !status.ok())
-    return status;
+    return ofSolution(status);
   return Result{"", contestReport(*problem, *solution)};
 }
 

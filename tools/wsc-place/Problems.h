@@ -27,8 +27,10 @@ std::vector<std::string> algorithmsFor(const std::string &problem);
 absl::StatusOr<Result> measureText(const std::string &problem, const std::string &algorithm);
 
 // Verifies a solution and evaluates it. InvalidArgument: a text is malformed; FailedPrecondition or ResourceExhausted:
-// the solution is refused, with the reason.
+// the solution is refused, with the reason. concernsSolution() says which of the two texts an error is about.
 absl::StatusOr<Result> checkText(const std::string &problem, const std::string &solution);
+
+bool concernsSolution(const absl::Status &error);
 
 // The same for placement problems and placements of the ISPD 2020 contest (.kgraph and .paint files). The report has
 // the time term and the cost, each with its lower bound and the ratio to it.

@@ -93,7 +93,8 @@ int main(int argc, char **argv) {
                                               : check          ? wsc::place::checkText(problem, solution)
                                                                : wsc::place::solveText(problem, algorithm);
   if (!result.ok()) {
-    std::cerr << "wsc-place: " << problemPath << ": " << std::string(result.status().message()) << "\n";
+    const std::string &path = wsc::place::concernsSolution(result.status()) ? solutionPath : problemPath;
+    std::cerr << "wsc-place: " << path << ": " << std::string(result.status().message()) << "\n";
     return absl::IsInvalidArgument(result.status()) ? 2 : 1;
   }
   if (check || !outputPath.empty())
