@@ -30,7 +30,7 @@
 namespace wsc::format {
 
 constexpr int kMaxDims = 4;      // descriptor dimensions, loop depth and lattice dimensions
-constexpr uint32_t kFormatVersion = 3;
+constexpr uint32_t kFormatVersion = 4;
 
 // Cores {(row + Σ index[d]·rowStep[d], col + Σ index[d]·colStep[d]) : 0 ≤ index[d] < count[d]}; unused dimensions have count 1.
 // No core appears twice. Dimension order: outermost first; when columns vary they are the last dimension with colStep 1.
@@ -64,6 +64,7 @@ enum class BufferKind : uint8_t {
   Constant, // read-only, filled from a raw section of the file
   Fifo,     // bounded ring of elements; one thread pushes, one pops
   State,    // survives from sample to sample and call to call; filled from a state variable
+  Resident, // a window of a Resident: what is there stays while configurations change
 };
 
 // A stretch of a core's SRAM.
@@ -78,6 +79,10 @@ struct Buffer {
   Affine sectionOffset;
   // State: the variable; which of its elements lie here is said by Configuration::stateBindings.
   int32_t state = -1;
+  // Resident: index into Executable::residents, and where in it the buffer begins: byte residentOffset + i·runStep in
+  // iteration i of a Run step with a count. `address` is that of iteration 0.
+  int32_t resident = -1;
+  int64_t residentOffset = 0, runStep = 0;
   bool operator==(const Buffer &) const = default;
 };
 
@@ -174,6 +179,8 @@ struct IoBinding {
   Affine hostOffset;                              // elements
   std::array<Affine, kMaxDims> extent{Affine(1), Affine(1), Affine(1), Affine(1)};
   std::array<int64_t, kMaxDims> stride{};         // elements
+  // Elements outside of the tensor are padding: zeros going in, dropped going out. Without, they are an error.
+  bool padded = false;
   bool operator==(const IoBinding &) const = default;
 };
 
@@ -215,6 +222,24 @@ struct TensorType {
   bool operator==(const TensorType &) const = default;
 };
 
+// A tensor, or a part of one, in the SRAM of a lattice of cores, at one address on all of them. It stays there while
+// configurations come and go; a role reaches it through buffers of kind Resident, and its cores are a part of this lattice.
+//  - With a section: constant, there from the start (weights); a zero step means that cores share the same bytes.
+//  - With a state: survives from call to call. Core `index` holds elements stateOffset.at(index) … of the variable, packed,
+//    as many as fit `bytes`; those beyond the variable's end are padding (zeros when it is loaded).
+//  - With neither: lives from the first step of an entry that uses it to the last, and is written before it is read.
+struct Resident {
+  std::string name;
+  ElementType type = ElementType::F32;
+  Lattice cores;
+  int64_t address = 0, bytes = 0; // from the start of SRAM; on each core
+  int32_t section = -1;
+  Affine sectionOffset; // bytes
+  int32_t state = -1;
+  Affine stateOffset; // elements
+  bool operator==(const Resident &) const = default;
+};
+
 struct StateVariable {
   TensorType tensor;
   int32_t initialSection = -1; // raw section with the initial elements in row-major order; -1: zeros
@@ -225,6 +250,7 @@ enum class StepKind : uint8_t { Configure, Run };
 struct Step {
   StepKind kind = StepKind::Run;
   int32_t configuration = 0;
+  int32_t count = 1; // Run: so many times, one after another; iteration i moves windows of residents by i·runStep
   std::vector<int32_t> after; // indices of steps of the same entry that must be done before
   bool operator==(const Step &) const = default;
 };
@@ -247,6 +273,7 @@ struct Executable {
   std::string execution; // "pipelined", …
   std::vector<Configuration> configurations;
   std::vector<StateVariable> states;
+  std::vector<Resident> residents;
   std::vector<Entry> entries;
   std::vector<Section> sections;
   // Filled by the loader: sizes as in the file.

@@ -11,7 +11,8 @@
 namespace wsc::format {
 
 // Element types of operands. Elements narrower than a 32-bit word are packed when they travel on the fabric.
-enum class ElementType : uint8_t { F32, F16, BF16, I32, I64, U8, I8, Bool, F64 };
+enum class ElementType : uint8_t { F32, F16, BF16, I32, I64, U8, I8, Bool, F64, I16, U16, U32, U64 };
+constexpr int kNumElementTypes = static_cast<int>(ElementType::U64) + 1;
 
 int64_t elementBytes(ElementType type);
 std::string_view elementTypeName(ElementType type);
