@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The program of a configuration under construction, one for all cores of its rectangle alike (SPMD): buffers and the
+// instructions of the main thread. What differs from core to core is affine in the core's place: in every
+// format::Affine, perDim[2] is the step per row and perDim[3] the step per column of the rectangle. Roles come later
+// (Roles.h).
+//
+// Scratch buffers are virtual: each may be asked for freely, lives from the first instruction that names it to the last,
+// and gets its bytes in packScratch, which lets buffers with disjoint lives share SRAM.
+#pragma once
+
+#include "runtime/format/Executable.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace wsc::spmd {
+
+constexpr int kRowDim = 2, kColDim = 3; // of format::Affine::perDim and Lattice::dims
+
+struct Code {
+  std::vector<format::Buffer> buffers;
+  std::vector<format::Instruction> main;
+
+  /// Index of a scratch buffer of `elements` elements of `type`; elements past its first write are undefined.
+  int16_t scratch(std::string name, format::ElementType type, int64_t elements);
+};
+
+/// Memory operand: byte base + Σ i_d·strides[d] of `buffer`; missing outer strides are 0 (strides are of the innermost dimensions).
+format::Operand memory(int16_t buffer, int64_t baseBytes, const std::vector<int64_t> &strideBytes = {});
+format::Operand immediate(double value);
+
+/// Instruction over extents (innermost last, at most four; missing outer ones are 1).
+format::Instruction instruction(format::Opcode opcode, format::ElementType type, const std::vector<int64_t> &extents,
+                                format::Operand dst, format::Operand a, format::Operand b = {});
+
+} // namespace wsc::spmd
