@@ -250,8 +250,8 @@ enum class StepKind : uint8_t { Configure, Run };
 struct Step {
   StepKind kind = StepKind::Run;
   int32_t configuration = 0;
-  int32_t count = 1; // Run: so many times, one after another; iteration i moves windows of residents by i·runStep
   std::vector<int32_t> after; // indices of steps of the same entry that must be done before
+  int32_t count = 1; // Run: so many times, one after another; iteration i moves windows of residents by i·runStep
   bool operator==(const Step &) const = default;
 };
 
