@@ -5,6 +5,12 @@ namespace wsc::spmd {
 
 using namespace format;
 
+void Code::append(Instruction instruction, const Guard &guard) {
+  guards.resize(main.size());
+  main.push_back(std::move(instruction));
+  guards.push_back(guard);
+}
+
 int16_t Code::scratch(std::string name, ElementType type, int64_t elements) {
   Buffer buffer;
   buffer.name = std::move(name);

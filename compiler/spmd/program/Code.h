@@ -19,9 +19,19 @@ namespace wsc::spmd {
 
 constexpr int kRowDim = 2, kColDim = 3; // of format::Affine::perDim and Lattice::dims
 
+/// The cores that execute an instruction: rows and columns of the rectangle in [begin, end), and of one parity only.
+struct Guard {
+  int32_t rowBegin = 0, rowEnd = INT32_MAX, rowParity = -1; // parity: 0, 1, or -1 for both
+  int32_t colBegin = 0, colEnd = INT32_MAX, colParity = -1;
+  bool operator==(const Guard &) const = default;
+};
+
 struct Code {
   std::vector<format::Buffer> buffers;
   std::vector<format::Instruction> main;
+  std::vector<Guard> guards; // of main's first instructions; those beyond run on all cores
+
+  void append(format::Instruction instruction, const Guard &guard);
 
   /// Index of a scratch buffer of `elements` elements of `type`; elements past its first write are undefined.
   int16_t scratch(std::string name, format::ElementType type, int64_t elements);

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The collectives as instructions of a Code. Lines are those of the network's rectangle along an axis, `length` cores each.
+#pragma once
+
+#include "compiler/spmd/collectives/Family.h"
+
+namespace wsc::spmd {
+
+/// A place in a core's SRAM.
+struct Place {
+  int16_t buffer = -1;
+  int64_t baseBytes = 0;
+};
+
+/// The cores [begin, end) of every line along the axis give `words` 32-bit words each.
+struct LineGather {
+  int32_t begin = 0, end = 0;
+  int64_t words = 0;
+  int64_t pitch = 0; // elements from one giver's first element to the next one's
+};
+
+/// All-gather in turns. Cores [gather.begin, gather.end) of every line give `gather.words` words of `from`; every core of the
+/// line gets all of them, in the order of coordinates, at `into`.
+///
+///     forward:  core k takes the words of begin … k−1, then sends its own, then a control word that hands on the turn
+///     backward: the same from the other end
+///
+///     core   0 ─► 1 ─► 2 ─► 3      turn of core 1: W→E,RAMP at 2 and 3, RAMP→E at 1
+///            0 ◄─ 1 ◄─ 2 ◄─ 3
+///
+/// Time about 2 · (words of the line + 5 · length) cycles: both directions one after the other.
+void emitLineGather(Code &code, Axis axis, int32_t length, const LineGather &gather, Place from, Place into);
+
+/// Reduction along every line, in the order of coordinates: ((S0 ∘ S1) ∘ S2) …; the last core of the line gets the result.
+/// `cores`: the lines that take part. `opcode`: Add, Mul, Min or Max on `elements` packed elements. Time about elements + 10 · length cycles.
+void emitChain(Code &code, Axis axis, int32_t length, format::Opcode opcode, format::ElementType type, int64_t elements,
+               Place mine, Place result, const Guard &cores = {});
+
+/// Rows [rowBegin, rowEnd) take `words` words for each of their `cols` cores from their west port, those of column 0 first.
+void emitInput(Code &code, int32_t rowBegin, int32_t rowEnd, int32_t cols, int64_t words, Place into);
+
+/// The reverse: words leave through the west port, those of the last column first.
+void emitOutput(Code &code, int32_t rowBegin, int32_t rowEnd, int32_t cols, int64_t words, Place from);
+
+} // namespace wsc::spmd

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A planned move as instructions.
+#pragma once
+
+#include "compiler/spmd/collectives/Collectives.h"
+#include "compiler/spmd/moves/Move.h"
+
+#include <functional>
+
+namespace wsc::spmd {
+
+/// Makes a constant buffer of the code: `elements` numbers for each core of the rectangle, row by row.
+using ConstantMaker =
+    std::function<int16_t(const std::string &name, format::ElementType type, int64_t elements, std::vector<std::byte> data)>;
+
+/// Appends the move; the sources' local boxes lie at `sources`, padded to whole words. Returns where the wanted elements lie, packed:
+/// a source's own place where the plan has no stages.
+Place emitMove(Code &code, const MoveProblem &problem, const MovePlan &plan, const std::vector<Place> &sources,
+               const ConstantMaker &makeConstant);
+
+/// Bytes of a buffer of elements that travels as whole words.
+int64_t wordBytes(format::ElementType type, int64_t elements);
+/// A scratch buffer for `elements` elements, padded to whole words.
+int16_t wordScratch(Code &code, const std::string &name, format::ElementType type, int64_t elements);
+
+} // namespace wsc::spmd

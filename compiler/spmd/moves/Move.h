@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Moves: bringing the elements that every core wants from where they lie to where they are wanted (reshard, and every
+// remap with it).
+//
+// A move works for any two shardings. It is a chain of at most two stages. A *line stage* is an all-gather along one axis:
+// every line (row or column) takes its cores' buffers in turns, all cores of the line see all of them, and each selects what
+// it wants. A *local stage* only selects. Elements travel along rows to the right column and then along columns, or the
+// other way round, whichever is shorter; a stage that has nothing to bring is left out.
+//
+// Selections are strided where all cores' are the same up to a base that is affine in (row, column); else they go
+// through an index table per core.
+//
+// Cost of a line stage: about 2 · (words of the line + 5 · cores) cycles; docs/Mapping.md, Phases.
+#pragma once
+
+#include "compiler/spmd/collectives/Collectives.h"
+#include "compiler/spmd/sharding/Sharding.h"
+#include "runtime/format/Isa.h"
+
+#include "absl/status/statusor.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace wsc::spmd {
+
+/// A tensor at rest: its elements carry the numbers firstId + row-major number in the move's numbering.
+struct MoveSource {
+  Sharding sharding;
+  int64_t firstId = 0;
+};
+
+struct MoveProblem {
+  Rectangle rectangle; // of the network: lines run over all of it
+  format::ElementType type = format::ElementType::F32;
+  std::vector<MoveSource> sources;
+  int64_t ids = 0;   // elements of all sources together
+  int64_t width = 0; // elements that each core wants
+  /// Fills `ids` (`width` of them) for the core at (row, col): -1 is padding. Left empty: the core wants nothing.
+  std::function<void(int32_t row, int32_t col, std::vector<int64_t> &ids)> wanted;
+  /// Whether padding must hold `fill`, or may be anything.
+  bool fillMatters = false;
+  double fill = 0;
+
+  absl::Status check() const;
+};
+
+/// What a core takes from the positions of its stage's input, in elements.
+struct Selection {
+  struct Digit {
+    int64_t count = 1, stride = 1;
+    bool operator==(const Digit &) const = default;
+  };
+  int64_t width = 0;
+  /// Strided: position base + baseRow·row + baseCol·col + Σ stride_d·i_d, coordinates of the network's rectangle.
+  bool strided = true;
+  int64_t base = 0, baseRow = 0, baseCol = 0;
+  std::vector<Digit> digits; // outermost first, at most 4
+  /// Indexed: position outer·outerStride + index[core][inner]; `indices` holds one row of `inner` numbers for each core of
+  /// the rectangle, row by row; masks likewise: 0 where the element is padding to be filled. No masks: nothing to fill, or
+  /// the input's element `positions` holds the fill.
+  int64_t outer = 1, outerStride = 0, inner = 0;
+  std::vector<int32_t> indices;
+  std::vector<uint8_t> masks;
+  bool fillElement = false; // element `positions` of the stage's input must hold the fill
+};
+
+struct MoveStage {
+  std::optional<Axis> axis;        // none: local
+  std::vector<LineGather> gathers; // of an axis: one for each input
+  std::vector<int64_t> firstPosition; // of each input's elements among the stage's positions
+  int64_t positions = 0;              // elements that the selection may name
+  Selection selection;
+};
+
+struct MovePlan {
+  /// None: every core's wanted elements are its buffer of the one source as it lies (or the beginning of it).
+  std::vector<MoveStage> stages;
+  int64_t estimatedCycles = 0;
+};
+
+/// Errors: an element that is wanted lies nowhere (InvalidArgument, with its number).
+absl::StatusOr<MovePlan> planMove(const MoveProblem &problem);
+
+/// The wanted elements of a tensor in another sharding.
+std::function<void(int32_t, int32_t, std::vector<int64_t> &)> wantedBy(const Sharding &sharding);
+
+} // namespace wsc::spmd

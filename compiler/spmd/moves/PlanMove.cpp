@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tries the chains of stages, the shortest first: nothing, one local stage, one line stage, then both orders of two line
+// stages. Of two, what a core hands on between them is what the cores of its line along the second axis want and no
+// nearer line holds. Works on lists of element numbers: time and memory grow with the elements that cores hold and want.
+#include "compiler/spmd/moves/Select.h"
+
+#include "absl/strings/str_cat.h"
+
+#include <algorithm>
+
+namespace wsc::spmd {
+
+namespace {
+
+using Ids = std::vector<int64_t>;
+using CoreIds = std::vector<Ids>; // one list for each core of the rectangle, row by row
+
+constexpr int64_t kCyclesPerCore = 10; // both directions: switch, set-up and ramp of a turn
+constexpr int64_t kStageCycles = 60;
+
+/// What cores hold before a stage.
+struct Input {
+  CoreIds held;
+  int64_t local = 0; // elements
+};
+
+class Planner {
+public:
+  explicit Planner(const MoveProblem &problem)
+      : problem(problem), rows(problem.rectangle.rows), cols(problem.rectangle.cols), cores(size_t(rows) * size_t(cols)) {}
+
+  absl::StatusOr<MovePlan> plan() {
+    for (const MoveSource &source : problem.sources)
+      sources.push_back(inputOf(source));
+    wanted.resize(cores);
+    for (int32_t r = 0; r < rows; ++r)
+      for (int32_t c = 0; c < cols; ++c)
+        problem.wanted(r, c, wanted[core(r, c)]);
+    if (absl::Status status = findElements(); !status.ok())
+      return status;
+    std::optional<MovePlan> best;
+    auto consider = [&](std::optional<MovePlan> plan) {
+      if (plan && (!best || plan->estimatedCycles < best->estimatedCycles))
+        best = std::move(plan);
+    };
+    consider(single(std::nullopt));
+    if (!best) {
+      consider(single(Axis::Row));
+      consider(single(Axis::Col));
+    }
+    if (!best) {
+      consider(twice(Axis::Row));
+      consider(twice(Axis::Col));
+    }
+    if (isIdentity(*best))
+      return MovePlan{};
+    return *std::move(best);
+  }
+
+private:
+  size_t core(int32_t r, int32_t c) const { return size_t(r) * size_t(cols) + size_t(c); }
+  int32_t lines(Axis axis) const { return axis == Axis::Row ? rows : cols; }
+  int32_t length(Axis axis) const { return axis == Axis::Row ? cols : rows; }
+  /// Core number `at` of a line: along a row the column varies.
+  size_t onLine(Axis axis, int32_t line, int32_t at) const { return axis == Axis::Row ? core(line, at) : core(at, line); }
+
+  Input inputOf(const MoveSource &source) const {
+    Input input;
+    input.local = source.sharding.localElements();
+    input.held.resize(cores);
+    for (int32_t r = 0; r < rows; ++r)
+      for (int32_t c = 0; c < cols; ++c) {
+        Ids &held = input.held[core(r, c)];
+        source.sharding.elementsAt(r, c, held);
+        for (int64_t &id : held)
+          if (id >= 0)
+            id += source.firstId;
+      }
+    return input;
+  }
+
+  absl::Status findElements() {
+    std::vector<bool> exists(size_t(problem.ids), false);
+    for (const Input &input : sources)
+      for (const Ids &held : input.held)
+        for (int64_t id : held)
+          if (id >= 0)
+            exists[size_t(id)] = true;
+    for (const Ids &list : wanted) {
+      if (!list.empty() && int64_t(list.size()) != problem.width)
+        return absl::InvalidArgumentError(absl::StrCat("a core wants ", list.size(), " elements, not ", problem.width));
+      for (int64_t id : list)
+        if (id >= problem.ids || (id >= 0 && !exists[size_t(id)]))
+          return absl::InvalidArgumentError(absl::StrCat("element ", id, " is wanted and lies on no core"));
+    }
+    return absl::OkStatus();
+  }
+
+  struct Place {
+    int32_t input = -1, at = 0; // coordinate on the line
+    int64_t slot = 0;
+  };
+
+  /// Where each element lies on a line (the first place of several); forgotten by the next call.
+  template <typename Visit> void mapLine(const std::vector<Input> &inputs, const std::vector<size_t> &line, Visit visit) {
+    places.resize(size_t(problem.ids));
+    touched.clear();
+    for (size_t k = 0; k < inputs.size(); ++k)
+      for (size_t at = 0; at < line.size(); ++at) {
+        const Ids &held = inputs[k].held[line[at]];
+        for (size_t slot = 0; slot < held.size(); ++slot)
+          if (held[slot] >= 0 && places[size_t(held[slot])].input < 0) {
+            places[size_t(held[slot])] = {int32_t(k), int32_t(at), int64_t(slot)};
+            touched.push_back(held[slot]);
+          }
+      }
+    visit();
+    for (int64_t id : touched)
+      places[size_t(id)] = {};
+  }
+
+  std::vector<size_t> lineOf(std::optional<Axis> axis, int32_t line) const {
+    if (!axis)
+      return {size_t(line)};
+    std::vector<size_t> result;
+    for (int32_t at = 0; at < length(*axis); ++at)
+      result.push_back(onLine(*axis, line, at));
+    return result;
+  }
+
+  /// One stage from `inputs` to `lists`; nothing if an element is not on its line. `fill`: padding matters.
+  std::optional<MoveStage> stage(std::optional<Axis> axis, const std::vector<Input> &inputs, const CoreIds &lists, int64_t width,
+                                 bool fill) {
+    if (axis && length(*axis) == 1)
+      return std::nullopt;
+    const int32_t numLines = axis ? lines(*axis) : int32_t(cores);
+    std::vector<LineGather> gathers(inputs.size(), {INT32_MAX, 0, 0, 0});
+    bool found = true;
+    for (int32_t l = 0; l < numLines && found; ++l) {
+      const std::vector<size_t> line = lineOf(axis, l);
+      mapLine(inputs, line, [&] {
+        for (size_t at : line)
+          for (int64_t id : lists[at]) {
+            if (id < 0)
+              continue;
+            const Place &place = places[size_t(id)];
+            found &= place.input >= 0;
+            if (place.input < 0)
+              return;
+            gathers[place.input].begin = std::min(gathers[place.input].begin, place.at);
+            gathers[place.input].end = std::max(gathers[place.input].end, place.at + 1);
+          }
+      });
+    }
+    if (!found)
+      return std::nullopt;
+    MoveStage result;
+    result.axis = axis;
+    const int64_t bytes = format::elementBytes(problem.type);
+    for (size_t k = 0; k < inputs.size(); ++k) {
+      LineGather &gather = gathers[k];
+      if (gather.begin > gather.end)
+        gather.begin = gather.end = 0;
+      gather.words = (inputs[k].local * bytes + 3) / 4;
+      gather.pitch = axis ? std::max<int64_t>(1, gather.words * 4 / bytes) : inputs[k].local;
+      result.firstPosition.push_back(result.positions);
+      result.positions += axis ? gather.pitch * (gather.end - gather.begin) : gather.pitch;
+    }
+    CoreIds positions(cores);
+    for (int32_t l = 0; l < numLines; ++l) {
+      const std::vector<size_t> line = lineOf(axis, l);
+      mapLine(inputs, line, [&] {
+        for (size_t at : line)
+          for (int64_t id : lists[at]) {
+            int64_t position = id;
+            if (id >= 0) {
+              const Place &place = places[size_t(id)];
+              position = result.firstPosition[place.input] + place.slot;
+              if (axis)
+                position += (place.at - gathers[place.input].begin) * gathers[place.input].pitch;
+            } else if (!fill) {
+              position = kAnything;
+            }
+            positions[at].push_back(position);
+          }
+      });
+    }
+    if (axis)
+      result.gathers = gathers;
+    result.selection = findSelection(problem.rectangle, width, result.positions, positions);
+    return result;
+  }
+
+  int64_t cyclesOf(const MoveStage &stage) const {
+    int64_t cycles = kStageCycles + stage.selection.width * (stage.selection.strided ? 1 : 4);
+    if (stage.axis) {
+      cycles += kCyclesPerCore * length(*stage.axis);
+      for (const LineGather &gather : stage.gathers)
+        cycles += 2 * gather.words * (gather.end - gather.begin);
+    }
+    return cycles;
+  }
+
+  std::optional<MovePlan> single(std::optional<Axis> axis) {
+    auto only = stage(axis, sources, wanted, problem.width, problem.fillMatters);
+    if (!only)
+      return std::nullopt;
+    MovePlan plan;
+    plan.estimatedCycles = cyclesOf(*only);
+    plan.stages.push_back(*std::move(only));
+    return plan;
+  }
+
+  /// Lines along `first`, then lines along the other axis.
+  std::optional<MovePlan> twice(Axis first) {
+    const Axis second = first == Axis::Row ? Axis::Col : Axis::Row;
+    if (length(first) == 1 || length(second) == 1)
+      return std::nullopt;
+    std::vector<int32_t> firstLine(size_t(problem.ids), -1);
+    CoreIds between(cores);
+    std::vector<std::pair<size_t, int64_t>> elsewhere; // place across the lines, element
+    for (int32_t l = 0; l < lines(first); ++l) {
+      const std::vector<size_t> line = lineOf(first, l);
+      mapLine(sources, line, [&] {
+        for (int64_t id : touched)
+          if (firstLine[size_t(id)] < 0)
+            firstLine[size_t(id)] = l;
+        for (size_t at = 0; at < line.size(); ++at)
+          for (int64_t id : wanted[line[at]])
+            if (id >= 0) {
+              if (places[size_t(id)].input >= 0)
+                between[line[at]].push_back(id);
+              else
+                elsewhere.emplace_back(at, id);
+            }
+      });
+    }
+    for (const auto &[at, id] : elsewhere)
+      between[onLine(first, firstLine[size_t(id)], int32_t(at))].push_back(id);
+    size_t width = 0;
+    for (Ids &list : between) {
+      std::sort(list.begin(), list.end());
+      list.erase(std::unique(list.begin(), list.end()), list.end());
+      width = std::max(width, list.size());
+    }
+    for (Ids &list : between)
+      if (!list.empty())
+        list.resize(width, -1);
+    auto one = stage(std::nullopt, sources, between, int64_t(width), false);
+    if (!one)
+      one = stage(first, sources, between, int64_t(width), false);
+    if (!one)
+      return std::nullopt;
+    std::vector<Input> handed(1);
+    handed[0].local = int64_t(width);
+    handed[0].held = std::move(between);
+    auto two = stage(second, handed, wanted, problem.width, problem.fillMatters);
+    if (!two)
+      return std::nullopt;
+    MovePlan plan;
+    plan.estimatedCycles = cyclesOf(*one) + cyclesOf(*two);
+    plan.stages.push_back(*std::move(one));
+    plan.stages.push_back(*std::move(two));
+    return plan;
+  }
+
+  bool isIdentity(const MovePlan &plan) const {
+    if (plan.stages.size() != 1 || plan.stages[0].axis || sources.size() != 1)
+      return false;
+    const Selection &selection = plan.stages[0].selection;
+    if (!selection.strided || selection.base != 0 || selection.baseRow != 0 || selection.baseCol != 0)
+      return false;
+    int64_t stride = 1;
+    for (size_t d = selection.digits.size(); d-- > 0;) {
+      if (selection.digits[d].stride != stride)
+        return false;
+      stride *= selection.digits[d].count;
+    }
+    return true;
+  }
+
+  const MoveProblem &problem;
+  const int32_t rows, cols;
+  const size_t cores;
+  std::vector<Input> sources;
+  CoreIds wanted;
+  std::vector<Place> places;
+  std::vector<int64_t> touched;
+};
+
+} // namespace
+
+absl::Status MoveProblem::check() const {
+  if (rectangle.rows < 1 || rectangle.cols < 1)
+    return absl::InvalidArgumentError("the move's rectangle has no cores");
+  if (sources.empty() && ids > 0)
+    return absl::InvalidArgumentError("the move has no source");
+  for (const MoveSource &source : sources) {
+    if (absl::Status status = source.sharding.check(false); !status.ok())
+      return status;
+    if (source.firstId < 0 || source.firstId + source.sharding.elements() > ids)
+      return absl::InvalidArgumentError(absl::StrCat("a source has elements ", source.firstId, " to ",
+                                                     source.firstId + source.sharding.elements(), " of ", ids));
+  }
+  if (width < 0 || !wanted)
+    return absl::InvalidArgumentError("the move does not say what is wanted");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<MovePlan> planMove(const MoveProblem &problem) {
+  if (absl::Status status = problem.check(); !status.ok())
+    return status;
+  return Planner(problem).plan();
+}
+
+std::function<void(int32_t, int32_t, std::vector<int64_t> &)> wantedBy(const Sharding &sharding) {
+  return [sharding](int32_t row, int32_t col, std::vector<int64_t> &ids) { sharding.elementsAt(row, col, ids); };
+}
+
+} // namespace wsc::spmd

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spmd/phases/EntryWriter.h"
+
+#include "compiler/spmd/local/LocalNest.h"
+#include "compiler/spmd/plan/Neutral.h"
+#include "compiler/spmd/roles/Roles.h"
+
+#include "absl/strings/str_cat.h"
+
+#include <algorithm>
+#include <set>
+
+namespace wsc::spmd {
+
+using namespace format;
+
+namespace {
+
+// A phase ends when its code takes this share of the SRAM that the target leaves to programs.
+constexpr double kPhaseCodeShare = 0.2;
+constexpr int64_t kTemporaryBytes = 4096; // for each value of a body
+
+int64_t granuleOf(ElementType type) { return std::max<int64_t>(1, 4 / elementBytes(type)); }
+
+int64_t codeBytes(const target::Target &target, const Code &code) {
+  int64_t descriptors = 0;
+  for (const Instruction &instruction : code.main)
+    for (const format::Operand *operand : {&instruction.dst, &instruction.a, &instruction.b})
+      descriptors += operand->kind == OperandKind::Memory;
+  return int64_t(code.main.size()) * target.instructionBytes + descriptors * target.descriptorBytes;
+}
+
+Guard guardOf(const Rectangle &rectangle, const Rectangle &whole) {
+  Guard guard;
+  if (rectangle.row > 0)
+    guard.rowBegin = rectangle.row;
+  if (rectangle.row + rectangle.rows < whole.rows)
+    guard.rowEnd = rectangle.row + rectangle.rows;
+  if (rectangle.col > 0)
+    guard.colBegin = rectangle.col;
+  if (rectangle.col + rectangle.cols < whole.cols)
+    guard.colEnd = rectangle.col + rectangle.cols;
+  return guard;
+}
+
+/// What was appended since `begin` runs on a part of the cores only.
+void guardFrom(Code &code, size_t begin, const Guard &guard) {
+  if (guard == Guard())
+    return;
+  code.guards.resize(code.main.size());
+  for (size_t i = begin; i < code.main.size(); ++i)
+    code.guards[i] = guard;
+}
+
+void collect(const std::vector<BodyOp> &ops, const std::vector<BodyValue> &values, std::set<int32_t> &operands) {
+  auto add = [&](const BodyValue &value) {
+    if (value.kind == BodyValue::Kind::Operand)
+      operands.insert(value.index);
+  };
+  for (const BodyOp &op : ops)
+    for (const BodyValue *value : {&op.a, &op.b, &op.c})
+      add(*value);
+  for (const BodyValue &value : values)
+    add(value);
+}
+
+Opcode combining(Opcode reduction) {
+  switch (reduction) {
+  case Opcode::ReduceMul: return Opcode::Mul;
+  case Opcode::ReduceMin: return Opcode::Min;
+  case Opcode::ReduceMax: return Opcode::Max;
+  default: return Opcode::Add;
+  }
+}
+
+} // namespace
+
+absl::Status EntryWriter::write() {
+  phases.emplace_back();
+  if (absl::Status status = readInputs(); !status.ok())
+    return status;
+  for (size_t n = 0; n < network.nodes.size(); ++n)
+    if (const Nest *nest = std::get_if<Nest>(&network.nodes[n])) {
+      if (network.tensors[size_t(nest->result)].elements() == 0)
+        continue;
+      cutIfLarge();
+      if (absl::Status status = writeNest(*nest, plan.distributions[n], absl::StrCat("layer ", nest->name)); !status.ok())
+        return status;
+      phase().estimatedCycles += plan.nodeCycles[n];
+    }
+  if (absl::Status status = writeStates(); !status.ok())
+    return status;
+  return writeOutputs();
+}
+
+void EntryWriter::cutIfLarge() {
+  if (double(codeBytes(target, code())) > kPhaseCodeShare * double(target.usableSramBytes()))
+    phases.emplace_back();
+}
+
+bool EntryWriter::isConstant(TensorId tensor) {
+  for (const View::Root &root : views.of(tensor).roots)
+    if (root.tensor >= 0 && network.tensors[size_t(root.tensor)].kind != Tensor::Kind::Constant)
+      return false;
+  return true;
+}
+
+int16_t EntryWriter::bufferOf(TensorId tensor) {
+  auto found = phase().buffers.find(tensor);
+  if (found != phase().buffers.end())
+    return found->second;
+  const Tensor &held = network.tensors[size_t(tensor)];
+  const int16_t buffer = wordScratch(code(), held.name, held.type, plan.held[size_t(tensor)]->localElements());
+  phase().buffers.emplace(tensor, buffer);
+  return buffer;
+}
+
+int16_t EntryWriter::constantBuffer(int32_t resident) {
+  auto [found, added] = phase().constants.emplace(resident, int16_t(code().buffers.size()));
+  if (added) {
+    const Resident &constant = constants.residents[size_t(resident)];
+    Buffer buffer;
+    buffer.name = constant.name;
+    buffer.kind = BufferKind::Resident;
+    buffer.type = constant.type;
+    buffer.bytes = constant.bytes;
+    buffer.resident = resident;
+    code().buffers.push_back(std::move(buffer));
+  }
+  return found->second;
+}
+
+ConstantMaker EntryWriter::constantMaker() {
+  return [this](const std::string &name, ElementType type, int64_t elements, std::vector<std::byte> data) {
+    return constantBuffer(constants.add(name, type, plan.rectangle, plan.rectangle.rows, plan.rectangle.cols, elements,
+                                        std::move(data)));
+  };
+}
+
+absl::Status EntryWriter::readInputs() {
+  for (size_t i = 0; i < network.inputs.size(); ++i) {
+    const TensorId tensor = network.inputs[i].tensor;
+    if (network.tensors[size_t(tensor)].elements() == 0)
+      continue;
+    const Sharding &held = *plan.held[size_t(tensor)];
+    const ElementType type = network.tensors[size_t(tensor)].type;
+    const Rectangle &at = held.rectangle;
+    emitInput(code(), at.row, at.row + at.rows, plan.rectangle.cols, wordBytes(type, held.localElements()) / 4, {bufferOf(tensor), 0});
+    phase().ports.push_back({false, int32_t(i), at.row, at.row + at.rows, held.localElements()});
+  }
+  for (size_t s = 0; s < network.states.size(); ++s)
+    if (network.states[s].read >= 0)
+      return absl::UnimplementedError(absl::StrCat("variable ", network.states[s].name, ": phases hold no variables"));
+  return absl::OkStatus();
+}
+
+void EntryWriter::addFill(double value, ElementType type, int64_t id, MoveProblem &problem, std::vector<Place> &sources) {
+  Sharding everywhere = flatSharding({0, 0, 1, 1}, 1, 1);
+  everywhere.rectangle = plan.rectangle;
+  problem.sources.push_back({everywhere, id});
+  const std::vector<std::byte> element = elementOf(value, type);
+  std::vector<std::byte> data;
+  for (int64_t i = 0; i < granuleOf(type); ++i)
+    data.insert(data.end(), element.begin(), element.end());
+  sources.push_back({constantBuffer(constants.add("fill", type, plan.rectangle, 1, 1, granuleOf(type), std::move(data))), 0});
+}
+
+absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, double padding, bool fillMatters) {
+  const Tensor &wanted = network.tensors[size_t(tensor)];
+  if (isConstant(tensor)) {
+    auto boxes = constantBoxes(network, reader, views, tensor, to, padding);
+    if (!boxes.ok())
+      return boxes.status();
+    // Whole words, as of everything that may travel.
+    const int64_t local = to.localElements() * elementBytes(wanted.type), padded = wordBytes(wanted.type, to.localElements());
+    std::vector<std::byte> data;
+    if (local == padded) {
+      data = std::move(boxes->data);
+    } else {
+      data.resize(boxes->data.size() / size_t(local) * size_t(padded));
+      for (size_t core = 0; core * size_t(local) < boxes->data.size(); ++core)
+        std::copy_n(boxes->data.begin() + ptrdiff_t(core * size_t(local)), local, data.begin() + ptrdiff_t(core * size_t(padded)));
+    }
+    const int64_t elements = std::max<int64_t>(1, padded / elementBytes(wanted.type));
+    return Place{constantBuffer(constants.add(wanted.name, wanted.type, plan.rectangle, boxes->rows, boxes->cols, elements,
+                                              std::move(data))),
+                 0};
+  }
+  const View &view = views.of(tensor);
+  MoveProblem problem;
+  problem.rectangle = plan.rectangle;
+  problem.type = wanted.type;
+  problem.ids = view.numIds;
+  problem.width = to.localElements();
+  std::vector<Place> sources;
+  for (const View::Root &root : view.roots) {
+    if (root.tensor < 0) {
+      addFill(views.fillOf(root.tensor), wanted.type, root.firstId, problem, sources);
+      continue;
+    }
+    const Tensor &source = network.tensors[size_t(root.tensor)];
+    if (source.kind == Tensor::Kind::Constant) {
+      auto found = flatConstants.find(root.tensor);
+      if (found == flatConstants.end()) {
+        const Sharding flat = flatSharding(plan.rectangle, source.elements(), granuleOf(source.type));
+        auto boxes = constantBoxes(network, reader, views, root.tensor, flat, 0);
+        if (!boxes.ok())
+          return boxes.status();
+        const int32_t resident = constants.add(source.name, source.type, plan.rectangle, boxes->rows, boxes->cols,
+                                               flat.localElements(), std::move(boxes->data));
+        found = flatConstants.emplace(root.tensor, std::pair(resident, flat)).first;
+      }
+      problem.sources.push_back({found->second.second, root.firstId});
+      sources.push_back({constantBuffer(found->second.first), 0});
+      continue;
+    }
+    problem.sources.push_back({*plan.held[size_t(root.tensor)], root.firstId});
+    sources.push_back({bufferOf(root.tensor), 0});
+  }
+  problem.fill = view.fills ? view.fill : padding;
+  problem.fillMatters = fillMatters || view.fills;
+  // Elements beyond the tensor's ends that are not the view's fill are elements of a constant of their own.
+  int64_t outside = -1;
+  if (fillMatters && view.fills && view.fill != padding) {
+    outside = problem.ids++;
+    addFill(padding, wanted.type, outside, problem, sources);
+  }
+  problem.wanted = [&](int32_t row, int32_t col, std::vector<int64_t> &ids) {
+    to.elementsAt(row, col, ids);
+    for (int64_t &id : ids)
+      id = id >= 0 ? view.idOf(id) : outside;
+  };
+  auto planned = planMove(problem);
+  if (!planned.ok())
+    return absl::Status(planned.status().code(), absl::StrCat("tensor ", wanted.name, ": ", std::string(planned.status().message())));
+  return emitMove(code(), problem, *planned, sources, constantMaker());
+}
+
+absl::StatusOr<EntryWriter::Operand> EntryWriter::bring(const Nest &nest, size_t number, const Distribution &distribution,
+                                                        bool finishOnly) {
+  const Access &access = nest.operands[number];
+  const Tensor &tensor = network.tensors[size_t(access.tensor)];
+  Operand operand;
+  operand.sharding = operandSharding(nest, access, tensor.shape, distribution);
+  if (finishOnly)
+    operand.sharding.rectangle = resultSharding(nest, network.tensors[size_t(nest.result)].shape, distribution).rectangle;
+  // Elements outside of the tensor matter where a window reads padding, and where a reduction runs beyond its end.
+  bool matters = false;
+  double padding = access.padding;
+  for (const Index &index : access.map) {
+    int64_t walkers = 0;
+    bool reduces = false;
+    for (size_t k = 0; k < index.perIterator.size(); ++k) {
+      walkers += index.perIterator[k] != 0;
+      reduces |= index.perIterator[k] != 0 && int32_t(k) >= nest.numParallel;
+    }
+    matters |= reduces || walkers > 1 || index.constant != 0;
+  }
+  if (auto neutral = neutralPadding(nest, number))
+    padding = *neutral;
+  auto place = move(access.tensor, operand.sharding, padding, matters);
+  if (!place.ok())
+    return place.status();
+  operand.place = *place;
+  return operand;
+}
+
+absl::Status EntryWriter::writeNest(const Nest &nest, const Distribution &distribution, const std::string &where) {
+  auto located = [&](const absl::Status &status) {
+    return absl::Status(status.code(), absl::StrCat(where, ": ", std::string(status.message())));
+  };
+  std::set<int32_t> inBody, inFinish;
+  collect(nest.body, nest.values, inBody);
+  for (const Access &access : nest.operands)
+    if (access.gatherIndices >= 0)
+      inBody.insert(access.gatherIndices);
+  collect(nest.finish, {nest.resultValue}, inFinish);
+  const Tensor &resultTensor = network.tensors[size_t(nest.result)];
+  LocalNest local;
+  local.nest = &nest;
+  for (size_t k = 0; k < nest.extents.size(); ++k)
+    local.extents.push_back(blockOf(nest, distribution, int32_t(k)));
+  const bool partial = isReduced(nest, distribution, Axis::Row) || isReduced(nest, distribution, Axis::Col);
+  for (size_t k = 0; k < nest.operands.size(); ++k) {
+    auto operand = bring(nest, k, distribution, partial && !inBody.contains(int32_t(k)));
+    if (!operand.ok())
+      return located(operand.status());
+    const ElementType type = network.tensors[size_t(nest.operands[k].tensor)].type;
+    const int64_t bytes = elementBytes(type);
+    const LocalStrides strides = localStrides(nest, nest.operands[k], operand->sharding, distribution);
+    LocalOperand at;
+    at.buffer = operand->place.buffer;
+    at.baseBytes = operand->place.baseBytes + strides.base * bytes;
+    for (int64_t stride : strides.perIterator)
+      at.strideBytes.push_back(stride * bytes);
+    at.gatherStrideBytes = strides.gatherStride * bytes;
+    at.gatherCount = strides.gatherCount;
+    local.operands.push_back(std::move(at));
+    local.operandTypes.push_back(type);
+  }
+  // The result's box, packed, of the parallel iterators.
+  auto packed = [&](int16_t buffer, ElementType type) {
+    LocalOperand at;
+    at.buffer = buffer;
+    at.strideBytes.assign(size_t(nest.numParallel), 0);
+    int64_t pitch = elementBytes(type);
+    for (int32_t k = nest.numParallel; k-- > 0;) {
+      at.strideBytes[size_t(k)] = pitch;
+      pitch *= local.extents[size_t(k)];
+    }
+    return at;
+  };
+  int64_t elements = 1;
+  for (int32_t k = 0; k < nest.numParallel; ++k)
+    elements *= local.extents[size_t(k)];
+  const int16_t result = bufferOf(nest.result);
+  local.resultType = resultTensor.type;
+  local.partial = partial;
+  size_t begin = code().main.size();
+  if (!partial) {
+    local.result = packed(result, resultTensor.type);
+    if (absl::Status status = emitNest(code(), local, kTemporaryBytes); !status.ok())
+      return located(status);
+    guardFrom(code(), begin, guardOf(distribution.rectangle, plan.rectangle));
+  } else {
+    const ElementType type = nest.reduction->type;
+    Place sum{code().scratch("sums", type, elements), 0};
+    local.result = packed(sum.buffer, type);
+    if (absl::Status status = emitNest(code(), local, kTemporaryBytes); !status.ok())
+      return located(status);
+    Guard cores;
+    for (Axis axis : {Axis::Row, Axis::Col})
+      if (isReduced(nest, distribution, axis)) {
+        const Place reduced{code().scratch("reduced", type, elements), 0};
+        // An iterator spread over rows is summed down columns, along lines of the other axis.
+        const Axis line = axis == Axis::Row ? Axis::Col : Axis::Row;
+        emitChain(code(), line, line == Axis::Row ? plan.rectangle.cols : plan.rectangle.rows, combining(nest.reduction->opcode),
+                  type, elements, sum, reduced, cores);
+        sum = reduced;
+        cores.rowBegin = plan.rectangle.rows - 1; // has the sums that a chain along the rows goes on with
+      }
+    local.result = packed(result, resultTensor.type);
+    begin = code().main.size();
+    if (absl::Status status = finishNest(code(), local, packed(sum.buffer, type), kTemporaryBytes); !status.ok())
+      return located(status);
+    guardFrom(code(), begin,
+              guardOf(resultSharding(nest, resultTensor.shape, distribution).rectangle, plan.rectangle));
+  }
+  // What may travel later is written to the end of its last word.
+  const int64_t bytes = elements * elementBytes(resultTensor.type), padded = wordBytes(resultTensor.type, elements);
+  if (padded > bytes)
+    code().main.push_back(
+        instruction(Opcode::Move, ElementType::U8, {padded - bytes}, memory(result, bytes, {1}), immediate(0)));
+  phase().layers.push_back(nest.name);
+  phase().macs += nest.macs;
+  return absl::OkStatus();
+}
+
+absl::Status EntryWriter::writeStates() {
+  for (const State &state : network.states)
+    if (state.written >= 0)
+      return absl::UnimplementedError(absl::StrCat("variable ", state.name, ": phases hold no variables"));
+  return absl::OkStatus();
+}
+
+absl::Status EntryWriter::writeOutputs() {
+  if (network.outputs.empty())
+    return absl::OkStatus();
+  if (outputQueues(code()) >= int(target.outputQueueWords.size()))
+    phases.emplace_back();
+  int32_t row = 0;
+  const int32_t rows = plan.rectangle.rows, each = std::max(1, rows / int32_t(network.outputs.size()));
+  for (size_t i = 0; i < network.outputs.size(); ++i, row += each) {
+    const TensorId tensor = network.outputs[i].tensor;
+    const Tensor &output = network.tensors[size_t(tensor)];
+    if (output.elements() == 0)
+      continue;
+    const Sharding flat = flatSharding({row, 0, each, plan.rectangle.cols}, output.elements(), granuleOf(output.type));
+    // The move speaks of the tensor's own elements in row-major order.
+    auto place = move(tensor, flat, 0, false);
+    if (!place.ok())
+      return absl::Status(place.status().code(),
+                          absl::StrCat("output ", network.outputs[i].name, ": ", std::string(place.status().message())));
+    emitOutput(code(), row, row + each, plan.rectangle.cols, wordBytes(output.type, flat.localElements()) / 4, *place);
+    phase().ports.push_back({true, int32_t(i), row, row + each, flat.localElements()});
+  }
+  return absl::OkStatus();
+}
+
+} // namespace wsc::spmd

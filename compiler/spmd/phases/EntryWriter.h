@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Writes the code of an entry, node by node, into phases: inputs, then for each nest the moves of its operands, the local
+// part, the reduction over lines and what follows it, at last states and outputs.
+#pragma once
+
+#include "compiler/spmd/moves/EmitMove.h"
+#include "compiler/spmd/phases/Constants.h"
+#include "compiler/spmd/phases/Phase.h"
+#include "compiler/spmd/plan/Plan.h"
+
+#include "absl/status/status.h"
+
+namespace wsc::spmd {
+
+class EntryWriter {
+public:
+  EntryWriter(const Network &network, Views &views, const target::Target &target, const NetworkPlan &plan, ConstantTable &constants)
+      : network(network), views(views), target(target), plan(plan), constants(constants), reader(network) {}
+
+  absl::Status write();
+
+  std::vector<Phase> phases;
+
+private:
+  struct Operand {
+    Place place;
+    Sharding sharding;
+  };
+
+  void cutIfLarge();
+  Phase &phase() { return phases.back(); }
+  Code &code() { return phases.back().code; }
+  int16_t bufferOf(TensorId tensor);
+  int16_t constantBuffer(int32_t resident);
+  ConstantMaker constantMaker();
+  absl::Status readInputs();
+  absl::Status writeNest(const Nest &nest, const Distribution &distribution, const std::string &where);
+  absl::StatusOr<Operand> bring(const Nest &nest, size_t number, const Distribution &distribution, bool finishOnly);
+  absl::StatusOr<Place> move(TensorId tensor, const Sharding &to, double padding, bool fillMatters);
+  /// A source that holds one value everywhere, as element `id` of the move.
+  void addFill(double value, format::ElementType type, int64_t id, MoveProblem &problem, std::vector<Place> &sources);
+  absl::Status writeStates();
+  absl::Status writeOutputs();
+  bool isConstant(TensorId tensor);
+
+  const Network &network;
+  Views &views;
+  const target::Target &target;
+  const NetworkPlan &plan;
+  ConstantTable &constants;
+  ConstantReader reader;
+  std::map<TensorId, std::pair<int32_t, Sharding>> flatConstants; // constants that are moved: resident, sharding
+};
+
+} // namespace wsc::spmd

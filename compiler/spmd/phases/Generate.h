@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From planned networks to an executable of phases: programs, residents, addresses, steps.
+#pragma once
+
+#include "compiler/emit/SectionRecipe.h"
+#include "compiler/spmd/plan/Plan.h"
+#include "runtime/format/Executable.h"
+
+#include "absl/status/statusor.h"
+
+#include <vector>
+
+namespace wsc::spmd {
+
+struct GeneratedProgram {
+  format::Executable executable; // its `sections` are not used; execution is "phased"
+  std::vector<emit::SectionRecipe> sections;
+};
+
+/// Plans and generates one entry for each network; they share the states of equal name.
+/// Errors: a network that does not fit (with who needs which bytes), an unreadable constant, what no instruction can express.
+absl::StatusOr<GeneratedProgram> generatePhases(const std::vector<Network> &networks, const target::Target &target);
+
+/// The same for one network and a given plan: configurations and an entry are appended to `program`.
+absl::Status generateEntry(const Network &network, Views &views, const target::Target &target, const NetworkPlan &plan,
+                           GeneratedProgram &program);
+
+} // namespace wsc::spmd

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which cores do what: the rectangle of a network, the distribution of every nest, the sharding of every tensor at rest.
+#pragma once
+
+#include "compiler/spmd/plan/Distribution.h"
+#include "compiler/spmd/plan/Views.h"
+#include "runtime/target/Target.h"
+
+#include "absl/status/statusor.h"
+
+#include <optional>
+#include <vector>
+
+namespace wsc::spmd {
+
+struct NetworkPlan {
+  Rectangle rectangle;                           // (0, 0, rows, cols): its first column is the mesh's
+  std::vector<std::optional<Sharding>> held;     // per tensor: inputs, states and results of nests
+  std::vector<Distribution> distributions;       // per node; of remaps without meaning
+  std::vector<int64_t> nodeCycles;               // per node, estimated
+  int64_t estimatedCycles = 0;
+};
+
+/// Bytes of SRAM that a plan may give to tensors: what the target leaves to programs, less a share for code.
+int64_t tensorBytes(const target::Target &target);
+
+/// The cheapest distribution of each nest in the order of the network, by estimate, given where its operands lie.
+/// Errors: ResourceExhausted, with the nest and the bytes its best candidate needs on a core.
+absl::StatusOr<NetworkPlan> planNetwork(const Network &network, Views &views, const target::Target &target,
+                                        const Rectangle &rectangle);
+
+/// Rectangles worth trying, the most promising first (by the estimate of their plans); at least one.
+/// Errors: as planNetwork of the largest one, when none holds the network.
+absl::StatusOr<std::vector<NetworkPlan>> planCandidates(const Network &network, Views &views, const target::Target &target);
+
+} // namespace wsc::spmd

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spmd/plan/Views.h"
+
+#include <bit>
+
+namespace wsc::spmd {
+
+namespace {
+
+/// visit(result element, source element) for all elements of a piece.
+template <typename Visit> void forPiece(const Piece &piece, Visit visit) {
+  std::vector<int64_t> index(piece.digits.size(), 0);
+  for (const Piece::Digit &digit : piece.digits)
+    if (digit.extent <= 0)
+      return;
+  int64_t source = piece.sourceOffset, result = piece.resultOffset;
+  for (;;) {
+    visit(result, source);
+    size_t d = piece.digits.size();
+    for (; d-- > 0;) {
+      const Piece::Digit &digit = piece.digits[d];
+      source += digit.sourceStride;
+      result += digit.resultStride;
+      if (++index[d] < digit.extent)
+        break;
+      source -= digit.sourceStride * digit.extent;
+      result -= digit.resultStride * digit.extent;
+      index[d] = 0;
+      if (d == 0)
+        return;
+    }
+    if (piece.digits.empty())
+      return;
+  }
+}
+
+} // namespace
+
+Views::Views(const Network &network) : network(network), remaps(network.tensors.size(), nullptr) {
+  for (const Node &node : network.nodes)
+    if (const Remap *remap = std::get_if<Remap>(&node))
+      remaps[size_t(remap->result)] = remap;
+}
+
+TensorId Views::fillTensor(double value) {
+  for (size_t i = 0; i < fillValues.size(); ++i)
+    if (std::bit_cast<uint64_t>(fillValues[i]) == std::bit_cast<uint64_t>(value))
+      return TensorId(-1 - int32_t(i));
+  fillValues.push_back(value);
+  return TensorId(-int32_t(fillValues.size()));
+}
+
+const View &Views::of(TensorId tensor) {
+  if (auto found = known.find(tensor); found != known.end())
+    return found->second;
+  View view = make(tensor);
+  return known.emplace(tensor, std::move(view)).first->second;
+}
+
+View Views::make(TensorId tensor) {
+  View view;
+  const int64_t elements = network.tensors[size_t(tensor)].elements();
+  const Remap *remap = remaps[size_t(tensor)];
+  if (!remap) {
+    view.roots.push_back({tensor, 0});
+    view.numIds = elements;
+    return view;
+  }
+  view.fill = remap->fill;
+  view.ids.assign(size_t(elements), -1);
+  std::map<TensorId, int64_t> first;
+  auto firstIdOf = [&](TensorId root, int64_t count) {
+    auto [found, added] = first.emplace(root, view.numIds);
+    if (added) {
+      view.roots.push_back({root, view.numIds});
+      view.numIds += count;
+    }
+    return found->second;
+  };
+  int64_t covered = 0;
+  for (const Piece &piece : remap->pieces) {
+    const View &source = of(piece.source);
+    std::vector<int64_t> shift; // of each of the source's roots
+    for (const View::Root &root : source.roots)
+      shift.push_back(firstIdOf(root.tensor, root.tensor < 0 ? 1 : network.tensors[size_t(root.tensor)].elements()) - root.firstId);
+    const bool sameFill = std::bit_cast<uint64_t>(source.fill) == std::bit_cast<uint64_t>(remap->fill);
+    const int64_t fillId = source.fills && !sameFill ? firstIdOf(fillTensor(source.fill), 1) : -1;
+    forPiece(piece, [&](int64_t result, int64_t element) {
+      const int64_t id = source.idOf(element);
+      int64_t mapped = fillId;
+      if (id >= 0) {
+        size_t root = source.roots.size() - 1;
+        while (source.roots[root].firstId > id)
+          --root;
+        mapped = id + shift[root];
+      }
+      view.ids[size_t(result)] = mapped;
+      ++covered;
+      view.fills |= mapped < 0;
+    });
+  }
+  view.fills |= covered < elements;
+  return view;
+}
+
+} // namespace wsc::spmd
