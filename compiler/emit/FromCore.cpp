@@ -83,6 +83,10 @@ public:
       executable.states.push_back(
           {tensor(state.getNameAttr(), state.getType()), lookUp(sections, state.getInitAttr())});
     }
+    for (auto resident : body.getOps<core::ResidentOp>()) {
+      add(residents, resident.getNameAttr());
+      executable.residents.push_back(translate(resident));
+    }
     for (auto configuration : body.getOps<core::ConfigurationOp>()) {
       add(configurations, configuration.getNameAttr());
       if (absl::Status status = translate(configuration); !status.ok())
@@ -95,7 +99,7 @@ public:
 
 private:
   CoreModule module;
-  Indices sections, states, configurations;
+  Indices sections, states, residents, configurations;
 
   absl::Status translate(core::SectionOp op) {
     SectionRecipe recipe;
@@ -146,6 +150,22 @@ private:
     return result;
   }
 
+  Resident translate(core::ResidentOp op) {
+    Resident resident;
+    resident.name = op.getName().str();
+    resident.type = element(op.getElementType());
+    resident.cores = lattice(op.getCores());
+    resident.address = int64_t(op.getAddress());
+    resident.bytes = int64_t(op.getBytes());
+    resident.section = lookUp(sections, op.getSectionAttr());
+    resident.state = lookUp(states, op.getStateAttr());
+    if (op.getSectionOffset())
+      resident.sectionOffset = affine(*op.getSectionOffset());
+    if (op.getStateOffset())
+      resident.stateOffset = affine(*op.getStateOffset());
+    return resident;
+  }
+
   void translate(core::EntryOp op) {
     Entry entry;
     entry.name = op.getName().str();
@@ -157,7 +177,7 @@ private:
       auto step = cast<core::StepAttr>(attr);
       entry.steps.push_back({step.getConfigure() ? StepKind::Configure : StepKind::Run,
                              lookUp(configurations, FlatSymbolRefAttr::get(step.getConfiguration())),
-                             std::vector<int32_t>(step.getAfter())});
+                             std::vector<int32_t>(step.getAfter()), step.getCount()});
     }
     module.executable.entries.push_back(std::move(entry));
   }
@@ -203,6 +223,7 @@ private:
       result.hostOffset = affine(io.getHost());
       extents(io.getExtents(), result.extent);
       llvm::copy(io.getStrides(), result.stride.begin());
+      result.padded = io.getPadded();
       configuration.io.push_back(result);
     }
     for (auto bind : op.getBody().getOps<core::BindOp>())
@@ -274,6 +295,11 @@ private:
     } else if (op.getKind() == "state") {
       buffer.kind = BufferKind::State;
       buffer.state = lookUp(states, op.getStateAttr());
+    } else if (op.getKind() == "resident") {
+      buffer.kind = BufferKind::Resident;
+      buffer.resident = lookUp(residents, op.getResidentAttr());
+      buffer.residentOffset = int64_t(op.getResidentOffset());
+      buffer.runStep = int64_t(op.getRunStep());
     }
     return buffer;
   }

@@ -8,7 +8,7 @@
 //
 // The forms say the same, up to what means nothing: fields that an opcode or a kind does not use come back as their
 // defaults, and so do affine steps over lattice dimensions that are not there. Kernels, nets, roles, sections, states,
-// configurations and entries need names that are unique among their kind, buffers among their role.
+// residents, configurations and entries need names that are unique among their kind, buffers among their role.
 #pragma once
 
 #include "compiler/emit/SectionRecipe.h"
@@ -28,7 +28,7 @@ namespace wsc::emit {
 
 struct CoreModule {
   format::Executable executable;       // its `sections` are not used
-  std::vector<SectionRecipe> sections; // what Buffer::section and StateVariable::initialSection index
+  std::vector<SectionRecipe> sections; // what Buffer::section, Resident::section and StateVariable::initialSection index
 };
 
 // A module holding one core.executable, verified. Null after emitting an error diagnostic when an index is out of

@@ -140,6 +140,8 @@ private:
       for (const StateVariable &state : executable.states)
         core::StateOp::create(builder, loc, text(state.tensor.name), TypeAttr::get(tensor(state.tensor)),
                               reference(module.sections, state.initialSection, true, "section"));
+      for (const Resident &resident : executable.residents)
+        emitResident(resident);
       for (const Configuration &configuration : executable.configurations)
         body(core::ConfigurationOp::create(builder, loc, text(configuration.name)),
              [&] { emitConfiguration(configuration); });
@@ -185,6 +187,17 @@ private:
     return DenseElementsAttr::getFromRawBuffer(tensorType, isSplat ? raw.take_front(size_t(unit)) : raw);
   }
 
+  void emitResident(const Resident &resident) {
+    const size_t dims = rank(resident.cores);
+    const bool isConstant = resident.section != -1, isState = resident.state != -1;
+    core::ResidentOp::create(builder, loc, text(resident.name), i64(resident.bytes), typeAttr(resident.type),
+                             lattice(resident.cores), i64(resident.address),
+                             reference(module.sections, resident.section, true, "section"),
+                             isConstant ? affine(resident.sectionOffset, dims) : core::AffineNumberAttr(),
+                             isState ? stateReference(resident.state) : FlatSymbolRefAttr(),
+                             isState ? affine(resident.stateOffset, dims) : core::AffineNumberAttr());
+  }
+
   void emitEntry(const Entry &entry) {
     auto names = [&](const std::vector<TensorType> &tensors) {
       SmallVector<Attribute> list;
@@ -202,7 +215,8 @@ private:
     for (const Step &step : entry.steps) {
       FlatSymbolRefAttr name = reference(executable.configurations, step.configuration, false, "configuration");
       steps.push_back(
-          core::StepAttr::get(builder.getContext(), step.kind == StepKind::Configure, name.getAttr(), step.after));
+          core::StepAttr::get(builder.getContext(), step.kind == StepKind::Configure, name.getAttr(),
+                              step.count, step.after));
     }
     core::EntryOp::create(builder, loc, text(entry.name), names(entry.inputs), types(entry.inputs),
                           names(entry.outputs), types(entry.outputs), builder.getArrayAttr(steps));
@@ -236,7 +250,7 @@ private:
     for (const IoBinding &io : configuration.io)
       core::IoOp::create(builder, loc, unit(io.output), i32(io.tensor), lattice(io.ports), i32(int32_t(io.side)),
                          i32(io.colour), affine(io.hostOffset, rank(io.ports)), extents(io.extent, rank(io.ports)),
-                         strides(io.stride));
+                         strides(io.stride), unit(io.padded));
     for (const StateBinding &binding : configuration.stateBindings)
       emitBinding(configuration, binding);
   }
@@ -283,7 +297,8 @@ private:
       return core::FifoOp::create(builder, loc, core::StreamType::get(context), text(buffer.name), i64(buffer.address),
                                   i64(buffer.bytes), typeAttr(buffer.type));
     const char *kind = "scratch";
-    FlatSymbolRefAttr section, state;
+    FlatSymbolRefAttr section, state, resident;
+    int64_t residentOffset = 0, runStep = 0;
     core::AffineNumberAttr offset;
     if (buffer.kind == BufferKind::Constant) {
       kind = "constant";
@@ -292,9 +307,15 @@ private:
     } else if (buffer.kind == BufferKind::State) {
       kind = "state";
       state = stateReference(buffer.state);
+    } else if (buffer.kind == BufferKind::Resident) {
+      kind = "resident";
+      resident = reference(executable.residents, buffer.resident, false, "resident");
+      residentOffset = buffer.residentOffset;
+      runStep = buffer.runStep;
     }
     return core::BufferOp::create(builder, loc, core::MemoryType::get(context), text(buffer.name), text(kind), section,
-                                  offset, state, i64(buffer.address), i64(buffer.bytes), typeAttr(buffer.type));
+                                  offset, state, resident, i64(residentOffset), i64(runStep), i64(buffer.address),
+                                  i64(buffer.bytes), typeAttr(buffer.type));
   }
 
   void emitThread(const Role &role, const Thread &thread, size_t dims, ArrayRef<Value> buffers,

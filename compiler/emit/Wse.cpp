@@ -70,7 +70,7 @@ absl::StatusOr<std::vector<int64_t>> rawSectionOffsets(const std::string &path) 
   return offsets;
 }
 
-// The element type of each section: that of the buffers and states that read it when they agree and it divides the
+// The element type of each section: that of the buffers, states and residents that read it when they agree and it divides the
 // section, else u8.
 std::vector<ElementType> sectionTypes(const Executable &executable) {
   std::vector<int> types(executable.sections.size(), -1); // -1: not seen
@@ -83,6 +83,8 @@ std::vector<ElementType> sectionTypes(const Executable &executable) {
   };
   for (const StateVariable &state : executable.states)
     see(state.initialSection, state.tensor.type);
+  for (const Resident &resident : executable.residents)
+    see(resident.section, resident.type);
   for (const Configuration &configuration : executable.configurations)
     for (const Role &role : configuration.roles)
       for (const Buffer &buffer : role.buffers)

@@ -12,7 +12,7 @@ def Core_Dialect : Dialect {
   let cppNamespace = "::wsc::core";
   let summary = "the assembly language of a wafer executable";
   let description = [{
-    A `core.executable` holds everything a `.wse` holds: raw sections, state variables, configurations (programs of core roles,
+    A `core.executable` holds everything a `.wse` holds: raw sections, state variables, residents, configurations (programs of core roles,
     switch settings of router roles, the words that enter and leave the wafer) and entry points. Text and file are two
     forms of the same content: `wsc-translate` converts either into the other.
 
@@ -70,8 +70,8 @@ def Core_Operand : Core_Attr<"Operand", "operand"> {
   }];
 }
 def Core_Step : Core_Attr<"Step", "step"> {
-  let summary = "a step of an entry: `configure @main` or `run @main after (0)`";
-  let parameters = (ins "bool":$configure, "::mlir::StringAttr":$configuration,
+  let summary = "a step of an entry: `configure @main` or `run @main times 12 after (0)`";
+  let parameters = (ins "bool":$configure, "::mlir::StringAttr":$configuration, "int32_t":$count,
                     ArrayRefParameter<"int32_t", "steps that come before">:$after);
 }
 def Core_File : Core_Attr<"File", "file"> {

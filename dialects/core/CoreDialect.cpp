@@ -59,10 +59,18 @@ Type toMlirType(MLIRContext *context, format::ElementType type) {
     return IntegerType::get(context, 32);
   case format::ElementType::I64:
     return IntegerType::get(context, 64);
+  case format::ElementType::I16:
+    return IntegerType::get(context, 16);
   case format::ElementType::I8:
     return IntegerType::get(context, 8);
   case format::ElementType::U8:
     return IntegerType::get(context, 8, IntegerType::Unsigned);
+  case format::ElementType::U16:
+    return IntegerType::get(context, 16, IntegerType::Unsigned);
+  case format::ElementType::U32:
+    return IntegerType::get(context, 32, IntegerType::Unsigned);
+  case format::ElementType::U64:
+    return IntegerType::get(context, 64, IntegerType::Unsigned);
   case format::ElementType::Bool:
     return IntegerType::get(context, 1);
   }
@@ -82,10 +90,18 @@ std::optional<format::ElementType> toElementType(Type type) {
     return format::ElementType::I32;
   if (type.isSignlessInteger(64))
     return format::ElementType::I64;
+  if (type.isSignlessInteger(16))
+    return format::ElementType::I16;
   if (type.isSignlessInteger(8))
     return format::ElementType::I8;
   if (type.isUnsignedInteger(8))
     return format::ElementType::U8;
+  if (type.isUnsignedInteger(16))
+    return format::ElementType::U16;
+  if (type.isUnsignedInteger(32))
+    return format::ElementType::U32;
+  if (type.isUnsignedInteger(64))
+    return format::ElementType::U64;
   if (type.isSignlessInteger(1))
     return format::ElementType::Bool;
   return std::nullopt;

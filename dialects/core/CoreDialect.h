@@ -28,9 +28,12 @@
 
 namespace wsc::core {
 
-// The MLIR type of an element type (u8 is `ui8`, bool is `i1`) and back; nullopt for a type that has no element type.
+// The MLIR type of an element type (u8 is `ui8`, u16 `ui16`, bool `i1`, …) and back; nullopt for a type that has no element type.
 mlir::Type toMlirType(mlir::MLIRContext *context, format::ElementType type);
 std::optional<format::ElementType> toElementType(mlir::Type type);
+
+// The MLIR types that have an element type, for messages.
+constexpr llvm::StringLiteral kElementTypes = "f32, f16, bf16, f64, i64, i32, i16, i8, ui64, ui32, ui16, ui8, i1";
 
 // Names of router ports in the order of format::Port.
 constexpr llvm::StringLiteral kPortNames[] = {"north", "south", "east", "west", "ramp"};

@@ -69,11 +69,36 @@ def Core_StateOp : Core_Op<"state", [HasParent<"ExecutableOp">]> {
   let hasVerifier = 1;
 }
 
+def Core_ResidentOp : Core_Op<"resident", [HasParent<"ExecutableOp">]> {
+  let summary = "a tensor, or a part of one, that stays in the SRAM of a lattice of cores while configurations change";
+  let description = [{
+    The size is that of each core's part, the address the same on all of them. `from` makes it a constant, there from the
+    start; `of state` lets it hold a variable's elements from a number on, which differs from core to core. Without
+    either it lives while an entry uses it.
+
+    ```mlir
+    resident @w : 1024 x f32 on (0, 0) + 4 x (1, 0) at 8192 from @weights[0 + (4096)]
+    resident @cache : 64 x f16 on (0, 0) + 4 x (1, 0) at 12288 of state @kv at 0 + (64)
+    resident @hidden : 256 x f32 on (0, 0) + 4 x (1, 0) at 12416
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$name, I64Attr:$bytes, TypeAttr:$elementType, Core_Lattice:$cores, I64Attr:$address,
+                   OptionalAttr<FlatSymbolRefAttr>:$section, OptionalAttr<Core_AffineNumber>:$sectionOffset,
+                   OptionalAttr<FlatSymbolRefAttr>:$state, OptionalAttr<Core_AffineNumber>:$stateOffset);
+  let assemblyFormat = [{
+    $name `:` custom<Size>($bytes, $elementType) `on` custom<Lattice>($cores) `at` $address
+    (`from` $section^ `[` custom<AffineNumber>($sectionOffset) `]`)?
+    (`of` `state` $state^ `at` custom<AffineNumber>($stateOffset))? attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
 def Core_EntryOp : Core_Op<"entry", [HasParent<"ExecutableOp">]> {
   let summary = "an entry point: tensors in, tensors out, and the steps between";
   let description = [{
     ```mlir
     entry @main inputs ["x" : tensor<8xf32>] outputs ["y" : tensor<8xf32>] steps [configure @main, run @main after (0)]
+    entry @twelve inputs [] outputs [] steps [configure @layer, run @layer times 12 after (0)]
     ```
   }];
   let arguments = (ins SymbolNameAttr:$name, StrArrayAttr:$inputNames, TypeArrayAttr:$inputTypes,
@@ -154,12 +179,19 @@ def Core_IoOp : Core_Op<"io", [HasParent<"ConfigurationOp">]> {
     io input 0 on (0, 0) + 4 x (1, 0) side west colour 5 host 0 + (8) over [8] strides [1]
     io output 0 on (0, 7) side east colour 2 over [8] strides [1]
     ```
+
+    Elements outside of the tensor are an error unless the binding is `padded`: then they are zeros going in and dropped
+    going out.
+
+    ```mlir
+    io input 0 on (0, 0) + 3 x (1, 0) side west colour 5 host 0 + (4) over [4] strides [1] padded
+    ```
   }];
   let arguments = (ins UnitAttr:$output, I32Attr:$tensor, Core_Lattice:$ports, I32Attr:$side, I32Attr:$colour,
-                   Core_AffineNumber:$host, ArrayAttr:$extents, DenseI64ArrayAttr:$strides);
+                   Core_AffineNumber:$host, ArrayAttr:$extents, DenseI64ArrayAttr:$strides, UnitAttr:$padded);
   let assemblyFormat = [{
     custom<InOrOut>($output) $tensor `on` custom<Lattice>($ports) `side` custom<Port>($side) `colour` $colour
-    `` custom<Host>($host) `` custom<Extents>($extents) `` custom<Strides>($strides) attr-dict
+    `` custom<Host>($host) `` custom<Extents>($extents) `` custom<Strides>($strides) (`padded` $padded^)? attr-dict
   }];
   let hasVerifier = 1;
 }
@@ -207,7 +239,7 @@ class Core_NamedResultOp<string mnemonic> : Core_Op<mnemonic, [HasParent<"RoleOp
 }
 
 def Core_BufferOp : Core_NamedResultOp<"buffer"> {
-  let summary = "a stretch of SRAM: scratch, constant (a view of a section) or state";
+  let summary = "a stretch of SRAM: scratch, constant (a view of a section), state, or a window of a resident";
   let description = [{
     The buffer is called what its value is called unless a name is written. The address is bytes from the start of SRAM.
 
@@ -216,15 +248,21 @@ def Core_BufferOp : Core_NamedResultOp<"buffer"> {
     %w = buffer constant from @w0[0 + (0, 9600, 480)] at 10680 : 240 x f32
     %n = buffer state of @counter at 11640 : 4 x f32
     %0 = buffer scratch "column sums" at 11656 : 15 bytes f32
+    %k = buffer resident of @weights + 256 step 1024 at 12544 : 64 x f32
     ```
+
+    A window of a resident begins at a byte of it, and so many bytes further in each iteration of a step that runs the
+    configuration several times; the address is that of the first.
   }];
   let arguments = (ins StrAttr:$name, StrAttr:$kind, OptionalAttr<FlatSymbolRefAttr>:$section,
-                   OptionalAttr<Core_AffineNumber>:$sectionOffset, OptionalAttr<FlatSymbolRefAttr>:$state, I64Attr:$address,
-                   I64Attr:$bytes, TypeAttr:$elementType);
+                   OptionalAttr<Core_AffineNumber>:$sectionOffset, OptionalAttr<FlatSymbolRefAttr>:$state,
+                   OptionalAttr<FlatSymbolRefAttr>:$resident, DefaultValuedAttr<I64Attr, "0">:$residentOffset,
+                   DefaultValuedAttr<I64Attr, "0">:$runStep, I64Attr:$address, I64Attr:$bytes, TypeAttr:$elementType);
   let results = (outs Core_Memory:$memory);
   let assemblyFormat = [{
     custom<BufferKind>($kind) `` custom<ResultName>($name) (`from` $section^ `[` custom<AffineNumber>($sectionOffset) `]`)?
-    (`of` $state^)? `at` $address `:` custom<Size>($bytes, $elementType) attr-dict
+    `` custom<Origin>($state, $resident, $residentOffset, $runStep, ref($kind)) `at` $address `:`
+    custom<Size>($bytes, $elementType) attr-dict
   }];
   let hasVerifier = 1;
 }

@@ -202,7 +202,7 @@ LogicalResult InstructionOp::verify() {
   std::optional<format::ElementType> type = toElementType(getElementType());
   if (!type)
     return emitOpError() << "element type " << getElementType()
-                         << " is none of f32, f16, bf16, f64, i64, i32, i8, ui8, i1";
+                         << " is none of " << kElementTypes;
   if (info->floatOnly && !isa<FloatType>(getElementType()))
     return emitOpError() << "`" << getOpcode() << "` needs a floating-point type, not " << getElementType();
   bool isConvert = info->opcode == format::Opcode::Convert;

@@ -181,12 +181,44 @@ static void printSteps(OpAsmPrinter &printer, Operation *, ArrayAttr steps) {
 
 static ParseResult parseBufferKind(OpAsmParser &parser, StringAttr &kind) {
   StringRef keyword;
-  if (syntax::parseKeywordOf(parser, keyword, {"scratch", "constant", "state"}))
+  if (syntax::parseKeywordOf(parser, keyword, {"scratch", "constant", "state", "resident"}))
     return failure();
   kind = parser.getBuilder().getStringAttr(keyword);
   return success();
 }
 static void printBufferKind(OpAsmPrinter &printer, Operation *, StringAttr kind) { printer << kind.getValue(); }
+
+// `of @variable`, or `of @resident + OFFSET step RUNSTEP`; zeros are not written.
+static ParseResult parseOrigin(OpAsmParser &parser, FlatSymbolRefAttr &state, FlatSymbolRefAttr &resident,
+                               IntegerAttr &residentOffset, IntegerAttr &runStep, StringAttr kind) {
+  if (failed(parser.parseOptionalKeyword("of")))
+    return success();
+  StringAttr name;
+  if (parser.parseSymbolName(name))
+    return failure();
+  const bool isWindow = kind.getValue() == "resident";
+  (isWindow ? resident : state) = FlatSymbolRefAttr::get(name);
+  int64_t offset = 0, step = 0;
+  if (isWindow && succeeded(parser.parseOptionalPlus()) && parser.parseInteger(offset))
+    return failure();
+  if (isWindow && succeeded(parser.parseOptionalKeyword("step")) && parser.parseInteger(step))
+    return failure();
+  residentOffset = parser.getBuilder().getI64IntegerAttr(offset);
+  runStep = parser.getBuilder().getI64IntegerAttr(step);
+  return success();
+}
+static void printOrigin(OpAsmPrinter &printer, Operation *, FlatSymbolRefAttr state, FlatSymbolRefAttr resident,
+                        IntegerAttr residentOffset, IntegerAttr runStep, StringAttr) {
+  if (state)
+    printer << " of " << state;
+  if (!resident)
+    return;
+  printer << " of " << resident;
+  if (residentOffset.getInt() != 0)
+    printer << " + " << residentOffset.getInt();
+  if (runStep.getInt() != 0)
+    printer << " step " << runStep.getInt();
+}
 
 // The name is written only when the SSA value is called something else.
 static ParseResult parseResultName(OpAsmParser &parser, StringAttr &name) {
@@ -216,7 +248,7 @@ static ParseResult parseSize(OpAsmParser &parser, IntegerAttr &bytes, TypeAttr &
     return failure();
   std::optional<format::ElementType> element = toElementType(type);
   if (!element)
-    return parser.emitError(loc) << "element type " << type << " is none of f32, f16, bf16, f64, i64, i32, i8, ui8, i1";
+    return parser.emitError(loc) << "element type " << type << " is none of " << kElementTypes;
   if (unit == "x" && __builtin_mul_overflow(count, format::elementBytes(*element), &count))
     return parser.emitError(loc, "size in bytes exceeds 64 bits");
   bytes = parser.getBuilder().getI64IntegerAttr(count);

@@ -132,18 +132,23 @@ void printExtents(AsmPrinter &printer, ArrayAttr extents) {
 ParseResult parseStep(AsmParser &parser, StepAttr &step) {
   StringRef kind;
   StringAttr configuration;
+  int32_t count = 1;
   SmallVector<int32_t> after;
   if (parseKeywordOf(parser, kind, {"configure", "run"}) || parser.parseSymbolName(configuration))
     return failure();
+  if (succeeded(parser.parseOptionalKeyword("times")) && parser.parseInteger(count))
+    return failure();
   if (succeeded(parser.parseOptionalKeyword("after")) && parseIntegers(parser, after, AsmParser::Delimiter::Paren))
     return failure();
-  step = StepAttr::get(parser.getContext(), kind == "configure", configuration, after);
+  step = StepAttr::get(parser.getContext(), kind == "configure", configuration, count, after);
   return success();
 }
 
 void printStep(AsmPrinter &printer, StepAttr step) {
   printer << (step.getConfigure() ? "configure " : "run ");
   printer.printSymbolName(step.getConfiguration().getValue());
+  if (step.getCount() != 1)
+    printer << " times " << step.getCount();
   if (step.getAfter().empty())
     return;
   printer << " after (";

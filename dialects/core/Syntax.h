@@ -28,7 +28,7 @@ void printAccess(AsmPrinter &printer, OperandAttr operand);
 ParseResult parseExtents(AsmParser &parser, mlir::ArrayAttr &extents);
 void printExtents(AsmPrinter &printer, mlir::ArrayAttr extents);
 
-// `configure @main` or `run @main after (0)`.
+// `configure @main` or `run @main times 12 after (0)`.
 ParseResult parseStep(AsmParser &parser, StepAttr &step);
 void printStep(AsmPrinter &printer, StepAttr step);
 

@@ -105,7 +105,7 @@ template <typename... Allowed> LogicalResult checkContents(Operation *parent, Bl
 LogicalResult SectionOp::verify() {
   if (!toElementType(getElementType()))
     return emitOpError() << "element type " << getElementType()
-                         << " is none of f32, f16, bf16, f64, i64, i32, i8, ui8, i1";
+                         << " is none of " << kElementTypes;
   if (auto inlined = dyn_cast<ElementsAttr>(getSource())) {
     if (inlined.getElementType() != getElementType())
       return emitOpError() << "inline elements are " << inlined.getElementType() << ", the section's are "
@@ -128,7 +128,7 @@ static LogicalResult checkTensor(Operation *op, Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !tensor.hasStaticShape() || tensor.getEncoding() || !toElementType(tensor.getElementType()))
     return op->emitOpError() << "type " << type
-                             << " must be a tensor of static shape of f32, f16, bf16, f64, i64, i32, i8, ui8 or i1";
+                             << " must be a tensor of static shape of one of " << kElementTypes;
   return success();
 }
 
@@ -145,6 +145,9 @@ LogicalResult EntryOp::verify() {
     auto step = dyn_cast<StepAttr>(attr);
     if (!step)
       return emitOpError() << "step " << index << " is no #core.step";
+    if (step.getCount() < 1 || (step.getConfigure() && step.getCount() != 1))
+      return emitOpError() << "step " << index << " is to be done " << step.getCount()
+                           << " times; a configuration runs at least once, and is put in place once";
     for (int32_t before : step.getAfter())
       if (before < 0 || size_t(before) >= index)
         return emitOpError() << "step " << index << " waits for step " << before
@@ -190,10 +193,29 @@ static LogicalResult checkStretch(Operation *op, int64_t address, int64_t bytes)
   return success();
 }
 
+LogicalResult ResidentOp::verify() {
+  if (!toElementType(getElementType()))
+    return emitOpError() << "element type " << getElementType() << " is none of " << kElementTypes;
+  if (failed(checkLattice(*this, getCores())) || failed(checkStretch(*this, getAddress(), getBytes())))
+    return failure();
+  if (getSection() && getState())
+    return emitOpError("is filled from a section and from a variable; it can have one of them");
+  if (getSection().has_value() != getSectionOffset().has_value() || getState().has_value() != getStateOffset().has_value())
+    return emitOpError("needs an offset where it has a section or a variable, and only there");
+  for (auto [what, offset] : {std::pair("section offset", getSectionOffset()), std::pair("first element", getStateOffset())})
+    if (offset && failed(checkSteps(*this, what, *offset, rankOf(getCores()))))
+      return failure();
+  return success();
+}
+
 LogicalResult BufferOp::verify() {
-  bool isConstant = getKind() == "constant", isState = getKind() == "state";
-  if (!isConstant && !isState && getKind() != "scratch")
-    return emitOpError() << "kind \"" << getKind() << "\" is none of scratch, constant, state";
+  bool isConstant = getKind() == "constant", isState = getKind() == "state", isWindow = getKind() == "resident";
+  if (!isConstant && !isState && !isWindow && getKind() != "scratch")
+    return emitOpError() << "kind \"" << getKind() << "\" is none of scratch, constant, state, resident";
+  if (isWindow != getResident().has_value())
+    return emitOpError() << (isWindow ? "a window needs its resident: `of @resident`" : "only a window has a resident");
+  if (!isWindow && (getResidentOffset() != 0 || getRunStep() != 0))
+    return emitOpError("only a window has an offset and a step");
   if (isConstant != getSection().has_value() || isConstant != getSectionOffset().has_value())
     return emitOpError() << (isConstant ? "a constant needs its section: `from @section[offset]`"
                                         : "only a constant has a section");
@@ -310,20 +332,26 @@ LogicalResult ExecutableOp::verifyRegions() {
   Block &block = getBody().front();
   Names<SectionOp> sections;
   Names<StateOp> states;
+  Names<ResidentOp> residents;
   Names<ConfigurationOp> configurations;
   Names<EntryOp> entries;
-  if (failed(checkContents<SectionOp, StateOp, ConfigurationOp, EntryOp>(*this, block)) ||
+  if (failed(checkContents<SectionOp, StateOp, ResidentOp, ConfigurationOp, EntryOp>(*this, block)) ||
       failed(sections.collect(block, "section")) || failed(states.collect(block, "state")) ||
-      failed(configurations.collect(block, "configuration")) || failed(entries.collect(block, "entry")))
+      failed(residents.collect(block, "resident")) || failed(configurations.collect(block, "configuration")) || failed(entries.collect(block, "entry")))
     return failure();
   for (StateOp state : block.getOps<StateOp>())
     if (failed(sections.resolve(state, "section", state.getInitAttr())))
+      return failure();
+  for (ResidentOp resident : block.getOps<ResidentOp>())
+    if (failed(sections.resolve(resident, "section", resident.getSectionAttr())) ||
+        failed(states.resolve(resident, "state", resident.getStateAttr())))
       return failure();
   for (ConfigurationOp configuration : block.getOps<ConfigurationOp>())
     for (RoleOp role : configuration.getBody().getOps<RoleOp>())
       for (BufferOp buffer : role.getBody().getOps<BufferOp>())
         if (failed(sections.resolve(buffer, "section", buffer.getSectionAttr())) ||
-            failed(states.resolve(buffer, "state", buffer.getStateAttr())))
+            failed(states.resolve(buffer, "state", buffer.getStateAttr())) ||
+            failed(residents.resolve(buffer, "resident", buffer.getResidentAttr())))
           return failure();
   for (EntryOp entry : block.getOps<EntryOp>())
     for (Attribute attr : entry.getSteps()) {

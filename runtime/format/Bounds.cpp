@@ -103,7 +103,7 @@ absl::Status checkExtents(const std::array<Affine, kMaxDims> &extent, const Latt
 
 absl::Status checkTensor(const TensorType &tensor, const Where &where) {
   std::string which = absl::StrCat(where.text(), " \"", tensor.name, "\"");
-  if (tensor.type > ElementType::F64)
+  if (int(tensor.type) >= kNumElementTypes)
     return broken(which, absl::StrCat("element type ", int(tensor.type), " does not exist"));
   if (tensor.shape.size() > kMaxRank)
     return broken(which, absl::StrCat("rank ", tensor.shape.size(), "; the limit is ", kMaxRank));

@@ -52,8 +52,14 @@ absl::Status checkExtents(const std::array<Affine, kMaxDims> &extent, const Latt
 absl::Status checkTensor(const TensorType &tensor, const Where &where);
 absl::Status checkIndex(int64_t index, size_t count, const char *what, const Where &where);
 
-// One role: its lattice, buffers, queues and threads.
+absl::Status checkResident(const Executable &executable, std::span<const int64_t> sectionBytes,
+                           const Resident &resident, const Where &where);
+// A buffer as a window of a resident, of a configuration that one step runs at most `runs` times; one of another kind
+// names no resident.
+absl::Status checkWindow(const Executable &executable, const Buffer &buffer, int64_t runs, const Where &where);
+
+// One role: its lattice, buffers, queues and threads; `runs` as for checkWindow.
 absl::Status checkRole(const Executable &executable, std::span<const int64_t> sectionBytes,
-                       const Configuration &configuration, const Role &role, const Where &where);
+                       const Configuration &configuration, const Role &role, int64_t runs, const Where &where);
 
 } // namespace wsc::format

@@ -41,7 +41,7 @@ public:
   }
   Key &operator<<(const Buffer &value) {
     return *this << value.name << value.kind << value.type << value.address << value.bytes << value.section
-                 << value.sectionOffset << value.state;
+                 << value.sectionOffset << value.state << value.resident << value.residentOffset << value.runStep;
   }
   Key &operator<<(const Filter &value) { return *this << value.period << value.begin << value.words; }
   Key &operator<<(const std::vector<Queue> &queues) {

@@ -27,6 +27,7 @@ public:
       return StateVariable{f.tensor() ? tensorType(*f.tensor()) : TensorType(), f.initial_section()};
     });
     list(from.entries(), to.entries, [&](const auto &f) { return entry(f); });
+    list(from.residents(), to.residents, [&](const auto &f) { return resident(f); });
     list(from.sections(), to.sections, [&](const schema::Name &f) { return Section{text(f.text()), {}}; });
     return to;
   }
@@ -184,6 +185,7 @@ private:
       for (uint32_t d = 0; d < from.extent()->size(); ++d)
         to.extent[d] = affine(from.extent()->Get(d));
     numbers(from.stride(), to.stride, "an I/O binding");
+    to.padded = from.padded();
     return to;
   }
 
@@ -243,6 +245,20 @@ private:
     return to;
   }
 
+  Resident resident(const schema::Resident &from) {
+    Resident to;
+    to.name = text(from.name());
+    to.type = ElementType(from.type());
+    to.cores = lattice(from.cores());
+    to.address = from.address();
+    to.bytes = from.bytes();
+    to.section = from.section();
+    to.sectionOffset = affine(from.section_offset());
+    to.state = from.state();
+    to.stateOffset = affine(from.state_offset());
+    return to;
+  }
+
   Entry entry(const schema::Entry &from) {
     Entry to;
     to.name = text(from.name());
@@ -250,7 +266,7 @@ private:
     list(from.inputs(), to.inputs, tensor);
     list(from.outputs(), to.outputs, tensor);
     list(from.steps(), to.steps, [&](const schema::Step &f) {
-      Step step{StepKind(f.kind()), f.configuration(), {}};
+      Step step{StepKind(f.kind()), f.configuration(), {}, f.count()};
       countedList(f.after(), step.after, [](int32_t index) { return index; });
       return step;
     });

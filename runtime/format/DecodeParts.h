@@ -116,6 +116,9 @@ protected:
     to.section = from.section();
     to.sectionOffset = affine(from.section_offset());
     to.state = from.state();
+    to.resident = from.resident();
+    to.residentOffset = from.resident_offset();
+    to.runStep = from.run_step();
     return to;
   }
 

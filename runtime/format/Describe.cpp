@@ -93,8 +93,8 @@ std::string printSwitchPosition(const SwitchPosition &position) {
 }
 
 std::string_view bufferKindName(BufferKind kind) {
-  constexpr std::string_view names[] = {"scratch", "constant", "fifo", "state"};
-  return kind <= BufferKind::State ? names[int(kind)] : "?";
+  constexpr std::string_view names[] = {"scratch", "constant", "fifo", "state", "resident"};
+  return kind <= BufferKind::Resident ? names[int(kind)] : "?";
 }
 
 std::string printTensorType(const TensorType &type) {

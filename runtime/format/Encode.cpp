@@ -89,7 +89,8 @@ private:
     auto name = text(value.name);
     auto offset = affineOrNone(value.sectionOffset);
     return schema::CreateBuffer(builder, name, uint8_t(value.kind), uint8_t(value.type), value.address, value.bytes,
-                                value.section, offset, value.state);
+                                value.section, offset, value.state, value.resident, value.residentOffset,
+                                value.runStep);
   }
 
   Offset<schema::Operand> operand(const Operand &value) {
@@ -146,7 +147,7 @@ private:
     auto extent = list(std::span(value.extent).first(count), [&](const Affine &a) { return affine(a); });
     auto stride = numbers<int64_t>(value.stride, 0);
     return schema::CreateIoBinding(builder, value.output, value.tensor, ports, uint8_t(value.side), value.colour,
-                                   hostOffset, extent, stride);
+                                   hostOffset, extent, stride, value.padded);
   }
 
   Offset<schema::StateBinding> stateBinding(const StateBinding &value) {
@@ -199,9 +200,17 @@ private:
     auto outputs = list(value.outputs, tensor);
     auto steps = list(value.steps, [&](const Step &step) {
       auto after = step.after.empty() ? Vector<int32_t>() : builder.CreateVector(step.after);
-      return schema::CreateStep(builder, uint8_t(step.kind), step.configuration, after);
+      return schema::CreateStep(builder, uint8_t(step.kind), step.configuration, after, step.count);
     });
     return schema::CreateEntry(builder, name, inputs, outputs, steps);
+  }
+
+  Offset<schema::Resident> resident(const Resident &value) {
+    auto name = text(value.name);
+    auto cores = lattice(value.cores);
+    auto sectionOffset = affineOrNone(value.sectionOffset), stateOffset = affineOrNone(value.stateOffset);
+    return schema::CreateResident(builder, name, uint8_t(value.type), cores, value.address, value.bytes, value.section,
+                                  sectionOffset, value.state, stateOffset);
   }
 
   std::unordered_map<std::string, flatbuffers::uoffset_t> vectors; // those made, by their bytes
@@ -217,13 +226,15 @@ public:
     auto entries = list(executable.entries, [&](const Entry &e) { return entry(e); });
     auto sections =
         list(sectionNames, [&](const std::string &name) { return schema::CreateName(builder, text(name)); });
-    builder.Finish(schema::CreateExecutable(builder, targetJson, execution, configurations, states, entries, sections));
+    auto residents = list(executable.residents, [&](const Resident &r) { return resident(r); });
+    builder.Finish(schema::CreateExecutable(builder, targetJson, execution, configurations, states, entries, sections,
+                                            residents));
   }
 };
 
 // Parts the metadata will hold; their limit keeps the builder well below its own 2 GB limit, which it asserts.
 size_t countParts(const Executable &executable) {
-  size_t count = executable.states.size() + executable.entries.size();
+  size_t count = executable.states.size() + executable.entries.size() + executable.residents.size();
   for (const Configuration &configuration : executable.configurations) {
     count += configuration.routers.size() + configuration.io.size() + configuration.stateBindings.size() +
              configuration.nets.size();

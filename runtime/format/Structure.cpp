@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The structure of everything above a role: configurations with their routers and bindings, state variables, entries.
+// The structure of everything above a role: configurations with their routers and bindings, state variables, residents,
+// entries.
 #include "runtime/format/Structure.h"
 #include "runtime/format/Bounds.h"
 
 #include "absl/strings/str_cat.h"
+
+#include <algorithm>
 
 namespace wsc::format {
 namespace {
@@ -57,6 +60,8 @@ absl::Status checkBinding(const Executable &executable, const std::vector<const 
       return broken(
           where, absl::StrCat("a stride of ", stride, " elements; the limit is ", kMaxTensorElements, " either way"));
   Interval touched = elementsTouched(binding.hostOffset, binding.extent, binding.stride, binding.ports);
+  if (binding.padded && words > 0 && (touched.least < -kMaxAffineValue || touched.most > kMaxAffineValue))
+    return broken(where, absl::StrCat("reaches elements more than ", kMaxAffineValue, " from the tensor's first"));
   for (const Entry *entry : users) {
     const std::vector<TensorType> &tensors = binding.output ? entry->outputs : entry->inputs;
     std::string at = absl::StrCat(where, ", entry \"", entry->name, "\"");
@@ -64,7 +69,7 @@ absl::Status checkBinding(const Executable &executable, const std::vector<const 
         !status.ok())
       return status;
     const TensorType &tensor = tensors[binding.tensor];
-    if (words > 0)
+    if (words > 0 && !binding.padded)
       if (absl::Status status = checkTouched(touched, tensor.elements(), tensor, at); !status.ok())
         return status;
   }
@@ -122,9 +127,18 @@ absl::Status checkTotal(const Items &items, GetLattice getLattice, int64_t limit
 absl::Status checkConfiguration(const Executable &executable, std::span<const int64_t> sectionBytes, size_t index) {
   const Configuration &configuration = executable.configurations[index];
   std::string where = absl::StrCat("configuration ", index, " \"", configuration.name, "\"");
+  std::vector<const Entry *> users;
+  int64_t runs = 1;
+  for (const Entry &entry : executable.entries)
+    for (const Step &step : entry.steps)
+      if (step.kind == StepKind::Run && size_t(step.configuration) == index) {
+        runs = std::max<int64_t>(runs, step.count);
+        if (users.empty() || users.back() != &entry)
+          users.push_back(&entry);
+      }
   for (size_t r = 0; r < configuration.roles.size(); ++r)
     if (absl::Status status =
-            checkRole(executable, sectionBytes, configuration, configuration.roles[r],
+            checkRole(executable, sectionBytes, configuration, configuration.roles[r], runs,
                       [&] { return absl::StrCat(where, ", role ", r, " \"", configuration.roles[r].name, "\""); });
         !status.ok())
       return status;
@@ -133,12 +147,6 @@ absl::Status checkConfiguration(const Executable &executable, std::span<const in
                                           [&] { return absl::StrCat(where, ", router role ", r); });
         !status.ok())
       return status;
-  std::vector<const Entry *> users;
-  for (const Entry &entry : executable.entries)
-    for (const Step &step : entry.steps)
-      if (step.kind == StepKind::Run && size_t(step.configuration) == index &&
-          (users.empty() || users.back() != &entry))
-        users.push_back(&entry);
   for (size_t b = 0; b < configuration.io.size(); ++b)
     if (absl::Status status =
             checkBinding(executable, users, configuration.io[b], absl::StrCat(where, ", I/O binding ", b));
@@ -180,6 +188,10 @@ absl::Status checkEntry(const Executable &executable, const Entry &entry, const 
     if (absl::Status status = checkIndex(step.configuration, executable.configurations.size(), "configuration", at);
         !status.ok())
       return status;
+    if (step.count < 1 || step.count > kMaxRuns)
+      return broken(at, absl::StrCat("a count of ", step.count, "; 1 to ", kMaxRuns, " are possible"));
+    if (step.kind != StepKind::Run && step.count != 1)
+      return broken(at, absl::StrCat("a count of ", step.count, ", but only configurations that run are repeated"));
     for (int32_t before : step.after)
       if (absl::Status status = checkIndex(before, s, "earlier step", at); !status.ok())
         return status;
@@ -205,6 +217,12 @@ absl::Status checkStructure(const Executable &executable, std::span<const int64_
       return broken(
           where, absl::StrCat("needs ", needed, " initial bytes; section ", variable.initialSection, " has ", bytes));
   }
+  for (size_t r = 0; r < executable.residents.size(); ++r)
+    if (absl::Status status = checkResident(
+            executable, sectionBytes, executable.residents[r],
+            [&] { return absl::StrCat("resident ", r, " \"", executable.residents[r].name, "\""); });
+        !status.ok())
+      return status;
   if (executable.entries.size() > kMaxEntries)
     return broken(std::string("entries"),
                   absl::StrCat("there are ", executable.entries.size(), "; the limit is ", kMaxEntries));

@@ -20,6 +20,7 @@ constexpr int64_t kMaxCoordinate = 1 << 20;             // |row|, |col| of a lat
 constexpr int64_t kMaxAffineValue = int64_t(1) << 48;   // |value| of an affine expression anywhere on its lattice
 constexpr int64_t kMaxExtent = 1 << 24;                 // elements along one dimension, or trips of one loop
 constexpr int64_t kMaxWorkPerSample = int64_t(1) << 48; // elements and loop trips of one thread per sample
+constexpr int64_t kMaxRuns = 1 << 20;                   // of one step
 constexpr int64_t kMaxTensorElements = int64_t(1) << 40;
 constexpr int kMaxRank = 32;
 constexpr size_t kMaxEntries = 256;

@@ -15,10 +15,10 @@ namespace wsc::format {
 namespace {
 
 absl::Status checkBuffer(const Executable &executable, std::span<const int64_t> sectionBytes, const Role &role,
-                         const Buffer &buffer, const Where &where) {
-  if (buffer.kind > BufferKind::State)
+                         const Buffer &buffer, int64_t runs, const Where &where) {
+  if (buffer.kind > BufferKind::Resident)
     return broken(where, absl::StrCat("buffer kind ", int(buffer.kind), " does not exist"));
-  if (buffer.type > ElementType::F64)
+  if (int(buffer.type) >= kNumElementTypes)
     return broken(where, absl::StrCat("element type ", int(buffer.type), " does not exist"));
   constexpr int64_t mostBytes = int64_t(1) << 32;
   if (buffer.address < 0 || buffer.address > mostBytes || buffer.bytes < 0 || buffer.bytes > mostBytes)
@@ -29,6 +29,8 @@ absl::Status checkBuffer(const Executable &executable, std::span<const int64_t> 
   } else if (buffer.state != -1) {
     return broken(where, absl::StrCat("names state variable ", buffer.state, " but is no state buffer"));
   }
+  if (absl::Status status = checkWindow(executable, buffer, runs, where); !status.ok())
+    return status;
   if (absl::Status status = checkAffine(buffer.sectionOffset, role.cores, where); !status.ok())
     return status;
   if (buffer.kind != BufferKind::Constant)
@@ -77,7 +79,7 @@ absl::Status checkThread(const Role &role, const Thread &thread, const Where &wh
       return absl::StrCat(where.text(), ", instruction ", i, " (", std::string(opcodeInfo(instruction.opcode).name),
                           ")");
     };
-    if (instruction.type > ElementType::F64 || instruction.sourceType > ElementType::F64)
+    if (int(std::max(instruction.type, instruction.sourceType)) >= kNumElementTypes)
       return broken(at, absl::StrCat("element type ", int(std::max(instruction.type, instruction.sourceType)),
                                      " does not exist"));
     for (const auto &[operand, name] :
@@ -116,7 +118,7 @@ absl::Status checkThread(const Role &role, const Thread &thread, const Where &wh
 } // namespace
 
 absl::Status checkRole(const Executable &executable, std::span<const int64_t> sectionBytes,
-                       const Configuration &configuration, const Role &role, const Where &where) {
+                       const Configuration &configuration, const Role &role, int64_t runs, const Where &where) {
   if (absl::Status status = checkLattice(role.cores, where); !status.ok())
     return status;
   if (role.kernel != -1)
@@ -127,7 +129,7 @@ absl::Status checkRole(const Executable &executable, std::span<const int64_t> se
     return broken(where, absl::StrCat(role.buffers.size(), " buffers and ", role.queues.size(),
                                       " queues; the limit is ", mostIndexed));
   for (const Buffer &buffer : role.buffers)
-    if (absl::Status status = checkBuffer(executable, sectionBytes, role, buffer,
+    if (absl::Status status = checkBuffer(executable, sectionBytes, role, buffer, runs,
                                           [&] { return absl::StrCat(where.text(), ", buffer \"", buffer.name, "\""); });
         !status.ok())
       return status;

@@ -24,6 +24,8 @@ public:
       tensor(state.tensor);
       within("initial section", state.initialSection, -1, executable.sections.size());
     }
+    for (size_t r = 0; r < executable.residents.size(); ++r)
+      checkResident(executable.residents[r], r);
     for (const Entry &entry : executable.entries)
       checkEntry(entry);
     for (const Configuration &configuration : executable.configurations)
@@ -54,7 +56,7 @@ private:
       bounded("a lattice count", dim.count, 1, kMostExtent);
   }
   void tensor(const TensorType &value) {
-    within("element type", int64_t(value.type), 0, size_t(ElementType::F64) + 1);
+    within("element type", int64_t(value.type), 0, kNumElementTypes);
     Wide elements = 1;
     for (int64_t extent : value.shape) {
       bounded("a tensor extent", extent, 0, kMostElements);
@@ -87,6 +89,18 @@ private:
     natural("descriptor bytes", target.descriptorBytes);
     natural("background operations", target.backgroundOperations);
     natural("task ids", target.taskIds);
+  }
+
+  void checkResident(const Resident &resident, size_t number) {
+    where = text("resident ", resident.name, " #", number);
+    within("element type", int64_t(resident.type), 0, kNumElementTypes);
+    lattice(resident.cores);
+    bounded("address", resident.address, 0, kMostElements);
+    bounded("bytes", resident.bytes, 0, kMostElements);
+    within("section", resident.section, -1, executable.sections.size());
+    within("state", resident.state, -1, executable.states.size());
+    affine("section offset", resident.sectionOffset);
+    affine("state offset", resident.stateOffset);
   }
 
   void checkEntry(const Entry &entry) {
@@ -154,14 +168,18 @@ private:
     for (size_t b = 0; b < role.buffers.size(); ++b) {
       const Buffer &buffer = role.buffers[b];
       where = text(place, ", buffer ", buffer.name, " #", b);
-      within("kind", int64_t(buffer.kind), 0, size_t(BufferKind::State) + 1);
-      within("element type", int64_t(buffer.type), 0, size_t(ElementType::F64) + 1);
+      within("kind", int64_t(buffer.kind), 0, size_t(BufferKind::Resident) + 1);
+      within("element type", int64_t(buffer.type), 0, kNumElementTypes);
       bounded("address", buffer.address, 0, kMostElements);
       bounded("bytes", buffer.bytes, 0, kMostElements);
       if (buffer.kind == BufferKind::Constant)
         within("section", buffer.section, 0, executable.sections.size());
       if (buffer.kind == BufferKind::State)
         within("state", buffer.state, 0, executable.states.size());
+      if (buffer.kind == BufferKind::Resident)
+        within("resident", buffer.resident, 0, executable.residents.size());
+      bounded("resident offset", buffer.residentOffset, -kMostElements, kMostElements);
+      bounded("run step", buffer.runStep, -kMostElements, kMostElements);
       affine("section offset", buffer.sectionOffset);
     }
     for (size_t q = 0; q < role.queues.size(); ++q) {
@@ -196,8 +214,8 @@ private:
     return operand.kind != OperandKind::Queue || (operand.queue >= 0 && size_t(operand.queue) < role.queues.size());
   }
   static bool soundInstruction(const Instruction &instruction, const Role &role) {
-    bool sound = int(instruction.opcode) < kNumOpcodes && instruction.type <= ElementType::F64 &&
-                 instruction.sourceType <= ElementType::F64;
+    bool sound = int(instruction.opcode) < kNumOpcodes && int(instruction.type) < kNumElementTypes &&
+                 int(instruction.sourceType) < kNumElementTypes;
     for (const Operand *operand : {&instruction.dst, &instruction.a, &instruction.b})
       sound = sound && soundOperand(*operand, role);
     for (const Affine &extent : instruction.extent)
@@ -206,8 +224,8 @@ private:
   }
   void nameFault(const Instruction &instruction, const Role &role) {
     within("opcode", int64_t(instruction.opcode), 0, kNumOpcodes);
-    within("element type", int64_t(instruction.type), 0, size_t(ElementType::F64) + 1);
-    within("source type", int64_t(instruction.sourceType), 0, size_t(ElementType::F64) + 1);
+    within("element type", int64_t(instruction.type), 0, kNumElementTypes);
+    within("source type", int64_t(instruction.sourceType), 0, kNumElementTypes);
     for (const Operand *operand : {&instruction.dst, &instruction.a, &instruction.b}) {
       within("operand kind", int64_t(operand->kind), 0, size_t(OperandKind::Null) + 1);
       affine("an operand's base", operand->base);

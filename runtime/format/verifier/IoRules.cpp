@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Entries and the words that cross the edge of the wafer: steps in an order that exists, bindings on edge ports of the named side, host elements inside their tensor,
-// and every element of an output written exactly once by the runs of an entry.
+// and every element of an output written exactly once by the runs of an entry. A padded binding may leave its tensor; what it moves there
+// counts for nothing. Steps run their configuration at least once, and those with bindings once.
 #include "runtime/format/verifier/Forms.h"
 #include "runtime/format/verifier/Rules.h"
 
@@ -56,12 +57,28 @@ private:
   void refuse(const char *rule, const std::string &what) { report.add(rule, where + what, text(where, ": ", what)); }
 
   void checkSteps() {
+    for (size_t s = 0; s < entry.steps.size(); ++s)
+      checkCount(s, entry.steps[s]);
     // A step waits for earlier ones only, so the listed order is an order of execution.
     for (size_t s = 0; s < entry.steps.size(); ++s)
       for (int32_t after : entry.steps[s].after)
         if (after >= int32_t(s))
           report.add("entry", text(entry.name, s),
                      text("entry ", entry.name, ": step ", s, " waits for step ", after, "; steps may wait for earlier ones only"));
+  }
+
+  void checkCount(size_t s, const Step &step) {
+    const Configuration &configuration = executable.configurations[step.configuration];
+    auto wrong = [&](const std::string &why) {
+      report.add("step-count", text(entry.name, s),
+                 text("entry ", entry.name, ": step ", s, " has the count ", step.count, "; ", why));
+    };
+    if (step.count < 1)
+      wrong("legal are counts from 1");
+    else if (step.count > 1 && step.kind != StepKind::Run)
+      wrong("a configuration is put in place once, only its runs are repeated");
+    else if (step.count > 1 && !configuration.io.empty())
+      wrong(text("configuration ", configuration.name, " has I/O bindings, whose words would be the same in every iteration; run it once, or keep its tensors resident"));
   }
 
   bool checkBinding(const IoBinding &binding) {
@@ -87,10 +104,16 @@ private:
     for (int d = 0; d < kMaxDims; ++d)
       (binding.stride[d] < 0 ? low : high) += (Form(binding.extent[d]) - Form(1)) * binding.stride[d];
     Instruction space = spaceOf(binding);
-    auto point = exceeds(low * -1, 0, space, {}, binding.ports, report);
+    const Wide least = binding.padded ? -kMostCoefficient : 0;
+    const Wide most = binding.padded ? kMostCoefficient : elementsOf(tensor) - 1;
+    auto point = exceeds(low * -1, -least, space, {}, binding.ports, report);
     if (!point)
-      point = exceeds(high, elementsOf(tensor) - 1, space, {}, binding.ports, report);
-    if (point) {
+      point = exceeds(high, most, space, {}, binding.ports, report);
+    if (point && binding.padded) {
+      refuse("io-bounds", text("the port of ", coreName(binding.ports, point->index), " moves elements ", number(low.at(point->index)), " to ",
+                               number(high.at(point->index)), "; padding reaches ", kMostCoefficient, " elements from the first at most"));
+      sound = false;
+    } else if (point) {
       refuse("io-bounds", text("the port of ", coreName(binding.ports, point->index), " moves elements ", number(low.at(point->index)), " to ",
                                number(high.at(point->index)), " of tensor ", tensor.name, ", which has ", elementsOf(tensor)));
       sound = false;
@@ -131,15 +154,51 @@ private:
   void count(const IoBinding &binding, int64_t &total, std::vector<bool> &written) {
     Instruction space = spaceOf(binding);
     forEachIndex(binding.ports, (1u << kMaxDims) - 1, [&](const LatticeIndex &port) {
-      int64_t elements = elementsAt(space, {}, port);
-      total = add(total, elements);
-      bool marks = elements > 0 && total <= int64_t(written.size());
-      if (!report.spend(1 + (marks ? elements : 0)))
+      const int64_t walked = elementsAt(space, {}, port);
+      const std::optional<int64_t> elements = binding.padded ? elementsInside(binding, port, walked) : walked;
+      if (!elements)
+        return false;
+      total = add(total, *elements);
+      bool marks = *elements > 0 && total <= int64_t(written.size());
+      if (!report.spend(1 + (marks ? walked : 0)))
         return false;
       if (marks)
         mark(binding, port, written);
       return true;
     });
+  }
+
+  // Of the `walked` elements of a padded lane, those inside of the tensor: along the innermost dimension by division. Nullopt when the other
+  // dimensions take too long.
+  std::optional<int64_t> elementsInside(const IoBinding &binding, const LatticeIndex &port, int64_t walked) {
+    if (walked == 0)
+      return 0;
+    const Wide last = elementsOf(entry.outputs[binding.tensor]) - 1;
+    std::array<int64_t, kMaxDims> extent;
+    for (int d = 0; d < kMaxDims; ++d)
+      extent[d] = int64_t(Form(binding.extent[d]).at(port));
+    const int64_t innermost = extent[kMaxDims - 1], step = binding.stride[kMaxDims - 1];
+    if (!report.spend(walked / innermost))
+      return std::nullopt;
+    auto floorDivide = [](Wide a, Wide b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); };
+    Wide inside = 0;
+    const Wide base = Form(binding.hostOffset).at(port);
+    for (int64_t i = 0; i < extent[0]; ++i)
+      for (int64_t j = 0; j < extent[1]; ++j)
+        for (int64_t k = 0; k < extent[2]; ++k) {
+          // first + n·step in [0, last] for n from `low` to `high`.
+          const Wide first = base + Wide(i) * binding.stride[0] + Wide(j) * binding.stride[1] + Wide(k) * binding.stride[2];
+          Wide low = 0, high = innermost - 1;
+          if (step == 0) {
+            high = first >= 0 && first <= last ? high : -1;
+          } else {
+            const Wide a = step > 0 ? -first : last - first, b = step > 0 ? last - first : -first;
+            low = std::max(low, -floorDivide(-a, step)); // rounded up
+            high = std::min(high, floorDivide(b, step));
+          }
+          inside += std::max<Wide>(0, high - low + 1);
+        }
+    return int64_t(std::min<Wide>(inside, kMost));
   }
 
   void mark(const IoBinding &binding, const LatticeIndex &port, std::vector<bool> &written) {
@@ -153,6 +212,8 @@ private:
         for (i[2] = 0; i[2] < extent[2]; ++i[2]) {
           int64_t element = base + i[0] * binding.stride[0] + i[1] * binding.stride[1] + i[2] * binding.stride[2];
           for (i[3] = 0; i[3] < extent[3]; ++i[3], element += binding.stride[3]) {
+            if (binding.padded && (element < 0 || element >= int64_t(written.size())))
+              continue;
             if (written[element])
               return refuse("io-output", text("element ", element, " of output ", entry.outputs[binding.tensor].name, " is written twice"));
             written[element] = true;

@@ -9,11 +9,7 @@
 
 namespace wsc::format::verifier {
 
-namespace {
-
-// True when every core of the lattice lies in the mesh and the lattice cannot list a core twice for lack of room.
-bool insideMesh(const Scope &scope, const Lattice &lattice, const std::string &what) {
-  const target::Target &target = scope.target();
+bool checkInMesh(const target::Target &target, const Lattice &lattice, const std::string &what, Report &report) {
   Form row{Wide(lattice.row)}, col{Wide(lattice.col)};
   Wide size = 1;
   for (int d = 0; d < kMaxDims; ++d) {
@@ -22,7 +18,7 @@ bool insideMesh(const Scope &scope, const Lattice &lattice, const std::string &w
     size = std::min<Wide>(size * lattice.dims[d].count, kMost);
   }
   auto outside = [&](const Extreme &extreme) {
-    scope.report.add("mesh", what,
+    report.add("mesh", what,
                      text(what, ": core (", number(row.at(extreme.index)), ", ", number(col.at(extreme.index)),
                           ") lies outside the mesh of ", target.rows, " x ", target.cols,
                           " cores; shrink or move its rectangle"));
@@ -37,13 +33,15 @@ bool insideMesh(const Scope &scope, const Lattice &lattice, const std::string &w
   if (Extreme most = maximum(col, lattice); most.value >= target.cols)
     return outside(most);
   if (size > target.numCores()) {
-    scope.report.add("mesh", what,
+    report.add("mesh", what,
                      text(what, ": its lattice has ", number(size), " points, more than the mesh's ", target.numCores(),
                           " cores; a core may be listed once only"));
     return false;
   }
   return true;
 }
+
+namespace {
 
 void checkColour(const Scope &scope, int32_t colour, const std::string &what) {
   const target::Target &target = scope.target();
@@ -98,18 +96,18 @@ bool checkMesh(const Scope &scope) {
   bool sound = true;
   for (size_t r = 0; r < configuration.roles.size(); ++r) {
     std::string name = scope.roleName(int32_t(r));
-    sound &= insideMesh(scope, configuration.roles[r].cores, name);
+    sound &= checkInMesh(scope.target(), configuration.roles[r].cores, name, scope.report);
     for (const Queue &queue : configuration.roles[r].queues)
       checkColour(scope, queue.colour, name);
   }
   for (size_t r = 0; r < configuration.routers.size(); ++r) {
     std::string name = text("router role #", r, " of ", scope.routerName(int32_t(r)));
-    sound &= insideMesh(scope, configuration.routers[r].routers, name);
+    sound &= checkInMesh(scope.target(), configuration.routers[r].routers, name, scope.report);
     checkColour(scope, configuration.routers[r].colour, name);
   }
   for (size_t b = 0; b < configuration.io.size(); ++b) {
     std::string name = text("I/O binding #", b);
-    sound &= insideMesh(scope, configuration.io[b].ports, name);
+    sound &= checkInMesh(scope.target(), configuration.io[b].ports, name, scope.report);
     checkColour(scope, configuration.io[b].colour, name);
   }
   for (const Kernel &kernel : configuration.kernels) {

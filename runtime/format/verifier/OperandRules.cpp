@@ -89,7 +89,10 @@ void checkOperand(const Place &place, const char *name, const Operand &operand, 
   if ((buffer.kind == BufferKind::Fifo) != (operand.kind == OperandKind::Fifo))
     place.refuse("operand-kind", text("operand ", name, " takes buffer ", buffer.name, " as ", kKindNames[unsigned(operand.kind)], ", but it is ",
                                       buffer.kind == BufferKind::Fifo ? "a FIFO" : "plain memory"));
-  if (isDst && buffer.kind == BufferKind::Constant)
+  const bool constant = buffer.kind == BufferKind::Constant ||
+                        (buffer.kind == BufferKind::Resident &&
+                         place.scope.scope.executable.residents[size_t(buffer.resident)].section >= 0);
+  if (isDst && constant)
     place.refuse("constant-write", text("writes buffer ", buffer.name, ", which is constant; use a scratch or state buffer"));
   ElementType type = accessType(place.instruction, operand);
   if (operand.kind == OperandKind::Fifo && elementBytes(buffer.type) != elementBytes(type))

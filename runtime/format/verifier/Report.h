@@ -47,13 +47,19 @@ private:
   std::set<std::pair<std::string, std::string>> seen;
 };
 
+class CoreSet;
+class Lives;
+
 // One configuration under judgement.
 struct Scope {
   const Executable &executable;
   const Configuration &configuration;
   Report &report;
+  const Lives &lives;
+  const std::vector<CoreSet> &residentCores; // empty when some resident leaves the mesh
 
   const target::Target &target() const { return executable.target; }
+  size_t number() const { return size_t(&configuration - executable.configurations.data()); }
   std::string roleName(int32_t role) const;   // "role relu (kernel conv1)"
   std::string routerName(int32_t router) const; // "net x, colour 3"
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What makes the threads of a core a Kahn network: no writable memory in two threads, one pushing and one popping thread per FIFO with as many elements pushed as
+// What makes the threads of a core a Kahn network: no memory that is written in two threads, one pushing and one popping thread per FIFO with as many elements pushed as
 // popped, one thread per queue, one queue per colour and direction.
 //
-// And scratch memory written before it is read: in program order the first instruction on a scratch buffer does not read it, and no instruction reads bytes outside
+// And scratch memory written before it is read, and so are residents that hold nothing before this configuration: in program order the first instruction on a scratch buffer does not read it, and no instruction reads bytes outside
 // the hull of all bytes that are ever written afresh (by an instruction that does not read its result).
 #include "runtime/format/verifier/Forms.h"
 #include "runtime/format/verifier/Rules.h"
@@ -49,7 +49,7 @@ class SharingRules {
 public:
   explicit SharingRules(const RoleScope &scope)
       : scope(scope), role(scope.role), memory(role.buffers.size()), pushes(role.buffers.size()), pops(role.buffers.size()),
-        queues(role.queues.size()), written(role.buffers.size()), fresh(role.buffers.size()), transfers(role.buffers.size()) {}
+        queues(role.queues.size()), written(role.buffers.size()), isResult(role.buffers.size()), fresh(role.buffers.size()), transfers(role.buffers.size()) {}
 
   void run() {
     for (size_t t = 0; t < role.threads.size(); ++t)
@@ -71,17 +71,32 @@ private:
     scope.report().add(rule, scope.key(key), text(scope.name(), ": ", what));
   }
 
+  // Scratch, and windows of residents that another configuration has not filled before.
+  bool startsEmpty(const Buffer &buffer) const {
+    return buffer.kind == BufferKind::Scratch || (buffer.kind == BufferKind::Resident && beginsIn(buffer) >= 0);
+  }
+  int32_t beginsIn(const Buffer &buffer) const { return scope.scope.lives.begins(scope.scope.number(), buffer.resident); }
+  std::string nameOf(const Buffer &buffer) const {
+    return text(buffer.kind == BufferKind::Scratch ? "scratch buffer " : "buffer ", buffer.name);
+  }
+  std::string emptyReason(const Buffer &buffer) const {
+    const Executable &executable = scope.scope.executable;
+    return text("resident ", executable.residents[size_t(buffer.resident)].name, " holds nothing before it in entry ",
+                executable.entries[size_t(beginsIn(buffer))].name, ", write all of it first");
+  }
+
   void readScratch(const Instruction &instruction, const Operand &operand, size_t t, size_t i, const LoopNest &loops, bool executes) {
     const Buffer &buffer = role.buffers[operand.buffer];
-    if (buffer.kind != BufferKind::Scratch || !executes)
+    if (!startsEmpty(buffer) || !executes)
       return;
     if (written[operand.buffer]) {
       reads.push_back({&instruction, &operand, loops, t, i});
       return;
     }
     scope.report().add("scratch-unwritten", scope.key(buffer.name),
-                       text(scope.at(t, i), ": reads scratch buffer ", buffer.name,
-                            " before any instruction has written it; scratch holds nothing across samples, write it first or make it state"));
+                       text(scope.at(t, i), ": reads ", nameOf(buffer), " before any instruction has written it; ",
+                            buffer.kind == BufferKind::Scratch ? "scratch holds nothing across samples, write it first or make it state"
+                                                               : emptyReason(buffer)));
   }
 
   void source(const Instruction &instruction, const Operand &operand, size_t t, size_t i, const LoopNest &loops, bool executes) {
@@ -100,6 +115,7 @@ private:
     const Operand &operand = instruction.dst;
     if (operand.kind == OperandKind::Memory) {
       memory[operand.buffer].insert(int(t));
+      isResult[operand.buffer] = true;
       if (opcodeInfo(instruction.opcode).readsDst)
         readScratch(instruction, operand, t, i, loops, executes);
       if (executes) {
@@ -139,16 +155,18 @@ private:
     std::string known = hull.lo > hull.hi ? "none is" : text("only bytes ", number(hull.lo), " to ", number(hull.hi), " are");
     scope.report().add("scratch-unwritten", scope.key(buffer.name),
                        text(scope.at(read.thread, read.number), " on ", coreName(role.cores, point->index), ": reads bytes ", number(walk.lo.at(point->index)), " to ",
-                            number(walk.hi.at(point->index)), " of scratch buffer ", buffer.name, ", of which ", known,
-                            " ever written; write all of it first or make it state"));
+                            number(walk.hi.at(point->index)), " of ", nameOf(buffer), ", of which ", known, " ever written; ",
+                            buffer.kind == BufferKind::Scratch ? "write all of it first or make it state" : emptyReason(buffer)));
   }
 
   void checkBuffer(size_t b) {
     const Buffer &buffer = role.buffers[b];
     if (buffer.kind != BufferKind::Fifo) {
-      if (buffer.kind != BufferKind::Constant && memory[b].count() > 1)
+      // What stays in a resident may be read by all threads while none writes it.
+      const bool onlyRead = buffer.kind == BufferKind::Constant || (buffer.kind == BufferKind::Resident && !isResult[b]);
+      if (!onlyRead && memory[b].count() > 1)
         refuse("shared-memory", buffer.name,
-               text("buffer ", buffer.name, " is used by ", memory[b].names(), "; threads share only constants and FIFOs"));
+               text("buffer ", buffer.name, " is used by ", memory[b].names(), "; threads share only FIFOs and what none of them writes"));
       return;
     }
     if (buffer.bytes < elementBytes(buffer.type))
@@ -223,7 +241,7 @@ private:
   const RoleScope &scope;
   const Role &role;
   std::vector<Users> memory, pushes, pops, queues;
-  std::vector<bool> written;
+  std::vector<bool> written, isResult; // so far by an instruction that executes; by any
   std::vector<Hull> fresh;
   std::vector<Access> reads;
   std::vector<std::vector<Transfer>> transfers;

@@ -9,33 +9,27 @@
 
 namespace wsc::format::verifier {
 
-namespace {
-
-void checkSection(const RoleScope &scope, const Buffer &buffer, size_t bufferNumber) {
-  const Section &section = scope.scope.executable.sections[buffer.section];
-  auto refuse = [&](const Extreme &extreme, const std::string &what) {
-    scope.report().add("constant-section", scope.key(text("section ", bufferNumber)),
-                       text(scope.name(), ", ", coreName(scope.role.cores, extreme.index), ": constant ", buffer.name, " views bytes ",
-                            number(extreme.value), " to ", number(extreme.value + buffer.bytes), " of section ", section.name, ", ",
-                            what));
+void checkSectionView(const SectionView &view, const std::string &key, const std::string &what, Report &report) {
+  auto refuse = [&](const Extreme &extreme, const std::string &why) {
+    report.add("constant-section", key,
+               text(what, " on ", coreName(view.lattice, extreme.index), " views bytes ", number(extreme.value), " to ",
+                    number(extreme.value + view.bytes), " of section ", view.section.name, ", ", why));
   };
-  Extreme low = minimum(buffer.sectionOffset, scope.role.cores), high = maximum(buffer.sectionOffset, scope.role.cores);
-  if (low.value < 0 || high.value + buffer.bytes > Wide(section.bytes.size()))
-    refuse(low.value < 0 ? low : high, text("which has ", section.bytes.size(), " bytes"));
-  int64_t unit = elementBytes(buffer.type);
-  Form offset(buffer.sectionOffset);
+  const Extreme low = minimum(view.offset, view.lattice), high = maximum(view.offset, view.lattice);
+  if (low.value < 0 || high.value + view.bytes > Wide(view.section.bytes.size()))
+    refuse(low.value < 0 ? low : high, text("which has ", view.section.bytes.size(), " bytes"));
+  const int64_t unit = elementBytes(view.type);
+  const Form offset(view.offset);
   for (int d = 0; d < kMaxDims; ++d)
-    if (scope.role.cores.dims[d].count > 1 && offset.perDim[d] % unit != 0)
+    if (view.lattice.dims[d].count > 1 && offset.perDim[d] % unit != 0)
       refuse(low, text("not aligned to elements of ", unit, " bytes on every core"));
   if (offset.constant % unit != 0)
     refuse(low, text("not aligned to elements of ", unit, " bytes"));
 }
 
-} // namespace
+namespace {
 
-void checkSram(const RoleScope &scope) {
-  const target::Target &target = scope.target();
-  const Role &role = scope.role;
+int64_t codeBytes(const target::Target &target, const Role &role) {
   int64_t instructions = 0, descriptors = 0;
   for (const Thread &thread : role.threads)
     for (const Instruction &instruction : thread) {
@@ -43,9 +37,35 @@ void checkSram(const RoleScope &scope) {
       for (const Operand *operand : {&instruction.dst, &instruction.a, &instruction.b})
         descriptors += operand->kind == OperandKind::Memory;
     }
-  int64_t code = add(multiply(instructions, target.instructionBytes), multiply(descriptors, target.descriptorBytes));
-  int64_t fixed = add(target.runtimeReserveBytes, target.stackBytes);
-  int64_t low = add(fixed, code), total = low;
+  return add(multiply(instructions, target.instructionBytes), multiply(descriptors, target.descriptorBytes));
+}
+
+// Buffers by address may overlap only as windows of one resident, which WindowRules judges.
+void checkOverlap(const RoleScope &scope, const std::vector<const Buffer *> &buffers) {
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const Buffer &a = *buffers[i];
+    for (size_t j = i + 1; j < buffers.size() && buffers[j]->address < a.address + a.bytes; ++j) {
+      const Buffer &b = *buffers[j];
+      if (!scope.report().spend(1))
+        return;
+      if (a.kind != BufferKind::Resident || b.kind != BufferKind::Resident || a.resident != b.resident)
+        scope.report().add("sram-overlap", scope.key(a.name),
+                           text(scope.name(), ", ", coreName(scope.role.cores, {}), ": buffer ", a.name, " ends at byte ",
+                                a.address + a.bytes, ", after the start of buffer ", b.name, " at byte ", b.address));
+    }
+  }
+}
+
+} // namespace
+
+int64_t codeEnd(const target::Target &target, const Role &role) {
+  return add(add(target.runtimeReserveBytes, target.stackBytes), codeBytes(target, role));
+}
+
+void checkSram(const RoleScope &scope) {
+  const target::Target &target = scope.target();
+  const Role &role = scope.role;
+  const int64_t code = codeBytes(target, role), low = codeEnd(target, role);
   auto where = [&] { return text(scope.name(), ", ", coreName(role.cores, {})); };
 
   std::vector<const Buffer *> buffers;
@@ -54,7 +74,6 @@ void checkSram(const RoleScope &scope) {
       scope.report().add(rule, scope.key(buffer.name), text(where(), ": buffer ", buffer.name, what...));
     };
     auto place = [&] { return text(" at bytes ", buffer.address, " to ", buffer.address + buffer.bytes); };
-    total = add(total, buffer.bytes);
     if (buffer.address + buffer.bytes > target.sramBytes)
       refuse("sram-overflow", place(), " ends beyond the SRAM of ", target.sramBytes, " bytes; split the kernel over more cores");
     if (buffer.bytes > 0 && buffer.address < low)
@@ -64,21 +83,25 @@ void checkSram(const RoleScope &scope) {
       refuse("sram-alignment", " at address ", buffer.address, " is not aligned to its elements of ", elementBytes(buffer.type),
              " bytes (", elementTypeName(buffer.type), ")");
     if (buffer.kind == BufferKind::Constant)
-      checkSection(scope, buffer, size_t(&buffer - role.buffers.data()));
+      checkSectionView({scope.scope.executable.sections[buffer.section], buffer.sectionOffset, buffer.bytes, buffer.type,
+                        role.cores},
+                       scope.key(text("section ", &buffer - role.buffers.data())),
+                       text(scope.name(), ": constant ", buffer.name), scope.report());
     if (buffer.bytes > 0)
       buffers.push_back(&buffer);
+  }
+  std::sort(buffers.begin(), buffers.end(), [](const Buffer *a, const Buffer *b) { return a->address < b->address; });
+  int64_t total = low, end = 0;
+  for (const Buffer *buffer : buffers) { // windows may view the same bytes
+    const int64_t counted = buffer->kind == BufferKind::Resident ? std::max(buffer->address, end) : buffer->address;
+    total = add(total, std::max<int64_t>(0, buffer->address + buffer->bytes - counted));
+    end = std::max(end, buffer->address + buffer->bytes);
   }
   if (total > target.sramBytes)
     scope.report().add("sram-overflow", scope.key(),
                        text(where(), ": runtime, stack, code (", code, " bytes) and buffers need ", total,
                             " bytes, limit is ", target.sramBytes, "; split the kernel over more cores or use a target with more SRAM"));
-  std::sort(buffers.begin(), buffers.end(), [](const Buffer *a, const Buffer *b) { return a->address < b->address; });
-  for (size_t i = 0; i + 1 < buffers.size(); ++i)
-    if (buffers[i]->address + buffers[i]->bytes > buffers[i + 1]->address)
-      scope.report().add("sram-overlap", scope.key(buffers[i]->name),
-                         text(where(), ": buffer ", buffers[i]->name, " ends at byte ",
-                              buffers[i]->address + buffers[i]->bytes, ", after the start of buffer ", buffers[i + 1]->name, " at byte ",
-                              buffers[i + 1]->address));
+  checkOverlap(scope, buffers);
 }
 
 } // namespace wsc::format::verifier

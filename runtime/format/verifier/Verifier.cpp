@@ -16,6 +16,7 @@ static void checkConfiguration(const Scope &scope) {
   for (size_t r = 0; r < scope.configuration.roles.size() && !scope.report.full(); ++r) {
     RoleScope role{scope, scope.configuration.roles[r], int32_t(r)};
     checkSram(role);
+    checkWindows(role);
     if (!checkPrograms(role)) {
       walkable = false;
       continue;
@@ -27,6 +28,8 @@ static void checkConfiguration(const Scope &scope) {
     checkSharing(role);
   }
   checkStates(scope);
+  if (inMesh && scope.residentCores.size() == scope.executable.residents.size())
+    checkOccupants(scope);
   bool switchable = checkSwitches(scope);
   if (drawable && walkable && switchable && !scope.report.full())
     checkColours(scope);
@@ -36,10 +39,17 @@ std::vector<Violation> findViolations(const Executable &executable, size_t limit
   Report report(limit);
   if (checkIndices(executable, report)) {
     checkEntries(executable, report);
+    const Lives lives(executable, report);
+    std::vector<CoreSet> residentCores;
+    if (checkResidents(executable, report)) {
+      for (const Resident &resident : executable.residents)
+        residentCores.emplace_back(resident.cores, executable.target);
+      checkNeighbours(executable, lives, residentCores, report);
+    }
     for (const Configuration &configuration : executable.configurations) {
       if (report.full())
         break;
-      checkConfiguration({executable, configuration, report});
+      checkConfiguration({executable, configuration, report, lives, residentCores});
     }
   }
   return report.take();

@@ -27,6 +27,9 @@ core.executable target "wse2" execution "pipelined" {
     io input 0 on (0, 0) + 4 x (1, 0) side west colour 5 host 1 + (8) over [2, 8] strides [64, 1]
     // CHECK-NEXT: io output 1 on (0, 993) side east colour 2{{$}}
     io output 1 on (0, 993) side east colour 2 host 0 over [1] strides [0]
+    // Three lanes of four for ten elements.
+    // CHECK-NEXT: io input 2 on (0, 0) + 3 x (1, 0) side west colour 6 host 0 + (4) over [4] strides [1] padded
+    io input 2 on (0, 0) + 3 x (1, 0) side west colour 6 host 0 + (4) over [4] strides [1] padded
     // CHECK-NEXT: bind @count to @conv1 "n" host 0 + (8) over [8] strides [1]
     bind @count to @conv1 "n" host 0 + (8) over [8] strides [1]
   }

@@ -1,4 +1,4 @@
-// Executable, sections, states, entries.
+// Executable, sections, states, residents, entries.
 // RUN: wsc-opt %s | wsc-opt | FileCheck %s
 // RUN: wsc-opt %s --mlir-print-op-generic | wsc-opt | FileCheck %s
 
@@ -20,15 +20,23 @@ core.executable target "wse2" execution "weight-streaming" {
   // CHECK-NEXT: state @w : tensor<32x32xf32> init @w0
   state @w : tensor<32x32xf32> init @w0
 
+  // A constant, a part of a variable on each core, and one that lives while an entry uses it.
+  // CHECK-NEXT: resident @stay : 64 x f32 on (0, 0) + 4 x (1, 0) at 8192 from @w0[0 + (256)]
+  resident @stay : 64 x f32 on (0, 0) + 4 x (1, 0) at 8192 from @w0[0 + (256)]
+  // CHECK-NEXT: resident @counts : 1 x i32 on (0, 0) + 4 x (1, 0) at 8448 of state @count at 0 + (1)
+  resident @counts : 1 x i32 on (0, 0) + 4 x (1, 0) at 8448 of state @count at 0 + (1)
+  // CHECK-NEXT: resident @"hidden 1" : 15 bytes ui64 on (3, 4) at 8456{{$}}
+  resident @"hidden 1" : 15 bytes ui64 on (3, 4) at 8456
+
   // CHECK-NEXT: configuration @load {
   configuration @load {}
   // CHECK: configuration @main {
   configuration @main {}
 
   // CHECK: entry @train inputs ["x" : tensor<1x3x8x8xf32>, "label" : tensor<i64>] outputs ["loss" : tensor<f32>]
-  // CHECK-SAME: steps [configure @load, run @load after (0), configure @main after (0, 1), run @main after (2)]
+  // CHECK-SAME: steps [configure @load, run @load after (0), configure @main after (0, 1), run @main times 12 after (2)]
   entry @train inputs ["x" : tensor<1x3x8x8xf32>, "label" : tensor<i64>] outputs ["loss" : tensor<f32>]
-    steps [configure @load, run @load after (0), configure @main after (0, 1), run @main after (2)]
+    steps [configure @load, run @load after (0), configure @main after (0, 1), run @main times 12 after (2)]
   // CHECK-NEXT: entry @idle inputs [] outputs [] steps []
   entry @idle inputs [] outputs [] steps []
 }

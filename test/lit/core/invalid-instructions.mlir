@@ -318,8 +318,8 @@ core.executable target "mesh-4x4" execution "pipelined" {
       %in = queue in 0 colour 1
       %out = queue out 0 colour 2
       thread {
-        // expected-error @+1 {{element type 'i16' is none of f32, f16, bf16, f64, i64, i32, i8, ui8, i1}}
-        move %x[0], %x[0] : i16
+        // expected-error @+1 {{element type 'i24' is none of f32, f16, bf16, f64, i64, i32, i16, i8, ui64, ui32, ui16, ui8, i1}}
+        move %x[0], %x[0] : i24
       }
     }
   }

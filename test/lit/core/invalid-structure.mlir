@@ -146,11 +146,96 @@ core.executable target "mesh-4x4" execution "pipelined" {
 
 // -----
 
+// Steps are done at least once; a configuration is put in place once.
+core.executable target "mesh-4x4" execution "pipelined" {
+  configuration @a {}
+  // expected-error @+1 {{step 1 is to be done 0 times; a configuration runs at least once}}
+  entry @main inputs [] outputs [] steps [configure @a, run @a times 0]
+}
+
+// -----
+
+core.executable target "mesh-4x4" execution "pipelined" {
+  configuration @a {}
+  // expected-error @+1 {{step 0 is to be done 2 times; a configuration runs at least once, and is put in place once}}
+  entry @main inputs [] outputs [] steps [configure @a times 2, run @a]
+}
+
+// -----
+
 // Steps wait for earlier steps.
 core.executable target "mesh-4x4" execution "pipelined" {
   configuration @a {}
   // expected-error @+1 {{step 0 waits for step 1; it can wait for earlier steps only}}
   entry @main inputs [] outputs [] steps [configure @a after (1), run @a]
+}
+
+// -----
+
+// Residents have a name of their own and one source at most, and what they name is there.
+core.executable target "mesh-4x4" execution "pipelined" {
+  // expected-note @+1 {{the first is here}}
+  resident @a : 1 x f32 on (0, 0) at 8192
+  // expected-error @+1 {{is the second resident named "a"}}
+  resident @a : 1 x f32 on (0, 0) at 8192
+}
+
+// -----
+
+core.executable target "mesh-4x4" execution "pipelined" {
+  // expected-error @+1 {{refers to section @s, which is not there}}
+  resident @a : 1 x f32 on (0, 0) at 8192 from @s[0]
+}
+
+// -----
+
+core.executable target "mesh-4x4" execution "pipelined" {
+  // expected-error @+1 {{refers to state @s, which is not there}}
+  resident @a : 1 x f32 on (0, 0) at 8192 of state @s at 0
+}
+
+// -----
+
+core.executable target "mesh-4x4" execution "pipelined" {
+  // expected-error @+1 {{is filled from a section and from a variable; it can have one of them}}
+  resident @a : 1 x f32 on (0, 0) at 8192 from @s[0] of state @s at 0
+}
+
+// -----
+
+core.executable target "mesh-4x4" execution "pipelined" {
+  // expected-error @+1 {{section offset has 2 steps, but the lattice has 1 dimensions}}
+  resident @a : 1 x f32 on (0, 0) + 4 x (1, 0) at 8192 from @s[0 + (4, 4)]
+}
+
+// -----
+
+core.executable target "mesh-4x4" execution "pipelined" {
+  // expected-error @+1 {{lies at byte 8192 with -4 bytes; neither may be negative}}
+  resident @a : -1 x f32 on (0, 0) at 8192
+}
+
+// -----
+
+// Windows.
+core.executable target "mesh-4x4" execution "pipelined" {
+  configuration @main {
+    role @r on (0, 0) {
+      // expected-error @+1 {{refers to resident @a, which is not there}}
+      %x = buffer resident of @a at 8192 : 1 x f32
+    }
+  }
+}
+
+// -----
+
+core.executable target "mesh-4x4" execution "pipelined" {
+  configuration @main {
+    role @r on (0, 0) {
+      // expected-error @+1 {{a window needs its resident: `of @resident`}}
+      %x = buffer resident at 8192 : 1 x f32
+    }
+  }
 }
 
 // -----
@@ -233,7 +318,7 @@ core.executable target "mesh-4x4" execution "pipelined" {
 core.executable target "mesh-4x4" execution "pipelined" {
   configuration @main {
     role @r on (0, 0) {
-      // expected-error @+1 {{expected one of: scratch, constant, state}}
+      // expected-error @+1 {{expected one of: scratch, constant, state, resident}}
       %x = buffer heap at 8192 : 1 x f32
     }
   }
@@ -288,8 +373,8 @@ core.executable target "mesh-4x4" execution "pipelined" {
 core.executable target "mesh-4x4" execution "pipelined" {
   configuration @main {
     role @r on (0, 0) {
-      // expected-error @+1 {{element type 'i16' is none of f32, f16, bf16, f64, i64, i32, i8, ui8, i1}}
-      %x = buffer scratch at 8192 : 1 x i16
+      // expected-error @+1 {{element type 'i24' is none of f32, f16, bf16, f64, i64, i32, i16, i8, ui64, ui32, ui16, ui8, i1}}
+      %x = buffer scratch at 8192 : 1 x i24
     }
   }
 }
@@ -338,7 +423,7 @@ core.executable target "mesh-4x4" execution "pipelined" {
 
 // Tensors have static shapes.
 core.executable target "mesh-4x4" execution "pipelined" {
-  // expected-error @+1 {{type 'tensor<?xf32>' must be a tensor of static shape of f32, f16, bf16, f64, i64, i32, i8, ui8 or i1}}
+  // expected-error @+1 {{type 'tensor<?xf32>' must be a tensor of static shape of one of f32, f16, bf16, f64, i64, i32, i16, i8, ui64, ui32, ui16, ui8, i1}}
   state @s : tensor<?xf32>
 }
 

@@ -5,6 +5,7 @@
 core.executable target "wse2" execution "pipelined" {
   section @w from dense<0.0> : tensor<4096xf32> view [4096] strides [1] : f32
   state @count : tensor<4xi32>
+  resident @stay : 4096 x f32 on (4, 5) + 750 x (1, 0) + 200 x (0, 1) at 20480
   configuration @main {
     kernel @conv1 rect (0, 0, 750, 20)
     // A single core, and up to four repetitions.
@@ -21,6 +22,14 @@ core.executable target "wse2" execution "pipelined" {
       // CHECK-NEXT: %n = buffer state of @count at 11000 : 4 x i32
       %n = buffer state of @count at 11000 : 4 x i32
 
+      // Windows of a resident: all of it, a part, a part that moves from iteration to iteration.
+      // CHECK-NEXT: %all = buffer resident of @stay at 20480 : 4096 x f32
+      %all = buffer resident of @stay at 20480 : 4096 x f32
+      // CHECK-NEXT: %part = buffer resident of @stay + 64 at 20544 : 16 x f32
+      %part = buffer resident of @stay + 64 at 20544 : 16 x f32
+      // CHECK-NEXT: %moves = buffer resident of @stay + 128 step -64 at 20608 : 16 x f32
+      %moves = buffer resident of @stay + 128 step -64 at 20608 : 16 x f32
+
       // Every element type.
       // CHECK-NEXT: %a0 = buffer scratch at 12000 : 3 x f16
       %a0 = buffer scratch at 12000 : 3 x f16
@@ -36,6 +45,14 @@ core.executable target "wse2" execution "pipelined" {
       %a5 = buffer scratch at 12000 : 3 x ui8
       // CHECK-NEXT: %a6 = buffer scratch at 12000 : 3 x i1
       %a6 = buffer scratch at 12000 : 3 x i1
+      // CHECK-NEXT: %a7 = buffer scratch at 12000 : 3 x i16
+      %a7 = buffer scratch at 12000 : 3 x i16
+      // CHECK-NEXT: %a8 = buffer scratch at 12000 : 3 x ui16
+      %a8 = buffer scratch at 12000 : 3 x ui16
+      // CHECK-NEXT: %a9 = buffer scratch at 12000 : 3 x ui32
+      %a9 = buffer scratch at 12000 : 3 x ui32
+      // CHECK-NEXT: %a10 = buffer scratch at 12000 : 3 x ui64
+      %a10 = buffer scratch at 12000 : 3 x ui64
 
       // A name that is no value's name is written out; so is a size that is no whole number of elements.
       // CHECK-NEXT: %column_sums = buffer scratch "column sums" at 13000 : 15 bytes f32

@@ -30,6 +30,12 @@ public:
       put("\nstate", s.initialSection);
       tensor(s.tensor);
     }
+    for (const Resident &r : e.residents) {
+      put("\nresident", r.name, int(r.type), r.address, r.bytes, r.section, r.state);
+      lattice(r.cores);
+      affine(r.sectionOffset);
+      affine(r.stateOffset);
+    }
     for (const Entry &entry : e.entries) {
       put("\nentry", entry.name, "inputs");
       for (const TensorType &t : entry.inputs)
@@ -38,7 +44,7 @@ public:
       for (const TensorType &t : entry.outputs)
         tensor(t);
       for (const Step &s : entry.steps) {
-        put("step", int(s.kind), s.configuration);
+        put("step", int(s.kind), s.configuration, s.count);
         list(s.after);
       }
     }
@@ -80,7 +86,8 @@ private:
     put("\nrole", r.name, r.kernel);
     lattice(r.cores);
     for (const Buffer &b : r.buffers) {
-      put("\n buffer", b.name, int(b.kind), int(b.type), b.address, b.bytes, b.section, b.state);
+      put("\n buffer", b.name, int(b.kind), int(b.type), b.address, b.bytes, b.section, b.state, b.resident,
+          b.residentOffset, b.runStep);
       affine(b.sectionOffset);
     }
     for (const Queue &q : r.queues)
@@ -114,7 +121,7 @@ private:
         put(int(p.input), int(p.outputs));
     }
     for (const IoBinding &io : c.io) {
-      put("\nio", io.output, io.tensor, int(io.side), int(io.colour));
+      put("\nio", io.output, io.tensor, int(io.side), int(io.colour), io.padded);
       lattice(io.ports);
       affine(io.hostOffset);
       for (const Affine &extent : io.extent)

@@ -26,6 +26,8 @@ public:
       module.sections.push_back(section());
     for (int64_t i = upTo(2); i >= 0; --i)
       executable.states.push_back({tensor(name("state")), int32_t(upTo(int64_t(module.sections.size()))) - 1});
+    for (int64_t i = upTo(4); i > 0; --i)
+      executable.residents.push_back(resident());
     for (int64_t i = upTo(2); i >= 0; --i)
       executable.entries.push_back(entry());
     for (int64_t i = upTo(2); i >= 0; --i)
@@ -35,6 +37,8 @@ public:
         Step step{oneIn(2) ? StepKind::Run : StepKind::Configure,
                   int32_t(upTo(int64_t(executable.configurations.size()) - 1)),
                   {}};
+        if (step.kind == StepKind::Run && oneIn(3))
+          step.count = int32_t(1 + upTo(1000));
         for (int64_t before = 0; before < int64_t(entry.steps.size()); ++before)
           if (oneIn(2))
             step.after.push_back(int32_t(before));
@@ -61,7 +65,7 @@ private:
     }
   }
   int32_t number32() { return oneIn(8) ? int32_t(random()) : oneIn(3) ? 0 : int32_t(upTo(2000) - 1000); }
-  ElementType type() { return ElementType(upTo(8)); }
+  ElementType type() { return ElementType(upTo(kNumElementTypes - 1)); }
 
   // Plain names, names that need quotes, names that look like others after cleaning.
   std::string name(const char *kind) {
@@ -120,6 +124,23 @@ private:
       recipe.strides.push_back(upTo(elements / 8));
     }
     return recipe;
+  }
+
+  Resident resident() {
+    Resident result;
+    result.name = name("resident");
+    result.type = type();
+    result.cores = lattice();
+    result.address = upTo(49152);
+    result.bytes = upTo(4000);
+    if (oneIn(3)) {
+      result.section = int32_t(upTo(int64_t(module.sections.size()) - 1));
+      result.sectionOffset = affine(result.cores);
+    } else if (oneIn(2)) {
+      result.state = int32_t(upTo(int64_t(module.executable.states.size()) - 1));
+      result.stateOffset = affine(result.cores);
+    }
+    return result;
   }
 
   Entry entry() {
@@ -227,7 +248,7 @@ private:
     for (int64_t i = upTo(5); i >= 0; --i) {
       Buffer buffer;
       buffer.name = name("x");
-      buffer.kind = BufferKind(i == 0 ? 0 : upTo(3)); // at least one that can be written
+      buffer.kind = BufferKind(i == 0 ? 0 : upTo(module.executable.residents.empty() ? 3 : 4)); // one that can be written
       buffer.type = type();
       buffer.address = upTo(49152);
       buffer.bytes = upTo(4000);
@@ -236,6 +257,10 @@ private:
         buffer.sectionOffset = affine(result.cores);
       } else if (buffer.kind == BufferKind::State) {
         buffer.state = int32_t(upTo(int64_t(module.executable.states.size()) - 1));
+      } else if (buffer.kind == BufferKind::Resident) {
+        buffer.resident = int32_t(upTo(int64_t(module.executable.residents.size()) - 1));
+        buffer.residentOffset = oneIn(2) ? 0 : number();
+        buffer.runStep = oneIn(2) ? 0 : number();
       }
       result.buffers.push_back(buffer);
     }
@@ -277,6 +302,7 @@ private:
           extent = affine(io.ports);
       for (int64_t &stride : io.stride)
         stride = number();
+      io.padded = oneIn(2);
       result.io.push_back(io);
     }
     for (size_t r = result.roles.size(); r > 0; --r)

@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <random>
 
 namespace wsc::emit {
@@ -26,10 +27,11 @@ std::string print(mlir::ModuleOp module) {
 }
 
 TEST(RoundTrip, RandomModules) {
-  uint64_t seed = std::random_device()();
-  std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+  const char *given = std::getenv("WSC_SEED");
+  uint64_t seed = given ? std::strtoull(given, nullptr, 10) : std::random_device()();
+  std::printf("WSC_SEED=%llu\n", static_cast<unsigned long long>(seed));
   for (uint64_t i = 0; i < 150; ++i) {
-    SCOPED_TRACE("module of seed " + std::to_string(seed + i));
+    SCOPED_TRACE("WSC_SEED=" + std::to_string(seed + i));
     CoreModule module = randomModule(seed + i);
     mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
     mlir::OwningOpRef<mlir::ModuleOp> ir = toCoreIR(context, module);
@@ -100,6 +102,10 @@ TEST(ToCore, RefusesMalformedModules) {
             "net number -2 is not there; there are 0");
   EXPECT_EQ(refusal([&](CoreModule &m, Configuration &) { m.sections.clear(); }),
             "section number 0 is not there; there are 0");
+  EXPECT_EQ(refusal([&](CoreModule &, Configuration &c) { roleOf(c).buffers[1].kind = BufferKind::Resident; }),
+            "resident number -1 is not there; there are 0");
+  EXPECT_EQ(refusal([&](CoreModule &m, Configuration &) { m.executable.residents.emplace_back().section = 1; }),
+            "section number 1 is not there; there are 1");
   EXPECT_EQ(refusal([&](CoreModule &, Configuration &c) { roleOf(c).threads[0][0].a.buffer = 6; }),
             "role role0 has no buffer number 6");
   EXPECT_EQ(refusal([&](CoreModule &, Configuration &c) { roleOf(c).threads[0][0].b = Operand(); }),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The sample executable, with helpers for files.
+// The sample executables, with helpers for files.
 #include "test/unit/format/Sample.h"
 
 #include <gtest/gtest.h>
@@ -148,6 +148,40 @@ Executable sampleExecutable() {
   Entry reset;
   reset.name = "reset";
   executable.entries = {entry, reset};
+  return executable;
+}
+
+Executable residentSample() {
+  Executable executable = sampleExecutable();
+  Resident weights{"weights", ElementType::F16, {}, 20480, 2048, 1, {}, -1, {}};
+  weights.cores.row = 2;
+  weights.cores.dims = {Lattice::Dim{3, 1, 0}, {6, 0, 1}, {1, 0, 0}, {1, 0, 0}};
+  weights.sectionOffset = affine(16, {1024, 0, 0, 0});
+  Resident counters{"counters", ElementType::I64, {}, 24576, 16, -1, {}, 1, affine(1, {2, 0, 0, 0})};
+  counters.cores.dims[0] = {8, 1, 1};
+  Resident plain{"between", ElementType::U16, {}, 32768, 256, -1, {}, -1, {}};
+  plain.cores = executable.configurations[0].roles[0].cores;
+  executable.residents = {weights, counters, plain};
+
+  Configuration &spare = executable.configurations[1];
+  Role role;
+  role.name = "stay";
+  role.cores = plain.cores;
+  Buffer first{"first", BufferKind::Resident, ElementType::F16, 20544, 64, -1, {}, -1};
+  first.resident = 0;
+  first.residentOffset = 64;
+  first.runStep = 64;
+  Buffer second{"second", BufferKind::Resident, ElementType::I16, 32768 + 128, 128, -1, {}, -1};
+  second.resident = 2;
+  second.residentOffset = 128;
+  role.buffers = {first, second, second};
+  role.buffers[2].name = "second again";
+  role.buffers[2].resident = 1; // equal to the one before but for this
+  role.buffers[2].bytes = role.buffers[2].residentOffset = 8;
+  spare.roles = {role};
+  executable.configurations[0].io[0].padded = true;
+  executable.configurations[0].io[0].hostOffset.constant = -3;
+  executable.entries[0].steps.push_back({StepKind::Run, 1, {2}, 12});
   return executable;
 }
 

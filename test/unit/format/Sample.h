@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A small executable in which every field of Executable.h holds something other than its default, for tests of reading
-// and writing. It is structurally sound but computes nothing sensible. The golden file of format version 1 was written
-// from it: it must not change.
+// Small executables in which every field of Executable.h holds something other than its default, for tests of reading
+// and writing. They are structurally sound but compute nothing sensible. The golden files of the format versions were
+// written from them: they must not change.
 #pragma once
 
 #include "runtime/format/Executable.h"
@@ -14,7 +14,10 @@
 
 namespace wsc::format {
 
+// What format version 1 can hold.
 Executable sampleExecutable();
+// And what version 4 adds: residents and their windows, steps with a count, padded bindings.
+Executable residentSample();
 std::vector<SectionSource> sampleSections();
 
 // A file name in the temporary folder, removed with this object.

@@ -13,7 +13,9 @@ namespace {
 
 // The message for the sample after `change`, without the name of the configuration and role.
 std::string refusal(const std::function<void(Executable &, Configuration &, Role &)> &change) {
-  Executable executable = sampleExecutable();
+  Executable executable = residentSample();
+  executable.configurations[0].io[0].padded = false;
+  executable.configurations[0].io[0].hostOffset.constant = 1;
   Configuration &configuration = executable.configurations[0];
   change(executable, configuration, configuration.roles[0]);
   std::vector<int64_t> bytes;
@@ -45,8 +47,8 @@ TEST(Structure, Lattices) {
 }
 
 TEST(Structure, Buffers) {
-  REFUSED(r.buffers[3].kind = BufferKind(4), "buffer \"scratch\": buffer kind 4 does not exist");
-  REFUSED(r.buffers[3].type = ElementType(9), "buffer \"scratch\": element type 9 does not exist");
+  REFUSED(r.buffers[3].kind = BufferKind(5), "buffer \"scratch\": buffer kind 5 does not exist");
+  REFUSED(r.buffers[3].type = ElementType(13), "buffer \"scratch\": element type 13 does not exist");
   REFUSED(r.buffers[3].bytes = -1, "buffer \"scratch\": address 16384 with -1 bytes lies in no SRAM");
   REFUSED(r.buffers[2].state = 2, "buffer \"cache\": state variable 2 does not exist; there are 2");
   REFUSED(r.buffers[3].state = 0, "buffer \"scratch\": names state variable 0 but is no state buffer");
@@ -148,8 +150,64 @@ TEST(Structure, States) {
   REFUSED(e.states[0].initialSection = 9, "state variable 0: section 9 does not exist; there are 4");
 }
 
+TEST(Structure, PaddedBindingsMayLeaveTheirTensor) {
+  REFUSED(c.io[0].padded = true; c.io[0].hostOffset.constant = -1000, "accepted");
+  REFUSED(c.io[0].padded = true; c.io[0].stride[1] = int64_t(1) << 40; c.io[0].extent[1] = 1 << 20,
+          "I/O binding 0: reaches elements more than 281474976710656 from the tensor's first");
+}
+
+TEST(Structure, Residents) {
+  REFUSED(e.residents[0].type = ElementType(13), "resident 0 \"weights\": element type 13 does not exist");
+  REFUSED(e.residents[0].bytes = -1, "resident 0 \"weights\": address 20480 with -1 bytes lies in no SRAM");
+  REFUSED(e.residents[0].cores.dims[1].count = 30,
+          "resident 0 \"weights\": its lattice has 90 points, the mesh 64 cores");
+  REFUSED(e.residents[0].cores.dims[1].count = 0,
+          "resident 0 \"weights\": dimension 1 of its lattice has count 0; it must be at least 1");
+  REFUSED(e.residents[0].section = 4, "resident 0 \"weights\": section 4 does not exist; there are 4");
+  REFUSED(e.residents[0].sectionOffset.perDim[0] = 1500,
+          "resident 0 \"weights\": takes bytes 16 to 5064 of section 1, which has 5000");
+  REFUSED(e.residents[0].state = 1, "resident 0 \"weights\": names section 1 and state variable 1; it may have one of "
+                                    "them");
+  REFUSED(e.residents[1].state = 2, "resident 1 \"counters\": state variable 2 does not exist; there are 2");
+  REFUSED(e.residents[1].state = 0, "resident 1 \"counters\": is i64, the variable f32");
+  REFUSED(e.residents[1].stateOffset.perDim[0] = -1,
+          "resident 1 \"counters\": begins at element -6 of its variable on some core");
+  REFUSED(e.residents[1].stateOffset.constant = INT64_MAX,
+          "resident 1 \"counters\": an affine value from 9223372036854775807 to 9223372036854775807; the limit is "
+          "281474976710656 either way");
+}
+
+TEST(Structure, WindowsLieInTheirResident) {
+  const std::string at = "configuration 1 \"spare\", role 0 \"stay\", buffer \"first\": ";
+  auto window = [](Executable &e) -> Buffer & { return e.configurations[1].roles[0].buffers[0]; };
+  auto refused = [&](auto change) {
+    return refusal([&](Executable &e, Configuration &, Role &) { change(window(e)); });
+  };
+  EXPECT_EQ(refused([](Buffer &b) { b.resident = 3; }), at + "resident 3 does not exist; there are 3");
+  EXPECT_EQ(refused([](Buffer &b) { b.kind = BufferKind::Scratch; }),
+            at + "names resident 0 but is no window of one");
+  EXPECT_EQ(refused([](Buffer &b) { b.residentOffset = -2; }),
+            at + "views bytes -2 to 766 of resident \"weights\" in 12 iterations; it has 2048");
+  // Twelve iterations: the last one begins 11 steps on.
+  EXPECT_EQ(refused([](Buffer &b) { b.runStep = 174; }), "accepted");
+  EXPECT_EQ(refused([](Buffer &b) { b.runStep = 175; }),
+            at + "views bytes 64 to 2053 of resident \"weights\" in 12 iterations; it has 2048");
+  EXPECT_EQ(refused([](Buffer &b) { b.runStep = -64; }),
+            at + "views bytes -640 to 128 of resident \"weights\" in 12 iterations; it has 2048");
+  EXPECT_EQ(refused([](Buffer &b) { b.runStep = INT64_MIN; }),
+            at + "a window offset or step of -9223372036854775808 bytes; the limit is 4294967296 either way");
+}
+
+TEST(Structure, StepsHaveACount) {
+  REFUSED(e.entries[0].steps[3].count = 0, "entry 0 \"main\", step 3: a count of 0; 1 to 1048576 are possible");
+  REFUSED(e.entries[0].steps[3].count = 1 << 21,
+          "entry 0 \"main\", step 3: a count of 2097152; 1 to 1048576 are possible");
+  REFUSED(e.entries[0].steps[2].count = 2,
+          "entry 0 \"main\", step 2: a count of 2, but only configurations that run are repeated");
+}
+
 TEST(Structure, Entries) {
-  REFUSED(e.entries[0].inputs[0].type = ElementType(9), "entry 0 \"main\", input \"x\": element type 9 does not exist");
+  REFUSED(e.entries[0].inputs[0].type = ElementType(13), "entry 0 \"main\", input \"x\": element type 13 does not exist");
   REFUSED(e.entries[0].inputs[0].shape = {-1},
           "entry 0 \"main\", input \"x\": an extent of -1; 0 to 1099511627776 are possible");
   REFUSED((e.entries[0].inputs[0].shape = {1 << 30, 1 << 30}),

@@ -39,6 +39,27 @@ TEST(Verifier, StatusNamesRuleAndTarget) {
   EXPECT_NE(std::string(status.message()).find("[colour] role first (kernel matmul)"), std::string::npos);
 }
 
+// Words that stand for elements outside of the tensor: zeros that enter, and what is dropped when it leaves. The output
+// has ten elements, sixteen words leave.
+TEST(Verifier, AcceptsPaddedBindings) {
+  struct Walk {
+    int64_t offset, outerExtent, outerStride, extent, stride;
+  };
+  for (const Walk &walk : {Walk{-6, 1, 0, 16, 1}, {9, 1, 0, 16, -1}, {0, 2, 1, 8, 2}, {9, 2, -1, 8, -2}, {-6, 16, 1, 1, 0}, {-6, 2, 8, 8, 1}}) {
+    Executable executable = goodExecutable();
+    executable.entries[0].outputs = {{"y", ElementType::F32, {10}}};
+    std::vector<IoBinding> &io = executable.configurations[0].io;
+    io[0].padded = io[1].padded = true;
+    io[0].hostOffset = -4;
+    io[1].hostOffset = walk.offset;
+    io[1].extent = {1, 1, walk.outerExtent, walk.extent};
+    io[1].stride = {0, 0, walk.outerStride, walk.stride};
+    EXPECT_EQ(list(findViolations(executable)), "") << walk.offset << " " << walk.stride;
+    io[1].padded = false;
+    EXPECT_EQ(findViolations(executable)[0].rule, "io-bounds");
+  }
+}
+
 TEST(Verifier, KeepsToTheLimit) {
   Executable executable = goodExecutable();
   for (Role &role : executable.configurations[0].roles)
@@ -246,6 +267,13 @@ const Case kCases[] = {
     {"PortRamp", "io-port", {"RAMP"}, [](E &, C &c) { c.io[0].side = Port::Ramp; }},
     {"IoNegativeExtent", "io-extent", {"extent 3", "-2"}, [](E &, C &c) { c.io[0].extent[3] = -2; }},
     {"BeyondTensor", "io-bounds", {"elements 4 to 19", "tensor x", "has 16"}, [](E &, C &c) { c.io[0].hostOffset = 4; }},
+    {"PaddingTooFar", "io-bounds", {"281474976710656 elements from the first"},
+     [](E &, C &c) { c.io[0].padded = true; c.io[0].stride[3] = int64_t(1) << 46; }},
+    {"PaddedOutputIncomplete", "io-output", {"output y", "16 elements", "15 are written"},
+     [](E &, C &c) { c.io[1].padded = true; c.io[1].hostOffset = 1; }},
+    {"PaddedOutputTwice", "io-output", {"element 0", "written twice"}, [](E &, C &c) { c.io[1].padded = true; c.io[1].stride[3] = 0; }},
+    {"RunTwiceWithIo", "step-count", {"entry infer: step 1 has the count 2", "configuration main has I/O bindings"},
+     [](E &e, C &) { e.entries[0].steps[1].count = 2; }},
     {"OutputIncomplete", "io-output", {"output y", "16 elements", "15 are written"}, [](E &, C &c) { c.io[1].extent[3] = 15; }},
     {"OutputTwice", "io-output", {"element 0", "written twice"}, [](E &, C &c) { c.io[1].stride[3] = 0; }},
     {"StepWaitsForLater", "entry", {"step 0 waits for step 1"}, [](E &e, C &) { e.entries[0].steps[0].after = {1}; }},
