@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The engine's front: prepares every configuration (streams, programs, schedule) once, walks an entry's steps per sample, keeps state.
+// The engine's front: prepares every configuration (streams, programs, schedule) once, walks an entry's runs per sample, keeps state and residents.
 #include "runtime/emulator/CoreEngine.h"
 
 #include "runtime/emulator/EngineParts.h"
@@ -10,7 +10,8 @@
 
 #include "absl/strings/str_cat.h"
 
-#include <cstdlib>
+#include <map>
+#include <set>
 
 namespace wsc::emulator {
 
@@ -42,33 +43,53 @@ std::vector<bool> sharedQueues(const Configuration &configuration, int32_t roleI
   return shared;
 }
 
-absl::StatusOr<std::unique_ptr<PreparedConfiguration>> prepare(const Executable &executable, int number, const Kernels &kernels,
-                                                               Schedule wanted) {
-  auto prepared = std::make_unique<PreparedConfiguration>();
+// Those that the configuration's windows view, ascending.
+std::vector<int32_t> residentsOf(const Configuration &configuration) {
+  std::set<int32_t> residents;
+  for (const Role &role : configuration.roles)
+    for (const Buffer &buffer : role.buffers)
+      if (buffer.kind == BufferKind::Resident)
+        residents.insert(buffer.resident);
+  return {residents.begin(), residents.end()};
+}
+
+absl::Status resolveStreams(const Executable &executable, int number, PreparedConfiguration &prepared) {
   const Configuration &configuration = executable.configurations[number];
-  prepared->executable = &executable;
-  prepared->configuration = &configuration;
-  prepared->bindingTypes = bindingTypes(executable, number);
-  absl::StatusOr<Networks> networks = resolveNetworks(executable.target, configuration, prepared->bindingTypes);
+  prepared.executable = &executable;
+  prepared.configuration = &configuration;
+  prepared.bindingTypes = bindingTypes(executable, number);
+  absl::StatusOr<Networks> networks = resolveNetworks(executable.target, configuration, prepared.bindingTypes);
   if (!networks.ok())
     return networks.status();
-  prepared->networks = std::move(*networks);
+  prepared.networks = std::move(*networks);
+  return absl::OkStatus();
+}
+
+absl::Status makeSchedule(PreparedConfiguration &prepared, const Kernels &kernels, Schedule wanted) {
+  const Configuration &configuration = *prepared.configuration;
+  absl::StatusOr<std::vector<std::vector<WindowPlace>>> windows = placeWindows(*prepared.executable, configuration);
+  if (!windows.ok())
+    return windows.status();
+  prepared.windows = std::move(*windows);
+  prepared.residents = residentsOf(configuration);
   std::vector<double> cost;
+  prepared.programs.clear();
   for (size_t r = 0; r < configuration.roles.size(); ++r) {
     absl::StatusOr<RoleProgram> program =
-        decodeRole(configuration.roles[r], sharedQueues(configuration, int32_t(r), prepared->networks), kernels);
+        decodeRole(configuration.roles[r], sharedQueues(configuration, int32_t(r), prepared.networks), kernels);
     if (!program.ok())
       return program.status();
     cost.push_back(program->cost);
-    prepared->programs.push_back(std::move(*program));
+    prepared.programs.push_back(std::move(*program));
   }
+  prepared.runnable = true;
   if (wanted == Schedule::Worklist) {
-    prepared->schedule.possible = false;
-    return prepared;
+    prepared.schedule.possible = false;
+    return absl::OkStatus();
   }
-  prepared->schedule = scheduleUnits(configuration, prepared->networks, cost);
-  const UnitSchedule &schedule = prepared->schedule;
-  prepared->levelBundles.push_back(0);
+  prepared.schedule = scheduleUnits(configuration, prepared.networks, cost);
+  const UnitSchedule &schedule = prepared.schedule;
+  prepared.levelBundles.push_back(0);
   for (size_t level = 0; level + 1 < schedule.levelBegin.size(); ++level) {
     double total = 0, bundle = 0;
     uint32_t begin = schedule.levelBegin[level];
@@ -76,29 +97,30 @@ absl::StatusOr<std::unique_ptr<PreparedConfiguration>> prepare(const Executable 
       total += schedule.tasks[t].cost;
       bundle += schedule.tasks[t].cost;
       if (bundle >= kBundleNanoseconds || t + 1 == schedule.levelBegin[level + 1]) {
-        prepared->bundles.push_back({begin, t + 1});
+        prepared.bundles.push_back({begin, t + 1});
         begin = t + 1;
         bundle = 0;
       }
     }
-    prepared->levelBundles.push_back(uint32_t(prepared->bundles.size()));
-    prepared->levelIsSmall.push_back(total < kSmallLevelNanoseconds);
+    prepared.levelBundles.push_back(uint32_t(prepared.bundles.size()));
+    prepared.levelIsSmall.push_back(total < kSmallLevelNanoseconds);
   }
-  return prepared;
+  return absl::OkStatus();
 }
+
+// Cores to be recorded, by run and iteration.
+using Recorded = std::map<std::pair<int32_t, int32_t>, TraceMap>;
 
 class Engine final : public CoreEngine {
 public:
   Engine(const Executable &executable, const CoreEngineOptions &options)
-      : executable(executable), options(options), kernels(emulator::kernels(cpuLevel())), states(executable), runner(options.threads) {}
+      : executable(executable), options(options), kernels(emulator::kernels(cpuLevel())), residents(executable),
+        states(executable, residents), runner(options.threads), configurations(executable.configurations.size()) {}
 
   absl::Status prepareAll() {
-    for (size_t c = 0; c < executable.configurations.size(); ++c) {
-      auto prepared = prepare(executable, int(c), kernels, options.schedule);
-      if (!prepared.ok())
+    for (size_t c = 0; c < configurations.size() && configurations.size() == 1; ++c)
+      if (absl::StatusOr<PreparedConfiguration *> prepared = prepare(int(c)); !prepared.ok())
         return prepared.status();
-      configurations.push_back(std::move(*prepared));
-    }
     for (size_t e = 0; e < executable.entries.size(); ++e)
       if (absl::Status status = prepareEntry(int(e)); !status.ok())
         return status;
@@ -107,13 +129,12 @@ public:
 
   absl::StatusOr<std::vector<HostTensor>> run(int entry, std::span<const HostTensor> inputs) override { return runEntry(entry, inputs, {}); }
 
-  ValueCounters counters(int entry) const override {
-    if (entry < 0 || entry >= int(runOrder.size()))
+  ValueCounters counters(int entry) const override { return countValues(executable, runs(entry)); }
+
+  std::span<const EntryRun> runs(int entry) const override {
+    if (entry < 0 || entry >= int(entryRuns.size()))
       return {};
-    std::vector<const Configuration *> list;
-    for (int c : runOrder[entry])
-      list.push_back(&executable.configurations[c]);
-    return countValues(executable.target, list);
+    return entryRuns[size_t(entry)];
   }
 
   HostTensor readState(int state) const override {
@@ -127,30 +148,38 @@ public:
     return states.write(state, value);
   }
 
-  const Networks &networks(int configuration) const override { return configurations[configuration]->networks; }
+  absl::StatusOr<const Networks *> networks(int configuration) override {
+    absl::StatusOr<PreparedConfiguration *> prepared = resolved(configuration);
+    if (!prepared.ok())
+      return prepared.status();
+    return &(*prepared)->networks;
+  }
 
-  absl::StatusOr<std::vector<CoreTrace>> runTraced(int entry, std::span<const HostTensor> inputs,
-                                                   std::span<const std::pair<int32_t, LatticeIndex>> cores,
+  absl::StatusOr<std::vector<CoreTrace>> runTraced(int entry, std::span<const HostTensor> inputs, std::span<const CorePlace> cores,
                                                    std::vector<HostTensor> &outputs) override {
     std::vector<CoreTrace> traces(cores.size());
-    TraceMap map;
+    Recorded recorded;
     std::vector<size_t> same(cores.size()); // a core asked for twice is recorded once
-    std::map<std::pair<int32_t, int64_t>, size_t> seen;
-    if (entry < 0 || entry >= int(runOrder.size()) || runOrder[entry].size() != 1)
-      return absl::UnimplementedError("cores can be traced in entries that run one configuration once");
-    const Configuration &configuration = executable.configurations[runOrder[entry][0]];
+    const std::span<const EntryRun> known = runs(entry);
     for (size_t i = 0; i < cores.size(); ++i) {
-      const auto &[role, index] = cores[i];
-      if (role < 0 || role >= int(configuration.roles.size()))
-        return absl::InvalidArgumentError(absl::StrCat("no role ", role, "; there are ", configuration.roles.size()));
+      const CorePlace &place = cores[i];
+      if (place.run < 0 || place.run >= int32_t(known.size()) || place.iteration < 0 || place.iteration >= known[size_t(place.run)].count)
+        return absl::InvalidArgumentError(
+            absl::StrCat("no iteration ", place.iteration, " of run ", place.run, "; entry ", entry, " has ", known.size(), " runs"));
+      const Configuration &configuration = executable.configurations[size_t(known[size_t(place.run)].configuration)];
+      if (place.role < 0 || place.role >= int(configuration.roles.size()))
+        return absl::InvalidArgumentError(absl::StrCat("no role ", place.role, "; there are ", configuration.roles.size()));
+      const Lattice &lattice = configuration.roles[size_t(place.role)].cores;
       for (int d = 0; d < kMaxDims; ++d)
-        if (index[d] < 0 || index[d] >= configuration.roles[role].cores.dims[d].count)
-          return absl::InvalidArgumentError(absl::StrCat("role ", role, " has no core with index ", index[d], " in dimension ", d));
-      const std::pair<int32_t, int64_t> key{role, latticeOrdinal(configuration.roles[role].cores, index)};
-      same[i] = seen.try_emplace(key, i).first->second;
-      map[key] = &traces[same[i]];
+        if (place.index[d] < 0 || place.index[d] >= lattice.dims[d].count)
+          return absl::InvalidArgumentError(
+              absl::StrCat("role ", place.role, " has no core with index ", place.index[d], " in dimension ", d));
+      CoreTrace *&slot = recorded[{place.run, place.iteration}][{place.role, latticeOrdinal(lattice, place.index)}];
+      if (!slot)
+        slot = &traces[i];
+      same[i] = size_t(slot - traces.data());
     }
-    auto result = runEntry(entry, inputs, map);
+    auto result = runEntry(entry, inputs, recorded);
     if (!result.ok())
       return result.status();
     outputs = std::move(*result);
@@ -161,10 +190,33 @@ public:
   }
 
 private:
-  // Order of the entry's run steps, and every binding against the entry's tensors.
+  // With its streams resolved.
+  absl::StatusOr<PreparedConfiguration *> resolved(int number) {
+    if (number < 0 || number >= int(configurations.size()))
+      return absl::InvalidArgumentError(absl::StrCat("no configuration ", number, "; there are ", configurations.size()));
+    if (!configurations[size_t(number)]) {
+      auto fresh = std::make_unique<PreparedConfiguration>();
+      if (absl::Status status = resolveStreams(executable, number, *fresh); !status.ok())
+        return status;
+      configurations[size_t(number)] = std::move(fresh);
+    }
+    return configurations[size_t(number)].get();
+  }
+
+  // Ready to run.
+  absl::StatusOr<PreparedConfiguration *> prepare(int number) {
+    absl::StatusOr<PreparedConfiguration *> prepared = resolved(number);
+    if (!prepared.ok() || (*prepared)->runnable)
+      return prepared;
+    if (absl::Status status = makeSchedule(**prepared, kernels, options.schedule); !status.ok())
+      return status;
+    return prepared;
+  }
+
+  // Order of the entry's runs, and every binding against the entry's tensors.
   absl::Status prepareEntry(int number) {
     const Entry &entry = executable.entries[number];
-    std::vector<int> order;
+    std::vector<EntryRun> order;
     std::vector<bool> done(entry.steps.size(), false);
     for (size_t left = entry.steps.size(); left > 0;) {
       const size_t before = left;
@@ -177,19 +229,24 @@ private:
         done[s] = true;
         --left;
         if (entry.steps[s].kind == StepKind::Run)
-          order.push_back(entry.steps[s].configuration);
+          order.push_back({entry.steps[s].configuration, entry.steps[s].count});
       }
       if (left == before)
         return absl::InvalidArgumentError(absl::StrCat("entry ", entry.name, ": its steps wait for each other in a circle"));
     }
-    for (int c : order)
+    std::set<int32_t> checked;
+    for (const EntryRun &run : order) {
+      const int32_t c = run.configuration;
+      if (!checked.insert(c).second)
+        continue;
+      const std::vector<ElementType> types = bindingTypes(executable, c);
       for (const IoBinding &binding : executable.configurations[c].io) {
         const auto &tensors = binding.output ? entry.outputs : entry.inputs;
         if (binding.tensor < 0 || binding.tensor >= int(tensors.size()))
           return absl::InvalidArgumentError(absl::StrCat("entry ", entry.name, ": an io binding names tensor ", binding.tensor, ", there are ",
                                                          tensors.size()));
         const size_t b = size_t(&binding - executable.configurations[c].io.data());
-        if (tensors[binding.tensor].type != configurations[c]->bindingTypes[b])
+        if (tensors[binding.tensor].type != types[b])
           return absl::InvalidArgumentError(absl::StrCat("entry ", entry.name, ": tensor ", tensors[binding.tensor].name,
                                                          " has another element type than in the first entry that runs this configuration"));
         absl::Status status;
@@ -200,11 +257,20 @@ private:
         if (!status.ok())
           return status;
       }
-    runOrder.push_back(std::move(order));
+    }
+    // After its last run a resident holds nothing.
+    std::vector<std::vector<int32_t>> ends(order.size());
+    std::set<int32_t> ended;
+    for (size_t r = order.size(); r-- > 0;)
+      for (int32_t resident : residentsOf(executable.configurations[size_t(order[r].configuration)]))
+        if (ended.insert(resident).second)
+          ends[r].push_back(resident);
+    residentEnds.push_back(std::move(ends));
+    entryRuns.push_back(std::move(order));
     return absl::OkStatus();
   }
 
-  absl::StatusOr<std::vector<HostTensor>> runEntry(int number, std::span<const HostTensor> inputs, const TraceMap &traces) {
+  absl::StatusOr<std::vector<HostTensor>> runEntry(int number, std::span<const HostTensor> inputs, const Recorded &recorded) {
     if (number < 0 || number >= int(executable.entries.size()))
       return absl::InvalidArgumentError(absl::StrCat("no entry ", number, "; there are ", executable.entries.size()));
     const Entry &entry = executable.entries[number];
@@ -219,23 +285,49 @@ private:
     std::vector<HostTensor> outputs;
     for (const TensorType &type : entry.outputs)
       outputs.push_back({std::vector<std::byte>(size_t(type.elements() * elementBytes(type.type)))});
-    for (int c : runOrder[number]) {
-      states.attach(c);
-      SampleContext context{*configurations[c], kernels, states, inputs, outputs, traces};
-      absl::Status status = configurations[c]->schedule.possible ? runner.run(context) : runWorklist(context);
+    for (size_t r = 0; r < entryRuns[size_t(number)].size(); ++r) {
+      const absl::Status status = runOne(number, r, inputs, outputs, recorded);
+      residents.forget(residentEnds[size_t(number)][r]);
+      if (status.ok())
+        continue;
+      for (const std::vector<int32_t> &ends : residentEnds[size_t(number)])
+        residents.forget(ends);
+      return status;
+    }
+    return outputs;
+  }
+
+  absl::Status runOne(int entry, size_t number, std::span<const HostTensor> inputs, std::vector<HostTensor> &outputs,
+                      const Recorded &recorded) {
+    const EntryRun &run = entryRuns[size_t(entry)][number];
+    absl::StatusOr<PreparedConfiguration *> prepared = prepare(run.configuration);
+    if (!prepared.ok())
+      return prepared.status();
+    PreparedConfiguration &configuration = **prepared;
+    if (absl::Status status = residents.need(configuration.residents); !status.ok())
+      return status;
+    if (absl::Status status = states.attach(run.configuration, configuration.residents); !status.ok())
+      return status;
+    for (int32_t i = 0; i < run.count; ++i) {
+      static const TraceMap kNone;
+      const auto found = recorded.find({int32_t(number), i});
+      SampleContext context{configuration, kernels, states, residents, i, inputs, outputs, found == recorded.end() ? kNone : found->second};
+      absl::Status status = configuration.schedule.possible ? runner.run(context) : runWorklist(context);
       if (!status.ok())
         return status;
     }
-    return outputs;
+    return absl::OkStatus();
   }
 
   const Executable &executable;
   const CoreEngineOptions options;
   const Kernels &kernels;
+  ResidentStore residents;
   mutable StateStore states;
   UnitRunner runner;
-  std::vector<std::unique_ptr<PreparedConfiguration>> configurations;
-  std::vector<std::vector<int>> runOrder; // per entry: configurations in the order of their run steps
+  std::vector<std::unique_ptr<PreparedConfiguration>> configurations; // null until used
+  std::vector<std::vector<EntryRun>> entryRuns;                       // per entry
+  std::vector<std::vector<std::vector<int32_t>>> residentEnds;        // per entry and run: those that no later run uses
 };
 
 } // namespace

@@ -31,35 +31,53 @@ struct CoreEngineOptions {
 struct ValueCounters {
   int64_t macs = 0;     // elements processed by Fma, all cores, per sample
   int64_t coresFma = 0; // cores that execute at least one Fma element
-  std::vector<int64_t> kernelMacs;
+  std::vector<int64_t> kernelMacs; // of the kernels of all runs, in their order
+};
+
+// A Run step of an entry, in the order in which they are done.
+struct EntryRun {
+  int32_t configuration = 0, count = 1;
+  bool operator==(const EntryRun &) const = default;
+};
+
+// A core in one iteration of one run of an entry.
+struct CorePlace {
+  int32_t run = 0; // index into CoreEngine::runs
+  int32_t iteration = 0;
+  int32_t role = -1;
+  format::LatticeIndex index{};
 };
 
 class CoreEngine {
 public:
   virtual ~CoreEngine() = default;
-  // Resolves streams and prepares schedules for every configuration. The executable must outlive the engine and have passed the verifier.
+  // Checks the order of every entry's steps and its io bindings. Streams are resolved and schedules made here for an executable of one
+  // configuration, otherwise for each configuration when it first runs, so that the errors of that are run()'s. The executable must outlive
+  // the engine and have passed the verifier.
   static absl::StatusOr<std::unique_ptr<CoreEngine>> create(const format::Executable &executable, const CoreEngineOptions &options);
 
   // One sample through entry `entry`. State variables live in the engine between calls.
   virtual absl::StatusOr<std::vector<HostTensor>> run(int entry, std::span<const HostTensor> inputs) = 0;
 
   virtual ValueCounters counters(int entry) const = 0;
+  // The runs of an entry; none for an entry that does not exist.
+  virtual std::span<const EntryRun> runs(int entry) const = 0;
   // The resolved streams of a configuration, for the timing analysis.
-  virtual const Networks &networks(int configuration) const = 0;
+  virtual absl::StatusOr<const Networks *> networks(int configuration) = 0;
 
   // State variables in row-major order, for --state-in and --state-out.
   virtual HostTensor readState(int state) const = 0;
   virtual absl::Status writeState(int state, const HostTensor &value) = 0;
 
-  // Records what replay needs for one core during the next run(): words received per input queue, SRAM before and after, words sent.
+  // What replay needs of one core in one iteration: words received per input queue, SRAM before and after, words sent.
   struct CoreTrace {
     int32_t role = -1;
     format::LatticeIndex index{};
     std::vector<std::vector<std::byte>> buffersBefore, buffersAfter; // per buffer of the role
     std::vector<std::vector<std::byte>> queueWords;                  // per queue: received or sent in this sample
   };
-  virtual absl::StatusOr<std::vector<CoreTrace>> runTraced(int entry, std::span<const HostTensor> inputs,
-                                                           std::span<const std::pair<int32_t, format::LatticeIndex>> cores,
+  // One sample like run(), recording these cores.
+  virtual absl::StatusOr<std::vector<CoreTrace>> runTraced(int entry, std::span<const HostTensor> inputs, std::span<const CorePlace> cores,
                                                            std::vector<HostTensor> &outputs) = 0;
 };
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Records one core for replay: it runs by itself on zeroed scratch and a copy of its state, so that every byte of its SRAM is
+// Records one core for replay: it runs by itself on zeroed scratch and a copy of its state and residents, so that every byte of its SRAM is
 // determined; the words it sends are written again with the same values.
 #include "runtime/emulator/EngineParts.h"
 
 #include <cstring>
+#include <map>
 
 namespace wsc::emulator {
 
@@ -25,6 +26,7 @@ void traceCore(const SampleContext &context, int32_t roleIndex, int64_t ordinal,
   std::vector<std::byte *> buffers(role.buffers.size());
   bindBuffers(context, roleIndex, ordinal, index, scratch.data(), buffers.data());
   std::vector<std::vector<std::byte>> states(role.buffers.size());
+  std::map<int32_t, std::vector<std::byte>> residents; // windows of one resident may overlap
   trace.role = roleIndex;
   trace.index = index;
   trace.buffersBefore.clear();
@@ -36,6 +38,16 @@ void traceCore(const SampleContext &context, int32_t roleIndex, int64_t ordinal,
       states[b].assign(buffers[b], buffers[b] + bytes);
       states[b].resize(bytes + 64);
       buffers[b] = states[b].data();
+    }
+    if (role.buffers[b].kind == BufferKind::Resident) {
+      const WindowPlace &place = context.prepared.windows[size_t(roleIndex)][b];
+      auto [copy, isNew] = residents.try_emplace(place.resident);
+      const std::byte *core = buffers[b] - place.offset - context.iteration * place.runStep;
+      if (isNew) {
+        copy->second.assign(core, core + context.prepared.executable->residents[size_t(place.resident)].bytes);
+        copy->second.resize(copy->second.size() + 64);
+      }
+      buffers[b] = copy->second.data() + (buffers[b] - core);
     }
     if (role.buffers[b].kind == BufferKind::Fifo)
       trace.buffersBefore.emplace_back(bytes);

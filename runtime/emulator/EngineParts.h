@@ -4,6 +4,7 @@
 
 #include "runtime/emulator/CoreEngine.h"
 #include "runtime/emulator/Network.h"
+#include "runtime/emulator/ResidentStore.h"
 #include "runtime/emulator/RoleProgram.h"
 #include "runtime/emulator/StateStore.h"
 #include "runtime/emulator/UnitSchedule.h"
@@ -18,6 +19,9 @@ struct PreparedConfiguration {
   const format::Configuration *configuration = nullptr;
   std::vector<format::ElementType> bindingTypes;
   Networks networks;
+  bool runnable = false; // what follows is made
+  std::vector<std::vector<WindowPlace>> windows; // [role][buffer]
+  std::vector<int32_t> residents;                // that its windows view, ascending
   std::vector<RoleProgram> programs;
   UnitSchedule schedule;
   // Tasks of a level bundled into pieces of work large enough to hand to a thread.
@@ -36,6 +40,8 @@ struct SampleContext {
   const PreparedConfiguration &prepared;
   const Kernels &kernels;
   StateStore &states;
+  const ResidentStore &residents;
+  int64_t iteration; // of the run step
   std::span<const HostTensor> inputs;
   std::vector<HostTensor> &outputs;
   const TraceMap &traces;
@@ -55,14 +61,14 @@ private:
 
 absl::Status runWorklist(const SampleContext &context);
 
-// Pointers to a core's constants in the file and to its state; scratch and FIFOs from `scratch`.
+// Pointers to a core's constants in the file, its state and its windows of residents; scratch and FIFOs from `scratch`.
 void bindBuffers(const SampleContext &context, int32_t role, int64_t ordinal, const format::LatticeIndex &index, std::byte *scratch,
                  std::byte **buffers);
 
 // The bytes of a FIFO's ring after `pushed` bytes of a sample, which lie in order at `elements`: byte i is at i modulo the ring's size.
 std::vector<std::byte> ringImage(const format::Buffer &buffer, const std::byte *elements, int64_t pushed);
 
-// Fills `trace` by running the core once on a zeroed image of its own; queues must hold their words, state is left as it was.
+// Fills `trace` by running the core once on a zeroed image of its own; queues must hold their words, state and residents are left as they were.
 void traceCore(const SampleContext &context, int32_t role, int64_t ordinal, const format::LatticeIndex &index,
                std::span<const QueuePort> queues, CoreEngine::CoreTrace &trace);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Run by run along the last dimension.
+// Run by run along the last dimension. Of a run in a padded binding the part inside the tensor is one stretch; what lies before and behind it
+// is padding.
 #include "runtime/emulator/HostWords.h"
 
 #include "runtime/timing/Cost.h"
@@ -7,7 +8,9 @@
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <tuple>
 
 namespace wsc::emulator {
 
@@ -25,6 +28,18 @@ template <typename Visit> void forRuns(const IoBinding &binding, const LatticeIn
     for (int64_t j = 0; j < extent[1]; ++j)
       for (int64_t k = 0; k < extent[2]; ++k)
         visit(offset + i * binding.stride[0] + j * binding.stride[1] + k * binding.stride[2], extent[3], binding.stride[3]);
+}
+
+// The elements [begin, end) of a run of `count`, `distance` apart from `element` on, that lie in a tensor of `elements`.
+std::pair<int64_t, int64_t> inside(int64_t element, int64_t count, int64_t distance, int64_t elements) {
+  if (distance == 0)
+    return element >= 0 && element < elements ? std::pair(int64_t(0), count) : std::pair(int64_t(0), int64_t(0));
+  // The first number whose element is not below `bound` (rising) or not above it (falling).
+  auto reach = [&](int64_t bound) {
+    const int64_t way = distance > 0 ? bound - element : element - bound, step = std::abs(distance);
+    return std::clamp<int64_t>(way <= 0 ? 0 : (way + step - 1) / step, 0, count);
+  };
+  return distance > 0 ? std::pair(reach(0), reach(elements)) : std::pair(reach(elements - 1), reach(-1));
 }
 
 // count elements, `fromStep` and `toStep` bytes apart.
@@ -48,7 +63,12 @@ void packLane(const IoBinding &binding, const LatticeIndex &index, ElementType t
   const int64_t width = elementBytes(type);
   std::byte *at = words;
   forRuns(binding, index, [&](int64_t element, int64_t count, int64_t distance) {
-    copyElements(tensor.bytes.data() + element * width, distance * width, at, width, count, width);
+    int64_t begin = 0, end = count;
+    if (binding.padded && count > 0) {
+      std::tie(begin, end) = inside(element, count, distance, int64_t(tensor.bytes.size()) / width);
+      std::memset(at, 0, size_t(count * width));
+    }
+    copyElements(tensor.bytes.data() + (element + begin * distance) * width, distance * width, at + begin * width, width, end - begin, width);
     at += std::max<int64_t>(0, count) * width;
   });
   std::memset(at, 0, size_t((4 - (at - words) % 4) % 4));
@@ -57,7 +77,11 @@ void packLane(const IoBinding &binding, const LatticeIndex &index, ElementType t
 void unpackLane(const IoBinding &binding, const LatticeIndex &index, ElementType type, const std::byte *words, HostTensor &tensor) {
   const int64_t width = elementBytes(type);
   forRuns(binding, index, [&](int64_t element, int64_t count, int64_t distance) {
-    copyElements(words, width, tensor.bytes.data() + element * width, distance * width, count, width);
+    int64_t begin = 0, end = count;
+    if (binding.padded && count > 0)
+      std::tie(begin, end) = inside(element, count, distance, int64_t(tensor.bytes.size()) / width);
+    copyElements(words + begin * width, width, tensor.bytes.data() + (element + begin * distance) * width, distance * width, end - begin,
+                 width);
     words += std::max<int64_t>(0, count) * width;
   });
 }
@@ -71,7 +95,7 @@ absl::StatusOr<int64_t> checkLane(const IoBinding &binding, const LatticeIndex &
     count *= extent;
     (binding.stride[d] < 0 ? low : high) += binding.stride[d] * (extent - 1);
   }
-  if (low < 0 || high >= elements)
+  if (!binding.padded && (low < 0 || high >= elements))
     return absl::InvalidArgumentError(absl::StrCat("an io binding of tensor ", binding.tensor, " reaches elements ", low, " to ", high,
                                                    ", the tensor has ", elements));
   return timing::fabricWords(type, count);

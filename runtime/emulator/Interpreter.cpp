@@ -71,8 +71,8 @@ struct ThreadState {
 
 class Core {
 public:
-  Core(const Role &role, const LatticeIndex &index, CoreImage image, const std::vector<std::vector<std::byte>> &received)
-      : role(role), index(index), memory(role, std::move(image)), received(received), taken(role.queues.size()),
+  Core(const Role &role, const LatticeIndex &index, CoreImage image, const std::vector<std::vector<std::byte>> &received, int64_t iteration)
+      : role(role), index(index), memory(role, std::move(image), iteration), received(received), taken(role.queues.size()),
         sent(role.queues.size()), threads(role.threads.size()) {}
 
   absl::StatusOr<CoreRun> run() {
@@ -392,14 +392,14 @@ absl::StatusOr<CoreImage> initialImage(const format::Executable &executable, con
 }
 
 absl::StatusOr<CoreRun> interpretCore(const format::Executable &executable, const Role &role, const LatticeIndex &index,
-                                      CoreImage image, const std::vector<std::vector<std::byte>> &received) {
+                                      CoreImage image, const std::vector<std::vector<std::byte>> &received, int64_t iteration) {
   if (absl::Status status = checkBuffers(executable, role, index); !status.ok())
     return status;
   if (absl::Status status = checkProgram(role, index); !status.ok())
     return status;
   if (absl::Status status = checkContents(role, index, image, received); !status.ok())
     return status;
-  return Core(role, index, std::move(image), received).run();
+  return Core(role, index, std::move(image), received, iteration).run();
 }
 
 } // namespace wsc::emulator

@@ -54,6 +54,9 @@ absl::Status checkBuffers(const format::Executable &executable, const Role &role
     if (buffer.kind == BufferKind::Constant &&
         (buffer.section < 0 || size_t(buffer.section) >= executable.sections.size()))
       return refuse(absl::StrCat("section ", buffer.section, " does not exist, the file has ", executable.sections.size()));
+    if (buffer.kind == BufferKind::Resident &&
+        (buffer.resident < 0 || size_t(buffer.resident) >= executable.residents.size()))
+      return refuse(absl::StrCat("resident ", buffer.resident, " does not exist, the file has ", executable.residents.size()));
   }
   return absl::OkStatus();
 }

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 
 namespace wsc::emulator {
@@ -17,8 +18,11 @@ using format::BufferKind;
 using format::ElementType;
 using format::Operand;
 
-CoreMemory::CoreMemory(const format::Role &role, CoreImage image)
+CoreMemory::CoreMemory(const format::Role &role, CoreImage image, int64_t iteration)
     : role(role), image(std::move(image)), fifos(role.buffers.size()), written(role.buffers.size()) {
+  for (size_t i = 0; i < role.buffers.size(); ++i)
+    places.push_back({i, 0});
+  joinWindows(iteration);
   for (size_t i = 0; i < role.buffers.size(); ++i) {
     const Buffer &buffer = role.buffers[i];
     if (buffer.kind == BufferKind::Fifo)
@@ -26,6 +30,34 @@ CoreMemory::CoreMemory(const format::Role &role, CoreImage image)
     if (buffer.kind == BufferKind::Scratch)
       written[i].assign(size_t(buffer.bytes), false);
   }
+}
+
+void CoreMemory::joinWindows(int64_t iteration) {
+  std::map<int32_t, std::vector<size_t>> windows;
+  for (size_t i = 0; i < role.buffers.size(); ++i)
+    if (role.buffers[i].kind == BufferKind::Resident)
+      windows[role.buffers[i].resident].push_back(i);
+  const auto begin = [&](size_t i) { return role.buffers[i].residentOffset + iteration * role.buffers[i].runStep; };
+  for (const auto &[resident, buffers] : windows) {
+    int64_t low = begin(buffers[0]), high = low;
+    for (size_t i : buffers) {
+      low = std::min(low, begin(i));
+      high = std::max(high, begin(i) + role.buffers[i].bytes);
+    }
+    std::vector<std::byte> all(size_t(high - low));
+    for (size_t i : buffers) {
+      std::copy_n(image.buffers[i].begin(), role.buffers[i].bytes, all.begin() + (begin(i) - low));
+      places[i] = {buffers[0], begin(i) - low};
+    }
+    image.buffers[buffers[0]] = std::move(all);
+  }
+}
+
+CoreImage CoreMemory::takeImage() {
+  CoreImage result;
+  for (size_t i = 0; i < role.buffers.size(); ++i)
+    result.buffers.emplace_back(bytesOf(i), bytesOf(i) + role.buffers[i].bytes);
+  return result;
 }
 
 absl::Status CoreMemory::checkInside(const Operand &operand, WideAddress address, ElementType type) const {
@@ -50,7 +82,7 @@ absl::StatusOr<uint64_t> CoreMemory::load(const Operand &operand, WideAddress ad
         return absl::FailedPreconditionError(
             absl::StrCat("reads address ", place, " of scratch buffer '", buffer.name,
                          "', which this sample has not written; scratch holds nothing from before"));
-  return numerics::loadElement(image.buffers[number].data() + place, type);
+  return numerics::loadElement(bytesOf(number) + place, type);
 }
 
 absl::Status CoreMemory::store(const Operand &operand, WideAddress address, ElementType type, uint64_t payload) {
@@ -59,7 +91,7 @@ absl::Status CoreMemory::store(const Operand &operand, WideAddress address, Elem
   auto place = size_t(address), number = size_t(operand.buffer);
   if (role.buffers[number].kind == BufferKind::Scratch)
     std::fill_n(written[number].begin() + std::ptrdiff_t(place), format::elementBytes(type), true);
-  numerics::storeElement(image.buffers[number].data() + place, type, payload);
+  numerics::storeElement(bytesOf(number) + place, type, payload);
   return absl::OkStatus();
 }
 
@@ -77,7 +109,7 @@ bool CoreMemory::pop(const Operand &operand, ElementType type, uint64_t &payload
   Fifo &fifo = fifos[size_t(operand.buffer)];
   if (fifo.count == 0)
     return false;
-  payload = numerics::loadElement(image.buffers[size_t(operand.buffer)].data() + fifo.head * format::elementBytes(type), type);
+  payload = numerics::loadElement(bytesOf(size_t(operand.buffer)) + fifo.head * format::elementBytes(type), type);
   fifo.head = (fifo.head + 1) % fifo.capacity;
   --fifo.count;
   return true;
@@ -91,7 +123,7 @@ bool CoreMemory::hasRoom(const Operand &operand) const {
 void CoreMemory::push(const Operand &operand, ElementType type, uint64_t payload) {
   Fifo &fifo = fifos[size_t(operand.buffer)];
   int64_t tail = (fifo.head + fifo.count) % fifo.capacity;
-  numerics::storeElement(image.buffers[size_t(operand.buffer)].data() + tail * format::elementBytes(type), type, payload);
+  numerics::storeElement(bytesOf(size_t(operand.buffer)) + tail * format::elementBytes(type), type, payload);
   ++fifo.count;
 }
 

@@ -22,8 +22,8 @@ public:
     int64_t capacity = 0, head = 0, count = 0; // elements
   };
 
-  // `image` fits the buffers (checkContents).
-  CoreMemory(const format::Role &role, CoreImage image);
+  // `image` fits the buffers (checkContents). Windows of one resident share their bytes where they overlap in iteration `iteration`.
+  CoreMemory(const format::Role &role, CoreImage image, int64_t iteration = 0);
 
   absl::StatusOr<uint64_t> load(const format::Operand &operand, WideAddress address, format::ElementType type) const;
   absl::Status store(const format::Operand &operand, WideAddress address, format::ElementType type, uint64_t payload);
@@ -39,13 +39,23 @@ public:
   void push(const format::Operand &operand, format::ElementType type, uint64_t payload);
   const Fifo &fifo(size_t buffer) const { return fifos[buffer]; }
 
-  CoreImage takeImage() { return std::move(image); }
+  CoreImage takeImage();
 
 private:
   const format::Role &role;
   CoreImage image;
   std::vector<Fifo> fifos;                // per buffer
   std::vector<std::vector<bool>> written; // per buffer, scratch only: bytes this sample has written
+  // Per buffer: where its bytes are. Windows of one resident lie in the first of them, grown to hold all.
+  struct Place {
+    size_t store = 0;
+    int64_t begin = 0;
+  };
+  std::vector<Place> places;
+
+  std::byte *bytesOf(size_t buffer) { return image.buffers[places[buffer].store].data() + places[buffer].begin; }
+  const std::byte *bytesOf(size_t buffer) const { return image.buffers[places[buffer].store].data() + places[buffer].begin; }
+  void joinWindows(int64_t iteration);
 
   absl::Status checkInside(const format::Operand &operand, WideAddress address, format::ElementType type) const;
 };

@@ -53,6 +53,23 @@ size_t nestBody(const Thread &thread, size_t pc, std::vector<const Instruction *
   return body < thread.size() && thread[body].opcode != Opcode::EndLoop ? body : 0;
 }
 
+// dst and a source are different windows of one resident that may hold the same bytes: only element by element is safe.
+bool windowsMeet(const Role &role, const Instruction &instruction) {
+  if (instruction.dst.kind != OperandKind::Memory)
+    return false;
+  const Buffer &to = role.buffers[size_t(instruction.dst.buffer)];
+  for (const Operand *source : {&instruction.a, &instruction.b}) {
+    if (to.kind != BufferKind::Resident || source->kind != OperandKind::Memory || source->buffer == instruction.dst.buffer)
+      continue;
+    const Buffer &from = role.buffers[size_t(source->buffer)];
+    if (from.kind != BufferKind::Resident || from.resident != to.resident)
+      continue;
+    if (from.runStep != to.runStep || (from.residentOffset < to.residentOffset + to.bytes && to.residentOffset < from.residentOffset + from.bytes))
+      return true;
+  }
+  return false;
+}
+
 class Decoder {
 public:
   Decoder(const Role &role, const std::vector<bool> &sharedQueue, const Kernels &kernels)
@@ -129,6 +146,8 @@ private:
   }
 
   bool makeNest(DecodedOp &op, const Instruction &inner, const std::vector<const Instruction *> &loops) {
+    if (windowsMeet(role, inner))
+      return false;
     op.dst = placeOf(inner.dst, op.depth);
     op.a = placeOf(inner.a, op.depth);
     op.b = placeOf(inner.b, op.depth);
@@ -187,6 +206,8 @@ private:
     const Instruction &instruction = *op.instruction;
     op.kind = DecodedOp::Kind::Scalar;
     op.fixed = fixedExtents(instruction);
+    if (windowsMeet(role, instruction))
+      return;
     const bool move = instruction.opcode == Opcode::Move;
     if (!(instruction.type == ElementType::F32 || (move && instruction.type == ElementType::I32)) || !hasRowKernel(instruction.opcode))
       return;
@@ -394,7 +415,7 @@ private:
       const bool own = buffer.kind == BufferKind::Scratch || buffer.kind == BufferKind::Fifo;
       program.bufferOffset.push_back(own ? take(buffer.kind == BufferKind::Fifo ? program.fifoBytes[b] : buffer.bytes) : -1);
       program.affineConstants |= buffer.kind == BufferKind::Constant && !buffer.sectionOffset.isConstant();
-      program.hasState |= buffer.kind == BufferKind::State;
+      program.hasState |= buffer.kind == BufferKind::State || buffer.kind == BufferKind::Resident;
     }
     program.cost = 60;
     for (auto &thread : program.threads) {

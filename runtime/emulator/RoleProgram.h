@@ -58,7 +58,7 @@ struct RoleProgram {
   std::vector<int64_t> bufferOffset;
   int64_t scratchBytes = 0;
   bool affineConstants = false;   // some constant lies elsewhere from core to core
-  bool hasState = false;
+  bool hasState = false;          // or windows of residents
   std::vector<int64_t> fifoBytes; // per buffer
   double cost = 0;                // estimated, of one core, nanoseconds
 };

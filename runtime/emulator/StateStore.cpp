@@ -12,7 +12,8 @@ namespace wsc::emulator {
 
 using namespace format;
 
-StateStore::StateStore(const Executable &executable) : executable(executable) {
+StateStore::StateStore(const Executable &executable, ResidentStore &residents)
+    : executable(executable), residents(residents), resident(executable.states.size(), false) {
   for (const StateVariable &state : executable.states) {
     std::vector<std::byte> bytes(size_t(state.tensor.elements() * elementBytes(state.tensor.type)));
     if (state.initialSection >= 0) {
@@ -51,10 +52,32 @@ void StateStore::transfer(bool toCores) {
   }
 }
 
-void StateStore::attach(int configuration) {
-  if (attached == configuration)
-    return;
-  detach();
+// From residents to host order.
+void StateStore::takeBack(int32_t state) {
+  if (resident[size_t(state)])
+    residents.store(state, variables[size_t(state)]);
+  resident[size_t(state)] = false;
+}
+
+absl::Status StateStore::attach(int configuration, std::span<const int32_t> usedResidents) {
+  if (attached != configuration) {
+    detach();
+    attachBuffers(configuration);
+  }
+  for (int32_t r : usedResidents) {
+    const int32_t state = executable.residents[size_t(r)].state;
+    if (state < 0 || resident[size_t(state)])
+      continue;
+    if (absl::Status status = residents.load(state, variables[size_t(state)]); !status.ok())
+      return status;
+    resident[size_t(state)] = true;
+  }
+  return absl::OkStatus();
+}
+
+void StateStore::attachBuffers(int configuration) {
+  for (const StateBinding &binding : executable.configurations[configuration].stateBindings)
+    takeBack(binding.state);
   attached = configuration;
   for (const Role &role : executable.configurations[configuration].roles) {
     std::vector<CoreBuffers> buffers(role.buffers.size());
@@ -79,6 +102,8 @@ void StateStore::detach() {
 HostTensor StateStore::read(int state) {
   if (attached >= 0)
     transfer(false);
+  if (resident[size_t(state)])
+    residents.store(state, variables[size_t(state)]);
   return {variables[state]};
 }
 
@@ -87,6 +112,7 @@ absl::Status StateStore::write(int state, const HostTensor &value) {
     return absl::InvalidArgumentError(absl::StrCat("state variable ", executable.states[state].tensor.name, " has ", variables[state].size(),
                                                    " bytes, the value given has ", value.bytes.size()));
   detach();
+  resident[size_t(state)] = false;
   variables[state] = value.bytes;
   return absl::OkStatus();
 }

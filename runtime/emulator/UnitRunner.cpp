@@ -5,6 +5,7 @@
 
 #include "runtime/emulator/HostWords.h"
 #include "runtime/emulator/LatticeWalk.h"
+#include "runtime/emulator/Pages.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -12,44 +13,12 @@
 #include <cstring>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
-#include <sys/mman.h>
 
 namespace wsc::emulator {
 
 using namespace format;
 
 namespace {
-
-// Zeroed pages that are only backed once touched.
-class Pages {
-public:
-  Pages() = default;
-  Pages(const Pages &) = delete;
-  ~Pages() { release(); }
-  std::byte *need(int64_t wanted) {
-    if (wanted > bytes) {
-      release();
-      void *mapped = mmap(nullptr, size_t(wanted), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-      if (mapped == MAP_FAILED)
-        return nullptr;
-      madvise(mapped, size_t(wanted), MADV_HUGEPAGE);
-      base = static_cast<std::byte *>(mapped);
-      bytes = wanted;
-    }
-    return base;
-  }
-  std::byte *get() const { return base; }
-
-private:
-  void release() {
-    if (base)
-      munmap(base, size_t(bytes));
-    base = nullptr;
-    bytes = 0;
-  }
-  std::byte *base = nullptr;
-  int64_t bytes = 0;
-};
 
 struct Worker {
   Pages scratch, local;
@@ -208,6 +177,8 @@ void bindBuffers(const SampleContext &context, int32_t roleIndex, int64_t ordina
       buffers[b] = const_cast<std::byte *>(context.prepared.executable->sections[buffer.section].bytes.data()) + buffer.sectionOffset.at(index);
     else if (buffer.kind == BufferKind::State)
       buffers[b] = context.states.core(roleIndex, int32_t(b), ordinal);
+    else if (buffer.kind == BufferKind::Resident)
+      buffers[b] = context.residents.window(context.prepared.windows[size_t(roleIndex)][b], ordinal, context.iteration);
     else
       buffers[b] = scratch + program.bufferOffset[b];
   }

@@ -29,10 +29,12 @@ int64_t coreMacs(const Role &role, const LatticeIndex &index) {
 
 } // namespace
 
-ValueCounters countValues(const target::Target &target, std::span<const Configuration *const> configurations) {
+ValueCounters countValues(const Executable &executable, std::span<const EntryRun> runs) {
+  const target::Target &target = executable.target;
   ValueCounters counters;
   std::vector<bool> used(size_t(target.numCores()), false);
-  for (const Configuration *configuration : configurations) {
+  for (const EntryRun &run : runs) {
+    const Configuration *configuration = &executable.configurations[size_t(run.configuration)];
     const size_t base = counters.kernelMacs.size();
     counters.kernelMacs.resize(base + configuration->kernels.size(), 0);
     for (const Role &role : configuration->roles) {
@@ -48,6 +50,7 @@ ValueCounters countValues(const target::Target &target, std::span<const Configur
           used[size_t(row) * target.cols + col] = true;
         return true;
       });
+      macs *= run.count;
       counters.macs += macs;
       if (role.kernel >= 0 && role.kernel < int32_t(configuration->kernels.size()))
         counters.kernelMacs[base + role.kernel] += macs;

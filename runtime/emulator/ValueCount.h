@@ -6,7 +6,7 @@
 
 namespace wsc::emulator {
 
-// Over all `configurations` run in a sample; kernelMacs lists their kernels one configuration after the other, a core counts once.
-ValueCounters countValues(const target::Target &target, std::span<const format::Configuration *const> configurations);
+// Over all runs of an entry, each as often as it counts; kernelMacs lists their kernels one run after the other, a core counts once.
+ValueCounters countValues(const format::Executable &executable, std::span<const EntryRun> runs);
 
 } // namespace wsc::emulator

@@ -91,15 +91,16 @@ std::string difference(const std::vector<std::byte> &engine, const std::vector<s
                       " in the interpreter");
 }
 
-absl::Status replayCore(const Executable &executable, const Role &role, const emulator::CoreEngine::CoreTrace &trace) {
+absl::Status replayCore(const Executable &executable, const Role &role, const emulator::CoreEngine::CoreTrace &trace,
+                        int64_t iteration, const std::string &phase) {
   auto [row, col] = emulator::latticePosition(role.cores, trace.index);
-  const std::string where = absl::StrCat("replay of role ", role.name, ", core (", row, ", ", col, "): ");
+  const std::string where = absl::StrCat("replay of ", phase, "role ", role.name, ", core (", row, ", ", col, "): ");
   std::vector<std::vector<std::byte>> received(role.queues.size());
   for (size_t q = 0; q < role.queues.size(); ++q)
     if (!role.queues[q].output)
       received[q] = trace.queueWords[q];
   absl::StatusOr<emulator::CoreRun> run =
-      emulator::interpretCore(executable, role, trace.index, {trace.buffersBefore}, received);
+      emulator::interpretCore(executable, role, trace.index, {trace.buffersBefore}, received, iteration);
   if (!run.ok())
     return absl::Status(run.status().code(), absl::StrCat(where, std::string(run.status().message())));
   for (size_t q = 0; q < role.queues.size(); ++q) {
@@ -221,7 +222,10 @@ absl::StatusOr<const emulator::TimingResult *> Session::timing(int entry) {
     return configuration.status();
   std::optional<emulator::TimingResult> &cached = impl->timings[entry];
   if (!cached) {
-    auto result = emulator::analyseTiming(impl->executable, *configuration, impl->engine->networks(*configuration));
+    auto networks = impl->engine->networks(*configuration);
+    if (!networks.ok())
+      return networks.status();
+    auto result = emulator::analyseTiming(impl->executable, *configuration, **networks);
     if (!result.ok())
       return result.status();
     cached = *std::move(result);
@@ -257,34 +261,53 @@ absl::Status Session::writeState(const std::string &name, const Tensor &value) {
 }
 
 absl::Status Session::replay(int entry, const std::map<std::string, Tensor> &inputs, int count, uint64_t seed) {
-  absl::StatusOr<int> configurationIndex = impl->configurationOf(entry);
-  if (!configurationIndex.ok())
-    return configurationIndex.status();
   auto host = impl->gather(entry, inputs);
   if (!host.ok())
     return host.status();
-  const Configuration &configuration = impl->executable.configurations[*configurationIndex];
-  int64_t cores = 0;
-  for (const Role &role : configuration.roles)
-    cores += role.cores.size();
-  if (cores == 0)
+  const std::span<const emulator::EntryRun> runs = impl->engine->runs(entry);
+  const auto coresOf = [&](const emulator::EntryRun &run) {
+    int64_t cores = 0;
+    for (const Role &role : impl->executable.configurations[size_t(run.configuration)].roles)
+      cores += role.cores.size();
+    return cores;
+  };
+  // Every core of every iteration is as likely as any other.
+  int64_t all = 0;
+  for (const emulator::EntryRun &run : runs)
+    all += coresOf(run) * run.count;
+  if (all == 0)
     return absl::OkStatus();
   Random random(seed);
-  std::vector<std::pair<int32_t, LatticeIndex>> picked;
+  std::vector<emulator::CorePlace> picked;
   for (int i = 0; i < count; ++i) {
-    auto ordinal = int64_t(random.below(uint64_t(cores)));
+    auto number = int64_t(random.below(uint64_t(all)));
+    size_t run = 0;
+    while (number >= coresOf(runs[run]) * runs[run].count) {
+      number -= coresOf(runs[run]) * runs[run].count;
+      ++run;
+    }
+    const std::vector<Role> &roles = impl->executable.configurations[size_t(runs[run].configuration)].roles;
+    const auto iteration = int32_t(number / coresOf(runs[run]));
+    int64_t ordinal = number % coresOf(runs[run]);
     int32_t role = 0;
-    while (ordinal >= configuration.roles[role].cores.size())
-      ordinal -= configuration.roles[role++].cores.size();
-    picked.emplace_back(role, emulator::latticeIndex(configuration.roles[role].cores, ordinal));
+    while (ordinal >= roles[size_t(role)].cores.size())
+      ordinal -= roles[size_t(role++)].cores.size();
+    picked.push_back({int32_t(run), iteration, role, emulator::latticeIndex(roles[size_t(role)].cores, ordinal)});
   }
   std::vector<emulator::HostTensor> outputs;
   auto traces = impl->engine->runTraced(entry, *host, picked, outputs);
   if (!traces.ok())
     return traces.status();
-  for (const auto &trace : *traces)
-    if (absl::Status status = replayCore(impl->executable, configuration.roles[trace.role], trace); !status.ok())
+  for (size_t i = 0; i < picked.size(); ++i) {
+    const Configuration &configuration = impl->executable.configurations[size_t(runs[size_t(picked[i].run)].configuration)];
+    const std::string phase = runs.size() == 1 && runs[0].count == 1
+                                  ? ""
+                                  : absl::StrCat("run ", picked[i].run, " (", configuration.name, "), iteration ", picked[i].iteration, ", ");
+    if (absl::Status status =
+            replayCore(impl->executable, configuration.roles[size_t(picked[i].role)], (*traces)[i], picked[i].iteration, phase);
+        !status.ok())
       return status;
+  }
   return absl::OkStatus();
 }
 

@@ -116,10 +116,10 @@ TEST(CoreEngine, EveryCoreReplaysInTheInterpreter) {
   const ConvShape shape{.chain = 4, .columns = 5, .stride = 2};
   Made m = makeConv(shape, 3);
   const format::Executable &executable = m.kernel->executable;
-  std::vector<std::pair<int32_t, format::LatticeIndex>> cores;
+  std::vector<CorePlace> cores;
   for (size_t r = 0; r < executable.configurations[0].roles.size(); ++r)
     forEachPoint(executable.configurations[0].roles[r].cores, [&](const format::LatticeIndex &index, int32_t, int32_t) {
-      cores.push_back({int32_t(r), index});
+      cores.push_back({0, 0, int32_t(r), index});
       return true;
     });
   ASSERT_EQ(cores.size(), size_t(2 * 4 * 6));

@@ -194,7 +194,7 @@ TEST(SpecialPrograms, StateSurvivesSamples) {
     const std::vector<HostTensor> x{tensor<float>({1, 2, 3})};
     std::vector<HostTensor> outputs;
     EXPECT_EQ(values<float>((*(*engine)->run(0, x))[0]), (std::vector<float>{301, 202, 103}));
-    const std::pair<int32_t, LatticeIndex> core{0, {}};
+    const CorePlace core{0, 0, 0, {}};
     auto traces = (*engine)->runTraced(0, x, std::span(&core, 1), outputs); // tracing runs a sample like any other
     ASSERT_TRUE(traces.ok()) << traces.status();
     EXPECT_EQ(values<float>(outputs[0]), (std::vector<float>{302, 204, 106}));

@@ -58,9 +58,9 @@ std::string compareValues(const RandomProgram &program, const FabricRun &run) {
   auto engine = emulator::CoreEngine::create(program.executable, {1, emulator::Schedule::Units});
   if (!engine.ok())
     return absl::StrCat("the core engine refuses it: ", engine.status().ToString());
-  std::vector<std::pair<int32_t, LatticeIndex>> cores;
+  std::vector<emulator::CorePlace> cores;
   for (const CoreSram &core : run.sram)
-    cores.push_back({core.role, core.index});
+    cores.push_back({0, 0, core.role, core.index});
   for (size_t sample = 0; sample < program.inputs.size(); ++sample) {
     std::vector<emulator::HostTensor> outputs;
     auto traces = (*engine)->runTraced(0, program.inputs[sample], cores, outputs);
@@ -70,7 +70,7 @@ std::string compareValues(const RandomProgram &program, const FabricRun &run) {
       if (std::string difference = firstDifference(run.outputs[sample][o].bytes, outputs[o].bytes); !difference.empty())
         return absl::StrCat("sample ", sample, ", output ", o, difference);
     for (size_t c = 0; sample + 1 == program.inputs.size() && c < cores.size(); ++c) {
-      const Role &role = program.executable.configurations[0].roles[size_t(cores[c].first)];
+      const Role &role = program.executable.configurations[0].roles[size_t(cores[c].role)];
       for (size_t b = 0; b < role.buffers.size(); ++b)
         if (role.buffers[b].kind == BufferKind::Scratch)
           if (std::string difference = firstDifference(run.sram[c].buffers[b], (*traces)[c].buffersAfter[b]);

@@ -13,7 +13,7 @@
 //         .fma(sum, weights.at(0).strides({1}).steps({2}), in, {2})    // elements; loop steps outermost first
 //       .endLoop()
 //       .move(out, sum, {2});
-//   role.finish();                            // adds the role to executable.result.configurations[0]
+//   role.finish();                            // adds the role to executable.configuration()
 //
 // Offsets, strides and steps count elements of the operand's buffer. Lists of extents and strides fill the dimensions from the innermost outwards:
 // {3, 4} is 3 rows of 4. A memory operand without strides is dense over its instruction's extents.
@@ -145,6 +145,26 @@ public:
     return int32_t(result.sections.size()) - 1;
   }
 
+  // The configuration that routers, io and roles go to; there is one at first.
+  format::Configuration &configuration() { return result.configurations.back(); }
+  ExecutableBuilder &nextConfiguration(std::string name) {
+    result.configurations.emplace_back().name = std::move(name);
+    return *this;
+  }
+
+  // `elements` on each core of `cores`, above what roles have of their own; returns its number.
+  int32_t resident(std::string name, ElementType type, int64_t elements, format::Lattice cores) {
+    format::Resident resident;
+    resident.name = std::move(name);
+    resident.type = type;
+    resident.cores = cores;
+    resident.bytes = elements * format::elementBytes(type);
+    resident.address = nextResident;
+    nextResident = (nextResident + resident.bytes + 7) / 8 * 8;
+    result.residents.push_back(std::move(resident));
+    return int32_t(result.residents.size()) - 1;
+  }
+
   // Settings of the router at (row, col) for one colour.
   ExecutableBuilder &router(int32_t row, int32_t col, uint8_t colour, std::vector<format::SwitchPosition> positions) {
     format::RouterRole role;
@@ -152,12 +172,13 @@ public:
     role.routers.col = col;
     role.colour = colour;
     role.positions = std::move(positions);
-    result.configurations[0].routers.push_back(std::move(role));
+    configuration().routers.push_back(std::move(role));
     return *this;
   }
 
 private:
   std::shared_ptr<std::vector<std::vector<std::byte>>> storage;
+  int64_t nextResident = 16384;
 };
 
 // Appends instructions to one thread; type() sets the element type of those that follow (f32 at first).
@@ -266,6 +287,16 @@ public:
     role.buffers.back().sectionOffset = byteOffset;
     return result;
   }
+  // `elements` of a resident from element `first` on, in iteration i of a run from i·step elements further on.
+  Op window(const std::string &name, int32_t resident, int64_t elements, int64_t first = 0, int64_t step = 0) {
+    const ElementType type = executable.result.residents[size_t(resident)].type;
+    Op result = buffer(name, BufferKind::Resident, type, elements);
+    role.buffers.back().resident = resident;
+    role.buffers.back().address = executable.result.residents[size_t(resident)].address + first * format::elementBytes(type);
+    role.buffers.back().residentOffset = first * format::elementBytes(type);
+    role.buffers.back().runStep = step * format::elementBytes(type);
+    return result;
+  }
   Op input(uint8_t colour) { return queue(false, colour); }
   Op output(uint8_t colour) { return queue(true, colour); }
 
@@ -276,7 +307,7 @@ public:
     role.threads.assign(threads.begin(), threads.end());
     return role;
   }
-  void finish() { executable.result.configurations[0].roles.push_back(build()); }
+  void finish() { executable.configuration().roles.push_back(build()); }
 
 private:
   ExecutableBuilder &executable;
@@ -290,7 +321,8 @@ private:
     result.type = type;
     result.address = nextAddress;
     result.bytes = elements * format::elementBytes(type);
-    nextAddress = (nextAddress + result.bytes + 7) / 8 * 8;
+    if (kind != BufferKind::Resident)
+      nextAddress = (nextAddress + result.bytes + 7) / 8 * 8;
     format::Operand operand;
     operand.kind = kind == BufferKind::Fifo ? format::OperandKind::Fifo : format::OperandKind::Memory;
     operand.buffer = int16_t(role.buffers.size());

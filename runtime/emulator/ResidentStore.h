@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What residents hold, core by core, while configurations come and go.
+//
+// A resident with a section is viewed in the mapped file. Any other has memory of its own, [number of the core in its
+// lattice][bytes], made when a configuration first uses it. A role reaches it through windows: the number of each of
+// its cores in the resident's lattice is looked up once, when the configuration is prepared.
+#pragma once
+
+#include "runtime/emulator/Pages.h"
+#include "runtime/format/Executable.h"
+
+#include "absl/status/statusor.h"
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace wsc::emulator {
+
+// A buffer's window of a resident.
+struct WindowPlace {
+  int32_t resident = -1;                                // -1: the buffer is none
+  std::shared_ptr<const std::vector<int32_t>> ordinals; // per core of the role, its number in the resident's lattice
+  int64_t offset = 0, runStep = 0;                      // bytes: at offset + i·runStep in iteration i
+};
+
+// [role][buffer]. Errors: a role runs on a core that the resident does not have; a resident that does not exist.
+absl::StatusOr<std::vector<std::vector<WindowPlace>>> placeWindows(const format::Executable &executable,
+                                                                   const format::Configuration &configuration);
+
+class ResidentStore {
+public:
+  explicit ResidentStore(const format::Executable &executable);
+
+  // Makes memory for these residents. ResourceExhausted when the host has none.
+  absl::Status need(std::span<const int32_t> residents);
+  // Forgets what these hold unless it comes from a section or belongs to a state: they are zero when used again.
+  void forget(std::span<const int32_t> residents);
+
+  // The bytes of core number `ordinal`. Those of a section are read-only by contract.
+  std::byte *core(int32_t resident, int64_t ordinal) const;
+  std::byte *window(const WindowPlace &place, int64_t roleOrdinal, int64_t iteration) const {
+    return core(place.resident, (*place.ordinals)[size_t(roleOrdinal)]) + place.offset + iteration * place.runStep;
+  }
+
+  // Between a state variable's elements in host order and the residents that hold it. Elements that no core holds stay
+  // as they are; of cores that hold the same element the last counts.
+  absl::Status load(int32_t state, std::span<const std::byte> host);
+  void store(int32_t state, std::span<std::byte> host) const;
+
+private:
+  template <typename Visit> void forStatePieces(int32_t resident, int64_t hostBytes, Visit visit) const;
+
+  const format::Executable &executable;
+  std::vector<Pages> pages;     // per resident
+  std::vector<int64_t> strides; // bytes from core to core
+};
+
+} // namespace wsc::emulator
