@@ -15,7 +15,7 @@ struct TypeInfo {
   int64_t bytes;
 };
 
-constexpr std::array<TypeInfo, 9> kTypes{{
+constexpr std::array<TypeInfo, kNumElementTypes> kTypes{{
     {ElementType::F32, "f32", 4},
     {ElementType::F16, "f16", 2},
     {ElementType::BF16, "bf16", 2},
@@ -25,6 +25,10 @@ constexpr std::array<TypeInfo, 9> kTypes{{
     {ElementType::I8, "i8", 1},
     {ElementType::Bool, "bool", 1},
     {ElementType::F64, "f64", 8},
+    {ElementType::I16, "i16", 2},
+    {ElementType::U16, "u16", 2},
+    {ElementType::U32, "u32", 4},
+    {ElementType::U64, "u64", 8},
 }};
 
 // Columns: opcode, name, sources, readsDst, floatOnly, summary.
@@ -82,7 +86,7 @@ constexpr bool tablesFollowEnums() {
     if (kOpcodes[i].opcode != Opcode(i) || kOpcodes[i].name.empty())
       return false;
   for (size_t i = 0; i < kTypes.size(); ++i)
-    if (kTypes[i].type != ElementType(i))
+    if (kTypes[i].type != ElementType(i) || kTypes[i].name.empty())
       return false;
   return true;
 }
