@@ -86,7 +86,7 @@ constexpr bool tablesFollowEnums() {
     if (kOpcodes[i].opcode != Opcode(i) || kOpcodes[i].name.empty())
       return false;
   for (size_t i = 0; i < kTypes.size(); ++i)
-    if (kTypes[i].type != ElementType(i))
+    if (kTypes[i].type != ElementType(i) || kTypes[i].name.empty())
       return false;
   return true;
 }

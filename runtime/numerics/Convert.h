@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Conversions between element types. Towards a float type: nearest even, once. From float to integer: truncation, saturating, NaN
-// gives 0. Between integers: two's complement wrap-around. To bool: 1 unless zero (NaN gives 1). The half types are held as uint16_t.
+// Conversions between element types. Towards a float type: nearest even, once. From float to integer: truncation,
+// saturating, NaN gives 0. Between integers: two's complement wrap-around. To bool: 1 unless zero (NaN gives 1). The
+// half types are held as uint16_t.
 #pragma once
 
 #include "runtime/numerics/Bits.h"
@@ -51,21 +52,27 @@ WSC_INLINE uint16_t f64ToBF16(double x) { return f32ToBF16(f64ToF32Odd(x)); }
 WSC_INLINE float f64ToF32(double x) { return canonical(float(x)); }
 
 // To double rounded to odd, for the half types.
-WSC_INLINE double i64ToF64Odd(int64_t x) {
-  uint64_t magnitude = x < 0 ? 0 - uint64_t(x) : uint64_t(x);
-  uint64_t kept = magnitude >> 53 ? (magnitude & ~0x7ffull) | ((magnitude & 0x7ff) ? 0x800 : 0) : magnitude;
-  return x < 0 ? -double(kept) : double(kept);
+WSC_INLINE double integerToF64Odd(uint64_t x) {
+  uint64_t kept = x >> 53 ? (x & ~0x7ffull) | ((x & 0x7ff) ? 0x800 : 0) : x;
+  return double(kept);
+}
+WSC_INLINE double integerToF64Odd(int64_t x) {
+  double magnitude = integerToF64Odd(x < 0 ? 0 - uint64_t(x) : uint64_t(x));
+  return x < 0 ? -magnitude : magnitude;
 }
 
-// Truncated and saturated to [low, high]; both bounds are integers of up to 53 bits.
-WSC_INLINE int64_t f64ToInteger(double x, double low, double high) {
-  if (!(x == x))
-    return 0;
-  return int64_t(x <= low ? low : x >= high ? high : x);
+// Truncated and saturated to [low, high]; both bounds are integers of up to 53 bits that T holds.
+template <typename T> WSC_INLINE T f64ToInteger(double x, double low, double high) {
+  double inside = x <= low ? low : x >= high ? high : x;
+  return T(x == x ? inside : 0.0);
 }
-WSC_INLINE int32_t f64ToI32(double x) { return int32_t(f64ToInteger(x, -2147483648.0, 2147483647.0)); }
 WSC_INLINE int64_t f64ToI64(double x) {
-  return x >= 0x1p63 ? INT64_MAX : f64ToInteger(x, -0x1p63, 0x1.fffffffffffffp62);
+  int64_t inside = f64ToInteger<int64_t>(x, -0x1p63, 0x1.fffffffffffffp62);
+  return x >= 0x1p63 ? INT64_MAX : inside;
+}
+WSC_INLINE uint64_t f64ToU64(double x) {
+  uint64_t inside = f64ToInteger<uint64_t>(x, 0.0, 0x1.fffffffffffffp63);
+  return x >= 0x1p64 ? UINT64_MAX : inside;
 }
 
 } // namespace wsc::numerics

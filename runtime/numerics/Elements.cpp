@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Loads, stores and conversions of single elements. A conversion goes through double (exact for every float type) or int64 (exact
-// for every integer type) and rounds once on the way out.
+// Loads, stores and conversions of single elements. A conversion goes through double (exact for every float type),
+// int64 or uint64 (exact for every signed or unsigned integer type) and rounds once on the way out.
 #include "runtime/numerics/Elements.h"
 
-#include "runtime/numerics/Convert.h"
+#include "runtime/numerics/ElementTraits.h"
 
 #include <cstring>
 
@@ -24,6 +24,17 @@ template <typename T> void store(std::byte *address, uint64_t payload) {
   std::memcpy(address, &value, sizeof(T));
 }
 
+template <typename From> uint64_t convertValue(From value, ElementType to) {
+  switch (to) {
+#define WSC_CASE(TYPE)                                                                                                 \
+  case ElementType::TYPE:                                                                                              \
+    return convertTo<ElementType::TYPE>(value);
+    WSC_FOR_ELEMENT_TYPES(WSC_CASE)
+#undef WSC_CASE
+  }
+  return 0;
+}
+
 double widen(uint64_t payload, ElementType type) {
   switch (type) {
   case ElementType::F16:
@@ -37,65 +48,37 @@ double widen(uint64_t payload, ElementType type) {
   }
 }
 
-uint64_t fromDouble(double value, ElementType type) {
-  switch (type) {
-  case ElementType::F32:
-    return bitsOf(f64ToF32(value));
-  case ElementType::F16:
-    return f64ToF16(value);
-  case ElementType::BF16:
-    return f64ToBF16(value);
-  case ElementType::F64:
-    return bitsOf(canonical(value));
-  case ElementType::I32:
-    return uint32_t(f64ToI32(value));
-  case ElementType::I64:
-    return uint64_t(f64ToI64(value));
-  case ElementType::U8:
-    return uint8_t(f64ToInteger(value, 0, 255));
-  case ElementType::I8:
-    return uint8_t(f64ToInteger(value, -128, 127));
-  case ElementType::Bool:
-    return value != 0;
-  }
-  return 0;
-}
-
-uint64_t fromInteger(int64_t value, ElementType type) {
-  switch (type) {
-  case ElementType::F32:
-    return bitsOf(float(value));
-  case ElementType::F16:
-    return f64ToF16(i64ToF64Odd(value));
-  case ElementType::BF16:
-    return f64ToBF16(i64ToF64Odd(value));
-  case ElementType::F64:
-    return bitsOf(double(value));
-  case ElementType::I32:
-    return uint32_t(value);
-  case ElementType::I64:
-    return uint64_t(value);
-  case ElementType::U8:
-  case ElementType::I8:
-    return uint8_t(value);
-  case ElementType::Bool:
-    return value != 0;
-  }
-  return 0;
-}
-
 } // namespace
 
 bool isFloat(ElementType type) {
   return type == ElementType::F32 || type == ElementType::F16 || type == ElementType::BF16 || type == ElementType::F64;
 }
 
+bool isUnsigned(ElementType type) {
+  switch (type) {
+  case ElementType::U8:
+  case ElementType::U16:
+  case ElementType::U32:
+  case ElementType::U64:
+  case ElementType::Bool:
+    return true;
+  default:
+    return false;
+  }
+}
+
 int64_t integerValue(uint64_t payload, ElementType type) {
   switch (type) {
   case ElementType::I32:
     return int32_t(uint32_t(payload));
+  case ElementType::I16:
+    return int16_t(uint16_t(payload));
   case ElementType::I8:
     return int8_t(uint8_t(payload));
+  case ElementType::U32:
+    return uint32_t(payload);
+  case ElementType::U16:
+    return uint16_t(payload);
   case ElementType::U8:
     return uint8_t(payload);
   case ElementType::Bool:
@@ -132,10 +115,13 @@ void storeElement(std::byte *address, ElementType type, uint64_t payload) {
   }
 }
 
-uint64_t encodeImmediate(double value, ElementType type) { return fromDouble(value, type); }
+uint64_t encodeImmediate(double value, ElementType type) { return convertValue(value, type); }
 
 uint64_t convertElement(uint64_t payload, ElementType from, ElementType to) {
-  return isFloat(from) ? fromDouble(widen(payload, from), to) : fromInteger(integerValue(payload, from), to);
+  if (isFloat(from))
+    return convertValue(widen(payload, from), to);
+  const int64_t value = integerValue(payload, from);
+  return isUnsigned(from) ? convertValue(uint64_t(value), to) : convertValue(value, to);
 }
 
 } // namespace wsc::numerics

@@ -13,14 +13,17 @@
 namespace wsc::numerics {
 
 bool isFloat(format::ElementType type);
-// The value of an integer or bool payload, sign- or zero-extended.
+// Whether it is one of u8, u16, u32, u64 and bool.
+bool isUnsigned(format::ElementType type);
+// The value of an integer or bool payload, sign- or zero-extended; u64 modulo 2^64.
 int64_t integerValue(uint64_t payload, format::ElementType type);
 
 // Little-endian, unaligned. A bool is 1 for any non-zero byte.
 uint64_t loadElement(const std::byte *address, format::ElementType type);
 void storeElement(std::byte *address, format::ElementType type, uint64_t payload);
 
-// An immediate operand as an element: converted like an F64 element (Convert.h).
+// An immediate operand as an element: converted like an F64 element (ElementTraits.h), so integers beyond 2^53 are
+// those that a double holds.
 uint64_t encodeImmediate(double value, format::ElementType type);
 
 uint64_t convertElement(uint64_t payload, format::ElementType from, format::ElementType to);

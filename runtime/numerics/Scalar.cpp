@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// applyScalar: every opcode on one element, written once for floats (f16 and bf16 widened to f32 and rounded once at the end) and once
-// for integers (computed on sign- or zero-extended int64, wrapped to the element type at the end).
+// applyScalar: every opcode on one element. Floats compute in f64 or f32 (f16 and bf16 widened, rounded once at the
+// end), integers in 64 bits, sign- or zero-extended, cut to the element type at the end.
 #include "runtime/numerics/Elements.h"
 
+#include "runtime/numerics/Arithmetic.h"
 #include "runtime/numerics/Convert.h"
-#include "runtime/numerics/Float32.h"
-#include "runtime/numerics/Float64.h"
 
 namespace wsc::numerics {
 
@@ -15,144 +14,20 @@ using format::Opcode;
 
 namespace {
 
-// Arithmetic and routines on T = float or double. Moves and bit logic never come here.
-template <typename T> T applyFloat(Opcode opcode, T dst, T a, T b) {
+// Arithmetic and routines on T = float, double, int64_t or uint64_t. Moves and bit logic never come here.
+template <typename T> T applyTo(Opcode opcode, T dst, T a, T b) {
   switch (opcode) {
-  case Opcode::Add:
-    return add(a, b);
-  case Opcode::Sub:
-    return sub(a, b);
-  case Opcode::Mul:
-    return mul(a, b);
-  case Opcode::Div:
-    return div(a, b);
-  case Opcode::Min:
-    return numerics::min(a, b);
-  case Opcode::Max:
-    return numerics::max(a, b);
-  case Opcode::Pow:
-    return numerics::pow(a, b);
-  case Opcode::Mod:
-    return mod(a, b);
-  case Opcode::Neg:
-    return neg(a);
-  case Opcode::Abs:
-    return numerics::abs(a);
-  case Opcode::Exp:
-    return numerics::exp(a);
-  case Opcode::Log:
-    return numerics::log(a);
-  case Opcode::Sqrt:
-    return numerics::sqrt(a);
-  case Opcode::Rsqrt:
-    return rsqrt(a);
-  case Opcode::Reciprocal:
-    return reciprocal(a);
-  case Opcode::Tanh:
-    return numerics::tanh(a);
-  case Opcode::Erf:
-    return numerics::erf(a);
-  case Opcode::Sigmoid:
-    return sigmoid(a);
-  case Opcode::Floor:
-    return numerics::floor(a);
-  case Opcode::Ceil:
-    return numerics::ceil(a);
-  case Opcode::Round:
-    return numerics::round(a);
-  case Opcode::Sign:
-    return sign(a);
-  case Opcode::Sin:
-    return numerics::sin(a);
-  case Opcode::Cos:
-    return numerics::cos(a);
-  case Opcode::Not:
-    return a == 0 ? 1 : 0;
-  case Opcode::Fma:
-    return numerics::fma(a, b, dst);
-  case Opcode::ReduceAdd:
-    return add(dst, a);
-  case Opcode::ReduceMul:
-    return mul(dst, a);
-  case Opcode::ReduceMin:
-    return numerics::min(dst, a);
-  case Opcode::ReduceMax:
-    return numerics::max(dst, a);
-  case Opcode::CompareEq:
-    return a == b;
-  case Opcode::CompareLt:
-    return a < b;
-  case Opcode::CompareLe:
-    return a <= b;
+#define WSC_CASE(OPCODE)                                                                                               \
+  case Opcode::OPCODE:                                                                                                 \
+    if constexpr (hasArithmetic<Opcode::OPCODE, T>())                                                                  \
+      return apply<Opcode::OPCODE>(dst, a, b);                                                                         \
+    break;
+    WSC_FOR_ARITHMETIC(WSC_CASE)
+#undef WSC_CASE
   default:
-    return 0;
+    break;
   }
-}
-
-uint64_t wrappingPow(int64_t base, int64_t exponent) {
-  if (exponent < 0) // the truncated reciprocal; 0 to a negative power counts as a division by 0
-    return base == 1 ? 1 : base == -1 ? ((exponent & 1) ? ~0ull : 1) : 0;
-  uint64_t result = 1;
-  for (uint64_t square = uint64_t(base); exponent; exponent >>= 1, square *= square)
-    if (exponent & 1)
-      result *= square;
-  return result;
-}
-
-uint64_t dividing(int64_t a, int64_t b) { return b == 0 ? 0 : b == -1 ? 0 - uint64_t(a) : uint64_t(a / b); }
-uint64_t remainder(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : uint64_t(a % b); }
-
-// Results are exact modulo 2^64; the caller cuts them to the element.
-uint64_t applyInteger(Opcode opcode, int bits, int64_t dst, int64_t a, int64_t b) {
-  auto ua = uint64_t(a), ub = uint64_t(b), ud = uint64_t(dst);
-  switch (opcode) {
-  case Opcode::Add:
-    return ua + ub;
-  case Opcode::Sub:
-    return ua - ub;
-  case Opcode::Mul:
-    return ua * ub;
-  case Opcode::Div:
-    return dividing(a, b);
-  case Opcode::Min:
-    return uint64_t(a < b ? a : b);
-  case Opcode::Max:
-    return uint64_t(a > b ? a : b);
-  case Opcode::Pow:
-    return wrappingPow(a, b);
-  case Opcode::Mod:
-    return remainder(a, b);
-  case Opcode::Neg:
-    return 0 - ua;
-  case Opcode::Abs:
-    return a < 0 ? 0 - ua : ua;
-  case Opcode::Sign:
-    return a > 0 ? 1 : a < 0 ? ~0ull : 0;
-  case Opcode::Not:
-    return a == 0;
-  case Opcode::Fma:
-    return ud + ua * ub;
-  case Opcode::ReduceAdd:
-    return ud + ua;
-  case Opcode::ReduceMul:
-    return ud * ua;
-  case Opcode::ReduceMin:
-    return uint64_t(dst < a ? dst : a);
-  case Opcode::ReduceMax:
-    return uint64_t(dst > a ? dst : a);
-  case Opcode::CompareEq:
-    return a == b;
-  case Opcode::CompareLt:
-    return a < b;
-  case Opcode::CompareLe:
-    return a <= b;
-  case Opcode::ShiftLeft:
-    return b < 0 || b >= bits ? 0 : ua << b;
-  case Opcode::ShiftRight:
-    return uint64_t(b < 0 || b >= bits ? (a < 0 ? -1 : 0) : a >> b);
-  default:
-    return 0;
-  }
+  return 0;
 }
 
 float widenHalf(uint64_t payload, ElementType type) {
@@ -208,17 +83,19 @@ uint64_t applyScalar(Opcode opcode, ElementType type, uint64_t dst, uint64_t a, 
   }
   switch (type) {
   case ElementType::F32:
-    return bitsOf(applyFloat(opcode, floatOf(uint32_t(dst)), floatOf(uint32_t(a)), floatOf(uint32_t(b))));
+    return bitsOf(applyTo(opcode, floatOf(uint32_t(dst)), floatOf(uint32_t(a)), floatOf(uint32_t(b))));
   case ElementType::F64:
-    return bitsOf(applyFloat(opcode, doubleOf(dst), doubleOf(a), doubleOf(b)));
+    return bitsOf(applyTo(opcode, doubleOf(dst), doubleOf(a), doubleOf(b)));
   case ElementType::F16:
-    return f32ToF16(applyFloat(opcode, widenHalf(dst, type), widenHalf(a, type), widenHalf(b, type)));
+    return f32ToF16(applyTo(opcode, widenHalf(dst, type), widenHalf(a, type), widenHalf(b, type)));
   case ElementType::BF16:
-    return f32ToBF16(applyFloat(opcode, widenHalf(dst, type), widenHalf(a, type), widenHalf(b, type)));
-  default:
-    return cut(applyInteger(opcode, int(8 * format::elementBytes(type)), integerValue(dst, type), integerValue(a, type),
-                            integerValue(b, type)),
-               type);
+    return f32ToBF16(applyTo(opcode, widenHalf(dst, type), widenHalf(a, type), widenHalf(b, type)));
+  default: {
+    const int64_t d = integerValue(dst, type), x = integerValue(a, type), y = integerValue(b, type);
+    if (isUnsigned(type))
+      return cut(applyTo(opcode, uint64_t(d), uint64_t(x), uint64_t(y)), type);
+    return cut(uint64_t(applyTo(opcode, d, x, y)), type);
+  }
   }
 }
 

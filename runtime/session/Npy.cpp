@@ -23,7 +23,9 @@ struct Descr {
 };
 constexpr Descr kDescrs[] = {{ElementType::F32, "f4"}, {ElementType::F16, "f2"},  {ElementType::BF16, "V2"},
                              {ElementType::I32, "i4"}, {ElementType::I64, "i8"},  {ElementType::U8, "u1"},
-                             {ElementType::I8, "i1"},  {ElementType::Bool, "b1"}, {ElementType::F64, "f8"}};
+                             {ElementType::I8, "i1"},  {ElementType::Bool, "b1"}, {ElementType::F64, "f8"},
+                             {ElementType::I16, "i2"}, {ElementType::U16, "u2"},  {ElementType::U32, "u4"},
+                             {ElementType::U64, "u8"}};
 
 // A scanner over the header's dictionary: only what NumPy writes.
 class Header {
@@ -176,7 +178,7 @@ absl::StatusOr<Tensor> parseNpy(std::string_view content, const std::string &whe
     descr = &kDescrs[7];
   if (descr == std::end(kDescrs))
     return header.error(absl::StrCat("element type '", header.descr,
-                                     "' is not supported; use f2, f4, f8, i1, u1, i4, i8, b1 or V2 (bfloat16)"));
+                                     "' is not supported; use f2, f4, f8, i1, i2, i4, i8, u1, u2, u4, u8, b1 or V2 (bfloat16)"));
   Tensor tensor;
   tensor.type.type = descr->type;
   tensor.type.shape = header.shape;

@@ -35,7 +35,9 @@ struct OnnxType {
 };
 constexpr OnnxType kTypes[] = {{ElementType::F32, 1},  {ElementType::U8, 2},   {ElementType::I8, 3},
                                {ElementType::I32, 6},  {ElementType::I64, 7},  {ElementType::Bool, 9},
-                               {ElementType::F16, 10}, {ElementType::F64, 11}, {ElementType::BF16, 16}};
+                               {ElementType::F16, 10}, {ElementType::F64, 11}, {ElementType::BF16, 16},
+                               {ElementType::U16, 4},  {ElementType::I16, 5},  {ElementType::U32, 12},
+                               {ElementType::U64, 13}};
 constexpr const char *kOnnxNames[] = {"UNDEFINED", "FLOAT",  "UINT8",     "INT8",       "UINT16",  "INT16",
                                       "INT32",     "INT64",  "STRING",    "BOOL",       "FLOAT16", "DOUBLE",
                                       "UINT32",    "UINT64", "COMPLEX64", "COMPLEX128", "BFLOAT16"};

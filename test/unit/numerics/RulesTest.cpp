@@ -196,7 +196,8 @@ TEST(Conversions, ImmediatesLoadsAndStores) {
   EXPECT_EQ(encodeImmediate(2, ElementType::Bool), 1u);
   std::byte memory[9] = {};
   for (ElementType type : {ElementType::F32, ElementType::F16, ElementType::BF16, ElementType::I32, ElementType::I64,
-                           ElementType::U8, ElementType::I8, ElementType::F64}) {
+                           ElementType::U8, ElementType::I8, ElementType::F64, ElementType::I16, ElementType::U16,
+                           ElementType::U32, ElementType::U64}) {
     uint64_t ones = ~0ull >> (64 - 8 * format::elementBytes(type));
     storeElement(memory + 1, type, ~0ull);
     EXPECT_EQ(loadElement(memory + 1, type), ones);
@@ -249,6 +250,8 @@ TEST(Isa, NamesAreUniqueAndFound) {
   }
   EXPECT_EQ(format::findOpcode("matmul"), nullptr);
   EXPECT_EQ(format::findOpcode("reduce_add")->opcode, Opcode::ReduceAdd);
+  for (int t = 0; t < format::kNumElementTypes; ++t)
+    EXPECT_NE(format::elementTypeName(ElementType(t)), "invalid");
   EXPECT_EQ(format::elementBytes(ElementType(77)), 0);
 }
 

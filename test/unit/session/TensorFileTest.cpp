@@ -9,7 +9,8 @@ using format::ElementType;
 std::vector<Tensor> oneOfEach() {
   std::vector<Tensor> tensors;
   for (ElementType type : {ElementType::F32, ElementType::F16, ElementType::BF16, ElementType::I32, ElementType::I64,
-                           ElementType::U8, ElementType::I8, ElementType::Bool, ElementType::F64}) {
+                           ElementType::U8, ElementType::I8, ElementType::Bool, ElementType::F64, ElementType::I16,
+                           ElementType::U16, ElementType::U32, ElementType::U64}) {
     Tensor tensor;
     tensor.type = {"t" + std::string(format::elementTypeName(type)), type, {2, 3}};
     for (int64_t i = 0; i < 6 * format::elementBytes(type); ++i)
@@ -106,6 +107,13 @@ TEST(TensorFile, TypedProtoFields) {
       parseTensorProto(std::string("\x08\x01\x10\x07\x3a\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 16), "x");
   ASSERT_TRUE(negative.ok()) << negative.status();
   EXPECT_EQ(negative->bytes, (tensorOf<int64_t>("", ElementType::I64, {1}, {-1}).bytes));
+  // UINT16 in int32_data, UINT32 in uint64_data.
+  auto u16 = parseTensorProto(std::string("\x08\x01\x10\x04\x28\xff\xff\x03", 8), "x");
+  ASSERT_TRUE(u16.ok()) << u16.status();
+  EXPECT_EQ(u16->bytes, (tensorOf<uint16_t>("", ElementType::U16, {1}, {65535}).bytes));
+  auto u32 = parseTensorProto(std::string("\x08\x01\x10\x0c\x58\xff\xff\xff\xff\x0f", 10), "x");
+  ASSERT_TRUE(u32.ok()) << u32.status();
+  EXPECT_EQ(u32->bytes, (tensorOf<uint32_t>("", ElementType::U32, {1}, {~0u}).bytes));
 }
 
 TEST(TensorFile, BrokenProtoIsRefused) {

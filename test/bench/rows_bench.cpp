@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Speed of single instructions in the core engine: `rows_bench [opcode]` prints nanoseconds per element for every
+// opcode and element type, on one core with all operands in memory. Forms: packed (1024 neighbours), grid (64 rows of
+// 16, a broadcast along the rows, b packed) and, for reductions, sum (1024 elements onto one). WSC_CPU chooses the CPU
+// level.
+#include "runtime/emulator/RoleProgram.h"
+#include "runtime/numerics/Elements.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+
+using namespace wsc;
+using namespace wsc::format;
+
+namespace {
+
+constexpr int64_t kElements = 1024;
+
+enum class Form { Packed, Grid, Sum };
+
+Operand memory(int buffer, int64_t outer, int64_t inner) {
+  Operand operand;
+  operand.kind = OperandKind::Memory;
+  operand.buffer = int16_t(buffer);
+  operand.stride[2] = int32_t(outer);
+  operand.stride[3] = int32_t(inner);
+  return operand;
+}
+
+double nanosecondsPerElement(Opcode opcode, ElementType type, ElementType sourceType, Form form,
+                             const emulator::Kernels &kernels) {
+  const int64_t width = elementBytes(type), rows = form == Form::Grid ? 64 : 1, columns = kElements / rows;
+  const bool indexed = opcode == Opcode::Gather || opcode == Opcode::Scatter;
+  const int64_t aWidth = elementBytes(opcode == Opcode::Convert ? sourceType : type), bWidth = indexed ? 4 : width;
+  constexpr int64_t kRepeats = 64;
+  Instruction loop, op, end;
+  loop.opcode = Opcode::Loop;
+  loop.extent[0] = Affine(kRepeats);
+  end.opcode = Opcode::EndLoop;
+  op.opcode = opcode;
+  op.type = type;
+  op.sourceType = sourceType;
+  op.extent = {Affine(1), Affine(1), Affine(rows), Affine(columns)};
+  op.dst = form == Form::Sum ? memory(2, 0, 0) : memory(2, columns * width, width);
+  op.a = form == Form::Grid ? memory(0, 0, aWidth) : memory(0, columns * aWidth, aWidth);
+  if (opcodeInfo(opcode).sources == 2)
+    op.b = memory(1, columns * bWidth, bWidth);
+  Role role;
+  for (int b = 0; b < 3; ++b) {
+    Buffer buffer;
+    buffer.bytes = kElements * 8;
+    role.buffers.push_back(buffer);
+  }
+  role.buffers[0].bytes = role.buffers[2].bytes = kElements * std::max(width, aWidth);
+  Instruction touch = op; // keeps the loop from being one nest
+  touch.opcode = Opcode::Move;
+  touch.type = ElementType::F32;
+  touch.extent = {Affine(1), Affine(1), Affine(1), Affine(1)};
+  touch.dst = memory(2, 0, 4);
+  touch.a = memory(2, 0, 4);
+  touch.b = {};
+  role.threads = {{loop, op, touch, end}};
+  auto program = emulator::decodeRole(role, {}, kernels);
+  if (!program.ok())
+    return -1;
+
+  std::vector<std::byte> scratch(size_t(program->scratchBytes + 64));
+  std::vector<std::byte *> buffers;
+  for (int64_t offset : program->bufferOffset)
+    buffers.push_back(scratch.data() + offset);
+  for (int64_t i = 0; i < kElements; ++i) {
+    numerics::storeElement(
+        buffers[0] + i * aWidth, opcode == Opcode::Convert ? sourceType : type,
+        numerics::encodeImmediate(double(i % 50) / 8, opcode == Opcode::Convert ? sourceType : type));
+    numerics::storeElement(buffers[1] + i * bWidth, indexed ? ElementType::I32 : type,
+                           numerics::encodeImmediate(double(i % 7 + 1), indexed ? ElementType::I32 : type));
+  }
+  std::vector<emulator::FifoPort> fifos(3);
+  emulator::CoreFrame frame;
+  frame.role = &role;
+  frame.buffers = buffers.data();
+  frame.fifos = fifos.data();
+  auto run = [&] { emulator::runCore(*program, kernels, frame, scratch.data(), true); };
+  run();
+  double best = 1e9;
+  for (int pass = 0; pass < 5; ++pass) {
+    const auto begin = std::chrono::steady_clock::now();
+    run();
+    best = std::min(best, std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count());
+  }
+  return best / double(kRepeats * kElements);
+}
+
+void printRow(const char *title, Opcode opcode, Form form, const emulator::Kernels &kernels, bool convert = false,
+              ElementType sourceType = ElementType::F32) {
+  std::printf("%-18s", title);
+  for (int t = 0; t < kNumElementTypes; ++t) {
+    const auto type = ElementType(t);
+    if (!numerics::isDefined(opcode, type))
+      std::printf("%7s", "-");
+    else
+      std::printf("%7.2f", nanosecondsPerElement(opcode, type, convert ? sourceType : type, form, kernels));
+  }
+  std::printf("\n");
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  const emulator::Kernels &kernels = emulator::kernels(emulator::cpuLevel());
+  std::printf("%-18s", "ns/element");
+  for (int t = 0; t < kNumElementTypes; ++t)
+    std::printf("%7s", std::string(elementTypeName(ElementType(t))).c_str());
+  std::printf("\n");
+  for (int o = 0; o < kNumOpcodes; ++o) {
+    const auto opcode = Opcode(o);
+    const std::string name(opcodeInfo(opcode).name);
+    if (opcode == Opcode::Loop || opcode == Opcode::EndLoop || opcode == Opcode::SendControl ||
+        (argc > 1 && name != argv[1]))
+      continue;
+    if (opcode == Opcode::Convert) {
+      for (int t = 0; t < kNumElementTypes; ++t)
+        printRow(("convert from " + std::string(elementTypeName(ElementType(t)))).c_str(), opcode, Form::Packed,
+                 kernels, true, ElementType(t));
+      continue;
+    }
+    printRow(name.c_str(), opcode, Form::Packed, kernels);
+    if (opcodeInfo(opcode).sources == 2 && opcode != Opcode::Gather && opcode != Opcode::Scatter)
+      printRow((name + " grid").c_str(), opcode, Form::Grid, kernels);
+    if (opcode >= Opcode::ReduceAdd && opcode <= Opcode::ReduceMax)
+      printRow((name + " sum").c_str(), opcode, Form::Sum, kernels);
+  }
+}
