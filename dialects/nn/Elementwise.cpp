@@ -58,6 +58,8 @@ static bool isBitwise(BinaryKind kind) {
   return kind == BinaryKind::And || kind == BinaryKind::Or || kind == BinaryKind::Xor;
 }
 
+static bool isShift(BinaryKind kind) { return kind == BinaryKind::ShiftLeft || kind == BinaryKind::ShiftRight; }
+
 LogicalResult BinaryOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc, Adaptor adaptor,
                                          SmallVectorImpl<Type> &results) {
   auto lhs = dyn_cast<RankedTensorType>(adaptor.getLhs().getType());
@@ -67,7 +69,7 @@ LogicalResult BinaryOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
     return emitOptionalError(loc, "nn.binary ", stringifyBinaryKind(kind), " needs equal element types, found ",
                              adaptor.getLhs().getType(), " and ", adaptor.getRhs().getType());
   Type element = lhs.getElementType();
-  if (isBitwise(kind) && !isa<IntegerType>(element))
+  if ((isBitwise(kind) || isShift(kind)) && !isa<IntegerType>(element))
     return emitOptionalError(loc, "nn.binary ", stringifyBinaryKind(kind), " needs an integer element type, found ",
                              element);
   if (!isBitwise(kind) && kind != BinaryKind::Equal && element.isInteger(1))
@@ -97,6 +99,25 @@ LogicalResult SelectOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
                              formatShape(a.getShape()), " and ", formatShape(b.getShape()));
   results.push_back(RankedTensorType::get(*shape, a.getElementType()));
   return success();
+}
+
+LogicalResult BitcastOp::verify() {
+  Type from = getInput().getType().getElementType(), to = getResult().getType().getElementType();
+  if (from.isInteger(1) || to.isInteger(1) || from.getIntOrFloatBitWidth() != to.getIntOrFloatBitWidth())
+    return emitOpError() << "needs element types of equal width, not i1, found " << from << " and " << to;
+  return success();
+}
+
+OpFoldResult BitcastOp::fold(FoldAdaptor) {
+  if (getInput().getType() == getResult().getType())
+    return getInput();
+  if (auto inner = getInput().getDefiningOp<BitcastOp>()) {
+    if (inner.getInput().getType() == getResult().getType())
+      return inner.getInput();
+    getInputMutable().assign(inner.getInput());
+    return getResult();
+  }
+  return {};
 }
 
 OpFoldResult CastOp::fold(FoldAdaptor) {

@@ -51,11 +51,12 @@ def Nn_BinaryKindEnum : Nn_Enum<"BinaryKind", "elementwise function of two opera
   I32EnumAttrCase<"Pow", 6, "pow">, I32EnumAttrCase<"Mod", 7, "mod">, I32EnumAttrCase<"Rem", 8, "rem">,
   I32EnumAttrCase<"Equal", 9, "equal">, I32EnumAttrCase<"Less", 10, "less">,
   I32EnumAttrCase<"LessEqual", 11, "less_equal">, I32EnumAttrCase<"And", 12, "and">,
-  I32EnumAttrCase<"Or", 13, "or">, I32EnumAttrCase<"Xor", 14, "xor">]>;
+  I32EnumAttrCase<"Or", 13, "or">, I32EnumAttrCase<"Xor", 14, "xor">,
+  I32EnumAttrCase<"ShiftLeft", 15, "shift_left">, I32EnumAttrCase<"ShiftRight", 16, "shift_right">]>;
 def Nn_BinaryKind : Nn_EnumAttr<Nn_BinaryKindEnum, "binary_kind">;
 
 def Nn_PoolKindEnum : Nn_Enum<"PoolKind", "windowed reduction",
-  [I32EnumAttrCase<"Max", 0, "max">, I32EnumAttrCase<"Avg", 1, "avg">]>;
+  [I32EnumAttrCase<"Max", 0, "max">, I32EnumAttrCase<"Avg", 1, "avg">, I32EnumAttrCase<"Sum", 2, "sum">]>;
 def Nn_PoolKind : Nn_EnumAttr<Nn_PoolKindEnum, "pool_kind">;
 
 def Nn_ReduceKindEnum : Nn_Enum<"ReduceKind", "reduction over axes", [

@@ -23,8 +23,10 @@ def Nn_UnaryOp : Nn_PureOp<"unary", [SameOperandsAndResultType, Elementwise]> {
 def Nn_BinaryOp : Nn_InferredOp<"binary"> {
   let summary = "elementwise function of two tensors with broadcasting";
   let description = [{
-    Both element types are equal; the comparisons give i1. Integer division truncates. `mod` has the sign of the divisor,
-    `rem` that of the dividend. `and`, `or`, `xor` take integers, bit by bit.
+    Both element types are equal; the comparisons give i1. Integers wrap; their division truncates, and division by zero
+    and its remainder give 0. `mod` has the sign of the divisor, `rem` that of the dividend. `and`, `or`, `xor` take
+    integers, bit by bit; `shift_left` and `shift_right` too, except i1: counts outside of [0, width) shift everything
+    out, and `shift_right` copies the sign of signless integers. i1 takes `equal`, `and`, `or`, `xor` only.
 
         %y = nn.binary add %a, %b : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
   }];
@@ -43,10 +45,25 @@ def Nn_SelectOp : Nn_InferredOp<"select"> {
   let assemblyFormat = "$condition `,` $true_value `,` $false_value attr-dict `:` functional-type(operands, results)";
 }
 
+def Nn_BitcastOp : Nn_PureOp<"bitcast", [SameOperandsAndResultShape, Elementwise]> {
+  let summary = "the same bits as another element type of the same width";
+  let description = [{
+    i1 takes no part: its width in memory is a byte.
+
+        %y = nn.bitcast %x : tensor<4xf32> -> tensor<4xi32>
+  }];
+  let arguments = (ins Nn_Tensor:$input);
+  let results = (outs Nn_Tensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
 def Nn_CastOp : Nn_PureOp<"cast", [SameOperandsAndResultShape, Elementwise]> {
   let summary = "conversion of the element type";
   let description = [{
-    Float to integer truncates; float to a narrower float rounds to nearest even; anything to i1 is "differs from zero".
+    Float to integer truncates and saturates, NaN gives 0; integer to integer wraps; float to a narrower float and
+    integer to float round to nearest even; anything to i1 is "differs from zero".
 
         %y = nn.cast %x : tensor<4xi64> -> tensor<4xf32>
   }];

@@ -116,6 +116,8 @@ struct GlobalPool : OpRewritePattern<nn::PoolOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(nn::PoolOp op, PatternRewriter &rewriter) const override {
     auto type = cast<RankedTensorType>(op.getInput().getType());
+    if (type.getRank() != 4)
+      return failure();
     int64_t height = type.getDimSize(2), width = type.getDimSize(3);
     if (height == 1 || width == 1 || op.getKernel() != ArrayRef<int64_t>{height, width} ||
         llvm::any_of(op.getPads(), [](int64_t pad) { return pad != 0; }))

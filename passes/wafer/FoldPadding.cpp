@@ -53,12 +53,12 @@ struct PaddedConv : OpRewritePattern<nn::ConvOp> {
 struct PaddedPool : OpRewritePattern<nn::PoolOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(nn::PoolOp pool, PatternRewriter &rewriter) const override {
-    const bool average = pool.getKind() == nn::PoolKind::Avg;
+    const bool average = pool.getKind() == nn::PoolKind::Avg, adds = pool.getKind() != nn::PoolKind::Max;
     const bool padded = llvm::any_of(pool.getPads(), [](int64_t n) { return n != 0; });
     if (average && padded && !pool.getCountIncludePad())
       return failure();
     auto pad = pool.getInput().getDefiningOp<nn::PadOp>();
-    auto pads = pad ? joined(pad, pool.getPads(), average ? 0 : -HUGE_VAL) : std::nullopt;
+    auto pads = pad ? joined(pad, pool.getPads(), adds ? 0 : -HUGE_VAL) : std::nullopt;
     if (!pads || !reaches(*pads, pool.getKernel(), pool.getDilations()))
       return failure();
     rewriter.modifyOpInPlace(pool, [&] {

@@ -22,6 +22,11 @@ namespace wsc::wafer {
 namespace {
 
 bool isMainLayer(Operation *op) {
+  // Windows have a kernel form over images only, sums over windows none.
+  if (isa<nn::ConvOp, nn::PoolOp>(op) && cast<RankedTensorType>(op->getOperand(0).getType()).getRank() != 4)
+    return false;
+  if (auto pool = dyn_cast<nn::PoolOp>(op); pool && pool.getKind() == nn::PoolKind::Sum)
+    return false;
   return isa<nn::ConvOp, nn::MatmulOp, nn::PoolOp, nn::SoftmaxOp, nn::ConcatOp, nn::SliceOp, nn::PadOp>(op) || isElementwise(op);
 }
 /// Whether elementwise layers may follow in the same kernel.

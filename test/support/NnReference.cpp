@@ -6,103 +6,52 @@
 #include "compiler/import/common/Fold.h"
 #include "dialects/nn/Shape.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "test/support/NnReferenceScalar.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace wsc::nn;
 using wsc::import::broadcastPosition;
+using wsc::import::copyElement;
 using wsc::import::forEachIndex;
+using wsc::import::Literal;
 
 namespace wsc::test {
 namespace {
 
-double unary(UnaryKind kind, double x) {
-  switch (kind) {
-  case UnaryKind::Relu:
-    return x < 0 ? 0 : x;
-  case UnaryKind::Neg:
-    return -x;
-  case UnaryKind::Abs:
-    return std::fabs(x);
-  case UnaryKind::Exp:
-    return std::exp(x);
-  case UnaryKind::Log:
-    return std::log(x);
-  case UnaryKind::Sqrt:
-    return std::sqrt(x);
-  case UnaryKind::Rsqrt:
-    return 1 / std::sqrt(x);
-  case UnaryKind::Reciprocal:
-    return 1 / x;
-  case UnaryKind::Tanh:
-    return std::tanh(x);
-  case UnaryKind::Erf:
-    return std::erf(x);
-  case UnaryKind::Sigmoid:
-    return 1 / (1 + std::exp(-x));
-  case UnaryKind::Floor:
-    return std::floor(x);
-  case UnaryKind::Ceil:
-    return std::ceil(x);
-  case UnaryKind::Round:
-    return std::nearbyint(x);
-  case UnaryKind::Sign:
-    return x > 0 ? 1 : x < 0 ? -1 : x;
-  case UnaryKind::Sin:
-    return std::sin(x);
-  case UnaryKind::Cos:
-    return std::cos(x);
-  case UnaryKind::Not:
-    return x == 0;
-  }
-  return NAN;
+Literal fromArray(RankedTensorType type, const Array &array) {
+  Literal literal;
+  literal.type = type;
+  if (literal.isFloat())
+    literal.floats = array.values;
+  else if (array.ints.size() == array.values.size())
+    literal.ints = array.ints;
+  else
+    literal.ints.assign(array.values.begin(), array.values.end());
+  return literal;
 }
 
-double binary(BinaryKind kind, double a, double b, bool isInteger) {
-  auto ia = static_cast<int64_t>(a), ib = static_cast<int64_t>(b);
-  switch (kind) {
-  case BinaryKind::Add:
-    return a + b;
-  case BinaryKind::Sub:
-    return a - b;
-  case BinaryKind::Mul:
-    return a * b;
-  case BinaryKind::Div:
-    return isInteger ? std::trunc(a / b) : a / b;
-  case BinaryKind::Min:
-    return std::isnan(a) || a < b ? a : b;
-  case BinaryKind::Max:
-    return std::isnan(a) || a > b ? a : b;
-  case BinaryKind::Pow:
-    return std::pow(a, b);
-  case BinaryKind::Mod:
-    return a - std::floor(a / b) * b;
-  case BinaryKind::Rem:
-    return std::fmod(a, b);
-  case BinaryKind::Equal:
-    return a == b;
-  case BinaryKind::Less:
-    return a < b;
-  case BinaryKind::LessEqual:
-    return a <= b;
-  case BinaryKind::And:
-    return static_cast<double>(ia & ib);
-  case BinaryKind::Or:
-    return static_cast<double>(ia | ib);
-  case BinaryKind::Xor:
-    return static_cast<double>(ia ^ ib);
-  }
-  return NAN;
-}
-
-Array shaped(Value value) {
-  Array array;
-  ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
-  array.shape.assign(shape.begin(), shape.end());
-  array.values.resize(array.size());
+Array toArray(const Literal &literal) {
+  Array array{{literal.type.getShape().begin(), literal.type.getShape().end()}, literal.floats, literal.ints};
+  if (!literal.isFloat())
+    for (int64_t value : literal.ints)
+      array.values.push_back(literal.type.getElementType().isUnsignedInteger()
+                                 ? static_cast<double>(static_cast<uint64_t>(value))
+                                 : static_cast<double>(value));
   return array;
+}
+
+ArrayRef<int64_t> shapeOf(const Literal &literal) { return literal.type.getShape(); }
+
+/// Row-major position of a multi-index.
+int64_t position(ArrayRef<int64_t> shape, ArrayRef<int64_t> index) {
+  int64_t flat = 0;
+  for (size_t d = 0; d < shape.size(); ++d)
+    flat = flat * shape[d] + index[d];
+  return flat;
 }
 
 class Executor {
@@ -112,19 +61,19 @@ public:
   std::optional<std::vector<Array>> run(ModuleOp module, const std::vector<Array> &arguments) {
     auto function = module.lookupSymbol<func::FuncOp>("main");
     for (auto [i, argument] : llvm::enumerate(function.getArguments()))
-      values_[argument] = arguments[i];
+      values_[argument] = fromArray(cast<RankedTensorType>(argument.getType()), arguments[i]);
     for (Operation &op : function.front()) {
       if (auto end = dyn_cast<func::ReturnOp>(op)) {
         std::vector<Array> results;
         for (Value value : end.getOperands())
-          results.push_back(values_[value]);
+          results.push_back(toArray(values_[value]));
         return results;
       }
-      Array result = shaped(op.getResult(0));
+      Literal result = Literal::zeros(cast<RankedTensorType>(op.getResult(0).getType()));
       bool known =
           llvm::TypeSwitch<Operation *, bool>(&op)
-              .Case<ConstantOp, UnaryOp, BinaryOp, SelectOp, CastOp, ConvOp, PoolOp, MatmulOp, ReduceOp, SoftmaxOp,
-                    BatchNormOp, ReshapeOp, TransposeOp, SliceOp, PadOp, ConcatOp, BroadcastToOp, GatherOp>(
+              .Case<ConstantOp, UnaryOp, BinaryOp, SelectOp, CastOp, BitcastOp, ConvOp, PoolOp, MatmulOp, ReduceOp,
+                    SoftmaxOp, BatchNormOp, ReshapeOp, TransposeOp, SliceOp, PadOp, ConcatOp, BroadcastToOp, GatherOp>(
                   [&](auto typed) {
                     execute(typed, result);
                     return true;
@@ -134,240 +83,317 @@ public:
         error_ = "no reference for " + op.getName().getStringRef().str();
       if (!error_.empty())
         return std::nullopt;
+      if (!result.isFloat())
+        result.normalize();
       values_[op.getResult(0)] = std::move(result);
     }
     return std::nullopt;
   }
 
 private:
-  const Array &of(Value value) { return values_[value]; }
-  static double pick(const Array &x, ArrayRef<int64_t> index) { return x.values[broadcastPosition(x.shape, index)]; }
+  const Literal &of(Value value) { return values_[value]; }
+  static int64_t pick(const Literal &x, ArrayRef<int64_t> index) { return broadcastPosition(shapeOf(x), index); }
+  /// One element: of a float tensor's `floats` or an integer tensor's `ints`.
+  static int64_t combine(BinaryKind kind, const Literal &like, int64_t a, int64_t b) {
+    Type element = like.type.getElementType();
+    return binaryInteger(kind, a, b, element.getIntOrFloatBitWidth(), element.isUnsignedInteger());
+  }
 
-  void execute(ConstantOp op, Array &y) {
+  void execute(ConstantOp op, Literal &y) {
     if (auto dense = op.getDense()) {
-      auto literal = import::Literal::fromAttribute(dense);
-      for (int64_t i = 0; i < y.size(); ++i)
-        y.values[i] = literal.isFloat() ? literal.floats[i] : static_cast<double>(literal.ints[i]);
+      y = Literal::fromAttribute(dense);
       return;
     }
     WeightsAttr weights = op.getWeights();
     auto bytes = files_.slice(weights.getFile().str(), weights.getOffset(), weights.getBytes());
-    if (bytes.ok())
-      y = decode(cast<RankedTensorType>(weights.getType()), std::string(*bytes));
+    auto literal = bytes.ok() ? Literal::fromBytes(cast<RankedTensorType>(weights.getType()), *bytes) : std::nullopt;
+    if (literal)
+      y = *literal;
     else
-      error_ = bytes.status().ToString();
+      error_ = "cannot read weights of " + weights.getFile().str();
   }
-  void execute(UnaryOp op, Array &y) {
+  void execute(UnaryOp op, Literal &y) {
+    const Literal &x = of(op.getInput());
     for (int64_t i = 0; i < y.size(); ++i)
-      y.values[i] = unary(op.getKind(), of(op.getInput()).values[i]);
+      if (y.isFloat())
+        y.floats[i] = unaryFloat(op.getKind(), x.floats[i]);
+      else
+        y.ints[i] = unaryInteger(op.getKind(), x.ints[i]);
   }
-  void execute(BinaryOp op, Array &y) {
-    bool isInteger = isa<IntegerType>(op.getLhs().getType().getElementType());
-    forEachIndex(y.shape, [&](int64_t i, ArrayRef<int64_t> index) {
-      y.values[i] = binary(op.getKind(), pick(of(op.getLhs()), index), pick(of(op.getRhs()), index), isInteger);
+  void execute(BinaryOp op, Literal &y) {
+    const Literal &a = of(op.getLhs()), &b = of(op.getRhs());
+    forEachIndex(shapeOf(y), [&](int64_t i, ArrayRef<int64_t> index) {
+      int64_t ia = pick(a, index), ib = pick(b, index);
+      if (!a.isFloat())
+        y.ints[i] = combine(op.getKind(), a, a.ints[ia], b.ints[ib]);
+      else if (y.isFloat())
+        y.floats[i] = binaryFloat(op.getKind(), a.floats[ia], b.floats[ib]);
+      else
+        y.ints[i] = binaryFloat(op.getKind(), a.floats[ia], b.floats[ib]) != 0;
     });
   }
-  void execute(SelectOp op, Array &y) {
-    forEachIndex(y.shape, [&](int64_t i, ArrayRef<int64_t> index) {
-      bool first = pick(of(op.getCondition()), index) != 0;
-      y.values[i] = pick(of(first ? op.getTrueValue() : op.getFalseValue()), index);
+  void execute(SelectOp op, Literal &y) {
+    const Literal &condition = of(op.getCondition());
+    forEachIndex(shapeOf(y), [&](int64_t i, ArrayRef<int64_t> index) {
+      const Literal &from = of(condition.ints[pick(condition, index)] ? op.getTrueValue() : op.getFalseValue());
+      copyElement(y, i, from, pick(from, index));
     });
   }
-  void execute(CastOp op, Array &y) {
-    Type to = op.getResult().getType().getElementType();
-    for (int64_t i = 0; i < y.size(); ++i) {
-      double x = of(op.getInput()).values[i];
-      y.values[i] = to.isInteger(1)        ? x != 0
-                    : isa<IntegerType>(to) ? std::trunc(x)
-                    : to.isF32()           ? static_cast<float>(x)
-                                           : x;
+  void execute(CastOp op, Literal &y) {
+    const Literal &x = of(op.getInput());
+    Type from = x.type.getElementType(), to = y.type.getElementType();
+    const bool toBool = to.isInteger(1), isUnsigned = from.isUnsignedInteger();
+    for (int64_t i = 0; i < y.size(); ++i)
+      if (x.isFloat() && y.isFloat())
+        y.floats[i] = x.floats[i];
+      else if (x.isFloat())
+        y.ints[i] = toBool ? x.floats[i] != 0 : saturated(x.floats[i], to);
+      else if (y.isFloat())
+        y.floats[i] =
+            isUnsigned ? static_cast<double>(static_cast<uint64_t>(x.ints[i])) : static_cast<double>(x.ints[i]);
+      else
+        y.ints[i] = toBool ? x.ints[i] != 0 : x.ints[i];
+    y.normalize(); // rounds floats
+  }
+  static int64_t saturated(double x, Type to) {
+    if (std::isnan(x))
+      return 0;
+    const int width = static_cast<int>(to.getIntOrFloatBitWidth());
+    if (to.isUnsignedInteger()) {
+      if (x <= 0)
+        return 0;
+      const uint64_t top = std::numeric_limits<uint64_t>::max() >> (64 - width);
+      return static_cast<int64_t>(x >= std::ldexp(1, width) ? top : static_cast<uint64_t>(x));
     }
+    const int64_t top = std::numeric_limits<int64_t>::max() >> (64 - width);
+    if (x >= std::ldexp(1, width - 1))
+      return top;
+    return x < -std::ldexp(1, width - 1) ? -top - 1 : static_cast<int64_t>(x);
   }
-  /// Calls visit(input position, kernel position) for the taps of a window inside the image.
+  void execute(BitcastOp op, Literal &y) {
+    DenseElementsAttr dense = of(op.getInput()).toAttribute();
+    ArrayRef<char> raw = dense.getRawData();
+    y = Literal::fromAttribute(DenseElementsAttr::getFromRawBuffer(y.type, raw));
+  }
+
+  /// Calls visit(input position, kernel position) for the taps inside the image of the window at `at`.
   template <typename Visit>
   static void forEachTap(ArrayRef<int64_t> image, ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides,
-                         ArrayRef<int64_t> dilations, ArrayRef<int64_t> pads, int64_t row, int64_t column,
-                         Visit visit) {
-    for (int64_t i = 0; i < kernel[0]; ++i)
-      for (int64_t j = 0; j < kernel[1]; ++j) {
-        int64_t r = row * strides[0] - pads[0] + i * dilations[0], c = column * strides[1] - pads[1] + j * dilations[1];
-        if (r >= 0 && r < image[0] && c >= 0 && c < image[1])
-          visit(r * image[1] + c, i * kernel[1] + j);
+                         ArrayRef<int64_t> dilations, ArrayRef<int64_t> pads, ArrayRef<int64_t> at, Visit visit) {
+    forEachIndex(kernel, [&](int64_t k, ArrayRef<int64_t> tap) {
+      int64_t flat = 0;
+      for (size_t d = 0; d < image.size(); ++d) {
+        int64_t i = at[d] * strides[d] - pads[d] + tap[d] * dilations[d];
+        if (i < 0 || i >= image[d])
+          return;
+        flat = flat * image[d] + i;
       }
+      visit(flat, k);
+    });
   }
-  void execute(ConvOp op, Array &y) {
-    const Array &x = of(op.getInput()), &w = of(op.getWeight());
-    ArrayRef<int64_t> image = ArrayRef(x.shape).drop_front(2), kernel = ArrayRef(w.shape).drop_front(2);
-    int64_t perGroup = y.shape[1] / op.getGroups(), depth = w.shape[1];
-    forEachIndex(y.shape, [&](int64_t o, ArrayRef<int64_t> at) {
-      double sum = op.getBias() ? of(op.getBias()).values[at[1]] : 0.0;
+  static int64_t product(ArrayRef<int64_t> extents) { return *elementCount(extents); }
+  void execute(ConvOp op, Literal &y) {
+    const Literal &x = of(op.getInput()), &w = of(op.getWeight());
+    const Literal *bias = op.getBias() ? &of(op.getBias()) : nullptr;
+    ArrayRef<int64_t> image = shapeOf(x).drop_front(2), kernel = shapeOf(w).drop_front(2);
+    int64_t perGroup = shapeOf(y)[1] / static_cast<int64_t>(op.getGroups()), depth = shapeOf(w)[1];
+    forEachIndex(shapeOf(y), [&](int64_t o, ArrayRef<int64_t> at) {
+      double sum = bias && y.isFloat() ? bias->floats[at[1]] : 0.0;
+      uint64_t total = bias && !y.isFloat() ? static_cast<uint64_t>(bias->ints[at[1]]) : 0;
       for (int64_t c = 0; c < depth; ++c) {
-        int64_t from = (at[0] * x.shape[1] + at[1] / perGroup * depth + c) * image[0] * image[1];
-        int64_t weight = (at[1] * depth + c) * kernel[0] * kernel[1];
-        forEachTap(image, kernel, op.getStrides(), op.getDilations(), op.getPads(), at[2], at[3],
-                   [&](int64_t p, int64_t k) { sum += x.values[from + p] * w.values[weight + k]; });
+        int64_t from = (at[0] * shapeOf(x)[1] + at[1] / perGroup * depth + c) * product(image);
+        int64_t weight = (at[1] * depth + c) * product(kernel);
+        forEachTap(image, kernel, op.getStrides(), op.getDilations(), op.getPads(), at.drop_front(2),
+                   [&](int64_t p, int64_t k) {
+                     if (y.isFloat())
+                       sum += x.floats[from + p] * w.floats[weight + k];
+                     else
+                       total += static_cast<uint64_t>(x.ints[from + p]) * static_cast<uint64_t>(w.ints[weight + k]);
+                   });
       }
-      y.values[o] = sum;
+      if (y.isFloat())
+        y.floats[o] = sum;
+      else
+        y.ints[o] = static_cast<int64_t>(total);
     });
   }
-  void execute(PoolOp op, Array &y) {
-    const Array &x = of(op.getInput());
-    ArrayRef<int64_t> image = ArrayRef(x.shape).drop_front(2), kernel = op.getKernel();
-    bool isMax = op.getKind() == PoolKind::Max;
-    forEachIndex(y.shape, [&](int64_t o, ArrayRef<int64_t> at) {
-      double result = isMax ? -INFINITY : 0.0, count = 0;
-      int64_t from = (at[0] * x.shape[1] + at[1]) * image[0] * image[1];
-      forEachTap(image, kernel, op.getStrides(), op.getDilations(), op.getPads(), at[2], at[3],
-                 [&](int64_t p, int64_t) {
-                   result = isMax ? std::max(result, x.values[from + p]) : result + x.values[from + p];
-                   ++count;
-                 });
-      if (op.getCountIncludePad())
-        count = static_cast<double>(kernel[0] * kernel[1]);
-      y.values[o] = isMax ? result : result / count;
+  void execute(PoolOp op, Literal &y) {
+    const Literal &x = of(op.getInput());
+    ArrayRef<int64_t> image = shapeOf(x).drop_front(2), kernel = op.getKernel();
+    const BinaryKind step = op.getKind() == PoolKind::Max ? BinaryKind::Max : BinaryKind::Add;
+    forEachIndex(shapeOf(y), [&](int64_t o, ArrayRef<int64_t> at) {
+      int64_t count = 0, from = (at[0] * shapeOf(x)[1] + at[1]) * product(image);
+      forEachTap(image, kernel, op.getStrides(), op.getDilations(), op.getPads(), at.drop_front(2),
+                 [&](int64_t p, int64_t) { accumulate(step, y, o, x, from + p, count++ == 0); });
+      if (op.getKind() == PoolKind::Avg)
+        y.floats[o] /= static_cast<double>(op.getCountIncludePad() ? product(kernel) : count);
     });
   }
-  void execute(MatmulOp op, Array &y) {
-    const Array &a = of(op.getLhs()), &b = of(op.getRhs());
-    forEachIndex(y.shape, [&](int64_t o, ArrayRef<int64_t> at) {
+  /// y[o] = x[i], or y[o] step x[i].
+  static void accumulate(BinaryKind step, Literal &y, int64_t o, const Literal &x, int64_t i, bool first) {
+    if (first)
+      copyElement(y, o, x, i);
+    else if (y.isFloat())
+      y.floats[o] = binaryFloat(step, y.floats[o], x.floats[i]);
+    else
+      y.ints[o] = combine(step, x, y.ints[o], x.ints[i]);
+  }
+  void execute(MatmulOp op, Literal &y) {
+    const Literal &a = of(op.getLhs()), &b = of(op.getRhs());
+    const Literal *bias = op.getBias() ? &of(op.getBias()) : nullptr;
+    forEachIndex(shapeOf(y), [&](int64_t o, ArrayRef<int64_t> at) {
       SmallVector<int64_t> ia(at), ib(at);
       size_t last = at.size() - 1;
-      double sum = op.getBias() ? of(op.getBias()).values[at[last]] : 0.0;
-      for (int64_t k = 0; k < a.shape.back(); ++k) {
+      double sum = bias && y.isFloat() ? bias->floats[at[last]] : 0.0;
+      uint64_t total = bias && !y.isFloat() ? static_cast<uint64_t>(bias->ints[at[last]]) : 0;
+      for (int64_t k = 0; k < shapeOf(a).back(); ++k) {
         ia[last] = k;
         ib[last - 1] = op.getTransposeRhs() ? at[last] : k;
         ib[last] = op.getTransposeRhs() ? k : at[last];
-        sum += pick(a, ia) * pick(b, ib);
+        if (y.isFloat())
+          sum += a.floats[pick(a, ia)] * b.floats[pick(b, ib)];
+        else
+          total += static_cast<uint64_t>(a.ints[pick(a, ia)]) * static_cast<uint64_t>(b.ints[pick(b, ib)]);
       }
-      y.values[o] = sum;
+      if (y.isFloat())
+        y.floats[o] = sum;
+      else
+        y.ints[o] = static_cast<int64_t>(total);
     });
   }
-  void execute(ReduceOp op, Array &y) {
-    const Array &x = of(op.getInput());
+  void execute(ReduceOp op, Literal &y) {
+    const Literal &x = of(op.getInput());
     ReduceKind kind = op.getKind();
-    double first = kind == ReduceKind::Prod  ? 1
-                   : kind == ReduceKind::Min ? INFINITY
-                   : kind == ReduceKind::Max ? -INFINITY
-                                             : 0;
-    std::fill(y.values.begin(), y.values.end(), first);
-    forEachIndex(x.shape, [&](int64_t i, ArrayRef<int64_t> index) {
-      int64_t position = 0;
+    BinaryKind step = kind == ReduceKind::Prod  ? BinaryKind::Mul
+                      : kind == ReduceKind::Min ? BinaryKind::Min
+                      : kind == ReduceKind::Max ? BinaryKind::Max
+                                                : BinaryKind::Add;
+    if (kind == ReduceKind::Prod) { // of no elements
+      std::fill(y.floats.begin(), y.floats.end(), 1.0);
+      std::fill(y.ints.begin(), y.ints.end(), 1);
+    }
+    std::vector<bool> started(y.size(), false);
+    forEachIndex(shapeOf(x), [&](int64_t i, ArrayRef<int64_t> index) {
+      int64_t to = 0;
       for (size_t d = 0; d < index.size(); ++d)
         if (!llvm::is_contained(op.getAxes(), static_cast<int64_t>(d)))
-          position = position * x.shape[d] + index[d];
-      double &to = y.values[position], v = x.values[i];
-      to = kind == ReduceKind::Prod  ? to * v
-           : kind == ReduceKind::Min ? std::min(to, v)
-           : kind == ReduceKind::Max ? std::max(to, v)
-                                     : to + v;
+          to = to * shapeOf(x)[d] + index[d];
+      accumulate(step, y, to, x, i, !started[to]);
+      started[to] = true;
     });
     if (kind == ReduceKind::Mean)
-      for (double &value : y.values)
+      for (double &value : y.floats)
         value /= static_cast<double>(x.size()) / static_cast<double>(y.size());
   }
-  void execute(SoftmaxOp op, Array &y) {
-    const Array &x = of(op.getInput());
-    int64_t axis = op.getAxis(), inner = 1, extent = x.shape[axis];
-    for (size_t d = axis + 1; d < x.shape.size(); ++d)
-      inner *= x.shape[d];
+  void execute(SoftmaxOp op, Literal &y) {
+    const Literal &x = of(op.getInput());
+    int64_t axis = op.getAxis(), inner = product(shapeOf(x).drop_front(axis + 1)), extent = shapeOf(x)[axis];
     for (int64_t start = 0; start < x.size(); ++start) {
       if (start / inner % extent != 0)
         continue;
       double max = -INFINITY, sum = 0;
       for (int64_t k = 0; k < extent; ++k)
-        max = std::max(max, x.values[start + k * inner]);
+        max = std::max(max, x.floats[start + k * inner]);
       for (int64_t k = 0; k < extent; ++k)
-        sum += std::exp(x.values[start + k * inner] - max);
+        sum += std::exp(x.floats[start + k * inner] - max);
       for (int64_t k = 0; k < extent; ++k) {
-        double v = x.values[start + k * inner] - max;
-        y.values[start + k * inner] = op.getLog() ? v - std::log(sum) : std::exp(v) / sum;
+        double v = x.floats[start + k * inner] - max;
+        y.floats[start + k * inner] = op.getLog() ? v - std::log(sum) : std::exp(v) / sum;
       }
     }
   }
-  void execute(BatchNormOp op, Array &y) {
-    forEachIndex(y.shape, [&](int64_t i, ArrayRef<int64_t> at) {
-      auto parameter = [&](Value value) { return of(value).values[at[1]]; };
+  void execute(BatchNormOp op, Literal &y) {
+    forEachIndex(shapeOf(y), [&](int64_t i, ArrayRef<int64_t> at) {
+      auto parameter = [&](Value value) { return of(value).floats[at[1]]; };
       double scale =
           parameter(op.getScale()) / std::sqrt(parameter(op.getVariance()) + op.getEpsilon().convertToDouble());
-      y.values[i] = (of(op.getInput()).values[i] - parameter(op.getMean())) * scale + parameter(op.getBias());
+      y.floats[i] = (of(op.getInput()).floats[i] - parameter(op.getMean())) * scale + parameter(op.getBias());
     });
   }
-  void execute(ReshapeOp op, Array &y) { y.values = of(op.getInput()).values; }
+  void execute(ReshapeOp op, Literal &y) {
+    y.floats = of(op.getInput()).floats;
+    y.ints = of(op.getInput()).ints;
+  }
   /// y[index] = x[from(index)]
-  template <typename From> void gatherFrom(Value input, Array &y, From from) {
-    const Array &x = of(input);
-    SmallVector<int64_t> source(x.shape.size());
-    forEachIndex(y.shape, [&](int64_t i, ArrayRef<int64_t> index) {
+  template <typename From> void gatherFrom(Value input, Literal &y, From from) {
+    const Literal &x = of(input);
+    SmallVector<int64_t> source(shapeOf(x).size());
+    forEachIndex(shapeOf(y), [&](int64_t i, ArrayRef<int64_t> index) {
       from(index, source);
-      y.values[i] = pick(x, source);
+      copyElement(y, i, x, position(shapeOf(x), source));
     });
   }
-  void execute(TransposeOp op, Array &y) {
+  void execute(TransposeOp op, Literal &y) {
     gatherFrom(op.getInput(), y, [&](ArrayRef<int64_t> index, MutableArrayRef<int64_t> source) {
       for (size_t d = 0; d < index.size(); ++d)
         source[op.getPermutation()[d]] = index[d];
     });
   }
-  void execute(SliceOp op, Array &y) {
+  void execute(SliceOp op, Literal &y) {
     gatherFrom(op.getInput(), y, [&](ArrayRef<int64_t> index, MutableArrayRef<int64_t> source) {
       for (size_t d = 0; d < index.size(); ++d)
         source[d] = op.getStarts()[d] + index[d] * op.getSteps()[d];
     });
   }
-  void execute(PadOp op, Array &y) {
-    double value = isa<FloatAttr>(Attribute(op.getValue()))
-                       ? cast<FloatAttr>(Attribute(op.getValue())).getValueAsDouble()
-                       : static_cast<double>(cast<IntegerAttr>(Attribute(op.getValue())).getValue().getSExtValue());
-    std::fill(y.values.begin(), y.values.end(), value);
-    forEachIndex(of(op.getInput()).shape, [&](int64_t i, ArrayRef<int64_t> index) {
-      int64_t position = 0;
-      for (size_t d = 0; d < index.size(); ++d)
-        position = position * y.shape[d] + index[d] + op.getLow()[d];
-      y.values[position] = of(op.getInput()).values[i];
+  void execute(PadOp op, Literal &y) {
+    auto type = RankedTensorType::get({}, y.type.getElementType());
+    Literal value = Literal::fromAttribute(DenseElementsAttr::get(type, ArrayRef<Attribute>{Attribute(op.getValue())}));
+    const Literal &x = of(op.getInput());
+    for (int64_t i = 0; i < y.size(); ++i)
+      copyElement(y, i, value, 0);
+    forEachIndex(shapeOf(x), [&](int64_t i, ArrayRef<int64_t> index) {
+      SmallVector<int64_t> to(index);
+      for (size_t d = 0; d < to.size(); ++d)
+        to[d] += op.getLow()[d];
+      copyElement(y, position(shapeOf(y), to), x, i);
     });
   }
-  void execute(ConcatOp op, Array &y) {
+  void execute(ConcatOp op, Literal &y) {
     int64_t begin = 0, axis = op.getAxis();
     for (Value part : op.getInputs()) {
-      forEachIndex(of(part).shape, [&](int64_t i, ArrayRef<int64_t> index) {
-        int64_t position = 0;
-        for (size_t d = 0; d < index.size(); ++d)
-          position = position * y.shape[d] + index[d] + (static_cast<int64_t>(d) == axis ? begin : 0);
-        y.values[position] = of(part).values[i];
+      const Literal &x = of(part);
+      forEachIndex(shapeOf(x), [&](int64_t i, ArrayRef<int64_t> index) {
+        SmallVector<int64_t> to(index);
+        to[axis] += begin;
+        copyElement(y, position(shapeOf(y), to), x, i);
       });
-      begin += of(part).shape[axis];
+      begin += shapeOf(x)[axis];
     }
   }
-  void execute(BroadcastToOp op, Array &y) {
-    forEachIndex(y.shape, [&](int64_t i, ArrayRef<int64_t> index) { y.values[i] = pick(of(op.getInput()), index); });
+  void execute(BroadcastToOp op, Literal &y) {
+    const Literal &x = of(op.getInput());
+    forEachIndex(shapeOf(y), [&](int64_t i, ArrayRef<int64_t> index) { copyElement(y, i, x, pick(x, index)); });
   }
-  void execute(GatherOp op, Array &y) {
-    const Array &indices = of(op.getIndices());
-    size_t axis = static_cast<size_t>(op.getAxis()), rank = indices.shape.size();
+  void execute(GatherOp op, Literal &y) {
+    const Literal &indices = of(op.getIndices());
+    size_t axis = static_cast<size_t>(op.getAxis()), rank = shapeOf(indices).size();
+    const int64_t extent = shapeOf(of(op.getInput()))[axis];
+    for (int64_t index : indices.ints)
+      if (index < 0 || index >= extent)
+        error_ = "nn.gather reads index " + std::to_string(index) + " of " + std::to_string(extent);
+    if (!error_.empty())
+      return;
     gatherFrom(op.getInput(), y, [&](ArrayRef<int64_t> index, MutableArrayRef<int64_t> source) {
       for (size_t d = 0; d < source.size(); ++d)
         source[d] = d < axis    ? index[d]
-                    : d == axis ? static_cast<int64_t>(pick(indices, index.slice(axis, rank)))
+                    : d == axis ? indices.ints[position(shapeOf(indices), index.slice(axis, rank))]
                                 : index[d + rank - 1];
     });
   }
 
   std::string &error_;
   import::FileStore files_;
-  llvm::DenseMap<Value, Array> values_;
+  llvm::DenseMap<Value, Literal> values_;
 };
 
 } // namespace
 
 Array decode(RankedTensorType type, const std::string &bytes) {
-  Array array{{type.getShape().begin(), type.getShape().end()}, {}};
-  auto literal = import::Literal::fromBytes(type, bytes);
-  if (literal && literal->isFloat())
-    array.values = literal->floats;
-  else if (literal)
-    array.values.assign(literal->ints.begin(), literal->ints.end());
-  return array;
+  auto literal = Literal::fromBytes(type, bytes);
+  return literal ? toArray(*literal) : Array{{type.getShape().begin(), type.getShape().end()}, {}};
 }
+
+Array decode(DenseElementsAttr elements) { return toArray(Literal::fromAttribute(elements)); }
 
 std::optional<std::vector<Array>> runReference(ModuleOp module, const std::vector<Array> &arguments,
                                                std::string &error) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Executes an imported @main of nn operations in double precision, one plain loop per operation: the meaning of the
-// dialect written down a second time, to compare importers (and, with a tolerance, the emulator) against. Integers are
-// held as doubles, exact up to 2^53.
+// Executes an imported @main of nn operations, one plain loop per operation: floats in double precision (rounded only
+// by nn.cast and in constants), integers exactly. It is the meaning of the dialect written down a second time, to
+// compare importers (and, with a tolerance, the emulator) against.
 #pragma once
 #include "dialects/nn/Nn.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -15,6 +15,9 @@ namespace wsc::test {
 struct Array {
   std::vector<int64_t> shape;
   std::vector<double> values;
+  /// The same elements of an integer tensor, exact beyond 2^53 (unsigned ones as their bits). An argument may leave it
+  /// empty: then `values` count.
+  std::vector<int64_t> ints = {};
   int64_t size() const {
     int64_t count = 1;
     for (int64_t extent : shape)
@@ -23,8 +26,9 @@ struct Array {
   }
 };
 
-/// Raw little-endian elements of a tensor type as doubles.
+/// Raw little-endian elements of a tensor type.
 Array decode(mlir::RankedTensorType type, const std::string &bytes);
+Array decode(mlir::DenseElementsAttr elements);
 
 /// Results of @main for its arguments in order; weights are read from their files. nullopt with `error` set for an
 /// operation not covered.

@@ -3,6 +3,7 @@
 // The import itself: map, scan, index, check that every operator is known, then translate node by node in order.
 #include "compiler/import/onnx/Import.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "compiler/import/onnx/Graph.h"
 #include "compiler/import/onnx/InputTypes.h"
 #include "compiler/import/onnx/Registry.h"
@@ -18,7 +19,10 @@ namespace wsc::import {
 namespace {
 
 absl::Status at(const std::string &where, const absl::Status &status) {
-  return absl::Status(status.code(), absl::StrCat(where, ": ", status.message()));
+  absl::Status result(status.code(), absl::StrCat(where, ": ", status.message()));
+  if (auto payload = status.GetPayload(bindPayload))
+    result.SetPayload(bindPayload, *payload);
+  return result;
 }
 
 /// A model read and indexed; files stay mapped.
@@ -97,16 +101,29 @@ public:
       return types.status();
     OwningOpRef<ModuleOp> module = ModuleOp::create(builder_.getUnknownLoc());
     SmallVector<Type> argumentTypes;
-    for (const GraphInput &input : *types)
+    std::vector<std::string> argumentNames;
+    for (const GraphInput &input : *types) {
+      if (auto binding = options.bindings.find(input.name); binding != options.bindings.end()) {
+        auto constant = parseElements(input.type, binding->second);
+        if (!constant.ok())
+          return at(absl::StrCat("--bind ", input.name), constant.status());
+        tensors_[input.name] = layers_.fromLiteral(*constant);
+        continue;
+      }
       argumentTypes.push_back(input.type);
+      argumentNames.push_back(input.name);
+    }
+    for (const auto &[name, value] : options.bindings)
+      if (!tensors_.count(name))
+        return absl::NotFoundError(absl::StrCat("--bind ", name, "=", value, ": the model has no input of that name"));
     builder_.setInsertionPointToStart(module->getBody());
     auto function =
         func::FuncOp::create(builder_, builder_.getUnknownLoc(), "main", builder_.getFunctionType(argumentTypes, {}));
     Block *body = function.addEntryBlock();
     builder_.setInsertionPointToStart(body);
-    for (auto [i, input] : llvm::enumerate(*types)) {
-      tensors_[input.name] = layers_.fromValue(body->getArgument(i));
-      function.setArgAttr(i, nn::NnDialect::getNameAttrName(), builder_.getStringAttr(input.name));
+    for (auto [i, name] : llvm::enumerate(argumentNames)) {
+      tensors_[name] = layers_.fromValue(body->getArgument(i));
+      function.setArgAttr(i, nn::NnDialect::getNameAttrName(), builder_.getStringAttr(name));
     }
     for (int index : graph_.order)
       if (absl::Status status = translate(graph_.proto->node(index)); !status.ok())
@@ -196,6 +213,13 @@ private:
 };
 
 } // namespace
+
+std::vector<std::string> inputsToBind(const absl::Status &status) {
+  auto payload = status.GetPayload(bindPayload);
+  if (!payload)
+    return {};
+  return absl::StrSplit(std::string(*payload), '\0');
+}
 
 absl::StatusOr<std::vector<UnsupportedOperator>> listUnsupportedOperators(const std::string &path,
                                                                           const ImportOptions &options) {

@@ -23,7 +23,14 @@ struct ImportOptions {
   std::vector<std::string> inputs;
   /// --output NAME: the results, in this order, instead of the graph's outputs. Any tensor of the graph.
   std::vector<std::string> outputs;
+  /// --bind NAME=VALUE: the input becomes a constant and is no argument. VALUE lists its elements in row-major order,
+  /// separated by commas; nothing for none. For inputs that shapes depend on: axes, extents, counts.
+  std::map<std::string, std::string> bindings;
 };
+
+/// Names of the inputs on whose values a refused import depends where it must know a value; binding them (see
+/// ImportOptions::bindings) takes it past that place. Empty for any other error.
+std::vector<std::string> inputsToBind(const absl::Status &status);
 
 /// An operator the importer has no translation for.
 struct UnsupportedOperator {

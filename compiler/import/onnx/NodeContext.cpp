@@ -3,32 +3,74 @@
 // Access to inputs and attributes of a node; see NodeContext.h.
 #include "compiler/import/onnx/NodeContext.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/DenseSet.h"
 
 using wsc::onnx::AttributeProto;
 
 namespace wsc::import {
 
-std::vector<int64_t> NodeContext::constantInts(size_t i, const char *what) {
-  auto literal = layers.literal(input(i));
-  if (!literal) {
-    unsupported(absl::StrCat(what, " (input ", i,
-                             ") must be known while importing; it depends on the model's inputs, which makes "
-                             "shapes depend on data"));
-    return {};
+/// The function's inputs that a value depends on.
+static std::vector<std::string> inputsBehind(mlir::Value value) {
+  std::vector<std::string> names;
+  llvm::SmallVector<mlir::Value> open{value};
+  llvm::DenseSet<mlir::Value> seen{value};
+  while (!open.empty()) {
+    mlir::Value next = open.pop_back_val();
+    if (auto argument = mlir::dyn_cast<mlir::BlockArgument>(next)) {
+      auto function = mlir::cast<mlir::FunctionOpInterface>(argument.getOwner()->getParentOp());
+      if (auto name =
+              function.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), nn::NnDialect::getNameAttrName()))
+        names.push_back(name.str());
+      continue;
+    }
+    for (mlir::Value operand : next.getDefiningOp()->getOperands())
+      if (seen.insert(operand).second)
+        open.push_back(operand);
   }
+  return names;
+}
+
+std::optional<Literal> NodeContext::known(size_t i, const char *what) {
+  if (failed())
+    return std::nullopt;
+  if (auto literal = layers.literal(input(i)))
+    return literal;
+  if (failed())
+    return std::nullopt;
+  std::string place = absl::StrCat(what, " (input ", i, ") must be known while importing; it ");
+  if (!input(i).value) {
+    unsupported(absl::StrCat(place, "has ", input(i).type.getNumElements(), " elements, at most ", maxLiteralElements,
+                             " are read"));
+    return std::nullopt;
+  }
+  std::vector<std::string> names = inputsBehind(input(i).value);
+  std::string list;
+  for (const std::string &name : names)
+    absl::StrAppend(&list, list.empty() ? "" : ", ", "'", name, "'");
+  absl::Status status = absl::UnimplementedError(
+      absl::StrCat(place, "depends on the model's inputs ", list, "; fix their values with --bind NAME=VALUE"));
+  status.SetPayload(bindPayload, absl::Cord(absl::string_view(absl::StrJoin(names, std::string(1, '\0')))));
+  layers.fail(status);
+  return std::nullopt;
+}
+
+std::vector<int64_t> NodeContext::constantInts(size_t i, const char *what) {
+  auto literal = known(i, what);
+  if (!literal)
+    return {};
   if (literal->isFloat() || literal->type.getRank() > 1) {
-    fail(absl::StrCat(what, " (input ", i, ") must be a one-dimensional integer tensor"));
+    fail(absl::StrCat(what, " (input ", i, ") must be an integer tensor of at most one dimension"));
     return {};
   }
   return literal->ints;
 }
 
 double NodeContext::constantScalar(size_t i, const char *what) {
-  auto literal = layers.literal(input(i));
-  if (!literal) {
-    unsupported(absl::StrCat(what, " (input ", i, ") must be known while importing; it depends on the model's inputs"));
+  auto literal = known(i, what);
+  if (!literal)
     return 0;
-  }
   if (literal->size() != 1) {
     fail(absl::StrCat(what, " (input ", i, ") must be one number, found ", literal->size()));
     return 0;

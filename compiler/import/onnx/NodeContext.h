@@ -12,6 +12,9 @@
 
 namespace wsc::import {
 
+/// Payload of an error about a value that must be known: names of the inputs behind it, with zero bytes in between.
+inline constexpr char bindPayload[] = "wsc.import/bind";
+
 class NodeContext {
 public:
   NodeContext(const wsc::onnx::NodeProto &node, int64_t opset, LayerBuilder &layers, TensorReader &reader,
@@ -31,7 +34,9 @@ public:
   size_t inputCount() const { return inputs_.size(); }
   bool hasInput(size_t i) const { return i < inputs_.size() && inputs_[i]; }
   Tensor input(size_t i) const { return i < inputs_.size() ? inputs_[i] : Tensor(); }
-  /// Elements of an input that must be a known 0-d or 1-d integer tensor; `what` names it in the error.
+  /// Elements of an input that must be known; `what` names it in the error.
+  std::optional<Literal> known(size_t i, const char *what);
+  /// The same of an integer tensor of at most one dimension.
   std::vector<int64_t> constantInts(size_t i, const char *what);
   /// The single element of a known input.
   double constantScalar(size_t i, const char *what);

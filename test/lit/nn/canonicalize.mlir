@@ -46,3 +46,12 @@ func.func @identities(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>)
   %8 = nn.broadcast_to %7 : tensor<2x3xf32> -> tensor<2x3xf32>
   return %1, %8 : tensor<2x3xf32>, tensor<2x3xf32>
 }
+
+// CHECK-LABEL: func.func @bitcasts
+// CHECK-NEXT:    return %arg0
+func.func @bitcasts(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = nn.bitcast %x : tensor<3xf32> -> tensor<3xi32>
+  %1 = nn.bitcast %0 : tensor<3xi32> -> tensor<3xui32>
+  %2 = nn.bitcast %1 : tensor<3xui32> -> tensor<3xf32>
+  return %2 : tensor<3xf32>
+}

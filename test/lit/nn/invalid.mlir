@@ -124,3 +124,38 @@ func.func @write(%x: tensor<6xf32>) {
 func.func @name(%x: tensor<6xf32> {nn.name = 3}) {
   return
 }
+
+// -----
+
+func.func @conv_attributes(%x: tensor<1x3x8x8x8xf32>, %w: tensor<4x3x3x3x3xf32>) {
+  // expected-error @+2 {{nn.conv over 3 spatial dimensions needs as many kernel extents, strides and dilations and twice as many pads, found 3, 2, 2 and 4}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = nn.conv %x, %w : (tensor<1x3x8x8x8xf32>, tensor<4x3x3x3x3xf32>) -> tensor<1x4x6x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @pool_integers(%x: tensor<1x3x8x8xi8>) {
+  // expected-error @+2 {{nn.pool avg needs a float element type, found 'i8'}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = nn.pool avg %x kernel [2, 2] : (tensor<1x3x8x8xi8>) -> tensor<1x3x7x7xi8>
+  return
+}
+
+// -----
+
+func.func @shift(%x: tensor<5xf32>) {
+  // expected-error @+2 {{nn.binary shift_left needs an integer element type, found 'f32'}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = nn.binary shift_left %x, %x : (tensor<5xf32>, tensor<5xf32>) -> tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @bitcast(%x: tensor<5xf32>) {
+  // expected-error @+1 {{needs element types of equal width, not i1, found 'f32' and 'i64'}}
+  %0 = nn.bitcast %x : tensor<5xf32> -> tensor<5xi64>
+  return
+}

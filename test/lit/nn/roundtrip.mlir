@@ -58,3 +58,29 @@ func.func @main(%x: tensor<1x3x8x8xf32> {nn.name = "x"}, %i: tensor<2x7xi64>) ->
   %e = nn.select %less, %z, %old : (tensor<1x10xi1>, tensor<1x10xf32>, tensor<1x10xf32>) -> tensor<1x10xf32>
   return %e : tensor<1x10xf32>
 }
+
+// Windows over any number of spatial dimensions; other than two state all attributes.
+// CHECK-LABEL: func.func @windows
+func.func @windows(%x: tensor<2x3x6x7x8xf32>, %w: tensor<4x3x3x3x3xf32>, %line: tensor<1x2x9xi32>, %taps: tensor<5x2x3xi32>) {
+  // CHECK: nn.conv %{{.*}}, %{{.*}} strides [1, 2, 1] dilations [1, 1, 2] pads [1, 0, 2, 1, 0, 2] :
+  %c = nn.conv %x, %w strides [1, 2, 1] dilations [1, 1, 2] pads [1, 0, 2, 1, 0, 2]
+      : (tensor<2x3x6x7x8xf32>, tensor<4x3x3x3x3xf32>) -> tensor<2x4x6x3x8xf32>
+  // CHECK: nn.pool sum %{{.*}} kernel [2, 2, 2] strides [2, 2, 2] dilations [1, 1, 1] pads [0, 1, 0, 0, 0, 0] :
+  %p = nn.pool sum %x kernel [2, 2, 2] strides [2, 2, 2] dilations [1, 1, 1] pads [0, 1, 0, 0, 0, 0]
+      : (tensor<2x3x6x7x8xf32>) -> tensor<2x3x3x4x4xf32>
+  // CHECK: nn.conv %{{.*}} strides [3] dilations [1] pads [0, 0] : {{.*}} -> tensor<1x5x3xi32>
+  %i = nn.conv %line, %taps strides [3] dilations [1] pads [0, 0]
+      : (tensor<1x2x9xi32>, tensor<5x2x3xi32>) -> tensor<1x5x3xi32>
+  return
+}
+
+// CHECK-LABEL: func.func @bits
+func.func @bits(%x: tensor<4xf32>, %i: tensor<4xi32>) -> tensor<4xi32> {
+  // CHECK: nn.bitcast %{{.*}} : tensor<4xf32> -> tensor<4xi32>
+  %b = nn.bitcast %x : tensor<4xf32> -> tensor<4xi32>
+  // CHECK: nn.binary shift_left
+  %l = nn.binary shift_left %b, %i : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+  // CHECK: nn.binary shift_right
+  %r = nn.binary shift_right %l, %i : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+  return %r : tensor<4xi32>
+}

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Imports models that come with inputs and outputs, executes the nn operations with the reference, and compares: the
-// shared trained models, and below WSC_ONNX_CASES every folder in the layout of ONNX's backend tests. Cases the
-// importer refuses as unsupported are counted; a wrong number or any other refusal fails.
+// shared trained models, and below WSC_ONNX_CASES every folder in the layout of ONNX's backend tests, or those of them
+// that the file WSC_ONNX_LIST names. Inputs that shapes depend on are bound to their values. Each case prints
+// PASS, FAIL or UNSUPPORTED with the reason; a wrong number or a refusal of something else than an operator or form
+// fails.
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "compiler/import/common/Literal.h"
 #include "compiler/import/onnx/TensorData.h"
+#include "compiler/import/onnx/WireScan.h"
+#include "dialects/nn/Shape.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "test/support/NnReference.h"
 #include "test/unit/import/ImportFixture.h"
@@ -33,54 +39,101 @@ std::optional<Array> readTensor(mlir::MLIRContext &context, const fs::path &path
   auto constant = wsc::import::TensorReader(context, files, "").read(tensor);
   if (!constant.ok())
     return std::nullopt;
-  auto literal = wsc::import::Literal::fromAttribute(mlir::cast<mlir::DenseElementsAttr>(mlir::Attribute(*constant)));
-  Array array{{tensor.dims().begin(), tensor.dims().end()}, literal.floats};
-  if (!literal.isFloat())
-    array.values.assign(literal.ints.begin(), literal.ints.end());
-  return array;
+  return decode(mlir::cast<mlir::DenseElementsAttr>(mlir::Attribute(*constant)));
+}
+
+/// Names of the model's inputs, in the order of the input files.
+std::vector<std::string> inputNames(const fs::path &model) {
+  std::vector<std::string> names;
+  wsc::import::FileStore files;
+  if (auto bytes = files.map(model.string()); bytes.ok())
+    if (auto proto = wsc::import::parseModel(*bytes); proto.ok())
+      for (const auto &input : proto->graph().input())
+        names.push_back(input.name());
+  return names;
+}
+
+/// The elements as --bind takes them.
+std::string listed(const Array &array) {
+  std::vector<std::string> parts;
+  for (int64_t i = 0; i < array.size(); ++i)
+    parts.push_back(array.ints.empty() ? absl::StrFormat("%.17g", array.values[i]) : std::to_string(array.ints[i]));
+  return absl::StrJoin(parts, ",");
+}
+
+/// "" if the outputs agree, else where they differ.
+std::string compare(const Array &found, const Array &expected) {
+  if (expected.shape != found.shape)
+    return "has shape " + wsc::nn::formatShape(found.shape) + ", expected " + wsc::nn::formatShape(expected.shape);
+  for (size_t k = 0; k < found.values.size(); ++k) {
+    double e = expected.values[k], f = found.values[k];
+    bool same = found.ints.empty()
+                    ? e == f || (std::isnan(e) && std::isnan(f)) || std::fabs(e - f) <= 1e-7 + 1e-3 * std::fabs(e)
+                    : expected.ints[k] == found.ints[k];
+    if (!same)
+      return absl::StrCat("[", k, "]: expected ", e, ", found ", f);
+  }
+  return "";
 }
 
 /// "" when all outputs agree, "skip: …" for what is not supported, else what is wrong.
-std::string runCase(const fs::path &folder, const wsc::import::ImportOptions &options = {}) {
+std::string runCase(const fs::path &folder, wsc::import::ImportOptions options = {}) {
+  std::map<std::string, Array> data;
+  fs::path set = folder / "test_data_set_0";
   mlir::MLIRContext context;
+  for (const auto &[i, name] : llvm::enumerate(inputNames(folder / "model.onnx")))
+    if (auto tensor = readTensor(context, set / ("input_" + std::to_string(i) + ".pb")))
+      data[name] = std::move(*tensor);
   auto module = wsc::import::importOnnx(context, (folder / "model.onnx").string(), options);
+  // Inputs that are no data are bound one after another, as the importer meets them.
+  for (bool bound = true; bound && !module.ok();) {
+    bound = false;
+    for (const std::string &name : wsc::import::inputsToBind(module.status()))
+      if (data.count(name) && data[name].shape.size() <= 1)
+        bound |= options.bindings.emplace(name, listed(data[name])).second;
+    if (bound)
+      module = wsc::import::importOnnx(context, (folder / "model.onnx").string(), options);
+  }
   if (!module.ok())
-    return (absl::IsUnimplemented(module.status()) ? "skip: " : "") + module.status().ToString();
+    return (absl::IsUnimplemented(module.status()) ? "skip: " : "") + std::string(module.status().message());
   auto function = mlir::cast<mlir::FunctionOpInterface>((*module)->lookupSymbol("main"));
   std::vector<Array> arguments;
-  fs::path data = folder / "test_data_set_0";
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-    auto argument = readTensor(context, data / ("input_" + std::to_string(i) + ".pb"));
-    if (!argument || llvm::ArrayRef<int64_t>(argument->shape) !=
-                         mlir::cast<mlir::RankedTensorType>(function.getArgumentTypes()[i]).getShape())
-      return "skip: no input " + std::to_string(i) + " of that shape";
-    arguments.push_back(std::move(*argument));
+    std::string name = function.getArgAttrOfType<mlir::StringAttr>(i, "nn.name").str();
+    auto argument = data.find(name);
+    auto type = mlir::cast<mlir::RankedTensorType>(function.getArgumentTypes()[i]);
+    if (argument == data.end() || llvm::ArrayRef<int64_t>(argument->second.shape) != type.getShape())
+      return "skip: no input " + name + " of that shape";
+    arguments.push_back(argument->second);
   }
   std::string error;
   auto results = runReference(**module, arguments, error);
   if (!results)
     return error;
   for (size_t i = 0; i < results->size(); ++i) {
-    auto expected = readTensor(context, data / ("output_" + std::to_string(i) + ".pb"));
-    const Array &found = (*results)[i];
+    auto expected = readTensor(context, set / ("output_" + std::to_string(i) + ".pb"));
     if (!expected)
       return "skip: no output " + std::to_string(i);
-    if (expected->shape != found.shape)
-      return "output " + std::to_string(i) + " has another shape";
-    auto type = mlir::cast<mlir::RankedTensorType>(function.getResultTypes()[i]).getElementType();
-    double relative = type.isF16() || type.isBF16() ? 1e-2 : 1e-3,
-           absolute = type.isF16() || type.isBF16() ? 1e-3 : 1e-5;
-    for (size_t k = 0; k < found.values.size(); ++k) {
-      double e = expected->values[k], f = found.values[k];
-      bool same = e == f || (std::isnan(e) && std::isnan(f)) || std::fabs(e - f) <= absolute + relative * std::fabs(e);
-      if (!same) {
-        std::ostringstream text;
-        text << "output " << i << "[" << k << "]: expected " << e << ", found " << f;
-        return text.str();
-      }
-    }
+    if (std::string difference = compare((*results)[i], *expected); !difference.empty())
+      return absl::StrCat("output ", i, " ", difference);
   }
   return "";
+}
+
+/// The folders of a list file (relative to `root`; lines that begin with # are comments), or all below `root`.
+std::vector<fs::path> findCases(const fs::path &root, const char *list) {
+  std::vector<fs::path> cases;
+  if (list) {
+    std::ifstream file(list);
+    for (std::string line; std::getline(file, line);)
+      if (!line.empty() && line.front() != '#')
+        cases.push_back(root / line);
+  } else {
+    for (const auto &entry : fs::recursive_directory_iterator(root))
+      if (entry.path().filename() == "model.onnx")
+        cases.push_back(entry.path().parent_path());
+  }
+  return cases;
 }
 
 TEST(ImportReference, TrainedModels) {
@@ -98,19 +151,19 @@ TEST(ImportReference, BackendCases) {
   const char *cases = std::getenv("WSC_ONNX_CASES");
   if (!cases || !fs::exists(cases))
     GTEST_SKIP() << "WSC_ONNX_CASES names no folder of ONNX backend tests";
-  int passed = 0, skipped = 0;
-  for (const auto &entry : fs::recursive_directory_iterator(cases)) {
-    if (entry.path().filename() != "model.onnx")
-      continue;
-    std::string outcome = runCase(entry.path().parent_path());
-    if (outcome.rfind("skip: ", 0) == 0)
-      ++skipped;
-    else if (outcome.empty())
-      ++passed;
-    else
-      ADD_FAILURE() << entry.path().parent_path().filename().string() << ": " << outcome;
+  int passed = 0, skipped = 0, failed = 0;
+  for (const fs::path &folder : findCases(cases, std::getenv("WSC_ONNX_LIST"))) {
+    std::string outcome = runCase(folder), name = fs::relative(folder, cases).string();
+    bool isSkip = outcome.rfind("skip: ", 0) == 0;
+    ++(isSkip ? skipped : outcome.empty() ? passed : failed);
+    if (!isSkip && !outcome.empty())
+      ADD_FAILURE() << name << ": " << outcome;
+    std::cout << (isSkip            ? "UNSUPPORTED "
+                  : outcome.empty() ? "PASS "
+                                    : "FAIL ")
+              << name << " " << (isSkip ? outcome.substr(6) : outcome) << "\n";
   }
-  std::cout << passed << " cases agree, " << skipped << " not supported" << std::endl;
+  std::cout << passed << " cases agree, " << failed << " do not, " << skipped << " not supported" << std::endl;
   EXPECT_GT(passed, 0);
 }
 
