@@ -3,20 +3,14 @@
 // From planned networks to an executable of phases: programs, residents, addresses, steps.
 #pragma once
 
-#include "compiler/emit/SectionRecipe.h"
+#include "compiler/spmd/phases/Assemble.h"
 #include "compiler/spmd/plan/Plan.h"
-#include "runtime/format/Executable.h"
 
 #include "absl/status/statusor.h"
 
 #include <vector>
 
 namespace wsc::spmd {
-
-struct GeneratedProgram {
-  format::Executable executable; // its `sections` are not used; execution is "phased"
-  std::vector<emit::SectionRecipe> sections;
-};
 
 /// Plans and generates one entry for each network; they share the states of equal name.
 /// Errors: a network that does not fit (with who needs which bytes), an unreadable constant, what no instruction can express.
