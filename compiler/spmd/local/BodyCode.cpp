@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// An operation's result takes the room of a source that dies with it where both are laid out alike; the instruction
+// then walks both alike, which the machine allows. Select and Fma change their dst: its old value is one of their
+// sources, moved there first unless it lies there already.
+#include "compiler/spmd/local/BodyCode.h"
+
+#include "compiler/spmd/local/VectorWalk.h"
+
+#include <algorithm>
+
+namespace wsc::spmd {
+
+using namespace format;
+
+namespace {
+
+// Iterators along which a value changes within the slice.
+uint64_t supportOf(const Frame &frame, const Place &place) {
+  uint64_t support = 0;
+  for (size_t k = 0; k < frame.block.size(); ++k)
+    if (place.stride[k] != 0 && frame.block[k] > 1)
+      support |= uint64_t(1) << k;
+  return support;
+}
+uint64_t supportOf(const Frame &frame, const Value &value) {
+  return value.immediate ? 0 : supportOf(frame, value.place);
+}
+
+uint64_t parallelIterators(const Frame &frame) { return (uint64_t(1) << frame.space.numParallel) - 1; }
+
+bool updatesDst(Opcode opcode) { return opcode == Opcode::Select || opcode == Opcode::Fma; }
+
+// Number of the source that is dst's old value.
+size_t oldValueOf(Opcode opcode) { return opcode == Opcode::Select ? 1 : 2; }
+
+// Whether the operation can write to `destination` directly: sources in the same buffer walk alike, and dst's old value
+// can be moved there without destroying another source.
+bool canWrite(const Frame &frame, const BodyOp &op, const std::vector<Value> &sources, const Destination &destination) {
+  if (op.type != destination.type)
+    return false;
+  auto inPlace = [&](const Value &value) {
+    return !value.immediate && value.place == destination.place && elementBytes(value.type) == elementBytes(op.type);
+  };
+  bool shared = false;
+  for (const Value &source : sources)
+    if (!source.immediate && source.place.buffer == destination.place.buffer) {
+      shared = true;
+      if (!inPlace(source))
+        return false;
+    }
+  if (updatesDst(op.opcode) && shared && !inPlace(sources[oldValueOf(op.opcode)]))
+    return false;
+  if (op.opcode != Opcode::Fma)
+    return true;
+  std::vector<std::pair<int64_t, int64_t>> walk;
+  for (size_t k = 0; k < frame.space.numParallel; ++k)
+    walk.emplace_back(destination.place.stride[k], frame.block[k]);
+  return isInjective(std::move(walk), elementBytes(op.type));
+}
+
+} // namespace
+
+std::vector<const BodyValue *> sourcesOf(const BodyOp &op) {
+  std::vector<const BodyValue *> sources{&op.a};
+  if (opcodeInfo(op.opcode).sources == 2)
+    sources.push_back(&op.b);
+  if (updatesDst(op.opcode))
+    sources.push_back(&op.c);
+  return sources;
+}
+
+const BodyOp &operationOf(const Nest &nest, size_t number) {
+  return number < nest.body.size() ? nest.body[number] : nest.finish[number - nest.body.size()];
+}
+
+bool isGathered(const LocalNest &local, size_t operand) {
+  return local.nest->operands[operand].gatherDim >= 0 && local.operands[operand].gatherCount > 1;
+}
+
+absl::Status emitVector(Frame &frame, Opcode opcode, ElementType type, ElementType sourceType,
+                        const VectorOperands &operands) {
+  Instruction head;
+  head.opcode = opcode;
+  head.type = type;
+  head.sourceType = sourceType;
+  const std::vector<int64_t> *stride[3] = {};
+  head.dst = frame.operand(*operands.dst);
+  stride[0] = &operands.dst->stride;
+  auto source = [&](const Value *value, Operand &operand, size_t slot) {
+    if (!value)
+      return;
+    operand = value->immediate ? immediate(*value->immediate) : frame.operand(value->place);
+    stride[slot] = value->immediate ? nullptr : &value->place.stride;
+  };
+  source(operands.a, head.a, 1);
+  source(operands.b, head.b, 2);
+  std::vector<WalkDim> dims;
+  for (size_t k = 0; k < frame.block.size(); ++k) {
+    if (!(operands.points >> k & 1))
+      continue;
+    WalkDim dim{frame.block[k], {}, (operands.ordered >> k & 1) != 0};
+    for (size_t o = 0; o < dim.stride.size(); ++o)
+      dim.stride[o] = stride[o] ? (*stride[o])[k] : 0;
+    dims.push_back(dim);
+  }
+  return emitWalk(frame.thread, frame.openLoops(), std::move(head), dims, operands.numberStride);
+}
+
+absl::Status store(Frame &frame, const Value &value, const Destination &destination) {
+  Opcode opcode = value.type == destination.type ? Opcode::Move : Opcode::Convert;
+  return emitVector(frame, opcode, destination.type, value.type,
+                    {&destination.place, &value, nullptr, parallelIterators(frame)});
+}
+
+int *BodyCode::usesOf(const BodyValue &value) {
+  switch (value.kind) {
+  case BodyValue::Kind::Operand:
+    return &operandUses[size_t(value.index)];
+  case BodyValue::Kind::Operation:
+    return &operationUses[size_t(value.index)];
+  case BodyValue::Kind::Reduced:
+    return &reducedUses;
+  case BodyValue::Kind::Immediate:
+    break;
+  }
+  return nullptr;
+}
+
+void BodyCode::countUses(const std::vector<BodyValue> &wanted) {
+  auto use = [&](const BodyValue &value) {
+    if (int *uses = usesOf(value))
+      ++*uses;
+  };
+  for (const BodyValue &value : wanted)
+    use(value);
+  for (size_t number = end; number-- > first;)
+    if (operationUses[number] > 0)
+      for (const BodyValue *source : sourcesOf(operationOf(*local.nest, number)))
+        use(*source);
+}
+
+absl::StatusOr<std::vector<Value>> BodyCode::evaluate(const std::vector<BodyValue> &wanted, ElementType immediateType) {
+  countUses(wanted);
+  for (size_t number = first; number < end; ++number)
+    if (operationUses[number] > 0)
+      if (absl::Status status = apply(number, nullptr); !status.ok())
+        return status;
+  std::vector<Value> values;
+  for (const BodyValue &value : wanted) {
+    absl::StatusOr<Value> result = valueOf(value, immediateType);
+    if (!result.ok())
+      return result.status();
+    values.push_back(*std::move(result));
+  }
+  return values;
+}
+
+absl::Status BodyCode::evaluateInto(const BodyValue &wanted, const Destination &destination) {
+  countUses({wanted});
+  const bool isOperation = wanted.kind == BodyValue::Kind::Operation;
+  for (size_t number = first; number < end; ++number)
+    if (operationUses[number] > 0)
+      if (absl::Status status = apply(number, isOperation && size_t(wanted.index) == number ? &destination : nullptr);
+          !status.ok())
+        return status;
+  absl::StatusOr<Value> value;
+  if (wanted.kind == BodyValue::Kind::Operand && isGathered(local, size_t(wanted.index)))
+    value = gather(size_t(wanted.index), &destination);
+  else
+    value = valueOf(wanted, destination.type);
+  if (!value.ok())
+    return value.status();
+  absl::Status status;
+  if (value->immediate || value->place != destination.place || value->type != destination.type)
+    status = store(frame, *value, destination);
+  if (value->temporary)
+    frame.release(value->place);
+  return status;
+}
+
+absl::StatusOr<Value> BodyCode::valueOf(const BodyValue &value, ElementType immediateType) {
+  switch (value.kind) {
+  case BodyValue::Kind::Immediate:
+    return Value{value.immediate, {}, immediateType, false};
+  case BodyValue::Kind::Operation:
+    return *operations[size_t(value.index)];
+  case BodyValue::Kind::Reduced:
+    return *reduced;
+  case BodyValue::Kind::Operand:
+    break;
+  }
+  const auto number = size_t(value.index);
+  if (isGathered(local, number))
+    return gather(number, nullptr);
+  return Value{std::nullopt, frame.space.operands[number], local.operandTypes[number], false};
+}
+
+absl::StatusOr<Place> BodyCode::placeFor(ElementType type, uint64_t support,
+                                         const std::vector<const Value *> &reusable) {
+  for (const Value *value : reusable)
+    if (value->place.slices == frame.openSlices() && elementBytes(value->type) == elementBytes(type) &&
+        value->place.stride == frame.packed(support, type))
+      return value->place;
+  return frame.acquire(support, type);
+}
+
+absl::Status BodyCode::apply(size_t number, const Destination *destination) {
+  const BodyOp &op = operationOf(*local.nest, number);
+  std::vector<Value> sources;
+  uint64_t support = 0;
+  for (const BodyValue *source : sourcesOf(op)) {
+    absl::StatusOr<Value> value = valueOf(*source, op.opcode == Opcode::Convert ? op.sourceType : op.type);
+    if (!value.ok())
+      return value.status();
+    support |= supportOf(frame, *value);
+    sources.push_back(*std::move(value));
+    if (int *uses = usesOf(*source))
+      --*uses;
+  }
+  std::vector<const Value *> dying;
+  for (size_t i = 0; i < sources.size(); ++i)
+    if (sources[i].temporary && *usesOf(*sourcesOf(op)[i]) == 0)
+      dying.push_back(&sources[i]);
+
+  Value result;
+  result.type = op.type;
+  const bool updates = updatesDst(op.opcode);
+  if (destination && canWrite(frame, op, sources, *destination)) {
+    result.place = destination->place;
+    support = parallelIterators(frame);
+  } else {
+    std::vector<const Value *> reusable = dying;
+    if (updates) // moving the old value must not destroy another source
+      std::erase_if(reusable, [&](const Value *value) { return value->place != sources[oldValueOf(op.opcode)].place; });
+    absl::StatusOr<Place> place = placeFor(op.type, support, reusable);
+    if (!place.ok())
+      return place.status();
+    result.place = *std::move(place);
+    result.temporary = true;
+  }
+  VectorOperands operands{&result.place, &sources[0], sources.size() > 1 ? &sources[1] : nullptr, support};
+  if (updates) {
+    const Value &old = sources[oldValueOf(op.opcode)];
+    if (old.immediate || old.place != result.place)
+      if (absl::Status status =
+              emitVector(frame, Opcode::Move, op.type, op.type, {&result.place, &old, nullptr, support});
+          !status.ok())
+        return status;
+    operands.b = &sources[op.opcode == Opcode::Select ? 2 : 1];
+  }
+  if (absl::Status status = emitVector(frame, op.opcode, op.type, op.sourceType, operands); !status.ok())
+    return status;
+  for (const Value *value : dying)
+    if (value->place.buffer != result.place.buffer)
+      frame.release(value->place);
+  operations[number] = std::move(result);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Value> BodyCode::gather(size_t operand, const Destination *destination) {
+  if (gathered[operand])
+    return *gathered[operand];
+  const Access &access = local.nest->operands[operand];
+  const LocalOperand &from = local.operands[operand];
+  const auto indices = size_t(access.gatherIndices);
+  const ElementType type = local.operandTypes[operand];
+  const Place &table = frame.space.operands[operand];
+  Value source{std::nullopt, table, type, false};
+  Value numbers{std::nullopt, frame.space.operands[indices], ElementType::I32, false};
+
+  // The machine takes numbers beyond the last element of the buffer as that one: no more are in reach of the lowest
+  // origin than the operand has, or numbers are cut before.
+  int64_t origin = table.baseBytes;
+  for (size_t k = 0; k < table.stride.size(); ++k)
+    origin += std::min<int64_t>(0, table.stride[k] * (frame.space.extents[k] - 1));
+  const int64_t inReach = (frame.bytesOf(table.buffer) - elementBytes(type) - origin) / from.gatherStrideBytes + 1;
+  if (inReach > from.gatherCount) {
+    const Value last{double(from.gatherCount - 1), {}, ElementType::I32, false};
+    const uint64_t support = supportOf(frame, numbers);
+    absl::StatusOr<Place> place = frame.acquire(support, ElementType::I32);
+    if (!place.ok())
+      return place.status();
+    if (absl::Status status =
+            emitVector(frame, Opcode::Min, ElementType::I32, ElementType::I32, {&*place, &numbers, &last, support});
+        !status.ok())
+      return status;
+    numbers.place = *std::move(place);
+    numbers.temporary = true;
+  }
+  uint64_t support = supportOf(frame, numbers) | supportOf(frame, table);
+  Value result{std::nullopt, {}, type, true};
+  if (destination && destination->type == type && destination->place.buffer != table.buffer &&
+      destination->place.buffer != numbers.place.buffer) {
+    result.place = destination->place;
+    result.temporary = false;
+    support = parallelIterators(frame);
+  } else {
+    absl::StatusOr<Place> place = frame.acquire(support, type);
+    if (!place.ok())
+      return place.status();
+    result.place = *std::move(place);
+  }
+  absl::Status status = emitVector(frame, Opcode::Gather, type, type,
+                                   {&result.place, &source, &numbers, support, 0, from.gatherStrideBytes});
+  if (!status.ok())
+    return status;
+  if (numbers.temporary)
+    frame.release(numbers.place);
+  gathered[operand] = result;
+  return result;
+}
+
+} // namespace wsc::spmd
