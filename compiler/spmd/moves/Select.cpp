@@ -108,7 +108,7 @@ public:
     for (int64_t inner = 1; inner < width && any != positions.end(); ++inner) {
       if (width % inner != 0 || !repeats({&*any, 1}, inner))
         continue;
-      if (auto stride = repeats(positions, inner)) {
+      if (auto stride = repeats(positions, inner); stride && *stride * (width / inner - 1) < count) {
         selection.inner = inner;
         selection.outer = width / inner;
         selection.outerStride = *stride;
@@ -194,9 +194,12 @@ private:
             return std::nullopt;
           stride = distance / steps;
         }
-        if (known >= 0 && stride && known - knownOuter * *stride < 0)
-          return std::nullopt;
       }
+    // The first repetition's place must exist for entries that only matter in a later one.
+    for (const Positions &list : lists)
+      for (size_t i = 0; i < list.size(); ++i)
+        if (list[i] >= 0 && list[i] < stride.value_or(0) * (int64_t(i) / inner))
+          return std::nullopt;
     return stride.value_or(0);
   }
 

@@ -65,11 +65,11 @@ protected:
       FAIL() << violation.rule << ": " << violation.message;
     auto engine = emulator::CoreEngine::create(executable, {.threads = 1});
     ASSERT_TRUE(engine.ok()) << engine.status();
-    std::vector<std::pair<int32_t, format::LatticeIndex>> cores;
+    std::vector<emulator::CorePlace> cores;
     const format::Configuration &configuration = executable.configurations[0];
     for (size_t r = 0; r < configuration.roles.size(); ++r)
       emulator::forEachPoint(configuration.roles[r].cores, [&](const format::LatticeIndex &index, int32_t, int32_t) {
-        cores.emplace_back(int32_t(r), index);
+        cores.push_back({0, 0, int32_t(r), index});
         return true;
       });
     std::vector<emulator::HostTensor> outputs;
