@@ -139,10 +139,10 @@ absl::StatusOr<PhasesProgram> moveProgram(const Sharding &from, const Sharding &
   buffer.resident = int32_t(constants.residents.size());
   constants.residents.push_back(result);
   phase.code.buffers.push_back(buffer);
-  phase.code.main.push_back(format::Instruction());
-  phase.code.main.back() = instruction(format::Opcode::Move, type, {problem.width},
-                                       memory(int16_t(phase.code.buffers.size() - 1), 0, {bytes}),
-                                       memory(moved.buffer, moved.baseBytes, {bytes}));
+  phase.code.append(instruction(format::Opcode::Move, type, {problem.width},
+                                memory(int16_t(phase.code.buffers.size() - 1), 0, {bytes}),
+                                memory(moved.buffer, moved.baseBytes, {bytes})),
+                    guardOf(to.rectangle, rectangle));
   GeneratedProgram generated;
   generated.executable.target = *target;
   generated.executable.execution = "phased";

@@ -44,23 +44,23 @@ void sendControl(Code &code, Family family, int count, const Guard &guard) {
   code.append(std::move(control), guard);
 }
 
-void gatherForward(Code &code, Axis axis, int32_t length, const LineGather &gather, Place from, Place into) {
+void gatherForward(Code &code, Axis axis, int32_t length, const LineGather &gather, const Guard &lines, Place from, Place into) {
   const int32_t begin = gather.begin, end = gather.end, sendEnd = std::min(end, length - 1);
   if (begin >= sendEnd)
     return;
   const Family family = forward(axis);
   const int64_t w = gather.words;
   code.append(moveWords(words(into), queue(family, false), along(axis, -begin * w, w)),
-              narrowed({}, axis, begin + 1, end));
-  code.append(moveWords(words(into), queue(family, false), Affine((sendEnd - begin) * w)), narrowed({}, axis, end, length));
-  code.append(moveWords(queue(family, true), words(from), Affine(w)), narrowed({}, axis, begin, sendEnd));
+              narrowed(lines, axis, begin + 1, end));
+  code.append(moveWords(words(into), queue(family, false), Affine((sendEnd - begin) * w)), narrowed(lines, axis, end, length));
+  code.append(moveWords(queue(family, true), words(from), Affine(w)), narrowed(lines, axis, begin, sendEnd));
   const int32_t last = sendEnd - 1;
-  sendControl(code, family, last > 0 ? 1 : 0, narrowed({}, axis, 0, 1));
-  sendControl(code, family, 2, narrowed({}, axis, 1, last));
-  sendControl(code, family, last > 0 ? 1 : 0, narrowed({}, axis, last, last + 1));
+  sendControl(code, family, last > 0 ? 1 : 0, narrowed(lines, axis, 0, 1));
+  sendControl(code, family, 2, narrowed(lines, axis, 1, last));
+  sendControl(code, family, last > 0 ? 1 : 0, narrowed(lines, axis, last, last + 1));
 }
 
-void gatherBackward(Code &code, Axis axis, int32_t length, const LineGather &gather, Place from, Place into) {
+void gatherBackward(Code &code, Axis axis, int32_t length, const LineGather &gather, const Guard &lines, Place from, Place into) {
   const int32_t begin = gather.begin, end = gather.end, first = std::max(begin, 1);
   if (first >= end)
     return;
@@ -73,14 +73,14 @@ void gatherBackward(Code &code, Axis axis, int32_t length, const LineGather &gat
     move.extent[kMaxDims - 2] = blocks;
     code.append(std::move(move), guard);
   };
-  take(along(axis, end - 1, -1), narrowed({}, axis, begin, end - 1));
-  take(Affine(end - first), narrowed({}, axis, 0, begin));
-  code.append(moveWords(queue(family, true), words(from), Affine(w)), narrowed({}, axis, first, end));
+  take(along(axis, end - 1, -1), narrowed(lines, axis, begin, end - 1));
+  take(Affine(end - first), narrowed(lines, axis, 0, begin));
+  code.append(moveWords(queue(family, true), words(from), Affine(w)), narrowed(lines, axis, first, end));
   const int32_t last = length - 1;
-  sendControl(code, family, last > first ? 1 : 0, narrowed({}, axis, last, length));
-  sendControl(code, family, 2, narrowed({}, axis, first + 1, last));
+  sendControl(code, family, last > first ? 1 : 0, narrowed(lines, axis, last, length));
+  sendControl(code, family, 2, narrowed(lines, axis, first + 1, last));
   if (first < last)
-    sendControl(code, family, 1, narrowed({}, axis, first, first + 1));
+    sendControl(code, family, 1, narrowed(lines, axis, first, first + 1));
 }
 
 } // namespace
@@ -88,11 +88,12 @@ void gatherBackward(Code &code, Axis axis, int32_t length, const LineGather &gat
 void emitLineGather(Code &code, Axis axis, int32_t length, const LineGather &gather, Place from, Place into) {
   if (gather.words == 0 || gather.begin >= gather.end)
     return;
+  const Guard lines = narrowed({}, axis == Axis::Row ? Axis::Col : Axis::Row, gather.lineBegin, gather.lineEnd);
   Operand own = words(into);
   own.base = along(axis, into.baseBytes - gather.begin * gather.words * 4, gather.words * 4);
-  code.append(moveWords(std::move(own), words(from), Affine(gather.words)), narrowed({}, axis, gather.begin, gather.end));
-  gatherForward(code, axis, length, gather, from, into);
-  gatherBackward(code, axis, length, gather, from, into);
+  code.append(moveWords(std::move(own), words(from), Affine(gather.words)), narrowed(lines, axis, gather.begin, gather.end));
+  gatherForward(code, axis, length, gather, lines, from, into);
+  gatherBackward(code, axis, length, gather, lines, from, into);
 }
 
 void emitChain(Code &code, Axis axis, int32_t length, Opcode opcode, ElementType type, int64_t elements, Place mine,

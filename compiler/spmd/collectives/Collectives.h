@@ -13,15 +13,16 @@ struct Place {
   int64_t baseBytes = 0;
 };
 
-/// The cores [begin, end) of every line along the axis give `words` 32-bit words each.
+/// The cores [begin, end) of lines [lineBegin, lineEnd) along the axis give `words` 32-bit words each.
 struct LineGather {
   int32_t begin = 0, end = 0;
+  int32_t lineBegin = 0, lineEnd = 0;
   int64_t words = 0;
   int64_t pitch = 0; // elements from one giver's first element to the next one's
 };
 
-/// All-gather in turns. Cores [gather.begin, gather.end) of every line give `gather.words` words of `from`; every core of the
-/// line gets all of them, in the order of coordinates, at `into`.
+/// All-gather in turns. Cores [gather.begin, gather.end) of the lines give `gather.words` words of `from`; every core of these
+/// lines gets all of them, in the order of coordinates, at `into`.
 ///
 ///     forward:  core k takes the words of begin … k−1, then sends its own, then a control word that hands on the turn
 ///     backward: the same from the other end

@@ -24,4 +24,25 @@ Guard narrowed(Guard guard, Axis axis, int64_t begin, int64_t end, int parity) {
   return guard;
 }
 
+Guard guardOf(const Rectangle &part, const Rectangle &whole) {
+  Guard guard;
+  if (part.row > 0)
+    guard.rowBegin = part.row;
+  if (part.row + part.rows < whole.rows)
+    guard.rowEnd = part.row + part.rows;
+  if (part.col > 0)
+    guard.colBegin = part.col;
+  if (part.col + part.cols < whole.cols)
+    guard.colEnd = part.col + part.cols;
+  return guard;
+}
+
+void guardFrom(Code &code, size_t begin, const Guard &guard) {
+  if (guard == Guard())
+    return;
+  code.guards.resize(code.main.size());
+  for (size_t i = begin; i < code.main.size(); ++i)
+    code.guards[i] = guard;
+}
+
 } // namespace wsc::spmd

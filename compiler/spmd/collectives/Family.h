@@ -48,4 +48,10 @@ constexpr int alongDim(Axis axis) { return axis == Axis::Row ? kColDim : kRowDim
 /// `guard` narrowed to coordinates [begin, end) on the lines of an axis, and to one parity of them unless -1.
 Guard narrowed(Guard guard, Axis axis, int64_t begin, int64_t end, int parity = -1);
 
+/// The cores of a part of the network's rectangle.
+Guard guardOf(const Rectangle &part, const Rectangle &whole);
+
+/// What was appended since instruction `begin` runs on the guard's cores only.
+void guardFrom(Code &code, size_t begin, const Guard &guard);
+
 } // namespace wsc::spmd

@@ -21,38 +21,45 @@ public:
   MoveWriter(Code &code, const MoveProblem &problem, const ConstantMaker &makeConstant)
       : code(code), problem(problem), makeConstant(makeConstant), bytes(elementBytes(problem.type)) {}
 
-  Place stage(const MoveStage &stage, const std::vector<Place> &inputs, const std::vector<int64_t> &locals) {
+  Place stage(const MoveStage &stage, const std::vector<Place> &inputs, const std::vector<int64_t> &locals, bool clear) {
     const Selection &selection = stage.selection;
     Place from;
-    if (!stage.axis && inputs.size() == 1 && !selection.fillElement) {
+    if (!stage.axis && inputs.size() == 1 && !selection.fillElement && !stage.clears) {
       from = inputs[0];
     } else {
       from.buffer = wordScratch(code, "line", problem.type, stage.positions + selection.fillElement);
+      if (stage.clears)
+        code.main.push_back(instruction(Opcode::Move, problem.type, {stage.positions}, memory(from.buffer, 0, {bytes}), immediate(0)));
       for (size_t k = 0; k < inputs.size(); ++k) {
         const Place at{from.buffer, stage.firstPosition[k] * bytes};
         if (stage.axis)
           emitLineGather(code, *stage.axis, *stage.axis == Axis::Row ? problem.rectangle.cols : problem.rectangle.rows,
                          stage.gathers[k], inputs[k], at);
         else
-          copy({locals[k]}, at, {bytes}, inputs[k], {bytes});
+          copy({locals[k]}, at, {bytes}, inputs[k], {bytes}, guardOf(problem.sources[k].sharding.rectangle, problem.rectangle));
       }
       if (selection.fillElement)
         fill({from.buffer, stage.positions * bytes}, 1);
     }
     const Place result{wordScratch(code, "moved", problem.type, selection.width), 0};
+    if (clear)
+      fill(result, selection.width);
+    const size_t begin = code.main.size();
     if (selection.strided)
       strided(selection, from, result);
     else
       indexed(selection, from, result);
+    guardFrom(code, begin, guardOf(stage.active, problem.rectangle));
     padToWord(result, selection.width);
     return result;
   }
 
 private:
   void copy(const std::vector<int64_t> &extents, Place to, const std::vector<int64_t> &toStrides, Place from,
-            const std::vector<int64_t> &fromStrides) {
-    code.main.push_back(instruction(Opcode::Move, problem.type, extents, memory(to.buffer, to.baseBytes, toStrides),
-                                    memory(from.buffer, from.baseBytes, fromStrides)));
+            const std::vector<int64_t> &fromStrides, const Guard &guard) {
+    code.append(instruction(Opcode::Move, problem.type, extents, memory(to.buffer, to.baseBytes, toStrides),
+                            memory(from.buffer, from.baseBytes, fromStrides)),
+                guard);
   }
   void fill(Place at, int64_t elements) {
     code.main.push_back(instruction(Opcode::Move, problem.type, {elements}, memory(at.buffer, at.baseBytes, {bytes}),
@@ -142,7 +149,7 @@ Place emitMove(Code &code, const MoveProblem &problem, const MovePlan &plan, con
   for (const MoveSource &source : problem.sources)
     locals.push_back(source.sharding.localElements());
   for (const MoveStage &stage : plan.stages) {
-    const Place result = writer.stage(stage, inputs, locals);
+    const Place result = writer.stage(stage, inputs, locals, plan.clears && &stage == &plan.stages.back());
     inputs = {result};
     locals = {stage.selection.width};
   }

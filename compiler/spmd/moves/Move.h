@@ -74,10 +74,13 @@ struct MoveStage {
   std::vector<LineGather> gathers; // of an axis: one for each input
   std::vector<int64_t> firstPosition; // of each input's elements among the stage's positions
   int64_t positions = 0;              // elements that the selection may name
+  Rectangle active;                   // the cores that select something that matters, and those between them
+  bool clears = false;                // some of them have not all inputs: positions are set to zero first
   Selection selection;
 };
 
 struct MovePlan {
+  bool clears = false; // some cores want what does not matter only: the result is set to the fill first
   /// None: every core's wanted elements are its buffer of the one source as it lies (or the beginning of it).
   std::vector<MoveStage> stages;
   int64_t estimatedCycles = 0;

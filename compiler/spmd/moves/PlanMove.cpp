@@ -22,7 +22,8 @@ constexpr int64_t kStageCycles = 60;
 /// What cores hold before a stage.
 struct Input {
   CoreIds held;
-  int64_t local = 0; // elements
+  Rectangle rectangle; // of the cores that hold a buffer
+  int64_t local = 0;   // elements
 };
 
 class Planner {
@@ -55,6 +56,7 @@ public:
     }
     if (isIdentity(*best))
       return MovePlan{};
+    best->clears = best->stages.back().active != hullOf([&](size_t at) { return !wanted[at].empty(); });
     return *std::move(best);
   }
 
@@ -65,8 +67,29 @@ private:
   /// Core number `at` of a line: along a row the column varies.
   size_t onLine(Axis axis, int32_t line, int32_t at) const { return axis == Axis::Row ? core(line, at) : core(at, line); }
 
+  /// The smallest rectangle around cores.
+  template <typename Holds> Rectangle hullOf(Holds holds) const {
+    int32_t rowBegin = rows, rowEnd = 0, colBegin = cols, colEnd = 0;
+    for (int32_t r = 0; r < rows; ++r)
+      for (int32_t c = 0; c < cols; ++c)
+        if (holds(core(r, c))) {
+          rowBegin = std::min(rowBegin, r);
+          rowEnd = std::max(rowEnd, r + 1);
+          colBegin = std::min(colBegin, c);
+          colEnd = std::max(colEnd, c + 1);
+        }
+    if (rowBegin >= rowEnd)
+      return {0, 0, 0, 0};
+    return {rowBegin, colBegin, rowEnd - rowBegin, colEnd - colBegin};
+  }
+  static bool contains(const Rectangle &outer, const Rectangle &inner) {
+    return inner.row >= outer.row && inner.col >= outer.col && inner.row + inner.rows <= outer.row + outer.rows &&
+           inner.col + inner.cols <= outer.col + outer.cols;
+  }
+
   Input inputOf(const MoveSource &source) const {
     Input input;
+    input.rectangle = source.sharding.rectangle;
     input.local = source.sharding.localElements();
     input.held.resize(cores);
     for (int32_t r = 0; r < rows; ++r)
@@ -135,7 +158,7 @@ private:
     if (axis && length(*axis) == 1)
       return std::nullopt;
     const int32_t numLines = axis ? lines(*axis) : int32_t(cores);
-    std::vector<LineGather> gathers(inputs.size(), {INT32_MAX, 0, 0, 0});
+    std::vector<LineGather> gathers(inputs.size(), {INT32_MAX, 0, INT32_MAX, 0, 0, 0});
     bool found = true;
     for (int32_t l = 0; l < numLines && found; ++l) {
       const std::vector<size_t> line = lineOf(axis, l);
@@ -150,6 +173,8 @@ private:
               return;
             gathers[place.input].begin = std::min(gathers[place.input].begin, place.at);
             gathers[place.input].end = std::max(gathers[place.input].end, place.at + 1);
+            gathers[place.input].lineBegin = std::min(gathers[place.input].lineBegin, l);
+            gathers[place.input].lineEnd = std::max(gathers[place.input].lineEnd, l + 1);
           }
       });
     }
@@ -161,7 +186,7 @@ private:
     for (size_t k = 0; k < inputs.size(); ++k) {
       LineGather &gather = gathers[k];
       if (gather.begin > gather.end)
-        gather.begin = gather.end = 0;
+        gather.begin = gather.end = gather.lineBegin = gather.lineEnd = 0;
       gather.words = (inputs[k].local * bytes + 3) / 4;
       gather.pitch = axis ? std::max<int64_t>(1, gather.words * 4 / bytes) : inputs[k].local;
       result.firstPosition.push_back(result.positions);
@@ -185,6 +210,18 @@ private:
             positions[at].push_back(position);
           }
       });
+    }
+    result.active = hullOf([&](size_t at) {
+      return std::any_of(positions[at].begin(), positions[at].end(), [](int64_t position) { return position != kAnything; });
+    });
+    for (size_t k = 0; k < inputs.size(); ++k) {
+      const bool acrossRows = axis == Axis::Row;
+      const int32_t begin = acrossRows ? result.active.row : result.active.col;
+      const int32_t end = begin + (acrossRows ? result.active.rows : result.active.cols);
+      if (!axis)
+        result.clears |= !contains(inputs[k].rectangle, result.active);
+      else
+        result.clears |= gathers[k].lineBegin > begin || gathers[k].lineEnd < end;
     }
     if (axis)
       result.gathers = gathers;
@@ -254,6 +291,7 @@ private:
       return std::nullopt;
     std::vector<Input> handed(1);
     handed[0].local = int64_t(width);
+    handed[0].rectangle = one->active;
     handed[0].held = std::move(between);
     auto two = stage(second, handed, wanted, problem.width, problem.fillMatters);
     if (!two)

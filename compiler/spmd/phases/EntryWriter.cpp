@@ -30,28 +30,6 @@ int64_t codeBytes(const target::Target &target, const Code &code) {
   return int64_t(code.main.size()) * target.instructionBytes + descriptors * target.descriptorBytes;
 }
 
-Guard guardOf(const Rectangle &rectangle, const Rectangle &whole) {
-  Guard guard;
-  if (rectangle.row > 0)
-    guard.rowBegin = rectangle.row;
-  if (rectangle.row + rectangle.rows < whole.rows)
-    guard.rowEnd = rectangle.row + rectangle.rows;
-  if (rectangle.col > 0)
-    guard.colBegin = rectangle.col;
-  if (rectangle.col + rectangle.cols < whole.cols)
-    guard.colEnd = rectangle.col + rectangle.cols;
-  return guard;
-}
-
-/// What was appended since `begin` runs on a part of the cores only.
-void guardFrom(Code &code, size_t begin, const Guard &guard) {
-  if (guard == Guard())
-    return;
-  code.guards.resize(code.main.size());
-  for (size_t i = begin; i < code.main.size(); ++i)
-    code.guards[i] = guard;
-}
-
 void collect(const std::vector<BodyOp> &ops, const std::vector<BodyValue> &values, std::set<int32_t> &operands) {
   auto add = [&](const BodyValue &value) {
     if (value.kind == BodyValue::Kind::Operand)

@@ -217,7 +217,7 @@ void makeRouters(const Rectangle &rectangle, const Code &code, Family family, ui
       router.colour = colour;
       router.net = net;
       router.positions = positionsOf(family, rectangle, rows.first, cols.first, sends, takes);
-      if (!router.positions.empty())
+      if ((sends || takes) && !router.positions.empty())
         configuration.routers.push_back(std::move(router));
     }
 }

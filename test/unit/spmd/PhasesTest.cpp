@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Small networks by hand on several rectangles: planned, generated, verified, executed, and compared with plain loops.
+#include "runtime/emulator/CoreEngine.h"
+#include "runtime/emulator/cycle/CycleEngine.h"
+#include "runtime/format/Verifier.h"
+#include "test/support/NetworkBuilder.h"
+#include "test/support/NetworkReference.h"
+#include "test/support/PhasesProgram.h"
+#include "test/support/RandomNest.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+using namespace wsc;
+using namespace wsc::spmd;
+using namespace wsc::test;
+using format::ElementType;
+using format::Opcode;
+
+namespace {
+
+void expectSame(const Network &network, double tolerance) {
+  ASSERT_TRUE(network.check().ok()) << network.check();
+  Draw draw(7);
+  std::vector<std::vector<std::byte>> inputs;
+  std::vector<emulator::HostTensor> hostInputs;
+  for (const NamedTensor &input : network.inputs) {
+    const Tensor &tensor = network.tensors[size_t(input.tensor)];
+    inputs.push_back(drawElements(draw, tensor.type, tensor.elements(), false));
+    hostInputs.push_back({inputs.back()});
+  }
+  auto reference = evaluate(network, inputs);
+  ASSERT_TRUE(reference.ok()) << reference.status();
+  for (auto [rows, cols] : {std::pair(1, 1), std::pair(3, 1), std::pair(1, 4), std::pair(4, 4), std::pair(5, 7), std::pair(16, 16)}) {
+    SCOPED_TRACE("mesh-" + std::to_string(rows) + "x" + std::to_string(cols));
+    if (rows < int(std::max(network.inputs.size(), network.outputs.size())))
+      continue;
+    auto target = target::loadTarget("mesh-" + std::to_string(rows) + "x" + std::to_string(cols));
+    ASSERT_TRUE(target.ok());
+    Views views(network);
+    auto plan = planNetwork(network, views, *target, {0, 0, rows, cols});
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    GeneratedProgram generated;
+    generated.executable.target = *target;
+    generated.executable.execution = "phased";
+    absl::Status status = generateEntry(network, views, *target, *plan, generated);
+    ASSERT_TRUE(status.ok()) << status;
+    auto program = inMemory(std::move(generated));
+    ASSERT_TRUE(program.ok()) << program.status();
+    for (const auto &violation : format::findViolations(program->executable))
+      FAIL() << violation.rule << ": " << violation.message;
+    auto engine = emulator::CoreEngine::create(program->executable, {.threads = 1});
+    ASSERT_TRUE(engine.ok()) << engine.status();
+    auto outputs = (*engine)->run(0, hostInputs);
+    ASSERT_TRUE(outputs.ok()) << outputs.status();
+    for (size_t o = 0; o < outputs->size(); ++o) {
+      const ElementType type = network.tensors[size_t(network.outputs[o].tensor)].type;
+      const std::vector<double> found = valuesOf(type, (*outputs)[o].bytes), wanted = valuesOf(type, reference->outputs[o]);
+      ASSERT_EQ(found.size(), wanted.size());
+      for (size_t i = 0; i < found.size(); ++i)
+        ASSERT_NEAR(found[i], wanted[i], tolerance * (1 + std::abs(wanted[i]))) << network.outputs[o].name << " element " << i;
+    }
+    auto cycles = emulator::runCycles(program->executable, 0);
+    ASSERT_TRUE(cycles.ok()) << cycles.status();
+    std::printf("  %dx%d: %zu phases, first takes %lld cycles, all estimated %lld\n", rows, cols, program->executable.configurations.size(),
+                (long long)cycles->endCycle, (long long)plan->estimatedCycles);
+  }
+}
+
+std::vector<double> ramp(int64_t count) {
+  std::vector<double> values;
+  for (int64_t i = 0; i < count; ++i)
+    values.push_back(double(i % 17) / 8 - 1);
+  return values;
+}
+
+TEST(Phases, Elementwise) {
+  NetworkBuilder net;
+  auto x = net.input("x", ElementType::F32, {6, 10}), y = net.input("y", ElementType::F32, {10});
+  auto z = net.value("z", ElementType::F32, {6, 10});
+  Nest nest = nestOver({6, 10}, 2, z);
+  nest.operands = {read(x, {{1, 0}, {0, 1}}), read(y, {{0, 1}})};
+  nest.body = {bodyOp(Opcode::Add, ElementType::F32, BodyValue::operand(0), BodyValue::operand(1))};
+  nest.values = {BodyValue::operation(0)};
+  nest.resultValue = BodyValue::operation(0);
+  net.add(nest);
+  net.output(z);
+  expectSame(net.network, 0);
+}
+
+TEST(Phases, MatrixProductWithBias) {
+  NetworkBuilder net;
+  const int64_t m = 12, n = 20, k = 24;
+  auto x = net.input("x", ElementType::F32, {m, k});
+  auto w = net.constant("w", ElementType::F32, {k, n}, ramp(k * n)), b = net.constant("b", ElementType::F32, {n}, ramp(n));
+  auto y = net.value("y", ElementType::F32, {m, n});
+  Nest nest = nestOver({m, n, k}, 2, y);
+  nest.operands = {read(x, {{1, 0, 0}, {0, 0, 1}}), read(w, {{0, 0, 1}, {0, 1, 0}}), read(b, {{0, 1, 0}})};
+  nest.reduction = Reduction{Opcode::Fma, ElementType::F32, 0};
+  nest.values = {BodyValue::operand(0), BodyValue::operand(1)};
+  nest.finish = {bodyOp(Opcode::Add, ElementType::F32, BodyValue::reduced(), BodyValue::operand(2)),
+                 bodyOp(Opcode::Max, ElementType::F32, BodyValue::operation(0), BodyValue::constant(0))};
+  nest.resultValue = BodyValue::operation(1);
+  net.add(nest);
+  net.output(y);
+  expectSame(net.network, 1e-5);
+}
+
+TEST(Phases, TransposedPaddedView) {
+  NetworkBuilder net;
+  auto x = net.input("x", ElementType::I32, {6, 5});
+  auto t = net.value("t", ElementType::I32, {7, 6}), y = net.value("y", ElementType::I32, {7, 6});
+  Remap remap;
+  remap.name = "transpose";
+  remap.result = t;
+  remap.fill = -3;
+  remap.pieces = {{x, 0, 6, {{5, 1, 6}, {6, 5, 1}}}}; // rows 1 … 5 of the result
+  net.add(remap);
+  Nest nest = nestOver({7, 6}, 2, y);
+  nest.operands = {read(t, {{1, 0}, {0, 1}})};
+  nest.body = {bodyOp(Opcode::Mul, ElementType::I32, BodyValue::operand(0), BodyValue::constant(3))};
+  nest.values = {BodyValue::operation(0)};
+  nest.resultValue = BodyValue::operation(0);
+  net.add(nest);
+  net.output(y);
+  net.output(t);
+  expectSame(net.network, 0);
+}
+
+TEST(Phases, ConvolutionThenMaximum) {
+  NetworkBuilder net;
+  auto x = net.input("x", ElementType::F32, {2, 9, 9});
+  auto w = net.constant("w", ElementType::F32, {4, 2, 3, 3}, ramp(72));
+  auto c = net.value("c", ElementType::F32, {4, 9, 9}), p = net.value("p", ElementType::F32, {4, 4, 4});
+  Nest conv = nestOver({4, 9, 9, 2, 3, 3}, 3, c);
+  conv.operands = {read(x, {{0, 0, 0, 1, 0, 0}, {0, 1, 0, 0, 1, 0}, {0, 0, 1, 0, 0, 1}}, {0, -1, -1}),
+                   read(w, {{1, 0, 0, 0, 0, 0}, {0, 0, 0, 1, 0, 0}, {0, 0, 0, 0, 1, 0}, {0, 0, 0, 0, 0, 1}})};
+  conv.reduction = Reduction{Opcode::Fma, ElementType::F32, 0};
+  conv.values = {BodyValue::operand(0), BodyValue::operand(1)};
+  conv.resultValue = BodyValue::reduced();
+  net.add(conv);
+  Nest pool = nestOver({4, 4, 4, 2, 2}, 3, p);
+  pool.operands = {read(c, {{1, 0, 0, 0, 0}, {0, 2, 0, 1, 0}, {0, 0, 2, 0, 1}})};
+  pool.operands[0].padding = -INFINITY;
+  pool.reduction = Reduction{Opcode::ReduceMax, ElementType::F32, -INFINITY};
+  pool.values = {BodyValue::operand(0)};
+  pool.resultValue = BodyValue::reduced();
+  net.add(pool);
+  net.output(p);
+  expectSame(net.network, 1e-5);
+}
+
+TEST(Phases, SoftmaxAndGather) {
+  NetworkBuilder net;
+  auto x = net.input("x", ElementType::F32, {5, 12}), i = net.input("i", ElementType::I32, {5});
+  auto m = net.value("m", ElementType::F32, {5}), e = net.value("e", ElementType::F32, {5, 12}), s = net.value("s", ElementType::F32, {5}),
+       y = net.value("y", ElementType::F32, {5, 12}), g = net.value("g", ElementType::F32, {5, 12});
+  auto reduce = [&](TensorId from, TensorId to, Opcode opcode, double initial) {
+    Nest nest = nestOver({5, 12}, 1, to);
+    nest.operands = {read(from, {{1, 0}, {0, 1}})};
+    nest.reduction = Reduction{opcode, ElementType::F32, initial};
+    nest.values = {BodyValue::operand(0)};
+    nest.resultValue = BodyValue::reduced();
+    net.add(nest);
+  };
+  auto combine = [&](TensorId a, TensorId b, TensorId to, std::vector<BodyOp> body) {
+    Nest nest = nestOver({5, 12}, 2, to);
+    nest.operands = {read(a, {{1, 0}, {0, 1}}), read(b, {{1, 0}})};
+    nest.body = body;
+    nest.values = {BodyValue::operation(int32_t(body.size()) - 1)};
+    nest.resultValue = nest.values[0];
+    net.add(nest);
+  };
+  reduce(x, m, Opcode::ReduceMax, -INFINITY);
+  combine(x, m, e, {bodyOp(Opcode::Sub, ElementType::F32, BodyValue::operand(0), BodyValue::operand(1)),
+                    bodyOp(Opcode::Exp, ElementType::F32, BodyValue::operation(0))});
+  reduce(e, s, Opcode::ReduceAdd, 0);
+  combine(e, s, y, {bodyOp(Opcode::Div, ElementType::F32, BodyValue::operand(0), BodyValue::operand(1))});
+  Nest gather = nestOver({5, 12}, 2, g);
+  gather.operands = {read(y, {{0, 0}, {0, 1}}), read(i, {{1, 0}})};
+  gather.operands[0].gatherDim = 0;
+  gather.operands[0].gatherIndices = 1;
+  gather.values = {BodyValue::operand(0)};
+  gather.resultValue = BodyValue::operand(0);
+  net.add(gather);
+  net.output(g);
+  expectSame(net.network, 1e-5);
+}
+
+} // namespace
