@@ -28,7 +28,8 @@ namespace wsc::emit {
 
 struct CoreModule {
   format::Executable executable;       // its `sections` are not used
-  std::vector<SectionRecipe> sections; // what Buffer::section, Resident::section and StateVariable::initialSection index
+  // What Buffer::section, Resident::section and StateVariable::initialSection index.
+  std::vector<SectionRecipe> sections;
 };
 
 // A module holding one core.executable, verified. Null after emitting an error diagnostic when an index is out of

@@ -70,8 +70,8 @@ absl::StatusOr<std::vector<int64_t>> rawSectionOffsets(const std::string &path) 
   return offsets;
 }
 
-// The element type of each section: that of the buffers, states and residents that read it when they agree and it divides the
-// section, else u8.
+// The element type of each section: that of the buffers, states and residents that read it when they agree and it
+// divides the section, else u8.
 std::vector<ElementType> sectionTypes(const Executable &executable) {
   std::vector<int> types(executable.sections.size(), -1); // -1: not seen
   constexpr int kMixed = int(ElementType::U8);

@@ -28,7 +28,8 @@
 
 namespace wsc::core {
 
-// The MLIR type of an element type (u8 is `ui8`, u16 `ui16`, bool `i1`, …) and back; nullopt for a type that has no element type.
+// The MLIR type of an element type (u8 is `ui8`, u16 `ui16`, bool `i1`, …) and back; nullopt for a type that has no
+// element type.
 mlir::Type toMlirType(mlir::MLIRContext *context, format::ElementType type);
 std::optional<format::ElementType> toElementType(mlir::Type type);
 

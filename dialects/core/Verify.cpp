@@ -200,9 +200,11 @@ LogicalResult ResidentOp::verify() {
     return failure();
   if (getSection() && getState())
     return emitOpError("is filled from a section and from a variable; it can have one of them");
-  if (getSection().has_value() != getSectionOffset().has_value() || getState().has_value() != getStateOffset().has_value())
+  if (getSection().has_value() != getSectionOffset().has_value() ||
+      getState().has_value() != getStateOffset().has_value())
     return emitOpError("needs an offset where it has a section or a variable, and only there");
-  for (auto [what, offset] : {std::pair("section offset", getSectionOffset()), std::pair("first element", getStateOffset())})
+  for (auto [what, offset] :
+       {std::pair("section offset", getSectionOffset()), std::pair("first element", getStateOffset())})
     if (offset && failed(checkSteps(*this, what, *offset, rankOf(getCores()))))
       return failure();
   return success();
@@ -337,7 +339,8 @@ LogicalResult ExecutableOp::verifyRegions() {
   Names<EntryOp> entries;
   if (failed(checkContents<SectionOp, StateOp, ResidentOp, ConfigurationOp, EntryOp>(*this, block)) ||
       failed(sections.collect(block, "section")) || failed(states.collect(block, "state")) ||
-      failed(residents.collect(block, "resident")) || failed(configurations.collect(block, "configuration")) || failed(entries.collect(block, "entry")))
+      failed(residents.collect(block, "resident")) || failed(configurations.collect(block, "configuration")) ||
+      failed(entries.collect(block, "entry")))
     return failure();
   for (StateOp state : block.getOps<StateOp>())
     if (failed(sections.resolve(state, "section", state.getInitAttr())))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Lattices, ports, tensors and names as text, and the search of a point in a lattice.
+// Lattices, ports, tensors, residents, steps and names as text, and the search of a point in a lattice.
 #include "runtime/format/Disassembly.h"
 
 #include "absl/strings/str_cat.h"
@@ -102,6 +102,30 @@ std::string printTensorType(const TensorType &type) {
   for (size_t d = 0; d < type.shape.size(); ++d)
     absl::StrAppend(&text, d ? "," : "", type.shape[d]);
   return text + "]";
+}
+
+std::string printResident(const Executable &executable, const Resident &resident, const LatticeIndex *index) {
+  std::string text = absl::StrCat(std::string(elementTypeName(resident.type)), ", ", resident.bytes, " bytes at ",
+                                  resident.address);
+  if (!index)
+    absl::StrAppend(&text, ", ", printLattice(resident.cores));
+  if (resident.section >= 0)
+    absl::StrAppend(&text, ", constant from section ", printable(executable.sections[size_t(resident.section)].name),
+                    " at ", printAffine(resident.sectionOffset, index));
+  if (resident.state >= 0)
+    absl::StrAppend(&text, ", elements of ", printable(executable.states[size_t(resident.state)].tensor.name), " from ",
+                    printAffine(resident.stateOffset, index));
+  return text;
+}
+
+std::string printStep(const Executable &executable, const Step &step) {
+  std::string text = absl::StrCat(step.kind == StepKind::Configure ? "configure " : "run ",
+                                  printable(executable.configurations[size_t(step.configuration)].name));
+  if (step.count != 1)
+    absl::StrAppend(&text, " x ", step.count);
+  for (size_t i = 0; i < step.after.size(); ++i)
+    absl::StrAppend(&text, i == 0 ? " after " : " ", step.after[i]);
+  return text;
 }
 
 bool findInLattice(const Lattice &lattice, int32_t row, int32_t col, LatticeIndex &index) {

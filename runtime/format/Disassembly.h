@@ -36,6 +36,12 @@ std::string printSwitchPosition(const SwitchPosition &position); // "W -> E RAMP
 std::string_view bufferKindName(BufferKind kind);
 std::string printTensorType(const TensorType &type); // "x: f32[2,4,10]"
 
+// "f32, 64 bytes at 8192, rows 0..1, cols 0..3, constant from section w at 0 + 256*c1"; affine values are resolved for
+// the core at `index` of its lattice if one is given, which then is not printed.
+std::string printResident(const Executable &executable, const Resident &resident, const LatticeIndex *index = nullptr);
+// "run layer x 12 after 0 2"
+std::string printStep(const Executable &executable, const Step &step);
+
 // `text` with every byte that is not printable ASCII or part of well-formed UTF-8 replaced by '?'.
 std::string printable(std::string_view text);
 

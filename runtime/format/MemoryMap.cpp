@@ -42,7 +42,9 @@ MemoryMap memoryMap(const target::Target &target, const Role &role) {
   for (MemoryRegion &region : taken) {
     if (region.address > end)
       map.regions.push_back({end, region.address - end, "free", -1});
-    map.usedBytes += region.bytes;
+    const bool isWindow = region.buffer >= 0 && role.buffers[size_t(region.buffer)].kind == BufferKind::Resident;
+    const int64_t begin = isWindow ? std::max(region.address, end) : region.address;
+    map.usedBytes += std::max<int64_t>(0, region.address + region.bytes - begin);
     end = std::max(end, region.address + region.bytes);
     map.regions.push_back(std::move(region));
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The SRAM of a role's cores as a list of stretches: runtime reserve, stack, code and descriptors from address 0, then
-// the buffers where the role puts them, with the free stretches between. For reports; whether it all fits is the
+// the buffers where the role puts them (windows of residents where they are in iteration 0), with the free stretches
+// between. For reports; whether it all fits is the
 // Verifier's judgement.
 #pragma once
 
@@ -22,7 +23,7 @@ struct MemoryRegion {
 struct MemoryMap {
   std::vector<MemoryRegion> regions; // by address; buffers that overlap (an error elsewhere) are all listed
   int64_t codeBytes = 0;             // instructions and descriptors
-  int64_t usedBytes = 0;             // sum of everything that is not free
+  int64_t usedBytes = 0;             // sum of everything that is not free; what windows of residents share once
   int64_t freeBytes = 0;             // sramBytes - usedBytes, negative if it does not fit
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Everything about one core: its role, memory map, queues, program with affine values resolved, and the settings of its
+// Everything about one core: what resides there, its role, memory map, queues, program with affine values resolved, and the settings of its
 // router.
 #include "runtime/format/Disassembly.h"
 #include "runtime/format/MemoryMap.h"
@@ -30,6 +30,11 @@ static std::string showMemory(const Executable &executable, const Role &role, co
                         printAffine(buffer.sectionOffset, &index));
       if (buffer.kind == BufferKind::State)
         absl::StrAppend(&text, " of ", printable(executable.states[size_t(buffer.state)].tensor.name));
+      if (buffer.kind == BufferKind::Resident)
+        absl::StrAppend(&text, " ", printable(executable.residents[size_t(buffer.resident)].name), " from ",
+                        buffer.residentOffset);
+      if (buffer.runStep != 0)
+        absl::StrAppend(&text, ", ", buffer.runStep, " further per iteration");
     }
     text += "\n";
   }
@@ -74,6 +79,10 @@ absl::StatusOr<std::string> coreView(const Executable &executable, int32_t row, 
     return absl::InvalidArgumentError(absl::StrCat("core (", row, ", ", col, ") is outside the mesh; rows are 0 to ",
                                                    target.rows - 1, ", columns 0 to ", target.cols - 1));
   std::string text;
+  for (const Resident &resident : executable.residents)
+    if (LatticeIndex index; findInLattice(resident.cores, row, col, index))
+      absl::StrAppend(&text, "resident ", printable(resident.name), ": ", printResident(executable, resident, &index),
+                      "\n");
   for (const Configuration &configuration : executable.configurations) {
     absl::StrAppend(&text, "core (", row, ", ", col, ") in configuration ", printable(configuration.name), "\n");
     bool found = false;

@@ -43,7 +43,7 @@ std::string tensor(const TensorType &type) {
 
 std::string step(const Step &step) {
   return absl::StrCat("{\"kind\": ", step.kind == StepKind::Configure ? "\"configure\"" : "\"run\"",
-                      ", \"configuration\": ", step.configuration, ", \"after\": ", array(step.after, number<int32_t>),
+                      ", \"configuration\": ", step.configuration, ", \"count\": ", step.count, ", \"after\": ", array(step.after, number<int32_t>),
                       "}");
 }
 
@@ -57,6 +57,14 @@ std::string state(const StateVariable &variable) {
                       ", \"type\": ", quote(std::string(elementTypeName(variable.tensor.type))),
                       ", \"shape\": ", array(variable.tensor.shape, number<int64_t>),
                       ", \"initialised\": ", variable.initialSection >= 0 ? "true" : "false", "}");
+}
+
+std::string resident(const Resident &resident) {
+  return absl::StrCat("{\"name\": ", quote(resident.name),
+                      ", \"type\": ", quote(std::string(elementTypeName(resident.type))),
+                      ", \"cores\": ", resident.cores.size(), ", \"address\": ", resident.address,
+                      ", \"bytes\": ", resident.bytes, ", \"section\": ", resident.section,
+                      ", \"state\": ", resident.state, "}");
 }
 
 } // namespace
@@ -89,6 +97,7 @@ std::string jsonView(const Executable &executable) {
   field("host_steps", number(facts.hostSteps));
   field("kernels", array(facts.kernels, kernel));
   field("entries", array(executable.entries, entry));
+  field("residents", array(executable.residents, resident));
   return absl::StrCat(text, "  \"states\": ", array(executable.states, state), "\n}\n");
 }
 

@@ -8,9 +8,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
+#include <algorithm>
+
 namespace wsc::info {
 
 using namespace format;
+
+constexpr size_t kMostResidents = 16; // that the summary lists
 
 static std::string percent(int64_t part, int64_t whole) {
   return absl::StrFormat("%.1f %%", whole > 0 ? 100.0 * double(part) / double(whole) : 0.0);
@@ -43,9 +47,17 @@ std::string summaryView(const Executable &executable) {
   for (const StateVariable &state : executable.states)
     line("state", absl::StrCat(printTensorType(state.tensor),
                                state.initialSection < 0 ? ", zero at first" : ", with initial value"));
+  const size_t shown = std::min(executable.residents.size(), kMostResidents);
+  for (size_t r = 0; r < shown; ++r)
+    line("resident", absl::StrCat(printable(executable.residents[r].name), ": ",
+                                  printResident(executable, executable.residents[r])));
+  if (shown < executable.residents.size())
+    line("resident", absl::StrCat("and ", executable.residents.size() - shown, " more, which --json lists"));
   for (const Entry &entry : executable.entries) {
     line("entry",
          absl::StrCat(printable(entry.name), ": ", entry.steps.size(), " steps, ", facts.hostSteps, " on the host"));
+    for (const Step &step : entry.steps)
+      line("  step", printStep(executable, step));
     for (const TensorType &input : entry.inputs)
       line("  input", printTensorType(input));
     for (const TensorType &output : entry.outputs)

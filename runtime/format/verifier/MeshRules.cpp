@@ -19,9 +19,9 @@ bool checkInMesh(const target::Target &target, const Lattice &lattice, const std
   }
   auto outside = [&](const Extreme &extreme) {
     report.add("mesh", what,
-                     text(what, ": core (", number(row.at(extreme.index)), ", ", number(col.at(extreme.index)),
-                          ") lies outside the mesh of ", target.rows, " x ", target.cols,
-                          " cores; shrink or move its rectangle"));
+               text(what, ": core (", number(row.at(extreme.index)), ", ", number(col.at(extreme.index)),
+                    ") lies outside the mesh of ", target.rows, " x ", target.cols,
+                    " cores; shrink or move its rectangle"));
     return false;
   };
   if (Extreme most = minimum(row, lattice); most.value < 0)
@@ -34,8 +34,8 @@ bool checkInMesh(const target::Target &target, const Lattice &lattice, const std
     return outside(most);
   if (size > target.numCores()) {
     report.add("mesh", what,
-                     text(what, ": its lattice has ", number(size), " points, more than the mesh's ", target.numCores(),
-                          " cores; a core may be listed once only"));
+               text(what, ": its lattice has ", number(size), " points, more than the mesh's ", target.numCores(),
+                    " cores; a core may be listed once only"));
     return false;
   }
   return true;

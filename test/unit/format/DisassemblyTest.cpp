@@ -82,6 +82,36 @@ TEST(Lattices, FindTheirPoints) {
   }
 }
 
+TEST(Residents, AreDescribedWithTheirSource) {
+  Executable executable = residentSample();
+  for (const SectionSource &section : sampleSections())
+    executable.sections.push_back({section.name, {}});
+  EXPECT_EQ(printResident(executable, executable.residents[0]),
+            "f16, 2048 bytes at 20480, rows 2..4, cols 0..5, constant from section fc.weights at 16 + 1024*c0");
+  const LatticeIndex third{2, 4, 0, 0};
+  EXPECT_EQ(printResident(executable, executable.residents[0], &third),
+            "f16, 2048 bytes at 20480, constant from section fc.weights at 2064");
+  EXPECT_EQ(printResident(executable, executable.residents[1]),
+            "i64, 16 bytes at 24576, from (0, 0), 8 times (1, 1), elements of counter from 1 + 2*c0");
+  EXPECT_EQ(printResident(executable, executable.residents[2]), "u16, 256 bytes at 32768, rows 2..4 step 2, cols 1..4");
+  EXPECT_EQ(bufferKindName(BufferKind::Resident), "resident");
+}
+
+TEST(Steps, AreDescribedWithTheirCount) {
+  const Executable executable = residentSample();
+  EXPECT_EQ(printStep(executable, executable.entries[0].steps[2]), "configure spare after 0 1");
+  EXPECT_EQ(printStep(executable, executable.entries[0].steps[3]), "run spare x 12 after 2");
+}
+
+TEST(MemoryMaps, CountWhatWindowsShareOnce) {
+  const Executable executable = residentSample();
+  Role role = executable.configurations[1].roles[0];
+  const int64_t used = memoryMap(executable.target, role).usedBytes;
+  role.buffers.push_back(role.buffers[0]);
+  role.buffers.back().address += 48; // of 64 bytes
+  EXPECT_EQ(memoryMap(executable.target, role).usedBytes, used + 48);
+}
+
 TEST(MemoryMaps, ListRegionsAndGaps) {
   Executable executable = sampleExecutable();
   MemoryMap map = memoryMap(executable.target, executable.configurations[0].roles[0]);

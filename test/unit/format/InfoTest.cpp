@@ -15,10 +15,9 @@ namespace {
 
 using namespace format;
 
-// The sample as loaders give it: with its sections.
-Executable loadedSample() {
+// A sample as loaders give it: with its sections.
+Executable loadedSample(Executable executable = sampleExecutable()) {
   static std::vector<std::byte> bytes(5000);
-  Executable executable = sampleExecutable();
   for (const SectionSource &source : sampleSections())
     executable.sections.push_back({source.name, std::span<const std::byte>(bytes).first(size_t(source.bytes))});
   return executable;
@@ -87,6 +86,28 @@ TEST(Views, CoreResolvesItsNumbers) {
     EXPECT_NE(view->find(line), std::string::npos) << line << "\nnot in\n" << *view;
   EXPECT_EQ(std::string(coreView(loadedSample(), 8, 0).status().message()),
             "core (8, 0) is outside the mesh; rows are 0 to 7, columns 0 to 7");
+}
+
+TEST(Views, ResidentsAndStepsAreListed) {
+  Executable executable = loadedSample(residentSample());
+  const std::string summary = summaryView(executable);
+  for (const char *line :
+       {"resident        counters: i64, 16 bytes at 24576, from (0, 0), 8 times (1, 1), elements of counter from 1 + 2*c0\n",
+        "  step          configure spare after 0 1\n", "  step          run spare x 12 after 2\n"})
+    EXPECT_NE(summary.find(line), std::string::npos) << line << "\nnot in\n" << summary;
+  const auto core = coreView(executable, 4, 4);
+  ASSERT_TRUE(core.ok());
+  for (const char *line : {"resident weights: f16, 2048 bytes at 20480, constant from section fc.weights at 2064\n",
+                           "first  resident f16 weights from 64, 64 further per iteration\n",
+                           "second  resident i16 between from 128\n"})
+    EXPECT_NE(core->find(line), std::string::npos) << line << "\nnot in\n" << *core;
+  const std::string json = jsonView(executable);
+  EXPECT_NE(json.find("{\"kind\": \"run\", \"configuration\": 1, \"count\": 12, \"after\": [2]}"), std::string::npos);
+  EXPECT_NE(json.find("{\"name\": \"between\", \"type\": \"u16\", \"cores\": 8, \"address\": 32768, \"bytes\": 256, "
+                      "\"section\": -1, \"state\": -1}"),
+            std::string::npos);
+  executable.residents.resize(20);
+  EXPECT_NE(summaryView(executable).find("resident        and 4 more, which --json lists\n"), std::string::npos);
 }
 
 TEST(Views, RoutesNameWhatThereIs) {

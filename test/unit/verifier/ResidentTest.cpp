@@ -3,8 +3,8 @@
 // The rules of residents and steps as a specification: one good executable of two configurations, and variants with one
 // thing wrong, the rule that refuses them and what its message says.
 //
-// Four cores, (0,0) to (1,1). `fill` writes the tensor `hidden`; `layer` runs three times on it, with other weights each
-// time, and keeps the first element in `cache`. `inner` lives in `layer` only, where `fill` has scratch memory.
+// Four cores, (0,0) to (1,1). `fill` writes the tensor `hidden`; `layer` runs three times on it, with other weights
+// each time, and keeps the first element in `cache`. `inner` lives in `layer` only, where `fill` has scratch memory.
 #include "Fixture.h"
 
 #include <gtest/gtest.h>
@@ -61,8 +61,8 @@ Executable stayingExecutable() {
   fill.name = "fill";
   fill.cores = cores(0, 0, 2, 2);
   fill.buffers = {window("h", kHidden, kHiddenAt, 64), scratch("work", kInnerAt + 4, 64)};
-  fill.threads = {{instruction(Opcode::Move, 16, memory(1), immediate(1)),
-                   instruction(Opcode::Move, 16, memory(0), memory(1))}};
+  fill.threads = {
+      {instruction(Opcode::Move, 16, memory(1), immediate(1)), instruction(Opcode::Move, 16, memory(0), memory(1))}};
   Role layer;
   layer.name = "layer";
   layer.cores = fill.cores;
@@ -139,33 +139,76 @@ const Case kCases[] = {
     {"NoSuchResident", "index", {"buffer w", "resident is 4"}, [](E &e) { layerWindow(e, kW).resident = 4; }},
     {"NoSuchSection", "index", {"resident weights", "section is 1"}, [](E &e) { of(e, kWeights).section = 1; }},
     {"NoSuchVariable", "index", {"resident cache", "state is 1"}, [](E &e) { of(e, kCache).state = 1; }},
-    {"NoSuchType", "index", {"resident hidden", "element type is 13"}, [](E &e) { of(e, kHidden).type = ElementType(13); }},
+    {"NoSuchType",
+     "index",
+     {"resident hidden", "element type is 13"},
+     [](E &e) { of(e, kHidden).type = ElementType(13); }},
     {"StepTooLarge", "range", {"buffer w", "run step"}, [](E &e) { layerWindow(e, kW).runStep = int64_t(1) << 60; }},
 
     // ResidentRules
-    {"OutsideOfTheMesh", "mesh", {"resident hidden", "core (4, 0)", "4 x 4"}, [](E &e) { of(e, kHidden).cores = cores(0, 0, 5, 2); }},
-    {"CoreTwice", "resident-cores", {"resident hidden", "lists 8 cores, of which 6 are different"},
+    {"OutsideOfTheMesh",
+     "mesh",
+     {"resident hidden", "core (4, 0)", "4 x 4"},
+     [](E &e) { of(e, kHidden).cores = cores(0, 0, 5, 2); }},
+    {"CoreTwice",
+     "resident-cores",
+     {"resident hidden", "lists 8 cores, of which 6 are different"},
      [](E &e) { of(e, kHidden).cores.dims[1] = {2, 1, 0}; }},
-    {"DeadCore", "dead-core", {"resident hidden lies on core (1, 0), which is dead"}, [](E &e) { e.target.deadCores = {{1, 0}}; }},
-    {"BeyondSram", "sram-overflow", {"resident hidden at bytes 49120 to 49184", "49152"}, [](E &e) { move(e, kHidden, 49120); }},
+    {"DeadCore",
+     "dead-core",
+     {"resident hidden lies on core (1, 0), which is dead"},
+     [](E &e) { e.target.deadCores = {{1, 0}}; }},
+    {"BeyondSram",
+     "sram-overflow",
+     {"resident hidden at bytes 49120 to 49184", "49152"},
+     [](E &e) { move(e, kHidden, 49120); }},
     {"InTheRuntime", "sram-code", {"resident hidden", "first 5224 bytes"}, [](E &e) { move(e, kHidden, 5120); }},
-    {"Unaligned", "sram-alignment", {"resident inner at address 8577", "4 bytes (f32)"}, [](E &e) { move(e, kInner, kInnerAt + 1); }},
-    {"BeyondSection", "constant-section", {"constant resident weights on core (1, 1)", "bytes 577 to 769 of section weights", "768 bytes"},
+    {"Unaligned",
+     "sram-alignment",
+     {"resident inner at address 8577", "4 bytes (f32)"},
+     [](E &e) { move(e, kInner, kInnerAt + 1); }},
+    {"BeyondSection",
+     "constant-section",
+     {"constant resident weights on core (1, 1)", "bytes 577 to 769 of section weights", "768 bytes"},
      [](E &e) { of(e, kWeights).sectionOffset.constant = 1; }},
-    {"SectionUnaligned", "constant-section", {"resident weights", "not aligned to elements of 4 bytes on every core"},
+    {"SectionUnaligned",
+     "constant-section",
+     {"resident weights", "not aligned to elements of 4 bytes on every core"},
      [](E &e) { of(e, kWeights).sectionOffset = perCore(382, 192); }},
-    {"SectionAndVariable", "resident-state", {"resident weights is filled from a section and from variable kv"},
+    {"SectionAndVariable",
+     "resident-state",
+     {"resident weights is filled from a section and from variable kv"},
      [](E &e) { of(e, kWeights).state = 0; }},
-    {"TypeOfVariable", "resident-type", {"resident cache has elements of type i32, variable kv of type f32"},
+    {"TypeOfVariable",
+     "resident-type",
+     {"resident cache has elements of type i32, variable kv of type f32"},
      [](E &e) { of(e, kCache).type = ElementType::I32; }},
-    {"BeforeVariable", "resident-state", {"resident cache begins at element -1 of variable kv on core (0, 0)"},
+    {"BeforeVariable",
+     "resident-state",
+     {"resident cache begins at element -1 of variable kv on core (0, 0)"},
      [](E &e) { of(e, kCache).stateOffset.constant = -1; }},
-    {"ElementMissing", "resident-state", {"element 1 of variable kv, which has 4, lies on no core", "resident cache"},
-     [](E &e) { of(e, kCache).stateOffset = perCore(1, 2); of(e, kCache).cores = cores(0, 0, 1, 2); }},
-    {"LastElementMissing", "resident-state", {"element 4 of variable kv, which has 5"}, [](E &e) { e.states[0].tensor.shape = {5}; }},
+    {"ElementMissing",
+     "resident-state",
+     {"element 1 of variable kv, which has 4, lies on no core", "resident cache"},
+     [](E &e) {
+       of(e, kCache).stateOffset = perCore(1, 2);
+       of(e, kCache).cores = cores(0, 0, 1, 2);
+     }},
+    {"LastElementMissing",
+     "resident-state",
+     {"element 4 of variable kv, which has 5"},
+     [](E &e) { e.states[0].tensor.shape = {5}; }},
     {"PaddingBehindVariable", "", {}, [](E &e) { e.states[0].tensor.shape = {3}; }},
-    {"ReplicatedVariable", "", {}, [](E &e) { e.states[0].tensor.shape = {2}; of(e, kCache).stateOffset = perCore(0, 1); }},
-    {"VariableInTwoParts", "", {},
+    {"ReplicatedVariable",
+     "",
+     {},
+     [](E &e) {
+       e.states[0].tensor.shape = {2};
+       of(e, kCache).stateOffset = perCore(0, 1);
+     }},
+    {"VariableInTwoParts",
+     "",
+     {},
      [](E &e) {
        e.states[0].tensor.shape = {8};
        e.residents.push_back(resident("more", 12288, 4));
@@ -173,7 +216,9 @@ const Case kCases[] = {
        e.residents[4].stateOffset = perCore(-2, -1);
        e.residents[4].stateOffset.constant = 7;
      }},
-    {"VariableInTwoPartsWithAGap", "resident-state", {"element 4 of variable kv, which has 8", "cache and its others"},
+    {"VariableInTwoPartsWithAGap",
+     "resident-state",
+     {"element 4 of variable kv, which has 8", "cache and its others"},
      [](E &e) {
        e.states[0].tensor.shape = {8};
        e.residents.push_back(resident("more", 12288, 4));
@@ -181,7 +226,9 @@ const Case kCases[] = {
        e.residents[4].stateOffset = perCore(2, 1);
        e.residents[4].stateOffset.constant = 5;
      }},
-    {"VariableAlsoBound", "resident-state", {"variable kv lies in resident cache and in state buffers of configuration fill"},
+    {"VariableAlsoBound",
+     "resident-state",
+     {"variable kv lies in resident cache and in state buffers of configuration fill"},
      [](E &e) {
        Buffer buffer = scratch("kv", 12288, 16);
        buffer.kind = BufferKind::State;
@@ -191,30 +238,51 @@ const Case kCases[] = {
      }},
 
     // WindowRules
-    {"WindowBeyond", "resident-window", {"buffer h in iteration 0 views bytes 0 to 68 of resident hidden, which has 64"},
+    {"WindowBeyond",
+     "resident-window",
+     {"buffer h in iteration 0 views bytes 0 to 68 of resident hidden, which has 64"},
      [](E &e) { layerWindow(e, kH).bytes = 68; }},
-    {"WindowBeyondInTheLastIteration", "resident-window", {"buffer w in iteration 3 views bytes 192 to 256 of resident weights, which has 192"},
+    {"WindowBeyondInTheLastIteration",
+     "resident-window",
+     {"buffer w in iteration 3 views bytes 192 to 256 of resident weights, which has 192"},
      [](E &e) { e.entries[0].steps[3].count = 4; }},
-    {"WindowBefore", "resident-window", {"in iteration 2 views bytes -128 to -64"}, [](E &e) { layerWindow(e, kW).runStep = -64; }},
-    {"WindowElsewhere", "resident-window", {"buffer h is at address 8516, byte 0 of resident hidden is at 8512"},
+    {"WindowBefore",
+     "resident-window",
+     {"in iteration 2 views bytes -128 to -64"},
+     [](E &e) { layerWindow(e, kW).runStep = -64; }},
+    {"WindowElsewhere",
+     "resident-window",
+     {"buffer h is at address 8516, byte 0 of resident hidden is at 8512"},
      [](E &e) { layerWindow(e, kH).address += 4; }},
-    {"StepBesideTheBanks", "resident-step", {"buffer w moves by 32 bytes per iteration", "64 bytes after which banks repeat"},
+    {"StepBesideTheBanks",
+     "resident-step",
+     {"buffer w moves by 32 bytes per iteration", "64 bytes after which banks repeat"},
      [](E &e) { layerWindow(e, kW).runStep = 32; }},
-    {"TypeOfOtherSize", "resident-type", {"buffer h has elements of type f16, resident hidden of type f32"},
+    {"TypeOfOtherSize",
+     "resident-type",
+     {"buffer h has elements of type f16, resident hidden of type f32"},
      [](E &e) { layerWindow(e, kH).type = ElementType::F16; }},
     {"TypeOfTheSameSize", "", {}, [](E &e) { layerWindow(e, kH).type = ElementType::I32; }},
-    {"RoleBesideTheResident", "resident-cores", {"role fill", "buffer h", "resident hidden, which does not lie on core (0, 2)"},
+    {"RoleBesideTheResident",
+     "resident-cores",
+     {"role fill", "buffer h", "resident hidden, which does not lie on core (0, 2)"},
      [](E &e) { roleOf(e, kFill).cores = cores(0, 0, 2, 3); }},
     {"RoleOnAPartOfIt", "", {}, [](E &e) { roleOf(e, kLayer).cores = cores(1, 1, 1, 1); }},
-    {"TwoWindowsMeet", "sram-overlap", {"buffer h, which is written, shares bytes of resident hidden with buffer again in iteration 0"},
+    {"TwoWindowsMeet",
+     "sram-overlap",
+     {"buffer h, which is written, shares bytes of resident hidden with buffer again in iteration 0"},
      [](E &e) { roleOf(e, kLayer).buffers.push_back(window("again", kHidden, kHiddenAt, 64)); }},
-    {"TwoWindowsAreRead", "", {},
+    {"TwoWindowsAreRead",
+     "",
+     {},
      [](E &e) {
        Buffer again = window("again", kWeights, kWeightsAt + 32, 64);
        again.residentOffset = 32;
        roleOf(e, kLayer).buffers.push_back(again);
      }},
-    {"TwoWindowsMeetLater", "sram-overlap", {"buffer h, which is written", "with buffer walks in iteration 2"},
+    {"TwoWindowsMeetLater",
+     "sram-overlap",
+     {"buffer h, which is written", "with buffer walks in iteration 2"},
      [](E &e) {
        move(e, kHidden, 12288);
        of(e, kHidden).bytes = 256;
@@ -223,7 +291,9 @@ const Case kCases[] = {
        walks.runStep = -64;
        roleOf(e, kLayer).buffers.push_back(walks);
      }},
-    {"TwoWindowsSideBySide", "", {},
+    {"TwoWindowsSideBySide",
+     "",
+     {},
      [](E &e) {
        move(e, kHidden, 12288);
        of(e, kHidden).bytes = 256;
@@ -234,11 +304,18 @@ const Case kCases[] = {
      }},
 
     // OccupancyRules
-    {"TwoTensorsAtOnce", "resident-overlap",
-     {"residents hidden at bytes 8544 to 8608 and inner at bytes 8576 to 8640 share bytes of core (0, 0)", "from step 3 to 3 of entry run"},
+    {"TwoTensorsAtOnce",
+     "resident-overlap",
+     {"residents hidden at bytes 8544 to 8608 and inner at bytes 8576 to 8640 share bytes of core (0, 0)",
+      "from step 3 to 3 of entry run"},
      [](E &e) { move(e, kHidden, kHiddenAt + 32); }},
-    {"TensorOnWeights", "resident-overlap", {"residents weights", "and cache", "always"}, [](E &e) { move(e, kCache, kCacheAt - 128); }},
-    {"TensorsOnOtherCores", "", {},
+    {"TensorOnWeights",
+     "resident-overlap",
+     {"residents weights", "and cache", "always"},
+     [](E &e) { move(e, kCache, kCacheAt - 128); }},
+    {"TensorsOnOtherCores",
+     "",
+     {},
      [](E &e) {
        e.residents.push_back(resident("elsewhere", kHiddenAt, 64));
        e.residents[4].cores = cores(2, 0, 2, 2);
@@ -248,7 +325,9 @@ const Case kCases[] = {
        role.threads = {{instruction(Opcode::Move, 16, memory(0), immediate(0))}};
        e.configurations[kLayer].roles.push_back(role);
      }},
-    {"TensorsOnADiagonal", "resident-overlap", {"share bytes of core (1, 1)"},
+    {"TensorsOnADiagonal",
+     "resident-overlap",
+     {"share bytes of core (1, 1)"},
      [](E &e) {
        e.residents.push_back(resident("diagonal", kWeightsAt, 64));
        e.residents[4].section = 0;
@@ -256,23 +335,32 @@ const Case kCases[] = {
        e.residents[4].cores.row = 3, e.residents[4].cores.col = 3;
        e.residents[4].cores.dims[3] = {3, -1, -1};
      }},
-    {"ScratchOnALivingTensor", "resident-overlap",
-     {"configuration layer, role layer, core (0, 0): buffer free at bytes 8500 to 8516 meets resident hidden at bytes 8512 to 8576, which "
+    {"ScratchOnALivingTensor",
+     "resident-overlap",
+     {"configuration layer, role layer, core (0, 0): buffer free at bytes 8500 to 8516 meets resident hidden at bytes "
+      "8512 to 8576, which "
       "lives there from step 1 to 3 of entry run"},
      [](E &e) { roleOf(e, kLayer).buffers.push_back(scratch("free", 8500, 16)); }},
     {"ScratchBeforeItsLife", "", {}, [](E &e) { roleOf(e, kFill).buffers[1].address = kInnerAt + 32; }},
-    {"ScratchWhileAnotherEntryHasIt", "resident-overlap", {"configuration fill", "buffer work", "resident inner", "of entry again"},
+    {"ScratchWhileAnotherEntryHasIt",
+     "resident-overlap",
+     {"configuration fill", "buffer work", "resident inner", "of entry again"},
      [](E &e) {
        e.entries.push_back(e.entries[0]);
        e.entries[1].name = "again";
        e.entries[1].steps = {{StepKind::Run, kLayer, {}}, {StepKind::Run, kFill, {}}, {StepKind::Run, kLayer, {}}};
      }},
-    {"CodeOnALivingTensor", "resident-overlap", {"configuration fill, role fill, core (0, 0): runtime, stack and code at bytes 0 to", "resident weights", "always"},
+    {"CodeOnALivingTensor",
+     "resident-overlap",
+     {"configuration fill, role fill, core (0, 0): runtime, stack and code at bytes 0 to", "resident weights",
+      "always"},
      [](E &e) {
        Thread &thread = roleOf(e, kFill).threads[0];
        thread.insert(thread.end(), 400, thread[0]);
      }},
-    {"StateBufferUnderATensor", "resident-overlap", {"configuration fill", "buffer seen", "resident inner"},
+    {"StateBufferUnderATensor",
+     "resident-overlap",
+     {"configuration fill", "buffer seen", "resident inner"},
      [](E &e) {
        e.states.push_back({{"seen", ElementType::F32, {4}}, -1});
        Buffer seen = scratch("seen", kInnerAt, 4);
@@ -284,34 +372,57 @@ const Case kCases[] = {
      }},
 
     // Written before it is read
-    {"ReadBeforeWritten", "scratch-unwritten", {"role layer, thread 0, instruction 0 (add)", "buffer i", "resident inner holds nothing before it in entry run"},
+    {"ReadBeforeWritten",
+     "scratch-unwritten",
+     {"role layer, thread 0, instruction 0 (add)", "buffer i", "resident inner holds nothing before it in entry run"},
      [](E &e) { code(e, kLayer, 0) = instruction(Opcode::Add, 16, memory(kI), memory(kI), memory(kW)); }},
-    {"WrittenInPart", "scratch-unwritten", {"bytes 0 to 64 of buffer i, of which only bytes 0 to 32 are ever written"},
+    {"WrittenInPart",
+     "scratch-unwritten",
+     {"bytes 0 to 64 of buffer i, of which only bytes 0 to 32 are ever written"},
      [](E &e) { code(e, kLayer, 0).extent[3] = 8; }},
-    {"WrittenByAnEarlierConfigurationOfOneEntryOnly", "scratch-unwritten", {"role layer", "buffer h", "resident hidden holds nothing before it in entry short"},
+    {"WrittenByAnEarlierConfigurationOfOneEntryOnly",
+     "scratch-unwritten",
+     {"role layer", "buffer h", "resident hidden holds nothing before it in entry short"},
      [](E &e) {
        e.entries.push_back(e.entries[0]);
        e.entries[1].name = "short";
        e.entries[1].steps = {{StepKind::Run, kLayer, {}}};
      }},
-    {"VariablesHoldSomething", "", {}, [](E &e) { code(e, kLayer, 2) = instruction(Opcode::Add, 1, memory(kC), memory(kC), immediate(1)); }},
+    {"VariablesHoldSomething",
+     "",
+     {},
+     [](E &e) { code(e, kLayer, 2) = instruction(Opcode::Add, 1, memory(kC), memory(kC), immediate(1)); }},
 
     // OperandRules and SharingRules
-    {"WeightsWritten", "constant-write", {"role layer", "buffer w, which is constant"}, [](E &e) { code(e, kLayer, 0).dst = memory(kW); }},
-    {"TensorInTwoThreads", "shared-memory", {"buffer h is used by threads 0 and 1"},
+    {"WeightsWritten",
+     "constant-write",
+     {"role layer", "buffer w, which is constant"},
+     [](E &e) { code(e, kLayer, 0).dst = memory(kW); }},
+    {"TensorInTwoThreads",
+     "shared-memory",
+     {"buffer h is used by threads 0 and 1"},
      [](E &e) { roleOf(e, kLayer).threads.push_back({instruction(Opcode::Move, 1, discard(), memory(kH))}); }},
-    {"TensorReadByTwoThreads", "", {},
+    {"TensorReadByTwoThreads",
+     "",
+     {},
      [](E &e) {
        roleOf(e, kLayer).threads = {{instruction(Opcode::Move, 16, memory(kI), memory(kH))},
                                     {instruction(Opcode::Move, 1, memory(kC), memory(kH))}};
      }},
 
     // IoRules
-    {"CountOfZero", "step-count", {"entry run: step 3 has the count 0", "from 1"}, [](E &e) { e.entries[0].steps[3].count = 0; }},
-    {"ConfigureTwice", "step-count", {"step 2 has the count 2", "put in place once"}, [](E &e) { e.entries[0].steps[2].count = 2; }},
+    {"CountOfZero",
+     "step-count",
+     {"entry run: step 3 has the count 0", "from 1"},
+     [](E &e) { e.entries[0].steps[3].count = 0; }},
+    {"ConfigureTwice",
+     "step-count",
+     {"step 2 has the count 2", "put in place once"},
+     [](E &e) { e.entries[0].steps[2].count = 2; }},
 };
 
-INSTANTIATE_TEST_SUITE_P(Rules, Residents, testing::ValuesIn(kCases), [](const auto &info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Rules, Residents, testing::ValuesIn(kCases),
+                         [](const auto &info) { return std::string(info.param.name); });
 
 } // namespace
 } // namespace wsc::format

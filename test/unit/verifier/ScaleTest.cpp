@@ -125,5 +125,59 @@ TEST(Scale, OneFaultOnAFullWaferIsFound) {
   EXPECT_NE(violations[0].message.find("net gather13"), std::string::npos) << violations[0].message;
 }
 
+// Sixteen phases on a full wafer, with bands of ten rows as roles, each with eight windows of 160 residents: a hundred
+// pass from one phase to the next on the same bytes, the others stay.
+TEST(Scale, ResidentsOfAFullWaferInSeconds) {
+  constexpr int kPhases = 16, kPassing = 100, kStaying = 60;
+  Executable executable;
+  executable.target = meshTarget("wse2");
+  const int rows = executable.target.rows, cols = executable.target.cols;
+  addSection(executable, "weights", 1 << 20);
+  for (int r = 0; r < kPassing + kStaying; ++r) {
+    Resident resident;
+    resident.name = "r" + std::to_string(r);
+    resident.cores = cores(0, 0, rows, cols);
+    resident.bytes = 256;
+    resident.address = r < kPassing ? 8192 + 256 * (r % 16) : 16384 + 256 * (r - kPassing);
+    resident.section = r < kPassing ? -1 : 0;
+    executable.residents.push_back(resident);
+  }
+  Entry entry;
+  entry.name = "main";
+  for (int p = 0; p < kPhases; ++p) {
+    Configuration configuration;
+    configuration.name = "phase" + std::to_string(p);
+    for (int row = 0; row < rows; row += kBandRows) {
+      Role role;
+      role.name = "band";
+      role.cores = cores(row, 0, std::min(kBandRows, rows - row), cols);
+      Thread thread;
+      for (int b = 0; b < 8; ++b) {
+        const int r = b < 4 ? (p * 6 + b) % kPassing : kPassing + (p * 4 + b) % kStaying;
+        Buffer buffer = scratch("b" + std::to_string(b), executable.residents[size_t(r)].address, 256);
+        buffer.kind = BufferKind::Resident;
+        buffer.resident = r;
+        role.buffers.push_back(buffer);
+        if (b < 4)
+          thread.push_back(instruction(Opcode::Move, 64, memory(b), immediate(0)));
+        else
+          thread.push_back(instruction(Opcode::Add, 64, memory(b - 4), memory(b - 4), memory(b)));
+      }
+      role.threads = {thread};
+      configuration.roles.push_back(role);
+    }
+    executable.configurations.push_back(configuration);
+    entry.steps.push_back({StepKind::Configure, p, {}});
+    entry.steps.push_back({StepKind::Run, p, {2 * p}});
+  }
+  executable.entries = {entry};
+  const std::clock_t begin = std::clock();
+  const std::vector<Violation> violations = findViolations(executable);
+  const double seconds = double(std::clock() - begin) / CLOCKS_PER_SEC;
+  std::cout << kPhases << " phases of " << executable.configurations[0].roles.size() << " roles: " << seconds << " s\n";
+  EXPECT_EQ(list(violations), "");
+  EXPECT_LT(seconds, 1.0);
+}
+
 } // namespace
 } // namespace wsc::format
