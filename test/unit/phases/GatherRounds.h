@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A phase whose cores wait for each other in circles: in every round the cores of a row send their words in turns to the row's last core, which
-// sends all of them back to all; each core keeps its eastern neighbour's, skips the others, multiplies by a matrix and goes on with that.
+// A phase whose cores wait for each other in circles: in every round the cores of a row send their words in turns to
+// the row's last core, which sends all of them back to all; each core keeps its eastern neighbour's, skips the others,
+// multiplies by a matrix and goes on with that.
 #pragma once
 
 #include "runtime/target/Target.h"
@@ -32,7 +33,8 @@ inline ExecutableBuilder gatherRounds(const GatherShape &shape) {
     values.push_back(std::sin(double(i)));
   for (int64_t i = 0; i < words * words; ++i)
     matrix.push_back(std::cos(double(7 * i)) / std::sqrt(double(words)));
-  e.states.push_back({{"x", ElementType::F32, {rows, cols, words}}, program.section("x", bytesOf(ElementType::F32, values))});
+  e.states.push_back(
+      {{"x", ElementType::F32, {rows, cols, words}}, program.section("x", bytesOf(ElementType::F32, values))});
   const int32_t matrixSection = program.section("matrix", bytesOf(ElementType::F32, matrix));
 
   const auto place = [&](int32_t col, int32_t count) {
@@ -42,7 +44,8 @@ inline ExecutableBuilder gatherRounds(const GatherShape &shape) {
     lattice.dims[3] = {count, 0, 1};
     return lattice;
   };
-  const auto route = [&](uint8_t colour, int32_t col, int32_t count, std::vector<std::pair<Port, std::vector<Port>>> positions) {
+  const auto route = [&](uint8_t colour, int32_t col, int32_t count,
+                         std::vector<std::pair<Port, std::vector<Port>>> positions) {
     RouterRole router;
     router.routers = place(col, count);
     router.colour = colour;
@@ -77,7 +80,11 @@ inline ExecutableBuilder gatherRounds(const GatherShape &shape) {
         role.thread().move(multicast, gather, {rounds, (cols - 1) * words});
       } else {
         role.thread().loop(rounds).move(send, x, {words}).endLoop();
-        role.thread().loop(rounds).move(multicast, gather, {(cols - 1) * words}).move(multicast, send, {words}).endLoop();
+        role.thread()
+            .loop(rounds)
+            .move(multicast, gather, {(cols - 1) * words})
+            .move(multicast, send, {words})
+            .endLoop();
       }
       role.finish();
       return;
