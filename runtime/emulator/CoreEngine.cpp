@@ -7,6 +7,7 @@
 #include "runtime/emulator/LatticeWalk.h"
 #include "runtime/emulator/QueueTraffic.h"
 #include "runtime/emulator/ValueCount.h"
+#include "runtime/emulator/WaveRunner.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -82,13 +83,21 @@ absl::Status makeSchedule(PreparedConfiguration &prepared, const Kernels &kernel
     cost.push_back(program->cost);
     prepared.programs.push_back(std::move(*program));
   }
-  prepared.runnable = true;
   if (wanted == Schedule::Worklist) {
     prepared.schedule.possible = false;
     return absl::OkStatus();
   }
-  prepared.schedule = scheduleUnits(configuration, prepared.networks, cost);
+  prepared.schedule.possible = false;
+  if (wanted == Schedule::Units)
+    prepared.schedule = scheduleUnits(configuration, prepared.networks, cost);
   const UnitSchedule &schedule = prepared.schedule;
+  if (!schedule.possible) {
+    absl::StatusOr<WavePlan> waves = planWaves(configuration, prepared.networks, prepared.programs);
+    if (!waves.ok())
+      return waves.status();
+    prepared.waves = std::make_shared<const WavePlan>(std::move(*waves));
+    return absl::OkStatus();
+  }
   prepared.levelBundles.push_back(0);
   for (size_t level = 0; level + 1 < schedule.levelBegin.size(); ++level) {
     double total = 0, bundle = 0;
@@ -115,7 +124,7 @@ class Engine final : public CoreEngine {
 public:
   Engine(const Executable &executable, const CoreEngineOptions &options)
       : executable(executable), options(options), kernels(emulator::kernels(cpuLevel())), residents(executable),
-        states(executable, residents), runner(options.threads), configurations(executable.configurations.size()) {}
+        states(executable, residents), units(options.threads), waves(options.threads), configurations(executable.configurations.size()) {}
 
   absl::Status prepareAll() {
     for (size_t c = 0; c < configurations.size() && configurations.size() == 1; ++c)
@@ -210,6 +219,7 @@ private:
       return prepared;
     if (absl::Status status = makeSchedule(**prepared, kernels, options.schedule); !status.ok())
       return status;
+    (*prepared)->runnable = true;
     return prepared;
   }
 
@@ -312,7 +322,9 @@ private:
       static const TraceMap kNone;
       const auto found = recorded.find({int32_t(number), i});
       SampleContext context{configuration, kernels, states, residents, i, inputs, outputs, found == recorded.end() ? kNone : found->second};
-      absl::Status status = configuration.schedule.possible ? runner.run(context) : runWorklist(context);
+      absl::Status status = configuration.waves                ? waves.run(context)
+                            : configuration.schedule.possible ? units.run(context)
+                                                              : runWorklist(context);
       if (!status.ok())
         return status;
     }
@@ -324,7 +336,8 @@ private:
   const Kernels &kernels;
   ResidentStore residents;
   mutable StateStore states;
-  UnitRunner runner;
+  UnitRunner units;
+  WaveRunner waves;
   std::vector<std::unique_ptr<PreparedConfiguration>> configurations; // null until used
   std::vector<std::vector<EntryRun>> entryRuns;                       // per entry
   std::vector<std::vector<std::vector<int32_t>>> residentEnds;        // per entry and run: those that no later run uses

@@ -1,8 +1,8 @@
 // The core engine: executes the programs of an executable for values, exactly (I1, I10).
 //
 // The scheduled unit is a run of neighbouring cores of one role in one row; units run in the order of a topological sort of the streams between them, in parallel where
-// independent. Recognised loop nests (multiply-add nests above all) run as blocked micro-kernels with the same bits. Any program outside these
-// forms runs core by core from a worklist (`Schedule::Worklist` forces it).
+// independent. Recognised loop nests (multiply-add nests above all) run as blocked micro-kernels with the same bits. Programs whose cores wait for
+// each other in circles run in waves of cores that have their words (WaveRunner.h). The reference for both is a worklist, core by core and element by element.
 #pragma once
 
 #include "runtime/emulator/Network.h"
@@ -21,7 +21,8 @@ struct HostTensor {
   std::vector<std::byte> bytes;
 };
 
-enum class Schedule { Units, Worklist };
+// Units: waves where cores wait in circles. The other two are for any program, to be asked for by name.
+enum class Schedule { Units, Waves, Worklist };
 
 struct CoreEngineOptions {
   int threads = 0; // 0: all

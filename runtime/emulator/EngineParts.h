@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the core engine prepares per configuration, and the two ways of running one sample through it.
+// What the core engine prepares per configuration, and the ways of running one sample through it.
 #pragma once
 
 #include "runtime/emulator/CoreEngine.h"
@@ -14,6 +14,8 @@
 
 namespace wsc::emulator {
 
+struct WavePlan; // WavePlan.h
+
 struct PreparedConfiguration {
   const format::Executable *executable = nullptr;
   const format::Configuration *configuration = nullptr;
@@ -23,6 +25,8 @@ struct PreparedConfiguration {
   std::vector<std::vector<WindowPlace>> windows; // [role][buffer]
   std::vector<int32_t> residents;                // that its windows view, ascending
   std::vector<RoleProgram> programs;
+  // One way of running: waves, units if their schedule is possible, else the worklist.
+  std::shared_ptr<const WavePlan> waves;
   UnitSchedule schedule;
   // Tasks of a level bundled into pieces of work large enough to hand to a thread.
   struct Bundle {

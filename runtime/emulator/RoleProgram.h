@@ -5,6 +5,7 @@
 #include "runtime/emulator/CoreFrame.h"
 #include "runtime/emulator/Kernels.h"
 #include "runtime/emulator/NestPlan.h"
+#include "runtime/emulator/ScalarExecutor.h"
 
 #include "absl/status/statusor.h"
 
@@ -69,6 +70,10 @@ absl::StatusOr<RoleProgram> decodeRole(const format::Role &role, const std::vect
 // Runs all threads of the core in `frame` for one sample. `first`: also run shared ops. `scratch` is the worker's scratch (for nests' copies). False when a
 // thread cannot finish or a FIFO is not left empty.
 bool runCore(const RoleProgram &program, const Kernels &kernels, CoreFrame &frame, std::byte *scratch, bool first);
+
+// Runs one operation, no loop's begin or end, whose words and elements are all there, within the loops that `cursor` says. `scratch` as above.
+void runOperation(const RoleProgram &program, const DecodedOp &op, const Kernels &kernels, CoreFrame &frame, std::byte *scratch,
+                  const ThreadCursor &cursor);
 
 // True when no extent or trip count differs from core to core.
 bool extentsAreConstant(const format::Role &role);

@@ -48,6 +48,11 @@ public:
     }
   }
 
+  void runWithin(const DecodedOp &op, const ThreadCursor &loops) {
+    cursor = loops;
+    run(op);
+  }
+
 private:
   void run(const DecodedOp &op) {
     switch (op.kind) {
@@ -173,6 +178,11 @@ bool fifosAreEmpty(const RoleProgram &program, const CoreFrame &frame) {
 }
 
 } // namespace
+
+void runOperation(const RoleProgram &program, const DecodedOp &op, const Kernels &kernels, CoreFrame &frame, std::byte *scratch,
+                  const ThreadCursor &cursor) {
+  CoreRunner(program, kernels, frame, scratch, true).runWithin(op, cursor);
+}
 
 bool runCore(const RoleProgram &program, const Kernels &kernels, CoreFrame &frame, std::byte *scratch, bool first) {
   if (!program.interleaved) {

@@ -87,7 +87,7 @@ void runAll(const ConvShape &shape) {
   const std::vector<float> want = reference(shape, m.x, m.w, m.bias);
   for (const char *cpu : {"portable", "avx2", "avx512"})
     for (int threads : {1, 2})
-      for (Schedule schedule : {Schedule::Units, Schedule::Worklist}) {
+      for (Schedule schedule : {Schedule::Units, Schedule::Waves, Schedule::Worklist}) {
         setenv("WSC_CPU", cpu, 1);
         auto engine = CoreEngine::create(m.kernel->executable, {threads, schedule});
         unsetenv("WSC_CPU");
@@ -123,7 +123,7 @@ TEST(CoreEngine, EveryCoreReplaysInTheInterpreter) {
       return true;
     });
   ASSERT_EQ(cores.size(), size_t(2 * 4 * 6));
-  for (Schedule schedule : {Schedule::Units, Schedule::Worklist}) {
+  for (Schedule schedule : {Schedule::Units, Schedule::Waves, Schedule::Worklist}) {
     auto engine = CoreEngine::create(executable, {1, schedule});
     ASSERT_TRUE(engine.ok()) << engine.status();
     std::vector<HostTensor> outputs;

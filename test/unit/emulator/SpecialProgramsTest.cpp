@@ -24,7 +24,7 @@ template <typename T> std::vector<T> values(const HostTensor &t) {
 }
 
 template <typename T> void expectRun(const Executable &e, const std::vector<T> &in, const std::vector<T> &want) {
-  for (Schedule schedule : {Schedule::Units, Schedule::Worklist}) {
+  for (Schedule schedule : {Schedule::Units, Schedule::Waves, Schedule::Worklist}) {
     auto engine = CoreEngine::create(e, {2, schedule});
     ASSERT_TRUE(engine.ok()) << engine.status();
     for (int sample = 0; sample < 2; ++sample) {
@@ -188,7 +188,7 @@ TEST(SpecialPrograms, StateSurvivesSamples) {
   addRouter(e, 0, 0, Port::West, {Port::Ramp});
   addRouter(e, 0, 1, Port::Ramp, {Port::East});
   c.io = {lane(false, 0, Port::West, 0, 0, 0, 3), lane(true, 0, Port::East, 0, 0, 1, 3)};
-  for (Schedule schedule : {Schedule::Units, Schedule::Worklist}) {
+  for (Schedule schedule : {Schedule::Units, Schedule::Waves, Schedule::Worklist}) {
     auto engine = CoreEngine::create(e, {1, schedule});
     ASSERT_TRUE(engine.ok()) << engine.status();
     const std::vector<HostTensor> x{tensor<float>({1, 2, 3})};

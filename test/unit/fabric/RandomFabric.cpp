@@ -53,9 +53,11 @@ std::string firstDifference(const std::vector<std::byte> &expected, const std::v
                       " on");
 }
 
-// What the program computes, against the core engine: outputs of all samples, scratch memory after the last.
-std::string compareValues(const RandomProgram &program, const FabricRun &run) {
-  auto engine = emulator::CoreEngine::create(program.executable, {1, emulator::Schedule::Units});
+// What the program computes, against the core engine on one schedule: outputs of all samples, scratch memory after the
+// last.
+std::string compareValues(const RandomProgram &program, const FabricRun &run,
+                          const emulator::CoreEngineOptions &options) {
+  auto engine = emulator::CoreEngine::create(program.executable, options);
   if (!engine.ok())
     return absl::StrCat("the core engine refuses it: ", engine.status().ToString());
   std::vector<emulator::CorePlace> cores;
@@ -155,7 +157,15 @@ std::string findDifference(const Plan &plan, Tally *tally, bool lawful) {
     return absl::StrCat("words are left or leave:\n", run->waiting);
   if (tally)
     add(*tally, *run);
-  const std::string difference = lawful && run->outcome == Outcome::Done ? compareValues(program, *run) : "";
+  std::string difference;
+  if (lawful && run->outcome == Outcome::Done)
+    for (const emulator::CoreEngineOptions &options : {emulator::CoreEngineOptions{1, emulator::Schedule::Units},
+                                                       {2, emulator::Schedule::Waves},
+                                                       {1, emulator::Schedule::Worklist}})
+      if (difference = compareValues(program, *run, options); !difference.empty()) {
+        absl::StrAppend(&difference, "; schedule ", int(options.schedule));
+        break;
+      }
   return difference.empty() ? compareTimes(program, *run, 1 + int(plan.codeSeed % 3)) : difference;
 }
 

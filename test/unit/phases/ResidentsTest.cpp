@@ -10,7 +10,7 @@ using namespace wsc::testing;
 
 namespace {
 
-constexpr Schedule kSchedules[] = {Schedule::Units, Schedule::Worklist};
+constexpr Schedule kSchedules[] = {Schedule::Units, Schedule::Waves, Schedule::Worklist};
 
 // Cores take 2 elements each into `x`.
 void loadPhase(PhaseProgram &program, int32_t x, int64_t elements = 2) {

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Numbers roles' cores one after the other and flattens the streams.
+#include "runtime/emulator/WavePlan.h"
+
+#include "runtime/emulator/LatticeWalk.h"
+#include "runtime/emulator/QueueTraffic.h"
+
+#include "absl/strings/str_cat.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace wsc::emulator {
+
+using namespace format;
+
+namespace {
+
+constexpr int64_t kSlackBytes = 64; // vector kernels may load past the end
+
+bool isStream(const Operand &operand) {
+  return operand.kind == OperandKind::Queue || operand.kind == OperandKind::Fifo;
+}
+
+bool samePlace(const Operand &a, const Operand &b) {
+  return a.kind == b.kind && (a.kind == OperandKind::Queue ? a.queue == b.queue : a.buffer == b.buffer);
+}
+
+class RolePlanner {
+public:
+  explicit RolePlanner(const RoleProgram &program) : role(*program.role) {
+    plan.role = &role;
+    plan.program = &program;
+    plan.fifoOfBuffer.assign(role.buffers.size(), -1);
+    for (size_t b = 0; b < role.buffers.size(); ++b)
+      if (role.buffers[b].kind == BufferKind::Fifo) {
+        plan.fifoOfBuffer[b] = int16_t(plan.fifos.size());
+        plan.fifos.push_back(int16_t(b));
+      }
+    for (const std::vector<DecodedOp> &thread : program.threads) {
+      std::vector<WaveOp> &ops = plan.threads.emplace_back();
+      for (const DecodedOp &op : thread)
+        ops.push_back(opOf(op));
+    }
+    for (size_t b = 0; b < role.buffers.size(); ++b) {
+      const Buffer &buffer = role.buffers[b];
+      const bool fifo = buffer.kind == BufferKind::Fifo;
+      plan.bufferOffset.push_back(-1);
+      if (!fifo && buffer.kind != BufferKind::Scratch)
+        continue;
+      int64_t &area = fifo ? plan.fifoBytes : plan.scratchBytes;
+      plan.bufferOffset.back() = area;
+      area += (fifo ? program.fifoBytes[b] + kSlackBytes : buffer.bytes) + kSlackBytes - 1;
+      area -= area % kSlackBytes;
+    }
+  }
+  WaveRole plan;
+
+private:
+  WaveOp opOf(const DecodedOp &decoded) const {
+    WaveOp op;
+    op.op = &decoded;
+    if (decoded.kind == DecodedOp::Kind::LoopBegin || decoded.kind == DecodedOp::Kind::LoopEnd) {
+      op.kind = decoded.kind == DecodedOp::Kind::LoopBegin ? WaveOp::Kind::LoopBegin : WaveOp::Kind::LoopEnd;
+      return op;
+    }
+    if (decoded.kind == DecodedOp::Kind::Nest) { // memory only
+      op.fixed = true;
+      op.elements = 1;
+      return op;
+    }
+    const Instruction &instruction = *decoded.instruction;
+    const OpcodeInfo &info = opcodeInfo(instruction.opcode);
+    op.fixed = std::all_of(instruction.extent.begin(), instruction.extent.end(),
+                           [](const Affine &e) { return e.isConstant(); });
+    if (op.fixed)
+      op.elements = instructionElements(instruction, LatticeIndex{});
+    const auto take = [&](const Operand &operand, OperandSlot slot) {
+      if (!isStream(operand))
+        return;
+      WaveOp::Input &input = op.input[op.inputs++];
+      input.kind = operand.kind;
+      input.slot = operand.kind == OperandKind::Queue ? operand.queue : plan.fifoOfBuffer[size_t(operand.buffer)];
+      input.width = int32_t(elementBytes(operandType(instruction, slot)));
+    };
+    if (info.sources >= 1)
+      take(instruction.a, OperandSlot::A);
+    if (info.sources >= 2 && op.inputs == 1 && isStream(instruction.b) && samePlace(instruction.a, instruction.b))
+      op.input[0].share = 2;
+    else if (info.sources >= 2)
+      take(instruction.b, OperandSlot::B);
+    if (instruction.dst.kind == OperandKind::Queue)
+      op.output = instruction.dst.queue;
+    if (instruction.dst.kind == OperandKind::Fifo)
+      op.push = plan.fifoOfBuffer[size_t(instruction.dst.buffer)];
+    op.width = int32_t(elementBytes(instruction.type));
+    if (instruction.opcode == Opcode::Move && op.inputs == 1 &&
+        (isStream(instruction.dst) || instruction.dst.kind == OperandKind::Null))
+      op.kind = WaveOp::Kind::Copy;
+    return op;
+  }
+
+  const Role &role;
+};
+
+} // namespace
+
+int32_t WavePlan::roleOf(int64_t core) const {
+  const auto after =
+      std::upper_bound(roles.begin(), roles.end(), core, [](int64_t c, const WaveRole &role) { return c < role.core; });
+  return int32_t(after - roles.begin()) - 1;
+}
+
+absl::StatusOr<WavePlan> planWaves(const Configuration &configuration, const Networks &networks,
+                                   const std::vector<RoleProgram> &programs) {
+  WavePlan plan;
+  for (size_t r = 0; r < programs.size(); ++r) {
+    WaveRole role = RolePlanner(programs[r]).plan;
+    const int64_t cores = role.role->cores.size();
+    const auto next = [cores](int64_t &all, int64_t each) {
+      const int64_t first = all;
+      all += cores * each;
+      return first;
+    };
+    role.core = next(plan.cores, 1);
+    role.thread = next(plan.threads, int64_t(role.threads.size()));
+    role.fifo = next(plan.fifos, int64_t(role.fifos.size()));
+    role.buffer = next(plan.buffers, int64_t(role.role->buffers.size()));
+    role.scratch = next(plan.scratchBytes, role.scratchBytes);
+    role.fifoArea = next(plan.fifoBytes, role.fifoBytes);
+    role.port = networks.roleOffset[r];
+    plan.roles.push_back(std::move(role));
+  }
+  const auto queues = int64_t(networks.streamTable.size());
+  int64_t lanes = 0;
+  for (const IoBinding &binding : configuration.io)
+    lanes += binding.ports.size();
+  if (queues + lanes > std::numeric_limits<int32_t>::max() || plan.cores > std::numeric_limits<int32_t>::max())
+    return absl::ResourceExhaustedError(absl::StrCat("configuration ", configuration.name, ": ", queues, " queues and ",
+                                                     lanes, " io lanes; the engine numbers up to 2147483647"));
+  plan.ports = queues;
+  plan.portRef.assign(size_t(queues), -1);
+  plan.portWords.assign(size_t(queues), 0);
+
+  const auto portOf = [&](const Endpoint &end, std::vector<WaveLane> &list) {
+    if (end.role < 0) {
+      list.push_back({end.binding, int32_t(plan.ports++), end.index});
+      plan.portRef.push_back(-1);
+      plan.portWords.push_back(0);
+      return list.back().port;
+    }
+    const Role &role = configuration.roles[size_t(end.role)];
+    return int32_t(networks.roleOffset[size_t(end.role)] +
+                   latticeOrdinal(role.cores, end.index) * int64_t(role.queues.size()) + end.queue);
+  };
+  std::vector<int32_t> sources;
+  int32_t number = 0;
+  for (const Stream &stream : networks.streams) {
+    sources.clear();
+    for (const Endpoint &source : stream.sources) {
+      const int32_t port = portOf(source, plan.inputs);
+      plan.portRef[size_t(port)] = number;
+      plan.portWords[size_t(port)] = plan.arenaWords;
+      plan.arenaWords += source.wordsPerSample;
+      sources.push_back(port);
+    }
+    plan.arenaWords += kSlackBytes / 4;
+    const auto firstComposition = int32_t(plan.compositionSegments.size());
+    for (size_t c = 0; c < stream.compositions.size(); ++c) {
+      plan.compositionSegments.push_back(uint32_t(plan.segments.size()));
+      for (const Segment &segment : stream.compositions[c])
+        plan.segments.push_back({sources[size_t(segment.source)], segment.begin, segment.count});
+    }
+    plan.streamSinks.push_back(uint32_t(plan.sinks.size()));
+    for (size_t k = 0; k < stream.sinks.size(); ++k) {
+      const Endpoint &sink = stream.sinks[k];
+      const int32_t port = portOf(sink, plan.outputs);
+      plan.portRef[size_t(port)] = firstComposition + stream.sinkComposition[k];
+      const int32_t core = sink.role < 0
+                               ? -1
+                               : int32_t(plan.roles[size_t(sink.role)].core +
+                                         latticeOrdinal(configuration.roles[size_t(sink.role)].cores, sink.index));
+      plan.sinks.push_back({port, core});
+    }
+    ++number;
+  }
+  plan.streamSinks.push_back(uint32_t(plan.sinks.size()));
+  plan.compositionSegments.push_back(uint32_t(plan.segments.size()));
+  return plan;
+}
+
+} // namespace wsc::emulator

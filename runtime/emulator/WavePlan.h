@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A configuration laid out for the wave schedule (WaveRunner.h): its cores, threads and queue ends numbered, the words
+// of every source placed in one arena, and for every sink the stretches of sources that it sees. Everything here is
+// fixed; what changes in a run is in WaveState.h.
+//
+// Words exist once, where their source puts them: a sink reads them there, so a multicast to a thousand cores copies
+// nothing. The ends of streams are *ports*: the queues of all cores, in the order of Networks::streamTable, and behind
+// them the lanes of io bindings.
+#pragma once
+
+#include "runtime/emulator/Network.h"
+#include "runtime/emulator/RoleProgram.h"
+
+#include "absl/status/statusor.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace wsc::emulator {
+
+// An operation with what has to be there before it can run.
+struct WaveOp {
+  enum class Kind : uint8_t {
+    Run,       // as decoded
+    Copy,      // a Move from a queue or FIFO to a queue or FIFO, or to nothing: bytes only
+    LoopBegin, // as DecodedOp
+    LoopEnd,
+  };
+  Kind kind = Kind::Run;
+  bool fixed = false; // the same number of elements on all cores
+  int8_t inputs = 0;  // of the queues and FIFOs it takes from, `input` holds so many
+  struct Input {
+    format::OperandKind kind = format::OperandKind::None; // Queue or Fifo
+    int16_t slot = -1;                                    // queue, or place among the role's FIFOs
+    int32_t width = 0, share = 1;                         // bytes of an element; 2: both sources take from it in turns
+  };
+  Input input[2];
+  int16_t output = -1;  // queue it sends on
+  int16_t push = -1;    // place among the role's FIFOs of the one it fills
+  int32_t width = 0;    // bytes of an element sent or pushed
+  int64_t elements = 0; // if fixed
+  const DecodedOp *op = nullptr;
+};
+
+struct WaveRole {
+  const format::Role *role = nullptr;
+  const RoleProgram *program = nullptr;
+  std::vector<std::vector<WaveOp>> threads;
+  std::vector<int16_t> fifos;        // buffers that are FIFOs
+  std::vector<int16_t> fifoOfBuffer; // place among them, -1
+  // A core's own memory: bytes and, per buffer, where it lies there; FIFOs have an area of their own.
+  std::vector<int64_t> bufferOffset;
+  int64_t scratchBytes = 0, fifoBytes = 0;
+  // Where the role's first core, thread, FIFO, buffer and port are among all.
+  int64_t core = 0, thread = 0, fifo = 0, buffer = 0, port = 0, scratch = 0, fifoArea = 0;
+};
+
+// Words [begin, begin + count) of what the source at `port` sends.
+struct WaveSegment {
+  int32_t port, begin, count;
+};
+
+struct WaveLane {
+  int32_t binding = 0, port = 0;
+  format::LatticeIndex index{};
+};
+
+struct WavePlan {
+  std::vector<WaveRole> roles;
+  int64_t cores = 0, threads = 0, fifos = 0, buffers = 0, ports = 0;
+  int64_t scratchBytes = 0, fifoBytes = 0, arenaWords = 0;
+
+  std::vector<int32_t> portRef;      // of a source: its stream; of a sink: its composition; -1: it moves no words
+  std::vector<int64_t> portWords;    // of a source: its first word's place in the arena
+  std::vector<uint32_t> streamSinks; // per stream: first of its sinks; one more than there are streams
+  struct Sink {
+    int32_t port, core; // core -1: a lane
+  };
+  std::vector<Sink> sinks;
+  std::vector<uint32_t>
+      compositionSegments; // per composition: first of its segments; one more than there are compositions
+  std::vector<WaveSegment> segments;
+  std::vector<WaveLane> inputs, outputs;
+
+  std::span<const WaveSegment> composition(int32_t c) const {
+    return {segments.data() + compositionSegments[size_t(c)], segments.data() + compositionSegments[size_t(c) + 1]};
+  }
+  int32_t roleOf(int64_t core) const;
+};
+
+// `programs` are those of the configuration's roles and must outlive the plan. Errors: more than 2^31 ports.
+absl::StatusOr<WavePlan> planWaves(const format::Configuration &configuration, const Networks &networks,
+                                   const std::vector<RoleProgram> &programs);
+
+} // namespace wsc::emulator

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The waves of a sample, and what comes before and after them.
+#include "runtime/emulator/WaveRunner.h"
+
+#include "runtime/emulator/HostWords.h"
+#include "runtime/emulator/LatticeWalk.h"
+
+#include "absl/strings/str_cat.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <numeric>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+
+namespace wsc::emulator {
+
+using namespace format;
+
+namespace {
+
+constexpr size_t kCoresForThreads = 32; // fewer are not worth a second thread
+constexpr size_t kSinksForThreads = 512;
+
+} // namespace
+
+struct WaveRunner::Impl {
+  explicit Impl(int wanted)
+      : threads(wanted > 0 ? wanted : oneapi::tbb::this_task_arena::max_concurrency()), arena(threads),
+        workers(size_t(threads)) {}
+
+  // Calls visit(worker, i) for all i below `count`; on several threads in chunks if there are many.
+  template <typename Visit> void forAll(size_t count, size_t least, Visit visit) {
+    if (threads == 1 || count < least) {
+      for (size_t i = 0; i < count; ++i)
+        visit(workers[0], i);
+      return;
+    }
+    const size_t chunk = std::max<size_t>(1, count / (size_t(threads) * 8));
+    oneapi::tbb::parallel_for(
+        oneapi::tbb::blocked_range<size_t>(0, count, chunk),
+        [&](const oneapi::tbb::blocked_range<size_t> &range) {
+          WaveWorker &worker = workers[size_t(oneapi::tbb::this_task_arena::current_thread_index())];
+          for (size_t i = range.begin(); i < range.end(); ++i)
+            visit(worker, i);
+        },
+        oneapi::tbb::simple_partitioner());
+  }
+
+  absl::Status prepare(const SampleContext &context, const WavePlan &plan) {
+    int64_t scratch = 64;
+    size_t buffers = 1, queues = 1;
+    for (const WaveRole &role : plan.roles) {
+      scratch = std::max(scratch, role.program->scratchBytes + 64);
+      buffers = std::max(buffers, role.role->buffers.size());
+      queues = std::max(queues, role.role->queues.size());
+    }
+    bool room = state.arena.need(plan.arenaWords * 4 + 256) && state.scratch.need(plan.scratchBytes + 256) &&
+                state.fifoArea.need(plan.fifoBytes + 256, Pages::Size::Small);
+    for (WaveWorker &worker : workers) {
+      room = room && worker.scratch.need(scratch, Pages::Size::Small);
+      worker.queues.resize(std::max(worker.queues.size(), queues));
+      worker.fifos.resize(std::max(worker.fifos.size(), buffers));
+    }
+    if (!room)
+      return absl::ResourceExhaustedError(
+          absl::StrCat("no memory for configuration ", context.prepared.configuration->name, ": ", plan.arenaWords * 4,
+                       " bytes of words and ", plan.scratchBytes + plan.fifoBytes, " bytes of SRAM"));
+    state.index.resize(size_t(plan.cores));
+    state.threads.assign(size_t(plan.threads), WaveThread{});
+    state.fifos.assign(size_t(plan.fifos), FifoPort{});
+    state.buffers.resize(size_t(plan.buffers));
+    state.ports.assign(size_t(plan.ports), WavePort{});
+    streamChanged = std::vector<std::atomic<uint8_t>>(plan.streamSinks.size());
+    coreListed = std::vector<std::atomic<uint8_t>>(size_t(plan.cores));
+    corePartly = std::vector<std::atomic<uint8_t>>(size_t(plan.cores));
+    for (size_t r = 0; r < plan.roles.size(); ++r)
+      bindRole(context, plan.roles[r], int32_t(r));
+    for (const WaveLane &lane : plan.inputs) {
+      const IoBinding &binding = context.prepared.configuration->io[size_t(lane.binding)];
+      const ElementType type = context.prepared.bindingTypes[size_t(lane.binding)];
+      packLane(binding, lane.index, type, context.inputs[size_t(binding.tensor)], state.words(plan, lane.port));
+      state.ports[size_t(lane.port)].there = std::numeric_limits<int32_t>::max();
+    }
+    return absl::OkStatus();
+  }
+
+  void bindRole(const SampleContext &context, const WaveRole &role, int32_t number) {
+    const auto cores = size_t(role.role->cores.size());
+    const size_t buffers = role.role->buffers.size();
+    forAll(cores, kCoresForThreads, [&](WaveWorker &, size_t ordinal) {
+      LatticeIndex &index = state.index[size_t(role.core) + ordinal];
+      index = latticeIndex(role.role->cores, int64_t(ordinal));
+      std::byte **bound = state.buffers.data() + size_t(role.buffer) + ordinal * buffers;
+      bindBuffers(context, number, int64_t(ordinal), index, nullptr, bound);
+      for (size_t b = 0; b < buffers; ++b) {
+        const BufferKind kind = role.role->buffers[b].kind;
+        if (kind == BufferKind::Scratch)
+          bound[b] = state.scratch.get() + role.scratch + int64_t(ordinal) * role.scratchBytes + role.bufferOffset[b];
+        else if (kind == BufferKind::Fifo)
+          bound[b] = state.fifoArea.get() + role.fifoArea + int64_t(ordinal) * role.fifoBytes + role.bufferOffset[b];
+      }
+    });
+  }
+
+  void runCore(const SampleContext &context, const WavePlan &plan, WaveWorker &worker, int32_t core, bool partly) {
+    WaveCore run(context, plan, state, worker, core, partly);
+    run.run();
+    if (run.couldDoPart() && !corePartly[size_t(core)].exchange(1, std::memory_order_relaxed))
+      worker.partly.push_back(core);
+    if (run.sentOn() == 0)
+      return;
+    const WaveRole &role = plan.roles[size_t(plan.roleOf(core))];
+    const size_t queues = role.role->queues.size(), first = size_t(role.port) + size_t(core - role.core) * queues;
+    for (size_t q = 0; q < queues; ++q)
+      if (role.role->queues[q].output && run.sentOn() >> (q & 63) & 1)
+        if (const int32_t stream = plan.portRef[first + q];
+            stream >= 0 && !streamChanged[size_t(stream)].exchange(1, std::memory_order_relaxed))
+          worker.sentOn.push_back(stream);
+  }
+
+  // Tells the sinks of a stream what has come; lists the cores that can go on.
+  void deliver(const WavePlan &plan, WaveWorker &worker, int32_t stream) {
+    streamChanged[size_t(stream)].store(0, std::memory_order_relaxed);
+    for (uint32_t k = plan.streamSinks[size_t(stream)]; k < plan.streamSinks[size_t(stream) + 1]; ++k) {
+      const WavePlan::Sink &sink = plan.sinks[k];
+      WavePort &port = state.ports[size_t(sink.port)];
+      const std::span<const WaveSegment> segments = plan.composition(plan.portRef[size_t(sink.port)]);
+      int32_t there = port.there;
+      while (size_t(port.arriving) < segments.size()) {
+        const WaveSegment &segment = segments[size_t(port.arriving)];
+        const int32_t come = std::clamp(state.ports[size_t(segment.port)].there - segment.begin, 0, segment.count);
+        there = port.arrivingBase + come;
+        if (come < segment.count)
+          break;
+        port.arrivingBase += segment.count;
+        ++port.arriving;
+      }
+      if (there == port.there)
+        continue;
+      port.there = there;
+      if (sink.core < 0 || port.wanted == kNobodyWaits)
+        continue;
+      if (there >= port.wanted) {
+        if (!coreListed[size_t(sink.core)].exchange(1, std::memory_order_relaxed))
+          worker.ready.push_back(sink.core);
+      } else if (!corePartly[size_t(sink.core)].exchange(1, std::memory_order_relaxed)) {
+        worker.partly.push_back(sink.core);
+      }
+    }
+  }
+
+  template <typename List> void collect(std::vector<int32_t> WaveWorker::*list, List &all) {
+    for (WaveWorker &worker : workers) {
+      all.insert(all.end(), (worker.*list).begin(), (worker.*list).end());
+      (worker.*list).clear();
+    }
+  }
+
+  void runWaves(const SampleContext &context, const WavePlan &plan) {
+    std::vector<int32_t> wave(size_t(plan.cores)), streams, partly;
+    std::iota(wave.begin(), wave.end(), 0);
+    for (const WaveLane &lane : plan.inputs)
+      streams.push_back(plan.portRef[size_t(lane.port)]);
+    deliverAll(plan, streams);
+    for (WaveWorker &worker : workers)
+      worker.ready.clear(); // all cores are in the first wave
+    for (bool inParts = false;;) {
+      for (int32_t core : wave)
+        (inParts ? corePartly : coreListed)[size_t(core)].store(0, std::memory_order_relaxed);
+      forAll(wave.size(), kCoresForThreads,
+             [&](WaveWorker &worker, size_t i) { runCore(context, plan, worker, wave[i], inParts); });
+      streams.clear();
+      collect(&WaveWorker::sentOn, streams);
+      deliverAll(plan, streams);
+      wave.clear();
+      collect(&WaveWorker::ready, wave);
+      collect(&WaveWorker::partly, partly);
+      inParts = wave.empty();
+      if (inParts) {
+        wave.swap(partly);
+        if (wave.empty())
+          return;
+      }
+    }
+  }
+
+  void deliverAll(const WavePlan &plan, const std::vector<int32_t> &streams) {
+    size_t sinks = 0;
+    for (int32_t stream : streams)
+      sinks += plan.streamSinks[size_t(stream) + 1] - plan.streamSinks[size_t(stream)];
+    forAll(streams.size(), sinks < kSinksForThreads ? streams.size() + 1 : 2,
+           [&](WaveWorker &worker, size_t i) { deliver(plan, worker, streams[i]); });
+  }
+
+  absl::Status finish(const SampleContext &context, const WavePlan &plan) {
+    for (const WaveRole &role : plan.roles)
+      for (int64_t ordinal = 0; ordinal < role.role->cores.size(); ++ordinal) {
+        const auto where = [&] {
+          const auto [row, col] = latticePosition(role.role->cores, state.index[size_t(role.core + ordinal)]);
+          return absl::StrCat("core (", row, ", ", col, "), role ", role.role->name);
+        };
+        for (size_t t = 0; t < role.threads.size(); ++t) {
+          const WaveThread &thread = state.threads[size_t(role.thread + ordinal * int64_t(role.threads.size())) + t];
+          if (size_t(thread.pc) < role.threads[t].size())
+            return absl::FailedPreconditionError(absl::StrCat(
+                "the program stops: ", where(), ", thread ", t, " waits at instruction ",
+                instructionNumber(role.role->threads[t], *role.threads[t][size_t(thread.pc)].op, thread.pc),
+                " for words that never come"));
+        }
+        for (size_t f = 0; f < role.fifos.size(); ++f)
+          if (const FifoPort &fifo = state.fifos[size_t(role.fifo + ordinal * int64_t(role.fifos.size())) + f];
+              fifo.pushed != fifo.popped)
+            return absl::FailedPreconditionError(
+                absl::StrCat(where(), ": FIFO ", role.role->buffers[size_t(role.fifos[f])].name, " is left with ",
+                             fifo.pushed - fifo.popped, " bytes after the sample"));
+      }
+    std::vector<std::byte> words;
+    for (const WaveLane &lane : plan.outputs) {
+      const IoBinding &binding = context.prepared.configuration->io[size_t(lane.binding)];
+      received(plan, lane.port, words);
+      words.resize(words.size() + 64);
+      unpackLane(binding, lane.index, context.prepared.bindingTypes[size_t(lane.binding)], words.data(),
+                 context.outputs[size_t(binding.tensor)]);
+    }
+    return absl::OkStatus();
+  }
+
+  static int64_t instructionNumber(const Thread &thread, const DecodedOp &op, int32_t pc) {
+    const bool own =
+        !thread.empty() && op.instruction >= thread.data() && op.instruction < thread.data() + thread.size();
+    return own ? op.instruction - thread.data() : pc;
+  }
+
+  // All words of a sink that have come.
+  void received(const WavePlan &plan, int32_t port, std::vector<std::byte> &words) const {
+    words.clear();
+    if (plan.portRef[size_t(port)] < 0)
+      return;
+    int64_t left = state.ports[size_t(port)].there;
+    for (const WaveSegment &segment : plan.composition(plan.portRef[size_t(port)])) {
+      const std::byte *from = state.words(plan, segment.port) + int64_t(segment.begin) * 4;
+      const int64_t count = std::min<int64_t>(left, segment.count);
+      words.insert(words.end(), from, from + count * 4);
+      left -= count;
+    }
+  }
+
+  // Buffers as they are, FIFOs as rings.
+  std::vector<std::vector<std::byte>> imageOf(const WaveRole &role, int64_t ordinal) const {
+    std::vector<std::vector<std::byte>> image;
+    for (size_t b = 0; b < role.role->buffers.size(); ++b) {
+      const Buffer &buffer = role.role->buffers[b];
+      const std::byte *bytes = state.buffers[size_t(role.buffer) + size_t(ordinal) * role.role->buffers.size() + b];
+      if (buffer.kind == BufferKind::Fifo)
+        image.push_back(ringImage(
+            buffer, bytes,
+            state.fifos[size_t(role.fifo + ordinal * int64_t(role.fifos.size()) + role.fifoOfBuffer[b])].pushed));
+      else
+        image.emplace_back(bytes, bytes + buffer.bytes);
+    }
+    return image;
+  }
+
+  void traceBefore(const SampleContext &context, const WavePlan &plan) {
+    for (const auto &[key, trace] : context.traces) {
+      const WaveRole &role = plan.roles[size_t(key.first)];
+      std::memset(state.scratch.get() + role.scratch + key.second * role.scratchBytes, 0, size_t(role.scratchBytes));
+      std::memset(state.fifoArea.get() + role.fifoArea + key.second * role.fifoBytes, 0, size_t(role.fifoBytes));
+      *trace = CoreEngine::CoreTrace{};
+      trace->role = key.first;
+      trace->index = state.index[size_t(role.core + key.second)];
+      trace->buffersBefore = imageOf(role, key.second);
+    }
+  }
+
+  void traceAfter(const SampleContext &context, const WavePlan &plan) const {
+    for (const auto &[key, trace] : context.traces) {
+      const WaveRole &role = plan.roles[size_t(key.first)];
+      trace->buffersAfter = imageOf(role, key.second);
+      for (size_t q = 0; q < role.role->queues.size(); ++q) {
+        const auto port = int32_t(role.port + key.second * int64_t(role.role->queues.size()) + int64_t(q));
+        std::vector<std::byte> &words = trace->queueWords.emplace_back();
+        if (!role.role->queues[q].output) {
+          received(plan, port, words);
+        } else if (plan.portRef[size_t(port)] >= 0) {
+          const std::byte *sent = state.words(plan, port);
+          words.assign(sent, sent + int64_t(state.ports[size_t(port)].position) * 4);
+        }
+      }
+    }
+  }
+
+  absl::Status run(const SampleContext &context) {
+    const WavePlan &plan = *context.prepared.waves;
+    if (absl::Status status = prepare(context, plan); !status.ok())
+      return status;
+    traceBefore(context, plan);
+    runWaves(context, plan);
+    absl::Status status = finish(context, plan);
+    if (status.ok())
+      traceAfter(context, plan);
+    return status;
+  }
+
+  const int threads;
+  oneapi::tbb::task_arena arena;
+  std::vector<WaveWorker> workers;
+  WaveState state;
+  // Set while a stream, a core is in the list it would be put into.
+  std::vector<std::atomic<uint8_t>> streamChanged, coreListed, corePartly;
+};
+
+WaveRunner::WaveRunner(int threads) : impl(std::make_unique<Impl>(threads)) {}
+WaveRunner::~WaveRunner() = default;
+
+absl::Status WaveRunner::run(const SampleContext &context) {
+  if (impl->threads == 1)
+    return impl->run(context);
+  absl::Status status;
+  impl->arena.execute([&] { status = impl->run(context); });
+  return status;
+}
+
+} // namespace wsc::emulator

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What changes while a configuration runs in waves, in flat arrays over all cores: how far threads, FIFOs and ports
+// have come. During a wave a core changes its own entries only; words that it sends are counted at its own port and
+// told to the sinks between waves.
+#pragma once
+
+#include "runtime/emulator/EngineParts.h"
+#include "runtime/emulator/Pages.h"
+#include "runtime/emulator/WavePlan.h"
+
+#include <limits>
+
+namespace wsc::emulator {
+
+struct WaveThread {
+  int32_t pc = 0; // operation; the number of operations when it is done
+  int32_t depth = 0;
+  int32_t counter[format::kMaxDims] = {}; // loop iterations, outermost first
+  int64_t element = 0;                    // next element of an operation done in part
+};
+
+constexpr int32_t kNobodyWaits = std::numeric_limits<int32_t>::max();
+
+struct WavePort {
+  int32_t position = 0; // words taken or sent by completed operations
+  int32_t there = 0; // a sink's words that have come; a source's that have been sent, also by an operation done in part
+  int32_t wanted = kNobodyWaits;          // a sink: words that must be there before its thread can go on
+  int32_t segment = 0, base = 0;          // a sink: the segment that is read, and the words before it
+  int32_t arriving = 0, arrivingBase = 0; // a sink: the first segment that has not come whole, and the words before it
+};
+
+struct WaveState {
+  std::vector<format::LatticeIndex> index; // per core
+  std::vector<WaveThread> threads;
+  std::vector<FifoPort> fifos;
+  std::vector<std::byte *> buffers;
+  std::vector<WavePort> ports;
+  Pages arena, scratch, fifoArea;
+
+  std::byte *words(const WavePlan &plan, int32_t port) const { return arena.get() + plan.portWords[size_t(port)] * 4; }
+};
+
+// What one host thread needs and finds.
+struct WaveWorker {
+  std::vector<QueuePort> queues; // of the core at work, for one operation
+  std::vector<FifoPort> fifos;
+  std::vector<std::byte> pieced[2]; // words put together from pieces, per source
+  Pages scratch;                    // for nests' rearranged copies
+  std::vector<int32_t> sentOn;      // streams that carry more words
+  std::vector<int32_t> ready;       // cores that can go on
+  std::vector<int32_t> partly;      // cores that could do a part of an operation
+};
+
+// Runs a core as far as it comes. Whole operations only, unless `partly`: then an operation begins with the elements
+// that are there.
+class WaveCore {
+public:
+  WaveCore(const SampleContext &context, const WavePlan &plan, WaveState &state, WaveWorker &worker, int32_t core,
+           bool partly);
+
+  void run();
+  bool done() const;
+  // Queues that words were sent on: bit q mod 64.
+  uint64_t sentOn() const { return sent; }
+  // A waiting operation has some but not all of its elements.
+  bool couldDoPart() const { return partAhead; }
+
+private:
+  bool runThread(size_t t);
+  bool runOperation(const WaveOp &op, WaveThread &thread, int64_t elements);
+  bool runPart(const WaveOp &op, WaveThread &thread, int64_t elements);
+  bool copy(const WaveOp &op, WaveThread &thread, int64_t elements);
+  int64_t elementsThere(const WaveOp &op, const WaveThread &thread, int64_t elements) const;
+  const std::byte *stretch(int32_t port, int64_t words, std::vector<std::byte> &pieced);
+  void bindQueues(const WaveOp &op, int64_t elements, bool part);
+  void bindFifos(const WaveOp &op);
+  void finish(const WaveOp &op, int64_t elements);
+  void wait(const WaveOp &op, int64_t elements);
+  void copyWords(int32_t port, int64_t fromByte, std::byte *to, int64_t bytes);
+
+  WavePort &port(int16_t queue) { return state.ports[size_t(firstPort + queue)]; }
+  const WavePort &port(int16_t queue) const { return state.ports[size_t(firstPort + queue)]; }
+
+  const SampleContext &context;
+  const WavePlan &plan;
+  WaveState &state;
+  WaveWorker &worker;
+  const WaveRole &role;
+  WaveThread *threads;
+  FifoPort *fifos;
+  int64_t firstPort;
+  CoreFrame frame;
+  const bool partly;
+  bool partAhead = false;
+  uint64_t sent = 0;
+};
+
+} // namespace wsc::emulator
