@@ -86,4 +86,23 @@ def Wafer_StateAttr : Wafer_Attr<"State", "state"> {
   let assemblyFormat = "`<` `tile_rows` `=` $tileRows `,` `slice` `=` $slice `,` `rows` `=` $rows `,` `col` `=` $col `,` `address` `=` $address `>`";
 }
 
+def Wafer_PieceAttr : Wafer_Attr<"Piece", "piece"> {
+  let summary = "elements of one tensor at known places of another";
+  let description = [{
+    A piece of a `wafer.remap`. For all index tuples j within `over`, element `to` + Σ j_k · to strides_k of the result is element `at` + Σ j_k · strides_k of
+    operand `from`, both numbered in row-major order. Strides may be negative, those of the operand also 0 (repetition).
+
+        #wafer.piece<over [2, 3] from 1 at 0 by [1, 2] to 6 by [3, 1]>
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$extents, "int64_t":$operand, "int64_t":$sourceOffset,
+                        ArrayRefParameter<"int64_t">:$sourceStrides, "int64_t":$resultOffset,
+                        ArrayRefParameter<"int64_t">:$resultStrides);
+  let assemblyFormat = [{`<` `over` custom<Numbers>($extents) `from` $operand `at` $sourceOffset `by`
+    custom<Numbers>($sourceStrides) `to` $resultOffset `by` custom<Numbers>($resultStrides) `>`}];
+  let extraClassDeclaration = [{
+    /// Product of the extents; -1 at 2^63 or more.
+    int64_t getNumElements() const;
+  }];
+}
+
 #endif

@@ -26,6 +26,27 @@ static void printNumbers(AsmPrinter &printer, ArrayRef<int64_t> numbers) {
 #define GET_ATTRDEF_CLASSES
 #include "dialects/wafer/WaferAttributes.cpp.inc"
 
+/// `[<over …>, <over …>]`: the pieces of a remap without the name of their attribute.
+static ParseResult parsePieces(OpAsmParser &parser, ArrayAttr &pieces) {
+  SmallVector<Attribute> list;
+  auto parseOne = [&]() -> ParseResult {
+    PieceAttr piece;
+    if (parser.parseCustomAttributeWithFallback(piece))
+      return failure();
+    list.push_back(piece);
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseOne))
+    return failure();
+  pieces = parser.getBuilder().getArrayAttr(list);
+  return success();
+}
+static void printPieces(OpAsmPrinter &printer, Operation *, ArrayAttr pieces) {
+  printer << '[';
+  llvm::interleaveComma(pieces.getAsRange<PieceAttr>(), printer, [&](PieceAttr piece) { piece.print(printer); });
+  printer << ']';
+}
+
 #define GET_OP_CLASSES
 #include "dialects/wafer/WaferOps.cpp.inc"
 

@@ -65,4 +65,6 @@ def Wafer_YieldOp : Wafer_Op<"yield", [Pure, Terminator, HasParent<"KernelOp">]>
   let builders = [OpBuilder<(ins)>];
 }
 
+include "dialects/wafer/WaferNestOps.td"
+
 #endif

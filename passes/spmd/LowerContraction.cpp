@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Matrix product and convolution: a multiply-add over the reduced iterators, then bias and rounding in one elementwise
+// nest that the reader takes into the reduction's `finish`. Groups are an iterator of their own; where each has one
+// output channel, or there is one group, the output channel stands for both and the result needs no reshape.
+#include "dialects/nn/Nn.h"
+#include "passes/spmd/NestBuilder.h"
+#include "passes/spmd/NestLowering.h"
+#include "passes/spmd/Windows.h"
+
+using namespace mlir;
+
+namespace wsc::spmd {
+
+namespace {
+
+/// The multiply-add of two operands, summed as accumulatorOf says, plus bias, as elements of `result`.
+Value contract(NestBuilder &nests, RankedTensorType result, ArrayRef<int64_t> reduced, ArrayRef<NestOperand> factors,
+               std::optional<NestOperand> bias) {
+  const Type element = result.getElementType(), inside = accumulatorOf(element);
+  Value sum = nests.reduce(result.clone(inside), reduced, factors, Combine::MultiplyAdd,
+                           [&](ScalarBuilder &scalars, ArrayRef<Scalar> x) -> SmallVector<Scalar, 2> {
+                             return {scalars.convert(x[0], inside), scalars.convert(x[1], inside)};
+                           });
+  if (!bias)
+    return nests.convert(sum, element);
+  return nests.elementwise(result, {nests.aligned(sum, result.getShape()), *bias},
+                           [&](ScalarBuilder &scalars, ArrayRef<Scalar> x) {
+                             return scalars.convert(scalars.add(x[0], scalars.convert(x[1], inside)), element);
+                           });
+}
+
+struct MatmulNests : NestLowering::ExternalModel<MatmulNests, nn::MatmulOp> {
+  FailureOr<Value> buildNests(Operation *op, OpBuilder &builder) const {
+    auto layer = cast<nn::MatmulOp>(op);
+    NestBuilder nests(builder, op->getLoc());
+    auto result = cast<RankedTensorType>(layer.getType());
+    const int64_t rank = result.getRank(), batch = rank - 2;
+    const AffineExpr m = nests.iterator(rank - 2), n = nests.iterator(rank - 1), k = nests.iterator(rank);
+    const int64_t depth = cast<RankedTensorType>(layer.getLhs().getType()).getShape().back();
+
+    // The leading dimensions broadcast among themselves; the last two are the matrix.
+    const auto matrix = [&](Value tensor, AffineExpr row, AffineExpr column) {
+      ArrayRef<int64_t> shape = cast<RankedTensorType>(tensor.getType()).getShape();
+      NestOperand operand{tensor, {}};
+      const int64_t own = int64_t(shape.size()) - 2;
+      for (int64_t d = 0; d < own; ++d) {
+        const int64_t to = batch - own + d;
+        operand.indices.push_back(shape[size_t(d)] == result.getDimSize(to) ? nests.iterator(to) : nests.fixed(0));
+      }
+      operand.indices.append({row, column});
+      return operand;
+    };
+    std::optional<NestOperand> bias;
+    if (layer.getBias())
+      bias = NestOperand{layer.getBias(), {n}};
+    return contract(nests, result, depth,
+                    {matrix(layer.getLhs(), m, k),
+                     layer.getTransposeRhs() ? matrix(layer.getRhs(), n, k) : matrix(layer.getRhs(), k, n)},
+                    bias);
+  }
+};
+
+struct ConvNests : NestLowering::ExternalModel<ConvNests, nn::ConvOp> {
+  FailureOr<Value> buildNests(Operation *op, OpBuilder &builder) const {
+    auto layer = cast<nn::ConvOp>(op);
+    NestBuilder nests(builder, op->getLoc());
+    auto result = cast<RankedTensorType>(layer.getType());
+    auto weight = cast<RankedTensorType>(layer.getWeight().getType());
+    const int64_t groups = layer.getGroups(), perGroup = weight.getDimSize(0) / groups, depth = weight.getDimSize(1);
+    const bool splits = groups > 1 && perGroup > 1; // output channels into group and channel of the group
+
+    SmallVector<int64_t> shape(result.getShape());
+    if (splits)
+      shape = {shape[0], groups, perGroup, shape[2], shape[3]};
+    const int64_t rows = int64_t(shape.size()) - 2;
+    ReducedIterators reduced(nests, int64_t(shape.size()));
+    const AffineExpr output = splits ? nests.iterator(1) * perGroup + nests.iterator(2) : nests.iterator(1);
+    const AffineExpr group = groups == 1 ? nests.fixed(0) : nests.iterator(1);
+    const AffineExpr channel = reduced.add(depth), kh = reduced.add(weight.getDimSize(2)),
+                     kw = reduced.add(weight.getDimSize(3));
+
+    Value padded = padImage(nests, layer.getInput(), layer.getPads(), neutral(Combine::Add, result.getElementType()));
+    const NestOperand image{
+        padded,
+        {nests.iterator(0), group * depth + channel,
+         windowIndex(nests.iterator(rows), kh, layer.getStrides()[0], layer.getDilations()[0]),
+         windowIndex(nests.iterator(rows + 1), kw, layer.getStrides()[1], layer.getDilations()[1])}};
+    const NestOperand kernel{layer.getWeight(), {output, channel, kh, kw}};
+    std::optional<NestOperand> bias;
+    if (layer.getBias())
+      bias = NestOperand{layer.getBias(), {output}};
+    Value sum = contract(nests, RankedTensorType::get(shape, result.getElementType()), reduced.extents(),
+                         {image, kernel}, bias);
+    return nests.reshape(sum, result.getShape());
+  }
+};
+
+} // namespace
+
+void attachContractionLowerings(MLIRContext &context) {
+  nn::MatmulOp::attachInterface<MatmulNests>(context);
+  nn::ConvOp::attachInterface<ConvNests>(context);
+}
+
+} // namespace wsc::spmd

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Passes from nn to a network of nests, in the order they run.
+#ifndef WSC_PASSES_SPMD_PASSES_TD
+#define WSC_PASSES_SPMD_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def LowerToNests : Pass<"nn-lower-to-nests", "::mlir::func::FuncOp"> {
+  let summary = "Turn layers into nests and remaps";
+  let description = [{
+    Every layer becomes a sequence of `linalg.generic` on tensors, whose bodies are scalar operations that are opcodes of a core, and of
+    `wafer.remap`, which moves elements. `nn.constant`, `nn.read` and `nn.write` stay. Contractions and sums of f16 and bf16 accumulate in f32 and are
+    rounded once at the end. linalg's named operations are made generic. All operations without a lowering are reported together.
+
+    Before:
+
+        %y = nn.matmul %x, %w : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+
+    After:
+
+        %zero = arith.constant 0.0 : f32
+        %e = tensor.empty() : tensor<2x4xf32>
+        %0 = linalg.fill ins(%zero : f32) outs(%e : tensor<2x4xf32>) -> tensor<2x4xf32>
+        %y = linalg.generic {indexing_maps = [(d0, d1, d2) -> (d0, d2), (d0, d1, d2) -> (d2, d1), (d0, d1, d2) -> (d0, d1)],
+                             iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : …) outs(%0 : tensor<2x4xf32>) {
+        ^bb0(%a: f32, %b: f32, %sum: f32):
+          %1 = math.fma %a, %b, %sum : f32
+          linalg.yield %1 : f32
+        } -> tensor<2x4xf32>
+  }];
+  let dependentDialects = ["::wsc::wafer::WaferDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
+#endif
