@@ -15,17 +15,15 @@ using namespace format;
 
 namespace {
 
-// Iterators along which a value changes within the slice.
-uint64_t supportOf(const Frame &frame, const Place &place) {
+// Iterators along which a value changes.
+uint64_t supportOf(const Place &place) {
   uint64_t support = 0;
-  for (size_t k = 0; k < frame.block.size(); ++k)
-    if (place.stride[k] != 0 && frame.block[k] > 1)
+  for (size_t k = 0; k < place.stride.size(); ++k)
+    if (place.stride[k] != 0)
       support |= uint64_t(1) << k;
   return support;
 }
-uint64_t supportOf(const Frame &frame, const Value &value) {
-  return value.immediate ? 0 : supportOf(frame, value.place);
-}
+uint64_t supportOf(const Value &value) { return value.immediate ? 0 : supportOf(value.place); }
 
 uint64_t parallelIterators(const Frame &frame) { return (uint64_t(1) << frame.space.numParallel) - 1; }
 
@@ -80,6 +78,8 @@ bool isGathered(const LocalNest &local, size_t operand) {
 
 absl::Status emitVector(Frame &frame, Opcode opcode, ElementType type, ElementType sourceType,
                         const VectorOperands &operands) {
+  if (frame.noted)
+    return absl::OkStatus();
   Instruction head;
   head.opcode = opcode;
   head.type = type;
@@ -156,8 +156,33 @@ absl::StatusOr<std::vector<Value>> BodyCode::evaluate(const std::vector<BodyValu
   return values;
 }
 
-absl::Status BodyCode::evaluateInto(const BodyValue &wanted, const Destination &destination) {
+// Of a Select or Fma wanted in the end, only dst's old value may lie there before: any other source would be in the
+// way.
+void BodyCode::openRoom(const BodyValue &wanted, const Destination &destination) {
+  if (wanted.kind != BodyValue::Kind::Operation)
+    return;
+  const BodyOp &last = operationOf(*local.nest, size_t(wanted.index));
+  if (updatesDst(last.opcode)) {
+    const BodyValue &old = *sourcesOf(last)[oldValueOf(last.opcode)];
+    if (old.kind != BodyValue::Kind::Operation || operationUses[size_t(old.index)] > 1)
+      return;
+    roomOperation = old.index;
+  }
+  room = destination;
+  roomTaken = reduced && reduced->place.buffer == destination.place.buffer;
+}
+
+void BodyCode::release(const Value &value) {
+  if (room && value.place.buffer == room->place.buffer)
+    roomTaken = false;
+  else
+    frame.release(value.place);
+}
+
+absl::Status BodyCode::evaluateInto(const BodyValue &wanted, const Destination &destination, bool isRoom) {
   countUses({wanted});
+  if (isRoom)
+    openRoom(wanted, destination);
   const bool isOperation = wanted.kind == BodyValue::Kind::Operation;
   for (size_t number = first; number < end; ++number)
     if (operationUses[number] > 0)
@@ -175,7 +200,7 @@ absl::Status BodyCode::evaluateInto(const BodyValue &wanted, const Destination &
   if (value->immediate || value->place != destination.place || value->type != destination.type)
     status = store(frame, *value, destination);
   if (value->temporary)
-    frame.release(value->place);
+    release(*value);
   return status;
 }
 
@@ -196,12 +221,19 @@ absl::StatusOr<Value> BodyCode::valueOf(const BodyValue &value, ElementType imme
   return Value{std::nullopt, frame.space.operands[number], local.operandTypes[number], false};
 }
 
-absl::StatusOr<Place> BodyCode::placeFor(ElementType type, uint64_t support,
-                                         const std::vector<const Value *> &reusable) {
+absl::StatusOr<Place> BodyCode::placeFor(size_t number, uint64_t support, const std::vector<const Value *> &reusable) {
+  const ElementType type = operationOf(*local.nest, number).type;
+  const bool whole = support == parallelIterators(frame);
   for (const Value *value : reusable)
-    if (value->place.slices == frame.openSlices() && elementBytes(value->type) == elementBytes(type) &&
-        value->place.stride == frame.packed(support, type))
+    if (elementBytes(value->type) == elementBytes(type) &&
+        ((value->place.slices == frame.openSlices() && value->place.stride == frame.packed(support, type)) ||
+         (room && whole && value->place == room->place)))
       return value->place;
+  if (room && !roomTaken && whole && (roomOperation < 0 || size_t(roomOperation) == number) &&
+      elementBytes(room->type) == elementBytes(type)) {
+    roomTaken = true;
+    return room->place;
+  }
   return frame.acquire(support, type);
 }
 
@@ -213,7 +245,7 @@ absl::Status BodyCode::apply(size_t number, const Destination *destination) {
     absl::StatusOr<Value> value = valueOf(*source, op.opcode == Opcode::Convert ? op.sourceType : op.type);
     if (!value.ok())
       return value.status();
-    support |= supportOf(frame, *value);
+    support |= supportOf(*value);
     sources.push_back(*std::move(value));
     if (int *uses = usesOf(*source))
       --*uses;
@@ -233,7 +265,7 @@ absl::Status BodyCode::apply(size_t number, const Destination *destination) {
     std::vector<const Value *> reusable = dying;
     if (updates) // moving the old value must not destroy another source
       std::erase_if(reusable, [&](const Value *value) { return value->place != sources[oldValueOf(op.opcode)].place; });
-    absl::StatusOr<Place> place = placeFor(op.type, support, reusable);
+    absl::StatusOr<Place> place = placeFor(number, support, reusable);
     if (!place.ok())
       return place.status();
     result.place = *std::move(place);
@@ -253,7 +285,7 @@ absl::Status BodyCode::apply(size_t number, const Destination *destination) {
     return status;
   for (const Value *value : dying)
     if (value->place.buffer != result.place.buffer)
-      frame.release(value->place);
+      release(*value);
   operations[number] = std::move(result);
   return absl::OkStatus();
 }
@@ -277,7 +309,7 @@ absl::StatusOr<Value> BodyCode::gather(size_t operand, const Destination *destin
   const int64_t inReach = (frame.bytesOf(table.buffer) - elementBytes(type) - origin) / from.gatherStrideBytes + 1;
   if (inReach > from.gatherCount) {
     const Value last{double(from.gatherCount - 1), {}, ElementType::I32, false};
-    const uint64_t support = supportOf(frame, numbers);
+    const uint64_t support = supportOf(numbers);
     absl::StatusOr<Place> place = frame.acquire(support, ElementType::I32);
     if (!place.ok())
       return place.status();
@@ -288,7 +320,7 @@ absl::StatusOr<Value> BodyCode::gather(size_t operand, const Destination *destin
     numbers.place = *std::move(place);
     numbers.temporary = true;
   }
-  uint64_t support = supportOf(frame, numbers) | supportOf(frame, table);
+  uint64_t support = supportOf(numbers) | supportOf(table);
   Value result{std::nullopt, {}, type, true};
   if (destination && destination->type == type && destination->place.buffer != table.buffer &&
       destination->place.buffer != numbers.place.buffer) {

@@ -44,17 +44,20 @@ absl::Status store(Frame &frame, const Value &value, const Destination &destinat
 /// Operations [first, end) of a nest (those of its body, then of `finish`), for one slice.
 class BodyCode {
 public:
-  /// `reduced`: the value behind the reduction.
-  BodyCode(Frame &frame, const LocalNest &local, size_t first, size_t end, std::optional<Value> reduced = std::nullopt)
-      : frame(frame), local(local), first(first), end(end), reduced(std::move(reduced)), operations(end),
-        gathered(local.operands.size()), operationUses(end), operandUses(local.operands.size()) {}
+  BodyCode(Frame &frame, const LocalNest &local, size_t first, size_t end)
+      : frame(frame), local(local), first(first), end(end), operations(end), gathered(local.operands.size()),
+        operationUses(end), operandUses(local.operands.size()) {}
+
+  /// The value behind the reduction.
+  void setReduced(const Value &value) { reduced = value; }
 
   /// Emits what `wanted` needs, and returns it; temporaries are the caller's to release. `immediateType`: of
   /// immediates.
   absl::StatusOr<std::vector<Value>> evaluate(const std::vector<BodyValue> &wanted, format::ElementType immediateType);
 
-  /// The same for one value, converted to the destination's type.
-  absl::Status evaluateInto(const BodyValue &wanted, const Destination &destination);
+  /// The same for one value, converted to the destination's type. `isRoom`: the destination may hold other values
+  /// before.
+  absl::Status evaluateInto(const BodyValue &wanted, const Destination &destination, bool isRoom);
 
 private:
   Frame &frame;
@@ -64,14 +67,19 @@ private:
   std::vector<std::optional<Value>> operations, gathered; // per operation and operand, where they are in memory
   std::vector<int> operationUses, operandUses;            // still to come
   int reducedUses = 0;
+  // The destination as a temporary: of which operation (-1: any), and whether it is taken.
+  std::optional<Destination> room;
+  int roomOperation = -1;
+  bool roomTaken = false;
 
   int *usesOf(const BodyValue &value);
   void countUses(const std::vector<BodyValue> &wanted);
+  void openRoom(const BodyValue &wanted, const Destination &destination);
+  void release(const Value &value);
   absl::Status apply(size_t number, const Destination *destination);
   absl::StatusOr<Value> valueOf(const BodyValue &value, format::ElementType immediateType);
   absl::StatusOr<Value> gather(size_t operand, const Destination *destination);
-  absl::StatusOr<Place> placeFor(format::ElementType type, uint64_t support,
-                                 const std::vector<const Value *> &reusable);
+  absl::StatusOr<Place> placeFor(size_t number, uint64_t support, const std::vector<const Value *> &reusable);
 };
 
 /// The operation's sources in the order a, b, c.

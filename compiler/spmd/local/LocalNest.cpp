@@ -70,8 +70,15 @@ public:
     } else {
       space = makeSpace(local);
     }
-    if (nest.reduction && !reduced)
-      inResult = accumulatesInResult();
+    std::vector<std::pair<int64_t, int64_t>> walk;
+    for (size_t k = 0; k < space.numParallel; ++k)
+      walk.emplace_back(space.result.stride[k], space.extents[k]);
+    const bool injective = isInjective(std::move(walk), elementBytes(resultType()));
+    const bool own = std::none_of(local.operands.begin(), local.operands.end(),
+                                  [&](const LocalOperand &operand) { return operand.buffer == local.result.buffer; });
+    isRoom = injective && own && (!given || given->buffer != local.result.buffer || *given == space.result);
+    inResult = nest.reduction && own && nest.reduction->type == resultType() &&
+               (injective || nest.reduction->opcode != Opcode::Fma);
   }
 
   bool empty() const { return space.empty; }
@@ -79,20 +86,21 @@ public:
   absl::StatusOr<Fragment> best() const {
     if (space.extents.size() >= 64)
       return absl::ResourceExhaustedError(absl::StrCat(space.extents.size(), " iterators, limit is 63"));
-    absl::Status failure = absl::ResourceExhaustedError(
-        absl::StrCat("temporaries of ", temporaryBytes, " bytes hold no single element of some value"));
-    for (bool direct : {true, false}) {
-      std::vector<Slicing> outers = outerSlicings(direct);
-      if (outers.empty())
-        continue;
-      for (const Slicing &outer : outers) {
-        absl::StatusOr<Fragment> fragment = bestInside(outer, direct);
-        if (fragment.ok())
-          return fragment;
-        failure = fragment.status();
-      }
+    // What temporaries there are does not depend on the slicing.
+    std::vector<Temporary> around, inside;
+    Frame frame(code, nest.name, space, temporaryBytes);
+    frame.noted = &around;
+    absl::Status status = emitSlice(frame, {}, &inside);
+    if (!status.ok())
+      return status;
+    absl::StatusOr<Fragment> best = absl::ResourceExhaustedError(
+        absl::StrCat("temporaries of ", temporaryBytes, " bytes do not hold single elements of all values"));
+    for (const Slicing &outer : outerSlicings(around)) {
+      best = bestInside(outer, inside);
+      if (best.ok())
+        break;
     }
-    return failure;
+    return best;
   }
 
 private:
@@ -104,33 +112,16 @@ private:
   Space space;
   std::optional<Place> given; // accumulators
   bool inResult = false;      // accumulators are in the result's place
+  bool isRoom = false;        // the result's place can hold other values before
 
   uint64_t parallelIterators() const { return (uint64_t(1) << space.numParallel) - 1; }
   uint64_t allIterators() const { return (uint64_t(1) << space.extents.size()) - 1; }
-  size_t allOps() const { return numOps + nest.finish.size(); }
   ElementType resultType() const { return local.partial && !given ? nest.reduction->type : local.resultType; }
 
-  bool accumulatesInResult() const {
-    if (nest.reduction->type != resultType())
-      return false;
-    for (const LocalOperand &operand : local.operands)
-      if (operand.buffer == local.result.buffer)
-        return false;
-    std::vector<std::pair<int64_t, int64_t>> walk;
-    for (size_t k = 0; k < space.numParallel; ++k)
-      walk.emplace_back(space.result.stride[k], space.extents[k]);
-    return nest.reduction->opcode != Opcode::Fma || isInjective(std::move(walk), elementBytes(nest.reduction->type));
-  }
-
   // Slicings of the parallel iterators around the reduction, those with the fewest slices first.
-  std::vector<Slicing> outerSlicings(bool direct) const {
+  std::vector<Slicing> outerSlicings(const std::vector<Temporary> &temporaries) const {
     if (!nest.reduction)
       return {{}};
-    std::vector<Temporary> temporaries;
-    if (given || !local.partial)
-      temporaries = temporariesOf(local, space, {nest.resultValue}, numOps, allOps(), direct);
-    if (!given && !inResult)
-      temporaries.push_back({elementBytes(nest.reduction->type), parallelIterators()});
     std::vector<Slicing> result =
         slicings(space.extents, space.numParallel, space.numParallel, temporaries, temporaryBytes);
     if (!result.empty() && result[0].empty())
@@ -146,26 +137,24 @@ private:
     return result;
   }
 
-  absl::StatusOr<Fragment> bestInside(const Slicing &outer, bool direct) const {
+  absl::StatusOr<Fragment> bestInside(const Slicing &outer, const std::vector<Temporary> &temporaries) const {
     std::vector<int64_t> block = space.extents;
     for (auto [iterator, points] : outer)
       block[iterator] = points;
     std::vector<Slicing> inners{{}};
-    if (!given) {
-      const std::vector<Temporary> temporaries =
-          nest.reduction ? temporariesOf(local, space, nest.values, 0, numOps, false)
-                         : temporariesOf(local, space, {nest.resultValue}, 0, numOps, direct);
-      if (!temporaries.empty())
-        inners = slicings(block, space.numParallel, space.extents.size(), temporaries, temporaryBytes);
-    }
+    if (!temporaries.empty())
+      inners = slicings(block, space.numParallel, space.extents.size(), temporaries, temporaryBytes);
     absl::StatusOr<Fragment> best = absl::ResourceExhaustedError(
-        absl::StrCat("temporaries of ", temporaryBytes, " bytes hold no single element of some value"));
+        absl::StrCat("temporaries of ", temporaryBytes, " bytes do not hold single elements of all values"));
+    auto hasLoop = [](const Thread &thread) {
+      return std::any_of(thread.begin(), thread.end(),
+                         [](const Instruction &instruction) { return instruction.opcode == Opcode::Loop; });
+    };
     for (const Slicing &inner : inners) {
       absl::StatusOr<Fragment> fragment = emit(outer, inner);
       if (fragment.ok() ? !best.ok() || fragment->effort < best->effort : !best.ok())
         best = std::move(fragment);
-      if (best.ok() && std::none_of(best->thread.begin(), best->thread.end(),
-                                    [](const Instruction &instruction) { return instruction.opcode == Opcode::Loop; }))
+      if (best.ok() && !hasLoop(best->thread))
         break;
     }
     return best;
@@ -173,27 +162,31 @@ private:
 
   absl::StatusOr<Fragment> emit(const Slicing &outer, const Slicing &inner) const {
     Frame frame(code, nest.name, space, temporaryBytes);
-    const Destination result{space.result, resultType()};
-    absl::Status status = frame.forSlices(outer, [&] {
-      if (given)
-        return BodyCode(frame, local, numOps, allOps(), Value{std::nullopt, *given, nest.reduction->type})
-            .evaluateInto(nest.resultValue, result);
-      return nest.reduction ? emitReduction(frame, inner, result) : emitBody(frame, inner, result);
-    });
+    absl::Status status = frame.forSlices(outer, [&] { return emitSlice(frame, inner, nullptr); });
     if (!status.ok())
       return status;
     const int64_t cost = effort(frame.thread);
     return Fragment{std::move(frame.thread), std::move(frame.buffers), cost};
   }
 
-  absl::Status emitBody(Frame &frame, const Slicing &slicing, const Destination &result) const {
-    return frame.forSlices(slicing,
-                           [&] { return BodyCode(frame, local, 0, numOps).evaluateInto(nest.resultValue, result); });
-  }
-
-  absl::Status emitReduction(Frame &frame, const Slicing &slicing, const Destination &result) const {
+  // All for one slice of the parallel iterators. `inside`: where temporaries inside of `slicing` are noted, if they
+  // are.
+  absl::Status emitSlice(Frame &frame, const Slicing &slicing, std::vector<Temporary> *inside) const {
+    const Destination result{space.result, resultType()};
+    std::vector<Temporary> *around = frame.noted;
+    auto forSlices = [&](const auto &body) {
+      frame.noted = inside;
+      absl::Status status = frame.forSlices(slicing, body);
+      frame.noted = around;
+      return status;
+    };
+    if (!nest.reduction)
+      return forSlices(
+          [&] { return BodyCode(frame, local, 0, numOps).evaluateInto(nest.resultValue, result, isRoom); });
     const Reduction &reduction = *nest.reduction;
-    Value sums{std::nullopt, space.result, reduction.type, !inResult};
+    if (given)
+      return finish(frame, {std::nullopt, *given, reduction.type, *given == space.result}, result);
+    Value sums{std::nullopt, space.result, reduction.type, true};
     if (!inResult) {
       absl::StatusOr<Place> place = frame.acquire(parallelIterators(), reduction.type);
       if (!place.ok())
@@ -203,16 +196,21 @@ private:
     const Value initial{reduction.initial, {}, reduction.type};
     absl::Status status = store(frame, initial, {sums.place, reduction.type});
     if (status.ok() && !space.nothingReduced)
-      status = frame.forSlices(slicing, [&] { return accumulate(frame, sums.place); });
+      status = forSlices([&] { return accumulate(frame, sums.place); });
     if (!status.ok())
       return status;
     if (!local.partial)
-      status = BodyCode(frame, local, numOps, allOps(), sums).evaluateInto(nest.resultValue, result);
+      status = finish(frame, sums, result);
     else if (!inResult)
       status = store(frame, sums, result);
-    if (!inResult)
-      frame.release(sums.place);
+    frame.release(sums.place);
     return status;
+  }
+
+  absl::Status finish(Frame &frame, const Value &sums, const Destination &result) const {
+    BodyCode body(frame, local, numOps, numOps + nest.finish.size());
+    body.setReduced(sums);
+    return body.evaluateInto(nest.resultValue, result, isRoom);
   }
 
   absl::Status accumulate(Frame &frame, const Place &sums) const {

@@ -13,6 +13,37 @@ using namespace format;
 
 namespace {
 
+// Temporaries have the parallel iterators in the result's order. Reduced ones are outside of them where each of their
+// points is an instruction (Fma), so that it walks neighbours, and else where the operand that changes along most
+// iterators has them.
+std::vector<size_t> packingOf(const Space &space, const Nest &nest) {
+  bool outside = nest.reduction && nest.reduction->opcode == Opcode::Fma;
+  if (!outside) {
+    size_t most = 0;
+    for (const Place &operand : space.operands) {
+      size_t support = 0, innermost = 0;
+      int64_t least = INT64_MAX;
+      for (size_t k = 0; k < space.extents.size(); ++k)
+        if (const int64_t stride = std::abs(operand.stride[k]); stride != 0) {
+          ++support;
+          if (stride <= least) {
+            least = stride;
+            innermost = k;
+          }
+        }
+      if (support > most) {
+        most = support;
+        outside = innermost < space.numParallel;
+      }
+    }
+  }
+  std::vector<size_t> order, reduced;
+  for (size_t k = 0; k < space.extents.size(); ++k)
+    (k < space.numParallel ? order : reduced).push_back(k);
+  order.insert(outside ? order.begin() : order.end(), reduced.begin(), reduced.end());
+  return order;
+}
+
 // Strides of one operand or result per iterator of the nest, and where they go.
 struct Walker {
   std::vector<int64_t> stride;
@@ -70,6 +101,7 @@ Space makeSpace(const LocalNest &local, LocalOperand *reduced) {
   }
   if (reduced)
     reduced->strideBytes = reducedStride;
+  space.packing = packingOf(space, *local.nest);
   return space;
 }
 
@@ -109,10 +141,10 @@ Operand Frame::operand(const Place &place) const {
 std::vector<int64_t> Frame::packed(uint64_t support, ElementType type) const {
   std::vector<int64_t> stride(block.size(), 0);
   int64_t next = elementBytes(type);
-  for (size_t k = block.size(); k-- > 0;)
-    if (support >> k & 1 && block[k] > 1) {
-      stride[k] = next;
-      next *= block[k];
+  for (auto k = space.packing.rbegin(); k != space.packing.rend(); ++k)
+    if (support >> *k & 1) {
+      stride[*k] = next;
+      next *= block[*k];
     }
   return stride;
 }
@@ -121,7 +153,9 @@ absl::StatusOr<Place> Frame::acquire(uint64_t support, ElementType type) {
   int64_t bytes = elementBytes(type);
   for (size_t k = 0; k < block.size(); ++k)
     bytes *= support >> k & 1 ? block[k] : 1;
-  if (bytes > temporaryBytes)
+  if (noted)
+    noted->push_back({elementBytes(type), support});
+  else if (bytes > temporaryBytes)
     return absl::ResourceExhaustedError(
         absl::StrCat("a temporary needs ", bytes, " bytes, limit is ", temporaryBytes, " for each"));
   // The smallest free room that holds it, else the largest grows, else one more.

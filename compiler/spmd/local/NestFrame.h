@@ -28,6 +28,7 @@ struct Space {
   bool empty = false, nothingReduced = false; // no parallel, no reduced points
   std::vector<Place> operands;
   Place result;
+  std::vector<size_t> packing; // order of the iterators in temporaries, outermost first
 };
 
 /// Parallel iterators ordered by the result's stride; then neighbours join where all operands and the result walk
@@ -42,6 +43,12 @@ struct SliceStep {
 };
 using Slicing = std::vector<SliceStep>;
 
+/// A value that takes a temporary: bytes of an element and the iterators it is packed over, a bit each.
+struct Temporary {
+  int64_t elementBytes = 0;
+  uint64_t support = 0;
+};
+
 /// Instructions under construction and the slice that they are for.
 class Frame {
 public:
@@ -52,6 +59,8 @@ public:
   std::vector<int64_t> block; // extents of the current slice
   format::Thread thread;
   std::vector<format::Buffer> buffers; // numbered on from those of the code
+  /// Set to find out what temporaries are needed: they are noted here and have no limit, and instructions are left out.
+  std::vector<Temporary> *noted = nullptr;
 
   /// Calls body() for all slices of the current one: in loops, the rest of an iterator behind its whole steps by code
   /// of its own.
@@ -67,7 +76,7 @@ public:
     return number < known ? code.buffers[number].bytes : buffers[number - known].bytes;
   }
 
-  /// Room for the current slice's points over the iterators in `support` (a bit each), packed in row-major order.
+  /// Room for the current slice's points over the iterators in `support` (a bit each), packed in the space's order.
   /// Error: ResourceExhausted if that exceeds the limit for temporaries.
   absl::StatusOr<Place> acquire(uint64_t support, format::ElementType type);
   void release(const Place &place);

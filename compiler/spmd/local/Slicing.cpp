@@ -80,65 +80,6 @@ private:
 
 } // namespace
 
-std::vector<Temporary> temporariesOf(const LocalNest &local, const Space &space, const std::vector<BodyValue> &wanted,
-                                     size_t first, size_t end, bool direct) {
-  const Nest &nest = *local.nest;
-  std::vector<uint64_t> support(end, 0);
-  std::vector<bool> needed(end, false);
-  std::vector<Temporary> temporaries;
-  auto walked = [&](size_t operand) {
-    uint64_t iterators = 0;
-    for (size_t k = 0; k < space.extents.size(); ++k)
-      if (space.operands[operand].stride[k] != 0)
-        iterators |= uint64_t(1) << k;
-    return iterators;
-  };
-  auto supportOf = [&](const BodyValue &value, bool inPlace) {
-    switch (value.kind) {
-    case BodyValue::Kind::Operation:
-      return support[size_t(value.index)];
-    case BodyValue::Kind::Reduced:
-      return (uint64_t(1) << space.numParallel) - 1;
-    case BodyValue::Kind::Immediate:
-      return uint64_t(0);
-    case BodyValue::Kind::Operand:
-      break;
-    }
-    const auto operand = size_t(value.index);
-    if (!isGathered(local, operand))
-      return walked(operand);
-    const uint64_t numbers = walked(size_t(nest.operands[operand].gatherIndices)), all = numbers | walked(operand);
-    temporaries.push_back({format::elementBytes(format::ElementType::I32), numbers});
-    if (!inPlace)
-      temporaries.push_back({format::elementBytes(local.operandTypes[operand]), all});
-    return all;
-  };
-  auto need = [&](const BodyValue &value) {
-    if (value.kind == BodyValue::Kind::Operation)
-      needed[size_t(value.index)] = true;
-  };
-  for (const BodyValue &value : wanted)
-    need(value);
-  for (size_t number = end; number-- > first;)
-    if (needed[number])
-      for (const BodyValue *source : sourcesOf(operationOf(nest, number)))
-        need(*source);
-  auto isWanted = [&](size_t number) {
-    return wanted[0].kind == BodyValue::Kind::Operation && size_t(wanted[0].index) == number;
-  };
-  for (size_t number = first; number < end; ++number) {
-    if (!needed[number])
-      continue;
-    for (const BodyValue *source : sourcesOf(operationOf(nest, number)))
-      support[number] |= supportOf(*source, false);
-    if (!(direct && isWanted(number)))
-      temporaries.push_back({format::elementBytes(operationOf(nest, number).type), support[number]});
-  }
-  for (const BodyValue &value : wanted)
-    supportOf(value, direct);
-  return temporaries;
-}
-
 std::vector<Slicing> slicings(const std::vector<int64_t> &extents, size_t numParallel, size_t numIterators,
                               const std::vector<Temporary> &temporaries, int64_t temporaryBytes) {
   Candidates candidates(extents, temporaries, temporaryBytes);

@@ -3,21 +3,11 @@
 // Ways to cut the iterators of a nest into slices whose temporaries fit.
 #pragma once
 
-#include "compiler/spmd/local/BodyCode.h"
+#include "compiler/spmd/local/NestFrame.h"
 
 #include <vector>
 
 namespace wsc::spmd {
-
-/// A value that takes a temporary: bytes of an element and the iterators it is packed over, a bit each.
-struct Temporary {
-  int64_t elementBytes = 0;
-  uint64_t support = 0;
-};
-
-/// The temporaries of operations [first, end) that `wanted` needs. `direct`: the one value wanted takes none itself.
-std::vector<Temporary> temporariesOf(const LocalNest &local, const Space &space, const std::vector<BodyValue> &wanted,
-                                     size_t first, size_t end, bool direct);
 
 /// Slicings of the first `numIterators` iterators of a block of `extents`: none at all if everything fits, and those in
 /// which one iterator, or the outer ones in some order, are cut. In all of them a reduced iterator is cut into more

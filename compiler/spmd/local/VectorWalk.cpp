@@ -18,7 +18,11 @@ namespace {
 
 constexpr int kDst = 0, kA = 1;
 
-std::vector<WalkDim> joined(const std::vector<WalkDim> &dims) {
+std::vector<WalkDim> joined(std::vector<WalkDim> dims) {
+  if (std::none_of(dims.begin(), dims.end(), [](const WalkDim &dim) { return dim.ordered; }))
+    std::stable_sort(dims.begin(), dims.end(), [](const WalkDim &x, const WalkDim &y) {
+      return std::abs(x.stride[kDst]) > std::abs(y.stride[kDst]);
+    });
   std::vector<WalkDim> result;
   for (const WalkDim &dim : dims) {
     if (dim.extent == 1)

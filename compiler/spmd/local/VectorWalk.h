@@ -24,7 +24,7 @@ struct WalkDim {
 
 /// Appends `head` over `dims` (outermost first) to `code`, inside `openLoops` loops. Of `head`, opcode, types, bases,
 /// and steps of the open loops are set. Dimensions of one point are dropped, neighbours through which all operands walk
-/// evenly become one.
+/// evenly become one; without ordered dimensions, neighbours in dst.
 ///  - Reduce…: ordered dimensions go to the innermost loops and extents, in their order.
 ///  - Fma: ordered dimensions are loops, since the instruction must meet each element of dst once.
 ///  - Gather: `numberStride` bytes lie between consecutive numbers of a; the innermost extent is a dimension along

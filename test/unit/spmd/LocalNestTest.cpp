@@ -2,10 +2,10 @@
 // The code of local nests on one core, by the scalar interpreter, against the reference evaluator of networks, bit by
 // bit; and all of it passes the verifier. Nests, element types, layouts and room for temporaries are drawn from printed
 // seeds.
+#include "OneCore.h"
+
 #include "compiler/spmd/local/LocalNest.h"
 #include "compiler/spmd/program/PackScratch.h"
-#include "runtime/emulator/Interpreter.h"
-#include "runtime/format/Verifier.h"
 #include "test/support/NetworkBuilder.h"
 #include "test/support/NetworkReference.h"
 #include "test/support/RandomNest.h"
@@ -30,22 +30,6 @@ using spmd::Nest;
 
 namespace {
 
-// A tensor in SRAM: its dimensions in some order, with gaps.
-struct Layout {
-  int64_t first = 0, bytes = 0;
-  std::vector<int64_t> stride; // bytes, per dimension
-};
-
-Layout dense(const std::vector<int64_t> &shape, ElementType type) {
-  Layout layout;
-  layout.stride.resize(shape.size());
-  int64_t next = format::elementBytes(type);
-  for (size_t d = shape.size(); d-- > 0; next *= shape[d])
-    layout.stride[d] = next;
-  layout.bytes = next;
-  return layout;
-}
-
 Layout drawLayout(Draw &draw, const std::vector<int64_t> &shape, ElementType type) {
   const int64_t unit = format::elementBytes(type);
   std::vector<size_t> order(shape.size());
@@ -64,130 +48,6 @@ Layout drawLayout(Draw &draw, const std::vector<int64_t> &shape, ElementType typ
   layout.bytes = layout.first + next;
   return layout;
 }
-
-// Row-major elements as they lie in the layout; gaps are zero.
-std::vector<std::byte> placed(const std::vector<std::byte> &elements, const std::vector<int64_t> &shape,
-                              ElementType type, const Layout &layout) {
-  std::vector<std::byte> bytes(size_t(layout.bytes));
-  const auto unit = size_t(format::elementBytes(type));
-  std::vector<int64_t> point(shape.size(), 0);
-  for (size_t i = 0; i * unit < elements.size(); ++i) {
-    int64_t at = layout.first;
-    for (size_t d = 0; d < shape.size(); ++d)
-      at += point[d] * layout.stride[d];
-    std::copy_n(elements.begin() + std::ptrdiff_t(i * unit), unit, bytes.begin() + at);
-    for (size_t d = shape.size(); d-- > 0;) {
-      if (++point[d] < shape[d])
-        break;
-      point[d] = 0;
-    }
-  }
-  return bytes;
-}
-
-LocalOperand localOperand(const Access &access, const std::vector<int64_t> &shape, const Layout &layout, size_t rank,
-                          int16_t buffer) {
-  LocalOperand operand;
-  operand.buffer = buffer;
-  operand.baseBytes = layout.first;
-  operand.strideBytes.assign(rank, 0);
-  for (size_t d = 0; d < shape.size(); ++d) {
-    if (int32_t(d) == access.gatherDim) {
-      operand.gatherStrideBytes = layout.stride[d];
-      operand.gatherCount = shape[d];
-      continue;
-    }
-    operand.baseBytes += access.map[d].constant * layout.stride[d];
-    for (size_t k = 0; k < rank; ++k)
-      operand.strideBytes[k] += access.map[d].perIterator[k] * layout.stride[d];
-  }
-  return operand;
-}
-
-// One nest on one core: operands in constant buffers, the result in a state buffer.
-class Core {
-public:
-  Code code;
-  std::vector<std::vector<std::byte>> contents; // per constant buffer
-
-  int16_t constant(const std::string &name, ElementType type, std::vector<std::byte> bytes) {
-    int16_t number = buffer(name, BufferKind::Constant, type, int64_t(bytes.size()));
-    code.buffers.back().section = int32_t(contents.size());
-    contents.push_back(std::move(bytes));
-    return number;
-  }
-  int16_t state(const std::string &name, ElementType type, int64_t bytes) {
-    int16_t number = buffer(name, BufferKind::State, type, bytes);
-    code.buffers.back().state = 0;
-    return number;
-  }
-
-  format::Executable executable() const {
-    format::Executable result;
-    result.target = *target::loadTarget("mesh-1x1");
-    result.target.sramBytes = 1 << 20;
-    format::Role role;
-    role.name = "core";
-    role.buffers = code.buffers;
-    role.threads = {code.main};
-    for (size_t s = 0; s < contents.size(); ++s)
-      result.sections.push_back({"section", contents[s]});
-    int64_t address = 1 << 16; // behind code
-    for (size_t b = 0; b < role.buffers.size(); ++b) {
-      format::Buffer &buffer = role.buffers[b];
-      buffer.address = address;
-      address += (buffer.bytes + 7) / 8 * 8;
-      if (buffer.kind != BufferKind::State)
-        continue;
-      const int64_t elements = buffer.bytes / format::elementBytes(buffer.type);
-      result.states.push_back({{"result", buffer.type, {elements}}, -1});
-      format::StateBinding binding;
-      binding.buffer = int32_t(b);
-      binding.extent[3] = elements;
-      binding.stride[3] = 1;
-      configuration(result).stateBindings.push_back(binding);
-    }
-    configuration(result).roles.push_back(std::move(role));
-    format::Entry entry;
-    entry.name = "main";
-    entry.steps = {{format::StepKind::Run, 0, {}}};
-    result.entries.push_back(entry);
-    return result;
-  }
-
-  // The bytes of the state buffer after one sample.
-  std::vector<std::byte> run() const {
-    format::Executable program = executable();
-    for (const format::Violation &violation : format::findViolations(program))
-      ADD_FAILURE() << violation.rule << ": " << violation.message;
-    const format::Role &role = program.configurations[0].roles[0];
-    auto image = emulator::initialImage(program, role, {});
-    EXPECT_TRUE(image.ok()) << image.status();
-    if (!image.ok())
-      return {};
-    auto run = emulator::interpretCore(program, role, {}, *image, {});
-    EXPECT_TRUE(run.ok()) << run.status();
-    for (size_t b = 0; run.ok() && b < role.buffers.size(); ++b)
-      if (role.buffers[b].kind == BufferKind::State)
-        return run->image.buffers[b];
-    return {};
-  }
-
-private:
-  static format::Configuration &configuration(format::Executable &executable) {
-    executable.configurations.resize(1);
-    return executable.configurations[0];
-  }
-  int16_t buffer(const std::string &name, BufferKind kind, ElementType type, int64_t bytes) {
-    format::Buffer result;
-    result.name = name;
-    result.kind = kind;
-    result.type = type;
-    result.bytes = bytes;
-    code.buffers.push_back(std::move(result));
-    return int16_t(code.buffers.size() - 1);
-  }
-};
 
 // A nest with its operands' elements, all of which lie inside the operands.
 struct Case {
@@ -372,7 +232,7 @@ TEST(LocalNest, RandomNestsComputeWhatTheReferenceDoes) {
   const char *variable = std::getenv("WSC_SEED");
   const uint64_t first = variable ? std::strtoull(variable, nullptr, 10) : 1000;
   int refused = 0;
-  for (uint64_t seed = first; seed < first + (variable ? 60000 : 1500); ++seed) {
+  for (uint64_t seed = first; seed < first + (variable ? 1 : 1500); ++seed) {
     SCOPED_TRACE("WSC_SEED=" + std::to_string(seed));
     Draw draw(seed);
     Case drawn = drawCase(draw);
@@ -381,6 +241,5 @@ TEST(LocalNest, RandomNestsComputeWhatTheReferenceDoes) {
     if (::testing::Test::HasFailure())
       break;
   }
-  std::printf("refused %d\n", refused);
   EXPECT_LT(refused, 75);
 }
