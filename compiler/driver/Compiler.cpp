@@ -12,6 +12,7 @@
 #include "compiler/kernels/mapping/Embed.h"
 #include "dialects/core/CoreDialect.h"
 #include "dialects/wafer/Wafer.h"
+#include "passes/spmd/Passes.h"
 #include "passes/wafer/Passes.h"
 
 #include "absl/strings/str_cat.h"
@@ -88,8 +89,13 @@ absl::Status writeIR(ModuleOp module, Phase phase, const std::string &path) {
 Phase phaseOf(ModuleOp module) {
   Phase phase = Phase::Import;
   module.walk([&](Operation *op) {
-    if (op->getName().getDialectNamespace() == core::CoreDialect::getDialectNamespace()) {
+    const StringRef dialect = op->getName().getDialectNamespace();
+    if (dialect == core::CoreDialect::getDialectNamespace()) {
       phase = Phase::Core;
+      return WalkResult::interrupt();
+    }
+    if (dialect == "linalg" || isa<wafer::RemapOp>(op)) {
+      phase = Phase::Nests;
       return WalkResult::interrupt();
     }
     if (auto kernel = dyn_cast<wafer::KernelOp>(op)) {
@@ -104,13 +110,18 @@ Phase phaseOf(ModuleOp module) {
   return phase;
 }
 
-void addPasses(Phase phase, const CompileOptions &options, const kernels::MappingTimer &timer, OpPassManager &module) {
+void addPasses(Phase phase, bool phased, const CompileOptions &options, const kernels::MappingTimer &timer,
+               OpPassManager &module) {
   if (phase == Phase::Sized)
     module.addPass(wafer::createLayOutState({options.target, options.defects}));
   OpPassManager &functions = module.nest<func::FuncOp>();
   switch (phase) {
   case Phase::Nn:
     functions.addPass(createCanonicalizerPass());
+    if (phased) {
+      functions.addPass(createCSEPass());
+      break;
+    }
     functions.addPass(wafer::createFlattenRows());
     functions.addPass(createCSEPass());
     functions.addPass(wafer::createForwardState());
@@ -133,6 +144,10 @@ void addPasses(Phase phase, const CompileOptions &options, const kernels::Mappin
     functions.addPass(wafer::createPlaceKernels({options.target, options.defects,
                                                  options.equalColumns ? kernels::Effort::Fast : options.search.effort,
                                                  options.search.seed, options.problemsDir}));
+    break;
+  case Phase::Nests:
+    functions.addPass(spmd::createLowerToNests());
+    functions.addPass(createCSEPass());
     break;
   case Phase::Routed:
     functions.addPass(wafer::createRouteStreams({options.target, options.defects, options.problemsDir}));
@@ -161,96 +176,152 @@ absl::StatusOr<OwningOpRef<ModuleOp>> loadModel(MLIRContext &context, const Comp
 
 } // namespace
 
-absl::StatusOr<CompileReport> compile(const CompileOptions &options) {
-  auto target = target::loadTarget(options.target, options.defects);
-  if (!target.ok())
-    return target.status();
-  kernels::MappingTimer timer;
-  if (auto mesh = kernels::usableMesh(*target); mesh.ok()) // else sizing says why not
-    timer = [mesh = mesh->target](const kernels::NetworkPlan &network) { return emulatedInterval(mesh, network); };
-  DialectRegistry registry;
-  registerDialects(registry);
-  MLIRContext context(registry);
-  context.disableMultithreading();
-  context.loadAllAvailableDialects();
+namespace {
 
-  CompileReport report;
-  auto begin = std::chrono::steady_clock::now();
-  auto done = [&](Phase phase) {
+// One way of compiling a module, from the phase it is at. The module belongs to the run, which changes it.
+class Run {
+public:
+  Run(const CompileOptions &options, const target::Target &target, MLIRContext &context, bool phased)
+      : options(options), target(target), context(context), phased(phased) {}
+
+  // Errors carry the diagnostics of the phase that failed.
+  absl::StatusOr<CompileReport> finish(OwningOpRef<ModuleOp> start, Phase at) {
+    module = std::move(start);
+    done(at);
+    if (options.to < at)
+      return absl::InvalidArgumentError(
+          absl::StrCat(options.model, " is at phase ", phaseName(at), ", past ", phaseName(options.to)));
+    if (auto status = dump(at); !status.ok())
+      return status;
+    // A module given at phase X is complete as X; the phases after it are still to run.
+    for (Phase next = nextPhase(at, phased); next < Phase::Core && next <= options.to; next = nextPhase(next, phased)) {
+      Diagnostics diagnostics(context);
+      PassManager manager(&context);
+      addPasses(next, phased, options, timer(), manager);
+      if (failed(manager.run(*module)))
+        return diagnostics.status(absl::StrCat("phase ", phaseName(next), " failed"));
+      at = next;
+      done(at);
+      if (auto status = dump(at); !status.ok())
+        return status;
+    }
+    if (at < Phase::Core && options.to >= Phase::Core) {
+      if (auto status = generate(); !status.ok())
+        return status;
+      at = Phase::Core;
+    }
+    if (options.to < Phase::Wse) {
+      if (auto status = writeIR(*module, at, options.output); !status.ok())
+        return status;
+      return report;
+    }
+    return write();
+  }
+
+private:
+  kernels::MappingTimer timer() const {
+    auto mesh = kernels::usableMesh(target);
+    if (!mesh.ok()) // sizing says why not
+      return {};
+    return [mesh = mesh->target](const kernels::NetworkPlan &network) { return emulatedInterval(mesh, network); };
+  }
+
+  void done(Phase phase) {
     auto now = std::chrono::steady_clock::now();
     report.phases.push_back({phase, std::chrono::duration<double>(now - begin).count(), peakRssBytes()});
     begin = now;
-  };
-  auto dump = [&](Phase phase, ModuleOp module) -> absl::Status {
+  }
+
+  absl::Status dump(Phase phase) {
     if (options.dumpDir.empty())
       return absl::OkStatus();
     if (std::error_code error = llvm::sys::fs::create_directories(options.dumpDir))
       return absl::InvalidArgumentError(absl::StrCat("cannot create ", options.dumpDir, ": ", error.message()));
-    return writeIR(module, phase, absl::StrCat(options.dumpDir, "/", int(phase) + 1, "-", phaseName(phase), ".mlir"));
-  };
-
-  Phase at = Phase::Import;
-  auto loaded = loadModel(context, options, at);
-  if (!loaded.ok())
-    return loaded.status();
-  OwningOpRef<ModuleOp> module = *std::move(loaded);
-  done(at);
-  if (options.to < at)
-    return absl::InvalidArgumentError(
-        absl::StrCat(options.model, " is at phase ", phaseName(at), ", past ", phaseName(options.to)));
-  if (auto status = dump(at, *module); !status.ok())
-    return status;
-  // A module given at phase X is complete as X; the phases after it are still to run.
-  for (int next = int(at) + 1; next <= int(std::min(options.to, Phase::Routed)); ++next) {
-    Diagnostics diagnostics(context);
-    PassManager manager(&context);
-    addPasses(Phase(next), options, timer, manager);
-    if (failed(manager.run(*module)))
-      return diagnostics.status(absl::StrCat("phase ", phaseName(Phase(next)), " failed"));
-    at = Phase(next);
-    done(at);
-    if (auto status = dump(at, *module); !status.ok())
-      return status;
+    return writeIR(*module, phase, absl::StrCat(options.dumpDir, "/", int(phase) + 1, "-", phaseName(phase), ".mlir"));
   }
+
   // Core programs become IR where somebody is to look at them.
-  std::optional<emit::CoreModule> programs;
-  if (at < Phase::Core && options.to >= Phase::Core) {
+  absl::Status generate() {
     Diagnostics diagnostics(context);
-    readPredictions(*module, report);
-    auto coreModule = generateCore(*target, *module, options.problemsDir);
+    if (!phased)
+      readPredictions(*module, report);
+    auto coreModule = phased ? generatePhased(target, *module) : generateCore(target, *module, options.problemsDir);
     if (!coreModule.ok())
       return coreModule.status().message().empty() ? diagnostics.status("core generation failed") : coreModule.status();
     programs = *std::move(coreModule);
-    at = Phase::Core;
     if (options.to == Phase::Core || !options.dumpDir.empty()) {
       module = emit::toCoreIR(context, *programs);
       if (!module)
         return diagnostics.status("core programs could not be written as IR");
     }
-    done(at);
-    if (auto status = dump(at, *module); !status.ok())
+    done(Phase::Core);
+    return dump(Phase::Core);
+  }
+
+  absl::StatusOr<CompileReport> write() {
+    if (!programs) {
+      Diagnostics diagnostics(context);
+      auto read = emit::fromCoreIR(*module);
+      if (!read.ok())
+        return read.status();
+      programs = *std::move(read);
+    }
+    if (auto status = emit::writeWse(*programs, options.output); !status.ok())
       return status;
+    done(Phase::Wse);
+    fillReport(*programs, report);
+    uint64_t size = 0;
+    if (!llvm::sys::fs::file_size(options.output, size))
+      report.outputBytes = int64_t(size);
+    return std::move(report);
   }
-  if (options.to < Phase::Wse) {
-    if (auto status = writeIR(*module, at, options.output); !status.ok())
-      return status;
-    return report;
-  }
-  if (!programs) {
-    Diagnostics diagnostics(context);
-    auto read = emit::fromCoreIR(*module);
-    if (!read.ok())
-      return read.status();
-    programs = *std::move(read);
-  }
-  if (auto status = emit::writeWse(*programs, options.output); !status.ok())
-    return status;
-  done(Phase::Wse);
-  fillReport(*programs, report);
-  uint64_t size = 0;
-  if (!llvm::sys::fs::file_size(options.output, size))
-    report.outputBytes = int64_t(size);
-  return report;
+
+  const CompileOptions &options;
+  const target::Target &target;
+  MLIRContext &context;
+  const bool phased;
+  OwningOpRef<ModuleOp> module;
+  std::optional<emit::CoreModule> programs;
+  CompileReport report;
+  std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
+};
+
+// What only strips read.
+bool asksForStrips(const CompileOptions &options) {
+  return options.equalColumns || !options.pins.empty() || (options.to > Phase::Nn && options.to < Phase::Nests);
+}
+
+} // namespace
+
+absl::StatusOr<CompileReport> compile(const CompileOptions &options) {
+  auto target = target::loadTarget(options.target, options.defects);
+  if (!target.ok())
+    return target.status();
+  DialectRegistry registry;
+  registerDialects(registry);
+  MLIRContext context(registry);
+  context.disableMultithreading();
+  context.loadAllAvailableDialects();
+  Phase at = Phase::Import;
+  auto loaded = loadModel(context, options, at);
+  if (!loaded.ok())
+    return loaded.status();
+  OwningOpRef<ModuleOp> module = *std::move(loaded);
+  const bool open = at <= Phase::Nn; // both ways lead on from here
+  const bool phased = open ? options.execution == Execution::Phased || options.to == Phase::Nests : at == Phase::Nests;
+  if (!open || options.execution != Execution::Auto || phased || asksForStrips(options) || options.to <= Phase::Nn)
+    return Run(options, *target, context, phased).finish(std::move(module), at);
+  // Strips where every layer has that form and all fit; else phases.
+  OwningOpRef<ModuleOp> copy = module->clone();
+  auto pipelined = Run(options, *target, context, false).finish(std::move(copy), at);
+  if (pipelined.ok())
+    return pipelined;
+  auto inPhases = Run(options, *target, context, true).finish(std::move(module), at);
+  if (inPhases.ok())
+    return inPhases;
+  return absl::Status(inPhases.status().code(),
+                      absl::StrCat(std::string(inPhases.status().message()), "\nas strips: ",
+                                   std::string(pipelined.status().message())));
 }
 
 absl::StatusOr<std::vector<std::string>> validate(const CompileOptions &options) {
@@ -278,11 +349,16 @@ absl::StatusOr<std::vector<std::string>> validate(const CompileOptions &options)
   if (!module.ok())
     return module.status();
   Diagnostics diagnostics(context);
+  if (at > Phase::Nn && at != Phase::Nests)
+    return lines;
+  const bool strips = options.execution == Execution::Pipelined;
   PassManager manager(&context);
-  for (int next = int(at) + 1; next <= int(Phase::Kernels); ++next)
-    addPasses(Phase(next), options, {}, manager);
-  if (failed(manager.run(**module)) || failed(checkKernels(**module)))
-    lines.push_back(std::string(diagnostics.status("kernel formation failed").message()));
+  for (Phase next = at; next != Phase::Nests && next != Phase::Kernels;) {
+    next = nextPhase(next, !strips);
+    addPasses(next, !strips, options, {}, manager);
+  }
+  if (failed(manager.run(**module)) || (strips && failed(checkKernels(**module))))
+    lines.push_back(std::string(diagnostics.status("some layers have no form").message()));
   return lines;
 }
 

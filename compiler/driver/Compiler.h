@@ -24,6 +24,7 @@ struct CompileOptions {
   std::map<std::string, int64_t> dims;      // symbolic dimensions
   std::vector<std::string> inputs, outputs; // cuts, as the importer takes them
   Phase to = Phase::Wse;
+  Execution execution = Execution::Auto; // of a .mlir model past nn: as it is
   std::optional<Phase> from; // of a .mlir model; default: found from its operations
   std::string dumpDir;       // IR after each phase: NN-name.mlir
   std::string problemsDir;   // problems that mapping poses to the solvers, as text, and what it chose

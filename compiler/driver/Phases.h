@@ -17,12 +17,25 @@ enum class Phase {
   Sized,   // tiles, slices, columns
   Placed,  // rectangles
   Routed,  // colours
+  Nests,   // layers as nests and remaps: what phased execution goes on from, in place of the four above
   Core,    // core programs
   Wse,     // the executable
 };
 
-constexpr std::array<std::string_view, 8> kPhaseNames{"import", "nn",     "kernels", "sized",
-                                                      "placed", "routed", "core",    "wse"};
+constexpr std::array<std::string_view, 9> kPhaseNames{"import", "nn",     "kernels", "sized", "placed",
+                                                      "routed", "nests", "core",    "wse"};
+
+// How the layers share the wafer: all side by side (strips), one after another (nests), or the first of these that takes the network.
+enum class Execution { Auto, Pipelined, Phased };
+
+// The phase behind `phase`; of phased execution behind nn come the nests.
+inline Phase nextPhase(Phase phase, bool phased) {
+  if (phased && phase == Phase::Nn)
+    return Phase::Nests;
+  if (phase == Phase::Routed)
+    return Phase::Core;
+  return Phase(int(phase) + 1);
+}
 
 inline std::string phaseName(Phase phase) { return std::string(kPhaseNames[size_t(phase)]); }
 

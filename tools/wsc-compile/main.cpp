@@ -59,7 +59,8 @@ int main(int argc, char **argv) {
   app.add_option("--target", options.target, "wse1, wse2, wse3, mesh-RxC or a description file")->capture_default_str();
   app.add_option("--defects", options.defects, "JSON file with the dead_cores and dead_links of this wafer");
   app.add_option("--pins", options.pins, "JSON file of what the mapping keeps to: kernels' columns and places, columns where streams' lanes turn");
-  app.add_option("--execution", execution, "auto or pipelined")->check(CLI::IsMember({"auto", "pipelined"}))->capture_default_str();
+  app.add_option("--execution", execution, "pipelined (all layers side by side), phased (one after another) or auto: pipelined where every layer has that\n"
+                                              "form and all fit, else phased")->check(CLI::IsMember({"auto", "pipelined", "phased"}))->capture_default_str();
   app.add_option("--precision", precision, "model or fp32")->check(CLI::IsMember({"model", "fp32"}))->capture_default_str();
   app.add_option("--dim", dims, "NAME=VALUE: fix a symbolic dimension (repeatable)");
   app.add_option("--input", options.inputs, "NAME[:SHAPE]: shape of an input, or cut the graph at a tensor (repeatable)");
@@ -109,6 +110,9 @@ int main(int argc, char **argv) {
     else
       options.from = found;
   }
+  options.execution = execution == "phased"      ? wsc::driver::Execution::Phased
+                      : execution == "pipelined" ? wsc::driver::Execution::Pipelined
+                                                 : wsc::driver::Execution::Auto;
   options.search.effort = *wsc::kernels::findEffort(effort);
   if (validateOnly) {
     auto lines = wsc::driver::validate(options);

@@ -123,6 +123,9 @@ private:
     options.model = string("model");
     options.output = string("executable");
     options.target = string("target");
+    options.execution = string("execution") == "phased"      ? driver::Execution::Phased
+                        : string("execution") == "pipelined" ? driver::Execution::Pipelined
+                                                             : driver::Execution::Auto;
     // A model or data set that cannot be read is reported by what follows.
     auto facts = tools::readModelFacts(options.model);
     auto inputs = readTensorFolder(dataSet, "input");
@@ -214,6 +217,7 @@ std::string requestFor(const tools::Case &test, const Options &options, const st
                                    {"atol", options.atol},
                                    {"l2", options.l2},
                                    {"engine", options.engine},
+                                   {"execution", options.execution},
                                    {"threads", options.threads}});
 }
 
