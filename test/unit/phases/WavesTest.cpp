@@ -2,6 +2,7 @@
 //
 // Programs whose cores wait for each other in circles: waves give the worklist's bits on any number of threads and
 // every CPU level, and find the same programs stuck.
+#include "test/unit/phases/ChainRounds.h"
 #include "test/unit/phases/GatherRounds.h"
 #include "test/unit/phases/PhaseProgram.h"
 
@@ -23,6 +24,18 @@ std::vector<std::byte> stateAfter(const Executable &executable, Schedule schedul
   return engine->readState(0).bytes;
 }
 
+void expectSameBits(const Executable &executable) {
+  const std::vector<std::byte> want = stateAfter(executable, Schedule::Worklist, 1);
+  for (int threads : {1, 2})
+    EXPECT_EQ(stateAfter(executable, Schedule::Waves, threads), want) << threads << " threads";
+  EXPECT_EQ(stateAfter(executable, Schedule::Units, 2), want) << "falls back to waves";
+  for (const char *level : {"portable", "avx2"}) {
+    setenv("WSC_CPU", level, 1);
+    EXPECT_EQ(stateAfter(executable, Schedule::Waves, 2), want) << level;
+    unsetenv("WSC_CPU");
+  }
+}
+
 } // namespace
 
 TEST(Waves, GatherAndMulticastInRounds) {
@@ -31,16 +44,16 @@ TEST(Waves, GatherAndMulticastInRounds) {
         GatherShape{40, 20, 4, 16}, GatherShape{40, 20, 4, 16, true}}) {
     SCOPED_TRACE(testing::Message() << shape.rows << " rows, " << shape.cols << " columns, " << shape.rounds
                                     << " rounds, " << shape.words << " words" << (shape.unrolled ? ", unrolled" : ""));
-    const ExecutableBuilder program = gatherRounds(shape);
-    const std::vector<std::byte> want = stateAfter(program.result, Schedule::Worklist, 1);
-    for (int threads : {1, 2})
-      EXPECT_EQ(stateAfter(program.result, Schedule::Waves, threads), want) << threads << " threads";
-    EXPECT_EQ(stateAfter(program.result, Schedule::Units, 2), want) << "falls back to waves";
-    for (const char *level : {"portable", "avx2"}) {
-      setenv("WSC_CPU", level, 1);
-      EXPECT_EQ(stateAfter(program.result, Schedule::Waves, 2), want) << level;
-      unsetenv("WSC_CPU");
-    }
+    expectSameBits(gatherRounds(shape).result);
+  }
+}
+
+TEST(Waves, AllReducesInRounds) {
+  for (const ChainShape &shape :
+       {ChainShape{}, ChainShape{1, 3, 1, 1}, ChainShape{5, 8, 4, 3}, ChainShape{20, 30, 3, 12}}) {
+    SCOPED_TRACE(testing::Message() << shape.rows << " rows, " << shape.cols << " columns, " << shape.rounds
+                                    << " rounds, " << shape.words << " words");
+    expectSameBits(chainRounds(shape).result);
   }
 }
 
@@ -51,4 +64,6 @@ TEST(Waves, EveryCoreReplays) {
     auto engine = engineOf(program.result, Schedule::Waves);
     expectReplays(*engine, program.result, {});
   }
+  const ExecutableBuilder chain = chainRounds({});
+  expectReplays(*engineOf(chain.result, Schedule::Waves), chain.result, {});
 }
