@@ -8,6 +8,7 @@
 #include "runtime/emulator/LatticeWalk.h"
 #include "runtime/emulator/QueueTraffic.h"
 #include "runtime/emulator/RowShape.h"
+#include "runtime/numerics/Elements.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -20,8 +21,9 @@ using namespace format;
 namespace {
 
 constexpr int kLast = kMaxDims - 1;
+constexpr size_t kMaxVariants = 64; // of an op's extents over the role's cores
 
-OperandPlace placeOf(const Operand &operand, int depth) {
+OperandPlace placeOf(const Operand &operand, int depth, ElementType type = ElementType::F32) {
   OperandPlace place;
   place.kind = operand.kind;
   place.operand = &operand;
@@ -30,7 +32,8 @@ OperandPlace placeOf(const Operand &operand, int depth) {
   place.affine = !operand.base.isConstant();
   for (int k = 0; k < depth; ++k)
     place.looped |= operand.loopStep[k] != 0;
-  place.immediate = float(operand.immediate);
+  if (operand.kind == OperandKind::Immediate)
+    place.immediate = numerics::encodeImmediate(operand.immediate, type);
   return place;
 }
 
@@ -129,6 +132,10 @@ private:
   }
 
   bool makeNest(DecodedOp &op, const Instruction &inner, const std::vector<const Instruction *> &loops) {
+    for (const Operand *source : {&inner.a, &inner.b})
+      if (inner.dst.kind == OperandKind::Memory && source->kind == OperandKind::Memory &&
+          mayShareMemory(role, inner.dst.buffer, source->buffer))
+        return false;
     op.dst = placeOf(inner.dst, op.depth);
     op.a = placeOf(inner.a, op.depth);
     op.b = placeOf(inner.b, op.depth);
@@ -152,7 +159,7 @@ private:
       if (*std::min_element(key.begin(), key.end()) > 0)
         plan = planNest(inner, extent, nestLoops, copyableBytes(inner.a, op.depth), copyableBytes(inner.b, op.depth), inner.a.base.constant,
                         inner.b.base.constant, kernels.wideVectors);
-      ok = plan.has_value() && program.plans.size() - before < 64;
+      ok = plan.has_value() && program.plans.size() - before < kMaxVariants;
       if (ok)
         program.plans.push_back({std::move(key), std::move(*plan)});
       return ok;
@@ -187,45 +194,40 @@ private:
     const Instruction &instruction = *op.instruction;
     op.kind = DecodedOp::Kind::Scalar;
     op.fixed = fixedExtents(instruction);
-    const bool move = instruction.opcode == Opcode::Move;
-    if (!(instruction.type == ElementType::F32 || (move && instruction.type == ElementType::I32)) || !hasRowKernel(instruction.opcode))
+    const std::optional<RowOp> row = rowOp(role, instruction, kernels);
+    if (!row)
       return;
-    const OpcodeInfo &info = opcodeInfo(instruction.opcode);
-    auto usable = [&](const Operand &operand, bool source) {
-      switch (operand.kind) {
-      case OperandKind::Memory:
-        if (operand.base.constant % 4 != 0)
-          return false;
-        for (int d = 0; d < kMaxDims; ++d)
-          if (operand.stride[d] % 4 != 0 || operand.loopStep[d] % 4 != 0 || operand.base.perDim[d] % 4 != 0)
-            return false;
-        return true;
-      case OperandKind::Queue:
-      case OperandKind::Fifo: return true;
-      case OperandKind::Immediate: return source && instruction.type == ElementType::F32;
-      case OperandKind::Null: return !source && move;
-      case OperandKind::None: return false;
-      }
-      return false;
-    };
-    const Operand &dst = instruction.dst, &a = instruction.a, &b = instruction.b;
-    if (!usable(dst, false) || !usable(a, true) || (info.sources == 2 && !usable(b, true)))
-      return;
-    if (info.readsDst && dst.kind != OperandKind::Memory)
-      return;
-    if (info.sources == 2 && a.kind == b.kind && a.kind != OperandKind::Memory && a.kind != OperandKind::Immediate &&
-        a.queue == b.queue && a.buffer == b.buffer)
-      return; // two elements at a time from one place
     op.kind = DecodedOp::Kind::Row;
-    op.dst = placeOf(dst, depth);
-    op.a = placeOf(a, depth);
-    op.b = info.sources == 2 ? placeOf(b, depth) : OperandPlace{};
-    op.ordered = !rowsAreIndependent(role, instruction, info.sources == 2);
-    if (op.fixed) {
-      op.elements = instructionElements(instruction, LatticeIndex{});
-      op.rows = rowShape(instruction, LatticeIndex{});
-      op.rows.ordered = op.ordered;
-    }
+    op.row = *row;
+    op.dst = placeOf(instruction.dst, depth);
+    op.a = placeOf(instruction.a, depth, operandType(instruction, OperandSlot::A));
+    op.b = row->usesB ? placeOf(instruction.b, depth, operandType(instruction, OperandSlot::B)) : OperandPlace{};
+    // One shape per combination of extents that occurs on the role's cores, unless there are many.
+    const size_t before = program.shapes.size();
+    forEachExtent(instruction, [&](const LatticeIndex &index) {
+      std::array<int64_t, kMaxDims> extent;
+      for (int d = 0; d < kMaxDims; ++d)
+        extent[d] = instruction.extent[d].at(index);
+      for (size_t s = before; s < program.shapes.size(); ++s)
+        if (program.shapes[s].extent == extent)
+          return true;
+      const RowShape shape = rowShape(instruction, row->bytes, !row->mayAlias[1], index);
+      program.shapes.push_back({extent, shape, singleKernel(*row, shape)});
+      return program.shapes.size() - before <= kMaxVariants;
+    });
+    if (program.shapes.size() - before > kMaxVariants)
+      program.shapes.resize(before);
+    op.shape = int32_t(before);
+    op.shapes = int32_t(program.shapes.size() - before);
+  }
+
+  // Visits the lattice along the dimensions that the instruction's extents depend on, while visit(index) is true.
+  template <typename Visit> void forEachExtent(const Instruction &instruction, Visit visit) {
+    Lattice lattice = role.cores;
+    for (int d = 0; d < kMaxDims; ++d)
+      if (std::all_of(instruction.extent.begin(), instruction.extent.end(), [&](const Affine &e) { return e.perDim[d] == 0; }))
+        lattice.dims[d].count = 1;
+    forEachPoint(lattice, [&](const LatticeIndex &index, int32_t, int32_t) { return visit(index); });
   }
 
   void orderThreads() {
