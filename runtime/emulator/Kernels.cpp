@@ -7,6 +7,8 @@
 
 namespace wsc::emulator {
 
+using format::ElementType;
+
 CpuLevel cpuLevel() {
   CpuLevel level = CpuLevel::Portable;
 #if defined(__x86_64__)
@@ -36,9 +38,20 @@ const Kernels &kernels(CpuLevel level) {
   return kPortableKernels;
 }
 
-bool hasRowKernel(format::Opcode opcode) {
-  RowOperands none{};
-  return kPortableKernels.elementwise(opcode, none);
+ElementType valueType(ElementType type) {
+  switch (type) {
+  case ElementType::F32:
+  case ElementType::F16:
+  case ElementType::BF16:
+    return ElementType::F32;
+  case ElementType::F64:
+  case ElementType::U32:
+  case ElementType::I64:
+  case ElementType::U64:
+    return type;
+  default:
+    return ElementType::I32;
+  }
 }
 
 void deinterleave(const float *in, int64_t elements, int phases, int64_t phaseLength, float *out) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Array kernels of the core engine, in one version per CPU level with the same bits: elementwise rows and recognised nests.
+// Kernels of the core engine, in one version per CPU level with the same bits: recognised nests, and array forms of every opcode and element type.
 //
 // A nest is acc[v,s] = op over taps t, in order, of vec[v + t.vec] · scl[s + t.scl]: every accumulator element is one in-order chain of single-rounded
 // multiply-adds, so elements may be spread over vector lanes and registers freely.
@@ -46,24 +46,25 @@ struct NestTile {
   bool wide; // vectors of 16 lanes, else 8
 };
 
-// Element strides; extent[3] runs fastest. `ordered`: operands may overlap or dst repeats, keep strictly to element order.
-struct RowOperands {
-  float *dst;
-  const float *a, *b;
-  int64_t extent[4];
-  int64_t dstStride[4], aStride[4], bStride[4];
-  bool ordered;
-};
+// dst[i] = opcode of dst[i], a[i] and b[i] for packed elements; dst may be the very address of a source. `b` of the scalar forms is one element.
+using ArrayOp = void (*)(std::byte *dst, const std::byte *a, const std::byte *b, int64_t n);
 
 struct Kernels {
   void (*nest)(NestOp op, const NestTile &tile, float *acc, const float *vec, const float *scl);
-  // F32 (and Move of any 4-byte type). False when there is no array form of the opcode.
-  bool (*elementwise)(format::Opcode opcode, const RowOperands &rows);
   bool wideVectors; // 16 lanes pay
+  // Elements of the computing type `type`: valueType(…) for arithmetic; for Select the type or the unsigned one of its width; for And, Or and Xor that one.
+  // Null when there is no such form.
+  ArrayOp (*array)(format::Opcode opcode, format::ElementType type, bool scalarB);
+  // dst = opcode over dst and a[0], a[1], … in order, for ReduceX; `type` is a valueType, f16 or bf16.
+  ArrayOp (*chain)(format::Opcode opcode, format::ElementType type);
+  // dst[i] = a[i] converted: from a valueType to any type, from any type to its valueType, from bool to bool.
+  ArrayOp (*convert)(format::ElementType from, format::ElementType to);
 };
 
 const Kernels &kernels(CpuLevel level);
-bool hasRowKernel(format::Opcode opcode);
+
+// What elements of `type` are computed in: f32, f64, i32, u32, i64 or u64.
+format::ElementType valueType(format::ElementType type);
 
 // out[phase · phaseLength + i] = in[i · phases + phase].
 void deinterleave(const float *in, int64_t elements, int phases, int64_t phaseLength, float *out);

@@ -3,7 +3,8 @@
 #include "runtime/emulator/Kernels.h"
 
 #if defined(__x86_64__)
-#include "runtime/numerics/Float32.h"
+#include "runtime/numerics/Arithmetic.h"
+#include "runtime/numerics/ElementTraits.h"
 
 #include <cstring>
 #include <immintrin.h>
@@ -15,6 +16,7 @@ namespace wsc::emulator {
 namespace {
 
 WSC_FORCE float scalarFma(float a, float b, float c) { return numerics::canonical(__builtin_fmaf(a, b, c)); }
+WSC_FORCE double scalarFma(double a, double b, double c) { return numerics::canonical(__builtin_fma(a, b, c)); }
 
 alignas(32) constexpr int32_t kMasks[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
 
@@ -44,9 +46,11 @@ using Wide = Narrow;
 
 #include "runtime/emulator/Kernels.inc"
 
+#include "runtime/emulator/ArrayKernels.inc"
+
 } // namespace
 
-const Kernels kAvx2Kernels{nest, elementwise, false};
+const Kernels kAvx2Kernels{nest, false, arrayOp, chainOp, convertOp};
 
 } // namespace wsc::emulator
 #endif

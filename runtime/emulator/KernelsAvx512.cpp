@@ -3,7 +3,8 @@
 #include "runtime/emulator/Kernels.h"
 
 #if defined(__x86_64__)
-#include "runtime/numerics/Float32.h"
+#include "runtime/numerics/Arithmetic.h"
+#include "runtime/numerics/ElementTraits.h"
 
 #include <cstring>
 #include <immintrin.h>
@@ -15,6 +16,7 @@ namespace wsc::emulator {
 namespace {
 
 WSC_FORCE float scalarFma(float a, float b, float c) { return numerics::canonical(__builtin_fmaf(a, b, c)); }
+WSC_FORCE double scalarFma(double a, double b, double c) { return numerics::canonical(__builtin_fma(a, b, c)); }
 
 struct Wide {
   using Reg = __m512;
@@ -69,9 +71,11 @@ struct Narrow {
 
 #include "runtime/emulator/Kernels.inc"
 
+#include "runtime/emulator/ArrayKernels.inc"
+
 } // namespace
 
-const Kernels kAvx512Kernels{nest, elementwise, true};
+const Kernels kAvx512Kernels{nest, true, arrayOp, chainOp, convertOp};
 
 } // namespace wsc::emulator
 #endif

@@ -2,7 +2,8 @@
 // The kernels for any CPU: arrays of 8 lanes, the multiply-add emulated exactly.
 #include "runtime/emulator/Kernels.h"
 
-#include "runtime/numerics/Float32.h"
+#include "runtime/numerics/Arithmetic.h"
+#include "runtime/numerics/ElementTraits.h"
 
 #include <cstring>
 
@@ -13,6 +14,7 @@ namespace wsc::emulator {
 namespace {
 
 WSC_FORCE float scalarFma(float a, float b, float c) { return numerics::fma(a, b, c); }
+WSC_FORCE double scalarFma(double a, double b, double c) { return numerics::fma(a, b, c); }
 
 struct Narrow {
   struct Reg {
@@ -67,8 +69,10 @@ using Wide = Narrow;
 
 #include "runtime/emulator/Kernels.inc"
 
+#include "runtime/emulator/ArrayKernels.inc"
+
 } // namespace
 
-const Kernels kPortableKernels{nest, elementwise, false};
+const Kernels kPortableKernels{nest, false, arrayOp, chainOp, convertOp};
 
 } // namespace wsc::emulator

@@ -8,6 +8,7 @@
 #include "runtime/emulator/LatticeWalk.h"
 #include "runtime/emulator/QueueTraffic.h"
 #include "runtime/emulator/RowShape.h"
+#include "runtime/numerics/Elements.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -20,8 +21,9 @@ using namespace format;
 namespace {
 
 constexpr int kLast = kMaxDims - 1;
+constexpr size_t kMaxVariants = 64; // of an op's extents over the role's cores
 
-OperandPlace placeOf(const Operand &operand, int depth) {
+OperandPlace placeOf(const Operand &operand, int depth, ElementType type = ElementType::F32) {
   OperandPlace place;
   place.kind = operand.kind;
   place.operand = &operand;
@@ -30,7 +32,8 @@ OperandPlace placeOf(const Operand &operand, int depth) {
   place.affine = !operand.base.isConstant();
   for (int k = 0; k < depth; ++k)
     place.looped |= operand.loopStep[k] != 0;
-  place.immediate = float(operand.immediate);
+  if (operand.kind == OperandKind::Immediate)
+    place.immediate = numerics::encodeImmediate(operand.immediate, type);
   return place;
 }
 
@@ -146,8 +149,11 @@ private:
   }
 
   bool makeNest(DecodedOp &op, const Instruction &inner, const std::vector<const Instruction *> &loops) {
-    if (windowsMeet(role, inner))
-      return false;
+    for (const Operand *source : {&inner.a, &inner.b})
+      if (inner.dst.kind == OperandKind::Memory && source->kind == OperandKind::Memory &&
+          mayShareMemory(role, inner.dst.buffer, source->buffer))
+        return false;
+>>>>>>> 4432758ea93bffe32e7b2996b298fdc642854d59
     op.dst = placeOf(inner.dst, op.depth);
     op.a = placeOf(inner.a, op.depth);
     op.b = placeOf(inner.b, op.depth);
@@ -171,7 +177,7 @@ private:
       if (*std::min_element(key.begin(), key.end()) > 0)
         plan = planNest(inner, extent, nestLoops, copyableBytes(inner.a, op.depth), copyableBytes(inner.b, op.depth), inner.a.base.constant,
                         inner.b.base.constant, kernels.wideVectors);
-      ok = plan.has_value() && program.plans.size() - before < 64;
+      ok = plan.has_value() && program.plans.size() - before < kMaxVariants;
       if (ok)
         program.plans.push_back({std::move(key), std::move(*plan)});
       return ok;
@@ -208,45 +214,107 @@ private:
     op.fixed = fixedExtents(instruction);
     if (windowsMeet(role, instruction))
       return;
+    const std::optional<RowOp> row = rowOp(role, instruction, kernels);
+    if (!row)
+    op.dst = placeOf(inner.dst, op.depth);
+    op.a = placeOf(inner.a, op.depth);
+    op.b = placeOf(inner.b, op.depth);
+    op.fixed = fixedExtents(inner);
+    for (const Instruction *loop : loops)
+      op.fixed &= loop->extent[0].isConstant();
+    // One plan per combination of extents that occurs on the role's cores.
+    bool ok = true;
+    const size_t before = program.plans.size();
+    auto tryCore = [&](const LatticeIndex &index) {
+      std::vector<int64_t> key = nestKey(inner, loops, index);
+      for (size_t p = before; p < program.plans.size(); ++p)
+        if (program.plans[p].key == key)
+          return true;
+      std::array<int64_t, kMaxDims> extent;
+      std::copy_n(key.begin(), kMaxDims, extent.begin());
+      std::vector<NestLoop> nestLoops;
+      for (size_t l = 0; l < loops.size(); ++l)
+        nestLoops.push_back({key[kMaxDims + l], op.depth + int(l)});
+      std::optional<NestPlan> plan;
+      if (*std::min_element(key.begin(), key.end()) > 0)
+        plan = planNest(inner, extent, nestLoops, copyableBytes(inner.a, op.depth), copyableBytes(inner.b, op.depth), inner.a.base.constant,
+                        inner.b.base.constant, kernels.wideVectors);
+      ok = plan.has_value() && program.plans.size() - before < kMaxVariants;
+      if (ok)
+        program.plans.push_back({std::move(key), std::move(*plan)});
+      return ok;
+    };
+    if (op.fixed)
+      tryCore(LatticeIndex{});
+    else
+      forEachPoint(role.cores, [&](const LatticeIndex &index, int32_t, int32_t) { return tryCore(index); });
+    if (!ok || program.plans.size() == before) {
+      program.plans.resize(before);
+      return false;
+    }
+    op.kind = DecodedOp::Kind::Nest;
+    op.instruction = &inner;
+    op.nestLoops = loops;
+    op.plan = int32_t(before);
+    return true;
+  }
+
+  // Bytes of the operand's buffer when a nest may work on a rearranged copy of it: its place must not move from core to core or with outer loops.
+  int64_t copyableBytes(const Operand &operand, int depth) const {
+    if (operand.kind != OperandKind::Memory || !operand.base.isConstant())
+      return 0;
+    for (int k = 0; k < depth; ++k)
+      if (operand.loopStep[k] != 0)
+        return 0;
+    const Buffer &buffer = role.buffers[operand.buffer];
+    return buffer.kind == BufferKind::Scratch ? buffer.bytes / 4 * 4 : 0;
+  }
+
+  void makeRow(DecodedOp &op, int depth) {
+    const Instruction &instruction = *op.instruction;
+    op.kind = DecodedOp::Kind::Scalar;
+    op.fixed = fixedExtents(instruction);
+<<<<<<< HEAD
+    if (windowsMeet(role, instruction))
+      return;
     const bool move = instruction.opcode == Opcode::Move;
     if (!(instruction.type == ElementType::F32 || (move && instruction.type == ElementType::I32)) || !hasRowKernel(instruction.opcode))
+=======
+    const std::optional<RowOp> row = rowOp(role, instruction, kernels);
+    if (!row)
+>>>>>>> 4432758ea93bffe32e7b2996b298fdc642854d59
       return;
-    const OpcodeInfo &info = opcodeInfo(instruction.opcode);
-    auto usable = [&](const Operand &operand, bool source) {
-      switch (operand.kind) {
-      case OperandKind::Memory:
-        if (operand.base.constant % 4 != 0)
-          return false;
-        for (int d = 0; d < kMaxDims; ++d)
-          if (operand.stride[d] % 4 != 0 || operand.loopStep[d] % 4 != 0 || operand.base.perDim[d] % 4 != 0)
-            return false;
-        return true;
-      case OperandKind::Queue:
-      case OperandKind::Fifo: return true;
-      case OperandKind::Immediate: return source && instruction.type == ElementType::F32;
-      case OperandKind::Null: return !source && move;
-      case OperandKind::None: return false;
-      }
-      return false;
-    };
-    const Operand &dst = instruction.dst, &a = instruction.a, &b = instruction.b;
-    if (!usable(dst, false) || !usable(a, true) || (info.sources == 2 && !usable(b, true)))
-      return;
-    if (info.readsDst && dst.kind != OperandKind::Memory)
-      return;
-    if (info.sources == 2 && a.kind == b.kind && a.kind != OperandKind::Memory && a.kind != OperandKind::Immediate &&
-        a.queue == b.queue && a.buffer == b.buffer)
-      return; // two elements at a time from one place
     op.kind = DecodedOp::Kind::Row;
-    op.dst = placeOf(dst, depth);
-    op.a = placeOf(a, depth);
-    op.b = info.sources == 2 ? placeOf(b, depth) : OperandPlace{};
-    op.ordered = !rowsAreIndependent(role, instruction, info.sources == 2);
-    if (op.fixed) {
-      op.elements = instructionElements(instruction, LatticeIndex{});
-      op.rows = rowShape(instruction, LatticeIndex{});
-      op.rows.ordered = op.ordered;
-    }
+    op.row = *row;
+    op.dst = placeOf(instruction.dst, depth);
+    op.a = placeOf(instruction.a, depth, operandType(instruction, OperandSlot::A));
+    op.b = row->usesB ? placeOf(instruction.b, depth, operandType(instruction, OperandSlot::B)) : OperandPlace{};
+    // One shape per combination of extents that occurs on the role's cores, unless there are many.
+    const size_t before = program.shapes.size();
+    forEachExtent(instruction, [&](const LatticeIndex &index) {
+      std::array<int64_t, kMaxDims> extent;
+      for (int d = 0; d < kMaxDims; ++d)
+        extent[d] = instruction.extent[d].at(index);
+      for (size_t s = before; s < program.shapes.size(); ++s)
+        if (program.shapes[s].extent == extent)
+          return true;
+      const RowShape shape = rowShape(instruction, row->bytes, !row->mayAlias[1], index);
+      program.shapes.push_back({extent, shape, singleKernel(*row, shape)});
+      return program.shapes.size() - before <= kMaxVariants;
+    });
+    if (program.shapes.size() - before > kMaxVariants)
+      program.shapes.resize(before);
+    op.shape = int32_t(before);
+    op.shapes = int32_t(program.shapes.size() - before);
+  }
+
+  // Visits the lattice along the dimensions that the instruction's extents depend on, while visit(index) is true.
+  template <typename Visit> void forEachExtent(const Instruction &instruction, Visit visit) {
+    Lattice lattice = role.cores;
+    for (int d = 0; d < kMaxDims; ++d)
+      if (std::all_of(instruction.extent.begin(), instruction.extent.end(), [&](const Affine &e) { return e.perDim[d] == 0; }))
+        lattice.dims[d].count = 1;
+    forEachPoint(lattice, [&](const LatticeIndex &index, int32_t, int32_t) { return visit(index); });
   }
 
   void orderThreads() {

@@ -5,6 +5,7 @@
 #include "runtime/emulator/CoreFrame.h"
 #include "runtime/emulator/Kernels.h"
 #include "runtime/emulator/NestPlan.h"
+#include "runtime/emulator/Rows.h"
 #include "runtime/emulator/ScalarExecutor.h"
 
 #include "absl/status/statusor.h"
@@ -21,7 +22,7 @@ struct OperandPlace {
   bool affine = false, looped = false;
   int64_t base = 0;                         // the constant part, bytes
   const format::Operand *operand = nullptr; // for the affine and loop parts
-  float immediate = 0;
+  uint64_t immediate = 0; // the element's bits, zero-extended
 };
 
 struct DecodedOp {
@@ -29,13 +30,12 @@ struct DecodedOp {
   Kind kind = Kind::Scalar;
   bool shared = false; // gives the same on all cores of a unit: only the first core runs it
   bool fixed = false;  // extents (and trip counts of a nest) are the same on all cores of the role
-  bool ordered = false;
   const format::Instruction *instruction = nullptr;
   int32_t jump = 0;        // LoopBegin: op after the loop's end; LoopEnd: first op of the body
   int32_t depth = 0;       // loops around it
   OperandPlace dst, a, b;
-  RowOperands rows{};      // Row with fixed extents: merged extents and strides
-  int64_t elements = 0;    // Row with fixed extents
+  RowOp row{};             // Row
+  int32_t shape = -1, shapes = 0; // Row: its shapes in RoleProgram::shapes; none: each core works out its own
   std::vector<const format::Instruction *> nestLoops;
   int32_t plan = -1;       // Nest with fixed extents: index into RoleProgram::plans
   bool packShared = false; // Nest: the deinterleaved copy is the same on all cores of a unit
@@ -47,6 +47,12 @@ struct PlanVariant {
   NestPlan plan;
 };
 
+struct ShapeVariant {
+  std::array<int64_t, format::kMaxDims> extent;
+  RowShape shape;
+  ArrayOp single; // singleKernel(…)
+};
+
 struct RoleProgram {
   const format::Role *role = nullptr;
   std::shared_ptr<const std::vector<format::Thread>> joined; // threads with joined stages (JoinStages.h), which ops point into
@@ -54,6 +60,7 @@ struct RoleProgram {
   std::vector<int> threadOrder; // FIFOs are filled before they are emptied
   bool interleaved = false;     // no such order: threads take turns element by element
   std::vector<PlanVariant> plans;
+  std::vector<ShapeVariant> shapes;
 
   // The worker's scratch for one core: byte offset per buffer (-1 for constants and state) and the whole size.
   std::vector<int64_t> bufferOffset;

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Merging of descriptor dimensions and the proof, by stride arithmetic, that an instruction's elements are independent.
+// Merging of descriptor dimensions, and which dst elements are distinct: dimensions sorted by dst stride are injective
+// when each steps over all that the smaller ones span.
+//
+// A dst that stands still along some dimensions (a reduction) takes its sources in program order. Where the other
+// dimensions are injective, those dimensions may go outermost: every dst element still meets its sources in order, and
+// the elements inside are independent. With few such elements, or integers, a chain along the innermost dimension is
+// quicker.
 #include "runtime/emulator/RowShape.h"
+
+#include "runtime/numerics/Elements.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,101 +19,108 @@ using namespace format;
 
 namespace {
 
-void stridesOf(const Operand &operand, const int64_t (&extent)[kMaxDims], int64_t (&stride)[kMaxDims]) {
-  int64_t packed = 1;
+// Rows across chains pay from this many chains on.
+constexpr int64_t kChainsForRows = 8;
+
+struct Dim {
+  int64_t extent = 1;
+  int64_t stride[3] = {};
+};
+
+std::vector<Dim> mergedDims(const Instruction &instruction, const int64_t (&bytes)[3], const LatticeIndex &index) {
+  const Operand *operands[3] = {&instruction.dst, &instruction.a, &instruction.b};
+  std::vector<Dim> dims; // innermost first
+  int64_t before = 1;    // elements of the dimensions inside
   for (int d = kMaxDims - 1; d >= 0; --d) {
-    stride[d] = operand.kind == OperandKind::Memory                                                   ? operand.stride[d] / 4
-                : operand.kind == OperandKind::Queue || operand.kind == OperandKind::Fifo ? packed
-                                                                                          : 0;
-    packed *= extent[d];
+    Dim dim;
+    dim.extent = instruction.extent[d].at(index);
+    for (int k = 0; k < 3; ++k) {
+      const OperandKind kind = operands[k]->kind;
+      const bool indexed =
+          (instruction.opcode == Opcode::Gather && k == 1) || (instruction.opcode == Opcode::Scatter && k == 0);
+      if (kind == OperandKind::Memory)
+        dim.stride[k] = indexed && d == kMaxDims - 1 ? 0 : operands[k]->stride[d];
+      else if (kind == OperandKind::Queue || kind == OperandKind::Fifo)
+        dim.stride[k] = before * bytes[k];
+    }
+    before *= dim.extent;
+    if (dim.extent == 1)
+      continue;
+    bool merge = !dims.empty();
+    for (int k = 0; k < 3 && merge; ++k)
+      merge = dim.stride[k] == dims.back().stride[k] * dims.back().extent;
+    if (merge)
+      dims.back().extent *= dim.extent;
+    else
+      dims.push_back(dim);
   }
+  return dims;
+}
+
+// How many of the innermost dimensions have distinct dst elements.
+int distinctDims(std::span<const Dim> dims, int64_t bytes) {
+  int count = 0;
+  for (; count < int(dims.size()); ++count) {
+    std::vector<std::pair<int64_t, int64_t>> steps; // stride, extent
+    for (const Dim &dim : dims.first(size_t(count) + 1))
+      steps.emplace_back(std::abs(dim.stride[0]), dim.extent);
+    std::sort(steps.begin(), steps.end());
+    int64_t span = 0;
+    for (const auto &[stride, extent] : steps) {
+      if (stride < span + bytes)
+        return count;
+      span += stride * (extent - 1);
+    }
+  }
+  return count;
 }
 
 } // namespace
 
-RowOperands rowShape(const Instruction &instruction, const LatticeIndex &index) {
-  RowOperands rows{};
-  int64_t extent[kMaxDims], strides[3][kMaxDims];
-  for (int d = 0; d < kMaxDims; ++d)
-    if (extent[d] = instruction.extent[d].at(index); extent[d] <= 0)
-      return rows;
-  stridesOf(instruction.dst, extent, strides[0]);
-  stridesOf(instruction.a, extent, strides[1]);
-  stridesOf(instruction.b, extent, strides[2]);
-  // Merge from the innermost outwards.
-  int64_t e[kMaxDims], s[3][kMaxDims];
-  int n = 0;
-  for (int d = kMaxDims - 1; d >= 0; --d) {
-    if (extent[d] == 1)
-      continue;
-    bool merge = n > 0;
-    for (int k = 0; k < 3 && merge; ++k)
-      merge = strides[k][d] == s[k][n - 1] * e[n - 1];
-    if (merge) {
-      e[n - 1] *= extent[d];
-      continue;
+RowShape rowShape(const Instruction &instruction, const int64_t (&bytes)[3], bool apart, const LatticeIndex &index) {
+  RowShape shape;
+  for (const Affine &extent : instruction.extent)
+    if (extent.at(index) <= 0)
+      return shape;
+  std::vector<Dim> dims = mergedDims(instruction, bytes, index);
+  const bool discards = instruction.dst.kind == OperandKind::Null;
+  const auto still = [](const Dim &dim) { return dim.stride[0] == 0; };
+  int free = discards ? int(dims.size()) : distinctDims(dims, bytes[0]);
+  const bool reduces = instruction.opcode >= Opcode::ReduceAdd && instruction.opcode <= Opcode::ReduceMax;
+  if (free < int(dims.size()) && reduces) {
+    std::vector<Dim> inner, outer;
+    int64_t chains = 1;
+    for (const Dim &dim : dims) {
+      (still(dim) ? outer : inner).push_back(dim);
+      chains *= still(dim) ? 1 : dim.extent;
     }
-    e[n] = extent[d];
-    for (int k = 0; k < 3; ++k)
-      s[k][n] = strides[k][d];
-    ++n;
+    const bool mayReorder = apart && distinctDims(inner, bytes[0]) == int(inner.size());
+    shape.chain = still(dims[0]) && !(mayReorder && chains >= kChainsForRows && numerics::isFloat(instruction.type));
+    if (mayReorder && !shape.chain) {
+      free = int(inner.size());
+      dims = inner;
+      dims.insert(dims.end(), outer.begin(), outer.end());
+    }
   }
-  for (int d = 0; d < kMaxDims; ++d) {
-    const int to = kMaxDims - 1 - d;
-    rows.extent[to] = d < n ? e[d] : 1;
-    rows.dstStride[to] = d < n ? s[0][d] : 1;
-    rows.aStride[to] = d < n ? s[1][d] : 1;
-    rows.bStride[to] = d < n ? s[2][d] : 1;
+  shape.elements = 1;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const size_t to = kMaxDims - 1 - d;
+    shape.extent[to] = dims[d].extent;
+    shape.elements *= dims[d].extent;
+    for (int k = 0; k < 3; ++k) {
+      shape.stride[k][to] = dims[d].stride[k];
+      (dims[d].stride[k] < 0 ? shape.low : shape.high)[k] += dims[d].stride[k] * (dims[d].extent - 1);
+    }
   }
-  if (n == 0) // one element; immediates and absent operands stay scalars
-    rows.aStride[kMaxDims - 1] = rows.bStride[kMaxDims - 1] = 0;
-  return rows;
+  for (int k = 0; k < 3; ++k)
+    shape.high[k] += bytes[k];
+  // Dimensions that were left out have one element: nothing to keep in order there.
+  shape.freeDims = free == int(dims.size()) ? kMaxDims : free;
+  return shape;
 }
 
-bool rowsAreIndependent(const Role &, const Instruction &instruction, bool usesB) {
-  const Operand &dst = instruction.dst;
-  if (dst.kind != OperandKind::Memory)
-    return true;
-  int64_t extent[kMaxDims];
-  for (int d = 0; d < kMaxDims; ++d) {
-    if (!instruction.extent[d].isConstant())
-      return false;
-    extent[d] = std::max<int64_t>(1, instruction.extent[d].constant);
-  }
-  int order[kMaxDims] = {0, 1, 2, 3};
-  std::sort(order, order + kMaxDims, [&](int x, int y) { return std::abs(dst.stride[x]) < std::abs(dst.stride[y]); });
-  int64_t span = 0;
-  for (int d : order) {
-    if (extent[d] == 1)
-      continue;
-    if (std::abs(int64_t(dst.stride[d])) < span + 4)
-      return false;
-    span += std::abs(int64_t(dst.stride[d])) * (extent[d] - 1);
-  }
-  auto range = [&](const Operand &operand) {
-    int64_t low = operand.base.constant, high = low + 4;
-    for (int d = 0; d < kMaxDims; ++d)
-      (operand.stride[d] < 0 ? low : high) += operand.stride[d] * (extent[d] - 1);
-    return std::make_pair(low, high);
-  };
-  auto apart = [&](const Operand &source) {
-    if (source.kind != OperandKind::Memory || source.buffer != dst.buffer)
-      return true;
-    if (source.base.perDim != dst.base.perDim || source.loopStep != dst.loopStep)
-      return false;
-    bool equal = source.base == dst.base;
-    for (int d = 0; d < kMaxDims; ++d)
-      equal &= extent[d] == 1 || source.stride[d] == dst.stride[d];
-    if (equal)
-      return true;
-    const auto [low, high] = range(source);
-    const auto [dstLow, dstHigh] = range(dst);
-    return high <= dstLow || dstHigh <= low;
-  };
-  return apart(instruction.a) && (!usesB || apart(instruction.b));
-}
-
-std::vector<int64_t> nestKey(const Instruction &instruction, std::span<const Instruction *const> loops, const LatticeIndex &index) {
+std::vector<int64_t> nestKey(const Instruction &instruction, std::span<const Instruction *const> loops,
+                             const LatticeIndex &index) {
   std::vector<int64_t> key;
   for (const Affine &extent : instruction.extent)
     key.push_back(extent.at(index));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The shape of an elementwise instruction as rows for the kernels: queue and FIFO operands count as packed memory, neighbouring dimensions are merged.
+// The iteration space of an instruction as rows: queue and FIFO operands count as packed memory, neighbouring
+// dimensions are merged, and stride arithmetic says which elements may be computed together.
 #pragma once
 
-#include "runtime/emulator/Kernels.h"
 #include "runtime/format/Executable.h"
 
 #include <span>
@@ -10,11 +10,23 @@
 
 namespace wsc::emulator {
 
-// Extents and strides (elements); pointers are left null. Any extent 0 makes all of it empty.
-RowOperands rowShape(const format::Instruction &instruction, const format::LatticeIndex &index);
+// Operands in the order dst, a, b. Extents outermost first; strides in bytes.
+struct RowShape {
+  int64_t elements = 0; // 0: nothing to do
+  int64_t extent[format::kMaxDims] = {1, 1, 1, 1};
+  int64_t stride[3][format::kMaxDims] = {};
+  int64_t low[3] = {}, high[3] = {}; // bytes touched, from the operand's first element
+  // As long as no source is another element's dst: the elements of this many innermost dimensions have dst elements of
+  // their own and may be computed in any order; the dimensions around them are walked in order.
+  int freeDims = 0;
+  // The innermost dimension adds up onto one dst element.
+  bool chain = false;
+};
 
-// True when elements may be computed in any order: dst elements are distinct and no source element is another iteration's dst element.
-bool rowsAreIndependent(const format::Role &role, const format::Instruction &instruction, bool usesB);
+// Shape on core `index`. `bytes`: widths of the three operands. `apart`: sources surely lie apart from dst, so that
+// dimensions may change places. For Gather and Scatter the innermost stride of the indexed operand is left out.
+RowShape rowShape(const format::Instruction &instruction, const int64_t (&bytes)[3], bool apart,
+                  const format::LatticeIndex &index);
 
 // Extents of a nest's instruction followed by the trip counts of its loops, on core `index`.
 std::vector<int64_t> nestKey(const format::Instruction &instruction, std::span<const format::Instruction *const> loops,

@@ -6,6 +6,7 @@
 #include "runtime/emulator/ScalarExecutor.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace wsc::emulator {
 
@@ -74,64 +75,71 @@ private:
     return address;
   }
 
-  float *memory(const OperandPlace &place) const { return reinterpret_cast<float *>(frame.buffers[place.slot] + addressIn(place)); }
+  std::byte *memory(const OperandPlace &place) const { return frame.buffers[place.slot] + addressIn(place); }
+  float *floats(const OperandPlace &place) const { return reinterpret_cast<float *>(memory(place)); }
 
-  const float *source(const OperandPlace &place, int64_t elements) {
+  // Where the operand's elements of this instruction begin; queues and FIFOs move on.
+  std::byte *elementsOf(const OperandPlace &place, int64_t elements, int64_t width, bool isDst) {
     switch (place.kind) {
     case OperandKind::Memory: return memory(place);
     case OperandKind::Queue: {
       QueuePort &port = frame.queues[place.slot];
-      const std::byte *words = port.data + port.position * 4;
-      port.position += elements;
-      return reinterpret_cast<const float *>(words);
+      std::byte *words = port.data + port.position * 4;
+      port.position += (elements * width + 3) / 4;
+      return words;
     }
     case OperandKind::Fifo: {
       FifoPort &fifo = frame.fifos[place.slot];
-      const std::byte *words = frame.buffers[place.slot] + fifo.popped;
-      fifo.popped += elements * 4;
-      return reinterpret_cast<const float *>(words);
+      int64_t &position = isDst ? fifo.pushed : fifo.popped;
+      std::byte *first = frame.buffers[place.slot] + position;
+      position += elements * width;
+      return first;
     }
-    case OperandKind::Immediate: return &place.immediate;
-    default: return &kZero;
+    default: return nullptr;
     }
+  }
+  const std::byte *source(const OperandPlace &place, int64_t elements, int64_t width) {
+    return place.kind == OperandKind::Immediate ? reinterpret_cast<const std::byte *>(&place.immediate)
+                                                : elementsOf(place, elements, width, false);
   }
 
   void runRow(const DecodedOp &op) {
-    if (op.fixed) {
-      RowOperands rows = op.rows;
-      runRow(op, rows, op.elements);
-    } else {
-      RowOperands rows = rowShape(*op.instruction, frame.index);
-      rows.ordered = op.ordered;
-      runRow(op, rows, rows.extent[0] * rows.extent[1] * rows.extent[2] * rows.extent[3]);
-    }
+    for (int32_t s = op.shape; s < op.shape + op.shapes; ++s)
+      if (const ShapeVariant &variant = program.shapes[size_t(s)]; op.fixed || hasExtents(*op.instruction, variant.extent))
+        return runRow(op, variant.shape, variant.single);
+    runRow(op, rowShape(*op.instruction, op.row.bytes, !op.row.mayAlias[1], frame.index), nullptr);
+  }
+  bool hasExtents(const Instruction &instruction, const std::array<int64_t, kMaxDims> &extent) const {
+    for (int d = 0; d < kMaxDims; ++d)
+      if (instruction.extent[d].at(frame.index) != extent[d])
+        return false;
+    return true;
   }
 
-  void runRow(const DecodedOp &op, RowOperands &rows, int64_t elements) {
-    if (elements == 0)
+  void runRow(const DecodedOp &op, const RowShape &shape, ArrayOp single) {
+    const RowOp &row = op.row;
+    const int64_t n = shape.elements;
+    if (n == 0)
       return;
-    rows.a = source(op.a, elements);
-    rows.b = source(op.b, elements);
-    switch (op.dst.kind) {
-    case OperandKind::Memory:
-      rows.dst = memory(op.dst);
-      break;
-    case OperandKind::Queue: {
-      QueuePort &port = frame.queues[op.dst.slot];
-      rows.dst = reinterpret_cast<float *>(port.data + port.position * 4);
-      port.position += elements;
-      break;
-    }
-    case OperandKind::Fifo: {
-      FifoPort &fifo = frame.fifos[op.dst.slot];
-      rows.dst = reinterpret_cast<float *>(frame.buffers[op.dst.slot] + fifo.pushed);
-      fifo.pushed += elements * 4;
-      break;
-    }
-    default:
-      return; // discarded
-    }
-    kernels.elementwise(op.instruction->opcode, rows);
+    const std::byte *a = source(op.a, n, row.bytes[1]);
+    const std::byte *b = row.usesB ? source(op.b, n, row.bytes[2]) : nullptr;
+    std::byte *dst = elementsOf(op.dst, n, row.bytes[0], true);
+    const auto apart = [&](const std::byte *from, int k) { // or dst itself, element by element
+      return !row.mayAlias[k] || (from == dst && row.bytes[k] == row.bytes[0] && shape.stride[k][3] == shape.stride[0][3]) ||
+             from + n * row.bytes[k] <= dst || dst + n * row.bytes[0] <= from;
+    };
+    if (single && dst && apart(a, 1) && apart(b, 2))
+      single(dst, a, b, n);
+    else
+      runRows(row, shape, dst, a, b, indexedPlace(op));
+    if (op.dst.kind == OperandKind::Queue) // the last word is padded with zeros
+      std::memset(dst + n * row.bytes[0], 0, size_t(-(n * row.bytes[0]) & 3));
+  }
+  IndexedPlace indexedPlace(const DecodedOp &op) const {
+    if (op.row.kind != RowOp::Kind::Gather && op.row.kind != RowOp::Kind::Scatter)
+      return {};
+    const OperandPlace &place = op.row.kind == RowOp::Kind::Gather ? op.a : op.dst;
+    return {addressIn(place), program.role->buffers[size_t(place.slot)].bytes, place.operand->stride[kMaxDims - 1]};
   }
 
   void runNestOp(const DecodedOp &op) {
@@ -141,8 +149,8 @@ private:
       for (size_t p = size_t(op.plan); program.plans[p].key != key;)
         plan = &program.plans[++p].plan;
     }
-    const float *a = memory(op.a);
-    const float *b = op.b.kind == OperandKind::Memory ? memory(op.b) : &kZero;
+    const float *a = floats(op.a);
+    const float *b = op.b.kind == OperandKind::Memory ? floats(op.b) : &kZero;
     const float *vec = plan->swapped ? b : a;
     const float *scl = plan->swapped ? a : b;
     if (plan->phases > 1) {
@@ -153,7 +161,7 @@ private:
         deinterleave(reinterpret_cast<const float *>(frame.buffers[place.slot]), elements, plan->phases, plan->phaseLength, copy);
       vec = copy + place.base / 4 / plan->phases;
     }
-    runNest(kernels, *plan, memory(op.dst), vec, scl);
+    runNest(kernels, *plan, floats(op.dst), vec, scl);
   }
 
   const RoleProgram &program;

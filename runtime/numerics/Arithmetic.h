@@ -38,6 +38,15 @@ template <format::Opcode O, typename T> constexpr bool hasArithmetic() {
   return true;
 }
 
+// Whether b takes part.
+constexpr bool hasTwoSources(format::Opcode opcode) {
+  using enum format::Opcode;
+  for (format::Opcode binary : {Add, Sub, Mul, Div, Min, Max, Pow, Mod, Fma, CompareEq, CompareLt, CompareLe, ShiftLeft, ShiftRight})
+    if (opcode == binary)
+      return true;
+  return false;
+}
+
 // a^b with wrap-around; a negative exponent is the truncated reciprocal, 0 for a base of 0.
 template <typename T> WSC_INLINE T wrappingPow(T base, T exponent) {
   using U = std::make_unsigned_t<T>;

@@ -83,18 +83,12 @@ template <format::ElementType To, typename From> WSC_INLINE typename ElementTrai
   } else if constexpr (To == F32) {
     return bitsOf(canonical(float(value)));
   } else if constexpr (To == F16 || To == BF16) {
-    auto half = [](auto x) {
-      if constexpr (std::is_same_v<decltype(x), float>)
-        return To == F16 ? f32ToF16(x) : f32ToBF16(x);
-      else
-        return To == F16 ? f64ToF16(x) : f64ToBF16(x);
-    };
     if constexpr (std::is_same_v<From, float>)
-      return half(value);
+      return To == F16 ? f32ToF16(value) : f32ToBF16(value);
     else if constexpr (wideInteger)
-      return half(integerToF64Odd(value));
+      return To == F16 ? f64ToF16(integerToF64Odd(value)) : f64ToBF16(integerToF64Odd(value));
     else
-      return half(double(value));
+      return To == F16 ? f64ToF16(double(value)) : f64ToBF16(double(value));
   } else if constexpr (!fromFloat) {
     return Storage(value);
   } else if constexpr (To == I64) {

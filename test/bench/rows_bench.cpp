@@ -15,9 +15,9 @@ using namespace wsc::format;
 
 namespace {
 
-constexpr int64_t kElements = 1024;
+constexpr int64_t kMost = 1024;
 
-enum class Form { Packed, Grid, Sum };
+enum class Form { Packed, Short, Grid, Sum };
 
 Operand memory(int buffer, int64_t outer, int64_t inner) {
   Operand operand;
@@ -30,6 +30,7 @@ Operand memory(int buffer, int64_t outer, int64_t inner) {
 
 double nanosecondsPerElement(Opcode opcode, ElementType type, ElementType sourceType, Form form,
                              const emulator::Kernels &kernels) {
+  const int64_t kElements = form == Form::Short ? 16 : kMost;
   const int64_t width = elementBytes(type), rows = form == Form::Grid ? 64 : 1, columns = kElements / rows;
   const bool indexed = opcode == Opcode::Gather || opcode == Opcode::Scatter;
   const int64_t aWidth = elementBytes(opcode == Opcode::Convert ? sourceType : type), bWidth = indexed ? 4 : width;
@@ -49,10 +50,9 @@ double nanosecondsPerElement(Opcode opcode, ElementType type, ElementType source
   Role role;
   for (int b = 0; b < 3; ++b) {
     Buffer buffer;
-    buffer.bytes = kElements * 8;
+    buffer.bytes = kMost * 8;
     role.buffers.push_back(buffer);
   }
-  role.buffers[0].bytes = role.buffers[2].bytes = kElements * std::max(width, aWidth);
   Instruction touch = op; // keeps the loop from being one nest
   touch.opcode = Opcode::Move;
   touch.type = ElementType::F32;
@@ -126,6 +126,7 @@ int main(int argc, char **argv) {
       continue;
     }
     printRow(name.c_str(), opcode, Form::Packed, kernels);
+    printRow((name + " short").c_str(), opcode, Form::Short, kernels);
     if (opcodeInfo(opcode).sources == 2 && opcode != Opcode::Gather && opcode != Opcode::Scatter)
       printRow((name + " grid").c_str(), opcode, Form::Grid, kernels);
     if (opcode >= Opcode::ReduceAdd && opcode <= Opcode::ReduceMax)

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Runs instructions over blocks of rows. Operands that are not packed, or stored in a narrower type than they are
+// computed in, go through small buffers: packed, widened, computed, narrowed, unpacked, each step a loop over up to 256
+// elements. Operands that are packed already are used in place. A block covers as many elements of the two innermost
+// dimensions as may be computed together; the dimensions around it are walked in order.
+#include "runtime/emulator/Rows.h"
+
+#include "runtime/emulator/QueueTraffic.h"
+#include "runtime/numerics/Elements.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace wsc::emulator {
+
+using namespace format;
+
+namespace {
+
+constexpr int64_t kBlock = 256;     // elements
+constexpr int64_t kFewColumns = 32; // up to here packing rows of unpacked operands together pays
+constexpr int kDst = 0, kA = 1, kB = 2;
+
+template <typename T> T load(const std::byte *from) {
+  T value;
+  std::memcpy(&value, from, sizeof(T));
+  return value;
+}
+
+// Strides in bytes, of rows and of columns.
+struct Grid {
+  int64_t rowStride, stride;
+  bool packed(int64_t rows, int64_t columns, int64_t bytes) const {
+    return (columns == 1 || stride == bytes) && (rows == 1 || rowStride == columns * bytes);
+  }
+};
+
+template <typename T>
+void copyGrid(std::byte *to, Grid toGrid, const std::byte *from, Grid fromGrid, int64_t rows, int64_t columns,
+              bool apart) {
+  constexpr auto kBytes = int64_t(sizeof(T));
+  for (int64_t r = 0; r < rows; ++r, to += toGrid.rowStride, from += fromGrid.rowStride) {
+    if (apart && toGrid.stride == kBytes && fromGrid.stride == kBytes) {
+      std::memcpy(to, from, size_t(columns * kBytes));
+    } else if (apart && toGrid.stride == kBytes && fromGrid.stride == 0) {
+      const T value = load<T>(from);
+      for (int64_t c = 0; c < columns; ++c)
+        std::memcpy(to + c * kBytes, &value, sizeof(T));
+    } else {
+      for (int64_t c = 0; c < columns; ++c) {
+        const T value = load<T>(from + c * fromGrid.stride);
+        std::memcpy(to + c * toGrid.stride, &value, sizeof(T));
+      }
+    }
+  }
+}
+
+// In order; `apart`: the two do not overlap.
+void copyGrid(int64_t bytes, std::byte *to, Grid toGrid, const std::byte *from, Grid fromGrid, int64_t rows,
+              int64_t columns, bool apart = true) {
+  switch (bytes) {
+  case 8:
+    return copyGrid<uint64_t>(to, toGrid, from, fromGrid, rows, columns, apart);
+  case 4:
+    return copyGrid<uint32_t>(to, toGrid, from, fromGrid, rows, columns, apart);
+  case 2:
+    return copyGrid<uint16_t>(to, toGrid, from, fromGrid, rows, columns, apart);
+  default:
+    return copyGrid<uint8_t>(to, toGrid, from, fromGrid, rows, columns, apart);
+  }
+}
+
+template <int64_t Bytes> void copyElements(std::byte *dst, const std::byte *a, const std::byte *, int64_t n) {
+  std::memcpy(dst, a, size_t(n * Bytes));
+}
+ArrayOp copyPacked(int64_t bytes) {
+  return bytes == 8 ? copyElements<8> : bytes == 4 ? copyElements<4> : bytes == 2 ? copyElements<2> : copyElements<1>;
+}
+
+// Last element number inside the buffer, counted from `start`.
+int64_t lastNumber(const IndexedPlace &place, int64_t start, int64_t width) {
+  const int64_t room = place.bytes - width - start;
+  return std::max<int64_t>(0, place.step > 0 ? room / place.step : place.step < 0 ? start / -place.step : 0);
+}
+int64_t clampedNumber(const std::byte *at, int64_t last) { return std::clamp<int64_t>(load<int32_t>(at), 0, last); }
+
+class Runner {
+public:
+  Runner(const RowOp &op, const RowShape &shape) : op(op), shape(shape) {}
+
+  void run(std::byte *dst, const std::byte *a, const std::byte *b, const IndexedPlace &indexed) {
+    switch (op.kind) {
+    case RowOp::Kind::Copy:
+      return copy(dst, a);
+    case RowOp::Kind::Gather:
+      return move<true>(dst, a, b, indexed);
+    case RowOp::Kind::Scatter:
+      return move<false>(dst, a, b, indexed);
+    case RowOp::Kind::Compute:
+      return compute(dst, a, b);
+    }
+  }
+
+private:
+  Grid grid(int k) const { return {shape.stride[k][2], shape.stride[k][3]}; }
+
+  // Offset of operand k in iteration (i, j) of the outer dimensions.
+  int64_t outer(int k, int64_t i, int64_t j) const { return i * shape.stride[k][0] + j * shape.stride[k][1]; }
+
+  // Whether some source element is the dst element of another iteration.
+  bool overlaps(const std::byte *dst, const std::byte *source, int k) const {
+    if (!op.mayAlias[k] || source + shape.high[k] <= dst + shape.low[kDst] ||
+        dst + shape.high[kDst] <= source + shape.low[k])
+      return false;
+    bool same = source == dst && op.bytes[k] == op.bytes[kDst] && shape.freeDims == kMaxDims;
+    for (int d = 0; d < kMaxDims; ++d)
+      same &= shape.extent[d] == 1 || shape.stride[k][d] == shape.stride[kDst][d];
+    return !same;
+  }
+
+  void copy(std::byte *dst, const std::byte *a) {
+    const bool apart = !overlaps(dst, a, kA);
+    for (int64_t i = 0; i < shape.extent[0]; ++i)
+      for (int64_t j = 0; j < shape.extent[1]; ++j)
+        copyGrid(op.bytes[kDst], dst + outer(kDst, i, j), grid(kDst), a + outer(kA, i, j), grid(kA), shape.extent[2],
+                 shape.extent[3], apart);
+  }
+
+  template <bool Gather>
+  void move(std::byte *dst, const std::byte *a, const std::byte *b, const IndexedPlace &indexed) {
+    switch (op.bytes[kDst]) {
+    case 8:
+      return moveIndexed<uint64_t, Gather>(dst, a, b, indexed);
+    case 4:
+      return moveIndexed<uint32_t, Gather>(dst, a, b, indexed);
+    case 2:
+      return moveIndexed<uint16_t, Gather>(dst, a, b, indexed);
+    default:
+      return moveIndexed<uint8_t, Gather>(dst, a, b, indexed);
+    }
+  }
+  template <typename T, bool Gather>
+  void moveIndexed(std::byte *dst, const std::byte *a, const std::byte *b, const IndexedPlace &indexed) {
+    constexpr int kIndexed = Gather ? kA : kDst, kOther = Gather ? kDst : kA;
+    std::byte *memory = Gather ? const_cast<std::byte *>(a) : dst; // written by Scatter only
+    std::byte *other = Gather ? dst : const_cast<std::byte *>(a);
+    for (int64_t i = 0; i < shape.extent[0]; ++i)
+      for (int64_t j = 0; j < shape.extent[1]; ++j)
+        for (int64_t k = 0; k < shape.extent[2]; ++k) {
+          const auto row = [&](int o) { return outer(o, i, j) + k * shape.stride[o][2]; };
+          int64_t start = row(kIndexed), last = lastNumber(indexed, indexed.origin + start, sizeof(T));
+          std::byte *element = other + row(kOther);
+          const std::byte *number = b + row(kB);
+          for (int64_t c = 0; c < shape.extent[3]; ++c) {
+            std::byte *chosen = memory + start + clampedNumber(number, last) * indexed.step;
+            T value = load<T>(Gather ? chosen : element);
+            if (sizeof(T) == 1 && op.toBool)
+              value = value != 0;
+            std::memcpy(Gather ? element : chosen, &value, sizeof(T));
+            element += shape.stride[kOther][3];
+            number += shape.stride[kB][3];
+            if (shape.stride[kIndexed][3] != 0) { // numbers are chosen in another place for each element
+              start += shape.stride[kIndexed][3];
+              last = lastNumber(indexed, indexed.origin + start, sizeof(T));
+            }
+          }
+        }
+  }
+
+  void compute(std::byte *dst, const std::byte *a, const std::byte *b) {
+    const bool inOrder = overlaps(dst, a, kA) || (op.usesB && overlaps(dst, b, kB));
+    keeps = !inOrder;
+    if (shape.chain && !inOrder)
+      return addUp(dst, a);
+    const int free = inOrder ? 0 : shape.freeDims;
+    const int64_t *extent = shape.extent;
+    const bool direct = !op.widen[kDst] && !op.widen[kA] && !op.widen[kB] && !op.narrow && isDirect(kDst) &&
+                        isDirect(kA) && (!op.usesB || isDirect(kB) || shape.stride[kB][3] == 0);
+    const int64_t columns = free == 0 ? 1 : direct ? extent[3] : std::min(extent[3], kBlock);
+    const int64_t fewColumns = direct ? kFewColumns : kBlock / 2;
+    const int64_t rows =
+        free >= 2 && columns == extent[3] && columns <= fewColumns ? std::min(extent[2], kBlock / columns) : 1;
+    for (int64_t i = 0; i < extent[0]; ++i)
+      for (int64_t j = 0; j < extent[1]; ++j)
+        for (int64_t r = 0; r < extent[2]; r += rows)
+          for (int64_t c = 0; c < extent[3]; c += columns) {
+            const auto at = [&](int k) { return outer(k, i, j) + r * shape.stride[k][2] + c * shape.stride[k][3]; };
+            block(dst + at(kDst), a + at(kA), op.usesB ? b + at(kB) : b, std::min(rows, extent[2] - r),
+                  std::min(columns, extent[3] - c));
+          }
+  }
+  bool isDirect(int k) const { return shape.extent[3] == 1 || shape.stride[k][3] == op.bytes[k]; }
+
+  // The operand's elements of a block, packed and, if it is computed so, widened.
+  const std::byte *source(int k, const std::byte *at, int64_t rows, int64_t columns, bool widens = true) {
+    if (keeps && at == kept[k].at && rows == kept[k].rows && columns == kept[k].columns)
+      return kept[k].elements;
+    kept[k] = {at, rows, columns, at};
+    if (!grid(k).packed(rows, columns, op.bytes[k])) {
+      copyGrid(op.bytes[k], packed[k], {columns * op.bytes[k], op.bytes[k]}, at, grid(k), rows, columns);
+      kept[k].elements = packed[k];
+    }
+    if (op.widen[k] && widens) {
+      op.widen[k](widened[k], kept[k].elements, nullptr, rows * columns);
+      kept[k].elements = widened[k];
+    }
+    return kept[k].elements;
+  }
+
+  void block(std::byte *dst, const std::byte *a, const std::byte *b, int64_t rows, int64_t columns) {
+    const int64_t n = rows * columns;
+    const std::byte *x = source(kA, a, rows, columns), *y = nullptr;
+    ArrayOp compute = op.compute;
+    if (op.usesB) {
+      const bool scalar = (columns == 1 || shape.stride[kB][3] == 0) && (rows == 1 || shape.stride[kB][2] == 0);
+      y = scalar ? source(kB, b, 1, 1) : source(kB, b, rows, columns);
+      compute = scalar ? op.computeScalarB : op.compute;
+    }
+    const bool inPlace = grid(kDst).packed(rows, columns, op.bytes[kDst]);
+    if (inPlace && !op.narrow)
+      return compute(dst, x, y, n);
+    std::byte *result = op.narrow ? widened[kDst] : packed[kDst];
+    const Grid dense{columns * op.bytes[kDst], op.bytes[kDst]};
+    if (op.readsDst) {
+      if (!inPlace)
+        copyGrid(op.bytes[kDst], packed[kDst], dense, dst, grid(kDst), rows, columns);
+      if (op.widen[kDst])
+        op.widen[kDst](result, inPlace ? dst : packed[kDst], nullptr, n);
+    }
+    compute(result, x, y, n);
+    if (op.narrow)
+      op.narrow(inPlace ? dst : packed[kDst], result, nullptr, n);
+    if (!inPlace)
+      copyGrid(op.bytes[kDst], dst, grid(kDst), packed[kDst], dense, rows, columns);
+  }
+
+  // The innermost dimension onto one dst element.
+  void addUp(std::byte *dst, const std::byte *a) {
+    const bool widens = op.widen[kDst] && !op.chainIsStored;
+    const int64_t columns = isDirect(kA) && !widens ? shape.extent[3] : kBlock;
+    for (int64_t i = 0; i < shape.extent[0]; ++i)
+      for (int64_t j = 0; j < shape.extent[1]; ++j)
+        for (int64_t r = 0; r < shape.extent[2]; ++r) {
+          std::byte *to = dst + outer(kDst, i, j) + r * shape.stride[kDst][2], *sum = to;
+          const std::byte *from = a + outer(kA, i, j) + r * shape.stride[kA][2];
+          if (widens) {
+            sum = widened[kDst];
+            op.widen[kDst](sum, to, nullptr, 1);
+          }
+          for (int64_t c = 0; c < shape.extent[3]; c += columns) {
+            const int64_t n = std::min(columns, shape.extent[3] - c);
+            op.chain(sum, source(kA, from + c * shape.stride[kA][3], 1, n, widens), nullptr, n);
+          }
+          if (widens)
+            op.narrow(to, sum, nullptr, 1);
+        }
+  }
+
+  const RowOp &op;
+  const RowShape &shape;
+  bool keeps = true; // sources do not change while the instruction runs
+  struct Kept {
+    const std::byte *at = nullptr;
+    int64_t rows = 0, columns = 0;
+    const std::byte *elements = nullptr;
+  } kept[3];
+  alignas(64) std::byte packed[3][kBlock * 8];
+  alignas(64) std::byte widened[3][kBlock * 8];
+};
+
+// The unsigned type of the same width, for what works on bits.
+ElementType bitsOf(ElementType type) {
+  switch (elementBytes(type)) {
+  case 8:
+    return ElementType::U64;
+  case 4:
+    return ElementType::U32;
+  case 2:
+    return ElementType::U16;
+  default:
+    return ElementType::U8;
+  }
+}
+
+// What an instruction on elements of `type` computes in.
+ElementType computingType(Opcode opcode, ElementType type) {
+  const bool logic = opcode == Opcode::And || opcode == Opcode::Or || opcode == Opcode::Xor;
+  if (!logic && opcode != Opcode::Select)
+    return valueType(type);
+  if (opcode == Opcode::Select && numerics::isFloat(type))
+    return type == ElementType::BF16 ? ElementType::F16 : type; // the same bits
+  return bitsOf(type == ElementType::Bool ? ElementType::I32 : type);
+}
+
+} // namespace
+
+bool mayShareMemory(const Role &role, int buffer, int other) {
+  const Buffer &x = role.buffers[size_t(buffer)], &y = role.buffers[size_t(other)];
+  return buffer == other ||
+         (x.kind == BufferKind::Resident && y.kind == BufferKind::Resident && x.resident == y.resident);
+}
+
+std::optional<RowOp> rowOp(const Role &role, const Instruction &instruction, const Kernels &kernels) {
+  const Opcode opcode = instruction.opcode;
+  const OpcodeInfo &info = opcodeInfo(opcode);
+  const Operand *operands[3] = {&instruction.dst, &instruction.a, &instruction.b};
+  RowOp op;
+  op.usesB = info.sources == 2;
+  op.readsDst = info.readsDst;
+  if (!numerics::isDefined(opcode, instruction.type))
+    return std::nullopt;
+  for (int k = 0; k < (op.usesB ? 3 : 2); ++k) {
+    const OperandKind kind = operands[k]->kind;
+    if (kind == OperandKind::None || (kind == OperandKind::Null && k != kDst) ||
+        (kind == OperandKind::Immediate && k == kDst))
+      return std::nullopt;
+    for (int other = 0; other < k; ++other) // one place that two operands move on
+      if (kind == operands[other]->kind &&
+          ((kind == OperandKind::Fifo && operands[k]->buffer == operands[other]->buffer) ||
+           (kind == OperandKind::Queue && operands[k]->queue == operands[other]->queue)))
+        return std::nullopt;
+    op.mayAlias[k] = k != kDst && kind == OperandKind::Memory && instruction.dst.kind == OperandKind::Memory &&
+                     mayShareMemory(role, operands[k]->buffer, instruction.dst.buffer);
+  }
+  if (op.readsDst && instruction.dst.kind != OperandKind::Memory)
+    return std::nullopt;
+  const ElementType types[3] = {instruction.type, operandType(instruction, OperandSlot::A),
+                                operandType(instruction, OperandSlot::B)};
+  for (int k = 0; k < 3; ++k)
+    op.bytes[k] = elementBytes(types[k]);
+  op.toBool = instruction.type == ElementType::Bool;
+
+  if (opcode == Opcode::Gather || opcode == Opcode::Scatter) {
+    if ((opcode == Opcode::Gather ? instruction.a : instruction.dst).kind != OperandKind::Memory)
+      return std::nullopt;
+    op.kind = opcode == Opcode::Gather ? RowOp::Kind::Gather : RowOp::Kind::Scatter;
+    return op;
+  }
+  if (opcode == Opcode::Move && !op.toBool) {
+    op.kind = RowOp::Kind::Copy;
+    return op;
+  }
+  if (opcode == Opcode::Move || opcode == Opcode::Convert) {
+    const ElementType from = opcode == Opcode::Move ? ElementType::Bool : instruction.sourceType;
+    const ElementType value = opcode == Opcode::Move ? from : valueType(from);
+    if (value != from)
+      op.widen[kA] = kernels.convert(from, value);
+    op.compute = kernels.convert(value, instruction.type);
+    return op;
+  }
+  const ElementType computing = computingType(opcode, instruction.type);
+  op.compute = kernels.array(opcode, computing, false);
+  op.computeScalarB = kernels.array(opcode, computing, true);
+  if (!op.compute)
+    return std::nullopt;
+  op.chain = kernels.chain(opcode, computing);
+  if (elementBytes(computing) != elementBytes(instruction.type)) {
+    const ElementType value = valueType(instruction.type);
+    op.widen[kDst] = op.widen[kA] = op.widen[kB] = kernels.convert(instruction.type, value);
+    op.narrow = kernels.convert(value, instruction.type);
+    op.chainIsStored = numerics::isFloat(instruction.type); // rounded at every step
+    if (op.chainIsStored)
+      op.chain = kernels.chain(opcode, instruction.type);
+  }
+  return op;
+}
+
+ArrayOp singleKernel(const RowOp &op, const RowShape &shape) {
+  const auto packed = [&](int k) { return shape.extent[3] == 1 || shape.stride[k][3] == op.bytes[k]; };
+  const bool row = shape.extent[0] == 1 && shape.extent[1] == 1 && shape.extent[2] == 1;
+  if (!row || shape.freeDims != kMaxDims || !packed(kDst) || !packed(kA) || op.widen[kDst] || op.widen[kA] || op.narrow)
+    return nullptr;
+  if (op.kind == RowOp::Kind::Copy)
+    return copyPacked(op.bytes[kDst]);
+  if (op.kind != RowOp::Kind::Compute)
+    return nullptr;
+  if (!op.usesB || packed(kB))
+    return op.compute;
+  return shape.stride[kB][3] == 0 ? op.computeScalarB : nullptr;
+}
+
+void runRows(const RowOp &op, const RowShape &shape, std::byte *dst, const std::byte *a, const std::byte *b,
+             const IndexedPlace &indexed) {
+  if (shape.elements > 0 && dst)
+    Runner(op, shape).run(dst, a, b, indexed);
+}
+
+} // namespace wsc::emulator
