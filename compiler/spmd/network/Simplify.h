@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Networks with fewer nodes that compute the same bits.
+#pragma once
+
+#include "compiler/spmd/network/Network.h"
+
+namespace wsc::spmd {
+
+/// All of the below, in that order.
+void simplify(Network &network);
+
+/// A nest that reads the result of a remap of one piece reads the piece's source instead, wherever its indices there
+/// are affine in the iterators: transposed, sliced, repeated, reshaped and padded operands. Padding becomes
+/// Access::padding if it is neutral for the nest's reduction; else the remap stays.
+void foldRemaps(Network &network);
+
+/// An elementwise nest that is the only one to read the result of a reduction, each element at its own place, becomes
+/// part of the reduction's `finish`.
+void fuseFinish(Network &network);
+
+/// Drops nodes whose results nobody needs, and tensors nobody names; tensors are numbered anew.
+void removeUnused(Network &network);
+
+} // namespace wsc::spmd

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The body of a linalg.generic as opcodes. Bodies have signless integers: which sign a value has is told by the tensors
+// and by the operations that need one, and where two disagree a conversion goes between. An i1 is 1 or 0 of the type
+// that was compared, or Bool.
+#pragma once
+
+#include "compiler/spmd/network/Network.h"
+
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace wsc::spmd {
+
+/// Reads one body, operation by operation, into `ops`. Errors are diagnostics at the operation.
+class BodyReader {
+public:
+  /// What reads tensor `table` at `indices`, where one of them may be the value of operand `gatherIndices` (along
+  /// `gatherDim`; -1: none): the operand's number.
+  using Extract = llvm::function_ref<mlir::FailureOr<int32_t>(
+      mlir::Value table, llvm::ArrayRef<mlir::AffineExpr> indices, int32_t gatherDim, int32_t gatherIndices)>;
+
+  explicit BodyReader(std::vector<BodyOp> &ops) : ops(ops) {}
+
+  /// `value` is operand `number`, of `type`, or a constant.
+  void define(mlir::Value value, int32_t number, format::ElementType type);
+  mlir::LogicalResult defineConstant(mlir::Value value, mlir::Attribute constant);
+
+  mlir::LogicalResult read(mlir::Operation *op, Extract extract);
+
+  /// The value as an operand of an operation on `type`, converted if need be.
+  mlir::FailureOr<BodyValue> as(mlir::Value value, format::ElementType type);
+  /// The type it has before that; for a constant, the one that its own type says.
+  format::ElementType typeOf(mlir::Value value) const;
+
+private:
+  struct Known {
+    BodyValue value;
+    format::ElementType type = format::ElementType::F32;
+    mlir::Attribute constant; // of float, integer or i1; null: `value`
+  };
+  /// A number of index type: affine in the iterators, or the value of an operand.
+  struct Place {
+    mlir::AffineExpr affine;
+    int32_t operand = -1;
+  };
+
+  mlir::LogicalResult arithmetic(mlir::Operation *op, format::Opcode opcode, int sign);
+  mlir::LogicalResult compare(mlir::Operation *op);
+  mlir::LogicalResult conversion(mlir::Operation *op);
+  mlir::LogicalResult place(mlir::Operation *op);
+  mlir::LogicalResult extractElement(mlir::Operation *op, Extract extract);
+  format::ElementType commonType(mlir::Operation *op, mlir::OperandRange operands) const;
+  BodyValue emit(format::Opcode opcode, format::ElementType type, BodyValue a, BodyValue b = {}, BodyValue c = {});
+
+  std::vector<BodyOp> &ops;
+  llvm::DenseMap<mlir::Value, Known> known;
+  llvm::DenseMap<mlir::Value, Place> places;
+};
+
+} // namespace wsc::spmd
