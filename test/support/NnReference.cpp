@@ -46,6 +46,14 @@ Array toArray(const Literal &literal) {
 
 ArrayRef<int64_t> shapeOf(const Literal &literal) { return literal.type.getShape(); }
 
+/// Wraps integers and rounds floats to the element type.
+void round(Literal &literal) {
+  if (!literal.type.getElementType().isF32())
+    return literal.normalize();
+  for (double &value : literal.floats)
+    value = static_cast<float>(value);
+}
+
 /// Row-major position of a multi-index.
 int64_t position(ArrayRef<int64_t> shape, ArrayRef<int64_t> index) {
   int64_t flat = 0;
@@ -83,8 +91,7 @@ public:
         error_ = "no reference for " + op.getName().getStringRef().str();
       if (!error_.empty())
         return std::nullopt;
-      if (!result.isFloat())
-        result.normalize();
+      round(result);
       values_[op.getResult(0)] = std::move(result);
     }
     return std::nullopt;
@@ -153,7 +160,6 @@ private:
             isUnsigned ? static_cast<double>(static_cast<uint64_t>(x.ints[i])) : static_cast<double>(x.ints[i]);
       else
         y.ints[i] = toBool ? x.ints[i] != 0 : x.ints[i];
-    y.normalize(); // rounds floats
   }
   static int64_t saturated(double x, Type to) {
     if (std::isnan(x))

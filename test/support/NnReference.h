@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Executes an imported @main of nn operations, one plain loop per operation: floats in double precision (rounded only
-// by nn.cast and in constants), integers exactly. It is the meaning of the dialect written down a second time, to
-// compare importers (and, with a tolerance, the emulator) against.
+// Executes an imported @main of nn operations, one plain loop per operation: floats in double precision, each
+// operation's result rounded to its element type, and integers exactly. It is the meaning of the dialect written down a
+// second time, to compare importers (and, with a tolerance, the emulator) against.
 #pragma once
 #include "dialects/nn/Nn.h"
 #include "mlir/IR/BuiltinOps.h"

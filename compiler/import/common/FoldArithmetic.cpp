@@ -153,6 +153,10 @@ static std::optional<int64_t> binaryInt(BinaryKind kind, int64_t a, int64_t b) {
       power *= ua;
     return static_cast<int64_t>(power);
   }
+  case BinaryKind::ShiftLeft:
+    return b >= 0 && b < 64 ? static_cast<int64_t>(ua << b) : 0;
+  case BinaryKind::ShiftRight:
+    return b >= 0 && b < 64 ? a >> b : (a < 0 ? -1 : 0);
   }
   return std::nullopt;
 }

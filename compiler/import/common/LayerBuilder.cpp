@@ -184,6 +184,12 @@ Tensor LayerBuilder::cast(const Tensor &x, Type element) {
   });
 }
 
+Tensor LayerBuilder::bitcast(const Tensor &x, Type element) {
+  if (!usable({x}) || x.elementType() == element)
+    return x;
+  return emitTyped<nn::BitcastOp>(RankedTensorType::get(x.shape(), element), {}, {x}, noFold);
+}
+
 Tensor LayerBuilder::conv(const Tensor &x, const Tensor &weight, const Tensor &bias, const Window &window,
                           int64_t groups) {
   nn::ConvOp::Properties properties;

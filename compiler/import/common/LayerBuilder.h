@@ -29,7 +29,8 @@ struct Tensor {
   mlir::Type elementType() const { return type ? type.getElementType() : mlir::Type(); }
 };
 
-/// Window of a convolution or pool over [H, W]; pads are [top, left, bottom, right].
+/// Window of a convolution or pool, with a number per spatial dimension; pads before all dimensions, then behind all:
+/// [top, left, bottom, right]. As it stands: over [H, W].
 struct Window {
   llvm::SmallVector<int64_t, 2> strides{1, 1};
   llvm::SmallVector<int64_t, 2> dilations{1, 1};
@@ -70,6 +71,7 @@ public:
   }
   Tensor select(const Tensor &condition, const Tensor &a, const Tensor &b);
   Tensor cast(const Tensor &x, mlir::Type element);
+  Tensor bitcast(const Tensor &x, mlir::Type element);
   Tensor conv(const Tensor &x, const Tensor &weight, const Tensor &bias, const Window &window, int64_t groups);
   Tensor pool(nn::PoolKind kind, const Tensor &x, llvm::ArrayRef<int64_t> kernel, const Window &window,
               bool countIncludePad);

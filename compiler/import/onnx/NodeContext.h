@@ -4,7 +4,7 @@
 // and a place for results. Errors stick to the layer builder; getters return the default after one. An attribute nobody
 // asked for is an error once the handler is done, so that nothing in a model is passed over in silence.
 #pragma once
-#include "compiler/import/common/LayerBuilder.h"
+#include "compiler/import/common/Functions.h"
 #include "compiler/import/onnx/TensorData.h"
 #include "compiler/import/onnx/onnx.pb.h"
 #include <set>
@@ -34,6 +34,8 @@ public:
   size_t inputCount() const { return inputs_.size(); }
   bool hasInput(size_t i) const { return i < inputs_.size() && inputs_[i]; }
   Tensor input(size_t i) const { return i < inputs_.size() ? inputs_[i] : Tensor(); }
+  /// The same to calculate with.
+  Expression in(size_t i) const { return {layers, input(i)}; }
   /// Elements of an input that must be known; `what` names it in the error.
   std::optional<Literal> known(size_t i, const char *what);
   /// The same of an integer tensor of at most one dimension.

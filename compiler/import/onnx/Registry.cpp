@@ -10,8 +10,11 @@ namespace wsc::import {
 static std::unordered_multimap<std::string_view, const Operator *> buildTable() {
   std::unordered_multimap<std::string_view, const Operator *> table;
   for (llvm::ArrayRef<Operator> family :
-       {constantOperators(), convOperators(), poolOperators(), gemmOperators(), unaryOperators(), activationOperators(),
-        binaryOperators(), reduceOperators(), normalizationOperators(), shapeOperators(), movementOperators()})
+       {constantOperators(), convOperators(),     deconvOperators(),   poolOperators(),       gemmOperators(),
+        einsumOperators(),   quantizeOperators(), unaryOperators(),    activationOperators(), binaryOperators(),
+        reduceOperators(),   softmaxOperators(),  extremeOperators(),  scanOperators(),       normalizationOperators(),
+        lossOperators(),     shapeOperators(),    movementOperators(), padOperators(),        gatherOperators(),
+        scatterOperators(),  resizeOperators()})
     for (const Operator &op : family)
       table.emplace(op.name, &op);
   return table;

@@ -28,15 +28,26 @@ inline constexpr int anyInputs = 1 << 20;
 
 llvm::ArrayRef<Operator> constantOperators();
 llvm::ArrayRef<Operator> convOperators();
+llvm::ArrayRef<Operator> deconvOperators();
 llvm::ArrayRef<Operator> poolOperators();
 llvm::ArrayRef<Operator> gemmOperators();
+llvm::ArrayRef<Operator> einsumOperators();
+llvm::ArrayRef<Operator> quantizeOperators();
 llvm::ArrayRef<Operator> unaryOperators();
 llvm::ArrayRef<Operator> activationOperators();
 llvm::ArrayRef<Operator> binaryOperators();
 llvm::ArrayRef<Operator> reduceOperators();
+llvm::ArrayRef<Operator> softmaxOperators();
+llvm::ArrayRef<Operator> extremeOperators();
+llvm::ArrayRef<Operator> scanOperators();
 llvm::ArrayRef<Operator> normalizationOperators();
+llvm::ArrayRef<Operator> lossOperators();
 llvm::ArrayRef<Operator> shapeOperators();
 llvm::ArrayRef<Operator> movementOperators();
+llvm::ArrayRef<Operator> padOperators();
+llvm::ArrayRef<Operator> gatherOperators();
+llvm::ArrayRef<Operator> scatterOperators();
+llvm::ArrayRef<Operator> resizeOperators();
 
 /// The row for an operator at an opset of a domain, or null.
 const Operator *findOperator(const std::string &domain, const std::string &name, int64_t opset);

@@ -38,7 +38,7 @@ static Tensor alignedOperand(NodeContext &node) {
   return node.layers.reshape(b, shape);
 }
 
-template <BinaryKind kind> static void binary(NodeContext &node) {
+template <BinaryKind kind> static void binaryOf(NodeContext &node) {
   Tensor b = alignedOperand(node);
   node.setResult(node.layers.binary(kind, node.input(0), b));
 }
@@ -48,17 +48,28 @@ template <BinaryKind kind> static void swapped(NodeContext &node) {
   node.setResult(node.layers.binary(kind, b, node.input(0)));
 }
 
-/// The exponent may have a type of its own.
-static void power(NodeContext &node) {
-  Tensor exponent = node.layers.cast(alignedOperand(node), node.input(0).elementType());
-  node.setResult(node.layers.binary(BinaryKind::Pow, node.input(0), exponent));
+/// The exponent may have a type of its own: an integer power of a float is one of floats, a float power of an integer
+/// is taken in the exponent's type and truncated.
+static void powerOf(NodeContext &node) {
+  Expression base = node.in(0), exponent{node.layers, alignedOperand(node)};
+  if (!base.isFloat() && exponent.isFloat())
+    return node.setResult(power(base.cast(exponent.elementType()), exponent).cast(base.elementType()));
+  node.setResult(power(base, exponent.cast(base.elementType())));
 }
 
 static void mod(NodeContext &node) {
   bool fmod = node.intAttribute("fmod", 0) != 0;
-  if (!fmod && mlir::isa<mlir::FloatType>(node.input(0).elementType()))
+  if (!fmod && node.in(0).isFloat())
     return node.fail("floats need fmod = 1");
   node.setResult(node.layers.binary(fmod ? BinaryKind::Rem : BinaryKind::Mod, node.input(0), node.input(1)));
+}
+
+static void bitShift(NodeContext &node) {
+  std::string direction = node.stringAttribute("direction", "");
+  if (direction != "LEFT" && direction != "RIGHT")
+    return node.fail("attribute 'direction' is '" + direction + "'; LEFT and RIGHT are known");
+  BinaryKind kind = direction == "LEFT" ? BinaryKind::ShiftLeft : BinaryKind::ShiftRight;
+  node.setResult(node.layers.binary(kind, node.input(0), node.input(1)));
 }
 
 template <BinaryKind kind> static Tensor chain(NodeContext &node) {
@@ -81,18 +92,22 @@ static void where(NodeContext &node) {
 }
 
 static const Operator table[] = {
-    {"Add", 1, newestOpset, 2, 2, binary<BinaryKind::Add>},
-    {"Sub", 1, newestOpset, 2, 2, binary<BinaryKind::Sub>},
-    {"Mul", 1, newestOpset, 2, 2, binary<BinaryKind::Mul>},
-    {"Div", 1, newestOpset, 2, 2, binary<BinaryKind::Div>},
-    {"Pow", 1, newestOpset, 2, 2, power},
+    {"Add", 1, newestOpset, 2, 2, binaryOf<BinaryKind::Add>},
+    {"Sub", 1, newestOpset, 2, 2, binaryOf<BinaryKind::Sub>},
+    {"Mul", 1, newestOpset, 2, 2, binaryOf<BinaryKind::Mul>},
+    {"Div", 1, newestOpset, 2, 2, binaryOf<BinaryKind::Div>},
+    {"Pow", 1, newestOpset, 2, 2, powerOf},
     {"Mod", 10, newestOpset, 2, 2, mod},
-    {"And", 1, newestOpset, 2, 2, binary<BinaryKind::And>},
-    {"Or", 1, newestOpset, 2, 2, binary<BinaryKind::Or>},
-    {"Xor", 1, newestOpset, 2, 2, binary<BinaryKind::Xor>},
-    {"Equal", 1, newestOpset, 2, 2, binary<BinaryKind::Equal>},
-    {"Less", 1, newestOpset, 2, 2, binary<BinaryKind::Less>},
-    {"LessOrEqual", 12, newestOpset, 2, 2, binary<BinaryKind::LessEqual>},
+    {"And", 1, newestOpset, 2, 2, binaryOf<BinaryKind::And>},
+    {"Or", 1, newestOpset, 2, 2, binaryOf<BinaryKind::Or>},
+    {"Xor", 1, newestOpset, 2, 2, binaryOf<BinaryKind::Xor>},
+    {"BitwiseAnd", 18, newestOpset, 2, 2, binaryOf<BinaryKind::And>},
+    {"BitwiseOr", 18, newestOpset, 2, 2, binaryOf<BinaryKind::Or>},
+    {"BitwiseXor", 18, newestOpset, 2, 2, binaryOf<BinaryKind::Xor>},
+    {"BitShift", 11, newestOpset, 2, 2, bitShift},
+    {"Equal", 1, newestOpset, 2, 2, binaryOf<BinaryKind::Equal>},
+    {"Less", 1, newestOpset, 2, 2, binaryOf<BinaryKind::Less>},
+    {"LessOrEqual", 12, newestOpset, 2, 2, binaryOf<BinaryKind::LessEqual>},
     {"Greater", 1, newestOpset, 2, 2, swapped<BinaryKind::Less>},
     {"GreaterOrEqual", 12, newestOpset, 2, 2, swapped<BinaryKind::LessEqual>},
     {"Min", 1, newestOpset, 1, anyInputs, variadic<BinaryKind::Min>},

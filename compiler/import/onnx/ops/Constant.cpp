@@ -16,7 +16,7 @@ static Tensor numbers(NodeContext &node, llvm::ArrayRef<int64_t> shape, llvm::Ar
   return node.layers.fromLiteral(literal);
 }
 
-static void constant(NodeContext &node) {
+static void constantOf(NodeContext &node) {
   LayerBuilder &layers = node.layers;
   if (node.hasAttribute("value"))
     node.setResult(node.tensorAttribute("value"));
@@ -76,10 +76,9 @@ static void size(NodeContext &node) {
 }
 
 static void range(NodeContext &node) {
-  auto start = node.layers.literal(node.input(0)), limit = node.layers.literal(node.input(1)),
-       delta = node.layers.literal(node.input(2));
+  auto start = node.known(0, "start"), limit = node.known(1, "limit"), delta = node.known(2, "delta");
   if (!start || !limit || !delta)
-    return node.unsupported("start, limit and delta must be known while importing; they depend on the model's inputs");
+    return;
   if (start->size() != 1 || limit->size() != 1 || delta->size() != 1)
     return node.fail("start, limit and delta must be one number each");
   mlir::Type element = node.input(0).elementType();
@@ -101,10 +100,31 @@ static void range(NodeContext &node) {
   node.setResult(node.layers.fromLiteral(result));
 }
 
+/// 1 on diagonal k, 0 elsewhere, in the shape of a matrix.
+static void eyeLike(NodeContext &node) {
+  LayerBuilder &layers = node.layers;
+  Expression x = node.in(0);
+  int64_t k = node.intAttribute("k", 0), declared = node.intAttribute("dtype", 0);
+  mlir::Type element = x.elementType();
+  if (declared != 0) {
+    auto type = elementType(*layers.builder().getContext(), static_cast<int>(declared));
+    if (!type.ok())
+      return layers.fail(type.status());
+    element = *type;
+  }
+  if (node.failed())
+    return;
+  if (x.rank() != 2)
+    return node.fail(absl::StrCat("needs a matrix, found ", nn::formatShape(x.shape())));
+  mlir::Type i64 = layers.builder().getI64Type();
+  Expression row = countingUp(layers, x.shape()[0], i64).reshape({x.shape()[0], 1});
+  node.setResult(equal(row + k, countingUp(layers, x.shape()[1], i64)).cast(element));
+}
+
 static const Operator table[] = {
-    {"Constant", 1, newestOpset, 0, 0, constant}, {"ConstantOfShape", 9, newestOpset, 1, 1, constantOfShape},
-    {"Shape", 1, newestOpset, 1, 1, shape},       {"Size", 1, newestOpset, 1, 1, size},
-    {"Range", 11, newestOpset, 3, 3, range},
+    {"Constant", 1, newestOpset, 0, 0, constantOf}, {"ConstantOfShape", 9, newestOpset, 1, 1, constantOfShape},
+    {"Shape", 1, newestOpset, 1, 1, shape},         {"Size", 1, newestOpset, 1, 1, size},
+    {"Range", 11, newestOpset, 3, 3, range},        {"EyeLike", 9, newestOpset, 1, 1, eyeLike},
 };
 llvm::ArrayRef<Operator> constantOperators() { return table; }
 

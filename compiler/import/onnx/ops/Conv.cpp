@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Conv with one or two spatial dimensions.
+// Conv, over any number of spatial dimensions.
 #include "absl/strings/str_cat.h"
 #include "compiler/import/onnx/Registry.h"
 #include "compiler/import/onnx/ops/Windows.h"
@@ -9,20 +9,15 @@
 namespace wsc::import {
 
 static void conv(NodeContext &node) {
-  Tensor x = node.input(0), weight = node.input(1);
+  Expression x = node.in(0), weight = node.in(1);
   int64_t groups = node.intAttribute("group", 1);
   if (weight.rank() != x.rank() || x.rank() < 3)
     return node.fail(absl::StrCat("input ", nn::formatShape(x.shape()), " and weight ", nn::formatShape(weight.shape()),
                                   " must have the same rank, 3 or more"));
-  std::vector<int64_t> kernel(weight.shape().begin() + 2, weight.shape().end());
-  if (auto declared = node.intsAttribute("kernel_shape"); !declared.empty() && declared != kernel)
-    return node.fail(absl::StrCat("kernel_shape ", nn::formatShape(declared), " differs from the weight's ",
-                                  nn::formatShape(kernel)));
-  SpatialWindow window = readWindow(node, x, kernel, /*pooling=*/false);
+  SpatialWindow window = readWindow(node, x, readKernel(node, weight.shape().drop_front(2)), /*pooling=*/false);
   if (node.failed())
     return;
-  Tensor y = node.layers.conv(liftSpatial(node, x), liftSpatial(node, weight), node.input(2), window.window, groups);
-  node.setResult(lowerSpatial(node, y, x));
+  node.setResult(convolve(x, weight, node.input(2), window.window, groups));
 }
 
 static const Operator table[] = {{"Conv", 1, newestOpset, 2, 3, conv}};

@@ -9,14 +9,6 @@ namespace wsc::import {
 
 using Extents = llvm::SmallVector<int64_t>;
 
-/// Part of a tensor along one axis.
-static Tensor sliceAlong(LayerBuilder &layers, const Tensor &x, int64_t axis, int64_t start, int64_t size) {
-  Extents starts(x.rank(), 0), sizes(x.shape()), steps(x.rank(), 1);
-  starts[axis] = start;
-  sizes[axis] = size;
-  return layers.slice(x, starts, sizes, steps);
-}
-
 static void slice(NodeContext &node) {
   Tensor x = node.input(0);
   std::vector<int64_t> starts, ends, axes, steps;
@@ -64,51 +56,7 @@ static void slice(NodeContext &node) {
   node.setResult(node.layers.slice(x, from, sizes, by));
 }
 
-/// Constant padding; negative pads remove elements.
-static void pad(NodeContext &node) {
-  Tensor x = node.input(0);
-  std::string mode = node.stringAttribute("mode", "constant");
-  std::vector<int64_t> pads, axes;
-  double value = 0;
-  if (node.opset() < 11) {
-    pads = node.intsAttribute(node.opset() < 2 ? "paddings" : "pads");
-    value = node.floatAttribute("value", 0);
-  } else {
-    pads = node.constantInts(1, "pads");
-    if (node.hasInput(2))
-      value = node.constantScalar(2, "constant_value");
-  }
-  if (node.hasInput(3))
-    axes = node.constantInts(3, "axes");
-  else
-    for (int64_t d = 0; d < x.rank(); ++d)
-      axes.push_back(d);
-  axes = node.normalizedAxes(axes, x.rank());
-  if (!node.failed() && pads.size() != 2 * axes.size())
-    node.fail(absl::StrCat("needs ", 2 * axes.size(), " pads, found ", pads.size()));
-  if (node.failed())
-    return;
-  if (mode != "constant")
-    return node.unsupported(absl::StrCat("mode '", mode, "' is not supported; constant is"));
-  Extents low(x.rank(), 0), high(x.rank(), 0), starts(x.rank(), 0), sizes(x.shape()), steps(x.rank(), 1);
-  for (size_t i = 0; i < axes.size(); ++i) {
-    int64_t before = pads[i], after = pads[axes.size() + i], d = axes[i], removed = 0;
-    low[d] = std::max<int64_t>(before, 0);
-    high[d] = std::max<int64_t>(after, 0);
-    starts[d] = before < 0 ? -std::max(before, -sizes[d]) : 0;
-    removed = starts[d] + (after < 0 ? -std::max(after, -sizes[d]) : 0);
-    if (removed > sizes[d])
-      return node.fail(absl::StrCat("pads ", before, " and ", after, " remove more than the extent ", sizes[d],
-                                    " of dimension ", d));
-    sizes[d] -= removed;
-  }
-  Tensor cropped = llvm::ArrayRef<int64_t>(sizes) == x.shape() ? x : node.layers.slice(x, starts, sizes, steps);
-  bool grows =
-      llvm::any_of(low, [](int64_t v) { return v > 0; }) || llvm::any_of(high, [](int64_t v) { return v > 0; });
-  node.setResult(grows ? node.layers.pad(cropped, low, high, value) : cropped);
-}
-
-static void concat(NodeContext &node) {
+static void concatOf(NodeContext &node) {
   int64_t axis = node.normalizedAxis(node.intAttribute("axis", 1), node.input(0).rank());
   std::vector<Tensor> parts;
   for (size_t i = 0; i < node.inputCount(); ++i)
@@ -121,7 +69,7 @@ static void split(NodeContext &node) {
   Tensor x = node.input(0);
   int64_t axis = node.normalizedAxis(node.intAttribute("axis", 0), x.rank());
   std::vector<int64_t> sizes;
-  if (node.opset() < 13)
+  if (node.opset() < 13 && !node.hasInput(1))
     sizes = node.intsAttribute("split");
   else if (node.hasInput(1))
     sizes = node.constantInts(1, "split");
@@ -148,39 +96,9 @@ static void split(NodeContext &node) {
                                   count, " outputs"));
   int64_t start = 0;
   for (size_t i = 0; i < sizes.size(); ++i) {
-    node.setResult(i, count == 1 ? x : sliceAlong(node.layers, x, axis, start, sizes[i]));
+    node.setResult(i, node.in(0).slice(axis, start, sizes[i]));
     start += sizes[i];
   }
-}
-
-/// Negative indices count from the end; nn.gather knows none.
-static void gather(NodeContext &node) {
-  LayerBuilder &layers = node.layers;
-  Tensor x = node.input(0), indices = node.input(1);
-  int64_t axis = node.normalizedAxis(node.intAttribute("axis", 0), x.rank());
-  if (node.failed())
-    return;
-  int64_t extent = x.shape()[axis];
-  if (auto known = layers.literal(indices); known && !known->isFloat()) {
-    for (int64_t &index : known->ints) {
-      if (index < -extent || index >= extent)
-        return node.fail(absl::StrCat("index ", index, " is outside [", -extent, ", ", extent, ")"));
-      index += index < 0 ? extent : 0;
-    }
-    indices = layers.fromLiteral(*known);
-    // One known index is a slice.
-    if (known->size() == 1) {
-      Extents shape(x.shape().take_front(axis));
-      shape.append(known->type.getShape().begin(), known->type.getShape().end());
-      shape.append(x.shape().begin() + axis + 1, x.shape().end());
-      return node.setResult(layers.reshape(sliceAlong(layers, x, axis, known->ints[0], 1), shape));
-    }
-  } else {
-    Tensor negative = layers.binary(nn::BinaryKind::Less, indices, 0.0);
-    Tensor wrapped = layers.binary(nn::BinaryKind::Add, indices, static_cast<double>(extent));
-    indices = layers.select(negative, wrapped, indices);
-  }
-  node.setResult(layers.gather(x, indices, axis));
 }
 
 /// Blocks of channels become blocks of pixels. DCR orders channels as [b, b, C'], CRD as [C', b, b].
@@ -215,18 +133,62 @@ static void spaceToDepth(NodeContext &node) {
   node.setResult(layers.reshape(y, {n, c * block * block, h, w}));
 }
 
+/// The elements on and below (or above) diagonal k of the last two dimensions, zeros elsewhere.
+static void trilu(NodeContext &node) {
+  LayerBuilder &layers = node.layers;
+  Expression x = node.in(0);
+  bool upper = node.intAttribute("upper", 1) != 0;
+  int64_t k = 0;
+  if (node.hasInput(1)) {
+    std::vector<int64_t> diagonal = node.constantInts(1, "k");
+    if (!node.failed() && diagonal.size() != 1)
+      return node.fail("k must be one number");
+    k = diagonal.empty() ? 0 : diagonal.front();
+  }
+  if (node.failed())
+    return;
+  if (x.rank() < 2)
+    return node.fail(absl::StrCat("needs matrices, found ", nn::formatShape(x.shape())));
+  int64_t rows = x.shape()[x.rank() - 2], columns = x.shape()[x.rank() - 1];
+  k = std::clamp(k, -rows - 1, columns + 1);
+  mlir::Type i32 = layers.builder().getI32Type();
+  Expression diagonal = countingUp(layers, rows, i32).reshape({rows, 1}) + k, column = countingUp(layers, columns, i32);
+  node.setResult(select(upper ? lessEqual(diagonal, column) : lessEqual(column, diagonal), x, x.filled(0)));
+}
+
+/// Cropped or padded with zeros around its centre to the extents given; an odd element goes behind.
+static void centerCropPad(NodeContext &node) {
+  Expression x = node.in(0);
+  std::vector<int64_t> shape = node.constantInts(1, "the shape"), axes = node.intsAttribute("axes");
+  if (axes.empty())
+    for (int64_t d = 0; d < x.rank(); ++d)
+      axes.push_back(d);
+  axes = node.normalizedAxes(axes, x.rank());
+  if (!node.failed() && axes.size() != shape.size())
+    node.fail(absl::StrCat("shape ", nn::formatShape(shape), " does not fit the axes ", nn::formatShape(axes)));
+  for (size_t i = 0; i < axes.size() && !node.failed(); ++i) {
+    int64_t extent = x.shape()[axes[i]], wanted = shape[i];
+    if (wanted < 0)
+      return node.fail(absl::StrCat("the shape has a negative extent ", wanted));
+    if (wanted < extent)
+      x = x.slice(axes[i], (extent - wanted) / 2, wanted);
+    else
+      x = x.pad(axes[i], (wanted - extent) / 2, wanted - extent - (wanted - extent) / 2);
+  }
+  node.setResult(x);
+}
+
 static const Operator table[] = {
     {"Slice", 1, 9, 1, 1, slice},
     {"Slice", 10, newestOpset, 3, 5, slice},
-    {"Pad", 1, 10, 1, 1, pad},
-    {"Pad", 11, 17, 2, 3, pad},
-    {"Pad", 18, newestOpset, 2, 4, pad},
-    {"Concat", 1, newestOpset, 1, anyInputs, concat},
+    {"Concat", 1, newestOpset, 1, anyInputs, concatOf},
+    {"Split", 1, 1, 1, 2, split},
     {"Split", 2, 12, 1, 1, split},
     {"Split", 13, newestOpset, 1, 2, split},
-    {"Gather", 1, newestOpset, 2, 2, gather},
     {"DepthToSpace", 1, newestOpset, 1, 1, depthToSpace},
     {"SpaceToDepth", 1, newestOpset, 1, 1, spaceToDepth},
+    {"Trilu", 14, newestOpset, 1, 2, trilu},
+    {"CenterCropPad", 18, newestOpset, 2, 2, centerCropPad},
 };
 llvm::ArrayRef<Operator> movementOperators() { return table; }
 

@@ -1,45 +1,176 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// MaxPool, AveragePool and their global forms.
+// Pools: maximum (with the places of the maxima), average, Lp norm, their global forms, and MaxUnpool.
+#include "absl/strings/str_cat.h"
 #include "compiler/import/onnx/Registry.h"
+#include "compiler/import/onnx/ops/Extremes.h"
 #include "compiler/import/onnx/ops/Windows.h"
-#include "llvm/ADT/STLExtras.h"
+#include "dialects/nn/Shape.h"
 
 namespace wsc::import {
 
-static void pool(NodeContext &node, nn::PoolKind kind) {
-  Tensor x = node.input(0);
-  SpatialWindow window = readWindow(node, x, node.intsAttribute("kernel_shape"), /*pooling=*/true);
-  bool countIncludePad = kind == nn::PoolKind::Avg && node.intAttribute("count_include_pad", 0) != 0;
-  node.ignoreAttributes({"storage_order"}); // tells how indices are numbered, and those are refused as a second result
-  if (countIncludePad && window.overhangs)
-    return node.unsupported(
-        "count_include_pad together with a ceil_mode that adds windows is not supported: the divisor would "
-        "differ at the border");
+/// Flat number (i64) of the maximum of each window, within its image if `columnMajor`, else within the whole tensor:
+/// every tap is a slice of the padded tensor, its elements' numbers a slice of a constant, and the first tap that
+/// reaches the maximum wins.
+static Expression maximumPlaces(const Expression &x, const Expression &y, const SpatialWindow &window,
+                                bool columnMajor) {
+  LayerBuilder &layers = x.layers();
+  const Window &w = window.window;
+  size_t rank = window.kernel.size();
+  mlir::Type i64 = layers.builder().getI64Type();
+  Expression numbers = countingUp(layers, x.size(), i64).reshape(x.shape());
+  if (columnMajor) {
+    llvm::SmallVector<int64_t> order{0, 1}, shape(x.shape());
+    for (size_t d = rank; d-- > 0;)
+      order.push_back(static_cast<int64_t>(2 + d));
+    for (size_t d = 0; d < rank; ++d)
+      shape[2 + d] = x.shape()[x.rank() - 1 - static_cast<int64_t>(d)];
+    // Numbers run along the first spatial dimension first.
+    numbers = countingUp(layers, x.size(), i64).reshape(shape).transpose(order);
+  }
+  Expression padded = x, paddedNumbers = numbers;
+  for (size_t d = 0; d < rank; ++d) {
+    int64_t axis = static_cast<int64_t>(2 + d), low = w.pads[d], high = w.pads[rank + d];
+    llvm::SmallVector<int64_t> lows(padded.shape()), highs(padded.shape());
+    lows[axis] = low;
+    highs[axis] = high;
+    Expression filler = lowest(layers, x.elementType());
+    padded = concat({filler.broadcast(lows), padded, filler.broadcast(highs)}, axis);
+    paddedNumbers = paddedNumbers.pad(axis, low, high, 0);
+  }
+  std::vector<Expression> taps, tapNumbers;
+  llvm::SmallVector<int64_t> tap(rank, 0);
+  for (bool more = true; more;) {
+    Expression part = padded, partNumbers = paddedNumbers;
+    for (size_t d = 0; d < rank; ++d) {
+      int64_t axis = static_cast<int64_t>(2 + d);
+      part = part.slice(axis, tap[d] * w.dilations[d], (y.shape()[axis] - 1) * w.strides[d] + 1)
+                 .slice(axis, 0, y.shape()[axis], w.strides[d]);
+      partNumbers = partNumbers.slice(axis, tap[d] * w.dilations[d], (y.shape()[axis] - 1) * w.strides[d] + 1)
+                        .slice(axis, 0, y.shape()[axis], w.strides[d]);
+    }
+    taps.push_back(part.unsqueeze(0));
+    tapNumbers.push_back(partNumbers.unsqueeze(0));
+    more = false;
+    for (size_t d = rank; d-- > 0 && !more;) {
+      more = ++tap[d] < window.kernel[d];
+      if (!more)
+        tap[d] = 0;
+    }
+  }
+  Expression best = select(equal(concat(taps, 0), y), concat(tapNumbers, 0), highest(layers, i64));
+  return minOver(best, {0}, /*keepdims=*/false);
+}
+
+static void maxPool(NodeContext &node) {
+  Expression x = node.in(0);
+  SpatialWindow window = readWindow(node, x, readKernel(node, {}), /*pooling=*/true);
+  bool columnMajor = node.intAttribute("storage_order", 0) != 0;
   if (node.failed())
     return;
-  Tensor y = node.layers.pool(kind, liftSpatial(node, x), window.kernel, window.window, countIncludePad);
-  node.setResult(lowerSpatial(node, y, x));
+  Expression y = poolOver(nn::PoolKind::Max, x, window, false);
+  node.setResult(y);
+  if (node.wantsOutput(1) && !node.failed())
+    node.setResult(1, maximumPlaces(x, y, window, columnMajor));
 }
 
-static void maxPool(NodeContext &node) { pool(node, nn::PoolKind::Max); }
-static void averagePool(NodeContext &node) { pool(node, nn::PoolKind::Avg); }
+/// A window over padding alone has no average; what ceil_mode adds behind the pads does not count even with
+/// count_include_pad, so the divisor differs from place to place.
+static void averagePool(NodeContext &node) {
+  Expression x = node.in(0);
+  SpatialWindow window = readWindow(node, x, readKernel(node, {}), /*pooling=*/true);
+  bool countIncludePad = node.intAttribute("count_include_pad", 0) != 0;
+  if (node.failed())
+    return;
+  if (!countIncludePad || !window.overhangs())
+    return node.setResult(poolOver(nn::PoolKind::Avg, x, window, countIncludePad));
+  Expression y = poolOver(nn::PoolKind::Sum, x, window, false);
+  size_t rank = window.kernel.size();
+  for (size_t d = 0; d < rank && !node.failed(); ++d) {
+    const auto &pads = window.window.pads;
+    std::vector<int64_t> counts = countTaps(window, d, x.shape()[2 + d], pads[d], pads[rank + d] - window.overhang[d]);
+    llvm::SmallVector<int64_t> shape(rank, 1);
+    shape[d] = static_cast<int64_t>(counts.size());
+    y = y / constant(node.layers, shape, std::vector<double>(counts.begin(), counts.end()), x.elementType());
+  }
+  node.setResult(y);
+}
 
-static void globalPool(NodeContext &node, nn::ReduceKind kind) {
-  Tensor x = node.input(0);
+/// |x|^p, and its inverse for sums.
+static Expression powerOfNorm(const Expression &x, int64_t p) {
+  return p == 1 ? abs(x) : p == 2 ? x * x : power(abs(x), p);
+}
+static Expression rootOfNorm(const Expression &y, int64_t p) {
+  return p == 1 ? y : p == 2 ? sqrt(y) : power(y, 1.0 / static_cast<double>(p));
+}
+
+static void lpPool(NodeContext &node) {
+  Expression x = node.in(0);
+  SpatialWindow window = readWindow(node, x, readKernel(node, {}), /*pooling=*/true);
+  int64_t p = node.intAttribute("p", 2);
+  if (node.failed())
+    return;
+  node.setResult(rootOfNorm(poolOver(nn::PoolKind::Sum, powerOfNorm(x, p), window, false), p));
+}
+
+/// Applies function(tensor, spatial axes).
+template <typename Function> static void globally(NodeContext &node, Function function) {
+  Expression x = node.in(0);
   if (x.rank() < 3)
     return node.fail("needs a tensor with spatial dimensions, rank 3 or more");
-  node.setResult(node.layers.reduce(kind, x, llvm::to_vector(llvm::seq<int64_t>(2, x.rank())), /*keepdims=*/true));
+  node.setResult(function(x, axesBetween(2, x.rank())));
 }
 
-static void globalAveragePool(NodeContext &node) { globalPool(node, nn::ReduceKind::Mean); }
-static void globalMaxPool(NodeContext &node) { globalPool(node, nn::ReduceKind::Max); }
+using Axes = llvm::ArrayRef<int64_t>;
+static void globalAveragePool(NodeContext &node) {
+  globally(node, [](const Expression &x, Axes axes) { return meanOver(x, axes); });
+}
+static void globalMaxPool(NodeContext &node) {
+  globally(node, [](const Expression &x, Axes axes) { return maxOver(x, axes); });
+}
+static void globalLpPool(NodeContext &node) {
+  int64_t p = node.intAttribute("p", 2);
+  globally(node, [p](const Expression &x, Axes axes) { return rootOfNorm(sumOver(powerOfNorm(x, p), axes), p); });
+}
+
+/// Elements go to the places (flat numbers in the result) that a MaxPool took them from, zeros elsewhere. The numbers
+/// are those of the tensor the pool read; another output_shape takes them as they are.
+static void maxUnpool(NodeContext &node) {
+  LayerBuilder &layers = node.layers;
+  Expression x = node.in(0), places = node.in(1);
+  size_t rank = static_cast<size_t>(std::max<int64_t>(x.rank() - 2, 0));
+  std::vector<int64_t> kernel = readKernel(node, {}), strides = readExtents(node, "strides", rank, 1, 1);
+  std::vector<int64_t> pads = readExtents(node, "pads", 2 * rank, 0, 0), shape;
+  if (node.hasInput(2))
+    shape = node.constantInts(2, "output_shape");
+  if (node.failed())
+    return;
+  if (kernel.size() != rank || rank == 0 || (!shape.empty() && static_cast<int64_t>(shape.size()) != x.rank()))
+    return node.fail(absl::StrCat("kernel ", nn::formatShape(kernel), " and output_shape ", nn::formatShape(shape),
+                                  " do not fit ", nn::formatShape(x.shape())));
+  llvm::SmallVector<int64_t> inferred(x.shape());
+  for (size_t d = 0; d < rank; ++d)
+    inferred[2 + d] = (x.shape()[2 + d] - 1) * strides[d] + kernel[d] - pads[d] - pads[rank + d];
+  llvm::ArrayRef<int64_t> numbered = inferred;
+  int64_t elements = *nn::elementCount(numbered), count = x.size();
+  Expression isThere =
+      equal(countingUp(layers, elements, places.elementType()).reshape({elements, 1}), places.reshape({1, count}));
+  Expression y = sumOver(select(isThere, x.reshape({1, count}), 0), {1}, /*keepdims=*/false).reshape(inferred);
+  for (size_t d = 0; d < shape.size(); ++d) {
+    int64_t axis = static_cast<int64_t>(d), missing = shape[d] - inferred[d];
+    y = missing >= 0 ? y.pad(axis, 0, missing) : y.slice(axis, 0, shape[d]);
+  }
+  node.setResult(y);
+}
 
 static const Operator table[] = {
     {"MaxPool", 1, newestOpset, 1, 1, maxPool},
     {"AveragePool", 1, newestOpset, 1, 1, averagePool},
+    {"LpPool", 2, newestOpset, 1, 1, lpPool},
     {"GlobalAveragePool", 1, newestOpset, 1, 1, globalAveragePool},
     {"GlobalMaxPool", 1, newestOpset, 1, 1, globalMaxPool},
+    {"GlobalLpPool", 2, newestOpset, 1, 1, globalLpPool},
+    {"MaxUnpool", 9, newestOpset, 2, 3, maxUnpool},
 };
 llvm::ArrayRef<Operator> poolOperators() { return table; }
 

@@ -5,28 +5,16 @@
 #include "compiler/import/onnx/ops/Windows.h"
 #include "absl/strings/str_cat.h"
 #include "dialects/nn/Shape.h"
+#include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 
 namespace wsc::import {
 
-Tensor liftSpatial(NodeContext &node, const Tensor &x) {
-  if (x.rank() == 4)
-    return x;
-  if (x.rank() == 3)
-    return node.layers.reshape(x, {x.shape()[0], x.shape()[1], 1, x.shape()[2]});
-  node.unsupported(absl::StrCat("needs one or two spatial dimensions, found a tensor ", nn::formatShape(x.shape())));
-  return {};
+bool SpatialWindow::overhangs() const {
+  return llvm::any_of(overhang, [](int64_t elements) { return elements > 0; });
 }
 
-Tensor lowerSpatial(NodeContext &node, const Tensor &y, const Tensor &like) {
-  if (!y || like.rank() == 4)
-    return y;
-  return node.layers.reshape(y, {y.shape()[0], y.shape()[1], y.shape()[3]});
-}
-
-/// An attribute with one number per spatial dimension (times `factor`), in [low, 2^31).
-static std::vector<int64_t> readExtents(NodeContext &node, const char *name, size_t count, int64_t otherwise,
-                                        int64_t low) {
+std::vector<int64_t> readExtents(NodeContext &node, const char *name, size_t count, int64_t otherwise, int64_t low) {
   std::vector<int64_t> values = node.intsAttribute(name);
   if (values.empty())
     values.assign(count, otherwise);
@@ -38,10 +26,20 @@ static std::vector<int64_t> readExtents(NodeContext &node, const char *name, siz
   return values;
 }
 
+std::vector<int64_t> readKernel(NodeContext &node, llvm::ArrayRef<int64_t> known) {
+  std::vector<int64_t> declared = node.intsAttribute("kernel_shape");
+  if (known.empty())
+    return declared;
+  if (!declared.empty() && llvm::ArrayRef<int64_t>(declared) != known)
+    node.fail(absl::StrCat("kernel_shape ", nn::formatShape(declared), " differs from the weight's ",
+                           nn::formatShape(known)));
+  return known.vec();
+}
+
 SpatialWindow readWindow(NodeContext &node, const Tensor &x, std::vector<int64_t> kernel, bool pooling) {
   size_t rank = static_cast<size_t>(std::max<int64_t>(x.rank() - 2, 0));
-  if (rank < 1 || rank > 2)
-    node.unsupported(absl::StrCat("needs one or two spatial dimensions, found a tensor ", nn::formatShape(x.shape())));
+  if (rank < 1)
+    node.fail(absl::StrCat("needs spatial dimensions behind [N, C], found a tensor ", nn::formatShape(x.shape())));
   else if (kernel.size() != rank)
     node.fail(absl::StrCat("the kernel has ", kernel.size(), " extents, the tensor ", rank, " spatial dimensions"));
   std::vector<int64_t> strides = readExtents(node, "strides", rank, 1, 1);
@@ -58,6 +56,7 @@ SpatialWindow readWindow(NodeContext &node, const Tensor &x, std::vector<int64_t
   SpatialWindow result;
   if (node.failed())
     return result;
+  result.overhang.assign(rank, 0);
   for (size_t d = 0; d < rank; ++d) {
     int64_t input = x.shape()[2 + d], span = (kernel[d] - 1) * dilations[d] + 1;
     int64_t &before = pads[d], &after = pads[rank + d];
@@ -71,20 +70,56 @@ SpatialWindow readWindow(NodeContext &node, const Tensor &x, std::vector<int64_t
     }
     int64_t room = input + before + after - span;
     if (ceilMode && room >= 0 && room % strides[d] != 0 && (room / strides[d] + 1) * strides[d] < input + before) {
-      after += strides[d] - room % strides[d];
-      result.overhangs = true;
+      result.overhang[d] = strides[d] - room % strides[d];
+      after += result.overhang[d];
     }
   }
-  size_t lift = 2 - rank;
-  for (size_t d = 0; d < 2; ++d) {
-    bool real = d >= lift;
-    result.kernel.push_back(real ? kernel[d - lift] : 1);
-    result.window.strides[d] = real ? strides[d - lift] : 1;
-    result.window.dilations[d] = real ? dilations[d - lift] : 1;
-    result.window.pads[d] = real ? pads[d - lift] : 0;
-    result.window.pads[2 + d] = real ? pads[rank + d - lift] : 0;
-  }
+  result.kernel = std::move(kernel);
+  result.window.strides.assign(strides.begin(), strides.end());
+  result.window.dilations.assign(dilations.begin(), dilations.end());
+  result.window.pads.assign(pads.begin(), pads.end());
   return result;
+}
+
+/// [N, C, L] as [N, C, 1, L].
+static Expression lifted(const Expression &x) { return x.rank() == 3 ? x.unsqueeze(2) : x; }
+static Expression lowered(const Expression &y, const Expression &like) {
+  return like.rank() == 3 && !y.layers().failed() ? y.squeeze(2) : y;
+}
+static Window lifted(const Window &window) {
+  if (window.strides.size() != 1)
+    return window;
+  return {{1, window.strides[0]}, {1, window.dilations[0]}, {0, window.pads[0], 0, window.pads[1]}};
+}
+
+Expression convolve(const Expression &x, const Expression &weight, const Tensor &bias, const Window &window,
+                    int64_t groups) {
+  LayerBuilder &layers = x.layers();
+  return lowered({layers, layers.conv(lifted(x), lifted(weight), bias, lifted(window), groups)}, x);
+}
+
+Expression poolOver(nn::PoolKind kind, const Expression &x, const SpatialWindow &window, bool countIncludePad) {
+  LayerBuilder &layers = x.layers();
+  std::vector<int64_t> kernel = window.kernel;
+  if (kernel.size() == 1)
+    kernel.insert(kernel.begin(), 1);
+  return lowered({layers, layers.pool(kind, lifted(x), kernel, lifted(window.window), countIncludePad)}, x);
+}
+
+std::vector<int64_t> countTaps(const SpatialWindow &window, size_t dimension, int64_t extent, int64_t before,
+                               int64_t after) {
+  const Window &w = window.window;
+  size_t rank = window.kernel.size();
+  auto places = nn::windowOutputExtent(extent, window.kernel[dimension], w.strides[dimension], w.dilations[dimension],
+                                       w.pads[dimension], w.pads[rank + dimension]);
+  std::vector<int64_t> counts(places.value_or(0), 0);
+  for (size_t place = 0; place < counts.size(); ++place)
+    for (int64_t tap = 0; tap < window.kernel[dimension]; ++tap) {
+      int64_t at =
+          static_cast<int64_t>(place) * w.strides[dimension] - w.pads[dimension] + tap * w.dilations[dimension];
+      counts[place] += at >= -before && at < extent + after;
+    }
+  return counts;
 }
 
 } // namespace wsc::import

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// ConvTranspose and Col2Im; see Deconv.h.
+#include "compiler/import/onnx/ops/Deconv.h"
+#include "absl/strings/str_cat.h"
+#include "compiler/import/onnx/Registry.h"
+#include "compiler/import/onnx/ops/Windows.h"
+#include "dialects/nn/Shape.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace wsc::import {
+
+/// `stride` - 1 zeros between neighbours along an axis: [.., n, ..] as [.., n, 1, ..], padded to [.., n, stride, ..].
+static Expression spread(const Expression &x, int64_t axis, int64_t stride) {
+  if (stride == 1 || x.layers().failed() || x.shape()[axis] == 0)
+    return x;
+  llvm::SmallVector<int64_t> shape(x.shape());
+  shape[axis] *= stride;
+  return x.unsqueeze(axis + 1).pad(axis + 1, 0, stride - 1).reshape(shape).slice(axis, 0, shape[axis] - stride + 1);
+}
+
+Expression deconvolve(const Expression &x, const Expression &weight, const Tensor &bias, const Deconvolution &form) {
+  LayerBuilder &layers = x.layers();
+  if (layers.failed())
+    return x;
+  size_t rank = form.strides.size();
+  int64_t groups = form.groups, perGroup = weight.shape()[1];
+  // [g·C', O', k…] as [g·O', C', k…], reversed.
+  llvm::SmallVector<int64_t> split{groups, weight.shape()[0] / groups, perGroup}, order{0, 2, 1},
+      joined{groups * perGroup, weight.shape()[0] / groups};
+  for (size_t d = 0; d < rank; ++d) {
+    split.push_back(weight.shape()[2 + d]);
+    order.push_back(static_cast<int64_t>(3 + d));
+    joined.push_back(weight.shape()[2 + d]);
+  }
+  Expression turned = weight.reshape(split).transpose(order).reshape(joined), input = x;
+  Window window;
+  window.strides.assign(rank, 1);
+  window.dilations.assign(form.dilations.begin(), form.dilations.end());
+  window.pads.assign(2 * rank, 0);
+  for (size_t d = 0; d < rank; ++d) {
+    int64_t axis = static_cast<int64_t>(2 + d), reach = (weight.shape()[axis] - 1) * form.dilations[d];
+    turned = turned.reverse(axis);
+    input = spread(input, axis, form.strides[d]);
+    window.pads[d] = reach - form.before[d];
+    window.pads[rank + d] = reach - form.after[d];
+  }
+  return convolve(input, turned, bias, window, groups);
+}
+
+static void convTranspose(NodeContext &node) {
+  Expression x = node.in(0), weight = node.in(1);
+  if (weight.rank() != x.rank() || x.rank() < 3)
+    return node.fail(absl::StrCat("input ", nn::formatShape(x.shape()), " and weight ", nn::formatShape(weight.shape()),
+                                  " must have the same rank, 3 or more"));
+  size_t rank = static_cast<size_t>(x.rank() - 2);
+  std::vector<int64_t> kernel = readKernel(node, weight.shape().drop_front(2));
+  Deconvolution form;
+  form.groups = node.intAttribute("group", 1);
+  form.strides = readExtents(node, "strides", rank, 1, 1);
+  form.dilations = readExtents(node, "dilations", rank, 1, 1);
+  std::vector<int64_t> pads = readExtents(node, "pads", 2 * rank, 0, 0);
+  std::vector<int64_t> extra = readExtents(node, "output_padding", rank, 0, 0);
+  std::vector<int64_t> outputShape = node.intsAttribute("output_shape");
+  std::string autoPad = node.stringAttribute("auto_pad", "NOTSET");
+  if (form.groups < 1 || x.shape()[1] != weight.shape()[0] || x.shape()[1] % form.groups != 0)
+    return node.fail(absl::StrCat("input channels ", x.shape()[1], ", weight ", nn::formatShape(weight.shape()),
+                                  " and groups ", form.groups, " do not fit"));
+  if (outputShape.size() > rank) // with batch and channels in older models
+    outputShape.erase(outputShape.begin(), outputShape.end() - static_cast<int64_t>(rank));
+  if (!outputShape.empty() && outputShape.size() != rank)
+    return node.fail(absl::StrCat("attribute 'output_shape' needs ", rank, " numbers, found ", outputShape.size()));
+  bool same = autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER";
+  if (!same && autoPad != "NOTSET" && autoPad != "VALID")
+    node.fail(absl::StrCat("auto_pad '", autoPad, "' is none of NOTSET, SAME_UPPER, SAME_LOWER, VALID"));
+  if (node.failed())
+    return;
+  for (size_t d = 0; d < rank; ++d) {
+    int64_t input = x.shape()[2 + d], span = (kernel[d] - 1) * form.dilations[d] + 1;
+    int64_t whole = (input - 1) * form.strides[d] + span + extra[d];
+    int64_t before = pads[d], after = pads[rank + d];
+    if (same || !outputShape.empty()) {
+      int64_t total = whole - (outputShape.empty() ? input * form.strides[d] : outputShape[d]);
+      // What a greater shape lacks is added behind.
+      int64_t cut = std::max<int64_t>(total, 0);
+      before = autoPad == "SAME_UPPER" ? cut / 2 : cut - cut / 2;
+      after = total - before;
+    }
+    form.before.push_back(before);
+    form.after.push_back(after - extra[d]);
+  }
+  node.setResult(deconvolve(x, weight, node.input(2), form));
+}
+
+/// Columns [N, C·Πblock, L] back into an image: each place adds its block, which is a transposed convolution whose
+/// weight, of one channel per element of the block, holds a 1 at that element.
+static void col2Im(NodeContext &node) {
+  LayerBuilder &layers = node.layers;
+  Expression x = node.in(0);
+  std::vector<int64_t> image = node.constantInts(1, "image_shape"), block = node.constantInts(2, "block_shape");
+  size_t rank = image.size();
+  Deconvolution form;
+  form.strides = readExtents(node, "strides", rank, 1, 1);
+  form.dilations = readExtents(node, "dilations", rank, 1, 1);
+  std::vector<int64_t> pads = readExtents(node, "pads", 2 * rank, 0, 0);
+  if (node.failed())
+    return;
+  int64_t elements = 1, places = 1;
+  llvm::SmallVector<int64_t> placed, weightShape, result;
+  for (size_t d = 0; d < rank && d < block.size(); ++d) {
+    int64_t room = image[d] + pads[d] + pads[rank + d] - (block[d] - 1) * form.dilations[d] - 1;
+    int64_t count = room >= 0 ? room / form.strides[d] + 1 : 0;
+    form.before.push_back(pads[d]);
+    form.after.push_back(pads[rank + d] - room % form.strides[d]);
+    placed.push_back(count);
+    places *= count;
+    elements *= block[d];
+    result.push_back(image[d]);
+  }
+  if (block.size() != rank || x.rank() != 3 || elements < 1 || x.shape()[1] % elements != 0 || x.shape()[2] != places)
+    return node.fail(absl::StrCat("image ", nn::formatShape(image), " and block ", nn::formatShape(block),
+                                  " do not fit columns ", nn::formatShape(x.shape())));
+  int64_t batch = x.shape()[0], channels = x.shape()[1] / elements;
+  placed.insert(placed.begin(), {batch * channels, elements});
+  result.insert(result.begin(), {batch, channels});
+  weightShape.assign({elements, 1});
+  weightShape.append(block.begin(), block.end());
+  mlir::Type i32 = layers.builder().getI32Type();
+  Expression one = equal(countingUp(layers, elements, i32).reshape({elements, 1}), countingUp(layers, elements, i32));
+  Expression weight = one.cast(x.elementType()).reshape(weightShape);
+  node.setResult(deconvolve(x.reshape(placed), weight, {}, form).reshape(result));
+}
+
+static const Operator table[] = {
+    {"ConvTranspose", 1, newestOpset, 2, 3, convTranspose},
+    {"Col2Im", 18, newestOpset, 3, 3, col2Im},
+};
+llvm::ArrayRef<Operator> deconvOperators() { return table; }
+
+} // namespace wsc::import

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Quantised tensors: q = round(x / scale) + zero point, saturated, and x = (q - zero point)·scale. Products of
+// quantised tensors are exact in i32.
+#include "absl/strings/str_cat.h"
+#include "compiler/import/onnx/Registry.h"
+#include "compiler/import/onnx/ops/Windows.h"
+#include "dialects/nn/Shape.h"
+
+namespace wsc::import {
+
+/// A scale or zero point in the shape of x as far as broadcasting needs it: one number, one per place of `axis`, or one
+/// per block of `block` places of it.
+static Expression alongAxis(NodeContext &node, const Expression &parameter, const Expression &x, int64_t axis,
+                            int64_t block) {
+  if (node.failed() || !parameter || parameter.size() == 1)
+    return parameter ? parameter.reshape({}) : parameter;
+  axis = node.normalizedAxis(axis, x.rank());
+  if (node.failed())
+    return parameter;
+  llvm::SmallVector<int64_t> shape(x.rank(), 1);
+  if (parameter.rank() == 1 && parameter.shape()[0] == x.shape()[axis]) {
+    shape[axis] = x.shape()[axis];
+    return parameter.reshape(shape);
+  }
+  bool isBlocked = block > 0 && parameter.rank() == x.rank() && parameter.shape()[axis] * block >= x.shape()[axis];
+  if (!isBlocked) {
+    node.fail(absl::StrCat("scale or zero point ", nn::formatShape(parameter.shape()), " with axis ", axis,
+                           " and block_size ", block, " does not fit ", nn::formatShape(x.shape())));
+    return parameter;
+  }
+  Expression split = parameter.unsqueeze(axis + 1);
+  llvm::SmallVector<int64_t> repeated(split.shape()), joined(parameter.shape());
+  repeated[axis + 1] = block;
+  joined[axis] *= block;
+  return split.broadcast(repeated).reshape(joined).slice(axis, 0, x.shape()[axis]);
+}
+
+/// round(x / scale) + zero point; the conversion saturates.
+static Expression quantized(const Expression &x, const Expression &scale, const Expression &zeroPoint,
+                            mlir::Type element) {
+  Expression y = round(x / scale);
+  return (zeroPoint ? y + zeroPoint.cast(y.elementType()) : y).cast(element);
+}
+
+static Expression asI32(const Expression &x) { return x.cast(x.layers().builder().getI32Type()); }
+static Expression centred(const Expression &x, const Expression &zeroPoint) {
+  return zeroPoint ? asI32(x) - asI32(zeroPoint) : asI32(x);
+}
+
+static void quantizeLinear(NodeContext &node) {
+  Expression x = node.in(0);
+  int64_t axis = node.intAttribute("axis", 1), block = node.intAttribute("block_size", 0);
+  node.ignoreAttributes({"saturate", "precision"}); // of 8-bit floats; of the division, which f32 has anyway
+  int64_t declared = node.intAttribute("output_dtype", 0);
+  mlir::Type element = node.layers.builder().getIntegerType(8, /*isSigned=*/false);
+  if (node.hasInput(2)) {
+    element = node.input(2).elementType();
+  } else if (declared != 0) {
+    auto type = elementType(*node.layers.builder().getContext(), static_cast<int>(declared));
+    if (!type.ok())
+      return node.layers.fail(type.status());
+    element = *type;
+  }
+  mlir::Type f32 = node.layers.builder().getF32Type();
+  Expression wide = x.elementType().isF64() ? x : x.cast(f32);
+  Expression scale = alongAxis(node, node.in(1), x, axis, block).cast(wide.elementType());
+  node.setResult(quantized(wide, scale, alongAxis(node, node.in(2), x, axis, block), element));
+}
+
+static void dequantizeLinear(NodeContext &node) {
+  Expression x = node.in(0);
+  int64_t axis = node.intAttribute("axis", 1), block = node.intAttribute("block_size", 0);
+  int64_t declared = node.intAttribute("output_dtype", 0);
+  Expression scale = alongAxis(node, node.in(1), x, axis, block);
+  mlir::Type element = scale.elementType();
+  if (declared != 0) {
+    auto type = elementType(*node.layers.builder().getContext(), static_cast<int>(declared));
+    if (!type.ok())
+      return node.layers.fail(type.status());
+    element = *type;
+  }
+  Expression number = centred(x, alongAxis(node, node.in(2), x, axis, block));
+  Expression wide = widened(scale);
+  node.setResult((number.cast(wide.elementType()) * wide).cast(element));
+}
+
+/// Scale and zero point such that [min(x, 0), max(x, 0)] fills 0 … 255.
+static void dynamicQuantizeLinear(NodeContext &node) {
+  Expression x = node.in(0);
+  llvm::SmallVector<int64_t> axes = axesBetween(0, x.rank());
+  Expression low = minimum(minOver(x, axes, /*keepdims=*/false), 0);
+  Expression high = maximum(maxOver(x, axes, /*keepdims=*/false), 0);
+  Expression scale = (high - low) / 255;
+  mlir::Type byte = node.layers.builder().getIntegerType(8, /*isSigned=*/false);
+  Expression zeroPoint = round(minimum(maximum(-low / scale, 0), 255)).cast(byte);
+  node.setResult(0, quantized(x, scale, zeroPoint, byte));
+  node.setResult(1, scale);
+  node.setResult(2, zeroPoint);
+}
+
+/// A zero point of the left factor has one number, or one per row.
+static Expression perRow(const Expression &zeroPoint) {
+  return zeroPoint && zeroPoint.rank() == 1 && zeroPoint.size() != 1 ? zeroPoint.unsqueeze(1) : zeroPoint;
+}
+
+static void matMulInteger(NodeContext &node) {
+  node.setResult(matmul(centred(node.in(0), perRow(node.in(2))), centred(node.in(1), node.in(3))));
+}
+
+static void qLinearMatMul(NodeContext &node) {
+  mlir::Type f32 = node.layers.builder().getF32Type();
+  Expression product = matmul(centred(node.in(0), perRow(node.in(2))), centred(node.in(3), node.in(5)));
+  Expression scale = perRow(node.in(1)).cast(f32) * node.in(4).cast(f32) / node.in(6).cast(f32);
+  Expression y = round(product.cast(f32) * scale) + node.in(7).cast(f32);
+  node.setResult(y.cast(node.in(7).elementType()));
+}
+
+/// One number, or one per output channel of a tensor of `rank` dimensions.
+static Expression perChannel(const Expression &parameter, int64_t axis, int64_t rank) {
+  if (!parameter || parameter.layers().failed() || parameter.size() == 1)
+    return parameter ? parameter.reshape({}) : parameter;
+  llvm::SmallVector<int64_t> shape(rank, 1);
+  shape[axis] = parameter.size();
+  return parameter.reshape(shape);
+}
+
+/// Convolution of centred integers; padding is the zero point, which is 0 then.
+static Expression integerConvolution(NodeContext &node, const Expression &x, const Expression &xZero,
+                                     const Expression &weight, const Expression &weightZero, const Tensor &bias) {
+  int64_t groups = node.intAttribute("group", 1);
+  if (weight.rank() != x.rank() || x.rank() < 3) {
+    node.fail(absl::StrCat("input ", nn::formatShape(x.shape()), " and weight ", nn::formatShape(weight.shape()),
+                           " must have the same rank, 3 or more"));
+    return x;
+  }
+  SpatialWindow window = readWindow(node, x, readKernel(node, weight.shape().drop_front(2)), /*pooling=*/false);
+  if (node.failed())
+    return x;
+  return convolve(centred(x, xZero), centred(weight, perChannel(weightZero, 0, weight.rank())), bias, window.window,
+                  groups);
+}
+
+static void convInteger(NodeContext &node) {
+  node.setResult(integerConvolution(node, node.in(0), node.in(2), node.in(1), node.in(3), {}));
+}
+
+static void qLinearConv(NodeContext &node) {
+  mlir::Type f32 = node.layers.builder().getF32Type();
+  Expression sum = integerConvolution(node, node.in(0), node.in(2), node.in(3), node.in(5), node.input(8));
+  Expression scale = node.in(1).cast(f32) * perChannel(node.in(4), 1, sum.rank()).cast(f32) / node.in(6).cast(f32);
+  node.setResult((round(sum.cast(f32) * scale) + node.in(7).cast(f32)).cast(node.in(7).elementType()));
+}
+
+static const Operator table[] = {
+    {"QuantizeLinear", 10, newestOpset, 2, 3, quantizeLinear},
+    {"DequantizeLinear", 10, newestOpset, 2, 3, dequantizeLinear},
+    {"DynamicQuantizeLinear", 11, newestOpset, 1, 1, dynamicQuantizeLinear},
+    {"MatMulInteger", 10, newestOpset, 2, 4, matMulInteger},
+    {"QLinearMatMul", 10, newestOpset, 8, 8, qLinearMatMul},
+    {"ConvInteger", 10, newestOpset, 2, 4, convInteger},
+    {"QLinearConv", 10, newestOpset, 8, 9, qLinearConv},
+};
+llvm::ArrayRef<Operator> quantizeOperators() { return table; }
+
+} // namespace wsc::import
