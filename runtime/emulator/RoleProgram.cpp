@@ -153,7 +153,6 @@ private:
       if (inner.dst.kind == OperandKind::Memory && source->kind == OperandKind::Memory &&
           mayShareMemory(role, inner.dst.buffer, source->buffer))
         return false;
->>>>>>> 4432758ea93bffe32e7b2996b298fdc642854d59
     op.dst = placeOf(inner.dst, op.depth);
     op.a = placeOf(inner.a, op.depth);
     op.b = placeOf(inner.b, op.depth);
@@ -216,73 +215,6 @@ private:
       return;
     const std::optional<RowOp> row = rowOp(role, instruction, kernels);
     if (!row)
-    op.dst = placeOf(inner.dst, op.depth);
-    op.a = placeOf(inner.a, op.depth);
-    op.b = placeOf(inner.b, op.depth);
-    op.fixed = fixedExtents(inner);
-    for (const Instruction *loop : loops)
-      op.fixed &= loop->extent[0].isConstant();
-    // One plan per combination of extents that occurs on the role's cores.
-    bool ok = true;
-    const size_t before = program.plans.size();
-    auto tryCore = [&](const LatticeIndex &index) {
-      std::vector<int64_t> key = nestKey(inner, loops, index);
-      for (size_t p = before; p < program.plans.size(); ++p)
-        if (program.plans[p].key == key)
-          return true;
-      std::array<int64_t, kMaxDims> extent;
-      std::copy_n(key.begin(), kMaxDims, extent.begin());
-      std::vector<NestLoop> nestLoops;
-      for (size_t l = 0; l < loops.size(); ++l)
-        nestLoops.push_back({key[kMaxDims + l], op.depth + int(l)});
-      std::optional<NestPlan> plan;
-      if (*std::min_element(key.begin(), key.end()) > 0)
-        plan = planNest(inner, extent, nestLoops, copyableBytes(inner.a, op.depth), copyableBytes(inner.b, op.depth), inner.a.base.constant,
-                        inner.b.base.constant, kernels.wideVectors);
-      ok = plan.has_value() && program.plans.size() - before < kMaxVariants;
-      if (ok)
-        program.plans.push_back({std::move(key), std::move(*plan)});
-      return ok;
-    };
-    if (op.fixed)
-      tryCore(LatticeIndex{});
-    else
-      forEachPoint(role.cores, [&](const LatticeIndex &index, int32_t, int32_t) { return tryCore(index); });
-    if (!ok || program.plans.size() == before) {
-      program.plans.resize(before);
-      return false;
-    }
-    op.kind = DecodedOp::Kind::Nest;
-    op.instruction = &inner;
-    op.nestLoops = loops;
-    op.plan = int32_t(before);
-    return true;
-  }
-
-  // Bytes of the operand's buffer when a nest may work on a rearranged copy of it: its place must not move from core to core or with outer loops.
-  int64_t copyableBytes(const Operand &operand, int depth) const {
-    if (operand.kind != OperandKind::Memory || !operand.base.isConstant())
-      return 0;
-    for (int k = 0; k < depth; ++k)
-      if (operand.loopStep[k] != 0)
-        return 0;
-    const Buffer &buffer = role.buffers[operand.buffer];
-    return buffer.kind == BufferKind::Scratch ? buffer.bytes / 4 * 4 : 0;
-  }
-
-  void makeRow(DecodedOp &op, int depth) {
-    const Instruction &instruction = *op.instruction;
-    op.kind = DecodedOp::Kind::Scalar;
-    op.fixed = fixedExtents(instruction);
-<<<<<<< HEAD
-    if (windowsMeet(role, instruction))
-      return;
-    const bool move = instruction.opcode == Opcode::Move;
-    if (!(instruction.type == ElementType::F32 || (move && instruction.type == ElementType::I32)) || !hasRowKernel(instruction.opcode))
-=======
-    const std::optional<RowOp> row = rowOp(role, instruction, kernels);
-    if (!row)
->>>>>>> 4432758ea93bffe32e7b2996b298fdc642854d59
       return;
     op.kind = DecodedOp::Kind::Row;
     op.row = *row;

@@ -21,6 +21,7 @@ int parseOptions(int argc, char **argv, Options &options) {
   std::vector<std::string> dims;
   app.add_option("DIR", options.folders, "folders to search")->required();
   app.add_option("--target", options.target, "wse1, wse2, wse3, mesh-RxC or a description file")->capture_default_str();
+  app.add_option("--execution", options.execution, "auto, pipelined or phased, as wsc-compile takes it")->check(CLI::IsMember({"auto", "pipelined", "phased"}))->capture_default_str();
   app.add_option("--engine", options.engine, "cycle: also run each case on the cycle engine, which must come to its end")->check(CLI::IsMember({"core", "cycle"}))->capture_default_str();
   app.add_option("--rtol", options.rtol, "largest relative error of an element")->check(CLI::NonNegativeNumber)->capture_default_str();
   app.add_option("--atol", options.atol, "absolute error allowed beside it")->check(CLI::NonNegativeNumber)->capture_default_str();
