@@ -317,6 +317,8 @@ private:
   void execute(PadOp op, Array &y) {
     double value = isa<FloatAttr>(Attribute(op.getValue()))
                        ? cast<FloatAttr>(Attribute(op.getValue())).getValueAsDouble()
+                   : op.getValue().getType().isInteger(1)
+                       ? static_cast<double>(cast<IntegerAttr>(Attribute(op.getValue())).getValue().getZExtValue())
                        : static_cast<double>(cast<IntegerAttr>(Attribute(op.getValue())).getValue().getSExtValue());
     std::fill(y.values.begin(), y.values.end(), value);
     forEachIndex(of(op.getInput()).shape, [&](int64_t i, ArrayRef<int64_t> index) {
