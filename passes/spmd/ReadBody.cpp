@@ -361,7 +361,7 @@ LogicalResult BodyReader::read(Operation *op, Extract extract) {
     auto condition = as(op->getOperand(0), type), a = as(op->getOperand(1), type), b = as(op->getOperand(2), type);
     if (failed(condition) || failed(a) || failed(b))
       return failure();
-    known[op->getResult(0)] = {emit(Opcode::Select, type, *condition, *a, *b), type, {}};
+    known[op->getResult(0)] = {emit(Opcode::Select, type, *a, *b, *condition), type, {}};
     return success();
   }
   if (isa<arith::CmpFOp, arith::CmpIOp>(op))

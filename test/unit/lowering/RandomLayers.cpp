@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "test/unit/lowering/RandomLayers.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace wsc::test {
+
+namespace {
+
+using Shape = std::vector<int64_t>;
+using Random = std::mt19937_64;
+
+int64_t number(Random &random, int64_t from, int64_t to) { return from + int64_t(random() % uint64_t(to - from + 1)); }
+template <typename T> const T &oneOf(Random &random, const std::vector<T> &list) {
+  return list[random() % list.size()];
+}
+
+const std::vector<std::string> kFloats{"f32", "f16", "bf16", "f64"};
+const std::vector<std::string> kNumbers{"f32", "f16", "bf16", "f64", "i32", "i64", "i8", "ui8"};
+
+Shape shapeOf(Random &random, int64_t leastRank, int64_t mostRank, int64_t mostExtent = 4) {
+  Shape shape;
+  for (int64_t rank = number(random, leastRank, mostRank); rank > 0; --rank)
+    shape.push_back(number(random, 1, mostExtent));
+  return shape;
+}
+
+/// The shape with some extents 1 and leading ones left out.
+Shape broadcastable(Random &random, const Shape &shape) {
+  Shape result = shape;
+  for (int64_t &extent : result)
+    if (random() % 3 == 0)
+      extent = 1;
+  result.erase(result.begin(), result.begin() + number(random, 0, int64_t(result.size())));
+  return result;
+}
+
+Shape broadcast(Shape a, Shape b) {
+  if (a.size() < b.size())
+    std::swap(a, b);
+  for (size_t i = 0; i < b.size(); ++i)
+    a[a.size() - b.size() + i] = std::max(a[a.size() - b.size() + i], b[i]);
+  return a;
+}
+
+std::string tensor(const Shape &shape, const std::string &type) {
+  std::string text = "tensor<";
+  for (int64_t extent : shape)
+    absl::StrAppend(&text, extent, "x");
+  return text + type + ">";
+}
+std::string list(const Shape &numbers) { return "[" + absl::StrJoin(numbers, ", ") + "]"; }
+
+/// @main of one layer: `arguments` are the types of %0, %1 …; `layer` is the operation behind "%y = ".
+std::string function(const std::vector<std::string> &arguments, const std::string &layer, const std::string &result) {
+  std::vector<std::string> list;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    list.push_back(absl::StrCat("%", i, ": ", arguments[i]));
+  return absl::StrCat("func.func @main(", absl::StrJoin(list, ", "), ") -> ", result, " {\n  %y = ", layer,
+                      "\n  return %y : ", result, "\n}\n");
+}
+std::string signature(const std::vector<std::string> &operands, const std::string &result) {
+  return absl::StrCat(" : (", absl::StrJoin(operands, ", "), ") -> ", result);
+}
+
+std::string unaryLayer(Random &random) {
+  static const std::vector<std::string> ofFloats{"relu",  "neg",  "abs",   "exp",  "tanh", "erf", "sigmoid",
+                                                 "floor", "ceil", "round", "sign", "sin",  "cos"};
+  static const std::vector<std::string> ofIntegers{"relu", "abs", "sign", "neg"};
+  std::string type = oneOf(random, kNumbers), kind;
+  if (random() % 8 == 0) {
+    type = "i1";
+    kind = "not";
+  } else {
+    kind = oneOf(random, type.find('f') != std::string::npos ? ofFloats : ofIntegers);
+    if (type == "ui8" && kind == "neg")
+      kind = "abs";
+  }
+  const std::string t = tensor(shapeOf(random, 0, 4), type);
+  return function({t}, absl::StrCat("nn.unary ", kind, " %0 : ", t), t);
+}
+
+std::string binaryLayer(Random &random) {
+  static const std::vector<std::string> kinds{"add", "sub", "mul",   "min",  "max",
+                                              "mod", "rem", "equal", "less", "less_equal"};
+  std::string type = oneOf(random, kNumbers), kind = oneOf(random, kinds);
+  const bool isFloat = type.find('f') != std::string::npos;
+  if (type == "ui8" && (kind == "sub" || kind == "mul"))
+    kind = "add";
+  if (!isFloat && random() % 4 == 0)
+    kind = oneOf<std::string>(random, {"and", "or", "xor"});
+  if (random() % 8 == 0) {
+    type = "i1";
+    kind = oneOf<std::string>(random, {"and", "or", "xor", "equal"});
+  }
+  const Shape whole = shapeOf(random, 0, 4);
+  const Shape a = broadcastable(random, whole), b = broadcastable(random, whole), y = broadcast(a, b);
+  const bool compares = kind == "equal" || kind == "less" || kind == "less_equal";
+  const std::string result = tensor(y, compares ? "i1" : type);
+  // Divisors are constants, as 0 has no remainder the reference knows.
+  if (kind == "mod" || kind == "rem") {
+    const std::string divisor = type == "ui8" ? "3" : isFloat ? "-2.5" : "-3";
+    return absl::StrCat("func.func @main(%0: ", tensor(y, type), ") -> ", result, " {\n  %1 = nn.constant dense<",
+                        divisor, "> : ", tensor({}, type), "\n  %y = nn.binary ", kind, " %0, %1",
+                        signature({tensor(y, type), tensor({}, type)}, result), "\n  return %y : ", result, "\n}\n");
+  }
+  return function({tensor(a, type), tensor(b, type)},
+                  absl::StrCat("nn.binary ", kind, " %0, %1", signature({tensor(a, type), tensor(b, type)}, result)),
+                  result);
+}
+
+std::string selectLayer(Random &random) {
+  const std::string type = oneOf(random, kNumbers);
+  const Shape whole = shapeOf(random, 0, 4);
+  const Shape c = broadcastable(random, whole), a = broadcastable(random, whole), b = broadcastable(random, whole);
+  const std::vector<std::string> types{tensor(c, "i1"), tensor(a, type), tensor(b, type)};
+  const std::string result = tensor(broadcast(broadcast(c, a), b), type);
+  return function(types, "nn.select %0, %1, %2" + signature(types, result), result);
+}
+
+std::string castLayer(Random &random) {
+  static const std::vector<std::string> types{"f32", "f16", "bf16", "f64", "i32", "i64", "i8", "i1"};
+  const Shape shape = shapeOf(random, 0, 4);
+  const std::string from = tensor(shape, oneOf(random, types)), to = tensor(shape, oneOf(random, types));
+  return function({from}, absl::StrCat("nn.cast %0 : ", from, " -> ", to), to);
+}
+
+std::string matmulLayer(Random &random) {
+  const std::string type = oneOf<std::string>(random, {"f32", "f16", "bf16", "f64", "i32", "i64"});
+  const int64_t m = number(random, 1, 5), n = number(random, 1, 5), k = number(random, 1, 7);
+  const Shape whole = shapeOf(random, 0, 2, 3);
+  Shape a = broadcastable(random, whole), b = broadcastable(random, whole), y = broadcast(a, b);
+  const bool transposed = random() % 2, biased = random() % 2;
+  a.insert(a.end(), {m, k});
+  b.insert(b.end(), {transposed ? n : k, transposed ? k : n});
+  y.insert(y.end(), {m, n});
+  std::vector<std::string> types{tensor(a, type), tensor(b, type)};
+  if (biased)
+    types.push_back(tensor({n}, type));
+  return function(types,
+                  absl::StrCat("nn.matmul %0, %1", biased ? " bias %2" : "", transposed ? " {transpose_rhs}" : "",
+                               signature(types, tensor(y, type))),
+                  tensor(y, type));
+}
+
+struct Window {
+  Shape image, kernel, strides, dilations, pads, output;
+};
+
+/// Windows that fit; padding smaller than the window, sometimes negative.
+Window windowOf(Random &random, bool mayCrop) {
+  Window window;
+  window.pads.resize(4);
+  for (size_t d = 0; d < 2; ++d) {
+    const int64_t kernel = number(random, 1, 3), dilation = number(random, 1, 2), span = (kernel - 1) * dilation + 1;
+    const int64_t stride = number(random, 1, 3), image = number(random, span + 1, span + 5);
+    window.pads[d] = number(random, mayCrop ? -1 : 0, span - 1);
+    window.pads[d + 2] = number(random, 0, span - 1);
+    window.image.push_back(image);
+    window.kernel.push_back(kernel);
+    window.strides.push_back(stride);
+    window.dilations.push_back(dilation);
+    window.output.push_back((image + window.pads[d] + window.pads[d + 2] - span) / stride + 1);
+  }
+  return window;
+}
+
+std::string attributes(const Window &window) {
+  return absl::StrCat(" strides ", list(window.strides), " dilations ", list(window.dilations), " pads ",
+                      list(window.pads));
+}
+
+std::string convLayer(Random &random) {
+  const std::string type = oneOf(random, kFloats);
+  const Window window = windowOf(random, true);
+  const int64_t batch = number(random, 1, 2), groups = number(random, 1, 3), depth = number(random, 1, 3);
+  const int64_t outputs = groups * number(random, 1, 3);
+  const bool biased = random() % 2;
+  std::vector<std::string> types{tensor({batch, groups * depth, window.image[0], window.image[1]}, type),
+                                 tensor({outputs, depth, window.kernel[0], window.kernel[1]}, type)};
+  if (biased)
+    types.push_back(tensor({outputs}, type));
+  const std::string result = tensor({batch, outputs, window.output[0], window.output[1]}, type);
+  return function(types,
+                  absl::StrCat("nn.conv %0, %1", biased ? " bias %2" : "", attributes(window), " groups ", groups,
+                               signature(types, result)),
+                  result);
+}
+
+std::string poolLayer(Random &random) {
+  const bool isMax = random() % 2;
+  const std::string type = oneOf(random, isMax ? kNumbers : kFloats);
+  const Window window = windowOf(random, false);
+  const int64_t batch = number(random, 1, 2), channels = number(random, 1, 3);
+  const std::string input = tensor({batch, channels, window.image[0], window.image[1]}, type);
+  const std::string result = tensor({batch, channels, window.output[0], window.output[1]}, type);
+  return function({input},
+                  absl::StrCat("nn.pool ", isMax ? "max" : "avg", " %0 kernel ", list(window.kernel),
+                               attributes(window), !isMax && random() % 2 ? " {count_include_pad}" : "",
+                               signature({input}, result)),
+                  result);
+}
+
+std::string reduceLayer(Random &random) {
+  static const std::vector<std::string> kinds{"sum", "min", "max", "prod", "mean"};
+  std::string type = oneOf(random, kNumbers), kind = oneOf(random, kinds);
+  if (kind == "mean")
+    type = oneOf(random, kFloats);
+  if (kind == "prod") // products of others leave the range
+    type = oneOf<std::string>(random, {"f32", "f64"});
+  if (type == "i8" || type == "ui8")
+    kind = oneOf<std::string>(random, {"min", "max"});
+  const Shape shape = shapeOf(random, 1, 4);
+  Shape axes, result;
+  const bool keeps = random() % 2;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    const bool isReduced = random() % 2;
+    if (isReduced)
+      axes.push_back(int64_t(d));
+    if (!isReduced || keeps)
+      result.push_back(isReduced ? 1 : shape[d]);
+  }
+  return function({tensor(shape, type)},
+                  absl::StrCat("nn.reduce ", kind, " %0 axes ", list(axes), keeps ? " {keepdims}" : "",
+                               signature({tensor(shape, type)}, tensor(result, type))),
+                  tensor(result, type));
+}
+
+std::string softmaxLayer(Random &random) {
+  const Shape shape = shapeOf(random, 1, 4);
+  const std::string t = tensor(shape, oneOf(random, kFloats));
+  return function({t},
+                  absl::StrCat("nn.softmax %0 axis ", number(random, 0, int64_t(shape.size()) - 1),
+                               random() % 2 ? " {log}" : "", " : ", t),
+                  t);
+}
+
+std::string batchNormLayer(Random &random) {
+  const std::string type = oneOf(random, kFloats);
+  const Shape shape = shapeOf(random, 2, 4);
+  const std::string t = tensor(shape, type), p = tensor({shape[1]}, type);
+  return absl::StrCat("func.func @main(%0: ", t, ", %s: ", p, ", %b: ", p, ", %m: ", p, ") -> ", t,
+                      " {\n  %v = nn.constant dense<0.75> : ", p,
+                      "\n  %y = nn.batch_norm %0, %s, %b, %m, %v {epsilon = 0.25 : f64} : ", t, ", ", p,
+                      "\n  return %y : ", t, "\n}\n");
+}
+
+std::string movementLayer(Random &random) {
+  static const std::vector<std::string> all{"f32", "f16", "bf16", "f64", "i32", "i64", "i8", "ui8", "i1"};
+  const std::string type = oneOf(random, all);
+  const Shape shape = shapeOf(random, 1, 4);
+  const std::string t = tensor(shape, type);
+  Shape result = shape;
+  switch (random() % 6) {
+  case 0: {
+    std::shuffle(result.begin(), result.end(), random);
+    return function({t}, absl::StrCat("nn.reshape %0 : ", t, " -> ", tensor(result, type)), tensor(result, type));
+  }
+  case 1: {
+    Shape permutation(shape.size());
+    std::iota(permutation.begin(), permutation.end(), 0);
+    std::shuffle(permutation.begin(), permutation.end(), random);
+    for (size_t d = 0; d < shape.size(); ++d)
+      result[d] = shape[size_t(permutation[d])];
+    return function(
+        {t}, absl::StrCat("nn.transpose %0 permutation ", list(permutation), signature({t}, tensor(result, type))),
+        tensor(result, type));
+  }
+  case 2: {
+    Shape starts, steps;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      const int64_t step = oneOf<int64_t>(random, {1, 1, 2, -1});
+      result[d] = number(random, 1, (shape[d] - 1) / std::abs(step) + 1);
+      starts.push_back(step < 0 ? shape[d] - 1 : number(random, 0, shape[d] - 1 - (result[d] - 1) * step));
+      steps.push_back(step);
+    }
+    return function({t},
+                    absl::StrCat("nn.slice %0 starts ", list(starts), " sizes ", list(result), " steps ", list(steps),
+                                 signature({t}, tensor(result, type))),
+                    tensor(result, type));
+  }
+  case 3: {
+    Shape low, high;
+    for (int64_t &extent : result) {
+      low.push_back(number(random, 0, 2));
+      high.push_back(number(random, 0, 2));
+      extent += low.back() + high.back();
+    }
+    const std::string value = type.find('f') != std::string::npos ? "1.5" : "1";
+    return function({t},
+                    absl::StrCat("nn.pad %0 low ", list(low), " high ", list(high), " value ",
+                                 type == "i1" ? "true" : value + " : " + type, signature({t}, tensor(result, type))),
+                    tensor(result, type));
+  }
+  case 4: {
+    const size_t axis = random() % shape.size();
+    Shape other = shape;
+    other[axis] = number(random, 1, 3);
+    result[axis] = 2 * shape[axis] + other[axis];
+    const std::string o = tensor(other, type);
+    return function({t, o},
+                    absl::StrCat("nn.concat %0, %1, %0 axis ", axis, signature({t, o, t}, tensor(result, type))),
+                    tensor(result, type));
+  }
+  default: {
+    const Shape from = broadcastable(random, shape);
+    return function({tensor(from, type)}, absl::StrCat("nn.broadcast_to %0 : ", tensor(from, type), " -> ", t), t);
+  }
+  }
+}
+
+std::string gatherLayer(Random &random) {
+  const std::string type = oneOf(random, kNumbers), index = oneOf<std::string>(random, {"i32", "i64"});
+  Shape shape = shapeOf(random, 1, 3);
+  const Shape indices = shapeOf(random, 0, 2);
+  const size_t axis = random() % shape.size();
+  shape[axis] = 10; // indices drawn are 0 … 9
+  Shape result(shape.begin(), shape.begin() + long(axis));
+  result.insert(result.end(), indices.begin(), indices.end());
+  result.insert(result.end(), shape.begin() + long(axis) + 1, shape.end());
+  const std::string t = tensor(shape, type), drawn = tensor(indices, "ui8"), i = tensor(indices, index);
+  return absl::StrCat("func.func @main(%0: ", t, ", %1: ", drawn, ") -> ", tensor(result, type),
+                      " {\n  %i = nn.cast %1 : ", drawn, " -> ", i, "\n  %y = nn.gather %0, %i axis ", axis,
+                      signature({t, i}, tensor(result, type)), "\n  return %y : ", tensor(result, type), "\n}\n");
+}
+
+} // namespace
+
+const std::vector<LayerFamily> &layerFamilies() {
+  static const std::vector<LayerFamily> families{
+      {"unary", unaryLayer},       {"binary", binaryLayer},
+      {"select", selectLayer},     {"cast", castLayer},
+      {"matmul", matmulLayer},     {"conv", convLayer},
+      {"pool", poolLayer},         {"reduce", reduceLayer},
+      {"softmax", softmaxLayer},   {"batch_norm", batchNormLayer},
+      {"movement", movementLayer}, {"gather", gatherLayer},
+  };
+  return families;
+}
+
+} // namespace wsc::test
