@@ -46,6 +46,24 @@ std::optional<Problem> checkRates(std::initializer_list<Rate> rates) {
   return std::nullopt;
 }
 
+std::vector<Rate> derivedRates(const Target &target) {
+  return {
+      {"elements_per_cycle_bf16", target.elementsPerCycleBF16},
+      {"elements_per_cycle_f64", target.elementsPerCycleF64},
+      {"elements_per_cycle_i8", target.elementsPerCycleI8},
+      {"elements_per_cycle_i16", target.elementsPerCycleI16},
+      {"elements_per_cycle_i32", target.elementsPerCycleI32},
+      {"elements_per_cycle_i64", target.elementsPerCycleI64},
+      {"fma_per_cycle_bf16", target.fmaPerCycleBF16},
+      {"fma_per_cycle_f64", target.fmaPerCycleF64},
+      {"fma_per_cycle_i8", target.fmaPerCycleI8},
+      {"fma_per_cycle_i16", target.fmaPerCycleI16},
+      {"fma_per_cycle_i32", target.fmaPerCycleI32},
+      {"fma_per_cycle_i64", target.fmaPerCycleI64},
+      {"fma_per_cycle_f16_to_f32", target.fmaPerCycleF16ToF32},
+  };
+}
+
 std::optional<Problem> checkQueues(const char *field, const std::vector<int32_t> &words) {
   if (words.empty() || words.size() > 32)
     return Problem{field, absl::StrCat(words.size(), " queues listed; 1 to 32 can be")};
@@ -142,6 +160,10 @@ std::optional<Problem> findProblem(const Target &target) {
           {"io_terabits_per_second", target.ioTerabitsPerSecond},
       }))
     return problem;
+  for (const Rate &rate : derivedRates(target))
+    if (rate.value != 0) // 0: not given
+      if (auto problem = checkRates({rate}); problem || (problem = checkWhole({rate})))
+        return problem;
   if (auto problem = checkWhole({
           {"elements_per_cycle_f32", target.elementsPerCycleF32},
           {"elements_per_cycle_f16", target.elementsPerCycleF16},

@@ -64,6 +64,13 @@ template <auto Member, auto Get, auto Source> constexpr Field laterField(const c
   return result;
 }
 
+// A rate that follows from others unless it is given: not printed then.
+template <auto Member, auto Get, auto Source> constexpr Field derivedRate(const char *name) {
+  Field result = laterField<Member, Get, Source>(name);
+  result.print = [](const Target &from) { return from.*Member == 0 ? std::string() : printValue(from.*Member); };
+  return result;
+}
+
 constexpr const char *sideNames[] = {"NORTH", "SOUTH", "EAST", "WEST"};
 
 std::string printPlace(int32_t row, int32_t col) {
@@ -176,6 +183,19 @@ constexpr Field table[] = {
         "input_filters"),
     laterField<&Target::issuePriorities, &schema::Description::issue_priorities, &schema::Sources::issue_priorities>(
         "issue_priorities"),
+    derivedRate<&Target::elementsPerCycleBF16, &schema::Description::elements_per_cycle_bf16, &schema::Sources::elements_per_cycle_bf16>("elements_per_cycle_bf16"),
+    derivedRate<&Target::elementsPerCycleF64, &schema::Description::elements_per_cycle_f64, &schema::Sources::elements_per_cycle_f64>("elements_per_cycle_f64"),
+    derivedRate<&Target::elementsPerCycleI8, &schema::Description::elements_per_cycle_i8, &schema::Sources::elements_per_cycle_i8>("elements_per_cycle_i8"),
+    derivedRate<&Target::elementsPerCycleI16, &schema::Description::elements_per_cycle_i16, &schema::Sources::elements_per_cycle_i16>("elements_per_cycle_i16"),
+    derivedRate<&Target::elementsPerCycleI32, &schema::Description::elements_per_cycle_i32, &schema::Sources::elements_per_cycle_i32>("elements_per_cycle_i32"),
+    derivedRate<&Target::elementsPerCycleI64, &schema::Description::elements_per_cycle_i64, &schema::Sources::elements_per_cycle_i64>("elements_per_cycle_i64"),
+    derivedRate<&Target::fmaPerCycleBF16, &schema::Description::fma_per_cycle_bf16, &schema::Sources::fma_per_cycle_bf16>("fma_per_cycle_bf16"),
+    derivedRate<&Target::fmaPerCycleF64, &schema::Description::fma_per_cycle_f64, &schema::Sources::fma_per_cycle_f64>("fma_per_cycle_f64"),
+    derivedRate<&Target::fmaPerCycleI8, &schema::Description::fma_per_cycle_i8, &schema::Sources::fma_per_cycle_i8>("fma_per_cycle_i8"),
+    derivedRate<&Target::fmaPerCycleI16, &schema::Description::fma_per_cycle_i16, &schema::Sources::fma_per_cycle_i16>("fma_per_cycle_i16"),
+    derivedRate<&Target::fmaPerCycleI32, &schema::Description::fma_per_cycle_i32, &schema::Sources::fma_per_cycle_i32>("fma_per_cycle_i32"),
+    derivedRate<&Target::fmaPerCycleI64, &schema::Description::fma_per_cycle_i64, &schema::Sources::fma_per_cycle_i64>("fma_per_cycle_i64"),
+    derivedRate<&Target::fmaPerCycleF16ToF32, &schema::Description::fma_per_cycle_f16_to_f32, &schema::Sources::fma_per_cycle_f16_to_f32>("fma_per_cycle_f16_to_f32"),
     deadCores,
     deadLinks,
 };

@@ -29,13 +29,44 @@ static bool isRoutine(Opcode opcode) {
   }
 }
 
+// Half of a rate, in whole batches.
+static double half(double rate) { return rate >= 2 ? std::floor(rate / 2) : rate / 2; }
+
+// The rate of a type: given, or derived as runtime/target/README.md says.
+static double rateOf(const target::Target &target, bool fma, ElementType type) {
+  const auto either = [&](double ofFma, double ofElements, auto derived) {
+    const double given = fma ? ofFma : ofElements;
+    return given > 0 ? given : derived();
+  };
+  const auto as = [&](ElementType other) { return [&, other] { return rateOf(target, fma, other); }; };
+  const auto halfOf = [&](ElementType other) { return [&, other] { return half(rateOf(target, fma, other)); }; };
+  switch (type) {
+  case ElementType::F16:
+    return fma ? target.fmaPerCycleF16 : target.elementsPerCycleF16;
+  case ElementType::BF16:
+    return either(target.fmaPerCycleBF16, target.elementsPerCycleBF16, as(ElementType::F16));
+  case ElementType::F64:
+    return either(target.fmaPerCycleF64, target.elementsPerCycleF64, halfOf(ElementType::F32));
+  case ElementType::I8:
+  case ElementType::U8:
+  case ElementType::Bool:
+    return either(target.fmaPerCycleI8, target.elementsPerCycleI8, as(ElementType::I16));
+  case ElementType::I16:
+  case ElementType::U16:
+    return either(target.fmaPerCycleI16, target.elementsPerCycleI16, as(ElementType::F16));
+  case ElementType::I32:
+  case ElementType::U32:
+    return either(target.fmaPerCycleI32, target.elementsPerCycleI32, as(ElementType::F32));
+  case ElementType::I64:
+  case ElementType::U64:
+    return either(target.fmaPerCycleI64, target.elementsPerCycleI64, halfOf(ElementType::I32));
+  default:
+    return fma ? target.fmaPerCycleF32 : target.elementsPerCycleF32;
+  }
+}
+
 double elementsPerCycle(const target::Target &target, Opcode opcode, ElementType type) {
-  bool half = type == ElementType::F16 || type == ElementType::BF16;
-  if (isRoutine(opcode))
-    return 1.0 / target.routineCyclesPerElement;
-  if (opcode == Opcode::Fma)
-    return half ? target.fmaPerCycleF16 : target.fmaPerCycleF32;
-  return half ? target.elementsPerCycleF16 : target.elementsPerCycleF32;
+  return isRoutine(opcode) ? 1.0 / target.routineCyclesPerElement : rateOf(target, opcode == Opcode::Fma, type);
 }
 
 namespace {

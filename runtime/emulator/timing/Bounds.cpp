@@ -46,10 +46,8 @@ Bounds findBounds(const Executable &executable, const Configuration &configurati
       const Process &process = model.processes[unit.firstProcess + t];
       interval = std::max(interval, alone(model, process));
       const ThreadProgram &program = model.program(process);
-      bounds.macs += double(program.fmaElementsF32 + program.fmaElementsF16) * unit.cores;
-      bounds.fmaCycles += (double(program.fmaElementsF32) / executable.target.fmaPerCycleF32 +
-                           double(program.fmaElementsF16) / executable.target.fmaPerCycleF16) *
-                          unit.cores;
+      bounds.macs += double(program.fmaElements) * unit.cores;
+      bounds.fmaCycles += program.fmaCycles * unit.cores;
     }
     if (unit.busy > bounds.busiest) {
       bounds.busiest = unit.busy;

@@ -55,7 +55,8 @@ struct Fold {
   int64_t pending = 0;                   // cycles since the last step
   int32_t pendingPriority = kNoPriority; // the least of their slots'
   int64_t finish = 0; // of these, when they are all: those of the step's own end, which control words do not wait for
-  int64_t slots = 0, fmaSlots = 0, fmaElementsF32 = 0, fmaElementsF16 = 0;
+  int64_t slots = 0, fmaSlots = 0, fmaElements = 0;
+  double fmaCycles = 0;
 };
 
 class Folder {
@@ -77,8 +78,8 @@ public:
     program.tailPriority = fold.pendingPriority == kNoPriority ? 0 : fold.pendingPriority;
     program.slots = fold.slots;
     program.fmaSlots = fold.fmaSlots;
-    program.fmaElementsF32 = fold.fmaElementsF32;
-    program.fmaElementsF16 = fold.fmaElementsF16;
+    program.fmaElements = fold.fmaElements;
+    program.fmaCycles = fold.fmaCycles;
     return program;
   }
 
@@ -121,8 +122,8 @@ private:
       return error(begin, absl::StrCat("more than ", kCyclesLimit, " cycles in one sample"));
     fold.slots += trips * body.slots;
     fold.fmaSlots += trips * body.fmaSlots;
-    fold.fmaElementsF32 += trips * body.fmaElementsF32;
-    fold.fmaElementsF16 += trips * body.fmaElementsF16;
+    fold.fmaElements += trips * body.fmaElements;
+    fold.fmaCycles += double(trips) * body.fmaCycles;
     if (body.items.empty()) {
       fold.pending += trips * body.pending;
       fold.pendingPriority = std::min(fold.pendingPriority, body.pendingPriority);
@@ -258,8 +259,8 @@ private:
     fold.slots += cycles;
     if (instruction.opcode == Opcode::Fma) {
       fold.fmaSlots += cycles;
-      const bool half = instruction.type == ElementType::F16 || instruction.type == ElementType::BF16;
-      (half ? fold.fmaElementsF16 : fold.fmaElementsF32) += elements;
+      fold.fmaElements += elements;
+      fold.fmaCycles += double(elements) / wsc::timing::elementsPerCycle(target, instruction.opcode, instruction.type);
     }
     if (item.in[0].slot < 0 && item.out.slot < 0) {
       fold.pending += cycles;

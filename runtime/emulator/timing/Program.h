@@ -66,7 +66,8 @@ struct ThreadProgram {
   int64_t carry = 0;    // cycles of the task's start that the last instruction leaves to the next sample
   int64_t slots = 0;    // issue slots per sample
   int64_t fmaSlots = 0; // of these, in Fma
-  int64_t fmaElementsF32 = 0, fmaElementsF16 = 0;
+  int64_t fmaElements = 0;
+  double fmaCycles = 0; // of these elements at the target's rate
 };
 
 // Place in a program. `item` = items.size(): the sample is over.

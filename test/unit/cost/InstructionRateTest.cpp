@@ -91,6 +91,26 @@ TEST_F(Rate, OpcodeAndTypeSetTheBatch) {
   expect(of(Opcode::Fma, memory(0), immediate(), memory(1)), 1, 1);
 }
 
+TEST_F(Rate, TypesWithoutARateOfTheirOwnDeriveIt) {
+  const auto rate = [&](Opcode opcode, ElementType type) { return elementsPerCycle(target, opcode, type); };
+  for (ElementType quick : {ElementType::F16, ElementType::BF16, ElementType::I16, ElementType::U16, ElementType::I8,
+                            ElementType::U8, ElementType::Bool}) {
+    EXPECT_EQ(rate(Opcode::Add, quick), 4);
+    EXPECT_EQ(rate(Opcode::Fma, quick), 4);
+  }
+  for (ElementType wide : {ElementType::F64, ElementType::I64, ElementType::U64}) {
+    EXPECT_EQ(rate(Opcode::Add, wide), 1);
+    EXPECT_EQ(rate(Opcode::Fma, wide), 0.5);
+  }
+  EXPECT_EQ(rate(Opcode::Add, ElementType::U32), 2);
+  EXPECT_EQ(rate(Opcode::Exp, ElementType::F64), 1.0 / 20);
+  target.fmaPerCycleI16 = 8; // i8 follows i16
+  target.elementsPerCycleI32 = 3;
+  EXPECT_EQ(rate(Opcode::Fma, ElementType::I8), 8);
+  EXPECT_EQ(rate(Opcode::Add, ElementType::I8), 4);
+  EXPECT_EQ(rate(Opcode::Add, ElementType::U64), 1); // whole batches
+}
+
 TEST_F(Rate, BelowOneElementASlotTakesSeveralSlots) {
   target.fmaPerCycleF32 = 0.5;
   expect(of(Opcode::Fma, memory(0), immediate(), memory(1)), 1, 2);

@@ -98,6 +98,24 @@ TEST(TargetFiles, OverrideTheirBaseAndKeepOtherSources) {
   EXPECT_NE(target->json.find("\"sram_banks\": \"8 banks"), std::string::npos);
 }
 
+TEST(TargetFiles, MayGiveRatesOfFurtherTypes) {
+  auto wse2 = *loadTarget("wse2");
+  EXPECT_EQ(wse2.fmaPerCycleI8, 0); // derived
+  EXPECT_EQ(wse2.json.find("fma_per_cycle_i8"), std::string::npos);
+  auto target = parseTarget(onWse2("\"fma_per_cycle_i8\": 8, \"elements_per_cycle_f64\": 0.25,\n"
+                                   "  \"sources\": { \"fma_per_cycle_i8\": \"a wish\" }"),
+                            "my.json");
+  ASSERT_TRUE(target.ok()) << target.status();
+  EXPECT_EQ(target->fmaPerCycleI8, 8);
+  EXPECT_EQ(target->elementsPerCycleF64, 0.25);
+  auto again = parseCompleteTarget(target->json, "again");
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(*again, *target);
+  EXPECT_NE(refusal(onWse2("\"fma_per_cycle_i8\": 2.5")).find("value 2.5 is neither a whole number nor one over it"),
+            std::string::npos);
+  EXPECT_NE(refusal(onWse2("\"fma_per_cycle_i64\": -1")).find("value -1 is outside"), std::string::npos);
+}
+
 TEST(TargetFiles, EmbeddedOnesStandAlone) {
   auto based = parseCompleteTarget(onWse2("\"rows\": 3"), "my.json");
   ASSERT_FALSE(based.ok());
