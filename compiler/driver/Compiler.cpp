@@ -162,6 +162,7 @@ absl::StatusOr<OwningOpRef<ModuleOp>> loadModel(MLIRContext &context, const Comp
     at = Phase::Import;
     import::ImportOptions importOptions;
     importOptions.dims = options.dims;
+    importOptions.bindings = options.bindings;
     importOptions.inputs = options.inputs;
     importOptions.outputs = options.outputs;
     return import::importOnnx(context, options.model, importOptions);
@@ -329,6 +330,7 @@ absl::StatusOr<std::vector<std::string>> validate(const CompileOptions &options)
   if (llvm::sys::path::extension(options.model) != ".mlir") {
     import::ImportOptions importOptions;
     importOptions.dims = options.dims;
+    importOptions.bindings = options.bindings;
     importOptions.inputs = options.inputs;
     importOptions.outputs = options.outputs;
     auto unsupported = import::listUnsupportedOperators(options.model, importOptions);
