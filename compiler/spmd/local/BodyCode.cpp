@@ -164,7 +164,7 @@ void BodyCode::openRoom(const BodyValue &wanted, const Destination &destination)
   const BodyOp &last = operationOf(*local.nest, size_t(wanted.index));
   if (updatesDst(last.opcode)) {
     const BodyValue &old = *sourcesOf(last)[oldValueOf(last.opcode)];
-    if (old.kind != BodyValue::Kind::Operation || operationUses[size_t(old.index)] > 1)
+    if (old.kind != BodyValue::Kind::Operation)
       return;
     roomOperation = old.index;
   }

@@ -112,6 +112,20 @@ TEST(LocalNestCode, ChainsStayInTheResult) {
   EXPECT_EQ(chain.scratchBytes(), 0);
 }
 
+TEST(LocalNestCode, SelectTakesTheOtherValueWhereItLies) {
+  // x < 0 ? exp(x) : x + 1: the sum is computed in the result, then overwritten where the condition holds.
+  Example select({100}, 1);
+  select.operand(ElementType::F32, {100}, {{1}});
+  select.nest.body = {bodyOp(Opcode::CompareLt, ElementType::F32, x0, BodyValue::constant(0)),
+                      bodyOp(Opcode::Exp, ElementType::F32, x0),
+                      bodyOp(Opcode::Add, ElementType::F32, x0, BodyValue::constant(1)),
+                      bodyOp(Opcode::Select, ElementType::F32, BodyValue::operation(1), BodyValue::operation(2),
+                             BodyValue::operation(0))};
+  select.nest.resultValue = BodyValue::operation(3);
+  EXPECT_EQ(select.code(), "compare_lt 100, exp 100, add 100, select 100");
+  EXPECT_EQ(select.scratchBytes(), 800);
+}
+
 TEST(LocalNestCode, ContractionIsAnOuterProductPerPointOfTheReduction) {
   Example matmul({8, 16, 64}, 2);
   matmul.operand(ElementType::F32, {8, 64}, {{1, 0, 0}, {0, 0, 1}});
@@ -186,6 +200,31 @@ TEST(LocalNestCode, PartialSumsAreLeftAsTheyAre) {
   matmul.local.partial = false;
   ASSERT_TRUE(finishNest(matmul.core.code, matmul.local, matmul.local.result, 64).ok());
   EXPECT_EQ(listing(matmul.core.code.main), "move 6, loop 4, fma 2x3, end_loop, exp 6");
+}
+
+TEST(LocalNestCode, AccumulatorsInTheResultsPlace) {
+  // Sums of f32 become f16 where they lie, every second element unused; the narrower ones cannot be written in place.
+  Example sum({4, 3}, 1, ElementType::F16);
+  sum.operand(ElementType::F32, {4, 3}, {{1, 0}, {0, 1}});
+  sum.reduce(Opcode::ReduceAdd, ElementType::F32, {x0});
+  sum.nest.finish = {bodyOp(Opcode::Add, ElementType::F32, BodyValue::reduced(), BodyValue::constant(1)),
+                     convertOp(ElementType::F32, ElementType::F16, BodyValue::operation(0))};
+  sum.nest.resultValue = BodyValue::operation(1);
+  sum.local.nest = &sum.nest;
+  sum.local.extents = sum.nest.extents;
+  sum.local.operandTypes = {ElementType::F32};
+  const int16_t x = sum.core.constant("x", ElementType::F32, elementsOf(ElementType::F32, std::vector<double>(12, 2)));
+  const int16_t y = sum.core.state("y", ElementType::F16, 16);
+  sum.local.operands = {{x, 0, {12, 4}, 0, 0}};
+  sum.local.result = {y, 0, {4}, 0, 0};
+  sum.local.resultType = ElementType::F16;
+  sum.local.partial = true;
+  ASSERT_TRUE(emitNest(sum.core.code, sum.local, 64).ok());
+  ASSERT_TRUE(finishNest(sum.core.code, sum.local, sum.local.result, 64).ok());
+  EXPECT_EQ(listing(sum.core.code.main), "move 4, reduce_add 4x3, add 4, convert 4, move 4");
+  const std::vector<std::byte> bytes = sum.core.run();
+  for (size_t i = 0; i < 4; ++i)
+    EXPECT_EQ(valuesOf(ElementType::F16, {bytes.begin() + std::ptrdiff_t(4 * i), bytes.end()})[0], 7);
 }
 
 TEST(LocalNestCode, LargeTemporariesAreSliced) {

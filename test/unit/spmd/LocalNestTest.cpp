@@ -146,6 +146,7 @@ Case drawCase(Draw &draw) {
       type = draw.of(elementTypes());
     body.operation(type);
   }
+  auto lastOperation = [&] { return BodyValue::operation(int32_t(nest.body.size() + nest.finish.size()) - 1); };
   const bool reduces = nest.numParallel < int32_t(rank) || draw.oneIn(20);
   if (reduces) {
     spmd::Reduction reduction;
@@ -160,10 +161,12 @@ Case drawCase(Draw &draw) {
     body.finish();
     for (int64_t ops = draw.oneIn(2) ? draw.in(1, 3) : 0; ops > 0; --ops)
       body.operation(draw.oneIn(3) ? draw.of(elementTypes()) : type);
-    nest.resultValue =
-        draw.oneIn(3) || nest.finish.empty() ? BodyValue::reduced() : body.value(nest.finish.back().type);
+    if (draw.oneIn(4))
+      nest.resultValue = body.value(nest.finish.empty() ? type : nest.finish.back().type);
+    else
+      nest.resultValue = nest.finish.empty() ? BodyValue::reduced() : lastOperation();
   } else {
-    nest.resultValue = nest.body.empty() ? body.value(type) : body.value(nest.body.back().type);
+    nest.resultValue = nest.body.empty() || draw.oneIn(4) ? body.value(type) : lastOperation();
     nest.values = {nest.resultValue};
   }
   const std::vector<int64_t> shape(nest.extents.begin(), nest.extents.begin() + nest.numParallel);
