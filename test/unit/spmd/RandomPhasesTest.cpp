@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Random networks on random meshes: planned, generated, verified, executed on both schedules of the core engine, and
+// compared with plain loops that know no distribution. Bits are equal unless a sum of floats may be formed in another
+// order; then results lie near the reference in double. The cycle engine comes to its end. WSC_SEED and WSC_CASES repeat and widen it.
+#include "runtime/emulator/CoreEngine.h"
+#include "runtime/emulator/cycle/CycleEngine.h"
+#include "runtime/format/Verifier.h"
+#include "test/support/NetworkBuilder.h"
+#include "test/support/NetworkReference.h"
+#include "test/support/PhasesProgram.h"
+#include "test/support/RandomNetwork.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+
+using namespace wsc;
+using namespace wsc::spmd;
+using format::ElementType;
+
+namespace {
+
+uint64_t fromEnvironment(const char *name, uint64_t usual) {
+  const char *text = std::getenv(name);
+  return text ? std::strtoull(text, nullptr, 10) : usual;
+}
+
+bool isFloat(ElementType type) { return numerics::isFloat(type); }
+
+// Relative to the largest magnitude of the output: the reduction's order moves rounding errors of its type.
+double toleranceOf(ElementType type) {
+  switch (type) {
+  case ElementType::F64: return 1e-10;
+  case ElementType::F32: return 1e-4;
+  default: return 5e-2;
+  }
+}
+
+struct Outcome {
+  bool refused = false;
+  std::string why;
+};
+
+void runCase(uint64_t seed, Outcome &outcome) {
+  const Network network = test::drawNetwork(seed);
+  ASSERT_TRUE(network.check().ok()) << network.check();
+  std::mt19937_64 random(seed);
+  const int32_t ports = int32_t(std::max(network.inputs.size(), network.outputs.size()));
+  const int32_t rows = std::max<int32_t>(ports, int32_t(1 + random() % 7)), cols = int32_t(1 + random() % 7);
+  SCOPED_TRACE("seed " + std::to_string(seed) + ", mesh-" + std::to_string(rows) + "x" + std::to_string(cols));
+  auto target = target::loadTarget("mesh-" + std::to_string(rows) + "x" + std::to_string(cols));
+  ASSERT_TRUE(target.ok());
+  Views views(network);
+  auto plan = planNetwork(network, views, *target, {0, 0, rows, cols});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  GeneratedProgram generated;
+  generated.executable.target = *target;
+  generated.executable.execution = "phased";
+  if (absl::Status status = generateEntry(network, views, *target, *plan, generated); !status.ok()) {
+    outcome = {true, std::string(status.message())};
+    ASSERT_TRUE(absl::IsResourceExhausted(status)) << status;
+    return;
+  }
+  auto program = test::inMemory(std::move(generated));
+  ASSERT_TRUE(program.ok()) << program.status();
+  for (const auto &violation : format::findViolations(program->executable))
+    FAIL() << violation.rule << ": " << violation.message;
+  const std::vector<std::vector<std::byte>> inputs = test::drawInputs(seed, network);
+  std::vector<emulator::HostTensor> hostInputs;
+  for (const auto &input : inputs)
+    hostInputs.push_back({input});
+  std::vector<emulator::HostTensor> first;
+  for (emulator::Schedule schedule : {emulator::Schedule::Units, emulator::Schedule::Worklist}) {
+    auto engine = emulator::CoreEngine::create(program->executable, {.threads = 1, .schedule = schedule});
+    ASSERT_TRUE(engine.ok()) << engine.status();
+    auto outputs = (*engine)->run(0, hostInputs);
+    ASSERT_TRUE(outputs.ok()) << outputs.status();
+    if (schedule == emulator::Schedule::Units)
+      first = *std::move(outputs);
+    else
+      for (size_t o = 0; o < first.size(); ++o)
+        ASSERT_EQ(first[o].bytes, (*outputs)[o].bytes) << "the schedules differ in output " << o;
+  }
+  const bool ordered = !test::reducesFloats(network);
+  auto exact = test::evaluate(network, inputs);
+  auto wide = test::evaluate(network, inputs, {}, test::Arithmetic::Double);
+  ASSERT_TRUE(exact.ok() && wide.ok());
+  for (size_t o = 0; o < first.size(); ++o) {
+    const Tensor &tensor = network.tensors[size_t(network.outputs[o].tensor)];
+    if (ordered) {
+      ASSERT_EQ(first[o].bytes, exact->outputs[o]) << "output " << o << " (" << tensor.name << ")";
+      continue;
+    }
+    const std::vector<double> found = test::valuesOf(tensor.type, first[o].bytes), near = test::valuesOf(tensor.type, exact->outputs[o]);
+    double scale = 1;
+    for (double value : near)
+      if (std::isfinite(value))
+        scale = std::max(scale, std::abs(value));
+    if (!isFloat(tensor.type))
+      continue; // conversions and comparisons of sums may fall on either side
+    for (size_t i = 0; i < found.size(); ++i)
+      if (std::isfinite(near[i]) && std::isfinite(found[i]))
+        ASSERT_NEAR(found[i], near[i], toleranceOf(ElementType::BF16) * scale) << "output " << o << " element " << i;
+  }
+  for (size_t c = 0; c < program->executable.configurations.size(); ++c) {
+    auto cycles = emulator::runCycles(program->executable, int(c));
+    ASSERT_TRUE(cycles.ok()) << cycles.status();
+  }
+}
+
+TEST(RandomPhases, AgreeWithPlainLoops) {
+  const uint64_t seed = fromEnvironment("WSC_SEED", 1), cases = fromEnvironment("WSC_CASES", 300);
+  std::printf("seed %llu\n", (unsigned long long)seed);
+  uint64_t refused = 0;
+  for (uint64_t i = 0; i < cases && !HasFatalFailure(); ++i) {
+    Outcome outcome;
+    runCase(seed * 1000000 + i, outcome);
+    refused += outcome.refused;
+  }
+  std::printf("%llu of %llu networks refused for want of SRAM\n", (unsigned long long)refused, (unsigned long long)cases);
+  EXPECT_LE(refused * 20, cases);
+}
+
+} // namespace
