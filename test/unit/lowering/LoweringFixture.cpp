@@ -38,7 +38,7 @@ double draw(format::ElementType type, std::mt19937_64 &random) {
 
 } // namespace
 
-LoweredRun runLowered(const std::string &text, std::mt19937_64 &random) {
+LoweredRun runLowered(const std::string &text, std::mt19937_64 &random, bool fuses) {
   LoweredRun run;
   DialectRegistry registry;
   driver::registerDialects(registry);
@@ -54,6 +54,8 @@ LoweredRun runLowered(const std::string &text, std::mt19937_64 &random) {
 
   PassManager passes(&context);
   passes.addNestedPass<func::FuncOp>(spmd::createLowerToNests());
+  if (fuses)
+    passes.addNestedPass<func::FuncOp>(spmd::createFuseNests());
   if (failed(passes.run(*module)))
     return run;
   auto network = spmd::readNetwork(module->lookupSymbol<func::FuncOp>("main"));
