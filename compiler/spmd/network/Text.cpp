@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
+#include <charconv>
 #include <map>
 
 namespace wsc::spmd {
@@ -13,6 +14,12 @@ namespace wsc::spmd {
 using format::Opcode;
 
 namespace {
+
+/// The shortest decimals that are this number again.
+std::string numberText(double value) {
+  char digits[32];
+  return {digits, std::to_chars(digits, digits + sizeof(digits), value).ptr};
+}
 
 class Printer {
 public:
@@ -85,7 +92,7 @@ private:
     case BodyValue::Kind::Operation:
       return absl::StrCat("v", value.index);
     case BodyValue::Kind::Immediate:
-      return absl::StrCat(value.immediate);
+      return numberText(value.immediate);
     case BodyValue::Kind::Reduced:
       return "reduced";
     }
@@ -109,7 +116,7 @@ private:
     if (nest.reduction)
       absl::StrAppend(&text, ", reduced ", shapeText({middle, nest.extents.end()}), " by ",
                       opcodeText(nest.reduction->opcode), " ", typeText(nest.reduction->type), " from ",
-                      nest.reduction->initial);
+                      numberText(nest.reduction->initial));
     absl::StrAppend(&text, nest.macs ? absl::StrCat(", macs ", nest.macs) : "", "\n");
     for (size_t i = 0; i < nest.operands.size(); ++i) {
       const Access &access = nest.operands[i];
@@ -118,7 +125,7 @@ private:
         indices.push_back(int32_t(d) == access.gatherDim ? absl::StrCat("o", access.gatherIndices)
                                                          : index(access.map[d], nest.numParallel));
       absl::StrAppend(&text, "  o", i, " = ", name(access.tensor), "[", absl::StrJoin(indices, ", "), "]",
-                      access.padding != 0 ? absl::StrCat(" padding ", access.padding) : "", "\n");
+                      access.padding != 0 ? " padding " + numberText(access.padding) : "", "\n");
     }
     for (size_t i = 0; i < nest.body.size(); ++i)
       printOperation(nest.body[i], i);
@@ -143,7 +150,7 @@ private:
                       name(piece.source), " at ", piece.sourceOffset, " by ", shapeText(from), " to ",
                       piece.resultOffset, " by ", shapeText(to));
     }
-    absl::StrAppend(&text, " fill ", remap.fill, "\n  ", typed(remap.result), "\n");
+    absl::StrAppend(&text, " fill ", numberText(remap.fill), "\n  ", typed(remap.result), "\n");
   }
 
   const Network &network;
