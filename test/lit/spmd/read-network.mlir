@@ -41,6 +41,18 @@ func.func @scores(%q: tensor<5x12xf32> {nn.name = "q"}, %k: tensor<5x12xf32> {nn
 }
 
 // -----
+// An image with its channels last is read in place, padding included.
+// CHECK-LABEL: network channels_last
+// CHECK: nest conv: over [1, 4, 8, 8]
+// CHECK-NEXT:   o0 = %x[i0, i2 + r1 - 1, i3 + r2 - 1, r0]
+// CHECK-NOT: remap
+func.func @channels_last(%x: tensor<1x8x8x3xf32> {nn.name = "x"}, %w: tensor<4x3x3x3xf32>) -> tensor<1x4x8x8xf32> {
+  %t = nn.transpose %x permutation [0, 3, 1, 2] : (tensor<1x8x8x3xf32>) -> tensor<1x3x8x8xf32>
+  %y = nn.conv %t, %w pads [1, 1, 1, 1] : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x8x8xf32> loc("conv")
+  return %y : tensor<1x4x8x8xf32>
+}
+
+// -----
 // Padding that is not neutral for the reduction stays a tensor.
 // CHECK-LABEL: network padded
 // CHECK: remap pad:

@@ -427,6 +427,27 @@ std::string chain(Random &random) {
                       "  return %", shapes.size() - 1, " : ", tensor(shape, "f32"), "\n}\n");
 }
 
+/// A pool over an image whose dimensions come in another order, padded by a layer of its own.
+std::string windowChain(Random &random) {
+  Window window = windowOf(random, false);
+  Shape image{number(random, 1, 2), number(random, 1, 3), window.image[0], window.image[1]}, permutation{0, 1, 2, 3};
+  std::shuffle(permutation.begin(), permutation.end(), random);
+  Shape input(4);
+  for (size_t d = 0; d < 4; ++d)
+    input[size_t(permutation[d])] = image[d];
+  Shape padded = image, low(4), high(4);
+  for (size_t d : {2, 3})
+    padded[d] += (low[d] = window.pads[d - 2]) + (high[d] = window.pads[d]);
+  const std::string x = tensor(input, "f32"), t = tensor(image, "f32"), p = tensor(padded, "f32");
+  const std::string y = tensor({image[0], image[1], window.output[0], window.output[1]}, "f32");
+  return absl::StrCat("func.func @main(%0: ", x, ") -> ", y, " {\n  %1 = nn.transpose %0 permutation ",
+                      list(permutation), signature({x}, t), "\n  %2 = nn.pad %1 low ", list(low), " high ", list(high),
+                      " value 0.0 : f32", signature({t}, p), "\n  %y = nn.pool ",
+                      oneOf<std::string>(random, {"max", "avg"}), " %2 kernel ", list(window.kernel), " strides ",
+                      list(window.strides), " dilations ", list(window.dilations), signature({p}, y),
+                      "\n  return %y : ", y, "\n}\n");
+}
+
 } // namespace
 
 const std::vector<LayerFamily> &layerFamilies() {
@@ -444,6 +465,7 @@ const std::vector<LayerFamily> &layerFamilies() {
       {"movement", movementLayer},
       {"gather", gatherLayer},
       {"chain", chain},
+      {"window_chain", windowChain},
   };
   return families;
 }
