@@ -11,8 +11,6 @@
 
 namespace wsc::spmd {
 
-using format::Opcode;
-
 namespace {
 
 /// The shortest decimals that are this number again.
@@ -101,13 +99,11 @@ private:
 
   void printOperation(const BodyOp &op, size_t number) {
     absl::StrAppend(&text, "  v", number, " = ", opcodeText(op.opcode), " ", typeText(op.type), " ");
-    if (op.opcode == Opcode::Convert)
+    if (op.opcode == format::Opcode::Convert)
       absl::StrAppend(&text, "from ", typeText(op.sourceType), " ");
     absl::StrAppend(&text, value(op.a));
-    const bool three = op.opcode == Opcode::Fma || op.opcode == Opcode::Select;
-    if (three || format::opcodeInfo(op.opcode).sources == 2)
-      absl::StrAppend(&text, ", ", value(op.b));
-    absl::StrAppend(&text, three ? ", " + value(op.c) : "", "\n");
+    const int sources = sourcesOf(op.opcode);
+    absl::StrAppend(&text, sources > 1 ? ", " + value(op.b) : "", sources > 2 ? ", " + value(op.c) : "", "\n");
   }
 
   void printNode(const Nest &nest) {

@@ -147,3 +147,16 @@ func.func @transposed(%x: tensor<4x2x3xi32>) -> tensor<3x2xi32> {
   } -> tensor<3x2xi32>
   return %y : tensor<3x2xi32>
 }
+
+// -----
+// What follows from few constants is computed, here the factor of each channel.
+// CHECK-LABEL: network constants
+// CHECK: constant %norm{{.*}}: f32[4], 16 bytes
+// CHECK-COUNT-1: nest
+// CHECK-NOT: nest
+func.func @constants(%x: tensor<1x4x8xf32>) -> tensor<1x4x8xf32> {
+  %s = nn.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %v = nn.constant dense<[4.0, 9.0, 16.0, 25.0]> : tensor<4xf32>
+  %y = nn.batch_norm %x, %s, %s, %s, %v {epsilon = 0.0 : f64} : tensor<1x4x8xf32>, tensor<4xf32> loc("norm")
+  return %y : tensor<1x4x8xf32>
+}

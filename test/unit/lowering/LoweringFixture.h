@@ -17,6 +17,8 @@ struct LoweredRun {
   spmd::Network network;
   /// Of the first output: what nn means, what the network computes in double and in its own types.
   std::vector<double> expected, exact, rounded;
+  /// Whether the network computes the same bits at compile time, when its inputs are constants.
+  bool foldsAlike = false;
 };
 
 /// Runs `module` (text) with one function @main; arguments are drawn from the generator: floats are multiples of 1/8 in

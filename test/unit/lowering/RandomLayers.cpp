@@ -243,8 +243,12 @@ std::string batchNormLayer(Random &random) {
   const std::string type = oneOf(random, kFloats);
   const Shape shape = shapeOf(random, 2, 4);
   const std::string t = tensor(shape, type), p = tensor({shape[1]}, type);
+  Shape variances(static_cast<size_t>(shape[1]));
+  for (int64_t &variance : variances)
+    variance = number(random, 1, 9);
+  const std::string variance = absl::StrCat("[", absl::StrJoin(variances, ".0, "), ".0]");
   return absl::StrCat("func.func @main(%0: ", t, ", %s: ", p, ", %b: ", p, ", %m: ", p, ") -> ", t,
-                      " {\n  %v = nn.constant dense<0.75> : ", p,
+                      " {\n  %v = nn.constant dense<", variance, "> : ", p,
                       "\n  %y = nn.batch_norm %0, %s, %b, %m, %v {epsilon = 0.25 : f64} : ", t, ", ", p,
                       "\n  return %y : ", t, "\n}\n");
 }
