@@ -17,6 +17,7 @@ def Wafer_Dialect : Dialect {
     from streams on one rectangle, and its SSA results are the streams. Attributes fill in phase by phase: `mapping` and `layout` when sized,
     `rect` when placed, `colours` and `lane_colours` when routed. The function attribute `wafer.rows_used` says over how many rows
     of the mesh tiles are spread, `wafer.rows_spare` that windows' outputs lie in the middle of their inputs, and how many more rows that may take. Variables stay `nn.variable`; the attribute `wafer.state` on them says where they lie.
+    In networks of nests, `wafer.remap` moves elements between tensors, and `linalg.generic` computes.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;

@@ -7,7 +7,7 @@
 
 #include "compiler/spmd/network/Pieces.h"
 #include "dialects/nn/Nn.h"
-#include "dialects/wafer/Wafer.h"
+#include "passes/spmd/RemapPieces.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -200,16 +200,8 @@ Value NestBuilder::convert(Value tensor, Type element) {
 
 Value NestBuilder::remap(RankedTensorType result, ValueRange sources, ArrayRef<Piece> pieces, TypedAttr fill) {
   SmallVector<Attribute> list;
-  for (const Piece &piece : pieces) {
-    SmallVector<int64_t> extents, from, to;
-    for (const Piece::Digit &digit : piece.digits) {
-      extents.push_back(digit.extent);
-      from.push_back(digit.sourceStride);
-      to.push_back(digit.resultStride);
-    }
-    list.push_back(
-        wafer::PieceAttr::get(context(), extents, piece.source, piece.sourceOffset, from, piece.resultOffset, to));
-  }
+  for (const Piece &piece : pieces)
+    list.push_back(attributeOf(context(), piece));
   return wafer::RemapOp::create(builder, loc, result, sources, builder.getArrayAttr(list), fill);
 }
 

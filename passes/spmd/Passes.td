@@ -33,4 +33,33 @@ def LowerToNests : Pass<"nn-lower-to-nests", "::mlir::func::FuncOp"> {
                            "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def FuseNests : Pass<"spmd-fuse-nests", "::mlir::func::FuncOp"> {
+  let summary = "Join elementwise nests with each other and with reductions behind them, and remaps with remaps";
+  let description = [{
+    An elementwise nest whose result has one use goes into the nest that uses it, where that computes each of its elements once: into elementwise nests and into
+    reductions that read it over all their iterators, not into contractions, which would compute it again and again. A remap that reads a remap of one piece
+    reads that one's operand, and remaps that change nothing vanish. What follows a reduction element by element is left to the reader of networks.
+    Constants are not folded.
+
+    Before:
+
+        %0 = linalg.generic … ins(%x, %mean) { sub }
+        %1 = linalg.generic … ins(%0, %0) { mul }
+        %y = linalg.generic … ["parallel", "reduction"] ins(%1) { add }
+
+    After:
+
+        %y = linalg.generic … ["parallel", "reduction"] ins(%x, %mean) { sub, mul, add }
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def PrintNetwork : Pass<"spmd-print-network", "::mlir::func::FuncOp"> {
+  let summary = "Print the network that the planner gets from a function of nests, as text";
+  let description = [{
+    Text of the network on standard output; the function stays as it is. Functions that are no network are refused with
+    the layer and the reason.
+  }];
+}
+
 #endif

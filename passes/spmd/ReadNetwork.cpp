@@ -8,9 +8,9 @@
 #include "passes/spmd/ElementTypes.h"
 #include "passes/spmd/LayerName.h"
 #include "passes/spmd/ReadNest.h"
+#include "passes/spmd/RemapPieces.h"
 
 #include "dialects/nn/Nn.h"
-#include "dialects/wafer/Wafer.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -172,14 +172,8 @@ private:
       FailureOr<TensorId> source = tensorOf(op.getSources()[unsigned(from.getOperand())]);
       if (failed(source))
         return failure();
-      Piece piece;
-      piece.source = *source;
-      piece.sourceOffset = from.getSourceOffset();
-      piece.resultOffset = from.getResultOffset();
-      for (auto [extent, read, write] :
-           llvm::zip_equal(from.getExtents(), from.getSourceStrides(), from.getResultStrides()))
-        piece.digits.push_back({extent, read, write});
-      remap.pieces.push_back(std::move(piece));
+      remap.pieces.push_back(pieceOf(from));
+      remap.pieces.back().source = *source;
     }
     return addNode(std::move(remap), op.getResult());
   }

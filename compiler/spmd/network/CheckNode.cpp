@@ -23,11 +23,6 @@ bool isBodyOpcode(Opcode opcode) {
   return opcode <= Opcode::Fma || (opcode >= Opcode::CompareEq && opcode <= Opcode::ShiftRight);
 }
 
-/// How many of a, b, c an operation takes.
-int sourcesOf(Opcode opcode) {
-  return opcode == Opcode::Fma || opcode == Opcode::Select ? 3 : format::opcodeInfo(opcode).sources;
-}
-
 bool sameValue(const BodyValue &a, const BodyValue &b) {
   return a.kind == b.kind && (a.kind == BodyValue::Kind::Immediate ? a.immediate == b.immediate : a.index == b.index);
 }
@@ -194,6 +189,10 @@ absl::Status checkRemap(const Network &network, const Remap &remap) {
 }
 
 } // namespace
+
+int sourcesOf(Opcode opcode) {
+  return opcode == Opcode::Fma || opcode == Opcode::Select ? 3 : format::opcodeInfo(opcode).sources;
+}
 
 absl::Status checkNode(const Network &network, const Node &node, const std::vector<bool> &defined) {
   const auto *nest = std::get_if<Nest>(&node);

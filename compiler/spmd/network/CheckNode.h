@@ -21,6 +21,9 @@ absl::Status checkNode(const Network &network, const Node &node, const std::vect
 absl::Status checkPieces(const std::vector<Piece> &pieces, const std::vector<int64_t> &sourceElements,
                          int64_t resultElements);
 
+/// How many of a, b, c an operation of a body takes.
+int sourcesOf(format::Opcode opcode);
+
 /// "[2, 3]", "f32", "add".
 std::string shapeText(const std::vector<int64_t> &shape);
 std::string typeText(format::ElementType type);

@@ -112,6 +112,40 @@ std::optional<std::vector<int64_t>> boxOffsets(const Piece &piece, const std::ve
   return offsets;
 }
 
+/// The access of the piece's source where the result has the source's dimensions in another order, whole: also for one
+/// that goes outside of the tensor.
+std::optional<Access> permuted(const Piece &piece, const std::vector<int64_t> &sourceShape, const Access &access,
+                               const std::vector<int64_t> &shape) {
+  if (sourceShape.size() != shape.size() || piece.sourceOffset != 0 || piece.resultOffset != 0)
+    return std::nullopt;
+  std::vector<Term> radices;
+  for (const Piece::Digit &digit : piece.digits)
+    radices.push_back({digit.extent, digit.resultStride});
+  const std::vector<int64_t> strides = rowMajorStrides(shape), sourceStrides = rowMajorStrides(sourceShape);
+  std::vector<bool> taken(shape.size());
+  Access result = access;
+  result.tensor = piece.source;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    int64_t step = 0; // in the source, from one index of dimension d to the next
+    if (shape[d] > 1) {
+      const auto digits = digitsOf(0, {{shape[d], strides[d]}}, radices);
+      if (!digits)
+        return std::nullopt;
+      for (size_t j = 0; j < radices.size(); ++j)
+        step += digits->coefficients[0][j] * piece.digits[j].sourceStride;
+    }
+    size_t from = 0;
+    while (from < shape.size() &&
+           (taken[from] || sourceShape[from] != shape[d] || (shape[d] > 1 && sourceStrides[from] != step)))
+      ++from;
+    if (from == shape.size())
+      return std::nullopt;
+    taken[from] = true;
+    result.map[from] = access.map[d];
+  }
+  return result;
+}
+
 /// Whether operand `operand` takes part in the reduction alone, as a value of it or converted to one.
 bool isOnlyReduced(const Nest &nest, int32_t operand) {
   const auto is = [](const BodyValue &value, BodyValue::Kind kind, int32_t index) {
@@ -167,10 +201,10 @@ void foldRemaps(Network &network) {
     if (!remap || access.gatherDim >= 0)
       return std::nullopt;
     const std::vector<int64_t> &shape = network.tensors[size_t(access.tensor)].shape;
-    if (!isInside(access, shape, nest.extents))
-      return std::nullopt;
     const Piece piece = normalised(remap->pieces[0]);
     const std::vector<int64_t> &sourceShape = network.tensors[size_t(piece.source)].shape;
+    if (!isInside(access, shape, nest.extents))
+      return permuted(piece, sourceShape, access, shape);
     if (auto found = through(piece, sourceShape, access, shape, nest.extents))
       return found;
     const auto offsets = boxOffsets(piece, sourceShape, shape);

@@ -73,6 +73,7 @@ void removeUnused(Network &network) {
 
 void simplify(Network &network) {
   foldRemaps(network);
+  foldConstants(network);
   fuseFinish(network);
   removeUnused(network);
 }

@@ -2,6 +2,7 @@
 #include "test/unit/lowering/LoweringFixture.h"
 
 #include "compiler/driver/Registration.h"
+#include "compiler/spmd/network/Simplify.h"
 #include "passes/spmd/Passes.h"
 #include "passes/spmd/ReadNetwork.h"
 #include "test/support/NetworkBuilder.h"
@@ -36,9 +37,23 @@ double draw(format::ElementType type, std::mt19937_64 &random) {
   }
 }
 
+/// The first output of the network with its inputs as constants; empty if that is no constant then.
+std::vector<std::byte> foldedOutput(spmd::Network network, const std::vector<std::vector<std::byte>> &inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    spmd::Tensor &tensor = network.tensors[size_t(network.inputs[i].tensor)];
+    tensor.kind = spmd::Tensor::Kind::Constant;
+    tensor.source.bytes = int64_t(inputs[i].size());
+    tensor.source.inlineBytes = std::make_shared<const std::vector<std::byte>>(inputs[i]);
+  }
+  network.inputs.clear();
+  spmd::foldConstants(network);
+  const auto &source = network.tensors[size_t(network.outputs[0].tensor)].source;
+  return source.inlineBytes ? *source.inlineBytes : std::vector<std::byte>();
+}
+
 } // namespace
 
-LoweredRun runLowered(const std::string &text, std::mt19937_64 &random) {
+LoweredRun runLowered(const std::string &text, std::mt19937_64 &random, bool fuses) {
   LoweredRun run;
   DialectRegistry registry;
   driver::registerDialects(registry);
@@ -54,6 +69,8 @@ LoweredRun runLowered(const std::string &text, std::mt19937_64 &random) {
 
   PassManager passes(&context);
   passes.addNestedPass<func::FuncOp>(spmd::createLowerToNests());
+  if (fuses)
+    passes.addNestedPass<func::FuncOp>(spmd::createFuseNests());
   if (failed(passes.run(*module)))
     return run;
   auto network = spmd::readNetwork(module->lookupSymbol<func::FuncOp>("main"));
@@ -84,6 +101,7 @@ LoweredRun runLowered(const std::string &text, std::mt19937_64 &random) {
     }
     (arithmetic == Arithmetic::Double ? run.exact : run.rounded) =
         valuesOf(computedType(type, arithmetic), values->outputs[0]);
+    run.foldsAlike = values->outputs[0] == foldedOutput(run.network, inputs);
   }
   return run;
 }

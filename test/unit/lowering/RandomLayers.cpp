@@ -243,8 +243,12 @@ std::string batchNormLayer(Random &random) {
   const std::string type = oneOf(random, kFloats);
   const Shape shape = shapeOf(random, 2, 4);
   const std::string t = tensor(shape, type), p = tensor({shape[1]}, type);
+  Shape variances(static_cast<size_t>(shape[1]));
+  for (int64_t &variance : variances)
+    variance = number(random, 1, 9);
+  const std::string variance = absl::StrCat("[", absl::StrJoin(variances, ".0, "), ".0]");
   return absl::StrCat("func.func @main(%0: ", t, ", %s: ", p, ", %b: ", p, ", %m: ", p, ") -> ", t,
-                      " {\n  %v = nn.constant dense<0.75> : ", p,
+                      " {\n  %v = nn.constant dense<", variance, "> : ", p,
                       "\n  %y = nn.batch_norm %0, %s, %b, %m, %v {epsilon = 0.25 : f64} : ", t, ", ", p,
                       "\n  return %y : ", t, "\n}\n");
 }
@@ -328,16 +332,144 @@ std::string gatherLayer(Random &random) {
                       signature({t, i}, tensor(result, type)), "\n  return %y : ", tensor(result, type), "\n}\n");
 }
 
+/// Layers one after another on one tensor, with values of equal shape joined: what fusion and the folding of remaps
+/// see.
+std::string chain(Random &random) {
+  std::string text;
+  Shape shape = shapeOf(random, 2, 4);
+  const Shape first = shape;
+  std::vector<Shape> shapes{shape};
+  const auto apply = [&](const std::string &layer, const Shape &result) {
+    absl::StrAppend(&text, "  %", shapes.size(), " = ", layer, signature({tensor(shape, "f32")}, tensor(result, "f32")),
+                    "\n");
+    shapes.push_back(shape = result);
+  };
+  const auto sameType = [&](const std::string &layer) {
+    absl::StrAppend(&text, "  %", shapes.size(), " = ", layer, " : ", tensor(shape, "f32"), "\n");
+    shapes.push_back(shape);
+  };
+  for (int64_t n = number(random, 3, 9); n > 0; --n) {
+    const std::string x = absl::StrCat("%", shapes.size() - 1);
+    Shape result = shape;
+    const size_t d = random() % shape.size();
+    switch (random() % 10) {
+    case 0:
+    case 1:
+      sameType(absl::StrCat("nn.unary ", oneOf<std::string>(random, {"relu", "tanh", "neg", "abs"}), " ", x));
+      break;
+    case 2: {
+      const size_t other = random() % shapes.size();
+      if (shapes[other] == shape) {
+        const std::string t = tensor(shape, "f32");
+        absl::StrAppend(&text, "  %", shapes.size(), " = nn.binary ", oneOf<std::string>(random, {"add", "sub", "max"}),
+                        " ", x, ", %", other, signature({t, t}, t), "\n");
+        shapes.push_back(shape);
+      }
+      break;
+    }
+    case 3: {
+      Shape permutation(shape.size());
+      std::iota(permutation.begin(), permutation.end(), 0);
+      std::shuffle(permutation.begin(), permutation.end(), random);
+      for (size_t i = 0; i < shape.size(); ++i)
+        result[i] = shape[size_t(permutation[i])];
+      apply(absl::StrCat("nn.transpose ", x, " permutation ", list(permutation)), result);
+      break;
+    }
+    case 4: { // two dimensions into one, or one into two
+      const std::string before = tensor(shape, "f32");
+      if (d + 1 < shape.size() && shape.size() > 2) {
+        result[d] *= result[d + 1];
+        result.erase(result.begin() + long(d) + 1);
+      } else if (shape[d] % 2 == 0 && shape.size() < 4) {
+        result[d] /= 2;
+        result.insert(result.begin() + long(d) + 1, 2);
+      }
+      absl::StrAppend(&text, "  %", shapes.size(), " = nn.reshape ", x, " : ", before, " -> ", tensor(result, "f32"),
+                      "\n");
+      shapes.push_back(shape = result);
+      break;
+    }
+    case 5: {
+      Shape starts(shape.size()), steps(shape.size(), 1);
+      result[d] = number(random, 1, shape[d]);
+      const bool backwards = random() % 2;
+      starts[d] = backwards ? shape[d] - 1 : shape[d] - result[d];
+      steps[d] = backwards ? -1 : 1;
+      apply(absl::StrCat("nn.slice ", x, " starts ", list(starts), " sizes ", list(result), " steps ", list(steps)),
+            result);
+      break;
+    }
+    case 6: {
+      Shape low(shape.size()), high(shape.size());
+      low[d] = number(random, 0, 1);
+      high[d] = 1;
+      result[d] += low[d] + high[d];
+      apply(absl::StrCat("nn.pad ", x, " low ", list(low), " high ", list(high), " value 0.0 : f32"), result);
+      break;
+    }
+    case 7: {
+      result[d] = 1;
+      apply(absl::StrCat("nn.reduce ", oneOf<std::string>(random, {"sum", "max", "mean"}), " ", x, " axes ",
+                         list({int64_t(d)}), " {keepdims}"),
+            result);
+      break;
+    }
+    case 8:
+      sameType(absl::StrCat("nn.softmax ", x, " axis ", d));
+      break;
+    default:
+      if (result[d] == 1) {
+        result[d] = 3;
+        absl::StrAppend(&text, "  %", shapes.size(), " = nn.broadcast_to ", x, " : ", tensor(shape, "f32"), " -> ",
+                        tensor(result, "f32"), "\n");
+        shapes.push_back(shape = result);
+      }
+    }
+  }
+  return absl::StrCat("func.func @main(%0: ", tensor(first, "f32"), ") -> ", tensor(shape, "f32"), " {\n", text,
+                      "  return %", shapes.size() - 1, " : ", tensor(shape, "f32"), "\n}\n");
+}
+
+/// A pool over an image whose dimensions come in another order, padded by a layer of its own.
+std::string windowChain(Random &random) {
+  Window window = windowOf(random, false);
+  Shape image{number(random, 1, 2), number(random, 1, 3), window.image[0], window.image[1]}, permutation{0, 1, 2, 3};
+  std::shuffle(permutation.begin(), permutation.end(), random);
+  Shape input(4);
+  for (size_t d = 0; d < 4; ++d)
+    input[size_t(permutation[d])] = image[d];
+  Shape padded = image, low(4), high(4);
+  for (size_t d : {2, 3})
+    padded[d] += (low[d] = window.pads[d - 2]) + (high[d] = window.pads[d]);
+  const std::string x = tensor(input, "f32"), t = tensor(image, "f32"), p = tensor(padded, "f32");
+  const std::string y = tensor({image[0], image[1], window.output[0], window.output[1]}, "f32");
+  return absl::StrCat("func.func @main(%0: ", x, ") -> ", y, " {\n  %1 = nn.transpose %0 permutation ",
+                      list(permutation), signature({x}, t), "\n  %2 = nn.pad %1 low ", list(low), " high ", list(high),
+                      " value 0.0 : f32", signature({t}, p), "\n  %y = nn.pool ",
+                      oneOf<std::string>(random, {"max", "avg"}), " %2 kernel ", list(window.kernel), " strides ",
+                      list(window.strides), " dilations ", list(window.dilations), signature({p}, y),
+                      "\n  return %y : ", y, "\n}\n");
+}
+
 } // namespace
 
 const std::vector<LayerFamily> &layerFamilies() {
   static const std::vector<LayerFamily> families{
-      {"unary", unaryLayer},       {"binary", binaryLayer},
-      {"select", selectLayer},     {"cast", castLayer},
-      {"matmul", matmulLayer},     {"conv", convLayer},
-      {"pool", poolLayer},         {"reduce", reduceLayer},
-      {"softmax", softmaxLayer},   {"batch_norm", batchNormLayer},
-      {"movement", movementLayer}, {"gather", gatherLayer},
+      {"unary", unaryLayer},
+      {"binary", binaryLayer},
+      {"select", selectLayer},
+      {"cast", castLayer},
+      {"matmul", matmulLayer},
+      {"conv", convLayer},
+      {"pool", poolLayer},
+      {"reduce", reduceLayer},
+      {"softmax", softmaxLayer},
+      {"batch_norm", batchNormLayer},
+      {"movement", movementLayer},
+      {"gather", gatherLayer},
+      {"chain", chain},
+      {"window_chain", windowChain},
   };
   return families;
 }

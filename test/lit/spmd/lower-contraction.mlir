@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Products and convolutions are multiply-adds over the reduced iterators, then bias and rounding.
+// RUN: wsc-opt --nn-lower-to-nests %s | FileCheck %s
+
+// CHECK-DAG: #[[LHS:.*]] = affine_map<(d0, d1, d2, d3) -> (d1, d3)>
+// CHECK-DAG: #[[RHS:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)>
+// CHECK-DAG: #[[GROUPED:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d0, d1 * 2 + d5, d3 * 2 + d6, d4 + d7)>
+// CHECK-DAG: #[[PERGROUP:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d1 * 3 + d2, d5, d6, d7)>
+// CHECK-DAG: #[[DEPTHWISE:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1, d2 + d4, d3 + d5)>
+
+// Halves are summed in f32 and rounded once.
+// CHECK-LABEL: func.func @matmul
+// CHECK: linalg.fill {{.*}} -> tensor<2x4x3xf32>
+// CHECK: linalg.generic {indexing_maps = [#[[LHS]], #[[RHS]], {{.*}}], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+// CHECK:   arith.extf
+// CHECK:   arith.extf
+// CHECK:   math.fma
+// CHECK: linalg.generic
+// CHECK:   arith.addf
+// CHECK:   arith.truncf
+func.func @matmul(%x: tensor<4x8xf16>, %w: tensor<2x3x8xf16>, %b: tensor<3xf16>) -> tensor<2x4x3xf16> {
+  %y = nn.matmul %x, %w bias %b {transpose_rhs} : (tensor<4x8xf16>, tensor<2x3x8xf16>, tensor<3xf16>) -> tensor<2x4x3xf16>
+  return %y : tensor<2x4x3xf16>
+}
+
+// CHECK-LABEL: func.func @integers
+// CHECK:   arith.muli
+// CHECK:   arith.addi
+func.func @integers(%x: tensor<4x8xi32>, %w: tensor<8x3xi32>) -> tensor<4x3xi32> {
+  %y = nn.matmul %x, %w : (tensor<4x8xi32>, tensor<8x3xi32>) -> tensor<4x3xi32>
+  return %y : tensor<4x3xi32>
+}
+
+// CHECK-LABEL: func.func @grouped
+// CHECK: wafer.remap %arg0 [<over [4, 8, 8] from 0 at 0 by [64, 8, 1] to 11 by [100, 10, 1]>] fill 0.0
+// CHECK: linalg.generic {indexing_maps = [#[[GROUPED]], #[[PERGROUP]], {{.*}}]
+// CHECK: wafer.remap %{{.*}} : (tensor<1x2x3x4x8xf32>) -> tensor<1x6x4x8xf32>
+func.func @grouped(%x: tensor<1x4x8x8xf32>, %w: tensor<6x2x3x3xf32>) -> tensor<1x6x4x8xf32> {
+  %y = nn.conv %x, %w strides [2, 1] pads [1, 1, 1, 1] groups 2
+      : (tensor<1x4x8x8xf32>, tensor<6x2x3x3xf32>) -> tensor<1x6x4x8xf32>
+  return %y : tensor<1x6x4x8xf32>
+}
+
+// One output channel a group: no iterator of its own, no reshape.
+// CHECK-LABEL: func.func @depthwise
+// CHECK: linalg.generic {indexing_maps = [#[[DEPTHWISE]]
+// CHECK-NOT: wafer.remap
+// CHECK: return
+func.func @depthwise(%x: tensor<1x4x8x8xf32>, %w: tensor<4x1x3x3xf32>) -> tensor<1x4x6x6xf32> {
+  %y = nn.conv %x, %w groups 4 : (tensor<1x4x8x8xf32>, tensor<4x1x3x3xf32>) -> tensor<1x4x6x6xf32>
+  return %y : tensor<1x4x6x6xf32>
+}
+
+// Negative padding takes rows away, here the first of the image.
+// CHECK-LABEL: func.func @cropped
+// CHECK: wafer.remap %arg0 [<over [6, 8] from 0 at 16 by [8, 1] to 1 by [10, 1]>]
+func.func @cropped(%x: tensor<1x1x8x8xf32>, %w: tensor<1x1x3x3xf32>) -> tensor<1x1x4x8xf32> {
+  %y = nn.conv %x, %w pads [-2, 1, 0, 1] : (tensor<1x1x8x8xf32>, tensor<1x1x3x3xf32>) -> tensor<1x1x4x8xf32>
+  return %y : tensor<1x1x4x8xf32>
+}
+
+// A sum of nothing.
+// CHECK-LABEL: func.func @no_depth
+// CHECK: wafer.remap [] fill 0.0{{.*}} -> tensor<4x3xf32>
+func.func @no_depth(%x: tensor<4x0xf32>, %w: tensor<0x3xf32>) -> tensor<4x3xf32> {
+  %y = nn.matmul %x, %w : (tensor<4x0xf32>, tensor<0x3xf32>) -> tensor<4x3xf32>
+  return %y : tensor<4x3xf32>
+}
