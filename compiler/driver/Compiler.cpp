@@ -149,6 +149,7 @@ absl::StatusOr<OwningOpRef<ModuleOp>> loadModel(MLIRContext &context, const Comp
     importOptions.dims = options.dims;
     importOptions.inputs = options.inputs;
     importOptions.outputs = options.outputs;
+    importOptions.bindings = options.bindings;
     return import::importOnnx(context, options.model, importOptions);
   }
   Diagnostics diagnostics(context);
@@ -253,6 +254,8 @@ absl::StatusOr<CompileReport> compile(const CompileOptions &options) {
   return report;
 }
 
+std::vector<std::string> inputsToBind(const absl::Status &status) { return import::inputsToBind(status); }
+
 absl::StatusOr<std::vector<std::string>> validate(const CompileOptions &options) {
   std::vector<std::string> lines;
   if (llvm::sys::path::extension(options.model) != ".mlir") {
@@ -260,6 +263,7 @@ absl::StatusOr<std::vector<std::string>> validate(const CompileOptions &options)
     importOptions.dims = options.dims;
     importOptions.inputs = options.inputs;
     importOptions.outputs = options.outputs;
+    importOptions.bindings = options.bindings;
     auto unsupported = import::listUnsupportedOperators(options.model, importOptions);
     if (!unsupported.ok())
       return unsupported.status();

@@ -23,6 +23,7 @@ struct CompileOptions {
   std::string pins;                         // JSON file of wanted rectangles and routes (pass wafer-pin), or empty
   std::map<std::string, int64_t> dims;      // symbolic dimensions
   std::vector<std::string> inputs, outputs; // cuts, as the importer takes them
+  std::map<std::string, std::string> bindings; // inputs that become constants: elements with commas in between
   Phase to = Phase::Wse;
   std::optional<Phase> from; // of a .mlir model; default: found from its operations
   std::string dumpDir;       // IR after each phase: NN-name.mlir
@@ -62,6 +63,10 @@ struct CompileReport {
 
 // Compiles. Errors carry every diagnostic, one per line. Nothing is left at `output` on failure.
 absl::StatusOr<CompileReport> compile(const CompileOptions &options);
+
+// Names of the inputs on whose values a refused compilation depends where they must be known; binding them takes it past
+// that place. Empty for any other error.
+std::vector<std::string> inputsToBind(const absl::Status &status);
 
 // One line per operator the importer or kernel formation has no form for; empty: the model can be compiled.
 absl::StatusOr<std::vector<std::string>> validate(const CompileOptions &options);

@@ -124,14 +124,26 @@ private:
     options.output = string("executable");
     options.target = string("target");
     // A model or data set that cannot be read is reported by what follows.
-    auto facts = tools::readModelFacts(options.model);
+    auto read = tools::readModelFacts(options.model);
+    if (!read.ok())
+      return driver::compile(options).status();
+    facts = *std::move(read);
     auto inputs = readTensorFolder(dataSet, "input");
-    if (facts.ok()) {
-      const auto used = tools::fixShapes(*facts, inputs.ok() ? *inputs : std::vector<Tensor>(), tools::toDims(request.getObject("dims")), options);
-      if (!used.empty())
-        notes = absl::StrCat("(with ", absl::StrJoin(used, " "), ")");
+    const std::vector<Tensor> given = inputs.ok() ? *std::move(inputs) : std::vector<Tensor>();
+    std::vector<std::string> used = tools::fixShapes(facts, given, tools::toDims(request.getObject("dims")), options);
+    absl::Status status = driver::compile(options).status();
+    // Inputs that shapes depend on are bound to the first data set's values, as the importer meets them.
+    for (bool more = true; more && !status.ok();) {
+      const auto bound = tools::bindInputs(facts, given, driver::inputsToBind(status), options);
+      used.insert(used.end(), bound.begin(), bound.end());
+      more = !bound.empty();
+      if (more)
+        status = driver::compile(options).status();
     }
-    return driver::compile(options).status();
+    if (!used.empty())
+      notes = absl::StrCat("(with ", absl::StrJoin(used, " "), ")");
+    bindings = options.bindings;
+    return status;
   }
 
   absl::Status runSet(Session &session, int entry, const std::string &folder, size_t set) {
@@ -139,7 +151,8 @@ private:
     absl::StatusOr<std::vector<Tensor>> given = readTensorFolder(folder, "input");
     if (!given.ok())
       return given.status();
-    absl::StatusOr<run::Inputs> inputs = run::matchTensors(*std::move(given), signature.inputs, folder + " input");
+    absl::StatusOr<run::Inputs> inputs = run::matchTensors(tools::withoutBound(facts, *std::move(given), bindings),
+                                                           signature.inputs, folder + " input");
     if (!inputs.ok())
       return inputs.status();
     absl::StatusOr<std::vector<Tensor>> wanted = readTensorFolder(folder, "output");
@@ -192,6 +205,8 @@ private:
   }
 
   const json::Object &request;
+  tools::ModelFacts facts;
+  std::map<std::string, std::string> bindings;
   json::Array outputs;
   std::string where = "-", notes;
   double maxError = 0, relativeL2 = 0, compileSeconds = 0, runSeconds = 0;
