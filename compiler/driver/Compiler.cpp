@@ -165,6 +165,7 @@ absl::StatusOr<OwningOpRef<ModuleOp>> loadModel(MLIRContext &context, const Comp
     importOptions.bindings = options.bindings;
     importOptions.inputs = options.inputs;
     importOptions.outputs = options.outputs;
+    importOptions.bindings = options.bindings;
     return import::importOnnx(context, options.model, importOptions);
   }
   Diagnostics diagnostics(context);
@@ -325,6 +326,8 @@ absl::StatusOr<CompileReport> compile(const CompileOptions &options) {
                                    std::string(pipelined.status().message())));
 }
 
+std::vector<std::string> inputsToBind(const absl::Status &status) { return import::inputsToBind(status); }
+
 absl::StatusOr<std::vector<std::string>> validate(const CompileOptions &options) {
   std::vector<std::string> lines;
   if (llvm::sys::path::extension(options.model) != ".mlir") {
@@ -333,6 +336,7 @@ absl::StatusOr<std::vector<std::string>> validate(const CompileOptions &options)
     importOptions.bindings = options.bindings;
     importOptions.inputs = options.inputs;
     importOptions.outputs = options.outputs;
+    importOptions.bindings = options.bindings;
     auto unsupported = import::listUnsupportedOperators(options.model, importOptions);
     if (!unsupported.ok())
       return unsupported.status();

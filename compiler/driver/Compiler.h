@@ -24,6 +24,7 @@ struct CompileOptions {
   std::map<std::string, int64_t> dims;      // symbolic dimensions
   std::map<std::string, std::string> bindings; // inputs that become constants: elements in order, separated by commas
   std::vector<std::string> inputs, outputs; // cuts, as the importer takes them
+  std::map<std::string, std::string> bindings; // inputs that become constants: elements with commas in between
   Phase to = Phase::Wse;
   Execution execution = Execution::Auto; // of a .mlir model past nn: as it is
   std::optional<Phase> from; // of a .mlir model; default: found from its operations
@@ -64,6 +65,10 @@ struct CompileReport {
 
 // Compiles. Errors carry every diagnostic, one per line. Nothing is left at `output` on failure.
 absl::StatusOr<CompileReport> compile(const CompileOptions &options);
+
+// Names of the inputs on whose values a refused compilation depends where they must be known; binding them takes it past
+// that place. Empty for any other error.
+std::vector<std::string> inputsToBind(const absl::Status &status);
 
 // One line per operator the importer or kernel formation has no form for; empty: the model can be compiled.
 absl::StatusOr<std::vector<std::string>> validate(const CompileOptions &options);

@@ -6,9 +6,14 @@
 #include "compiler/import/onnx/WireScan.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <algorithm>
+#include <cstring>
+#include <optional>
+#include <type_traits>
 
 namespace wsc::tools {
 
@@ -89,21 +94,25 @@ absl::StatusOr<ModelFacts> readModelFacts(const std::string &path) {
   return facts;
 }
 
+/// The model's input that input i of a data set is; null for none.
+static const ModelInput *inputAt(const ModelFacts &facts, const std::vector<Tensor> &inputs, size_t i) {
+  const auto named = [&](const Tensor &tensor) {
+    return std::find_if(facts.inputs.begin(), facts.inputs.end(), [&](const ModelInput &input) { return input.name == tensor.type.name; });
+  };
+  const bool byName = std::all_of(inputs.begin(), inputs.end(), [&](const Tensor &tensor) { return named(tensor) != facts.inputs.end(); });
+  if (byName)
+    return &*named(inputs[i]);
+  return i < facts.inputs.size() ? &facts.inputs[i] : nullptr;
+}
+
 std::vector<std::string> fixShapes(const ModelFacts &facts, const std::vector<Tensor> &inputs,
                                    const std::map<std::string, int64_t> &given, driver::CompileOptions &options) {
   for (const auto &[name, value] : given)
     if (facts.symbols.count(name))
       options.dims[name] = value;
   std::vector<std::string> used;
-  const auto known = [&](const Tensor &tensor) {
-    return std::any_of(facts.inputs.begin(), facts.inputs.end(), [&](const ModelInput &input) { return input.name == tensor.type.name; });
-  };
-  const bool byName = std::all_of(inputs.begin(), inputs.end(), known);
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const ModelInput *input = byName || i >= facts.inputs.size() ? nullptr : &facts.inputs[i];
-    for (const ModelInput &candidate : facts.inputs)
-      if (byName && candidate.name == inputs[i].type.name)
-        input = &candidate;
+    const ModelInput *input = inputAt(facts, inputs, i);
     const std::vector<int64_t> &shape = inputs[i].type.shape;
     if (!input || (input->hasShape && input->dims.size() != shape.size()))
       continue; // what does not fit is refused when the sample is run
@@ -126,6 +135,65 @@ std::vector<std::string> fixShapes(const ModelFacts &facts, const std::vector<Te
     options.inputs.push_back(std::move(text));
   }
   return used;
+}
+
+template <typename Number> static std::string listOf(const Tensor &tensor) {
+  std::vector<std::string> parts;
+  for (size_t at = 0; at + sizeof(Number) <= tensor.bytes.size(); at += sizeof(Number)) {
+    Number value;
+    std::memcpy(&value, tensor.bytes.data() + at, sizeof value);
+    parts.push_back(std::is_floating_point_v<Number> ? absl::StrFormat("%.17g", double(value)) : std::to_string(value));
+  }
+  return absl::StrJoin(parts, ",");
+}
+
+/// Elements as --bind takes them; nothing for 16-bit floats.
+static std::optional<std::string> listElements(const Tensor &tensor) {
+  using format::ElementType;
+  switch (tensor.type.type) {
+  case ElementType::F32: return listOf<float>(tensor);
+  case ElementType::F64: return listOf<double>(tensor);
+  case ElementType::I8: return listOf<int8_t>(tensor);
+  case ElementType::I16: return listOf<int16_t>(tensor);
+  case ElementType::I32: return listOf<int32_t>(tensor);
+  case ElementType::I64: return listOf<int64_t>(tensor);
+  case ElementType::U16: return listOf<uint16_t>(tensor);
+  case ElementType::U32: return listOf<uint32_t>(tensor);
+  case ElementType::U64: return listOf<uint64_t>(tensor);
+  case ElementType::U8:
+  case ElementType::Bool: return listOf<uint8_t>(tensor);
+  case ElementType::F16:
+  case ElementType::BF16: return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> bindInputs(const ModelFacts &facts, const std::vector<Tensor> &inputs,
+                                    const std::vector<std::string> &names, driver::CompileOptions &options) {
+  std::vector<std::string> used;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const ModelInput *input = inputAt(facts, inputs, i);
+    if (!input || inputs[i].type.shape.size() > 1 || std::find(names.begin(), names.end(), input->name) == names.end())
+      continue;
+    auto text = listElements(inputs[i]);
+    if (text && options.bindings.emplace(input->name, *text).second)
+      used.push_back(absl::StrCat("--bind ", input->name, "=", *text));
+  }
+  return used;
+}
+
+std::vector<Tensor> withoutBound(const ModelFacts &facts, std::vector<Tensor> inputs,
+                                 const std::map<std::string, std::string> &bindings) {
+  std::vector<bool> bound;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const ModelInput *input = inputAt(facts, inputs, i);
+    bound.push_back(input && bindings.count(input->name));
+  }
+  std::vector<Tensor> rest;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (!bound[i])
+      rest.push_back(std::move(inputs[i]));
+  return rest;
 }
 
 } // namespace wsc::tools

@@ -41,4 +41,13 @@ absl::StatusOr<ModelFacts> readModelFacts(const std::string &path);
 std::vector<std::string> fixShapes(const ModelFacts &facts, const std::vector<Tensor> &inputs,
                                    const std::map<std::string, int64_t> &given, driver::CompileOptions &options);
 
+// Binds the inputs `names` to their values in a data set, where they have at most one dimension: a model whose shapes
+// depend on them compiles for these values only. Returns the options used ("--bind axes=0,1").
+std::vector<std::string> bindInputs(const ModelFacts &facts, const std::vector<Tensor> &inputs,
+                                    const std::vector<std::string> &names, driver::CompileOptions &options);
+
+// The inputs of a data set that are not bound.
+std::vector<Tensor> withoutBound(const ModelFacts &facts, std::vector<Tensor> inputs,
+                                 const std::map<std::string, std::string> &bindings);
+
 } // namespace wsc::tools

@@ -49,7 +49,7 @@ std::string readPhases() {
 int main(int argc, char **argv) {
   CLI::App app(kDescription, "wsc-compile");
   wsc::driver::CompileOptions options;
-  std::vector<std::string> dims, binds;
+  std::vector<std::string> dims, bindings;
   std::string to, from, report, execution = "auto", precision = "model", effort = "default";
   bool validateOnly = false, quiet = false, verbose = false;
   app.set_version_flag("--version", "wsc " WSC_VERSION ", MLIR " WSC_MLIR_VERSION ", format " +
@@ -59,12 +59,12 @@ int main(int argc, char **argv) {
   app.add_option("--target", options.target, "wse1, wse2, wse3, mesh-RxC or a description file")->capture_default_str();
   app.add_option("--defects", options.defects, "JSON file with the dead_cores and dead_links of this wafer");
   app.add_option("--pins", options.pins, "JSON file of what the mapping keeps to: kernels' columns and places, columns where streams' lanes turn");
-  app.add_option("--execution", execution, "pipelined (all layers side by side), phased (one after another) or auto: pipelined where every layer has that\n"
-                                              "form and all fit, else phased")->check(CLI::IsMember({"auto", "pipelined", "phased"}))->capture_default_str();
+  app.add_option("--execution", execution, "pipelined (all layers side by side), phased (one after another) or auto: pipelined where every\n"
+                                              "layer has that form and all fit, else phased")->check(CLI::IsMember({"auto", "pipelined", "phased"}))->capture_default_str();
   app.add_option("--precision", precision, "model or fp32")->check(CLI::IsMember({"model", "fp32"}))->capture_default_str();
   app.add_option("--dim", dims, "NAME=VALUE: fix a symbolic dimension (repeatable)");
-  app.add_option("--bind", binds, "NAME=VALUE[,VALUE...]: fix the value of an input, which shapes may depend on (repeatable)");
   app.add_option("--input", options.inputs, "NAME[:SHAPE]: shape of an input, or cut the graph at a tensor (repeatable)");
+  app.add_option("--bind", bindings, "NAME=VALUE: fix the value of an input, its elements with commas in between (repeatable)");
   app.add_option("--output", options.outputs, "NAME: cut the graph at an output tensor (repeatable)");
   app.add_option("--effort", effort, "how much to look for better mappings: fast (the first one), default (others where the first can be\n"
                                      "quicker) or high (many others, also for shorter wires; a minute or more for large networks)")
@@ -100,11 +100,11 @@ int main(int argc, char **argv) {
       return usage("--dim takes NAME=VALUE with a positive value, got " + dim);
     options.dims[dim.substr(0, equal)] = value;
   }
-  for (const std::string &bind : binds) {
-    const size_t equal = bind.find('=');
+  for (const std::string &binding : bindings) {
+    size_t equal = binding.find('=');
     if (equal == std::string::npos || equal == 0)
-      return usage("--bind takes NAME=VALUE[,VALUE...], got " + bind);
-    options.bindings[bind.substr(0, equal)] = bind.substr(equal + 1);
+      return usage("--bind takes NAME=VALUE, got " + binding);
+    options.bindings[binding.substr(0, equal)] = binding.substr(equal + 1);
   }
   for (auto [text, phase] : {std::pair(&to, 0), std::pair(&from, 1)}) {
     if (text->empty())

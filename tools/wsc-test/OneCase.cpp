@@ -2,8 +2,6 @@
 //
 // One case, in a process of its own: compile, open, then run and compare each data set on the same executable.
 #include "compiler/driver/Compiler.h"
-#include "compiler/import/onnx/Import.h"
-#include "runtime/numerics/Elements.h"
 #include "runtime/session/Session.h"
 #include "runtime/session/TensorFile.h"
 #include "tools/support/Child.h"
@@ -13,14 +11,12 @@
 #include "tools/wsc-test/Test.h"
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <set>
 
 namespace wsc::test_tool {
 
@@ -131,61 +127,26 @@ private:
                         : string("execution") == "pipelined" ? driver::Execution::Pipelined
                                                              : driver::Execution::Auto;
     // A model or data set that cannot be read is reported by what follows.
-    auto facts = tools::readModelFacts(options.model);
+    auto read = tools::readModelFacts(options.model);
+    if (!read.ok())
+      return driver::compile(options).status();
+    facts = *std::move(read);
     auto inputs = readTensorFolder(dataSet, "input");
-    if (facts.ok()) {
-      const auto used = tools::fixShapes(*facts, inputs.ok() ? *inputs : std::vector<Tensor>(), tools::toDims(request.getObject("dims")), options);
-      if (!used.empty())
-        notes = absl::StrCat("(with ", absl::StrJoin(used, " "), ")");
-    }
+    const std::vector<Tensor> given = inputs.ok() ? *std::move(inputs) : std::vector<Tensor>();
+    std::vector<std::string> used = tools::fixShapes(facts, given, tools::toDims(request.getObject("dims")), options);
     absl::Status status = driver::compile(options).status();
-    // Inputs that shapes depend on are fixed to the data set's values.
-    while (!status.ok() && facts.ok() && inputs.ok()) {
-      bool more = false;
-      for (const std::string &name : import::inputsToBind(status))
-        if (const Tensor *value = dataOf(*facts, *inputs, name); value && !options.bindings.contains(name)) {
-          options.bindings[name] = listElements(*value);
-          absl::StrAppend(&notes, notes.empty() ? "" : " ", "(", name, " bound)");
-          more = true;
-        }
-      if (!more)
-        break;
-      status = driver::compile(options).status();
+    // Inputs that shapes depend on are bound to the first data set's values, as the importer meets them.
+    for (bool more = true; more && !status.ok();) {
+      const auto bound = tools::bindInputs(facts, given, driver::inputsToBind(status), options);
+      used.insert(used.end(), bound.begin(), bound.end());
+      more = !bound.empty();
+      if (more)
+        status = driver::compile(options).status();
     }
-    for (const auto &[name, value] : options.bindings)
-      for (size_t i = 0; facts.ok() && i < facts->inputs.size(); ++i)
-        if (facts->inputs[i].name == name)
-          boundInputs.insert(i);
-    if (facts.ok())
-      modelInputs = facts->inputs.size();
+    if (!used.empty())
+      notes = absl::StrCat("(with ", absl::StrJoin(used, " "), ")");
+    bindings = options.bindings;
     return status;
-  }
-
-  // The data set's tensor for a model's input: by name, else by place.
-  static const Tensor *dataOf(const tools::ModelFacts &facts, const std::vector<Tensor> &data, const std::string &name) {
-    for (const Tensor &tensor : data)
-      if (tensor.type.name == name)
-        return &tensor;
-    for (size_t i = 0; i < facts.inputs.size() && i < data.size(); ++i)
-      if (facts.inputs[i].name == name)
-        return &data[i];
-    return nullptr;
-  }
-
-  // As --bind takes them.
-  static std::string listElements(const Tensor &tensor) {
-    std::string text;
-    const int64_t bytes = format::elementBytes(tensor.type.type);
-    for (int64_t i = 0; i < tensor.type.elements(); ++i) {
-      const uint64_t element = numerics::loadElement(tensor.bytes.data() + i * bytes, tensor.type.type);
-      absl::StrAppend(&text, i ? "," : "");
-      if (numerics::isFloat(tensor.type.type))
-        absl::StrAppendFormat(&text, "%.17g",
-                              numerics::doubleOf(numerics::convertElement(element, tensor.type.type, format::ElementType::F64)));
-      else
-        absl::StrAppend(&text, numerics::integerValue(element, tensor.type.type));
-    }
-    return text;
   }
 
   absl::Status runSet(Session &session, int entry, const std::string &folder, size_t set) {
@@ -193,10 +154,8 @@ private:
     absl::StatusOr<std::vector<Tensor>> given = readTensorFolder(folder, "input");
     if (!given.ok())
       return given.status();
-    if (given->size() == modelInputs)
-      for (auto bound = boundInputs.rbegin(); bound != boundInputs.rend(); ++bound)
-        given->erase(given->begin() + ptrdiff_t(*bound));
-    absl::StatusOr<run::Inputs> inputs = run::matchTensors(*std::move(given), signature.inputs, folder + " input");
+    absl::StatusOr<run::Inputs> inputs = run::matchTensors(tools::withoutBound(facts, *std::move(given), bindings),
+                                                           signature.inputs, folder + " input");
     if (!inputs.ok())
       return inputs.status();
     absl::StatusOr<std::vector<Tensor>> wanted = readTensorFolder(folder, "output");
@@ -249,9 +208,9 @@ private:
   }
 
   const json::Object &request;
+  tools::ModelFacts facts;
+  std::map<std::string, std::string> bindings;
   json::Array outputs;
-  std::set<size_t> boundInputs; // places among the model's inputs
-  size_t modelInputs = 0;
   std::string where = "-", notes;
   double maxError = 0, relativeL2 = 0, compileSeconds = 0, runSeconds = 0;
   int dataSetsRun = 0;

@@ -171,7 +171,8 @@ Expression reduceAny(ReduceKind kind, const Expression &x, llvm::ArrayRef<int64_
 }
 
 Expression widened(const Expression &x) {
-  return x.isFloat() && x.elementType().getIntOrFloatBitWidth() == 16 ? x.cast(x.layers().builder().getF32Type()) : x;
+  return x && x.isFloat() && x.elementType().getIntOrFloatBitWidth() == 16 ? x.cast(x.layers().builder().getF32Type())
+                                                                           : x;
 }
 
 Expression wrappedIndices(const Expression &indices, int64_t extent) {

@@ -94,6 +94,8 @@ static AttributeProto::AttributeType typeOf(const AttributeProto &attribute) {
     return AttributeProto::FLOATS;
   if (attribute.ints_size())
     return AttributeProto::INTS;
+  if (attribute.strings_size())
+    return AttributeProto::STRINGS;
   return AttributeProto::UNDEFINED;
 }
 
@@ -143,6 +145,12 @@ std::vector<double> NodeContext::floatsAttribute(const char *name) {
   const AttributeProto *attribute = find(name, AttributeProto::FLOATS);
   return attribute ? std::vector<double>(attribute->floats().begin(), attribute->floats().end())
                    : std::vector<double>();
+}
+
+std::vector<std::string> NodeContext::stringsAttribute(const char *name) {
+  const AttributeProto *attribute = find(name, AttributeProto::STRINGS);
+  return attribute ? std::vector<std::string>(attribute->strings().begin(), attribute->strings().end())
+                   : std::vector<std::string>();
 }
 
 Tensor NodeContext::tensorAttribute(const char *name) {

@@ -50,6 +50,7 @@ public:
   std::string stringAttribute(const char *name, const char *otherwise);
   std::vector<int64_t> intsAttribute(const char *name);
   std::vector<double> floatsAttribute(const char *name);
+  std::vector<std::string> stringsAttribute(const char *name);
   Tensor tensorAttribute(const char *name);
   /// Attributes without influence on inference.
   void ignoreAttributes(std::initializer_list<const char *> names);

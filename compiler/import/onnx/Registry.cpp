@@ -10,11 +10,13 @@ namespace wsc::import {
 static std::unordered_multimap<std::string_view, const Operator *> buildTable() {
   std::unordered_multimap<std::string_view, const Operator *> table;
   for (llvm::ArrayRef<Operator> family :
-       {constantOperators(), convOperators(),     deconvOperators(),   poolOperators(),       gemmOperators(),
-        einsumOperators(),   quantizeOperators(), unaryOperators(),    activationOperators(), binaryOperators(),
-        reduceOperators(),   softmaxOperators(),  extremeOperators(),  scanOperators(),       normalizationOperators(),
-        lossOperators(),     shapeOperators(),    movementOperators(), padOperators(),        gatherOperators(),
-        scatterOperators(),  resizeOperators()})
+       {constantOperators(),   convOperators(),     deconvOperators(),        poolOperators(),
+        gemmOperators(),       einsumOperators(),   quantizeOperators(),      unaryOperators(),
+        activationOperators(), binaryOperators(),   reduceOperators(),        softmaxOperators(),
+        extremeOperators(),    scanOperators(),     normalizationOperators(), lossOperators(),
+        shapeOperators(),      movementOperators(), padOperators(),           gatherOperators(),
+        scatterOperators(),    resizeOperators(),   attentionOperators(),     sequenceOperators(),
+        recurrentOperators(),  samplingOperators(), signalOperators(),        determinantOperators()})
     for (const Operator &op : family)
       table.emplace(op.name, &op);
   return table;
@@ -22,11 +24,9 @@ static std::unordered_multimap<std::string_view, const Operator *> buildTable() 
 
 const Operator *findOperator(const std::string &domain, const std::string &name, int64_t opset) {
   static const auto table = buildTable();
-  if (!domain.empty())
-    return nullptr;
   auto [begin, end] = table.equal_range(name);
   for (auto entry = begin; entry != end; ++entry)
-    if (opset >= entry->second->since && opset <= entry->second->until)
+    if (domain == entry->second->domain && opset >= entry->second->since && opset <= entry->second->until)
       return entry->second;
   return nullptr;
 }

@@ -19,6 +19,7 @@ struct Operator {
   int minInputs; ///< these must be present
   int maxInputs;
   Handler handler;
+  const char *domain = ""; ///< ONNX's own; `since` and `until` count the domain's versions
 };
 
 /// Newest opset of ONNX's own domain whose operators were read for this table.
@@ -48,6 +49,12 @@ llvm::ArrayRef<Operator> padOperators();
 llvm::ArrayRef<Operator> gatherOperators();
 llvm::ArrayRef<Operator> scatterOperators();
 llvm::ArrayRef<Operator> resizeOperators();
+llvm::ArrayRef<Operator> attentionOperators();
+llvm::ArrayRef<Operator> sequenceOperators();
+llvm::ArrayRef<Operator> recurrentOperators();
+llvm::ArrayRef<Operator> samplingOperators();
+llvm::ArrayRef<Operator> signalOperators();
+llvm::ArrayRef<Operator> determinantOperators();
 
 /// The row for an operator at an opset of a domain, or null.
 const Operator *findOperator(const std::string &domain, const std::string &name, int64_t opset);

@@ -60,13 +60,33 @@ static std::string label(const TensorProto &tensor) {
   return absl::StrCat("tensor '", tensor.name().empty() ? "(unnamed)" : tensor.name(), "'");
 }
 
-/// Elements from the typed fields of the message; f16 and bf16 come as bit patterns in int32_data.
+/// Number of elements in the typed field that a data type uses.
+static int64_t fieldSize(const TensorProto &tensor) {
+  switch (tensor.data_type()) {
+  case TensorProto::FLOAT:
+    return tensor.float_data_size();
+  case TensorProto::DOUBLE:
+    return tensor.double_data_size();
+  case TensorProto::INT64:
+    return tensor.int64_data_size();
+  case TensorProto::UINT32:
+  case TensorProto::UINT64:
+    return tensor.uint64_data_size();
+  default:
+    return tensor.int32_data_size();
+  }
+}
+
+/// Elements from the typed fields of the message; f16 and bf16 come as bit patterns in int32_data. Nothing is allocated
+/// before the field is known to hold as many as the shape needs.
 static absl::StatusOr<TypedAttr> readFields(const TensorProto &tensor, RankedTensorType type) {
+  int64_t count = type.getNumElements();
+  if (fieldSize(tensor) != count)
+    return absl::InvalidArgumentError(
+        absl::StrCat(label(tensor), " has ", fieldSize(tensor), " elements, its shape needs ", count));
   Literal literal = Literal::zeros(type);
-  int64_t count = type.getNumElements(), found = 0;
   auto fill = [&](const auto &field, auto &to) {
-    found = field.size();
-    for (int64_t i = 0; i < std::min(found, count); ++i)
+    for (int64_t i = 0; i < count; ++i)
       to[i] = field.Get(static_cast<int>(i));
   };
   switch (tensor.data_type()) {
@@ -85,23 +105,18 @@ static absl::StatusOr<TypedAttr> readFields(const TensorProto &tensor, RankedTen
     break;
   case TensorProto::FLOAT16:
   case TensorProto::BFLOAT16: {
-    found = tensor.int32_data_size();
     std::string raw;
     for (int32_t word : tensor.int32_data()) {
       raw.push_back(static_cast<char>(word & 0xff));
       raw.push_back(static_cast<char>((word >> 8) & 0xff));
     }
-    if (found == count)
-      literal = *Literal::fromBytes(type, raw);
+    literal = *Literal::fromBytes(type, raw);
     break;
   }
   default:
     fill(tensor.int32_data(), literal.ints);
     break;
   }
-  if (found != count)
-    return absl::InvalidArgumentError(
-        absl::StrCat(label(tensor), " has ", found, " elements, its shape needs ", count));
   if (type.getElementType().isInteger(1))
     for (int64_t &value : literal.ints)
       value = value != 0;
