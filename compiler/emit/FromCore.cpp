@@ -334,6 +334,7 @@ private:
     instruction.type = element(op.getElementType());
     if (op.getSourceType())
       instruction.sourceType = element(*op.getSourceType());
+    instruction.mixed = op.getSourceType() && instruction.opcode != Opcode::Convert;
     instruction.priority = uint8_t(op.getPriority());
     extents(op.getExtents(), instruction.extent);
     Operand *const operands[] = {&instruction.dst, &instruction.a, &instruction.b};

@@ -377,7 +377,8 @@ private:
       core::SendControlOp::create(builder, loc, values[0], i32(instruction.controlCount), i32(instruction.priority));
       return;
     }
-    TypeAttr sourceType = instruction.opcode == Opcode::Convert ? typeAttr(instruction.sourceType) : TypeAttr();
+    const bool twoTypes = instruction.opcode == Opcode::Convert || instruction.mixed;
+    TypeAttr sourceType = twoTypes ? typeAttr(instruction.sourceType) : TypeAttr();
     core::InstructionOp::create(
         builder, loc, values, builder.getStringAttr(StringRef(info.name.data(), info.name.size())),
         builder.getArrayAttr(operands), extents(instruction.extent, dims), typeAttr(instruction.type), sourceType,

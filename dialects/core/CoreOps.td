@@ -345,8 +345,12 @@ def Core_InstructionOp : Core_Op<"instruction", [ParentOneOf<["ThreadOp", "LoopO
     max %x[0 by 4], %x[0 by 4], 0.0 over [20] : f32
     convert %y[0 by 2], %x[0 by 4] over [20] : f32 -> f16
     move null, %in0 over [3] : f32
+    fma %sum[0 by 4], %w[0 by 2], %h[0 by 2] over [20] : f16 -> f32
     move %x[0 by 4], %in0 over [20] : f32 priority 2
     ```
+
+    Two types, `source -> result`, belong to `convert`, and may be given to `add`, `sub`, `mul`, `fma`, `reduce_add` (f16 or bf16 to f32, 8- or
+    16-bit integers to i32, f32 to f64) and to comparisons (any type to i1): sources have the first type, the destination the second.
 
     Where threads contend for issue slots, those at an instruction of higher priority come first; 0 unless written.
   }];

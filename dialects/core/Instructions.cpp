@@ -206,11 +206,18 @@ LogicalResult InstructionOp::verify() {
   if (info->floatOnly && !isa<FloatType>(getElementType()))
     return emitOpError() << "`" << getOpcode() << "` needs a floating-point type, not " << getElementType();
   bool isConvert = info->opcode == format::Opcode::Convert;
-  if (isConvert != getSourceType().has_value())
-    return emitOpError() << (isConvert ? "`convert` needs two types: `source -> result`"
-                                       : "has two types; only `convert` does");
-  if (isConvert && !toElementType(*getSourceType()))
-    return emitOpError() << "source type " << *getSourceType() << " is no element type";
+  if (isConvert && !getSourceType())
+    return emitOpError("`convert` needs two types: `source -> result`");
+  if (getSourceType()) {
+    std::optional<format::ElementType> source = toElementType(*getSourceType());
+    if (!source)
+      return emitOpError() << "source type " << *getSourceType() << " is no element type";
+    if (!isConvert && !format::mayMix(info->opcode, *source, *type))
+      return emitOpError() << "`" << getOpcode() << "` gives no " << getElementType() << " from sources of type "
+                           << *getSourceType()
+                           << "; legal are f16 or bf16 to f32, 8- or 16-bit integers to i32 and f32 to f64 in add, sub, "
+                              "mul, fma and reduce_add, and comparisons to i1";
+  }
   if (getPriority() < 0 || getPriority() > 255)
     return emitOpError() << "has priority " << getPriority() << ", legal are 0 to 255";
   if (getExtents().size() > 4)

@@ -204,7 +204,7 @@ private:
     int sources = format::opcodeInfo(opcode).sources;
     if (thread.step == 0) {
       if (opcode != Opcode::Gather) {
-        absl::StatusOr<bool> taken = take(t, instruction.a, 1, sourceTypeOf(instruction), thread.a);
+        absl::StatusOr<bool> taken = take(t, instruction.a, 1, format::typeOfA(instruction), thread.a);
         if (!taken.ok() || !*taken)
           return taken;
       }
@@ -212,7 +212,7 @@ private:
     }
     if (thread.step == 1) {
       if (sources > 1) {
-        absl::StatusOr<bool> taken = take(t, instruction.b, 2, secondTypeOf(instruction), thread.b);
+        absl::StatusOr<bool> taken = take(t, instruction.b, 2, format::typeOfB(instruction), thread.b);
         if (!taken.ok() || !*taken)
           return taken;
       }
@@ -329,7 +329,7 @@ private:
         old = *loaded;
       }
     }
-    uint64_t value = numerics::applyScalar(instruction.opcode, type, old, a, thread.b, instruction.sourceType);
+    uint64_t value = numerics::applyScalar(instruction.opcode, type, old, a, thread.b, format::typeOfA(instruction));
     if (dst.kind == OperandKind::Memory) {
       if (absl::Status status = memory.store(dst, *target, type, value); !status.ok())
         return located(t, status);

@@ -28,15 +28,6 @@ std::string instructionName(const Role &role, const LatticeIndex &index, size_t 
                       std::string(format::opcodeInfo(role.threads[thread][instruction].opcode).name), ")");
 }
 
-ElementType sourceTypeOf(const Instruction &instruction) {
-  return instruction.opcode == Opcode::Convert ? instruction.sourceType : instruction.type;
-}
-
-ElementType secondTypeOf(const Instruction &instruction) {
-  bool indexed = instruction.opcode == Opcode::Gather || instruction.opcode == Opcode::Scatter;
-  return indexed ? ElementType::I32 : instruction.type;
-}
-
 absl::Status checkBuffers(const format::Executable &executable, const Role &role, const LatticeIndex &index) {
   for (const Buffer &buffer : role.buffers) {
     auto refuse = [&](const std::string &message) {
@@ -112,11 +103,14 @@ private:
         return refuse("the count of a control word is 0, it must be 1 or more");
       return checkOperand(instruction.dst, "dst", true, ElementType::F32);
     }
-    for (ElementType type : {instruction.type, sourceTypeOf(instruction)})
+    for (ElementType type : {instruction.type, format::typeOfA(instruction)})
       if (format::elementBytes(type) == 0)
         return refuse(absl::StrCat("element type ", int(type), " does not exist"));
     if (!numerics::isDefined(opcode, instruction.type))
       return refuse(absl::StrCat("has no meaning on ", std::string(format::elementTypeName(instruction.type))));
+    if (instruction.mixed && !format::mayMix(opcode, instruction.sourceType, instruction.type))
+      return refuse(absl::StrCat("gives no ", std::string(format::elementTypeName(instruction.type)), " from sources of type ",
+                                 std::string(format::elementTypeName(instruction.sourceType))));
 
     const format::OpcodeInfo &info = format::opcodeInfo(opcode);
     if (info.readsDst && instruction.dst.kind != OperandKind::Memory)
@@ -133,9 +127,9 @@ private:
 
     if (absl::Status status = checkOperand(instruction.dst, "dst", true, instruction.type); !status.ok())
       return status;
-    if (absl::Status status = checkOperand(instruction.a, "a", false, sourceTypeOf(instruction)); !status.ok())
+    if (absl::Status status = checkOperand(instruction.a, "a", false, format::typeOfA(instruction)); !status.ok())
       return status;
-    return info.sources < 2 ? absl::OkStatus() : checkOperand(instruction.b, "b", false, secondTypeOf(instruction));
+    return info.sources < 2 ? absl::OkStatus() : checkOperand(instruction.b, "b", false, format::typeOfB(instruction));
   }
 
   absl::Status checkOperand(const Operand &operand, const char *name, bool isDst, ElementType type) {

@@ -16,10 +16,6 @@ namespace wsc::emulator {
 std::string coreName(const format::Role &role, const format::LatticeIndex &index);
 std::string instructionName(const format::Role &role, const format::LatticeIndex &index, size_t thread, size_t instruction);
 
-// Element types of the source operands; dst always has Instruction::type.
-format::ElementType sourceTypeOf(const format::Instruction &instruction);
-format::ElementType secondTypeOf(const format::Instruction &instruction);
-
 // Sizes, element types and sections of the buffers.
 absl::Status checkBuffers(const format::Executable &executable, const format::Role &role, const format::LatticeIndex &index);
 // Opcodes, operands and loops; every queue and either end of every FIFO used by one thread.

@@ -102,7 +102,7 @@ std::optional<NestPlan> planNest(const Instruction &instruction, const std::arra
   default: return std::nullopt;
   }
   const bool fma = plan.op == NestOp::Fma;
-  if (instruction.type != ElementType::F32 || instruction.dst.kind != OperandKind::Memory || instruction.a.kind != OperandKind::Memory ||
+  if (instruction.type != ElementType::F32 || typeOfA(instruction) != ElementType::F32 || instruction.dst.kind != OperandKind::Memory || instruction.a.kind != OperandKind::Memory ||
       (fma && instruction.b.kind != OperandKind::Memory) || instruction.dst.buffer == instruction.a.buffer ||
       (fma && instruction.dst.buffer == instruction.b.buffer))
     return std::nullopt;

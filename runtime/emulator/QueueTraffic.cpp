@@ -77,11 +77,7 @@ absl::Status walk(const Role &role, const Thread &thread, size_t &pc, bool inLoo
 } // namespace
 
 ElementType operandType(const Instruction &instruction, OperandSlot slot) {
-  if (slot == OperandSlot::A && instruction.opcode == Opcode::Convert)
-    return instruction.sourceType;
-  if (slot == OperandSlot::B && (instruction.opcode == Opcode::Gather || instruction.opcode == Opcode::Scatter))
-    return ElementType::I32;
-  return instruction.type;
+  return slot == OperandSlot::A ? typeOfA(instruction) : slot == OperandSlot::B ? typeOfB(instruction) : instruction.type;
 }
 
 int64_t instructionElements(const Instruction &instruction, const LatticeIndex &index) {

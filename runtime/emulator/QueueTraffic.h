@@ -25,7 +25,7 @@ bool trafficIsUniform(const format::Role &role);
 // Traffic of core `index`. Errors: more than 2^20 items on a queue, unbalanced loops.
 absl::StatusOr<CoreTraffic> coreTraffic(const format::Role &role, const format::LatticeIndex &index);
 
-// Element type of an operand of an instruction: dst and b have the instruction's type, a too but for Convert; the indices (b) of Gather and Scatter are I32.
+// Element type of an operand of an instruction.
 enum class OperandSlot : uint8_t { Dst, A, B };
 format::ElementType operandType(const format::Instruction &instruction, OperandSlot slot);
 

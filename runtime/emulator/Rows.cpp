@@ -236,8 +236,8 @@ private:
 
   // The innermost dimension onto one dst element.
   void addUp(std::byte *dst, const std::byte *a) {
-    const bool widens = op.widen[kDst] && !op.chainIsStored;
-    const int64_t columns = isDirect(kA) && !widens ? shape.extent[3] : kBlock;
+    const bool widens = op.widen[kDst] && !op.chainIsStored, widensA = op.widen[kA] && !op.chainIsStored;
+    const int64_t columns = isDirect(kA) && !widensA ? shape.extent[3] : kBlock;
     for (int64_t i = 0; i < shape.extent[0]; ++i)
       for (int64_t j = 0; j < shape.extent[1]; ++j)
         for (int64_t r = 0; r < shape.extent[2]; ++r) {
@@ -249,7 +249,7 @@ private:
           }
           for (int64_t c = 0; c < shape.extent[3]; c += columns) {
             const int64_t n = std::min(columns, shape.extent[3] - c);
-            op.chain(sum, source(kA, from + c * shape.stride[kA][3], 1, n, widens), nullptr, n);
+            op.chain(sum, source(kA, from + c * shape.stride[kA][3], 1, n, widensA), nullptr, n);
           }
           if (widens)
             op.narrow(to, sum, nullptr, 1);
@@ -268,8 +268,17 @@ private:
   alignas(64) std::byte widened[3][kBlock * 8];
 };
 
-// The unsigned type of the same width, for what works on bits.
-ElementType bitsOf(ElementType type) {
+bool worksOnBits(Opcode opcode) {
+  return opcode == Opcode::And || opcode == Opcode::Or || opcode == Opcode::Xor || opcode == Opcode::Select;
+}
+
+// Bits are taken as they are stored, but a bool is brought to 0 or 1 first.
+ElementType bitStorage(ElementType type) { return type == ElementType::Bool ? ElementType::I32 : type; }
+
+// The type by which kernels know bits of `type`: the unsigned one of its width, but for conditions of floats.
+ElementType bitType(Opcode opcode, ElementType type) {
+  if (opcode == Opcode::Select && numerics::isFloat(type))
+    return type == ElementType::BF16 ? ElementType::F16 : type;
   switch (elementBytes(type)) {
   case 8:
     return ElementType::U64;
@@ -280,16 +289,6 @@ ElementType bitsOf(ElementType type) {
   default:
     return ElementType::U8;
   }
-}
-
-// What an instruction on elements of `type` computes in.
-ElementType computingType(Opcode opcode, ElementType type) {
-  const bool logic = opcode == Opcode::And || opcode == Opcode::Or || opcode == Opcode::Xor;
-  if (!logic && opcode != Opcode::Select)
-    return valueType(type);
-  if (opcode == Opcode::Select && numerics::isFloat(type))
-    return type == ElementType::BF16 ? ElementType::F16 : type; // the same bits
-  return bitsOf(type == ElementType::Bool ? ElementType::I32 : type);
 }
 
 } // namespace
@@ -348,17 +347,24 @@ std::optional<RowOp> rowOp(const Role &role, const Instruction &instruction, con
     op.compute = kernels.convert(value, instruction.type);
     return op;
   }
-  const ElementType computing = computingType(opcode, instruction.type);
+  // What sources are widened to and dst narrowed from. Comparisons compute in the sources' type, the others convert
+  // mixed sources to the result's.
+  const bool compares = opcode == Opcode::CompareEq || opcode == Opcode::CompareLt || opcode == Opcode::CompareLe;
+  const ElementType value =
+      worksOnBits(opcode) ? bitStorage(instruction.type) : valueType(compares ? types[kA] : instruction.type);
+  const ElementType computing = worksOnBits(opcode) ? bitType(opcode, value) : value;
   op.compute = kernels.array(opcode, computing, false);
   op.computeScalarB = kernels.array(opcode, computing, true);
+  op.chain = kernels.chain(opcode, computing);
   if (!op.compute)
     return std::nullopt;
-  op.chain = kernels.chain(opcode, computing);
-  if (elementBytes(computing) != elementBytes(instruction.type)) {
-    const ElementType value = valueType(instruction.type);
-    op.widen[kDst] = op.widen[kA] = op.widen[kB] = kernels.convert(instruction.type, value);
+  if (types[kA] != value)
+    op.widen[kA] = op.widen[kB] = kernels.convert(types[kA], value);
+  if (instruction.type != value) {
     op.narrow = kernels.convert(value, instruction.type);
-    op.chainIsStored = numerics::isFloat(instruction.type); // rounded at every step
+    if (op.readsDst)
+      op.widen[kDst] = kernels.convert(instruction.type, value);
+    op.chainIsStored = op.chain && numerics::isFloat(instruction.type); // rounded at every step
     if (op.chainIsStored)
       op.chain = kernels.chain(opcode, instruction.type);
   }

@@ -140,7 +140,7 @@ bool executeScalar(const Instruction &instruction, CoreFrame &frame, ThreadCurso
     }
     const uint64_t old =
         info.readsDst && dst.kind == OperandKind::Memory ? numerics::loadElement(frame.buffers[dst.buffer] + dstAddress, instruction.type) : 0;
-    const uint64_t value = numerics::applyScalar(opcode, instruction.type, old, x, y, instruction.sourceType);
+    const uint64_t value = numerics::applyScalar(opcode, instruction.type, old, x, y, a.type);
     if (dst.kind == OperandKind::Memory) {
       numerics::storeElement(frame.buffers[dst.buffer] + dstAddress, instruction.type, value);
     } else if (dst.kind == OperandKind::Queue) {

@@ -144,6 +144,7 @@ protected:
     to.sourceType = ElementType(from.source_type());
     to.controlCount = from.control_count();
     to.priority = from.priority();
+    to.mixed = from.mixed();
     to.dst = operand(from.dst());
     to.a = operand(from.a());
     to.b = operand(from.b());

@@ -88,7 +88,7 @@ std::string printInstruction(const Role &role, const Instruction &instruction, c
     break;
   }
   std::string text = absl::StrCat(name, ".", std::string(elementTypeName(instruction.type)));
-  if (instruction.opcode == Opcode::Convert)
+  if (instruction.opcode == Opcode::Convert || instruction.mixed)
     absl::StrAppend(&text, ".from.", std::string(elementTypeName(instruction.sourceType)));
   absl::StrAppend(&text, " ", printOperand(role, instruction.dst, index));
   int sources = opcodeInfo(instruction.opcode).sources;

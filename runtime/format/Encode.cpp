@@ -115,7 +115,7 @@ private:
     const auto &e = value.extent;
     return schema::CreateInstruction(builder, uint8_t(value.opcode), uint8_t(value.type), uint8_t(value.sourceType),
                                      value.controlCount, dst, a, b, e[0].constant, e[1].constant, e[2].constant,
-                                     e[3].constant, extentSteps, value.priority);
+                                     e[3].constant, extentSteps, value.priority, value.mixed);
   }
 
   Offset<schema::Numbers> numbersOf(const CommonParts::Numbers &value) {

@@ -22,6 +22,16 @@ int64_t Affine::at(const LatticeIndex &index) const {
 
 bool Affine::isConstant() const { return perDim == std::array<int64_t, kMaxDims>{}; }
 
+ElementType typeOfA(const Instruction &instruction) {
+  return instruction.opcode == Opcode::Convert || instruction.mixed ? instruction.sourceType : instruction.type;
+}
+
+ElementType typeOfB(const Instruction &instruction) {
+  if (instruction.opcode == Opcode::Gather || instruction.opcode == Opcode::Scatter)
+    return ElementType::I32;
+  return instruction.mixed ? instruction.sourceType : instruction.type;
+}
+
 int64_t TensorType::elements() const {
   int64_t product = 1;
   for (int64_t extent : shape)

@@ -123,13 +123,18 @@ struct Operand {
 struct Instruction {
   Opcode opcode = Opcode::Move;
   ElementType type = ElementType::F32;
-  ElementType sourceType = ElementType::F32; // Convert only
+  ElementType sourceType = ElementType::F32; // of Convert's source, and of all sources where `mixed`
   Operand dst, a, b;
   std::array<Affine, kMaxDims> extent{Affine(1), Affine(1), Affine(1), Affine(1)}; // Loop: extent[0] is the trip count
   uint8_t controlCount = 0;                                                         // SendControl: the count n ≥ 1
   uint8_t priority = 0; // in the contest for issue slots, its set-up's included: below the target's issuePriorities
+  bool mixed = false;   // sources are of `sourceType`, the result (and the old dst) of `type`: where mayMix(…)
   bool operator==(const Instruction &) const = default;
 };
+
+// Element types of an instruction's sources; dst has `type`. b holds I32 numbers where the opcode is indexed.
+ElementType typeOfA(const Instruction &instruction);
+ElementType typeOfB(const Instruction &instruction);
 
 using Thread = std::vector<Instruction>;
 

@@ -106,6 +106,37 @@ const OpcodeInfo &opcodeInfo(Opcode opcode) {
   return size_t(opcode) < kOpcodes.size() ? kOpcodes[size_t(opcode)] : kInvalid;
 }
 
+bool mayMix(Opcode opcode, ElementType source, ElementType result) {
+  switch (opcode) {
+  case Opcode::CompareEq:
+  case Opcode::CompareLt:
+  case Opcode::CompareLe:
+    return result == ElementType::Bool;
+  case Opcode::Add:
+  case Opcode::Sub:
+  case Opcode::Mul:
+  case Opcode::Fma:
+  case Opcode::ReduceAdd:
+    break;
+  default:
+    return false;
+  }
+  switch (source) {
+  case ElementType::F16:
+  case ElementType::BF16:
+    return result == ElementType::F32;
+  case ElementType::F32:
+    return result == ElementType::F64;
+  case ElementType::I8:
+  case ElementType::U8:
+  case ElementType::I16:
+  case ElementType::U16:
+    return result == ElementType::I32;
+  default:
+    return false;
+  }
+}
+
 const OpcodeInfo *findOpcode(std::string_view name) {
   for (const OpcodeInfo &info : kOpcodes)
     if (info.name == name)

@@ -1,8 +1,8 @@
 // The instruction set of a core: opcodes, element types and what each opcode reads and writes.
 //
 // An instruction is limited to its own core: SRAM, queues and descriptors of at most four dimensions. It walks an
-// iteration space of up to four extents in row-major order; each operand is an address plus one stride per dimension, or
-// a queue, FIFO or immediate. Elements are processed strictly in that order, so every opcode has one defined result.
+// iteration space of up to four extents in row-major order; each operand is an address plus one stride per dimension,
+// or a queue, FIFO or immediate. Elements are processed strictly in that order, so every opcode has one defined result.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ std::string_view elementTypeName(ElementType type);
 // dst, a, b are the operands; all extents are common to them.
 enum class Opcode : uint8_t {
   // Movement.
-  Move,    // dst = a                       (memory, FIFO, queue, immediate in any combination; dst may be Null: discard)
+  Move, // dst = a                       (memory, FIFO, queue, immediate in any combination; dst may be Null: discard)
   Convert, // dst = (type) a                (a has element type `sourceType`)
   // Elementwise on two sources.
   Add,
@@ -67,11 +67,13 @@ enum class Opcode : uint8_t {
   Xor,
   ShiftLeft,
   ShiftRight,
-  // Indexed access in own SRAM: Gather dst[i] = a[b[i]]; Scatter dst[b[i]] = a[i]; b holds I32 element numbers. The indexed
+  // Indexed access in own SRAM: Gather dst[i] = a[b[i]]; Scatter dst[b[i]] = a[i]; b holds I32 element numbers. The
+  // indexed
   // operand's innermost stride is the distance between consecutive numbers; indices are clamped to its buffer.
   Gather,
   Scatter,
-  // Control: Loop … EndLoop with a static trip count (extent[0]); SendControl sends one control word on an output queue.
+  // Control: Loop … EndLoop with a static trip count (extent[0]); SendControl sends one control word on an output
+  // queue.
   Loop,
   EndLoop,
   SendControl,
@@ -90,6 +92,12 @@ struct OpcodeInfo {
   std::string_view summary;
 };
 const OpcodeInfo &opcodeInfo(Opcode opcode);
+// Whether the sources may be of type `source` and the result of another type `result` (Instruction::mixed): Add, Sub,
+// Mul, Fma and ReduceAdd of f16 or bf16 sources give f32, of i8, u8, i16 or u16 ones i32, of f32 ones f64; comparisons
+// of any type give bool. Sources are converted, which is exact, and the operation is one of `result`; comparisons are
+// ones of `source`.
+bool mayMix(Opcode opcode, ElementType source, ElementType result);
+
 // Returns null when no opcode has this name.
 const OpcodeInfo *findOpcode(std::string_view name);
 

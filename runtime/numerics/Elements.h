@@ -32,9 +32,12 @@ uint64_t convertElement(uint64_t payload, format::ElementType from, format::Elem
 // shifts of floats.
 bool isDefined(format::Opcode opcode, format::ElementType type);
 
-// The new dst of one element. `dst` is its old value and matters only where opcodeInfo(opcode).readsDst. Convert reads `a` as a
-// `sourceType`. Gather and Scatter move `a`. 0 where isDefined is false.
+// The new dst of one element. `dst` is its old value and matters only where opcodeInfo(opcode).readsDst. Gather and Scatter move `a`. `sourceType`, the type
+// of `a`, and of `b` unless it is an index, differs from `type` for Convert and where mayMix(…). 0 where isDefined is false.
 uint64_t applyScalar(format::Opcode opcode, format::ElementType type, uint64_t dst, uint64_t a, uint64_t b,
-                     format::ElementType sourceType = format::ElementType::F32);
+                     format::ElementType sourceType);
+inline uint64_t applyScalar(format::Opcode opcode, format::ElementType type, uint64_t dst, uint64_t a, uint64_t b) {
+  return applyScalar(opcode, type, dst, a, b, type);
+}
 
 } // namespace wsc::numerics

@@ -60,6 +60,11 @@ bool isDefined(Opcode opcode, ElementType type) {
 uint64_t applyScalar(Opcode opcode, ElementType type, uint64_t dst, uint64_t a, uint64_t b, ElementType sourceType) {
   if (!isDefined(opcode, type))
     return 0;
+  if (sourceType != type && format::mayMix(opcode, sourceType, type)) {
+    if (type == ElementType::Bool)
+      return applyScalar(opcode, sourceType, 0, a, b) != 0;
+    return applyScalar(opcode, type, dst, convertElement(a, sourceType, type), convertElement(b, sourceType, type));
+  }
   switch (opcode) { // what works on bits, for every type
   case Opcode::Move:
   case Opcode::Gather:

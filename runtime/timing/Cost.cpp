@@ -69,6 +69,19 @@ double elementsPerCycle(const target::Target &target, Opcode opcode, ElementType
   return isRoutine(opcode) ? 1.0 / target.routineCyclesPerElement : rateOf(target, opcode == Opcode::Fma, type);
 }
 
+double elementsPerCycle(const target::Target &target, const Instruction &instruction) {
+  const Opcode opcode = instruction.opcode;
+  const ElementType result = instruction.type, source = typeOfA(instruction);
+  if (!instruction.mixed || source == result)
+    return elementsPerCycle(target, opcode, result);
+  if (result == ElementType::Bool) // a comparison
+    return elementsPerCycle(target, opcode, source);
+  const bool halves = source == ElementType::F16 || source == ElementType::BF16;
+  if (opcode == Opcode::Fma && halves && target.fmaPerCycleF16ToF32 > 0)
+    return target.fmaPerCycleF16ToF32;
+  return std::max(elementsPerCycle(target, opcode, result), half(elementsPerCycle(target, opcode, source)));
+}
+
 namespace {
 
 // How one operand uses the SRAM.
@@ -102,9 +115,8 @@ bool isQueue(const Operand &operand) { return operand.kind == OperandKind::Queue
 
 InstructionRate instructionRate(const target::Target &target, const Role &role, const Instruction &instruction,
                                 const LatticeIndex &index) {
-  const ElementType sourceType = instruction.opcode == Opcode::Convert ? instruction.sourceType : instruction.type;
   const bool indexed = instruction.opcode == Opcode::Gather || instruction.opcode == Opcode::Scatter;
-  const double perCycle = elementsPerCycle(target, instruction.opcode, instruction.type);
+  const double perCycle = elementsPerCycle(target, instruction);
   InstructionRate rate;
   rate.elements = perCycle >= 1 ? int32_t(std::lround(perCycle)) : 1;
   rate.slots = perCycle >= 1 ? 1 : int32_t(std::lround(1 / perCycle));
@@ -113,8 +125,8 @@ InstructionRate instructionRate(const target::Target &target, const Role &role, 
     const Operand &operand;
     ElementType type;
   } operands[] = {{instruction.dst, instruction.type},
-                  {instruction.a, sourceType},
-                  {instruction.b, indexed ? ElementType::I32 : sourceType}};
+                  {instruction.a, typeOfA(instruction)},
+                  {instruction.b, typeOfB(instruction)}};
   Stream streams[3];
   for (int i = 0; i < 3; ++i) {
     const Operand &operand = operands[i].operand;

@@ -21,6 +21,8 @@ namespace wsc::timing {
 // Elements per cycle once an instruction streams, before accesses to SRAM and queues are looked at. Types without a
 // rate of their own in the target have one derived from others (runtime/target/README.md).
 double elementsPerCycle(const target::Target &target, format::Opcode opcode, format::ElementType type);
+// The same for an instruction, whose sources may be of another type.
+double elementsPerCycle(const target::Target &target, const format::Instruction &instruction);
 
 // Up to `elements` elements every `slots` issue slots.
 struct InstructionRate {

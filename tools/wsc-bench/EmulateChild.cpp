@@ -97,7 +97,7 @@ private:
         for (const format::Thread &thread : role.threads)
           for (const format::Instruction &instruction : thread)
             if (instruction.opcode == format::Opcode::Fma)
-              rate = std::max(rate, timing::elementsPerCycle(executable.target, instruction.opcode, instruction.type));
+              rate = std::max(rate, timing::elementsPerCycle(executable.target, instruction));
     }
     for (const format::TensorType &type : signature().inputs)
       words += timing::fabricWords(type.type, type.elements());

@@ -260,7 +260,7 @@ private:
     if (instruction.opcode == Opcode::Fma) {
       fold.fmaSlots += cycles;
       fold.fmaElements += elements;
-      fold.fmaCycles += double(elements) / wsc::timing::elementsPerCycle(target, instruction.opcode, instruction.type);
+      fold.fmaCycles += double(elements) / wsc::timing::elementsPerCycle(target, instruction);
     }
     if (item.in[0].slot < 0 && item.out.slot < 0) {
       fold.pending += cycles;

@@ -139,11 +139,9 @@ Walk walkOf(const Instruction &instruction, const Operand &operand, const LoopNe
 }
 
 ElementType accessType(const Instruction &instruction, const Operand &operand) {
-  if (instruction.opcode == Opcode::Convert && &operand == &instruction.a)
-    return instruction.sourceType;
-  if ((instruction.opcode == Opcode::Gather || instruction.opcode == Opcode::Scatter) && &operand == &instruction.b)
-    return ElementType::I32;
-  return instruction.type;
+  return &operand == &instruction.a   ? typeOfA(instruction)
+         : &operand == &instruction.b ? typeOfB(instruction)
+                                      : instruction.type;
 }
 
 } // namespace wsc::format::verifier

@@ -117,6 +117,12 @@ void checkOperands(const RoleScope &scope) {
         place.refuse("operand-twice", "operands a and b take elements from the same queue or FIFO; move one of them to memory first");
       if (instruction.opcode == Opcode::SendControl && instruction.controlCount == 0)
         place.refuse("control", "a control word of count 0 advances no switch; legal are counts from 1");
+      if (instruction.mixed && !mayMix(instruction.opcode, instruction.sourceType, instruction.type))
+        place.refuse("element-type",
+                     text("sources of type ", elementTypeName(instruction.sourceType), " do not give ",
+                          elementTypeName(instruction.type),
+                          "; legal are f16 or bf16 to f32, 8- or 16-bit integers to i32 and f32 to f64 in add, sub, mul, "
+                          "fma and reduce_add, and comparisons to bool; convert first"));
       if (const char *legalTypes = wrongType(instruction.opcode, instruction.type))
         place.refuse("element-type", text("element type ", elementTypeName(instruction.type), ", legal is ", legalTypes, "; convert first"));
     }

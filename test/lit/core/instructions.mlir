@@ -33,6 +33,8 @@ core.executable target "mesh-4x4" execution "pipelined" {
         // Two types.
         // CHECK-NEXT: convert %h[0 by 2], %x[0 by 4] over [64] : f32 -> f16
         convert %h[0 by 2], %x[0 by 4] over [64] : f32 -> f16
+        // CHECK-NEXT: fma %x[0 by 4], %h[0 by 2], %h[0 by 2] over [64] : f16 -> f32
+        fma %x[0 by 4], %h[0 by 2], %h[0 by 2] over [64] : f16 -> f32
 
         // Trailing defaults are not printed.
         // CHECK-NEXT: exp %x[0], %x[0] : f32

@@ -358,7 +358,7 @@ core.executable target "mesh-4x4" execution "pipelined" {
       %in = queue in 0 colour 1
       %out = queue out 0 colour 2
       thread {
-        // expected-error @+1 {{has two types; only `convert` does}}
+        // expected-error @+1 {{`move` gives no 'f16' from sources of type 'f32'; legal are f16 or bf16 to f32, 8- or 16-bit integers to i32 and f32 to f64 in add, sub, mul, fma and reduce_add, and comparisons to i1}}
         move %x[0], %x[0] : f32 -> f16
       }
     }

@@ -107,11 +107,12 @@ Operand CodeWriter::source(ElementType type, const Space &space) {
 }
 
 void CodeWriter::append(Opcode opcode, ElementType type, const Space &space, Operand dst, Operand a, Operand b,
-                        ElementType sourceType) {
+                        std::optional<ElementType> sourceType) {
   Instruction instruction;
   instruction.opcode = opcode;
   instruction.type = type;
-  instruction.sourceType = opcode == Opcode::Convert ? sourceType : type;
+  instruction.sourceType = sourceType.value_or(type);
+  instruction.mixed = sourceType && opcode != Opcode::Convert;
   instruction.dst = dst;
   instruction.a = a;
   instruction.b = b;
@@ -164,6 +165,9 @@ void CodeWriter::take(const Transfer &transfer, const Space &space) {
     return append(Opcode::Move, type, space, null, transfer.in);
   if (kind <= 3)
     return append(Opcode::Move, type, space, walk(memory(type).x, type, space, false), transfer.in);
+  if (kind <= 5 && type == ElementType::F16 && random.chance(50))
+    return append(Opcode::ReduceAdd, ElementType::F32, space, walk(memory(ElementType::F32).x, ElementType::F32, space, true),
+                  transfer.in, {}, type);
   if (kind <= 5)
     return append(Opcode::ReduceAdd, type, space, walk(memory(type).x, type, space, true), transfer.in);
   if (kind <= 6)

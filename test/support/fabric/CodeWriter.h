@@ -7,6 +7,7 @@
 #include "test/support/fabric/Plan.h"
 
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace wsc::fabric {
@@ -63,7 +64,7 @@ private:
   format::Operand walk(int16_t buffer, format::ElementType type, const Space &space, bool repeats);
   format::Operand source(format::ElementType type, const Space &space);
   void append(format::Opcode opcode, format::ElementType type, const Space &space, format::Operand dst,
-              format::Operand a, format::Operand b = {}, format::ElementType sourceType = format::ElementType::F32);
+              format::Operand a, format::Operand b = {}, std::optional<format::ElementType> sourceType = std::nullopt);
 
   void writeInit();
   void setPriorities();

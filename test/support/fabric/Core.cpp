@@ -113,7 +113,7 @@ Need needOf(const Core &core, const ThreadState &thread, int64_t t) {
     return core.outputs[size_t(instruction.dst.queue)]->hasRoom(t) ? Need::Nothing : Need::Room;
   const int64_t batch = std::min<int64_t>(thread.rate.elements, thread.elements - thread.element);
   const int64_t wholeOrOne = hasQueueOperand(instruction) ? batch : 1;
-  const ElementType types[] = {emulator::sourceTypeOf(instruction), emulator::secondTypeOf(instruction)};
+  const ElementType types[] = {typeOfA(instruction), typeOfB(instruction)};
   const Operand *sources[] = {&instruction.a, &instruction.b};
   for (int i = 0; i < 2; ++i) {
     if (sources[i]->kind == OperandKind::Queue &&

@@ -33,10 +33,10 @@ public:
     uint64_t a = 0, b = 0;
     const int sources = opcodeInfo(instruction.opcode).sources;
     if (instruction.opcode != Opcode::Gather)
-      if (absl::Status status = read(instruction.a, 1, emulator::sourceTypeOf(instruction), a); !status.ok())
+      if (absl::Status status = read(instruction.a, 1, typeOfA(instruction), a); !status.ok())
         return status;
     if (sources > 1)
-      if (absl::Status status = read(instruction.b, 2, emulator::secondTypeOf(instruction), b); !status.ok())
+      if (absl::Status status = read(instruction.b, 2, typeOfB(instruction), b); !status.ok())
         return status;
     if (instruction.opcode == Opcode::Gather)
       if (absl::Status status = readIndexed(b, a); !status.ok())
@@ -114,7 +114,7 @@ private:
         if (absl::Status status = load(dst, *place, type, old); !status.ok())
           return status;
     }
-    const uint64_t value = numerics::applyScalar(instruction.opcode, type, old, a, b, instruction.sourceType);
+    const uint64_t value = numerics::applyScalar(instruction.opcode, type, old, a, b, typeOfA(instruction));
     if (dst.kind == OperandKind::Memory)
       return core.memory->store(dst, *place, type, value);
     if (dst.kind == OperandKind::Fifo)

@@ -111,6 +111,36 @@ TEST_F(Rate, TypesWithoutARateOfTheirOwnDeriveIt) {
   EXPECT_EQ(rate(Opcode::Add, ElementType::U64), 1); // whole batches
 }
 
+TEST_F(Rate, NarrowSourcesRunAtHalfTheirRateOrTheResults) {
+  Instruction fma;
+  fma.opcode = Opcode::Fma;
+  fma.mixed = true;
+  const auto rate = [&](ElementType source, ElementType result) {
+    fma.sourceType = source;
+    fma.type = result;
+    return elementsPerCycle(target, fma);
+  };
+  EXPECT_EQ(rate(ElementType::F16, ElementType::F32), 2);
+  EXPECT_EQ(rate(ElementType::I8, ElementType::I32), 2);
+  EXPECT_EQ(rate(ElementType::F32, ElementType::F64), 0.5);
+  target.fmaPerCycleF16ToF32 = 4;
+  EXPECT_EQ(rate(ElementType::BF16, ElementType::F32), 4);
+  fma.opcode = Opcode::CompareLt; // computed on its sources
+  EXPECT_EQ(rate(ElementType::F16, ElementType::Bool), 4);
+  EXPECT_EQ(rate(ElementType::F32, ElementType::Bool), 2);
+
+  // Two streams of f16 read 8 bytes for two elements, the accumulator 8 more.
+  fma.opcode = Opcode::Fma;
+  fma.type = ElementType::F32;
+  fma.sourceType = ElementType::F16;
+  fma.dst = memory(0);
+  fma.a = memory(1, 0, 2);
+  fma.b = memory(2, 0, 2);
+  fma.extent[0] = Affine(64);
+  target.fmaPerCycleF16ToF32 = 0;
+  expect(instructionRate(target, role, fma, LatticeIndex{}), 2, 1);
+}
+
 TEST_F(Rate, BelowOneElementASlotTakesSeveralSlots) {
   target.fmaPerCycleF32 = 0.5;
   expect(of(Opcode::Fma, memory(0), immediate(), memory(1)), 1, 2);

@@ -95,7 +95,7 @@ private:
     for (const Thread &t : r.threads) {
       put("\n thread");
       for (const Instruction &i : t) {
-        put("\n  ", int(i.opcode), int(i.type), int(i.sourceType), int(i.controlCount));
+        put("\n  ", int(i.opcode), int(i.type), int(i.sourceType), i.mixed, int(i.controlCount));
         operand(i.dst);
         operand(i.a);
         operand(i.b);

@@ -203,6 +203,10 @@ private:
     result.type = info.floatOnly ? kFloats[upTo(3)] : type();
     if (result.opcode == Opcode::Convert)
       result.sourceType = type();
+    if (const ElementType source = type(); oneIn(2) && mayMix(result.opcode, source, result.type)) {
+      result.sourceType = source;
+      result.mixed = true;
+    }
     bool inPlace = info.readsDst || result.opcode == Opcode::Scatter;
     if (result.opcode == Opcode::Move && oneIn(6))
       result.dst.kind = OperandKind::Null;

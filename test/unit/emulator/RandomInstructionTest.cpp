@@ -118,7 +118,15 @@ void drawOpcode(Draw &draw, Instruction &op) {
     op.opcode = Opcode(draw.upTo(kNumOpcodes - 1));
     op.type = ElementType(draw.upTo(kNumElementTypes - 1));
   } while (!numerics::isDefined(op.opcode, op.type));
-  op.sourceType = op.opcode == Opcode::Convert ? ElementType(draw.upTo(kNumElementTypes - 1)) : op.type;
+  const bool mixes = op.opcode == Opcode::Fma || op.opcode == Opcode::ReduceAdd || op.opcode == Opcode::Mul;
+  if (mixes && draw.oneIn(3)) { // the mixed forms that matter most
+    op.type = draw.oneIn(2) ? ElementType::F32 : ElementType::I32;
+    op.sourceType = op.type == ElementType::F32 ? ElementType::F16 : ElementType::I8;
+    op.mixed = true;
+    return;
+  }
+  op.sourceType = ElementType(draw.upTo(kNumElementTypes - 1)); // matters to Convert, and to what may mix types
+  op.mixed = op.sourceType != op.type && draw.oneIn(2) && mayMix(op.opcode, op.sourceType, op.type);
 }
 
 Program makeProgram(Draw &draw) {
@@ -295,7 +303,7 @@ std::vector<std::byte> drawWords(Draw &draw, const Program &program, int k) {
 std::string describe(const Program &program) {
   const Instruction &op = program.op;
   std::string text(opcodeInfo(op.opcode).name);
-  for (ElementType type : {op.type, op.sourceType})
+  for (ElementType type : {op.type, typeOfA(op)})
     text += " " + std::string(elementTypeName(type));
   text += " over";
   for (const Affine &extent : op.extent)
@@ -353,12 +361,13 @@ TEST(RandomInstruction, AgreesWithInterpreter) {
 TEST(RandomInstruction, NoneRunsElementByElement) {
   for (int o = 0; o < kNumOpcodes; ++o)
     for (int t = 0; t < kNumElementTypes; ++t)
-      for (int s = 0; s < (Opcode(o) == Opcode::Convert ? kNumElementTypes : 1); ++s) {
+      for (int s = 0; s < kNumElementTypes; ++s) {
         Instruction op;
         op.opcode = Opcode(o);
         op.type = ElementType(t);
         op.sourceType = ElementType(s);
-        if (!numerics::isDefined(op.opcode, op.type))
+        op.mixed = mayMix(op.opcode, op.sourceType, op.type);
+        if (!numerics::isDefined(op.opcode, op.type) || (s > 0 && !op.mixed && op.opcode != Opcode::Convert))
           continue;
         op.dst = memory(0);
         op.a = memory(1);

@@ -108,6 +108,31 @@ TEST(Rules, IntegersWrapAndDivideByZeroToZero) {
   EXPECT_EQ(applyScalar(Opcode::Add, ElementType::Bool, 0, 1, 1), 1u);
 }
 
+TEST(Rules, MixedTypesConvertTheirSourcesExactly) {
+  auto mixed = [](Opcode opcode, ElementType source, ElementType result, uint64_t dst, uint64_t a, uint64_t b = 0) {
+    EXPECT_TRUE(format::mayMix(opcode, source, result));
+    return applyScalar(opcode, result, dst, a, b, source);
+  };
+  const uint64_t third = f32ToF16(1.0f / 3), tiny = 1; // 2^-24
+  const float x = f16ToF32(uint16_t(third));
+  EXPECT_EQ(mixed(Opcode::Mul, ElementType::F16, ElementType::F32, 0, third, third), bitsOf(x * x));
+  EXPECT_EQ(mixed(Opcode::Fma, ElementType::F16, ElementType::F32, bitsOf(1.0f), tiny, tiny), bitsOf(1.0f));
+  EXPECT_EQ(mixed(Opcode::ReduceAdd, ElementType::F16, ElementType::F32, bitsOf(1.0f), tiny), bitsOf(1.0f + 0x1p-24f));
+  EXPECT_EQ(mixed(Opcode::Add, ElementType::BF16, ElementType::F32, 0, 0x7fff, 0), kNanF32);
+  EXPECT_EQ(mixed(Opcode::Mul, ElementType::F32, ElementType::F64, 0, bitsOf(0.1f), bitsOf(0.1f)),
+            bitsOf(double(0.1f) * double(0.1f)));
+  EXPECT_EQ(mixed(Opcode::Fma, ElementType::I8, ElementType::I32, 5, 0x80, 0x80), 16389u);
+  EXPECT_EQ(mixed(Opcode::Mul, ElementType::U8, ElementType::I32, 0, 255, 255), 65025u);
+  EXPECT_EQ(mixed(Opcode::Mul, ElementType::U16, ElementType::I32, 0, 65535, 65535), 65535u * 65535u);
+  EXPECT_EQ(mixed(Opcode::Sub, ElementType::I16, ElementType::I32, 0, 0x8000, 0x7fff), uint32_t(-65535));
+  EXPECT_EQ(mixed(Opcode::CompareLt, ElementType::F16, ElementType::Bool, 0, 0x8000, tiny), 1u);
+  EXPECT_EQ(mixed(Opcode::CompareLe, ElementType::F32, ElementType::Bool, 0, kNanF32, kNanF32), 0u);
+  EXPECT_EQ(mixed(Opcode::CompareEq, ElementType::U64, ElementType::Bool, 0, ~0ull, ~0ull), 1u);
+  EXPECT_FALSE(format::mayMix(Opcode::Fma, ElementType::F32, ElementType::F16)); // would round
+  EXPECT_FALSE(format::mayMix(Opcode::Div, ElementType::F16, ElementType::F32));
+  EXPECT_FALSE(format::mayMix(Opcode::CompareEq, ElementType::I32, ElementType::F32));
+}
+
 TEST(Rules, ShiftsAndLogic) {
   EXPECT_EQ(i32(Opcode::ShiftRight, -8, 1), -4);
   EXPECT_EQ(i32(Opcode::ShiftRight, -8, 32), -1);

@@ -167,6 +167,11 @@ const Case kCases[] = {
      [](E &, C &c) { c.roles[kChain].threads[0][0] = instruction(Opcode::Exp, 16, queue(kSend), queue(kTake));
                      code(c, kChain, 0, 0).type = ElementType::I32; }},
     {"ShiftOfFloats", "element-type", {"type f32", "integers"}, [](E &, C &c) { code(c, kChain, 0, 0).opcode = Opcode::ShiftLeft; }},
+    {"SourcesOfAnotherType", "element-type", {"sources of type i64 do not give f32"},
+     [](E &, C &c) {
+       code(c, kChain, 0, 0).mixed = true;
+       code(c, kChain, 0, 0).sourceType = ElementType::I64;
+     }},
     {"FifoOfOtherWidth", "element-type", {"FIFO ring holds f32"}, [](E &, C &c) { code(c, kFirst, 1, 0).type = ElementType::F16; }},
 
     // MemoryRules
