@@ -176,6 +176,12 @@ constexpr Field table[] = {
         "input_filters"),
     laterField<&Target::issuePriorities, &schema::Description::issue_priorities, &schema::Sources::issue_priorities>(
         "issue_priorities"),
+    laterField<&Target::routerSettingBytes, &schema::Description::router_setting_bytes,
+               &schema::Sources::router_setting_bytes>("router_setting_bytes"),
+    laterField<&Target::configurationWordsPerCycle, &schema::Description::configuration_words_per_cycle,
+               &schema::Sources::configuration_words_per_cycle>("configuration_words_per_cycle"),
+    laterField<&Target::configurationRoundTrips, &schema::Description::configuration_round_trips,
+               &schema::Sources::configuration_round_trips>("configuration_round_trips"),
     deadCores,
     deadLinks,
 };
