@@ -165,7 +165,6 @@ absl::StatusOr<OwningOpRef<ModuleOp>> loadModel(MLIRContext &context, const Comp
     importOptions.bindings = options.bindings;
     importOptions.inputs = options.inputs;
     importOptions.outputs = options.outputs;
-    importOptions.bindings = options.bindings;
     return import::importOnnx(context, options.model, importOptions);
   }
   Diagnostics diagnostics(context);
@@ -336,7 +335,6 @@ absl::StatusOr<std::vector<std::string>> validate(const CompileOptions &options)
     importOptions.bindings = options.bindings;
     importOptions.inputs = options.inputs;
     importOptions.outputs = options.outputs;
-    importOptions.bindings = options.bindings;
     auto unsupported = import::listUnsupportedOperators(options.model, importOptions);
     if (!unsupported.ok())
       return unsupported.status();

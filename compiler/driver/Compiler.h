@@ -22,7 +22,6 @@ struct CompileOptions {
   std::string defects;                      // JSON file of dead cores and links, or empty
   std::string pins;                         // JSON file of wanted rectangles and routes (pass wafer-pin), or empty
   std::map<std::string, int64_t> dims;      // symbolic dimensions
-  std::map<std::string, std::string> bindings; // inputs that become constants: elements in order, separated by commas
   std::vector<std::string> inputs, outputs; // cuts, as the importer takes them
   std::map<std::string, std::string> bindings; // inputs that become constants: elements with commas in between
   Phase to = Phase::Wse;

@@ -3,6 +3,7 @@
 #include "runtime/emulator/CoreEngine.h"
 
 #include "runtime/emulator/EngineParts.h"
+#include "runtime/emulator/EntryOrder.h"
 #include "runtime/emulator/HostWords.h"
 #include "runtime/emulator/LatticeWalk.h"
 #include "runtime/emulator/QueueTraffic.h"
@@ -226,24 +227,13 @@ private:
   // Order of the entry's runs, and every binding against the entry's tensors.
   absl::Status prepareEntry(int number) {
     const Entry &entry = executable.entries[number];
+    absl::StatusOr<std::vector<int32_t>> steps = orderedSteps(entry);
+    if (!steps.ok())
+      return steps.status();
     std::vector<EntryRun> order;
-    std::vector<bool> done(entry.steps.size(), false);
-    for (size_t left = entry.steps.size(); left > 0;) {
-      const size_t before = left;
-      for (size_t s = 0; s < entry.steps.size(); ++s) {
-        bool ready = !done[s];
-        for (int32_t after : entry.steps[s].after)
-          ready = ready && done[after];
-        if (!ready)
-          continue;
-        done[s] = true;
-        --left;
-        if (entry.steps[s].kind == StepKind::Run)
-          order.push_back({entry.steps[s].configuration, entry.steps[s].count});
-      }
-      if (left == before)
-        return absl::InvalidArgumentError(absl::StrCat("entry ", entry.name, ": its steps wait for each other in a circle"));
-    }
+    for (int32_t s : *steps)
+      if (entry.steps[size_t(s)].kind == StepKind::Run)
+        order.push_back({entry.steps[size_t(s)].configuration, entry.steps[size_t(s)].count});
     std::set<int32_t> checked;
     for (const EntryRun &run : order) {
       const int32_t c = run.configuration;

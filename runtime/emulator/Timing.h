@@ -21,9 +21,21 @@ struct KernelTiming {
   int64_t waitRoomCycles = 0;  // and for room at its receivers
 };
 
+// A step of a phased entry.
+struct TimingPart {
+  enum class Kind : uint8_t { Configure, Run };
+  Kind kind = Kind::Run;
+  std::string name; // of the configuration
+  int32_t configuration = 0, count = 1;
+  int64_t cyclesEach = 0;   // of one run, until nothing is left to do; of putting the configuration in place
+  bool wordByWord = false;  // a run timed by the cycle engine
+  int64_t cycles() const { return count * cyclesEach; }
+  bool operator==(const TimingPart &) const = default;
+};
+
 struct TimingResult {
-  int64_t latencyCycles = 0;   // first sample: first input word offered to last output word out
-  int64_t intervalCycles = 0;  // steady state between samples
+  int64_t latencyCycles = 0;   // first sample: first input word offered to last output word out; phased: sum of the parts
+  int64_t intervalCycles = 0;  // steady state between samples; phased: the latency, as samples do not overlap
   std::vector<int64_t> sampleDone; // completion cycle of each simulated sample
   std::vector<KernelTiming> kernels;
   int32_t bottleneckKernel = -1;
@@ -32,6 +44,7 @@ struct TimingResult {
   std::string maxLinkName;     // "row 5, col 7, EAST: nets a, b"
   int64_t linkWordHops = 0;    // words per sample times the links each crosses, all streams
   double computeUtilisation = 0; // macs / (cores · interval · fma rate)
+  std::vector<TimingPart> parts; // of a phased entry, in order; kernels are those of its runs one after the other
 };
 
 // Simulates up to `samples` samples (0: until periodic).

@@ -6,6 +6,7 @@
 #include "runtime/emulator/LatticeWalk.h"
 #include "runtime/format/Reader.h"
 #include "runtime/format/Verifier.h"
+#include "runtime/session/EntryTime.h"
 #include "runtime/session/TensorFile.h"
 
 #include "absl/strings/str_cat.h"
@@ -22,6 +23,8 @@ struct Session::Impl {
   Executable executable;
   std::unique_ptr<emulator::CoreEngine> engine; // views executable
   std::vector<std::optional<emulator::TimingResult>> timings;
+  std::unique_ptr<EntryTime> phases;                // of a phased executable, else null
+  std::vector<std::optional<Configuration>> merged; // per entry of a phased executable
 
   absl::Status checkEntry(int entry) const {
     if (entry < 0 || entry >= int(executable.entries.size()))
@@ -38,12 +41,12 @@ struct Session::Impl {
     for (const Step &step : executable.entries[entry].steps)
       if (step.kind == StepKind::Run) {
         configuration = step.configuration;
-        ++runs;
+        runs += step.count;
       }
     if (runs != 1)
       return absl::UnimplementedError(
           absl::StrCat("entry ", executable.entries[entry].name, " runs ", runs,
-                       " configurations one after another; timing and replay know entries that run one"));
+                       " configurations one after another; time is known of such entries in phased executables"));
     return configuration;
   }
 
@@ -186,6 +189,9 @@ absl::StatusOr<std::unique_ptr<Session>> Session::open(const std::string &path, 
     return absl::Status(engine.status().code(), absl::StrCat(path, ": ", std::string(engine.status().message())));
   impl.engine = *std::move(engine);
   impl.timings.resize(impl.executable.entries.size());
+  impl.merged.resize(impl.executable.entries.size());
+  if (impl.executable.execution == "phased")
+    impl.phases = std::make_unique<EntryTime>(impl.executable, *impl.engine);
   return session;
 }
 
@@ -217,27 +223,55 @@ absl::StatusOr<std::vector<Tensor>> Session::run(int entry, const std::map<std::
 }
 
 absl::StatusOr<const emulator::TimingResult *> Session::timing(int entry) {
-  absl::StatusOr<int> configuration = impl->configurationOf(entry);
-  if (!configuration.ok())
-    return configuration.status();
-  std::optional<emulator::TimingResult> &cached = impl->timings[entry];
-  if (!cached) {
+  if (absl::Status status = impl->checkEntry(entry); !status.ok())
+    return status;
+  std::optional<emulator::TimingResult> &cached = impl->timings[size_t(entry)];
+  if (cached)
+    return &*cached;
+  absl::StatusOr<emulator::TimingResult> result;
+  if (impl->phases) {
+    result = impl->phases->timing(entry);
+  } else {
+    absl::StatusOr<int> configuration = impl->configurationOf(entry);
+    if (!configuration.ok())
+      return configuration.status();
     auto networks = impl->engine->networks(*configuration);
     if (!networks.ok())
       return networks.status();
-    auto result = emulator::analyseTiming(impl->executable, *configuration, **networks);
-    if (!result.ok())
-      return result.status();
-    cached = *std::move(result);
+    result = emulator::analyseTiming(impl->executable, *configuration, **networks);
   }
+  if (!result.ok())
+    return result.status();
+  cached = *std::move(result);
   return &*cached;
 }
 
-absl::StatusOr<emulator::CycleResult> Session::cycles(int entry, const emulator::CycleOptions &options) {
+absl::StatusOr<emulator::CycleResult> Session::cycles(int entry, const emulator::CycleOptions &options,
+                                                      std::vector<emulator::TimingPart> *parts) {
+  std::vector<emulator::TimingPart> unused;
+  if (absl::Status status = impl->checkEntry(entry); !status.ok())
+    return status;
+  if (impl->phases)
+    return impl->phases->cycles(entry, options, parts ? *parts : unused);
   absl::StatusOr<int> configuration = impl->configurationOf(entry);
   if (!configuration.ok())
     return configuration.status();
   return emulator::runCycles(impl->executable, *configuration, options);
+}
+
+absl::StatusOr<const Configuration *> Session::timedConfiguration(int entry) {
+  if (absl::Status status = impl->checkEntry(entry); !status.ok())
+    return status;
+  if (impl->phases) {
+    std::optional<Configuration> &merged = impl->merged[size_t(entry)];
+    if (!merged)
+      merged = impl->phases->merged(entry);
+    return &*merged;
+  }
+  absl::StatusOr<int> configuration = impl->configurationOf(entry);
+  if (!configuration.ok())
+    return configuration.status();
+  return &impl->executable.configurations[size_t(*configuration)];
 }
 
 emulator::ValueCounters Session::counters(int entry) const { return impl->engine->counters(entry); }
@@ -299,12 +333,14 @@ absl::Status Session::replay(int entry, const std::map<std::string, Tensor> &inp
   if (!traces.ok())
     return traces.status();
   for (size_t i = 0; i < picked.size(); ++i) {
-    const Configuration &configuration = impl->executable.configurations[size_t(runs[size_t(picked[i].run)].configuration)];
-    const std::string phase = runs.size() == 1 && runs[0].count == 1
-                                  ? ""
-                                  : absl::StrCat("run ", picked[i].run, " (", configuration.name, "), iteration ", picked[i].iteration, ", ");
-    if (absl::Status status =
-            replayCore(impl->executable, configuration.roles[size_t(picked[i].role)], (*traces)[i], picked[i].iteration, phase);
+    const Configuration &configuration =
+        impl->executable.configurations[size_t(runs[size_t(picked[i].run)].configuration)];
+    const std::string phase =
+        runs.size() == 1 && runs[0].count == 1
+            ? ""
+            : absl::StrCat("run ", picked[i].run, " (", configuration.name, "), iteration ", picked[i].iteration, ", ");
+    if (absl::Status status = replayCore(impl->executable, configuration.roles[size_t(picked[i].role)], (*traces)[i],
+                                         picked[i].iteration, phase);
         !status.ok())
       return status;
   }

@@ -145,6 +145,8 @@ std::optional<Problem> findProblem(const Target &target) {
           {"time_stamp_cycles", target.timeStampCycles, 0, mostCycles},
           {"input_filters", target.inputFilters, 0, 1024},
           {"issue_priorities", target.issuePriorities, 1, 16},
+          {"router_setting_bytes", target.routerSettingBytes, 1, 4096},
+          {"configuration_round_trips", target.configurationRoundTrips, 0, 1024},
           {"sram_access_bytes", target.sramAccessBytes, 4, 4096},
           {"sram_reads_per_cycle", target.sramReadsPerCycle, 1, 64},
           {"sram_writes_per_cycle", target.sramWritesPerCycle, 1, 64},
@@ -158,6 +160,7 @@ std::optional<Problem> findProblem(const Target &target) {
           {"fma_per_cycle_f16", target.fmaPerCycleF16},
           {"routine_cycles_per_element", target.routineCyclesPerElement},
           {"io_terabits_per_second", target.ioTerabitsPerSecond},
+          {"configuration_words_per_cycle", target.configurationWordsPerCycle},
       }))
     return problem;
   for (const Rate &rate : derivedRates(target))

@@ -196,6 +196,12 @@ constexpr Field table[] = {
     derivedRate<&Target::fmaPerCycleI32, &schema::Description::fma_per_cycle_i32, &schema::Sources::fma_per_cycle_i32>("fma_per_cycle_i32"),
     derivedRate<&Target::fmaPerCycleI64, &schema::Description::fma_per_cycle_i64, &schema::Sources::fma_per_cycle_i64>("fma_per_cycle_i64"),
     derivedRate<&Target::fmaPerCycleF16ToF32, &schema::Description::fma_per_cycle_f16_to_f32, &schema::Sources::fma_per_cycle_f16_to_f32>("fma_per_cycle_f16_to_f32"),
+    laterField<&Target::routerSettingBytes, &schema::Description::router_setting_bytes,
+               &schema::Sources::router_setting_bytes>("router_setting_bytes"),
+    laterField<&Target::configurationWordsPerCycle, &schema::Description::configuration_words_per_cycle,
+               &schema::Sources::configuration_words_per_cycle>("configuration_words_per_cycle"),
+    laterField<&Target::configurationRoundTrips, &schema::Description::configuration_round_trips,
+               &schema::Sources::configuration_round_trips>("configuration_round_trips"),
     deadCores,
     deadLinks,
 };

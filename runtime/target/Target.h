@@ -66,8 +66,8 @@ struct Target {
   int32_t descriptorsPerOperandKind = 0;
   int32_t backgroundOperations = 0; // threads beside the main one
   int32_t taskIds = 0;
-  int32_t inputFilters = 0;    // most input queues with a filter (format::Filter)
-  int32_t issuePriorities = 1; // levels at which instructions contend for issue slots
+  int32_t inputFilters = 0;      // most input queues with a filter (format::Filter)
+  int32_t issuePriorities = 1;   // levels at which instructions contend for issue slots
   int32_t vectorSetupCycles = 0; // issue slots before the first element of a vector instruction
   int32_t loopCycles = 0;        // issue slots per iteration of a program loop
   int32_t taskStartCycles =
@@ -89,6 +89,11 @@ struct Target {
 
   // Off-wafer I/O.
   double ioTerabitsPerSecond = 0;
+
+  // Changing the configuration (timing::configurationCycles).
+  int32_t routerSettingBytes = 4;        // of one switch position of a router
+  double configurationWordsPerCycle = 1; // 32-bit words of code that one core takes
+  int32_t configurationRoundTrips = 1;   // of a word around rows and columns: all are quiet; all may start
 
   // The JSON this target was read from, complete (no "base"): what an executable embeds.
   std::string json;

@@ -8,6 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
+#include <algorithm>
+#include <numeric>
 #include <sys/resource.h>
 
 namespace wsc::run {
@@ -122,6 +124,41 @@ std::string stallsJson(const Report &report) {
   return absl::StrCat("[", text, "]");
 }
 
+std::string partJson(const emulator::TimingPart &part) {
+  const bool run = part.kind == emulator::TimingPart::Kind::Run;
+  return absl::StrCat("{\"name\": ", quote(part.name), ", \"kind\": \"", run ? "run" : "configure",
+                      "\", \"configuration\": ", part.configuration, ", \"count\": ", part.count,
+                      ", \"cycles_each\": ", part.cyclesEach, ", \"cycles\": ", part.cycles(), ", \"engine\": ",
+                      !run ? "null" : part.wordByWord ? "\"cycle\"" : "\"core\"", "}");
+}
+
+// The parts of a phased entry in order; of many the longest, unless all are wanted.
+std::string partsTable(const std::vector<emulator::TimingPart> &parts, int64_t latency, bool all) {
+  std::vector<size_t> shown(parts.size());
+  std::iota(shown.begin(), shown.end(), 0);
+  if (!all && shown.size() > kMostParts) {
+    std::stable_sort(shown.begin(), shown.end(),
+                     [&](size_t x, size_t y) { return parts[x].cycles() > parts[y].cycles(); });
+    shown.resize(kMostParts);
+    std::sort(shown.begin(), shown.end());
+  }
+  std::string text;
+  int64_t cycles = 0;
+  for (size_t p : shown) {
+    const emulator::TimingPart &part = parts[p];
+    const bool run = part.kind == emulator::TimingPart::Kind::Run;
+    cycles += part.cycles();
+    absl::StrAppendFormat(&text, "%-12s %-32s %12d cycles  %5.1f %%%s\n", run ? "phase" : "configure",
+                          printable(part.name), part.cycles(),
+                          latency > 0 ? 100.0 * double(part.cycles()) / double(latency) : 0.0,
+                          part.count > 1 ? absl::StrCat("  (", part.count, " of ", part.cyclesEach, ")") : "");
+  }
+  if (shown.size() < parts.size())
+    absl::StrAppendFormat(&text, "%-12s %-32s %12d cycles; -v lists all\n", "other",
+                          absl::StrCat(parts.size() - shown.size(), " parts"), latency - cycles);
+  return text;
+}
+
 } // namespace
 
 std::string summary(const Report &report, bool verbose) {
@@ -133,7 +170,9 @@ std::string summary(const Report &report, bool verbose) {
     const double hertz = report.executable->target.clockGHz * 1e9;
     absl::StrAppendFormat(&text, "latency      %d cycles (%.4g ms)\n", timing.latencyCycles,
                           double(timing.latencyCycles) / hertz * 1e3);
-    if (report.cycles && report.samples == 1)
+    if (!timing.parts.empty())
+      absl::StrAppend(&text, "interval     the latency: samples of a phased entry do not overlap\n");
+    else if (report.cycles && report.samples == 1)
       absl::StrAppend(&text, "interval     unknown from one sample; stream more with --samples\n");
     else
       absl::StrAppendFormat(&text, "interval     %d cycles (%.6g samples/s at %g GHz)\n", timing.intervalCycles,
@@ -145,6 +184,8 @@ std::string summary(const Report &report, bool verbose) {
   } else {
     absl::StrAppend(&text, "cycles       unknown: ", printable(report.timingUnknown), "\n");
   }
+  if (report.timing)
+    absl::StrAppend(&text, partsTable(report.timing->parts, report.timing->latencyCycles, verbose));
   if (report.cycles)
     absl::StrAppendFormat(&text, "cycles       %d simulated, %d skipped; %.4g s\n", report.cycles->simulatedCycles,
                           report.cycles->skippedCycles, report.cycleSeconds);
@@ -169,6 +210,9 @@ std::string statsJson(const Report &report) {
   std::string kernels;
   for (size_t k = 0; report.configuration && k < report.configuration->kernels.size(); ++k)
     absl::StrAppend(&kernels, k ? "," : "", "\n    ", kernelJson(report, k));
+  std::string phases;
+  for (size_t p = 0; report.timing && p < report.timing->parts.size(); ++p)
+    absl::StrAppend(&phases, p ? "," : "", "\n    ", partJson(report.timing->parts[p]));
   std::string done;
   for (size_t k = 0; report.timing && k < report.timing->sampleDone.size(); ++k)
     absl::StrAppend(&done, k ? ", " : "", report.timing->sampleDone[k]);
@@ -176,7 +220,7 @@ std::string statsJson(const Report &report) {
       "{\n  \"engine\": ", quote(report.engine), ",\n  \"threads\": ", report.threads,
       ",\n  \"samples\": ", report.samples,
       ",\n  \"latency_cycles\": ", cycles(report, &emulator::TimingResult::latencyCycles), ",\n  \"interval_cycles\": ",
-      report.cycles && report.samples == 1 ? std::string("null")
+      report.cycles && report.samples == 1 && report.timing->parts.empty() ? std::string("null")
                                            : cycles(report, &emulator::TimingResult::intervalCycles),
       ",\n  \"sample_done_cycles\": [", done, "],\n  \"macs\": ", report.counters.macs,
       ",\n  \"cores_fma\": ", report.counters.coresFma,
@@ -188,7 +232,7 @@ std::string statsJson(const Report &report) {
                     : std::string(",\n  \"utilisation\": null"),
       ",\n  \"bottleneck\": ", report.timing ? quote(report.timing->bottleneck) : std::string("null"),
       ",\n  \"kernels\": [", kernels,
-      "],\n  \"links\": {\"max_words\": ", cycles(report, &emulator::TimingResult::maxLinkWords),
+      "],\n  \"phases\": [", phases, "],\n  \"links\": {\"max_words\": ", cycles(report, &emulator::TimingResult::maxLinkWords),
       ", \"max_name\": ", report.timing ? quote(report.timing->maxLinkName) : std::string("null"),
       ", \"word_hops\": ", cycles(report, &emulator::TimingResult::linkWordHops), coloursJson(report), "}",
       engineJson(report), ",\n  \"stalls\": ", stallsJson(report), coresJson(report), "\n}\n");

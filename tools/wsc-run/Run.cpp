@@ -72,9 +72,8 @@ private:
     report.threads = options.threads > 0 ? options.threads : int(std::thread::hardware_concurrency());
     report.counters = session->counters(entry);
     report.samples = std::max(1, options.samples);
-    for (const Step &step : executable.entries[entry].steps)
-      if (step.kind == StepKind::Run)
-        report.configuration = &executable.configurations[step.configuration];
+    if (absl::StatusOr<const Configuration *> timed = session->timedConfiguration(entry); timed.ok())
+      report.configuration = *timed;
     absl::StatusOr<const emulator::TimingResult *> timing = session->timing(entry);
     if (timing.ok()) {
       report.timing = *timing;
@@ -103,12 +102,14 @@ private:
     wanted.perCore = !options.stats.empty();
     wanted.mostTraceSpans = options.trace.empty() ? 0 : kMostTraceSpans;
     const auto start = std::chrono::steady_clock::now();
-    absl::StatusOr<emulator::CycleResult> run = session->cycles(entry, wanted);
+    std::vector<emulator::TimingPart> parts;
+    absl::StatusOr<emulator::CycleResult> run = session->cycles(entry, wanted, &parts);
     if (!run.ok())
       return run.status();
     report.cycleSeconds = secondsSince(start);
     cycles = *std::move(run);
     cycleTiming = emulator::timingOf(cycles, *report.configuration, report.samples, report.timing);
+    cycleTiming.parts = std::move(parts);
     report.timing = &cycleTiming;
     report.cycles = &cycles;
     return absl::OkStatus();

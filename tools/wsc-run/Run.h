@@ -74,7 +74,7 @@ std::string describe(const Comparison &comparison, const std::vector<int64_t> &s
 // What the summary and --stats tell.
 struct Report {
   const format::Executable *executable = nullptr;
-  const format::Configuration *configuration = nullptr; // of the timing; null when unknown
+  const format::Configuration *configuration = nullptr; // Session::timedConfiguration; null when unknown
   const emulator::TimingResult *timing = nullptr;       // null: `timingUnknown` says why
   const emulator::CycleResult *cycles = nullptr;        // of --engine cycle
   double cycleSeconds = 0;                              // that it took
@@ -86,6 +86,8 @@ struct Report {
   bool ranValues = false;
   std::vector<format::TensorType> results;
 };
+// Parts of a phased entry that the summary lists without -v: the longest.
+constexpr size_t kMostParts = 16;
 // Cores up to which --stats lists each; beyond, kernels and their busiest cores only.
 constexpr size_t kMostStatCores = 100000;
 // Thread spans that --trace keeps.

@@ -65,6 +65,7 @@ struct TraceSpan {
   bool operator==(const TraceSpan &) const = default;
 };
 
+// Of one configuration; Session::cycles sums those of a phased entry.
 struct CycleResult {
   int64_t latencyCycles = 0;       // sampleDone[0]
   int64_t intervalCycles = 0;      // mean distance of samples over the middle half of the run; 0 with one

@@ -61,6 +61,7 @@ inline ExecutableBuilder chainRounds(const ChainShape &shape) {
     if (count == 0)
       return;
     RoleBuilder role(program, name);
+    role.memoryFrom(8192);
     role.role.cores = place(col, count, step);
     const Op x = role.state("x", ElementType::F32, words, 0);
     StateBinding binding;

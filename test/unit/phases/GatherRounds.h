@@ -65,6 +65,7 @@ inline ExecutableBuilder gatherRounds(const GatherShape &shape) {
 
   const auto addRole = [&](const std::string &name, int32_t col, int32_t count, uint8_t control) {
     RoleBuilder role(program, name);
+    role.memoryFrom(8192);
     role.role.cores = place(col, count);
     const Op x = role.state("x", ElementType::F32, words, 0);
     const Op send = role.fifo("send", ElementType::F32, words);

@@ -258,6 +258,11 @@ public:
     role.cores.col = col;
     return *this;
   }
+  // Buffers to come lie from this byte of SRAM on; at first from 0.
+  RoleBuilder &memoryFrom(int64_t bytes) {
+    nextAddress = bytes;
+    return *this;
+  }
   // Lattice dimension `d`; dimension 3 varies fastest.
   RoleBuilder &over(int d, int32_t count, int32_t rowStep, int32_t colStep) {
     role.cores.dims[size_t(d)] = {count, rowStep, colStep};
@@ -302,7 +307,7 @@ public:
 
   ThreadBuilder thread() { return ThreadBuilder(threads.emplace_back()); }
 
-  // The role with its threads; buffers lie one after the other from address 0, 8-byte aligned.
+  // The role with its threads; buffers lie one after the other, 8-byte aligned.
   const format::Role &build() {
     role.threads.assign(threads.begin(), threads.end());
     return role;

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/session/EntryTime.h"
+
+#include "runtime/emulator/EntryOrder.h"
+#include "runtime/timing/Phases.h"
+
+#include "absl/strings/str_cat.h"
+
+#include <algorithm>
+
+namespace wsc {
+
+using namespace format;
+using emulator::CycleResult;
+using emulator::KernelTiming;
+using emulator::TimingPart;
+using emulator::TimingResult;
+
+namespace {
+
+void scale(emulator::CoreStalls &stalls, int64_t times) {
+  stalls.busy *= times;
+  stalls.bank *= times;
+  stalls.words *= times;
+  stalls.room *= times;
+}
+
+void add(emulator::CoreStalls &to, const emulator::CoreStalls &stalls) {
+  to.busy += stalls.busy;
+  to.bank += stalls.bank;
+  to.words += stalls.words;
+  to.room += stalls.room;
+}
+
+// Adds what cores of no kernel did.
+void addRest(emulator::KernelCycles &to, const emulator::KernelCycles &rest) {
+  add(to.sum, rest.sum);
+  to.cores = std::max(to.cores, rest.cores);
+  if (rest.busiest.stalls.busy + rest.busiest.stalls.bank > to.busiest.stalls.busy + to.busiest.stalls.bank)
+    to.busiest = rest.busiest;
+}
+
+// Cores one configuration after the other, summed by place.
+void addCores(std::vector<emulator::CoreCycles> &to, const std::vector<emulator::CoreCycles> &cores) {
+  const auto place = [](const emulator::CoreCycles &core) { return std::pair(core.row, core.col); };
+  std::vector<emulator::CoreCycles> all;
+  size_t a = 0, b = 0;
+  while (a < to.size() || b < cores.size()) {
+    if (b == cores.size() || (a < to.size() && place(to[a]) < place(cores[b]))) {
+      all.push_back(to[a++]);
+    } else if (a == to.size() || place(cores[b]) < place(to[a])) {
+      all.push_back(cores[b++]);
+    } else {
+      all.push_back(to[a++]);
+      all.back().role = -1; // has had several
+      add(all.back().stalls, cores[b++].stalls);
+    }
+  }
+  to = std::move(all);
+}
+
+} // namespace
+
+template <typename Run> absl::StatusOr<std::vector<TimingPart>> EntryTime::walk(int number, Run run) const {
+  const Entry &entry = executable.entries[size_t(number)];
+  absl::StatusOr<std::vector<int32_t>> steps = emulator::orderedSteps(entry);
+  if (!steps.ok())
+    return steps.status();
+  std::vector<TimingPart> parts;
+  int32_t inPlace = -1;
+  const auto configure = [&](int32_t number) {
+    const Configuration &configuration = executable.configurations[size_t(number)];
+    TimingPart part;
+    part.kind = TimingPart::Kind::Configure;
+    part.name = configuration.name;
+    part.configuration = inPlace = number;
+    part.cyclesEach =
+        timing::configurationCycles(executable.target, timing::configurationWords(executable.target, configuration));
+    parts.push_back(part);
+  };
+  for (int32_t s : *steps) {
+    const Step &step = entry.steps[size_t(s)];
+    if (step.configuration != inPlace)
+      configure(step.configuration);
+    if (step.kind != StepKind::Run)
+      continue;
+    TimingPart part;
+    part.name = executable.configurations[size_t(step.configuration)].name;
+    part.configuration = step.configuration;
+    part.count = step.count;
+    if (absl::Status status = run(part); !status.ok())
+      return status;
+    parts.push_back(part);
+  }
+  return parts;
+}
+
+absl::StatusOr<const EntryTime::Drained *> EntryTime::drained(int configuration) {
+  if (auto known = times.find(configuration); known != times.end())
+    return &known->second;
+  absl::StatusOr<const emulator::Networks *> networks = engine.networks(configuration);
+  if (!networks.ok())
+    return networks.status();
+  int64_t wordHops = 0;
+  for (const emulator::Stream &stream : (*networks)->streams)
+    wordHops += stream.linkWordsPerSample;
+  Drained result;
+  absl::StatusOr<TimingResult> analytic = emulator::analyseTiming(executable, configuration, **networks, 1);
+  if (analytic.ok())
+    result.analytic = *std::move(analytic);
+  result.cycles = result.analytic.latencyCycles;
+  if (!analytic.ok() || wordHops <= kMostWordHops) {
+    absl::StatusOr<CycleResult> run = emulator::runCycles(executable, configuration, {});
+    if (!run.ok())
+      return run.status();
+    result.cycles = run->endCycle;
+    result.wordByWord = true;
+  }
+  return &times.emplace(configuration, std::move(result)).first->second;
+}
+
+absl::StatusOr<TimingResult> EntryTime::timing(int entry) {
+  TimingResult result;
+  double useful = 0; // multiply-adds' share of all cores' cycles
+  std::string longestBottleneck;
+  int64_t longest = -1;
+  size_t longestPart = 0, number = 0;
+  absl::StatusOr<std::vector<TimingPart>> parts = walk(entry, [&](TimingPart &part) {
+    absl::StatusOr<const Drained *> time = drained(part.configuration);
+    if (!time.ok())
+      return time.status();
+    const TimingResult &analytic = (*time)->analytic;
+    part.cyclesEach = (*time)->cycles;
+    part.wordByWord = (*time)->wordByWord;
+    const Configuration &configuration = executable.configurations[size_t(part.configuration)];
+    for (size_t k = 0; k < configuration.kernels.size(); ++k) {
+      KernelTiming kernel = k < analytic.kernels.size() ? analytic.kernels[k] : KernelTiming();
+      for (int64_t KernelTiming::*field :
+           {&KernelTiming::busyCycles, &KernelTiming::intervalCycles, &KernelTiming::fmaCycles,
+            &KernelTiming::waitWordsCycles, &KernelTiming::waitRoomCycles})
+        kernel.*field *= part.count;
+      result.kernels.push_back(kernel);
+    }
+    useful += analytic.computeUtilisation * double(analytic.intervalCycles) * part.count;
+    result.linkWordHops += analytic.linkWordHops * part.count;
+    if (analytic.maxLinkWords > result.maxLinkWords) {
+      result.maxLinkWords = analytic.maxLinkWords;
+      result.maxLinkName = absl::StrCat("phase ", part.name, ", ", analytic.maxLinkName);
+    }
+    if (part.cycles() > longest) {
+      longest = part.cycles();
+      longestPart = number;
+      longestBottleneck = analytic.bottleneck;
+    }
+    ++number;
+    return absl::OkStatus();
+  });
+  if (!parts.ok())
+    return parts.status();
+  result.parts = *std::move(parts);
+  int64_t changes = 0;
+  for (const TimingPart &part : result.parts) {
+    result.latencyCycles += part.cycles();
+    changes += part.kind == TimingPart::Kind::Configure ? part.cycles() : 0;
+  }
+  result.intervalCycles = result.latencyCycles;
+  result.sampleDone = {result.latencyCycles};
+  if (result.latencyCycles > 0)
+    result.computeUtilisation = useful / double(result.latencyCycles);
+  number = 0;
+  for (const TimingPart &part : result.parts)
+    if (part.kind == TimingPart::Kind::Run && number++ == longestPart)
+      result.bottleneck =
+          changes > part.cycles()
+              ? absl::StrCat("changes of configuration: ", changes, " of ", result.latencyCycles, " cycles")
+              : absl::StrCat("phase ", part.name, ": ", part.cycles(), " of ", result.latencyCycles, " cycles",
+                             longestBottleneck.empty() ? "" : "; ", longestBottleneck);
+  return result;
+}
+
+absl::StatusOr<CycleResult> EntryTime::cycles(int entry, const emulator::CycleOptions &options,
+                                              std::vector<TimingPart> &parts) {
+  emulator::CycleOptions once = options;
+  once.samples = 1;
+  std::map<int32_t, CycleResult> runs;
+  absl::StatusOr<std::vector<TimingPart>> walked = walk(entry, [&](TimingPart &part) {
+    if (!runs.contains(part.configuration)) {
+      absl::StatusOr<CycleResult> run = emulator::runCycles(executable, part.configuration, once);
+      if (!run.ok())
+        return run.status();
+      runs.emplace(part.configuration, *std::move(run));
+    }
+    part.cyclesEach = runs.at(part.configuration).endCycle;
+    part.wordByWord = true;
+    return absl::OkStatus();
+  });
+  if (!walked.ok())
+    return walked.status();
+  parts = *std::move(walked);
+
+  CycleResult all;
+  emulator::KernelCycles rest; // of cores of no kernel
+  int64_t now = 0;
+  int32_t firstKernel = 0, firstRole = 0;
+  for (const TimingPart &part : parts) {
+    if (part.kind == TimingPart::Kind::Run) {
+      const CycleResult &run = runs.at(part.configuration);
+      const Configuration &configuration = executable.configurations[size_t(part.configuration)];
+      const int64_t times = int64_t(part.count) * options.samples;
+      for (size_t k = 0; k < run.kernels.size(); ++k) {
+        emulator::KernelCycles kernel = run.kernels[k];
+        scale(kernel.sum, times);
+        scale(kernel.busiest.stalls, times);
+        if (k < configuration.kernels.size())
+          all.kernels.push_back(kernel);
+        else
+          addRest(rest, kernel);
+      }
+      std::vector<emulator::CoreCycles> cores = run.cores;
+      for (emulator::CoreCycles &core : cores) {
+        core.role = core.role < 0 ? -1 : core.role + firstRole;
+        scale(core.stalls, times);
+      }
+      addCores(all.cores, cores);
+      all.wordHops += run.wordHops * times;
+      if (run.maxLinkWords * times > all.maxLinkWords) {
+        all.maxLinkWords = run.maxLinkWords * times;
+        all.maxLinkName = absl::StrCat("phase ", part.name, ", ", run.maxLinkName);
+      }
+      all.colourWords.resize(std::max(all.colourWords.size(), run.colourWords.size()));
+      for (size_t c = 0; c < run.colourWords.size(); ++c)
+        all.colourWords[c] += run.colourWords[c] * times;
+      all.activeTileCycles += run.activeTileCycles * times;
+      all.skippedTileCycles += run.skippedTileCycles * times;
+      all.simulatedCycles += run.simulatedCycles * times;
+      all.skippedCycles += run.skippedCycles * times;
+      all.bytes = std::max(all.bytes, run.bytes);
+      all.tiles = std::max(all.tiles, run.tiles);
+      // The timeline of the first sample.
+      for (int32_t i = 0; i < part.count; ++i)
+        for (emulator::TraceSpan span : run.trace) {
+          if (int64_t(all.trace.size()) == options.mostTraceSpans) {
+            all.traceCut = true;
+            break;
+          }
+          const int64_t begin = now + i * part.cyclesEach;
+          span.begin += begin;
+          span.end += begin;
+          span.kernel = span.kernel < 0 ? -1 : span.kernel + firstKernel;
+          span.role = span.role < 0 ? -1 : span.role + firstRole;
+          all.trace.push_back(span);
+        }
+      all.traceCut |= run.traceCut;
+      firstKernel += int32_t(configuration.kernels.size());
+      firstRole += int32_t(configuration.roles.size());
+    }
+    now += part.cycles();
+  }
+  if (rest.cores > 0)
+    all.kernels.push_back(rest);
+  all.latencyCycles = all.intervalCycles = now;
+  for (int sample = 0; sample < options.samples; ++sample)
+    all.sampleDone.push_back(now * (sample + 1));
+  all.endCycle = now * options.samples;
+  return all;
+}
+
+Configuration EntryTime::merged(int entry) const {
+  Configuration all;
+  for (const emulator::EntryRun &run : engine.runs(entry)) {
+    const Configuration &configuration = executable.configurations[size_t(run.configuration)];
+    for (const Kernel &kernel : configuration.kernels) {
+      all.kernels.push_back(kernel);
+      all.kernels.back().macs *= run.count;
+      all.kernels.back().predictedIntervalCycles *= run.count;
+    }
+    for (const Role &role : configuration.roles) {
+      all.roles.emplace_back().name = role.name;
+      all.roles.back().cores = role.cores;
+    }
+  }
+  return all;
+}
+
+} // namespace wsc
