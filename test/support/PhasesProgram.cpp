@@ -86,7 +86,7 @@ absl::StatusOr<PhasesProgram> moveProgram(const Sharding &from, const Sharding &
   auto target = target::loadTarget("mesh-" + std::to_string(rectangle.rows) + "x" + std::to_string(rectangle.cols));
   if (!target.ok())
     return target.status();
-  std::vector<Phase> phases(1);
+  std::vector<Phase> phases(1); // one configuration
   Phase &phase = phases[0];
   ConstantTable constants;
   auto makeConstant = [&](const std::string &name, format::ElementType elementType, int64_t elements, std::vector<std::byte> data) {
@@ -143,14 +143,13 @@ absl::StatusOr<PhasesProgram> moveProgram(const Sharding &from, const Sharding &
                                 memory(int16_t(phase.code.buffers.size() - 1), 0, {bytes}),
                                 memory(moved.buffer, moved.baseBytes, {bytes})),
                     guardOf(to.rectangle, rectangle));
-  GeneratedProgram generated;
-  generated.executable.target = *target;
-  generated.executable.execution = "phased";
-  format::Entry entry;
-  entry.name = "move";
-  if (absl::Status status = assembleEntry(entry, rectangle, *target, std::move(phases), std::move(constants), generated); !status.ok())
-    return status;
-  auto program = inMemory(std::move(generated));
+  EntryPhases entry;
+  entry.entry.name = "move";
+  entry.phases = std::move(phases);
+  auto generated = assemble({std::move(entry)}, {}, rectangle, *target, std::move(constants));
+  if (!generated.ok())
+    return generated.status();
+  auto program = inMemory(*std::move(generated));
   if (program.ok())
     program->boundCycles = plan->stages.empty() ? 0 : boundOf(from, to, rectangle, bytes);
   return program;

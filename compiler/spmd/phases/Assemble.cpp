@@ -56,87 +56,96 @@ IoBinding bindingOf(const PortUse &use, const Rectangle &rectangle, uint8_t colo
   return binding;
 }
 
-class EntryMaker {
+class Assembler {
 public:
-  EntryMaker(Entry entry, const Rectangle &rectangle, const target::Target &target, std::vector<Phase> &phases,
-             ConstantTable &constants, GeneratedProgram &program)
-      : entry(std::move(entry)), rectangle(rectangle), target(target), phases(phases), constants(constants), program(program) {}
+  Assembler(std::vector<EntryPhases> &entries, const Rectangle &rectangle, const target::Target &target, ConstantTable &constants)
+      : entries(entries), rectangle(rectangle), target(target), constants(constants) {
+    for (size_t e = 0; e < entries.size(); ++e)
+      for (size_t p = 0; p < entries[e].phases.size(); ++p)
+        all.push_back({&entries[e].phases[p], absl::StrCat(entries[e].entry.name, ".", p)});
+  }
 
-  absl::Status make() {
+  absl::StatusOr<GeneratedProgram> make() {
     findTensors();
-    for (Phase &phase : phases) {
-      auto packed = packScratch(phase.code, target, target.usableSramBytes());
+    for (Named &named : all) {
+      auto packed = packScratch(named.phase->code, target, target.usableSramBytes());
       if (!packed.ok())
         return packed.status();
       // Until addresses are known a buffer's place in its phase stands for it.
-      for (size_t b = 0; b < phase.code.buffers.size(); ++b)
-        phase.code.buffers[b].address = int64_t(b);
+      for (size_t b = 0; b < named.phase->code.buffers.size(); ++b)
+        named.phase->code.buffers[b].address = int64_t(b);
     }
     if (absl::Status status = makeConfigurations(); !status.ok())
       return status;
     if (absl::Status status = allocate(); !status.ok())
       return status;
-    finish();
-    return absl::OkStatus();
+    return finish();
   }
 
 private:
+  struct Named {
+    Phase *phase;
+    std::string name;
+  };
   struct Life {
-    int32_t first = INT32_MAX, last = -1;
+    int32_t first = INT32_MAX, last = -1; // numbers in `all`
   };
 
-  /// Tensors named in several phases become residents of the entry.
+  /// Tensors named in several phases of an entry become residents.
   void findTensors() {
-    std::map<TensorId, Life> lives;
-    for (size_t p = 0; p < phases.size(); ++p)
-      for (const auto &[tensor, buffer] : phases[p].buffers) {
-        lives[tensor].first = std::min(lives[tensor].first, int32_t(p));
-        lives[tensor].last = std::max(lives[tensor].last, int32_t(p));
-      }
-    for (const auto &[tensor, life] : lives) {
-      if (life.first == life.last)
-        continue;
-      const int32_t number = int32_t(constants.residents.size());
-      Resident resident;
-      bool first = true;
-      for (Phase &phase : phases) {
-        auto found = phase.buffers.find(tensor);
-        if (found == phase.buffers.end())
-          continue;
-        Buffer &buffer = phase.code.buffers[size_t(found->second)];
-        buffer.kind = BufferKind::Resident;
-        buffer.resident = number;
-        if (first) {
-          resident.name = absl::StrCat(buffer.name, "#", number);
-          resident.type = buffer.type;
-          resident.bytes = buffer.bytes;
-          resident.cores = wholeLattice(rectangle);
+    int32_t begin = 0;
+    for (EntryPhases &entry : entries) {
+      std::map<TensorId, Life> lives;
+      for (size_t p = 0; p < entry.phases.size(); ++p)
+        for (const auto &[tensor, buffer] : entry.phases[p].buffers) {
+          lives[tensor].first = std::min(lives[tensor].first, begin + int32_t(p));
+          lives[tensor].last = std::max(lives[tensor].last, begin + int32_t(p));
         }
-        first = false;
-      }
-      constants.residents.push_back(std::move(resident));
-      tensorLives[number] = life;
+      for (const auto &[tensor, life] : lives)
+        if (life.first != life.last)
+          keep(entry, tensor, life);
+      begin += int32_t(entry.phases.size());
     }
+  }
+
+  void keep(EntryPhases &entry, TensorId tensor, const Life &life) {
+    const int32_t number = int32_t(constants.residents.size());
+    Resident resident;
+    for (Phase &phase : entry.phases) {
+      auto found = phase.buffers.find(tensor);
+      if (found == phase.buffers.end())
+        continue;
+      Buffer &buffer = phase.code.buffers[size_t(found->second)];
+      buffer.kind = BufferKind::Resident;
+      buffer.resident = number;
+      resident.name = absl::StrCat(buffer.name, "#", number);
+      resident.type = buffer.type;
+      resident.bytes = buffer.bytes;
+      resident.cores = wholeLattice(rectangle);
+    }
+    constants.residents.push_back(std::move(resident));
+    tensorLives[number] = life;
   }
 
   absl::Status makeConfigurations() {
     auto colours = familyColours(target);
     if (!colours.ok())
       return colours.status();
-    for (size_t p = 0; p < phases.size(); ++p) {
+    for (const Named &named : all) {
+      const Phase &phase = *named.phase;
       Configuration configuration;
-      configuration.name = absl::StrCat(entry.name, ".", p);
+      configuration.name = named.name;
       Kernel kernel;
-      kernel.name = absl::StrCat("phase ", p);
-      kernel.layers = phases[p].layers;
+      kernel.name = absl::StrCat("phase ", named.name);
+      kernel.layers = phase.layers;
       kernel.rows = rectangle.rows;
       kernel.cols = rectangle.cols;
-      kernel.macs = phases[p].macs;
-      kernel.predictedIntervalCycles = phases[p].estimatedCycles;
+      kernel.macs = phase.macs;
+      kernel.predictedIntervalCycles = phase.estimatedCycles;
       configuration.kernels.push_back(std::move(kernel));
-      if (absl::Status status = makeRoles(target, rectangle, phases[p].code, 0, configuration); !status.ok())
-        return absl::Status(status.code(), absl::StrCat("phase ", p, ": ", std::string(status.message())));
-      for (const PortUse &use : phases[p].ports)
+      if (absl::Status status = makeRoles(target, rectangle, phase.code, 0, configuration); !status.ok())
+        return absl::Status(status.code(), absl::StrCat("phase ", named.name, ": ", std::string(status.message())));
+      for (const PortUse &use : phase.ports)
         configuration.io.push_back(
             bindingOf(use, rectangle, (*colours)[size_t(use.output ? Family::Output : Family::Input)]));
       configurations.push_back(std::move(configuration));
@@ -166,14 +175,14 @@ private:
       }
       problem.buffers.push_back(std::move(buffer));
     }
-    std::vector<std::vector<size_t>> scratch(phases.size()); // per phase and buffer: its number in the problem
-    for (size_t p = 0; p < phases.size(); ++p)
-      for (const Buffer &held : phases[p].code.buffers) {
+    std::vector<std::vector<size_t>> scratch(all.size()); // per phase and buffer: its number in the problem
+    for (size_t p = 0; p < all.size(); ++p)
+      for (const Buffer &held : all[p].phase->code.buffers) {
         scratch[p].push_back(problem.buffers.size());
         if (held.kind != BufferKind::Scratch)
           continue;
         solver::allocation::Buffer buffer;
-        buffer.name = absl::StrCat(held.name, " of phase ", p);
+        buffer.name = absl::StrCat(held.name, " of phase ", all[p].name);
         buffer.bytes = held.bytes;
         buffer.alignment = 64;
         buffer.lifeBegin = int64_t(p);
@@ -183,11 +192,11 @@ private:
     auto solution = solver::allocation::solve(problem);
     if (!solution.ok())
       return absl::Status(solution.status().code(),
-                          absl::StrCat("the SRAM of a core does not hold entry ", entry.name, ": ",
-                                       std::string(solution.status().message())));
+                          absl::StrCat("the SRAM of a core does not hold the tensors, constants and scratch of all phases: ",
+                                       std::string(solution.status().message()), "; use a target with more cores or more SRAM"));
     for (size_t r = 0; r < constants.residents.size(); ++r)
       constants.residents[r].address = solution->addressOf[r];
-    for (size_t p = 0; p < phases.size(); ++p)
+    for (size_t p = 0; p < all.size(); ++p)
       for (Role &role : configurations[p].roles)
         for (Buffer &buffer : role.buffers)
           buffer.address = buffer.kind == BufferKind::Resident
@@ -196,48 +205,45 @@ private:
     return absl::OkStatus();
   }
 
-  void finish() {
+  GeneratedProgram finish() {
+    GeneratedProgram program;
     Executable &executable = program.executable;
-    const int32_t firstResident = int32_t(executable.residents.size()), firstSection = int32_t(program.sections.size());
-    const int32_t firstConfiguration = int32_t(executable.configurations.size());
-    for (Resident &resident : constants.residents) {
-      if (resident.section >= 0)
-        resident.section += firstSection;
-      executable.residents.push_back(std::move(resident));
+    executable.target = target;
+    executable.execution = "phased";
+    executable.residents = std::move(constants.residents);
+    program.sections = std::move(constants.sections);
+    for (EntryPhases &entry : entries) {
+      for (size_t p = 0; p < entry.phases.size(); ++p) {
+        const int32_t number = int32_t(executable.configurations.size()), step = int32_t(entry.entry.steps.size());
+        Step configure{StepKind::Configure, number, {}}, run{StepKind::Run, number, {step}};
+        if (step > 0)
+          configure.after.push_back(step - 1);
+        entry.entry.steps.push_back(std::move(configure));
+        entry.entry.steps.push_back(std::move(run));
+        executable.configurations.push_back(std::move(configurations[size_t(number)]));
+      }
+      executable.entries.push_back(std::move(entry.entry));
     }
-    for (emit::SectionRecipe &section : constants.sections)
-      program.sections.push_back(std::move(section));
-    for (size_t p = 0; p < configurations.size(); ++p) {
-      for (Role &role : configurations[p].roles)
-        for (Buffer &buffer : role.buffers)
-          if (buffer.resident >= 0)
-            buffer.resident += firstResident;
-      const int32_t number = firstConfiguration + int32_t(p), step = int32_t(entry.steps.size());
-      Step configure{StepKind::Configure, number, {}}, run{StepKind::Run, number, {step}};
-      if (step > 0)
-        configure.after.push_back(step - 1);
-      entry.steps.push_back(std::move(configure));
-      entry.steps.push_back(std::move(run));
-      executable.configurations.push_back(std::move(configurations[p]));
-    }
-    executable.entries.push_back(std::move(entry));
+    return program;
   }
 
-  Entry entry;
+  std::vector<EntryPhases> &entries;
   const Rectangle &rectangle;
   const target::Target &target;
-  std::vector<Phase> &phases;
   ConstantTable &constants;
-  GeneratedProgram &program;
+  std::vector<Named> all;
   std::map<int32_t, Life> tensorLives; // by resident
   std::vector<Configuration> configurations;
 };
 
 } // namespace
 
-absl::Status assembleEntry(Entry entry, const Rectangle &rectangle, const target::Target &target, std::vector<Phase> phases,
-                           ConstantTable constants, GeneratedProgram &program) {
-  return EntryMaker(std::move(entry), rectangle, target, phases, constants, program).make();
+absl::StatusOr<GeneratedProgram> assemble(std::vector<EntryPhases> entries, std::vector<StateVariable> states,
+                                          const Rectangle &rectangle, const target::Target &target, ConstantTable constants) {
+  auto program = Assembler(entries, rectangle, target, constants).make();
+  if (program.ok())
+    program->executable.states = std::move(states);
+  return program;
 }
 
 } // namespace wsc::spmd

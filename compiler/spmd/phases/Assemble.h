@@ -17,9 +17,15 @@ struct GeneratedProgram {
   std::vector<emit::SectionRecipe> sections;
 };
 
-/// Appends the phases, run one after another, and `entry` (name, inputs and outputs given; steps are filled in) to `program`.
-/// Errors: SRAM, colours or queues do not suffice (ResourceExhausted, who needs what); nothing is appended then.
-absl::Status assembleEntry(format::Entry entry, const Rectangle &rectangle, const target::Target &target,
-                           std::vector<Phase> phases, ConstantTable constants, GeneratedProgram &program);
+/// An entry before assembly: its name, inputs and outputs (steps are filled in), and the phases to run one after another.
+struct EntryPhases {
+  format::Entry entry;
+  std::vector<Phase> phases;
+};
+
+/// The entries of a program, on one rectangle. They share `constants` (weights, tables, the residents of state variables).
+/// Errors: SRAM, colours or queues do not suffice (ResourceExhausted, who needs what).
+absl::StatusOr<GeneratedProgram> assemble(std::vector<EntryPhases> entries, std::vector<format::StateVariable> states,
+                                          const Rectangle &rectangle, const target::Target &target, ConstantTable constants);
 
 } // namespace wsc::spmd

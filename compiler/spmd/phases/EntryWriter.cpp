@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
 namespace wsc::spmd {
@@ -55,8 +56,10 @@ Opcode combining(Opcode reduction) {
 
 absl::Status EntryWriter::write() {
   phases.emplace_back();
-  if (absl::Status status = readInputs(); !status.ok())
-    return status;
+  for (const State &state : network.states)
+    if (state.read >= 0)
+      stateReads[state.read] = states.find(state.name);
+  readInputs();
   for (size_t n = 0; n < network.nodes.size(); ++n)
     if (const Nest *nest = std::get_if<Nest>(&network.nodes[n])) {
       if (network.tensors[size_t(nest->result)].elements() == 0)
@@ -84,6 +87,8 @@ bool EntryWriter::isConstant(TensorId tensor) {
 }
 
 int16_t EntryWriter::bufferOf(TensorId tensor) {
+  if (auto state = stateReads.find(tensor); state != stateReads.end())
+    return constantBuffer(states.places[size_t(state->second)].resident);
   auto found = phase().buffers.find(tensor);
   if (found != phase().buffers.end())
     return found->second;
@@ -115,7 +120,7 @@ ConstantMaker EntryWriter::constantMaker() {
   };
 }
 
-absl::Status EntryWriter::readInputs() {
+void EntryWriter::readInputs() {
   for (size_t i = 0; i < network.inputs.size(); ++i) {
     const TensorId tensor = network.inputs[i].tensor;
     if (network.tensors[size_t(tensor)].elements() == 0)
@@ -126,10 +131,6 @@ absl::Status EntryWriter::readInputs() {
     emitInput(code(), at.row, at.row + at.rows, plan.rectangle.cols, wordBytes(type, held.localElements()) / 4, {bufferOf(tensor), 0});
     phase().ports.push_back({false, int32_t(i), at.row, at.row + at.rows, held.localElements()});
   }
-  for (size_t s = 0; s < network.states.size(); ++s)
-    if (network.states[s].read >= 0)
-      return absl::UnimplementedError(absl::StrCat("variable ", network.states[s].name, ": phases hold no variables"));
-  return absl::OkStatus();
 }
 
 void EntryWriter::addFill(double value, ElementType type, int64_t id, MoveProblem &problem, std::vector<Place> &sources) {
@@ -146,6 +147,9 @@ void EntryWriter::addFill(double value, ElementType type, int64_t id, MoveProble
 absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, double padding, bool fillMatters) {
   const Tensor &wanted = network.tensors[size_t(tensor)];
   if (isConstant(tensor)) {
+    const std::string key = absl::StrCat(tensor, " ", print(to), " ", absl::Hex(std::bit_cast<uint64_t>(padding)));
+    if (auto found = placed.find(key); found != placed.end())
+      return Place{constantBuffer(found->second), 0};
     auto boxes = constantBoxes(network, reader, views, tensor, to, padding);
     if (!boxes.ok())
       return boxes.status();
@@ -160,9 +164,10 @@ absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, dou
         std::copy_n(boxes->data.begin() + ptrdiff_t(core * size_t(local)), local, data.begin() + ptrdiff_t(core * size_t(padded)));
     }
     const int64_t elements = std::max<int64_t>(1, padded / elementBytes(wanted.type));
-    return Place{constantBuffer(constants.add(wanted.name, wanted.type, plan.rectangle, boxes->rows, boxes->cols, elements,
-                                              std::move(data))),
-                 0};
+    const int32_t resident =
+        constants.add(wanted.name, wanted.type, plan.rectangle, boxes->rows, boxes->cols, elements, std::move(data));
+    placed.emplace(key, resident);
+    return Place{constantBuffer(resident), 0};
   }
   const View &view = views.of(tensor);
   MoveProblem problem;
@@ -335,9 +340,41 @@ absl::Status EntryWriter::writeNest(const Nest &nest, const Distribution &distri
 }
 
 absl::Status EntryWriter::writeStates() {
-  for (const State &state : network.states)
-    if (state.written >= 0)
-      return absl::UnimplementedError(absl::StrCat("variable ", state.name, ": phases hold no variables"));
+  // All values first: a variable's new value may be another's old one.
+  std::vector<std::pair<int32_t, Place>> written;
+  for (const State &state : network.states) {
+    if (state.written < 0 || network.tensors[size_t(state.written)].elements() == 0)
+      continue;
+    const int32_t variable = states.find(state.name);
+    const StateTable::Place &at = states.places[size_t(variable)];
+    auto place = move(state.written, at.sharding, 0, false);
+    if (!place.ok())
+      return absl::Status(place.status().code(), absl::StrCat("variable ", state.name, ": ", std::string(place.status().message())));
+    written.emplace_back(variable, *place);
+  }
+  for (auto &[variable, place] : written) {
+    const Buffer &from = code().buffers[size_t(place.buffer)];
+    if (from.kind != BufferKind::Resident || written.size() == 1)
+      continue;
+    // The value may lie where another variable is written before it is read.
+    const StateTable::Place &at = states.places[size_t(variable)];
+    const ElementType type = states.variables[size_t(variable)].tensor.type;
+    const int64_t bytes = elementBytes(type);
+    const Place copy{wordScratch(code(), "value", type, at.sharding.localElements()), 0};
+    code().main.push_back(instruction(Opcode::Move, type, {at.sharding.localElements()}, memory(copy.buffer, 0, {bytes}),
+                                      memory(place.buffer, place.baseBytes, {bytes})));
+    place = copy;
+  }
+  for (const auto &[variable, place] : written) {
+    const StateTable::Place &at = states.places[size_t(variable)];
+    const int16_t to = constantBuffer(at.resident);
+    if (to == place.buffer)
+      continue;
+    const ElementType type = states.variables[size_t(variable)].tensor.type;
+    const int64_t bytes = elementBytes(type);
+    code().main.push_back(instruction(Opcode::Move, type, {at.sharding.localElements()}, memory(to, 0, {bytes}),
+                                      memory(place.buffer, place.baseBytes, {bytes})));
+  }
   return absl::OkStatus();
 }
 

@@ -7,6 +7,7 @@
 #include "compiler/spmd/moves/EmitMove.h"
 #include "compiler/spmd/phases/Constants.h"
 #include "compiler/spmd/phases/Phase.h"
+#include "compiler/spmd/phases/States.h"
 #include "compiler/spmd/plan/Plan.h"
 
 #include "absl/status/status.h"
@@ -15,8 +16,9 @@ namespace wsc::spmd {
 
 class EntryWriter {
 public:
-  EntryWriter(const Network &network, Views &views, const target::Target &target, const NetworkPlan &plan, ConstantTable &constants)
-      : network(network), views(views), target(target), plan(plan), constants(constants), reader(network) {}
+  EntryWriter(const Network &network, Views &views, const target::Target &target, const NetworkPlan &plan, ConstantTable &constants,
+              const StateTable &states)
+      : network(network), views(views), target(target), plan(plan), constants(constants), states(states), reader(network) {}
 
   absl::Status write();
 
@@ -34,7 +36,7 @@ private:
   int16_t bufferOf(TensorId tensor);
   int16_t constantBuffer(int32_t resident);
   ConstantMaker constantMaker();
-  absl::Status readInputs();
+  void readInputs();
   absl::Status writeNest(const Nest &nest, const Distribution &distribution, const std::string &where);
   absl::StatusOr<Operand> bring(const Nest &nest, size_t number, const Distribution &distribution, bool finishOnly);
   absl::StatusOr<Place> move(TensorId tensor, const Sharding &to, double padding, bool fillMatters);
@@ -49,7 +51,10 @@ private:
   const target::Target &target;
   const NetworkPlan &plan;
   ConstantTable &constants;
+  const StateTable &states;
   ConstantReader reader;
+  std::map<std::string, int32_t> placed;   // constants at rest by tensor, sharding and padding: their residents
+  std::map<TensorId, int32_t> stateReads; // tensors that are the values of variables
   std::map<TensorId, std::pair<int32_t, Sharding>> flatConstants; // constants that are moved: resident, sharding
 };
 

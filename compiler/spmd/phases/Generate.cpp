@@ -2,52 +2,89 @@
 #include "compiler/spmd/phases/Generate.h"
 
 #include "compiler/spmd/phases/EntryWriter.h"
+#include "compiler/spmd/phases/States.h"
+
+#include <algorithm>
+#include <map>
 
 namespace wsc::spmd {
 
 using namespace format;
 
-static TensorType typeOf(const Network &network, const NamedTensor &named) {
+namespace {
+
+TensorType typeOf(const Network &network, const NamedTensor &named) {
   const Tensor &tensor = network.tensors[size_t(named.tensor)];
   return {named.name, tensor.type, tensor.shape};
 }
 
-absl::Status generateEntry(const Network &network, Views &views, const target::Target &target, const NetworkPlan &plan,
-                           GeneratedProgram &program) {
+/// Plans of all networks on one rectangle.
+struct ProgramPlan {
+  Rectangle rectangle;
+  std::vector<NetworkPlan> entries;
+  int64_t estimatedCycles = 0;
+};
+
+} // namespace
+
+absl::StatusOr<GeneratedProgram> generateWith(const std::vector<Network> &networks, std::vector<Views> &views,
+                                              const target::Target &target, const std::vector<NetworkPlan> &plans) {
+  const Rectangle &rectangle = plans.front().rectangle;
   ConstantTable constants;
-  EntryWriter writer(network, views, target, plan, constants);
-  if (absl::Status status = writer.write(); !status.ok())
-    return status;
-  Entry entry;
-  entry.name = network.name;
-  for (const NamedTensor &input : network.inputs)
-    entry.inputs.push_back(typeOf(network, input));
-  for (const NamedTensor &output : network.outputs)
-    entry.outputs.push_back(typeOf(network, output));
-  return assembleEntry(std::move(entry), plan.rectangle, target, std::move(writer.phases), std::move(constants), program);
+  auto states = StateTable::create(networks, rectangle, constants);
+  if (!states.ok())
+    return states.status();
+  std::vector<EntryPhases> entries;
+  for (size_t n = 0; n < networks.size(); ++n) {
+    const Network &network = networks[n];
+    EntryWriter writer(network, views[n], target, plans[n], constants, *states);
+    if (absl::Status status = writer.write(); !status.ok())
+      return status;
+    EntryPhases entry;
+    entry.entry.name = network.name;
+    for (const NamedTensor &input : network.inputs)
+      entry.entry.inputs.push_back(typeOf(network, input));
+    for (const NamedTensor &output : network.outputs)
+      entry.entry.outputs.push_back(typeOf(network, output));
+    entry.phases = std::move(writer.phases);
+    entries.push_back(std::move(entry));
+  }
+  return assemble(std::move(entries), std::move(states->variables), rectangle, target, std::move(constants));
 }
 
 absl::StatusOr<GeneratedProgram> generatePhases(const std::vector<Network> &networks, const target::Target &target) {
-  GeneratedProgram program;
-  program.executable.target = target;
-  program.executable.execution = "phased";
+  std::vector<Views> views;
+  std::map<std::pair<int32_t, int32_t>, ProgramPlan> programs;
   for (const Network &network : networks) {
     if (absl::Status status = network.check(); !status.ok())
       return status;
-    Views views(network);
-    auto plans = planCandidates(network, views, target);
+    views.emplace_back(network);
+    auto plans = planCandidates(network, views.back(), target);
     if (!plans.ok())
       return plans.status();
-    absl::Status status;
-    for (const NetworkPlan &plan : *plans) {
-      status = generateEntry(network, views, target, plan, program);
-      if (status.ok() || !absl::IsResourceExhausted(status))
-        break;
+    for (NetworkPlan &plan : *plans) {
+      ProgramPlan &program = programs[{plan.rectangle.rows, plan.rectangle.cols}];
+      program.rectangle = plan.rectangle;
+      program.estimatedCycles += plan.estimatedCycles;
+      program.entries.push_back(std::move(plan));
     }
-    if (!status.ok())
-      return status;
   }
-  return program;
+  std::vector<const ProgramPlan *> candidates; // rectangles that hold all entries, the quickest first
+  for (const auto &[size, program] : programs)
+    if (program.entries.size() == networks.size())
+      candidates.push_back(&program);
+  std::sort(candidates.begin(), candidates.end(), [](const ProgramPlan *a, const ProgramPlan *b) {
+    return a->estimatedCycles != b->estimatedCycles ? a->estimatedCycles < b->estimatedCycles
+                                                    : a->rectangle.rows < b->rectangle.rows;
+  });
+  absl::Status status = absl::ResourceExhaustedError("no rectangle of the mesh holds all entries");
+  for (const ProgramPlan *candidate : candidates) {
+    auto program = generateWith(networks, views, target, candidate->entries);
+    if (program.ok() || !absl::IsResourceExhausted(program.status()))
+      return program;
+    status = program.status();
+  }
+  return status;
 }
 
 } // namespace wsc::spmd

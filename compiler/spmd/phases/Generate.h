@@ -12,12 +12,12 @@
 
 namespace wsc::spmd {
 
-/// Plans and generates one entry for each network; they share the states of equal name.
+/// Plans and generates one entry for each network; they share the variables of equal name.
 /// Errors: a network that does not fit (with who needs which bytes), an unreadable constant, what no instruction can express.
 absl::StatusOr<GeneratedProgram> generatePhases(const std::vector<Network> &networks, const target::Target &target);
 
-/// The same for one network and a given plan: configurations and an entry are appended to `program`.
-absl::Status generateEntry(const Network &network, Views &views, const target::Target &target, const NetworkPlan &plan,
-                           GeneratedProgram &program);
+/// The same for given plans, one for each network, all on one rectangle.
+absl::StatusOr<GeneratedProgram> generateWith(const std::vector<Network> &networks, std::vector<Views> &views,
+                                              const target::Target &target, const std::vector<NetworkPlan> &plans);
 
 } // namespace wsc::spmd

@@ -39,15 +39,13 @@ void expectSame(const Network &network, double tolerance) {
       continue;
     auto target = target::loadTarget("mesh-" + std::to_string(rows) + "x" + std::to_string(cols));
     ASSERT_TRUE(target.ok());
-    Views views(network);
-    auto plan = planNetwork(network, views, *target, {0, 0, rows, cols});
+    std::vector<Views> views;
+    views.emplace_back(network);
+    auto plan = planNetwork(network, views[0], *target, {0, 0, rows, cols});
     ASSERT_TRUE(plan.ok()) << plan.status();
-    GeneratedProgram generated;
-    generated.executable.target = *target;
-    generated.executable.execution = "phased";
-    absl::Status status = generateEntry(network, views, *target, *plan, generated);
-    ASSERT_TRUE(status.ok()) << status;
-    auto program = inMemory(std::move(generated));
+    auto generated = generateWith({network}, views, *target, {*plan});
+    ASSERT_TRUE(generated.ok()) << generated.status();
+    auto program = inMemory(*std::move(generated));
     ASSERT_TRUE(program.ok()) << program.status();
     for (const auto &violation : format::findViolations(program->executable))
       FAIL() << violation.rule << ": " << violation.message;

@@ -52,18 +52,17 @@ void runCase(uint64_t seed, Outcome &outcome) {
   SCOPED_TRACE("seed " + std::to_string(seed) + ", mesh-" + std::to_string(rows) + "x" + std::to_string(cols));
   auto target = target::loadTarget("mesh-" + std::to_string(rows) + "x" + std::to_string(cols));
   ASSERT_TRUE(target.ok());
-  Views views(network);
-  auto plan = planNetwork(network, views, *target, {0, 0, rows, cols});
+  std::vector<Views> views;
+  views.emplace_back(network);
+  auto plan = planNetwork(network, views[0], *target, {0, 0, rows, cols});
   ASSERT_TRUE(plan.ok()) << plan.status();
-  GeneratedProgram generated;
-  generated.executable.target = *target;
-  generated.executable.execution = "phased";
-  if (absl::Status status = generateEntry(network, views, *target, *plan, generated); !status.ok()) {
-    outcome = {true, std::string(status.message())};
-    ASSERT_TRUE(absl::IsResourceExhausted(status)) << status;
+  auto generated = generateWith({network}, views, *target, {*plan});
+  if (!generated.ok()) {
+    outcome = {true, std::string(generated.status().message())};
+    ASSERT_TRUE(absl::IsResourceExhausted(generated.status())) << generated.status();
     return;
   }
-  auto program = test::inMemory(std::move(generated));
+  auto program = test::inMemory(*std::move(generated));
   ASSERT_TRUE(program.ok()) << program.status();
   for (const auto &violation : format::findViolations(program->executable))
     FAIL() << violation.rule << ": " << violation.message;
