@@ -195,7 +195,7 @@ LogicalResult BodyReader::arithmetic(Operation *op, Opcode opcode, int sign) {
     opcode = Opcode::Neg;
     sources = sources.drop_front();
   }
-  BodyValue values[3];
+  BodyValue values[3] = {BodyValue::constant(0), BodyValue::constant(0), BodyValue::constant(0)};
   for (auto [i, source] : llvm::enumerate(sources)) {
     FailureOr<BodyValue> value = as(source, type);
     if (failed(value))

@@ -52,7 +52,9 @@ private:
   mlir::LogicalResult place(mlir::Operation *op);
   mlir::LogicalResult extractElement(mlir::Operation *op, Extract extract);
   format::ElementType commonType(mlir::Operation *op, mlir::OperandRange operands) const;
-  BodyValue emit(format::Opcode opcode, format::ElementType type, BodyValue a, BodyValue b = {}, BodyValue c = {});
+  /// Sources that the opcode does not take are the number 0, which names nothing.
+  BodyValue emit(format::Opcode opcode, format::ElementType type, BodyValue a, BodyValue b = BodyValue::constant(0),
+                 BodyValue c = BodyValue::constant(0));
 
   std::vector<BodyOp> &ops;
   llvm::DenseMap<mlir::Value, Known> known;

@@ -332,6 +332,7 @@ private:
     join.type = join.sourceType = resultType;
     join.a = BodyValue::reduced();
     join.b = start;
+    join.c = BodyValue::constant(0);
     nest.finish.push_back(join);
     nest.resultValue = BodyValue::operation(int32_t(nest.body.size()));
     return success();

@@ -71,11 +71,4 @@ void removeUnused(Network &network) {
   network.nodes = std::move(nodes);
 }
 
-void simplify(Network &network) {
-  foldRemaps(network);
-  foldConstants(network);
-  fuseFinish(network);
-  removeUnused(network);
-}
-
 } // namespace wsc::spmd

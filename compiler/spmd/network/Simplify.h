@@ -7,7 +7,7 @@
 
 namespace wsc::spmd {
 
-/// All of the below, in that order.
+/// All of the below, as often as they bring something.
 void simplify(Network &network);
 
 /// A nest that reads the result of a remap of one piece reads the piece's source instead, wherever its indices there
@@ -22,6 +22,9 @@ void foldConstants(Network &network);
 /// An elementwise nest that is the only one to read the result of a reduction, each element at its own place, becomes
 /// part of the reduction's `finish`.
 void fuseFinish(Network &network);
+
+/// Operands of a nest that read the same elements become one.
+void mergeOperands(Network &network);
 
 /// Drops nodes whose results nobody needs, and tensors nobody names; tensors are numbered anew.
 void removeUnused(Network &network);

@@ -160,3 +160,27 @@ func.func @constants(%x: tensor<1x4x8xf32>) -> tensor<1x4x8xf32> {
   %y = nn.batch_norm %x, %s, %s, %s, %v {epsilon = 0.0 : f64} : tensor<1x4x8xf32>, tensor<4xf32> loc("norm")
   return %y : tensor<1x4x8xf32>
 }
+
+// -----
+// Operands that read the same elements are one.
+// CHECK-LABEL: network twice
+// CHECK: nest double: over [4]
+// CHECK-NEXT:   o0 = %x[0]
+// CHECK-NEXT:   v0 = add f32 o0, o0
+func.func @twice(%x: tensor<1xf32> {nn.name = "x"}) -> tensor<4xf32> {
+  %0 = nn.broadcast_to %x : tensor<1xf32> -> tensor<4xf32>
+  %y = nn.binary add %0, %x : (tensor<4xf32>, tensor<1xf32>) -> tensor<4xf32> loc("double")
+  return %y : tensor<4xf32>
+}
+
+// -----
+// Tensors without elements, and sums over nothing, are constants.
+// CHECK-LABEL: network nothing
+// CHECK: constant %{{.*}}: f32[2], 8 bytes
+// CHECK: constant %{{.*}}: f32[0, 4], 0 bytes
+// CHECK-NOT: nest
+func.func @nothing(%x: tensor<2x0xf32>, %y: tensor<0x4xf32>) -> (tensor<2xf32>, tensor<0x4xf32>) {
+  %0 = nn.reduce sum %x axes [1] : (tensor<2x0xf32>) -> tensor<2xf32>
+  %1 = nn.unary exp %y : tensor<0x4xf32>
+  return %0, %1 : tensor<2xf32>, tensor<0x4xf32>
+}

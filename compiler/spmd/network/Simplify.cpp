@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spmd/network/Simplify.h"
+
+namespace wsc::spmd {
+
+void simplify(Network &network) {
+  foldRemaps(network);
+  foldConstants(network);
+  mergeOperands(network); // a reduction is taken in where one operand reads it
+  fuseFinish(network);
+  mergeOperands(network);
+  removeUnused(network);
+}
+
+} // namespace wsc::spmd
