@@ -147,6 +147,7 @@ void addPasses(Phase phase, bool phased, const CompileOptions &options, const ke
     break;
   case Phase::Nests:
     functions.addPass(spmd::createLowerToNests());
+    functions.addPass(spmd::createFuseNests());
     functions.addPass(createCSEPass());
     break;
   case Phase::Routed:
