@@ -114,9 +114,17 @@ void fillReport(const emit::CoreModule &module, CompileReport &report) {
     report.coresUsed = std::max(report.coresUsed, used);
     report.coresFma = std::max(report.coresFma, fma);
   }
+  const bool phased = executable.execution == "phased"; // one after another: their times add up
+  int64_t longest = 0;
   for (const KernelReport &kernel : report.kernels) {
     report.macs += kernel.macs;
-    if (kernel.predictedIntervalCycles > report.predictedIntervalCycles) {
+    if (phased) {
+      report.predictedIntervalCycles += kernel.predictedIntervalCycles;
+      if (kernel.predictedIntervalCycles > longest) {
+        longest = kernel.predictedIntervalCycles;
+        report.bottleneck = kernel.name;
+      }
+    } else if (kernel.predictedIntervalCycles > report.predictedIntervalCycles) {
       report.predictedIntervalCycles = kernel.predictedIntervalCycles;
       report.bottleneck = kernel.name;
     }
