@@ -215,7 +215,7 @@ private:
     for (EntryPhases &entry : entries) {
       for (size_t p = 0; p < entry.phases.size(); ++p) {
         const int32_t number = int32_t(executable.configurations.size()), step = int32_t(entry.entry.steps.size());
-        Step configure{StepKind::Configure, number, {}}, run{StepKind::Run, number, {step}};
+        Step configure{StepKind::Configure, number, {}}, run{StepKind::Run, number, {step}, entry.phases[p].count};
         if (step > 0)
           configure.after.push_back(step - 1);
         entry.entry.steps.push_back(std::move(configure));

@@ -60,22 +60,65 @@ absl::Status EntryWriter::write() {
     if (state.read >= 0)
       stateReads[state.read] = states.find(state.name);
   readInputs();
-  for (size_t n = 0; n < network.nodes.size(); ++n)
-    if (const Nest *nest = std::get_if<Nest>(&network.nodes[n])) {
-      if (network.tensors[size_t(nest->result)].elements() == 0)
-        continue;
+  for (size_t n = 0; n < network.nodes.size(); ++n) {
+    if (plan.loop && plan.loop->repeats(n))
+      continue;
+    if (plan.loop && n == plan.loop->begin) {
+      phases.emplace_back().count = plan.loop->count;
+      looping = true;
+    }
+    const Nest *nest = std::get_if<Nest>(&network.nodes[n]);
+    if (nest && network.tensors[size_t(nest->result)].elements() > 0) {
       cutIfLarge();
       if (absl::Status status = writeNest(*nest, plan.distributions[n], absl::StrCat("layer ", nest->name)); !status.ok())
         return status;
       phase().estimatedCycles += plan.nodeCycles[n];
     }
+    if (looping && n + 1 == plan.loop->begin + plan.loop->period) {
+      if (absl::Status status = closeLoop(); !status.ok())
+        return status;
+      phases.emplace_back();
+      looping = false;
+    }
+  }
   if (absl::Status status = writeStates(); !status.ok())
     return status;
   return writeOutputs();
 }
 
+TensorId EntryWriter::counterpart(TensorId tensor, int32_t i) const {
+  if (auto found = plan.loop->constants.find(tensor); found != plan.loop->constants.end())
+    return found->second[size_t(i)];
+  for (size_t n = plan.loop->begin; n < plan.loop->begin + plan.loop->period; ++n)
+    if (std::visit([](const auto &node) { return node.result; }, network.nodes[n]) == tensor)
+      return std::visit([](const auto &node) { return node.result; }, network.nodes[n + size_t(i) * plan.loop->period]);
+  return tensor;
+}
+
+absl::Status EntryWriter::closeLoop() {
+  // All values before the first is written over: one may be another's.
+  std::vector<Place> made;
+  for (const Loop::Carried &carried : plan.loop->carried) {
+    auto place = move(carried.made, *plan.held[size_t(carried.initial)], 0, false);
+    if (!place.ok())
+      return place.status();
+    made.push_back(*place);
+  }
+  for (size_t k = 0; k < made.size(); ++k) {
+    const Loop::Carried &carried = plan.loop->carried[k];
+    const Sharding &held = *plan.held[size_t(carried.initial)];
+    const ElementType type = network.tensors[size_t(carried.initial)].type;
+    const int64_t bytes = elementBytes(type), elements = wordBytes(type, held.localElements()) / bytes;
+    const size_t begin = code().main.size();
+    code().main.push_back(instruction(Opcode::Move, type, {elements}, memory(bufferOf(carried.initial), 0, {bytes}),
+                                      memory(made[k].buffer, made[k].baseBytes, {bytes})));
+    guardFrom(code(), begin, guardOf(held.rectangle, plan.rectangle));
+  }
+  return absl::OkStatus();
+}
+
 void EntryWriter::cutIfLarge() {
-  if (double(codeBytes(target, code())) > kPhaseCodeShare * double(target.usableSramBytes()))
+  if (!looping && double(codeBytes(target, code())) > kPhaseCodeShare * double(target.usableSramBytes()))
     phases.emplace_back();
 }
 
@@ -89,6 +132,10 @@ bool EntryWriter::isConstant(TensorId tensor) {
 int16_t EntryWriter::bufferOf(TensorId tensor) {
   if (auto state = stateReads.find(tensor); state != stateReads.end())
     return constantBuffer(states.places[size_t(state->second)].resident);
+  if (plan.loop)
+    for (const Loop::Carried &carried : plan.loop->carried)
+      if (tensor == carried.last)
+        tensor = carried.initial;
   auto found = phase().buffers.find(tensor);
   if (found != phase().buffers.end())
     return found->second;
@@ -108,6 +155,8 @@ int16_t EntryWriter::constantBuffer(int32_t resident) {
     buffer.type = constant.type;
     buffer.bytes = constant.bytes;
     buffer.resident = resident;
+    if (auto window = windows.find(resident); window != windows.end())
+      buffer.bytes = buffer.runStep = window->second;
     code().buffers.push_back(std::move(buffer));
   }
   return found->second;
@@ -144,30 +193,53 @@ void EntryWriter::addFill(double value, ElementType type, int64_t id, MoveProble
   sources.push_back({constantBuffer(constants.add("fill", type, plan.rectangle, 1, 1, granuleOf(type), std::move(data))), 0});
 }
 
+absl::StatusOr<int32_t> EntryWriter::placeConstant(TensorId tensor, const Sharding &to, double padding) {
+  // One for each repetition of the loop, where they differ.
+  std::vector<TensorId> all{tensor};
+  for (int32_t i = 1; looping && i < plan.loop->count; ++i)
+    all.push_back(counterpart(tensor, i));
+  if (std::all_of(all.begin(), all.end(), [&](TensorId other) { return other == tensor; }))
+    all.resize(1);
+  const std::string key = absl::StrCat(all.size() > 1 ? "loop " : "", tensor, " ", print(to), " ",
+                                       absl::Hex(std::bit_cast<uint64_t>(padding)));
+  if (auto found = placed.find(key); found != placed.end())
+    return found->second;
+  const Tensor &wanted = network.tensors[size_t(tensor)];
+  // Whole words, as of everything that may travel; windows of a run step begin at multiples of the banks' period.
+  const int64_t period = int64_t(target.sramBanks) * target.sramAccessBytes;
+  const int64_t local = to.localElements() * elementBytes(wanted.type);
+  int64_t window = std::max<int64_t>(elementBytes(wanted.type), wordBytes(wanted.type, to.localElements()));
+  if (all.size() > 1)
+    window = (window + period - 1) / period * period;
+  std::vector<std::byte> data;
+  int32_t rows = 1, cols = 1;
+  for (size_t i = 0; i < all.size(); ++i) {
+    auto boxes = constantBoxes(network, reader, views, all[i], to, padding);
+    if (!boxes.ok())
+      return boxes.status();
+    rows = boxes->rows;
+    cols = boxes->cols;
+    const size_t cores = size_t(rows) * size_t(cols), stride = size_t(window) * all.size();
+    data.resize(cores * stride);
+    for (size_t core = 0; core < cores; ++core)
+      std::copy_n(boxes->data.begin() + ptrdiff_t(core * size_t(local)), local,
+                  data.begin() + ptrdiff_t(core * stride + i * size_t(window)));
+  }
+  const int32_t resident = constants.add(wanted.name, wanted.type, plan.rectangle, rows, cols,
+                                         window * int64_t(all.size()) / elementBytes(wanted.type), std::move(data));
+  if (all.size() > 1)
+    windows.emplace(resident, window);
+  placed.emplace(key, resident);
+  return resident;
+}
+
 absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, double padding, bool fillMatters) {
   const Tensor &wanted = network.tensors[size_t(tensor)];
   if (isConstant(tensor)) {
-    const std::string key = absl::StrCat(tensor, " ", print(to), " ", absl::Hex(std::bit_cast<uint64_t>(padding)));
-    if (auto found = placed.find(key); found != placed.end())
-      return Place{constantBuffer(found->second), 0};
-    auto boxes = constantBoxes(network, reader, views, tensor, to, padding);
-    if (!boxes.ok())
-      return boxes.status();
-    // Whole words, as of everything that may travel.
-    const int64_t local = to.localElements() * elementBytes(wanted.type), padded = wordBytes(wanted.type, to.localElements());
-    std::vector<std::byte> data;
-    if (local == padded) {
-      data = std::move(boxes->data);
-    } else {
-      data.resize(boxes->data.size() / size_t(local) * size_t(padded));
-      for (size_t core = 0; core * size_t(local) < boxes->data.size(); ++core)
-        std::copy_n(boxes->data.begin() + ptrdiff_t(core * size_t(local)), local, data.begin() + ptrdiff_t(core * size_t(padded)));
-    }
-    const int64_t elements = std::max<int64_t>(1, padded / elementBytes(wanted.type));
-    const int32_t resident =
-        constants.add(wanted.name, wanted.type, plan.rectangle, boxes->rows, boxes->cols, elements, std::move(data));
-    placed.emplace(key, resident);
-    return Place{constantBuffer(resident), 0};
+    auto resident = placeConstant(tensor, to, padding);
+    if (!resident.ok())
+      return resident.status();
+    return Place{constantBuffer(*resident), 0};
   }
   const View &view = views.of(tensor);
   MoveProblem problem;
@@ -183,6 +255,9 @@ absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, dou
     }
     const Tensor &source = network.tensors[size_t(root.tensor)];
     if (source.kind == Tensor::Kind::Constant) {
+      if (looping && counterpart(root.tensor, plan.loop->count - 1) != root.tensor)
+        return absl::UnimplementedError(
+            absl::StrCat("constant ", source.name, " differs from repetition to repetition and is moved with other tensors"));
       auto found = flatConstants.find(root.tensor);
       if (found == flatConstants.end()) {
         const Sharding flat = flatSharding(plan.rectangle, source.elements(), granuleOf(source.type));

@@ -30,6 +30,13 @@ private:
     Sharding sharding;
   };
 
+  bool inLoop(size_t node) const {
+    return plan.loop && node >= plan.loop->begin && node < plan.loop->begin + plan.loop->period;
+  }
+  /// The tensor in place of `tensor` in repetition i of the loop.
+  TensorId counterpart(TensorId tensor, int32_t i) const;
+  absl::Status closeLoop();
+  absl::StatusOr<int32_t> placeConstant(TensorId tensor, const Sharding &to, double padding);
   void cutIfLarge();
   Phase &phase() { return phases.back(); }
   Code &code() { return phases.back().code; }
@@ -55,6 +62,8 @@ private:
   ConstantReader reader;
   std::map<std::string, int32_t> placed;   // constants at rest by tensor, sharding and padding: their residents
   std::map<TensorId, int32_t> stateReads; // tensors that are the values of variables
+  std::map<int32_t, int64_t> windows;     // residents of which each repetition of the loop sees so many bytes
+  bool looping = false;                   // the loop's phase is being written
   std::map<TensorId, std::pair<int32_t, Sharding>> flatConstants; // constants that are moved: resident, sharding
 };
 

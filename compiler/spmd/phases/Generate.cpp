@@ -52,14 +52,14 @@ absl::StatusOr<GeneratedProgram> generateWith(const std::vector<Network> &networ
   return assemble(std::move(entries), std::move(states->variables), rectangle, target, std::move(constants));
 }
 
-absl::StatusOr<GeneratedProgram> generatePhases(const std::vector<Network> &networks, const target::Target &target) {
-  std::vector<Views> views;
+namespace {
+
+/// Plans all networks on the same rectangles and generates the most promising one that fits.
+absl::StatusOr<GeneratedProgram> generateBest(const std::vector<Network> &networks, std::vector<Views> &views,
+                                              const target::Target &target, const std::vector<std::optional<Loop>> &loops) {
   std::map<std::pair<int32_t, int32_t>, ProgramPlan> programs;
-  for (const Network &network : networks) {
-    if (absl::Status status = network.check(); !status.ok())
-      return status;
-    views.emplace_back(network);
-    auto plans = planCandidates(network, views.back(), target);
+  for (size_t n = 0; n < networks.size(); ++n) {
+    auto plans = planCandidates(networks[n], views[n], target, loops[n]);
     if (!plans.ok())
       return plans.status();
     for (NetworkPlan &plan : *plans) {
@@ -85,6 +85,26 @@ absl::StatusOr<GeneratedProgram> generatePhases(const std::vector<Network> &netw
     status = program.status();
   }
   return status;
+}
+
+} // namespace
+
+absl::StatusOr<GeneratedProgram> generatePhases(const std::vector<Network> &networks, const target::Target &target) {
+  std::vector<Views> views;
+  std::vector<std::optional<Loop>> loops;
+  bool anyLoop = false;
+  for (const Network &network : networks) {
+    if (absl::Status status = network.check(); !status.ok())
+      return status;
+    views.emplace_back(network);
+    loops.push_back(findLoop(network));
+    anyLoop |= loops.back().has_value();
+  }
+  // A loop's body must fit one configuration; where it does not, its repetitions are written out.
+  if (anyLoop)
+    if (auto program = generateBest(networks, views, target, loops); program.ok())
+      return program;
+  return generateBest(networks, views, target, std::vector<std::optional<Loop>>(networks.size()));
 }
 
 } // namespace wsc::spmd

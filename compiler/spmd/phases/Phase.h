@@ -27,7 +27,8 @@ struct Phase {
   std::map<int32_t, int16_t> states;         // state number → buffer
   std::vector<PortUse> ports;
   std::vector<std::string> layers;
-  int64_t macs = 0, estimatedCycles = 0;
+  int64_t macs = 0, estimatedCycles = 0; // of one run
+  int32_t count = 1;                     // runs
 };
 
 } // namespace wsc::spmd

@@ -37,8 +37,11 @@ bool has(const Sharding &sharding, Axis axis) {
 
 class PlanMaker {
 public:
-  PlanMaker(const Network &network, Views &views, const target::Target &target, const Rectangle &rectangle)
-      : network(network), views(views), target(target), rectangle(rectangle) {}
+  PlanMaker(const Network &network, Views &views, const target::Target &target, const Rectangle &rectangle,
+            const std::optional<Loop> &loop)
+      : network(network), views(views), target(target), rectangle(rectangle) {
+    plan.loop = loop;
+  }
 
   absl::StatusOr<NetworkPlan> make() {
     plan.rectangle = rectangle;
@@ -49,13 +52,22 @@ public:
     countConstants();
     findLastUses();
     for (size_t n = 0; n < network.nodes.size(); ++n) {
+      if (plan.loop && plan.loop->repeats(n))
+        continue;
       if (const Nest *nest = std::get_if<Nest>(&network.nodes[n]))
         if (absl::Status status = place(*nest, n); !status.ok())
           return status;
       release(n);
+      // What goes round stays where it was at first.
+      if (plan.loop && n + 1 == plan.loop->begin + plan.loop->period)
+        for (const Loop::Carried &carried : plan.loop->carried) {
+          plan.held[size_t(carried.last)] = plan.held[size_t(carried.initial)];
+          live[carried.last] = live[carried.initial];
+          live.erase(carried.initial);
+        }
     }
-    for (int64_t cycles : plan.nodeCycles)
-      plan.estimatedCycles += cycles;
+    for (size_t n = 0; n < plan.nodeCycles.size(); ++n)
+      plan.estimatedCycles += plan.nodeCycles[n] * (inLoop(n) ? plan.loop->count : 1);
     plan.estimatedCycles += 2 * (rectangle.rows + rectangle.cols) * kTurnCycles;
     return std::move(plan);
   }
@@ -64,6 +76,10 @@ private:
   struct Cost {
     int64_t cycles = 0, bytes = 0, constantBytes = 0;
   };
+
+  bool inLoop(size_t node) const {
+    return plan.loop && node >= plan.loop->begin && node < plan.loop->begin + plan.loop->period;
+  }
 
   void placeInputs() {
     // Rows in proportion to the words of each input, at least one.
@@ -100,6 +116,8 @@ private:
 
   void findLastUses() {
     for (size_t n = 0; n < network.nodes.size(); ++n) {
+      if (plan.loop && plan.loop->repeats(n))
+        continue;
       if (const Nest *nest = std::get_if<Nest>(&network.nodes[n]))
         for (const Access &access : nest->operands)
           for (const View::Root &root : views.of(access.tensor).roots)
@@ -116,6 +134,9 @@ private:
     for (const State &state : network.states)
       if (state.written >= 0)
         keep(state.written);
+    if (plan.loop)
+      for (const Loop::Carried &carried : plan.loop->carried)
+        lastUse[carried.initial] = lastUse[carried.made] = plan.loop->begin + plan.loop->period;
     for (size_t t = 0; t < plan.held.size(); ++t)
       if (plan.held[t])
         live[TensorId(t)] = bytesOf(*plan.held[t], TensorId(t));
@@ -133,6 +154,7 @@ private:
     int64_t others = constantBytes;
     for (const auto &[tensor, bytes] : live)
       others += bytes;
+    copies = inLoop(number) ? plan.loop->count : 1;
     const int64_t limit = tensorBytes(target) - others;
     const Distribution *best = nullptr;
     Cost bestCost;
@@ -168,7 +190,7 @@ private:
       if (isConstant(access.tensor))
         own += network.tensors[size_t(access.tensor)].elements() * elementBytes(network.tensors[size_t(access.tensor)].type);
     const double share = double(own) / double(std::max<int64_t>(1, allConstantBytes));
-    return std::max<int64_t>(kLeastConstantBytes, int64_t(kConstantShare * double(tensorBytes(target)) * share));
+    return std::max<int64_t>(kLeastConstantBytes, int64_t(kConstantShare * double(tensorBytes(target)) * share * double(copies)));
   }
 
   bool isConstant(TensorId tensor) {
@@ -275,7 +297,7 @@ private:
       const Sharding sharding = operandSharding(nest, access, tensor.shape, distribution);
       const int64_t bytes = sharding.localElements() * elementBytes(tensor.type);
       if (isConstant(access.tensor)) {
-        cost.constantBytes += bytes;
+        cost.constantBytes += bytes * copies;
         continue;
       }
       const View &view = views.of(access.tensor);
@@ -356,6 +378,7 @@ private:
   std::map<TensorId, size_t> lastUse;
   std::map<TensorId, int64_t> live; // bytes on a core
   int64_t constantBytes = 0, allConstantBytes = 0;
+  int64_t copies = 1; // of the constants of the nest in hand: one for each repetition of a loop
 };
 
 } // namespace
@@ -363,11 +386,12 @@ private:
 int64_t tensorBytes(const target::Target &target) { return int64_t(double(target.usableSramBytes()) * (1 - kCodeShare)); }
 
 absl::StatusOr<NetworkPlan> planNetwork(const Network &network, Views &views, const target::Target &target,
-                                        const Rectangle &rectangle) {
-  return PlanMaker(network, views, target, rectangle).make();
+                                        const Rectangle &rectangle, const std::optional<Loop> &loop) {
+  return PlanMaker(network, views, target, rectangle, loop).make();
 }
 
-absl::StatusOr<std::vector<NetworkPlan>> planCandidates(const Network &network, Views &views, const target::Target &target) {
+absl::StatusOr<std::vector<NetworkPlan>> planCandidates(const Network &network, Views &views, const target::Target &target,
+                                                        const std::optional<Loop> &loop) {
   std::vector<NetworkPlan> plans;
   std::set<std::pair<int32_t, int32_t>> tried;
   const int32_t ports = int32_t(std::max(network.inputs.size(), network.outputs.size()));
@@ -378,7 +402,7 @@ absl::StatusOr<std::vector<NetworkPlan>> planCandidates(const Network &network, 
     const int32_t rows = std::min(side, target.rows), cols = std::min(side, target.cols);
     if (rows < ports || !tried.insert({rows, cols}).second)
       continue;
-    auto plan = planNetwork(network, views, target, {0, 0, rows, cols});
+    auto plan = planNetwork(network, views, target, {0, 0, rows, cols}, loop);
     if (plan.ok())
       plans.push_back(*std::move(plan));
     else

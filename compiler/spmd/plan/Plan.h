@@ -4,6 +4,7 @@
 #pragma once
 
 #include "compiler/spmd/plan/Distribution.h"
+#include "compiler/spmd/plan/Loop.h"
 #include "compiler/spmd/plan/Views.h"
 #include "runtime/target/Target.h"
 
@@ -20,6 +21,8 @@ struct NetworkPlan {
   std::vector<Distribution> distributions;       // per node; of remaps without meaning
   std::vector<int64_t> nodeCycles;               // per node, estimated
   int64_t estimatedCycles = 0;
+  /// Nodes that run as a loop. Those of later repetitions are not planned: they lie as the first ones do.
+  std::optional<Loop> loop;
 };
 
 /// Bytes of SRAM that a plan may give to tensors: what the target leaves to programs, less a share for code.
@@ -28,10 +31,11 @@ int64_t tensorBytes(const target::Target &target);
 /// The cheapest distribution of each nest in the order of the network, by estimate, given where its operands lie.
 /// Errors: ResourceExhausted, with the nest and the bytes its best candidate needs on a core.
 absl::StatusOr<NetworkPlan> planNetwork(const Network &network, Views &views, const target::Target &target,
-                                        const Rectangle &rectangle);
+                                        const Rectangle &rectangle, const std::optional<Loop> &loop = {});
 
 /// Rectangles worth trying, the most promising first (by the estimate of their plans); at least one.
 /// Errors: as planNetwork of the largest one, when none holds the network.
-absl::StatusOr<std::vector<NetworkPlan>> planCandidates(const Network &network, Views &views, const target::Target &target);
+absl::StatusOr<std::vector<NetworkPlan>> planCandidates(const Network &network, Views &views, const target::Target &target,
+                                                        const std::optional<Loop> &loop = {});
 
 } // namespace wsc::spmd

@@ -21,7 +21,8 @@ using format::Opcode;
 
 namespace {
 
-void expectSame(const Network &network, double tolerance) {
+/// `configurations`: how many there may be at most.
+void expectSame(const Network &network, double tolerance, size_t configurations = 100) {
   ASSERT_TRUE(network.check().ok()) << network.check();
   Draw draw(7);
   std::vector<std::vector<std::byte>> inputs;
@@ -41,12 +42,13 @@ void expectSame(const Network &network, double tolerance) {
     ASSERT_TRUE(target.ok());
     std::vector<Views> views;
     views.emplace_back(network);
-    auto plan = planNetwork(network, views[0], *target, {0, 0, rows, cols});
+    auto plan = planNetwork(network, views[0], *target, {0, 0, rows, cols}, findLoop(network, 2));
     ASSERT_TRUE(plan.ok()) << plan.status();
     auto generated = generateWith({network}, views, *target, {*plan});
     ASSERT_TRUE(generated.ok()) << generated.status();
     auto program = inMemory(*std::move(generated));
     ASSERT_TRUE(program.ok()) << program.status();
+    EXPECT_LE(program->executable.configurations.size(), configurations);
     for (const auto &violation : format::findViolations(program->executable))
       FAIL() << violation.rule << ": " << violation.message;
     auto engine = emulator::CoreEngine::create(program->executable, {.threads = 1});
@@ -62,7 +64,7 @@ void expectSame(const Network &network, double tolerance) {
     }
     auto cycles = emulator::runCycles(program->executable, 0);
     ASSERT_TRUE(cycles.ok()) << cycles.status();
-    std::printf("  %dx%d: %zu phases, first takes %lld cycles, all estimated %lld\n", rows, cols, program->executable.configurations.size(),
+    std::printf("  %dx%d: %zu phases, the first takes %lld cycles, all estimated %lld\n", rows, cols, program->executable.configurations.size(),
                 (long long)cycles->endCycle, (long long)plan->estimatedCycles);
   }
 }
@@ -148,6 +150,40 @@ TEST(Phases, ConvolutionThenMaximum) {
   net.add(pool);
   net.output(p);
   expectSame(net.network, 1e-5);
+}
+
+TEST(Phases, EqualLayersAreOneConfiguration) {
+  NetworkBuilder net;
+  const int64_t m = 6, n = 12;
+  TensorId x = net.input("x", ElementType::F32, {m, n});
+  for (int layer = 0; layer < 4; ++layer) {
+    std::vector<double> weights = ramp(n * n), bias = ramp(n);
+    for (double &weight : weights)
+      weight = weight / 4 + layer * 0.01;
+    bias[0] = layer;
+    auto w = net.constant("w", ElementType::F32, {n, n}, weights), b = net.constant("b", ElementType::F32, {n}, bias);
+    auto h = net.value("h", ElementType::F32, {m, n}), y = net.value("y", ElementType::F32, {m, n});
+    Nest product = nestOver({m, n, n}, 2, h);
+    product.operands = {read(x, {{1, 0, 0}, {0, 0, 1}}), read(w, {{0, 0, 1}, {0, 1, 0}})};
+    product.reduction = Reduction{Opcode::Fma, ElementType::F32, 0};
+    product.values = {BodyValue::operand(0), BodyValue::operand(1)};
+    product.resultValue = BodyValue::reduced();
+    net.add(product);
+    Nest sum = nestOver({m, n}, 2, y); // a skip connection
+    sum.operands = {read(h, {{1, 0}, {0, 1}}), read(x, {{1, 0}, {0, 1}}), read(b, {{0, 1}})};
+    sum.body = {bodyOp(Opcode::Add, ElementType::F32, BodyValue::operand(0), BodyValue::operand(1)),
+                bodyOp(Opcode::Add, ElementType::F32, BodyValue::operation(0), BodyValue::operand(2))};
+    sum.values = {BodyValue::operation(1)};
+    sum.resultValue = BodyValue::operation(1);
+    net.add(sum);
+    x = y;
+  }
+  net.output(x);
+  auto loop = findLoop(net.network, 2);
+  ASSERT_TRUE(loop.has_value());
+  EXPECT_EQ(loop->count, 4);
+  EXPECT_EQ(loop->period, 2u);
+  expectSame(net.network, 1e-4, 3);
 }
 
 TEST(Phases, SoftmaxAndGather) {
