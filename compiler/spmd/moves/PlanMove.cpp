@@ -306,6 +306,8 @@ private:
   bool isIdentity(const MovePlan &plan) const {
     if (plan.stages.size() != 1 || plan.stages[0].axis || sources.size() != 1)
       return false;
+    if (!contains(sources[0].rectangle, hullOf([&](size_t at) { return !wanted[at].empty(); })))
+      return false; // some core has no such buffer
     const Selection &selection = plan.stages[0].selection;
     if (!selection.strided || selection.base != 0 || selection.baseRow != 0 || selection.baseCol != 0)
       return false;
