@@ -134,6 +134,10 @@ BodyValue BodyReader::emit(Opcode opcode, ElementType type, BodyValue a, BodyVal
 }
 
 FailureOr<BodyValue> BodyReader::as(Value value, ElementType type) {
+  // Constants may stand around the body: common subexpressions leave one for several bodies.
+  if (auto constant = value.getDefiningOp<arith::ConstantOp>(); constant && !known.contains(value))
+    if (failed(defineConstant(value, constant.getValue())))
+      return failure();
   auto it = known.find(value);
   if (it == known.end())
     return emitError(value.getLoc()) << "body uses a value that is no element, constant or result of its own";

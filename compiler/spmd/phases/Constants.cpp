@@ -77,7 +77,7 @@ int32_t ConstantTable::add(const std::string &name, ElementType type, const Rect
 }
 
 absl::StatusOr<ConstantBoxes> constantBoxes(const Network &network, ConstantReader &reader, Views &views, TensorId tensor,
-                                            const Sharding &sharding, double padding) {
+                                            const Sharding &sharding, const Rectangle &whole, double padding) {
   const View &view = views.of(tensor);
   const ElementType type = network.tensors[size_t(tensor)].type;
   const int64_t width = elementBytes(type);
@@ -98,13 +98,15 @@ absl::StatusOr<ConstantBoxes> constantBoxes(const Network &network, ConstantRead
   ConstantBoxes boxes;
   for (const DimSharding &dim : sharding.dims)
     for (const MeshDigit &digit : dim.mesh)
-      (digit.axis == Axis::Row ? boxes.rows : boxes.cols) =
-          digit.axis == Axis::Row ? sharding.rectangle.rows : sharding.rectangle.cols;
+      (digit.axis == Axis::Row ? boxes.rows : boxes.cols) = digit.axis == Axis::Row ? whole.rows : whole.cols;
   boxes.data.reserve(size_t(sharding.localElements() * width) * size_t(boxes.rows) * size_t(boxes.cols));
   std::vector<int64_t> elements;
   for (int32_t r = 0; r < boxes.rows; ++r)
     for (int32_t c = 0; c < boxes.cols; ++c) {
-      sharding.elementsAt(sharding.rectangle.row + r, sharding.rectangle.col + c, elements);
+      // An axis without digits: all its lines hold the same, so any line of the rectangle stands for them.
+      sharding.elementsAt(boxes.rows > 1 ? r : sharding.rectangle.row, boxes.cols > 1 ? c : sharding.rectangle.col, elements);
+      if (elements.empty())
+        elements.assign(size_t(sharding.localElements()), -1);
       for (int64_t element : elements) {
         const std::byte *from = outside.data();
         if (element >= 0) {

@@ -39,13 +39,14 @@ struct ConstantTable {
               int64_t elements, std::vector<std::byte> data);
 };
 
-/// The local boxes of a sharding of a view of constants, as data for ConstantTable::add; `padding` outside of the tensor.
+/// The local boxes of a sharding of a view of constants, as data for ConstantTable::add with the network's rectangle `whole`; `padding`
+/// outside of the tensor, and on cores outside of the sharding's rectangle.
 struct ConstantBoxes {
   int32_t rows = 1, cols = 1;
   std::vector<std::byte> data;
 };
 absl::StatusOr<ConstantBoxes> constantBoxes(const Network &network, ConstantReader &reader, Views &views, TensorId tensor,
-                                            const Sharding &sharding, double padding);
+                                            const Sharding &sharding, const Rectangle &whole, double padding);
 
 /// Bytes of a value as an element of a type.
 std::vector<std::byte> elementOf(double value, format::ElementType type);

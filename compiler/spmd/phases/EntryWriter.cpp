@@ -214,7 +214,7 @@ absl::StatusOr<int32_t> EntryWriter::placeConstant(TensorId tensor, const Shardi
   std::vector<std::byte> data;
   int32_t rows = 1, cols = 1;
   for (size_t i = 0; i < all.size(); ++i) {
-    auto boxes = constantBoxes(network, reader, views, all[i], to, padding);
+    auto boxes = constantBoxes(network, reader, views, all[i], to, plan.rectangle, padding);
     if (!boxes.ok())
       return boxes.status();
     rows = boxes->rows;
@@ -261,7 +261,7 @@ absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, dou
       auto found = flatConstants.find(root.tensor);
       if (found == flatConstants.end()) {
         const Sharding flat = flatSharding(plan.rectangle, source.elements(), granuleOf(source.type));
-        auto boxes = constantBoxes(network, reader, views, root.tensor, flat, 0);
+        auto boxes = constantBoxes(network, reader, views, root.tensor, flat, plan.rectangle, 0);
         if (!boxes.ok())
           return boxes.status();
         const int32_t resident = constants.add(source.name, source.type, plan.rectangle, boxes->rows, boxes->cols,
