@@ -99,6 +99,7 @@ private:
     std::vector<std::byte> numbers(selection.indices.size() * sizeof(int32_t));
     std::memcpy(numbers.data(), selection.indices.data(), numbers.size());
     const int16_t indices = makeConstant("places", ElementType::I32, selection.inner, std::move(numbers));
+    code.bounded.insert(from.buffer);
     const bool masked = !selection.masks.empty();
     const Place gathered = masked ? Place{code.scratch("gathered", problem.type, selection.width), 0} : to;
     code.main.push_back(instruction(Opcode::Gather, problem.type, {selection.outer, selection.inner},

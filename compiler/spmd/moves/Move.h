@@ -45,6 +45,7 @@ struct MoveProblem {
   /// Whether padding must hold `fill`, or may be anything.
   bool fillMatters = false;
   double fill = 0;
+  int64_t roomBytes = INT64_MAX; // of a line's buffer: plans that keep to it come first
 
   absl::Status check() const;
 };
@@ -84,6 +85,7 @@ struct MovePlan {
   /// None: every core's wanted elements are its buffer of the one source as it lies (or the beginning of it).
   std::vector<MoveStage> stages;
   int64_t estimatedCycles = 0;
+  int64_t lineBytes = 0; // of the largest buffer of a stage's positions
 };
 
 /// Errors: an element that is wanted lies nowhere (InvalidArgument, with its number).

@@ -18,6 +18,7 @@ using CoreIds = std::vector<Ids>; // one list for each core of the rectangle, ro
 
 constexpr int64_t kCyclesPerCore = 10; // both directions: switch, set-up and ramp of a turn
 constexpr int64_t kStageCycles = 60;
+constexpr int64_t kShortCycles = 1500; // a move of one stage that is not longer is not held against two stages
 
 /// What cores hold before a stage.
 struct Input {
@@ -42,7 +43,10 @@ public:
       return status;
     std::optional<MovePlan> best;
     auto consider = [&](std::optional<MovePlan> plan) {
-      if (plan && (!best || plan->estimatedCycles < best->estimatedCycles))
+      if (!plan)
+        return;
+      const bool fits = plan->lineBytes <= problem.roomBytes, bestFits = best && best->lineBytes <= problem.roomBytes;
+      if (!best || (fits && !bestFits) || (fits == bestFits && plan->estimatedCycles < best->estimatedCycles))
         best = std::move(plan);
     };
     consider(single(std::nullopt));
@@ -50,10 +54,20 @@ public:
       consider(single(Axis::Row));
       consider(single(Axis::Col));
     }
-    if (!best) {
-      consider(twice(Axis::Row));
-      consider(twice(Axis::Col));
+    if (!best || best->lineBytes > problem.roomBytes || (best->stages[0].axis && best->estimatedCycles > kShortCycles)) {
+      for (Axis axis : {Axis::Row, Axis::Col})
+        if (auto stages = twice(sources, axis))
+          consider(planOf(*std::move(stages)));
     }
+    if (!best || best->lineBytes > problem.roomBytes || (best->stages[0].axis && best->estimatedCycles > 2 * kShortCycles))
+      for (Axis axis : {Axis::Row, Axis::Col})
+        if (auto stages = balanced(sources, axis))
+          consider(planOf(*std::move(stages)));
+    // What lies on one line alone is spread over the others first.
+    if (best->lineBytes > problem.roomBytes)
+      for (Axis axis : {Axis::Row, Axis::Col})
+        if (auto stages = spreadThenBalanced(axis))
+          consider(planOf(*std::move(stages)));
     if (isIdentity(*best))
       return MovePlan{};
     best->clears = best->stages.back().active != hullOf([&](size_t at) { return !wanted[at].empty(); });
@@ -239,18 +253,51 @@ private:
     return cycles;
   }
 
+  int64_t bytesOf(const MoveStage &stage) const {
+    return stage.axis ? stage.positions * format::elementBytes(problem.type) : 0;
+  }
+
   std::optional<MovePlan> single(std::optional<Axis> axis) {
     auto only = stage(axis, sources, wanted, problem.width, problem.fillMatters);
     if (!only)
       return std::nullopt;
+    return planOf({*std::move(only)});
+  }
+
+  MovePlan planOf(std::vector<MoveStage> stages) const {
     MovePlan plan;
-    plan.estimatedCycles = cyclesOf(*only);
-    plan.stages.push_back(*std::move(only));
+    for (const MoveStage &stage : stages) {
+      plan.estimatedCycles += cyclesOf(stage);
+      plan.lineBytes = std::max(plan.lineBytes, bytesOf(stage));
+    }
+    plan.stages = std::move(stages);
     return plan;
   }
 
+  /// Lists padded to one width, sorted, each element once. Returns the width.
+  static int64_t levelled(CoreIds &lists) {
+    size_t width = 0;
+    for (Ids &list : lists) {
+      std::sort(list.begin(), list.end());
+      list.erase(std::unique(list.begin(), list.end()), list.end());
+      width = std::max(width, list.size());
+    }
+    for (Ids &list : lists)
+      if (!list.empty())
+        list.resize(width, -1);
+    return int64_t(width);
+  }
+
+  static std::vector<Input> handed(CoreIds lists, int64_t width, const Rectangle &active) {
+    std::vector<Input> inputs(1);
+    inputs[0].local = width;
+    inputs[0].rectangle = active;
+    inputs[0].held = std::move(lists);
+    return inputs;
+  }
+
   /// Lines along `first`, then lines along the other axis.
-  std::optional<MovePlan> twice(Axis first) {
+  std::optional<std::vector<MoveStage>> twice(const std::vector<Input> &inputs, Axis first) {
     const Axis second = first == Axis::Row ? Axis::Col : Axis::Row;
     if (length(first) == 1 || length(second) == 1)
       return std::nullopt;
@@ -259,7 +306,7 @@ private:
     std::vector<std::pair<size_t, int64_t>> elsewhere; // place across the lines, element
     for (int32_t l = 0; l < lines(first); ++l) {
       const std::vector<size_t> line = lineOf(first, l);
-      mapLine(sources, line, [&] {
+      mapLine(inputs, line, [&] {
         for (int64_t id : touched)
           if (firstLine[size_t(id)] < 0)
             firstLine[size_t(id)] = l;
@@ -275,32 +322,90 @@ private:
     }
     for (const auto &[at, id] : elsewhere)
       between[onLine(first, firstLine[size_t(id)], int32_t(at))].push_back(id);
-    size_t width = 0;
-    for (Ids &list : between) {
-      std::sort(list.begin(), list.end());
-      list.erase(std::unique(list.begin(), list.end()), list.end());
-      width = std::max(width, list.size());
-    }
-    for (Ids &list : between)
-      if (!list.empty())
-        list.resize(width, -1);
-    auto one = stage(std::nullopt, sources, between, int64_t(width), false);
+    const int64_t width = levelled(between);
+    auto one = stage(std::nullopt, inputs, between, width, false);
     if (!one)
-      one = stage(first, sources, between, int64_t(width), false);
+      one = stage(first, inputs, between, width, false);
     if (!one)
       return std::nullopt;
-    std::vector<Input> handed(1);
-    handed[0].local = int64_t(width);
-    handed[0].rectangle = one->active;
-    handed[0].held = std::move(between);
-    auto two = stage(second, handed, wanted, problem.width, problem.fillMatters);
+    auto two = stage(second, handed(std::move(between), width, one->active), wanted, problem.width, problem.fillMatters);
     if (!two)
       return std::nullopt;
-    MovePlan plan;
-    plan.estimatedCycles = cyclesOf(*one) + cyclesOf(*two);
-    plan.stages.push_back(*std::move(one));
-    plan.stages.push_back(*std::move(two));
-    return plan;
+    return std::vector<MoveStage>{*std::move(one), *std::move(two)};
+  }
+
+  /// Lines along `outer` first, only to spread what goes from one line to another over places of the line, then as `twice`. Transposed
+  /// tensors would else pass from line to line through single cores.
+  std::optional<std::vector<MoveStage>> balanced(const std::vector<Input> &inputs, Axis outer) {
+    const Axis inner = outer == Axis::Row ? Axis::Col : Axis::Row;
+    const int32_t numLines = lines(outer), numPlaces = length(outer);
+    if (numLines == 1 || numPlaces == 1)
+      return std::nullopt;
+    std::vector<int32_t> from(size_t(problem.ids), -1), to(size_t(problem.ids), -1);
+    for (int32_t l = 0; l < numLines; ++l)
+      for (size_t at : lineOf(outer, l)) {
+        for (const Input &input : inputs)
+          for (int64_t id : input.held[at])
+            if (id >= 0 && from[size_t(id)] < 0)
+              from[size_t(id)] = l;
+        for (int64_t id : wanted[at])
+          if (id >= 0 && to[size_t(id)] < 0)
+            to[size_t(id)] = l;
+      }
+    // The k-th of n elements from one line to another: starts are spread over the places, and so are the n.
+    std::vector<int32_t> count(size_t(numLines) * size_t(numLines), 0), number(count.size(), 0);
+    auto pair = [&](size_t id) { return size_t(from[id]) * size_t(numLines) + size_t(to[id]); };
+    for (size_t id = 0; id < from.size(); ++id)
+      if (to[id] >= 0)
+        ++count[pair(id)];
+    CoreIds spread(cores);
+    for (size_t id = 0; id < from.size(); ++id)
+      if (to[id] >= 0) {
+        const int64_t start = int64_t((from[id] + to[id]) % numLines) * numPlaces / numLines;
+        const int64_t place = (start + int64_t(number[pair(id)]++) * numPlaces / count[pair(id)]) % numPlaces;
+        spread[onLine(outer, from[id], int32_t(place))].push_back(int64_t(id));
+      }
+    const int64_t width = levelled(spread);
+    auto one = stage(outer, inputs, spread, width, false);
+    if (!one)
+      return std::nullopt;
+    auto rest = twice(handed(std::move(spread), width, one->active), inner);
+    if (!rest)
+      return std::nullopt;
+    rest->insert(rest->begin(), *std::move(one));
+    return rest;
+  }
+
+  /// The elements of every line along `axis` evenly over its cores, then balanced along the other axis.
+  std::optional<std::vector<MoveStage>> spreadThenBalanced(Axis axis) {
+    std::vector<bool> needed(size_t(problem.ids), false);
+    for (const Ids &list : wanted)
+      for (int64_t id : list)
+        if (id >= 0)
+          needed[size_t(id)] = true;
+    CoreIds spread(cores);
+    for (int32_t l = 0; l < lines(axis); ++l) {
+      Ids here;
+      for (size_t at : lineOf(axis, l))
+        for (const Input &input : sources)
+          for (int64_t id : input.held[at])
+            if (id >= 0 && needed[size_t(id)]) {
+              needed[size_t(id)] = false;
+              here.push_back(id);
+            }
+      std::sort(here.begin(), here.end());
+      for (size_t i = 0; i < here.size(); ++i)
+        spread[onLine(axis, l, int32_t(int64_t(i) * length(axis) / int64_t(here.size())))].push_back(here[i]);
+    }
+    const int64_t width = levelled(spread);
+    auto one = stage(axis, sources, spread, width, false);
+    if (!one)
+      return std::nullopt;
+    auto rest = balanced(handed(std::move(spread), width, one->active), axis == Axis::Row ? Axis::Col : Axis::Row);
+    if (!rest)
+      return std::nullopt;
+    rest->insert(rest->begin(), *std::move(one));
+    return rest;
   }
 
   bool isIdentity(const MovePlan &plan) const {

@@ -247,6 +247,7 @@ absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, dou
   problem.type = wanted.type;
   problem.ids = view.numIds;
   problem.width = to.localElements();
+  problem.roomBytes = tensorBytes(target) / 3;
   std::vector<Place> sources;
   for (const View::Root &root : view.roots) {
     if (root.tensor < 0) {

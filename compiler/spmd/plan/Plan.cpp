@@ -159,13 +159,17 @@ private:
     const Distribution *best = nullptr;
     Cost bestCost;
     int64_t leastBytes = INT64_MAX;
-    std::vector<Distribution> candidates = candidatesOf(nest);
+    const std::vector<Distribution> candidates = candidatesOf(nest);
+    const int64_t share = constantLimit(nest);
     for (const Distribution &candidate : candidates) {
       const Cost cost = costOf(nest, candidate);
       leastBytes = std::min(leastBytes, cost.bytes);
-      if (cost.bytes > limit || cost.constantBytes > constantLimit(nest))
+      if (cost.bytes > limit)
         continue;
-      if (!best || cost.cycles < bestCost.cycles) {
+      // Constants keep to their share where they can; else the least counts.
+      const int64_t excess = std::max<int64_t>(0, cost.constantBytes - share);
+      const int64_t bestExcess = std::max<int64_t>(0, bestCost.constantBytes - share);
+      if (!best || excess < bestExcess || (excess == bestExcess && cost.cycles < bestCost.cycles)) {
         best = &candidate;
         bestCost = cost;
       }
@@ -354,20 +358,20 @@ private:
   void addMove(TensorId root, const Sharding &to, Cost &cost, int64_t &lineBytes) {
     const Tensor &tensor = network.tensors[size_t(root)];
     const int64_t words = ceilDiv(tensor.elements() * elementBytes(tensor.type), 4);
-    int64_t lines = 1, columns = 1;
-    if (const auto &held = plan.held[size_t(root)]) {
-      lines = has(*held, Axis::Row) ? held->rectangle.rows : 1;
-    } else {
-      lines = rectangle.rows; // a constant that is moved with others lies flat
-    }
-    if (has(to, Axis::Col))
-      columns = to.rectangle.cols;
-    const int64_t rowWords = ceilDiv(words, lines), colWords = ceilDiv(words, columns);
+    // Lines that share the words: before the move by where they lie, after it by where they go. A constant that is moved with
+    // others lies flat.
+    const std::optional<Sharding> &held = plan.held[size_t(root)];
+    const int64_t heldRows = !held ? rectangle.rows : has(*held, Axis::Row) ? held->rectangle.rows : 1;
+    const int64_t heldCols = !held ? rectangle.cols : has(*held, Axis::Col) ? held->rectangle.cols : 1;
+    const int64_t toRows = has(to, Axis::Row) ? to.rectangle.rows : 1, toCols = has(to, Axis::Col) ? to.rectangle.cols : 1;
+    const int64_t rowsFirst[2] = {ceilDiv(words, heldRows), ceilDiv(words, toCols)};
+    const int64_t colsFirst[2] = {ceilDiv(words, toRows), ceilDiv(words, heldCols)}; // along rows, along columns
+    const int64_t *lines = rowsFirst[0] + rowsFirst[1] <= colsFirst[0] + colsFirst[1] ? rowsFirst : colsFirst;
     if (rectangle.cols > 1)
-      cost.cycles += kStageCycles + 2 * rowWords + kTurnCycles * rectangle.cols;
+      cost.cycles += kStageCycles + 2 * lines[0] + kTurnCycles * rectangle.cols;
     if (rectangle.rows > 1)
-      cost.cycles += kStageCycles + 2 * colWords + kTurnCycles * rectangle.rows;
-    lineBytes = std::max({lineBytes, 4 * rowWords, 4 * colWords});
+      cost.cycles += kStageCycles + 2 * lines[1] + kTurnCycles * rectangle.rows;
+    lineBytes = std::max({lineBytes, 4 * lines[0], 4 * lines[1]});
   }
 
   const Network &network;

@@ -12,6 +12,7 @@
 #include "runtime/format/Executable.h"
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct Code {
   std::vector<format::Buffer> buffers;
   std::vector<format::Instruction> main;
   std::vector<Guard> guards; // of main's first instructions; those beyond run on all cores
+
+  std::set<int16_t> bounded; // buffers read by index, but never beyond what their own users ask for: they may share SRAM
 
   void append(format::Instruction instruction, const Guard &guard);
 

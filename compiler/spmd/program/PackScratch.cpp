@@ -69,7 +69,9 @@ bool streams(const Instruction &instruction, const Operand &operand) {
 
 class Packing {
 public:
-  Packing(Code &code, const target::Target &target) : code(code), target(target), uses(code.buffers.size()) {
+  // `tables`: the bounded buffers that are read by index, else all that are not.
+  Packing(Code &code, const target::Target &target, bool tables)
+      : code(code), target(target), tables(tables), uses(code.buffers.size()) {
     forEachVector(code.main, [&](Instruction &instruction, int64_t, size_t begin, size_t end) {
       for (Operand *operand : operandsOf(instruction)) {
         if (!namesBuffer(*operand))
@@ -78,10 +80,11 @@ public:
         use.begin = std::min(use.begin, int64_t(begin));
         use.end = std::max(use.end, int64_t(end) + 1);
         use.indexed |= isIndexed(instruction, *operand);
+        use.receives |= operand == &instruction.dst && instruction.opcode == Opcode::Gather;
       }
     });
     for (size_t b = 0; b < uses.size(); ++b)
-      if (code.buffers[b].kind == BufferKind::Scratch && uses[b].begin < uses[b].end && !uses[b].indexed)
+      if (code.buffers[b].kind == BufferKind::Scratch && uses[b].begin < uses[b].end && packs(b))
         packed.push_back(b);
   }
 
@@ -99,10 +102,16 @@ private:
   struct Use {
     int64_t begin = INT64_MAX, end = 0; // instructions
     bool indexed = false;
+    bool receives = false; // what another buffer is read for by index
   };
+
+  bool packs(size_t b) const {
+    return tables ? uses[b].indexed && !uses[b].receives && code.bounded.contains(int16_t(b)) : !uses[b].indexed;
+  }
 
   Code &code;
   const target::Target &target;
+  const bool tables;
   std::vector<Use> uses;      // per buffer
   std::vector<size_t> packed; // buffers that share the arena
 
@@ -191,7 +200,7 @@ private:
     std::vector<Buffer> buffers;
     for (size_t b = 0; b < code.buffers.size(); ++b) {
       const bool scratch = code.buffers[b].kind == BufferKind::Scratch;
-      if (scratch && !uses[b].indexed)
+      if (scratch && (packs(b) || uses[b].begin >= uses[b].end))
         continue;
       result.newBuffer[b] = int16_t(buffers.size());
       result.bytes += scratch ? code.buffers[b].bytes : 0;
@@ -201,7 +210,7 @@ private:
     if (!packed.empty()) {
       result.arena = int16_t(buffers.size());
       Buffer arena;
-      arena.name = "scratch";
+      arena.name = tables ? "tables" : "scratch";
       arena.kind = BufferKind::Scratch;
       arena.type = ElementType::I64;
       arena.bytes = bytes;
@@ -218,6 +227,11 @@ private:
           operand->buffer = result.newBuffer[size_t(operand->buffer)];
         }
     code.buffers = std::move(buffers);
+    std::set<int16_t> bounded;
+    for (int16_t b : code.bounded)
+      if (result.newBuffer[size_t(b)] >= 0)
+        bounded.insert(result.newBuffer[size_t(b)]);
+    code.bounded = std::move(bounded);
     return result;
   }
 };
@@ -225,7 +239,17 @@ private:
 } // namespace
 
 absl::StatusOr<PackedScratch> packScratch(Code &code, const target::Target &target, int64_t roomBytes) {
-  return Packing(code, target).run(roomBytes);
+  auto tables = Packing(code, target, true).run(roomBytes);
+  if (!tables.ok())
+    return tables.status();
+  auto all = Packing(code, target, false).run(roomBytes);
+  if (!all.ok())
+    return all.status();
+  for (int16_t &buffer : tables->newBuffer)
+    if (buffer >= 0)
+      buffer = all->newBuffer[size_t(buffer)];
+  all->newBuffer = std::move(tables->newBuffer);
+  return all;
 }
 
 } // namespace wsc::spmd
