@@ -39,8 +39,9 @@ public:
 
 private:
   struct Drained {
-    emulator::TimingResult analytic; // zeros where the analytic engine refuses
-    int64_t cycles = 0;
+    emulator::TimingResult time; // of one sample
+    int64_t cycles = 0;          // until nothing is left to do
+    double useful = 0;           // cycles that the multiply-adds would take all cores of the wafer
     bool wordByWord = false;
   };
   absl::StatusOr<const Drained *> drained(int configuration);
