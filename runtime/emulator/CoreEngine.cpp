@@ -64,6 +64,7 @@ absl::Status resolveStreams(const Executable &executable, int number, PreparedCo
   if (!networks.ok())
     return networks.status();
   prepared.networks = std::move(*networks);
+  prepared.hasStreams = true;
   return absl::OkStatus();
 }
 
@@ -97,6 +98,8 @@ absl::Status makeSchedule(PreparedConfiguration &prepared, const Kernels &kernel
     if (!waves.ok())
       return waves.status();
     prepared.waves = std::make_shared<const WavePlan>(std::move(*waves));
+    prepared.networks = {}; // all that is needed of them is in the plan
+    prepared.hasStreams = false;
     return absl::OkStatus();
   }
   prepared.levelBundles.push_back(0);
@@ -200,23 +203,32 @@ public:
   }
 
 private:
-  // With its streams resolved.
-  absl::StatusOr<PreparedConfiguration *> resolved(int number) {
+  // A configuration that may have been prepared, in part, by now.
+  absl::StatusOr<PreparedConfiguration *> begun(int number) {
     if (number < 0 || number >= int(configurations.size()))
       return absl::InvalidArgumentError(absl::StrCat("no configuration ", number, "; there are ", configurations.size()));
-    if (!configurations[size_t(number)]) {
-      auto fresh = std::make_unique<PreparedConfiguration>();
-      if (absl::Status status = resolveStreams(executable, number, *fresh); !status.ok())
-        return status;
-      configurations[size_t(number)] = std::move(fresh);
-    }
-    return configurations[size_t(number)].get();
+    std::unique_ptr<PreparedConfiguration> &prepared = configurations[size_t(number)];
+    if (!prepared)
+      prepared = std::make_unique<PreparedConfiguration>();
+    return prepared.get();
+  }
+
+  // With its streams resolved.
+  absl::StatusOr<PreparedConfiguration *> resolved(int number) {
+    absl::StatusOr<PreparedConfiguration *> prepared = begun(number);
+    if (!prepared.ok() || (*prepared)->hasStreams)
+      return prepared;
+    if (absl::Status status = resolveStreams(executable, number, **prepared); !status.ok())
+      return status;
+    return prepared;
   }
 
   // Ready to run.
   absl::StatusOr<PreparedConfiguration *> prepare(int number) {
-    absl::StatusOr<PreparedConfiguration *> prepared = resolved(number);
+    absl::StatusOr<PreparedConfiguration *> prepared = begun(number);
     if (!prepared.ok() || (*prepared)->runnable)
+      return prepared;
+    if (prepared = resolved(number); !prepared.ok())
       return prepared;
     if (absl::Status status = makeSchedule(**prepared, kernels, options.schedule); !status.ok())
       return status;

@@ -76,7 +76,8 @@ struct WaveRunner::Impl {
     coreListed = std::vector<std::atomic<uint8_t>>(size_t(plan.cores));
     corePartly = std::vector<std::atomic<uint8_t>>(size_t(plan.cores));
     for (size_t r = 0; r < plan.roles.size(); ++r)
-      bindRole(context, plan.roles[r], int32_t(r));
+      bindRole(context, plan.roles[r], int32_t(r), &plan == bound);
+    bound = &plan;
     for (const WaveLane &lane : plan.inputs) {
       const IoBinding &binding = context.prepared.configuration->io[size_t(lane.binding)];
       const ElementType type = context.prepared.bindingTypes[size_t(lane.binding)];
@@ -86,20 +87,37 @@ struct WaveRunner::Impl {
     return absl::OkStatus();
   }
 
-  void bindRole(const SampleContext &context, const WaveRole &role, int32_t number) {
+  // `again`: the last run was of the same configuration. Only windows and states may have moved since.
+  void bindRole(const SampleContext &context, const WaveRole &role, int32_t number, bool again) {
     const auto cores = size_t(role.role->cores.size());
     const size_t buffers = role.role->buffers.size();
+    const std::vector<WindowPlace> &windows = context.prepared.windows[size_t(number)];
+    if (again) {
+      for (size_t b = 0; b < buffers; ++b) {
+        std::byte **pointer = state.buffers.data() + size_t(role.buffer) + b;
+        const bool moves = windows[b].resident >= 0 && windows[b].runStep != 0;
+        for (size_t ordinal = 0; ordinal < cores; ++ordinal, pointer += buffers)
+          if (moves)
+            *pointer = context.residents.window(windows[b], int64_t(ordinal), context.iteration);
+          else if (role.role->buffers[b].kind == BufferKind::State)
+            *pointer = context.states.core(number, int32_t(b), int64_t(ordinal));
+          else
+            break;
+      }
+      return;
+    }
     forAll(cores, kCoresForThreads, [&](WaveWorker &, size_t ordinal) {
       LatticeIndex &index = state.index[size_t(role.core) + ordinal];
       index = latticeIndex(role.role->cores, int64_t(ordinal));
-      std::byte **bound = state.buffers.data() + size_t(role.buffer) + ordinal * buffers;
-      bindBuffers(context, number, int64_t(ordinal), index, nullptr, bound);
+      std::byte **pointers = state.buffers.data() + size_t(role.buffer) + ordinal * buffers;
+      bindBuffers(context, number, int64_t(ordinal), index, nullptr, pointers);
       for (size_t b = 0; b < buffers; ++b) {
         const BufferKind kind = role.role->buffers[b].kind;
         if (kind == BufferKind::Scratch)
-          bound[b] = state.scratch.get() + role.scratch + int64_t(ordinal) * role.scratchBytes + role.bufferOffset[b];
+          pointers[b] =
+              state.scratch.get() + role.scratch + int64_t(ordinal) * role.scratchBytes + role.bufferOffset[b];
         else if (kind == BufferKind::Fifo)
-          bound[b] = state.fifoArea.get() + role.fifoArea + int64_t(ordinal) * role.fifoBytes + role.bufferOffset[b];
+          pointers[b] = state.fifoArea.get() + role.fifoArea + int64_t(ordinal) * role.fifoBytes + role.bufferOffset[b];
       }
     });
   }
@@ -308,6 +326,7 @@ struct WaveRunner::Impl {
   oneapi::tbb::task_arena arena;
   std::vector<WaveWorker> workers;
   WaveState state;
+  const WavePlan *bound = nullptr; // whose buffers `state` points to
   // Set while a stream, a core is in the list it would be put into.
   std::vector<std::atomic<uint8_t>> streamChanged, coreListed, corePartly;
 };
