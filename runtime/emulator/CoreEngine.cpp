@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -90,7 +91,8 @@ absl::Status makeSchedule(PreparedConfiguration &prepared, const Kernels &kernel
     return absl::OkStatus();
   }
   prepared.schedule.possible = false;
-  if (wanted == Schedule::Units)
+  const bool interleaved = std::any_of(prepared.programs.begin(), prepared.programs.end(), [](const RoleProgram &p) { return p.interleaved; });
+  if (wanted == Schedule::Units && !interleaved)
     prepared.schedule = scheduleUnits(configuration, prepared.networks, cost);
   const UnitSchedule &schedule = prepared.schedule;
   if (!schedule.possible) {

@@ -21,7 +21,7 @@ struct HostTensor {
   std::vector<std::byte> bytes;
 };
 
-// Units: waves where cores wait in circles. The other two are for any program, to be asked for by name.
+// Units: waves where cores, or threads of a core, wait in circles. The other two are for any program, to be asked for by name.
 enum class Schedule { Units, Waves, Worklist };
 
 struct CoreEngineOptions {

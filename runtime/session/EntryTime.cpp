@@ -161,7 +161,7 @@ absl::StatusOr<const EntryTime::Drained *> EntryTime::drained(int configuration)
     result.cycles = result.time.latencyCycles;
     result.useful = result.time.computeUtilisation * double(result.time.intervalCycles);
   } else {
-    absl::StatusOr<CycleResult> run = emulator::runCycles(executable, configuration, {});
+    absl::StatusOr<CycleResult> run = emulator::runCycles(executable, configuration, {.threads = threads});
     if (!run.ok())
       return run.status();
     result.time = emulator::timingOf(*run, program, 1, nullptr);

@@ -17,9 +17,9 @@ namespace wsc {
 
 class EntryTime {
 public:
-  // Both must outlive this.
-  EntryTime(const format::Executable &executable, emulator::CoreEngine &engine)
-      : executable(executable), engine(engine) {}
+  // Both must outlive this. `threads`: of the cycle engine, 0: all.
+  EntryTime(const format::Executable &executable, emulator::CoreEngine &engine, int threads)
+      : executable(executable), engine(engine), threads(threads) {}
 
   // Each configuration is timed once. Those whose words make up to kMostWordHops hops are timed word by word, others by
   // the analytic engine; where that refuses a program that comes to an end, word by word as well. Errors: as
@@ -50,6 +50,7 @@ private:
 
   const format::Executable &executable;
   emulator::CoreEngine &engine;
+  const int threads;
   std::map<int, Drained> times;
 };
 
