@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <set>
 
@@ -22,6 +23,7 @@ using namespace format;
 
 namespace {
 
+constexpr int64_t kMostKeptEnds = int64_t(1) << 22; // queue ends, about 100 bytes each
 constexpr double kBundleNanoseconds = 40000, kSmallLevelNanoseconds = 30000;
 
 // Input queue q of a role reads the same stream and composition on all cores of every unit.
@@ -222,7 +224,26 @@ private:
       return prepared;
     if (absl::Status status = resolveStreams(executable, number, **prepared); !status.ok())
       return status;
+    keepStreams(number);
     return prepared;
+  }
+
+  // Streams that are resolved for their time only are found again when they are needed, beyond so many.
+  void keepStreams(int number) {
+    const auto endsOf = [&](int c) { return int64_t(configurations[size_t(c)]->networks.streamTable.size()); };
+    kept.push_back(number);
+    int64_t ends = 0;
+    for (int c : kept)
+      ends += endsOf(c);
+    while (kept.size() > 1 && ends > kMostKeptEnds) {
+      PreparedConfiguration &oldest = *configurations[size_t(kept.front())];
+      ends -= endsOf(kept.front());
+      kept.pop_front();
+      if (oldest.runnable)
+        continue;
+      oldest.networks = {};
+      oldest.hasStreams = false;
+    }
   }
 
   // Ready to run.
@@ -343,6 +364,7 @@ private:
   UnitRunner units;
   WaveRunner waves;
   std::vector<std::unique_ptr<PreparedConfiguration>> configurations; // null until used
+  std::deque<int> kept;                                               // configurations in the order in which their streams were resolved
   std::vector<std::vector<EntryRun>> entryRuns;                       // per entry
   std::vector<std::vector<std::vector<int32_t>>> residentEnds;        // per entry and run: those that no later run uses
 };

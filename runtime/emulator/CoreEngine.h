@@ -63,7 +63,7 @@ public:
   virtual ValueCounters counters(int entry) const = 0;
   // The runs of an entry; none for an entry that does not exist.
   virtual std::span<const EntryRun> runs(int entry) const = 0;
-  // The resolved streams of a configuration, for the timing analysis; until the configuration runs.
+  // The resolved streams of a configuration, for the timing analysis; valid until the next call of anything.
   virtual absl::StatusOr<const Networks *> networks(int configuration) = 0;
 
   // State variables in row-major order, for --state-in and --state-out.
