@@ -12,6 +12,8 @@
 
 #include "absl/strings/str_cat.h"
 
+#include <algorithm>
+#include <deque>
 #include <map>
 #include <set>
 
@@ -21,6 +23,7 @@ using namespace format;
 
 namespace {
 
+constexpr int64_t kMostKeptEnds = int64_t(1) << 22; // queue ends, about 100 bytes each
 constexpr double kBundleNanoseconds = 40000, kSmallLevelNanoseconds = 30000;
 
 // Input queue q of a role reads the same stream and composition on all cores of every unit.
@@ -64,6 +67,7 @@ absl::Status resolveStreams(const Executable &executable, int number, PreparedCo
   if (!networks.ok())
     return networks.status();
   prepared.networks = std::move(*networks);
+  prepared.hasStreams = true;
   return absl::OkStatus();
 }
 
@@ -89,7 +93,8 @@ absl::Status makeSchedule(PreparedConfiguration &prepared, const Kernels &kernel
     return absl::OkStatus();
   }
   prepared.schedule.possible = false;
-  if (wanted == Schedule::Units)
+  const bool interleaved = std::any_of(prepared.programs.begin(), prepared.programs.end(), [](const RoleProgram &p) { return p.interleaved; });
+  if (wanted == Schedule::Units && !interleaved)
     prepared.schedule = scheduleUnits(configuration, prepared.networks, cost);
   const UnitSchedule &schedule = prepared.schedule;
   if (!schedule.possible) {
@@ -97,6 +102,8 @@ absl::Status makeSchedule(PreparedConfiguration &prepared, const Kernels &kernel
     if (!waves.ok())
       return waves.status();
     prepared.waves = std::make_shared<const WavePlan>(std::move(*waves));
+    prepared.networks = {}; // all that is needed of them is in the plan
+    prepared.hasStreams = false;
     return absl::OkStatus();
   }
   prepared.levelBundles.push_back(0);
@@ -200,23 +207,51 @@ public:
   }
 
 private:
-  // With its streams resolved.
-  absl::StatusOr<PreparedConfiguration *> resolved(int number) {
+  // A configuration that may have been prepared, in part, by now.
+  absl::StatusOr<PreparedConfiguration *> begun(int number) {
     if (number < 0 || number >= int(configurations.size()))
       return absl::InvalidArgumentError(absl::StrCat("no configuration ", number, "; there are ", configurations.size()));
-    if (!configurations[size_t(number)]) {
-      auto fresh = std::make_unique<PreparedConfiguration>();
-      if (absl::Status status = resolveStreams(executable, number, *fresh); !status.ok())
-        return status;
-      configurations[size_t(number)] = std::move(fresh);
+    std::unique_ptr<PreparedConfiguration> &prepared = configurations[size_t(number)];
+    if (!prepared)
+      prepared = std::make_unique<PreparedConfiguration>();
+    return prepared.get();
+  }
+
+  // With its streams resolved.
+  absl::StatusOr<PreparedConfiguration *> resolved(int number) {
+    absl::StatusOr<PreparedConfiguration *> prepared = begun(number);
+    if (!prepared.ok() || (*prepared)->hasStreams)
+      return prepared;
+    if (absl::Status status = resolveStreams(executable, number, **prepared); !status.ok())
+      return status;
+    keepStreams(number);
+    return prepared;
+  }
+
+  // Streams that are resolved for their time only are found again when they are needed, beyond so many.
+  void keepStreams(int number) {
+    const auto endsOf = [&](int c) { return int64_t(configurations[size_t(c)]->networks.streamTable.size()); };
+    kept.push_back(number);
+    int64_t ends = 0;
+    for (int c : kept)
+      ends += endsOf(c);
+    while (kept.size() > 1 && ends > kMostKeptEnds) {
+      PreparedConfiguration &oldest = *configurations[size_t(kept.front())];
+      ends -= endsOf(kept.front());
+      kept.pop_front();
+      if (oldest.runnable)
+        continue;
+      oldest.networks = {};
+      oldest.hasStreams = false;
     }
-    return configurations[size_t(number)].get();
   }
 
   // Ready to run.
   absl::StatusOr<PreparedConfiguration *> prepare(int number) {
-    absl::StatusOr<PreparedConfiguration *> prepared = resolved(number);
+    absl::StatusOr<PreparedConfiguration *> prepared = begun(number);
     if (!prepared.ok() || (*prepared)->runnable)
+      return prepared;
+    if (prepared = resolved(number); !prepared.ok())
       return prepared;
     if (absl::Status status = makeSchedule(**prepared, kernels, options.schedule); !status.ok())
       return status;
@@ -329,6 +364,7 @@ private:
   UnitRunner units;
   WaveRunner waves;
   std::vector<std::unique_ptr<PreparedConfiguration>> configurations; // null until used
+  std::deque<int> kept;                                               // configurations in the order in which their streams were resolved
   std::vector<std::vector<EntryRun>> entryRuns;                       // per entry
   std::vector<std::vector<std::vector<int32_t>>> residentEnds;        // per entry and run: those that no later run uses
 };

@@ -21,7 +21,7 @@ struct HostTensor {
   std::vector<std::byte> bytes;
 };
 
-// Units: waves where cores wait in circles. The other two are for any program, to be asked for by name.
+// Units: waves where cores, or threads of a core, wait in circles. The other two are for any program, to be asked for by name.
 enum class Schedule { Units, Waves, Worklist };
 
 struct CoreEngineOptions {
@@ -63,7 +63,7 @@ public:
   virtual ValueCounters counters(int entry) const = 0;
   // The runs of an entry; none for an entry that does not exist.
   virtual std::span<const EntryRun> runs(int entry) const = 0;
-  // The resolved streams of a configuration, for the timing analysis.
+  // The resolved streams of a configuration, for the timing analysis; valid until the next call of anything.
   virtual absl::StatusOr<const Networks *> networks(int configuration) = 0;
 
   // State variables in row-major order, for --state-in and --state-out.

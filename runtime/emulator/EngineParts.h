@@ -20,6 +20,7 @@ struct PreparedConfiguration {
   const format::Executable *executable = nullptr;
   const format::Configuration *configuration = nullptr;
   std::vector<format::ElementType> bindingTypes;
+  bool hasStreams = false; // networks are made; a plan of waves needs them no more
   Networks networks;
   bool runnable = false; // what follows is made
   std::vector<std::vector<WindowPlace>> windows; // [role][buffer]

@@ -58,7 +58,7 @@ struct RoleProgram {
   std::shared_ptr<const std::vector<format::Thread>> joined; // threads with joined stages (JoinStages.h), which ops point into
   std::vector<std::vector<DecodedOp>> threads;
   std::vector<int> threadOrder; // FIFOs are filled before they are emptied
-  bool interleaved = false;     // no such order: threads take turns element by element
+  bool interleaved = false;     // no such order: threads take turns, in waves only
   std::vector<PlanVariant> plans;
   std::vector<ShapeVariant> shapes;
 
@@ -74,8 +74,8 @@ struct RoleProgram {
 // `sharedQueue[q]`: input queue q reads the same words on all cores of every unit.
 absl::StatusOr<RoleProgram> decodeRole(const format::Role &role, const std::vector<bool> &sharedQueue, const Kernels &kernels);
 
-// Runs all threads of the core in `frame` for one sample. `first`: also run shared ops. `scratch` is the worker's scratch (for nests' copies). False when a
-// thread cannot finish or a FIFO is not left empty.
+// Runs all threads of the core in `frame`, which are not interleaved, for one sample. `first`: also run shared ops. `scratch` is the worker's scratch (for nests'
+// copies). False when a FIFO is not left empty.
 bool runCore(const RoleProgram &program, const Kernels &kernels, CoreFrame &frame, std::byte *scratch, bool first);
 
 // Runs one operation, no loop's begin or end, whose words and elements are all there, within the loops that `cursor` says. `scratch` as above.

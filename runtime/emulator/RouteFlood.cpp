@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <unordered_map>
 
 namespace wsc::emulator {
 
@@ -23,6 +24,14 @@ constexpr size_t kMaxItems = size_t(1) << 26;
 constexpr int kRamp = int(Port::Ramp);
 constexpr int kOpposite[kNumPorts] = {int(Port::South), int(Port::North), int(Port::West), int(Port::East), kRamp};
 constexpr const char *kPortNames[kNumPorts] = {"NORTH", "SOUTH", "EAST", "WEST", "RAMP"};
+
+size_t hashOf(const std::vector<Segment> &segments) {
+  size_t hash = segments.size();
+  for (const Segment &segment : segments)
+    for (int32_t part : {segment.source, segment.begin, segment.count})
+      hash = (hash ^ size_t(uint32_t(part))) * 0x9E3779B97F4A7C15u;
+  return hash;
+}
 
 } // namespace
 
@@ -383,7 +392,9 @@ absl::Status RouteFlood::finish(StreamTable &streams, int64_t linkWords, const s
   const int32_t stream = int32_t(streams.size());
   std::vector<Endpoint> sourceEnds, sinkEnds;
   std::vector<std::vector<Segment>> compositions;
-  std::vector<int32_t> ropeOf, sinkComposition, sinkHops;
+  std::unordered_map<int32_t, int32_t> ofRope;                     // compositions of sinks without a filter
+  std::unordered_multimap<size_t, int32_t> alike;                  // all, by hash: a thousand filters of a line are no two the same
+  std::vector<int32_t> sinkComposition, sinkHops;
   orderSources();
   for (int32_t s : componentSources) {
     sources[s].resolved = true;
@@ -412,19 +423,21 @@ absl::Status RouteFlood::finish(StreamTable &streams, int64_t linkWords, const s
       return absl::InvalidArgumentError(absl::StrCat(place(site.router), ": ", siteName(site), " takes ", site.endpoint.wordsPerSample,
                                                      " words per sample, but ", words, " are sent to it"));
     int32_t found = -1;
-    for (size_t k = 0; k < ropeOf.size() && found < 0 && filter.period == 0; ++k)
-      if (ropeOf[k] == sinkRope[s])
-        found = int32_t(k);
+    if (const auto known = ofRope.find(sinkRope[s]); filter.period == 0 && known != ofRope.end())
+      found = known->second;
     if (found < 0) {
       std::vector<Segment> segments = filter.period == 0 ? flatten(sinkRope[s]) : std::move(passed);
-      for (size_t k = 0; k < compositions.size() && found < 0; ++k)
-        if (compositions[k] == segments)
-          found = int32_t(k);
+      const size_t hash = hashOf(segments);
+      for (auto [k, end] = alike.equal_range(hash); k != end && found < 0; ++k)
+        if (compositions[size_t(k->second)] == segments)
+          found = k->second;
       if (found < 0) {
         found = int32_t(compositions.size());
         compositions.push_back(std::move(segments));
-        ropeOf.push_back(filter.period == 0 ? sinkRope[s] : -2); // -2: no rope's
+        alike.emplace(hash, found);
       }
+      if (filter.period == 0)
+        ofRope.emplace(sinkRope[s], found);
     }
     sinkComposition.push_back(found);
     sinkHops.push_back(locals[localAt[site.router]].hops);

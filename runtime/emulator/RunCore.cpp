@@ -176,8 +176,6 @@ private:
 
 namespace {
 
-bool runInterleaved(const RoleProgram &program, CoreFrame &frame);
-
 bool fifosAreEmpty(const RoleProgram &program, const CoreFrame &frame) {
   for (size_t b = 0; b < program.role->buffers.size(); ++b)
     if (frame.fifos[b].pushed != frame.fifos[b].popped)
@@ -193,39 +191,10 @@ void runOperation(const RoleProgram &program, const DecodedOp &op, const Kernels
 }
 
 bool runCore(const RoleProgram &program, const Kernels &kernels, CoreFrame &frame, std::byte *scratch, bool first) {
-  if (!program.interleaved) {
-    CoreRunner runner(program, kernels, frame, scratch, first);
-    for (int t : program.threadOrder)
-      runner.runThread(program.threads[t]);
-    return fifosAreEmpty(program, frame);
-  }
-  return runInterleaved(program, frame) && fifosAreEmpty(program, frame);
+  CoreRunner runner(program, kernels, frame, scratch, first);
+  for (int t : program.threadOrder)
+    runner.runThread(program.threads[t]);
+  return fifosAreEmpty(program, frame);
 }
-
-namespace {
-
-bool runInterleaved(const RoleProgram &program, CoreFrame &frame) {
-  const size_t n = program.role->threads.size();
-  std::vector<ThreadCursor> cursors(n);
-  std::vector<bool> done(n, false);
-  for (size_t left = n; left > 0;) {
-    bool progress = false;
-    for (size_t t = 0; t < n; ++t) {
-      if (done[t])
-        continue;
-      const ThreadCursor before = cursors[t];
-      if (runThreadScalar(program.role->threads[t], frame, cursors[t])) {
-        done[t] = true;
-        --left;
-      }
-      progress |= done[t] || cursors[t] != before; // at the same instruction, but perhaps an iteration on
-    }
-    if (!progress)
-      return false;
-  }
-  return true;
-}
-
-} // namespace
 
 } // namespace wsc::emulator

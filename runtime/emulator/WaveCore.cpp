@@ -2,7 +2,7 @@
 //
 // A core in a wave. Its threads take turns until none can go on; an operation runs when all its words and elements are
 // there. Queue operands are given to the kernels as plain memory: a sink's words where their source put them if they
-// lie together there, else put together first; a source's in the arena at once. A FIFO begins anew where it is empty,
+// lie together there, else put together first; a source's in its chunk at once. A FIFO begins anew where it is empty,
 // so that it stays in the same few bytes.
 #include "runtime/emulator/WaveState.h"
 
@@ -142,22 +142,29 @@ void WaveCore::wait(const WaveOp &op, int64_t elements) {
 // The next words of a sink, at least `words` of which have come; `pieced` takes them where they do not lie together.
 const std::byte *WaveCore::stretch(int32_t number, int64_t words, std::vector<std::byte> &pieced) {
   WavePort &from = state.ports[size_t(number)];
-  const std::span<const WaveSegment> segments = plan.composition(plan.portRef[size_t(number)]);
+  const std::span<const WaveSegment> segments = plan.composition(plan.portComposition[size_t(number)]);
   while (from.position - from.base >= segments[size_t(from.segment)].count)
     from.base += segments[size_t(from.segment++)].count;
   const WaveSegment &first = segments[size_t(from.segment)];
   const int64_t skip = from.position - from.base;
-  if (skip + words <= first.count)
-    return state.words(plan, first.port) + (first.begin + skip) * 4;
+  const WavePort::Piece piece = state.ports[size_t(first.port)].piece(first.begin + skip);
+  if (words <= std::min(piece.words, first.count - skip))
+    return piece.data;
   if (int64_t(pieced.size()) < words * 4 + 64)
     pieced.resize(size_t(words * 4 + 64));
   std::byte *to = pieced.data();
-  int64_t left = words, at = skip;
-  for (size_t s = size_t(from.segment); left > 0; ++s, at = 0) {
-    const int64_t count = std::min<int64_t>(left, segments[s].count - at);
-    std::memcpy(to, state.words(plan, segments[s].port) + (segments[s].begin + at) * 4, size_t(count * 4));
+  size_t s = size_t(from.segment);
+  for (int64_t left = words, at = skip; left > 0;) {
+    if (at == segments[s].count) {
+      ++s;
+      at = 0;
+    }
+    const WavePort::Piece next = state.ports[size_t(segments[s].port)].piece(segments[s].begin + at);
+    const int64_t count = std::min({left, segments[s].count - at, next.words});
+    std::memcpy(to, next.data, size_t(count * 4));
     to += count * 4;
     left -= count;
+    at += count;
   }
   return pieced.data();
 }
@@ -178,7 +185,7 @@ void WaveCore::bindQueues(const WaveOp &op, int64_t elements, bool part) {
   if (op.output >= 0) {
     QueuePort &bound = worker.queues[size_t(op.output)];
     bound = QueuePort{};
-    bound.data = state.words(plan, int32_t(firstPort + op.output)) + int64_t(port(op.output).position) * 4;
+    bound.data = port(op.output).room(state.arena, worker.chunks, wordsOf(op.width, elements));
   }
 }
 
@@ -197,6 +204,7 @@ void WaveCore::finish(const WaveOp &op, int64_t elements) {
       WavePort &from = port(input.slot);
       from.position += int32_t(input.share * wordsOf(input.width, elements));
       from.wanted = kNobodyWaits;
+      taken |= uint64_t(1) << (input.slot & 63);
     }
   if (op.output >= 0) {
     WavePort &to = port(op.output);
@@ -253,14 +261,16 @@ bool WaveCore::runPart(const WaveOp &op, WaveThread &thread, int64_t elements) {
 // Copies bytes from a sink's port, `fromByte` bytes behind its position on. What comes before them is read no more.
 void WaveCore::copyWords(int32_t number, int64_t fromByte, std::byte *to, int64_t bytes) {
   WavePort &from = state.ports[size_t(number)];
-  const std::span<const WaveSegment> segments = plan.composition(plan.portRef[size_t(number)]);
+  const std::span<const WaveSegment> segments = plan.composition(plan.portComposition[size_t(number)]);
   int64_t at = int64_t(from.position) * 4 + fromByte;
   while (bytes > 0) {
     while (at >= int64_t(from.base + segments[size_t(from.segment)].count) * 4)
       from.base += segments[size_t(from.segment++)].count;
     const WaveSegment &segment = segments[size_t(from.segment)];
-    const int64_t skip = at - int64_t(from.base) * 4, count = std::min(bytes, int64_t(segment.count) * 4 - skip);
-    std::memcpy(to, state.words(plan, segment.port) + int64_t(segment.begin) * 4 + skip, size_t(count));
+    const int64_t skip = at - int64_t(from.base) * 4;
+    const WavePort::Piece piece = state.ports[size_t(segment.port)].piece(segment.begin + skip / 4);
+    const int64_t count = std::min({bytes, int64_t(segment.count) * 4 - skip, piece.words * 4 - skip % 4});
+    std::memcpy(to, piece.data + skip % 4, size_t(count));
     to += count;
     at += count;
     bytes -= count;
@@ -276,8 +286,7 @@ bool WaveCore::copy(const WaveOp &op, WaveThread &thread, int64_t elements) {
   if (op.push >= 0)
     to = frame.buffers[role.fifos[size_t(op.push)]] + fifos[op.push].pushed;
   else if (op.output >= 0)
-    to = state.words(plan, int32_t(firstPort + op.output)) + int64_t(port(op.output).position) * 4 +
-         thread.element * width;
+    to = port(op.output).room(state.arena, worker.chunks, wordsOf(op.width, elements)) + thread.element * width;
   if (input.kind == OperandKind::Queue) {
     if (to)
       copyWords(int32_t(firstPort + input.slot), thread.element * width, to, bytes);

@@ -139,51 +139,60 @@ absl::StatusOr<WavePlan> planWaves(const Configuration &configuration, const Net
     return absl::ResourceExhaustedError(absl::StrCat("configuration ", configuration.name, ": ", queues, " queues and ",
                                                      lanes, " io lanes; the engine numbers up to 2147483647"));
   plan.ports = queues;
-  plan.portRef.assign(size_t(queues), -1);
-  plan.portWords.assign(size_t(queues), 0);
+  plan.portStream.assign(size_t(queues), -1);
+  plan.portComposition.assign(size_t(queues), -1);
 
   const auto portOf = [&](const Endpoint &end, std::vector<WaveLane> &list) {
     if (end.role < 0) {
-      list.push_back({end.binding, int32_t(plan.ports++), end.index});
-      plan.portRef.push_back(-1);
-      plan.portWords.push_back(0);
+      list.push_back({end.binding, int32_t(plan.ports++), end.index, end.wordsPerSample});
+      plan.portStream.push_back(-1);
+      plan.portComposition.push_back(-1);
       return list.back().port;
     }
     const Role &role = configuration.roles[size_t(end.role)];
     return int32_t(networks.roleOffset[size_t(end.role)] +
                    latticeOrdinal(role.cores, end.index) * int64_t(role.queues.size()) + end.queue);
   };
-  std::vector<int32_t> sources;
   int32_t number = 0;
   for (const Stream &stream : networks.streams) {
-    sources.clear();
+    plan.streamSources.push_back(uint32_t(plan.sources.size()));
+    plan.streamSinks.push_back(uint32_t(plan.sinks.size()));
+    int64_t words = 0;
     for (const Endpoint &source : stream.sources) {
       const int32_t port = portOf(source, plan.inputs);
-      plan.portRef[size_t(port)] = number;
-      plan.portWords[size_t(port)] = plan.arenaWords;
-      plan.arenaWords += source.wordsPerSample;
-      sources.push_back(port);
+      plan.portStream[size_t(port)] = number;
+      plan.sources.push_back(port);
+      words += source.wordsPerSample;
     }
-    plan.arenaWords += kSlackBytes / 4;
+    if (words > std::numeric_limits<int32_t>::max())
+      return absl::ResourceExhaustedError(absl::StrCat("configuration ", configuration.name, ": a stream of ", words,
+                                                       " words per sample; the engine counts up to 2147483647"));
+    plan.words += words;
+    const int32_t *sources = plan.sources.data() + plan.streamSources.back();
     const auto firstComposition = int32_t(plan.compositionSegments.size());
     for (size_t c = 0; c < stream.compositions.size(); ++c) {
       plan.compositionSegments.push_back(uint32_t(plan.segments.size()));
       for (const Segment &segment : stream.compositions[c])
-        plan.segments.push_back({sources[size_t(segment.source)], segment.begin, segment.count});
+        plan.segments.push_back({sources[segment.source], segment.begin, segment.count});
     }
-    plan.streamSinks.push_back(uint32_t(plan.sinks.size()));
+    // Of one source the words come in order; of several all sinks must see all.
+    bool drains = true;
     for (size_t k = 0; k < stream.sinks.size(); ++k) {
       const Endpoint &sink = stream.sinks[k];
       const int32_t port = portOf(sink, plan.outputs);
-      plan.portRef[size_t(port)] = firstComposition + stream.sinkComposition[k];
+      plan.portStream[size_t(port)] = number;
+      plan.portComposition[size_t(port)] = firstComposition + stream.sinkComposition[k];
       const int32_t core = sink.role < 0
                                ? -1
                                : int32_t(plan.roles[size_t(sink.role)].core +
                                          latticeOrdinal(configuration.roles[size_t(sink.role)].cores, sink.index));
       plan.sinks.push_back({port, core});
+      drains = drains && core >= 0 && (stream.sources.size() == 1 || sink.wordsPerSample == words);
     }
+    plan.streamDrains.push_back(drains);
     ++number;
   }
+  plan.streamSources.push_back(uint32_t(plan.sources.size()));
   plan.streamSinks.push_back(uint32_t(plan.sinks.size()));
   plan.compositionSegments.push_back(uint32_t(plan.segments.size()));
   return plan;

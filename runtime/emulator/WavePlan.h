@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A configuration laid out for the wave schedule (WaveRunner.h): its cores, threads and queue ends numbered, the words
-// of every source placed in one arena, and for every sink the stretches of sources that it sees. Everything here is
-// fixed; what changes in a run is in WaveState.h.
+// A configuration laid out for the wave schedule (WaveRunner.h): its cores, threads and queue ends numbered, and for
+// every sink the stretches of sources that it sees. Everything here is fixed; what changes in a run is in WaveState.h.
 //
 // Words exist once, where their source puts them: a sink reads them there, so a multicast to a thousand cores copies
 // nothing. The ends of streams are *ports*: the queues of all cores, in the order of Networks::streamTable, and behind
@@ -64,16 +63,21 @@ struct WaveSegment {
 struct WaveLane {
   int32_t binding = 0, port = 0;
   format::LatticeIndex index{};
+  int64_t words = 0;
 };
 
 struct WavePlan {
   std::vector<WaveRole> roles;
   int64_t cores = 0, threads = 0, fifos = 0, buffers = 0, ports = 0;
-  int64_t scratchBytes = 0, fifoBytes = 0, arenaWords = 0;
+  int64_t scratchBytes = 0, fifoBytes = 0;
+  int64_t words = 0; // of all sources in a sample
 
-  std::vector<int32_t> portRef;      // of a source: its stream; of a sink: its composition; -1: it moves no words
-  std::vector<int64_t> portWords;    // of a source: its first word's place in the arena
-  std::vector<uint32_t> streamSinks; // per stream: first of its sinks; one more than there are streams
+  std::vector<int32_t> portStream;                  // -1: it moves no words
+  std::vector<int32_t> portComposition;             // of a sink
+  std::vector<uint32_t> streamSources, streamSinks; // per stream: the first; one more than there are streams
+  std::vector<int32_t> sources;                     // ports
+  // Per stream: when every sink has taken as many words as were sent, nobody needs these any more.
+  std::vector<bool> streamDrains;
   struct Sink {
     int32_t port, core; // core -1: a lane
   };
@@ -85,6 +89,12 @@ struct WavePlan {
 
   std::span<const WaveSegment> composition(int32_t c) const {
     return {segments.data() + compositionSegments[size_t(c)], segments.data() + compositionSegments[size_t(c) + 1]};
+  }
+  std::span<const int32_t> sourcesOf(int32_t stream) const {
+    return {sources.data() + streamSources[size_t(stream)], sources.data() + streamSources[size_t(stream) + 1]};
+  }
+  std::span<const Sink> sinksOf(int32_t stream) const {
+    return {sinks.data() + streamSinks[size_t(stream)], sinks.data() + streamSinks[size_t(stream) + 1]};
   }
   int32_t roleOf(int64_t core) const;
 };

@@ -21,7 +21,7 @@ using namespace format;
 namespace {
 
 constexpr size_t kCoresForThreads = 32; // fewer are not worth a second thread
-constexpr size_t kSinksForThreads = 512;
+constexpr size_t kSinksForThreads = 512, kStreamsForThreads = 512;
 
 } // namespace
 
@@ -56,16 +56,18 @@ struct WaveRunner::Impl {
       buffers = std::max(buffers, role.role->buffers.size());
       queues = std::max(queues, role.role->queues.size());
     }
-    bool room = state.arena.need(plan.arenaWords * 4 + 256) && state.scratch.need(plan.scratchBytes + 256) &&
+    bool room = state.arena.reset(plan.words, int64_t(plan.sources.size()), threads) &&
+                state.scratch.need(plan.scratchBytes + 256) &&
                 state.fifoArea.need(plan.fifoBytes + 256, Pages::Size::Small);
     for (WaveWorker &worker : workers) {
       room = room && worker.scratch.need(scratch, Pages::Size::Small);
+      worker.chunks.reset();
       worker.queues.resize(std::max(worker.queues.size(), queues));
       worker.fifos.resize(std::max(worker.fifos.size(), buffers));
     }
     if (!room)
       return absl::ResourceExhaustedError(
-          absl::StrCat("no memory for configuration ", context.prepared.configuration->name, ": ", plan.arenaWords * 4,
+          absl::StrCat("no memory for configuration ", context.prepared.configuration->name, ": ", plan.words * 4,
                        " bytes of words and ", plan.scratchBytes + plan.fifoBytes, " bytes of SRAM"));
     state.index.resize(size_t(plan.cores));
     state.threads.assign(size_t(plan.threads), WaveThread{});
@@ -73,33 +75,55 @@ struct WaveRunner::Impl {
     state.buffers.resize(size_t(plan.buffers));
     state.ports.assign(size_t(plan.ports), WavePort{});
     streamChanged = std::vector<std::atomic<uint8_t>>(plan.streamSinks.size());
+    streamTaken = std::vector<std::atomic<uint8_t>>(plan.streamSinks.size());
+    holder.assign(plan.streamSinks.size(), 0);
     coreListed = std::vector<std::atomic<uint8_t>>(size_t(plan.cores));
     corePartly = std::vector<std::atomic<uint8_t>>(size_t(plan.cores));
     for (size_t r = 0; r < plan.roles.size(); ++r)
-      bindRole(context, plan.roles[r], int32_t(r));
+      bindRole(context, plan.roles[r], int32_t(r), &plan == bound);
+    bound = &plan;
     for (const WaveLane &lane : plan.inputs) {
       const IoBinding &binding = context.prepared.configuration->io[size_t(lane.binding)];
       const ElementType type = context.prepared.bindingTypes[size_t(lane.binding)];
-      packLane(binding, lane.index, type, context.inputs[size_t(binding.tensor)], state.words(plan, lane.port));
-      state.ports[size_t(lane.port)].there = std::numeric_limits<int32_t>::max();
+      WavePort &port = state.ports[size_t(lane.port)];
+      std::byte *words = port.room(state.arena, workers[0].chunks, lane.words);
+      packLane(binding, lane.index, type, context.inputs[size_t(binding.tensor)], words);
+      port.position = port.there = int32_t(lane.words);
     }
     return absl::OkStatus();
   }
 
-  void bindRole(const SampleContext &context, const WaveRole &role, int32_t number) {
+  // `again`: the last run was of the same configuration. Only windows and states may have moved since.
+  void bindRole(const SampleContext &context, const WaveRole &role, int32_t number, bool again) {
     const auto cores = size_t(role.role->cores.size());
     const size_t buffers = role.role->buffers.size();
+    const std::vector<WindowPlace> &windows = context.prepared.windows[size_t(number)];
+    if (again) {
+      for (size_t b = 0; b < buffers; ++b) {
+        std::byte **pointer = state.buffers.data() + size_t(role.buffer) + b;
+        const bool moves = windows[b].resident >= 0 && windows[b].runStep != 0;
+        for (size_t ordinal = 0; ordinal < cores; ++ordinal, pointer += buffers)
+          if (moves)
+            *pointer = context.residents.window(windows[b], int64_t(ordinal), context.iteration);
+          else if (role.role->buffers[b].kind == BufferKind::State)
+            *pointer = context.states.core(number, int32_t(b), int64_t(ordinal));
+          else
+            break;
+      }
+      return;
+    }
     forAll(cores, kCoresForThreads, [&](WaveWorker &, size_t ordinal) {
       LatticeIndex &index = state.index[size_t(role.core) + ordinal];
       index = latticeIndex(role.role->cores, int64_t(ordinal));
-      std::byte **bound = state.buffers.data() + size_t(role.buffer) + ordinal * buffers;
-      bindBuffers(context, number, int64_t(ordinal), index, nullptr, bound);
+      std::byte **pointers = state.buffers.data() + size_t(role.buffer) + ordinal * buffers;
+      bindBuffers(context, number, int64_t(ordinal), index, nullptr, pointers);
       for (size_t b = 0; b < buffers; ++b) {
         const BufferKind kind = role.role->buffers[b].kind;
         if (kind == BufferKind::Scratch)
-          bound[b] = state.scratch.get() + role.scratch + int64_t(ordinal) * role.scratchBytes + role.bufferOffset[b];
+          pointers[b] =
+              state.scratch.get() + role.scratch + int64_t(ordinal) * role.scratchBytes + role.bufferOffset[b];
         else if (kind == BufferKind::Fifo)
-          bound[b] = state.fifoArea.get() + role.fifoArea + int64_t(ordinal) * role.fifoBytes + role.bufferOffset[b];
+          pointers[b] = state.fifoArea.get() + role.fifoArea + int64_t(ordinal) * role.fifoBytes + role.bufferOffset[b];
       }
     });
   }
@@ -109,24 +133,31 @@ struct WaveRunner::Impl {
     run.run();
     if (run.couldDoPart() && !corePartly[size_t(core)].exchange(1, std::memory_order_relaxed))
       worker.partly.push_back(core);
-    if (run.sentOn() == 0)
+    if ((run.sentOn() | run.takenFrom()) == 0)
       return;
     const WaveRole &role = plan.roles[size_t(plan.roleOf(core))];
     const size_t queues = role.role->queues.size(), first = size_t(role.port) + size_t(core - role.core) * queues;
-    for (size_t q = 0; q < queues; ++q)
-      if (role.role->queues[q].output && run.sentOn() >> (q & 63) & 1)
-        if (const int32_t stream = plan.portRef[first + q];
-            stream >= 0 && !streamChanged[size_t(stream)].exchange(1, std::memory_order_relaxed))
+    for (size_t q = 0; q < queues; ++q) {
+      const int32_t stream = plan.portStream[first + q];
+      if (stream < 0)
+        continue;
+      if (role.role->queues[q].output) {
+        if (run.sentOn() >> (q & 63) & 1 && !streamChanged[size_t(stream)].exchange(1, std::memory_order_relaxed))
           worker.sentOn.push_back(stream);
+      } else if (run.takenFrom() >> (q & 63) & 1 && plan.streamDrains[size_t(stream)] &&
+                 state.ports[first + q].position == state.ports[first + q].there &&
+                 !streamTaken[size_t(stream)].exchange(1, std::memory_order_relaxed)) {
+        worker.takenFrom.push_back(stream);
+      }
+    }
   }
 
   // Tells the sinks of a stream what has come; lists the cores that can go on.
   void deliver(const WavePlan &plan, WaveWorker &worker, int32_t stream) {
     streamChanged[size_t(stream)].store(0, std::memory_order_relaxed);
-    for (uint32_t k = plan.streamSinks[size_t(stream)]; k < plan.streamSinks[size_t(stream) + 1]; ++k) {
-      const WavePlan::Sink &sink = plan.sinks[k];
+    for (const WavePlan::Sink &sink : plan.sinksOf(stream)) {
       WavePort &port = state.ports[size_t(sink.port)];
-      const std::span<const WaveSegment> segments = plan.composition(plan.portRef[size_t(sink.port)]);
+      const std::span<const WaveSegment> segments = plan.composition(plan.portComposition[size_t(sink.port)]);
       int32_t there = port.there;
       while (size_t(port.arriving) < segments.size()) {
         const WaveSegment &segment = segments[size_t(port.arriving)];
@@ -151,6 +182,44 @@ struct WaveRunner::Impl {
     }
   }
 
+  // Lets the sources of a stream begin their chunks anew if all sinks have all that was sent.
+  void drain(const WavePlan &plan, WaveWorker &worker, int32_t stream) {
+    streamTaken[size_t(stream)].store(0, std::memory_order_relaxed);
+    const std::span<const WavePlan::Sink> sinks = plan.sinksOf(stream);
+    const auto waits = [&](const WavePlan::Sink &sink) {
+      const WavePort &port = state.ports[size_t(sink.port)];
+      return port.position != port.there;
+    };
+    int32_t &last = holder[size_t(stream)]; // the sink that was waited for the last time is asked first
+    if (waits(sinks[size_t(last)]))
+      return;
+    for (size_t k = 0; k < sinks.size(); ++k)
+      if (waits(sinks[k])) {
+        last = int32_t(k);
+        return;
+      }
+    const std::span<const int32_t> sources = plan.sourcesOf(stream);
+    int64_t sent = 0;
+    for (int32_t source : sources) {
+      const WavePort &port = state.ports[size_t(source)];
+      if (port.position != port.there) // in the middle of an operation
+        return;
+      sent += port.position;
+    }
+    if (sources.size() > 1)
+      for (const WavePlan::Sink &sink : sinks)
+        if (state.ports[size_t(sink.port)].position != sent)
+          return;
+    for (int32_t source : sources) {
+      WavePort &port = state.ports[size_t(source)];
+      if (!port.chunk)
+        continue;
+      for (WaveChunk *old = std::exchange(port.chunk->older, nullptr); old;)
+        worker.chunks.give(std::exchange(old, old->older));
+      port.chunk->first = port.position;
+    }
+  }
+
   template <typename List> void collect(std::vector<int32_t> WaveWorker::*list, List &all) {
     for (WaveWorker &worker : workers) {
       all.insert(all.end(), (worker.*list).begin(), (worker.*list).end());
@@ -159,10 +228,10 @@ struct WaveRunner::Impl {
   }
 
   void runWaves(const SampleContext &context, const WavePlan &plan) {
-    std::vector<int32_t> wave(size_t(plan.cores)), streams, partly;
+    std::vector<int32_t> wave(size_t(plan.cores)), streams, taken, partly;
     std::iota(wave.begin(), wave.end(), 0);
     for (const WaveLane &lane : plan.inputs)
-      streams.push_back(plan.portRef[size_t(lane.port)]);
+      streams.push_back(plan.portStream[size_t(lane.port)]);
     deliverAll(plan, streams);
     for (WaveWorker &worker : workers)
       worker.ready.clear(); // all cores are in the first wave
@@ -174,6 +243,10 @@ struct WaveRunner::Impl {
       streams.clear();
       collect(&WaveWorker::sentOn, streams);
       deliverAll(plan, streams);
+      taken.clear();
+      collect(&WaveWorker::takenFrom, taken);
+      if (context.traces.empty()) // they show all words
+        forAll(taken.size(), kStreamsForThreads, [&](WaveWorker &worker, size_t i) { drain(plan, worker, taken[i]); });
       wave.clear();
       collect(&WaveWorker::ready, wave);
       collect(&WaveWorker::partly, partly);
@@ -234,16 +307,25 @@ struct WaveRunner::Impl {
   }
 
   // All words of a sink that have come.
-  void received(const WavePlan &plan, int32_t port, std::vector<std::byte> &words) const {
+  void received(const WavePlan &plan, int32_t port, std::vector<std::byte> &words) {
     words.clear();
-    if (plan.portRef[size_t(port)] < 0)
+    if (plan.portStream[size_t(port)] < 0)
       return;
     int64_t left = state.ports[size_t(port)].there;
-    for (const WaveSegment &segment : plan.composition(plan.portRef[size_t(port)])) {
-      const std::byte *from = state.words(plan, segment.port) + int64_t(segment.begin) * 4;
+    for (const WaveSegment &segment : plan.composition(plan.portComposition[size_t(port)])) {
       const int64_t count = std::min<int64_t>(left, segment.count);
-      words.insert(words.end(), from, from + count * 4);
+      append(segment.port, segment.begin, count, words);
       left -= count;
+    }
+  }
+
+  // `count` words of a source from number `begin` on.
+  void append(int32_t source, int64_t begin, int64_t count, std::vector<std::byte> &words) {
+    for (int64_t at = begin; at < begin + count;) {
+      const WavePort::Piece piece = state.ports[size_t(source)].piece(at);
+      const int64_t here = std::min(piece.words, begin + count - at);
+      words.insert(words.end(), piece.data, piece.data + here * 4);
+      at += here;
     }
   }
 
@@ -275,7 +357,7 @@ struct WaveRunner::Impl {
     }
   }
 
-  void traceAfter(const SampleContext &context, const WavePlan &plan) const {
+  void traceAfter(const SampleContext &context, const WavePlan &plan) {
     for (const auto &[key, trace] : context.traces) {
       const WaveRole &role = plan.roles[size_t(key.first)];
       trace->buffersAfter = imageOf(role, key.second);
@@ -284,9 +366,8 @@ struct WaveRunner::Impl {
         std::vector<std::byte> &words = trace->queueWords.emplace_back();
         if (!role.role->queues[q].output) {
           received(plan, port, words);
-        } else if (plan.portRef[size_t(port)] >= 0) {
-          const std::byte *sent = state.words(plan, port);
-          words.assign(sent, sent + int64_t(state.ports[size_t(port)].position) * 4);
+        } else if (plan.portStream[size_t(port)] >= 0) {
+          append(port, 0, state.ports[size_t(port)].position, words);
         }
       }
     }
@@ -308,8 +389,10 @@ struct WaveRunner::Impl {
   oneapi::tbb::task_arena arena;
   std::vector<WaveWorker> workers;
   WaveState state;
+  const WavePlan *bound = nullptr; // whose buffers `state` points to
   // Set while a stream, a core is in the list it would be put into.
-  std::vector<std::atomic<uint8_t>> streamChanged, coreListed, corePartly;
+  std::vector<std::atomic<uint8_t>> streamChanged, streamTaken, coreListed, corePartly;
+  std::vector<int32_t> holder; // per stream: a sink that has words to take
 };
 
 WaveRunner::WaveRunner(int threads) : impl(std::make_unique<Impl>(threads)) {}

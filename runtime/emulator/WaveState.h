@@ -8,7 +8,9 @@
 #include "runtime/emulator/EngineParts.h"
 #include "runtime/emulator/Pages.h"
 #include "runtime/emulator/WavePlan.h"
+#include "runtime/emulator/WaveWords.h"
 
+#include <atomic>
 #include <limits>
 
 namespace wsc::emulator {
@@ -28,6 +30,31 @@ struct WavePort {
   int32_t wanted = kNobodyWaits;          // a sink: words that must be there before its thread can go on
   int32_t segment = 0, base = 0;          // a sink: the segment that is read, and the words before it
   int32_t arriving = 0, arrivingBase = 0; // a sink: the first segment that has not come whole, and the words before it
+  // A source: its newest words. Its core may take a new chunk while sinks read from those before.
+  WaveChunk *chunk = nullptr;
+
+  // A source's words from number `word` on, of which so many lie together.
+  struct Piece {
+    const std::byte *data;
+    int64_t words;
+  };
+  Piece piece(int64_t word) {
+    WaveChunk *at = std::atomic_ref(chunk).load(std::memory_order_acquire);
+    int64_t end = kNobodyWaits;
+    for (; at->first > word; at = at->older)
+      end = at->first;
+    return {at->data() + (word - at->first) * 4, end - word};
+  }
+  // Where a source's next `words` words go, beginning at its position.
+  std::byte *room(WaveArena &arena, WaveChunks &chunks, int64_t words) {
+    if (!chunk || position - chunk->first + words > chunk->words) {
+      WaveChunk *next = chunks.take(arena, std::max(words, chunk ? int64_t(chunk->words) * 2 : 0));
+      next->first = position;
+      next->older = chunk;
+      std::atomic_ref(chunk).store(next, std::memory_order_release);
+    }
+    return chunk->data() + int64_t(position - chunk->first) * 4;
+  }
 };
 
 struct WaveState {
@@ -36,9 +63,8 @@ struct WaveState {
   std::vector<FifoPort> fifos;
   std::vector<std::byte *> buffers;
   std::vector<WavePort> ports;
-  Pages arena, scratch, fifoArea;
-
-  std::byte *words(const WavePlan &plan, int32_t port) const { return arena.get() + plan.portWords[size_t(port)] * 4; }
+  WaveArena arena;
+  Pages scratch, fifoArea;
 };
 
 // What one host thread needs and finds.
@@ -47,9 +73,11 @@ struct WaveWorker {
   std::vector<FifoPort> fifos;
   std::vector<std::byte> pieced[2]; // words put together from pieces, per source
   Pages scratch;                    // for nests' rearranged copies
-  std::vector<int32_t> sentOn;      // streams that carry more words
-  std::vector<int32_t> ready;       // cores that can go on
-  std::vector<int32_t> partly;      // cores that could do a part of an operation
+  WaveChunks chunks;
+  std::vector<int32_t> sentOn;    // streams that carry more words
+  std::vector<int32_t> takenFrom; // streams of which a sink has taken all that has come
+  std::vector<int32_t> ready;     // cores that can go on
+  std::vector<int32_t> partly;    // cores that could do a part of an operation
 };
 
 // Runs a core as far as it comes. Whole operations only, unless `partly`: then an operation begins with the elements
@@ -63,6 +91,8 @@ public:
   bool done() const;
   // Queues that words were sent on: bit q mod 64.
   uint64_t sentOn() const { return sent; }
+  // The same of queues that words were taken from.
+  uint64_t takenFrom() const { return taken; }
   // A waiting operation has some but not all of its elements.
   bool couldDoPart() const { return partAhead; }
 
@@ -93,7 +123,7 @@ private:
   CoreFrame frame;
   const bool partly;
   bool partAhead = false;
-  uint64_t sent = 0;
+  uint64_t sent = 0, taken = 0;
 };
 
 } // namespace wsc::emulator

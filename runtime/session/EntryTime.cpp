@@ -2,11 +2,16 @@
 #include "runtime/session/EntryTime.h"
 
 #include "runtime/emulator/EntryOrder.h"
+#include "runtime/emulator/LatticeWalk.h"
+#include "runtime/emulator/QueueTraffic.h"
+#include "runtime/emulator/cycle/CycleReports.h"
+#include "runtime/timing/Cost.h"
 #include "runtime/timing/Phases.h"
 
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace wsc {
 
@@ -59,6 +64,48 @@ void addCores(std::vector<emulator::CoreCycles> &to, const std::vector<emulator:
   to = std::move(all);
 }
 
+// Adds to `kernels` the cycles that the multiply-adds of their busiest core take at the full rate; returns those of all
+// cores together.
+double addFmaCycles(const target::Target &target, const Configuration &configuration,
+                    std::vector<KernelTiming> &kernels) {
+  const auto ofCore = [&](const Role &role, const LatticeIndex &index) {
+    double cycles = 0;
+    for (const Thread &thread : role.threads) {
+      std::vector<int64_t> trips{1};
+      for (const Instruction &instruction : thread) {
+        if (instruction.opcode == Opcode::Loop)
+          trips.push_back(trips.back() * std::max<int64_t>(0, instruction.extent[0].at(index)));
+        else if (instruction.opcode == Opcode::EndLoop)
+          trips.pop_back();
+        else if (instruction.opcode == Opcode::Fma)
+          cycles += double(trips.back() * emulator::instructionElements(instruction, index)) /
+                    timing::elementsPerCycle(target, Opcode::Fma, instruction.type);
+      }
+    }
+    return cycles;
+  };
+  double all = 0;
+  for (const Role &role : configuration.roles) {
+    double most = 0;
+    if (emulator::trafficIsUniform(role)) {
+      most = ofCore(role, LatticeIndex{});
+      all += most * double(role.cores.size());
+    } else {
+      emulator::forEachPoint(role.cores, [&](const LatticeIndex &index, int32_t, int32_t) {
+        const double cycles = ofCore(role, index);
+        all += cycles;
+        most = std::max(most, cycles);
+        return true;
+      });
+    }
+    if (role.kernel >= 0 && role.kernel < int32_t(kernels.size())) {
+      KernelTiming &kernel = kernels[size_t(role.kernel)];
+      kernel.fmaCycles = std::max(kernel.fmaCycles, int64_t(std::ceil(most)));
+    }
+  }
+  return all;
+}
+
 } // namespace
 
 template <typename Run> absl::StatusOr<std::vector<TimingPart>> EntryTime::walk(int number, Run run) const {
@@ -105,23 +152,30 @@ absl::StatusOr<const EntryTime::Drained *> EntryTime::drained(int configuration)
   for (const emulator::Stream &stream : (*networks)->streams)
     wordHops += stream.linkWordsPerSample;
   Drained result;
-  absl::StatusOr<TimingResult> analytic = emulator::analyseTiming(executable, configuration, **networks, 1);
-  if (analytic.ok())
-    result.analytic = *std::move(analytic);
-  result.cycles = result.analytic.latencyCycles;
-  if (!analytic.ok() || wordHops <= kMostWordHops) {
-    absl::StatusOr<CycleResult> run = emulator::runCycles(executable, configuration, {});
+  const Configuration &program = executable.configurations[size_t(configuration)];
+  absl::StatusOr<TimingResult> analytic = absl::UnimplementedError("not asked for");
+  if (wordHops > kMostWordHops)
+    analytic = emulator::analyseTiming(executable, configuration, **networks, 1);
+  if (analytic.ok()) {
+    result.time = *std::move(analytic);
+    result.cycles = result.time.latencyCycles;
+    result.useful = result.time.computeUtilisation * double(result.time.intervalCycles);
+  } else {
+    absl::StatusOr<CycleResult> run = emulator::runCycles(executable, configuration, {.threads = threads});
     if (!run.ok())
       return run.status();
+    result.time = emulator::timingOf(*run, program, 1, nullptr);
     result.cycles = run->endCycle;
     result.wordByWord = true;
+    result.useful =
+        addFmaCycles(executable.target, program, result.time.kernels) / double(executable.target.numCores());
   }
   return &times.emplace(configuration, std::move(result)).first->second;
 }
 
 absl::StatusOr<TimingResult> EntryTime::timing(int entry) {
   TimingResult result;
-  double useful = 0; // multiply-adds' share of all cores' cycles
+  double useful = 0;
   std::string longestBottleneck;
   int64_t longest = -1;
   size_t longestPart = 0, number = 0;
@@ -129,28 +183,28 @@ absl::StatusOr<TimingResult> EntryTime::timing(int entry) {
     absl::StatusOr<const Drained *> time = drained(part.configuration);
     if (!time.ok())
       return time.status();
-    const TimingResult &analytic = (*time)->analytic;
+    const TimingResult &once = (*time)->time;
     part.cyclesEach = (*time)->cycles;
     part.wordByWord = (*time)->wordByWord;
     const Configuration &configuration = executable.configurations[size_t(part.configuration)];
     for (size_t k = 0; k < configuration.kernels.size(); ++k) {
-      KernelTiming kernel = k < analytic.kernels.size() ? analytic.kernels[k] : KernelTiming();
+      KernelTiming kernel = once.kernels[k];
       for (int64_t KernelTiming::*field :
            {&KernelTiming::busyCycles, &KernelTiming::intervalCycles, &KernelTiming::fmaCycles,
             &KernelTiming::waitWordsCycles, &KernelTiming::waitRoomCycles})
         kernel.*field *= part.count;
       result.kernels.push_back(kernel);
     }
-    useful += analytic.computeUtilisation * double(analytic.intervalCycles) * part.count;
-    result.linkWordHops += analytic.linkWordHops * part.count;
-    if (analytic.maxLinkWords > result.maxLinkWords) {
-      result.maxLinkWords = analytic.maxLinkWords;
-      result.maxLinkName = absl::StrCat("phase ", part.name, ", ", analytic.maxLinkName);
+    useful += (*time)->useful * part.count;
+    result.linkWordHops += once.linkWordHops * part.count;
+    if (once.maxLinkWords > result.maxLinkWords) {
+      result.maxLinkWords = once.maxLinkWords;
+      result.maxLinkName = absl::StrCat("phase ", part.name, ", ", once.maxLinkName);
     }
     if (part.cycles() > longest) {
       longest = part.cycles();
       longestPart = number;
-      longestBottleneck = analytic.bottleneck;
+      longestBottleneck = once.bottleneck;
     }
     ++number;
     return absl::OkStatus();

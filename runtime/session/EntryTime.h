@@ -17,9 +17,9 @@ namespace wsc {
 
 class EntryTime {
 public:
-  // Both must outlive this.
-  EntryTime(const format::Executable &executable, emulator::CoreEngine &engine)
-      : executable(executable), engine(engine) {}
+  // Both must outlive this. `threads`: of the cycle engine, 0: all.
+  EntryTime(const format::Executable &executable, emulator::CoreEngine &engine, int threads)
+      : executable(executable), engine(engine), threads(threads) {}
 
   // Each configuration is timed once. Those whose words make up to kMostWordHops hops are timed word by word, others by
   // the analytic engine; where that refuses a program that comes to an end, word by word as well. Errors: as
@@ -39,8 +39,9 @@ public:
 
 private:
   struct Drained {
-    emulator::TimingResult analytic; // zeros where the analytic engine refuses
-    int64_t cycles = 0;
+    emulator::TimingResult time; // of one sample
+    int64_t cycles = 0;          // until nothing is left to do
+    double useful = 0;           // cycles that the multiply-adds would take all cores of the wafer
     bool wordByWord = false;
   };
   absl::StatusOr<const Drained *> drained(int configuration);
@@ -49,6 +50,7 @@ private:
 
   const format::Executable &executable;
   emulator::CoreEngine &engine;
+  const int threads;
   std::map<int, Drained> times;
 };
 

@@ -191,7 +191,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::open(const std::string &path, 
   impl.timings.resize(impl.executable.entries.size());
   impl.merged.resize(impl.executable.entries.size());
   if (impl.executable.execution == "phased")
-    impl.phases = std::make_unique<EntryTime>(impl.executable, *impl.engine);
+    impl.phases = std::make_unique<EntryTime>(impl.executable, *impl.engine, options.threads);
   return session;
 }
 

@@ -112,7 +112,7 @@ private:
     return -1;
   }
 
-  // The last word out of the wafer; without outputs, the last thread's end.
+  // The last word out of the wafer; without outputs, and in phases, the last thread's end: what follows waits for all.
   int64_t sampleDone(const Simulation &simulation) const {
     int64_t ports = 0, all = 0;
     for (size_t p = 0; p < model.processes.size(); ++p) {
@@ -122,7 +122,7 @@ private:
       if (unit.role < 0 && configuration.io[unit.binding].output)
         ports = std::max(ports, finished);
     }
-    return ports > 0 ? ports : all;
+    return ports > 0 && executable.execution != "phased" ? ports : std::max(ports, all);
   }
 
   void countWaits(const Simulation &simulation) {

@@ -121,7 +121,8 @@ private:
       auto [found, added] = programs.try_emplace(programKey(role, unit.index), int32_t(model.programs.size()));
       if (added)
         for (size_t t = 0; t < role.threads.size(); ++t) {
-          absl::StatusOr<ThreadProgram> program = foldThread(executable.target, role, int(t), unit.index);
+          absl::StatusOr<ThreadProgram> program =
+              foldThread(executable.target, role, int(t), unit.index, executable.execution != "phased");
           if (!program.ok())
             return program.status();
           model.programs.push_back(*std::move(program));

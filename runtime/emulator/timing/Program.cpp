@@ -61,8 +61,8 @@ struct Fold {
 
 class Folder {
 public:
-  Folder(const target::Target &target, const Role &role, int thread, const LatticeIndex &index)
-      : target(target), role(role), thread(thread), code(role.threads[thread]), index(index) {}
+  Folder(const target::Target &target, const Role &role, int thread, const LatticeIndex &index, bool mergeLoops)
+      : target(target), role(role), thread(thread), code(role.threads[thread]), index(index), mergeLoops(mergeLoops) {}
 
   absl::StatusOr<ThreadProgram> run() {
     Fold fold;
@@ -129,7 +129,7 @@ private:
       fold.pendingPriority = std::min(fold.pendingPriority, body.pendingPriority);
       return absl::OkStatus();
     }
-    if (body.items.size() == 1 && trips > kMergedTrips &&
+    if (mergeLoops && body.items.size() == 1 && trips > kMergedTrips &&
         !(body.items[0].out.slot >= 0 && body.items[0].out.count == 0)) {
       merge(body, trips, fold);
       return absl::OkStatus();
@@ -288,13 +288,14 @@ private:
   const int thread;
   const Thread &code;
   const LatticeIndex &index;
+  const bool mergeLoops;
 };
 
 } // namespace
 
 absl::StatusOr<ThreadProgram> foldThread(const target::Target &target, const Role &role, int thread,
-                                         const LatticeIndex &index) {
-  return Folder(target, role, thread, index).run();
+                                         const LatticeIndex &index, bool mergeLoops) {
+  return Folder(target, role, thread, index, mergeLoops).run();
 }
 
 } // namespace wsc::emulator::timing

@@ -2,8 +2,9 @@
 // A core's thread reduced to what time depends on: steps that move words, and the cycles between them.
 //
 // Instructions without queue and FIFO operands are folded into `before` of the next step that has one; a loop whose
-// body moves no words becomes one number. Loops that do move words stay loops (LoopBegin, LoopEnd), except that a body
-// with a single step and more than kMergedTrips iterations becomes one train: total words, mean rate.
+// body moves no words becomes one number. Loops that do move words stay loops (LoopBegin, LoopEnd), except that in
+// programs whose samples overlap a body with a single step and more than kMergedTrips iterations becomes one train:
+// total words, mean rate. Iterations of a phase may be rounds that wait for each other.
 #pragma once
 
 #include "runtime/format/Executable.h"
@@ -85,8 +86,9 @@ private:
 };
 
 // The thread's program on the core `index` of `role`. Errors: unbalanced or too deep loops, overflow of counts.
+// `mergeLoops`: samples overlap.
 absl::StatusOr<ThreadProgram> foldThread(const target::Target &target, const format::Role &role, int thread,
-                                         const format::LatticeIndex &index);
+                                         const format::LatticeIndex &index, bool mergeLoops);
 
 // Sets Item::company in the programs of one core, thread by thread. `firstFifo`: slots from here on are FIFOs.
 void findCompany(std::span<ThreadProgram> threads, int32_t firstFifo);

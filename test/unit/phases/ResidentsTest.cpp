@@ -63,6 +63,21 @@ TEST(Residents, ContentsStayBetweenPhases) {
   }
 }
 
+TEST(Residents, ColumnsMayBeDigitsOfTheResidentOnly) {
+  // Column 2·i + j holds element i + 2·j of a section: affine in the resident's two digits, not in the role's column.
+  PhaseProgram program(4);
+  program.entry().outputs = {{"y", ElementType::F32, {4}}};
+  Lattice digits;
+  digits.dims[2] = {2, 0, 2};
+  digits.dims[3] = {2, 0, 1};
+  const int32_t x = program.resident("x", ElementType::F32, 1, digits);
+  program.result.residents[size_t(x)].section = program.section("x", bytesOf(ElementType::F32, {1, 2, 3, 4}));
+  program.result.residents[size_t(x)].sectionOffset = affine(0, {0, 0, 4, 8});
+  storePhase(program, x, 1);
+  for (Schedule schedule : kSchedules)
+    EXPECT_EQ(runOn(*engineOf(program.result, schedule), {}), (std::vector<Floats>{{1, 3, 2, 4}}));
+}
+
 TEST(Residents, WindowsMoveWithTheIteration) {
   // x = x · w[i] + b[3 - i] for i = 0 … 3: one configuration, run four times.
   PhaseProgram program(2);

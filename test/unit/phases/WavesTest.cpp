@@ -57,6 +57,20 @@ TEST(Waves, AllReducesInRounds) {
   }
 }
 
+TEST(Waves, AStateMayBeWrittenBetweenSamples) {
+  const ExecutableBuilder program = chainRounds({});
+  auto engine = engineOf(program.result, Schedule::Waves), fresh = engineOf(program.result, Schedule::Worklist);
+  ASSERT_TRUE(engine->run(0, {}).ok());
+  HostTensor value = engine->readState(0);
+  for (size_t i = 0; i < value.bytes.size(); i += 4) // other values
+    std::memcpy(value.bytes.data() + i, value.bytes.data() + (i + 40) % value.bytes.size(), 4);
+  for (CoreEngine *e : {engine.get(), fresh.get()}) {
+    ASSERT_TRUE(e->writeState(0, value).ok());
+    ASSERT_TRUE(e->run(0, {}).ok());
+  }
+  EXPECT_EQ(engine->readState(0).bytes, fresh->readState(0).bytes);
+}
+
 TEST(Waves, EveryCoreReplays) {
   for (bool unrolled : {false, true}) {
     const ExecutableBuilder program =

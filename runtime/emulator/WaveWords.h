@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Where words are while a configuration runs in waves. A source writes its words into a chunk; when that is full it
+// takes one of twice the size, and the older ones stay until all sinks have all that was sent. Then the newest begins
+// anew, so that words take as much memory as are under way.
+#pragma once
+
+#include "runtime/emulator/Pages.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace wsc::emulator {
+
+struct WaveChunk {
+  WaveChunk *older = nullptr;
+  int32_t first = 0, words = 0; // number of its first word among all of the source; room
+  std::byte *data() { return reinterpret_cast<std::byte *>(this + 1); }
+};
+
+// Memory for all chunks of a run, cut into slabs.
+class WaveArena {
+public:
+  static constexpr int64_t kSlabBytes = int64_t(1) << 20;
+
+  // False when there is no address space. `words`: of all sources; `threads`: that take chunks.
+  bool reset(int64_t words, int64_t sources, int64_t threads) {
+    // Chunks double, all but the newest are half full, and their sizes are powers of two; a thread may have to take
+    // what others have given back.
+    used.store(0, std::memory_order_relaxed);
+    return pages.need((words * 32 + sources * 512 + 2 * kSlabBytes) * threads + 256) != nullptr;
+  }
+  std::byte *take(int64_t bytes) { return pages.get() + used.fetch_add(bytes, std::memory_order_relaxed); }
+
+private:
+  Pages pages;
+  std::atomic<int64_t> used{0};
+};
+
+// The chunks of one host thread.
+class WaveChunks {
+public:
+  void reset() { *this = WaveChunks(); }
+
+  WaveChunk *take(WaveArena &arena, int64_t words) {
+    const auto bytes = std::bit_ceil(uint64_t(std::max<int64_t>(words * 4 + int64_t(sizeof(WaveChunk)), 64)));
+    WaveChunk *&unused = free[size_t(std::countr_zero(bytes))];
+    WaveChunk *chunk = unused;
+    if (chunk) {
+      unused = chunk->older;
+    } else if (int64_t(bytes) > WaveArena::kSlabBytes / 4) {
+      chunk = reinterpret_cast<WaveChunk *>(arena.take(int64_t(bytes)));
+    } else {
+      if (left < int64_t(bytes)) {
+        slab = arena.take(WaveArena::kSlabBytes);
+        left = WaveArena::kSlabBytes;
+      }
+      chunk = reinterpret_cast<WaveChunk *>(slab);
+      slab += bytes;
+      left -= int64_t(bytes);
+    }
+    *chunk = {nullptr, 0, int32_t((bytes - sizeof(WaveChunk)) / 4)};
+    return chunk;
+  }
+  void give(WaveChunk *chunk) {
+    WaveChunk *&unused = free[size_t(std::countr_zero(uint64_t(chunk->words) * 4 + sizeof(WaveChunk)))];
+    chunk->older = unused;
+    unused = chunk;
+  }
+
+private:
+  std::array<WaveChunk *, 64> free{}; // by the logarithm of their bytes
+  std::byte *slab = nullptr;
+  int64_t left = 0;
+};
+
+} // namespace wsc::emulator
