@@ -125,7 +125,7 @@ private:
       if (y.isFloat())
         y.floats[i] = unaryFloat(op.getKind(), x.floats[i]);
       else
-        y.ints[i] = unaryInteger(op.getKind(), x.ints[i]);
+        y.ints[i] = unaryInteger(op.getKind(), x.ints[i], x.type.getElementType().isUnsignedInteger());
   }
   void execute(BinaryOp op, Literal &y) {
     const Literal &a = of(op.getLhs()), &b = of(op.getRhs());

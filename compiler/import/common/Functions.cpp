@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Formulas; see Functions.h. log(1 + x) is computed from the rounded sum w = 1 + x as log(w)·x / (w - 1), in which the
-// error of the sum cancels (Kahan; Higham, Accuracy and Stability of Numerical Algorithms, 1.14.1). e^x - 1 is
-// tanh(x/2)·(e^x + 1). The arc tangent halves its angle three times, atan(x) = 2·atan(x / (1 + sqrt(1 + x²))), and sums
-// the series of an argument of at most tan(π/16).
+// Formulas; see Functions.h. log(1 + x) is the logarithm of the rounded sum w = 1 + x plus what rounding took from it,
+// (x - (w - 1)) / w, which to first order is the rest of the logarithm. e^x - 1 is tanh(x/2)·(e^x + 1). The arc tangent
+// halves its angle three times, atan(x) = 2·atan(x / (1 + sqrt(1 + x²))), and sums the series of an argument of at most
+// tan(π/16).
 #include "compiler/import/common/Functions.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
@@ -23,9 +23,8 @@ Expression expMinusOneNegative(const Expression &x) {
 }
 
 Expression logOnePlus(const Expression &x) {
-  Expression w = x + 1, logarithm = log(w);
-  Expression small = select(equal(w, 1), x, logarithm * (x / (w - 1)));
-  return select(less(x, 1), small, logarithm);
+  Expression w = x + 1;
+  return log(w) + (x - (w - 1)) / maximum(w, 1e-37);
 }
 
 Expression softplus(const Expression &x) { return relu(x) + logOnePlus(exp(-abs(x))); }
@@ -74,10 +73,7 @@ Expression acosh(const Expression &x) {
   return select(less(x, large), logOnePlus(t + sqrt(t * (t + 2))), log(x) + ln2);
 }
 
-Expression atanh(const Expression &x) {
-  Expression a = abs(x);
-  return sign(x) * (logOnePlus(a * 2 / (1 - a)) * 0.5);
-}
+Expression atanh(const Expression &x) { return (logOnePlus(x) - logOnePlus(-x)) * 0.5; }
 
 Expression isNan(const Expression &x) { return logicalNot(equal(x, x)); }
 

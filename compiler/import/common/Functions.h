@@ -8,9 +8,9 @@
 
 namespace wsc::import {
 
-/// e^x - 1 for x <= 0.
+/// e^min(x, 0) - 1
 Expression expMinusOneNegative(const Expression &x);
-/// log(1 + x) for x > -1.
+/// log(1 + x) for finite x >= -1.
 Expression logOnePlus(const Expression &x);
 /// log(1 + e^x)
 Expression softplus(const Expression &x);
