@@ -24,8 +24,8 @@ protected:
     auto module = mlir::OwningOpRef<mlir::ModuleOp>(mlir::ModuleOp::create(builder.getUnknownLoc()));
     auto type = mlir::RankedTensorType::get(argument.shape, element ? element : mlir::Type(builder.getF32Type()));
     builder.setInsertionPointToStart(module->getBody());
-    auto function = mlir::func::FuncOp::create(builder, builder.getUnknownLoc(), "main",
-                                               builder.getFunctionType({type}, {}));
+    auto function =
+        mlir::func::FuncOp::create(builder, builder.getUnknownLoc(), "main", builder.getFunctionType({type}, {}));
     mlir::Block *body = function.addEntryBlock();
     builder.setInsertionPointToStart(body);
     FileStore files;
@@ -70,8 +70,9 @@ protected:
 TEST_F(Functions, Accuracy) {
   compare("expm1", expMinusOneNegative, [](double x) { return std::expm1(x); }, -30, 0, 3);
   compare("log1p", logOnePlus, [](double x) { return std::log1p(x); }, -0.999, 100, 4);
-  compare("softplus", softplus, [](double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); },
-          -80, 80, 4);
+  compare(
+      "softplus", softplus, [](double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); },
+      -80, 80, 4);
   compare("tan", tan, [](double x) { return std::tan(x); }, -1.5, 1.5, 4);
   compare("sinh", sinh, [](double x) { return std::sinh(x); }, -89, 89, 100);
   compare("cosh", cosh, [](double x) { return std::cosh(x); }, -89, 89, 100);
@@ -112,7 +113,9 @@ TEST_F(Functions, Classes) {
 TEST_F(Functions, ExtremesOfElementTypes) {
   mlir::Builder builder(&context);
   Array x{{1}, {0}};
-  auto low = [](const Expression &x) { return maximum(x, lowest(x.layers(), x.elementType())) * 0 + lowest(x.layers(), x.elementType()); };
+  auto low = [](const Expression &x) {
+    return maximum(x, lowest(x.layers(), x.elementType())) * 0 + lowest(x.layers(), x.elementType());
+  };
   auto high = [](const Expression &x) { return x * 0 + highest(x.layers(), x.elementType()); };
   EXPECT_EQ(run(x, low, builder.getIntegerType(8)).ints[0], -128);
   EXPECT_EQ(run(x, high, builder.getIntegerType(8)).ints[0], 127);
