@@ -4,6 +4,7 @@
 // (with or without antialiasing) is a product with a constant matrix that holds, for each place of the result, the
 // weights of the input's places. Formulas are those of ONNX's reference implementation.
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "compiler/import/onnx/Registry.h"
 #include "dialects/nn/Shape.h"
 #include <cmath>
@@ -31,6 +32,8 @@ double coordinate(const Interpolation &form, const Axis &axis, int64_t x) {
     return width == 1 ? 0 : at * (input - 1) / (width - 1);
   if (form.coordinates == "asymmetric")
     return at / axis.scale;
+  if (form.coordinates == "tf_half_pixel_for_nn")
+    return (at + 0.5) / axis.scale;
   if (form.coordinates == "tf_crop_and_resize") {
     double span = (axis.roiEnd - axis.roiStart) * (input - 1);
     return axis.roiStart * (input - 1) + (width == 1 ? span / 2 : at * span / (width - 1));
@@ -119,10 +122,15 @@ Expression resizeAxis(const Interpolation &form, const Expression &x, int64_t d,
   return select(constant(layers, shape, isInside).cast(layers.builder().getI1Type()), y, form.extrapolation);
 }
 
+/// One of a list of names, or an error that lists them.
+void checkName(NodeContext &node, const char *attribute, const std::string &name,
+               std::initializer_list<const char *> known) {
+  if (std::find(known.begin(), known.end(), name) == known.end())
+    node.fail(absl::StrCat("attribute '", attribute, "' is '", name, "'; known are ", absl::StrJoin(known, ", ")));
+}
+
 void apply(NodeContext &node, const Interpolation &form, const std::vector<int64_t> &axes, std::vector<Axis> forms) {
   Expression x = node.in(0);
-  if (form.mode != "nearest" && form.mode != "linear" && form.mode != "cubic")
-    return node.fail("attribute 'mode' is '" + form.mode + "'; nearest, linear and cubic are known");
   if (form.mode != "nearest" && !x.isFloat()) {
     // Integers are interpolated in f32 and truncated.
     x = x.cast(node.layers.builder().getF32Type());
@@ -188,6 +196,7 @@ void upsample(NodeContext &node) {
   form.nearest = "floor";
   if (form.mode == "bilinear")
     form.mode = "linear";
+  checkName(node, "mode", form.mode, {"nearest", "linear"});
   bool fromAttribute = node.opset() < 9 && std::string(node.node().op_type()) == "Upsample";
   std::vector<double> scales = fromAttribute ? node.floatsAttribute("scales") : knownNumbers(node, 1, "scales");
   std::vector<int64_t> axes;
@@ -210,6 +219,12 @@ void resize(NodeContext &node) {
   form.antialias = node.intAttribute("antialias", 0) != 0;
   form.excludeOutside = node.intAttribute("exclude_outside", 0) != 0;
   std::string policy = node.stringAttribute("keep_aspect_ratio_policy", "stretch");
+  checkName(node, "mode", form.mode, {"nearest", "linear", "cubic"});
+  checkName(node, "coordinate_transformation_mode", form.coordinates,
+            {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
+             "tf_crop_and_resize", "tf_half_pixel_for_nn"});
+  checkName(node, "nearest_mode", form.nearest, {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
+  checkName(node, "keep_aspect_ratio_policy", policy, {"stretch", "not_larger", "not_smaller"});
   std::vector<int64_t> axes = node.intsAttribute("axes"), sizes;
   if (axes.empty())
     for (int64_t d = 0; d < node.input(0).rank(); ++d)
