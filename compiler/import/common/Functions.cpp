@@ -5,6 +5,7 @@
 // halves its angle three times, atan(x) = 2·atan(x / (1 + sqrt(1 + x²))), and sums the series of an argument of at most
 // tan(π/16).
 #include "compiler/import/common/Functions.h"
+#include "dialects/nn/Shape.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 #include <limits>
@@ -111,6 +112,10 @@ Expression constant(LayerBuilder &layers, llvm::ArrayRef<int64_t> shape, llvm::A
 
 Expression constant(LayerBuilder &layers, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<double> values,
                     mlir::Type element) {
+  if (!mlir::isa_and_nonnull<mlir::FloatType>(element)) {
+    layers.fail("needs tensors of floats");
+    return {layers, {}};
+  }
   Literal literal;
   literal.type = mlir::RankedTensorType::get(shape, element);
   literal.floats.assign(values.begin(), values.end());
@@ -119,6 +124,11 @@ Expression constant(LayerBuilder &layers, llvm::ArrayRef<int64_t> shape, llvm::A
 }
 
 Expression countingUp(LayerBuilder &layers, int64_t count, mlir::Type element) {
+  if (count < 0 || count > maxConstantElements)
+    layers.fail("a constant of " + std::to_string(count) + " elements is outside [0, " +
+                std::to_string(maxConstantElements) + "]");
+  if (layers.failed())
+    return {layers, {}};
   Literal literal = Literal::zeros(mlir::RankedTensorType::get({count}, element));
   for (int64_t i = 0; i < count; ++i)
     if (literal.isFloat())
@@ -209,6 +219,8 @@ Expression picked(const Expression &x, int64_t axis, llvm::ArrayRef<int64_t> num
   }
   return concat(parts, axis);
 }
+
+int64_t productOf(llvm::ArrayRef<int64_t> extents) { return nn::elementCount(extents).value_or(0); }
 
 llvm::SmallVector<int64_t> otherAxes(int64_t rank, llvm::ArrayRef<int64_t> axes) {
   llvm::SmallVector<int64_t> others;

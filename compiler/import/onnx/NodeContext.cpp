@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/DenseSet.h"
+#include <cmath>
 
 using wsc::onnx::AttributeProto;
 
@@ -83,6 +84,19 @@ double NodeContext::constantScalar(size_t i, const char *what) {
     return 0;
   }
   return literal->isFloat() ? literal->floats[0] : static_cast<double>(literal->ints[0]);
+}
+
+int64_t NodeContext::constantInt(size_t i, const char *what) {
+  auto literal = known(i, what);
+  if (!literal)
+    return 0;
+  if (literal->size() == 1 && !literal->isFloat())
+    return literal->ints[0];
+  double value = literal->size() == 1 ? literal->floats[0] : 0.5;
+  if (std::trunc(value) == value && std::fabs(value) < 0x1p62)
+    return static_cast<int64_t>(value);
+  fail(absl::StrCat(what, " (input ", i, ") must be one whole number"));
+  return 0;
 }
 
 /// Older files leave the type field out; then the field that is set tells it.

@@ -49,6 +49,8 @@ public:
   std::vector<int64_t> constantInts(size_t i, const char *what);
   /// The single element of a known input.
   double constantScalar(size_t i, const char *what);
+  /// The same where it must be whole; floats count by their value.
+  int64_t constantInt(size_t i, const char *what);
 
   // Attributes.
   bool hasAttribute(const char *name) const;

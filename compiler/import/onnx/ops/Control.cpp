@@ -67,7 +67,7 @@ void loop(NodeContext &node) {
   int64_t turns = mostTurns;
   bool isCounted = node.hasInput(0);
   if (isCounted)
-    turns = static_cast<int64_t>(node.constantScalar(0, "the number of turns"));
+    turns = node.constantInt(0, "the number of turns");
   if (node.failed())
     return;
   if (isCounted && turns > mostTurns)

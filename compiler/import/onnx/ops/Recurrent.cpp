@@ -11,6 +11,9 @@
 namespace wsc::import {
 namespace {
 
+/// Sequences are unrolled up to this many steps.
+constexpr int64_t mostSteps = 10000;
+
 using Activation = std::function<Expression(const Expression &)>;
 
 /// What the three operators share; one direction's weights have no dimension for it.
@@ -133,8 +136,8 @@ void recur(NodeContext &node, int64_t gates, int64_t addedGates, std::vector<std
   if (batchFirst)
     x = x.transpose({1, 0, 2});
   int64_t steps = x.shape()[0], batch = x.shape()[1];
-  if (steps < 1)
-    return node.fail("the sequence has no steps");
+  if (steps < 1 || steps > mostSteps)
+    return node.unsupported(absl::StrCat("a sequence of ", steps, " steps is not supported; 1 to ", mostSteps, " are"));
   if (named.empty())
     for (int64_t d = 0; d < directions; ++d)
       named.insert(named.end(), activations.begin(), activations.end());

@@ -106,7 +106,7 @@ Expression resizeAxis(const Interpolation &form, const Expression &x, int64_t d,
   if (form.mode == "nearest") {
     y = picked(x, d, numbers);
   } else {
-    int64_t outer = *nn::elementCount(x.shape().take_front(d)), inner = *nn::elementCount(x.shape().drop_front(d + 1));
+    int64_t outer = productOf(x.shape().take_front(d)), inner = productOf(x.shape().drop_front(d + 1));
     llvm::SmallVector<int64_t> shape(x.shape());
     shape[d] = axis.output;
     Expression wide = widened(x);
@@ -140,8 +140,9 @@ void apply(NodeContext &node, const Interpolation &form, const std::vector<int64
       if (axes[i] != d)
         continue;
       bool same = forms[i].input == forms[i].output && forms[i].scale == 1 && form.coordinates != "tf_crop_and_resize";
-      if (forms[i].output < 0 || (forms[i].input == 0 && forms[i].output > 0) ||
-          forms[i].output * std::max<int64_t>(forms[i].input, 1) > (int64_t{1} << 26))
+      if (forms[i].output < 0 || forms[i].output > maxConstantElements ||
+          (forms[i].input == 0 && forms[i].output > 0) ||
+          (form.mode != "nearest" && forms[i].input > maxConstantElements / std::max<int64_t>(forms[i].output, 1)))
         return node.fail(absl::StrCat("axis ", d, " of extent ", forms[i].input, " cannot become ", forms[i].output));
       if (!same && forms[i].output > 0)
         x = resizeAxis(form, x, d, forms[i]);
@@ -174,6 +175,12 @@ std::vector<Axis> readAxes(NodeContext &node, const std::vector<int64_t> &axes, 
     Axis &axis = forms[i];
     axis.input = node.input(0).shape()[axes[i]];
     double input = static_cast<double>(axis.input);
+    if (!sizes.empty() && (sizes[i] < 0 || sizes[i] > (int64_t{1} << 31)))
+      node.fail(absl::StrCat("size ", sizes[i], " of axis ", axes[i], " is outside [0, 2^31]"));
+    if (sizes.empty() && !(scales[i] >= 0 && scales[i] < 1e6))
+      node.fail(absl::StrCat("scale ", scales[i], " of axis ", axes[i], " is outside [0, 1e6)"));
+    if (node.failed())
+      return forms;
     axis.scale = sizes.empty() ? scales[i] : static_cast<double>(sizes[i]) / input;
     axis.output = sizes.empty() ? static_cast<int64_t>(std::floor(input * axis.scale)) : sizes[i];
     if (!(axis.scale > 0) && axis.output != 0)
@@ -244,6 +251,9 @@ void resize(NodeContext &node) {
     return;
   if (!roi.empty() && roi.size() != 2 * axes.size())
     return node.fail(absl::StrCat("roi needs ", 2 * axes.size(), " numbers, found ", roi.size()));
+  for (double end : roi)
+    if (!(std::fabs(end) < 1e6))
+      return node.fail(absl::StrCat("roi holds ", end, ", which is no part of an image"));
   for (size_t i = 0; i < axes.size() && !roi.empty(); ++i) {
     forms[i].roiStart = roi[i];
     forms[i].roiEnd = roi[axes.size() + i];
