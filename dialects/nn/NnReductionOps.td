@@ -9,7 +9,8 @@ include "dialects/nn/NnAttributes.td"
 def Nn_ReduceOp : Nn_InferredOp<"reduce"> {
   let summary = "reduction over axes";
   let description = [{
-    `axes` are strictly increasing; with `keepdims` they stay with extent 1.
+    `axes` are strictly increasing; with `keepdims` they stay with extent 1. Integers wrap; a mean takes floats only. Of no
+    elements a sum is 0 and a product 1; the others need one.
 
         %y = nn.reduce mean %x axes [2, 3] {keepdims} : (tensor<1x8x7x7xf32>) -> tensor<1x8x1x1xf32>
   }];

@@ -125,7 +125,7 @@ private:
       if (y.isFloat())
         y.floats[i] = unaryFloat(op.getKind(), x.floats[i]);
       else
-        y.ints[i] = unaryInteger(op.getKind(), x.ints[i]);
+        y.ints[i] = unaryInteger(op.getKind(), x.ints[i], x.type.getElementType().isUnsignedInteger());
   }
   void execute(BinaryOp op, Literal &y) {
     const Literal &a = of(op.getLhs()), &b = of(op.getRhs());
@@ -203,24 +203,29 @@ private:
     const Literal *bias = op.getBias() ? &of(op.getBias()) : nullptr;
     ArrayRef<int64_t> image = shapeOf(x).drop_front(2), kernel = shapeOf(w).drop_front(2);
     int64_t perGroup = shapeOf(y)[1] / static_cast<int64_t>(op.getGroups()), depth = shapeOf(w)[1];
-    forEachIndex(shapeOf(y), [&](int64_t o, ArrayRef<int64_t> at) {
-      double sum = bias && y.isFloat() ? bias->floats[at[1]] : 0.0;
-      uint64_t total = bias && !y.isFloat() ? static_cast<uint64_t>(bias->ints[at[1]]) : 0;
-      for (int64_t c = 0; c < depth; ++c) {
-        int64_t from = (at[0] * shapeOf(x)[1] + at[1] / perGroup * depth + c) * product(image);
-        int64_t weight = (at[1] * depth + c) * product(kernel);
-        forEachTap(image, kernel, op.getStrides(), op.getDilations(), op.getPads(), at.drop_front(2),
-                   [&](int64_t p, int64_t k) {
-                     if (y.isFloat())
-                       sum += x.floats[from + p] * w.floats[weight + k];
-                     else
-                       total += static_cast<uint64_t>(x.ints[from + p]) * static_cast<uint64_t>(w.ints[weight + k]);
-                   });
-      }
-      if (y.isFloat())
-        y.floats[o] = sum;
-      else
-        y.ints[o] = static_cast<int64_t>(total);
+    ArrayRef<int64_t> outer = shapeOf(y).take_front(2), places = shapeOf(y).drop_front(2);
+    std::vector<std::pair<int64_t, int64_t>> taps;
+    forEachIndex(places, [&](int64_t place, ArrayRef<int64_t> spatial) {
+      taps.clear();
+      forEachTap(image, kernel, op.getStrides(), op.getDilations(), op.getPads(), spatial,
+                 [&](int64_t p, int64_t k) { taps.push_back({p, k}); });
+      forEachIndex(outer, [&](int64_t o, ArrayRef<int64_t> at) {
+        double sum = bias && y.isFloat() ? bias->floats[at[1]] : 0.0;
+        uint64_t total = bias && !y.isFloat() ? static_cast<uint64_t>(bias->ints[at[1]]) : 0;
+        for (int64_t c = 0; c < depth; ++c) {
+          int64_t from = (at[0] * shapeOf(x)[1] + at[1] / perGroup * depth + c) * product(image);
+          int64_t weight = (at[1] * depth + c) * product(kernel);
+          for (auto [p, k] : taps)
+            if (y.isFloat())
+              sum += x.floats[from + p] * w.floats[weight + k];
+            else
+              total += static_cast<uint64_t>(x.ints[from + p]) * static_cast<uint64_t>(w.ints[weight + k]);
+        }
+        if (y.isFloat())
+          y.floats[o * product(places) + place] = sum;
+        else
+          y.ints[o * product(places) + place] = static_cast<int64_t>(total);
+      });
     });
   }
   void execute(PoolOp op, Literal &y) {

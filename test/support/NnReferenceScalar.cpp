@@ -51,7 +51,9 @@ double unaryFloat(UnaryKind kind, double x) {
   return NAN;
 }
 
-int64_t unaryInteger(UnaryKind kind, int64_t x) {
+int64_t unaryInteger(UnaryKind kind, int64_t x, bool isUnsigned) {
+  if (isUnsigned && kind != UnaryKind::Neg)
+    return kind == UnaryKind::Sign ? x != 0 : x;
   switch (kind) {
   case UnaryKind::Relu:
     return x < 0 ? 0 : x;

@@ -7,7 +7,7 @@
 namespace wsc::test {
 
 double unaryFloat(nn::UnaryKind kind, double x);
-int64_t unaryInteger(nn::UnaryKind kind, int64_t x);
+int64_t unaryInteger(nn::UnaryKind kind, int64_t x, bool isUnsigned);
 /// Comparisons give 1 or 0.
 double binaryFloat(nn::BinaryKind kind, double a, double b);
 /// On integers of `bits` bits held as int64 (unsigned ones as their bits); the caller wraps the result.

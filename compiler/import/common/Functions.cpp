@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Formulas; see Functions.h. log(1 + x) is computed from the rounded sum w = 1 + x as log(w)·x / (w - 1), in which the
-// error of the sum cancels (Kahan; Higham, Accuracy and Stability of Numerical Algorithms, 1.14.1). e^x - 1 is
-// tanh(x/2)·(e^x + 1). The arc tangent halves its angle three times, atan(x) = 2·atan(x / (1 + sqrt(1 + x²))), and sums
-// the series of an argument of at most tan(π/16).
+// Formulas; see Functions.h. log(1 + x) is the logarithm of the rounded sum w = 1 + x plus what rounding took from it,
+// (x - (w - 1)) / w, which to first order is the rest of the logarithm. e^x - 1 is tanh(x/2)·(e^x + 1). The arc tangent
+// halves its angle three times, atan(x) = 2·atan(x / (1 + sqrt(1 + x²))), and sums the series of an argument of at most
+// tan(π/16).
 #include "compiler/import/common/Functions.h"
+#include "dialects/nn/Shape.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 #include <limits>
@@ -23,9 +24,8 @@ Expression expMinusOneNegative(const Expression &x) {
 }
 
 Expression logOnePlus(const Expression &x) {
-  Expression w = x + 1, logarithm = log(w);
-  Expression small = select(equal(w, 1), x, logarithm * (x / (w - 1)));
-  return select(less(x, 1), small, logarithm);
+  Expression w = x + 1;
+  return log(w) + (x - (w - 1)) / maximum(w, 1e-37);
 }
 
 Expression softplus(const Expression &x) { return relu(x) + logOnePlus(exp(-abs(x))); }
@@ -74,10 +74,7 @@ Expression acosh(const Expression &x) {
   return select(less(x, large), logOnePlus(t + sqrt(t * (t + 2))), log(x) + ln2);
 }
 
-Expression atanh(const Expression &x) {
-  Expression a = abs(x);
-  return sign(x) * (logOnePlus(a * 2 / (1 - a)) * 0.5);
-}
+Expression atanh(const Expression &x) { return (logOnePlus(x) - logOnePlus(-x)) * 0.5; }
 
 Expression isNan(const Expression &x) { return logicalNot(equal(x, x)); }
 
@@ -115,6 +112,10 @@ Expression constant(LayerBuilder &layers, llvm::ArrayRef<int64_t> shape, llvm::A
 
 Expression constant(LayerBuilder &layers, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<double> values,
                     mlir::Type element) {
+  if (!mlir::isa_and_nonnull<mlir::FloatType>(element)) {
+    layers.fail("needs tensors of floats");
+    return {layers, {}};
+  }
   Literal literal;
   literal.type = mlir::RankedTensorType::get(shape, element);
   literal.floats.assign(values.begin(), values.end());
@@ -123,6 +124,11 @@ Expression constant(LayerBuilder &layers, llvm::ArrayRef<int64_t> shape, llvm::A
 }
 
 Expression countingUp(LayerBuilder &layers, int64_t count, mlir::Type element) {
+  if (count < 0 || count > maxConstantElements)
+    layers.fail("a constant of " + std::to_string(count) + " elements is outside [0, " +
+                std::to_string(maxConstantElements) + "]");
+  if (layers.failed())
+    return {layers, {}};
   Literal literal = Literal::zeros(mlir::RankedTensorType::get({count}, element));
   for (int64_t i = 0; i < count; ++i)
     if (literal.isFloat())
@@ -213,6 +219,8 @@ Expression picked(const Expression &x, int64_t axis, llvm::ArrayRef<int64_t> num
   }
   return concat(parts, axis);
 }
+
+int64_t productOf(llvm::ArrayRef<int64_t> extents) { return nn::elementCount(extents).value_or(0); }
 
 llvm::SmallVector<int64_t> otherAxes(int64_t rank, llvm::ArrayRef<int64_t> axes) {
   llvm::SmallVector<int64_t> others;

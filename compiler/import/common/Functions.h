@@ -8,9 +8,9 @@
 
 namespace wsc::import {
 
-/// e^x - 1 for x <= 0.
+/// e^min(x, 0) - 1
 Expression expMinusOneNegative(const Expression &x);
-/// log(1 + x) for x > -1.
+/// log(1 + x) for finite x >= -1.
 Expression logOnePlus(const Expression &x);
 /// log(1 + e^x)
 Expression softplus(const Expression &x);
@@ -35,6 +35,8 @@ Expression logSumExp(const Expression &x, llvm::ArrayRef<int64_t> axes, bool kee
 /// (x - mean) / sqrt(variance + epsilon) over axes.
 Expression normalized(const Expression &x, llvm::ArrayRef<int64_t> axes, double epsilon);
 
+/// Constants made while importing hold at most this many elements.
+inline constexpr int64_t maxConstantElements = int64_t{1} << 24;
 /// 0, 1 … count - 1 of an element type, as a constant [count].
 Expression countingUp(LayerBuilder &layers, int64_t count, mlir::Type element);
 /// Constants of small tensors: integers i64, floats of a float type.
@@ -54,6 +56,8 @@ Expression wrappedIndices(const Expression &indices, int64_t extent);
 /// Elements of an axis by their numbers, which lie in [0, extent): slices of evenly spaced runs joined where there are
 /// few, else a gather.
 Expression picked(const Expression &x, int64_t axis, llvm::ArrayRef<int64_t> numbers);
+/// Product of extents; 0 where it overflows, which only tensors without elements have.
+int64_t productOf(llvm::ArrayRef<int64_t> extents);
 /// [0, rank) without `axes`; [first, last).
 llvm::SmallVector<int64_t> otherAxes(int64_t rank, llvm::ArrayRef<int64_t> axes);
 llvm::SmallVector<int64_t> axesBetween(int64_t first, int64_t last);

@@ -43,6 +43,7 @@ public:
       : builder_(builder), files_(files), location_(builder.getUnknownLoc()) {}
 
   void setLocation(mlir::Location location) { location_ = location; }
+  mlir::Location location() const { return location_; }
   mlir::OpBuilder &builder() { return builder_; }
 
   bool failed() const { return !status_.ok(); }

@@ -16,6 +16,37 @@ std::string nodeName(const NodeProto &node) {
   return node.output_size() > 0 ? node.output(0) : "(unnamed)";
 }
 
+/// Adds what the nodes of a subgraph read and it does not itself hold.
+static void addCaptures(const GraphProto &graph, std::vector<std::string> &names) {
+  std::set<std::string> own;
+  for (const ValueInfoProto &input : graph.input())
+    own.insert(input.name());
+  for (const TensorProto &initializer : graph.initializer())
+    own.insert(initializer.name());
+  for (const NodeProto &node : graph.node())
+    own.insert(node.output().begin(), node.output().end());
+  auto add = [&](const std::string &name) {
+    if (!name.empty() && !own.count(name))
+      names.push_back(name);
+  };
+  for (const NodeProto &node : graph.node())
+    for (const std::string &name : namesRead(node))
+      add(name);
+  for (const ValueInfoProto &output : graph.output())
+    add(output.name());
+}
+
+std::vector<std::string> namesRead(const NodeProto &node) {
+  std::vector<std::string> names(node.input().begin(), node.input().end());
+  for (const AttributeProto &attribute : node.attribute()) {
+    if (attribute.has_g())
+      addCaptures(attribute.g(), names);
+    for (const GraphProto &graph : attribute.graphs())
+      addCaptures(graph, names);
+  }
+  return names;
+}
+
 std::string normalizedDomain(const std::string &domain) { return domain == "ai.onnx" ? "" : domain; }
 
 static absl::Status invalid(const std::string &text) { return absl::InvalidArgumentError(text); }
@@ -149,24 +180,26 @@ static int producerOf(const Graph &graph, const std::string &name) {
 static absl::Status orderNodes(Graph &graph) {
   enum State : char { Unseen, Open, Done };
   std::vector<State> states(graph.proto->node_size(), Unseen);
-  std::vector<std::pair<int, int>> stack; // node, next input to look at
+  std::vector<std::pair<int, size_t>> stack;                  // node, next name it reads to look at
+  std::vector<std::vector<std::string>> reads(states.size()); // by node, once it is met
   for (const std::string &output : graph.outputs) {
     graph.used.insert(output);
     int root = producerOf(graph, output);
     if (root < 0 || states[root] != Unseen)
       continue;
     states[root] = Open;
+    reads[root] = namesRead(graph.proto->node(root));
     stack.push_back({root, 0});
     while (!stack.empty()) {
       auto &[index, next] = stack.back();
       const NodeProto &node = graph.proto->node(index);
-      if (next == node.input_size()) {
+      if (next == reads[index].size()) {
         states[index] = Done;
         graph.order.push_back(index);
         stack.pop_back();
         continue;
       }
-      const std::string &name = node.input(next++);
+      const std::string &name = reads[index][next++];
       if (name.empty())
         continue;
       if (!isTensor(graph, name))
@@ -186,6 +219,7 @@ static absl::Status orderNodes(Graph &graph) {
             absl::StrCat("the graph has a cycle of ", stack.end() - first, " nodes: ", cycle, " <- ", nodeName(node)));
       }
       states[producer] = Open;
+      reads[producer] = namesRead(graph.proto->node(producer));
       stack.push_back({producer, 0});
     }
   }
@@ -193,8 +227,7 @@ static absl::Status orderNodes(Graph &graph) {
   std::vector<int> byFile(graph.order);
   std::sort(byFile.begin(), byFile.end());
   bool sorted = std::all_of(byFile.begin(), byFile.end(), [&](int n) {
-    const NodeProto &node = graph.proto->node(n);
-    return std::all_of(node.input().begin(), node.input().end(),
+    return std::all_of(reads[n].begin(), reads[n].end(),
                        [&](const std::string &name) { return name.empty() || producerOf(graph, name) < n; });
   });
   if (sorted)

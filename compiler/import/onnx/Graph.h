@@ -36,6 +36,9 @@ struct Graph {
 /// Name of a node for messages: its own, or its first output's.
 std::string nodeName(const wsc::onnx::NodeProto &node);
 
+/// Names of the tensors a node reads: its inputs, and what its subgraphs take from around them.
+std::vector<std::string> namesRead(const wsc::onnx::NodeProto &node);
+
 /// Domain with ONNX's own spelt "".
 std::string normalizedDomain(const std::string &domain);
 

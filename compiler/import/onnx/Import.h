@@ -25,7 +25,7 @@ struct ImportOptions {
   std::vector<std::string> outputs;
   /// --bind NAME=VALUE: the input becomes a constant and is no argument. VALUE lists its elements in row-major order,
   /// separated by commas; nothing for none. For inputs that shapes depend on: axes, extents, counts.
-  std::map<std::string, std::string> bindings;
+  std::map<std::string, std::string> bindings = {};
 };
 
 /// Names of the inputs on whose values a refused import depends where it must know a value; binding them (see

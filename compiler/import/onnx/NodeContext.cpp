@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/DenseSet.h"
+#include <cmath>
 
 using wsc::onnx::AttributeProto;
 
@@ -39,21 +40,28 @@ std::optional<Literal> NodeContext::known(size_t i, const char *what) {
     return literal;
   if (failed())
     return std::nullopt;
-  std::string place = absl::StrCat(what, " (input ", i, ") must be known while importing; it ");
-  if (!input(i).value) {
-    unsupported(absl::StrCat(place, "has ", input(i).type.getNumElements(), " elements, at most ", maxLiteralElements,
-                             " are read"));
-    return std::nullopt;
-  }
-  std::vector<std::string> names = inputsBehind(input(i).value);
+  failUnknown(absl::StrCat(what, " (input ", i, ")"), input(i));
+  return std::nullopt;
+}
+
+void NodeContext::failUnknown(const std::string &what, const Tensor &tensor) {
+  if (failed() || !tensor)
+    return;
+  std::string place = absl::StrCat(what, " must be known while importing; it ");
+  if (!tensor.value)
+    return unsupported(absl::StrCat(place, "has ", tensor.type.getNumElements(), " elements, at most ",
+                                    maxLiteralElements, " are read"));
+  std::vector<std::string> names = inputsBehind(tensor.value);
   std::string list;
   for (const std::string &name : names)
     absl::StrAppend(&list, list.empty() ? "" : ", ", "'", name, "'");
-  absl::Status status = absl::UnimplementedError(
-      absl::StrCat(place, "depends on the model's inputs ", list, "; fix their values with --bind NAME=VALUE"));
-  status.SetPayload(bindPayload, absl::Cord(absl::string_view(absl::StrJoin(names, std::string(1, '\0')))));
+  absl::Status status =
+      absl::UnimplementedError(names.empty() ? absl::StrCat(place, "takes functions that are not evaluated exactly")
+                                             : absl::StrCat(place, "depends on the model's inputs ", list,
+                                                            "; fix their values with --bind NAME=VALUE"));
+  if (!names.empty())
+    status.SetPayload(bindPayload, absl::Cord(absl::string_view(absl::StrJoin(names, std::string(1, '\0')))));
   layers.fail(status);
-  return std::nullopt;
 }
 
 std::vector<int64_t> NodeContext::constantInts(size_t i, const char *what) {
@@ -78,6 +86,19 @@ double NodeContext::constantScalar(size_t i, const char *what) {
   return literal->isFloat() ? literal->floats[0] : static_cast<double>(literal->ints[0]);
 }
 
+int64_t NodeContext::constantInt(size_t i, const char *what) {
+  auto literal = known(i, what);
+  if (!literal)
+    return 0;
+  if (literal->size() == 1 && !literal->isFloat())
+    return literal->ints[0];
+  double value = literal->size() == 1 ? literal->floats[0] : 0.5;
+  if (std::trunc(value) == value && std::fabs(value) < 0x1p62)
+    return static_cast<int64_t>(value);
+  fail(absl::StrCat(what, " (input ", i, ") must be one whole number"));
+  return 0;
+}
+
 /// Older files leave the type field out; then the field that is set tells it.
 static AttributeProto::AttributeType typeOf(const AttributeProto &attribute) {
   if (attribute.has_type() && attribute.type() != AttributeProto::UNDEFINED)
@@ -90,6 +111,8 @@ static AttributeProto::AttributeType typeOf(const AttributeProto &attribute) {
     return AttributeProto::STRING;
   if (attribute.has_t())
     return AttributeProto::TENSOR;
+  if (attribute.has_g())
+    return AttributeProto::GRAPH;
   if (attribute.floats_size())
     return AttributeProto::FLOATS;
   if (attribute.ints_size())
@@ -163,6 +186,23 @@ Tensor NodeContext::tensorAttribute(const char *name) {
     return {};
   }
   return layers.fromAttribute(*constant);
+}
+
+const wsc::onnx::GraphProto *NodeContext::graphAttribute(const char *name) {
+  const AttributeProto *attribute = find(name, AttributeProto::GRAPH);
+  return attribute ? &attribute->g() : nullptr;
+}
+
+std::vector<Tensor> NodeContext::callGraph(const wsc::onnx::GraphProto &graph, std::vector<Tensor> inputs) {
+  if (failed())
+    return {};
+  mlir::Location location = layers.location();
+  auto outputs = inlineGraph_(graph, std::move(inputs));
+  layers.setLocation(location);
+  if (outputs.ok())
+    return *std::move(outputs);
+  layers.fail(outputs.status());
+  return {};
 }
 
 void NodeContext::ignoreAttributes(std::initializer_list<const char *> names) {

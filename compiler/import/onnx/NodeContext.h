@@ -7,6 +7,7 @@
 #include "compiler/import/common/Functions.h"
 #include "compiler/import/onnx/TensorData.h"
 #include "compiler/import/onnx/onnx.pb.h"
+#include <functional>
 #include <set>
 #include <vector>
 
@@ -15,12 +16,16 @@ namespace wsc::import {
 /// Payload of an error about a value that must be known: names of the inputs behind it, with zero bytes in between.
 inline constexpr char bindPayload[] = "wsc.import/bind";
 
+/// Translates a subgraph in place, its inputs being the tensors given; gives its outputs.
+using InlineGraph =
+    std::function<absl::StatusOr<std::vector<Tensor>>(const wsc::onnx::GraphProto &graph, std::vector<Tensor> inputs)>;
+
 class NodeContext {
 public:
   NodeContext(const wsc::onnx::NodeProto &node, int64_t opset, LayerBuilder &layers, TensorReader &reader,
-              const std::set<std::string> &used, std::vector<Tensor> inputs)
+              const std::set<std::string> &used, std::vector<Tensor> inputs, InlineGraph inlineGraph)
       : layers(layers), node_(node), opset_(opset), reader_(reader), used_(used), inputs_(std::move(inputs)),
-        results_(node.output_size()) {}
+        inlineGraph_(std::move(inlineGraph)), results_(node.output_size()) {}
 
   LayerBuilder &layers;
 
@@ -38,10 +43,14 @@ public:
   Expression in(size_t i) const { return {layers, input(i)}; }
   /// Elements of an input that must be known; `what` names it in the error.
   std::optional<Literal> known(size_t i, const char *what);
+  /// Fails because a value of the graph must be known; says which inputs it depends on.
+  void failUnknown(const std::string &what, const Tensor &tensor);
   /// The same of an integer tensor of at most one dimension.
   std::vector<int64_t> constantInts(size_t i, const char *what);
   /// The single element of a known input.
   double constantScalar(size_t i, const char *what);
+  /// The same where it must be whole; floats count by their value.
+  int64_t constantInt(size_t i, const char *what);
 
   // Attributes.
   bool hasAttribute(const char *name) const;
@@ -52,6 +61,10 @@ public:
   std::vector<double> floatsAttribute(const char *name);
   std::vector<std::string> stringsAttribute(const char *name);
   Tensor tensorAttribute(const char *name);
+  /// The subgraph that an attribute holds, or null.
+  const wsc::onnx::GraphProto *graphAttribute(const char *name);
+  /// What a subgraph makes of `inputs`; nothing after an error.
+  std::vector<Tensor> callGraph(const wsc::onnx::GraphProto &graph, std::vector<Tensor> inputs);
   /// Attributes without influence on inference.
   void ignoreAttributes(std::initializer_list<const char *> names);
 
@@ -80,6 +93,7 @@ private:
   TensorReader &reader_;
   const std::set<std::string> &used_;
   std::vector<Tensor> inputs_;
+  InlineGraph inlineGraph_;
   std::vector<Tensor> results_;
   std::set<std::string> asked_;
 };

@@ -16,7 +16,8 @@ static std::unordered_multimap<std::string_view, const Operator *> buildTable() 
         extremeOperators(),    scanOperators(),     normalizationOperators(), lossOperators(),
         shapeOperators(),      movementOperators(), padOperators(),           gatherOperators(),
         scatterOperators(),    resizeOperators(),   attentionOperators(),     sequenceOperators(),
-        recurrentOperators(),  samplingOperators(), signalOperators(),        determinantOperators()})
+        recurrentOperators(),  samplingOperators(), signalOperators(),        determinantOperators(),
+        contribOperators(),    controlOperators(),  trainingOperators()})
     for (const Operator &op : family)
       table.emplace(op.name, &op);
   return table;

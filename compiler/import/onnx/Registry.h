@@ -55,6 +55,9 @@ llvm::ArrayRef<Operator> recurrentOperators();
 llvm::ArrayRef<Operator> samplingOperators();
 llvm::ArrayRef<Operator> signalOperators();
 llvm::ArrayRef<Operator> determinantOperators();
+llvm::ArrayRef<Operator> contribOperators();
+llvm::ArrayRef<Operator> controlOperators();
+llvm::ArrayRef<Operator> trainingOperators();
 
 /// The row for an operator at an opset of a domain, or null.
 const Operator *findOperator(const std::string &domain, const std::string &name, int64_t opset);

@@ -9,13 +9,15 @@
 namespace wsc::import {
 namespace {
 
-enum class Message { Other, Model, Graph, Node, Attribute, Tensor, SparseTensor };
+enum class Message { Other, Model, Graph, Function, Node, Attribute, Tensor, SparseTensor };
 
 /// What the length-delimited field of a message holds.
 Message childOf(Message parent, uint32_t field) {
   switch (parent) {
   case Message::Model:
-    return field == 7 ? Message::Graph : Message::Other;
+    return field == 7 ? Message::Graph : field == 25 ? Message::Function : Message::Other;
+  case Message::Function:
+    return field == 7 ? Message::Node : field == 11 ? Message::Attribute : Message::Other;
   case Message::Graph:
     return field == 1    ? Message::Node
            : field == 5  ? Message::Tensor

@@ -88,6 +88,20 @@ TEST_F(ImportErrors, SymbolicDimensions) {
   expectIn("has no dimension of that name; it has batch", importModel(b, {{{"bach", 2}}, {}, {}}));
 }
 
+TEST_F(ImportErrors, Bindings) {
+  OnnxBuilder b;
+  std::string x = b.input("x", {2, 3}), s = b.input("s", {2}, TensorProto::INT32);
+  b.output(b.node("Cast", {s}, {Attribute::i("to", TensorProto::FLOAT)}, "y"));
+  auto bound = [&](const char *name, const char *value) { return importModel(b, {{}, {}, {}, {{name, value}}}); };
+  expectIn("dense<[3.000000e+00, -4.000000e+00]>", bound("s", "3,-4"));
+  expectIn("--bind t=1: the model has no input of that name", bound("t", "1"));
+  expectIn("--bind s: a tensor [2] needs 2 elements, found 3", bound("s", "1,2,3"));
+  expectIn("--bind s: a tensor [2] needs 2 elements, found 0", bound("s", ""));
+  expectIn("--bind s: element 1 is 'b', which is no integer of 64 bits", bound("s", "1,b"));
+  expectIn("--bind s: element 0 is 4294967296, which its element type does not hold", bound("s", "4294967296,0"));
+  expectIn("--bind x: element 5 is 'six', which is no number", bound("x", "1,2,3,4,5,six"));
+}
+
 TEST_F(ImportErrors, GraphStructure) {
   OnnxBuilder cycle;
   cycle.input("x", {2});

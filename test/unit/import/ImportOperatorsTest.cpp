@@ -162,6 +162,39 @@ TEST_F(ImportOperators, Cuts) {
   expectIn("is no shape", importModel(b, {{}, {"c:2xx"}, {}}));
 }
 
+TEST_F(ImportOperators, BoundInputsAreConstants) {
+  OnnxBuilder b(13);
+  std::string x = b.input("x", {2, 3}), axes = b.input("axes", {1}, TensorProto::INT64);
+  b.output(b.node("ReduceSum", {x, axes}, {Attribute::i("keepdims", 0)}, "y"));
+  std::string refusal = importModel(b);
+  expectIn("axes (input 1) must be known while importing", refusal);
+  expectIn("it depends on the model's inputs 'axes'; fix their values with --bind NAME=VALUE", refusal);
+  auto result = wsc::import::importOnnx(context, (folder / "model.onnx").string());
+  EXPECT_EQ(wsc::import::inputsToBind(result.status()), std::vector<std::string>{"axes"});
+  std::string text = importModel(b, {{}, {}, {}, {{"axes", "-1"}}});
+  expectIn("nn.reduce sum %arg0 axes [1]", text);
+  expectNotIn("nn.name = \"axes\"", text);
+}
+
+TEST_F(ImportOperators, WindowsOfAnyRank) {
+  OnnxBuilder b;
+  std::string w = b.floats("w", {1, 2, 3, 3, 3}, std::vector<float>(54, 1));
+  b.output(b.node("Conv", {b.input("x", {3, 2, 5, 5, 5}), w}, {Attribute::ints("strides", {1, 2, 1})}));
+  expectIn("strides [1, 2, 1] dilations [1, 1, 1] pads [0, 0, 0, 0, 0, 0] : (tensor<3x2x5x5x5xf32>, "
+           "tensor<1x2x3x3x3xf32>) -> tensor<3x1x3x2x3xf32>",
+           importModel(b));
+}
+
+TEST_F(ImportOperators, TransposedConvolutionIsOne) {
+  OnnxBuilder b;
+  std::string w = b.floats("w", {1, 1, 3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
+  b.output(b.node("ConvTranspose", {b.input("x", {1, 1, 4, 4}), w},
+                  {Attribute::ints("strides", {2, 2}), Attribute::ints("pads", {1, 1, 1, 1})}));
+  std::string text = importModel(b);
+  expectIn("dense<[[[[9.000000e+00, 8.000000e+00", text); // the weights reversed
+  expectIn("-> tensor<1x1x7x7xf32>", text);
+}
+
 TEST_F(ImportOperators, ResNet50) {
   OnnxBuilder b = buildResNet50(7, 64, 8, 10);
   std::string text = importModel(b);

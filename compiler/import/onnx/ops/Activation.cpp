@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Activations: one nn.unary, or a formula of a few elementwise layers.
+// Activations: one nn.unary, or a formula of a few elementwise layers. Positive and negative part are added rather than
+// selected where both forms are exact: sums have more kernels.
 #include "compiler/import/onnx/Registry.h"
 #include <cmath>
 
@@ -13,17 +14,12 @@ template <UnaryKind kind> static void unary(NodeContext &node) {
   node.setResult(node.layers.unary(kind, node.input(0)));
 }
 
-/// x < 0 ? negative : x
-static Expression selectNegative(const Expression &x, const Expression &negative) {
-  return select(less(x, 0), negative, x);
-}
-
 static void leakyRelu(NodeContext &node) {
   node.ignoreAttributes({"consumed_inputs"});
   double alpha = node.floatAttribute("alpha", 0.01);
   Expression x = node.in(0);
   // With a slope in [0, 1] the larger of the two is the right one.
-  node.setResult(alpha >= 0.0 && alpha <= 1.0 ? maximum(x, x * alpha) : selectNegative(x, x * alpha));
+  node.setResult(alpha >= 0.0 && alpha <= 1.0 ? maximum(x, x * alpha) : relu(x) + minimum(x, 0) * alpha);
 }
 
 static void prelu(NodeContext &node) {
@@ -35,7 +31,7 @@ static void prelu(NodeContext &node) {
     shape[0] = slope.shape()[0];
     slope = slope.reshape(shape);
   }
-  node.setResult(selectNegative(x, x * slope));
+  node.setResult(relu(x) + minimum(x, 0) * slope);
 }
 
 static void clip(NodeContext &node) {
@@ -67,22 +63,22 @@ static void hardSwish(NodeContext &node) { node.setResult(node.in(0) * hardSigmo
 static void elu(NodeContext &node) {
   node.ignoreAttributes({"consumed_inputs"});
   double alpha = node.floatAttribute("alpha", 1.0);
-  node.setResult(selectNegative(node.in(0), expMinusOneNegative(node.in(0)) * alpha));
+  node.setResult(relu(node.in(0)) + expMinusOneNegative(node.in(0)) * alpha);
 }
 
-/// x < 0 ? alpha·(e^(x/alpha) - 1) : x
+/// Like Elu, with x/alpha in the exponent.
 static void celu(NodeContext &node) {
   double alpha = node.floatAttribute("alpha", 1.0);
   if (!(alpha > 0))
     return node.unsupported("attribute 'alpha' must be greater than 0");
-  node.setResult(selectNegative(node.in(0), expMinusOneNegative(node.in(0) / alpha) * alpha));
+  node.setResult(relu(node.in(0)) + expMinusOneNegative(node.in(0) / alpha) * alpha);
 }
 
 static void selu(NodeContext &node) {
   node.ignoreAttributes({"consumed_inputs"});
   double alpha = node.floatAttribute("alpha", node.opset() < 6 ? 1.6732 : 1.67326319217681884765625);
   double gamma = node.floatAttribute("gamma", node.opset() < 6 ? 1.0507 : 1.05070102214813232421875);
-  node.setResult(selectNegative(node.in(0), expMinusOneNegative(node.in(0)) * alpha) * gamma);
+  node.setResult((relu(node.in(0)) + expMinusOneNegative(node.in(0)) * alpha) * gamma);
 }
 
 static void softplusOf(NodeContext &node) {

@@ -163,6 +163,17 @@ void attention(NodeContext &node) {
   node.setResult(3, shown.cast(q.elementType()));
 }
 
+/// x, or what the subgraph of an attribute makes of it.
+Expression modified(NodeContext &node, const char *attribute, const Expression &x) {
+  const auto *graph = node.graphAttribute(attribute);
+  if (!graph)
+    return x;
+  std::vector<Tensor> results = node.callGraph(*graph, {x});
+  if (!node.failed() && (results.size() != 1 || results[0].type != x.tensor().type))
+    node.fail(absl::StrCat("the subgraph '", attribute, "' must give one tensor like the one it takes"));
+  return results.empty() ? x : Expression(node.layers, results[0]);
+}
+
 void flexAttention(NodeContext &node) {
   Expression q = node.in(0), k = node.in(1), v = node.in(2);
   if (!headsFit(node, q, k, v))
@@ -172,8 +183,9 @@ void flexAttention(NodeContext &node) {
   auto softmaxType = readSoftmaxType(node, wide.elementType());
   if (!softmaxType)
     return;
-  Expression scores = perHead(wide * scale, widened(k), /*transposeRhs=*/true);
-  Expression weights = softmax(scores.cast(*softmaxType), 3);
+  Expression scores = perHead(wide * scale, widened(k), /*transposeRhs=*/true).cast(*softmaxType);
+  scores = modified(node, "score_mod", scores);
+  Expression weights = modified(node, "prob_mod", softmax(scores, 3));
   node.setResult(perHead(weights, widened(v).cast(*softmaxType), /*transposeRhs=*/false).cast(v.elementType()));
 }
 

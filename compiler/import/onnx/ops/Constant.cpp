@@ -94,7 +94,8 @@ static void range(NodeContext &node) {
     if (result.isFloat())
       result.floats[i] = start->floats[0] + static_cast<double>(i) * delta->floats[0];
     else
-      result.ints[i] = start->ints[0] + i * delta->ints[0];
+      result.ints[i] = static_cast<int64_t>(static_cast<uint64_t>(start->ints[0]) +
+                                            static_cast<uint64_t>(i) * static_cast<uint64_t>(delta->ints[0]));
   }
   result.normalize();
   node.setResult(node.layers.fromLiteral(result));

@@ -15,7 +15,7 @@ static void det(NodeContext &node) {
   Expression x = node.in(0);
   if (x.rank() < 2 || x.shape()[x.rank() - 1] != x.shape()[x.rank() - 2])
     return node.fail(absl::StrCat("needs square matrices, found ", nn::formatShape(x.shape())));
-  int64_t n = x.shape().back(), count = *nn::elementCount(x.shape().drop_back(2));
+  int64_t n = x.shape().back(), count = productOf(x.shape().drop_back(2));
   if (n < 1 || n > largest)
     return node.unsupported(absl::StrCat("matrices of ", n, " rows are not supported; 1 to ", largest, " are"));
   Expression rest = widened(x).reshape({count, n, n});

@@ -46,7 +46,7 @@ static void topK(NodeContext &node) {
   int64_t axis = node.normalizedAxis(node.intAttribute("axis", -1), x.rank());
   bool largest = node.opset() < 11 || node.intAttribute("largest", 1) != 0;
   node.ignoreAttributes({"sorted"}); // without it any order will do
-  int64_t count = node.opset() < 10 ? node.intAttribute("k", 0) : static_cast<int64_t>(node.constantScalar(1, "k"));
+  int64_t count = node.opset() < 10 ? node.intAttribute("k", 0) : node.constantInt(1, "k");
   if (node.failed())
     return;
   int64_t extent = x.shape()[axis];

@@ -69,7 +69,7 @@ static void gatherNd(NodeContext &node) {
   llvm::ArrayRef<int64_t> indexed = x.shape().take_front(batch + depth);
   llvm::SmallVector<int64_t> strides = stridesOf(indexed);
   int64_t last = indices.rank() - 1;
-  llvm::SmallVector<int64_t> places(indices.shape().drop_back(1)), flatShape{*nn::elementCount(indexed)};
+  llvm::SmallVector<int64_t> places(indices.shape().drop_back(1)), flatShape{productOf(indexed)};
   Expression flat = indices.number(0).broadcast(places);
   for (int64_t d = 0; d < depth; ++d) {
     Expression number = wrappedIndices(indices.slice(last, d, 1).squeeze(last), indexed[batch + d]);
@@ -85,7 +85,7 @@ static void gatherNd(NodeContext &node) {
 static void oneHot(NodeContext &node) {
   LayerBuilder &layers = node.layers;
   Expression values = node.in(2), indices = node.in(0).cast(layers.builder().getI64Type());
-  int64_t depth = static_cast<int64_t>(node.constantScalar(1, "depth"));
+  int64_t depth = node.constantInt(1, "depth");
   int64_t axis = node.normalizedAxis(node.intAttribute("axis", -1), indices.rank() + 1);
   if (node.failed())
     return;

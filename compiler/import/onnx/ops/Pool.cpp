@@ -70,6 +70,10 @@ static void maxPool(NodeContext &node) {
     return;
   Expression y = poolOver(nn::PoolKind::Max, x, window, false);
   node.setResult(y);
+  constexpr int64_t mostTaps = 4096;
+  if (node.wantsOutput(1) && productOf(window.kernel) > mostTaps)
+    return node.unsupported(
+        absl::StrCat("places of the maxima of a window of more than ", mostTaps, " taps are not supported"));
   if (node.wantsOutput(1) && !node.failed())
     node.setResult(1, maximumPlaces(x, y, window, columnMajor));
 }
@@ -152,7 +156,7 @@ static void maxUnpool(NodeContext &node) {
   for (size_t d = 0; d < rank; ++d)
     inferred[2 + d] = (x.shape()[2 + d] - 1) * strides[d] + kernel[d] - pads[d] - pads[rank + d];
   llvm::ArrayRef<int64_t> numbered = inferred;
-  int64_t elements = *nn::elementCount(numbered), count = x.size();
+  int64_t elements = productOf(numbered), count = x.size();
   Expression isThere =
       equal(countingUp(layers, elements, places.elementType()).reshape({elements, 1}), places.reshape({1, count}));
   Expression y = sumOver(select(isThere, x.reshape({1, count}), 0), {1}, /*keepdims=*/false).reshape(inferred);

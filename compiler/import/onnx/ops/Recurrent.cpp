@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// RNN, GRU and LSTM, unrolled over the steps of the sequence. The products with the inputs are formed for all steps at
-// once; a step adds the product of the state and its weights. Steps beyond a sequence's length leave its state and
-// give 0.
+// RNN, GRU and LSTM, unrolled over the steps of the sequence. The products with the inputs, and the biases, are formed
+// for all steps at once; a step adds the product of the state and its weights. Steps beyond a sequence's length leave
+// its state and give 0.
 #include "absl/strings/str_cat.h"
 #include "compiler/import/onnx/Registry.h"
 #include "dialects/nn/Shape.h"
@@ -10,6 +10,9 @@
 
 namespace wsc::import {
 namespace {
+
+/// Sequences are unrolled up to this many steps.
+constexpr int64_t mostSteps = 10000;
 
 using Activation = std::function<Expression(const Expression &)>;
 
@@ -107,8 +110,8 @@ std::optional<Activation> activationNamed(const std::string &given, std::vector<
 }
 
 /// Reads what all three have, runs `direction(number, form, states)` for each direction and sets the results: outputs,
-/// last h, last c.
-void recur(NodeContext &node, int64_t gates, std::vector<std::string> activations, size_t numStates,
+/// last h, last c. Of the state's bias the first `addedGates` gates are added to the inputs.
+void recur(NodeContext &node, int64_t gates, int64_t addedGates, std::vector<std::string> activations, size_t numStates,
            const std::function<DirectionResult(int64_t, const Recurrence &, std::vector<Expression>)> &direction) {
   Expression x = node.in(0), weight = node.in(1), recurrent = node.in(2), bias = node.in(3), lengths = node.in(4);
   std::string way = node.stringAttribute("direction", "forward");
@@ -133,8 +136,8 @@ void recur(NodeContext &node, int64_t gates, std::vector<std::string> activation
   if (batchFirst)
     x = x.transpose({1, 0, 2});
   int64_t steps = x.shape()[0], batch = x.shape()[1];
-  if (steps < 1)
-    return node.fail("the sequence has no steps");
+  if (steps < 1 || steps > mostSteps)
+    return node.unsupported(absl::StrCat("a sequence of ", steps, " steps is not supported; 1 to ", mostSteps, " are"));
   if (named.empty())
     for (int64_t d = 0; d < directions; ++d)
       named.insert(named.end(), activations.begin(), activations.end());
@@ -151,8 +154,12 @@ void recur(NodeContext &node, int64_t gates, std::vector<std::string> activation
       form.activations.push_back(*activation);
     }
     Expression all = matmul(x, weight.slice(0, d, 1).squeeze(0), /*transposeRhs=*/true);
-    if (bias)
-      all = all + bias.slice(0, d, 1).slice(1, 0, gates * hidden);
+    if (bias) {
+      Expression own = bias.slice(0, d, 1), ofState = own.slice(1, gates * hidden, addedGates * hidden);
+      if (addedGates < gates)
+        ofState = concat({ofState, x.number(0).broadcast({1, (gates - addedGates) * hidden})}, 1);
+      all = all + (own.slice(1, 0, gates * hidden) + ofState);
+    }
     for (int64_t t = 0; t < steps; ++t) {
       form.inputs.push_back(all.slice(0, t, 1).squeeze(0));
       if (lengths)
@@ -189,66 +196,74 @@ void recur(NodeContext &node, int64_t gates, std::vector<std::string> activation
   }
 }
 
-/// The weights of the state for one direction, and their part of the bias or null.
+/// The weights of the state for one direction.
 Expression stateWeights(NodeContext &node, int64_t direction) { return node.in(2).slice(0, direction, 1).squeeze(0); }
-Expression stateBias(NodeContext &node, int64_t direction, int64_t width) {
-  Expression bias = node.in(3);
-  return bias ? bias.slice(0, direction, 1).slice(1, width, width) : bias;
-}
-Expression plus(const Expression &x, const Expression &bias) { return bias ? x + bias : x; }
 
 /// h = f(x·Wᵀ + h·Rᵀ + b)
 void rnn(NodeContext &node) {
-  recur(node, 1, {"Tanh"}, 1, [&](int64_t d, const Recurrence &form, std::vector<Expression> states) {
-    Expression weights = stateWeights(node, d), bias = stateBias(node, d, form.hidden);
+  recur(node, 1, 1, {"Tanh"}, 1, [&](int64_t d, const Recurrence &form, std::vector<Expression> states) {
+    Expression weights = stateWeights(node, d);
     return unroll(form, states, [&](const Expression &gates, const std::vector<Expression> &old) {
-      Expression sum = gates + plus(matmul(old[0], weights, true), bias);
-      return std::vector<Expression>{form.activations[0](clipped(form, sum))};
+      return std::vector<Expression>{form.activations[0](clipped(form, gates + matmul(old[0], weights, true)))};
     });
   });
 }
 
-/// Gates z (update), r (reset), h: h' = (1 - z)·g(…) + z·h.
+/// Gates z (update), r (reset), h: h' = (1 - z)·g(…) + z·h. The reset scales h before its product with the weights, or
+/// the product and its bias.
 void gru(NodeContext &node) {
   bool linearBeforeReset = node.intAttribute("linear_before_reset", 0) != 0;
-  recur(node, 3, {"Sigmoid", "Tanh"}, 1, [&](int64_t d, const Recurrence &form, std::vector<Expression> states) {
-    Expression weights = stateWeights(node, d), bias = stateBias(node, d, 3 * form.hidden);
-    Expression bothWeights = weights.slice(0, 0, 2 * form.hidden);
-    Expression newWeights = weights.slice(0, 2 * form.hidden, form.hidden);
-    Expression bothBias = bias ? bias.slice(1, 0, 2 * form.hidden) : bias;
-    Expression newBias = bias ? bias.slice(1, 2 * form.hidden, form.hidden) : bias;
-    return unroll(form, states, [&](const Expression &gates, const std::vector<Expression> &old) {
-      const Expression &h = old[0];
-      Expression both = gates.slice(1, 0, 2 * form.hidden) + plus(matmul(h, bothWeights, true), bothBias);
-      both = form.activations[0](clipped(form, both));
-      Expression update = gate(form, both, 0), reset = gate(form, both, 1), input = gate(form, gates, 2);
-      Expression sum = linearBeforeReset ? input + reset * plus(matmul(h, newWeights, true), newBias)
-                                         : input + plus(matmul(reset * h, newWeights, true), newBias);
-      return std::vector<Expression>{(1 - update) * form.activations[1](clipped(form, sum)) + update * h};
-    });
-  });
+  int64_t addedGates = linearBeforeReset ? 2 : 3;
+  recur(node, 3, addedGates, {"Sigmoid", "Tanh"}, 1,
+        [&](int64_t d, const Recurrence &form, std::vector<Expression> states) {
+          Expression weights = stateWeights(node, d), newBias = node.in(3);
+          Expression bothWeights = weights.slice(0, 0, 2 * form.hidden);
+          Expression newWeights = weights.slice(0, 2 * form.hidden, form.hidden);
+          if (newBias)
+            newBias = newBias.slice(0, d, 1).slice(1, 5 * form.hidden, form.hidden);
+          return unroll(form, states, [&](const Expression &gates, const std::vector<Expression> &old) {
+            const Expression &h = old[0];
+            Expression both = gates.slice(1, 0, 2 * form.hidden) + matmul(h, bothWeights, true);
+            both = form.activations[0](clipped(form, both));
+            Expression update = gate(form, both, 0), reset = gate(form, both, 1), sum = gate(form, gates, 2);
+            if (linearBeforeReset) {
+              Expression product = matmul(h, newWeights, true);
+              sum = sum + reset * (newBias ? product + newBias : product);
+            } else {
+              sum = sum + matmul(reset * h, newWeights, true);
+            }
+            Expression fresh = form.activations[1](clipped(form, sum));
+            return std::vector<Expression>{fresh + update * (h - fresh)};
+          });
+        });
 }
 
 /// Gates i, o, f, c; peepholes let i, f see the old cell and o the new one.
 void lstm(NodeContext &node) {
   bool coupled = node.intAttribute("input_forget", 0) != 0;
-  recur(
-      node, 4, {"Sigmoid", "Tanh", "Tanh"}, 2, [&](int64_t d, const Recurrence &form, std::vector<Expression> states) {
-        Expression weights = stateWeights(node, d), bias = stateBias(node, d, 4 * form.hidden), peepholes = node.in(7);
-        auto peephole = [&](int64_t number, const Expression &cell, const Expression &sum) {
-          return peepholes ? sum + gate(form, peepholes.slice(0, d, 1), number) * cell : sum;
-        };
-        const Activation &f = form.activations[0], &g = form.activations[1], &h = form.activations[2];
-        return unroll(form, states, [&](const Expression &gates, const std::vector<Expression> &old) {
-          const Expression &cell = old[1];
-          Expression sums = gates + plus(matmul(old[0], weights, true), bias);
-          Expression input = f(clipped(form, peephole(0, cell, gate(form, sums, 0))));
-          Expression forget = coupled ? 1 - input : f(clipped(form, peephole(2, cell, gate(form, sums, 2))));
-          Expression next = forget * cell + input * g(clipped(form, gate(form, sums, 3)));
-          Expression output = f(clipped(form, peephole(1, next, gate(form, sums, 1))));
-          return std::vector<Expression>{output * h(next), next};
+  recur(node, 4, 4, {"Sigmoid", "Tanh", "Tanh"}, 2,
+        [&](int64_t d, const Recurrence &form, std::vector<Expression> states) {
+          Expression weights = stateWeights(node, d), peepholes = node.in(7);
+          const Activation &f = form.activations[0], &g = form.activations[1], &h = form.activations[2];
+          auto peephole = [&](int64_t number, const Expression &cell, const Expression &sum) {
+            return sum + gate(form, peepholes.slice(0, d, 1), number) * cell;
+          };
+          return unroll(form, states, [&](const Expression &gates, const std::vector<Expression> &old) {
+            const Expression &cell = old[1];
+            Expression sums = gates + matmul(old[0], weights, true);
+            if (!peepholes) {
+              Expression three = f(clipped(form, sums.slice(1, 0, 3 * form.hidden))), input = gate(form, three, 0);
+              Expression forget = coupled ? 1 - input : gate(form, three, 2);
+              Expression next = forget * cell + input * g(clipped(form, gate(form, sums, 3)));
+              return std::vector<Expression>{gate(form, three, 1) * h(next), next};
+            }
+            Expression input = f(clipped(form, peephole(0, cell, gate(form, sums, 0))));
+            Expression forget = coupled ? 1 - input : f(clipped(form, peephole(2, cell, gate(form, sums, 2))));
+            Expression next = forget * cell + input * g(clipped(form, gate(form, sums, 3)));
+            Expression output = f(clipped(form, peephole(1, next, gate(form, sums, 1))));
+            return std::vector<Expression>{output * h(next), next};
+          });
         });
-      });
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 // (with or without antialiasing) is a product with a constant matrix that holds, for each place of the result, the
 // weights of the input's places. Formulas are those of ONNX's reference implementation.
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "compiler/import/onnx/Registry.h"
 #include "dialects/nn/Shape.h"
 #include <cmath>
@@ -31,6 +32,8 @@ double coordinate(const Interpolation &form, const Axis &axis, int64_t x) {
     return width == 1 ? 0 : at * (input - 1) / (width - 1);
   if (form.coordinates == "asymmetric")
     return at / axis.scale;
+  if (form.coordinates == "tf_half_pixel_for_nn")
+    return (at + 0.5) / axis.scale;
   if (form.coordinates == "tf_crop_and_resize") {
     double span = (axis.roiEnd - axis.roiStart) * (input - 1);
     return axis.roiStart * (input - 1) + (width == 1 ? span / 2 : at * span / (width - 1));
@@ -103,7 +106,7 @@ Expression resizeAxis(const Interpolation &form, const Expression &x, int64_t d,
   if (form.mode == "nearest") {
     y = picked(x, d, numbers);
   } else {
-    int64_t outer = *nn::elementCount(x.shape().take_front(d)), inner = *nn::elementCount(x.shape().drop_front(d + 1));
+    int64_t outer = productOf(x.shape().take_front(d)), inner = productOf(x.shape().drop_front(d + 1));
     llvm::SmallVector<int64_t> shape(x.shape());
     shape[d] = axis.output;
     Expression wide = widened(x);
@@ -119,10 +122,15 @@ Expression resizeAxis(const Interpolation &form, const Expression &x, int64_t d,
   return select(constant(layers, shape, isInside).cast(layers.builder().getI1Type()), y, form.extrapolation);
 }
 
+/// One of a list of names, or an error that lists them.
+void checkName(NodeContext &node, const char *attribute, const std::string &name,
+               std::initializer_list<const char *> known) {
+  if (std::find(known.begin(), known.end(), name) == known.end())
+    node.fail(absl::StrCat("attribute '", attribute, "' is '", name, "'; known are ", absl::StrJoin(known, ", ")));
+}
+
 void apply(NodeContext &node, const Interpolation &form, const std::vector<int64_t> &axes, std::vector<Axis> forms) {
   Expression x = node.in(0);
-  if (form.mode != "nearest" && form.mode != "linear" && form.mode != "cubic")
-    return node.fail("attribute 'mode' is '" + form.mode + "'; nearest, linear and cubic are known");
   if (form.mode != "nearest" && !x.isFloat()) {
     // Integers are interpolated in f32 and truncated.
     x = x.cast(node.layers.builder().getF32Type());
@@ -132,8 +140,9 @@ void apply(NodeContext &node, const Interpolation &form, const std::vector<int64
       if (axes[i] != d)
         continue;
       bool same = forms[i].input == forms[i].output && forms[i].scale == 1 && form.coordinates != "tf_crop_and_resize";
-      if (forms[i].output < 0 || (forms[i].input == 0 && forms[i].output > 0) ||
-          forms[i].output * std::max<int64_t>(forms[i].input, 1) > (int64_t{1} << 26))
+      if (forms[i].output < 0 || forms[i].output > maxConstantElements ||
+          (forms[i].input == 0 && forms[i].output > 0) ||
+          (form.mode != "nearest" && forms[i].input > maxConstantElements / std::max<int64_t>(forms[i].output, 1)))
         return node.fail(absl::StrCat("axis ", d, " of extent ", forms[i].input, " cannot become ", forms[i].output));
       if (!same && forms[i].output > 0)
         x = resizeAxis(form, x, d, forms[i]);
@@ -166,6 +175,12 @@ std::vector<Axis> readAxes(NodeContext &node, const std::vector<int64_t> &axes, 
     Axis &axis = forms[i];
     axis.input = node.input(0).shape()[axes[i]];
     double input = static_cast<double>(axis.input);
+    if (!sizes.empty() && (sizes[i] < 0 || sizes[i] > (int64_t{1} << 31)))
+      node.fail(absl::StrCat("size ", sizes[i], " of axis ", axes[i], " is outside [0, 2^31]"));
+    if (sizes.empty() && !(scales[i] >= 0 && scales[i] < 1e6))
+      node.fail(absl::StrCat("scale ", scales[i], " of axis ", axes[i], " is outside [0, 1e6)"));
+    if (node.failed())
+      return forms;
     axis.scale = sizes.empty() ? scales[i] : static_cast<double>(sizes[i]) / input;
     axis.output = sizes.empty() ? static_cast<int64_t>(std::floor(input * axis.scale)) : sizes[i];
     if (!(axis.scale > 0) && axis.output != 0)
@@ -188,6 +203,7 @@ void upsample(NodeContext &node) {
   form.nearest = "floor";
   if (form.mode == "bilinear")
     form.mode = "linear";
+  checkName(node, "mode", form.mode, {"nearest", "linear"});
   bool fromAttribute = node.opset() < 9 && std::string(node.node().op_type()) == "Upsample";
   std::vector<double> scales = fromAttribute ? node.floatsAttribute("scales") : knownNumbers(node, 1, "scales");
   std::vector<int64_t> axes;
@@ -210,6 +226,12 @@ void resize(NodeContext &node) {
   form.antialias = node.intAttribute("antialias", 0) != 0;
   form.excludeOutside = node.intAttribute("exclude_outside", 0) != 0;
   std::string policy = node.stringAttribute("keep_aspect_ratio_policy", "stretch");
+  checkName(node, "mode", form.mode, {"nearest", "linear", "cubic"});
+  checkName(node, "coordinate_transformation_mode", form.coordinates,
+            {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
+             "tf_crop_and_resize", "tf_half_pixel_for_nn"});
+  checkName(node, "nearest_mode", form.nearest, {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
+  checkName(node, "keep_aspect_ratio_policy", policy, {"stretch", "not_larger", "not_smaller"});
   std::vector<int64_t> axes = node.intsAttribute("axes"), sizes;
   if (axes.empty())
     for (int64_t d = 0; d < node.input(0).rank(); ++d)
@@ -229,6 +251,9 @@ void resize(NodeContext &node) {
     return;
   if (!roi.empty() && roi.size() != 2 * axes.size())
     return node.fail(absl::StrCat("roi needs ", 2 * axes.size(), " numbers, found ", roi.size()));
+  for (double end : roi)
+    if (!(std::fabs(end) < 1e6))
+      return node.fail(absl::StrCat("roi holds ", end, ", which is no part of an image"));
   for (size_t i = 0; i < axes.size() && !roi.empty(); ++i) {
     forms[i].roiStart = roi[i];
     forms[i].roiEnd = roi[axes.size() + i];

@@ -68,7 +68,7 @@ std::vector<Expression> weightedTaps(const Expression &x, llvm::ArrayRef<std::ve
   if (layers.failed())
     return {};
   mlir::Type i32 = layers.builder().getI32Type();
-  int64_t channels = x.shape()[1], pixels = *nn::elementCount(x.shape().drop_front(2));
+  int64_t channels = x.shape()[1], pixels = productOf(x.shape().drop_front(2));
   Expression rows =
       x.reshape({x.shape()[0], channels, pixels}).transpose({0, 2, 1}).reshape({x.shape()[0] * pixels, channels});
   std::vector<Expression> numbers{image * pixels}, weights{x.number(1)};
@@ -113,6 +113,8 @@ void gridSample(NodeContext &node) {
   if (rank < 1 || grid.rank() != x.rank() || grid.shape().back() != rank || grid.shape()[0] != x.shape()[0])
     return node.fail(
         absl::StrCat("grid ", nn::formatShape(grid.shape()), " does not fit ", nn::formatShape(x.shape())));
+  if (rank > 4)
+    return node.unsupported(absl::StrCat(rank, " spatial dimensions are not supported; up to 4 are"));
   bool isLinear = mode == "linear" || mode == "bilinear", isCubic = mode == "cubic" || mode == "bicubic";
   if (!isLinear && !isCubic && mode != "nearest")
     return node.fail("attribute 'mode' is '" + mode + "'; nearest, linear and cubic are known");
@@ -155,6 +157,9 @@ void affineGrid(NodeContext &node) {
     return node.fail(
         absl::StrCat("theta ", nn::formatShape(theta.shape()), " does not fit size ", nn::formatShape(size)));
   llvm::SmallVector<int64_t> spatial(size.begin() + 2, size.end());
+  for (int64_t extent : spatial)
+    if (extent < 1 || extent > (int64_t{1} << 20))
+      return node.fail(absl::StrCat("extent ", extent, " of size is outside [1, 2^20]"));
   std::vector<Expression> coordinates;
   for (int64_t d = rank; d-- > 0;) {
     const double extent = static_cast<double>(spatial[d]);
@@ -167,7 +172,7 @@ void affineGrid(NodeContext &node) {
     coordinates.push_back(constant(layers, shape, values, theta.elementType()).broadcast(spatial).unsqueeze(rank));
   }
   coordinates.push_back(coordinates.front().filled(1));
-  int64_t places = *nn::elementCount(spatial);
+  int64_t places = productOf(spatial);
   Expression grid = matmul(concat(coordinates, rank).reshape({places, rank + 1}), theta, /*transposeRhs=*/true);
   llvm::SmallVector<int64_t> result{theta.shape()[0]};
   result.append(spatial);
@@ -248,7 +253,7 @@ void deformConv(NodeContext &node) {
     return;
   const Window &w = window.window;
   int64_t batch = x.shape()[0], channels = x.shape()[1], outputs = weight.shape()[0];
-  int64_t kernel = *nn::elementCount(window.kernel), places = *nn::elementCount(offset.shape().drop_front(2));
+  int64_t kernel = productOf(window.kernel), places = productOf(offset.shape().drop_front(2));
   if (moved < 1 || groups < 1 || channels % moved != 0 || channels % groups != 0 || outputs % groups != 0 ||
       weight.shape()[1] * groups != channels || offset.shape()[1] != moved * kernel * rank ||
       (mask && mask.size() != batch * moved * kernel * places))

@@ -10,7 +10,7 @@ template <nn::ReduceKind kind> static void scan(NodeContext &node) {
   LayerBuilder &layers = node.layers;
   Expression x = node.in(0);
   bool exclusive = node.intAttribute("exclusive", 0) != 0, reverse = node.intAttribute("reverse", 0) != 0;
-  int64_t axis = node.normalizedAxis(static_cast<int64_t>(node.constantScalar(1, "axis")), x.rank());
+  int64_t axis = node.normalizedAxis(node.constantInt(1, "axis"), x.rank());
   if (node.failed())
     return;
   // [.., place, element, ..]

@@ -101,9 +101,9 @@ static void scatterNd(NodeContext &node) {
     return node.fail(absl::StrCat("indices ", nn::formatShape(indices.shape()), " and updates ",
                                   nn::formatShape(updates.shape()), " do not fit data ",
                                   nn::formatShape(data.shape())));
-  int64_t places = *nn::elementCount(data.shape().take_front(depth));
-  int64_t inner = *nn::elementCount(data.shape().drop_front(depth));
-  int64_t count = *nn::elementCount(indices.shape().drop_back(1)), stride = 1;
+  int64_t places = productOf(data.shape().take_front(depth));
+  int64_t inner = productOf(data.shape().drop_front(depth));
+  int64_t count = productOf(indices.shape().drop_back(1)), stride = 1;
   Expression rows = indices.reshape({count, depth}), flat = indices.number(0).broadcast({count});
   for (int64_t d = depth; d-- > 0; stride *= data.shape()[d])
     flat = flat + wrappedIndices(rows.slice(1, d, 1).reshape({count}), data.shape()[d]) * stride;

@@ -11,6 +11,9 @@
 namespace wsc::import {
 namespace {
 
+/// Sequences are unrolled up to this many steps.
+constexpr int64_t mostSteps = 10000;
+
 /// [batch, steps, heads·size] as [batch, heads, steps, size].
 Expression splitHeads(const Expression &x, int64_t heads) {
   return x.reshape({x.shape()[0], x.shape()[1], heads, x.shape()[2] / heads}).transpose({0, 2, 1, 3});
@@ -41,6 +44,8 @@ void linearAttention(NodeContext &node) {
                                   ", value ", nn::formatShape(value.shape()), ", ", queryHeads, " and ", heads,
                                   " heads, decay and beta do not fit update_rule ", rule));
   int64_t batch = query.shape()[0], steps = query.shape()[1], group = queryHeads / heads;
+  if (steps < 1 || steps > mostSteps)
+    return node.unsupported(absl::StrCat("a sequence of ", steps, " steps is not supported; 1 to ", mostSteps, " are"));
   Expression q = splitHeads(widened(query), queryHeads).reshape({batch, heads, group, steps, keys});
   Expression k = splitHeads(widened(key), heads), v = splitHeads(widened(value), heads);
   Expression past = node.in(3), state = past ? widened(past) : k.number(0).broadcast({batch, heads, keys, values});
@@ -61,8 +66,8 @@ void linearAttention(NodeContext &node) {
     Expression read = matmul(q.slice(3, step, 1).reshape({batch, heads, group, keys}), state) * scale;
     outputs.push_back(read.reshape({batch, 1, queryHeads * values}));
   }
-  if (steps == 0 || node.failed())
-    return node.fail("the sequence has no steps");
+  if (node.failed())
+    return;
   node.setResult(0, concat(outputs, 1).cast(query.elementType()));
   node.setResult(1, state.cast(own));
 }

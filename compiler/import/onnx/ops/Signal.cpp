@@ -31,8 +31,7 @@ double sinTurn(int64_t numerator, int64_t length) {
 Expression along(const Expression &matrix, const Expression &x, int64_t axis) {
   if (x.layers().failed())
     return x;
-  int64_t outer = *nn::elementCount(x.shape().take_front(axis)),
-          inner = *nn::elementCount(x.shape().drop_front(axis + 1));
+  int64_t outer = productOf(x.shape().take_front(axis)), inner = productOf(x.shape().drop_front(axis + 1));
   llvm::SmallVector<int64_t> shape(x.shape());
   shape[axis] = matrix.shape()[0];
   return matmul(matrix, x.reshape({outer, x.shape()[axis], inner})).reshape(shape);
@@ -46,15 +45,14 @@ void dft(NodeContext &node) {
   bool inverse = node.intAttribute("inverse", 0) != 0, oneSided = node.intAttribute("onesided", 0) != 0;
   int64_t last = x.rank() - 1, axis = node.opset() < 20 ? node.intAttribute("axis", 1) : -2;
   if (node.opset() >= 20 && node.hasInput(2))
-    axis = static_cast<int64_t>(node.constantScalar(2, "axis"));
+    axis = node.constantInt(2, "axis");
   axis = node.normalizedAxis(axis, x.rank());
   int64_t length = node.failed() ? 1 : inverse && oneSided ? 2 * (x.shape()[axis] - 1) : x.shape()[axis];
   if (node.hasInput(1))
-    length = static_cast<int64_t>(node.constantScalar(1, "dft_length"));
+    length = node.constantInt(1, "dft_length");
   if (node.failed())
     return;
-  if (last < 1 || axis == last || length < 1 || length > maxLiteralElements || x.shape()[last] < 1 ||
-      x.shape()[last] > 2)
+  if (last < 1 || axis == last || length < 1 || length > 4096 || x.shape()[last] < 1 || x.shape()[last] > 2)
     return node.fail(
         absl::StrCat("axis ", axis, " and dft_length ", length, " do not fit ", nn::formatShape(x.shape())));
   int64_t bins = length / 2 + 1, inputs = inverse && oneSided ? bins : length;
@@ -92,7 +90,7 @@ void stft(NodeContext &node) {
   LayerBuilder &layers = node.layers;
   Expression x = node.in(0), window = node.in(2);
   bool oneSided = node.intAttribute("onesided", 1) != 0;
-  int64_t step = static_cast<int64_t>(node.constantScalar(1, "frame_step"));
+  int64_t step = node.constantInt(1, "frame_step");
   if (node.failed())
     return;
   if (x.rank() == 2)
@@ -100,7 +98,7 @@ void stft(NodeContext &node) {
   int64_t parts = x.rank() == 3 ? x.shape()[2] : 0;
   int64_t length = window ? window.size() : parts ? x.shape()[1] : 0;
   if (node.hasInput(3))
-    length = static_cast<int64_t>(node.constantScalar(3, "frame_length"));
+    length = node.constantInt(3, "frame_length");
   if (node.failed())
     return;
   if (parts < 1 || parts > 2 || step < 1 || length < 1 || length > x.shape()[1] ||
@@ -108,6 +106,8 @@ void stft(NodeContext &node) {
     return node.fail(
         absl::StrCat("frame_step ", step, " and frame_length ", length, " do not fit ", nn::formatShape(x.shape())));
   int64_t bins = oneSided ? length / 2 + 1 : length;
+  if (length > 4096)
+    return node.unsupported(absl::StrCat("frames of ", length, " elements are not supported; up to 4096 are"));
   mlir::Type f64 = layers.builder().getF64Type();
   std::vector<double> weights; // [part of the result, bin, part of the signal, element]
   for (int part = 0; part < 2; ++part)
@@ -146,11 +146,11 @@ template <int kind> void windowOf(NodeContext &node) {
                b = kind == 1 ? 1 - hamming : 0.5, c = kind == 2 ? 0.08 : 0;
   auto type = declaredType(node);
   bool periodic = node.intAttribute("periodic", 1) != 0;
-  int64_t size = static_cast<int64_t>(node.constantScalar(0, "size"));
+  int64_t size = node.constantInt(0, "size");
   if (node.failed())
     return;
-  if (size < 0 || size > (int64_t{1} << 24))
-    return node.fail(absl::StrCat("size ", size, " is outside [0, 2^24]"));
+  if (size < 0 || size > maxConstantElements)
+    return node.fail(absl::StrCat("size ", size, " is outside [0, ", maxConstantElements, "]"));
   int64_t length = std::max<int64_t>(periodic ? size : size - 1, 1);
   std::vector<double> values;
   for (int64_t n = 0; n < size; ++n)
@@ -161,14 +161,14 @@ template <int kind> void windowOf(NodeContext &node) {
 /// Triangles, evenly spaced in mel, over the bins of a spectrum.
 void melWeightMatrix(NodeContext &node) {
   auto type = declaredType(node);
-  int64_t bands = static_cast<int64_t>(node.constantScalar(0, "num_mel_bins"));
-  int64_t length = static_cast<int64_t>(node.constantScalar(1, "dft_length"));
+  int64_t bands = node.constantInt(0, "num_mel_bins");
+  int64_t length = node.constantInt(1, "dft_length");
   double rate = node.constantScalar(2, "sample_rate"), low = node.constantScalar(3, "lower_edge_hertz");
   double high = node.constantScalar(4, "upper_edge_hertz");
   if (node.failed())
     return;
   int64_t bins = length / 2 + 1;
-  if (bands < 1 || length < 1 || bands * bins > (int64_t{1} << 24) || !(rate > 0) || !(high > low) || !(low >= 0))
+  if (bands < 1 || length < 1 || bins > maxConstantElements / bands || !(rate > 0) || !(high > low) || !(low >= 0))
     return node.fail("num_mel_bins, dft_length, sample_rate and the edges do not fit");
   auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
   double step = (mel(high) - mel(low)) / static_cast<double>(bands + 2);

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// If, Loop and Scan. Control is static: the branch of a condition that is known while importing is translated in place
+// of the If, loops whose number of turns is known are unrolled. Both branches of an unknown condition are computed and
+// one is selected.
+#include "absl/strings/str_cat.h"
+#include "compiler/import/onnx/Registry.h"
+#include "dialects/nn/Shape.h"
+
+namespace wsc::import {
+namespace {
+
+/// Loops are unrolled up to this many turns.
+constexpr int64_t mostTurns = 10000;
+
+/// The single element of a tensor that is known, as an integer.
+std::optional<int64_t> knownNumber(NodeContext &node, const Tensor &tensor) {
+  auto literal = node.layers.literal(tensor);
+  if (!literal || literal->size() != 1)
+    return std::nullopt;
+  return literal->isFloat() ? static_cast<int64_t>(literal->floats[0]) : literal->ints[0];
+}
+
+void ifOf(NodeContext &node) {
+  const auto *thenBranch = node.graphAttribute("then_branch"), *elseBranch = node.graphAttribute("else_branch");
+  if (!thenBranch || !elseBranch)
+    return node.fail("needs the attributes then_branch and else_branch");
+  Expression condition = node.in(0);
+  if (condition.size() != 1)
+    return node.fail(absl::StrCat("the condition must be one element, found ", nn::formatShape(condition.shape())));
+  if (auto known = knownNumber(node, condition)) {
+    std::vector<Tensor> results = node.callGraph(*known ? *thenBranch : *elseBranch, {});
+    for (size_t i = 0; i < results.size(); ++i)
+      node.setResult(i, results[i]);
+    return;
+  }
+  std::vector<Tensor> yes = node.callGraph(*thenBranch, {}), no = node.callGraph(*elseBranch, {});
+  if (node.failed())
+    return;
+  for (size_t i = 0; i < yes.size() && i < no.size(); ++i) {
+    if (yes[i].type != no[i].type)
+      return node.failUnknown(absl::StrCat("the condition of branches whose output ", i, " is ",
+                                           nn::formatShape(yes[i].shape()), " and ", nn::formatShape(no[i].shape())),
+                              condition);
+    node.setResult(i, node.layers.select(condition.reshape({}), yes[i], no[i]));
+  }
+}
+
+/// The elements of a scan output, one after another along a new axis.
+Tensor joined(NodeContext &node, const std::vector<Tensor> &turns, int64_t axis, bool backwards) {
+  std::vector<Expression> parts;
+  for (const Tensor &turn : turns)
+    parts.push_back(Expression(node.layers, turn).unsqueeze(axis));
+  if (backwards)
+    std::reverse(parts.begin(), parts.end());
+  return concat(parts, axis);
+}
+
+/// Turns are counted by M, ended by the condition, or both. The condition of each turn is known, or what it carries is
+/// kept from the turn on where it no longer holds.
+void loop(NodeContext &node) {
+  LayerBuilder &layers = node.layers;
+  const auto *body = node.graphAttribute("body");
+  if (!body)
+    return node.fail("needs the attribute body");
+  mlir::Type i64 = layers.builder().getI64Type(), i1 = layers.builder().getI1Type();
+  int64_t turns = mostTurns;
+  bool isCounted = node.hasInput(0);
+  if (isCounted)
+    turns = node.constantInt(0, "the number of turns");
+  if (node.failed())
+    return;
+  if (isCounted && turns > mostTurns)
+    return node.unsupported(absl::StrCat(turns, " turns are not supported; at most ", mostTurns, " are"));
+  Expression holds = node.hasInput(1) ? node.in(1) : Expression(layers, layers.scalar(i1, 1));
+  size_t carried = std::max<size_t>(node.inputCount(), 2) - 2;
+  std::vector<Tensor> values;
+  for (size_t i = 0; i < carried; ++i)
+    values.push_back(node.input(2 + i));
+  size_t scans = static_cast<size_t>(body->output_size()) - std::min<size_t>(carried + 1, body->output_size());
+  std::vector<std::vector<Tensor>> collected(scans);
+  for (int64_t turn = 0; turn < turns; ++turn) {
+    auto known = knownNumber(node, holds);
+    if (known && !*known)
+      break;
+    if (!known && (scans > 0 || !isCounted))
+      return node.failUnknown("the condition of a loop", holds);
+    if (!isCounted && turn + 1 == turns)
+      return node.unsupported(absl::StrCat("a loop of ", mostTurns, " turns or more is not supported"));
+    std::vector<Tensor> inputs{layers.scalar(i64, static_cast<double>(turn)), holds};
+    inputs.insert(inputs.end(), values.begin(), values.end());
+    std::vector<Tensor> outputs = node.callGraph(*body, inputs);
+    if (node.failed())
+      return;
+    if (outputs.size() != 1 + carried + scans)
+      return node.fail("the body has too few outputs");
+    for (size_t i = 0; i < carried; ++i) {
+      if (!known && outputs[1 + i].type != values[i].type)
+        return node.failUnknown("the condition of a loop that changes shapes", holds);
+      values[i] = known ? outputs[1 + i] : layers.select(holds.reshape({}), outputs[1 + i], values[i]);
+    }
+    for (size_t i = 0; i < scans; ++i)
+      collected[i].push_back(outputs[1 + carried + i]);
+    Expression next{layers, outputs[0]};
+    holds = known ? next : holds.reshape({}) & next.reshape({});
+  }
+  for (size_t i = 0; i < carried; ++i)
+    node.setResult(i, values[i]);
+  for (size_t i = 0; i < scans; ++i) {
+    if (collected[i].empty() && node.wantsOutput(carried + i))
+      return node.unsupported("a loop without turns has no scan outputs");
+    if (!collected[i].empty())
+      node.setResult(carried + i, joined(node, collected[i], 0, false));
+  }
+}
+
+/// A turn per element of the scan inputs along their axes.
+void scan(NodeContext &node) {
+  const auto *body = node.graphAttribute("body");
+  int64_t scanned = node.intAttribute("num_scan_inputs", 0);
+  std::vector<int64_t> inputAxes = node.intsAttribute("scan_input_axes"),
+                       outputAxes = node.intsAttribute("scan_output_axes");
+  std::vector<int64_t> inputWays = node.intsAttribute("scan_input_directions"),
+                       outputWays = node.intsAttribute("scan_output_directions");
+  if (!body || node.failed())
+    return node.fail("needs the attribute body");
+  int64_t states = static_cast<int64_t>(node.inputCount()) - scanned;
+  int64_t scans = static_cast<int64_t>(body->output_size()) - states;
+  if (scanned < 1 || states < 0 || scans < 0)
+    return node.fail(absl::StrCat("num_scan_inputs ", scanned, " does not fit ", node.inputCount(), " inputs and ",
+                                  body->output_size(), " outputs of the body"));
+  inputAxes.resize(scanned, 0);
+  inputWays.resize(scanned, 0);
+  outputAxes.resize(scans, 0);
+  outputWays.resize(scans, 0);
+  int64_t turns = -1;
+  for (int64_t i = 0; i < scanned; ++i) {
+    const Tensor x = node.input(states + i);
+    inputAxes[i] = node.normalizedAxis(inputAxes[i], x.rank());
+    if (node.failed())
+      return;
+    int64_t extent = x.shape()[inputAxes[i]];
+    if (turns >= 0 && extent != turns)
+      return node.fail(absl::StrCat("scan inputs have ", turns, " and ", extent, " elements"));
+    turns = extent;
+  }
+  if (turns < 1 || turns > mostTurns)
+    return node.unsupported(absl::StrCat(turns, " turns are not supported; 1 to ", mostTurns, " are"));
+  std::vector<Tensor> values;
+  for (int64_t i = 0; i < states; ++i)
+    values.push_back(node.input(i));
+  std::vector<std::vector<Tensor>> collected(scans);
+  for (int64_t turn = 0; turn < turns; ++turn) {
+    std::vector<Tensor> inputs = values;
+    for (int64_t i = 0; i < scanned; ++i) {
+      int64_t at = inputWays[i] ? turns - 1 - turn : turn;
+      inputs.push_back(node.in(states + i).slice(inputAxes[i], at, 1).squeeze(inputAxes[i]));
+    }
+    std::vector<Tensor> outputs = node.callGraph(*body, inputs);
+    if (node.failed())
+      return;
+    for (int64_t i = 0; i < states; ++i)
+      values[i] = outputs[i];
+    for (int64_t i = 0; i < scans; ++i)
+      collected[i].push_back(outputs[states + i]);
+  }
+  for (int64_t i = 0; i < states; ++i)
+    node.setResult(i, values[i]);
+  for (int64_t i = 0; i < scans; ++i) {
+    int64_t axis = node.normalizedAxis(outputAxes[i], collected[i].front().rank() + 1);
+    if (node.failed())
+      return;
+    node.setResult(states + i, joined(node, collected[i], axis, outputWays[i] != 0));
+  }
+}
+
+} // namespace
+
+static const Operator table[] = {
+    {"If", 1, newestOpset, 1, 1, ifOf},
+    {"Loop", 1, newestOpset, 0, anyInputs, loop},
+    {"Scan", 9, newestOpset, 1, anyInputs, scan},
+};
+llvm::ArrayRef<Operator> controlOperators() { return table; }
+
+} // namespace wsc::import
