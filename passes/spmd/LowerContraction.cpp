@@ -71,22 +71,23 @@ struct ConvNests : NestLowering::ExternalModel<ConvNests, nn::ConvOp> {
     const bool splits = groups > 1 && perGroup > 1; // output channels into group and channel of the group
 
     SmallVector<int64_t> shape(result.getShape());
-    if (splits)
-      shape = {shape[0], groups, perGroup, shape[2], shape[3]};
-    const int64_t rows = int64_t(shape.size()) - 2;
+    if (splits) {
+      shape[1] = groups;
+      shape.insert(shape.begin() + 2, perGroup);
+    }
     ReducedIterators reduced(nests, int64_t(shape.size()));
     const AffineExpr output = splits ? nests.iterator(1) * perGroup + nests.iterator(2) : nests.iterator(1);
     const AffineExpr group = groups == 1 ? nests.fixed(0) : nests.iterator(1);
-    const AffineExpr channel = reduced.add(depth), kh = reduced.add(weight.getDimSize(2)),
-                     kw = reduced.add(weight.getDimSize(3));
+    const AffineExpr channel = reduced.add(depth);
+    SmallVector<AffineExpr> taps;
+    for (int64_t extent : weight.getShape().drop_front(2))
+      taps.push_back(reduced.add(extent));
 
     Value padded = padImage(nests, layer.getInput(), layer.getPads(), neutral(Combine::Add, result.getElementType()));
-    const NestOperand image{
-        padded,
-        {nests.iterator(0), group * depth + channel,
-         windowIndex(nests.iterator(rows), kh, layer.getStrides()[0], layer.getDilations()[0]),
-         windowIndex(nests.iterator(rows + 1), kw, layer.getStrides()[1], layer.getDilations()[1])}};
-    const NestOperand kernel{layer.getWeight(), {output, channel, kh, kw}};
+    NestOperand image{padded, {nests.iterator(0), group * depth + channel}},
+        kernel{layer.getWeight(), {output, channel}};
+    addWindowIndices(nests, image.indices, splits ? 3 : 2, taps, layer.getStrides(), layer.getDilations());
+    kernel.indices.append(taps);
     std::optional<NestOperand> bias;
     if (layer.getBias())
       bias = NestOperand{layer.getBias(), {output}};

@@ -100,6 +100,10 @@ Scalar binary(ScalarBuilder &scalars, BinaryKind kind, Scalar a, Scalar b) {
     return scalars.bitOr(a, b);
   case BinaryKind::Xor:
     return scalars.bitXor(a, b);
+  case BinaryKind::ShiftLeft:
+    return scalars.shiftLeft(a, b);
+  case BinaryKind::ShiftRight:
+    return scalars.shiftRight(a, b);
   }
   llvm_unreachable("a kind of nn.binary");
 }

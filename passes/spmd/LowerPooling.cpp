@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// nn.pool: a maximum or sum over the window. An average then divides by the number of elements of its window that lie
-// in the image: one number, or a constant tensor where windows at the border have fewer.
+// nn.pool: a maximum or sum over the window. An average is the sum divided by the number of elements of its window that
+// lie in the image: one number, or a constant tensor where windows at the border have fewer.
 #include "dialects/nn/Nn.h"
 #include "passes/spmd/NestLowering.h"
 #include "passes/spmd/Windows.h"
@@ -14,7 +14,7 @@ namespace wsc::spmd {
 
 namespace {
 
-/// For each output along dimension d of the image (0: rows, 1: columns), how many taps lie inside of it.
+/// For each output along spatial dimension d, how many taps lie inside of it.
 SmallVector<int64_t> tapsInside(nn::PoolOp layer, unsigned d) {
   const int64_t image = cast<RankedTensorType>(layer.getInput().getType()).getDimSize(d + 2);
   SmallVector<int64_t> counts(cast<RankedTensorType>(layer.getType()).getDimSize(d + 2), 0);
@@ -26,28 +26,30 @@ SmallVector<int64_t> tapsInside(nn::PoolOp layer, unsigned d) {
   return counts;
 }
 
-/// The divisors of an average as elements of `type`: a scalar, or a tensor of rows × columns.
-Value divisors(nn::PoolOp layer, Type type, OpBuilder &builder) {
-  SmallVector<APFloat> counts;
-  const auto add = [&](int64_t count) {
-    APFloat number{double(count)};
+/// The divisors of an average as elements of `type`: a scalar, or a tensor of the result's spatial dimensions.
+Value divisors(nn::PoolOp layer, FloatType type, OpBuilder &builder) {
+  SmallVector<int64_t> counts{1}, shape;
+  for (unsigned d = 0; d < layer.getKernel().size(); ++d) {
+    SmallVector<int64_t> taps = layer.getCountIncludePad() ? SmallVector<int64_t>{layer.getKernel()[d]}
+                                                           : tapsInside(layer, d),
+                         all;
+    for (int64_t before : counts)
+      for (int64_t count : taps)
+        all.push_back(before * count);
+    counts = std::move(all);
+    shape.push_back(int64_t(taps.size()));
+  }
+  if (llvm::all_equal(counts)) {
+    counts.truncate(1);
+    shape.clear();
+  }
+  SmallVector<APFloat> numbers;
+  for (int64_t count : counts) {
     bool inexact;
-    number.convert(cast<FloatType>(type).getFloatSemantics(), APFloat::rmNearestTiesToEven, &inexact);
-    counts.push_back(number);
-  };
-  SmallVector<int64_t> rows = tapsInside(layer, 0), columns = tapsInside(layer, 1), shape;
-  if (layer.getCountIncludePad()) {
-    add(layer.getKernel()[0] * layer.getKernel()[1]);
-  } else if (llvm::all_equal(rows) && llvm::all_equal(columns)) {
-    add(rows[0] * columns[0]);
-  } else {
-    shape = {int64_t(rows.size()), int64_t(columns.size())};
-    for (int64_t row : rows)
-      for (int64_t column : columns)
-        add(row * column);
+    numbers.emplace_back(double(count)).convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven, &inexact);
   }
   return nn::ConstantOp::create(builder, layer.getLoc(),
-                                DenseElementsAttr::get(RankedTensorType::get(shape, type), counts));
+                                DenseElementsAttr::get(RankedTensorType::get(shape, type), numbers));
 }
 
 struct PoolNests : NestLowering::ExternalModel<PoolNests, nn::PoolOp> {
@@ -62,21 +64,21 @@ struct PoolNests : NestLowering::ExternalModel<PoolNests, nn::PoolOp> {
     if (result.getNumElements() == 0)
       return nests.remap(result, {}, {});
 
-    ReducedIterators reduced(nests, 4);
-    const AffineExpr row = reduced.add(layer.getKernel()[0]), column = reduced.add(layer.getKernel()[1]);
+    ReducedIterators reduced(nests, result.getRank());
+    SmallVector<AffineExpr> taps;
+    for (int64_t extent : layer.getKernel())
+      taps.push_back(reduced.add(extent));
     Value padded = padImage(nests, layer.getInput(), layer.getPads(), neutral(combine, element));
-    const NestOperand image{padded,
-                            {nests.iterator(0), nests.iterator(1),
-                             windowIndex(nests.iterator(2), row, layer.getStrides()[0], layer.getDilations()[0]),
-                             windowIndex(nests.iterator(3), column, layer.getStrides()[1], layer.getDilations()[1])}};
+    NestOperand image{padded, {nests.iterator(0), nests.iterator(1)}};
+    addWindowIndices(nests, image.indices, 2, taps, layer.getStrides(), layer.getDilations());
     Value pooled = nests.reduce(result.clone(inside), reduced.extents(), image, combine,
                                 [&](ScalarBuilder &scalars, ArrayRef<Scalar> x) -> SmallVector<Scalar, 2> {
                                   return {scalars.convert(x[0], inside)};
                                 });
-    if (isMax)
-      return pooled;
+    if (layer.getKind() != nn::PoolKind::Avg)
+      return nests.convert(pooled, element);
     return nests.aligned(
-        result, {pooled, divisors(layer, inside, builder)},
+        result, {pooled, divisors(layer, cast<FloatType>(inside), builder)},
         [&](ScalarBuilder &scalars, ArrayRef<Scalar> x) { return scalars.convert(scalars.div(x[0], x[1]), element); });
   }
 };

@@ -94,6 +94,15 @@ Scalar ScalarBuilder::bitXor(Scalar a, Scalar b) {
   return {arith::XOrIOp::create(builder, loc, a.value, b.value), a.type};
 }
 
+Scalar ScalarBuilder::shiftLeft(Scalar a, Scalar b) {
+  return {arith::ShLIOp::create(builder, loc, a.value, b.value), a.type};
+}
+Scalar ScalarBuilder::shiftRight(Scalar a, Scalar b) {
+  if (isUnsigned(a.type))
+    return {arith::ShRUIOp::create(builder, loc, a.value, b.value), a.type};
+  return {arith::ShRSIOp::create(builder, loc, a.value, b.value), a.type};
+}
+
 Scalar ScalarBuilder::compare(Compare kind, Scalar a, Scalar b) {
   // In the order of Compare.
   static constexpr arith::CmpFPredicate floats[] = {arith::CmpFPredicate::OEQ, arith::CmpFPredicate::UNE,

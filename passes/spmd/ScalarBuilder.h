@@ -52,6 +52,10 @@ public:
   Scalar bitAnd(Scalar a, Scalar b);
   Scalar bitOr(Scalar a, Scalar b);
   Scalar bitXor(Scalar a, Scalar b);
+  /// By counts outside of the type's width everything is shifted out; `shiftRight` copies the sign of types that have
+  /// one.
+  Scalar shiftLeft(Scalar a, Scalar b);
+  Scalar shiftRight(Scalar a, Scalar b);
   Scalar compare(Compare kind, Scalar a, Scalar b);
   Scalar select(Scalar condition, Scalar a, Scalar b);
   /// As nn.cast converts.

@@ -21,11 +21,14 @@ private:
   llvm::SmallVector<int64_t> all;
 };
 
-/// Where tap `tap` of the window of output `output` lies.
-mlir::AffineExpr windowIndex(mlir::AffineExpr output, mlir::AffineExpr tap, int64_t stride, int64_t dilation);
+/// Appends, for each spatial dimension, where the taps `taps` of the windows lie; the spatial dimensions of the result
+/// are the iterators from `first` on.
+void addWindowIndices(const NestBuilder &nests, llvm::SmallVectorImpl<mlir::AffineExpr> &indices, int64_t first,
+                      llvm::ArrayRef<mlir::AffineExpr> taps, llvm::ArrayRef<int64_t> strides,
+                      llvm::ArrayRef<int64_t> dilations);
 
-/// An image [N, C, H, W] with `pads` = [top, left, bottom, right] of `fill` around it; negative ones take away. The
-/// image itself if all are 0.
+/// An image [N, C, spatial…] with `fill` around it: `pads` holds what comes before each spatial dimension, then what
+/// comes behind each; negative ones take away. The image itself if all are 0.
 mlir::Value padImage(NestBuilder &nests, mlir::Value image, llvm::ArrayRef<int64_t> pads, mlir::TypedAttr fill);
 
 } // namespace wsc::spmd

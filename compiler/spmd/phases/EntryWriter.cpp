@@ -315,7 +315,7 @@ absl::StatusOr<EntryWriter::Operand> EntryWriter::bring(const Nest &nest, size_t
     }
     matters |= reduces || walkers > 1 || index.constant != 0;
   }
-  if (auto neutral = neutralPadding(nest, number))
+  if (auto neutral = neutralPadding(network, nest, number))
     padding = *neutral;
   auto place = move(access.tensor, operand.sharding, padding, matters);
   if (!place.ok())

@@ -218,7 +218,7 @@ private:
       if (nest.extents[size_t(k)] <= 1 || length <= 1)
         continue;
       const int64_t parts = partsFor(k, length);
-      if (k >= nest.numParallel && !mayOverrun(nest, k) && (parts != length || nest.extents[size_t(k)] % parts != 0))
+      if (k >= nest.numParallel && !mayOverrun(network, nest, k) && (parts != length || nest.extents[size_t(k)] % parts != 0))
         continue;
       uses.push_back({k, parts, -1, 1});
       if (k >= nest.numParallel)

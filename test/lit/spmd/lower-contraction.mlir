@@ -6,6 +6,7 @@
 // CHECK-DAG: #[[RHS:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)>
 // CHECK-DAG: #[[GROUPED:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d0, d1 * 2 + d5, d3 * 2 + d6, d4 + d7)>
 // CHECK-DAG: #[[PERGROUP:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d1 * 3 + d2, d5, d6, d7)>
+// CHECK-DAG: #[[VOLUME:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8) -> (d0, d5, d2 + d6, d3 * 2 + d7, d4 + d8 * 2)>
 // CHECK-DAG: #[[DEPTHWISE:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1, d2 + d4, d3 + d5)>
 
 // Halves are summed in f32 and rounded once.
@@ -49,6 +50,16 @@ func.func @grouped(%x: tensor<1x4x8x8xf32>, %w: tensor<6x2x3x3xf32>) -> tensor<1
 func.func @depthwise(%x: tensor<1x4x8x8xf32>, %w: tensor<4x1x3x3xf32>) -> tensor<1x4x6x6xf32> {
   %y = nn.conv %x, %w groups 4 : (tensor<1x4x8x8xf32>, tensor<4x1x3x3xf32>) -> tensor<1x4x6x6xf32>
   return %y : tensor<1x4x6x6xf32>
+}
+
+// Any number of spatial dimensions.
+// CHECK-LABEL: func.func @volume
+// CHECK: wafer.remap %arg0 [<over [2, 4, 6, 8] from 0 at 0 by [192, 48, 8, 1] to 10 by [400, 80, 10, 1]>]
+// CHECK: linalg.generic {indexing_maps = [#[[VOLUME]], {{.*}} outs({{.*}} : tensor<1x3x4x3x6xf32>)
+func.func @volume(%x: tensor<1x2x4x6x8xf32>, %w: tensor<3x2x2x3x3xf32>) -> tensor<1x3x4x3x6xf32> {
+  %y = nn.conv %x, %w strides [1, 2, 1] dilations [1, 1, 2] pads [0, 1, 0, 1, 1, 2]
+      : (tensor<1x2x4x6x8xf32>, tensor<3x2x2x3x3xf32>) -> tensor<1x3x4x3x6xf32>
+  return %y : tensor<1x3x4x3x6xf32>
 }
 
 // Negative padding takes rows away, here the first of the image.

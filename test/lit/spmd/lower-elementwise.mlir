@@ -34,6 +34,18 @@ func.func @unsigned(%a: tensor<4xui8>, %b: tensor<4xui8>) -> tensor<4xui8> {
   return %y : tensor<4xui8>
 }
 
+// A shift to the right copies the sign where there is one.
+// CHECK-LABEL: func.func @shifts
+// CHECK:   arith.shli {{.*}} : i16
+// CHECK:   arith.shrui {{.*}} : i16
+// CHECK:   arith.shrsi {{.*}} : i16
+func.func @shifts(%a: tensor<4xui16>, %b: tensor<4xi16>) -> (tensor<4xui16>, tensor<4xi16>) {
+  %0 = nn.binary shift_left %a, %a : (tensor<4xui16>, tensor<4xui16>) -> tensor<4xui16>
+  %1 = nn.binary shift_right %0, %a : (tensor<4xui16>, tensor<4xui16>) -> tensor<4xui16>
+  %2 = nn.binary shift_right %b, %b : (tensor<4xi16>, tensor<4xi16>) -> tensor<4xi16>
+  return %1, %2 : tensor<4xui16>, tensor<4xi16>
+}
+
 // The remainder has the sign of the dividend; `mod` moves it to the divisor's side.
 // CHECK-LABEL: func.func @mod
 // CHECK:   %[[R:.*]] = arith.remf

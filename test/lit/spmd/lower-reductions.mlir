@@ -49,6 +49,17 @@ func.func @average_pool(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x2x2xf32> {
   return %y : tensor<1x2x2x2xf32>
 }
 
+// A sum is divided by nothing; of a window over time alone.
+// CHECK-LABEL: func.func @sum_pool
+// CHECK: linalg.generic {{.*}} outs({{.*}} : tensor<1x2x3xf32>)
+// CHECK:   arith.addf
+// CHECK-NOT: arith.divf
+// CHECK: return
+func.func @sum_pool(%x: tensor<1x2x8xf32>) -> tensor<1x2x3xf32> {
+  %y = nn.pool sum %x kernel [3] strides [2] dilations [1] pads [0, 0] : (tensor<1x2x8xf32>) -> tensor<1x2x3xf32>
+  return %y : tensor<1x2x3xf32>
+}
+
 // CHECK-LABEL: func.func @softmax
 // CHECK:   arith.maximumf
 // CHECK:   arith.subf

@@ -66,9 +66,9 @@ TEST_P(Lowering, ComputesWhatTheLayerMeans) {
     SCOPED_TRACE(text);
     const LoweredRun run = runLowered(text, random, n % 2);
     ASSERT_EQ(run.error, "");
-    const double exact = 1e-6; // nn.cast of the reference rounds to f32
+    const double precision = precisionOf(run.network), exact = 1e-6 + precision; // the reference rounds each result
     expectClose(run.expected, run.exact, exact, "in double precision");
-    expectClose(run.expected, run.rounded, exact + 16 * precisionOf(run.network), "in its own types");
+    expectClose(run.expected, run.rounded, exact + 16 * precision, "in its own types");
     EXPECT_TRUE(run.foldsAlike);
     if (HasFailure())
       return;

@@ -91,8 +91,10 @@ std::string binaryLayer(Random &random) {
   const bool isFloat = type.find('f') != std::string::npos;
   if (type == "ui8" && (kind == "sub" || kind == "mul"))
     kind = "add";
-  if (!isFloat && random() % 4 == 0)
-    kind = oneOf<std::string>(random, {"and", "or", "xor"});
+  if (!isFloat && random() % 3 == 0) {
+    kind = oneOf<std::string>(random, {"and", "or", "xor", "shift_left", "shift_right"});
+    type = oneOf<std::string>(random, {"i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64"});
+  }
   if (random() % 8 == 0) {
     type = "i1";
     kind = oneOf<std::string>(random, {"and", "or", "xor", "equal"});
@@ -151,20 +153,20 @@ struct Window {
   Shape image, kernel, strides, dilations, pads, output;
 };
 
-/// Windows that fit; padding smaller than the window, sometimes negative.
-Window windowOf(Random &random, bool mayCrop) {
+/// Windows over `rank` dimensions that fit; padding smaller than the window, sometimes negative.
+Window windowOf(Random &random, size_t rank, bool mayCrop) {
   Window window;
-  window.pads.resize(4);
-  for (size_t d = 0; d < 2; ++d) {
+  window.pads.resize(2 * rank);
+  for (size_t d = 0; d < rank; ++d) {
     const int64_t kernel = number(random, 1, 3), dilation = number(random, 1, 2), span = (kernel - 1) * dilation + 1;
     const int64_t stride = number(random, 1, 3), image = number(random, span + 1, span + 5);
     window.pads[d] = number(random, mayCrop ? -1 : 0, span - 1);
-    window.pads[d + 2] = number(random, 0, span - 1);
+    window.pads[d + rank] = number(random, 0, span - 1);
     window.image.push_back(image);
     window.kernel.push_back(kernel);
     window.strides.push_back(stride);
     window.dilations.push_back(dilation);
-    window.output.push_back((image + window.pads[d] + window.pads[d + 2] - span) / stride + 1);
+    window.output.push_back((image + window.pads[d] + window.pads[d + rank] - span) / stride + 1);
   }
   return window;
 }
@@ -174,17 +176,23 @@ std::string attributes(const Window &window) {
                       list(window.pads));
 }
 
+/// The leading extents, then the spatial ones.
+Shape joined(Shape leading, const Shape &spatial) {
+  leading.insert(leading.end(), spatial.begin(), spatial.end());
+  return leading;
+}
+
 std::string convLayer(Random &random) {
-  const std::string type = oneOf(random, kFloats);
-  const Window window = windowOf(random, true);
+  const std::string type = oneOf<std::string>(random, {"f32", "f16", "bf16", "f64", "i32", "i64"});
+  const Window window = windowOf(random, size_t(number(random, 1, 3)), true);
   const int64_t batch = number(random, 1, 2), groups = number(random, 1, 3), depth = number(random, 1, 3);
   const int64_t outputs = groups * number(random, 1, 3);
   const bool biased = random() % 2;
-  std::vector<std::string> types{tensor({batch, groups * depth, window.image[0], window.image[1]}, type),
-                                 tensor({outputs, depth, window.kernel[0], window.kernel[1]}, type)};
+  std::vector<std::string> types{tensor(joined({batch, groups * depth}, window.image), type),
+                                 tensor(joined({outputs, depth}, window.kernel), type)};
   if (biased)
     types.push_back(tensor({outputs}, type));
-  const std::string result = tensor({batch, outputs, window.output[0], window.output[1]}, type);
+  const std::string result = tensor(joined({batch, outputs}, window.output), type);
   return function(types,
                   absl::StrCat("nn.conv %0, %1", biased ? " bias %2" : "", attributes(window), " groups ", groups,
                                signature(types, result)),
@@ -192,16 +200,15 @@ std::string convLayer(Random &random) {
 }
 
 std::string poolLayer(Random &random) {
-  const bool isMax = random() % 2;
-  const std::string type = oneOf(random, isMax ? kNumbers : kFloats);
-  const Window window = windowOf(random, false);
+  const std::string kind = oneOf<std::string>(random, {"max", "avg", "sum"});
+  const std::string type = oneOf(random, kind == "max" ? kNumbers : kFloats);
+  const Window window = windowOf(random, size_t(number(random, 1, 3)), false);
   const int64_t batch = number(random, 1, 2), channels = number(random, 1, 3);
-  const std::string input = tensor({batch, channels, window.image[0], window.image[1]}, type);
-  const std::string result = tensor({batch, channels, window.output[0], window.output[1]}, type);
+  const std::string input = tensor(joined({batch, channels}, window.image), type);
+  const std::string result = tensor(joined({batch, channels}, window.output), type);
   return function({input},
-                  absl::StrCat("nn.pool ", isMax ? "max" : "avg", " %0 kernel ", list(window.kernel),
-                               attributes(window), !isMax && random() % 2 ? " {count_include_pad}" : "",
-                               signature({input}, result)),
+                  absl::StrCat("nn.pool ", kind, " %0 kernel ", list(window.kernel), attributes(window),
+                               kind == "avg" && random() % 2 ? " {count_include_pad}" : "", signature({input}, result)),
                   result);
 }
 
@@ -433,7 +440,7 @@ std::string chain(Random &random) {
 
 /// A pool over an image whose dimensions come in another order, padded by a layer of its own.
 std::string windowChain(Random &random) {
-  Window window = windowOf(random, false);
+  Window window = windowOf(random, 2, false);
   Shape image{number(random, 1, 2), number(random, 1, 3), window.image[0], window.image[1]}, permutation{0, 1, 2, 3};
   std::shuffle(permutation.begin(), permutation.end(), random);
   Shape input(4);

@@ -152,6 +152,37 @@ TEST(Phases, ConvolutionThenMaximum) {
   expectSame(net.network, 1e-5);
 }
 
+// Beyond the last tap of a window lie other elements, so its taps are spread over lines only where they divide.
+TEST(Phases, WideWindow) {
+  NetworkBuilder net;
+  auto x = net.input("x", ElementType::U8, {5, 5});
+  auto y = net.value("y", ElementType::U8, {5, 5});
+  Nest nest = nestOver({5, 5, 5, 5}, 2, y);
+  nest.operands = {read(x, {{1, 0, 1, 0}, {0, 1, 0, 1}}, {-2, -2})};
+  nest.reduction = Reduction{Opcode::ReduceMax, ElementType::U8, 0};
+  nest.values = {BodyValue::operand(0)};
+  nest.resultValue = BodyValue::reduced();
+  net.add(nest);
+  net.output(y);
+  expectSame(net.network, 0);
+}
+
+// Beyond the end of one head lie the elements of the next.
+TEST(Phases, ProductsOfHeads) {
+  NetworkBuilder net;
+  const int64_t heads = 2, tokens = 3, width = 9;
+  auto q = net.input("q", ElementType::F32, {tokens, heads * width}), k = net.input("k", ElementType::F32, {tokens, heads * width});
+  auto s = net.value("s", ElementType::F32, {heads, tokens, tokens});
+  Nest nest = nestOver({heads, tokens, tokens, width}, 3, s);
+  nest.operands = {read(q, {{0, 1, 0, 0}, {width, 0, 0, 1}}), read(k, {{0, 0, 1, 0}, {width, 0, 0, 1}})};
+  nest.reduction = Reduction{Opcode::Fma, ElementType::F32, 0};
+  nest.values = {BodyValue::operand(0), BodyValue::operand(1)};
+  nest.resultValue = BodyValue::reduced();
+  net.add(nest);
+  net.output(s);
+  expectSame(net.network, 1e-5);
+}
+
 TEST(Phases, EqualLayersAreOneConfiguration) {
   NetworkBuilder net;
   const int64_t m = 6, n = 12;
