@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace wsc::emulator {
 
@@ -42,6 +43,61 @@ bool fixedExtents(const Instruction &instruction) {
     if (!extent.isConstant())
       return false;
   return true;
+}
+
+// Whether sources may change places, and only the first is a single element: kernels take that as b.
+bool hasScalarFirst(const Instruction &instruction) {
+  const auto single = [](const Operand &operand) {
+    return operand.kind == OperandKind::Immediate ||
+           (operand.kind == OperandKind::Memory && operand.stride == std::array<int32_t, kMaxDims>{});
+  };
+  switch (instruction.opcode) {
+  case Opcode::Add:
+  case Opcode::Mul:
+  case Opcode::Min:
+  case Opcode::Max:
+  case Opcode::Fma:
+  case Opcode::CompareEq:
+  case Opcode::And:
+  case Opcode::Or:
+  case Opcode::Xor:
+    return single(instruction.a) && !single(instruction.b);
+  default:
+    return false;
+  }
+}
+
+// Whether the operand's place in its buffer is a multiple of 4 bytes on all cores and in all iterations.
+bool isWordAligned(const Operand &operand) {
+  const auto whole = [](int64_t bytes) { return bytes % 4 == 0; };
+  return whole(operand.base.constant) && std::ranges::all_of(operand.base.perDim, whole) &&
+         std::ranges::all_of(operand.loopStep, whole);
+}
+
+// The instruction as it is once its half sources are widened to f32 where they lie: all their strides and steps count for twice the bytes. Nothing when
+// they are too large for that.
+std::optional<Instruction> withWideSources(Instruction instruction) {
+  constexpr int32_t kMost = 1 << 29;
+  for (Operand *operand : {&instruction.a, &instruction.b})
+    for (auto *steps : {&operand->stride, &operand->loopStep})
+      for (int32_t &step : *steps) {
+        if (step > kMost || step < -kMost)
+          return std::nullopt;
+        step *= 2;
+      }
+  instruction.mixed = false;
+  return instruction;
+}
+
+// What a nest touches of an operand of 4-byte elements.
+TouchedElements touchedElements(const Operand &operand, const std::array<int64_t, kMaxDims> &extent, std::span<const NestLoop> loops) {
+  int64_t low = 0, high = 0;
+  const auto walk = [&](int64_t count, int64_t step) { (step < 0 ? low : high) += (count - 1) * (step / 4); };
+  for (int d = 0; d < kMaxDims; ++d)
+    walk(extent[d], operand.stride[d]);
+  for (const NestLoop &loop : loops)
+    walk(loop.trips, operand.loopStep[loop.level]);
+  return {low, high - low + 1};
 }
 
 // The loop at ops' instruction `pc` holds nothing but inner loops and one instruction: returns that one's position, else 0.
@@ -85,10 +141,17 @@ public:
     joined->reserve(role.threads.size());
     program.joined = joined;
     for (const Thread &thread : role.threads) {
-      const std::optional<Thread> stages = joinStages(role, thread);
-      if (stages)
-        joined->push_back(*stages);
-      if (absl::Status status = decodeThread(stages ? joined->back() : thread); !status.ok())
+      std::optional<Thread> rewritten = joinStages(role, thread);
+      if (std::ranges::any_of(thread, hasScalarFirst)) {
+        if (!rewritten)
+          rewritten = thread;
+        for (Instruction &instruction : *rewritten)
+          if (hasScalarFirst(instruction))
+            std::swap(instruction.a, instruction.b);
+      }
+      if (rewritten)
+        joined->push_back(*std::move(rewritten));
+      if (absl::Status status = decodeThread(rewritten ? joined->back() : thread); !status.ok())
         return status;
     }
     orderThreads();
@@ -149,6 +212,14 @@ private:
   }
 
   bool makeNest(DecodedOp &op, const Instruction &inner, const std::vector<const Instruction *> &loops) {
+    const ElementType source = typeOfA(inner);
+    const bool widens = inner.mixed && (source == ElementType::F16 || source == ElementType::BF16);
+    for (const Operand *operand : {&inner.dst, &inner.a, &inner.b})
+      if (!isWordAligned(*operand) && (!widens || operand == &inner.dst))
+        return false;
+    const std::optional<Instruction> body = widens ? withWideSources(inner) : inner;
+    if (!body)
+      return false;
     for (const Operand *source : {&inner.a, &inner.b})
       if (inner.dst.kind == OperandKind::Memory && source->kind == OperandKind::Memory &&
           mayShareMemory(role, inner.dst.buffer, source->buffer))
@@ -169,16 +240,24 @@ private:
           return true;
       std::array<int64_t, kMaxDims> extent;
       std::copy_n(key.begin(), kMaxDims, extent.begin());
+      const int64_t steps = std::accumulate(key.begin(), key.end(), int64_t(1), std::multiplies<>());
       std::vector<NestLoop> nestLoops;
       for (size_t l = 0; l < loops.size(); ++l)
         nestLoops.push_back({key[kMaxDims + l], op.depth + int(l)});
       std::optional<NestPlan> plan;
       if (*std::min_element(key.begin(), key.end()) > 0)
-        plan = planNest(inner, extent, nestLoops, copyableBytes(inner.a, op.depth), copyableBytes(inner.b, op.depth), inner.a.base.constant,
-                        inner.b.base.constant, kernels.wideVectors);
+        plan = planNest(*body, extent, nestLoops, widens ? 0 : copyableBytes(inner.a, op.depth),
+                        widens ? 0 : copyableBytes(inner.b, op.depth), inner.a.base.constant, inner.b.base.constant,
+                        kernels.wideVectors);
       ok = plan.has_value() && program.plans.size() - before < kMaxVariants;
-      if (ok)
-        program.plans.push_back({std::move(key), std::move(*plan)});
+      if (!ok)
+        return false;
+      PlanVariant &variant = program.plans.emplace_back(PlanVariant{std::move(key), std::move(*plan), {}});
+      for (int k = 0; k < 2 && widens; ++k)
+        if (const Operand &operand = k == 0 ? body->a : body->b; operand.kind == OperandKind::Memory) {
+          variant.widened[k] = {kernels.convert(source, ElementType::F32), touchedElements(operand, extent, nestLoops)};
+          ok &= variant.widened[k].touched.elements <= steps; // else most of what is widened is not used
+        }
       return ok;
     };
     if (op.fixed)
@@ -431,9 +510,15 @@ private:
         } else if (op.kind == DecodedOp::Kind::Nest) {
           int64_t most = 0;
           const size_t variants = op.fixed ? size_t(op.plan) + 1 : program.plans.size();
-          for (size_t p = size_t(op.plan); p < variants; ++p)
+          int64_t mostWidened[2] = {};
+          for (size_t p = size_t(op.plan); p < variants; ++p) {
             most = std::max(most, program.plans[p].plan.phases * program.plans[p].plan.phaseLength * 4);
+            for (int k = 0; k < 2; ++k)
+              mostWidened[k] = std::max(mostWidened[k], program.plans[p].widened[k].touched.elements * 4);
+          }
           op.packOffset = take(most);
+          for (int k = 0; k < 2; ++k)
+            op.widenOffset[k] = mostWidened[k] > 0 ? take(mostWidened[k]) : 0;
           const NestPlan &plan = program.plans[op.plan].plan;
           program.cost += trips * 0.25 * double(plan.taps.size() * std::max<size_t>(1, plan.outer.size())) *
                           double((plan.wide.size() * 2 + plan.narrow.size()) * std::max<size_t>(1, plan.scalars.size()));

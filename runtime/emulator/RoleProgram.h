@@ -40,11 +40,24 @@ struct DecodedOp {
   int32_t plan = -1;       // Nest with fixed extents: index into RoleProgram::plans
   bool packShared = false; // Nest: the deinterleaved copy is the same on all cores of a unit
   int64_t packOffset = 0;  // Nest: where its deinterleaved operand goes in the worker's scratch
+  int64_t widenOffset[2] = {}; // Nest: the same for sources a and b that are widened first
+};
+
+// Elements of an operand from number `low` on, relative to its first one.
+struct TouchedElements {
+  int64_t low = 0, elements = 0;
+};
+
+// A source of a nest in a narrower type: what the nest touches of it is widened before it runs.
+struct WidenedSource {
+  ArrayOp widen = nullptr; // null: used as it is
+  TouchedElements touched;
 };
 
 struct PlanVariant {
   std::vector<int64_t> key; // extents and trip counts
   NestPlan plan;
+  WidenedSource widened[2]; // a and b
 };
 
 struct ShapeVariant {
@@ -55,7 +68,7 @@ struct ShapeVariant {
 
 struct RoleProgram {
   const format::Role *role = nullptr;
-  std::shared_ptr<const std::vector<format::Thread>> joined; // threads with joined stages (JoinStages.h), which ops point into
+  std::shared_ptr<const std::vector<format::Thread>> joined; // rewritten threads, which ops point into
   std::vector<std::vector<DecodedOp>> threads;
   std::vector<int> threadOrder; // FIFOs are filled before they are emptied
   bool interleaved = false;     // no such order: threads take turns, in waves only

@@ -143,25 +143,37 @@ private:
   }
 
   void runNestOp(const DecodedOp &op) {
-    const NestPlan *plan = &program.plans[op.plan].plan;
+    const PlanVariant *variant = &program.plans[op.plan];
     if (!op.fixed) {
       const std::vector<int64_t> key = nestKey(*op.instruction, op.nestLoops, frame.index);
-      for (size_t p = size_t(op.plan); program.plans[p].key != key;)
-        plan = &program.plans[++p].plan;
+      while (variant->key != key)
+        ++variant;
     }
-    const float *a = floats(op.a);
-    const float *b = op.b.kind == OperandKind::Memory ? floats(op.b) : &kZero;
-    const float *vec = plan->swapped ? b : a;
-    const float *scl = plan->swapped ? a : b;
-    if (plan->phases > 1) {
-      const OperandPlace &place = plan->swapped ? op.b : op.a;
+    const NestPlan &plan = variant->plan;
+    const float *a = nestSource(op, *variant, 0);
+    const float *b = op.b.kind == OperandKind::Memory ? nestSource(op, *variant, 1) : &kZero;
+    const float *vec = plan.swapped ? b : a;
+    const float *scl = plan.swapped ? a : b;
+    if (plan.phases > 1) {
+      const OperandPlace &place = plan.swapped ? op.b : op.a;
       const int64_t elements = program.role->buffers[place.slot].bytes / 4;
       float *copy = reinterpret_cast<float *>(scratch + op.packOffset);
       if (first || !op.packShared)
-        deinterleave(reinterpret_cast<const float *>(frame.buffers[place.slot]), elements, plan->phases, plan->phaseLength, copy);
-      vec = copy + place.base / 4 / plan->phases;
+        deinterleave(reinterpret_cast<const float *>(frame.buffers[place.slot]), elements, plan.phases, plan.phaseLength, copy);
+      vec = copy + place.base / 4 / plan.phases;
     }
-    runNest(kernels, *plan, floats(op.dst), vec, scl);
+    runNest(kernels, plan, floats(op.dst), vec, scl);
+  }
+
+  // Element 0 of source a (0) or b (1) as f32.
+  const float *nestSource(const DecodedOp &op, const PlanVariant &variant, int k) {
+    const OperandPlace &place = k == 0 ? op.a : op.b;
+    const WidenedSource &widened = variant.widened[k];
+    if (!widened.widen)
+      return floats(place);
+    std::byte *copy = scratch + op.widenOffset[k];
+    widened.widen(copy, memory(place) + widened.touched.low * 2, nullptr, widened.touched.elements);
+    return reinterpret_cast<const float *>(copy) - widened.touched.low;
   }
 
   const RoleProgram &program;

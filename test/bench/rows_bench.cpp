@@ -28,6 +28,36 @@ Operand memory(int buffer, int64_t outer, int64_t inner) {
   return operand;
 }
 
+// Of one run of the role's program; its buffers hold small numbers of the given types.
+double nanoseconds(const Role &role, const emulator::Kernels &kernels, std::array<ElementType, 3> types) {
+  auto program = emulator::decodeRole(role, {}, kernels);
+  if (!program.ok())
+    return -1;
+  std::vector<std::byte> scratch(size_t(program->scratchBytes + 64));
+  std::vector<std::byte *> buffers;
+  for (size_t b = 0; b < 3; ++b) {
+    buffers.push_back(scratch.data() + program->bufferOffset[b]);
+    const int64_t width = elementBytes(types[b]);
+    for (int64_t i = 0; i < role.buffers[b].bytes / width; ++i)
+      numerics::storeElement(buffers[b] + i * width, types[b],
+                             numerics::encodeImmediate(double(i % 7 + 1) / (b + 1), types[b]));
+  }
+  std::vector<emulator::FifoPort> fifos(3);
+  emulator::CoreFrame frame;
+  frame.role = &role;
+  frame.buffers = buffers.data();
+  frame.fifos = fifos.data();
+  auto run = [&] { emulator::runCore(*program, kernels, frame, scratch.data(), true); };
+  run();
+  double best = 1e9;
+  for (int pass = 0; pass < 5; ++pass) {
+    const auto begin = std::chrono::steady_clock::now();
+    run();
+    best = std::min(best, std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count());
+  }
+  return best;
+}
+
 double nanosecondsPerElement(Opcode opcode, ElementType type, ElementType sourceType, Form form,
                              const emulator::Kernels &kernels) {
   const int64_t kElements = form == Form::Short ? 16 : kMost;
@@ -61,35 +91,8 @@ double nanosecondsPerElement(Opcode opcode, ElementType type, ElementType source
   touch.a = memory(2, 0, 4);
   touch.b = {};
   role.threads = {{loop, op, touch, end}};
-  auto program = emulator::decodeRole(role, {}, kernels);
-  if (!program.ok())
-    return -1;
-
-  std::vector<std::byte> scratch(size_t(program->scratchBytes + 64));
-  std::vector<std::byte *> buffers;
-  for (int64_t offset : program->bufferOffset)
-    buffers.push_back(scratch.data() + offset);
-  for (int64_t i = 0; i < kElements; ++i) {
-    numerics::storeElement(
-        buffers[0] + i * aWidth, opcode == Opcode::Convert ? sourceType : type,
-        numerics::encodeImmediate(double(i % 50) / 8, opcode == Opcode::Convert ? sourceType : type));
-    numerics::storeElement(buffers[1] + i * bWidth, indexed ? ElementType::I32 : type,
-                           numerics::encodeImmediate(double(i % 7 + 1), indexed ? ElementType::I32 : type));
-  }
-  std::vector<emulator::FifoPort> fifos(3);
-  emulator::CoreFrame frame;
-  frame.role = &role;
-  frame.buffers = buffers.data();
-  frame.fifos = fifos.data();
-  auto run = [&] { emulator::runCore(*program, kernels, frame, scratch.data(), true); };
-  run();
-  double best = 1e9;
-  for (int pass = 0; pass < 5; ++pass) {
-    const auto begin = std::chrono::steady_clock::now();
-    run();
-    best = std::min(best, std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count());
-  }
-  return best / double(kRepeats * kElements);
+  const ElementType aType = opcode == Opcode::Convert ? sourceType : type;
+  return nanoseconds(role, kernels, {aType, indexed ? ElementType::I32 : type, type}) / double(kRepeats * kElements);
 }
 
 void printRow(const char *title, Opcode opcode, Form form, const emulator::Kernels &kernels, bool convert = false,
@@ -103,6 +106,33 @@ void printRow(const char *title, Opcode opcode, Form form, const emulator::Kerne
       std::printf("%7.2f", nanosecondsPerElement(opcode, type, convert ? sourceType : type, form, kernels));
   }
   std::printf("\n");
+}
+
+// acc[i] += x[k] · w[k][i] for 64 i and 256 k, a loop around one multiply-add: nanoseconds per multiply-add.
+double nestNanoseconds(ElementType type, ElementType sourceType, const emulator::Kernels &kernels) {
+  constexpr int64_t kOutputs = 64, kInputs = 256;
+  const auto width = int32_t(elementBytes(sourceType));
+  Instruction loop, op, end;
+  loop.opcode = Opcode::Loop;
+  loop.extent[0] = Affine(kInputs);
+  end.opcode = Opcode::EndLoop;
+  op.opcode = Opcode::Fma;
+  op.type = type;
+  op.sourceType = sourceType;
+  op.mixed = type != sourceType;
+  op.extent[3] = Affine(kOutputs);
+  op.dst = memory(2, 0, elementBytes(type));
+  op.a = memory(0, 0, 0);
+  op.a.loopStep[0] = width;
+  op.b = memory(1, 0, width);
+  op.b.loopStep[0] = width * int32_t(kOutputs);
+  Role role;
+  role.buffers.resize(3);
+  for (auto [b, bytes] :
+       {std::pair(0, kInputs * width), std::pair(1, kInputs * kOutputs * width), std::pair(2, kOutputs * 8)})
+    role.buffers[size_t(b)].bytes = bytes;
+  role.threads = {{loop, op, end}};
+  return nanoseconds(role, kernels, {sourceType, sourceType, type}) / double(kOutputs * kInputs);
 }
 
 } // namespace
@@ -131,5 +161,15 @@ int main(int argc, char **argv) {
       printRow((name + " grid").c_str(), opcode, Form::Grid, kernels);
     if (opcode >= Opcode::ReduceAdd && opcode <= Opcode::ReduceMax)
       printRow((name + " sum").c_str(), opcode, Form::Sum, kernels);
+  }
+  if (argc == 1) {
+    std::printf("%-18s", "fma loop");
+    for (int t = 0; t < kNumElementTypes; ++t)
+      std::printf("%7.2f", nestNanoseconds(ElementType(t), ElementType(t), kernels));
+    std::printf("\nfma loop, f16 to f32 %.2f, bf16 to f32 %.2f, i8 to i32 %.2f, f32 to f64 %.2f\n",
+                nestNanoseconds(ElementType::F32, ElementType::F16, kernels),
+                nestNanoseconds(ElementType::F32, ElementType::BF16, kernels),
+                nestNanoseconds(ElementType::I32, ElementType::I8, kernels),
+                nestNanoseconds(ElementType::F64, ElementType::F32, kernels));
   }
 }
