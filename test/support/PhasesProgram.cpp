@@ -82,7 +82,8 @@ int64_t boundOf(const Sharding &from, const Sharding &to, const Rectangle &recta
 } // namespace
 
 absl::StatusOr<PhasesProgram> moveProgram(const Sharding &from, const Sharding &to, const Rectangle &rectangle,
-                                          format::ElementType type, const std::function<int64_t(int64_t)> &value) {
+                                          format::ElementType type, const std::function<int64_t(int64_t)> &value,
+                                          int64_t roomBytes) {
   auto target = target::loadTarget("mesh-" + std::to_string(rectangle.rows) + "x" + std::to_string(rectangle.cols));
   if (!target.ok())
     return target.status();
@@ -120,10 +121,11 @@ absl::StatusOr<PhasesProgram> moveProgram(const Sharding &from, const Sharding &
   problem.ids = from.elements();
   problem.width = to.localElements();
   problem.wanted = wantedBy(to);
-  auto plan = planMove(problem);
+  problem.roomBytes = roomBytes;
+  auto plan = planMoveInParts(problem);
   if (!plan.ok())
     return plan.status();
-  const Place moved = emitMove(phase.code, problem, *plan, {{source, 0}}, makeConstant);
+  const Place moved = emitMove(phase.code, problem, *plan, {{source, 0}}, to.rectangle, makeConstant);
   // The result stays in a resident of its own, where a test can look at it.
   format::Resident result;
   result.name = kMovedName;
@@ -151,7 +153,7 @@ absl::StatusOr<PhasesProgram> moveProgram(const Sharding &from, const Sharding &
     return generated.status();
   auto program = inMemory(*std::move(generated));
   if (program.ok())
-    program->boundCycles = plan->stages.empty() ? 0 : boundOf(from, to, rectangle, bytes);
+    program->boundCycles = plan->size() == 1 && plan->front().plan.stages.empty() ? 0 : boundOf(from, to, rectangle, bytes);
   return program;
 }
 

@@ -36,7 +36,7 @@ public:
           emitLineGather(code, *stage.axis, *stage.axis == Axis::Row ? problem.rectangle.cols : problem.rectangle.rows,
                          stage.gathers[k], inputs[k], at);
         else
-          copy({locals[k]}, at, {bytes}, inputs[k], {bytes}, guardOf(problem.sources[k].sharding.rectangle, problem.rectangle));
+          copy({locals[k]}, at, {bytes}, inputs[k], {bytes}, guardOf(stage.holders[k], problem.rectangle));
       }
       if (selection.fillElement)
         fill({from.buffer, stage.positions * bytes}, 1);
@@ -155,6 +155,21 @@ Place emitMove(Code &code, const MoveProblem &problem, const MovePlan &plan, con
     locals = {stage.selection.width};
   }
   return inputs[0];
+}
+
+Place emitMove(Code &code, const MoveProblem &problem, const std::vector<MovePart> &parts, const std::vector<Place> &sources,
+               const Rectangle &wanting, const ConstantMaker &makeConstant) {
+  if (parts.size() == 1)
+    return emitMove(code, problem, parts[0].plan, sources, makeConstant);
+  const int64_t bytes = elementBytes(problem.type);
+  const Place result{wordScratch(code, "moved", problem.type, problem.width), 0};
+  for (const MovePart &part : parts) {
+    const Place place = emitMove(code, partOf(problem, part.begin, part.width), part.plan, sources, makeConstant);
+    code.append(instruction(Opcode::Move, problem.type, {part.width}, memory(result.buffer, part.begin * bytes, {bytes}),
+                            memory(place.buffer, place.baseBytes, {bytes})),
+                guardOf(wanting, problem.rectangle));
+  }
+  return result;
 }
 
 } // namespace wsc::spmd

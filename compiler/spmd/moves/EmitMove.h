@@ -19,6 +19,10 @@ using ConstantMaker =
 Place emitMove(Code &code, const MoveProblem &problem, const MovePlan &plan, const std::vector<Place> &sources,
                const ConstantMaker &makeConstant);
 
+/// The same for a move in parts; `wanting`: the cores that want something.
+Place emitMove(Code &code, const MoveProblem &problem, const std::vector<MovePart> &parts, const std::vector<Place> &sources,
+               const Rectangle &wanting, const ConstantMaker &makeConstant);
+
 /// Bytes of a buffer of elements that travels as whole words.
 int64_t wordBytes(format::ElementType type, int64_t elements);
 /// A scratch buffer for `elements` elements, padded to whole words.

@@ -46,6 +46,7 @@ struct MoveProblem {
   bool fillMatters = false;
   double fill = 0;
   int64_t roomBytes = INT64_MAX; // of a line's buffer: plans that keep to it come first
+  bool packs = false;            // cores pack what somebody wants before anything travels
 
   absl::Status check() const;
 };
@@ -72,6 +73,7 @@ struct Selection {
 
 struct MoveStage {
   std::optional<Axis> axis;        // none: local
+  std::vector<Rectangle> holders;  // of each input: the cores that have its buffer
   std::vector<LineGather> gathers; // of an axis: one for each input
   std::vector<int64_t> firstPosition; // of each input's elements among the stage's positions
   int64_t positions = 0;              // elements that the selection may name
@@ -90,6 +92,19 @@ struct MovePlan {
 
 /// Errors: an element that is wanted lies nowhere (InvalidArgument, with its number).
 absl::StatusOr<MovePlan> planMove(const MoveProblem &problem);
+
+/// A move of the wanted elements [begin, begin + width) of every core.
+struct MovePart {
+  int64_t begin = 0, width = 0;
+  MovePlan plan;
+};
+
+/// The problem of a part.
+MoveProblem partOf(const MoveProblem &problem, int64_t begin, int64_t width);
+
+/// One part where its lines keep to the problem's room; else as many as that takes, each packed first. The last resort is the
+/// division with the shortest lines.
+absl::StatusOr<std::vector<MovePart>> planMoveInParts(const MoveProblem &problem);
 
 /// The wanted elements of a tensor in another sharding.
 std::function<void(int32_t, int32_t, std::vector<int64_t> &)> wantedBy(const Sharding &sharding);

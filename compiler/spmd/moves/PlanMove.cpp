@@ -41,6 +41,7 @@ public:
         problem.wanted(r, c, wanted[core(r, c)]);
     if (absl::Status status = findElements(); !status.ok())
       return status;
+    std::optional<MoveStage> packing = problem.packs ? pack() : std::nullopt;
     std::optional<MovePlan> best;
     auto consider = [&](std::optional<MovePlan> plan) {
       if (!plan)
@@ -68,8 +69,12 @@ public:
       for (Axis axis : {Axis::Row, Axis::Col})
         if (auto stages = spreadThenBalanced(axis))
           consider(planOf(*std::move(stages)));
-    if (isIdentity(*best))
+    if (packing) {
+      best->estimatedCycles += cyclesOf(*packing);
+      best->stages.insert(best->stages.begin(), *std::move(packing));
+    } else if (isIdentity(*best)) {
       return MovePlan{};
+    }
     best->clears = best->stages.back().active != hullOf([&](size_t at) { return !wanted[at].empty(); });
     return *std::move(best);
   }
@@ -132,6 +137,26 @@ private:
           return absl::InvalidArgumentError(absl::StrCat("element ", id, " is wanted and lies on no core"));
     }
     return absl::OkStatus();
+  }
+
+  /// A local stage to what somebody wants of each core's elements, which becomes the source of what follows.
+  std::optional<MoveStage> pack() {
+    std::vector<bool> needed(size_t(problem.ids), false);
+    for (const Ids &list : wanted)
+      for (int64_t id : list)
+        if (id >= 0)
+          needed[size_t(id)] = true;
+    CoreIds lists(cores);
+    for (const Input &input : sources)
+      for (size_t at = 0; at < cores; ++at)
+        for (int64_t id : input.held[at])
+          if (id >= 0 && needed[size_t(id)])
+            lists[at].push_back(id);
+    const int64_t width = levelled(lists);
+    auto packing = stage(std::nullopt, sources, lists, width, false);
+    if (packing)
+      sources = handed(std::move(lists), width, packing->active);
+    return packing;
   }
 
   struct Place {
@@ -228,6 +253,8 @@ private:
     result.active = hullOf([&](size_t at) {
       return std::any_of(positions[at].begin(), positions[at].end(), [](int64_t position) { return position != kAnything; });
     });
+    for (const Input &input : inputs)
+      result.holders.push_back(input.rectangle);
     for (size_t k = 0; k < inputs.size(); ++k) {
       const bool acrossRows = axis == Axis::Row;
       const int32_t begin = acrossRows ? result.active.row : result.active.col;
@@ -457,6 +484,51 @@ absl::StatusOr<MovePlan> planMove(const MoveProblem &problem) {
   if (absl::Status status = problem.check(); !status.ok())
     return status;
   return Planner(problem).plan();
+}
+
+MoveProblem partOf(const MoveProblem &problem, int64_t begin, int64_t width) {
+  MoveProblem part = problem;
+  part.width = width;
+  part.packs = true;
+  part.wanted = [wanted = problem.wanted, begin, width](int32_t row, int32_t col, std::vector<int64_t> &ids) {
+    wanted(row, col, ids);
+    if (ids.empty())
+      return;
+    ids.erase(ids.begin(), ids.begin() + ptrdiff_t(begin));
+    ids.resize(size_t(width));
+  };
+  return part;
+}
+
+absl::StatusOr<std::vector<MovePart>> planMoveInParts(const MoveProblem &problem) {
+  auto whole = planMove(problem);
+  if (!whole.ok())
+    return whole.status();
+  std::vector<MovePart> best{{0, problem.width, *std::move(whole)}};
+  int64_t bestBytes = best[0].plan.lineBytes;
+  int64_t count = 2;
+  while (count * problem.roomBytes < bestBytes && count < problem.width)
+    count *= 2;
+  constexpr int64_t kMostParts = 64;
+  for (; bestBytes > problem.roomBytes && count <= std::min(problem.width, kMostParts); count *= 2) {
+    std::vector<MovePart> parts;
+    const int64_t width = (problem.width + count - 1) / count;
+    int64_t bytes = 0;
+    for (int64_t begin = 0; begin < problem.width; begin += width) {
+      MovePart part{begin, std::min(width, problem.width - begin), {}};
+      auto plan = planMove(partOf(problem, part.begin, part.width));
+      if (!plan.ok())
+        return plan.status();
+      part.plan = *std::move(plan);
+      bytes = std::max(bytes, part.plan.lineBytes);
+      parts.push_back(std::move(part));
+    }
+    if (bytes < bestBytes) {
+      best = std::move(parts);
+      bestBytes = bytes;
+    }
+  }
+  return best;
 }
 
 std::function<void(int32_t, int32_t, std::vector<int64_t> &)> wantedBy(const Sharding &sharding) {

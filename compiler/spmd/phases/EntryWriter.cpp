@@ -289,10 +289,10 @@ absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, dou
     for (int64_t &id : ids)
       id = id >= 0 ? view.idOf(id) : outside;
   };
-  auto planned = planMove(problem);
+  auto planned = planMoveInParts(problem);
   if (!planned.ok())
     return absl::Status(planned.status().code(), absl::StrCat("tensor ", wanted.name, ": ", std::string(planned.status().message())));
-  return emitMove(code(), problem, *planned, sources, constantMaker());
+  return emitMove(code(), problem, *planned, sources, to.rectangle, constantMaker());
 }
 
 absl::StatusOr<EntryWriter::Operand> EntryWriter::bring(const Nest &nest, size_t number, const Distribution &distribution,

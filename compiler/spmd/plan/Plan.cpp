@@ -371,7 +371,10 @@ private:
       cost.cycles += kStageCycles + 2 * lines[0] + kTurnCycles * rectangle.cols;
     if (rectangle.rows > 1)
       cost.cycles += kStageCycles + 2 * lines[1] + kTurnCycles * rectangle.rows;
-    lineBytes = std::max({lineBytes, 4 * lines[0], 4 * lines[1]});
+    // Longer lines go in parts.
+    const int64_t room = tensorBytes(target) / 3, longest = 4 * std::max(lines[0], lines[1]), parts = ceilDiv(longest, room);
+    cost.cycles += (parts - 1) * (2 * kStageCycles + kTurnCycles * (rectangle.rows + rectangle.cols));
+    lineBytes = std::max(lineBytes, std::min(longest, room));
   }
 
   const Network &network;

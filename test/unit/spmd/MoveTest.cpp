@@ -32,6 +32,7 @@ struct Case {
   Sharding from, to;
   Rectangle rectangle;
   format::ElementType type;
+  int64_t roomBytes = INT64_MAX;
 };
 
 Case randomCase(uint64_t seed) {
@@ -44,6 +45,8 @@ Case randomCase(uint64_t seed) {
   const format::ElementType types[] = {format::ElementType::I32, format::ElementType::F32, format::ElementType::I64,
                                        format::ElementType::U16, format::ElementType::U8};
   made.type = types[random() % 5];
+  if (random() % 4 == 0)
+    made.roomBytes = int64_t(64 + random() % 256); // lines this short take several parts
   return made;
 }
 
@@ -58,7 +61,7 @@ protected:
   void check(const Case &made, const std::string &what, int64_t &latency, int64_t &bound) {
     SCOPED_TRACE(what + " from " + print(made.from) + " to " + print(made.to));
     auto program = test::moveProgram(made.from, made.to, made.rectangle, made.type,
-                                     [&](int64_t element) { return valueOf(element, made.type); });
+                                     [&](int64_t element) { return valueOf(element, made.type); }, made.roomBytes);
     ASSERT_TRUE(program.ok()) << program.status();
     const format::Executable &executable = program->executable;
     for (const auto &violation : format::findViolations(executable))
