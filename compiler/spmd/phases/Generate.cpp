@@ -18,6 +18,8 @@ TensorType typeOf(const Network &network, const NamedTensor &named) {
   return {named.name, tensor.type, tensor.shape};
 }
 
+constexpr double kNearlyAsQuick = 1.5; // of the quickest rectangle's estimate
+
 /// Plans of all networks on one rectangle.
 struct ProgramPlan {
   Rectangle rectangle;
@@ -73,10 +75,16 @@ absl::StatusOr<GeneratedProgram> generateBest(const std::vector<Network> &networ
   for (const auto &[size, program] : programs)
     if (program.entries.size() == networks.size())
       candidates.push_back(&program);
-  std::sort(candidates.begin(), candidates.end(), [](const ProgramPlan *a, const ProgramPlan *b) {
-    return a->estimatedCycles != b->estimatedCycles ? a->estimatedCycles < b->estimatedCycles
-                                                    : a->rectangle.rows < b->rectangle.rows;
-  });
+  // Of nearly as quick ones the smallest: cores that save little cost time to compile, to load and to emulate.
+  int64_t least = INT64_MAX;
+  for (const ProgramPlan *candidate : candidates)
+    least = std::min(least, candidate->estimatedCycles);
+  auto key = [&](const ProgramPlan *plan) {
+    const int64_t cores = int64_t(plan->rectangle.rows) * plan->rectangle.cols;
+    return double(plan->estimatedCycles) <= kNearlyAsQuick * double(least) ? std::pair<int64_t, int64_t>(0, cores)
+                                                                           : std::pair<int64_t, int64_t>(1, plan->estimatedCycles);
+  };
+  std::sort(candidates.begin(), candidates.end(), [&](const ProgramPlan *a, const ProgramPlan *b) { return key(a) < key(b); });
   absl::Status status = absl::ResourceExhaustedError("no rectangle of the mesh holds all entries");
   for (const ProgramPlan *candidate : candidates) {
     auto program = generateWith(networks, views, target, candidate->entries);
