@@ -116,7 +116,7 @@ struct WaveRunner::Impl {
       LatticeIndex &index = state.index[size_t(role.core) + ordinal];
       index = latticeIndex(role.role->cores, int64_t(ordinal));
       std::byte **pointers = state.buffers.data() + size_t(role.buffer) + ordinal * buffers;
-      bindBuffers(context, number, int64_t(ordinal), index, nullptr, pointers);
+      bindBuffers(context, number, int64_t(ordinal), index, state.scratch.get(), pointers);
       for (size_t b = 0; b < buffers; ++b) {
         const BufferKind kind = role.role->buffers[b].kind;
         if (kind == BufferKind::Scratch)
