@@ -86,6 +86,35 @@ func.func @masks(%a: tensor<4xf32>, %b: tensor<4xf32>, %i: tensor<4xi64>) -> (te
 }
 
 // -----
+// The bits of a float are taken by a move between types.
+// CHECK-LABEL: network bits
+// CHECK: v0 = move u32 from f32 o0
+// CHECK: v1 = shift_right u32 v0, 23
+// CHECK: v2 = move f32 from u32 v1
+func.func @bits(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c = nn.constant dense<23> : tensor<ui32>
+  %0 = nn.bitcast %x : tensor<4xf32> -> tensor<4xui32>
+  %1 = nn.binary shift_right %0, %c : (tensor<4xui32>, tensor<ui32>) -> tensor<4xui32>
+  %2 = nn.bitcast %1 : tensor<4xui32> -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+
+// -----
+// Immediates are f64 numbers, converted with saturation: a constant that none of them gives is an operand.
+// CHECK-LABEL: network wide
+// CHECK: constant %[[ODD:.*]]: i64[], 8 bytes
+// CHECK: o1 = %[[ODD]][]
+// CHECK: v0 = add i64 o0, o1
+// CHECK: v1 = min i64 v0, 9223372036854775808
+func.func @wide(%x: tensor<4xi64>) -> tensor<4xi64> {
+  %c = nn.constant dense<9007199254740993> : tensor<i64>
+  %d = nn.constant dense<9223372036854775807> : tensor<i64>
+  %0 = nn.binary add %x, %c : (tensor<4xi64>, tensor<i64>) -> tensor<4xi64>
+  %1 = nn.binary min %0, %d : (tensor<4xi64>, tensor<i64>) -> tensor<4xi64>
+  return %1 : tensor<4xi64>
+}
+
+// -----
 // A variable is read before the sample and has what was written after it; a read behind a write is what was written.
 // CHECK-LABEL: network step
 // CHECK: variable h: f32[2], 8 bytes, read as %h, becomes %sum

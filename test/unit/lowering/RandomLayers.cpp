@@ -131,6 +131,26 @@ std::string castLayer(Random &random) {
   return function({from}, absl::StrCat("nn.cast %0 : ", from, " -> ", to), to);
 }
 
+std::string bitcastLayer(Random &random) {
+  static const std::vector<std::vector<std::string>> alike{
+      {"i8", "ui8"}, {"f16", "bf16", "i16", "ui16"}, {"f32", "i32", "ui32"}, {"f64", "i64", "ui64"}};
+  const std::vector<std::string> &types = oneOf(random, alike);
+  const Shape shape = shapeOf(random, 0, 3);
+  const std::string from = tensor(shape, oneOf(random, types)), to = tensor(shape, oneOf(random, types));
+  return function({from}, absl::StrCat("nn.bitcast %0 : ", from, " -> ", to), to);
+}
+
+/// Among wide integers, a sum or a choice with a number that need not be an f64.
+std::string wideConstantLayer(Random &random) {
+  const std::string type = oneOf<std::string>(random, {"i64", "ui64"});
+  const std::string number = oneOf<std::string>(
+      random, {"9223372036854775807", "9007199254740993", "4611686018427387905", "9007199254740992"});
+  const std::string t = tensor(shapeOf(random, 0, 3), type), c = tensor({}, type);
+  return absl::StrCat("func.func @main(%0: ", t, ") -> ", t, " {\n  %1 = nn.constant dense<", number, "> : ", c,
+                      "\n  %y = nn.binary ", oneOf<std::string>(random, {"add", "xor", "max"}), " %0, %1",
+                      signature({t, c}, t), "\n  return %y : ", t, "\n}\n");
+}
+
 std::string matmulLayer(Random &random) {
   const std::string type = oneOf<std::string>(random, {"f32", "f16", "bf16", "f64", "i32", "i64"});
   const int64_t m = number(random, 1, 5), n = number(random, 1, 5), k = number(random, 1, 7);
@@ -463,19 +483,11 @@ std::string windowChain(Random &random) {
 
 const std::vector<LayerFamily> &layerFamilies() {
   static const std::vector<LayerFamily> families{
-      {"unary", unaryLayer},
-      {"binary", binaryLayer},
-      {"select", selectLayer},
-      {"cast", castLayer},
-      {"matmul", matmulLayer},
-      {"conv", convLayer},
-      {"pool", poolLayer},
-      {"reduce", reduceLayer},
-      {"softmax", softmaxLayer},
-      {"batch_norm", batchNormLayer},
-      {"movement", movementLayer},
-      {"gather", gatherLayer},
-      {"chain", chain},
+      {"unary", unaryLayer},         {"binary", binaryLayer},   {"select", selectLayer},
+      {"cast", castLayer},           {"bitcast", bitcastLayer}, {"wide_constant", wideConstantLayer},
+      {"matmul", matmulLayer},       {"conv", convLayer},       {"pool", poolLayer},
+      {"reduce", reduceLayer},       {"softmax", softmaxLayer}, {"batch_norm", batchNormLayer},
+      {"movement", movementLayer},   {"gather", gatherLayer},   {"chain", chain},
       {"window_chain", windowChain},
   };
   return families;
