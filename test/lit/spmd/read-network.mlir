@@ -146,6 +146,17 @@ func.func @embedding(%table: tensor<9x4xf32> {nn.name = "table"}, %i: tensor<3xi
 }
 
 // -----
+// An element of its own for each place: only the axis is read whole.
+// CHECK-LABEL: network classes
+// CHECK: nest picked: over [8, 1, 28]
+// CHECK:   o0 = %class[i0, i1, i2]
+// CHECK:   o1 = %scores[i0, o0, i2]
+func.func @classes(%x: tensor<8x10x28xf32> {nn.name = "scores"}, %i: tensor<8x1x28xi32> {nn.name = "class"}) -> tensor<8x1x28xf32> {
+  %y = nn.gather_elements %x, %i axis 1 : (tensor<8x10x28xf32>, tensor<8x1x28xi32>) -> tensor<8x1x28xf32> loc("picked")
+  return %y : tensor<8x1x28xf32>
+}
+
+// -----
 // Named operations become generic; a result that does not start from the neutral value gets that added at the end.
 // CHECK-LABEL: network upstream
 // CHECK: reduced [8] by reduce_add f32 from 0

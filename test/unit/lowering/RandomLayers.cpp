@@ -344,11 +344,24 @@ std::string movementLayer(Random &random) {
   }
 }
 
+/// A gather of elements along `axis` of `shape`; indices drawn are 0 … 9.
+std::string gatherElementsLayer(Random &random, const std::string &type, const std::string &index, Shape shape,
+                                size_t axis) {
+  const std::string drawn = tensor(shape, "ui8"), i = tensor(shape, index), y = tensor(shape, type);
+  shape[axis] = number(random, 10, 12);
+  const std::string t = tensor(shape, type);
+  return absl::StrCat("func.func @main(%0: ", t, ", %1: ", drawn, ") -> ", y, " {\n  %i = nn.cast %1 : ", drawn, " -> ",
+                      i, "\n  %y = nn.gather_elements %0, %i axis ", axis, signature({t, i}, y), "\n  return %y : ", y,
+                      "\n}\n");
+}
+
 std::string gatherLayer(Random &random) {
   const std::string type = oneOf(random, kNumbers), index = oneOf<std::string>(random, {"i32", "i64"});
   Shape shape = shapeOf(random, 1, 3);
   const Shape indices = shapeOf(random, 0, 2);
   const size_t axis = random() % shape.size();
+  if (random() % 2)
+    return gatherElementsLayer(random, type, index, shape, axis);
   shape[axis] = 10; // indices drawn are 0 … 9
   Shape result(shape.begin(), shape.begin() + long(axis));
   result.insert(result.end(), indices.begin(), indices.end());
