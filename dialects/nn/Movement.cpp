@@ -188,4 +188,22 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   return success();
 }
 
+LogicalResult GatherElementsOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
+                                                 SmallVectorImpl<Type> &results) {
+  auto input = dyn_cast<RankedTensorType>(adaptor.getInput().getType());
+  auto indices = dyn_cast<RankedTensorType>(adaptor.getIndices().getType());
+  int64_t axis = adaptor.getAxis();
+  if (!input || !indices || axis < 0 || axis >= input.getRank())
+    return emitOptionalError(loc, "nn.gather_elements: axis ", axis, " is no dimension of ",
+                             adaptor.getInput().getType());
+  SmallVector<int64_t> expected(input.getShape());
+  if (indices.getRank() == input.getRank())
+    expected[size_t(axis)] = indices.getDimSize(unsigned(axis));
+  if (indices.getShape() != ArrayRef<int64_t>(expected))
+    return emitOptionalError(loc, "nn.gather_elements: indices ", formatShape(indices.getShape()), " and input ",
+                             formatShape(input.getShape()), " must have equal extents but along axis ", axis);
+  results.push_back(indices.clone(input.getElementType()));
+  return success();
+}
+
 } // namespace wsc::nn

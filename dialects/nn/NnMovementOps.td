@@ -89,4 +89,17 @@ def Nn_GatherOp : Nn_InferredOp<"gather"> {
   let assemblyFormat = "$input `,` $indices `axis` $axis attr-dict `:` functional-type(operands, results)";
 }
 
+def Nn_GatherElementsOp : Nn_InferredOp<"gather_elements"> {
+  let summary = "for each place, an element along an axis picked by an index of its own";
+  let description = [{
+    Indices and input have equal extents but along the axis; the result has the shape of the indices. Element
+    [.., i, ..] is input element [.., indices[.., i, ..], ..]. Indices lie in [0, extent).
+
+        %y = nn.gather_elements %scores, %class axis 1 : (tensor<8x10x28xf32>, tensor<8x1x28xi64>) -> tensor<8x1x28xf32>
+  }];
+  let arguments = (ins Nn_Tensor:$input, Nn_IndexTensor:$indices, I64Attr:$axis);
+  let results = (outs Nn_Tensor:$result);
+  let assemblyFormat = "$input `,` $indices `axis` $axis attr-dict `:` functional-type(operands, results)";
+}
+
 #endif

@@ -144,6 +144,16 @@ struct CastNests : NestLowering::ExternalModel<CastNests, nn::CastOp> {
   }
 };
 
+struct BitcastNests : NestLowering::ExternalModel<BitcastNests, nn::BitcastOp> {
+  FailureOr<Value> buildNests(Operation *op, OpBuilder &builder) const {
+    auto layer = cast<nn::BitcastOp>(op);
+    const Type element = layer.getType().getElementType();
+    NestBuilder nests(builder, op->getLoc());
+    return nests.aligned(layer.getType(), layer.getInput(),
+                         [&](ScalarBuilder &scalars, ArrayRef<Scalar> x) { return scalars.bitcast(x[0], element); });
+  }
+};
+
 } // namespace
 
 void attachElementwiseLowerings(MLIRContext &context) {
@@ -151,6 +161,7 @@ void attachElementwiseLowerings(MLIRContext &context) {
   nn::BinaryOp::attachInterface<BinaryNests>(context);
   nn::SelectOp::attachInterface<SelectNests>(context);
   nn::CastOp::attachInterface<CastNests>(context);
+  nn::BitcastOp::attachInterface<BitcastNests>(context);
 }
 
 } // namespace wsc::spmd

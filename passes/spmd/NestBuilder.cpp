@@ -19,21 +19,11 @@ namespace wsc::spmd {
 
 namespace {
 
-/// The number that all elements of a constant are; null if it is no such constant, or the number is no exact double.
+/// The number that all elements of a constant are; null if it is no such constant.
 TypedAttr splatOf(Value tensor) {
   auto constant = tensor.getDefiningOp<nn::ConstantOp>();
   DenseElementsAttr dense = constant ? constant.getDense() : DenseElementsAttr();
-  if (!dense || !dense.isSplat())
-    return {};
-  auto value = cast<TypedAttr>(dense.getSplatValue<Attribute>());
-  if (auto integer = dyn_cast<IntegerAttr>(value)) {
-    constexpr unsigned kExactBits = 53; // of a double
-    const APInt number = integer.getValue();
-    const bool exact =
-        integer.getType().isUnsignedInteger() ? number.isIntN(kExactBits) : number.isSignedIntN(kExactBits);
-    return exact ? value : TypedAttr();
-  }
-  return value;
+  return dense && dense.isSplat() ? cast<TypedAttr>(dense.getSplatValue<Attribute>()) : TypedAttr();
 }
 
 /// One nest: operands, where they are read, and the body, which gets the operands' elements and then the result's.

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Operations that are one opcode stand in a table; comparisons, conversions and indices have rules of their own.
+// Operations that are one opcode stand in a table (BodyOpcodes.cpp); comparisons, conversions and indices have rules of
+// their own.
 #include "passes/spmd/ReadBody.h"
 
+#include "passes/spmd/BodyOpcodes.h"
 #include "passes/spmd/ElementTypes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 
@@ -20,64 +21,10 @@ using format::Opcode;
 
 namespace {
 
-enum Sign { Any, Signed, Unsigned };
-struct Entry {
-  Opcode opcode;
-  Sign sign = Any; // of integers
-};
-
-const Entry *findEntry(StringRef name) {
-  static const llvm::StringMap<Entry> table{
-      {"arith.addf", {Opcode::Add}},
-      {"arith.addi", {Opcode::Add}},
-      {"arith.subf", {Opcode::Sub}},
-      {"arith.subi", {Opcode::Sub}},
-      {"arith.mulf", {Opcode::Mul}},
-      {"arith.muli", {Opcode::Mul}},
-      {"arith.divf", {Opcode::Div}},
-      {"arith.divsi", {Opcode::Div, Signed}},
-      {"arith.divui", {Opcode::Div, Unsigned}},
-      {"arith.remf", {Opcode::Mod}},
-      {"arith.remsi", {Opcode::Mod, Signed}},
-      {"arith.remui", {Opcode::Mod, Unsigned}},
-      {"arith.minimumf", {Opcode::Min}},
-      {"arith.minsi", {Opcode::Min, Signed}},
-      {"arith.minui", {Opcode::Min, Unsigned}},
-      {"arith.maximumf", {Opcode::Max}},
-      {"arith.maxsi", {Opcode::Max, Signed}},
-      {"arith.maxui", {Opcode::Max, Unsigned}},
-      {"math.powf", {Opcode::Pow}},
-      {"math.ipowi", {Opcode::Pow}},
-      {"arith.negf", {Opcode::Neg}},
-      {"math.absf", {Opcode::Abs}},
-      {"math.absi", {Opcode::Abs, Signed}},
-      {"math.exp", {Opcode::Exp}},
-      {"math.log", {Opcode::Log}},
-      {"math.sqrt", {Opcode::Sqrt}},
-      {"math.rsqrt", {Opcode::Rsqrt}},
-      {"math.tanh", {Opcode::Tanh}},
-      {"math.erf", {Opcode::Erf}},
-      {"wafer.sigmoid", {Opcode::Sigmoid}},
-      {"math.floor", {Opcode::Floor}},
-      {"math.ceil", {Opcode::Ceil}},
-      {"math.roundeven", {Opcode::Round}},
-      {"wafer.sign", {Opcode::Sign, Signed}},
-      {"math.sin", {Opcode::Sin}},
-      {"math.cos", {Opcode::Cos}},
-      {"math.fma", {Opcode::Fma}},
-      {"arith.andi", {Opcode::And}},
-      {"arith.ori", {Opcode::Or}},
-      {"arith.xori", {Opcode::Xor}},
-      {"arith.shli", {Opcode::ShiftLeft}},
-      {"arith.shrsi", {Opcode::ShiftRight, Signed}},
-      {"arith.shrui", {Opcode::ShiftRight, Unsigned}},
-  };
-  auto it = table.find(name);
-  return it == table.end() ? nullptr : &it->second;
-}
-
 /// The type of `type` with the sign asked for; F32 where a core has none, which is refused before it matters.
-ElementType typed(Type type, Sign sign) { return elementTypeOf(type, sign == Unsigned).value_or(ElementType::F32); }
+ElementType typed(Type type, IntegerSign sign) {
+  return elementTypeOf(type, sign == Unsigned).value_or(ElementType::F32);
+}
 
 bool isNumber(Attribute constant, double number) {
   if (auto real = dyn_cast_or_null<FloatAttr>(constant))
@@ -93,7 +40,7 @@ bool isTakenUnsigned(Value value) {
   for (Operation *user : value.getUsers()) {
     if (auto cast = dyn_cast<UnrealizedConversionCastOp>(user); cast && cast.getType(0).isUnsignedInteger())
       return true;
-    const Entry *entry = findEntry(user->getName().getStringRef());
+    const BodyOpcode *entry = findBodyOpcode(user->getName().getStringRef());
     if ((entry && entry->sign == Unsigned) || isa<arith::UIToFPOp, arith::ExtUIOp>(user))
       return true;
   }
@@ -133,6 +80,16 @@ BodyValue BodyReader::emit(Opcode opcode, ElementType type, BodyValue a, BodyVal
   return BodyValue::operation(int32_t(ops.size()) - 1);
 }
 
+FailureOr<BodyValue> BodyReader::constant(Attribute number, ElementType type) {
+  const Element element = elementOf(number, type);
+  if (element.immediate)
+    return BodyValue::constant(*element.immediate);
+  FailureOr<int32_t> operand = constantOperand(element);
+  if (failed(operand))
+    return failure();
+  return BodyValue::operand(*operand);
+}
+
 FailureOr<BodyValue> BodyReader::as(Value value, ElementType type) {
   // Constants may stand around the body: common subexpressions leave one for several bodies.
   if (auto constant = value.getDefiningOp<arith::ConstantOp>(); constant && !known.contains(value))
@@ -142,19 +99,8 @@ FailureOr<BodyValue> BodyReader::as(Value value, ElementType type) {
   if (it == known.end())
     return emitError(value.getLoc()) << "body uses a value that is no element, constant or result of its own";
   const Known &from = it->second;
-  if (auto real = dyn_cast_or_null<FloatAttr>(from.constant))
-    return BodyValue::constant(real.getValueAsDouble());
-  if (auto integer = dyn_cast_or_null<IntegerAttr>(from.constant)) {
-    constexpr unsigned kExactBits = 53; // of a double
-    const APInt number = integer.getValue();
-    const bool noSign = integer.getType().isInteger(1) || type == ElementType::U8 || type == ElementType::U16 ||
-                        type == ElementType::U32 || type == ElementType::U64;
-    if (noSign ? !number.isIntN(kExactBits) : !number.isSignedIntN(kExactBits))
-      return emitError(value.getLoc()) << "body has the constant " << integer
-                                       << ", which is no exact f64 as immediates "
-                                       << "are; make it an operand";
-    return BodyValue::constant(noSign ? double(number.getZExtValue()) : double(number.getSExtValue()));
-  }
+  if (from.constant)
+    return constant(from.constant, type);
   if (from.type == type)
     return from.value;
   const BodyValue before = from.value;
@@ -184,7 +130,8 @@ LogicalResult BodyReader::arithmetic(Operation *op, Opcode opcode, int sign) {
   const bool isBool = result.getType().isInteger(1);
   const bool isBitwise = opcode == Opcode::And || opcode == Opcode::Or || opcode == Opcode::Xor;
   const auto constantOf = [&](unsigned i) -> Attribute { return known.lookup(op->getOperand(i)).constant; };
-  ElementType type = sign == Any || isBool ? commonType(op, op->getOperands()) : typed(result.getType(), Sign(sign));
+  ElementType type =
+      sign == Any || isBool ? commonType(op, op->getOperands()) : typed(result.getType(), IntegerSign(sign));
   if (isBool && !isBitwise)
     type = ElementType::Bool;
 
@@ -217,7 +164,7 @@ LogicalResult BodyReader::compare(Operation *op) {
   struct Form {
     Opcode opcode;
     bool swapped = false, negated = false;
-    Sign sign = Any;
+    IntegerSign sign = Any;
   };
   std::optional<Form> form;
   if (auto floats = dyn_cast<arith::CmpFOp>(op)) {
@@ -302,6 +249,26 @@ LogicalResult BodyReader::conversion(Operation *op) {
   return success();
 }
 
+/// Floats as integers of their width or the other way round.
+LogicalResult BodyReader::bitcast(Operation *op) {
+  Value source = op->getOperand(0), result = op->getResult(0);
+  const ElementType to = typed(result.getType(), isTakenUnsigned(result) ? Unsigned : Signed), from = typeOf(source);
+  if (Attribute number = known.lookup(source).constant) {
+    auto real = dyn_cast<FloatAttr>(number);
+    const APInt bits = real ? real.getValue().bitcastToAPInt() : cast<IntegerAttr>(number).getValue();
+    auto type = dyn_cast<FloatType>(result.getType());
+    return defineConstant(result, type ? Attribute(FloatAttr::get(type, APFloat(type.getFloatSemantics(), bits)))
+                                       : Attribute(IntegerAttr::get(result.getType(), bits)));
+  }
+  auto value = as(source, from);
+  if (failed(value))
+    return failure();
+  BodyValue moved = emit(Opcode::Move, to, *value);
+  ops.back().sourceType = from;
+  known[result] = {moved, to, {}};
+  return success();
+}
+
 /// Numbers of index type.
 LogicalResult BodyReader::place(Operation *op) {
   Value result = op->getResult(0);
@@ -358,7 +325,8 @@ LogicalResult BodyReader::read(Operation *op, Extract extract) {
                              << "; cores compute with f16, bf16, f32, f64, integers of 8 to 64 bits and i1";
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     return defineConstant(constant, constant.getValue());
-  if (const Entry *entry = findEntry(op->getName().getStringRef()); entry && !op->getResult(0).getType().isIndex())
+  if (const BodyOpcode *entry = findBodyOpcode(op->getName().getStringRef());
+      entry && !op->getResult(0).getType().isIndex())
     return arithmetic(op, entry->opcode, entry->sign);
   if (isa<arith::SelectOp>(op)) {
     const ElementType type = commonType(op, op->getOperands().drop_front());
@@ -373,6 +341,8 @@ LogicalResult BodyReader::read(Operation *op, Extract extract) {
   if (isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::SIToFPOp,
           arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp>(op))
     return conversion(op);
+  if (isa<arith::BitcastOp>(op))
+    return bitcast(op);
   if (auto cast = dyn_cast<UnrealizedConversionCastOp>(op);
       cast && cast.getNumOperands() == 1 && cast.getNumResults() == 1) {
     // Between ui8 and i8: the same value; where its sign matters, `as` converts.

@@ -6,10 +6,13 @@
 #pragma once
 
 #include "compiler/spmd/network/Network.h"
+#include "passes/spmd/Immediates.h"
 
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
+
+#include <functional>
 
 namespace wsc::spmd {
 
@@ -21,7 +24,11 @@ public:
   using Extract = llvm::function_ref<mlir::FailureOr<int32_t>(
       mlir::Value table, llvm::ArrayRef<mlir::AffineExpr> indices, int32_t gatherDim, int32_t gatherIndices)>;
 
-  explicit BodyReader(std::vector<BodyOp> &ops) : ops(ops) {}
+  /// The number of the operand that is a constant which no immediate is.
+  using ConstantOperand = std::function<mlir::FailureOr<int32_t>(const Element &)>;
+
+  BodyReader(std::vector<BodyOp> &ops, ConstantOperand constantOperand)
+      : ops(ops), constantOperand(std::move(constantOperand)) {}
 
   /// `value` is operand `number`, of `type`, or a constant.
   void define(mlir::Value value, int32_t number, format::ElementType type);
@@ -29,6 +36,8 @@ public:
 
   mlir::LogicalResult read(mlir::Operation *op, Extract extract);
 
+  /// A float, integer or i1 attribute as an operand of an operation on `type`.
+  mlir::FailureOr<BodyValue> constant(mlir::Attribute number, format::ElementType type);
   /// The value as an operand of an operation on `type`, converted if need be.
   mlir::FailureOr<BodyValue> as(mlir::Value value, format::ElementType type);
   /// The type it has before that; for a constant, the one that its own type says.
@@ -49,6 +58,7 @@ private:
   mlir::LogicalResult arithmetic(mlir::Operation *op, format::Opcode opcode, int sign);
   mlir::LogicalResult compare(mlir::Operation *op);
   mlir::LogicalResult conversion(mlir::Operation *op);
+  mlir::LogicalResult bitcast(mlir::Operation *op);
   mlir::LogicalResult place(mlir::Operation *op);
   mlir::LogicalResult extractElement(mlir::Operation *op, Extract extract);
   format::ElementType commonType(mlir::Operation *op, mlir::OperandRange operands) const;
@@ -57,6 +67,7 @@ private:
                  BodyValue c = BodyValue::constant(0));
 
   std::vector<BodyOp> &ops;
+  ConstantOperand constantOperand;
   llvm::DenseMap<mlir::Value, Known> known;
   llvm::DenseMap<mlir::Value, Place> places;
 };

@@ -46,19 +46,13 @@ Attribute fillOf(Value tensor) {
   return dense && dense.isSplat() ? dense.getSplatValue<Attribute>() : Attribute();
 }
 
-double numberOf(Attribute value, bool isUnsigned) {
-  if (auto real = dyn_cast<FloatAttr>(value))
-    return real.getValueAsDouble();
-  auto integer = cast<IntegerAttr>(value);
-  const bool noSign = isUnsigned || integer.getType().isUnsignedInteger() || integer.getType().isInteger(1);
-  return integer.getValue().roundToDouble(!noSign);
-}
-
 namespace {
 
 class NestReader {
 public:
-  NestReader(linalg::GenericOp op, TensorOf tensorOf) : op(op), tensorOf(tensorOf), body(nest.body) {}
+  NestReader(linalg::GenericOp op, TensorOf tensorOf, ConstantOf constantOf)
+      : op(op), tensorOf(tensorOf),
+        body(nest.body, [=, this](const Element &element) { return addOperand(constantOf(element), {}); }) {}
 
   FailureOr<Nest> read() {
     if (op.getNumResults() != 1 || op.getNumDpsInits() != 1)
@@ -143,8 +137,13 @@ private:
     FailureOr<TensorId> id = tensorOf(tensor);
     if (failed(id))
       return failure();
+    return addOperand(*id, indices, gatherDim, gatherIndices);
+  }
+
+  FailureOr<int32_t> addOperand(TensorId tensor, ArrayRef<AffineExpr> indices, int32_t gatherDim = -1,
+                                int32_t gatherIndices = -1) {
     Access access;
-    access.tensor = *id;
+    access.tensor = tensor;
     access.gatherDim = gatherDim;
     access.gatherIndices = gatherIndices;
     for (AffineExpr expr : indices) {
@@ -305,25 +304,22 @@ private:
   /// What the reduction starts from: a number that may be taken once for each core, or else its neutral value with the
   /// rest in `finish`.
   LogicalResult readInitial(OpOperand *init, const Combiner &combiner) {
-    const TypedAttr none = neutral(combiner.combine, type.getElementType());
-    const bool isUnsigned = type.getElementType().isUnsignedInteger();
-    nest.reduction->initial = numberOf(none, isUnsigned);
+    const bool isExtremum = combiner.combine == Combine::Min || combiner.combine == Combine::Max;
+    nest.reduction->initial = *elementOf(neutral(combiner.combine, type.getElementType()), resultType).immediate;
     nest.resultValue = BodyValue::reduced();
     const Attribute fill = fillOf(init->get());
-    if (fill && (combiner.combine == Combine::Min || combiner.combine == Combine::Max ||
-                 numberOf(fill, isUnsigned) == nest.reduction->initial)) {
-      nest.reduction->initial = numberOf(fill, isUnsigned);
+    const std::optional<double> number = fill ? elementOf(fill, resultType).immediate : std::nullopt;
+    if (number && (isExtremum || *number == nest.reduction->initial)) {
+      nest.reduction->initial = *number;
       return success();
     }
-    BodyValue start;
-    if (fill) {
-      start = BodyValue::constant(numberOf(fill, isUnsigned));
-    } else {
-      auto operand = addOperand(init->get(), op.getMatchingIndexingMap(init).getResults());
-      if (failed(operand))
-        return failure();
+    FailureOr<BodyValue> start = failure();
+    if (fill)
+      start = body.constant(fill, resultType);
+    else if (auto operand = addOperand(init->get(), op.getMatchingIndexingMap(init).getResults()); succeeded(operand))
       start = BodyValue::operand(*operand);
-    }
+    if (failed(start))
+      return failure();
     BodyOp join;
     join.opcode = combiner.combine == Combine::Multiply ? Opcode::Mul
                   : combiner.combine == Combine::Min    ? Opcode::Min
@@ -331,7 +327,7 @@ private:
                                                         : Opcode::Add;
     join.type = join.sourceType = resultType;
     join.a = BodyValue::reduced();
-    join.b = start;
+    join.b = *start;
     join.c = BodyValue::constant(0);
     nest.finish.push_back(join);
     nest.resultValue = BodyValue::operation(int32_t(nest.body.size()));
@@ -349,8 +345,8 @@ private:
 
 } // namespace
 
-FailureOr<Nest> readNest(Operation *generic, TensorOf tensorOf) {
-  return NestReader(cast<linalg::GenericOp>(generic), tensorOf).read();
+FailureOr<Nest> readNest(Operation *generic, TensorOf tensorOf, ConstantOf constantOf) {
+  return NestReader(cast<linalg::GenericOp>(generic), tensorOf, constantOf).read();
 }
 
 } // namespace wsc::spmd

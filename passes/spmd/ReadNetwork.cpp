@@ -20,6 +20,7 @@
 #include "absl/strings/str_cat.h"
 
 #include <cstring>
+#include <map>
 
 using namespace mlir;
 
@@ -130,7 +131,8 @@ private:
     if (auto fill = fillOf(value); fill && isa<linalg::FillOp>(op)) {
       Remap remap;
       remap.name = nodeName(op);
-      remap.fill = numberOf(fill, getElementTypeOrSelf(value.getType()).isUnsignedInteger());
+      if (failed(setFill(remap, fill, value)))
+        return failure();
       return addNode(std::move(remap), value);
     }
     Attribute constant;
@@ -163,11 +165,46 @@ private:
     return id;
   }
 
+  /// The constant of no dimensions that is this element.
+  TensorId constantOf(const Element &element) {
+    auto [found, isNew] = constants.try_emplace({int(element.type), element.bits}, TensorId(network.tensors.size()));
+    if (!isNew)
+      return found->second;
+    Tensor tensor;
+    tensor.name = absl::StrCat("constant", network.tensors.size());
+    tensor.type = element.type;
+    tensor.kind = Tensor::Kind::Constant;
+    auto bytes = std::make_shared<std::vector<std::byte>>(size_t(format::elementBytes(element.type)));
+    std::memcpy(bytes->data(), &element.bits, bytes->size());
+    tensor.source.bytes = int64_t(bytes->size());
+    tensor.source.inlineBytes = std::move(bytes);
+    network.tensors.push_back(std::move(tensor));
+    return found->second;
+  }
+
+  /// The fill of a remap that makes `result`; one that is nothing but a fill which no immediate is repeats a constant.
+  LogicalResult setFill(Remap &remap, Attribute fill, Value result) {
+    const auto type = cast<RankedTensorType>(result.getType());
+    const auto elementType = elementTypeOf(type.getElementType());
+    if (!elementType)
+      return success(); // refused with the tensor
+    const Element element = elementOf(fill, *elementType);
+    if (element.immediate) {
+      remap.fill = *element.immediate;
+    } else if (remap.pieces.empty()) {
+      Piece &all = remap.pieces.emplace_back();
+      all.source = constantOf(element);
+      all.digits = {{type.getNumElements(), 0, 1}};
+    } else {
+      return emitError(result.getLoc()) << "fills with " << fill
+                                        << ", which is no immediate of a core as these are f64 numbers; fill with one";
+    }
+    return success();
+  }
+
   LogicalResult readRemap(wafer::RemapOp op) {
     Remap remap;
     remap.name = nodeName(op);
-    if (Attribute fill = op.getFillAttr())
-      remap.fill = numberOf(fill);
     for (wafer::PieceAttr from : op.getPieceRange()) {
       FailureOr<TensorId> source = tensorOf(op.getSources()[unsigned(from.getOperand())]);
       if (failed(source))
@@ -175,6 +212,8 @@ private:
       remap.pieces.push_back(pieceOf(from));
       remap.pieces.back().source = *source;
     }
+    if (Attribute fill = op.getFillAttr(); fill && failed(setFill(remap, fill, op.getResult())))
+      return failure();
     return addNode(std::move(remap), op.getResult());
   }
 
@@ -236,7 +275,8 @@ private:
 
   LogicalResult readOp(Operation &op) {
     if (isa<linalg::GenericOp>(op)) {
-      FailureOr<Nest> nest = readNest(&op, [&](Value value) { return tensorOf(value); });
+      FailureOr<Nest> nest = readNest(
+          &op, [&](Value value) { return tensorOf(value); }, [&](const Element &each) { return constantOf(each); });
       if (failed(nest))
         return failure();
       nest->name = nodeName(&op);
@@ -258,6 +298,7 @@ private:
   func::FuncOp function;
   Network network;
   llvm::DenseMap<Value, TensorId> tensors;
+  std::map<std::pair<int, uint64_t>, TensorId> constants; // of no dimensions, by type and bits
 };
 
 } // namespace

@@ -156,6 +156,12 @@ Scalar ScalarBuilder::convert(Scalar x, Type to) {
   return {arith::ExtSIOp::create(builder, loc, inside, x.value), to};
 }
 
+Scalar ScalarBuilder::bitcast(Scalar x, Type to) {
+  if (isa<IntegerType>(x.type) && isa<IntegerType>(to))
+    return {x.value, to};
+  return {arith::BitcastOp::create(builder, loc, signless(to), x.value), to};
+}
+
 Scalar ScalarBuilder::neg(Scalar x) {
   return isa<FloatType>(x.type) ? unary<arith::NegFOp>(x) : sub(constant(x.type, 0.0), x);
 }

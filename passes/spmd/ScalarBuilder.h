@@ -60,6 +60,8 @@ public:
   Scalar select(Scalar condition, Scalar a, Scalar b);
   /// As nn.cast converts.
   Scalar convert(Scalar x, mlir::Type to);
+  /// The same bits; both types have as many, and none is i1.
+  Scalar bitcast(Scalar x, mlir::Type to);
 
   Scalar neg(Scalar x);
   Scalar abs(Scalar x);

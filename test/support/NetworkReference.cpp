@@ -228,9 +228,15 @@ private:
       ElementType type = computed(op.type), sourceType = computed(op.sourceType);
       int sources = format::opcodeInfo(op.opcode).sources;
       bool three = op.opcode == Opcode::Fma || op.opcode == Opcode::Select;
-      uint64_t a = valueOf(frame, op.a, op.opcode == Opcode::Convert ? sourceType : type);
+      uint64_t a = valueOf(frame, op.a, computed(op.taken()));
       uint64_t b = sources == 2 ? valueOf(frame, op.b, type) : 0;
       uint64_t c = three ? valueOf(frame, op.c, type) : 0;
+      if (op.opcode == Opcode::Move && op.type != op.sourceType) { // the bits of the stored types
+        if (sourceType != op.sourceType)
+          a = numerics::convertElement(a, sourceType, op.sourceType);
+        frame.operations.push_back(op.type == type ? a : numerics::convertElement(a, op.type, type));
+        continue;
+      }
       uint64_t result = op.opcode == Opcode::Select ? numerics::applyScalar(op.opcode, type, b, a, c)
                                                     : numerics::applyScalar(op.opcode, type, c, a, b, sourceType);
       frame.operations.push_back(result);

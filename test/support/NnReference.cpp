@@ -81,7 +81,7 @@ public:
       bool known =
           llvm::TypeSwitch<Operation *, bool>(&op)
               .Case<ConstantOp, UnaryOp, BinaryOp, SelectOp, CastOp, BitcastOp, ConvOp, PoolOp, MatmulOp, ReduceOp,
-                    SoftmaxOp, BatchNormOp, ReshapeOp, TransposeOp, SliceOp, PadOp, ConcatOp, BroadcastToOp, GatherOp>(
+                    SoftmaxOp, BatchNormOp, ReshapeOp, TransposeOp, SliceOp, PadOp, ConcatOp, BroadcastToOp, GatherOp, GatherElementsOp>(
                   [&](auto typed) {
                     execute(typed, result);
                     return true;
@@ -375,14 +375,26 @@ private:
     const Literal &x = of(op.getInput());
     forEachIndex(shapeOf(y), [&](int64_t i, ArrayRef<int64_t> index) { copyElement(y, i, x, pick(x, index)); });
   }
+  /// Whether all indices are below the extent.
+  bool areInside(const Literal &indices, int64_t extent) {
+    for (int64_t index : indices.ints)
+      if (index < 0 || index >= extent)
+        error_ = "a gather reads index " + std::to_string(index) + " of " + std::to_string(extent);
+    return error_.empty();
+  }
+  void execute(GatherElementsOp op, Literal &y) {
+    const Literal &indices = of(op.getIndices());
+    const auto axis = static_cast<size_t>(op.getAxis());
+    if (areInside(indices, shapeOf(of(op.getInput()))[axis]))
+      gatherFrom(op.getInput(), y, [&](ArrayRef<int64_t> index, MutableArrayRef<int64_t> source) {
+        llvm::copy(index, source.begin());
+        source[axis] = indices.ints[position(shapeOf(indices), index)];
+      });
+  }
   void execute(GatherOp op, Literal &y) {
     const Literal &indices = of(op.getIndices());
     size_t axis = static_cast<size_t>(op.getAxis()), rank = shapeOf(indices).size();
-    const int64_t extent = shapeOf(of(op.getInput()))[axis];
-    for (int64_t index : indices.ints)
-      if (index < 0 || index >= extent)
-        error_ = "nn.gather reads index " + std::to_string(index) + " of " + std::to_string(extent);
-    if (!error_.empty())
+    if (!areInside(indices, shapeOf(of(op.getInput()))[axis]))
       return;
     gatherFrom(op.getInput(), y, [&](ArrayRef<int64_t> index, MutableArrayRef<int64_t> source) {
       for (size_t d = 0; d < source.size(); ++d)

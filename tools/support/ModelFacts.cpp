@@ -4,6 +4,7 @@
 #include "tools/support/ModelFacts.h"
 
 #include "compiler/import/onnx/WireScan.h"
+#include "runtime/numerics/Elements.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -11,9 +12,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <algorithm>
-#include <cstring>
-#include <optional>
-#include <type_traits>
+#include <bit>
 
 namespace wsc::tools {
 
@@ -137,35 +136,21 @@ std::vector<std::string> fixShapes(const ModelFacts &facts, const std::vector<Te
   return used;
 }
 
-template <typename Number> static std::string listOf(const Tensor &tensor) {
+/// Elements as --bind takes them.
+static std::string listElements(const Tensor &tensor) {
+  const format::ElementType type = tensor.type.type;
+  const auto width = size_t(format::elementBytes(type));
   std::vector<std::string> parts;
-  for (size_t at = 0; at + sizeof(Number) <= tensor.bytes.size(); at += sizeof(Number)) {
-    Number value;
-    std::memcpy(&value, tensor.bytes.data() + at, sizeof value);
-    parts.push_back(std::is_floating_point_v<Number> ? absl::StrFormat("%.17g", double(value)) : std::to_string(value));
+  for (size_t at = 0; at + width <= tensor.bytes.size(); at += width) {
+    const uint64_t element = numerics::loadElement(tensor.bytes.data() + at, type);
+    if (numerics::isFloat(type))
+      parts.push_back(absl::StrFormat(
+          "%.17g", std::bit_cast<double>(numerics::convertElement(element, type, format::ElementType::F64))));
+    else
+      parts.push_back(numerics::isUnsigned(type) ? absl::StrCat(element)
+                                                 : absl::StrCat(numerics::integerValue(element, type)));
   }
   return absl::StrJoin(parts, ",");
-}
-
-/// Elements as --bind takes them; nothing for 16-bit floats.
-static std::optional<std::string> listElements(const Tensor &tensor) {
-  using format::ElementType;
-  switch (tensor.type.type) {
-  case ElementType::F32: return listOf<float>(tensor);
-  case ElementType::F64: return listOf<double>(tensor);
-  case ElementType::I8: return listOf<int8_t>(tensor);
-  case ElementType::I16: return listOf<int16_t>(tensor);
-  case ElementType::I32: return listOf<int32_t>(tensor);
-  case ElementType::I64: return listOf<int64_t>(tensor);
-  case ElementType::U16: return listOf<uint16_t>(tensor);
-  case ElementType::U32: return listOf<uint32_t>(tensor);
-  case ElementType::U64: return listOf<uint64_t>(tensor);
-  case ElementType::U8:
-  case ElementType::Bool: return listOf<uint8_t>(tensor);
-  case ElementType::F16:
-  case ElementType::BF16: return std::nullopt;
-  }
-  return std::nullopt;
 }
 
 std::vector<std::string> bindInputs(const ModelFacts &facts, const std::vector<Tensor> &inputs,
@@ -175,9 +160,9 @@ std::vector<std::string> bindInputs(const ModelFacts &facts, const std::vector<T
     const ModelInput *input = inputAt(facts, inputs, i);
     if (!input || inputs[i].type.shape.size() > 1 || std::find(names.begin(), names.end(), input->name) == names.end())
       continue;
-    auto text = listElements(inputs[i]);
-    if (text && options.bindings.emplace(input->name, *text).second)
-      used.push_back(absl::StrCat("--bind ", input->name, "=", *text));
+    const std::string text = listElements(inputs[i]);
+    if (options.bindings.emplace(input->name, text).second)
+      used.push_back(absl::StrCat("--bind ", input->name, "=", text));
   }
   return used;
 }

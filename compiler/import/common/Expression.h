@@ -193,6 +193,9 @@ inline Expression softmax(const Expression &x, int64_t axis, bool log = false) {
 inline Expression gather(const Expression &x, const Expression &indices, int64_t axis) {
   return {x.layers(), x.layers().gather(x, indices, axis)};
 }
+inline Expression gatherElements(const Expression &x, const Expression &indices, int64_t axis) {
+  return {x.layers(), x.layers().gatherElements(x, indices, axis)};
+}
 Expression concat(llvm::ArrayRef<Expression> parts, int64_t axis);
 
 } // namespace wsc::import

@@ -25,8 +25,11 @@ std::optional<Literal> foldSlice(const Literal &x, llvm::ArrayRef<int64_t> start
                                  mlir::RankedTensorType result);
 std::optional<Literal> foldConcat(llvm::ArrayRef<Literal> parts, int64_t axis, mlir::RankedTensorType result);
 std::optional<Literal> foldBroadcast(const Literal &x, mlir::RankedTensorType result);
+// Nothing where an index is outside.
 std::optional<Literal> foldGather(const Literal &x, const Literal &indices, int64_t axis,
                                   mlir::RankedTensorType result);
+std::optional<Literal> foldGatherElements(const Literal &x, const Literal &indices, int64_t axis,
+                                          mlir::RankedTensorType result);
 
 /// Calls visit(flat index of result, multi-index) for every element of a shape in row-major order.
 template <typename Visit> void forEachIndex(llvm::ArrayRef<int64_t> shape, Visit visit) {

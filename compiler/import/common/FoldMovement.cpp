@@ -62,10 +62,13 @@ std::optional<Literal> foldBroadcast(const Literal &x, RankedTensorType type) {
   });
 }
 
+static bool areInside(const Literal &indices, int64_t extent) {
+  return llvm::all_of(indices.ints, [&](int64_t index) { return index >= 0 && index < extent; });
+}
+
 std::optional<Literal> foldGather(const Literal &x, const Literal &indices, int64_t axis, RankedTensorType type) {
-  for (int64_t index : indices.ints)
-    if (index < 0 || index >= x.type.getDimSize(axis))
-      return std::nullopt;
+  if (!areInside(indices, x.type.getDimSize(axis)))
+    return std::nullopt;
   int64_t indexRank = indices.type.getRank();
   return move(x, type, [&](ArrayRef<int64_t> index, MutableArrayRef<int64_t> from) {
     int64_t picked = indices.ints[broadcastPosition(indices.type.getShape(), index.slice(axis, indexRank))];
@@ -73,6 +76,16 @@ std::optional<Literal> foldGather(const Literal &x, const Literal &indices, int6
       int64_t position = static_cast<int64_t>(d);
       from[d] = position < axis ? index[d] : position == axis ? picked : index[d + indexRank - 1];
     }
+  });
+}
+
+std::optional<Literal> foldGatherElements(const Literal &x, const Literal &indices, int64_t axis,
+                                          RankedTensorType type) {
+  if (!areInside(indices, x.type.getDimSize(axis)))
+    return std::nullopt;
+  return move(x, type, [&](ArrayRef<int64_t> index, MutableArrayRef<int64_t> from) {
+    llvm::copy(index, from.begin());
+    from[axis] = indices.ints[broadcastPosition(indices.type.getShape(), index)];
   });
 }
 

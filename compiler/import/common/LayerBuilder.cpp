@@ -341,4 +341,13 @@ Tensor LayerBuilder::gather(const Tensor &x, const Tensor &indices, int64_t axis
   });
 }
 
+Tensor LayerBuilder::gatherElements(const Tensor &x, const Tensor &indices, int64_t axis) {
+  nn::GatherElementsOp::Properties properties;
+  properties.axis = builder_.getI64IntegerAttr(axis);
+  return emit<nn::GatherElementsOp>(properties, {x, indices}, [&](RankedTensorType type) {
+    auto a = literal(x), i = literal(indices);
+    return a && i ? foldGatherElements(*a, *i, axis, type) : noFold();
+  });
+}
+
 } // namespace wsc::import

@@ -90,6 +90,7 @@ public:
   Tensor concat(llvm::ArrayRef<Tensor> parts, int64_t axis);
   Tensor broadcastTo(const Tensor &x, llvm::ArrayRef<int64_t> shape);
   Tensor gather(const Tensor &x, const Tensor &indices, int64_t axis);
+  Tensor gatherElements(const Tensor &x, const Tensor &indices, int64_t axis);
 
 private:
   /// Infers the type, then folds (fold may return nullopt) or creates and verifies the operation.

@@ -242,7 +242,7 @@ absl::Status BodyCode::apply(size_t number, const Destination *destination) {
   std::vector<Value> sources;
   uint64_t support = 0;
   for (const BodyValue *source : sourcesOf(op)) {
-    absl::StatusOr<Value> value = valueOf(*source, op.opcode == Opcode::Convert ? op.sourceType : op.type);
+    absl::StatusOr<Value> value = valueOf(*source, op.taken());
     if (!value.ok())
       return value.status();
     support |= supportOf(*value);
@@ -281,7 +281,8 @@ absl::Status BodyCode::apply(size_t number, const Destination *destination) {
         return status;
     operands.b = &sources[op.opcode == Opcode::Select ? 2 : 1];
   }
-  if (absl::Status status = emitVector(frame, op.opcode, op.type, op.sourceType, operands); !status.ok())
+  const ElementType sourceType = op.opcode == Opcode::Convert ? op.sourceType : op.type; // a move takes bits as they are
+  if (absl::Status status = emitVector(frame, op.opcode, op.type, sourceType, operands); !status.ok())
     return status;
   for (const Value *value : dying)
     if (value->place.buffer != result.place.buffer)

@@ -93,8 +93,7 @@ private:
     const BodyOp &op = operationOf(nest, number);
     const bool behind = nest.reduction && number >= nest.body.size();
     for (const BodyValue *source : sourcesOf(op))
-      typed(absl::StrCat("operation ", number), *source, op.opcode == Opcode::Convert ? op.sourceType : op.type,
-            behind ? nest.body.size() : 0, number, behind);
+      typed(absl::StrCat("operation ", number), *source, op.taken(), behind ? nest.body.size() : 0, number, behind);
   }
 
   // The type of a value that may be used here: operations [first, end), and the reduced value behind the reduction.

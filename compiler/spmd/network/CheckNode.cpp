@@ -129,7 +129,15 @@ private:
       return invalid(absl::StrCat(what, " is not allowed in a body"));
     if (!numerics::isDefined(op.opcode, op.type))
       return invalid(absl::StrCat(what, " is not defined on ", typeText(op.type)));
-    const ElementType sourceType = op.opcode == Opcode::Convert ? op.sourceType : op.type;
+    const ElementType sourceType = op.taken();
+    if (op.opcode == Opcode::Move && op.type != sourceType) {
+      if (format::elementBytes(op.type) != format::elementBytes(sourceType) || op.type == ElementType::Bool ||
+          sourceType == ElementType::Bool)
+        return invalid(absl::StrCat(what, " takes the bits of ", typeText(sourceType), " as ", typeText(op.type),
+                                    ", which has another form in memory"));
+      if (op.a.kind == BodyValue::Kind::Immediate)
+        return invalid(absl::StrCat(what, " takes the bits of an immediate; give the number that they are"));
+    }
     const BodyValue *sources[] = {&op.a, &op.b, &op.c};
     for (int s = 0; s < sourcesOf(op.opcode); ++s)
       if (absl::Status status = expectType(*sources[s], i, i >= nest.body.size(), sourceType, what); !status.ok())

@@ -131,7 +131,7 @@ private:
   void run(const std::vector<BodyOp> &ops, size_t first) {
     for (size_t i = 0; i < ops.size(); ++i) {
       const BodyOp &op = ops[i];
-      const uint64_t a = value(op.a, op.opcode == Opcode::Convert ? op.sourceType : op.type);
+      const uint64_t a = value(op.a, op.taken());
       const int sources = sourcesOf(op.opcode);
       const uint64_t b = sources > 1 ? value(op.b, op.type) : 0, c = sources > 2 ? value(op.c, op.type) : 0;
       operations[first + i] = op.opcode == Opcode::Select

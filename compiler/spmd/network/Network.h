@@ -78,13 +78,18 @@ struct BodyValue {
 };
 
 /// One scalar operation: the opcode's own meaning (runtime/format/Isa.h, docs/Numerics.md) on elements of `type`.
-/// Convert: from `sourceType`. Comparisons give 1 or 0 of `type`. Select: c ? a : b, all of `type`. Fma: a·b + c. Others use a, or a and b.
+/// Convert: from `sourceType`. Move: from `sourceType` of as many bytes, the same bits; Bool only to Bool, immediates only to their own
+/// type. Comparisons give 1 or 0 of `type`. Select: c ? a : b, all of `type`. Fma: a·b + c. Others use a, or a and b.
 /// Legal: Move, Convert, Add … Not (Isa.h's elementwise opcodes), Fma, the comparisons, Select, And … ShiftRight.
 struct BodyOp {
   format::Opcode opcode = format::Opcode::Move;
   format::ElementType type = format::ElementType::F32;
   format::ElementType sourceType = format::ElementType::F32;
   BodyValue a, b, c;
+  /// Of the sources.
+  format::ElementType taken() const {
+    return opcode == format::Opcode::Convert || opcode == format::Opcode::Move ? sourceType : type;
+  }
 };
 
 /// How values are combined over the reduction iterators, in ascending row-major order of these on one core.

@@ -99,7 +99,7 @@ private:
 
   void printOperation(const BodyOp &op, size_t number) {
     absl::StrAppend(&text, "  v", number, " = ", opcodeText(op.opcode), " ", typeText(op.type), " ");
-    if (op.opcode == format::Opcode::Convert)
+    if (op.opcode == format::Opcode::Convert || op.taken() != op.type)
       absl::StrAppend(&text, "from ", typeText(op.sourceType), " ");
     absl::StrAppend(&text, value(op.a));
     const int sources = sourcesOf(op.opcode);

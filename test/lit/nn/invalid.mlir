@@ -159,3 +159,12 @@ func.func @bitcast(%x: tensor<5xf32>) {
   %0 = nn.bitcast %x : tensor<5xf32> -> tensor<5xi64>
   return
 }
+
+// -----
+
+func.func @gather_elements(%x: tensor<5x4xf32>, %i: tensor<2x3xi64>) {
+  // expected-error @+2 {{nn.gather_elements: indices [2, 3] and input [5, 4] must have equal extents but along axis 0}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = nn.gather_elements %x, %i axis 0 : (tensor<5x4xf32>, tensor<2x3xi64>) -> tensor<2x3xf32>
+  return
+}

@@ -34,8 +34,11 @@ func.func @main(%x: tensor<1x3x8x8xf32> {nn.name = "x"}, %i: tensor<2x7xi64>) ->
   %z = nn.matmul %f, %v {transpose_rhs} : (tensor<1x4xf32>, tensor<10x4xf32>) -> tensor<1x10xf32>
   // CHECK: nn.softmax %[[Z]] axis 1 {log} : tensor<1x10xf32>
   %y = nn.softmax %z axis 1 {log} : tensor<1x10xf32>
+  %cls = nn.constant dense<3> : tensor<2x4xi64>
   // CHECK: nn.gather %[[Z]], %{{.*}} axis 0 :
   %g = nn.gather %z, %i axis 0 : (tensor<1x10xf32>, tensor<2x7xi64>) -> tensor<2x7x10xf32>
+  // CHECK: nn.gather_elements %{{.*}}, %{{.*}} axis 0 :
+  %ge = nn.gather_elements %v, %cls axis 0 : (tensor<10x4xf32>, tensor<2x4xi64>) -> tensor<2x4xf32>
   // CHECK: nn.concat %[[Z]], %[[Z]] axis 1 :
   %cc = nn.concat %z, %z axis 1 : (tensor<1x10xf32>, tensor<1x10xf32>) -> tensor<1x20xf32>
   // CHECK: nn.pad %[[Z]] low [0, 1] high [0, 2] value 0.000000e+00 : f32 :

@@ -64,6 +64,18 @@ func.func @cast(%x: tensor<4xf32>) -> tensor<4xi1> {
   return %y : tensor<4xi1>
 }
 
+// Integers of one width differ in their type alone.
+// CHECK-LABEL: func.func @bits
+// CHECK:   arith.bitcast %{{.*}} : f32 to i32
+// CHECK: linalg.generic
+// CHECK-NOT: arith.
+// CHECK: return
+func.func @bits(%x: tensor<4xf32>) -> tensor<4xi32> {
+  %0 = nn.bitcast %x : tensor<4xf32> -> tensor<4xui32>
+  %1 = nn.bitcast %0 : tensor<4xui32> -> tensor<4xi32>
+  return %1 : tensor<4xi32>
+}
+
 // CHECK-LABEL: func.func @empty
 // CHECK-NEXT: wafer.remap [] : () -> tensor<0x4xf32>
 func.func @empty(%x: tensor<0x4xf32>) -> tensor<0x4xf32> {

@@ -29,18 +29,10 @@ func.func @operation(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 
 // -----
-#id = affine_map<(d0) -> (d0)>
-func.func @constant(%x: tensor<4xi64>) -> tensor<4xi64> {
-  %e = tensor.empty() : tensor<4xi64>
-  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
-      ins(%x : tensor<4xi64>) outs(%e : tensor<4xi64>) {
-  ^bb0(%v: i64, %old: i64):
-    // expected-error @+1 {{body has the constant 9007199254740993 : i64, which is no exact f64 as immediates are; make it an operand}}
-    %c = arith.constant 9007199254740993 : i64
-    %0 = arith.addi %v, %c : i64
-    linalg.yield %0 : i64
-  } -> tensor<4xi64>
-  return %y : tensor<4xi64>
+func.func @fill(%x: tensor<4xi64>) -> tensor<6xi64> {
+  // expected-error @+1 {{fills with 9007199254740993 : i64, which is no immediate of a core as these are f64 numbers; fill with one}}
+  %y = wafer.remap %x [<over [4] from 0 at 0 by [1] to 1 by [1]>] fill 9007199254740993 : i64 : (tensor<4xi64>) -> tensor<6xi64>
+  return %y : tensor<6xi64>
 }
 
 // -----

@@ -86,6 +86,35 @@ func.func @masks(%a: tensor<4xf32>, %b: tensor<4xf32>, %i: tensor<4xi64>) -> (te
 }
 
 // -----
+// The bits of a float are taken by a move between types.
+// CHECK-LABEL: network bits
+// CHECK: v0 = move u32 from f32 o0
+// CHECK: v1 = shift_right u32 v0, 23
+// CHECK: v2 = move f32 from u32 v1
+func.func @bits(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c = nn.constant dense<23> : tensor<ui32>
+  %0 = nn.bitcast %x : tensor<4xf32> -> tensor<4xui32>
+  %1 = nn.binary shift_right %0, %c : (tensor<4xui32>, tensor<ui32>) -> tensor<4xui32>
+  %2 = nn.bitcast %1 : tensor<4xui32> -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+
+// -----
+// Immediates are f64 numbers, converted with saturation: a constant that none of them gives is an operand.
+// CHECK-LABEL: network wide
+// CHECK: constant %[[ODD:.*]]: i64[], 8 bytes
+// CHECK: o1 = %[[ODD]][]
+// CHECK: v0 = add i64 o0, o1
+// CHECK: v1 = min i64 v0, 9223372036854775808
+func.func @wide(%x: tensor<4xi64>) -> tensor<4xi64> {
+  %c = nn.constant dense<9007199254740993> : tensor<i64>
+  %d = nn.constant dense<9223372036854775807> : tensor<i64>
+  %0 = nn.binary add %x, %c : (tensor<4xi64>, tensor<i64>) -> tensor<4xi64>
+  %1 = nn.binary min %0, %d : (tensor<4xi64>, tensor<i64>) -> tensor<4xi64>
+  return %1 : tensor<4xi64>
+}
+
+// -----
 // A variable is read before the sample and has what was written after it; a read behind a write is what was written.
 // CHECK-LABEL: network step
 // CHECK: variable h: f32[2], 8 bytes, read as %h, becomes %sum
@@ -114,6 +143,17 @@ func.func @embedding(%table: tensor<9x4xf32> {nn.name = "table"}, %i: tensor<3xi
   %e = nn.gather %table, %i axis 0 : (tensor<9x4xf32>, tensor<3xi32>) -> tensor<3x4xf32>
   %y = nn.binary add %e, %p : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
   return %y : tensor<3x4xf32>
+}
+
+// -----
+// An element of its own for each place: only the axis is read whole.
+// CHECK-LABEL: network classes
+// CHECK: nest picked: over [8, 1, 28]
+// CHECK:   o0 = %class[i0, i1, i2]
+// CHECK:   o1 = %scores[i0, o0, i2]
+func.func @classes(%x: tensor<8x10x28xf32> {nn.name = "scores"}, %i: tensor<8x1x28xi32> {nn.name = "class"}) -> tensor<8x1x28xf32> {
+  %y = nn.gather_elements %x, %i axis 1 : (tensor<8x10x28xf32>, tensor<8x1x28xi32>) -> tensor<8x1x28xf32> loc("picked")
+  return %y : tensor<8x1x28xf32>
 }
 
 // -----

@@ -50,7 +50,7 @@ void expectClose(const std::vector<double> &expected, const std::vector<double> 
   ASSERT_EQ(expected.size(), actual.size()) << what;
   for (size_t i = 0; i < expected.size(); ++i)
     ASSERT_TRUE(std::abs(actual[i] - expected[i]) <= tolerance * (1 + std::abs(expected[i])) ||
-                actual[i] == expected[i])
+                actual[i] == expected[i] || (std::isnan(actual[i]) && std::isnan(expected[i])))
         << what << ": element " << i << " is " << actual[i] << ", expected " << expected[i];
 }
 

@@ -110,6 +110,18 @@ TEST(NetworkCheck, Bodies) {
                 "nest fc: operation 0 (gather) is not allowed in a body");
   expectRefused([](Sound &net) { net.nest().finish[0].type = ElementType::F16; },
                 "nest fc: operation 0 (max) needs f16, got f32");
+  expectRefused(
+      [](Sound &net) {
+        net.nest().finish[0].opcode = Opcode::Move;
+        net.nest().finish[0].type = ElementType::I64;
+      },
+      "nest fc: operation 0 (move) takes the bits of f32 as i64, which has another form in memory");
+  expectRefused(
+      [](Sound &net) {
+        net.nest().finish[0] = wsc::test::bodyOp(Opcode::Move, ElementType::I32, BodyValue::constant(1));
+        net.nest().finish[0].sourceType = ElementType::F32;
+      },
+      "nest fc: operation 0 (move) takes the bits of an immediate; give the number that they are");
   expectRefused([](Sound &net) { net.nest().finish[0].b = BodyValue::operand(0); },
                 "nest fc: uses operand 0 behind the reduction, but its place depends on a reduced iterator");
   expectRefused([](Sound &net) { net.nest().finish[0].b = BodyValue::operation(0); },

@@ -131,6 +131,26 @@ std::string castLayer(Random &random) {
   return function({from}, absl::StrCat("nn.cast %0 : ", from, " -> ", to), to);
 }
 
+std::string bitcastLayer(Random &random) {
+  static const std::vector<std::vector<std::string>> alike{
+      {"i8", "ui8"}, {"f16", "bf16", "i16", "ui16"}, {"f32", "i32", "ui32"}, {"f64", "i64", "ui64"}};
+  const std::vector<std::string> &types = oneOf(random, alike);
+  const Shape shape = shapeOf(random, 0, 3);
+  const std::string from = tensor(shape, oneOf(random, types)), to = tensor(shape, oneOf(random, types));
+  return function({from}, absl::StrCat("nn.bitcast %0 : ", from, " -> ", to), to);
+}
+
+/// Among wide integers, a sum or a choice with a number that need not be an f64.
+std::string wideConstantLayer(Random &random) {
+  const std::string type = oneOf<std::string>(random, {"i64", "ui64"});
+  const std::string number = oneOf<std::string>(
+      random, {"9223372036854775807", "9007199254740993", "4611686018427387905", "9007199254740992"});
+  const std::string t = tensor(shapeOf(random, 0, 3), type), c = tensor({}, type);
+  return absl::StrCat("func.func @main(%0: ", t, ") -> ", t, " {\n  %1 = nn.constant dense<", number, "> : ", c,
+                      "\n  %y = nn.binary ", oneOf<std::string>(random, {"add", "xor", "max"}), " %0, %1",
+                      signature({t, c}, t), "\n  return %y : ", t, "\n}\n");
+}
+
 std::string matmulLayer(Random &random) {
   const std::string type = oneOf<std::string>(random, {"f32", "f16", "bf16", "f64", "i32", "i64"});
   const int64_t m = number(random, 1, 5), n = number(random, 1, 5), k = number(random, 1, 7);
@@ -324,11 +344,24 @@ std::string movementLayer(Random &random) {
   }
 }
 
+/// A gather of elements along `axis` of `shape`; indices drawn are 0 … 9.
+std::string gatherElementsLayer(Random &random, const std::string &type, const std::string &index, Shape shape,
+                                size_t axis) {
+  const std::string drawn = tensor(shape, "ui8"), i = tensor(shape, index), y = tensor(shape, type);
+  shape[axis] = number(random, 10, 12);
+  const std::string t = tensor(shape, type);
+  return absl::StrCat("func.func @main(%0: ", t, ", %1: ", drawn, ") -> ", y, " {\n  %i = nn.cast %1 : ", drawn, " -> ",
+                      i, "\n  %y = nn.gather_elements %0, %i axis ", axis, signature({t, i}, y), "\n  return %y : ", y,
+                      "\n}\n");
+}
+
 std::string gatherLayer(Random &random) {
   const std::string type = oneOf(random, kNumbers), index = oneOf<std::string>(random, {"i32", "i64"});
   Shape shape = shapeOf(random, 1, 3);
   const Shape indices = shapeOf(random, 0, 2);
   const size_t axis = random() % shape.size();
+  if (random() % 2)
+    return gatherElementsLayer(random, type, index, shape, axis);
   shape[axis] = 10; // indices drawn are 0 … 9
   Shape result(shape.begin(), shape.begin() + long(axis));
   result.insert(result.end(), indices.begin(), indices.end());
@@ -463,19 +496,11 @@ std::string windowChain(Random &random) {
 
 const std::vector<LayerFamily> &layerFamilies() {
   static const std::vector<LayerFamily> families{
-      {"unary", unaryLayer},
-      {"binary", binaryLayer},
-      {"select", selectLayer},
-      {"cast", castLayer},
-      {"matmul", matmulLayer},
-      {"conv", convLayer},
-      {"pool", poolLayer},
-      {"reduce", reduceLayer},
-      {"softmax", softmaxLayer},
-      {"batch_norm", batchNormLayer},
-      {"movement", movementLayer},
-      {"gather", gatherLayer},
-      {"chain", chain},
+      {"unary", unaryLayer},         {"binary", binaryLayer},   {"select", selectLayer},
+      {"cast", castLayer},           {"bitcast", bitcastLayer}, {"wide_constant", wideConstantLayer},
+      {"matmul", matmulLayer},       {"conv", convLayer},       {"pool", poolLayer},
+      {"reduce", reduceLayer},       {"softmax", softmaxLayer}, {"batch_norm", batchNormLayer},
+      {"movement", movementLayer},   {"gather", gatherLayer},   {"chain", chain},
       {"window_chain", windowChain},
   };
   return families;

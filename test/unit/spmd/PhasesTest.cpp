@@ -90,6 +90,34 @@ TEST(Phases, Elementwise) {
   expectSame(net.network, 0);
 }
 
+// The sign bit of a float, taken away by integer logic.
+TEST(Phases, BitsOfFloats) {
+  NetworkBuilder net;
+  auto x = net.input("x", ElementType::F32, {6, 10});
+  auto bits = net.value("bits", ElementType::U32, {6, 10}), z = net.value("z", ElementType::F32, {6, 10});
+  const auto move = [](ElementType from, ElementType to, BodyValue a) {
+    BodyOp op = bodyOp(Opcode::Move, to, a);
+    op.sourceType = from;
+    return op;
+  };
+  Nest taken = nestOver({6, 10}, 2, bits);
+  taken.operands = {read(x, {{1, 0}, {0, 1}})};
+  taken.body = {move(ElementType::F32, ElementType::U32, BodyValue::operand(0))};
+  taken.values = {BodyValue::operation(0)};
+  taken.resultValue = BodyValue::operation(0);
+  net.add(taken);
+  Nest given = nestOver({6, 10}, 2, z);
+  given.operands = {read(bits, {{1, 0}, {0, 1}})};
+  given.body = {bodyOp(Opcode::And, ElementType::U32, BodyValue::operand(0), BodyValue::constant(0x7fffffff)),
+                move(ElementType::U32, ElementType::F32, BodyValue::operation(0))};
+  given.values = {BodyValue::operation(1)};
+  given.resultValue = BodyValue::operation(1);
+  net.add(given);
+  net.output(bits);
+  net.output(z);
+  expectSame(net.network, 0);
+}
+
 TEST(Phases, MatrixProductWithBias) {
   NetworkBuilder net;
   const int64_t m = 12, n = 20, k = 24;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Elements by index: Gather is nn.gather; GatherElements and GatherND compute flat numbers of the elements (or slices)
-// and gather those of the flattened tensor. Negative indices count from the end; nn.gather knows none. OneHot and
+// Elements by index: Gather is nn.gather, GatherElements nn.gather_elements; GatherND computes flat numbers of the
+// slices and gathers those of the flattened tensor. Negative indices count from the end; nn knows none. OneHot and
 // ReverseSequence.
 #include "absl/strings/str_cat.h"
 #include "compiler/import/onnx/Registry.h"
@@ -39,7 +39,7 @@ static llvm::SmallVector<int64_t> stridesOf(llvm::ArrayRef<int64_t> shape) {
 }
 
 /// y[.., i, ..] = x[.., indices[.., i, ..], ..]
-static void gatherElements(NodeContext &node) {
+static void gatherElementsOf(NodeContext &node) {
   Expression x = node.in(0), indices = node.in(1);
   int64_t axis = node.normalizedAxis(node.intAttribute("axis", 0), x.rank());
   if (node.failed())
@@ -47,12 +47,15 @@ static void gatherElements(NodeContext &node) {
   if (indices.rank() != x.rank())
     return node.fail(absl::StrCat("indices ", nn::formatShape(indices.shape()), " must have the rank of ",
                                   nn::formatShape(x.shape())));
-  llvm::SmallVector<int64_t> strides = stridesOf(x.shape());
-  Expression flat = wrappedIndices(indices, x.shape()[axis]) * strides[axis];
-  for (int64_t d = 0; d < x.rank(); ++d)
-    if (d != axis && indices.shape()[d] > 1)
-      flat = flat + numbersAlong(node.layers, indices.shape()[d], d, x.rank(), indices.elementType()) * strides[d];
-  node.setResult(gather(x.reshape({x.size()}), flat, 0));
+  for (int64_t d = 0; d < x.rank(); ++d) {
+    if (d == axis)
+      continue;
+    if (indices.shape()[d] > x.shape()[d])
+      return node.fail(absl::StrCat("indices ", nn::formatShape(indices.shape()), " have more elements along axis ", d,
+                                    " than ", nn::formatShape(x.shape())));
+    x = x.slice(d, 0, indices.shape()[d]);
+  }
+  node.setResult(gatherElements(x, wrappedIndices(indices, x.shape()[axis]), axis));
 }
 
 /// Each last dimension of the indices holds the numbers along the first dimensions of x behind the batch.
@@ -121,7 +124,7 @@ static void reverseSequence(NodeContext &node) {
 
 static const Operator table[] = {
     {"Gather", 1, newestOpset, 2, 2, gatherOf},
-    {"GatherElements", 11, newestOpset, 2, 2, gatherElements},
+    {"GatherElements", 11, newestOpset, 2, 2, gatherElementsOf},
     {"GatherND", 11, newestOpset, 2, 2, gatherNd},
     {"OneHot", 9, newestOpset, 3, 3, oneHot},
     {"ReverseSequence", 10, newestOpset, 2, 2, reverseSequence},
