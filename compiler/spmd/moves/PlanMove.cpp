@@ -27,6 +27,17 @@ struct Input {
   int64_t local = 0;   // elements
 };
 
+/// A stage before its selection is put into one form for all cores, which takes longer than all else: only the chosen plan's are.
+struct Draft {
+  MoveStage stage;
+  CoreIds positions; // that every core selects
+};
+
+struct DraftPlan {
+  std::vector<Draft> drafts;
+  int64_t estimatedCycles = 0, lineBytes = 0;
+};
+
 class Planner {
 public:
   explicit Planner(const MoveProblem &problem)
@@ -41,9 +52,9 @@ public:
         problem.wanted(r, c, wanted[core(r, c)]);
     if (absl::Status status = findElements(); !status.ok())
       return status;
-    std::optional<MoveStage> packing = problem.packs ? pack() : std::nullopt;
-    std::optional<MovePlan> best;
-    auto consider = [&](std::optional<MovePlan> plan) {
+    std::optional<Draft> packing = problem.packs ? pack() : std::nullopt;
+    std::optional<DraftPlan> best;
+    auto consider = [&](std::optional<DraftPlan> plan) {
       if (!plan)
         return;
       const bool fits = plan->lineBytes <= problem.roomBytes, bestFits = best && best->lineBytes <= problem.roomBytes;
@@ -55,12 +66,12 @@ public:
       consider(single(Axis::Row));
       consider(single(Axis::Col));
     }
-    if (!best || best->lineBytes > problem.roomBytes || (best->stages[0].axis && best->estimatedCycles > kShortCycles)) {
+    if (!best || best->lineBytes > problem.roomBytes || (best->drafts[0].stage.axis && best->estimatedCycles > kShortCycles)) {
       for (Axis axis : {Axis::Row, Axis::Col})
         if (auto stages = twice(sources, axis))
           consider(planOf(*std::move(stages)));
     }
-    if (!best || best->lineBytes > problem.roomBytes || (best->stages[0].axis && best->estimatedCycles > 2 * kShortCycles))
+    if (!best || best->lineBytes > problem.roomBytes || (best->drafts[0].stage.axis && best->estimatedCycles > 2 * kShortCycles))
       for (Axis axis : {Axis::Row, Axis::Col})
         if (auto stages = balanced(sources, axis))
           consider(planOf(*std::move(stages)));
@@ -69,14 +80,23 @@ public:
       for (Axis axis : {Axis::Row, Axis::Col})
         if (auto stages = spreadThenBalanced(axis))
           consider(planOf(*std::move(stages)));
-    if (packing) {
-      best->estimatedCycles += cyclesOf(*packing);
-      best->stages.insert(best->stages.begin(), *std::move(packing));
-    } else if (isIdentity(*best)) {
-      return MovePlan{};
+    const bool packed = packing.has_value();
+    if (packed) {
+      best->estimatedCycles += cyclesOf(packing->stage);
+      best->drafts.insert(best->drafts.begin(), *std::move(packing));
     }
-    best->clears = best->stages.back().active != hullOf([&](size_t at) { return !wanted[at].empty(); });
-    return *std::move(best);
+    MovePlan plan;
+    plan.estimatedCycles = best->estimatedCycles;
+    plan.lineBytes = best->lineBytes;
+    for (Draft &draft : best->drafts) {
+      draft.stage.selection =
+          findSelection(problem.rectangle, draft.stage.selection.width, draft.stage.positions, draft.positions);
+      plan.stages.push_back(std::move(draft.stage));
+    }
+    if (!packed && isIdentity(plan))
+      return MovePlan{};
+    plan.clears = plan.stages.back().active != hullOf([&](size_t at) { return !wanted[at].empty(); });
+    return plan;
   }
 
 private:
@@ -140,7 +160,7 @@ private:
   }
 
   /// A local stage to what somebody wants of each core's elements, which becomes the source of what follows.
-  std::optional<MoveStage> pack() {
+  std::optional<Draft> pack() {
     std::vector<bool> needed(size_t(problem.ids), false);
     for (const Ids &list : wanted)
       for (int64_t id : list)
@@ -155,7 +175,7 @@ private:
     const int64_t width = levelled(lists);
     auto packing = stage(std::nullopt, sources, lists, width, false);
     if (packing)
-      sources = handed(std::move(lists), width, packing->active);
+      sources = handed(std::move(lists), width, packing->stage.active);
     return packing;
   }
 
@@ -192,7 +212,7 @@ private:
   }
 
   /// One stage from `inputs` to `lists`; nothing if an element is not on its line. `fill`: padding matters.
-  std::optional<MoveStage> stage(std::optional<Axis> axis, const std::vector<Input> &inputs, const CoreIds &lists, int64_t width,
+  std::optional<Draft> stage(std::optional<Axis> axis, const std::vector<Input> &inputs, const CoreIds &lists, int64_t width,
                                  bool fill) {
     if (axis && length(*axis) == 1)
       return std::nullopt;
@@ -266,12 +286,12 @@ private:
     }
     if (axis)
       result.gathers = gathers;
-    result.selection = findSelection(problem.rectangle, width, result.positions, positions);
-    return result;
+    result.selection.width = width;
+    return Draft{std::move(result), std::move(positions)};
   }
 
   int64_t cyclesOf(const MoveStage &stage) const {
-    int64_t cycles = kStageCycles + stage.selection.width * (stage.selection.strided ? 1 : 4);
+    int64_t cycles = kStageCycles + 2 * stage.selection.width;
     if (stage.axis) {
       cycles += kCyclesPerCore * length(*stage.axis);
       for (const LineGather &gather : stage.gathers)
@@ -284,20 +304,22 @@ private:
     return stage.axis ? stage.positions * format::elementBytes(problem.type) : 0;
   }
 
-  std::optional<MovePlan> single(std::optional<Axis> axis) {
+  std::optional<DraftPlan> single(std::optional<Axis> axis) {
     auto only = stage(axis, sources, wanted, problem.width, problem.fillMatters);
     if (!only)
       return std::nullopt;
-    return planOf({*std::move(only)});
+    std::vector<Draft> drafts;
+    drafts.push_back(*std::move(only));
+    return planOf(std::move(drafts));
   }
 
-  MovePlan planOf(std::vector<MoveStage> stages) const {
-    MovePlan plan;
-    for (const MoveStage &stage : stages) {
-      plan.estimatedCycles += cyclesOf(stage);
-      plan.lineBytes = std::max(plan.lineBytes, bytesOf(stage));
+  DraftPlan planOf(std::vector<Draft> drafts) const {
+    DraftPlan plan;
+    for (const Draft &draft : drafts) {
+      plan.estimatedCycles += cyclesOf(draft.stage);
+      plan.lineBytes = std::max(plan.lineBytes, bytesOf(draft.stage));
     }
-    plan.stages = std::move(stages);
+    plan.drafts = std::move(drafts);
     return plan;
   }
 
@@ -324,7 +346,7 @@ private:
   }
 
   /// Lines along `first`, then lines along the other axis.
-  std::optional<std::vector<MoveStage>> twice(const std::vector<Input> &inputs, Axis first) {
+  std::optional<std::vector<Draft>> twice(const std::vector<Input> &inputs, Axis first) {
     const Axis second = first == Axis::Row ? Axis::Col : Axis::Row;
     if (length(first) == 1 || length(second) == 1)
       return std::nullopt;
@@ -355,15 +377,18 @@ private:
       one = stage(first, inputs, between, width, false);
     if (!one)
       return std::nullopt;
-    auto two = stage(second, handed(std::move(between), width, one->active), wanted, problem.width, problem.fillMatters);
+    auto two = stage(second, handed(std::move(between), width, one->stage.active), wanted, problem.width, problem.fillMatters);
     if (!two)
       return std::nullopt;
-    return std::vector<MoveStage>{*std::move(one), *std::move(two)};
+    std::vector<Draft> drafts;
+    drafts.push_back(*std::move(one));
+    drafts.push_back(*std::move(two));
+    return drafts;
   }
 
   /// Lines along `outer` first, only to spread what goes from one line to another over places of the line, then as `twice`. Transposed
   /// tensors would else pass from line to line through single cores.
-  std::optional<std::vector<MoveStage>> balanced(const std::vector<Input> &inputs, Axis outer) {
+  std::optional<std::vector<Draft>> balanced(const std::vector<Input> &inputs, Axis outer) {
     const Axis inner = outer == Axis::Row ? Axis::Col : Axis::Row;
     const int32_t numLines = lines(outer), numPlaces = length(outer);
     if (numLines == 1 || numPlaces == 1)
@@ -396,7 +421,7 @@ private:
     auto one = stage(outer, inputs, spread, width, false);
     if (!one)
       return std::nullopt;
-    auto rest = twice(handed(std::move(spread), width, one->active), inner);
+    auto rest = twice(handed(std::move(spread), width, one->stage.active), inner);
     if (!rest)
       return std::nullopt;
     rest->insert(rest->begin(), *std::move(one));
@@ -404,7 +429,7 @@ private:
   }
 
   /// The elements of every line along `axis` evenly over its cores, then balanced along the other axis.
-  std::optional<std::vector<MoveStage>> spreadThenBalanced(Axis axis) {
+  std::optional<std::vector<Draft>> spreadThenBalanced(Axis axis) {
     std::vector<bool> needed(size_t(problem.ids), false);
     for (const Ids &list : wanted)
       for (int64_t id : list)
@@ -428,7 +453,7 @@ private:
     auto one = stage(axis, sources, spread, width, false);
     if (!one)
       return std::nullopt;
-    auto rest = balanced(handed(std::move(spread), width, one->active), axis == Axis::Row ? Axis::Col : Axis::Row);
+    auto rest = balanced(handed(std::move(spread), width, one->stage.active), axis == Axis::Row ? Axis::Col : Axis::Row);
     if (!rest)
       return std::nullopt;
     rest->insert(rest->begin(), *std::move(one));

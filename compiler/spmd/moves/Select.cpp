@@ -13,6 +13,7 @@ namespace wsc::spmd {
 namespace {
 
 constexpr size_t kMostDigits = 4;
+constexpr size_t kSampleCores = 61; // a prime: samples do not fall in step with rows and columns
 
 using Positions = std::vector<int64_t>;
 
@@ -104,9 +105,13 @@ public:
     for (const Positions &list : positions)
       fills |= std::find(list.begin(), list.end(), -1) != list.end();
     selection.inner = width;
-    const auto any = std::find_if(positions.begin(), positions.end(), [](const Positions &list) { return !list.empty(); });
-    for (int64_t inner = 1; inner < width && any != positions.end(); ++inner) {
-      if (width % inner != 0 || !repeats({&*any, 1}, inner))
+    // A sample rules out most sizes.
+    std::vector<Positions> sample;
+    for (size_t core = 0; core < positions.size(); core += std::max<size_t>(1, positions.size() / kSampleCores))
+      if (!positions[core].empty())
+        sample.push_back(positions[core]);
+    for (int64_t inner = 1; inner < width; ++inner) {
+      if (width % inner != 0 || !repeats(sample, inner))
         continue;
       if (auto stride = repeats(positions, inner); stride && *stride * (width / inner - 1) < count) {
         selection.inner = inner;

@@ -109,7 +109,7 @@ TEST(OnnxCases, TrainedModels) {
   const fs::path folder = fs::path(shared ? shared : WSC_SOURCE_DIR "/../shared") / "models" / "real";
   if (!fs::exists(folder))
     GTEST_SKIP() << "no trained models in " << folder;
-  for (const char *name : {"mnist_cnn8", "mnist_burn", "micro_kws_fp32", "dtln_1", "dtln_2", "tiny_random_gpt2"})
+  for (const char *name : {"mnist_cnn8", "mnist_burn", "micro_kws_fp32", "dtln_1", "dtln_2"})
     if (std::string outcome = runCase(folder / name); outcome.rfind("skip: ", 0) != 0)
       EXPECT_EQ(outcome, "") << name;
 }
