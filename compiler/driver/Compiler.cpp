@@ -290,7 +290,7 @@ private:
 
 // What only strips read.
 bool asksForStrips(const CompileOptions &options) {
-  return options.equalColumns || !options.pins.empty() || (options.to > Phase::Nn && options.to < Phase::Nests);
+  return options.equalColumns || !options.pins.empty() || !options.problemsDir.empty() || (options.to > Phase::Nn && options.to < Phase::Nests);
 }
 
 } // namespace

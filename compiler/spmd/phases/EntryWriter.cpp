@@ -81,9 +81,10 @@ absl::Status EntryWriter::write() {
       looping = false;
     }
   }
-  if (absl::Status status = writeStates(); !status.ok())
+  // Outputs may be old values of variables, so they leave before these are written.
+  if (absl::Status status = writeOutputs(); !status.ok())
     return status;
-  return writeOutputs();
+  return writeStates();
 }
 
 TensorId EntryWriter::counterpart(TensorId tensor, int32_t i) const {

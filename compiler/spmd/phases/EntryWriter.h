@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Writes the code of an entry, node by node, into phases: inputs, then for each nest the moves of its operands, the local
-// part, the reduction over lines and what follows it, at last states and outputs.
+// part, the reduction over lines and what follows it, at last outputs and states.
 #pragma once
 
 #include "compiler/spmd/moves/EmitMove.h"

@@ -68,6 +68,7 @@ public:
   explicit Program(const std::string &text, const std::string &target = "mesh-12x12") {
     std::ofstream(folder / "m.mlir") << text;
     driver::CompileOptions options;
+    options.execution = driver::Execution::Pipelined; // state kernels are strips
     options.model = folder / "m.mlir";
     options.output = folder / "m.wse";
     options.target = target;
