@@ -355,6 +355,8 @@ absl::Status EntryWriter::writeNest(const Nest &nest, const Distribution &distri
       at.strideBytes.push_back(stride * bytes);
     at.gatherStrideBytes = strides.gatherStride * bytes;
     at.gatherCount = strides.gatherCount;
+    if (nest.operands[k].gatherDim >= 0)
+      code().clamped.insert(at.buffer); // numbers beyond the table's end mean its last element
     local.operands.push_back(std::move(at));
     local.operandTypes.push_back(type);
   }

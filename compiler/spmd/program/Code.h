@@ -32,7 +32,8 @@ struct Code {
   std::vector<format::Instruction> main;
   std::vector<Guard> guards; // of main's first instructions; those beyond run on all cores
 
-  std::set<int16_t> bounded; // buffers read by index, but never beyond what their own users ask for: they may share SRAM
+  std::set<int16_t> bounded; // buffers read by index where no number is beyond their end: they may share SRAM,
+  std::set<int16_t> clamped; // unless another reader relies on the end of the buffer
 
   void append(format::Instruction instruction, const Guard &guard);
 

@@ -106,7 +106,9 @@ private:
   };
 
   bool packs(size_t b) const {
-    return tables ? uses[b].indexed && !uses[b].receives && code.bounded.contains(int16_t(b)) : !uses[b].indexed;
+    return tables ? uses[b].indexed && !uses[b].receives && code.bounded.contains(int16_t(b)) &&
+                        !code.clamped.contains(int16_t(b))
+                  : !uses[b].indexed;
   }
 
   Code &code;
@@ -227,11 +229,13 @@ private:
           operand->buffer = result.newBuffer[size_t(operand->buffer)];
         }
     code.buffers = std::move(buffers);
-    std::set<int16_t> bounded;
-    for (int16_t b : code.bounded)
-      if (result.newBuffer[size_t(b)] >= 0)
-        bounded.insert(result.newBuffer[size_t(b)]);
-    code.bounded = std::move(bounded);
+    for (std::set<int16_t> *set : {&code.bounded, &code.clamped}) {
+      std::set<int16_t> renamed;
+      for (int16_t b : *set)
+        if (result.newBuffer[size_t(b)] >= 0)
+          renamed.insert(result.newBuffer[size_t(b)]);
+      *set = std::move(renamed);
+    }
     return result;
   }
 };
