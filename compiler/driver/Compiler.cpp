@@ -290,7 +290,8 @@ private:
 
 // What only strips read.
 bool asksForStrips(const CompileOptions &options) {
-  return options.equalColumns || !options.pins.empty() || !options.problemsDir.empty() || (options.to > Phase::Nn && options.to < Phase::Nests);
+  return options.equalColumns || !options.pins.empty() || !options.problemsDir.empty() ||
+         (options.to > Phase::Nn && options.to < Phase::Nests);
 }
 
 } // namespace
@@ -321,9 +322,8 @@ absl::StatusOr<CompileReport> compile(const CompileOptions &options) {
   auto inPhases = Run(options, *target, context, true).finish(std::move(module), at);
   if (inPhases.ok())
     return inPhases;
-  return absl::Status(inPhases.status().code(),
-                      absl::StrCat(std::string(inPhases.status().message()), "\nas strips: ",
-                                   std::string(pipelined.status().message())));
+  return absl::Status(inPhases.status().code(), absl::StrCat(std::string(inPhases.status().message()), "\nas strips: ",
+                                                             std::string(pipelined.status().message())));
 }
 
 std::vector<std::string> inputsToBind(const absl::Status &status) { return import::inputsToBind(status); }

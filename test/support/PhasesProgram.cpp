@@ -25,8 +25,8 @@ absl::StatusOr<PhasesProgram> inMemory(GeneratedProgram generated) {
 
 namespace {
 
-// The least cycles any machine with one word per link and cycle needs: the busiest cut (between rows, between columns, around one core)
-// plus the longest way that some element has to go.
+// The least cycles any machine with one word per link and cycle needs: the busiest cut (between rows, between columns,
+// around one core) plus the longest way that some element has to go.
 int64_t boundOf(const Sharding &from, const Sharding &to, const Rectangle &rectangle, int64_t bytes) {
   std::vector<std::vector<std::pair<int32_t, int32_t>>> holders(size_t(from.elements()));
   std::vector<int64_t> ids;
@@ -72,10 +72,12 @@ int64_t boundOf(const Sharding &from, const Sharding &to, const Rectangle &recta
     }
   for (auto *cuts : {&down, &up})
     for (const auto &crossing : *cuts)
-      busiest = std::max<int64_t>(busiest, ((int64_t(crossing.size()) * bytes + 3) / 4 + rectangle.cols - 1) / rectangle.cols);
+      busiest = std::max<int64_t>(busiest,
+                                  ((int64_t(crossing.size()) * bytes + 3) / 4 + rectangle.cols - 1) / rectangle.cols);
   for (auto *cuts : {&east, &west})
     for (const auto &crossing : *cuts)
-      busiest = std::max<int64_t>(busiest, ((int64_t(crossing.size()) * bytes + 3) / 4 + rectangle.rows - 1) / rectangle.rows);
+      busiest = std::max<int64_t>(busiest,
+                                  ((int64_t(crossing.size()) * bytes + 3) / 4 + rectangle.rows - 1) / rectangle.rows);
   return busiest + distance;
 }
 
@@ -90,9 +92,11 @@ absl::StatusOr<PhasesProgram> moveProgram(const Sharding &from, const Sharding &
   std::vector<Phase> phases(1); // one configuration
   Phase &phase = phases[0];
   ConstantTable constants;
-  auto makeConstant = [&](const std::string &name, format::ElementType elementType, int64_t elements, std::vector<std::byte> data) {
+  auto makeConstant = [&](const std::string &name, format::ElementType elementType, int64_t elements,
+                          std::vector<std::byte> data) {
     format::Buffer buffer;
-    buffer.resident = constants.add(name, elementType, rectangle, rectangle.rows, rectangle.cols, elements, std::move(data));
+    buffer.resident =
+        constants.add(name, elementType, rectangle, rectangle.rows, rectangle.cols, elements, std::move(data));
     buffer.name = constants.residents.back().name;
     buffer.kind = format::BufferKind::Resident;
     buffer.type = elementType;
@@ -153,7 +157,8 @@ absl::StatusOr<PhasesProgram> moveProgram(const Sharding &from, const Sharding &
     return generated.status();
   auto program = inMemory(*std::move(generated));
   if (program.ok())
-    program->boundCycles = plan->size() == 1 && plan->front().plan.stages.empty() ? 0 : boundOf(from, to, rectangle, bytes);
+    program->boundCycles =
+        plan->size() == 1 && plan->front().plan.stages.empty() ? 0 : boundOf(from, to, rectangle, bytes);
   return program;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Seeded random shardings of the normal form: every dimension is cut into digits (mixed radix), each digit goes to rows, to
-// columns or stays on the core; blocks, cyclic and block-cyclic forms, several dimensions on one axis, replicas, ragged ends,
-// overlapping windows and rectangles smaller than the network's all occur.
+// Seeded random shardings of the normal form: every dimension is cut into digits (mixed radix), each digit goes to
+// rows, to columns or stays on the core; blocks, cyclic and block-cyclic forms, several dimensions on one axis,
+// replicas, ragged ends, overlapping windows and rectangles smaller than the network's all occur.
 #pragma once
 
 #include "compiler/spmd/sharding/Sharding.h"

@@ -44,7 +44,8 @@ void sendControl(Code &code, Family family, int count, const Guard &guard) {
   code.append(std::move(control), guard);
 }
 
-void gatherForward(Code &code, Axis axis, int32_t length, const LineGather &gather, const Guard &lines, Place from, Place into) {
+void gatherForward(Code &code, Axis axis, int32_t length, const LineGather &gather, const Guard &lines, Place from,
+                   Place into) {
   const int32_t begin = gather.begin, end = gather.end, sendEnd = std::min(end, length - 1);
   if (begin >= sendEnd)
     return;
@@ -52,7 +53,8 @@ void gatherForward(Code &code, Axis axis, int32_t length, const LineGather &gath
   const int64_t w = gather.words;
   code.append(moveWords(words(into), queue(family, false), along(axis, -begin * w, w)),
               narrowed(lines, axis, begin + 1, end));
-  code.append(moveWords(words(into), queue(family, false), Affine((sendEnd - begin) * w)), narrowed(lines, axis, end, length));
+  code.append(moveWords(words(into), queue(family, false), Affine((sendEnd - begin) * w)),
+              narrowed(lines, axis, end, length));
   code.append(moveWords(queue(family, true), words(from), Affine(w)), narrowed(lines, axis, begin, sendEnd));
   const int32_t last = sendEnd - 1;
   sendControl(code, family, last > 0 ? 1 : 0, narrowed(lines, axis, 0, 1));
@@ -60,7 +62,8 @@ void gatherForward(Code &code, Axis axis, int32_t length, const LineGather &gath
   sendControl(code, family, last > 0 ? 1 : 0, narrowed(lines, axis, last, last + 1));
 }
 
-void gatherBackward(Code &code, Axis axis, int32_t length, const LineGather &gather, const Guard &lines, Place from, Place into) {
+void gatherBackward(Code &code, Axis axis, int32_t length, const LineGather &gather, const Guard &lines, Place from,
+                    Place into) {
   const int32_t begin = gather.begin, end = gather.end, first = std::max(begin, 1);
   if (first >= end)
     return;
@@ -91,7 +94,8 @@ void emitLineGather(Code &code, Axis axis, int32_t length, const LineGather &gat
   const Guard lines = narrowed({}, axis == Axis::Row ? Axis::Col : Axis::Row, gather.lineBegin, gather.lineEnd);
   Operand own = words(into);
   own.base = along(axis, into.baseBytes - gather.begin * gather.words * 4, gather.words * 4);
-  code.append(moveWords(std::move(own), words(from), Affine(gather.words)), narrowed(lines, axis, gather.begin, gather.end));
+  code.append(moveWords(std::move(own), words(from), Affine(gather.words)),
+              narrowed(lines, axis, gather.begin, gather.end));
   gatherForward(code, axis, length, gather, lines, from, into);
   gatherBackward(code, axis, length, gather, lines, from, into);
 }
@@ -107,12 +111,12 @@ void emitChain(Code &code, Axis axis, int32_t length, Opcode opcode, ElementType
   code.append(instruction(Opcode::Move, type, {elements}, queue(chain(axis, false), true), local(mine)),
               narrowed(cores, axis, 0, 1));
   for (int odd : {0, 1})
-    code.append(instruction(opcode, type, {elements}, queue(chain(axis, odd), true),
-                            queue(chain(axis, !odd), false), local(mine)),
+    code.append(instruction(opcode, type, {elements}, queue(chain(axis, odd), true), queue(chain(axis, !odd), false),
+                            local(mine)),
                 narrowed(cores, axis, 1, length - 1, odd));
-  code.append(instruction(opcode, type, {elements}, local(result), queue(chain(axis, length % 2 != 0), false),
-                          local(mine)),
-              narrowed(cores, axis, length - 1, length));
+  code.append(
+      instruction(opcode, type, {elements}, local(result), queue(chain(axis, length % 2 != 0), false), local(mine)),
+      narrowed(cores, axis, length - 1, length));
 }
 
 void emitInput(Code &code, int32_t rowBegin, int32_t rowEnd, int32_t cols, int64_t count, Place into) {
@@ -124,7 +128,8 @@ void emitInput(Code &code, int32_t rowBegin, int32_t rowEnd, int32_t cols, int64
     code.append(moveWords(null(), in, along(Axis::Row, 0, count)), narrowed(guard, Axis::Row, 1, cols));
   code.append(moveWords(words(into), in, Affine(count)), guard);
   if (cols > 1)
-    code.append(moveWords(null(), in, along(Axis::Row, (cols - 1) * count, -count)), narrowed(guard, Axis::Row, 0, cols - 1));
+    code.append(moveWords(null(), in, along(Axis::Row, (cols - 1) * count, -count)),
+                narrowed(guard, Axis::Row, 0, cols - 1));
 }
 
 void emitOutput(Code &code, int32_t rowBegin, int32_t rowEnd, int32_t cols, int64_t count, Place from) {

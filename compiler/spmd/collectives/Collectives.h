@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The collectives as instructions of a Code. Lines are those of the network's rectangle along an axis, `length` cores each.
+// The collectives as instructions of a Code. Lines are those of the network's rectangle along an axis, `length` cores
+// each.
 #pragma once
 
 #include "compiler/spmd/collectives/Family.h"
@@ -21,8 +22,8 @@ struct LineGather {
   int64_t pitch = 0; // elements from one giver's first element to the next one's
 };
 
-/// All-gather in turns. Cores [gather.begin, gather.end) of the lines give `gather.words` words of `from`; every core of these
-/// lines gets all of them, in the order of coordinates, at `into`.
+/// All-gather in turns. Cores [gather.begin, gather.end) of the lines give `gather.words` words of `from`; every core
+/// of these lines gets all of them, in the order of coordinates, at `into`.
 ///
 ///     forward:  core k takes the words of begin … k−1, then sends its own, then a control word that hands on the turn
 ///     backward: the same from the other end
@@ -33,12 +34,14 @@ struct LineGather {
 /// Time about 2 · (words of the line + 5 · length) cycles: both directions one after the other.
 void emitLineGather(Code &code, Axis axis, int32_t length, const LineGather &gather, Place from, Place into);
 
-/// Reduction along every line, in the order of coordinates: ((S0 ∘ S1) ∘ S2) …; the last core of the line gets the result.
-/// `cores`: the lines that take part. `opcode`: Add, Mul, Min or Max on `elements` packed elements. Time about elements + 10 · length cycles.
+/// Reduction along every line, in the order of coordinates: ((S0 ∘ S1) ∘ S2) …; the last core of the line gets the
+/// result. `cores`: the lines that take part. `opcode`: Add, Mul, Min or Max on `elements` packed elements. Time about
+/// elements + 10 · length cycles.
 void emitChain(Code &code, Axis axis, int32_t length, format::Opcode opcode, format::ElementType type, int64_t elements,
                Place mine, Place result, const Guard &cores = {});
 
-/// Rows [rowBegin, rowEnd) take `words` words for each of their `cols` cores from their west port, those of column 0 first.
+/// Rows [rowBegin, rowEnd) take `words` words for each of their `cols` cores from their west port, those of column 0
+/// first.
 void emitInput(Code &code, int32_t rowBegin, int32_t rowEnd, int32_t cols, int64_t words, Place into);
 
 /// The reverse: words leave through the west port, those of the last column first.

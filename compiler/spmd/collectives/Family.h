@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The route families of a configuration. All collectives of a configuration run over the same few routes, in one order on
-// all cores, so that successive calls of a family are one longer stream:
+// The route families of a configuration. All collectives of a configuration run over the same few routes, in one order
+// on all cores, so that successive calls of a family are one longer stream:
 //
 //   forward    along a line towards higher coordinates: cores give in turns, all behind them take (east, south)
 //   backward   the same towards lower coordinates (west, north)

@@ -21,7 +21,8 @@ public:
   MoveWriter(Code &code, const MoveProblem &problem, const ConstantMaker &makeConstant)
       : code(code), problem(problem), makeConstant(makeConstant), bytes(elementBytes(problem.type)) {}
 
-  Place stage(const MoveStage &stage, const std::vector<Place> &inputs, const std::vector<int64_t> &locals, bool clear) {
+  Place stage(const MoveStage &stage, const std::vector<Place> &inputs, const std::vector<int64_t> &locals,
+              bool clear) {
     const Selection &selection = stage.selection;
     Place from;
     if (!stage.axis && inputs.size() == 1 && !selection.fillElement && !stage.clears) {
@@ -29,7 +30,8 @@ public:
     } else {
       from.buffer = wordScratch(code, "line", problem.type, stage.positions + selection.fillElement);
       if (stage.clears)
-        code.main.push_back(instruction(Opcode::Move, problem.type, {stage.positions}, memory(from.buffer, 0, {bytes}), immediate(0)));
+        code.main.push_back(
+            instruction(Opcode::Move, problem.type, {stage.positions}, memory(from.buffer, 0, {bytes}), immediate(0)));
       for (size_t k = 0; k < inputs.size(); ++k) {
         const Place at{from.buffer, stage.firstPosition[k] * bytes};
         if (stage.axis)
@@ -69,8 +71,8 @@ private:
   void padToWord(Place at, int64_t elements) {
     const int64_t end = elements * bytes, padded = wordBytes(problem.type, elements);
     if (padded > end)
-      code.main.push_back(instruction(Opcode::Move, ElementType::U8, {padded - end}, memory(at.buffer, at.baseBytes + end, {1}),
-                                      immediate(0)));
+      code.main.push_back(instruction(Opcode::Move, ElementType::U8, {padded - end},
+                                      memory(at.buffer, at.baseBytes + end, {1}), immediate(0)));
   }
 
   void strided(const Selection &selection, Place from, Place to) {
@@ -121,14 +123,20 @@ private:
                                     memory(mask, 0, {0, bytes})));
   }
 
-  /// A pattern that is not zero in the type: Select asks for no more. Integers' and bool's one; floats' smallest would do as well.
+  /// A pattern that is not zero in the type: Select asks for no more. Integers' and bool's one; floats' smallest would
+  /// do as well.
   uint64_t encodeOne() const {
     switch (problem.type) {
-    case ElementType::F32: return 0x3f800000;
-    case ElementType::F16: return 0x3c00;
-    case ElementType::BF16: return 0x3f80;
-    case ElementType::F64: return 0x3ff0000000000000;
-    default: return 1;
+    case ElementType::F32:
+      return 0x3f800000;
+    case ElementType::F16:
+      return 0x3c00;
+    case ElementType::BF16:
+      return 0x3f80;
+    case ElementType::F64:
+      return 0x3ff0000000000000;
+    default:
+      return 1;
     }
   }
 
@@ -157,15 +165,16 @@ Place emitMove(Code &code, const MoveProblem &problem, const MovePlan &plan, con
   return inputs[0];
 }
 
-Place emitMove(Code &code, const MoveProblem &problem, const std::vector<MovePart> &parts, const std::vector<Place> &sources,
-               const Rectangle &wanting, const ConstantMaker &makeConstant) {
+Place emitMove(Code &code, const MoveProblem &problem, const std::vector<MovePart> &parts,
+               const std::vector<Place> &sources, const Rectangle &wanting, const ConstantMaker &makeConstant) {
   if (parts.size() == 1)
     return emitMove(code, problem, parts[0].plan, sources, makeConstant);
   const int64_t bytes = elementBytes(problem.type);
   const Place result{wordScratch(code, "moved", problem.type, problem.width), 0};
   for (const MovePart &part : parts) {
     const Place place = emitMove(code, partOf(problem, part.begin, part.width), part.plan, sources, makeConstant);
-    code.append(instruction(Opcode::Move, problem.type, {part.width}, memory(result.buffer, part.begin * bytes, {bytes}),
+    code.append(instruction(Opcode::Move, problem.type, {part.width},
+                            memory(result.buffer, part.begin * bytes, {bytes}),
                             memory(place.buffer, place.baseBytes, {bytes})),
                 guardOf(wanting, problem.rectangle));
   }

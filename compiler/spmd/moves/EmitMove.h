@@ -11,17 +11,17 @@
 namespace wsc::spmd {
 
 /// Makes a constant buffer of the code: `elements` numbers for each core of the rectangle, row by row.
-using ConstantMaker =
-    std::function<int16_t(const std::string &name, format::ElementType type, int64_t elements, std::vector<std::byte> data)>;
+using ConstantMaker = std::function<int16_t(const std::string &name, format::ElementType type, int64_t elements,
+                                            std::vector<std::byte> data)>;
 
-/// Appends the move; the sources' local boxes lie at `sources`, padded to whole words. Returns where the wanted elements lie, packed:
-/// a source's own place where the plan has no stages.
+/// Appends the move; the sources' local boxes lie at `sources`, padded to whole words. Returns where the wanted
+/// elements lie, packed: a source's own place where the plan has no stages.
 Place emitMove(Code &code, const MoveProblem &problem, const MovePlan &plan, const std::vector<Place> &sources,
                const ConstantMaker &makeConstant);
 
 /// The same for a move in parts; `wanting`: the cores that want something.
-Place emitMove(Code &code, const MoveProblem &problem, const std::vector<MovePart> &parts, const std::vector<Place> &sources,
-               const Rectangle &wanting, const ConstantMaker &makeConstant);
+Place emitMove(Code &code, const MoveProblem &problem, const std::vector<MovePart> &parts,
+               const std::vector<Place> &sources, const Rectangle &wanting, const ConstantMaker &makeConstant);
 
 /// Bytes of a buffer of elements that travels as whole words.
 int64_t wordBytes(format::ElementType type, int64_t elements);

@@ -3,10 +3,10 @@
 // Moves: bringing the elements that every core wants from where they lie to where they are wanted (reshard, and every
 // remap with it).
 //
-// A move works for any two shardings. It is a chain of at most two stages. A *line stage* is an all-gather along one axis:
-// every line (row or column) takes its cores' buffers in turns, all cores of the line see all of them, and each selects what
-// it wants. A *local stage* only selects. Elements travel along rows to the right column and then along columns, or the
-// other way round, whichever is shorter; a stage that has nothing to bring is left out.
+// A move works for any two shardings. It is a chain of at most two stages. A *line stage* is an all-gather along one
+// axis: every line (row or column) takes its cores' buffers in turns, all cores of the line see all of them, and each
+// selects what it wants. A *local stage* only selects. Elements travel along rows to the right column and then along
+// columns, or the other way round, whichever is shorter; a stage that has nothing to bring is left out.
 //
 // Selections are strided where all cores' are the same up to a base that is affine in (row, column); else they go
 // through an index table per core.
@@ -62,9 +62,9 @@ struct Selection {
   bool strided = true;
   int64_t base = 0, baseRow = 0, baseCol = 0;
   std::vector<Digit> digits; // outermost first, at most 4
-  /// Indexed: position outer·outerStride + index[core][inner]; `indices` holds one row of `inner` numbers for each core of
-  /// the rectangle, row by row; masks likewise: 0 where the element is padding to be filled. No masks: nothing to fill, or
-  /// the input's element `positions` holds the fill.
+  /// Indexed: position outer·outerStride + index[core][inner]; `indices` holds one row of `inner` numbers for each core
+  /// of the rectangle, row by row; masks likewise: 0 where the element is padding to be filled. No masks: nothing to
+  /// fill, or the input's element `positions` holds the fill.
   int64_t outer = 1, outerStride = 0, inner = 0;
   std::vector<int32_t> indices;
   std::vector<uint8_t> masks;
@@ -72,9 +72,9 @@ struct Selection {
 };
 
 struct MoveStage {
-  std::optional<Axis> axis;        // none: local
-  std::vector<Rectangle> holders;  // of each input: the cores that have its buffer
-  std::vector<LineGather> gathers; // of an axis: one for each input
+  std::optional<Axis> axis;           // none: local
+  std::vector<Rectangle> holders;     // of each input: the cores that have its buffer
+  std::vector<LineGather> gathers;    // of an axis: one for each input
   std::vector<int64_t> firstPosition; // of each input's elements among the stage's positions
   int64_t positions = 0;              // elements that the selection may name
   Rectangle active;                   // the cores that select something that matters, and those between them
@@ -102,8 +102,8 @@ struct MovePart {
 /// The problem of a part.
 MoveProblem partOf(const MoveProblem &problem, int64_t begin, int64_t width);
 
-/// One part where its lines keep to the problem's room; else as many as that takes, each packed first. The last resort is the
-/// division with the shortest lines.
+/// One part where its lines keep to the problem's room; else as many as that takes, each packed first. The last resort
+/// is the division with the shortest lines.
 absl::StatusOr<std::vector<MovePart>> planMoveInParts(const MoveProblem &problem);
 
 /// The wanted elements of a tensor in another sharding.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tries the chains of stages, the shortest first: nothing, one local stage, one line stage, then both orders of two line
-// stages. Of two, what a core hands on between them is what the cores of its line along the second axis want and no
-// nearer line holds. Works on lists of element numbers: time and memory grow with the elements that cores hold and want.
+// Tries the chains of stages, the shortest first: nothing, one local stage, one line stage, then both orders of two
+// line stages. Of two, what a core hands on between them is what the cores of its line along the second axis want and
+// no nearer line holds. Works on lists of element numbers: time and memory grow with the elements that cores hold and
+// want.
 #include "compiler/spmd/moves/Select.h"
 
 #include "absl/strings/str_cat.h"
@@ -27,7 +28,8 @@ struct Input {
   int64_t local = 0;   // elements
 };
 
-/// A stage before its selection is put into one form for all cores, which takes longer than all else: only the chosen plan's are.
+/// A stage before its selection is put into one form for all cores, which takes longer than all else: only the chosen
+/// plan's are.
 struct Draft {
   MoveStage stage;
   CoreIds positions; // that every core selects
@@ -41,7 +43,8 @@ struct DraftPlan {
 class Planner {
 public:
   explicit Planner(const MoveProblem &problem)
-      : problem(problem), rows(problem.rectangle.rows), cols(problem.rectangle.cols), cores(size_t(rows) * size_t(cols)) {}
+      : problem(problem), rows(problem.rectangle.rows), cols(problem.rectangle.cols),
+        cores(size_t(rows) * size_t(cols)) {}
 
   absl::StatusOr<MovePlan> plan() {
     for (const MoveSource &source : problem.sources)
@@ -66,12 +69,14 @@ public:
       consider(single(Axis::Row));
       consider(single(Axis::Col));
     }
-    if (!best || best->lineBytes > problem.roomBytes || (best->drafts[0].stage.axis && best->estimatedCycles > kShortCycles)) {
+    if (!best || best->lineBytes > problem.roomBytes ||
+        (best->drafts[0].stage.axis && best->estimatedCycles > kShortCycles)) {
       for (Axis axis : {Axis::Row, Axis::Col})
         if (auto stages = twice(sources, axis))
           consider(planOf(*std::move(stages)));
     }
-    if (!best || best->lineBytes > problem.roomBytes || (best->drafts[0].stage.axis && best->estimatedCycles > 2 * kShortCycles))
+    if (!best || best->lineBytes > problem.roomBytes ||
+        (best->drafts[0].stage.axis && best->estimatedCycles > 2 * kShortCycles))
       for (Axis axis : {Axis::Row, Axis::Col})
         if (auto stages = balanced(sources, axis))
           consider(planOf(*std::move(stages)));
@@ -104,7 +109,9 @@ private:
   int32_t lines(Axis axis) const { return axis == Axis::Row ? rows : cols; }
   int32_t length(Axis axis) const { return axis == Axis::Row ? cols : rows; }
   /// Core number `at` of a line: along a row the column varies.
-  size_t onLine(Axis axis, int32_t line, int32_t at) const { return axis == Axis::Row ? core(line, at) : core(at, line); }
+  size_t onLine(Axis axis, int32_t line, int32_t at) const {
+    return axis == Axis::Row ? core(line, at) : core(at, line);
+  }
 
   /// The smallest rectangle around cores.
   template <typename Holds> Rectangle hullOf(Holds holds) const {
@@ -185,7 +192,8 @@ private:
   };
 
   /// Where each element lies on a line (the first place of several); forgotten by the next call.
-  template <typename Visit> void mapLine(const std::vector<Input> &inputs, const std::vector<size_t> &line, Visit visit) {
+  template <typename Visit>
+  void mapLine(const std::vector<Input> &inputs, const std::vector<size_t> &line, Visit visit) {
     places.resize(size_t(problem.ids));
     touched.clear();
     for (size_t k = 0; k < inputs.size(); ++k)
@@ -212,8 +220,8 @@ private:
   }
 
   /// One stage from `inputs` to `lists`; nothing if an element is not on its line. `fill`: padding matters.
-  std::optional<Draft> stage(std::optional<Axis> axis, const std::vector<Input> &inputs, const CoreIds &lists, int64_t width,
-                                 bool fill) {
+  std::optional<Draft> stage(std::optional<Axis> axis, const std::vector<Input> &inputs, const CoreIds &lists,
+                             int64_t width, bool fill) {
     if (axis && length(*axis) == 1)
       return std::nullopt;
     const int32_t numLines = axis ? lines(*axis) : int32_t(cores);
@@ -271,7 +279,8 @@ private:
       });
     }
     result.active = hullOf([&](size_t at) {
-      return std::any_of(positions[at].begin(), positions[at].end(), [](int64_t position) { return position != kAnything; });
+      return std::any_of(positions[at].begin(), positions[at].end(),
+                         [](int64_t position) { return position != kAnything; });
     });
     for (const Input &input : inputs)
       result.holders.push_back(input.rectangle);
@@ -377,7 +386,8 @@ private:
       one = stage(first, inputs, between, width, false);
     if (!one)
       return std::nullopt;
-    auto two = stage(second, handed(std::move(between), width, one->stage.active), wanted, problem.width, problem.fillMatters);
+    auto two =
+        stage(second, handed(std::move(between), width, one->stage.active), wanted, problem.width, problem.fillMatters);
     if (!two)
       return std::nullopt;
     std::vector<Draft> drafts;
@@ -386,8 +396,8 @@ private:
     return drafts;
   }
 
-  /// Lines along `outer` first, only to spread what goes from one line to another over places of the line, then as `twice`. Transposed
-  /// tensors would else pass from line to line through single cores.
+  /// Lines along `outer` first, only to spread what goes from one line to another over places of the line, then as
+  /// `twice`. Transposed tensors would else pass from line to line through single cores.
   std::optional<std::vector<Draft>> balanced(const std::vector<Input> &inputs, Axis outer) {
     const Axis inner = outer == Axis::Row ? Axis::Col : Axis::Row;
     const int32_t numLines = lines(outer), numPlaces = length(outer);
@@ -453,7 +463,8 @@ private:
     auto one = stage(axis, sources, spread, width, false);
     if (!one)
       return std::nullopt;
-    auto rest = balanced(handed(std::move(spread), width, one->stage.active), axis == Axis::Row ? Axis::Col : Axis::Row);
+    auto rest =
+        balanced(handed(std::move(spread), width, one->stage.active), axis == Axis::Row ? Axis::Col : Axis::Row);
     if (!rest)
       return std::nullopt;
     rest->insert(rest->begin(), *std::move(one));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A list of positions is strided if it is a sum of up to four digits: found on one core by peeling off runs from the
-// inside, then held against all others, whose bases must be affine in (row, column). Otherwise each core gets a table; where all
-// tables repeat with one stride, only the inner part is kept.
+// inside, then held against all others, whose bases must be affine in (row, column). Otherwise each core gets a table;
+// where all tables repeat with one stride, only the inner part is kept.
 #include "compiler/spmd/moves/Select.h"
 
 #include <algorithm>

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tensors that several phases name become residents; scratch of a phase is packed into one arena; then one allocation over
-// the whole entry gives addresses: constants live for ever, tensors from the first to the last phase that names them, arenas
-// for their phase.
+// Tensors that several phases name become residents; scratch of a phase is packed into one arena; then one allocation
+// over the whole entry gives addresses: constants live for ever, tensors from the first to the last phase that names
+// them, arenas for their phase.
 #include "compiler/spmd/phases/Assemble.h"
 
 #include "compiler/solver/Allocation.h"
 #include "compiler/spmd/program/PackScratch.h"
 #include "compiler/spmd/roles/Roles.h"
+#include "runtime/format/MemoryMap.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -24,17 +25,6 @@ Lattice wholeLattice(const Rectangle &rectangle) {
   lattice.dims[kRowDim] = {rectangle.rows, rectangle.rows > 1 ? 1 : 0, 0};
   lattice.dims[kColDim] = {rectangle.cols, 0, rectangle.cols > 1 ? 1 : 0};
   return lattice;
-}
-
-int64_t codeBytes(const target::Target &target, const Role &role) {
-  int64_t bytes = 0;
-  for (const Thread &thread : role.threads)
-    for (const Instruction &instruction : thread) {
-      bytes += target.instructionBytes;
-      for (const Operand *operand : {&instruction.dst, &instruction.a, &instruction.b})
-        bytes += operand->kind == OperandKind::Memory ? target.descriptorBytes : 0;
-    }
-  return bytes;
 }
 
 IoBinding bindingOf(const PortUse &use, const Rectangle &rectangle, uint8_t colour) {
@@ -58,7 +48,8 @@ IoBinding bindingOf(const PortUse &use, const Rectangle &rectangle, uint8_t colo
 
 class Assembler {
 public:
-  Assembler(std::vector<EntryPhases> &entries, const Rectangle &rectangle, const target::Target &target, ConstantTable &constants)
+  Assembler(std::vector<EntryPhases> &entries, const Rectangle &rectangle, const target::Target &target,
+            ConstantTable &constants)
       : entries(entries), rectangle(rectangle), target(target), constants(constants) {
     for (size_t e = 0; e < entries.size(); ++e)
       for (size_t p = 0; p < entries[e].phases.size(); ++p)
@@ -162,8 +153,9 @@ private:
     problem.begin = (target.runtimeReserveBytes + target.stackBytes + code + 7) / 8 * 8;
     problem.limit = target.sramBytes;
     if (problem.begin > problem.limit)
-      return absl::ResourceExhaustedError(absl::StrCat("a phase's code takes ", code, " bytes of a core; the target leaves ",
-                                                       target.usableSramBytes(), " to programs"));
+      return absl::ResourceExhaustedError(absl::StrCat("a phase's code takes ", code,
+                                                       " bytes of a core; the target leaves ", target.usableSramBytes(),
+                                                       " to programs"));
     for (size_t r = 0; r < constants.residents.size(); ++r) {
       solver::allocation::Buffer buffer;
       buffer.name = constants.residents[r].name;
@@ -191,9 +183,10 @@ private:
       }
     auto solution = solver::allocation::solve(problem);
     if (!solution.ok())
-      return absl::Status(solution.status().code(),
-                          absl::StrCat("the SRAM of a core does not hold the tensors, constants and scratch of all phases: ",
-                                       std::string(solution.status().message()), "; use a target with more cores or more SRAM"));
+      return absl::Status(
+          solution.status().code(),
+          absl::StrCat("the SRAM of a core does not hold the tensors, constants and scratch of all phases: ",
+                       std::string(solution.status().message()), "; use a target with more cores or more SRAM"));
     for (size_t r = 0; r < constants.residents.size(); ++r)
       constants.residents[r].address = solution->addressOf[r];
     for (size_t p = 0; p < all.size(); ++p)
@@ -239,7 +232,8 @@ private:
 } // namespace
 
 absl::StatusOr<GeneratedProgram> assemble(std::vector<EntryPhases> entries, std::vector<StateVariable> states,
-                                          const Rectangle &rectangle, const target::Target &target, ConstantTable constants) {
+                                          const Rectangle &rectangle, const target::Target &target,
+                                          ConstantTable constants) {
   auto program = Assembler(entries, rectangle, target, constants).make();
   if (program.ok())
     program->executable.states = std::move(states);

@@ -17,15 +17,17 @@ struct GeneratedProgram {
   std::vector<emit::SectionRecipe> sections;
 };
 
-/// An entry before assembly: its name, inputs and outputs (steps are filled in), and the phases to run one after another.
+/// An entry before assembly: its name, inputs and outputs (steps are filled in), and the phases to run one after
+/// another.
 struct EntryPhases {
   format::Entry entry;
   std::vector<Phase> phases;
 };
 
-/// The entries of a program, on one rectangle. They share `constants` (weights, tables, the residents of state variables).
-/// Errors: SRAM, colours or queues do not suffice (ResourceExhausted, who needs what).
+/// The entries of a program, on one rectangle. They share `constants` (weights, tables, the residents of state
+/// variables). Errors: SRAM, colours or queues do not suffice (ResourceExhausted, who needs what).
 absl::StatusOr<GeneratedProgram> assemble(std::vector<EntryPhases> entries, std::vector<format::StateVariable> states,
-                                          const Rectangle &rectangle, const target::Target &target, ConstantTable constants);
+                                          const Rectangle &rectangle, const target::Target &target,
+                                          ConstantTable constants);
 
 } // namespace wsc::spmd

@@ -30,16 +30,18 @@ absl::StatusOr<const std::vector<std::byte> *> ConstantReader::read(TensorId ten
   std::ifstream file(source.path, std::ios::binary);
   if (!file.seekg(source.offset) || !file.read(reinterpret_cast<char *>(found->second.data()), bytes)) {
     known.erase(found);
-    return absl::NotFoundError(absl::StrCat("constant ", wanted.name, ": cannot read ", bytes, " bytes at offset ", source.offset,
-                                            " of ", source.path));
+    return absl::NotFoundError(absl::StrCat("constant ", wanted.name, ": cannot read ", bytes, " bytes at offset ",
+                                            source.offset, " of ", source.path));
   }
   return &found->second;
 }
 
-int32_t ConstantTable::add(const std::string &name, ElementType type, const Rectangle &rectangle, int32_t rows, int32_t cols,
-                           int64_t elements, std::vector<std::byte> data) {
+int32_t ConstantTable::add(const std::string &name, ElementType type, const Rectangle &rectangle, int32_t rows,
+                           int32_t cols, int64_t elements, std::vector<std::byte> data) {
   const int64_t size = elements * elementBytes(type);
-  auto same = [&](int64_t a, int64_t b, int64_t bytes) { return std::memcmp(&data[size_t(a)], &data[size_t(b)], size_t(bytes)) == 0; };
+  auto same = [&](int64_t a, int64_t b, int64_t bytes) {
+    return std::memcmp(&data[size_t(a)], &data[size_t(b)], size_t(bytes)) == 0;
+  };
   // Equal rows, then equal columns, are held once.
   bool rowsEqual = size > 0, colsEqual = size > 0;
   for (int32_t r = 1; r < rows && rowsEqual; ++r)
@@ -76,8 +78,9 @@ int32_t ConstantTable::add(const std::string &name, ElementType type, const Rect
   return int32_t(residents.size() - 1);
 }
 
-absl::StatusOr<ConstantBoxes> constantBoxes(const Network &network, ConstantReader &reader, Views &views, TensorId tensor,
-                                            const Sharding &sharding, const Rectangle &whole, double padding) {
+absl::StatusOr<ConstantBoxes> constantBoxes(const Network &network, ConstantReader &reader, Views &views,
+                                            TensorId tensor, const Sharding &sharding, const Rectangle &whole,
+                                            double padding) {
   const View &view = views.of(tensor);
   const ElementType type = network.tensors[size_t(tensor)].type;
   const int64_t width = elementBytes(type);
@@ -104,7 +107,8 @@ absl::StatusOr<ConstantBoxes> constantBoxes(const Network &network, ConstantRead
   for (int32_t r = 0; r < boxes.rows; ++r)
     for (int32_t c = 0; c < boxes.cols; ++c) {
       // An axis without digits: all its lines hold the same, so any line of the rectangle stands for them.
-      sharding.elementsAt(boxes.rows > 1 ? r : sharding.rectangle.row, boxes.cols > 1 ? c : sharding.rectangle.col, elements);
+      sharding.elementsAt(boxes.rows > 1 ? r : sharding.rectangle.row, boxes.cols > 1 ? c : sharding.rectangle.col,
+                          elements);
       if (elements.empty())
         elements.assign(size_t(sharding.localElements()), -1);
       for (int64_t element : elements) {

@@ -45,10 +45,14 @@ void collect(const std::vector<BodyOp> &ops, const std::vector<BodyValue> &value
 
 Opcode combining(Opcode reduction) {
   switch (reduction) {
-  case Opcode::ReduceMul: return Opcode::Mul;
-  case Opcode::ReduceMin: return Opcode::Min;
-  case Opcode::ReduceMax: return Opcode::Max;
-  default: return Opcode::Add;
+  case Opcode::ReduceMul:
+    return Opcode::Mul;
+  case Opcode::ReduceMin:
+    return Opcode::Min;
+  case Opcode::ReduceMax:
+    return Opcode::Max;
+  default:
+    return Opcode::Add;
   }
 }
 
@@ -70,7 +74,8 @@ absl::Status EntryWriter::write() {
     const Nest *nest = std::get_if<Nest>(&network.nodes[n]);
     if (nest && network.tensors[size_t(nest->result)].elements() > 0) {
       cutIfLarge();
-      if (absl::Status status = writeNest(*nest, plan.distributions[n], absl::StrCat("layer ", nest->name)); !status.ok())
+      if (absl::Status status = writeNest(*nest, plan.distributions[n], absl::StrCat("layer ", nest->name));
+          !status.ok())
         return status;
       phase().estimatedCycles += plan.nodeCycles[n];
     }
@@ -165,8 +170,8 @@ int16_t EntryWriter::constantBuffer(int32_t resident) {
 
 ConstantMaker EntryWriter::constantMaker() {
   return [this](const std::string &name, ElementType type, int64_t elements, std::vector<std::byte> data) {
-    return constantBuffer(constants.add(name, type, plan.rectangle, plan.rectangle.rows, plan.rectangle.cols, elements,
-                                        std::move(data)));
+    return constantBuffer(
+        constants.add(name, type, plan.rectangle, plan.rectangle.rows, plan.rectangle.cols, elements, std::move(data)));
   };
 }
 
@@ -178,12 +183,14 @@ void EntryWriter::readInputs() {
     const Sharding &held = *plan.held[size_t(tensor)];
     const ElementType type = network.tensors[size_t(tensor)].type;
     const Rectangle &at = held.rectangle;
-    emitInput(code(), at.row, at.row + at.rows, plan.rectangle.cols, wordBytes(type, held.localElements()) / 4, {bufferOf(tensor), 0});
+    emitInput(code(), at.row, at.row + at.rows, plan.rectangle.cols, wordBytes(type, held.localElements()) / 4,
+              {bufferOf(tensor), 0});
     phase().ports.push_back({false, int32_t(i), at.row, at.row + at.rows, held.localElements()});
   }
 }
 
-void EntryWriter::addFill(double value, ElementType type, int64_t id, MoveProblem &problem, std::vector<Place> &sources) {
+void EntryWriter::addFill(double value, ElementType type, int64_t id, MoveProblem &problem,
+                          std::vector<Place> &sources) {
   Sharding everywhere = flatSharding({0, 0, 1, 1}, 1, 1);
   everywhere.rectangle = plan.rectangle;
   problem.sources.push_back({everywhere, id});
@@ -191,7 +198,8 @@ void EntryWriter::addFill(double value, ElementType type, int64_t id, MoveProble
   std::vector<std::byte> data;
   for (int64_t i = 0; i < granuleOf(type); ++i)
     data.insert(data.end(), element.begin(), element.end());
-  sources.push_back({constantBuffer(constants.add("fill", type, plan.rectangle, 1, 1, granuleOf(type), std::move(data))), 0});
+  sources.push_back(
+      {constantBuffer(constants.add("fill", type, plan.rectangle, 1, 1, granuleOf(type), std::move(data))), 0});
 }
 
 absl::StatusOr<int32_t> EntryWriter::placeConstant(TensorId tensor, const Sharding &to, double padding) {
@@ -258,8 +266,8 @@ absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, dou
     const Tensor &source = network.tensors[size_t(root.tensor)];
     if (source.kind == Tensor::Kind::Constant) {
       if (looping && counterpart(root.tensor, plan.loop->count - 1) != root.tensor)
-        return absl::UnimplementedError(
-            absl::StrCat("constant ", source.name, " differs from repetition to repetition and is moved with other tensors"));
+        return absl::UnimplementedError(absl::StrCat(
+            "constant ", source.name, " differs from repetition to repetition and is moved with other tensors"));
       auto found = flatConstants.find(root.tensor);
       if (found == flatConstants.end()) {
         const Sharding flat = flatSharding(plan.rectangle, source.elements(), granuleOf(source.type));
@@ -292,18 +300,20 @@ absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, dou
   };
   auto planned = planMoveInParts(problem);
   if (!planned.ok())
-    return absl::Status(planned.status().code(), absl::StrCat("tensor ", wanted.name, ": ", std::string(planned.status().message())));
+    return absl::Status(planned.status().code(),
+                        absl::StrCat("tensor ", wanted.name, ": ", std::string(planned.status().message())));
   return emitMove(code(), problem, *planned, sources, to.rectangle, constantMaker());
 }
 
-absl::StatusOr<EntryWriter::Operand> EntryWriter::bring(const Nest &nest, size_t number, const Distribution &distribution,
-                                                        bool finishOnly) {
+absl::StatusOr<EntryWriter::Operand> EntryWriter::bring(const Nest &nest, size_t number,
+                                                        const Distribution &distribution, bool finishOnly) {
   const Access &access = nest.operands[number];
   const Tensor &tensor = network.tensors[size_t(access.tensor)];
   Operand operand;
   operand.sharding = operandSharding(nest, access, tensor.shape, distribution);
   if (finishOnly)
-    operand.sharding.rectangle = resultSharding(nest, network.tensors[size_t(nest.result)].shape, distribution).rectangle;
+    operand.sharding.rectangle =
+        resultSharding(nest, network.tensors[size_t(nest.result)].shape, distribution).rectangle;
   // Elements outside of the tensor matter where a window reads padding, and where a reduction runs beyond its end.
   bool matters = false;
   double padding = access.padding;
@@ -396,8 +406,8 @@ absl::Status EntryWriter::writeNest(const Nest &nest, const Distribution &distri
         const Place reduced{code().scratch("reduced", type, elements), 0};
         // An iterator spread over rows is summed down columns, along lines of the other axis.
         const Axis line = axis == Axis::Row ? Axis::Col : Axis::Row;
-        emitChain(code(), line, line == Axis::Row ? plan.rectangle.cols : plan.rectangle.rows, combining(nest.reduction->opcode),
-                  type, elements, sum, reduced, cores);
+        emitChain(code(), line, line == Axis::Row ? plan.rectangle.cols : plan.rectangle.rows,
+                  combining(nest.reduction->opcode), type, elements, sum, reduced, cores);
         sum = reduced;
         cores.rowBegin = plan.rectangle.rows - 1; // has the sums that a chain along the rows goes on with
       }
@@ -405,8 +415,7 @@ absl::Status EntryWriter::writeNest(const Nest &nest, const Distribution &distri
     begin = code().main.size();
     if (absl::Status status = finishNest(code(), local, packed(sum.buffer, type), kTemporaryBytes); !status.ok())
       return located(status);
-    guardFrom(code(), begin,
-              guardOf(resultSharding(nest, resultTensor.shape, distribution).rectangle, plan.rectangle));
+    guardFrom(code(), begin, guardOf(resultSharding(nest, resultTensor.shape, distribution).rectangle, plan.rectangle));
   }
   // What may travel later is written to the end of its last word.
   const int64_t bytes = elements * elementBytes(resultTensor.type), padded = wordBytes(resultTensor.type, elements);
@@ -428,7 +437,8 @@ absl::Status EntryWriter::writeStates() {
     const StateTable::Place &at = states.places[size_t(variable)];
     auto place = move(state.written, at.sharding, 0, false);
     if (!place.ok())
-      return absl::Status(place.status().code(), absl::StrCat("variable ", state.name, ": ", std::string(place.status().message())));
+      return absl::Status(place.status().code(),
+                          absl::StrCat("variable ", state.name, ": ", std::string(place.status().message())));
     written.emplace_back(variable, *place);
   }
   for (auto &[variable, place] : written) {
@@ -440,8 +450,8 @@ absl::Status EntryWriter::writeStates() {
     const ElementType type = states.variables[size_t(variable)].tensor.type;
     const int64_t bytes = elementBytes(type);
     const Place copy{wordScratch(code(), "value", type, at.sharding.localElements()), 0};
-    code().main.push_back(instruction(Opcode::Move, type, {at.sharding.localElements()}, memory(copy.buffer, 0, {bytes}),
-                                      memory(place.buffer, place.baseBytes, {bytes})));
+    code().main.push_back(instruction(Opcode::Move, type, {at.sharding.localElements()},
+                                      memory(copy.buffer, 0, {bytes}), memory(place.buffer, place.baseBytes, {bytes})));
     place = copy;
   }
   for (const auto &[variable, place] : written) {
@@ -473,8 +483,8 @@ absl::Status EntryWriter::writeOutputs() {
     // The move speaks of the tensor's own elements in row-major order.
     auto place = move(tensor, flat, 0, false);
     if (!place.ok())
-      return absl::Status(place.status().code(),
-                          absl::StrCat("output ", network.outputs[i].name, ": ", std::string(place.status().message())));
+      return absl::Status(place.status().code(), absl::StrCat("output ", network.outputs[i].name, ": ",
+                                                              std::string(place.status().message())));
     emitOutput(code(), row, row + each, plan.rectangle.cols, wordBytes(output.type, flat.localElements()) / 4, *place);
     phase().ports.push_back({true, int32_t(i), row, row + each, flat.localElements()});
   }

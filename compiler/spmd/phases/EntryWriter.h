@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Writes the code of an entry, node by node, into phases: inputs, then for each nest the moves of its operands, the local
-// part, the reduction over lines and what follows it, at last outputs and states.
+// Writes the code of an entry, node by node, into phases: inputs, then for each nest the moves of its operands, the
+// local part, the reduction over lines and what follows it, at last outputs and states.
 #pragma once
 
 #include "compiler/spmd/moves/EmitMove.h"
@@ -16,9 +16,10 @@ namespace wsc::spmd {
 
 class EntryWriter {
 public:
-  EntryWriter(const Network &network, Views &views, const target::Target &target, const NetworkPlan &plan, ConstantTable &constants,
-              const StateTable &states)
-      : network(network), views(views), target(target), plan(plan), constants(constants), states(states), reader(network) {}
+  EntryWriter(const Network &network, Views &views, const target::Target &target, const NetworkPlan &plan,
+              ConstantTable &constants, const StateTable &states)
+      : network(network), views(views), target(target), plan(plan), constants(constants), states(states),
+        reader(network) {}
 
   absl::Status write();
 
@@ -60,7 +61,7 @@ private:
   ConstantTable &constants;
   const StateTable &states;
   ConstantReader reader;
-  std::map<std::string, int32_t> placed;   // constants at rest by tensor, sharding and padding: their residents
+  std::map<std::string, int32_t> placed;  // constants at rest by tensor, sharding and padding: their residents
   std::map<TensorId, int32_t> stateReads; // tensors that are the values of variables
   std::map<int32_t, int64_t> windows;     // residents of which each repetition of the loop sees so many bytes
   bool looping = false;                   // the loop's phase is being written

@@ -58,7 +58,8 @@ namespace {
 
 /// Plans all networks on the same rectangles and generates the most promising one that fits.
 absl::StatusOr<GeneratedProgram> generateBest(const std::vector<Network> &networks, std::vector<Views> &views,
-                                              const target::Target &target, const std::vector<std::optional<Loop>> &loops) {
+                                              const target::Target &target,
+                                              const std::vector<std::optional<Loop>> &loops) {
   std::map<std::pair<int32_t, int32_t>, ProgramPlan> programs;
   for (size_t n = 0; n < networks.size(); ++n) {
     auto plans = planCandidates(networks[n], views[n], target, loops[n]);
@@ -81,10 +82,12 @@ absl::StatusOr<GeneratedProgram> generateBest(const std::vector<Network> &networ
     least = std::min(least, candidate->estimatedCycles);
   auto key = [&](const ProgramPlan *plan) {
     const int64_t cores = int64_t(plan->rectangle.rows) * plan->rectangle.cols;
-    return double(plan->estimatedCycles) <= kNearlyAsQuick * double(least) ? std::pair<int64_t, int64_t>(0, cores)
-                                                                           : std::pair<int64_t, int64_t>(1, plan->estimatedCycles);
+    return double(plan->estimatedCycles) <= kNearlyAsQuick * double(least)
+               ? std::pair<int64_t, int64_t>(0, cores)
+               : std::pair<int64_t, int64_t>(1, plan->estimatedCycles);
   };
-  std::sort(candidates.begin(), candidates.end(), [&](const ProgramPlan *a, const ProgramPlan *b) { return key(a) < key(b); });
+  std::sort(candidates.begin(), candidates.end(),
+            [&](const ProgramPlan *a, const ProgramPlan *b) { return key(a) < key(b); });
   absl::Status status = absl::ResourceExhaustedError("no rectangle of the mesh holds all entries");
   for (const ProgramPlan *candidate : candidates) {
     auto program = generateWith(networks, views, target, candidate->entries);

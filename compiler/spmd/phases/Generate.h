@@ -13,7 +13,8 @@
 namespace wsc::spmd {
 
 /// Plans and generates one entry for each network; they share the variables of equal name.
-/// Errors: a network that does not fit (with who needs which bytes), an unreadable constant, what no instruction can express.
+/// Errors: a network that does not fit (with who needs which bytes), an unreadable constant, what no instruction can
+/// express.
 absl::StatusOr<GeneratedProgram> generatePhases(const std::vector<Network> &networks, const target::Target &target);
 
 /// The same for given plans, one for each network, all on one rectangle.

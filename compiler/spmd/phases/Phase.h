@@ -22,9 +22,9 @@ struct PortUse {
 
 struct Phase {
   Code code;
-  std::map<TensorId, int16_t> buffers;       // of tensors at rest that the code names
-  std::map<int32_t, int16_t> constants;      // resident number → buffer
-  std::map<int32_t, int16_t> states;         // state number → buffer
+  std::map<TensorId, int16_t> buffers;  // of tensors at rest that the code names
+  std::map<int32_t, int16_t> constants; // resident number → buffer
+  std::map<int32_t, int16_t> states;    // state number → buffer
   std::vector<PortUse> ports;
   std::vector<std::string> layers;
   int64_t macs = 0, estimatedCycles = 0; // of one run

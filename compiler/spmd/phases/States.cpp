@@ -24,8 +24,8 @@ absl::StatusOr<StateTable> StateTable::create(const std::vector<Network> &networ
       if (const int32_t known = table.find(state.name); known >= 0) {
         const TensorType &other = table.variables[size_t(known)].tensor;
         if (other.type != state.type || other.shape != state.shape)
-          return absl::InvalidArgumentError(absl::StrCat("variable ", state.name, " has one type in one entry and another in ",
-                                                         network.name));
+          return absl::InvalidArgumentError(
+              absl::StrCat("variable ", state.name, " has one type in one entry and another in ", network.name));
         continue;
       }
       StateVariable variable;

@@ -4,8 +4,8 @@
 // each operand must lie, the sharding in which the result comes, and what is left to reduce over rows or columns.
 //
 //   iterator distributed, in the operand's map       each core has its part
-//   iterator distributed, not in the operand's map   replicas along that axis (the operand's sharding has no digit of it)
-//   reduction iterator distributed                   a chain along the axis; the last row or column has the result
+//   iterator distributed, not in the operand's map   replicas along that axis (the operand's sharding has no digit of
+//   it) reduction iterator distributed                   a chain along the axis; the last row or column has the result
 //   window (two iterators in one index)              boxes that overlap
 #pragma once
 
@@ -18,7 +18,8 @@
 
 namespace wsc::spmd {
 
-/// A mesh axis takes blocks of one parallel iterator, of two (the second one running faster), or of one reduction iterator.
+/// A mesh axis takes blocks of one parallel iterator, of two (the second one running faster), or of one reduction
+/// iterator.
 struct AxisUse {
   int32_t iterator = -1; // -1: none, all lines do the same
   int64_t parts = 1;     // blocks of it
@@ -41,21 +42,23 @@ int64_t blockOf(const Nest &nest, const Distribution &distribution, int32_t iter
 /// The axis over which a reduction iterator is spread, if any.
 bool isReduced(const Nest &nest, const Distribution &distribution, Axis axis);
 
-/// The box of an operand that a core's iterations read, as a dense local box: dimensions that one iterator walks hold just the
-/// elements read, windows hold the hull. A gathered dimension is held whole.
+/// The box of an operand that a core's iterations read, as a dense local box: dimensions that one iterator walks hold
+/// just the elements read, windows hold the hull. A gathered dimension is held whole.
 Sharding operandSharding(const Nest &nest, const Access &access, const std::vector<int64_t> &shape,
                          const Distribution &distribution);
 
-/// Where an iteration finds its element in the operand's local box: element base + Σ perIterator[k]·i_k, plus gatherStride times the
-/// number that a gathered dimension is read at.
+/// Where an iteration finds its element in the operand's local box: element base + Σ perIterator[k]·i_k, plus
+/// gatherStride times the number that a gathered dimension is read at.
 struct LocalStrides {
   int64_t base = 0;
   std::vector<int64_t> perIterator;
   int64_t gatherStride = 0, gatherCount = 0;
 };
-LocalStrides localStrides(const Nest &nest, const Access &access, const Sharding &sharding, const Distribution &distribution);
+LocalStrides localStrides(const Nest &nest, const Access &access, const Sharding &sharding,
+                          const Distribution &distribution);
 
-/// Where results come to lie: blocks of the parallel iterators; where a reduction is spread over an axis, on its last line only.
+/// Where results come to lie: blocks of the parallel iterators; where a reduction is spread over an axis, on its last
+/// line only.
 Sharding resultSharding(const Nest &nest, const std::vector<int64_t> &shape, const Distribution &distribution);
 
 /// The accumulators before they are reduced: as resultSharding without the restriction to last lines.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Nodes are compared as text without their tensors. For every period and start whose texts repeat, the tensors of each
-// repetition are held against those of the first: what lies at the same place of a repetition, what the one before made,
-// constants, or what is the same for all.
+// repetition are held against those of the first: what lies at the same place of a repetition, what the one before
+// made, constants, or what is the same for all.
 #include "compiler/spmd/plan/Loop.h"
 
 #include "absl/strings/str_cat.h"
@@ -68,7 +68,8 @@ std::string formOf(const Network &network, const Node &node) {
     }
     describe(nest->body, text);
     if (nest->reduction)
-      absl::StrAppend(&text, "reduce ", int(nest->reduction->opcode), int(nest->reduction->type), nest->reduction->initial);
+      absl::StrAppend(&text, "reduce ", int(nest->reduction->opcode), int(nest->reduction->type),
+                      nest->reduction->initial);
     for (const BodyValue &value : nest->values)
       describe(value, text);
     text += "|";
@@ -162,7 +163,8 @@ private:
       for (size_t user : usersOf(initial))
         if (user < begin ? false : user >= begin + period)
           return std::nullopt;
-      if (producer[size_t(initial)] >= 0 && std::holds_alternative<Remap>(network.nodes[size_t(producer[size_t(initial)])]))
+      if (producer[size_t(initial)] >= 0 &&
+          std::holds_alternative<Remap>(network.nodes[size_t(producer[size_t(initial)])]))
         return std::nullopt;
       if (std::holds_alternative<Remap>(network.nodes[begin + place]))
         return std::nullopt;
@@ -194,7 +196,8 @@ private:
     return found->second == size_t(madeHere - before) && (added ? i == 1 : true);
   }
 
-  /// Values of repetitions are used in the same, in the next as what goes round, or behind the loop in the last one's place.
+  /// Values of repetitions are used in the same, in the next as what goes round, or behind the loop in the last one's
+  /// place.
   bool staysInside(const Loop &loop) const {
     std::set<TensorId> lasts;
     std::set<size_t> places;
@@ -213,7 +216,8 @@ private:
   }
 
   bool isState(TensorId tensor) const {
-    return std::any_of(network.states.begin(), network.states.end(), [&](const State &state) { return state.read == tensor; });
+    return std::any_of(network.states.begin(), network.states.end(),
+                       [&](const State &state) { return state.read == tensor; });
   }
 
   std::vector<size_t> usersOf(TensorId tensor) const {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Equal layers one after another as a loop: a stretch of nodes that repeats, alike but for its constants, each repetition
-// going on with what the one before made. Such a stretch needs one configuration, run as often as it repeats.
+// Equal layers one after another as a loop: a stretch of nodes that repeats, alike but for its constants, each
+// repetition going on with what the one before made. Such a stretch needs one configuration, run as often as it
+// repeats.
 #pragma once
 
 #include "compiler/spmd/network/Network.h"
@@ -29,8 +30,9 @@ struct Loop {
   bool repeats(size_t node) const { return node >= begin + period && node < end(); }
 };
 
-/// The loop that leaves out the most nodes, at least `leastNodes`. Values of a repetition are used in it, in the next one, or (of the last
-/// one) behind the loop, and there only those that go round; what goes in at first is used nowhere else.
+/// The loop that leaves out the most nodes, at least `leastNodes`. Values of a repetition are used in it, in the next
+/// one, or (of the last one) behind the loop, and there only those that go round; what goes in at first is used nowhere
+/// else.
 std::optional<Loop> findLoop(const Network &network, size_t leastNodes = 4);
 
 } // namespace wsc::spmd

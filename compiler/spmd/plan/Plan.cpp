@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Greedy in the order of the network: all ways to give rows and columns to the iterators of a nest are estimated, with the
-// moves of the operands from where earlier choices left them. A candidate that lies as an operand lies already moves nothing. Costs follow
-// docs/Timing.md roughly; what decides are words on lines, distances and instruction set-ups.
+// Greedy in the order of the network: all ways to give rows and columns to the iterators of a nest are estimated, with
+// the moves of the operands from where earlier choices left them. A candidate that lies as an operand lies already
+// moves nothing. Costs follow docs/Timing.md roughly; what decides are words on lines, distances and instruction
+// set-ups.
 #include "compiler/spmd/plan/Plan.h"
 
 #include "compiler/spmd/plan/Neutral.h"
+#include "runtime/timing/Cost.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -19,8 +21,8 @@ using namespace format;
 
 namespace {
 
-// Policy, in one place. Cycles per core of a line (a turn in both directions), of a stage besides, of an instruction's set-up with its
-// loop; shares of SRAM for code, for the constants of all nests together.
+// Policy, in one place. Cycles per core of a line (a turn in both directions), of a stage besides, of an instruction's
+// set-up with its loop; shares of SRAM for code, for the constants of all nests together.
 constexpr int64_t kTurnCycles = 10, kStageCycles = 120, kInstructionCycles = 20;
 constexpr double kCodeShare = 0.3, kConstantShare = 0.6;
 constexpr int64_t kLeastConstantBytes = 512;
@@ -103,7 +105,8 @@ private:
     }
     for (const State &state : network.states)
       if (state.read >= 0)
-        plan.held[size_t(state.read)] = flatSharding(rectangle, network.tensors[size_t(state.read)].elements(), granuleOf(state.type));
+        plan.held[size_t(state.read)] =
+            flatSharding(rectangle, network.tensors[size_t(state.read)].elements(), granuleOf(state.type));
   }
 
   static int64_t granuleOf(ElementType type) { return std::max<int64_t>(1, 4 / elementBytes(type)); }
@@ -176,8 +179,8 @@ private:
     }
     if (!best)
       return absl::ResourceExhaustedError(
-          absl::StrCat("layer ", nest.name, " needs ", leastBytes, " bytes on a core, beside ", others, " bytes of ", live.size(),
-                       " tensors that are still needed and of constants; ", tensorBytes(target),
+          absl::StrCat("layer ", nest.name, " needs ", leastBytes, " bytes on a core, beside ", others, " bytes of ",
+                       live.size(), " tensors that are still needed and of constants; ", tensorBytes(target),
                        " are left to tensors on a mesh of ", rectangle.rows, "x", rectangle.cols,
                        "; use a target with more cores or more SRAM"));
     plan.distributions[number] = *best;
@@ -192,9 +195,11 @@ private:
     int64_t own = 0;
     for (const Access &access : nest.operands)
       if (isConstant(access.tensor))
-        own += network.tensors[size_t(access.tensor)].elements() * elementBytes(network.tensors[size_t(access.tensor)].type);
+        own += network.tensors[size_t(access.tensor)].elements() *
+               elementBytes(network.tensors[size_t(access.tensor)].type);
     const double share = double(own) / double(std::max<int64_t>(1, allConstantBytes));
-    return std::max<int64_t>(kLeastConstantBytes, int64_t(kConstantShare * double(tensorBytes(target)) * share * double(copies)));
+    return std::max<int64_t>(kLeastConstantBytes,
+                             int64_t(kConstantShare * double(tensorBytes(target)) * share * double(copies)));
   }
 
   bool isConstant(TensorId tensor) {
@@ -204,7 +209,8 @@ private:
     return true;
   }
 
-  //===- Candidates -----------------------------------------------------------------------------------------------------===//
+  //===- Candidates
+  //-----------------------------------------------------------------------------------------------------===//
 
   std::vector<AxisUse> usesOf(const Nest &nest, int32_t length) const {
     std::vector<AxisUse> uses{{}};
@@ -218,7 +224,8 @@ private:
       if (nest.extents[size_t(k)] <= 1 || length <= 1)
         continue;
       const int64_t parts = partsFor(k, length);
-      if (k >= nest.numParallel && !mayOverrun(network, nest, k) && (parts != length || nest.extents[size_t(k)] % parts != 0))
+      if (k >= nest.numParallel && !mayOverrun(network, nest, k) &&
+          (parts != length || nest.extents[size_t(k)] % parts != 0))
         continue;
       uses.push_back({k, parts, -1, 1});
       if (k >= nest.numParallel)
@@ -291,7 +298,8 @@ private:
     return result;
   }
 
-  //===- Cost -----------------------------------------------------------------------------------------------------------===//
+  //===- Cost
+  //-----------------------------------------------------------------------------------------------------------===//
 
   Cost costOf(const Nest &nest, const Distribution &distribution) {
     Cost cost;
@@ -319,51 +327,36 @@ private:
     const ElementType type = network.tensors[size_t(nest.result)].type;
     cost.bytes += parallel * elementBytes(type);
     for (const BodyOp &op : nest.body)
-      cost.cycles += kInstructionCycles + slots(op.opcode, parallel * reduced);
+      cost.cycles += kInstructionCycles + slots(op, parallel * reduced);
     if (nest.reduction) {
       cost.bytes += parallel * elementBytes(nest.reduction->type);
-      cost.cycles += nest.reduction->opcode == Opcode::Fma ? reduced * (kInstructionCycles + parallel)
-                                                           : kInstructionCycles * (1 + reduced / 8) + parallel * reduced;
+      cost.cycles += nest.reduction->opcode == Opcode::Fma
+                         ? reduced * (kInstructionCycles + parallel)
+                         : kInstructionCycles * (1 + reduced / 8) + parallel * reduced;
       for (Axis axis : {Axis::Row, Axis::Col})
         if (isReduced(nest, distribution, axis))
           cost.cycles += parallel + kTurnCycles * (axis == Axis::Row ? rectangle.rows : rectangle.cols);
       for (const BodyOp &op : nest.finish)
-        cost.cycles += kInstructionCycles + slots(op.opcode, parallel);
+        cost.cycles += kInstructionCycles + slots(op, parallel);
     }
     cost.bytes += lineBytes + cost.constantBytes;
     return cost;
   }
 
-  int64_t slots(Opcode opcode, int64_t elements) const {
-    switch (opcode) {
-    case Opcode::Div:
-    case Opcode::Pow:
-    case Opcode::Exp:
-    case Opcode::Log:
-    case Opcode::Sqrt:
-    case Opcode::Rsqrt:
-    case Opcode::Reciprocal:
-    case Opcode::Tanh:
-    case Opcode::Erf:
-    case Opcode::Sigmoid:
-    case Opcode::Sin:
-    case Opcode::Cos:
-    case Opcode::Mod:
-      return int64_t(double(elements) * target.routineCyclesPerElement);
-    default:
-      return elements;
-    }
+  int64_t slots(const BodyOp &op, int64_t elements) const {
+    return int64_t(double(elements) / std::min(1.0, timing::elementsPerCycle(target, op.opcode, op.type)));
   }
 
   void addMove(TensorId root, const Sharding &to, Cost &cost, int64_t &lineBytes) {
     const Tensor &tensor = network.tensors[size_t(root)];
     const int64_t words = ceilDiv(tensor.elements() * elementBytes(tensor.type), 4);
-    // Lines that share the words: before the move by where they lie, after it by where they go. A constant that is moved with
-    // others lies flat.
+    // Lines that share the words: before the move by where they lie, after it by where they go. A constant that is
+    // moved with others lies flat.
     const std::optional<Sharding> &held = plan.held[size_t(root)];
     const int64_t heldRows = !held ? rectangle.rows : has(*held, Axis::Row) ? held->rectangle.rows : 1;
     const int64_t heldCols = !held ? rectangle.cols : has(*held, Axis::Col) ? held->rectangle.cols : 1;
-    const int64_t toRows = has(to, Axis::Row) ? to.rectangle.rows : 1, toCols = has(to, Axis::Col) ? to.rectangle.cols : 1;
+    const int64_t toRows = has(to, Axis::Row) ? to.rectangle.rows : 1,
+                  toCols = has(to, Axis::Col) ? to.rectangle.cols : 1;
     const int64_t rowsFirst[2] = {ceilDiv(words, heldRows), ceilDiv(words, toCols)};
     const int64_t colsFirst[2] = {ceilDiv(words, toRows), ceilDiv(words, heldCols)}; // along rows, along columns
     const int64_t *lines = rowsFirst[0] + rowsFirst[1] <= colsFirst[0] + colsFirst[1] ? rowsFirst : colsFirst;
@@ -372,7 +365,8 @@ private:
     if (rectangle.rows > 1)
       cost.cycles += kStageCycles + 2 * lines[1] + kTurnCycles * rectangle.rows;
     // Longer lines go in parts.
-    const int64_t room = tensorBytes(target) / 3, longest = 4 * std::max(lines[0], lines[1]), parts = ceilDiv(longest, room);
+    const int64_t room = tensorBytes(target) / 3, longest = 4 * std::max(lines[0], lines[1]),
+                  parts = ceilDiv(longest, room);
     cost.cycles += (parts - 1) * (2 * kStageCycles + kTurnCycles * (rectangle.rows + rectangle.cols));
     lineBytes = std::max(lineBytes, std::min(longest, room));
   }
@@ -390,15 +384,17 @@ private:
 
 } // namespace
 
-int64_t tensorBytes(const target::Target &target) { return int64_t(double(target.usableSramBytes()) * (1 - kCodeShare)); }
+int64_t tensorBytes(const target::Target &target) {
+  return int64_t(double(target.usableSramBytes()) * (1 - kCodeShare));
+}
 
 absl::StatusOr<NetworkPlan> planNetwork(const Network &network, Views &views, const target::Target &target,
                                         const Rectangle &rectangle, const std::optional<Loop> &loop) {
   return PlanMaker(network, views, target, rectangle, loop).make();
 }
 
-absl::StatusOr<std::vector<NetworkPlan>> planCandidates(const Network &network, Views &views, const target::Target &target,
-                                                        const std::optional<Loop> &loop) {
+absl::StatusOr<std::vector<NetworkPlan>> planCandidates(const Network &network, Views &views,
+                                                        const target::Target &target, const std::optional<Loop> &loop) {
   std::vector<NetworkPlan> plans;
   std::set<std::pair<int32_t, int32_t>> tried;
   const int32_t ports = int32_t(std::max(network.inputs.size(), network.outputs.size()));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Which cores do what: the rectangle of a network, the distribution of every nest, the sharding of every tensor at rest.
+// Which cores do what: the rectangle of a network, the distribution of every nest, the sharding of every tensor at
+// rest.
 #pragma once
 
 #include "compiler/spmd/plan/Distribution.h"
@@ -16,10 +17,10 @@
 namespace wsc::spmd {
 
 struct NetworkPlan {
-  Rectangle rectangle;                           // (0, 0, rows, cols): its first column is the mesh's
-  std::vector<std::optional<Sharding>> held;     // per tensor: inputs, states and results of nests
-  std::vector<Distribution> distributions;       // per node; of remaps without meaning
-  std::vector<int64_t> nodeCycles;               // per node, estimated
+  Rectangle rectangle;                       // (0, 0, rows, cols): its first column is the mesh's
+  std::vector<std::optional<Sharding>> held; // per tensor: inputs, states and results of nests
+  std::vector<Distribution> distributions;   // per node; of remaps without meaning
+  std::vector<int64_t> nodeCycles;           // per node, estimated
   int64_t estimatedCycles = 0;
   /// Nodes that run as a loop. Those of later repetitions are not planned: they lie as the first ones do.
   std::optional<Loop> loop;
@@ -35,7 +36,8 @@ absl::StatusOr<NetworkPlan> planNetwork(const Network &network, Views &views, co
 
 /// Rectangles worth trying, the most promising first (by the estimate of their plans); at least one.
 /// Errors: as planNetwork of the largest one, when none holds the network.
-absl::StatusOr<std::vector<NetworkPlan>> planCandidates(const Network &network, Views &views, const target::Target &target,
+absl::StatusOr<std::vector<NetworkPlan>> planCandidates(const Network &network, Views &views,
+                                                        const target::Target &target,
                                                         const std::optional<Loop> &loop = {});
 
 } // namespace wsc::spmd

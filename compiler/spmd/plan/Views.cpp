@@ -82,7 +82,8 @@ View Views::make(TensorId tensor) {
     const View &source = of(piece.source);
     std::vector<int64_t> shift; // of each of the source's roots
     for (const View::Root &root : source.roots)
-      shift.push_back(firstIdOf(root.tensor, root.tensor < 0 ? 1 : network.tensors[size_t(root.tensor)].elements()) - root.firstId);
+      shift.push_back(firstIdOf(root.tensor, root.tensor < 0 ? 1 : network.tensors[size_t(root.tensor)].elements()) -
+                      root.firstId);
     const bool sameFill = std::bit_cast<uint64_t>(source.fill) == std::bit_cast<uint64_t>(remap->fill);
     const int64_t fillId = source.fills && !sameFill ? firstIdOf(fillTensor(source.fill), 1) : -1;
     forPiece(piece, [&](int64_t result, int64_t element) {

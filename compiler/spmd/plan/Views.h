@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Remaps need no cores of their own: a tensor that a remap makes is a *view*, every element of it an element of a *root*
-// (an input, a constant, a state, a nest's result) or a fill value. Moves bring elements straight from the roots.
+// Remaps need no cores of their own: a tensor that a remap makes is a *view*, every element of it an element of a
+// *root* (an input, a constant, a state, a nest's result) or a fill value. Moves bring elements straight from the
+// roots.
 #pragma once
 
 #include "compiler/spmd/network/Network.h"

@@ -5,8 +5,8 @@
 // format::Affine, perDim[2] is the step per row and perDim[3] the step per column of the rectangle. Roles come later
 // (Roles.h).
 //
-// Scratch buffers are virtual: each may be asked for freely, lives from the first instruction that names it to the last,
-// and gets its bytes in packScratch, which lets buffers with disjoint lives share SRAM.
+// Scratch buffers are virtual: each may be asked for freely, lives from the first instruction that names it to the
+// last, and gets its bytes in packScratch, which lets buffers with disjoint lives share SRAM.
 #pragma once
 
 #include "runtime/format/Executable.h"
@@ -41,7 +41,8 @@ struct Code {
   int16_t scratch(std::string name, format::ElementType type, int64_t elements);
 };
 
-/// Memory operand: byte base + Σ i_d·strides[d] of `buffer`; missing outer strides are 0 (strides are of the innermost dimensions).
+/// Memory operand: byte base + Σ i_d·strides[d] of `buffer`; missing outer strides are 0 (strides are of the innermost
+/// dimensions).
 format::Operand memory(int16_t buffer, int64_t baseBytes, const std::vector<int64_t> &strideBytes = {});
 format::Operand immediate(double value);
 

@@ -25,9 +25,10 @@ struct PackedScratch {
 /// rewrites all operands; other buffers keep their order and may get other numbers. A buffer lives from the first
 /// instruction that names it to the last, one that is named inside a loop over the whole outermost loop. A buffer that
 /// is accessed by index stays on its own, with its bytes: indices are clamped to a buffer, and may not reach into what
-/// others hold. Those in Code::bounded share a buffer of their own, unless they also receive what another is read for. Windows begin at multiples of 8 bytes; those that one instruction walks begin in different banks of
-/// `target` as far as possible if all then needs at most `roomBytes`, else (or if that is not enough either) as low as
-/// possible. Errors: those of solver::allocation (more than 2^16 buffers or 2^40 bytes).
+/// others hold. Those in Code::bounded share a buffer of their own, unless they also receive what another is read for.
+/// Windows begin at multiples of 8 bytes; those that one instruction walks begin in different banks of `target` as far
+/// as possible if all then needs at most `roomBytes`, else (or if that is not enough either) as low as possible.
+/// Errors: those of solver::allocation (more than 2^16 buffers or 2^40 bytes).
 absl::StatusOr<PackedScratch> packScratch(Code &code, const target::Target &target, int64_t roomBytes);
 
 } // namespace wsc::spmd

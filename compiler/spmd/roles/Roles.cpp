@@ -79,7 +79,8 @@ Affine rebased(Affine value, const Class &rows, const Class &cols) {
 
 class RoleMaker {
 public:
-  RoleMaker(const target::Target &target, const Code &code, const std::array<uint8_t, kNumFamilies> &colours, int32_t kernel)
+  RoleMaker(const target::Target &target, const Code &code, const std::array<uint8_t, kNumFamilies> &colours,
+            int32_t kernel)
       : target(target), code(code), colours(colours), kernel(kernel) {}
 
   absl::StatusOr<Role> make(const Class &rows, const Class &cols) {
@@ -171,10 +172,14 @@ std::vector<SwitchPosition> positionsOf(Family family, const Rectangle &rectangl
     if (sends)
       positions.push_back({Port::Ramp, bit(Port::West)});
     break;
-  case Family::RowForward: return turnPositions(Port::West, Port::East, west, east, sends, takes);
-  case Family::RowBackward: return turnPositions(Port::East, Port::West, east, west, sends, takes);
-  case Family::ColForward: return turnPositions(Port::North, Port::South, north, south, sends, takes);
-  case Family::ColBackward: return turnPositions(Port::South, Port::North, south, north, sends, takes);
+  case Family::RowForward:
+    return turnPositions(Port::West, Port::East, west, east, sends, takes);
+  case Family::RowBackward:
+    return turnPositions(Port::East, Port::West, east, west, sends, takes);
+  case Family::ColForward:
+    return turnPositions(Port::North, Port::South, north, south, sends, takes);
+  case Family::ColBackward:
+    return turnPositions(Port::South, Port::North, south, north, sends, takes);
   default: {
     const bool alongRow = family == Family::RowChainEven || family == Family::RowChainOdd;
     if (sends)
@@ -187,11 +192,12 @@ std::vector<SwitchPosition> positionsOf(Family family, const Rectangle &rectangl
   return positions;
 }
 
-constexpr const char *kFamilyNames[] = {"input",         "output",          "row forward",    "row backward",
-                                        "column forward", "column backward", "row chain even", "row chain odd",
-                                        "column chain even", "column chain odd"};
+constexpr const char *kFamilyNames[] = {
+    "input",           "output",         "row forward",   "row backward",      "column forward",
+    "column backward", "row chain even", "row chain odd", "column chain even", "column chain odd"};
 
-void makeRouters(const Rectangle &rectangle, const Code &code, Family family, uint8_t colour, Configuration &configuration) {
+void makeRouters(const Rectangle &rectangle, const Code &code, Family family, uint8_t colour,
+                 Configuration &configuration) {
   std::vector<std::pair<Guard, bool>> uses; // guards of its instructions; whether they send
   Cuts cuts;
   for (size_t i = 0; i < code.main.size(); ++i)
@@ -231,8 +237,8 @@ absl::StatusOr<std::array<uint8_t, kNumFamilies>> familyColours(const target::Ta
     if (!target.isReservedColour(colour))
       colours[size_t(found++)] = uint8_t(colour);
   if (found < kNumFamilies)
-    return absl::ResourceExhaustedError(
-        absl::StrCat("phases need ", kNumFamilies, " colours, target ", target.name, " leaves ", found, " to programs"));
+    return absl::ResourceExhaustedError(absl::StrCat("phases need ", kNumFamilies, " colours, target ", target.name,
+                                                     " leaves ", found, " to programs"));
   return colours;
 }
 

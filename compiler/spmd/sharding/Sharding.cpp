@@ -57,17 +57,18 @@ void Sharding::elementsAt(int32_t row, int32_t col, std::vector<int64_t> &out) c
 
 absl::Status Sharding::check(bool covers) const {
   if (dims.size() != shape.size())
-    return absl::InvalidArgumentError(absl::StrCat("the sharding has ", dims.size(), " dimensions, its tensor ", shape.size()));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the sharding has ", dims.size(), " dimensions, its tensor ", shape.size()));
   if (rectangle.rows < 1 || rectangle.cols < 1 || rectangle.row < 0 || rectangle.col < 0)
-    return absl::InvalidArgumentError(absl::StrCat("the sharding's rectangle (", rectangle.row, ", ", rectangle.col, ", ",
-                                                   rectangle.rows, ", ", rectangle.cols, ") has no cores"));
+    return absl::InvalidArgumentError(absl::StrCat("the sharding's rectangle (", rectangle.row, ", ", rectangle.col,
+                                                   ", ", rectangle.rows, ", ", rectangle.cols, ") has no cores"));
   constexpr int64_t kMost = int64_t(1) << 40;
   int64_t held = 1;
   for (size_t d = 0; d < dims.size(); ++d) {
     for (const MeshDigit &digit : dims[d].mesh)
       if (digit.divisor < 1 || digit.modulus < 0 || std::abs(digit.step) > kMost)
-        return absl::InvalidArgumentError(absl::StrCat("dimension ", d, ": mesh digit with divisor ", digit.divisor, ", modulus ",
-                                                       digit.modulus, ", step ", digit.step,
+        return absl::InvalidArgumentError(absl::StrCat("dimension ", d, ": mesh digit with divisor ", digit.divisor,
+                                                       ", modulus ", digit.modulus, ", step ", digit.step,
                                                        "; divisors are positive, a modulus is positive or 0 for none"));
     for (const LocalDigit &digit : dims[d].local) {
       if (digit.count < 1 || std::abs(digit.step) > kMost)
@@ -89,8 +90,9 @@ absl::Status Sharding::check(bool covers) const {
           seen[size_t(id)] = true;
     }
   if (auto missing = std::find(seen.begin(), seen.end(), false); missing != seen.end())
-    return absl::InvalidArgumentError(absl::StrCat("element ", missing - seen.begin(), " of ", seen.size(),
-                                                   " lies on no core; the digits of a dimension must reach its extent"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("element ", missing - seen.begin(), " of ", seen.size(),
+                     " lies on no core; the digits of a dimension must reach its extent"));
   return absl::OkStatus();
 }
 
@@ -235,7 +237,8 @@ private:
     int64_t value = 0;
     size_t digits = 0;
     for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at, ++digits)
-      if (__builtin_mul_overflow(value, int64_t(10), &value) || __builtin_add_overflow(value, int64_t(text[at] - '0'), &value)) {
+      if (__builtin_mul_overflow(value, int64_t(10), &value) ||
+          __builtin_add_overflow(value, int64_t(text[at] - '0'), &value)) {
         fail("a number below 2^63");
         return 0;
       }

@@ -72,15 +72,18 @@ struct Sharding {
   /// Row-major numbers of the elements that the core (network coordinates) holds, in local order; -1 is padding.
   /// Empty outside of the rectangle.
   void elementsAt(int32_t row, int32_t col, std::vector<int64_t> &out) const;
-  /// As many dims as extents, positive counts, divisors and sizes. `covers`: every element lies on some core, found by enumeration.
+  /// As many dims as extents, positive counts, divisors and sizes. `covers`: every element lies on some core, found by
+  /// enumeration.
   absl::Status check(bool covers) const;
   bool operator==(const Sharding &) const = default;
 };
 
-/// Element p·n … p·n + n − 1 on core p, row by row of the rectangle; n is the least that suffices and a multiple of `granule`.
+/// Element p·n … p·n + n − 1 on core p, row by row of the rectangle; n is the least that suffices and a multiple of
+/// `granule`.
 Sharding flatSharding(const Rectangle &rectangle, int64_t elements, int64_t granule);
 
-/// `(row, col, rows, cols) [128 = r*16 | 16, 12 = 1 + c/2%4*3 | 3*1 2*8]`: per dimension extent, base, mesh digits, local digits.
+/// `(row, col, rows, cols) [128 = r*16 | 16, 12 = 1 + c/2%4*3 | 3*1 2*8]`: per dimension extent, base, mesh digits,
+/// local digits.
 std::string print(const Sharding &sharding);
 absl::StatusOr<Sharding> parseSharding(const std::string &text);
 

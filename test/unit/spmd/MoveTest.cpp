@@ -2,8 +2,8 @@
 //
 // Moves between random shardings, executed by the core engine and checked against enumeration: every core ends with the
 // elements that its sharding says. WSC_SEED gives another seed.
-#include "compiler/spmd/phases/Generate.h"
 #include "compiler/spmd/phases/EntryWriter.h"
+#include "compiler/spmd/phases/Generate.h"
 #include "runtime/emulator/CoreEngine.h"
 #include "runtime/emulator/LatticeWalk.h"
 #include "runtime/emulator/cycle/CycleEngine.h"
@@ -60,8 +60,9 @@ protected:
   // Latency of the move; fails the test where a core ends with something else.
   void check(const Case &made, const std::string &what, int64_t &latency, int64_t &bound) {
     SCOPED_TRACE(what + " from " + print(made.from) + " to " + print(made.to));
-    auto program = test::moveProgram(made.from, made.to, made.rectangle, made.type,
-                                     [&](int64_t element) { return valueOf(element, made.type); }, made.roomBytes);
+    auto program = test::moveProgram(
+        made.from, made.to, made.rectangle, made.type, [&](int64_t element) { return valueOf(element, made.type); },
+        made.roomBytes);
     ASSERT_TRUE(program.ok()) << program.status();
     const format::Executable &executable = program->executable;
     for (const auto &violation : format::findViolations(executable))
@@ -113,14 +114,15 @@ TEST_F(MoveTest, RandomPairs) {
   std::vector<double> ratios;
   for (int i = 0; i < cases && !HasFailure(); ++i) {
     int64_t latency = 0, bound = 0;
-    check(randomCase(seed * 100000 + uint64_t(i)), "seed " + std::to_string(seed) + " case " + std::to_string(i), latency, bound);
+    check(randomCase(seed * 100000 + uint64_t(i)), "seed " + std::to_string(seed) + " case " + std::to_string(i),
+          latency, bound);
     if (bound > 0)
       ratios.push_back(double(latency) / double(bound));
   }
   std::sort(ratios.begin(), ratios.end());
   if (!ratios.empty())
-    std::printf("seed %llu: cycles / (busiest cut + distance): median %.2f, 95th percentile %.2f\n", (unsigned long long)seed,
-                ratios[ratios.size() / 2], ratios[ratios.size() * 95 / 100]);
+    std::printf("seed %llu: cycles / (busiest cut + distance): median %.2f, 95th percentile %.2f\n",
+                (unsigned long long)seed, ratios[ratios.size() / 2], ratios[ratios.size() * 95 / 100]);
 }
 
 } // namespace

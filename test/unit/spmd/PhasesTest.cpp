@@ -34,7 +34,8 @@ void expectSame(const Network &network, double tolerance, size_t configurations 
   }
   auto reference = evaluate(network, inputs);
   ASSERT_TRUE(reference.ok()) << reference.status();
-  for (auto [rows, cols] : {std::pair(1, 1), std::pair(3, 1), std::pair(1, 4), std::pair(4, 4), std::pair(5, 7), std::pair(16, 16)}) {
+  for (auto [rows, cols] :
+       {std::pair(1, 1), std::pair(3, 1), std::pair(1, 4), std::pair(4, 4), std::pair(5, 7), std::pair(16, 16)}) {
     SCOPED_TRACE("mesh-" + std::to_string(rows) + "x" + std::to_string(cols));
     if (rows < int(std::max(network.inputs.size(), network.outputs.size())))
       continue;
@@ -57,15 +58,18 @@ void expectSame(const Network &network, double tolerance, size_t configurations 
     ASSERT_TRUE(outputs.ok()) << outputs.status();
     for (size_t o = 0; o < outputs->size(); ++o) {
       const ElementType type = network.tensors[size_t(network.outputs[o].tensor)].type;
-      const std::vector<double> found = valuesOf(type, (*outputs)[o].bytes), wanted = valuesOf(type, reference->outputs[o]);
+      const std::vector<double> found = valuesOf(type, (*outputs)[o].bytes),
+                                wanted = valuesOf(type, reference->outputs[o]);
       ASSERT_EQ(found.size(), wanted.size());
       for (size_t i = 0; i < found.size(); ++i)
-        ASSERT_NEAR(found[i], wanted[i], tolerance * (1 + std::abs(wanted[i]))) << network.outputs[o].name << " element " << i;
+        ASSERT_NEAR(found[i], wanted[i], tolerance * (1 + std::abs(wanted[i])))
+            << network.outputs[o].name << " element " << i;
     }
     auto cycles = emulator::runCycles(program->executable, 0);
     ASSERT_TRUE(cycles.ok()) << cycles.status();
-    std::printf("  %dx%d: %zu phases, the first takes %lld cycles, all estimated %lld\n", rows, cols, program->executable.configurations.size(),
-                (long long)cycles->endCycle, (long long)plan->estimatedCycles);
+    std::printf("  %dx%d: %zu phases, the first takes %lld cycles, all estimated %lld\n", rows, cols,
+                program->executable.configurations.size(), (long long)cycles->endCycle,
+                (long long)plan->estimatedCycles);
   }
 }
 
@@ -122,7 +126,8 @@ TEST(Phases, MatrixProductWithBias) {
   NetworkBuilder net;
   const int64_t m = 12, n = 20, k = 24;
   auto x = net.input("x", ElementType::F32, {m, k});
-  auto w = net.constant("w", ElementType::F32, {k, n}, ramp(k * n)), b = net.constant("b", ElementType::F32, {n}, ramp(n));
+  auto w = net.constant("w", ElementType::F32, {k, n}, ramp(k * n)),
+       b = net.constant("b", ElementType::F32, {n}, ramp(n));
   auto y = net.value("y", ElementType::F32, {m, n});
   Nest nest = nestOver({m, n, k}, 2, y);
   nest.operands = {read(x, {{1, 0, 0}, {0, 0, 1}}), read(w, {{0, 0, 1}, {0, 1, 0}}), read(b, {{0, 1, 0}})};
@@ -199,7 +204,8 @@ TEST(Phases, WideWindow) {
 TEST(Phases, ProductsOfHeads) {
   NetworkBuilder net;
   const int64_t heads = 2, tokens = 3, width = 9;
-  auto q = net.input("q", ElementType::F32, {tokens, heads * width}), k = net.input("k", ElementType::F32, {tokens, heads * width});
+  auto q = net.input("q", ElementType::F32, {tokens, heads * width}),
+       k = net.input("k", ElementType::F32, {tokens, heads * width});
   auto s = net.value("s", ElementType::F32, {heads, tokens, tokens});
   Nest nest = nestOver({heads, tokens, tokens, width}, 3, s);
   nest.operands = {read(q, {{0, 1, 0, 0}, {width, 0, 0, 1}}), read(k, {{0, 0, 1, 0}, {width, 0, 0, 1}})};
@@ -248,8 +254,9 @@ TEST(Phases, EqualLayersAreOneConfiguration) {
 TEST(Phases, SoftmaxAndGather) {
   NetworkBuilder net;
   auto x = net.input("x", ElementType::F32, {5, 12}), i = net.input("i", ElementType::I32, {5});
-  auto m = net.value("m", ElementType::F32, {5}), e = net.value("e", ElementType::F32, {5, 12}), s = net.value("s", ElementType::F32, {5}),
-       y = net.value("y", ElementType::F32, {5, 12}), g = net.value("g", ElementType::F32, {5, 12});
+  auto m = net.value("m", ElementType::F32, {5}), e = net.value("e", ElementType::F32, {5, 12}),
+       s = net.value("s", ElementType::F32, {5}), y = net.value("y", ElementType::F32, {5, 12}),
+       g = net.value("g", ElementType::F32, {5, 12});
   auto reduce = [&](TensorId from, TensorId to, Opcode opcode, double initial) {
     Nest nest = nestOver({5, 12}, 1, to);
     nest.operands = {read(from, {{1, 0}, {0, 1}})};
@@ -267,8 +274,9 @@ TEST(Phases, SoftmaxAndGather) {
     net.add(nest);
   };
   reduce(x, m, Opcode::ReduceMax, -INFINITY);
-  combine(x, m, e, {bodyOp(Opcode::Sub, ElementType::F32, BodyValue::operand(0), BodyValue::operand(1)),
-                    bodyOp(Opcode::Exp, ElementType::F32, BodyValue::operation(0))});
+  combine(x, m, e,
+          {bodyOp(Opcode::Sub, ElementType::F32, BodyValue::operand(0), BodyValue::operand(1)),
+           bodyOp(Opcode::Exp, ElementType::F32, BodyValue::operation(0))});
   reduce(e, s, Opcode::ReduceAdd, 0);
   combine(e, s, y, {bodyOp(Opcode::Div, ElementType::F32, BodyValue::operand(0), BodyValue::operand(1))});
   Nest gather = nestOver({5, 12}, 2, g);

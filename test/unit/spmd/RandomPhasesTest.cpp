@@ -2,7 +2,8 @@
 //
 // Random networks on random meshes: planned, generated, verified, executed on both schedules of the core engine, and
 // compared with plain loops that know no distribution. Bits are equal unless a sum of floats may be formed in another
-// order; then results lie near the reference in double. The cycle engine comes to its end. WSC_SEED and WSC_CASES repeat and widen it.
+// order; then results lie near the reference in double. The cycle engine comes to its end. WSC_SEED and WSC_CASES
+// repeat and widen it.
 #include "runtime/emulator/CoreEngine.h"
 #include "runtime/emulator/cycle/CycleEngine.h"
 #include "runtime/format/Verifier.h"
@@ -98,7 +99,8 @@ void runCase(uint64_t seed, Outcome &outcome) {
       ASSERT_EQ(first[o].bytes, exact->outputs[o]) << "output " << o << " (" << tensor.name << ")";
       continue;
     }
-    const std::vector<double> found = test::valuesOf(tensor.type, first[o].bytes), near = test::valuesOf(tensor.type, exact->outputs[o]);
+    const std::vector<double> found = test::valuesOf(tensor.type, first[o].bytes),
+                              near = test::valuesOf(tensor.type, exact->outputs[o]);
     double scale = 1;
     for (double value : near)
       if (std::isfinite(value))
@@ -131,7 +133,8 @@ TEST(RandomPhases, AgreeWithPlainLoops) {
   }
   std::printf("%lld of %lld elements behind sums of floats are apart\n", (long long)apart, (long long)elements);
   EXPECT_LE(apart * 200, elements);
-  std::printf("%llu of %llu networks refused for want of SRAM\n", (unsigned long long)refused, (unsigned long long)cases);
+  std::printf("%llu of %llu networks refused for want of SRAM\n", (unsigned long long)refused,
+              (unsigned long long)cases);
   EXPECT_LE(refused * 20, cases);
 }
 
