@@ -107,6 +107,7 @@ std::string runCase(const fs::path &folder, const wsc::import::ImportOptions &op
 TEST(OnnxCases, TrainedModels) {
   const char *shared = std::getenv("WSC_SHARED");
   const fs::path folder = fs::path(shared ? shared : WSC_SOURCE_DIR "/../shared") / "models" / "real";
+  // The models are not part of the project: the test runs where they lie beside it.
   if (!fs::exists(folder))
     GTEST_SKIP() << "no trained models in " << folder;
   for (const char *name : {"mnist_cnn8", "mnist_burn", "micro_kws_fp32", "dtln_1", "dtln_2"})
@@ -115,6 +116,8 @@ TEST(OnnxCases, TrainedModels) {
 }
 
 TEST(OnnxCases, BackendCases) {
+  // The standard's cases are not part of the project either; test/conformance runs those of the package
+  // libonnx-testdata.
   const char *cases = std::getenv("WSC_ONNX_CASES");
   if (!cases || !fs::exists(cases))
     GTEST_SKIP() << "WSC_ONNX_CASES names no folder of ONNX backend tests";
