@@ -5,6 +5,7 @@
 // no nearer line holds. Works on lists of element numbers: time and memory grow with the elements that cores hold and
 // want.
 #include "compiler/spmd/moves/Select.h"
+#include "compiler/spmd/moves/StageDraft.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -14,37 +15,18 @@ namespace wsc::spmd {
 
 namespace {
 
-using Ids = std::vector<int64_t>;
-using CoreIds = std::vector<Ids>; // one list for each core of the rectangle, row by row
-
 constexpr int64_t kCyclesPerCore = 10; // both directions: switch, set-up and ramp of a turn
 constexpr int64_t kStageCycles = 60;
 constexpr int64_t kShortCycles = 1500; // a move of one stage that is not longer is not held against two stages
-
-/// What cores hold before a stage.
-struct Input {
-  CoreIds held;
-  Rectangle rectangle; // of the cores that hold a buffer
-  int64_t local = 0;   // elements
-};
-
-/// A stage before its selection is put into one form for all cores, which takes longer than all else: only the chosen
-/// plan's are.
-struct Draft {
-  MoveStage stage;
-  CoreIds positions; // that every core selects
-};
 
 struct DraftPlan {
   std::vector<Draft> drafts;
   int64_t estimatedCycles = 0, lineBytes = 0;
 };
 
-class Planner {
+class Planner : StageDrafter {
 public:
-  explicit Planner(const MoveProblem &problem)
-      : problem(problem), rows(problem.rectangle.rows), cols(problem.rectangle.cols),
-        cores(size_t(rows) * size_t(cols)) {}
+  using StageDrafter::StageDrafter;
 
   absl::StatusOr<MovePlan> plan() {
     for (const MoveSource &source : problem.sources)
@@ -105,34 +87,6 @@ public:
   }
 
 private:
-  size_t core(int32_t r, int32_t c) const { return size_t(r) * size_t(cols) + size_t(c); }
-  int32_t lines(Axis axis) const { return axis == Axis::Row ? rows : cols; }
-  int32_t length(Axis axis) const { return axis == Axis::Row ? cols : rows; }
-  /// Core number `at` of a line: along a row the column varies.
-  size_t onLine(Axis axis, int32_t line, int32_t at) const {
-    return axis == Axis::Row ? core(line, at) : core(at, line);
-  }
-
-  /// The smallest rectangle around cores.
-  template <typename Holds> Rectangle hullOf(Holds holds) const {
-    int32_t rowBegin = rows, rowEnd = 0, colBegin = cols, colEnd = 0;
-    for (int32_t r = 0; r < rows; ++r)
-      for (int32_t c = 0; c < cols; ++c)
-        if (holds(core(r, c))) {
-          rowBegin = std::min(rowBegin, r);
-          rowEnd = std::max(rowEnd, r + 1);
-          colBegin = std::min(colBegin, c);
-          colEnd = std::max(colEnd, c + 1);
-        }
-    if (rowBegin >= rowEnd)
-      return {0, 0, 0, 0};
-    return {rowBegin, colBegin, rowEnd - rowBegin, colEnd - colBegin};
-  }
-  static bool contains(const Rectangle &outer, const Rectangle &inner) {
-    return inner.row >= outer.row && inner.col >= outer.col && inner.row + inner.rows <= outer.row + outer.rows &&
-           inner.col + inner.cols <= outer.col + outer.cols;
-  }
-
   Input inputOf(const MoveSource &source) const {
     Input input;
     input.rectangle = source.sharding.rectangle;
@@ -184,119 +138,6 @@ private:
     if (packing)
       sources = handed(std::move(lists), width, packing->stage.active);
     return packing;
-  }
-
-  struct Place {
-    int32_t input = -1, at = 0; // coordinate on the line
-    int64_t slot = 0;
-  };
-
-  /// Where each element lies on a line (the first place of several); forgotten by the next call.
-  template <typename Visit>
-  void mapLine(const std::vector<Input> &inputs, const std::vector<size_t> &line, Visit visit) {
-    places.resize(size_t(problem.ids));
-    touched.clear();
-    for (size_t k = 0; k < inputs.size(); ++k)
-      for (size_t at = 0; at < line.size(); ++at) {
-        const Ids &held = inputs[k].held[line[at]];
-        for (size_t slot = 0; slot < held.size(); ++slot)
-          if (held[slot] >= 0 && places[size_t(held[slot])].input < 0) {
-            places[size_t(held[slot])] = {int32_t(k), int32_t(at), int64_t(slot)};
-            touched.push_back(held[slot]);
-          }
-      }
-    visit();
-    for (int64_t id : touched)
-      places[size_t(id)] = {};
-  }
-
-  std::vector<size_t> lineOf(std::optional<Axis> axis, int32_t line) const {
-    if (!axis)
-      return {size_t(line)};
-    std::vector<size_t> result;
-    for (int32_t at = 0; at < length(*axis); ++at)
-      result.push_back(onLine(*axis, line, at));
-    return result;
-  }
-
-  /// One stage from `inputs` to `lists`; nothing if an element is not on its line. `fill`: padding matters.
-  std::optional<Draft> stage(std::optional<Axis> axis, const std::vector<Input> &inputs, const CoreIds &lists,
-                             int64_t width, bool fill) {
-    if (axis && length(*axis) == 1)
-      return std::nullopt;
-    const int32_t numLines = axis ? lines(*axis) : int32_t(cores);
-    std::vector<LineGather> gathers(inputs.size(), {INT32_MAX, 0, INT32_MAX, 0, 0, 0});
-    bool found = true;
-    for (int32_t l = 0; l < numLines && found; ++l) {
-      const std::vector<size_t> line = lineOf(axis, l);
-      mapLine(inputs, line, [&] {
-        for (size_t at : line)
-          for (int64_t id : lists[at]) {
-            if (id < 0)
-              continue;
-            const Place &place = places[size_t(id)];
-            found &= place.input >= 0;
-            if (place.input < 0)
-              return;
-            gathers[place.input].begin = std::min(gathers[place.input].begin, place.at);
-            gathers[place.input].end = std::max(gathers[place.input].end, place.at + 1);
-            gathers[place.input].lineBegin = std::min(gathers[place.input].lineBegin, l);
-            gathers[place.input].lineEnd = std::max(gathers[place.input].lineEnd, l + 1);
-          }
-      });
-    }
-    if (!found)
-      return std::nullopt;
-    MoveStage result;
-    result.axis = axis;
-    const int64_t bytes = format::elementBytes(problem.type);
-    for (size_t k = 0; k < inputs.size(); ++k) {
-      LineGather &gather = gathers[k];
-      if (gather.begin > gather.end)
-        gather.begin = gather.end = gather.lineBegin = gather.lineEnd = 0;
-      gather.words = (inputs[k].local * bytes + 3) / 4;
-      gather.pitch = axis ? std::max<int64_t>(1, gather.words * 4 / bytes) : inputs[k].local;
-      result.firstPosition.push_back(result.positions);
-      result.positions += axis ? gather.pitch * (gather.end - gather.begin) : gather.pitch;
-    }
-    CoreIds positions(cores);
-    for (int32_t l = 0; l < numLines; ++l) {
-      const std::vector<size_t> line = lineOf(axis, l);
-      mapLine(inputs, line, [&] {
-        for (size_t at : line)
-          for (int64_t id : lists[at]) {
-            int64_t position = id;
-            if (id >= 0) {
-              const Place &place = places[size_t(id)];
-              position = result.firstPosition[place.input] + place.slot;
-              if (axis)
-                position += (place.at - gathers[place.input].begin) * gathers[place.input].pitch;
-            } else if (!fill) {
-              position = kAnything;
-            }
-            positions[at].push_back(position);
-          }
-      });
-    }
-    result.active = hullOf([&](size_t at) {
-      return std::any_of(positions[at].begin(), positions[at].end(),
-                         [](int64_t position) { return position != kAnything; });
-    });
-    for (const Input &input : inputs)
-      result.holders.push_back(input.rectangle);
-    for (size_t k = 0; k < inputs.size(); ++k) {
-      const bool acrossRows = axis == Axis::Row;
-      const int32_t begin = acrossRows ? result.active.row : result.active.col;
-      const int32_t end = begin + (acrossRows ? result.active.rows : result.active.cols);
-      if (!axis)
-        result.clears |= !contains(inputs[k].rectangle, result.active);
-      else
-        result.clears |= gathers[k].lineBegin > begin || gathers[k].lineEnd < end;
-    }
-    if (axis)
-      result.gathers = gathers;
-    result.selection.width = width;
-    return Draft{std::move(result), std::move(positions)};
   }
 
   int64_t cyclesOf(const MoveStage &stage) const {
@@ -488,13 +329,8 @@ private:
     return true;
   }
 
-  const MoveProblem &problem;
-  const int32_t rows, cols;
-  const size_t cores;
   std::vector<Input> sources;
   CoreIds wanted;
-  std::vector<Place> places;
-  std::vector<int64_t> touched;
 };
 
 } // namespace
@@ -520,51 +356,6 @@ absl::StatusOr<MovePlan> planMove(const MoveProblem &problem) {
   if (absl::Status status = problem.check(); !status.ok())
     return status;
   return Planner(problem).plan();
-}
-
-MoveProblem partOf(const MoveProblem &problem, int64_t begin, int64_t width) {
-  MoveProblem part = problem;
-  part.width = width;
-  part.packs = true;
-  part.wanted = [wanted = problem.wanted, begin, width](int32_t row, int32_t col, std::vector<int64_t> &ids) {
-    wanted(row, col, ids);
-    if (ids.empty())
-      return;
-    ids.erase(ids.begin(), ids.begin() + ptrdiff_t(begin));
-    ids.resize(size_t(width));
-  };
-  return part;
-}
-
-absl::StatusOr<std::vector<MovePart>> planMoveInParts(const MoveProblem &problem) {
-  auto whole = planMove(problem);
-  if (!whole.ok())
-    return whole.status();
-  std::vector<MovePart> best{{0, problem.width, *std::move(whole)}};
-  int64_t bestBytes = best[0].plan.lineBytes;
-  int64_t count = 2;
-  while (count * problem.roomBytes < bestBytes && count < problem.width)
-    count *= 2;
-  constexpr int64_t kMostParts = 64;
-  for (; bestBytes > problem.roomBytes && count <= std::min(problem.width, kMostParts); count *= 2) {
-    std::vector<MovePart> parts;
-    const int64_t width = (problem.width + count - 1) / count;
-    int64_t bytes = 0;
-    for (int64_t begin = 0; begin < problem.width; begin += width) {
-      MovePart part{begin, std::min(width, problem.width - begin), {}};
-      auto plan = planMove(partOf(problem, part.begin, part.width));
-      if (!plan.ok())
-        return plan.status();
-      part.plan = *std::move(plan);
-      bytes = std::max(bytes, part.plan.lineBytes);
-      parts.push_back(std::move(part));
-    }
-    if (bytes < bestBytes) {
-      best = std::move(parts);
-      bestBytes = bytes;
-    }
-  }
-  return best;
 }
 
 std::function<void(int32_t, int32_t, std::vector<int64_t> &)> wantedBy(const Sharding &sharding) {
