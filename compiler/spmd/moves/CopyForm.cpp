@@ -83,6 +83,7 @@ void CopyForm::addLine(const LineLists &lists, const std::vector<int64_t> &to, c
   points.axis = lists.axis;
   points.classOf = lists.classOf;
   points.isLine = true;
+  points.isUniform = stage.line.isUniform;
   const LinePlan &line = stage.line;
   points.lists.resize(line.spots.size());
   for (size_t c = 0; c < line.spots.size(); ++c) {
@@ -175,6 +176,15 @@ void CopyForm::add(const Points &points, const std::vector<int64_t> &to, const M
     for (const std::vector<int64_t> &list : lists)
       for (size_t i = 0; i < list.size(); ++i)
         matters[i] = matters[i] || list[i] >= 0;
+  // Of several pieces each leaves alone what belongs to another.
+  if (problem.pieces.size() > 1)
+    for (const auto &lists : points.lists)
+      for (const std::vector<int64_t> &list : lists)
+        for (size_t i = 0; i < list.size(); ++i)
+          if (matters[i] && list[i] < 0) {
+            failed = true;
+            return;
+          }
   std::vector<size_t> kept;
   std::vector<int64_t> keptTo;
   for (size_t i = 0; i < to.size(); ++i)
@@ -294,8 +304,8 @@ bool CopyForm::addTable(const Points &points, const std::vector<size_t> &kept, c
   BlockCopy::Table table;
   table.length = int64_t(kept.size());
   const bool byLine = points.lists.size() > 1, acrossRows = points.axis == Axis::Row;
-  table.byCol = acrossRows || byLine;
-  table.byRow = !acrossRows || byLine;
+  table.byCol = acrossRows ? !points.isUniform : byLine;
+  table.byRow = acrossRows ? byLine : !points.isUniform;
   const size_t rows = table.byRow ? size_t(problem.rectangle.rows) : 1;
   const size_t cols = table.byCol ? size_t(problem.rectangle.cols) : 1;
   if (int64_t(rows * cols) * table.length > kMostTableNumbers)
@@ -365,10 +375,14 @@ bool CopyForm::finish() {
     (loop.fromStride < 0 ? low : high) += loop.fromStride * (loop.count - 1);
   auto range = [](const PlaceNumber::Part &part, int32_t begin, int32_t count) {
     std::pair<int64_t, int64_t> range{INT64_MAX, INT64_MIN};
-    for (int32_t k = begin; k < begin + count; ++k) {
-      range.first = std::min(range.first, part.at(k));
-      range.second = std::max(range.second, part.at(k));
-    }
+    // Linear within groups and from group to group: the ends of the first and last groups hold the extremes.
+    const int64_t m = part.modulus, last = begin + count - 1, end = last / m;
+    for (int64_t group : {begin / m, begin / m + 1, end - 1, end})
+      for (int64_t k : {std::max<int64_t>(group * m, begin), std::min<int64_t>(group * m + m - 1, last)})
+        if (k >= begin && k <= last) {
+          range.first = std::min(range.first, part.at(int32_t(k)));
+          range.second = std::max(range.second, part.at(int32_t(k)));
+        }
     return range;
   };
   const auto rows = range(copy.from.row, stage.takers.row, stage.takers.rows),

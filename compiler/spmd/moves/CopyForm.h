@@ -36,6 +36,7 @@ private:
     std::vector<int32_t> classOf; // per line
     std::vector<std::vector<std::vector<int64_t>>> lists;
     bool isLine = false;
+    bool isUniform = false; // one list for all coordinates
   };
   void add(const Points &points, const std::vector<int64_t> &to, const Moduli &moduli);
   bool addStrided(const Points &points, const std::vector<size_t> &kept, const std::vector<int64_t> &to,

@@ -11,6 +11,8 @@ namespace wsc::spmd {
 
 namespace {
 
+constexpr int64_t kMostEntries = 1 << 16; // of lists; longer ones take too long to plan
+
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 Axis other(Axis axis) { return axis == Axis::Row ? Axis::Col : Axis::Row; }
 
@@ -30,30 +32,32 @@ public:
         wanted.push_back(entry.offset);
       finalOffsets.push_back(std::move(wanted));
     }
+    goal = target.rectangle;
+    if (problem.pieces.size() > 1)
+      narrowGoal();
     start.present = source.rectangle;
     start.elements = source.localElements();
   }
 
   std::optional<FactoredMove> plan() {
     // Along the lines of an axis moves what lies spread over it.
+    if (listEntries() > kMostEntries)
+      return std::nullopt;
     const bool rowsMove = isSpread(Axis::Row), colsMove = isSpread(Axis::Col);
-    std::optional<FactoredMove> best;
-    auto consider = [&](const std::vector<Axis> &order) {
+    auto chain = [&](const std::vector<Axis> &order) -> std::optional<FactoredMove> {
       FactoredMove move;
       Situation now = start;
       for (size_t i = 0; i < order.size(); ++i)
         if (!stage(order[i], i + 1 == order.size(), now, move))
-          return;
-      if (!best || move.estimatedCycles < best->estimatedCycles)
-        best = std::move(move);
+          return std::nullopt;
+      return move;
     };
-    if (rowsMove && colsMove) {
-      consider({Axis::Row, Axis::Col});
-      consider({Axis::Col, Axis::Row});
-    } else {
-      consider({colsMove ? Axis::Col : Axis::Row});
-    }
-    return best;
+    if (!rowsMove || !colsMove)
+      return chain({colsMove ? Axis::Col : Axis::Row});
+    // The stage that makes boxes larger comes last.
+    const Axis first = growth(Axis::Row) <= growth(Axis::Col) ? Axis::Row : Axis::Col;
+    auto move = chain({first, other(first)});
+    return move ? move : chain({other(first), first});
   }
 
 private:
@@ -66,6 +70,30 @@ private:
     Rectangle present; // the cores that have the buffer
     int64_t elements = 0;
   };
+
+  /// Numbers in all lists of both axes together.
+  int64_t listEntries() const {
+    int64_t entries = 0;
+    for (Axis axis : {Axis::Row, Axis::Col}) {
+      int64_t held = 1, wanted = 1;
+      bool isUniform = true;
+      for (size_t f : factorsAlong(start, axis)) {
+        held *= int64_t(start.states[f].offsets.size());
+        wanted *= int64_t(finalOffsets[f].size());
+        isUniform &= !wantedAlong(factors.factors[f], axis);
+      }
+      entries += held * count(source.rectangle, axis) + wanted * (isUniform ? 1 : count(target.rectangle, axis));
+    }
+    return entries;
+  }
+
+  /// Entries wanted for each one held, of the factors that lie along an axis.
+  double growth(Axis axis) const {
+    double growth = 1;
+    for (size_t f : factorsAlong(start, axis))
+      growth *= double(finalOffsets[f].size()) / double(std::max<size_t>(1, start.states[f].offsets.size()));
+    return growth;
+  }
 
   /// Row, column of the place `k` on line `l`.
   static std::pair<int32_t, int32_t> place(Axis axis, int32_t k, int32_t l) {
@@ -82,6 +110,34 @@ private:
   }
   bool wantedAlong(const Factor &factor, Axis axis) const {
     return axis == Axis::Row ? factor.wantedByCol : factor.wantedByRow;
+  }
+
+  /// Leaves out rows and columns that want nothing of the piece.
+  void narrowGoal() {
+    auto wants = [&](int32_t r, int32_t c, Axis by) {
+      for (size_t f = 0; f < factors.factors.size(); ++f) {
+        const Factor &factor = factors.factors[f];
+        if (factor.wantedByRow && factor.wantedByCol)
+          continue;
+        if (by == Axis::Row ? !factor.wantedByRow : !factor.wantedByCol)
+          continue;
+        const FactorList list = factors.wanted(f, r, c);
+        if (std::all_of(list.begin(), list.end(), [](const FactorEntry &entry) { return entry.id < 0; }))
+          return false;
+      }
+      return true;
+    };
+    const Rectangle &all = target.rectangle;
+    int32_t rowBegin = all.row, rowEnd = all.row + all.rows, colBegin = all.col, colEnd = all.col + all.cols;
+    while (rowEnd - rowBegin > 1 && !wants(rowBegin, all.col, Axis::Row))
+      ++rowBegin;
+    while (rowEnd - rowBegin > 1 && !wants(rowEnd - 1, all.col, Axis::Row))
+      --rowEnd;
+    while (colEnd - colBegin > 1 && !wants(all.row, colBegin, Axis::Col))
+      ++colBegin;
+    while (colEnd - colBegin > 1 && !wants(all.row, colEnd - 1, Axis::Col))
+      --colEnd;
+    goal = {rowBegin, colBegin, rowEnd - rowBegin, colEnd - colBegin};
   }
 
   FactorList current(const Situation &now, size_t f, int32_t r, int32_t c) const {
@@ -120,7 +176,6 @@ private:
     LineLists lists;
     lists.axis = axis;
     const int32_t length = count(problem.rectangle, axis), numLines = count(problem.rectangle, other(axis));
-    const Rectangle &goal = target.rectangle;
     lists.held.resize(size_t(length));
     for (int32_t k = 0; k < length; ++k) {
       if (k < first(now.present, axis) || k >= first(now.present, axis) + count(now.present, axis))
@@ -130,6 +185,10 @@ private:
       for (size_t f : along)
         lists.held[size_t(k)] = times(lists.held[size_t(k)], current(now, f, r, c), factors.factors[f].size);
     }
+    lists.takerBegin = first(goal, axis);
+    lists.takerEnd = lists.takerBegin + count(goal, axis);
+    lists.isUniform = std::none_of(along.begin(), along.end(),
+                                   [&](size_t f) { return wantedAlong(factors.factors[f], axis); });
     lists.classOf.assign(size_t(numLines), -1);
     std::map<std::vector<int64_t>, int32_t> classes;
     const Rectangle &lines = onPresentLines ? now.present : goal;
@@ -143,12 +202,13 @@ private:
       lists.classOf[size_t(l)] = found->second;
       if (!added)
         continue;
-      std::vector<FactorList> wanted(static_cast<size_t>(length));
-      for (int32_t k = first(goal, axis); k < first(goal, axis) + count(goal, axis); ++k) {
+      std::vector<FactorList> wanted(lists.isUniform ? 1 : size_t(length));
+      for (int32_t k = lists.takerBegin; k < (lists.isUniform ? lists.takerBegin + 1 : lists.takerEnd); ++k) {
         const auto [r, c] = place(axis, k, l);
-        wanted[size_t(k)] = {{0, 0}};
+        FactorList &list = wanted[lists.isUniform ? 0 : size_t(k)];
+        list = {{0, 0}};
         for (size_t f : along)
-          wanted[size_t(k)] = times(wanted[size_t(k)], factors.wanted(f, r, c), factors.factors[f].size);
+          list = times(list, factors.wanted(f, r, c), factors.factors[f].size);
       }
       lists.wanted.push_back(std::move(wanted));
     }
@@ -185,12 +245,12 @@ private:
     stage.line = *std::move(line);
     stage.givers = now.present;
     // Lines take part where both the buffer is and what is wanted of it.
-    stage.takers = target.rectangle;
+    stage.takers = goal;
     if (!isLast)
       (axis == Axis::Row ? stage.takers.row : stage.takers.col) = first(now.present, other(axis)),
       (axis == Axis::Row ? stage.takers.rows : stage.takers.cols) = count(now.present, other(axis));
-    else if (first(target.rectangle, other(axis)) < first(now.present, other(axis)) ||
-             first(target.rectangle, other(axis)) + count(target.rectangle, other(axis)) >
+    else if (first(goal, other(axis)) < first(now.present, other(axis)) ||
+             first(goal, other(axis)) + count(goal, other(axis)) >
                  first(now.present, other(axis)) + count(now.present, other(axis)))
       return false;
 
@@ -299,6 +359,7 @@ private:
   const MoveProblem &problem;
   const Factors factors;
   const Sharding &source, &target;
+  Rectangle goal; // the cores that want something of the piece
   const int64_t elementBytes;
   Situation start;
   std::vector<std::vector<int64_t>> finalOffsets;

@@ -45,18 +45,27 @@ public:
   }
 
 private:
-  template <typename Visit> bool forWanted(Visit visit) const { // stops at the first false
-    for (size_t c = 0; c < lists.wanted.size(); ++c)
+  /// Visits (class, coordinate, list), of uniform lists for the first coordinate only unless `all`; stops at the first
+  /// false.
+  template <typename Visit> bool forWanted(bool all, Visit visit) const {
+    for (size_t c = 0; c < lists.wanted.size(); ++c) {
+      if (lists.isUniform) {
+        for (int32_t k = lists.takerBegin; k < (all ? lists.takerEnd : lists.takerBegin + 1); ++k)
+          if (!visit(c, k, lists.wanted[c][0]))
+            return false;
+        continue;
+      }
       for (int32_t k = 0; k < length; ++k)
         if (!lists.wanted[c][size_t(k)].empty() && !visit(c, k, lists.wanted[c][size_t(k)]))
           return false;
+    }
     return true;
   }
 
   void emptySpots(LinePlan &plan) const {
     plan.spots.resize(lists.wanted.size());
     for (size_t c = 0; c < lists.wanted.size(); ++c)
-      plan.spots[c].resize(size_t(length));
+      plan.spots[c].resize(plan.isUniform ? 1 : size_t(length));
   }
 
   static std::unordered_map<int64_t, int64_t> offsetsOf(const FactorList &list) {
@@ -71,12 +80,15 @@ private:
     LinePlan plan;
     plan.units = length;
     emptySpots(plan);
-    std::vector<std::unordered_map<int64_t, int64_t>> own;
-    for (const FactorList &list : lists.held)
-      own.push_back(offsetsOf(list));
-    const bool found = forWanted([&](size_t c, int32_t k, const FactorList &list) {
+    std::vector<std::unordered_map<int64_t, int64_t>> own(lists.held.size());
+    std::vector<bool> known(lists.held.size(), false);
+    const bool found = forWanted(true, [&](size_t c, int32_t k, const FactorList &list) {
       if (lists.held[size_t(k)].empty())
         return false;
+      if (!known[size_t(k)]) {
+        own[size_t(k)] = offsetsOf(lists.held[size_t(k)]);
+        known[size_t(k)] = true;
+      }
       std::vector<Spot> &spots = plan.spots[c][size_t(k)];
       for (const FactorEntry &entry : list) {
         if (entry.id < 0) {
@@ -151,7 +163,7 @@ private:
           best = &holding;
       return best;
     };
-    const bool found = forWanted([&](size_t, int32_t k, const FactorList &list) {
+    const bool found = forWanted(true, [&](size_t, int32_t k, const FactorList &list) {
       const int32_t u = unitOf(k);
       if (u >= base.units)
         return false;
@@ -164,13 +176,14 @@ private:
         plan.reachBefore = std::max(plan.reachBefore, u - holding->unit);
         plan.reachBehind = std::max(plan.reachBehind, holding->unit - u);
       }
-      return true;
+      // Hopeless windows are given up early.
+      return plan.reachBefore * 2 <= base.units && plan.reachBehind * 2 <= base.units;
     });
     if (!found || plan.reachBefore * 2 > base.units || plan.reachBehind * 2 > base.units)
       return std::nullopt;
     plan.blocks = plan.reachBefore + 1 + plan.reachBehind;
     emptySpots(plan);
-    forWanted([&](size_t c, int32_t k, const FactorList &list) {
+    forWanted(true, [&](size_t c, int32_t k, const FactorList &list) {
       const int32_t u = unitOf(k);
       for (const FactorEntry &entry : list) {
         Spot spot;
@@ -202,8 +215,9 @@ private:
       return nullptr;
     };
     std::vector<int64_t> first(lists.wanted.size(), INT64_MAX), last(lists.wanted.size(), -1);
+    plan.isUniform = lists.isUniform && whole;
     emptySpots(plan);
-    const bool found = forWanted([&](size_t c, int32_t k, const FactorList &list) {
+    const bool found = forWanted(!whole, [&](size_t c, int32_t k, const FactorList &list) {
       const int32_t from = whole ? 0 : unitOf(k) / segment * segment;
       if (!whole && (unitOf(k) < 0 || unitOf(k) >= base.units))
         return false;
@@ -217,7 +231,7 @@ private:
           first[c] = std::min(first[c], spot.block);
           last[c] = std::max(last[c], spot.block);
         }
-        plan.spots[c][size_t(k)].push_back(spot);
+        plan.spots[c][plan.isUniform ? 0 : size_t(k)].push_back(spot);
       }
       return true;
     });

@@ -17,7 +17,10 @@ struct LineLists {
   Axis axis = Axis::Row;
   std::vector<FactorList> held;                // per coordinate; empty: the core has no block
   std::vector<int32_t> classOf;                // per line; −1: the line takes no part
-  std::vector<std::vector<FactorList>> wanted; // [class][coordinate]; empty: the core wants nothing
+  /// [class][coordinate]; empty: the core wants nothing. Uniform: [class][0], of all cores from takerBegin to takerEnd.
+  std::vector<std::vector<FactorList>> wanted;
+  bool isUniform = false;
+  int32_t takerBegin = 0, takerEnd = 0;
   std::vector<int64_t> segments;               // lengths (cores) worth trying as segments of a bus
 };
 
@@ -37,7 +40,8 @@ struct LinePlan {
   struct Spot {
     int64_t block = -1, offset = 0;
   };
-  std::vector<std::vector<std::vector<Spot>>> spots; // as LineLists::wanted
+  std::vector<std::vector<std::vector<Spot>>> spots; // as LineLists::wanted, one for all coordinates if isUniform
+  bool isUniform = false;
 
   /// Whether the core at `coordinate` never gets this block: it would come from beyond the line's units.
   bool isMissing(int32_t coordinate, int64_t block) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spmd/phases/EntryWriter.h"
 
+#include "compiler/spmd/collectives/GroupReduce.h"
 #include "compiler/spmd/local/LocalNest.h"
 #include "compiler/spmd/plan/Neutral.h"
 #include "compiler/spmd/roles/Roles.h"
@@ -9,7 +10,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <set>
+#include <limits>
 
 namespace wsc::spmd {
 
@@ -17,9 +18,9 @@ using namespace format;
 
 namespace {
 
-// A phase ends when its code takes this share of the SRAM that the target leaves to programs.
-constexpr double kPhaseCodeShare = 0.2;
-constexpr int64_t kTemporaryBytes = 4096; // for each value of a body
+// A phase ends when its code takes such a share of the SRAM that the target leaves to programs.
+constexpr double kPhaseCodeShare = 0.15, kMostCodeShare = 0.2; // between nests; within them
+constexpr int64_t kTemporaryBytes = 4096;                      // for each value of a body
 
 int64_t granuleOf(ElementType type) { return std::max<int64_t>(1, 4 / elementBytes(type)); }
 
@@ -31,16 +32,16 @@ int64_t codeBytes(const target::Target &target, const Code &code) {
   return int64_t(code.main.size()) * target.instructionBytes + descriptors * target.descriptorBytes;
 }
 
-void collect(const std::vector<BodyOp> &ops, const std::vector<BodyValue> &values, std::set<int32_t> &operands) {
-  auto add = [&](const BodyValue &value) {
-    if (value.kind == BodyValue::Kind::Operand)
-      operands.insert(value.index);
-  };
-  for (const BodyOp &op : ops)
-    for (const BodyValue *value : {&op.a, &op.b, &op.c})
-      add(*value);
-  for (const BodyValue &value : values)
-    add(value);
+/// The part of a guard that says which lines of an axis take part.
+Guard linesOf(Guard guard, Axis axis) {
+  if (axis == Axis::Row) {
+    guard.colBegin = 0;
+    guard.colEnd = std::numeric_limits<int32_t>::max();
+  } else {
+    guard.rowBegin = 0;
+    guard.rowEnd = std::numeric_limits<int32_t>::max();
+  }
+  return guard;
 }
 
 Opcode combining(Opcode reduction) {
@@ -104,6 +105,7 @@ TensorId EntryWriter::counterpart(TensorId tensor, int32_t i) const {
 absl::Status EntryWriter::closeLoop() {
   // All values before the first is written over: one may be another's.
   std::vector<Place> made;
+  made.reserve(plan.loop->carried.size());
   for (const Loop::Carried &carried : plan.loop->carried) {
     auto place = move(carried.made, *plan.held[size_t(carried.initial)], 0, false);
     if (!place.ok())
@@ -190,7 +192,7 @@ void EntryWriter::readInputs() {
 }
 
 void EntryWriter::addFill(double value, ElementType type, int64_t id, MoveProblem &problem,
-                          std::vector<Place> &sources) {
+                          std::vector<SourceName> &sources) {
   Sharding everywhere = flatSharding({0, 0, 1, 1}, 1, 1);
   everywhere.rectangle = plan.rectangle;
   problem.sources.push_back({everywhere, id});
@@ -198,8 +200,7 @@ void EntryWriter::addFill(double value, ElementType type, int64_t id, MoveProble
   std::vector<std::byte> data;
   for (int64_t i = 0; i < granuleOf(type); ++i)
     data.insert(data.end(), element.begin(), element.end());
-  sources.push_back(
-      {constantBuffer(constants.add("fill", type, plan.rectangle, 1, 1, granuleOf(type), std::move(data))), 0});
+  sources.push_back({.resident = constants.add("fill", type, plan.rectangle, 1, 1, granuleOf(type), std::move(data))});
 }
 
 absl::StatusOr<int32_t> EntryWriter::placeConstant(TensorId tensor, const Sharding &to, double padding) {
@@ -257,7 +258,7 @@ absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, dou
   problem.ids = view.numIds;
   problem.width = to.localElements();
   problem.roomBytes = tensorBytes(target) / 3;
-  std::vector<Place> sources;
+  std::vector<SourceName> sources;
   for (const View::Root &root : view.roots) {
     if (root.tensor < 0) {
       addFill(views.fillOf(root.tensor), wanted.type, root.firstId, problem, sources);
@@ -265,25 +266,15 @@ absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, dou
     }
     const Tensor &source = network.tensors[size_t(root.tensor)];
     if (source.kind == Tensor::Kind::Constant) {
-      if (looping && counterpart(root.tensor, plan.loop->count - 1) != root.tensor)
-        return absl::UnimplementedError(absl::StrCat(
-            "constant ", source.name, " differs from repetition to repetition and is moved with other tensors"));
-      auto found = flatConstants.find(root.tensor);
-      if (found == flatConstants.end()) {
-        const Sharding flat = flatSharding(plan.rectangle, source.elements(), granuleOf(source.type));
-        auto boxes = constantBoxes(network, reader, views, root.tensor, flat, plan.rectangle, 0);
-        if (!boxes.ok())
-          return boxes.status();
-        const int32_t resident = constants.add(source.name, source.type, plan.rectangle, boxes->rows, boxes->cols,
-                                               flat.localElements(), std::move(boxes->data));
-        found = flatConstants.emplace(root.tensor, std::pair(resident, flat)).first;
-      }
-      problem.sources.push_back({found->second.second, root.firstId});
-      sources.push_back({constantBuffer(found->second.first), 0});
+      auto flat = flatConstant(root.tensor);
+      if (!flat.ok())
+        return flat.status();
+      problem.sources.push_back({(*flat)->second, root.firstId});
+      sources.push_back({.resident = (*flat)->first});
       continue;
     }
     problem.sources.push_back({*plan.held[size_t(root.tensor)], root.firstId});
-    sources.push_back({bufferOf(root.tensor), 0});
+    sources.push_back({.tensor = root.tensor});
   }
   problem.fill = view.fills ? view.fill : padding;
   problem.fillMatters = fillMatters || view.fills;
@@ -304,7 +295,79 @@ absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, dou
   if (!planned.ok())
     return absl::Status(planned.status().code(),
                         absl::StrCat("tensor ", wanted.name, ": ", std::string(planned.status().message())));
-  return emitBestMove(code(), problem, *planned, sources, to.rectangle, constantMaker());
+  auto places = [&] {
+    std::vector<Place> result;
+    for (const SourceName &source : sources)
+      result.push_back({source.resident >= 0 ? constantBuffer(source.resident) : bufferOf(source.tensor), 0});
+    return result;
+  };
+  const absl::Status status = makeRoom([&](Code &trial, const ConstantMaker &makeConstant) {
+    emitBestMove(trial, problem, *planned, places(), to.rectangle, makeConstant);
+  });
+  if (!status.ok())
+    return absl::Status(status.code(), absl::StrCat("tensor ", wanted.name, ": ", std::string(status.message())));
+  return emitBestMove(code(), problem, *planned, places(), to.rectangle, constantMaker());
+}
+
+absl::StatusOr<const std::pair<int32_t, Sharding> *> EntryWriter::flatConstant(TensorId tensor) {
+  const Tensor &source = network.tensors[size_t(tensor)];
+  if (looping && counterpart(tensor, plan.loop->count - 1) != tensor)
+    return absl::UnimplementedError(absl::StrCat(
+        "constant ", source.name, " differs from repetition to repetition and is moved with other tensors"));
+  auto found = flatConstants.find(tensor);
+  if (found == flatConstants.end()) {
+    const Sharding flat = flatSharding(plan.rectangle, source.elements(), granuleOf(source.type));
+    auto boxes = constantBoxes(network, reader, views, tensor, flat, plan.rectangle, 0);
+    if (!boxes.ok())
+      return boxes.status();
+    const int32_t resident = constants.add(source.name, source.type, plan.rectangle, boxes->rows, boxes->cols,
+                                           flat.localElements(), std::move(boxes->data));
+    found = flatConstants.emplace(tensor, std::pair(resident, flat)).first;
+  }
+  return &found->second;
+}
+
+absl::Status EntryWriter::makeRoom(const std::function<void(Code &, const ConstantMaker &)> &append) {
+  Code trial = code();
+  append(trial, [&](const std::string &name, ElementType type, int32_t, int32_t, int64_t elements,
+                    std::vector<std::byte>) { return trial.scratch(name, type, elements); });
+  const RouteNeeds needs = routeNeeds(trial, plan.rectangle);
+  const bool isLarge = double(codeBytes(target, trial)) > kMostCodeShare * double(target.usableSramBytes());
+  if (needs.fit(target) && !isLarge)
+    return absl::OkStatus();
+  if (looping)
+    return absl::ResourceExhaustedError(absl::StrCat("a loop's body needs ", needs.colours, " colours, ", needs.inputs,
+                                                     " input and ", needs.outputs, " output queues and ",
+                                                     codeBytes(target, trial), " bytes of code in one configuration"));
+  if (!code().main.empty())
+    cut();
+  return absl::OkStatus();
+}
+
+void EntryWriter::cut() {
+  const size_t before = phases.size() - 1;
+  phases.emplace_back();
+  for (Place *place : pinned)
+    place->buffer = carried(phases[before], place->buffer);
+}
+
+int16_t EntryWriter::carried(Phase &from, int16_t buffer) {
+  const Buffer held = from.code.buffers[size_t(buffer)];
+  if (held.kind == BufferKind::Resident)
+    return constantBuffer(held.resident);
+  for (const auto &[tensor, at] : from.buffers)
+    if (at == buffer)
+      return carry(tensor, held);
+  const TensorId kept = TensorId(network.tensors.size()) + numCarried++;
+  from.buffers.emplace(kept, buffer);
+  return carry(kept, held);
+}
+
+int16_t EntryWriter::carry(TensorId tensor, const Buffer &held) {
+  auto [found, added] = phase().buffers.emplace(tensor, int16_t(0));
+  if (added)
+    found->second = code().scratch(held.name, held.type, held.bytes / elementBytes(held.type));
+  return found->second;
 }
 
 void EntryWriter::addPieces(TensorId tensor, const Sharding &to, MoveProblem &problem) {
@@ -322,26 +385,13 @@ void EntryWriter::addPieces(TensorId tensor, const Sharding &to, MoveProblem &pr
 }
 
 absl::StatusOr<EntryWriter::Operand> EntryWriter::bring(const Nest &nest, size_t number,
-                                                        const Distribution &distribution, bool finishOnly) {
+                                                        const Distribution &distribution) {
   const Access &access = nest.operands[number];
   const Tensor &tensor = network.tensors[size_t(access.tensor)];
   Operand operand;
   operand.sharding = operandSharding(nest, access, tensor.shape, distribution);
-  if (finishOnly)
-    operand.sharding.rectangle =
-        resultSharding(nest, network.tensors[size_t(nest.result)].shape, distribution).rectangle;
-  // Elements outside of the tensor matter where a window reads padding, and where a reduction runs beyond its end.
-  bool matters = false;
+  const bool matters = paddingMatters(nest, access);
   double padding = access.padding;
-  for (const Index &index : access.map) {
-    int64_t walkers = 0;
-    bool reduces = false;
-    for (size_t k = 0; k < index.perIterator.size(); ++k) {
-      walkers += index.perIterator[k] != 0;
-      reduces |= index.perIterator[k] != 0 && int32_t(k) >= nest.numParallel;
-    }
-    matters |= reduces || walkers > 1 || index.constant != 0;
-  }
   if (auto neutral = neutralPadding(network, nest, number))
     padding = *neutral;
   auto place = move(access.tensor, operand.sharding, padding, matters);
@@ -355,37 +405,44 @@ absl::Status EntryWriter::writeNest(const Nest &nest, const Distribution &distri
   auto located = [&](const absl::Status &status) {
     return absl::Status(status.code(), absl::StrCat(where, ": ", std::string(status.message())));
   };
-  std::set<int32_t> inBody, inFinish;
-  collect(nest.body, nest.values, inBody);
-  for (const Access &access : nest.operands)
-    if (access.gatherIndices >= 0)
-      inBody.insert(access.gatherIndices);
-  collect(nest.finish, {nest.resultValue}, inFinish);
   const Tensor &resultTensor = network.tensors[size_t(nest.result)];
   LocalNest local;
   local.nest = &nest;
   for (size_t k = 0; k < nest.extents.size(); ++k)
     local.extents.push_back(blockOf(nest, distribution, int32_t(k)));
   const bool partial = isReduced(nest, distribution, Axis::Row) || isReduced(nest, distribution, Axis::Col);
+  const Pins pins(*this);
+  std::vector<Operand> operands;
+  operands.reserve(nest.operands.size());
   for (size_t k = 0; k < nest.operands.size(); ++k) {
-    auto operand = bring(nest, k, distribution, partial && !inBody.contains(int32_t(k)));
+    auto operand = bring(nest, k, distribution);
     if (!operand.ok())
       return located(operand.status());
-    const ElementType type = network.tensors[size_t(nest.operands[k].tensor)].type;
-    const int64_t bytes = elementBytes(type);
-    const LocalStrides strides = localStrides(nest, nest.operands[k], operand->sharding, distribution);
-    LocalOperand at;
-    at.buffer = operand->place.buffer;
-    at.baseBytes = operand->place.baseBytes + strides.base * bytes;
-    for (int64_t stride : strides.perIterator)
-      at.strideBytes.push_back(stride * bytes);
-    at.gatherStrideBytes = strides.gatherStride * bytes;
-    at.gatherCount = strides.gatherCount;
-    if (nest.operands[k].gatherDim >= 0)
-      code().clamped.insert(at.buffer); // numbers beyond the table's end mean its last element
-    local.operands.push_back(std::move(at));
-    local.operandTypes.push_back(type);
+    operands.push_back(*std::move(operand));
+    pinned.push_back(&operands.back().place);
   }
+  auto locate = [&] {
+    local.operands.clear();
+    local.operandTypes.clear();
+    for (size_t k = 0; k < nest.operands.size(); ++k) {
+      const Operand *operand = &operands[k];
+      const ElementType type = network.tensors[size_t(nest.operands[k].tensor)].type;
+      const int64_t bytes = elementBytes(type);
+      const LocalStrides strides = localStrides(nest, nest.operands[k], operand->sharding, distribution);
+      LocalOperand at;
+      at.buffer = operand->place.buffer;
+      at.baseBytes = operand->place.baseBytes + strides.base * bytes;
+      for (int64_t stride : strides.perIterator)
+        at.strideBytes.push_back(stride * bytes);
+      at.gatherStrideBytes = strides.gatherStride * bytes;
+      at.gatherCount = strides.gatherCount;
+      if (nest.operands[k].gatherDim >= 0)
+        code().clamped.insert(at.buffer); // numbers beyond the table's end mean its last element
+      local.operands.push_back(std::move(at));
+      local.operandTypes.push_back(type);
+    }
+  };
+  locate();
   // The result's box, packed, of the parallel iterators.
   auto packed = [&](int16_t buffer, ElementType type) {
     LocalOperand at;
@@ -401,43 +458,54 @@ absl::Status EntryWriter::writeNest(const Nest &nest, const Distribution &distri
   int64_t elements = 1;
   for (int32_t k = 0; k < nest.numParallel; ++k)
     elements *= local.extents[size_t(k)];
-  const int16_t result = bufferOf(nest.result);
   local.resultType = resultTensor.type;
   local.partial = partial;
   size_t begin = code().main.size();
   if (!partial) {
-    local.result = packed(result, resultTensor.type);
+    local.result = packed(bufferOf(nest.result), resultTensor.type);
     if (absl::Status status = emitNest(code(), local, kTemporaryBytes); !status.ok())
       return located(status);
     guardFrom(code(), begin, guardOf(distribution.rectangle, plan.rectangle));
   } else {
     const ElementType type = nest.reduction->type;
     Place sum{code().scratch("sums", type, elements), 0};
+    pinned.push_back(&sum);
     local.result = packed(sum.buffer, type);
     if (absl::Status status = emitNest(code(), local, kTemporaryBytes); !status.ok())
       return located(status);
-    Guard cores;
+    guardFrom(code(), begin, guardOf(distribution.rectangle, plan.rectangle));
+    const Guard cores = guardOf(distribution.rectangle, plan.rectangle);
     for (Axis axis : {Axis::Row, Axis::Col})
       if (isReduced(nest, distribution, axis)) {
-        const Place reduced{code().scratch("reduced", type, elements), 0};
         // An iterator spread over rows is summed down columns, along lines of the other axis.
         const Axis line = axis == Axis::Row ? Axis::Col : Axis::Row;
-        emitChain(code(), line, line == Axis::Row ? plan.rectangle.cols : plan.rectangle.rows,
-                  combining(nest.reduction->opcode), type, elements, sum, reduced, cores);
+        const AxisUse &use = distribution.use(axis);
+        auto reduce = [&](Code &to, Place reduced) {
+          emitGroupAllReduce(to, line, line == Axis::Row ? plan.rectangle.cols : plan.rectangle.rows,
+                             int32_t(use.innerParts), int32_t(use.parts), combining(nest.reduction->opcode), type,
+                             elements, sum, reduced, linesOf(cores, line));
+        };
+        const absl::Status status = makeRoom(
+            [&](Code &trial, const ConstantMaker &) { reduce(trial, {trial.scratch("reduced", type, elements), 0}); });
+        if (!status.ok())
+          return located(status);
+        const Place reduced{code().scratch("reduced", type, elements), 0};
+        reduce(code(), reduced);
         sum = reduced;
-        cores.rowBegin = plan.rectangle.rows - 1; // has the sums that a chain along the rows goes on with
       }
-    local.result = packed(result, resultTensor.type);
+    locate(); // a reduction may begin a phase
+    local.result = packed(bufferOf(nest.result), resultTensor.type);
     begin = code().main.size();
     if (absl::Status status = finishNest(code(), local, packed(sum.buffer, type), kTemporaryBytes); !status.ok())
       return located(status);
-    guardFrom(code(), begin, guardOf(resultSharding(nest, resultTensor.shape, distribution).rectangle, plan.rectangle));
+    guardFrom(code(), begin, cores);
   }
   // What may travel later is written to the end of its last word.
   const int64_t bytes = elements * elementBytes(resultTensor.type), padded = wordBytes(resultTensor.type, elements);
   if (padded > bytes)
-    code().main.push_back(
-        instruction(Opcode::Move, ElementType::U8, {padded - bytes}, memory(result, bytes, {1}), immediate(0)));
+    code().append(instruction(Opcode::Move, ElementType::U8, {padded - bytes},
+                              memory(bufferOf(nest.result), bytes, {1}), immediate(0)),
+                  guardOf(distribution.rectangle, plan.rectangle));
   phase().layers.push_back(nest.name);
   phase().macs += nest.macs;
   return absl::OkStatus();
@@ -446,6 +514,8 @@ absl::Status EntryWriter::writeNest(const Nest &nest, const Distribution &distri
 absl::Status EntryWriter::writeStates() {
   // All values first: a variable's new value may be another's old one.
   std::vector<std::pair<int32_t, Place>> written;
+  written.reserve(network.states.size());
+  const Pins pins(*this);
   for (const State &state : network.states) {
     if (state.written < 0 || network.tensors[size_t(state.written)].elements() == 0)
       continue;
@@ -456,6 +526,7 @@ absl::Status EntryWriter::writeStates() {
       return absl::Status(place.status().code(),
                           absl::StrCat("variable ", state.name, ": ", std::string(place.status().message())));
     written.emplace_back(variable, *place);
+    pinned.push_back(&written.back().second);
   }
   for (auto &[variable, place] : written) {
     const Buffer &from = code().buffers[size_t(place.buffer)];

@@ -11,6 +11,9 @@
 #include "compiler/spmd/plan/Plan.h"
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include <functional>
 
 namespace wsc::spmd {
 
@@ -30,6 +33,21 @@ private:
     Place place;
     Sharding sharding;
   };
+  /// What a move reads: a tensor at rest, or a resident.
+  struct SourceName {
+    TensorId tensor = -1;
+    int32_t resident = -1;
+  };
+  /// Places that are pinned while it lives are unpinned behind it.
+  class Pins {
+  public:
+    explicit Pins(EntryWriter &writer) : writer(writer), before(writer.pinned.size()) {}
+    ~Pins() { writer.pinned.resize(before); }
+
+  private:
+    EntryWriter &writer;
+    const size_t before;
+  };
 
   bool inLoop(size_t node) const {
     return plan.loop && node >= plan.loop->begin && node < plan.loop->begin + plan.loop->period;
@@ -46,12 +64,21 @@ private:
   ConstantMaker constantMaker();
   void readInputs();
   absl::Status writeNest(const Nest &nest, const Distribution &distribution, const std::string &where);
-  absl::StatusOr<Operand> bring(const Nest &nest, size_t number, const Distribution &distribution, bool finishOnly);
+  absl::StatusOr<Operand> bring(const Nest &nest, size_t number, const Distribution &distribution);
   absl::StatusOr<Place> move(TensorId tensor, const Sharding &to, double padding, bool fillMatters);
   /// The wanted elements in strided form, where the view has one.
   void addPieces(TensorId tensor, const Sharding &to, MoveProblem &problem);
   /// A source that holds one value everywhere, as element `id` of the move.
-  void addFill(double value, format::ElementType type, int64_t id, MoveProblem &problem, std::vector<Place> &sources);
+  void addFill(double value, format::ElementType type, int64_t id, MoveProblem &problem,
+               std::vector<SourceName> &sources);
+  absl::StatusOr<const std::pair<int32_t, Sharding> *> flatConstant(TensorId tensor);
+  /// Begins a phase where what `append` appends has no room in this one: colours, queues, code.
+  absl::Status makeRoom(const std::function<void(Code &, const ConstantMaker &)> &append);
+  /// Begins a phase; pinned places move into it.
+  void cut();
+  /// The buffer of this phase that holds what `buffer` of an earlier one does.
+  int16_t carried(Phase &from, int16_t buffer);
+  int16_t carry(TensorId tensor, const format::Buffer &held);
   absl::Status writeStates();
   absl::Status writeOutputs();
   bool isConstant(TensorId tensor);
@@ -67,6 +94,8 @@ private:
   std::map<TensorId, int32_t> stateReads; // tensors that are the values of variables
   std::map<int32_t, int64_t> windows;     // residents of which each repetition of the loop sees so many bytes
   bool looping = false;                   // the loop's phase is being written
+  std::vector<Place *> pinned;            // places that a cut must keep
+  int32_t numCarried = 0;                 // tensors beyond the network's that cuts made
   std::map<TensorId, std::pair<int32_t, Sharding>> flatConstants; // constants that are moved: resident, sharding
 };
 

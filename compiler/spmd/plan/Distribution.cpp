@@ -28,9 +28,9 @@ std::vector<MeshDigit> digitsOf(const Nest &nest, const Distribution &distributi
   for (Axis axis : {Axis::Row, Axis::Col}) {
     const AxisUse &use = distribution.use(axis);
     if (use.iterator == iterator && use.parts > 1)
-      digits.push_back({axis, use.inner >= 0 ? use.innerParts : 1, 0, block});
+      digits.push_back({axis, use.innerParts, 0, block});
     else if (use.inner == iterator && use.innerParts > 1)
-      digits.push_back({axis, 1, use.innerParts, block});
+      digits.push_back({axis, 1, use.parts > 1 ? use.innerParts : 0, block});
   }
   return digits;
 }
@@ -51,7 +51,7 @@ int64_t blockOf(const Nest &nest, const Distribution &distribution, int32_t iter
 
 bool isReduced(const Nest &nest, const Distribution &distribution, Axis axis) {
   const AxisUse &use = distribution.use(axis);
-  return use.iterator >= nest.numParallel && use.parts > 1;
+  return use.inner >= nest.numParallel && use.innerParts > 1;
 }
 
 Sharding operandSharding(const Nest &nest, const Access &access, const std::vector<int64_t> &shape,
@@ -117,7 +117,7 @@ LocalStrides localStrides(const Nest &nest, const Access &access, const Sharding
   return strides;
 }
 
-Sharding partialSharding(const Nest &nest, const std::vector<int64_t> &shape, const Distribution &distribution) {
+Sharding resultSharding(const Nest &nest, const std::vector<int64_t> &shape, const Distribution &distribution) {
   Sharding sharding;
   sharding.rectangle = distribution.rectangle;
   sharding.shape = shape;
@@ -127,21 +127,6 @@ Sharding partialSharding(const Nest &nest, const std::vector<int64_t> &shape, co
     if (const int64_t block = blockOf(nest, distribution, int32_t(d)); block > 1)
       dim.local.push_back({block, 1});
     sharding.dims.push_back(std::move(dim));
-  }
-  return sharding;
-}
-
-Sharding resultSharding(const Nest &nest, const std::vector<int64_t> &shape, const Distribution &distribution) {
-  Sharding sharding = partialSharding(nest, shape, distribution);
-  Rectangle &at = sharding.rectangle;
-  // Moving the rectangle's origin changes coordinates: only axes without digits of the result are cut.
-  if (isReduced(nest, distribution, Axis::Row)) {
-    at.row += at.rows - 1;
-    at.rows = 1;
-  }
-  if (isReduced(nest, distribution, Axis::Col)) {
-    at.col += at.cols - 1;
-    at.cols = 1;
   }
   return sharding;
 }

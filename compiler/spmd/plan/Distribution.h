@@ -5,7 +5,7 @@
 //
 //   iterator distributed, in the operand's map       each core has its part
 //   iterator distributed, not in the operand's map   replicas along that axis (the operand's sharding has no digit of
-//   it) reduction iterator distributed                   a chain along the axis; the last row or column has the result
+//   it) reduction iterator distributed                   an all-reduce in groups of adjacent cores
 //   window (two iterators in one index)              boxes that overlap
 #pragma once
 
@@ -18,14 +18,16 @@
 
 namespace wsc::spmd {
 
-/// A mesh axis takes blocks of one parallel iterator, of two (the second one running faster), or of one reduction
-/// iterator.
+/// Coordinate x of a mesh axis is p·innerParts + q: p numbers blocks of one parallel iterator, q blocks of a second one,
+/// of a reduction iterator (adjacent cores reduce among themselves), or replicas (`inner` −1).
 struct AxisUse {
-  int32_t iterator = -1; // -1: none, all lines do the same
+  int32_t iterator = -1; // −1: none
   int64_t parts = 1;     // blocks of it
-  int32_t inner = -1;    // a second iterator
+  int32_t inner = -1;
   int64_t innerParts = 1;
   bool operator==(const AxisUse &) const = default;
+  /// Cores of the axis that it takes; 0: all do the same.
+  int64_t cores() const { return iterator < 0 && inner < 0 ? 0 : parts * innerParts; }
 };
 
 struct Distribution {
@@ -39,7 +41,7 @@ struct Distribution {
 /// Iterations of iterator k that one core runs: the extent divided by the parts it is cut into, rounded up.
 int64_t blockOf(const Nest &nest, const Distribution &distribution, int32_t iterator);
 
-/// The axis over which a reduction iterator is spread, if any.
+/// Whether a reduction iterator is spread over an axis.
 bool isReduced(const Nest &nest, const Distribution &distribution, Axis axis);
 
 /// The box of an operand that a core's iterations read, as a dense local box: dimensions that one iterator walks hold
@@ -57,11 +59,7 @@ struct LocalStrides {
 LocalStrides localStrides(const Nest &nest, const Access &access, const Sharding &sharding,
                           const Distribution &distribution);
 
-/// Where results come to lie: blocks of the parallel iterators; where a reduction is spread over an axis, on its last
-/// line only.
+/// Where results come to lie: blocks of the parallel iterators; cores that reduce among themselves all have the result.
 Sharding resultSharding(const Nest &nest, const std::vector<int64_t> &shape, const Distribution &distribution);
-
-/// The accumulators before they are reduced: as resultSharding without the restriction to last lines.
-Sharding partialSharding(const Nest &nest, const std::vector<int64_t> &shape, const Distribution &distribution);
 
 } // namespace wsc::spmd

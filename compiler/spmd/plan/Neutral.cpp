@@ -77,6 +77,20 @@ std::optional<double> neutralPadding(const Network &network, const Nest &nest, s
   return neutral;
 }
 
+bool paddingMatters(const Nest &nest, const Access &access) {
+  for (const Index &index : access.map) {
+    int64_t walkers = 0;
+    bool reduces = false;
+    for (size_t k = 0; k < index.perIterator.size(); ++k) {
+      walkers += index.perIterator[k] != 0;
+      reduces |= index.perIterator[k] != 0 && int32_t(k) >= nest.numParallel;
+    }
+    if (reduces || walkers > 1 || index.constant != 0)
+      return true;
+  }
+  return false;
+}
+
 bool mayOverrun(const Network &network, const Nest &nest, int32_t iterator) {
   bool isWalked = false;
   for (size_t k = 0; k < nest.operands.size(); ++k) {

@@ -15,6 +15,9 @@ namespace wsc::spmd {
 /// Nothing where the body computes on it first or where the operand pads a window with another value.
 std::optional<double> neutralPadding(const Network &network, const Nest &nest, size_t number);
 
+/// Whether elements outside of the tensor matter: where a window reads padding, and where a reduction runs beyond its end.
+bool paddingMatters(const Nest &nest, const Access &access);
+
 /// Whether every operand that `iterator` walks has a neutral padding and lies outside of its tensor beyond the
 /// iterator's end. A window does not: beyond its last tap lie other elements of the image.
 bool mayOverrun(const Network &network, const Nest &nest, int32_t iterator);

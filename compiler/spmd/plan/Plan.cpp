@@ -6,7 +6,10 @@
 // set-ups.
 #include "compiler/spmd/plan/Plan.h"
 
+#include "compiler/spmd/plan/Candidates.h"
+#include "compiler/spmd/plan/MoveEstimates.h"
 #include "compiler/spmd/plan/Neutral.h"
+#include "compiler/spmd/plan/QuickEstimate.h"
 #include "runtime/timing/Cost.h"
 
 #include "absl/strings/str_cat.h"
@@ -14,6 +17,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace wsc::spmd {
 
@@ -21,27 +25,22 @@ using namespace format;
 
 namespace {
 
-// Policy, in one place. Cycles per core of a line (a turn in both directions), of a stage besides, of an instruction's
-// set-up with its loop; shares of SRAM for code, for the constants of all nests together.
-constexpr int64_t kTurnCycles = 10, kStageCycles = 120, kInstructionCycles = 20;
+// Policy, in one place. Cycles of an instruction's set-up with its loop, of each core of a reduction's group; shares of
+// SRAM for code, for the constants of all nests together.
+constexpr int64_t kInstructionCycles = 20, kGroupCycles = 8, kRearrangeCycles = 200;
+constexpr int kMostExact = 8; // candidates of a nest whose moves are planned
 constexpr double kCodeShare = 0.3, kConstantShare = 0.6;
 constexpr int64_t kLeastConstantBytes = 512;
+constexpr int kMostWorse = 2; // squares in a row that do not get better before larger ones are left out
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-bool has(const Sharding &sharding, Axis axis) {
-  for (const DimSharding &dim : sharding.dims)
-    for (const MeshDigit &digit : dim.mesh)
-      if (digit.axis == axis)
-        return true;
-  return false;
-}
 
 class PlanMaker {
 public:
   PlanMaker(const Network &network, Views &views, const target::Target &target, const Rectangle &rectangle,
             const std::optional<Loop> &loop)
-      : network(network), views(views), target(target), rectangle(rectangle) {
+      : network(network), views(views), target(target), rectangle(rectangle),
+        estimates(network, views, rectangle, tensorBytes(target) / 3) {
     plan.loop = loop;
   }
 
@@ -70,7 +69,7 @@ public:
     }
     for (size_t n = 0; n < plan.nodeCycles.size(); ++n)
       plan.estimatedCycles += plan.nodeCycles[n] * (inLoop(n) ? plan.loop->count : 1);
-    plan.estimatedCycles += 2 * (rectangle.rows + rectangle.cols) * kTurnCycles;
+    plan.estimatedCycles += 8 * (rectangle.rows + rectangle.cols);
     return std::move(plan);
   }
 
@@ -159,23 +158,42 @@ private:
       others += bytes;
     copies = inLoop(number) ? plan.loop->count : 1;
     const int64_t limit = tensorBytes(target) - others;
+    struct Candidate {
+      Distribution distribution;
+      Cost cost;
+      int64_t quick = 0, excess = 0; // cycles with moves by their quick estimate; constants beyond their share
+    };
+    std::vector<Candidate> candidates;
+    const int64_t share = constantLimit(nest);
+    int64_t leastBytes = INT64_MAX;
+    for (Distribution &distribution : candidatesFor(nest)) {
+      Candidate candidate{std::move(distribution), {}};
+      candidate.cost = localCost(nest, candidate.distribution);
+      candidate.excess = std::max<int64_t>(0, candidate.cost.constantBytes - share);
+      leastBytes = std::min(leastBytes, candidate.cost.bytes);
+      if (candidate.cost.bytes > limit)
+        continue;
+      candidate.quick = candidate.cost.cycles + quickMoves(nest, candidate.distribution);
+      candidates.push_back(std::move(candidate));
+    }
+    // The best ones by quick estimates are planned exactly.
+    std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate &a, const Candidate &b) {
+      return std::tie(a.excess, a.quick) < std::tie(b.excess, b.quick);
+    });
     const Distribution *best = nullptr;
     Cost bestCost;
-    int64_t leastBytes = INT64_MAX;
-    const std::vector<Distribution> candidates = candidatesOf(nest);
-    const int64_t share = constantLimit(nest);
-    for (const Distribution &candidate : candidates) {
-      const Cost cost = costOf(nest, candidate);
-      leastBytes = std::min(leastBytes, cost.bytes);
-      if (cost.bytes > limit)
+    int64_t bestExcess = 0;
+    int looked = 0;
+    for (Candidate &candidate : candidates) {
+      if (best && (candidate.excess > bestExcess || looked >= kMostExact))
+        break;
+      addMoves(nest, candidate.distribution, best ? bestCost.cycles : INT64_MAX, candidate.cost);
+      ++looked;
+      if (candidate.cost.bytes > limit || (best && candidate.cost.cycles >= bestCost.cycles))
         continue;
-      // Constants keep to their share where they can; else the least counts.
-      const int64_t excess = std::max<int64_t>(0, cost.constantBytes - share);
-      const int64_t bestExcess = std::max<int64_t>(0, bestCost.constantBytes - share);
-      if (!best || excess < bestExcess || (excess == bestExcess && cost.cycles < bestCost.cycles)) {
-        best = &candidate;
-        bestCost = cost;
-      }
+      best = &candidate.distribution;
+      bestCost = candidate.cost;
+      bestExcess = candidate.excess;
     }
     if (!best)
       return absl::ResourceExhaustedError(
@@ -209,51 +227,11 @@ private:
     return true;
   }
 
-  //===- Candidates
-  //-----------------------------------------------------------------------------------------------------===//
-
-  std::vector<AxisUse> usesOf(const Nest &nest, int32_t length) const {
-    std::vector<AxisUse> uses{{}};
-    const int32_t iterators = int32_t(nest.extents.size());
-    auto partsFor = [&](int32_t k, int64_t most) {
-      const int64_t extent = nest.extents[size_t(k)];
-      const int64_t block = ceilDiv(extent, std::min(most, extent));
-      return ceilDiv(extent, block);
-    };
-    for (int32_t k = 0; k < iterators; ++k) {
-      if (nest.extents[size_t(k)] <= 1 || length <= 1)
-        continue;
-      const int64_t parts = partsFor(k, length);
-      if (k >= nest.numParallel && !mayOverrun(network, nest, k) &&
-          (parts != length || nest.extents[size_t(k)] % parts != 0))
-        continue;
-      uses.push_back({k, parts, -1, 1});
-      if (k >= nest.numParallel)
-        continue;
-      for (int32_t inner = 0; inner < nest.numParallel; ++inner)
-        if (inner != k && parts * 2 <= length && nest.extents[size_t(inner)] > 1)
-          if (const int64_t innerParts = partsFor(inner, length / parts); innerParts > 1)
-            uses.push_back({k, parts, inner, innerParts});
-    }
-    return uses;
-  }
-
-  static bool share(const AxisUse &a, const AxisUse &b) {
-    for (int32_t k : {a.iterator, a.inner})
-      if (k >= 0 && (k == b.iterator || k == b.inner))
-        return true;
-    return false;
-  }
-
-  std::vector<Distribution> candidatesOf(const Nest &nest) {
-    std::vector<Distribution> candidates;
-    const std::vector<AxisUse> rowUses = usesOf(nest, rectangle.rows), colUses = usesOf(nest, rectangle.cols);
-    for (const AxisUse &rows : rowUses)
-      for (const AxisUse &cols : colUses)
-        if (!share(rows, cols))
-          candidates.push_back({rectangle, rows, cols});
+  std::vector<Distribution> candidatesFor(const Nest &nest) {
+    std::vector<Distribution> candidates = candidatesOf(network, nest, rectangle);
     for (const Access &access : nest.operands)
-      if (auto follow = following(nest, access))
+      if (auto follow = following(nest, access);
+          follow && std::find(candidates.begin(), candidates.end(), *follow) == candidates.end())
         candidates.push_back(*follow);
     return candidates;
   }
@@ -283,16 +261,14 @@ private:
         const int64_t parts = ceilDiv(shape[d], std::max<int64_t>(1, digit.step));
         if (digit.modulus > 0) {
           use.inner = iterator;
-          use.innerParts = parts;
+          use.innerParts = digit.modulus;
         } else {
           use.iterator = iterator;
           use.parts = parts;
+          use.innerParts = std::max(use.innerParts, digit.divisor);
         }
       }
     }
-    for (const AxisUse *use : {&result.rows, &result.cols})
-      if (use->inner >= 0 && use->iterator < 0)
-        return std::nullopt;
     if (operandSharding(nest, access, shape, result) != held)
       return std::nullopt;
     return result;
@@ -301,25 +277,44 @@ private:
   //===- Cost
   //-----------------------------------------------------------------------------------------------------------===//
 
-  Cost costOf(const Nest &nest, const Distribution &distribution) {
+  bool lies(TensorId tensor, const Sharding &sharding) {
+    return views.of(tensor).isRoot() && plan.held[size_t(tensor)] && *plan.held[size_t(tensor)] == sharding;
+  }
+
+  int64_t quickMoves(const Nest &nest, const Distribution &distribution) {
+    int64_t cycles = 0;
+    for (const Access &access : nest.operands) {
+      if (isConstant(access.tensor))
+        continue;
+      const Tensor &tensor = network.tensors[size_t(access.tensor)];
+      const Sharding sharding = operandSharding(nest, access, tensor.shape, distribution);
+      const View &view = views.of(access.tensor);
+      const auto &held = plan.held[size_t(access.tensor)];
+      if (view.isRoot() && held && held->shape == sharding.shape) {
+        if (*held != sharding)
+          cycles += quickMoveCycles(*held, sharding, rectangle, elementBytes(tensor.type));
+        continue;
+      }
+      // What is rearranged on the way: as if each root went to where the view's box has as many elements.
+      cycles += 2 * sharding.localElements() + kRearrangeCycles;
+      for (const View::Root &root : view.roots)
+        if (root.tensor >= 0)
+          cycles += network.tensors[size_t(root.tensor)].elements() / std::max(rectangle.rows, rectangle.cols);
+    }
+    return cycles;
+  }
+
+  /// Without moves: what the cores compute and reduce among themselves, and where constants and results lie.
+  Cost localCost(const Nest &nest, const Distribution &distribution) {
     Cost cost;
-    int64_t lineBytes = 0;
     for (const Access &access : nest.operands) {
       const Tensor &tensor = network.tensors[size_t(access.tensor)];
       const Sharding sharding = operandSharding(nest, access, tensor.shape, distribution);
       const int64_t bytes = sharding.localElements() * elementBytes(tensor.type);
-      if (isConstant(access.tensor)) {
+      if (isConstant(access.tensor))
         cost.constantBytes += bytes * copies;
-        continue;
-      }
-      const View &view = views.of(access.tensor);
-      if (view.isRoot() && plan.held[size_t(access.tensor)] && *plan.held[size_t(access.tensor)] == sharding)
-        continue;
-      cost.bytes += 2 * bytes; // and an index table or a mask
-      for (const View::Root &root : view.roots)
-        if (root.tensor >= 0)
-          addMove(root.tensor, sharding, cost, lineBytes);
-      cost.cycles += 4 * sharding.localElements();
+      else if (!lies(access.tensor, sharding))
+        cost.bytes += bytes;
     }
     int64_t parallel = 1, reduced = 1;
     for (size_t k = 0; k < nest.extents.size(); ++k)
@@ -334,47 +329,45 @@ private:
                          ? reduced * (kInstructionCycles + parallel)
                          : kInstructionCycles * (1 + reduced / 8) + parallel * reduced;
       for (Axis axis : {Axis::Row, Axis::Col})
-        if (isReduced(nest, distribution, axis))
-          cost.cycles += parallel + kTurnCycles * (axis == Axis::Row ? rectangle.rows : rectangle.cols);
+        if (isReduced(nest, distribution, axis)) {
+          cost.cycles += 2 * parallel + kGroupCycles * distribution.use(axis).innerParts;
+          cost.bytes += parallel * elementBytes(nest.reduction->type);
+        }
       for (const BodyOp &op : nest.finish)
         cost.cycles += kInstructionCycles + slots(op, parallel);
     }
-    cost.bytes += lineBytes + cost.constantBytes;
+    cost.bytes += cost.constantBytes;
     return cost;
+  }
+
+  /// Adds the moves of the operands to where the distribution wants them; gives up beyond `most` cycles.
+  void addMoves(const Nest &nest, const Distribution &distribution, int64_t most, Cost &cost) {
+    int64_t scratch = 0;
+    for (size_t k = 0; k < nest.operands.size() && cost.cycles <= most; ++k) {
+      const Access &access = nest.operands[k];
+      if (isConstant(access.tensor))
+        continue;
+      const Tensor &tensor = network.tensors[size_t(access.tensor)];
+      const Sharding sharding = operandSharding(nest, access, tensor.shape, distribution);
+      if (lies(access.tensor, sharding))
+        continue;
+      const MoveEstimate &estimate = estimates.of(access.tensor, sharding, paddingMatters(nest, access), plan.held);
+      cost.cycles += estimate.cycles;
+      cost.bytes += estimate.tableBytes;
+      scratch = std::max(scratch, estimate.scratchBytes);
+    }
+    cost.bytes += scratch;
   }
 
   int64_t slots(const BodyOp &op, int64_t elements) const {
     return int64_t(double(elements) / std::min(1.0, timing::elementsPerCycle(target, op.opcode, op.type)));
   }
 
-  void addMove(TensorId root, const Sharding &to, Cost &cost, int64_t &lineBytes) {
-    const Tensor &tensor = network.tensors[size_t(root)];
-    const int64_t words = ceilDiv(tensor.elements() * elementBytes(tensor.type), 4);
-    // Lines that share the words: before the move by where they lie, after it by where they go. A constant that is
-    // moved with others lies flat.
-    const std::optional<Sharding> &held = plan.held[size_t(root)];
-    const int64_t heldRows = !held ? rectangle.rows : has(*held, Axis::Row) ? held->rectangle.rows : 1;
-    const int64_t heldCols = !held ? rectangle.cols : has(*held, Axis::Col) ? held->rectangle.cols : 1;
-    const int64_t toRows = has(to, Axis::Row) ? to.rectangle.rows : 1,
-                  toCols = has(to, Axis::Col) ? to.rectangle.cols : 1;
-    const int64_t rowsFirst[2] = {ceilDiv(words, heldRows), ceilDiv(words, toCols)};
-    const int64_t colsFirst[2] = {ceilDiv(words, toRows), ceilDiv(words, heldCols)}; // along rows, along columns
-    const int64_t *lines = rowsFirst[0] + rowsFirst[1] <= colsFirst[0] + colsFirst[1] ? rowsFirst : colsFirst;
-    if (rectangle.cols > 1)
-      cost.cycles += kStageCycles + 2 * lines[0] + kTurnCycles * rectangle.cols;
-    if (rectangle.rows > 1)
-      cost.cycles += kStageCycles + 2 * lines[1] + kTurnCycles * rectangle.rows;
-    // Longer lines go in parts.
-    const int64_t room = tensorBytes(target) / 3, longest = 4 * std::max(lines[0], lines[1]),
-                  parts = ceilDiv(longest, room);
-    cost.cycles += (parts - 1) * (2 * kStageCycles + kTurnCycles * (rectangle.rows + rectangle.cols));
-    lineBytes = std::max(lineBytes, std::min(longest, room));
-  }
-
   const Network &network;
   Views &views;
   const target::Target &target;
   const Rectangle rectangle;
+  MoveEstimates estimates;
   NetworkPlan plan;
   std::map<TensorId, size_t> lastUse;
   std::map<TensorId, int64_t> live; // bytes on a core
@@ -401,15 +394,36 @@ absl::StatusOr<std::vector<NetworkPlan>> planCandidates(const Network &network, 
   absl::Status last = absl::ResourceExhaustedError(
       absl::StrCat("entry ", network.name, " has ", network.inputs.size(), " inputs and ", network.outputs.size(),
                    " outputs, each needs the ports of a row; the mesh has ", target.rows, " rows"));
-  for (int32_t side : {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}) {
-    const int32_t rows = std::min(side, target.rows), cols = std::min(side, target.cols);
-    if (rows < ports || !tried.insert({rows, cols}).second)
-      continue;
-    auto plan = planNetwork(network, views, target, {0, 0, rows, cols}, loop);
-    if (plan.ok())
-      plans.push_back(*std::move(plan));
-    else
+  int64_t best = INT64_MAX;
+  // The estimate of a rectangle; nothing where it holds no plan or was looked at before.
+  auto look = [&](int64_t rows, int64_t cols) -> std::optional<int64_t> {
+    const int32_t r = int32_t(std::min<int64_t>(rows, target.rows)), c = int32_t(std::min<int64_t>(cols, target.cols));
+    if (r < std::max(1, ports) || c < 1 || !tried.insert({r, c}).second)
+      return std::nullopt;
+    auto plan = planNetwork(network, views, target, {0, 0, r, c}, loop);
+    if (!plan.ok()) {
       last = plan.status();
+      return std::nullopt;
+    }
+    best = std::min(best, plan->estimatedCycles);
+    plans.push_back(*std::move(plan));
+    return plans.back().estimatedCycles;
+  };
+  // Squares from the smallest on, as long as they get better or nearly so; then the shapes around the best.
+  int worse = 0;
+  for (int64_t side = 1; side <= 1024 && worse < kMostWorse; side *= 2)
+    if (const auto estimate = look(side, side))
+      worse = *estimate > best ? worse + 1 : 0;
+  for (bool better = !plans.empty(); better;) {
+    const int64_t before = best;
+    const Rectangle at = std::min_element(plans.begin(), plans.end(), [](const NetworkPlan &a, const NetworkPlan &b) {
+                           return a.estimatedCycles < b.estimatedCycles;
+                         })->rectangle;
+    for (const auto &[up, down] : {std::pair(2, 1), std::pair(2, 2), std::pair(1, 2)}) {
+      look(int64_t(at.rows) * up, std::max(1, at.cols / down));
+      look(std::max(1, at.rows / down), int64_t(at.cols) * up);
+    }
+    better = best < before;
   }
   if (plans.empty())
     return last;

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spmd/plan/Candidates.h"
+
+#include "compiler/spmd/plan/Neutral.h"
+
+#include <algorithm>
+
+namespace wsc::spmd {
+
+namespace {
+
+constexpr int kMostHalvings = 5;           // of a parallel iterator's blocks, to make room for a reduction
+constexpr size_t kMostReductions = 2;      // the longest ones
+constexpr size_t kMostParallel = 5;        // likewise
+
+int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+class CandidateMaker {
+public:
+  CandidateMaker(const Network &network, const Nest &nest, const Rectangle &rectangle)
+      : network(network), nest(nest), rectangle(rectangle) {
+    parallel = longest(0, nest.numParallel, kMostParallel);
+    reductions = longest(nest.numParallel, int32_t(nest.extents.size()), kMostReductions);
+  }
+
+  std::vector<Distribution> make() const {
+    std::vector<Distribution> candidates;
+    const std::vector<AxisUse> rowUses = usesOf(rectangle.rows), colUses = usesOf(rectangle.cols);
+    for (const AxisUse &rows : rowUses)
+      for (const AxisUse &cols : colUses)
+        if (!share(rows, cols)) {
+          Distribution made{rectangle, rows, cols};
+          if (rows.cores() > 0)
+            made.rectangle.rows = int32_t(rows.cores());
+          if (cols.cores() > 0)
+            made.rectangle.cols = int32_t(cols.cores());
+          candidates.push_back(made);
+        }
+    return candidates;
+  }
+
+private:
+  std::vector<int32_t> longest(int32_t begin, int32_t end, size_t most) const {
+    std::vector<int32_t> iterators;
+    for (int32_t k = begin; k < end; ++k)
+      if (nest.extents[size_t(k)] > 1)
+        iterators.push_back(k);
+    std::stable_sort(iterators.begin(), iterators.end(),
+                     [&](int32_t a, int32_t b) { return nest.extents[size_t(a)] > nest.extents[size_t(b)]; });
+    if (iterators.size() > most)
+      iterators.resize(most);
+    return iterators;
+  }
+
+  /// Blocks of equal length (the last one may be shorter), as many as there may be.
+  int64_t partsFor(int32_t k, int64_t most) const {
+    const int64_t extent = nest.extents[size_t(k)];
+    return ceilDiv(extent, ceilDiv(extent, std::min(most, extent)));
+  }
+  /// The same of a reduction: where it may not run beyond its end, blocks must divide it.
+  int64_t reducedParts(int32_t k, int64_t most) const {
+    const int64_t extent = nest.extents[size_t(k)];
+    if (mayOverrun(network, nest, k))
+      return partsFor(k, most);
+    int64_t parts = std::min(most, extent);
+    while (extent % parts != 0)
+      --parts;
+    return parts;
+  }
+
+  std::vector<AxisUse> usesOf(int32_t length) const {
+    std::vector<AxisUse> uses{{}};
+    if (length <= 1)
+      return uses;
+    auto add = [&](AxisUse use) {
+      if (std::find(uses.begin(), uses.end(), use) == uses.end())
+        uses.push_back(use);
+    };
+    for (int32_t k : reductions)
+      if (const int64_t parts = reducedParts(k, length); parts > 1)
+        add({-1, 1, k, parts});
+    for (int32_t k : parallel) {
+      const int64_t all = partsFor(k, length);
+      add({k, all, -1, 1});
+      for (int32_t inner : parallel)
+        if (inner != k && all * 2 <= length)
+          if (const int64_t innerParts = partsFor(inner, length / all); innerParts > 1)
+            add({k, all, inner, innerParts});
+      int64_t parts = all;
+      for (int halved = 0; halved < kMostHalvings && parts > 1; ++halved, parts = partsFor(k, ceilDiv(parts, 2)))
+        for (int32_t inner : reductions)
+          if (parts * 2 <= length)
+            if (const int64_t innerParts = reducedParts(inner, length / parts); innerParts > 1)
+              add({k, parts, inner, innerParts});
+    }
+    return uses;
+  }
+
+  static bool share(const AxisUse &a, const AxisUse &b) {
+    for (int32_t k : {a.iterator, a.inner})
+      if (k >= 0 && (k == b.iterator || k == b.inner))
+        return true;
+    return false;
+  }
+
+  const Network &network;
+  const Nest &nest;
+  const Rectangle rectangle;
+  std::vector<int32_t> parallel, reductions;
+};
+
+} // namespace
+
+std::vector<Distribution> candidatesOf(const Network &network, const Nest &nest, const Rectangle &rectangle) {
+  return CandidateMaker(network, nest, rectangle).make();
+}
+
+} // namespace wsc::spmd

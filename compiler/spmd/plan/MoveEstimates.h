@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What it costs to bring a tensor to a sharding: the planned moves of its pieces where they go by factors, else an
+// estimate of two line stages from the words on the busiest lines.
+#pragma once
+
+#include "compiler/spmd/moves/Move.h"
+#include "compiler/spmd/plan/Views.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace wsc::spmd {
+
+struct MoveEstimate {
+  int64_t cycles = 0;
+  int64_t scratchBytes = 0; // while it runs
+  int64_t resultBytes = 0;  // of the box that it makes
+  int64_t tableBytes = 0;   // of index tables, which stay
+};
+
+/// The move of a view's pieces to a sharding, without `wanted`: sources in the order of the view's roots. Nothing where
+/// the view has no pieces or a root has no place yet.
+std::optional<MoveProblem> stridedProblem(const Network &network, Views &views, TensorId tensor, const Sharding &to,
+                                          const Rectangle &rectangle,
+                                          const std::vector<std::optional<Sharding>> &held);
+
+class MoveEstimates {
+public:
+  /// `roomBytes`: of a line's buffer; longer lines go in parts.
+  MoveEstimates(const Network &network, Views &views, const Rectangle &rectangle, int64_t roomBytes)
+      : network(network), views(views), rectangle(rectangle), roomBytes(roomBytes) {}
+
+  /// `held`: where tensors lie, which for those already placed does not change.
+  const MoveEstimate &of(TensorId tensor, const Sharding &to, bool fillMatters,
+                         const std::vector<std::optional<Sharding>> &held);
+
+private:
+  MoveEstimate make(TensorId tensor, const Sharding &to, bool fillMatters,
+                    const std::vector<std::optional<Sharding>> &held);
+  void addLines(const Tensor &root, const std::optional<Sharding> &held, const Sharding &to,
+                MoveEstimate &estimate) const;
+
+  const Network &network;
+  Views &views;
+  const Rectangle rectangle;
+  const int64_t roomBytes;
+  std::map<std::pair<TensorId, std::string>, MoveEstimate> known;
+};
+
+} // namespace wsc::spmd
