@@ -71,6 +71,12 @@ void emitInput(Code &code, int32_t rowBegin, int32_t rowEnd, int32_t cols, int64
                 narrowed(guard, Axis::Row, 0, cols - 1));
 }
 
+void emitBoxInput(Code &code, int32_t rows, int64_t count, Place into) {
+  Guard guard;
+  guard.rowEnd = rows;
+  code.append(moveWords(words(into), queue(code, inputRoute(), false), Affine(count)), guard);
+}
+
 void emitOutput(Code &code, int32_t rowBegin, int32_t rowEnd, int32_t cols, int64_t count, Place from) {
   Guard guard;
   guard.rowBegin = rowBegin;

@@ -44,6 +44,9 @@ void emitChain(Code &code, Axis axis, int32_t length, format::Opcode opcode, for
 /// first.
 void emitInput(Code &code, int32_t rowBegin, int32_t rowEnd, int32_t cols, int64_t words, Place into);
 
+/// All cores of rows 0 … rows − 1 take the same `words` words from their row's west port.
+void emitBoxInput(Code &code, int32_t rows, int64_t words, Place into);
+
 /// The reverse: words leave through the west port, those of the last column first.
 void emitOutput(Code &code, int32_t rowBegin, int32_t rowEnd, int32_t cols, int64_t words, Place from);
 

@@ -11,6 +11,8 @@ namespace {
 
 constexpr int64_t kMostTableNumbers = int64_t(1) << 24; // of all cores; larger tables cost too much memory
 
+constexpr int64_t kMostSlack = 64;
+
 int64_t floorDiv(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 
 /// Pairs of positions as nested loops, the innermost last; nothing where they are not a sum of digits.
@@ -176,15 +178,6 @@ void CopyForm::add(const Points &points, const std::vector<int64_t> &to, const M
     for (const std::vector<int64_t> &list : lists)
       for (size_t i = 0; i < list.size(); ++i)
         matters[i] = matters[i] || list[i] >= 0;
-  // Of several pieces each leaves alone what belongs to another.
-  if (problem.pieces.size() > 1)
-    for (const auto &lists : points.lists)
-      for (const std::vector<int64_t> &list : lists)
-        for (size_t i = 0; i < list.size(); ++i)
-          if (matters[i] && list[i] < 0) {
-            failed = true;
-            return;
-          }
   std::vector<size_t> kept;
   std::vector<int64_t> keptTo;
   for (size_t i = 0; i < to.size(); ++i)
@@ -219,6 +212,12 @@ bool CopyForm::addStrided(const Points &points, const std::vector<size_t> &kept,
   const auto found = loopsOf(from, to);
   if (!found)
     return false;
+  // Of several pieces each leaves alone what belongs to another, which differs from core to core.
+  if (problem.pieces.size() > 1)
+    for (const auto &lists : points.lists)
+      for (const std::vector<int64_t> &list : lists)
+        if (!list.empty() && std::any_of(kept.begin(), kept.end(), [&](size_t i) { return list[i] < 0; }))
+          return false;
   // Where each core begins.
   std::vector<std::vector<std::optional<int64_t>>> bases(points.lists.size());
   bool fillsBlocks = false;
@@ -332,7 +331,7 @@ bool CopyForm::addTable(const Points &points, const std::vector<size_t> &kept, c
     if (!byLine)
       break;
   }
-  if (padded && problem.fillMatters)
+  if (padded && (problem.fillMatters || problem.pieces.size() > 1))
     table.inside = std::move(inside);
   for (const BlockCopy::Loop &loop : *found)
     tableLoops.push_back({loop.count, 0, loop.toStride, loop.fromStride});
@@ -391,7 +390,10 @@ bool CopyForm::finish() {
   high += rows.second + cols.second;
   if (copy.table) // its numbers are positions themselves
     high += *std::max_element(copy.table->numbers.begin(), copy.table->numbers.end());
-  return low >= 0 && high < size;
+  // What does not matter may lie a little behind the blocks.
+  if (high >= size && stage.line.kind != LinePlan::Kind::Local && high - size < kMostSlack)
+    stage.slack = high - size + 1;
+  return low >= 0 && high < size + stage.slack;
 }
 
 } // namespace wsc::spmd

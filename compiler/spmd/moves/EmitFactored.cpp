@@ -25,22 +25,18 @@ public:
   FactoredWriter(Code &code, const MoveProblem &problem, const ConstantMaker &makeConstant)
       : code(code), problem(problem), makeConstant(makeConstant), bytes(elementBytes(problem.type)) {}
 
-  /// `result`: where the last stage's box lies.
-  void write(const FactoredMove &move, Place source, Place result) {
-    for (const FactoredStage &stage : move.stages) {
-      const bool isLast = &stage == &move.stages.back();
-      const Place blocks = stage.line.kind == LinePlan::Kind::Local ? source : gather(stage, source);
-      Place to = result;
-      if (!isLast) {
-        to = {wordScratch(code, "between", problem.type, stage.resultElements), 0};
-        if (stage.fillsResult)
-          fill(to, stage.resultElements, guardOf(stage.takers, problem.rectangle));
-      }
-      copy(stage, blocks, to);
-      if (!isLast)
-        padToWord(to, stage.resultElements);
-      source = to;
+  Place write(const FactoredStage &stage, bool isLast, Place source, Place result) {
+    const Place blocks = stage.line.kind == LinePlan::Kind::Local ? source : gather(stage, source);
+    Place to = result;
+    if (!isLast) {
+      to = {wordScratch(code, "between", problem.type, stage.resultElements), 0};
+      if (stage.fillsResult)
+        fill(to, stage.resultElements, guardOf(stage.takers, problem.rectangle));
     }
+    copy(stage, blocks, to);
+    if (!isLast)
+      padToWord(to, stage.resultElements);
+    return to;
   }
 
   void fill(Place at, int64_t elements, const Guard &guard) {
@@ -66,7 +62,10 @@ private:
   Place gather(const FactoredStage &stage, Place source) {
     const LinePlan &line = stage.line;
     const Axis axis = stage.axis;
-    const Place blocks{wordScratch(code, "blocks", problem.type, line.blocks * stage.pitch), 0};
+    const int64_t elements = line.blocks * stage.pitch;
+    const Place blocks{wordScratch(code, "blocks", problem.type, elements + stage.slack), 0};
+    if (stage.slack > 0)
+      fill({blocks.buffer, elements * bytes}, stage.slack, guardOf(stage.takers, problem.rectangle));
     const int64_t pitchBytes = stage.pitch * bytes, words = pitchBytes / 4;
     const int32_t length = count(problem.rectangle, axis);
     const int32_t lineBegin = std::max(first(stage.givers, other(axis)), first(stage.takers, other(axis)));
@@ -220,13 +219,12 @@ private:
       code.append(instruction(Opcode::Move, problem.type, extents, result, source), guard);
       return;
     }
-    code.append(instruction(Opcode::Gather, problem.type, extents, result, source,
-                            memory(tables->places, 0, tableStrides)),
-                guard);
-    if (tables->inside < 0)
+    const Operand places = memory(tables->places, 0, tableStrides);
+    if (tables->inside < 0) {
+      code.append(instruction(Opcode::Gather, problem.type, extents, result, source, places), guard);
       return;
-    // What is padding becomes the fill: Select keeps the destination where the mask is 0, so the fill comes first and
-    // the gathered elements go through a buffer of their own.
+    }
+    // Select keeps the destination where the mask is 0: the fill, or what other pieces bring.
     int64_t elements = 1;
     for (int64_t extent : extents)
       elements *= extent;
@@ -234,8 +232,10 @@ private:
     std::vector<int64_t> packed(extents.size(), bytes);
     for (size_t d = extents.size(); d-- > 1;)
       packed[d - 1] = packed[d] * extents[d];
-    code.append(instruction(Opcode::Move, problem.type, extents, memory(gathered.buffer, 0, packed), result), guard);
-    code.append(instruction(Opcode::Move, problem.type, extents, result, immediate(problem.fill)), guard);
+    code.append(instruction(Opcode::Gather, problem.type, extents, memory(gathered.buffer, 0, packed), source, places),
+                guard);
+    if (problem.pieces.size() == 1)
+      code.append(instruction(Opcode::Move, problem.type, extents, result, immediate(problem.fill)), guard);
     code.append(instruction(Opcode::Select, problem.type, extents, result, memory(gathered.buffer, 0, packed),
                             memory(tables->inside, 0, maskStrides)),
                 guard);
@@ -243,25 +243,41 @@ private:
 
   Code &code;
   const MoveProblem &problem;
-  const ConstantMaker &makeConstant;
+  const ConstantMaker makeConstant;
   const int64_t bytes;
 };
 
 } // namespace
 
-Place emitFactored(Code &code, const MoveProblem &problem, const std::vector<FactoredMove> &moves,
-                   const std::vector<Place> &sources, const ConstantMaker &makeConstant) {
-  FactoredWriter writer(code, problem, makeConstant);
+Place beginFactored(Code &code, const MoveProblem &problem, const std::vector<FactoredMove> &moves) {
   const int64_t elements = problem.target->localElements();
   const Place result{wordScratch(code, "moved", problem.type, elements), 0};
   bool fills = moves.size() > 1;
   for (const FactoredMove &move : moves)
     fills |= move.stages.back().fillsResult;
   if (fills)
-    writer.fill(result, elements, guardOf(problem.target->rectangle, problem.rectangle));
-  for (size_t i = 0; i < moves.size(); ++i)
-    writer.write(moves[i], sources[size_t(problem.pieces[i].source)], result);
-  writer.padToWord(result, elements);
+    FactoredWriter(code, problem, {}).fill(result, elements, guardOf(problem.target->rectangle, problem.rectangle));
+  return result;
+}
+
+Place emitStage(Code &code, const MoveProblem &problem, const FactoredStage &stage, bool isLast, Place source,
+                Place result, const ConstantMaker &makeConstant) {
+  return FactoredWriter(code, problem, makeConstant).write(stage, isLast, source, result);
+}
+
+void endFactored(Code &code, const MoveProblem &problem, Place result) {
+  FactoredWriter(code, problem, {}).padToWord(result, problem.target->localElements());
+}
+
+Place emitFactored(Code &code, const MoveProblem &problem, const std::vector<FactoredMove> &moves,
+                   const std::vector<Place> &sources, const ConstantMaker &makeConstant) {
+  const Place result = beginFactored(code, problem, moves);
+  for (size_t i = 0; i < moves.size(); ++i) {
+    Place at = sources[size_t(problem.pieces[i].source)];
+    for (const FactoredStage &stage : moves[i].stages)
+      at = emitStage(code, problem, stage, &stage == &moves[i].stages.back(), at, result, makeConstant);
+  }
+  endFactored(code, problem, result);
   return result;
 }
 

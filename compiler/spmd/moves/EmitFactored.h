@@ -8,8 +8,18 @@
 
 namespace wsc::spmd {
 
-/// Appends the moves of a problem's pieces, one for each; the sources' local boxes lie at `sources`. Returns where the
-/// wanted box lies.
+/// Where the wanted box will lie; what no piece brings is filled.
+Place beginFactored(Code &code, const MoveProblem &problem, const std::vector<FactoredMove> &moves);
+
+/// Appends one stage. `source`: the box of the stage before, or the piece's; `result`: the wanted box, to which the last
+/// stage brings. Returns where the stage's box lies.
+Place emitStage(Code &code, const MoveProblem &problem, const FactoredStage &stage, bool isLast, Place source,
+                Place result, const ConstantMaker &makeConstant);
+
+/// What may travel later is written to the end of its last word.
+void endFactored(Code &code, const MoveProblem &problem, Place result);
+
+/// All of it: the moves of a problem's pieces, one for each; the sources' local boxes lie at `sources`.
 Place emitFactored(Code &code, const MoveProblem &problem, const std::vector<FactoredMove> &moves,
                    const std::vector<Place> &sources, const ConstantMaker &makeConstant);
 

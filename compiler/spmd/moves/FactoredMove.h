@@ -41,7 +41,7 @@ struct BlockCopy {
     bool byRow = false, byCol = false; // depends on the axis; else one line stands for all
     int64_t length = 0;
     std::vector<int32_t> numbers; // rows × columns × length
-    std::vector<uint8_t> inside;  // empty, or 0 where the element is padding to be filled
+    std::vector<uint8_t> inside;  // empty, or 0 where the element is padding to be filled, or another piece's
   };
   std::optional<Table> table;
 };
@@ -54,6 +54,7 @@ struct FactoredStage {
   int64_t blockElements = 0;    // of the source buffer
   int64_t pitch = 0;            // elements from one block to the next: whole words
   int64_t resultElements = 0;
+  int64_t slack = 0; // elements behind the blocks that copies of what does not matter read
   bool fillsBlocks = false; // missing blocks must hold the fill
   bool fillsResult = false; // the copy leaves elements out that must hold the fill
   /// The first block that a bus takes: base + a number of the line's coordinate.

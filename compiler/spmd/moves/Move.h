@@ -103,7 +103,11 @@ struct MovePlan {
   int64_t lineBytes = 0; // of the largest buffer of a stage's positions
 };
 
-/// Errors: an element that is wanted lies nowhere (InvalidArgument, with its number).
+/// Numbers that moves element by element may look at: cores of the rectangle times elements that each wants.
+constexpr int64_t kMostByElement = int64_t(1) << 22;
+
+/// Errors: an element that is wanted lies nowhere (InvalidArgument, with its number); more than kMostByElement
+/// numbers (ResourceExhausted).
 absl::StatusOr<MovePlan> planMove(const MoveProblem &problem);
 
 /// A move of the wanted elements [begin, begin + width) of every core.

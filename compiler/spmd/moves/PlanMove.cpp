@@ -355,6 +355,11 @@ absl::Status MoveProblem::check() const {
 absl::StatusOr<MovePlan> planMove(const MoveProblem &problem) {
   if (absl::Status status = problem.check(); !status.ok())
     return status;
+  const int64_t numbers = int64_t(problem.rectangle.rows) * problem.rectangle.cols * problem.width;
+  if (numbers > kMostByElement)
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "its elements are rearranged one by one for ", problem.rectangle.rows, "x", problem.rectangle.cols, " cores of ",
+        problem.width, " elements each, ", numbers, " in all; at most ", kMostByElement, " are planned"));
   return Planner(problem).plan();
 }
 

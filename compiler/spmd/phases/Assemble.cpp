@@ -46,6 +46,37 @@ IoBinding bindingOf(const PortUse &use, const Rectangle &rectangle, uint8_t colo
   return binding;
 }
 
+/// One lane for each row; lattice dimensions for the digits of the row.
+IoBinding boxBinding(const PortUse &use, uint8_t colour) {
+  const Sharding &box = *use.box;
+  IoBinding binding;
+  binding.tensor = use.tensor;
+  binding.side = Port::West;
+  binding.colour = colour;
+  binding.padded = true;
+  int64_t unit = 1;
+  for (const DimSharding &dim : box.dims)
+    for (const MeshDigit &digit : dim.mesh)
+      unit = std::max(unit, digit.modulus > 0 ? digit.modulus : digit.divisor);
+  const int32_t groups = int32_t(box.rectangle.rows / unit);
+  binding.ports.dims[1] = {groups, groups > 1 ? int32_t(unit) : 0, 0};
+  binding.ports.dims[2] = {int32_t(unit), unit > 1 ? 1 : 0, 0};
+  int64_t stride = 1;
+  size_t loop = kMaxDims;
+  for (size_t d = box.dims.size(); d-- > 0; stride *= box.shape[d]) {
+    for (const MeshDigit &digit : box.dims[d].mesh)
+      binding.hostOffset.perDim[digit.modulus > 0 ? 2 : 1] += digit.step * stride;
+    if (const int64_t extent = box.dims[d].localExtent(); extent > 1) {
+      --loop;
+      binding.extent[loop] = Affine(extent);
+      binding.stride[loop] = stride;
+    }
+  }
+  if (groups <= 1)
+    binding.hostOffset.perDim[1] = 0;
+  return binding;
+}
+
 class Assembler {
 public:
   Assembler(std::vector<EntryPhases> &entries, const Rectangle &rectangle, const target::Target &target,
@@ -139,7 +170,8 @@ private:
         return absl::Status(status.code(), absl::StrCat("phase ", named.name, ": ", std::string(status.message())));
       for (const PortUse &use : phase.ports) {
         const int16_t family = phase.code.findFamily(use.output ? outputRoute() : inputRoute());
-        configuration.io.push_back(bindingOf(use, rectangle, (*colours)[size_t(family)]));
+        const uint8_t colour = (*colours)[size_t(family)];
+        configuration.io.push_back(use.box ? boxBinding(use, colour) : bindingOf(use, rectangle, colour));
       }
       configurations.push_back(std::move(configuration));
     }

@@ -38,35 +38,57 @@ absl::StatusOr<const std::vector<std::byte> *> ConstantReader::read(TensorId ten
 
 int32_t ConstantTable::add(const std::string &name, ElementType type, const Rectangle &rectangle, int32_t rows,
                            int32_t cols, int64_t elements, std::vector<std::byte> data) {
+  return add(name, type, AxisPattern::all(rectangle.rows, rows > 1), AxisPattern::all(rectangle.cols, cols > 1),
+             elements, std::move(data));
+}
+
+int32_t ConstantTable::add(const std::string &name, ElementType type, AxisPattern rowPattern, AxisPattern colPattern,
+                           int64_t elements, std::vector<std::byte> data) {
   const int64_t size = elements * elementBytes(type);
+  int64_t rows = rowPattern.distinct(), cols = colPattern.distinct();
   auto same = [&](int64_t a, int64_t b, int64_t bytes) {
     return std::memcmp(&data[size_t(a)], &data[size_t(b)], size_t(bytes)) == 0;
   };
   // Equal rows, then equal columns, are held once.
   bool rowsEqual = size > 0, colsEqual = size > 0;
-  for (int32_t r = 1; r < rows && rowsEqual; ++r)
+  for (int64_t r = 1; r < rows && rowsEqual; ++r)
     rowsEqual = same(0, r * cols * size, cols * size);
   if (rowsEqual) {
     data.resize(size_t(cols * size));
     rows = 1;
+    rowPattern.byGroup = rowPattern.bySub = false;
   }
-  for (int64_t core = 0; core < int64_t(rows) * cols && colsEqual; ++core)
+  for (int64_t core = 0; core < rows * cols && colsEqual; ++core)
     colsEqual = same(core / cols * cols * size, core * size, size);
   if (colsEqual && cols > 1) {
-    for (int32_t r = 1; r < rows; ++r)
-      std::memmove(&data[size_t(r * size)], &data[size_t(int64_t(r) * cols * size)], size_t(size));
+    for (int64_t r = 1; r < rows; ++r)
+      std::memmove(&data[size_t(r * size)], &data[size_t(r * cols * size)], size_t(size));
     data.resize(size_t(rows * size));
     cols = 1;
+    colPattern.byGroup = colPattern.bySub = false;
   }
   Resident resident;
   resident.name = absl::StrCat(name, "#", residents.size());
   resident.type = type;
-  resident.cores.dims[2] = {rectangle.rows, rectangle.rows > 1 ? 1 : 0, 0};
-  resident.cores.dims[3] = {rectangle.cols, 0, rectangle.cols > 1 ? 1 : 0};
+  auto place = [&](const AxisPattern &pattern, size_t dim, bool isRow, int64_t stride) {
+    Lattice::Dim &outer = resident.cores.dims[dim], &inner = resident.cores.dims[dim + 1];
+    outer.count = pattern.groups();
+    inner.count = pattern.modulus;
+    (isRow ? outer.rowStep : outer.colStep) = outer.count > 1 ? pattern.modulus : 0;
+    (isRow ? inner.rowStep : inner.colStep) = inner.count > 1 ? 1 : 0;
+    if (pattern.bySub && inner.count > 1)
+      resident.sectionOffset.perDim[dim + 1] = stride;
+    if (pattern.byGroup && outer.count > 1)
+      resident.sectionOffset.perDim[dim] = stride * (pattern.bySub ? pattern.modulus : 1);
+    if (inner.count == 1) { // one dimension, the inner one
+      std::swap(outer, inner);
+      std::swap(resident.sectionOffset.perDim[dim], resident.sectionOffset.perDim[dim + 1]);
+    }
+  };
+  place(rowPattern, 0, true, cols * size);
+  place(colPattern, 2, false, size);
   resident.bytes = size;
   resident.section = int32_t(sections.size());
-  resident.sectionOffset.perDim[2] = rows > 1 ? cols * size : 0;
-  resident.sectionOffset.perDim[3] = cols > 1 ? size : 0;
   emit::SectionRecipe recipe;
   recipe.name = resident.name;
   recipe.type = type;
@@ -77,6 +99,32 @@ int32_t ConstantTable::add(const std::string &name, ElementType type, const Rect
   residents.push_back(std::move(resident));
   return int32_t(residents.size() - 1);
 }
+
+namespace {
+
+/// By the digits of a sharding over an axis.
+AxisPattern patternOf(const Sharding &sharding, Axis axis, const Rectangle &whole) {
+  const int32_t length = axis == Axis::Row ? whole.rows : whole.cols;
+  const int32_t begin = axis == Axis::Row ? sharding.rectangle.row : sharding.rectangle.col;
+  const int32_t covered = axis == Axis::Row ? sharding.rectangle.rows : sharding.rectangle.cols;
+  std::vector<MeshDigit> digits;
+  for (const DimSharding &dim : sharding.dims)
+    for (const MeshDigit &digit : dim.mesh)
+      if (digit.axis == axis)
+        digits.push_back(digit);
+  if (digits.empty())
+    return AxisPattern::all(length, false);
+  if (digits.size() > 1 || begin != 0)
+    return AxisPattern::all(length, true);
+  const MeshDigit &digit = digits[0];
+  if (digit.modulus > 0 && digit.divisor == 1 && covered % digit.modulus == 0)
+    return {length % digit.modulus == 0 ? length : covered, int32_t(digit.modulus), false, true};
+  if (digit.modulus == 0 && digit.divisor > 1 && covered % digit.divisor == 0)
+    return {covered, int32_t(digit.divisor), true, false};
+  return AxisPattern::all(length, true);
+}
+
+} // namespace
 
 absl::StatusOr<ConstantBoxes> constantBoxes(const Network &network, ConstantReader &reader, Views &views,
                                             TensorId tensor, const Sharding &sharding, const Rectangle &whole,
@@ -99,16 +147,16 @@ absl::StatusOr<ConstantBoxes> constantBoxes(const Network &network, ConstantRead
   }
   const std::vector<std::byte> outside = elementOf(padding, type), fill = elementOf(view.fill, type);
   ConstantBoxes boxes;
-  for (const DimSharding &dim : sharding.dims)
-    for (const MeshDigit &digit : dim.mesh)
-      (digit.axis == Axis::Row ? boxes.rows : boxes.cols) = digit.axis == Axis::Row ? whole.rows : whole.cols;
-  boxes.data.reserve(size_t(sharding.localElements() * width) * size_t(boxes.rows) * size_t(boxes.cols));
+  boxes.rows = patternOf(sharding, Axis::Row, whole);
+  boxes.cols = patternOf(sharding, Axis::Col, whole);
+  const int32_t rows = boxes.rows.distinct(), cols = boxes.cols.distinct();
+  boxes.data.reserve(size_t(sharding.localElements() * width) * size_t(rows) * size_t(cols));
   std::vector<int64_t> elements;
-  for (int32_t r = 0; r < boxes.rows; ++r)
-    for (int32_t c = 0; c < boxes.cols; ++c) {
+  for (int32_t r = 0; r < rows; ++r)
+    for (int32_t c = 0; c < cols; ++c) {
       // An axis without digits: all its lines hold the same, so any line of the rectangle stands for them.
-      sharding.elementsAt(boxes.rows > 1 ? r : sharding.rectangle.row, boxes.cols > 1 ? c : sharding.rectangle.col,
-                          elements);
+      sharding.elementsAt(rows > 1 ? boxes.rows.representative(r) : sharding.rectangle.row,
+                          cols > 1 ? boxes.cols.representative(c) : sharding.rectangle.col, elements);
       if (elements.empty())
         elements.assign(size_t(sharding.localElements()), -1);
       for (int64_t element : elements) {

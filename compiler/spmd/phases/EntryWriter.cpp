@@ -3,6 +3,7 @@
 
 #include "compiler/spmd/collectives/GroupReduce.h"
 #include "compiler/spmd/local/LocalNest.h"
+#include "compiler/spmd/moves/EmitFactored.h"
 #include "compiler/spmd/plan/Neutral.h"
 #include "compiler/spmd/roles/Roles.h"
 
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <set>
 
 namespace wsc::spmd {
 
@@ -20,6 +22,7 @@ namespace {
 
 // A phase ends when its code takes such a share of the SRAM that the target leaves to programs.
 constexpr double kPhaseCodeShare = 0.15, kMostCodeShare = 0.2; // between nests; within them
+constexpr int64_t kMostGroup = 1 << 16;  // larger moduli stand for the whole axis
 constexpr int64_t kTemporaryBytes = 4096;                      // for each value of a body
 
 int64_t granuleOf(ElementType type) { return std::max<int64_t>(1, 4 / elementBytes(type)); }
@@ -30,6 +33,28 @@ int64_t codeBytes(const target::Target &target, const Code &code) {
     for (const format::Operand *operand : {&instruction.dst, &instruction.a, &instruction.b})
       descriptors += operand->kind == OperandKind::Memory;
   return int64_t(code.main.size()) * target.instructionBytes + descriptors * target.descriptorBytes;
+}
+
+/// Whether groups of cores of different sizes fit into each other along both axes: else roles multiply.
+bool haveCommonGroups(const Code &code) {
+  std::set<int64_t> sizes[2];
+  for (const Guard &guard : code.guards)
+    for (Axis axis : {Axis::Row, Axis::Col}) {
+      const AxisGuard part = along(guard, axis);
+      if (part.modulus > 1 && part.modulus < kMostGroup)
+        sizes[size_t(axis)].insert(part.modulus);
+      if (part.modulus > 1 && part.unit > 1)
+        sizes[size_t(axis)].insert(part.unit);
+    }
+  for (const std::set<int64_t> &axis : sizes) {
+    int64_t before = 1;
+    for (int64_t size : axis) {
+      if (size % before != 0)
+        return false;
+      before = size;
+    }
+  }
+  return true;
 }
 
 /// The part of a guard that says which lines of an axis take part.
@@ -185,6 +210,11 @@ void EntryWriter::readInputs() {
     const Sharding &held = *plan.held[size_t(tensor)];
     const ElementType type = network.tensors[size_t(tensor)].type;
     const Rectangle &at = held.rectangle;
+    if (held != flatSharding(at, network.tensors[size_t(tensor)].elements(), granuleOf(type))) {
+      emitBoxInput(code(), at.row + at.rows, wordBytes(type, held.localElements()) / 4, {bufferOf(tensor), 0});
+      phase().ports.push_back({false, int32_t(i), at.row, at.row + at.rows, held.localElements(), held});
+      continue;
+    }
     emitInput(code(), at.row, at.row + at.rows, plan.rectangle.cols, wordBytes(type, held.localElements()) / 4,
               {bufferOf(tensor), 0});
     phase().ports.push_back({false, int32_t(i), at.row, at.row + at.rows, held.localElements()});
@@ -222,20 +252,20 @@ absl::StatusOr<int32_t> EntryWriter::placeConstant(TensorId tensor, const Shardi
   if (all.size() > 1)
     window = (window + period - 1) / period * period;
   std::vector<std::byte> data;
-  int32_t rows = 1, cols = 1;
+  AxisPattern rows, cols;
   for (size_t i = 0; i < all.size(); ++i) {
     auto boxes = constantBoxes(network, reader, views, all[i], to, plan.rectangle, padding);
     if (!boxes.ok())
       return boxes.status();
     rows = boxes->rows;
     cols = boxes->cols;
-    const size_t cores = size_t(rows) * size_t(cols), stride = size_t(window) * all.size();
+    const size_t cores = size_t(rows.distinct()) * size_t(cols.distinct()), stride = size_t(window) * all.size();
     data.resize(cores * stride);
     for (size_t core = 0; core < cores; ++core)
       std::copy_n(boxes->data.begin() + ptrdiff_t(core * size_t(local)), local,
                   data.begin() + ptrdiff_t(core * stride + i * size_t(window)));
   }
-  const int32_t resident = constants.add(wanted.name, wanted.type, plan.rectangle, rows, cols,
+  const int32_t resident = constants.add(wanted.name, wanted.type, rows, cols,
                                          window * int64_t(all.size()) / elementBytes(wanted.type), std::move(data));
   if (all.size() > 1)
     windows.emplace(resident, window);
@@ -295,18 +325,51 @@ absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, dou
   if (!planned.ok())
     return absl::Status(planned.status().code(),
                         absl::StrCat("tensor ", wanted.name, ": ", std::string(planned.status().message())));
-  auto places = [&] {
-    std::vector<Place> result;
-    for (const SourceName &source : sources)
-      result.push_back({source.resident >= 0 ? constantBuffer(source.resident) : bufferOf(source.tensor), 0});
-    return result;
+  if (getenv("WSC_DBG")) {
+    fprintf(stderr, "%s %s -> %s: %s pieces %zu", planned->factored.empty() ? "LISTS" : planned->isIdentity ? "same" : "factors", wanted.name.c_str(), print(to).c_str(), "", problem.pieces.size());
+    for (const MoveSource &source : problem.sources) fprintf(stderr, " | %s", print(source.sharding).c_str());
+    for (auto &f : planned->factored) for (auto &st : f.stages) fprintf(stderr, " {%d unit %d units %d blocks %ld reach %d %d tab %ld}", int(st.line.kind), st.line.unit, st.line.units, st.line.blocks, st.line.reachBefore, st.line.reachBehind, st.copy.table ? st.copy.table->length : 0);
+    fprintf(stderr, " est %ld\n", planned->estimatedCycles);
+  }
+  auto place = [&](const SourceName &source) {
+    return Place{source.resident >= 0 ? constantBuffer(source.resident) : bufferOf(source.tensor), 0};
   };
-  const absl::Status status = makeRoom([&](Code &trial, const ConstantMaker &makeConstant) {
-    emitBestMove(trial, problem, *planned, places(), to.rectangle, makeConstant);
-  });
-  if (!status.ok())
+  auto named = [&](const absl::Status &status) {
     return absl::Status(status.code(), absl::StrCat("tensor ", wanted.name, ": ", std::string(status.message())));
-  return emitBestMove(code(), problem, *planned, places(), to.rectangle, constantMaker());
+  };
+  if (planned->factored.empty() || planned->isIdentity) {
+    auto append = [&](Code &to_, const ConstantMaker &makeConstant) {
+      std::vector<Place> places;
+      for (const SourceName &source : sources)
+        places.push_back(place(source));
+      return emitBestMove(to_, problem, *planned, places, to.rectangle, makeConstant);
+    };
+    if (const absl::Status status = makeRoom(append); !status.ok())
+      return named(status);
+    return append(code(), constantMaker());
+  }
+  // Stage by stage: a phase may end between them.
+  const Pins pins(*this);
+  Place result = beginFactored(code(), problem, planned->factored), at;
+  pinned.push_back(&result);
+  for (size_t i = 0; i < planned->factored.size(); ++i) {
+    const FactoredMove &move = planned->factored[i];
+    const Pins inner(*this);
+    for (size_t s = 0; s < move.stages.size(); ++s) {
+      auto append = [&](Code &to_, const ConstantMaker &makeConstant) {
+        if (s == 0)
+          at = place(sources[size_t(problem.pieces[i].source)]);
+        return emitStage(to_, problem, move.stages[s], s + 1 == move.stages.size(), at, result, makeConstant);
+      };
+      if (const absl::Status status = makeRoom(append); !status.ok())
+        return named(status);
+      at = append(code(), constantMaker());
+      if (s == 0)
+        pinned.push_back(&at);
+    }
+  }
+  endFactored(code(), problem, result);
+  return result;
 }
 
 absl::StatusOr<const std::pair<int32_t, Sharding> *> EntryWriter::flatConstant(TensorId tensor) {
@@ -320,7 +383,7 @@ absl::StatusOr<const std::pair<int32_t, Sharding> *> EntryWriter::flatConstant(T
     auto boxes = constantBoxes(network, reader, views, tensor, flat, plan.rectangle, 0);
     if (!boxes.ok())
       return boxes.status();
-    const int32_t resident = constants.add(source.name, source.type, plan.rectangle, boxes->rows, boxes->cols,
+    const int32_t resident = constants.add(source.name, source.type, boxes->rows, boxes->cols,
                                            flat.localElements(), std::move(boxes->data));
     found = flatConstants.emplace(tensor, std::pair(resident, flat)).first;
   }
@@ -333,7 +396,7 @@ absl::Status EntryWriter::makeRoom(const std::function<void(Code &, const Consta
                     std::vector<std::byte>) { return trial.scratch(name, type, elements); });
   const RouteNeeds needs = routeNeeds(trial, plan.rectangle);
   const bool isLarge = double(codeBytes(target, trial)) > kMostCodeShare * double(target.usableSramBytes());
-  if (needs.fit(target) && !isLarge)
+  if (needs.fit(target) && !isLarge && (looping || haveCommonGroups(trial)))
     return absl::OkStatus();
   if (looping)
     return absl::ResourceExhaustedError(absl::StrCat("a loop's body needs ", needs.colours, " colours, ", needs.inputs,
@@ -390,7 +453,7 @@ absl::StatusOr<EntryWriter::Operand> EntryWriter::bring(const Nest &nest, size_t
   const Tensor &tensor = network.tensors[size_t(access.tensor)];
   Operand operand;
   operand.sharding = operandSharding(nest, access, tensor.shape, distribution);
-  const bool matters = paddingMatters(nest, access);
+  const bool matters = paddingMatters(network, nest, access, distribution);
   double padding = access.padding;
   if (auto neutral = neutralPadding(network, nest, number))
     padding = *neutral;
@@ -557,9 +620,6 @@ absl::Status EntryWriter::writeStates() {
 absl::Status EntryWriter::writeOutputs() {
   if (network.outputs.empty())
     return absl::OkStatus();
-  if (RouteNeeds needs = routeNeeds(code(), plan.rectangle);
-      needs.outputs >= int(target.outputQueueWords.size()) || needs.colours >= target.usableColours())
-    phases.emplace_back();
   int32_t row = 0;
   const int32_t rows = plan.rectangle.rows, each = std::max(1, rows / int32_t(network.outputs.size()));
   for (size_t i = 0; i < network.outputs.size(); ++i, row += each) {
@@ -573,7 +633,14 @@ absl::Status EntryWriter::writeOutputs() {
     if (!place.ok())
       return absl::Status(place.status().code(), absl::StrCat("output ", network.outputs[i].name, ": ",
                                                               std::string(place.status().message())));
-    emitOutput(code(), row, row + each, plan.rectangle.cols, wordBytes(output.type, flat.localElements()) / 4, *place);
+    const Pins pins(*this);
+    pinned.push_back(&*place);
+    auto append = [&](Code &to, const ConstantMaker &) {
+      emitOutput(to, row, row + each, plan.rectangle.cols, wordBytes(output.type, flat.localElements()) / 4, *place);
+    };
+    if (absl::Status status = makeRoom(append); !status.ok())
+      return status;
+    append(code(), {});
     phase().ports.push_back({true, int32_t(i), row, row + each, flat.localElements()});
   }
   return absl::OkStatus();

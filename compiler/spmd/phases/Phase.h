@@ -7,6 +7,7 @@
 #include "compiler/spmd/network/Network.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct PortUse {
   int32_t tensor = 0; // number among the entry's inputs or outputs
   int32_t rowBegin = 0, rowEnd = 0;
   int64_t elementsPerCore = 0;
+  /// Of an input whose rows' cores all take the same box (PortBox.h).
+  std::optional<Sharding> box;
 };
 
 struct Phase {

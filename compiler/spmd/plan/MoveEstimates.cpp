@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kTurnCycles = 8, kStageCycles = 120; // per core of a line; of a stage besides
 
 // Moves element by element take long to compile where many cores want much: a price of one cycle for so many.
-constexpr int64_t kElementsPerCycle = 1000;
+constexpr int64_t kElementsPerCycle = 200, kImpossible = int64_t(1) << 36;
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -95,12 +95,17 @@ MoveEstimate MoveEstimates::make(TensorId tensor, const Sharding &to, bool fillM
       return estimate;
   }
   estimate.cycles = estimate.scratchBytes = 0;
-  estimate.tableBytes = to.localElements() * 4;
+  // Two stages and more, each with a table of its own.
+  estimate.tableBytes = to.localElements() * 8;
   for (const View::Root &root : views.of(tensor).roots)
     if (root.tensor >= 0)
       addLines(network.tensors[size_t(root.tensor)], held[size_t(root.tensor)], to, estimate);
-  estimate.cycles += 4 * to.localElements() +
-                     int64_t(rectangle.rows) * rectangle.cols * to.localElements() / kElementsPerCycle;
+  estimate.tableBytes += estimate.scratchBytes;
+  estimate.cycles = 4 * estimate.cycles + 4 * to.localElements() +
+                    int64_t(rectangle.rows) * rectangle.cols * to.localElements() / kElementsPerCycle;
+  estimate.isByElement = true;
+  if (int64_t(rectangle.rows) * rectangle.cols * to.localElements() > kMostByElement)
+    estimate.cycles += kImpossible;
   return estimate;
 }
 

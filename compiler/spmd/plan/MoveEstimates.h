@@ -19,6 +19,7 @@ struct MoveEstimate {
   int64_t scratchBytes = 0; // while it runs
   int64_t resultBytes = 0;  // of the box that it makes
   int64_t tableBytes = 0;   // of index tables, which stay
+  bool isByElement = false; // no move by factors
 };
 
 /// The move of a view's pieces to a sharding, without `wanted`: sources in the order of the view's roots. Nothing where

@@ -77,15 +77,12 @@ std::optional<double> neutralPadding(const Network &network, const Nest &nest, s
   return neutral;
 }
 
-bool paddingMatters(const Nest &nest, const Access &access) {
-  for (const Index &index : access.map) {
-    int64_t walkers = 0;
-    bool reduces = false;
-    for (size_t k = 0; k < index.perIterator.size(); ++k) {
-      walkers += index.perIterator[k] != 0;
-      reduces |= index.perIterator[k] != 0 && int32_t(k) >= nest.numParallel;
-    }
-    if (reduces || walkers > 1 || index.constant != 0)
+bool paddingMatters(const Network &network, const Nest &nest, const Access &access, const Distribution &distribution) {
+  if (mayLeave(network, nest, access))
+    return true;
+  for (int32_t k = nest.numParallel; k < int32_t(nest.extents.size()); ++k) {
+    const int64_t block = blockOf(nest, distribution, k);
+    if (walks(access, k) && nest.extents[size_t(k)] % block != 0)
       return true;
   }
   return false;

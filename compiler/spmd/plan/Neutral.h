@@ -4,7 +4,7 @@
 // ragged distribution adds read padding, and padding is neutral for the reduction.
 #pragma once
 
-#include "compiler/spmd/network/Network.h"
+#include "compiler/spmd/plan/Distribution.h"
 
 #include <optional>
 
@@ -15,8 +15,9 @@ namespace wsc::spmd {
 /// Nothing where the body computes on it first or where the operand pads a window with another value.
 std::optional<double> neutralPadding(const Network &network, const Nest &nest, size_t number);
 
-/// Whether elements outside of the tensor matter: where a window reads padding, and where a reduction runs beyond its end.
-bool paddingMatters(const Nest &nest, const Access &access);
+/// Whether elements outside of the tensor matter: where a window reads padding, and where a reduction runs beyond its
+/// end. What parallel iterations beyond their ends read does not.
+bool paddingMatters(const Network &network, const Nest &nest, const Access &access, const Distribution &distribution);
 
 /// Whether every operand that `iterator` walks has a neutral padding and lies outside of its tensor beyond the
 /// iterator's end. A window does not: beyond its last tap lie other elements of the image.

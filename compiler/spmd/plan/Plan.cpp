@@ -9,6 +9,7 @@
 #include "compiler/spmd/plan/Candidates.h"
 #include "compiler/spmd/plan/MoveEstimates.h"
 #include "compiler/spmd/plan/Neutral.h"
+#include "compiler/spmd/plan/PortBox.h"
 #include "compiler/spmd/plan/QuickEstimate.h"
 #include "runtime/timing/Cost.h"
 
@@ -18,6 +19,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace wsc::spmd {
 
@@ -28,7 +30,7 @@ namespace {
 // Policy, in one place. Cycles of an instruction's set-up with its loop, of each core of a reduction's group; shares of
 // SRAM for code, for the constants of all nests together.
 constexpr int64_t kInstructionCycles = 20, kGroupCycles = 8, kRearrangeCycles = 200;
-constexpr int kMostExact = 8; // candidates of a nest whose moves are planned
+constexpr int kMostExact = 24; // plans of a nest's moves: 4 for each candidate that moves by factors, 1 for another
 constexpr double kCodeShare = 0.3, kConstantShare = 0.6;
 constexpr int64_t kLeastConstantBytes = 512;
 constexpr int kMostWorse = 2; // squares in a row that do not get better before larger ones are left out
@@ -67,6 +69,8 @@ public:
           live.erase(carried.initial);
         }
     }
+    if (undecided >= 0)
+      placeFlat(std::exchange(undecided, -1), rectangle);
     for (size_t n = 0; n < plan.nodeCycles.size(); ++n)
       plan.estimatedCycles += plan.nodeCycles[n] * (inLoop(n) ? plan.loop->count : 1);
     plan.estimatedCycles += 8 * (rectangle.rows + rectangle.cols);
@@ -83,29 +87,60 @@ private:
   }
 
   void placeInputs() {
-    // Rows in proportion to the words of each input, at least one.
-    std::vector<int64_t> words;
-    int64_t total = 0;
-    for (const NamedTensor &input : network.inputs) {
-      const Tensor &tensor = network.tensors[size_t(input.tensor)];
-      words.push_back(std::max<int64_t>(1, tensor.elements() * elementBytes(tensor.type) / 4));
-      total += words.back();
-    }
-    int32_t row = 0;
-    for (size_t i = 0; i < words.size(); ++i) {
-      const int32_t left = rectangle.rows - row, others = int32_t(words.size() - 1 - i);
-      int32_t rows = int32_t(double(words[i]) / double(std::max<int64_t>(1, total)) * left);
-      total -= words[i];
-      rows = std::max(1, std::min(rows, left - others));
-      const Tensor &tensor = network.tensors[size_t(network.inputs[i].tensor)];
-      plan.held[size_t(network.inputs[i].tensor)] =
-          flatSharding({row, 0, rows, rectangle.cols}, tensor.elements(), granuleOf(tensor.type));
-      row += rows;
+    // A single input lies as its first reader wants it, where that has a form; several ones flat, each on rows of its
+    // own, in proportion to their words.
+    if (network.inputs.size() == 1) {
+      undecided = network.inputs[0].tensor;
+    } else {
+      std::vector<int64_t> words;
+      int64_t total = 0;
+      for (const NamedTensor &input : network.inputs) {
+        const Tensor &tensor = network.tensors[size_t(input.tensor)];
+        words.push_back(std::max<int64_t>(1, tensor.elements() * elementBytes(tensor.type) / 4));
+        total += words.back();
+      }
+      int32_t row = 0;
+      for (size_t i = 0; i < words.size(); ++i) {
+        const int32_t left = rectangle.rows - row, others = int32_t(words.size() - 1 - i);
+        int32_t rows = int32_t(double(words[i]) / double(std::max<int64_t>(1, total)) * left);
+        total -= words[i];
+        rows = std::max(1, std::min(rows, left - others));
+        placeFlat(network.inputs[i].tensor, {row, 0, rows, rectangle.cols});
+        row += rows;
+      }
     }
     for (const State &state : network.states)
       if (state.read >= 0)
         plan.held[size_t(state.read)] =
             flatSharding(rectangle, network.tensors[size_t(state.read)].elements(), granuleOf(state.type));
+  }
+
+  void placeFlat(TensorId tensor, const Rectangle &where) {
+    const Tensor &held = network.tensors[size_t(tensor)];
+    plan.held[size_t(tensor)] = flatSharding(where, held.elements(), granuleOf(held.type));
+    live[tensor] = bytesOf(*plan.held[size_t(tensor)], tensor);
+  }
+
+  /// The undecided input as the nest reads it, or flat where the nest reads it otherwise.
+  void decideInput(const Nest &nest, const Distribution &distribution, int64_t limit) {
+    const TensorId input = std::exchange(undecided, -1);
+    const Tensor &tensor = network.tensors[size_t(input)];
+    for (const Access &access : nest.operands)
+      if (access.tensor == input) {
+        const auto box = portBox(operandSharding(nest, access, tensor.shape, distribution), rectangle);
+        if (box && box->localElements() * elementBytes(tensor.type) <= limit &&
+            box->localElements() % granuleOf(tensor.type) == 0) {
+          plan.held[size_t(input)] = *box;
+          live[input] = bytesOf(*box, input);
+          return;
+        }
+      }
+    placeFlat(input, rectangle);
+  }
+
+  bool readsUndecided(const Nest &nest) {
+    return std::any_of(nest.operands.begin(), nest.operands.end(),
+                       [&](const Access &access) { return isUndecided(access.tensor); });
   }
 
   static int64_t granuleOf(ElementType type) { return std::max<int64_t>(1, 4 / elementBytes(type)); }
@@ -187,8 +222,10 @@ private:
     for (Candidate &candidate : candidates) {
       if (best && (candidate.excess > bestExcess || looked >= kMostExact))
         break;
-      addMoves(nest, candidate.distribution, best ? bestCost.cycles : INT64_MAX, candidate.cost);
-      ++looked;
+      if (best && candidate.cost.cycles >= bestCost.cycles)
+        continue;
+      // Moves element by element are no reason to stop looking.
+      looked += addMoves(nest, candidate.distribution, best ? bestCost.cycles : INT64_MAX, candidate.cost) ? 4 : 1;
       if (candidate.cost.bytes > limit || (best && candidate.cost.cycles >= bestCost.cycles))
         continue;
       best = &candidate.distribution;
@@ -201,9 +238,14 @@ private:
                        live.size(), " tensors that are still needed and of constants; ", tensorBytes(target),
                        " are left to tensors on a mesh of ", rectangle.rows, "x", rectangle.cols,
                        "; use a target with more cores or more SRAM"));
-    plan.distributions[number] = *best;
+    const Distribution chosen = *best;
+    if (readsUndecided(nest)) {
+      decideInput(nest, chosen, (limit - bestCost.bytes) / 2);
+      addMoves(nest, chosen, INT64_MAX, bestCost);
+    }
+    plan.distributions[number] = chosen;
     plan.nodeCycles[number] = bestCost.cycles;
-    plan.held[size_t(nest.result)] = resultSharding(nest, network.tensors[size_t(nest.result)].shape, *best);
+    plan.held[size_t(nest.result)] = resultSharding(nest, network.tensors[size_t(nest.result)].shape, chosen);
     live[nest.result] = bytesOf(*plan.held[size_t(nest.result)], nest.result);
     constantBytes += bestCost.constantBytes;
     return absl::OkStatus();
@@ -277,6 +319,12 @@ private:
   //===- Cost
   //-----------------------------------------------------------------------------------------------------------===//
 
+  bool isUndecided(TensorId tensor) {
+    const std::vector<View::Root> &roots = views.of(tensor).roots;
+    return undecided >= 0 &&
+           std::any_of(roots.begin(), roots.end(), [&](const View::Root &root) { return root.tensor == undecided; });
+  }
+
   bool lies(TensorId tensor, const Sharding &sharding) {
     return views.of(tensor).isRoot() && plan.held[size_t(tensor)] && *plan.held[size_t(tensor)] == sharding;
   }
@@ -290,6 +338,8 @@ private:
       const Sharding sharding = operandSharding(nest, access, tensor.shape, distribution);
       const View &view = views.of(access.tensor);
       const auto &held = plan.held[size_t(access.tensor)];
+      if (isUndecided(access.tensor))
+        continue;
       if (view.isRoot() && held && held->shape == sharding.shape) {
         if (*held != sharding)
           cycles += quickMoveCycles(*held, sharding, rectangle, elementBytes(tensor.type));
@@ -341,22 +391,26 @@ private:
   }
 
   /// Adds the moves of the operands to where the distribution wants them; gives up beyond `most` cycles.
-  void addMoves(const Nest &nest, const Distribution &distribution, int64_t most, Cost &cost) {
+  /// Whether all go by factors.
+  bool addMoves(const Nest &nest, const Distribution &distribution, int64_t most, Cost &cost) {
     int64_t scratch = 0;
+    bool byFactors = true;
     for (size_t k = 0; k < nest.operands.size() && cost.cycles <= most; ++k) {
       const Access &access = nest.operands[k];
       if (isConstant(access.tensor))
         continue;
       const Tensor &tensor = network.tensors[size_t(access.tensor)];
       const Sharding sharding = operandSharding(nest, access, tensor.shape, distribution);
-      if (lies(access.tensor, sharding))
+      if (lies(access.tensor, sharding) || isUndecided(access.tensor))
         continue;
-      const MoveEstimate &estimate = estimates.of(access.tensor, sharding, paddingMatters(nest, access), plan.held);
+      const MoveEstimate &estimate = estimates.of(access.tensor, sharding, paddingMatters(network, nest, access, distribution), plan.held);
       cost.cycles += estimate.cycles;
       cost.bytes += estimate.tableBytes;
       scratch = std::max(scratch, estimate.scratchBytes);
+      byFactors &= !estimate.isByElement;
     }
     cost.bytes += scratch;
+    return byFactors;
   }
 
   int64_t slots(const BodyOp &op, int64_t elements) const {
@@ -371,6 +425,7 @@ private:
   NetworkPlan plan;
   std::map<TensorId, size_t> lastUse;
   std::map<TensorId, int64_t> live; // bytes on a core
+  TensorId undecided = -1; // an input whose place its first reader decides
   int64_t constantBytes = 0, allConstantBytes = 0;
   int64_t copies = 1; // of the constants of the nest in hand: one for each repetition of a loop
 };
