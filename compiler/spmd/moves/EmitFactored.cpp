@@ -30,7 +30,7 @@ public:
     Place to = result;
     if (!isLast) {
       to = {wordScratch(code, "between", problem.type, stage.resultElements), 0};
-      if (stage.fillsResult)
+      if (stage.fillsResult || problem.pieces.size() > 1)
         fill(to, stage.resultElements, guardOf(stage.takers, problem.rectangle));
     }
     copy(stage, blocks, to);

@@ -287,7 +287,9 @@ private:
     for (size_t f = 0; f < factors.factors.size(); ++f) {
       if (isAlong[f])
         continue;
-      if (now.states[f].isWanted || !isLast) {
+      // Of several pieces what belongs to another is left out in the last stage, too.
+      const bool leavesOut = isLast && problem.pieces.size() > 1;
+      if (!isLast || (now.states[f].isWanted && !leavesOut)) {
         form.addFixed(now.states[f].offsets, offsets[f]);
         continue;
       }
