@@ -325,13 +325,6 @@ absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, dou
   if (!planned.ok())
     return absl::Status(planned.status().code(),
                         absl::StrCat("tensor ", wanted.name, ": ", std::string(planned.status().message())));
-  if (getenv("WSC_DBG")) {
-    fprintf(stderr, "%s %s -> %s: %s pieces %zu", planned->factored.empty() ? "LISTS" : planned->isIdentity ? "same" : "factors", wanted.name.c_str(), print(to).c_str(), "", problem.pieces.size());
-    for (auto &p : problem.pieces) { fprintf(stderr, " [src %d so %ld ro %ld", p.source, p.sourceOffset, p.resultOffset); for (auto &d : p.digits) fprintf(stderr, " %ldx(%ld,%ld)", d.extent, d.sourceStride, d.resultStride); fprintf(stderr, "]"); }
-    for (const MoveSource &source : problem.sources) fprintf(stderr, " | %s", print(source.sharding).c_str());
-    for (auto &f : planned->factored) for (auto &st : f.stages) fprintf(stderr, " {%d unit %d units %d blocks %ld reach %d %d tab %ld}", int(st.line.kind), st.line.unit, st.line.units, st.line.blocks, st.line.reachBefore, st.line.reachBehind, st.copy.table ? st.copy.table->length : 0);
-    fprintf(stderr, " est %ld\n", planned->estimatedCycles);
-  }
   auto place = [&](const SourceName &source) {
     return Place{source.resident >= 0 ? constantBuffer(source.resident) : bufferOf(source.tensor), 0};
   };

@@ -90,9 +90,7 @@ absl::StatusOr<GeneratedProgram> generateBest(const std::vector<Network> &networ
             [&](const ProgramPlan *a, const ProgramPlan *b) { return key(a) < key(b); });
   absl::Status status = absl::ResourceExhaustedError("no rectangle of the mesh holds all entries");
   for (const ProgramPlan *candidate : candidates) {
-    if (getenv("WSC_DBG")) fprintf(stderr, "RECT %dx%d est %ld\n", candidate->rectangle.rows, candidate->rectangle.cols, candidate->estimatedCycles);
     auto program = generateWith(networks, views, target, candidate->entries);
-    if (getenv("WSC_DBG") && !program.ok()) fprintf(stderr, "FAILED %s\n", program.status().ToString().c_str());
     if (program.ok() || !absl::IsResourceExhausted(program.status()))
       return program;
     status = program.status();
