@@ -47,28 +47,6 @@ TEST(RandomFabric, EnginesAgree) {
   }
 }
 
-// One transfer of a random program moves an element less at one of its ends, or one control word turns a switch more:
-// words are left over, never come, or go astray.
-Plan faultyPlan(uint64_t seed) {
-  Plan plan = randomPlan(seed);
-  Random random(seed);
-  std::vector<Item *> items, controls;
-  for (StreamPlan &stream : plan.streams)
-    for (auto *parties : {&stream.senders, &stream.takers})
-      for (Party &party : *parties)
-        for (Item &item : party.items) {
-          if (!party.port && item.elements > 1)
-            items.push_back(&item);
-          if (item.control > 0)
-            controls.push_back(&item);
-        }
-  if (!controls.empty() && random.chance(40))
-    ++random.of(controls)->control;
-  else if (!items.empty())
-    --random.of(items)->elements;
-  return plan;
-}
-
 TEST(RandomFabric, FaultyProgramsAreTold) {
   constexpr int kPrograms = 600;
   const Tally tally = compareMany(firstSeed(), kPrograms, faultyPlan, /*lawful=*/false);
