@@ -6,6 +6,7 @@
 #include "runtime/emulator/liveness/Run.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace wsc::emulator::liveness {
 
@@ -23,26 +24,27 @@ void Run::findTakers(int32_t number) {
   }
   bool fixed = true;
   const int colour = sender.colour;
-  const std::vector<int32_t> &routes = layout.routes[size_t(colour)];
+  const int32_t *const routes = layout.routes[size_t(colour)].data();
   const auto block = [&](auto kind, int32_t at) {
     reached.takers.clear();
     reached.blocker = kind;
     reached.at = at;
   };
+  if (!routes)
+    return block(Reach::Elsewhere, -1);
   stack.assign({sender.cell, int32_t(sender.port)});
   while (!stack.empty()) {
     const int32_t port = stack.back(), cell = stack[stack.size() - 2];
     stack.resize(stack.size() - 2);
-    const int32_t route = routes.empty() ? -1 : routes[size_t(cell)];
+    const int32_t route = routes[cell];
     if (route < 0 || occupied(cell, port, colour))
       return block(Reach::Elsewhere, -1);
     const SwitchPosition &position = layout.positionOf(route);
     fixed &= !(route & 1);
     if (int(position.input) != port)
       return block(route & 1 ? Reach::AtSwitch : Reach::Elsewhere, route >> 1);
-    for (int out = 0; out < kNumPorts; ++out) {
-      if (!(position.outputs >> out & 1))
-        continue;
+    for (unsigned left = position.outputs & ((1u << kNumPorts) - 1); left; left &= left - 1) {
+      const int out = std::countr_zero(left);
       if (out == kRamp) {
         const int32_t input = layout.inputAt(cell, colour);
         if (input < 0) {
@@ -50,16 +52,17 @@ void Run::findTakers(int32_t number) {
           return block(Reach::Elsewhere, -1);
         }
         reached.takers.push_back(input);
-      } else if (!layout.endOfMesh(cell, out)) {
-        stack.push_back(layout.neighbour(cell, out));
+      } else if (const int32_t next = layout.neighbour(cell, out); routes[next] >= 0) {
+        stack.push_back(next);
         stack.push_back(opposite(out));
-      } else {
-        const auto found = layout.leavingAt.find(layout.portKey(cell, out, colour));
-        if (found == layout.leavingAt.end()) {
-          error = openRoute(cell, colour, out);
-          return block(Reach::Elsewhere, -1);
-        }
+      } else if (!layout.endOfMesh(cell, out)) {
+        return block(Reach::Elsewhere, -1);
+      } else if (const auto found = layout.leavingAt.find(layout.portKey(cell, out, colour));
+                 found != layout.leavingAt.end()) {
         reached.takers.push_back(~found->second);
+      } else {
+        error = openRoute(cell, colour, out);
+        return block(Reach::Elsewhere, -1);
       }
     }
   }
@@ -127,7 +130,6 @@ void Run::advance(int32_t number, const RouterRole &router) {
 bool Run::sendControl(int32_t number, int32_t control) {
   const Sender &sender = layout.senders[size_t(number)];
   const int colour = sender.colour;
-  const std::vector<int32_t> &routes = layout.routes[size_t(colour)];
   reached.blocker = Reach::Elsewhere;
   turned.clear();
   stack.assign({sender.cell, int32_t(sender.port), control});
@@ -135,7 +137,7 @@ bool Run::sendControl(int32_t number, int32_t control) {
     int32_t count = stack.back();
     const int32_t port = stack[stack.size() - 2], cell = stack[stack.size() - 3];
     stack.resize(stack.size() - 3);
-    const int32_t route = routes.empty() ? -1 : routes[size_t(cell)];
+    const int32_t route = layout.routeAt(cell, colour);
     if (route < 0 || occupied(cell, port, colour))
       return false;
     const SwitchPosition &position = layout.positionOf(route);

@@ -32,22 +32,6 @@ int64_t FilterCount::meeting(int64_t room) const {
   return wanted / window * period + begin + wanted % window - met;
 }
 
-int32_t Layout::neighbour(int32_t cell, int port) const {
-  switch (Port(port)) {
-  case Port::North:
-    return cell >= cols ? cell - cols : -1;
-  case Port::South:
-    return cell + cols < rows * cols ? cell + cols : -1;
-  case Port::East:
-    return (cell + 1) % cols ? cell + 1 : -1;
-  case Port::West:
-    return cell % cols ? cell - 1 : -1;
-  case Port::Ramp:
-    break;
-  }
-  return -1;
-}
-
 bool Layout::endOfMesh(int32_t cell, int port) const {
   const int32_t r = row(cell), c = col(cell);
   switch (Port(port)) {
@@ -63,15 +47,6 @@ bool Layout::endOfMesh(int32_t cell, int port) const {
     break;
   }
   return false;
-}
-
-int32_t Layout::inputAt(int32_t cell, int colour) const {
-  const int32_t number = coreAt[size_t(cell)];
-  if (number < 0)
-    return -1;
-  const Core &core = cores[size_t(number)];
-  const int8_t place = roles[size_t(core.role)].input[size_t(colour)];
-  return place < 0 ? -1 : int32_t(core.firstInput) + place;
 }
 
 int32_t Layout::senderAt(int32_t cell, int port, int colour) const {
@@ -91,8 +66,8 @@ int64_t Layout::bytes() const {
   const auto of = [](const auto &vector) { return int64_t(vector.capacity() * sizeof(vector[0])); };
   int64_t bytes = of(coreAt) + of(cores) + of(threads) + of(fifos) + of(inputs) + of(filters) + of(senders) +
                   of(leaving) + of(switches) + of(switchCell) + of(tokens) + of(trees);
-  for (const auto &route : routes)
-    bytes += of(route);
+  for (int c = 0; c < kColours; ++c)
+    bytes += of(routes[size_t(c)]) + of(inputsAt[size_t(c)]);
   for (const auto &table : programs)
     bytes += table->bytes();
   return bytes;
@@ -133,7 +108,7 @@ private:
     return absl::InvalidArgumentError(absl::StrCat("colour ", colour, " does not exist"));
   }
 
-  // The corners of every lattice; and one router more on every side, where words may stand.
+  // The corners of every lattice; and the border.
   absl::Status findRectangle() {
     int64_t lowRow = target.rows, lowCol = target.cols, highRow = -1, highCol = -1;
     const auto add = [&](const Lattice &lattice) {
@@ -164,10 +139,10 @@ private:
       status.Update(add(binding.ports));
     if (!status.ok() || highRow < 0)
       return status;
-    layout->firstRow = int32_t(std::max<int64_t>(lowRow - 1, 0));
-    layout->firstCol = int32_t(std::max<int64_t>(lowCol - 1, 0));
-    layout->rows = int32_t(std::min<int64_t>(highRow + 1, target.rows - 1)) - layout->firstRow + 1;
-    layout->cols = int32_t(std::min<int64_t>(highCol + 1, target.cols - 1)) - layout->firstCol + 1;
+    layout->firstRow = int32_t(lowRow) - 1;
+    layout->firstCol = int32_t(lowCol) - 1;
+    layout->rows = int32_t(highRow - lowRow) + 3;
+    layout->cols = int32_t(highCol - lowCol) + 3;
     if (int64_t(layout->rows) * layout->cols > (int64_t(1) << 28))
       return absl::ResourceExhaustedError("too large: more than 2^28 routers");
     layout->coreAt.assign(size_t(layout->rows) * size_t(layout->cols), -1);
@@ -214,8 +189,9 @@ private:
 
   absl::StatusOr<RoleFacts> factsOf(const Role &role, const cycle::ProgramTable &table) const {
     RoleFacts facts;
-    facts.input.fill(-1);
     facts.output.fill(-1);
+    std::array<int8_t, kColours> inputs;
+    inputs.fill(-1);
     for (const Queue &queue : role.queues) {
       if (absl::Status status = colourExists(queue.colour); !status.ok())
         return status;
@@ -223,7 +199,7 @@ private:
       if (queue.index >= depths.size())
         return absl::InvalidArgumentError(absl::StrCat("role ", role.name, ": hardware queue ", queue.index,
                                                        " does not exist; the target has ", depths.size()));
-      int8_t &number = (queue.output ? facts.output : facts.input)[queue.colour];
+      int8_t &number = (queue.output ? facts.output : inputs)[queue.colour];
       if (number >= 0)
         return absl::InvalidArgumentError(absl::StrCat("two queues: role ", role.name, " binds colour ",
                                                        int(queue.colour), " twice in one direction"));
@@ -272,6 +248,8 @@ private:
     layout->cores.reserve(size_t(cores));
     layout->threads.reserve(size_t(threads));
     layout->inputs.reserve(size_t(inputs));
+    for (const IoBinding &binding : configuration.io)
+      senders += binding.output ? 0 : std::max<int64_t>(0, binding.ports.size());
     layout->senders.reserve(size_t(senders));
     for (size_t r = 0; r < configuration.roles.size(); ++r) {
       const Role &role = configuration.roles[r];
@@ -339,6 +317,10 @@ private:
       if (queue.filter.period != 0)
         if (absl::Status status = addFilter(role, queue, index, input); !status.ok())
           return status;
+      std::vector<int32_t> &inputs = layout->inputsAt[queue.colour];
+      if (inputs.empty())
+        inputs.assign(layout->coreAt.size(), -1);
+      inputs[size_t(cell)] = int32_t(layout->inputs.size());
       layout->inputs.push_back(input);
     }
     layout->cores.push_back(core);

@@ -105,9 +105,9 @@ struct Core {
 
 // What all cores of a role have in common.
 struct RoleFacts {
-  std::vector<int32_t> place;                     // per queue: its number among the role's inputs, or outputs
-  std::array<int8_t, kColours> input{}, output{}; // per colour: that number, or -1
-  std::vector<int64_t> fifoSizes;                 // elements
+  std::vector<int32_t> place;            // per queue: its number among the role's inputs, or outputs
+  std::array<int8_t, kColours> output{}; // per colour: that number, or -1
+  std::vector<int64_t> fifoSizes;        // elements
   int32_t inputs = 0, outputs = 0;
 };
 
@@ -115,11 +115,13 @@ struct Layout {
   const format::Executable *executable = nullptr;
   const format::Configuration *configuration = nullptr;
   int32_t meshRows = 0, meshCols = 0;
-  int32_t firstRow = 0, firstCol = 0, rows = 0, cols = 0; // the rectangle in use
-  int64_t linkWords = 0;                                  // that a router's queue holds
+  // The rectangle in use with a border of cells around it that have no router, be they beyond the mesh's end or not.
+  int32_t firstRow = 0, firstCol = 0, rows = 0, cols = 0;
+  int64_t linkWords = 0; // that a router's queue holds
 
-  std::array<std::vector<int32_t>, kColours> routes; // per cell: -1, role << 1, or switch << 1 | 1
-  std::vector<int32_t> coreAt;                       // per cell
+  std::array<std::vector<int32_t>, kColours> routes;   // per cell: -1, role << 1, or switch << 1 | 1
+  std::array<std::vector<int32_t>, kColours> inputsAt; // per cell: its core's input on the colour, or -1
+  std::vector<int32_t> coreAt;                         // per cell
   std::vector<std::unique_ptr<cycle::ProgramTable>> programs;
   std::vector<RoleFacts> roles;
   std::vector<Core> cores;
@@ -142,8 +144,11 @@ struct Layout {
   int64_t portKey(int32_t cell, int side, int colour) const {
     return (int64_t(cell) * format::kNumPorts + side) * kColours + colour;
   }
-  // The cell across `port`; -1: beyond the rectangle, and so of the mesh, as nothing leads out of the rectangle.
-  int32_t neighbour(int32_t cell, int port) const;
+  // The cell across a port, of a cell that is no border.
+  int32_t neighbour(int32_t cell, int port) const {
+    const int32_t steps[] = {-cols, cols, 1, -1};
+    return cell + steps[port];
+  }
   bool endOfMesh(int32_t cell, int port) const;
   const format::RouterRole &routerOf(int32_t route) const {
     return configuration->routers[size_t(route & 1 ? switches[size_t(route >> 1)].role : route >> 1)];
@@ -151,8 +156,13 @@ struct Layout {
   const format::SwitchPosition &positionOf(int32_t route) const {
     return routerOf(route).positions[route & 1 ? size_t(switches[size_t(route >> 1)].position) : 0];
   }
-  // The core's input on a colour at a cell, and its output; -1: none.
-  int32_t inputAt(int32_t cell, int colour) const;
+  int32_t routeAt(int32_t cell, int colour) const {
+    return routes[size_t(colour)].empty() ? -1 : routes[size_t(colour)][size_t(cell)];
+  }
+  // The core's input on a colour at a cell; and the sender whose words enter the router there by a port. -1: none.
+  int32_t inputAt(int32_t cell, int colour) const {
+    return inputsAt[size_t(colour)].empty() ? -1 : inputsAt[size_t(colour)][size_t(cell)];
+  }
   int32_t senderAt(int32_t cell, int port, int colour) const;
   int64_t bytes() const;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Configurations that count the same are found by a text of all that a count depends on: lattices, routes, queues,
-// FIFOs, and of instructions operands' kinds, extents, types and strides. The text decides, not a hash of it.
+// FIFOs, and of instructions operands' kinds, extents and types. The text decides, not a hash of it.
 #include "runtime/emulator/liveness/Liveness.h"
 
 #include "runtime/emulator/Network.h"

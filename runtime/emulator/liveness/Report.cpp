@@ -131,8 +131,7 @@ private:
 
   Wait ofRouter(int32_t cell, int colour) const {
     std::string text = routerName(layout, cell, colour);
-    const std::vector<int32_t> &routes = layout.routes[size_t(colour)];
-    const int32_t route = routes.empty() ? -1 : routes[size_t(cell)];
+    const int32_t route = layout.routeAt(cell, colour);
     if (route < 0)
       return {text + " has no settings", {}};
     const SwitchPosition &position = layout.positionOf(route);

@@ -46,14 +46,13 @@ void Run::drop(int32_t cell, int port, int colour) {
 }
 
 void Run::look(int32_t cell, int colour) {
-  if (cell >= 0 && listed.insert(int64_t(cell) * kColours + colour).second)
+  if (layout.routeAt(cell, colour) >= 0 && listed.insert(int64_t(cell) * kColours + colour).second)
     routers.emplace_back(cell, colour);
 }
 
 // Moves the router's next word on the colour, if it can.
 bool Run::step(int32_t cell, int colour) {
-  const std::vector<int32_t> &routes = layout.routes[size_t(colour)];
-  const int32_t route = routes.empty() ? -1 : routes[size_t(cell)];
+  const int32_t route = layout.routeAt(cell, colour);
   if (route < 0)
     return false;
   const RouterRole &router = layout.routerOf(route);
