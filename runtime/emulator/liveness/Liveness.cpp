@@ -113,7 +113,8 @@ private:
 
 } // namespace
 
-absl::Status checkLiveness(const Executable &executable, int number, LivenessStats *stats) {
+absl::Status checkLiveness(const Executable &executable, int number, const LivenessOptions &options,
+                           LivenessStats *stats) {
   if (number < 0 || number >= int(executable.configurations.size()))
     return absl::InvalidArgumentError(
         absl::StrCat("configuration ", number, " does not exist; there are ", executable.configurations.size()));
@@ -122,7 +123,7 @@ absl::Status checkLiveness(const Executable &executable, int number, LivenessSta
     return layout.status();
   LivenessStats unused;
   LivenessStats &counts = stats ? *stats : unused;
-  const absl::Status status = liveness::Run(**layout, counts).run();
+  const absl::Status status = liveness::Run(**layout, options, counts).run();
   ++counts.configurations;
   counts.cores += int64_t((*layout)->cores.size());
   counts.threads += int64_t((*layout)->threads.size());
@@ -130,7 +131,7 @@ absl::Status checkLiveness(const Executable &executable, int number, LivenessSta
   return status;
 }
 
-absl::Status checkLiveness(const Executable &executable, LivenessStats *stats) {
+absl::Status checkLiveness(const Executable &executable, const LivenessOptions &options, LivenessStats *stats) {
   std::set<std::string> checked;
   for (int c = 0; c < int(executable.configurations.size()); ++c) {
     if (!checked.insert(Counts(executable, c).text).second) {
@@ -138,7 +139,7 @@ absl::Status checkLiveness(const Executable &executable, LivenessStats *stats) {
         ++stats->repeated;
       continue;
     }
-    if (absl::Status status = checkLiveness(executable, c, stats); !status.ok())
+    if (absl::Status status = checkLiveness(executable, c, options, stats); !status.ok())
       return status;
   }
   return absl::OkStatus();

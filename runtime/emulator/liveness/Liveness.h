@@ -14,6 +14,11 @@
 
 namespace wsc::emulator {
 
+struct LivenessOptions {
+  // Moves of threads and routers that the check of a configuration may take: some minutes of work.
+  int64_t mostMoves = int64_t(1) << 32;
+};
+
 // What a check had to do.
 struct LivenessStats {
   int64_t configurations = 0, repeated = 0; // checked; not, as they count the same as one that was
@@ -31,10 +36,12 @@ struct LivenessStats {
 //  - "control word": one reaches RAMP or the end of the wafer (FailedPrecondition);
 //  - "two routes", "two queues", "two bindings", "open route", malformed programs (InvalidArgument);
 //  - "too large" (ResourceExhausted).
-absl::Status checkLiveness(const format::Executable &executable, int number, LivenessStats *stats = nullptr);
+absl::Status checkLiveness(const format::Executable &executable, int number, const LivenessOptions &options = {},
+                           LivenessStats *stats = nullptr);
 
 // Checks all configurations; those that differ only in what no count depends on (names, addresses, constants,
 // residents) once.
-absl::Status checkLiveness(const format::Executable &executable, LivenessStats *stats = nullptr);
+absl::Status checkLiveness(const format::Executable &executable, const LivenessOptions &options = {},
+                           LivenessStats *stats = nullptr);
 
 } // namespace wsc::emulator

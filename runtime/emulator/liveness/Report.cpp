@@ -279,6 +279,12 @@ absl::Status Run::strayControl(int32_t cell, int colour) const {
                                      "more switch positions"));
 }
 
+absl::Status Run::tooLarge() const {
+  return absl::ResourceExhaustedError(absl::StrCat("configuration ", layout.configuration->name,
+                                                   ": too large: one sample takes more than ", mostMoves,
+                                                   " moves of threads and routers"));
+}
+
 absl::Status Run::checkEnd() const {
   int64_t threads = 0, ports = 0;
   std::optional<Who> first;

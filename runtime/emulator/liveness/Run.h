@@ -29,7 +29,8 @@ namespace wsc::emulator::liveness {
 
 class Run {
 public:
-  Run(Layout &layout, LivenessStats &stats) : layout(layout), stats(stats) {}
+  Run(Layout &layout, const LivenessOptions &options, LivenessStats &stats)
+      : layout(layout), movesLeft(options.mostMoves), mostMoves(options.mostMoves), stats(stats) {}
   absl::Status run();
 
 private:
@@ -85,8 +86,14 @@ private:
   absl::Status checkEnd() const;
   absl::Status openRoute(int32_t cell, int colour, int port) const;
   absl::Status strayControl(int32_t cell, int colour) const;
+  absl::Status tooLarge() const;
+
+  // Counts a move; false, with an error: it was one too many.
+  bool mayMove();
 
   Layout &layout;
+  int64_t movesLeft;
+  const int64_t mostMoves;
   LivenessStats &stats;
   absl::Status error;
   std::vector<int32_t> work;    // thread << 1, or sender << 1 | 1

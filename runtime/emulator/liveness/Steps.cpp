@@ -128,7 +128,7 @@ bool Run::stepAll() {
     const auto [cell, colour] = routers.back();
     routers.pop_back();
     listed.erase(int64_t(cell) * kColours + colour);
-    while (error.ok() && step(cell, colour)) {
+    while (error.ok() && mayMove() && step(cell, colour)) {
     }
   }
   std::erase_if(pending, [&](int32_t number) {
@@ -137,6 +137,13 @@ bool Run::stepAll() {
     return !sender.pending;
   });
   return !work.empty() || !late.empty();
+}
+
+bool Run::mayMove() {
+  if (--movesLeft >= 0)
+    return true;
+  error = tooLarge();
+  return false;
 }
 
 absl::Status Run::run() {

@@ -73,7 +73,7 @@ void Run::runThread(int32_t number) {
     thread.onInput = -1;
   }
   ++stats.turns;
-  while (error.ok() && takeTurn(number, thread)) {
+  while (error.ok() && mayMove() && takeTurn(number, thread)) {
   }
 }
 

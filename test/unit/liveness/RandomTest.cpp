@@ -43,7 +43,7 @@ TEST(LivenessRandom, LawfulProgramsAreJudgedAsTheCycleEngineDoes) {
   const int cases = casesOf(1500);
   for (uint64_t s = seed; s < seed + uint64_t(cases); ++s) {
     const RandomProgram program = programOf(randomPlan(s));
-    const std::string judged = kindOf(emulator::checkLiveness(program.executable, 0, &tally.stats));
+    const std::string judged = kindOf(emulator::checkLiveness(program.executable, 0, {}, &tally.stats));
     const int samples = std::max(3, int(program.inputs.size()));
     ASSERT_EQ(judged, kindOf(cycles(program.executable, 1))) << "seed " << s;
     ASSERT_EQ(judged, kindOf(cycles(program.executable, samples))) << "seed " << s << ", " << samples << " samples";
