@@ -49,10 +49,10 @@ TEST(Prediction, IsNearTheEmulatedInterval) {
               << predicted->intervalCycles << ", bound " << predicted->report.boundCycles << "\n";
     EXPECT_GE(predicted->intervalCycles, predicted->report.boundIoCycles);
     sum += error;
-    near += error <= 0.15;
+    near += error <= 0.05;
   }
-  std::cout << "mean error " << 100 * sum / cases << " %, " << near << " of " << cases << " within 15 %\n";
-  EXPECT_LE(sum, 0.05 * cases);
+  std::cout << "mean error " << 100 * sum / cases << " %, " << near << " of " << cases << " within 5 %\n";
+  EXPECT_LE(sum, 0.02 * cases);
   EXPECT_GE(10 * near, 9 * cases);
 }
 
