@@ -5,6 +5,7 @@
 // of the file at the offset the file's section table gives.
 #include "compiler/emit/Module.h"
 
+#include "runtime/emulator/liveness/Liveness.h"
 #include "runtime/format/FileLayout.h"
 #include "runtime/format/Reader.h"
 #include "runtime/format/Verifier.h"
@@ -119,6 +120,8 @@ absl::Status writeWse(const CoreModule &module, const std::string &path) {
   for (const SectionSource &source : sources)
     executable.sections.push_back({source.name, pages.view(source.bytes)});
   if (absl::Status status = verifyExecutable(executable); !status.ok())
+    return status;
+  if (absl::Status status = emulator::checkLiveness(executable); !status.ok())
     return status;
   return writeExecutable(executable, sources, path);
 }

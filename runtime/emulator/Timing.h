@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Analytic time of a configuration under I10: an event graph over threads and stream segments, solved until it is periodic. No values, no data.
 //
-// Also the liveness check of I10: the count-only program is executed with the target's queue depths; a run that stops with unfinished threads is reported with who waits for what.
+// A simulation that stops with unfinished threads is reported with who waits for what. That none does is not proven
+// here, as trains of words approximate: liveness/ does.
 #pragma once
 
 #include "runtime/emulator/Network.h"

@@ -4,6 +4,7 @@
 
 #include "runtime/emulator/Interpreter.h"
 #include "runtime/emulator/LatticeWalk.h"
+#include "runtime/emulator/liveness/Liveness.h"
 #include "runtime/format/Reader.h"
 #include "runtime/format/Verifier.h"
 #include "runtime/session/EntryTime.h"
@@ -181,6 +182,9 @@ absl::StatusOr<std::unique_ptr<Session>> Session::open(const std::string &path, 
   impl.executable = *std::move(executable);
   if (absl::Status status = verifyExecutable(impl.executable); !status.ok())
     return absl::Status(status.code(), absl::StrCat(path, ": ", std::string(status.message())));
+  if (options.verifyLiveness)
+    if (absl::Status status = emulator::checkLiveness(impl.executable); !status.ok())
+      return absl::Status(status.code(), absl::StrCat(path, ": ", std::string(status.message())));
   emulator::CoreEngineOptions engineOptions;
   engineOptions.threads = options.threads;
   engineOptions.schedule = options.worklist ? emulator::Schedule::Worklist : emulator::Schedule::Units;

@@ -22,6 +22,7 @@ struct Tensor {
 struct SessionOptions {
   int threads = 0;
   bool verifyWeightHashes = false;
+  bool verifyLiveness = false; // refuse what would stop (emulator/liveness); takes as long as loading does, or longer
   bool worklist = false; // force the core-by-core fallback
 };
 

@@ -8,6 +8,8 @@ namespace {
 
 constexpr Window2d kSame{.pads = {1, 1, 1, 1}}, kPoint{.kernel = {1, 1}}, kHalf{.kernel = {2, 2}, .strides = {2, 2}};
 
+constexpr int kSamples = 18;
+
 void expectNetworkAgrees(const std::string &name, const NetBuilder &net, const std::string &target = "mesh-32x32") {
   TemporaryFolder folder;
   ASSERT_TRUE(net.onnx.write(folder / "model.onnx"));
@@ -15,7 +17,7 @@ void expectNetworkAgrees(const std::string &name, const NetBuilder &net, const s
   ASSERT_TRUE(status.ok()) << name << ": " << status;
   auto session = Session::open(folder / "model.wse", {.threads = 1});
   ASSERT_TRUE(session.ok()) << name << ": " << session.status();
-  expectAgreement(name, (*session)->executable(), {}, 18);
+  expectAgreement(name, (*session)->executable(), kSamples);
 }
 
 TEST(Agreement, Perceptron) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Property test: random layers of the library's kernels, one to three after another, on a mesh of random size. Not
-// every one of them is within the tolerance that the cases chosen by hand keep: nine of ten are. WSC_SEED and WSC_COUNT
+// every one of them is within the tolerance that the cases chosen by hand keep: nine of ten are. WSC_SEED and WSC_CASES
 // choose others.
 #include "test/agreement/Agreement.h"
 #include "test/models/ModelCheck.h"
+#include "test/support/Seed.h"
 
 #include <algorithm>
 #include <cmath>
@@ -89,10 +90,8 @@ private:
 };
 
 TEST(Agreement, RandomLayers) {
-  const char *seedText = std::getenv("WSC_SEED"), *countText = std::getenv("WSC_COUNT");
-  const uint64_t seed = seedText ? std::strtoull(seedText, nullptr, 10) : 100;
-  const int count = countText ? std::atoi(countText) : 6;
-  std::cout << "seeds " << seed << " to " << seed + uint64_t(count) - 1 << std::endl;
+  const uint64_t seed = seedOf(100);
+  const int count = casesOf(6);
   std::vector<TimeErrors> all;
   for (uint64_t s = seed; s < seed + uint64_t(count); ++s) {
     RandomLayers layers(s);

@@ -36,7 +36,7 @@ class Layer(NamedTuple):
 
 NONE, IR, ALL = set(), {"MLIR", "LLVM"}, {"MLIR", "LLVM", "protobuf", "ONNX"}
 BOTTOM = ["runtime/target", "runtime/format", "runtime/numerics", "runtime/timing"]
-RUNTIME = BOTTOM + ["runtime/emulator", "runtime/host", "runtime/session"]
+RUNTIME = BOTTOM + ["runtime/emulator", "runtime/emulator/liveness", "runtime/host", "runtime/session"]
 # Recipes of raw sections: plain data that code generation hands to the writer.
 SECTIONS = ["compiler/emit/SectionRecipe*", "compiler/emit/StridedCopy*"]
 DIALECTS = ["dialects"]
@@ -50,8 +50,11 @@ LAYERS = [
     Layer("runtime/emulator/Interpreter*", ["runtime/format", "runtime/numerics"], NONE,
           "the scalar interpreter shares only format and numerics with the engines it judges (I1)"),
     Layer("runtime/emulator", BOTTOM + ["runtime/emulator/Interpreter*"], NONE, NO_COMPILER),
+    Layer("runtime/emulator/liveness", BOTTOM + ["runtime/emulator"], NONE,
+          "judges executables; no engine leans on it"),
     Layer("runtime/host", BOTTOM, NONE, NO_COMPILER),
-    Layer("runtime/session", BOTTOM + ["runtime/emulator/Interpreter*", "runtime/emulator", "runtime/host"], NONE,
+    Layer("runtime/session", BOTTOM + ["runtime/emulator/Interpreter*", "runtime/emulator", "runtime/emulator/liveness",
+                                      "runtime/host"], NONE,
           NO_COMPILER),
     Layer("test/unit/support", BOTTOM, NONE, "programs written by hand need no engine"),
     Layer("test/validation", RUNTIME + ["test/unit/support"], NONE, "hand-written programs run without the compiler (I7)"),
@@ -67,8 +70,9 @@ LAYERS = [
     Layer("passes", BOTTOM + SECTIONS + DIALECTS + ["compiler/solver", "compiler/kernels", "compiler/spmd"], IR,
           "passes join dialects with solvers and kernels"),
     Layer("compiler/import", BOTTOM + DIALECTS + ["passes"], ALL, "importers hold no mesh knowledge"),
-    Layer("compiler/emit", BOTTOM + SECTIONS + DIALECTS + ["compiler/kernels", "compiler/spmd", "passes"], IR,
-          "emission writes what passes decided"),
+    Layer("compiler/emit", BOTTOM + SECTIONS + DIALECTS + ["runtime/emulator/liveness", "compiler/kernels",
+                                                           "compiler/spmd", "passes"], IR,
+          "emission writes what passes decided, once the runtime's own checks have let it pass"),
     Layer("compiler/driver", RUNTIME + SECTIONS + DIALECTS +
           ["compiler/solver", "compiler/kernels", "compiler/spmd", "passes", "compiler/import", "compiler/emit"], IR,
           "the driver runs the phases"),

@@ -2,6 +2,7 @@
 //
 // Wafers with defects: right results around dead cores and links, or a clear error; never wrong ones.
 #include "test/models/ModelCheck.h"
+#include "test/support/Seed.h"
 
 #include "compiler/driver/Compiler.h"
 #include "runtime/format/Executable.h"
@@ -15,7 +16,7 @@
 namespace wsc::test {
 namespace {
 
-constexpr uint64_t kSeed = 4711;
+const uint64_t kSeed = seedOf(4711);
 
 /// A convolution, a branch, a pool, an addition and a dense layer: column, row and skip traffic.
 OnnxBuilder smallNetwork(uint64_t seed) {

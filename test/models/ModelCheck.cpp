@@ -21,8 +21,9 @@ TemporaryFolder::~TemporaryFolder() {
 }
 
 absl::Status compileModel(const std::string &onnxPath, const std::string &target, const std::string &wsePath,
-                          const kernels::SearchOptions &search) {
+                          const kernels::SearchOptions &search, driver::Execution execution) {
   driver::CompileOptions options;
+  options.execution = execution;
   options.model = onnxPath;
   options.target = target;
   options.output = wsePath;

@@ -8,6 +8,7 @@
 
 #include "test/models/NetBuilder.h"
 
+#include "compiler/driver/Phases.h"
 #include "compiler/kernels/network/Effort.h"
 #include "runtime/session/Session.h"
 
@@ -35,7 +36,8 @@ public:
 
 /// Compiles the model at `onnxPath` to `wsePath`.
 absl::Status compileModel(const std::string &onnxPath, const std::string &target, const std::string &wsePath,
-                          const kernels::SearchOptions &search = {kernels::Effort::Default, 1, 1});
+                          const kernels::SearchOptions &search = {kernels::Effort::Default, 1, 1},
+                          driver::Execution execution = driver::Execution::Auto);
 
 /// Floats in [-1, 1), seeded.
 Inputs randomInputs(const format::Entry &entry, uint64_t seed);

@@ -5,6 +5,7 @@
 #include "test/models/ModelCheck.h"
 #include "test/models/RandomNet.h"
 #include "test/models/TimedModel.h"
+#include "test/support/Seed.h"
 
 #include <algorithm>
 #include <cmath>
@@ -21,7 +22,8 @@ absl::StatusOr<TimedModel> predict(const OnnxBuilder &model, const std::string &
 }
 
 TEST(Prediction, CountsTheWordsOfTheBusiestLink) {
-  for (uint64_t seed = 8100; seed < 8112; ++seed) {
+  const uint64_t first = seedOf(8100);
+  for (uint64_t seed = first; seed < first + uint64_t(casesOf(12)); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     auto predicted = predict(randomNetwork(seed), "mesh-64x64");
     ASSERT_TRUE(predicted.ok()) << predicted.status();
@@ -31,24 +33,27 @@ TEST(Prediction, CountsTheWordsOfTheBusiestLink) {
   }
 }
 
+// In the mean; and nine of ten networks. Where kernels take some hundred cycles, the words' way between cores counts,
+// which sizing does not know.
 TEST(Prediction, IsNearTheEmulatedInterval) {
-  double sum = 0, worst = 0;
-  int count = 0;
-  for (uint64_t seed = 8100; seed < 8120; ++seed, ++count) {
+  const uint64_t first = seedOf(8100);
+  const int cases = casesOf(20);
+  double sum = 0;
+  int near = 0;
+  for (uint64_t seed = first; seed < first + uint64_t(cases); ++seed) {
     auto predicted = predict(randomNetwork(seed), "wse2");
     ASSERT_TRUE(predicted.ok()) << "seed " << seed << ": " << predicted.status();
-    double error = std::abs(double(predicted->report.predictedIntervalCycles - predicted->intervalCycles)) /
-                   double(predicted->intervalCycles);
+    const double error = std::abs(double(predicted->report.predictedIntervalCycles - predicted->intervalCycles)) /
+                         double(predicted->intervalCycles);
     std::cout << "seed " << seed << ": predicted " << predicted->report.predictedIntervalCycles << ", emulated "
               << predicted->intervalCycles << ", bound " << predicted->report.boundCycles << "\n";
     EXPECT_GE(predicted->intervalCycles, predicted->report.boundIoCycles);
     sum += error;
-    worst = std::max(worst, error);
+    near += error <= 0.05;
   }
-  std::cout << "mean error " << 100 * sum / count << " %, worst " << 100 * worst << " %\n";
-  EXPECT_LE(sum / count, 0.05);
-  // Seed 8115: kernels of some 200 cycles, where the words' way between cores counts, which sizing does not know.
-  EXPECT_LE(worst, 0.25);
+  std::cout << "mean error " << 100 * sum / cases << " %, " << near << " of " << cases << " within 5 %\n";
+  EXPECT_LE(sum, 0.02 * cases);
+  EXPECT_GE(10 * near, 9 * cases);
 }
 
 // Cores of a row send their results one after another, with the slots that multiply-adds leave them: that, not the

@@ -3,6 +3,7 @@
 // Convolutions in parts along the width of their output, and images that are joined along their width.
 #include "test/models/ModelCheck.h"
 #include "test/models/TimedModel.h"
+#include "test/support/Seed.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -62,14 +63,13 @@ TEST(Split, PartsComputeWhatTheWholeDoes) {
   }
 }
 
-/// Property test: random convolutions on wide images, most of them cut. WSC_SEED and WSC_COUNT choose others.
+/// Property test: random convolutions on wide images, most of them cut. WSC_SEED and WSC_CASES choose others.
 TEST(Split, RandomConvolutions) {
-  const char *seedText = std::getenv("WSC_SEED"), *countText = std::getenv("WSC_COUNT");
-  const uint64_t seed = seedText ? std::strtoull(seedText, nullptr, 10) : 40;
-  const int count = countText ? std::atoi(countText) : 12;
+  const uint64_t seed = seedOf(40);
+  const int count = casesOf(12);
   int64_t cut = 0;
   for (uint64_t s = seed; s < seed + uint64_t(count); ++s) {
-    SCOPED_TRACE("WSC_SEED=" + std::to_string(s) + " WSC_COUNT=1");
+    SCOPED_TRACE("WSC_SEED=" + std::to_string(s) + " WSC_CASES=1");
     NetBuilder net(s);
     auto pick = [&](int64_t low, int64_t high) {
       return std::min(high, low + int64_t((net.random.next(0.5f) + 0.5f) * float(high - low + 1)));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // wsc-info: shows what a wafer executable holds. Options choose views, printed in a fixed order; see Views.h.
+#include "runtime/emulator/liveness/Liveness.h"
 #include "runtime/format/Disassembly.h"
 #include "runtime/format/FileLayout.h"
 #include "runtime/format/Reader.h"
@@ -48,7 +49,8 @@ int main(int argc, char **argv) {
   app.add_option("--core", core, "program, memory map, queues and router of one core")->type_name("ROW,COL");
   app.add_option("--routes", net, "routers of one net")->type_name("NET");
   app.add_flag("--isa", isa, "the instruction set and how often the roles hold each opcode");
-  app.add_flag("--verify", verify, "check hardware limits, determinacy and the hashes of all weights");
+  app.add_flag("--verify", verify,
+               "check hardware limits, determinacy, that a run comes to its end, and the hashes of all weights");
   app.add_flag("--json", json, "the summary as JSON");
   app.set_version_flag("--version", "wsc " WSC_VERSION ", MLIR " WSC_MLIR_VERSION ", format " +
                                         std::to_string(format::kFormatVersion) + " (epoch " +
@@ -89,8 +91,10 @@ int main(int argc, char **argv) {
       std::fprintf(stderr, "note: only the first %zu violations are shown\n", limit);
     if (!violations.empty())
       return 1;
+    if (absl::Status status = emulator::checkLiveness(executable); !status.ok())
+      return fail(path + ": " + std::string(status.message()));
     if (!json)
-      text += "verified: hardware limits, determinacy and weight hashes hold\n";
+      text += "verified: hardware limits, determinacy, liveness and weight hashes hold\n";
   }
   if (json)
     text += info::jsonView(executable);

@@ -88,7 +88,7 @@ private:
   int64_t free(int64_t from, int64_t to) const;
 
   // The cycle from which on nothing is taken.
-  int64_t freeFrom() const { return numbers.size() > threads ? pastStretches()[kEnd - int64_t(width)] : INT64_MIN; }
+  int64_t freeFrom() const { return numbers.size() > threads ? (pastStretches() - width)[kEnd] : INT64_MIN; }
   int64_t afterOthers(int64_t from, int64_t slots, Claim claim) const;
   void append(int64_t from, int64_t to, int64_t slots, Claim claim);
 

@@ -6,6 +6,8 @@
 #include "runtime/format/verifier/Forms.h"
 #include "runtime/format/verifier/Rules.h"
 
+#include <algorithm>
+
 namespace wsc::format::verifier {
 
 namespace {
@@ -65,6 +67,30 @@ private:
         if (after >= int32_t(s))
           report.add("entry", text(entry.name, s),
                      text("entry ", entry.name, ": step ", s, " waits for step ", after, "; steps may wait for earlier ones only"));
+    checkOrder();
+  }
+
+  // A wafer holds one configuration at a time: steps follow one another, and what runs was configured last. Entries
+  // that configure nothing run what is in place by itself.
+  void checkOrder() {
+    const auto configures = [](const Step &step) { return step.kind == StepKind::Configure; };
+    if (std::none_of(entry.steps.begin(), entry.steps.end(), configures))
+      return;
+    int32_t inPlace = -1;
+    for (size_t s = 0; s < entry.steps.size(); ++s) {
+      const Step &step = entry.steps[s];
+      const auto wrong = [&](const std::string &why) {
+        report.add("step-order", text(entry.name, s), text("entry ", entry.name, ": step ", s, " ", why));
+      };
+      if (s > 0 && std::find(step.after.begin(), step.after.end(), int32_t(s) - 1) == step.after.end())
+        wrong(text("does not wait for step ", s - 1, "; the wafer does one step after another"));
+      if (configures(step))
+        inPlace = step.configuration;
+      else if (step.configuration != inPlace)
+        wrong(text("runs configuration ", executable.configurations[step.configuration].name, ", but ",
+                   inPlace < 0 ? "none" : executable.configurations[inPlace].name,
+                   " is in place; configure it first"));
+    }
   }
 
   void checkCount(size_t s, const Step &step) {

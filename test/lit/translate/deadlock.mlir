@@ -1,14 +1,13 @@
-// A program that the verifier cannot refuse and that stops for ever: one thread fills a FIFO of four elements with eight before it
-// tells the other, which waits for that first. Both engines name it; nothing is written.
+// A program that breaks no rule of the verifier and stops for ever: one thread fills a FIFO of four elements with eight
+// before it tells the other, which waits for that first. It is not written; the error names the circle.
 //
 // RUN: rm -rf %t && mkdir -p %t
-// RUN: wsc-translate --core-to-wse %s -o %t/stops.wse
-// RUN: not wsc-run %t/stops.wse --engine cycle --random 1 --output %t/out --stats %t/stats.json --trace %t/trace.json 2>&1 | FileCheck %s
-// CHECK: error: configuration main: deadlock in cycle {{[0-9]+}}: 2 threads and 1 ports are not done; a cycle of waits:
+// RUN: not wsc-translate --core-to-wse %s -o %t/stops.wse 2>&1 | FileCheck %s
+// CHECK: error: configuration main: deadlock: 2 threads and 1 ports never finish a sample; a circle of waits:
 // CHECK-SAME: role stuck, core (0, 0), thread 0, instruction 0 move waits for room in FIFO {{[^ ]+}}: has 0, needs 1;
 // CHECK-SAME: role stuck, core (0, 0), thread 1, instruction 0 move waits for elements of FIFO {{[^ ]+}}: has 0, needs 1
-// RUN: ls %t | FileCheck --check-prefix=FILES %s
-// FILES: stops.wse
+// CHECK-SAME: Deepen what is full, or send and take in the same order
+// RUN: ls %t | FileCheck --allow-empty --check-prefix=FILES %s
 // FILES-NOT: {{.}}
 core.executable target "mesh-1x1" execution "pipelined" {
   configuration @main {

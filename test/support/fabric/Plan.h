@@ -78,6 +78,9 @@ struct Plan {
 };
 
 Plan randomPlan(uint64_t seed);
+// One in which one transfer moves an element less at one of its ends, or one control word turns a switch more: words
+// are left over, never come, or go astray.
+Plan faultyPlan(uint64_t seed);
 
 // A window for the items that come to a taker, all of which fill their words; it is whole.
 Window randomWindow(Random &random, const Plan &plan, const Party &taker, format::ElementType type);

@@ -3,6 +3,7 @@
 // CoreModule → IR → text → IR → CoreModule is the identity on random modules and quick on large ones; malformed modules
 // are refused.
 #include "RandomModule.h"
+#include "test/support/Seed.h"
 
 #include "dialects/core/CoreDialect.h"
 
@@ -27,9 +28,7 @@ std::string print(mlir::ModuleOp module) {
 }
 
 TEST(RoundTrip, RandomModules) {
-  const char *given = std::getenv("WSC_SEED");
-  uint64_t seed = given ? std::strtoull(given, nullptr, 10) : std::random_device()();
-  std::printf("WSC_SEED=%llu\n", static_cast<unsigned long long>(seed));
+  const uint64_t seed = wsc::test::seedOf(1);
   for (uint64_t i = 0; i < 150; ++i) {
     SCOPED_TRACE("WSC_SEED=" + std::to_string(seed + i));
     CoreModule module = randomModule(seed + i);

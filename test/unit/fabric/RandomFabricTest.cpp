@@ -3,25 +3,18 @@
 // Random programs and traffic on small meshes: the reference's bits against the core engine's, its times against the
 // cycle engine's.
 #include "RandomFabric.h"
+#include "test/support/Seed.h"
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <iostream>
 
 namespace wsc::fabric {
 namespace {
 
-// WSC_FABRIC_SEED: the first seed instead of 1.
-uint64_t firstSeed() {
-  const char *text = std::getenv("WSC_FABRIC_SEED");
-  return text ? std::strtoull(text, nullptr, 10) : 1;
-}
-
 TEST(RandomFabric, EnginesAgree) {
   constexpr int kPrograms = 1300;
-  std::cout << kPrograms << " programs from seed " << firstSeed() << "\n";
-  const Tally tally = compareMany(firstSeed(), kPrograms, randomPlan);
+  const Tally tally = compareMany(test::seedOf(1), test::casesOf(kPrograms), randomPlan);
   const struct {
     const char *what;
     int64_t programs, times;
@@ -47,34 +40,12 @@ TEST(RandomFabric, EnginesAgree) {
   }
 }
 
-// One transfer of a random program moves an element less at one of its ends, or one control word turns a switch more:
-// words are left over, never come, or go astray.
-Plan faultyPlan(uint64_t seed) {
-  Plan plan = randomPlan(seed);
-  Random random(seed);
-  std::vector<Item *> items, controls;
-  for (StreamPlan &stream : plan.streams)
-    for (auto *parties : {&stream.senders, &stream.takers})
-      for (Party &party : *parties)
-        for (Item &item : party.items) {
-          if (!party.port && item.elements > 1)
-            items.push_back(&item);
-          if (item.control > 0)
-            controls.push_back(&item);
-        }
-  if (!controls.empty() && random.chance(40))
-    ++random.of(controls)->control;
-  else if (!items.empty())
-    --random.of(items)->elements;
-  return plan;
-}
-
 TEST(RandomFabric, FaultyProgramsAreTold) {
   constexpr int kPrograms = 600;
-  const Tally tally = compareMany(firstSeed(), kPrograms, faultyPlan, /*lawful=*/false);
-  std::cout << kPrograms << " programs from seed " << firstSeed() << ": " << tally.leftovers
-            << " with words left over, " << tally.strayControls << " with a control word astray, " << tally.deadlocks
-            << " stopped, " << tally.live << " with only padding changed\n";
+  const Tally tally = compareMany(test::seedOf(1), test::casesOf(kPrograms), faultyPlan, /*lawful=*/false);
+  std::cout << tally.programs << " programs: " << tally.leftovers << " with words left over, " << tally.strayControls
+            << " with a control word astray, " << tally.deadlocks << " stopped, " << tally.live
+            << " with only padding changed\n";
   EXPECT_GE(tally.leftovers, 50);
   EXPECT_GE(tally.strayControls, 50);
   EXPECT_GE(tally.deadlocks, 100);

@@ -5,6 +5,7 @@
 #include "runtime/format/Metadata.h"
 #include "runtime/format/Reader.h"
 #include "runtime/format/wse_generated.h"
+#include "test/support/Seed.h"
 #include "test/unit/format/Sample.h"
 
 #include <gtest/gtest.h>
@@ -218,10 +219,8 @@ TEST(Metadata, RolesReferToWhatIsThere) {
 
 // Random damage behind fitting hashes: the reader either refuses or gives an executable that can be walked.
 TEST_F(Damage, RandomFlips) {
-  uint64_t seed = uint64_t(std::chrono::steady_clock::now().time_since_epoch().count());
-  RecordProperty("seed", std::to_string(seed));
+  const uint64_t seed = wsc::test::seedOf(1);
   SCOPED_TRACE("seed " + std::to_string(seed));
-  std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
   std::mt19937_64 random(seed);
   size_t begin = entry(0).offset, size = entry(0).bytes;
   int loaded = 0;

@@ -174,7 +174,7 @@ TEST(Command, VerifyReportsLimitsAndDamage) {
   Executable empty;
   empty.target = *target::loadTarget("mesh-4x4");
   ASSERT_EQ(writeExecutable(empty, sampleSections(), file.path), absl::OkStatus());
-  EXPECT_EQ(run(file.path + " --verify", status), "verified: hardware limits, determinacy and weight hashes hold\n");
+  EXPECT_EQ(run(file.path + " --verify", status), "verified: hardware limits, determinacy, liveness and weight hashes hold\n");
   EXPECT_EQ(status, 0);
   std::vector<char> bytes = readBytes(file.path);
   bytes.back() ^= 1;

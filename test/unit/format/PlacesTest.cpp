@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Roles and routers as packed numbers: what comes back, and what damaged bytes do.
 #include "runtime/format/Places.h"
+#include "test/support/Seed.h"
 
 #include "gtest/gtest.h"
 
@@ -143,9 +144,9 @@ TEST(Places, RefuseNumbersThatDoNotFit) {
 }
 
 TEST(Places, SurviveAnyBytes) {
-  const uint32_t seed = 20261123;
+  const uint64_t seed = wsc::test::seedOf(20261123);
   SCOPED_TRACE(seed);
-  std::mt19937 random(seed);
+  std::mt19937_64 random(seed);
   const Configuration written = places();
   const std::vector<uint8_t> roles = packRoles(written, CommonParts(written)), routers = packRouters(written);
   for (int round = 0; round < 4000; ++round) {

@@ -5,6 +5,7 @@
 #include "compiler/kernels/sizing/Cost.h"
 #include "compiler/kernels/mapping/MapNetwork.h"
 #include "compiler/kernels/programs/RoleBuilder.h"
+#include "test/support/Seed.h"
 
 #include "ConvThenRelu.h"
 #include "runtime/format/MemoryMap.h"
@@ -17,7 +18,7 @@
 namespace wsc::kernels {
 namespace {
 
-constexpr uint64_t kSeed = 5;
+const uint64_t kSeed = wsc::test::seedOf(5);
 
 TEST(Cost, IsThatOfTheProgramsOfAllRows) {
   std::mt19937_64 random(kSeed);

@@ -5,6 +5,7 @@
 #include "compiler/kernels/network/Layout.h"
 
 #include "compiler/kernels/network/Tiling.h"
+#include "test/support/Seed.h"
 #include "test/unit/kernels/ConvThenRelu.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@
 namespace wsc::kernels {
 namespace {
 
-constexpr uint64_t kSeed = 1234;
+const uint64_t kSeed = wsc::test::seedOf(1234);
 
 class Random {
 public:

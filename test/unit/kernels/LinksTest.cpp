@@ -5,6 +5,7 @@
 #include "compiler/kernels/mapping/PlaceNetwork.h"
 #include "compiler/kernels/programs/Send.h"
 #include "compiler/kernels/routes/LinkLoads.h"
+#include "test/support/Seed.h"
 
 #include "ConvThenRelu.h"
 
@@ -17,7 +18,7 @@
 namespace wsc::kernels {
 namespace {
 
-constexpr uint64_t kSeed = 8;
+const uint64_t kSeed = wsc::test::seedOf(8);
 
 TEST(Links, ColumnsSendOnRowsOfTheirOwn) {
   KernelPlan plan;

@@ -4,6 +4,7 @@
 // numbers it had. Random rows come from up to three nested progressions (what generation produces), and from noise.
 #include "compiler/kernels/roles/Merge.h"
 #include "compiler/kernels/roles/RowCover.h"
+#include "test/support/Seed.h"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +18,7 @@ namespace {
 
 using namespace format;
 
-constexpr uint64_t kSeed = 99;
+const uint64_t kSeed = wsc::test::seedOf(99);
 
 std::string text(const Affine &affine, const LatticeIndex &index) { return std::to_string(affine.at(index)) + " "; }
 

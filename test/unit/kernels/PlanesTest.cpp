@@ -3,6 +3,7 @@
 // Chains of reshapes and transposes seen through, against brute force: the chain is applied to the numbers of the
 // root's elements, and every element must lie where the digits and the host view say.
 #include "passes/wafer/Planes.h"
+#include "test/support/Seed.h"
 
 #include "dialects/nn/Nn.h"
 
@@ -20,7 +21,7 @@ using namespace mlir;
 namespace wsc::wafer {
 namespace {
 
-constexpr uint64_t kSeed = 2025;
+const uint64_t kSeed = wsc::test::seedOf(2025);
 
 class PlanesTest : public ::testing::Test {
 protected:

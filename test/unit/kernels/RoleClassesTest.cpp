@@ -6,6 +6,7 @@
 #include "compiler/kernels/mapping/MapNetwork.h"
 #include "compiler/kernels/mapping/PlaceNetwork.h"
 #include "compiler/kernels/roles/Numbers.h"
+#include "test/support/Seed.h"
 
 #include "ConvThenRelu.h"
 
@@ -19,7 +20,7 @@ namespace {
 
 using namespace format;
 
-constexpr uint64_t kSeed = 11;
+const uint64_t kSeed = wsc::test::seedOf(11);
 
 /// The program of one core of a role: no lattice, constants instead of affine numbers, no name.
 Role atCore(const Role &role, const LatticeIndex &index) {

@@ -8,6 +8,7 @@
 #include "compiler/kernels/programs/AllocationProblem.h"
 #include "compiler/kernels/routes/LinkLoads.h"
 #include "compiler/kernels/sizing/MappingScore.h"
+#include "test/support/Seed.h"
 
 #include "ConvThenRelu.h"
 #include "OnMesh.h"
@@ -20,7 +21,7 @@
 namespace wsc::kernels {
 namespace {
 
-constexpr uint64_t kSeed = 11;
+const uint64_t kSeed = wsc::test::seedOf(11);
 
 class Search : public OnMesh {
 protected:

@@ -8,6 +8,7 @@
 #include "compiler/kernels/network/Tiling.h"
 #include "compiler/kernels/network/Variant.h"
 #include "compiler/kernels/sizing/CandidateCache.h"
+#include "test/support/Seed.h"
 
 #include "ConvThenRelu.h"
 #include "OnMesh.h"
@@ -17,7 +18,7 @@
 namespace wsc::kernels {
 namespace {
 
-constexpr uint64_t kSeed = 5;
+const uint64_t kSeed = wsc::test::seedOf(5);
 
 std::string text(const solver::sizing::Kernel &kernel) {
   return printProblem(solver::sizing::Problem{48, {}, {kernel}});

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The error bounds of docs/Numerics.md, measured: f32 routines on every 997th float pattern against the host's double libm, f64
-// routines on random arguments against its 80-bit long double libm. Each test prints the largest error it met.
+// The error bounds of docs/Numerics.md, measured: f32 routines on every 997th float pattern against the host's double
+// libm, f64 routines on random arguments against its 80-bit long double libm. Each test prints the largest error it
+// met.
 #include "runtime/numerics/Numerics.h"
+#include "test/support/Seed.h"
 #include "test/unit/numerics/Ulp.h"
 
 #include <gtest/gtest.h>
@@ -73,8 +75,7 @@ TEST(AccuracyF32, SqrtReciprocalFloorCeilRoundAreExact) {
 }
 
 TEST(AccuracyF32, PowAndMod) {
-  constexpr uint64_t kSeed = 20240611;
-  std::printf("seed %llu\n", static_cast<unsigned long long>(kSeed));
+  const uint64_t kSeed = wsc::test::seedOf(20240611);
   std::mt19937_64 random(kSeed);
   double worst = 0;
   for (int i = 0; i < 2000000; ++i) {
@@ -97,9 +98,9 @@ TEST(AccuracyF32, PowAndMod) {
 
 TEST(AccuracyF32, PowSpecialCasesAreThoseOfIeee754) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
-  const float values[] = {0.0f,   -0.0f, 1.0f,    -1.0f,   0.5f,      -0.5f,      2.0f,  -2.0f, 3.0f,  -3.0f, 2.5f,
-                          -2.5f,  kInf,  -kInf,   NAN,     0x1p-149f, -0x1p-149f, 1e30f, -1e30f, 16777215.0f,
-                          -16777217.0f, 0x1.fffffep127f};
+  const float values[] = {0.0f,       -0.0f, 1.0f,   -1.0f,       0.5f,         -0.5f,          2.0f, -2.0f,
+                          3.0f,       -3.0f, 2.5f,   -2.5f,       kInf,         -kInf,          NAN,  0x1p-149f,
+                          -0x1p-149f, 1e30f, -1e30f, 16777215.0f, -16777217.0f, 0x1.fffffep127f};
   for (float a : values)
     for (float b : values) {
       double want = std::pow(double(a), double(b));
@@ -119,10 +120,8 @@ TEST(AccuracyF32, PowSpecialCasesAreThoseOfIeee754) {
 
 class AccuracyF64 : public ::testing::Test {
 protected:
-  static constexpr uint64_t kSeed = 77003;
+  const uint64_t kSeed = wsc::test::seedOf(77003);
   std::mt19937_64 random{kSeed};
-
-  void SetUp() override { std::printf("seed %llu\n", static_cast<unsigned long long>(kSeed)); }
 
   // Half of the arguments are any bit pattern, half uniform in [-range, range].
   double argument(int i, double range) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Array forms give the bits of the scalar forms: on special values, on random patterns, at every small length and in place.
+// Array forms give the bits of the scalar forms: on special values, on random patterns, at every small length and in
+// place.
 #include "runtime/numerics/Numerics.h"
+#include "test/support/Seed.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +15,7 @@
 namespace wsc::numerics {
 namespace {
 
-constexpr uint64_t kSeed = 4711;
+const uint64_t kSeed = wsc::test::seedOf(4711);
 
 std::vector<float> samples(uint64_t seed) {
   std::vector<float> values;
@@ -53,7 +55,6 @@ void expectSame(const char *name, Unary array, float (*scalar)(float)) {
 }
 
 TEST(Arrays, UnaryFormsEqualScalarForms) {
-  std::printf("seed %llu\n", static_cast<unsigned long long>(kSeed));
   expectSame("exp", expArray, [](float x) { return numerics::exp(x); });
   expectSame("log", logArray, [](float x) { return numerics::log(x); });
   expectSame("tanh", tanhArray, [](float x) { return numerics::tanh(x); });

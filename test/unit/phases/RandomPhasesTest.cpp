@@ -3,6 +3,7 @@
 // Random entries: phases that run up to three times each on windows of residents that move, overlap, come from sections
 // and belong to states, on cores split into roles at random, some of which send to their neighbours. All schedules give
 // the same bits over several calls, and every core replays. WSC_SEED is the first seed.
+#include "test/support/Seed.h"
 #include "test/unit/phases/PhaseProgram.h"
 
 #include <cstdlib>
@@ -191,9 +192,9 @@ std::vector<HostTensor> bitsOf(const Result &result) {
 } // namespace
 
 TEST(RandomPhases, AllSchedulesAgree) {
-  const char *given = std::getenv("WSC_SEED");
-  const uint64_t first = given ? std::strtoull(given, nullptr, 10) : 1;
-  for (uint64_t seed = first; seed < first + 300 && !testing::Test::HasFailure(); ++seed) {
+  const uint64_t first = wsc::test::seedOf(1);
+  for (uint64_t seed = first; seed < first + uint64_t(wsc::test::casesOf(300)) && !testing::Test::HasFailure();
+       ++seed) {
     SCOPED_TRACE(testing::Message() << "WSC_SEED=" << seed);
     const RandomPhases phases(seed);
     auto worklist = engineOf(phases.executable(), Schedule::Worklist, 1);

@@ -2,6 +2,7 @@
 #include "Folder.h"
 
 #include <numeric>
+#include <tuple>
 
 namespace wsc::test {
 namespace {
@@ -102,6 +103,66 @@ TEST(Session, BrokenFilesAreRefused) {
         {section.name, int64_t(section.bytes.size()), [](std::span<std::byte>) { return absl::OkStatus(); }});
   ASSERT_TRUE(format::writeExecutable(executable, sections, folder / "limit.wse").ok());
   EXPECT_FALSE(Session::open(folder / "limit.wse").ok());
+}
+
+// One thread fills a FIFO of four elements with eight before it tells the other, which waits for that.
+format::Executable stopping() {
+  format::Executable executable;
+  executable.target = *target::loadTarget("mesh-1x1");
+  executable.execution = "pipelined";
+  format::Role role;
+  role.name = "stuck";
+  int64_t address = 8192;
+  for (auto [name, kind, elements] : {std::tuple("data", format::BufferKind::Fifo, 4),
+                                      {"ready", format::BufferKind::Fifo, 1},
+                                      {"x", format::BufferKind::Scratch, 8}}) {
+    format::Buffer buffer;
+    buffer.name = name;
+    buffer.kind = kind;
+    buffer.address = address;
+    buffer.bytes = 4 * elements;
+    role.buffers.push_back(buffer);
+    address += 64;
+  }
+  const auto operand = [](format::OperandKind kind, int16_t buffer) {
+    format::Operand result;
+    result.kind = kind;
+    result.buffer = buffer;
+    if (kind == format::OperandKind::Memory)
+      result.stride[3] = 4;
+    return result;
+  };
+  const auto move = [](int64_t elements, const format::Operand &dst, const format::Operand &a) {
+    format::Instruction result;
+    result.extent[3] = format::Affine(elements);
+    result.dst = dst;
+    result.a = a;
+    return result;
+  };
+  const format::Operand data = operand(format::OperandKind::Fifo, 0), ready = operand(format::OperandKind::Fifo, 1),
+                        x = operand(format::OperandKind::Memory, 2), one = operand(format::OperandKind::Immediate, -1);
+  role.threads = {{move(8, data, one), move(1, ready, one)}, {move(1, x, ready), move(8, x, data)}};
+  executable.configurations.resize(1);
+  executable.configurations[0].name = "main";
+  executable.configurations[0].roles = {role};
+  format::Entry entry;
+  entry.name = "main";
+  entry.steps = {{format::StepKind::Configure, 0, {}}, {format::StepKind::Run, 0, {0}}};
+  executable.entries = {entry};
+  return executable;
+}
+
+TEST(Session, WhatWouldStopIsRefusedOnRequest) {
+  Folder folder;
+  ASSERT_TRUE(format::writeExecutable(stopping(), {}, folder / "stops.wse").ok());
+  auto unasked = Session::open(folder / "stops.wse");
+  EXPECT_TRUE(unasked.ok()) << unasked.status();
+  auto asked = Session::open(folder / "stops.wse", {.verifyLiveness = true});
+  ASSERT_FALSE(asked.ok());
+  const std::string text(asked.status().message());
+  EXPECT_EQ(text.rfind(folder / "stops.wse: configuration main: deadlock: 2 threads", 0), 0u) << text;
+  auto good = Session::open(writeGood(folder), {.verifyLiveness = true});
+  EXPECT_TRUE(good.ok()) << good.status();
 }
 
 } // namespace

@@ -3,6 +3,8 @@
 // Shared by the solvers' tests: a portable random source, messages compared as text, and time.
 #pragma once
 
+#include "test/support/Seed.h"
+
 #include "absl/status/status.h"
 #include "gtest/gtest.h"
 
@@ -13,10 +15,10 @@
 
 namespace wsc::solver::test {
 
-// splitmix64: the same numbers on every host.
+// splitmix64: the same numbers on every host. The seed, or that in WSC_SEED, is printed.
 class Random {
 public:
-  explicit Random(uint64_t seed) : state(seed) { std::printf("seed %llu\n", static_cast<unsigned long long>(seed)); }
+  explicit Random(uint64_t seed) : state(wsc::test::seedOf(seed)) {}
   // In [least, most].
   int32_t in(int32_t least, int32_t most) {
     uint64_t z = (state += 0x9E3779B97F4A7C15u);

@@ -4,6 +4,7 @@
 // residents on lattices of all shapes that meet often, windows with offsets and steps, entries that run configurations
 // in any order. The same rules must be broken in both.
 #include "Fixture.h"
+#include "test/support/Seed.h"
 
 #include <gtest/gtest.h>
 
@@ -279,9 +280,8 @@ private:
 };
 
 TEST(ResidentModel, BreaksTheSameRules) {
-  const char *given = std::getenv("WSC_SEED");
-  const uint64_t seed = given ? std::strtoull(given, nullptr, 10) : std::random_device()();
-  const int count = given ? 1 : 4000;
+  const uint64_t seed = wsc::test::seedOf(1);
+  const int count = wsc::test::casesOf(4000);
   std::map<std::string, int> broken;
   for (int i = 0; i < count; ++i) {
     SCOPED_TRACE("WSC_SEED=" + std::to_string(seed + uint64_t(i)));

@@ -167,7 +167,7 @@ TEST(Scale, ResidentsOfAFullWaferInSeconds) {
       configuration.roles.push_back(role);
     }
     executable.configurations.push_back(configuration);
-    entry.steps.push_back({StepKind::Configure, p, {}});
+    entry.steps.push_back({StepKind::Configure, p, p > 0 ? std::vector<int32_t>{2 * p - 1} : std::vector<int32_t>()});
     entry.steps.push_back({StepKind::Run, p, {2 * p}});
   }
   executable.entries = {entry};
