@@ -222,6 +222,23 @@ std::optional<Literal> foldCast(const Literal &x, RankedTensorType type) {
   return result;
 }
 
+std::optional<Literal> foldBitcast(const Literal &x, RankedTensorType type) {
+  if (!x.isFloat() && !isa<FloatType>(type.getElementType())) {
+    Literal result = x;
+    result.type = type;
+    result.normalize();
+    return result;
+  }
+  for (double value : x.floats)
+    if (std::isnan(value))
+      return std::nullopt;
+  Literal result = Literal::fromAttribute(DenseElementsAttr::getFromRawBuffer(type, x.toAttribute().getRawData()));
+  for (double value : result.floats)
+    if (std::isnan(value))
+      return std::nullopt;
+  return result;
+}
+
 std::optional<Literal> foldReduce(ReduceKind kind, const Literal &x, ArrayRef<int64_t> axes, RankedTensorType type) {
   if (x.isFloat() || kind == ReduceKind::Mean || x.type.getElementType().isUnsignedInteger() || x.size() == 0)
     return std::nullopt;

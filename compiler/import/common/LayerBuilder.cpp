@@ -3,7 +3,9 @@
 // Building of nn operations with exact folding of constants; see LayerBuilder.h.
 #include "compiler/import/common/LayerBuilder.h"
 #include "compiler/import/common/Fold.h"
+#include "compiler/import/common/StorageCasts.h"
 #include "dialects/nn/Shape.h"
+#include "dialects/nn/Storage.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/STLExtras.h"
@@ -177,6 +179,8 @@ Tensor LayerBuilder::select(const Tensor &condition, const Tensor &x, const Tens
 Tensor LayerBuilder::cast(const Tensor &x, Type element) {
   if (!usable({x}) || x.elementType() == element)
     return x;
+  if (nn::isStorage(x.elementType()) || nn::isStorage(element))
+    return castStorage({*this, x}, element, {});
   auto type = RankedTensorType::get(x.shape(), element);
   return emitTyped<nn::CastOp>(type, {}, {x}, [&] {
     auto a = literal(x);
@@ -187,7 +191,11 @@ Tensor LayerBuilder::cast(const Tensor &x, Type element) {
 Tensor LayerBuilder::bitcast(const Tensor &x, Type element) {
   if (!usable({x}) || x.elementType() == element)
     return x;
-  return emitTyped<nn::BitcastOp>(RankedTensorType::get(x.shape(), element), {}, {x}, noFold);
+  auto type = RankedTensorType::get(x.shape(), element);
+  return emitTyped<nn::BitcastOp>(type, {}, {x}, [&] {
+    auto a = literal(x);
+    return a ? foldBitcast(*a, type) : noFold();
+  });
 }
 
 Tensor LayerBuilder::conv(const Tensor &x, const Tensor &weight, const Tensor &bias, const Window &window,

@@ -71,6 +71,7 @@ public:
     return binary(kind, x, this->scalar(x.elementType(), scalar));
   }
   Tensor select(const Tensor &condition, const Tensor &a, const Tensor &b);
+  /// From and to storage types (nn/Storage.h) too, as StorageCasts.h says.
   Tensor cast(const Tensor &x, mlir::Type element);
   Tensor bitcast(const Tensor &x, mlir::Type element);
   Tensor conv(const Tensor &x, const Tensor &weight, const Tensor &bias, const Window &window, int64_t groups);

@@ -183,6 +183,17 @@ TEST_F(ImportErrors, Tensors) {
   expectIn("impossible extent", importModel(huge));
 }
 
+TEST_F(ImportErrors, StorageTypesAreNotComputedWith) {
+  OnnxBuilder b(24);
+  b.output(b.node("Relu", {b.input("x", {2}, TensorProto::FLOAT8E4M3FN)}, {}, "y"));
+  expectIn("node 'y' (Relu): 'nn.unary' op operand #0 must be", importModel(b));
+  OnnxBuilder packed = reluModel();
+  packed.weights<uint8_t>("w", {3}, {0x21}, TensorProto::INT4);
+  packed.nodeWithOutputs("Cast", {"w"}, {"z"}, {Attribute::i("to", TensorProto::FLOAT)});
+  packed.output("z");
+  expectIn("tensor 'w' has 1 bytes of elements, its shape and type need 2", importModel(packed));
+}
+
 TEST_F(ImportErrors, ForgedPlacesAreIgnored) {
   OnnxBuilder b = reluModel();
   TensorProto *w = b.graph().add_initializer();

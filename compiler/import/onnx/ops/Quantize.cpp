@@ -3,9 +3,12 @@
 // Quantised tensors: q = round(x / scale) + zero point, saturated, and x = (q - zero point)·scale. Products of
 // quantised tensors are exact in i32.
 #include "absl/strings/str_cat.h"
+#include "compiler/import/common/StorageCasts.h"
 #include "compiler/import/onnx/Registry.h"
 #include "compiler/import/onnx/ops/Windows.h"
 #include "dialects/nn/Shape.h"
+#include "dialects/nn/Storage.h"
+#include <cmath>
 
 namespace wsc::import {
 
@@ -36,11 +39,21 @@ static Expression alongAxis(NodeContext &node, const Expression &parameter, cons
   return split.broadcast(repeated).reshape(joined).slice(axis, 0, x.shape()[axis]);
 }
 
-/// round(x / scale) + zero point; the conversion saturates.
+/// round(x / scale) + zero point; the conversion saturates. Floats as results round themselves.
 static Expression quantized(const Expression &x, const Expression &scale, const Expression &zeroPoint,
-                            mlir::Type element) {
-  Expression y = round(x / scale);
-  return (zeroPoint ? y + zeroPoint.cast(y.elementType()) : y).cast(element);
+                            mlir::Type element, bool saturate = true) {
+  const bool isFloat = mlir::isa_and_nonnull<mlir::FloatType>(element);
+  Expression y = isFloat ? x / scale : round(x / scale);
+  if (zeroPoint)
+    y = y + zeroPoint.cast(y.elementType());
+  StorageRounding rounding;
+  rounding.saturate = saturate;
+  if (!isFloat && nn::isStorage(element)) { // the cast keeps low bits
+    const int width = static_cast<int>(element.getIntOrFloatBitWidth()), sign = element.isUnsignedInteger() ? 0 : 1;
+    const double low = -sign * std::ldexp(1, width - 1), high = std::ldexp(1, width - sign) - 1;
+    return maximum(minimum(y, high), low).cast(element);
+  }
+  return isFloat && nn::isStorage(element) ? castStorage(y, element, rounding) : y.cast(element);
 }
 
 static Expression asI32(const Expression &x) { return x.cast(x.layers().builder().getI32Type()); }
@@ -51,7 +64,8 @@ static Expression centred(const Expression &x, const Expression &zeroPoint) {
 static void quantizeLinear(NodeContext &node) {
   Expression x = node.in(0);
   int64_t axis = node.intAttribute("axis", 1), block = node.intAttribute("block_size", 0);
-  node.ignoreAttributes({"saturate", "precision"}); // of 8-bit floats; of the division, which f32 has anyway
+  node.ignoreAttributes({"precision"}); // of the division, which f32 has anyway
+  bool saturate = node.intAttribute("saturate", 1) != 0;
   int64_t declared = node.intAttribute("output_dtype", 0);
   mlir::Type element = node.layers.builder().getIntegerType(8, /*isSigned=*/false);
   if (node.hasInput(2)) {
@@ -65,7 +79,7 @@ static void quantizeLinear(NodeContext &node) {
   mlir::Type f32 = node.layers.builder().getF32Type();
   Expression wide = x.elementType().isF64() ? x : x.cast(f32);
   Expression scale = alongAxis(node, node.in(1), x, axis, block).cast(wide.elementType());
-  node.setResult(quantized(wide, scale, alongAxis(node, node.in(2), x, axis, block), element));
+  node.setResult(quantized(wide, scale, alongAxis(node, node.in(2), x, axis, block), element, saturate));
 }
 
 static void dequantizeLinear(NodeContext &node) {
@@ -80,8 +94,12 @@ static void dequantizeLinear(NodeContext &node) {
       return node.layers.fail(type.status());
     element = *type;
   }
-  Expression number = centred(x, alongAxis(node, node.in(2), x, axis, block));
-  Expression wide = widened(scale);
+  Expression wide = widened(scale), zeroPoint = alongAxis(node, node.in(2), x, axis, block);
+  Expression number = x;
+  if (x.isFloat())
+    number = zeroPoint ? x.cast(wide.elementType()) - zeroPoint.cast(wide.elementType()) : x;
+  else
+    number = centred(x, zeroPoint);
   node.setResult((number.cast(wide.elementType()) * wide).cast(element));
 }
 
