@@ -17,7 +17,8 @@ static std::unordered_multimap<std::string_view, const Operator *> buildTable() 
         shapeOperators(),      movementOperators(), padOperators(),           gatherOperators(),
         scatterOperators(),    resizeOperators(),   attentionOperators(),     sequenceOperators(),
         recurrentOperators(),  samplingOperators(), signalOperators(),        determinantOperators(),
-        contribOperators(),    controlOperators(),  trainingOperators()})
+        contribOperators(),    controlOperators(),  trainingOperators(),      featureOperators(),
+        machineOperators(),    treeOperators()})
     for (const Operator &op : family)
       table.emplace(op.name, &op);
   return table;

@@ -58,6 +58,9 @@ llvm::ArrayRef<Operator> determinantOperators();
 llvm::ArrayRef<Operator> contribOperators();
 llvm::ArrayRef<Operator> controlOperators();
 llvm::ArrayRef<Operator> trainingOperators();
+llvm::ArrayRef<Operator> featureOperators();
+llvm::ArrayRef<Operator> machineOperators();
+llvm::ArrayRef<Operator> treeOperators();
 
 /// The row for an operator at an opset of a domain, or null.
 const Operator *findOperator(const std::string &domain, const std::string &name, int64_t opset);
