@@ -35,8 +35,7 @@ protected:
     return array;
   }
 
-  void runSeed(uint64_t seed) {
-    const RandomGraph graph = makeRandomGraph(seed);
+  void runSeed(const RandomGraph &graph) {
     ASSERT_TRUE(writeCase(graph, folder.string()));
     const std::string path = (folder / "model.onnx").string();
     auto imported = wsc::import::importOnnx(context, path);
@@ -71,6 +70,14 @@ protected:
       compare((*results)[i], (*wanted)[i]);
   }
 
+  template <typename Make> void forSeeds(uint64_t runs, Make make) {
+    const uint64_t first = fromEnvironment("WSC_SEED", 1), count = fromEnvironment("WSC_COUNT", runs);
+    for (uint64_t seed = first; seed < first + count && !HasFailure(); ++seed) {
+      SCOPED_TRACE("WSC_SEED=" + std::to_string(seed));
+      runSeed(make(seed));
+    }
+  }
+
   static void compare(const wsc::Tensor &found, const Array &wanted) {
     ASSERT_EQ(found.type.shape, wanted.shape);
     for (size_t i = 0; i < wanted.values.size(); ++i) {
@@ -85,11 +92,11 @@ protected:
 };
 
 TEST_F(RandomGraphs, AgreeWithTheReference) {
-  const uint64_t first = fromEnvironment("WSC_SEED", 1), count = fromEnvironment("WSC_COUNT", 12);
-  for (uint64_t seed = first; seed < first + count && !HasFailure(); ++seed) {
-    SCOPED_TRACE("WSC_SEED=" + std::to_string(seed));
-    runSeed(seed);
-  }
+  forSeeds(40, [](uint64_t seed) { return makeRandomGraph(seed); });
 }
+
+TEST_F(RandomGraphs, LearnersAgreeWithTheReference) { forSeeds(40, makeRandomLearner); }
+
+TEST_F(RandomGraphs, FusedOperatorsAgreeWithTheReference) { forSeeds(40, makeRandomFused); }
 
 } // namespace

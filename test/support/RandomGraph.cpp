@@ -154,7 +154,7 @@ RandomGraph makeRandomGraph(uint64_t seed, int operators) {
 void GraphMaker::finish() {
   int outputs = 0;
   for (size_t i = values_.size(); i-- > 0 && outputs < 4;)
-    if (!values_[i].used && values_[i].name[0] != 'x') {
+    if (i + 1 == values_.size() || (!values_[i].used && values_[i].name[0] != 'x')) {
       graph.model.output(values_[i].name);
       ++outputs;
     }

@@ -21,6 +21,12 @@ struct RandomGraph {
 /// A graph of `operators` operators, or of a random number of 5 to 40 where that is 0.
 RandomGraph makeRandomGraph(uint64_t seed, int operators = 0);
 
+/// A model of one operator of ai.onnx.ml: trees, support vectors, linear models, preparation of features.
+RandomGraph makeRandomLearner(uint64_t seed);
+
+/// A model of one operator of com.microsoft.
+RandomGraph makeRandomFused(uint64_t seed);
+
 /// Writes model.onnx and test_data_set_0/input_K.pb below `folder`, which is created. False where that fails.
 bool writeCase(const RandomGraph &graph, const std::string &folder);
 

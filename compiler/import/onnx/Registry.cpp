@@ -9,16 +9,42 @@ namespace wsc::import {
 
 static std::unordered_multimap<std::string_view, const Operator *> buildTable() {
   std::unordered_multimap<std::string_view, const Operator *> table;
-  for (llvm::ArrayRef<Operator> family :
-       {constantOperators(),   convOperators(),     deconvOperators(),        poolOperators(),
-        gemmOperators(),       einsumOperators(),   quantizeOperators(),      unaryOperators(),
-        activationOperators(), binaryOperators(),   reduceOperators(),        softmaxOperators(),
-        extremeOperators(),    scanOperators(),     normalizationOperators(), lossOperators(),
-        shapeOperators(),      movementOperators(), padOperators(),           gatherOperators(),
-        scatterOperators(),    resizeOperators(),   attentionOperators(),     sequenceOperators(),
-        recurrentOperators(),  samplingOperators(), signalOperators(),        determinantOperators(),
-        contribOperators(),    controlOperators(),  trainingOperators(),      featureOperators(),
-        machineOperators(),    treeOperators()})
+  for (llvm::ArrayRef<Operator> family : {constantOperators(),
+                                          convOperators(),
+                                          deconvOperators(),
+                                          poolOperators(),
+                                          gemmOperators(),
+                                          einsumOperators(),
+                                          quantizeOperators(),
+                                          unaryOperators(),
+                                          activationOperators(),
+                                          binaryOperators(),
+                                          reduceOperators(),
+                                          softmaxOperators(),
+                                          extremeOperators(),
+                                          scanOperators(),
+                                          normalizationOperators(),
+                                          lossOperators(),
+                                          shapeOperators(),
+                                          movementOperators(),
+                                          padOperators(),
+                                          gatherOperators(),
+                                          scatterOperators(),
+                                          resizeOperators(),
+                                          attentionOperators(),
+                                          sequenceOperators(),
+                                          recurrentOperators(),
+                                          samplingOperators(),
+                                          signalOperators(),
+                                          determinantOperators(),
+                                          contribOperators(),
+                                          controlOperators(),
+                                          trainingOperators(),
+                                          featureOperators(),
+                                          machineOperators(),
+                                          treeOperators(),
+                                          contribAttentionOperators(),
+                                          contribQuantizedOperators()})
     for (const Operator &op : family)
       table.emplace(op.name, &op);
   return table;

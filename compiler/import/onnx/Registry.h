@@ -58,6 +58,8 @@ llvm::ArrayRef<Operator> determinantOperators();
 llvm::ArrayRef<Operator> contribOperators();
 llvm::ArrayRef<Operator> controlOperators();
 llvm::ArrayRef<Operator> trainingOperators();
+llvm::ArrayRef<Operator> contribAttentionOperators();
+llvm::ArrayRef<Operator> contribQuantizedOperators();
 llvm::ArrayRef<Operator> featureOperators();
 llvm::ArrayRef<Operator> machineOperators();
 llvm::ArrayRef<Operator> treeOperators();

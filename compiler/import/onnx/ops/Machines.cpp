@@ -38,13 +38,6 @@ void linearRegressor(NodeContext &node) {
   node.setResult(transformed(y, transform).cast(node.layers.builder().getF32Type()));
 }
 
-/// Two columns from the one score of two classes.
-Expression bothClasses(const Expression &score, PostTransform transform) {
-  if (transform == PostTransform::Logistic)
-    return concat({sigmoid(-score), sigmoid(score)}, 1);
-  return concat({-score, score}, 1);
-}
-
 void linearClassifier(NodeContext &node) {
   Expression x = readSamples(node, 0);
   std::vector<int64_t> labels = readLabels(node, "classlabels_ints", "classlabels_strings");
@@ -64,8 +57,7 @@ void linearClassifier(NodeContext &node) {
   if (classes == 1 && labels.size() <= 2) {
     const bool isNamed = labels.size() == 2;
     node.setResult(0, labelWhere(less(scores.number(0), scores), isNamed ? labels[1] : 1, isNamed ? labels[0] : 0));
-    node.setResult(1, isNamed && transform != PostTransform::Probit ? bothClasses(scores, transform)
-                                                                    : transformed(scores, transform));
+    node.setResult(1, isNamed ? bothClasses(scores, transform, /*complements=*/true) : transformed(scores, transform));
     return;
   }
   node.setResult(0, labelOfGreatest(scores, labels));
@@ -184,8 +176,9 @@ void svmClassifier(NodeContext &node) {
   if (node.failed())
     return;
   node.setResult(0, labelOfGreatest(votes, machine.labels));
-  node.setResult(1, machine.labels.size() == 2 && transform != PostTransform::Probit ? bothClasses(sums, transform)
-                                                                                     : transformed(sums, transform));
+  const bool complements = transform == PostTransform::Softmax || transform == PostTransform::SoftmaxZero;
+  node.setResult(1,
+                 machine.labels.size() == 2 ? bothClasses(sums, transform, complements) : transformed(sums, transform));
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/import/common/StorageCasts.h"
 #include "compiler/import/onnx/Registry.h"
+#include "compiler/import/onnx/ops/Quantized.h"
 #include "compiler/import/onnx/ops/Windows.h"
 #include "dialects/nn/Shape.h"
 #include "dialects/nn/Storage.h"
@@ -39,9 +40,8 @@ static Expression alongAxis(NodeContext &node, const Expression &parameter, cons
   return split.broadcast(repeated).reshape(joined).slice(axis, 0, x.shape()[axis]);
 }
 
-/// round(x / scale) + zero point; the conversion saturates. Floats as results round themselves.
-static Expression quantized(const Expression &x, const Expression &scale, const Expression &zeroPoint,
-                            mlir::Type element, bool saturate = true) {
+Expression quantized(const Expression &x, const Expression &scale, const Expression &zeroPoint, mlir::Type element,
+                     bool saturate) {
   const bool isFloat = mlir::isa_and_nonnull<mlir::FloatType>(element);
   Expression y = isFloat ? x / scale : round(x / scale);
   if (zeroPoint)
@@ -57,8 +57,13 @@ static Expression quantized(const Expression &x, const Expression &scale, const 
 }
 
 static Expression asI32(const Expression &x) { return x.cast(x.layers().builder().getI32Type()); }
-static Expression centred(const Expression &x, const Expression &zeroPoint) {
+Expression centred(const Expression &x, const Expression &zeroPoint) {
   return zeroPoint ? asI32(x) - asI32(zeroPoint) : asI32(x);
+}
+
+Expression dequantized(const Expression &x, const Expression &scale, const Expression &zeroPoint) {
+  Expression wide = widened(scale);
+  return centred(x, zeroPoint).cast(wide.elementType()) * wide;
 }
 
 static void quantizeLinear(NodeContext &node) {
@@ -178,6 +183,8 @@ static const Operator table[] = {
     {"QLinearMatMul", 10, newestOpset, 8, 8, qLinearMatMul},
     {"ConvInteger", 10, newestOpset, 2, 4, convInteger},
     {"QLinearConv", 10, newestOpset, 8, 9, qLinearConv},
+    {"QuantizeLinear", 1, 1, 2, 3, quantizeLinear, "com.microsoft"},
+    {"DequantizeLinear", 1, 1, 2, 3, dequantizeLinear, "com.microsoft"},
 };
 llvm::ArrayRef<Operator> quantizeOperators() { return table; }
 

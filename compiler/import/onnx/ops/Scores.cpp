@@ -78,6 +78,14 @@ Expression labelWhere(const Expression &condition, int64_t whereTrue, int64_t wh
   return select(condition.squeeze(1), constant(layers, {}, {whereTrue}), constant(layers, {}, {whereFalse}));
 }
 
+Expression bothClasses(const Expression &score, PostTransform transform, bool complements) {
+  if (transform == PostTransform::Probit)
+    return transformed(score, transform);
+  if (transform == PostTransform::Logistic)
+    return concat({sigmoid(-score), sigmoid(score)}, 1);
+  return concat({complements ? 1 - score : -score, score}, 1);
+}
+
 Expression readSamples(NodeContext &node, size_t input) {
   Expression x = node.in(input);
   if (node.failed())

@@ -25,6 +25,10 @@ Expression labelOfGreatest(const Expression &scores, const std::vector<int64_t> 
 /// One of two labels [samples] by a condition [samples, 1] of type i1.
 Expression labelWhere(const Expression &condition, int64_t whereTrue, int64_t whereFalse);
 
+/// Both columns [samples, 2] from the score [samples, 1] of the second of two classes: its complement 1 - score, or
+/// -score, comes first. With the logistic function both are probabilities; probits stay one column.
+Expression bothClasses(const Expression &score, PostTransform transform, bool complements);
+
 /// A matrix of samples from an input of any numeric type: [samples, features], one sample from a vector; f64 stays,
 /// others become f32.
 Expression readSamples(NodeContext &node, size_t input);

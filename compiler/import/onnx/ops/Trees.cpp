@@ -138,19 +138,13 @@ void treeEnsembleRegressor(NodeContext &node) {
   node.setResult(transformed(y, transform).cast(node.layers.builder().getF32Type()));
 }
 
-/// Two classes of which one alone has weights: label and scores follow from that one's sum.
-void binaryClassifier(NodeContext &node, const Expression &score, const std::vector<int64_t> &labels, bool allPositive,
-                      PostTransform transform) {
+/// Two classes of which one alone has weights: the label follows from that one's sum. The sum is the second class's
+/// score; where the weights are for the first, which is how converters write it, both columns follow from it.
+void binaryClassifier(NodeContext &node, const Expression &score, const std::vector<int64_t> &labels, bool forFirst,
+                      bool allPositive, PostTransform transform) {
   node.setResult(0, labelWhere(less(score.number(allPositive ? 0.5 : 0), score), labels[1], labels[0]));
-  Expression scores = score;
-  if (transform == PostTransform::Probit)
-    scores = transformed(score, transform);
-  else if (allPositive)
-    scores = concat({1 - score, score}, 1);
-  else if (transform == PostTransform::Logistic)
-    scores = concat({sigmoid(-score), sigmoid(score)}, 1);
-  else
-    scores = concat({-score, score}, 1);
+  Expression scores = forFirst ? bothClasses(score, transform, allPositive)
+                               : transformed(concat({score.filled(0), score}, 1), transform);
   node.setResult(1, scores.cast(node.layers.builder().getF32Type()));
 }
 
@@ -178,7 +172,8 @@ void treeEnsembleClassifier(NodeContext &node) {
     if (base.size() > 1)
       base.erase(base.begin());
     Expression score = withBase(node, evaluateForest(node, forest, x, Aggregate::Sum), base);
-    return node.failed() ? void() : binaryClassifier(node, score, labels, allPositive, transform);
+    return node.failed() ? void()
+                         : binaryClassifier(node, score, labels, *weighted.begin() == 0, allPositive, transform);
   }
   if (!base.empty())
     expectSize(node, "base_values", base.size(), labels.size());
