@@ -64,6 +64,9 @@ llvm::ArrayRef<Operator> featureOperators();
 llvm::ArrayRef<Operator> machineOperators();
 llvm::ArrayRef<Operator> treeOperators();
 
+/// Every row, by domain, name and first version.
+std::vector<Operator> allOperators();
+
 /// The row for an operator at an opset of a domain, or null.
 const Operator *findOperator(const std::string &domain, const std::string &name, int64_t opset);
 

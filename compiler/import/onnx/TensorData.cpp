@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Reading of TensorProtos; see TensorData.h. External data must lie in the model's folder: the location is a relative
-// path without "..", and what it resolves to, symbolic links followed, must still lie below that folder.
+// path without "..", and neither it nor a folder on the way is a symbolic link, so it lies below that folder.
 #include "compiler/import/onnx/TensorData.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -200,16 +200,18 @@ absl::StatusOr<TypedAttr> TensorReader::readExternal(const TensorProto &tensor, 
   fs::path folder = fs::path(modelPath_).parent_path();
   fs::path file = folder / relative;
   std::error_code error;
-  fs::path root = fs::canonical(folder.empty() ? fs::path(".") : folder, error);
-  fs::path target = error ? fs::path() : fs::canonical(file, error);
-  if (error)
-    return absl::NotFoundError(absl::StrCat(label(tensor), ": external data file '", file.string(),
-                                            "' cannot be opened: ", error.message(), "; it belongs beside the model"));
-  auto mismatch = std::mismatch(root.begin(), root.end(), target.begin(), target.end());
-  if (mismatch.first != root.end())
-    return absl::PermissionDeniedError(absl::StrCat(label(tensor), ": external location '", location, "' leads to '",
-                                                    target.string(), "', outside the model's folder '", root.string(),
-                                                    "'"));
+  fs::path onTheWay = folder;
+  for (const fs::path &part : relative) {
+    onTheWay /= part;
+    const fs::file_status status = fs::symlink_status(onTheWay, error);
+    if (!fs::exists(status))
+      return absl::NotFoundError(absl::StrCat(label(tensor), ": external data file '", file.string(),
+                                              "' does not exist; it belongs beside the model"));
+    if (fs::is_symlink(status))
+      return absl::PermissionDeniedError(absl::StrCat(label(tensor), ": external location '", location, "' goes over '",
+                                                      onTheWay.string(),
+                                                      "', a symbolic link; put the file itself there"));
+  }
   auto slice = files_.slice(file.string(), offset, length);
   if (!slice.ok())
     return absl::Status(slice.status().code(), absl::StrCat(label(tensor), ": ", slice.status().message()));

@@ -38,7 +38,10 @@ absl::StatusOr<int64_t> opsetOf(const std::map<std::string, int64_t> &opsets, co
 namespace {
 
 /// Functions may call functions, and subgraphs hold subgraphs, to this depth.
-constexpr size_t maxScopes = 64;
+constexpr size_t maxScopes = 32;
+/// Nodes that are translated, those of a function or loop's body each time. A chain of functions that call the next one
+/// twice doubles them with each.
+constexpr int64_t maxNodes = 250'000;
 
 class Translator {
 public:
@@ -111,6 +114,11 @@ private:
 
   absl::Status translate(const NodeProto &node, const std::set<std::string> &used) {
     std::string where = absl::StrCat("node '", nodeName(node), "' (", node.op_type(), ")");
+    if (++translated_ > maxNodes)
+      return absl::ResourceExhaustedError(absl::StrCat(where, ": functions and loops come to more than ", maxNodes,
+                                                       " nodes; make the model smaller or cut it"));
+    if (absl::Status status = checkAttributes(node); !status.ok())
+      return at(where, status);
     auto opset = opsetOf(scopes_.back().opsets, node);
     if (!opset.ok())
       return opset.status();
@@ -134,6 +142,14 @@ private:
     for (int i = 0; i < node.output_size(); ++i)
       if (!node.output(i).empty() && !(scopes_.size() == 1 && graph_.cuts.count(node.output(i))))
         scopes_.back().tensors[node.output(i)] = results[i];
+    return absl::OkStatus();
+  }
+
+  static absl::Status checkAttributes(const NodeProto &node) {
+    std::set<std::string> names;
+    for (const AttributeProto &attribute : node.attribute())
+      if (!names.insert(attribute.name()).second)
+        return absl::InvalidArgumentError(absl::StrCat("attribute '", attribute.name(), "' is given twice"));
     return absl::OkStatus();
   }
 
@@ -201,6 +217,15 @@ private:
     if (scopes_.size() >= maxScopes)
       return absl::InvalidArgumentError(
           absl::StrCat("subgraphs and functions are nested more than ", maxScopes, " deep"));
+    std::set<std::string> produced;
+    for (const auto &[name, tensor] : scope.tensors)
+      produced.insert(name);
+    for (const NodeProto &node : nodes)
+      for (const std::string &name : node.output())
+        if (!name.empty() && !produced.insert(name).second)
+          return absl::InvalidArgumentError(
+              absl::StrCat("tensor '", name, "' is an input or initializer or produced before, and again by node '",
+                           nodeName(node), "'"));
     std::set<std::string> used(outputs.begin(), outputs.end());
     std::vector<const NodeProto *> needed;
     for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
@@ -262,6 +287,7 @@ private:
   TensorReader reader_;
   LayerBuilder layers_;
   std::vector<Scope> scopes_;
+  int64_t translated_ = 0;
 };
 
 } // namespace

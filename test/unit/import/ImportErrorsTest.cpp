@@ -127,6 +127,87 @@ TEST_F(ImportErrors, GraphStructure) {
   expectIn("the graph has no outputs", importModel(none));
 }
 
+/// A model whose `then` branch holds an If, and so on, `depth` deep, around a Relu.
+OnnxBuilder nestedIfs(int depth) {
+  OnnxBuilder b;
+  b.input("x", {2});
+  b.weights<uint8_t>("yes", {}, {1}, TensorProto::BOOL);
+  wsc::onnx::GraphProto *graph = &b.graph();
+  for (int level = 0; level < depth; ++level) {
+    wsc::onnx::NodeProto *node = graph->add_node();
+    node->set_op_type("If");
+    node->set_name("if" + std::to_string(level));
+    node->add_input("yes");
+    node->add_output("y" + std::to_string(level));
+    graph->add_output()->set_name("y" + std::to_string(level));
+    for (const char *name : {"then_branch", "else_branch"}) {
+      wsc::onnx::AttributeProto *attribute = node->add_attribute();
+      attribute->set_name(name);
+      attribute->set_type(wsc::onnx::AttributeProto::GRAPH);
+    }
+    auto *other = node->mutable_attribute(1)->mutable_g();
+    wsc::onnx::NodeProto *neg = other->add_node();
+    neg->set_op_type("Neg");
+    neg->add_input("x");
+    neg->add_output("n" + std::to_string(level));
+    other->add_output()->set_name("n" + std::to_string(level));
+    graph = node->mutable_attribute(0)->mutable_g();
+  }
+  wsc::onnx::NodeProto *relu = graph->add_node();
+  relu->set_op_type("Relu");
+  relu->add_input("x");
+  relu->add_output("inner");
+  graph->add_output()->set_name("inner");
+  return b;
+}
+
+TEST_F(ImportErrors, Nesting) {
+  expectIn("nn.unary relu", importModel(nestedIfs(30)));
+  expectIn("graphs are nested more than 32 deep", importModel(nestedIfs(33)));
+  expectIn("graphs are nested more than 32 deep", importModel(nestedIfs(3000)));
+}
+
+/// A model that calls function f0; function i is `calls` nodes, each a call of function i + 1 (or of `last`).
+OnnxBuilder functionChain(int functions, int calls, const std::string &last) {
+  OnnxBuilder b;
+  auto *import = b.model().add_opset_import();
+  import->set_domain("local");
+  import->set_version(1);
+  b.nodeWithOutputs("f0", {b.input("x", {2})}, {"y"}).set_domain("local");
+  b.output("y");
+  for (int i = 0; i < functions; ++i) {
+    auto *function = b.model().add_functions();
+    function->set_name("f" + std::to_string(i));
+    function->set_domain("local");
+    function->add_input("t0");
+    for (const char *domain : {"", "local"}) {
+      auto *own = function->add_opset_import();
+      own->set_domain(domain);
+      own->set_version(domain[0] ? 1 : 17);
+    }
+    const std::string next = i + 1 < functions ? "f" + std::to_string(i + 1) : last;
+    for (int call = 0; call < calls; ++call) {
+      auto *node = function->add_node();
+      node->set_op_type(next);
+      node->set_domain(next[0] == 'f' ? "local" : "");
+      node->add_input("t" + std::to_string(call));
+      node->add_output("t" + std::to_string(call + 1));
+    }
+    function->add_output("t" + std::to_string(calls));
+  }
+  return b;
+}
+
+TEST_F(ImportErrors, Functions) {
+  expectIn("nn.unary neg", importModel(functionChain(20, 1, "Neg")));
+  expectIn("nested more than 32 deep", importModel(functionChain(2, 1, "f0")));
+  expectIn("nested more than 32 deep", importModel(functionChain(20000, 1, "Neg")));
+  expectIn("functions and loops come to more than 250000 nodes", importModel(functionChain(28, 2, "Neg")));
+  OnnxBuilder twice = functionChain(1, 2, "Neg");
+  twice.model().mutable_functions(0)->mutable_node(1)->set_output(0, "t0");
+  expectIn("tensor 't0' is an input or initializer or produced before, and again by node 't0'", importModel(twice));
+}
+
 TEST_F(ImportErrors, NodesOutOfOrderAreSorted) {
   OnnxBuilder b;
   b.input("x", {2});
@@ -144,6 +225,10 @@ TEST_F(ImportErrors, Attributes) {
   OnnxBuilder unknown;
   unknown.output(unknown.node("Relu", {unknown.input("x", {2, 3})}, {Attribute::i("twist", 1)}, "y"));
   expectIn("attribute 'twist' is not known", importModel(unknown));
+  OnnxBuilder doubled;
+  doubled.output(
+      doubled.node("Softmax", {doubled.input("x", {2, 3})}, {Attribute::i("axis", 0), Attribute::i("axis", 1)}, "y"));
+  expectIn("node 'y' (Softmax): attribute 'axis' is given twice", importModel(doubled));
   OnnxBuilder tooFew;
   tooFew.output(tooFew.node("MatMul", {tooFew.input("x", {2, 3})}, {}, "y"));
   expectIn("input 1 is missing; at least 2 are needed", importModel(tooFew));
@@ -245,8 +330,11 @@ TEST_F(ExternalData, OutsideIsRefused) {
   expectIn("must be a relative path without '..'", importWith("sub/../../w.bin", "0", "32"));
   expectIn("must be a relative path without '..'", importWith("/etc/passwd", "0", "32"));
   expectIn("must be a relative path without '..'", importWith("", "0", "32"));
-  expectIn("outside the model's folder", importWith("escape.bin", "0", "32"));
-  expectIn("absent.bin' cannot be opened", importWith("absent.bin", "0", "32"));
+  std::filesystem::create_symlink(folder / "sub", folder / "inner");
+  expectIn("escape.bin', a symbolic link", importWith("escape.bin", "0", "32"));
+  expectIn("inner', a symbolic link", importWith("inner/w.bin", "0", "32"));
+  expectIn("not a regular file", importWith("sub", "0", "32"));
+  expectIn("absent.bin' does not exist", importWith("absent.bin", "0", "32"));
 }
 
 } // namespace
