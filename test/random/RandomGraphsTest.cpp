@@ -35,7 +35,8 @@ protected:
     return array;
   }
 
-  void runSeed(const RandomGraph &graph) {
+  /// Differences up to `step` are allowed beside rounding.
+  void runSeed(const RandomGraph &graph, double step) {
     ASSERT_TRUE(writeCase(graph, folder.string()));
     const std::string path = (folder / "model.onnx").string();
     auto imported = wsc::import::importOnnx(context, path);
@@ -67,25 +68,25 @@ protected:
     ASSERT_TRUE(results.ok()) << results.status();
     ASSERT_EQ(results->size(), wanted->size());
     for (size_t i = 0; i < wanted->size(); ++i)
-      compare((*results)[i], (*wanted)[i]);
+      compare((*results)[i], (*wanted)[i], step);
   }
 
-  template <typename Make> void forSeeds(uint64_t runs, Make make) {
+  template <typename Make> void forSeeds(uint64_t runs, Make make, double step = 0) {
     const uint64_t first = fromEnvironment("WSC_SEED", 1), count = fromEnvironment("WSC_COUNT", runs);
     for (uint64_t seed = first; seed < first + count && !HasFailure(); ++seed) {
       SCOPED_TRACE("WSC_SEED=" + std::to_string(seed));
-      runSeed(make(seed));
+      runSeed(make(seed), step);
     }
   }
 
-  static void compare(const wsc::Tensor &found, const Array &wanted) {
+  static void compare(const wsc::Tensor &found, const Array &wanted, double step) {
     ASSERT_EQ(found.type.shape, wanted.shape);
     for (size_t i = 0; i < wanted.values.size(); ++i) {
       const size_t width = static_cast<size_t>(wsc::format::elementBytes(found.type.type));
       const uint64_t element = wsc::numerics::loadElement(found.bytes.data() + i * width, found.type.type);
       const double value =
           std::bit_cast<double>(wsc::numerics::convertElement(element, found.type.type, wsc::format::ElementType::F64));
-      const double limit = 1e-5 + 1e-4 * std::fabs(wanted.values[i]);
+      const double limit = step + 1e-5 + 1e-4 * std::fabs(wanted.values[i]);
       ASSERT_LE(std::fabs(value - wanted.values[i]), limit) << found.type.name << ", element " << i;
     }
   }
@@ -96,6 +97,8 @@ TEST_F(RandomGraphs, AgreeWithTheReference) {
 }
 
 TEST_F(RandomGraphs, LearnersAgreeWithTheReference) { forSeeds(40, makeRandomLearner); }
+
+TEST_F(RandomGraphs, QuantisedModelsAgreeWithinOneStep) { forSeeds(16, makeRandomQuantised, quantisedStep); }
 
 TEST_F(RandomGraphs, FusedOperatorsAgreeWithTheReference) { forSeeds(40, makeRandomFused); }
 

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// random-graphs FOLDER SEED COUNT [learners|fused]: writes the graphs of COUNT seeds from SEED on as backend-test
-// folders FOLDER/seed-N with inputs, and prints the operators of each. With `learners`, models of one operator of
-// ai.onnx.ml; with `fused`, of com.microsoft.
+// random-graphs FOLDER SEED COUNT [learners|fused|quantised]: writes the graphs of COUNT seeds from SEED on as
+// backend-test folders FOLDER/seed-N with inputs, and prints the operators of each. With `learners`, models of one
+// operator of ai.onnx.ml; with `fused`, of com.microsoft; with `quantised`, quantised nets.
 #include "test/support/RandomGraph.h"
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <map>
 
 int main(int argc, char **argv) {
-  const bool learners = argc == 5 && std::strcmp(argv[4], "learners") == 0;
-  const bool fused = argc == 5 && std::strcmp(argv[4], "fused") == 0;
-  if (argc != 4 && !learners && !fused) {
-    std::fprintf(stderr, "usage: random-graphs FOLDER SEED COUNT [learners|fused]\n");
+  using Make = wsc::test::RandomGraph (*)(uint64_t seed);
+  const std::map<std::string, Make> kinds{{"graphs", [](uint64_t seed) { return wsc::test::makeRandomGraph(seed); }},
+                                          {"learners", wsc::test::makeRandomLearner},
+                                          {"fused", wsc::test::makeRandomFused},
+                                          {"quantised", wsc::test::makeRandomQuantised}};
+  const auto kind = kinds.find(argc == 5 ? argv[4] : "graphs");
+  if (argc < 4 || argc > 5 || kind == kinds.end()) {
+    std::fprintf(stderr, "usage: random-graphs FOLDER SEED COUNT [learners|fused|quantised]\n");
     return 2;
   }
   const uint64_t first = std::strtoull(argv[2], nullptr, 10), count = std::strtoull(argv[3], nullptr, 10);
   for (uint64_t seed = first; seed < first + count; ++seed) {
-    const auto graph = learners ? wsc::test::makeRandomLearner(seed)
-                       : fused  ? wsc::test::makeRandomFused(seed)
-                                : wsc::test::makeRandomGraph(seed);
+    const auto graph = kind->second(seed);
     const std::string folder = std::string(argv[1]) + "/seed-" + std::to_string(seed);
     if (!wsc::test::writeCase(graph, folder)) {
       std::fprintf(stderr, "error: cannot write %s\n", folder.c_str());

@@ -58,7 +58,7 @@ for (const name of fs.readdirSync(root).filter((entry) => fs.existsSync(path.joi
   const folder = path.join(root, name), data = path.join(folder, 'test_data_set_0');
   try {
     const session = await ort.InferenceSession.create(path.join(folder, 'model.onnx'),
-        {executionProviders: ['cpu'], graphOptimizationLevel: 'disabled', intraOpNumThreads: 1, logSeverityLevel: 4});
+        {executionProviders: ['cpu'], graphOptimizationLevel: process.env.ORT_OPTIMIZATION ?? 'disabled', intraOpNumThreads: 1, logSeverityLevel: 4});
     const feeds = {};
     for (let k = 0; fs.existsSync(path.join(data, `input_${k}.pb`)); ++k) {
       const tensor = readTensor(fs.readFileSync(path.join(data, `input_${k}.pb`)));

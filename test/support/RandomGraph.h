@@ -27,6 +27,11 @@ RandomGraph makeRandomLearner(uint64_t seed);
 /// A model of one operator of com.microsoft.
 RandomGraph makeRandomFused(uint64_t seed);
 
+/// A quantised model, a small convolutional net or a layer of an encoder, of QuantizeLinear and DequantizeLinear around
+/// layers in f32. Elements of the result are multiples of `quantisedStep`.
+RandomGraph makeRandomQuantised(uint64_t seed);
+inline constexpr double quantisedStep = 8.0 / 127;
+
 /// Writes model.onnx and test_data_set_0/input_K.pb below `folder`, which is created. False where that fails.
 bool writeCase(const RandomGraph &graph, const std::string &folder);
 

@@ -20,6 +20,9 @@ struct Operator {
   int maxInputs;
   Handler handler;
   const char *domain = ""; ///< ONNX's own; `since` and `until` count the domain's versions
+  /// What of it is refused beyond what types and shapes say, or must be known while importing: a constant of the graph
+  /// or bound. For docs/Operators.md.
+  const char *limits = "";
 };
 
 /// Newest opset of ONNX's own domain whose operators were read for this table.

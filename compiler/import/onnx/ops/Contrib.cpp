@@ -219,10 +219,12 @@ static const Operator table[] = {
     {"BiasGelu", 1, 1, 2, 2, gelu, domain},
     {"FastGelu", 1, 1, 1, 2, fastGelu, domain},
     {"QuickGelu", 1, 1, 1, 1, quickGelu, domain},
-    {"FusedConv", 1, 1, 2, 4, fusedConv, domain},
-    {"FusedGemm", 1, 1, 2, 3, fusedGemm, domain},
-    {"FusedMatMul", 1, 1, 2, 2, fusedMatMul, domain},
-    {"Attention", 1, 1, 2, 7, attention, domain},
+    {"FusedConv", 1, 1, 2, 4, fusedConv, domain, "activations Relu, Tanh, Sigmoid, LeakyRelu, Clip, HardSigmoid"},
+    {"FusedGemm", 1, 1, 2, 3, fusedGemm, domain,
+     "activations Relu, Tanh, Sigmoid, LeakyRelu, Clip, HardSigmoid without parameters"},
+    {"FusedMatMul", 1, 1, 2, 2, fusedMatMul, domain, "without transBatchA and transBatchB"},
+    {"Attention", 1, 1, 2, 7, attention, domain,
+     "masks of [batch, keys] and more; without do_rotary, qkv_hidden_sizes and shared buffers"},
 };
 llvm::ArrayRef<Operator> contribOperators() { return table; }
 

@@ -162,8 +162,9 @@ constexpr const char *domain = "com.microsoft";
 } // namespace
 
 static const Operator table[] = {
-    {"GroupQueryAttention", 1, 1, 1, 14, groupQueryAttention, domain},
-    {"RotaryEmbedding", 1, 1, 4, 4, rotaryEmbedding, domain},
+    {"GroupQueryAttention", 1, 1, 1, 14, groupQueryAttention, domain,
+     "total_sequence_length is known; without smooth_softmax, qk_output and head sinks"},
+    {"RotaryEmbedding", 1, 1, 4, 4, rotaryEmbedding, domain, "without is_packed_batching"},
 };
 llvm::ArrayRef<Operator> contribAttentionOperators() { return table; }
 

@@ -9,11 +9,19 @@
 namespace wsc::import {
 namespace {
 
-/// Inputs i, i + 1 and i + 2 (tensor, scale, zero point) as numbers.
-Expression operand(NodeContext &node, size_t i) { return dequantized(node.in(i), node.in(i + 1), node.in(i + 2)); }
+/// Inputs i, i + 1 and i + 2 (tensor, scale, zero point, which may be left out) as numbers.
+Expression operand(NodeContext &node, size_t i) {
+  if (!node.hasInput(i) || !node.hasInput(i + 1))
+    node.fail(absl::StrCat("inputs ", i, " and ", i + 1, ", a tensor and its scale, are missing"));
+  return dequantized(node.in(i), node.in(i + 1), node.in(i + 2));
+}
 
 /// Quantised with inputs i and i + 1 to the type of the zero point, or of `like` where that is left out.
 Expression result(NodeContext &node, const Expression &y, size_t i, const Expression &like) {
+  if (!node.hasInput(i))
+    node.fail(absl::StrCat("input ", i, ", the scale of the result, is missing"));
+  if (node.failed())
+    return y;
   Expression zeroPoint = node.in(i + 1);
   return quantized(y, node.in(i), zeroPoint, (zeroPoint ? zeroPoint : like).elementType());
 }
@@ -22,7 +30,12 @@ void addOf(NodeContext &node) { node.setResult(result(node, operand(node, 0) + o
 
 /// Halves are rounded with the zero point added, as ONNX Runtime has it of products.
 void mulOf(NodeContext &node) {
-  Expression y = operand(node, 0) * operand(node, 3) / node.in(6), zeroPoint = node.in(7);
+  Expression product = operand(node, 0) * operand(node, 3);
+  if (!node.hasInput(6))
+    node.fail("input 6, the scale of the result, is missing");
+  if (node.failed())
+    return;
+  Expression y = product / node.in(6), zeroPoint = node.in(7);
   mlir::Type element = (zeroPoint ? zeroPoint : node.in(0)).elementType();
   node.setResult(round(zeroPoint ? y + zeroPoint.cast(y.elementType()) : y).cast(element));
 }
@@ -128,15 +141,15 @@ constexpr const char *domain = "com.microsoft";
 
 static const Operator table[] = {
     {"MatMulIntegerToFloat", 1, 1, 4, 7, matMulIntegerToFloat, domain},
-    {"QGemm", 1, 1, 6, 9, qGemm, domain},
-    {"QLinearAdd", 1, 1, 7, 8, addOf, domain},
-    {"QLinearAveragePool", 1, 1, 4, 5, averagePool, domain},
-    {"QLinearConcat", 1, 1, 5, anyInputs, concatOf, domain},
-    {"QLinearGlobalAveragePool", 1, 1, 5, 5, globalAveragePool, domain},
-    {"QLinearLeakyRelu", 1, 1, 4, 5, leakyRelu, domain},
-    {"QLinearMul", 1, 1, 7, 8, mulOf, domain},
-    {"QLinearSigmoid", 1, 1, 4, 5, sigmoidOf, domain},
-    {"QLinearSoftmax", 1, 1, 5, 5, softmaxOf, domain},
+    {"QGemm", 1, 1, 2, 9, qGemm, domain},
+    {"QLinearAdd", 1, 1, 2, 8, addOf, domain},
+    {"QLinearAveragePool", 1, 1, 2, 5, averagePool, domain, "ceil_mode only where windows stay inside of the pads"},
+    {"QLinearConcat", 1, 1, 1, anyInputs, concatOf, domain},
+    {"QLinearGlobalAveragePool", 1, 1, 2, 5, globalAveragePool, domain},
+    {"QLinearLeakyRelu", 1, 1, 2, 5, leakyRelu, domain},
+    {"QLinearMul", 1, 1, 2, 8, mulOf, domain},
+    {"QLinearSigmoid", 1, 1, 2, 5, sigmoidOf, domain},
+    {"QLinearSoftmax", 1, 1, 2, 5, softmaxOf, domain, "opset 13"},
 };
 llvm::ArrayRef<Operator> contribQuantizedOperators() { return table; }
 

@@ -196,9 +196,9 @@ static const Operator table[] = {
     {"Binarizer", 1, newestMlOpset, 1, 1, binarizer, mlDomain},
     {"FeatureVectorizer", 1, newestMlOpset, 1, anyInputs, featureVectorizer, mlDomain},
     {"Imputer", 1, newestMlOpset, 1, 1, imputer, mlDomain},
-    {"LabelEncoder", 2, newestMlOpset, 1, 1, labelEncoder, mlDomain},
+    {"LabelEncoder", 2, newestMlOpset, 1, 1, labelEncoder, mlDomain, "keys and values are numbers"},
     {"Normalizer", 1, newestMlOpset, 1, 1, normalizer, mlDomain},
-    {"OneHotEncoder", 1, newestMlOpset, 1, 1, oneHotEncoder, mlDomain},
+    {"OneHotEncoder", 1, newestMlOpset, 1, 1, oneHotEncoder, mlDomain, "categories are integers; zeros is 1"},
     {"Scaler", 1, newestMlOpset, 1, 1, scaler, mlDomain},
 };
 llvm::ArrayRef<Operator> featureOperators() { return table; }

@@ -184,9 +184,10 @@ void svmClassifier(NodeContext &node) {
 } // namespace
 
 static const Operator table[] = {
-    {"LinearClassifier", 1, newestMlOpset, 1, 1, linearClassifier, mlDomain},
+    {"LinearClassifier", 1, newestMlOpset, 1, 1, linearClassifier, mlDomain, "labels are integers"},
     {"LinearRegressor", 1, newestMlOpset, 1, 1, linearRegressor, mlDomain},
-    {"SVMClassifier", 1, newestMlOpset, 1, 1, svmClassifier, mlDomain},
+    {"SVMClassifier", 1, newestMlOpset, 1, 1, svmClassifier, mlDomain,
+     "labels are integers; without probabilities (prob_a, prob_b)"},
     {"SVMRegressor", 1, newestMlOpset, 1, 1, svmRegressor, mlDomain},
 };
 llvm::ArrayRef<Operator> machineOperators() { return table; }

@@ -179,15 +179,15 @@ static void centerCropPad(NodeContext &node) {
 }
 
 static const Operator table[] = {
-    {"Slice", 1, 9, 1, 1, slice},
-    {"Slice", 10, newestOpset, 3, 5, slice},
+    {"Slice", 1, 9, 1, 1, slice, "", "starts, ends, axes and steps are known"},
+    {"Slice", 10, newestOpset, 3, 5, slice, "", "starts, ends, axes and steps are known"},
     {"Concat", 1, newestOpset, 1, anyInputs, concatOf},
-    {"Split", 1, 1, 1, 2, split},
-    {"Split", 2, 12, 1, 1, split},
-    {"Split", 13, newestOpset, 1, 2, split},
+    {"Split", 1, 1, 1, 2, split, "", "split is known"},
+    {"Split", 2, 12, 1, 1, split, "", "split is known"},
+    {"Split", 13, newestOpset, 1, 2, split, "", "split is known"},
     {"DepthToSpace", 1, newestOpset, 1, 1, depthToSpace},
     {"SpaceToDepth", 1, newestOpset, 1, 1, spaceToDepth},
-    {"Trilu", 14, newestOpset, 1, 2, trilu},
+    {"Trilu", 14, newestOpset, 1, 2, trilu, "", "k is known"},
     {"CenterCropPad", 18, newestOpset, 2, 2, centerCropPad},
 };
 llvm::ArrayRef<Operator> movementOperators() { return table; }

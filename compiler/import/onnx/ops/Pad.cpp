@@ -72,9 +72,9 @@ static void pad(NodeContext &node) {
 }
 
 static const Operator table[] = {
-    {"Pad", 1, 10, 1, 1, pad},
-    {"Pad", 11, 17, 2, 3, pad},
-    {"Pad", 18, newestOpset, 2, 4, pad},
+    {"Pad", 1, 10, 1, 1, pad, "", "pads, constant_value and axes are known"},
+    {"Pad", 11, 17, 2, 3, pad, "", "pads, constant_value and axes are known"},
+    {"Pad", 18, newestOpset, 2, 4, pad, "", "pads, constant_value and axes are known"},
 };
 llvm::ArrayRef<Operator> padOperators() { return table; }
 

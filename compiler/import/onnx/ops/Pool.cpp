@@ -174,7 +174,7 @@ static const Operator table[] = {
     {"GlobalAveragePool", 1, newestOpset, 1, 1, globalAveragePool},
     {"GlobalMaxPool", 1, newestOpset, 1, 1, globalMaxPool},
     {"GlobalLpPool", 2, newestOpset, 1, 1, globalLpPool},
-    {"MaxUnpool", 9, newestOpset, 2, 3, maxUnpool},
+    {"MaxUnpool", 9, newestOpset, 2, 3, maxUnpool, "", "output_shape is known"},
 };
 llvm::ArrayRef<Operator> poolOperators() { return table; }
 

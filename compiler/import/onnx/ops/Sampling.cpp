@@ -299,9 +299,9 @@ void deformConv(NodeContext &node) {
 } // namespace
 
 static const Operator table[] = {
-    {"GridSample", 16, newestOpset, 2, 2, gridSample},
-    {"AffineGrid", 20, newestOpset, 2, 2, affineGrid},
-    {"RoiAlign", 10, newestOpset, 3, 3, roiAlign},
+    {"GridSample", 16, newestOpset, 2, 2, gridSample, "", "up to 4 spatial dimensions"},
+    {"AffineGrid", 20, newestOpset, 2, 2, affineGrid, "", "size is known"},
+    {"RoiAlign", 10, newestOpset, 3, 3, roiAlign, "", "sampling_ratio is 1 or more"},
     {"DeformConv", 19, newestOpset, 3, 5, deformConv},
 };
 llvm::ArrayRef<Operator> samplingOperators() { return table; }

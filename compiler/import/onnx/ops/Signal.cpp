@@ -192,13 +192,13 @@ void melWeightMatrix(NodeContext &node) {
 } // namespace
 
 static const Operator table[] = {
-    {"DFT", 17, 19, 1, 2, dft},
-    {"DFT", 20, newestOpset, 1, 3, dft},
-    {"STFT", 17, newestOpset, 2, 4, stft},
-    {"HannWindow", 17, newestOpset, 1, 1, windowOf<0>},
-    {"HammingWindow", 17, newestOpset, 1, 1, windowOf<1>},
-    {"BlackmanWindow", 17, newestOpset, 1, 1, windowOf<2>},
-    {"MelWeightMatrix", 17, newestOpset, 5, 5, melWeightMatrix},
+    {"DFT", 17, 19, 1, 2, dft, "", "axis and dft_length are known; at most 4096 elements"},
+    {"DFT", 20, newestOpset, 1, 3, dft, "", "axis and dft_length are known; at most 4096 elements"},
+    {"STFT", 17, newestOpset, 2, 4, stft, "", "frame_step and frame_length are known; at most 4096 elements a frame"},
+    {"HannWindow", 17, newestOpset, 1, 1, windowOf<0>, "", "size is known"},
+    {"HammingWindow", 17, newestOpset, 1, 1, windowOf<1>, "", "size is known"},
+    {"BlackmanWindow", 17, newestOpset, 1, 1, windowOf<2>, "", "size is known"},
+    {"MelWeightMatrix", 17, newestOpset, 5, 5, melWeightMatrix, "", "all inputs are known"},
 };
 llvm::ArrayRef<Operator> signalOperators() { return table; }
 

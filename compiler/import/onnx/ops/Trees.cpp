@@ -251,7 +251,7 @@ void treeEnsemble(NodeContext &node) {
 
 static const Operator table[] = {
     {"TreeEnsemble", 5, newestMlOpset, 1, 1, treeEnsemble, mlDomain},
-    {"TreeEnsembleClassifier", 1, newestMlOpset, 1, 1, treeEnsembleClassifier, mlDomain},
+    {"TreeEnsembleClassifier", 1, newestMlOpset, 1, 1, treeEnsembleClassifier, mlDomain, "labels are integers"},
     {"TreeEnsembleRegressor", 1, newestMlOpset, 1, 1, treeEnsembleRegressor, mlDomain},
 };
 llvm::ArrayRef<Operator> treeOperators() { return table; }

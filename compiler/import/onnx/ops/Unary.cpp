@@ -128,7 +128,7 @@ static const Operator table[] = {
     {"CastLike", 15, newestOpset, 2, 2, castLike},
     {"BitCast", 26, newestOpset, 1, 1, bitCast},
     {"Identity", 1, newestOpset, 1, 1, identity},
-    {"Dropout", 1, newestOpset, 1, 3, dropout},
+    {"Dropout", 1, newestOpset, 1, 3, dropout, "", "without effect; training with a ratio other than 0 is refused"},
 };
 llvm::ArrayRef<Operator> unaryOperators() { return table; }
 
