@@ -188,7 +188,7 @@ std::optional<Literal> foldBinary(BinaryKind kind, const Literal &a, const Liter
 }
 
 std::optional<Literal> foldSelect(const Literal &condition, const Literal &a, const Literal &b, RankedTensorType type) {
-  if (type.getNumElements() > maxLiteralElements)
+  if (type.getNumElements() > maxLiteralElements || condition.isFloat())
     return std::nullopt;
   Literal result = Literal::zeros(type);
   forEachIndex(type.getShape(), [&](int64_t i, ArrayRef<int64_t> index) {

@@ -4,6 +4,7 @@
 // translated in place; a subgraph sees what is around it, a function does not.
 #include "compiler/import/onnx/Translate.h"
 #include "absl/strings/str_cat.h"
+#include "compiler/import/onnx/FirstInput.h"
 #include "compiler/import/onnx/InputTypes.h"
 #include "compiler/import/onnx/LocalFunctions.h"
 #include "compiler/import/onnx/Registry.h"
@@ -162,6 +163,9 @@ private:
     if (node.input_size() > op.maxInputs)
       return absl::InvalidArgumentError(
           absl::StrCat("has ", node.input_size(), " inputs, at most ", op.maxInputs, " are taken at opset ", opset));
+    if (!inputs.empty())
+      if (absl::Status status = checkFirstInput(op, inputs[0]); !status.ok())
+        return status;
     layers_.setLocation(NameLoc::get(builder_.getStringAttr(nodeName(node))));
     NodeContext context(node, opset, layers_, reader_, used, inputs,
                         [this](const GraphProto &graph, std::vector<Tensor> arguments) {

@@ -268,6 +268,54 @@ TEST_F(ImportErrors, Tensors) {
   expectIn("impossible extent", importModel(huge));
 }
 
+TEST_F(ImportErrors, TypesOfInputs) {
+  OnnxBuilder norm(21);
+  norm.output(norm.node("LayerNormalization",
+                        {norm.input("x", {2, 3}, TensorProto::INT32), norm.input("s", {3}, TensorProto::INT32)}, {},
+                        "y"));
+  expectIn("node 'y' (LayerNormalization): input 0 has elements of type i32; floats are taken", importModel(norm));
+  OnnxBuilder product;
+  product.output(product.node("MatMulInteger", {product.input("a", {2, 3}), product.input("b", {3, 2})}, {}, "y"));
+  expectIn("node 'y' (MatMulInteger): input 0 has elements of type f32; integers of 8 bits are taken",
+           importModel(product));
+  OnnxBuilder sum;
+  sum.output(sum.node("Add", {sum.input("a", {2}), sum.input("b", {2}, TensorProto::INT32)}, {}, "y"));
+  expectIn("node 'y' (Add): nn.binary add needs equal element types", importModel(sum));
+  OnnxBuilder index;
+  index.output(index.node("Gather", {index.input("x", {2, 3}), index.input("i", {1})}, {}, "y"));
+  expectIn("node 'y' (Gather): ", importModel(index));
+}
+
+/// A model of a tree ensemble on two features.
+std::string treeModel(const std::vector<Attribute> &attributes) {
+  OnnxBuilder b;
+  auto *ml = b.model().add_opset_import();
+  ml->set_domain("ai.onnx.ml");
+  ml->set_version(3);
+  b.nodeWithOutputs("TreeEnsembleRegressor", {b.input("x", {1, 2})}, {"y"}, attributes).set_domain("ai.onnx.ml");
+  b.output("y");
+  return b.bytes();
+}
+
+TEST_F(ImportErrors, Trees) {
+  auto tree = [&](std::vector<int64_t> whenTrue, int64_t feature, int64_t target, std::vector<int64_t> leaves) {
+    return importBytes(
+        treeModel({Attribute::ints("nodes_treeids", {0, 0, 0}), Attribute::ints("nodes_nodeids", {0, 1, 2}),
+                   Attribute::ints("nodes_featureids", {feature, 0, 0}), Attribute::ints("nodes_truenodeids", whenTrue),
+                   Attribute::ints("nodes_falsenodeids", {2, 2, 0}),
+                   Attribute::strings("nodes_modes", {"BRANCH_LEQ", whenTrue[1] ? "BRANCH_LEQ" : "LEAF", "LEAF"}),
+                   Attribute::floats("nodes_values", {0.5f, 0, 0}), Attribute::ints("target_treeids", {0, 0}),
+                   Attribute::ints("target_nodeids", leaves), Attribute::ints("target_ids", {0, target}),
+                   Attribute::floats("target_weights", {1, 2}), Attribute::i("n_targets", 1)}));
+  };
+  expectIn("nn.gather", tree({1, 0, 0}, 1, 0, {1, 2}));
+  expectIn("tree node 0 looks at feature 2, samples have 2", tree({1, 0, 0}, 2, 0, {1, 2}));
+  expectIn("a weight is for tree node 2 and target 1; there are 3 nodes and 1 targets", tree({1, 0, 0}, 1, 1, {1, 2}));
+  expectIn("a weight is for node 0 of tree 0, which is no leaf", tree({1, 0, 0}, 1, 0, {0, 2}));
+  expectIn("children 7 and 2, one of which is not known", tree({7, 0, 0}, 1, 0, {1, 2}));
+  expectIn("tree node 1 leads back to a node above it", tree({1, 1, 0}, 1, 0, {2, 2}));
+}
+
 TEST_F(ImportErrors, StorageTypesAreNotComputedWith) {
   OnnxBuilder b(24);
   b.output(b.node("Relu", {b.input("x", {2}, TensorProto::FLOAT8E4M3FN)}, {}, "y"));

@@ -113,6 +113,9 @@ void concatOf(NodeContext &node) {
 
 /// alpha·(A - zero)(B - zero)·scales + C, as floats or quantised again.
 void qGemm(NodeContext &node) {
+  for (size_t i : {1, 3, 4})
+    if (!node.hasInput(i))
+      return node.fail(absl::StrCat("input ", i, " is missing"));
   double alpha = node.floatAttribute("alpha", 1);
   Expression a = centred(node.in(0), node.in(2)), b = centred(node.in(3), node.in(5));
   if (node.intAttribute("transA", 0) != 0)
