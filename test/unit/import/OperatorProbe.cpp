@@ -228,17 +228,23 @@ bool OperatorProbe::imports(const import::Operator &op, const std::vector<std::s
   return import::importOnnx(context, writeModel(b.bytes())).ok();
 }
 
-bool OperatorProbe::takes(const import::Operator &op, OnnxBuilder::Type type) {
+std::set<std::string> OperatorProbe::typesTaken(const import::Operator &op) {
   static const std::map<std::string, Recipe> recipes = makeRecipes();
   auto recipe = recipes.find(std::string(op.domain) + "." + op.name);
   if (recipe == recipes.end())
     recipe = recipes.find(op.name);
+  std::vector<Recipe> attempts;
   if (recipe != recipes.end())
-    return imports(op, recipe->second.inputs, recipe->second.attributes, type);
-  for (const char *shape : {"2x3", "1x2x4x4"})
-    if (imports(op, std::vector<std::string>(static_cast<size_t>(std::max(op.minInputs, 1)), shape), {}, type))
-      return true;
-  return false;
+    attempts = {recipe->second};
+  else
+    for (const char *shape : {"2x3", "1x2x4x4"})
+      attempts.push_back({std::vector<std::string>(static_cast<size_t>(std::max(op.minInputs, 1)), shape), {}});
+  std::set<std::string> taken;
+  for (size_t i = 0; i < attempts.size() && taken.empty(); ++i)
+    for (const ProbedType &type : probedTypes())
+      if (imports(op, attempts[i].inputs, attempts[i].attributes, type.type))
+        taken.insert(type.name);
+  return taken;
 }
 
 } // namespace wsc::test

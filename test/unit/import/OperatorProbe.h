@@ -15,10 +15,10 @@ struct ProbedType {
 };
 llvm::ArrayRef<ProbedType> probedTypes();
 
-/// The newest form of an operator imported with tensors of `type`; false where it is refused with all attempts.
 class OperatorProbe : public ImportTest {
 protected:
-  bool takes(const import::Operator &op, OnnxBuilder::Type type);
+  /// Names of the types with whose tensors the newest form of an operator is imported.
+  std::set<std::string> typesTaken(const import::Operator &op);
 
 private:
   bool imports(const import::Operator &op, const std::vector<std::string> &inputs,

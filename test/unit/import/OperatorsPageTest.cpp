@@ -40,14 +40,6 @@ std::string describe(const std::set<std::string> &types) {
 
 class OperatorsPage : public OperatorProbe {
 protected:
-  std::string typesOf(const Operator &op) {
-    std::set<std::string> types;
-    for (const ProbedType &type : probedTypes())
-      if (takes(op, type.type))
-        types.insert(type.name);
-    return describe(types);
-  }
-
   std::string page() {
     std::string text =
         "# Operators of ONNX models\n\n"
@@ -77,7 +69,8 @@ protected:
                         all[last].until == all[last].since ? "" : absl::StrCat("–", all[last].until));
       const Operator &newest = all[last - 1];
       std::string &rows = domains[op.domain[0] ? op.domain : "ai.onnx"];
-      absl::StrAppend(&rows, "| ", op.name, " | ", versions, " | ", typesOf(newest), " | ", newest.limits, " |\n");
+      absl::StrAppend(&rows, "| ", op.name, " | ", versions, " | ", describe(typesTaken(newest)), " | ", newest.limits,
+                      " |\n");
       i = last - 1;
     }
     for (const auto &[domain, rows] : domains)
