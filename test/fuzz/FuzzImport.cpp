@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   // Attributes live as long as their context, so it is made anew from time to time.
   static std::unique_ptr<mlir::MLIRContext> context;
   static int uses = 0;
-  if (uses++ % 200 == 0)
+  if (uses++ % 20 == 0)
     context = std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
   const std::string path = wsc::test::writeFuzzFile(data, size, "model.onnx");
   (void)wsc::import::importOnnx(*context, path);

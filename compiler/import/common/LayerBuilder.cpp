@@ -9,6 +9,8 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/STLExtras.h"
+#include <cmath>
+#include <limits>
 
 using namespace mlir;
 
@@ -38,7 +40,23 @@ Tensor LayerBuilder::fromAttribute(TypedAttr attribute) {
   return {cast<RankedTensorType>(attribute.getType()), attribute, {}};
 }
 
-Tensor LayerBuilder::fromLiteral(const Literal &literal) { return fromAttribute(literal.toAttribute()); }
+Tensor LayerBuilder::fromLiteral(const Literal &literal) {
+  if (literal.size() > maxLiteralElements)
+    madeElements_ += literal.size();
+  if (madeElements_ > maxMadeElements)
+    fail(absl::ResourceExhaustedError("constants made while importing come to more than " +
+                                      std::to_string(maxMadeElements) + " elements"));
+  return failed() ? Tensor() : fromAttribute(literal.toAttribute());
+}
+
+/// The nearest integer of 64 bits; 0 for NaN.
+static int64_t saturated(double value) {
+  if (std::isnan(value))
+    return 0;
+  if (value >= 0x1p63)
+    return std::numeric_limits<int64_t>::max();
+  return value <= -0x1p63 ? std::numeric_limits<int64_t>::min() : static_cast<int64_t>(value);
+}
 
 Tensor LayerBuilder::scalar(Type element, double value) {
   if (!element)
@@ -47,7 +65,7 @@ Tensor LayerBuilder::scalar(Type element, double value) {
   if (literal.isFloat())
     literal.floats[0] = value;
   else
-    literal.ints[0] = static_cast<int64_t>(value);
+    literal.ints[0] = saturated(value);
   literal.normalize();
   return fromLiteral(literal);
 }

@@ -104,10 +104,14 @@ private:
                    llvm::ArrayRef<Tensor> operands, Fold fold);
   bool usable(llvm::ArrayRef<Tensor> operands);
 
+  /// Elements of all larger constants made in one import, which live as long as the context.
+  static constexpr int64_t maxMadeElements = 20'000'000;
+
   mlir::OpBuilder &builder_;
   FileStore &files_;
   mlir::Location location_;
   absl::Status status_;
+  int64_t madeElements_ = 0;
   llvm::DenseMap<mlir::Attribute, mlir::Value> materialized_;
 };
 

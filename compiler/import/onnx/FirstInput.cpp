@@ -20,7 +20,7 @@ const std::map<std::string_view, Class> &classes() {
       for (std::string_view name : names)
         result.emplace(name, which);
     };
-    add(Class::Floats, {"DFT", "Det", "GroupNormalization", "HardSigmoid", "HardSwish", "LayerNormalization",
+    add(Class::Floats, {"DFT", "Det", "GroupNormalization", "HardSigmoid", "HardSwish", "IsInf", "IsNaN", "LayerNormalization",
                         "LeakyRelu", "LinearAttention", "RMSNormalization", "STFT", "Softsign", "ThresholdedRelu",
                         "FusedConv", "FusedGemm", "FusedMatMul", "ConvTranspose"});
     add(Class::Numbers,

@@ -150,9 +150,11 @@ static void trilu(NodeContext &node) {
   if (x.rank() < 2)
     return node.fail(absl::StrCat("needs matrices, found ", nn::formatShape(x.shape())));
   int64_t rows = x.shape()[x.rank() - 2], columns = x.shape()[x.rank() - 1];
-  k = std::clamp(k, -rows - 1, columns + 1);
   mlir::Type i32 = layers.builder().getI32Type();
-  Expression diagonal = countingUp(layers, rows, i32).reshape({rows, 1}) + k, column = countingUp(layers, columns, i32);
+  Expression row = countingUp(layers, rows, i32).reshape({rows, 1}), column = countingUp(layers, columns, i32);
+  if (node.failed())
+    return;
+  Expression diagonal = row + std::clamp(k, -rows - 1, columns + 1);
   node.setResult(select(upper ? lessEqual(diagonal, column) : lessEqual(column, diagonal), x, x.filled(0)));
 }
 
