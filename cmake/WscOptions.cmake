@@ -12,6 +12,7 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 
 option(WSC_ASAN "Build with address and undefined-behaviour sanitizers" OFF)
+option(WSC_FUZZ "Build the fuzzers of test/fuzz, instrumented and with both sanitizers; needs clang" OFF)
 
 find_program(WSC_CCACHE ccache)
 if(WSC_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
@@ -28,6 +29,11 @@ endif()
 add_compile_options(-Wall -Wextra -Wno-unused-parameter -ffp-contract=off)
 if(WSC_ASAN)
   add_compile_options(-fsanitize=address,undefined -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+
+if(WSC_FUZZ)
+  add_compile_options(-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize=vptr -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
   add_link_options(-fsanitize=address,undefined)
 endif()
 

@@ -146,6 +146,7 @@ void addPasses(Phase phase, bool phased, const CompileOptions &options, const ke
                                                  options.search.seed, options.problemsDir}));
     break;
   case Phase::Nests:
+    functions.addPass(spmd::createStoreAsBytes());
     functions.addPass(spmd::createLowerToNests());
     functions.addPass(spmd::createFuseNests());
     functions.addPass(createCSEPass());

@@ -3,6 +3,7 @@
 // Type rules and folders of the elementwise operations.
 #include "dialects/nn/Nn.h"
 #include "dialects/nn/Shape.h"
+#include "dialects/nn/Storage.h"
 
 using namespace mlir;
 
@@ -103,7 +104,9 @@ LogicalResult SelectOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
 
 LogicalResult BitcastOp::verify() {
   Type from = getInput().getType().getElementType(), to = getResult().getType().getElementType();
-  if (from.isInteger(1) || to.isInteger(1) || from.getIntOrFloatBitWidth() != to.getIntOrFloatBitWidth())
+  const bool isStored = byteTypeOf(from) == to || byteTypeOf(to) == from;
+  if (from.isInteger(1) || to.isInteger(1) ||
+      (from.getIntOrFloatBitWidth() != to.getIntOrFloatBitWidth() && !isStored))
     return emitOpError() << "needs element types of equal width, not i1, found " << from << " and " << to;
   return success();
 }
@@ -114,6 +117,8 @@ OpFoldResult BitcastOp::fold(FoldAdaptor) {
   if (auto inner = getInput().getDefiningOp<BitcastOp>()) {
     if (inner.getInput().getType() == getResult().getType())
       return inner.getInput();
+    if (inner.getInput().getType().getElementTypeBitWidth() != getResult().getType().getElementTypeBitWidth())
+      return {};
     getInputMutable().assign(inner.getInput());
     return getResult();
   }

@@ -19,12 +19,12 @@ def Nn_ConvOp : Nn_InferredOp<"conv"> {
         %y = nn.conv %x, %w bias %b strides [2, 2] pads [1, 1, 1, 1]
             : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>, tensor<4xf32>) -> tensor<1x4x4x4xf32>
   }];
-  let arguments = (ins Nn_Tensor:$input, Nn_Tensor:$weight, Optional<Nn_Tensor>:$bias,
+  let arguments = (ins Nn_NumberTensor:$input, Nn_NumberTensor:$weight, Optional<Nn_NumberTensor>:$bias,
     DefaultValuedAttr<DenseI64ArrayAttr, "{1, 1}">:$strides,
     DefaultValuedAttr<DenseI64ArrayAttr, "{1, 1}">:$dilations,
     DefaultValuedAttr<DenseI64ArrayAttr, "{0, 0, 0, 0}">:$pads,
     DefaultValuedAttr<I64Attr, "1">:$groups);
-  let results = (outs Nn_Tensor:$result);
+  let results = (outs Nn_NumberTensor:$result);
   let assemblyFormat = [{$input `,` $weight (`bias` $bias^)? (`strides` $strides^)? (`dilations` $dilations^)?
     (`pads` $pads^)? (`groups` $groups^)? attr-dict `:` functional-type(operands, results)}];
 }
@@ -39,8 +39,8 @@ def Nn_MatmulOp : Nn_InferredOp<"matmul"> {
         %y = nn.matmul %x, %w bias %b {transpose_rhs}
             : (tensor<1x784xf32>, tensor<10x784xf32>, tensor<10xf32>) -> tensor<1x10xf32>
   }];
-  let arguments = (ins Nn_Tensor:$lhs, Nn_Tensor:$rhs, Optional<Nn_Tensor>:$bias, UnitAttr:$transpose_rhs);
-  let results = (outs Nn_Tensor:$result);
+  let arguments = (ins Nn_NumberTensor:$lhs, Nn_NumberTensor:$rhs, Optional<Nn_NumberTensor>:$bias, UnitAttr:$transpose_rhs);
+  let results = (outs Nn_NumberTensor:$result);
   let assemblyFormat = "$lhs `,` $rhs (`bias` $bias^)? attr-dict `:` functional-type(operands, results)";
 }
 
@@ -54,12 +54,12 @@ def Nn_PoolOp : Nn_InferredOp<"pool"> {
         %y = nn.pool max %x kernel [3, 3] strides [2, 2] pads [1, 1, 1, 1]
             : (tensor<1x4x8x8xf32>) -> tensor<1x4x4x4xf32>
   }];
-  let arguments = (ins Nn_PoolKind:$kind, Nn_Tensor:$input, DenseI64ArrayAttr:$kernel,
+  let arguments = (ins Nn_PoolKind:$kind, Nn_NumberTensor:$input, DenseI64ArrayAttr:$kernel,
     DefaultValuedAttr<DenseI64ArrayAttr, "{1, 1}">:$strides,
     DefaultValuedAttr<DenseI64ArrayAttr, "{1, 1}">:$dilations,
     DefaultValuedAttr<DenseI64ArrayAttr, "{0, 0, 0, 0}">:$pads,
     UnitAttr:$count_include_pad);
-  let results = (outs Nn_Tensor:$result);
+  let results = (outs Nn_NumberTensor:$result);
   let assemblyFormat = [{`` $kind $input `kernel` $kernel (`strides` $strides^)? (`dilations` $dilations^)? (`pads` $pads^)?
     attr-dict `:` functional-type(operands, results)}];
 }

@@ -29,9 +29,12 @@ def Nn_Dialect : Dialect {
   }];
 }
 
-/// Every operand and result: element type float or integer (signless; ui8…ui64 for unsigned), static shape.
+/// Every operand and result: element type float or integer (signless; ui8…ui64 for unsigned), static shape. Floats of 8
+/// and 4 bits and integers of 4 and 2 bits are storage (Storage.h): they are moved and take part in `nn.bitcast`.
 def Nn_Tensor : StaticShapeTensorOf<[AnyFloat, AnySignlessInteger, AnyUnsignedInteger]>;
-def Nn_FloatTensor : StaticShapeTensorOf<[AnyFloat]>;
+/// What is computed with.
+def Nn_NumberTensor : StaticShapeTensorOf<[F16, BF16, F32, F64, I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64]>;
+def Nn_FloatTensor : StaticShapeTensorOf<[F16, BF16, F32, F64]>;
 def Nn_BoolTensor : StaticShapeTensorOf<[I1]>;
 def Nn_IndexTensor : StaticShapeTensorOf<[I32, I64]>;
 

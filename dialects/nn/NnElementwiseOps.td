@@ -13,8 +13,8 @@ def Nn_UnaryOp : Nn_PureOp<"unary", [SameOperandsAndResultType, Elementwise]> {
 
         %y = nn.unary relu %x : tensor<1x10xf32>
   }];
-  let arguments = (ins Nn_UnaryKind:$kind, Nn_Tensor:$input);
-  let results = (outs Nn_Tensor:$result);
+  let arguments = (ins Nn_UnaryKind:$kind, Nn_NumberTensor:$input);
+  let results = (outs Nn_NumberTensor:$result);
   let assemblyFormat = "`` $kind $input attr-dict `:` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -30,8 +30,8 @@ def Nn_BinaryOp : Nn_InferredOp<"binary"> {
 
         %y = nn.binary add %a, %b : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
   }];
-  let arguments = (ins Nn_BinaryKind:$kind, Nn_Tensor:$lhs, Nn_Tensor:$rhs);
-  let results = (outs Nn_Tensor:$result);
+  let arguments = (ins Nn_BinaryKind:$kind, Nn_NumberTensor:$lhs, Nn_NumberTensor:$rhs);
+  let results = (outs Nn_NumberTensor:$result);
   let assemblyFormat = "`` $kind $lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
 }
 
@@ -48,9 +48,12 @@ def Nn_SelectOp : Nn_InferredOp<"select"> {
 def Nn_BitcastOp : Nn_PureOp<"bitcast", [SameOperandsAndResultShape, Elementwise]> {
   let summary = "the same bits as another element type of the same width";
   let description = [{
-    i1 takes no part: its width in memory is a byte.
+    i1 takes no part: its width in memory is a byte. A storage type narrower than a byte has the width of the byte type
+    it is kept in: ui4, ui2 and f4E2M1FN are the low bits of ui8, i4 and i2 values of i8. Bytes that are no element of
+    the storage type have no meaning there.
 
         %y = nn.bitcast %x : tensor<4xf32> -> tensor<4xi32>
+        %z = nn.bitcast %w : tensor<4xf8E4M3FN> -> tensor<4xui8>
   }];
   let arguments = (ins Nn_Tensor:$input);
   let results = (outs Nn_Tensor:$result);
@@ -67,8 +70,8 @@ def Nn_CastOp : Nn_PureOp<"cast", [SameOperandsAndResultShape, Elementwise]> {
 
         %y = nn.cast %x : tensor<4xi64> -> tensor<4xf32>
   }];
-  let arguments = (ins Nn_Tensor:$input);
-  let results = (outs Nn_Tensor:$result);
+  let arguments = (ins Nn_NumberTensor:$input);
+  let results = (outs Nn_NumberTensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
   let hasFolder = 1;
 }

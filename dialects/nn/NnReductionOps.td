@@ -14,8 +14,8 @@ def Nn_ReduceOp : Nn_InferredOp<"reduce"> {
 
         %y = nn.reduce mean %x axes [2, 3] {keepdims} : (tensor<1x8x7x7xf32>) -> tensor<1x8x1x1xf32>
   }];
-  let arguments = (ins Nn_ReduceKind:$kind, Nn_Tensor:$input, DenseI64ArrayAttr:$axes, UnitAttr:$keepdims);
-  let results = (outs Nn_Tensor:$result);
+  let arguments = (ins Nn_ReduceKind:$kind, Nn_NumberTensor:$input, DenseI64ArrayAttr:$axes, UnitAttr:$keepdims);
+  let results = (outs Nn_NumberTensor:$result);
   let assemblyFormat = "`` $kind $input `axes` $axes attr-dict `:` functional-type(operands, results)";
 }
 

@@ -6,6 +6,24 @@
 
 include "mlir/Pass/PassBase.td"
 
+def StoreAsBytes : Pass<"nn-store-as-bytes", "::mlir::func::FuncOp"> {
+  let summary = "Keep tensors of storage types as bytes";
+  let description = [{
+    Floats of 8 and 4 bits and integers of 4 and 2 bits become ui8 or i8, one element a byte, in constants, movement, arguments and results, and
+    `nn.bitcast` between a storage type and its byte type vanishes. What else takes or gives such a type is refused: it
+    has to be converted, which importers write as arithmetic on the bits.
+
+    Before:
+
+        %0 = nn.transpose %x permutation [1, 0] : (tensor<2x3xf8E4M3FN>) -> tensor<3x2xf8E4M3FN>
+        %1 = nn.bitcast %0 : tensor<3x2xf8E4M3FN> -> tensor<3x2xui8>
+
+    After:
+
+        %1 = nn.transpose %x permutation [1, 0] : (tensor<2x3xui8>) -> tensor<3x2xui8>
+  }];
+}
+
 def LowerToNests : Pass<"nn-lower-to-nests", "::mlir::func::FuncOp"> {
   let summary = "Turn layers into nests and remaps";
   let description = [{

@@ -12,6 +12,8 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
+#include <algorithm>
+
 using namespace mlir;
 
 namespace wsc::spmd {
@@ -288,6 +290,11 @@ LogicalResult BodyReader::place(Operation *op) {
         map.getResult(0).replaceDimsAndSymbols(all.take_front(map.getNumDims()), all.drop_front(map.getNumDims()))};
     return success();
   }
+  if (auto constant = op->getOperand(0).getDefiningOp<arith::ConstantOp>()) // all indices are the same
+    if (auto number = dyn_cast<IntegerAttr>(constant.getValue())) {
+      places[result] = {getAffineConstantExpr(number.getValue().getSExtValue(), op->getContext())};
+      return success();
+    }
   const Known &index = known[op->getOperand(0)];
   if (index.constant || index.value.kind != BodyValue::Kind::Operand || index.type != ElementType::I32)
     return op->emitError()
@@ -300,8 +307,8 @@ LogicalResult BodyReader::extractElement(Operation *op, Extract extract) {
   auto element = cast<tensor::ExtractOp>(op);
   SmallVector<AffineExpr> indices;
   int32_t gatherDim = -1, gatherIndices = -1;
-  for (auto [d, index] : llvm::enumerate(element.getIndices())) {
-    const Place at = places.lookup(index);
+  for (auto [d, number] : llvm::enumerate(element.getIndices())) {
+    const Place at = places.lookup(number);
     if (!at.affine && (at.operand < 0 || gatherDim >= 0))
       return op->emitError() << "body gathers along dimensions " << gatherDim << " and " << d
                              << "; one index may come from a tensor";
@@ -309,7 +316,12 @@ LogicalResult BodyReader::extractElement(Operation *op, Extract extract) {
       gatherDim = int32_t(d);
       gatherIndices = at.operand;
     }
-    indices.push_back(at.affine ? at.affine : getAffineConstantExpr(0, op->getContext()));
+    AffineExpr index = at.affine ? at.affine : getAffineConstantExpr(0, op->getContext());
+    if (auto same = dyn_cast<AffineConstantExpr>(index)) { // clamped as gathered ones are
+      const int64_t last = cast<RankedTensorType>(element.getTensor().getType()).getDimSize(unsigned(d)) - 1;
+      index = getAffineConstantExpr(std::clamp<int64_t>(same.getValue(), 0, last), op->getContext());
+    }
+    indices.push_back(index);
   }
   FailureOr<int32_t> operand = extract(element.getTensor(), indices, gatherDim, gatherIndices);
   if (failed(operand))

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 
 #include <cstring>
+#include <span>
 
 namespace wsc {
 
@@ -29,15 +30,22 @@ enum Field {
 };
 enum Wire { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 };
 
+// `bits`: width in raw_data; below 8, elements share a byte, the first in its lowest bits.
 struct OnnxType {
   ElementType type;
   int number;
+  int bits = 0; // 0: that of `type`
 };
 constexpr OnnxType kTypes[] = {{ElementType::F32, 1},  {ElementType::U8, 2},   {ElementType::I8, 3},
                                {ElementType::I32, 6},  {ElementType::I64, 7},  {ElementType::Bool, 9},
                                {ElementType::F16, 10}, {ElementType::F64, 11}, {ElementType::BF16, 16},
                                {ElementType::U16, 4},  {ElementType::I16, 5},  {ElementType::U32, 12},
                                {ElementType::U64, 13}};
+// Types that are stored only: floats come as their bits, integers as their values, one a byte.
+constexpr OnnxType kStored[] = {{ElementType::U8, 17},    {ElementType::U8, 18},    {ElementType::U8, 19},
+                                {ElementType::U8, 20},    {ElementType::U8, 21, 4}, {ElementType::I8, 22, 4},
+                                {ElementType::U8, 23, 4}, {ElementType::U8, 24},    {ElementType::U8, 25, 2},
+                                {ElementType::I8, 26, 2}};
 constexpr const char *kOnnxNames[] = {"UNDEFINED", "FLOAT",  "UINT8",     "INT8",       "UINT16",  "INT16",
                                       "INT32",     "INT64",  "STRING",    "BOOL",       "FLOAT16", "DOUBLE",
                                       "UINT32",    "UINT64", "COMPLEX64", "COMPLEX128", "BFLOAT16"};
@@ -174,6 +182,17 @@ bool scanMessage(std::string_view content, Raw &out) {
   return true;
 }
 
+// Elements of fewer than 8 bits, a byte each.
+void unpack(std::string_view packed, const OnnxType &type, size_t elements, std::vector<std::byte> &out) {
+  const size_t perByte = size_t(8 / type.bits);
+  out.resize(elements);
+  for (size_t i = 0; i < elements; ++i) {
+    const int code = (uint8_t(packed[i / perByte]) >> (i % perByte * size_t(type.bits))) & ((1 << type.bits) - 1);
+    const bool isNegative = type.type == ElementType::I8 && (code >> (type.bits - 1)) != 0;
+    out[i] = std::byte(isNegative ? code - (1 << type.bits) : code);
+  }
+}
+
 void putVarint(uint64_t value, std::string &out) {
   for (; value >= 0x80; value >>= 7)
     out += char(value | 0x80);
@@ -194,11 +213,14 @@ absl::StatusOr<Tensor> parseTensorProto(std::string_view content, const std::str
   Tensor tensor;
   tensor.type.name = std::string(raw.name);
   bool known = false;
-  for (const OnnxType &type : kTypes)
-    if (uint64_t(type.number) == raw.dataType) {
-      tensor.type.type = type.type;
-      known = true;
-    }
+  OnnxType stored{};
+  for (std::span<const OnnxType> types : {std::span<const OnnxType>(kTypes), std::span<const OnnxType>(kStored)})
+    for (const OnnxType &type : types)
+      if (uint64_t(type.number) == raw.dataType) {
+        stored = type;
+        tensor.type.type = type.type;
+        known = true;
+      }
   if (!known || raw.hasStrings)
     return error(absl::StrCat("TensorProto of type ",
                               raw.hasStrings                         ? "STRING"
@@ -215,6 +237,18 @@ absl::StatusOr<Tensor> parseTensorProto(std::string_view content, const std::str
   tensor.type.shape = raw.dims;
   if (__builtin_mul_overflow(elements, uint64_t(size), &bytes))
     return error("the shape overflows");
+  if (stored.bits > 0) {
+    const uint64_t packedBytes = elements / uint64_t(8 / stored.bits) + (elements % uint64_t(8 / stored.bits) != 0);
+    std::string fields;
+    for (uint64_t number : raw.numbers)
+      fields += char(number & 0xff);
+    const std::string_view packed = raw.hasRaw && !raw.raw.empty() ? raw.raw : std::string_view(fields);
+    if (packed.size() != packedBytes)
+      return error(absl::StrCat(describe(tensor.type), " packed to ", stored.bits, " bits needs ", packedBytes,
+                                " bytes, found ", packed.size()));
+    unpack(packed, stored, elements, tensor.bytes);
+    return tensor;
+  }
   if (raw.hasRaw && !(raw.raw.empty() && !raw.numbers.empty())) {
     if (raw.raw.size() != bytes)
       return error(absl::StrCat(describe(tensor.type), " needs ", bytes, " bytes, raw_data holds ", raw.raw.size()));

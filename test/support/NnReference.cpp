@@ -177,6 +177,11 @@ private:
     return x < -std::ldexp(1, width - 1) ? -top - 1 : static_cast<int64_t>(x);
   }
   void execute(BitcastOp op, Literal &y) {
+    const Literal &x = of(op.getInput());
+    if (!x.isFloat() && !y.isFloat()) { // rounding to the element type wraps
+      y.ints = x.ints;
+      return;
+    }
     DenseElementsAttr dense = of(op.getInput()).toAttribute();
     ArrayRef<char> raw = dense.getRawData();
     y = Literal::fromAttribute(DenseElementsAttr::getFromRawBuffer(y.type, raw));

@@ -44,6 +44,17 @@ struct Attribute {
     attribute.proto.mutable_ints()->Add(values.begin(), values.end());
     return attribute;
   }
+  static Attribute floats(const std::string &name, const std::vector<float> &values) {
+    Attribute attribute = make(name, wsc::onnx::AttributeProto::FLOATS);
+    attribute.proto.mutable_floats()->Add(values.begin(), values.end());
+    return attribute;
+  }
+  static Attribute strings(const std::string &name, const std::vector<std::string> &values) {
+    Attribute attribute = make(name, wsc::onnx::AttributeProto::STRINGS);
+    for (const std::string &value : values)
+      attribute.proto.add_strings(value);
+    return attribute;
+  }
 };
 
 /// One dimension of an input: an extent, a name, or neither ("").

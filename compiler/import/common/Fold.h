@@ -16,6 +16,8 @@ std::optional<Literal> foldBinary(nn::BinaryKind kind, const Literal &a, const L
 std::optional<Literal> foldSelect(const Literal &condition, const Literal &a, const Literal &b,
                                   mlir::RankedTensorType result);
 std::optional<Literal> foldCast(const Literal &x, mlir::RankedTensorType result);
+/// Nothing for NaNs, which a literal does not hold bit by bit.
+std::optional<Literal> foldBitcast(const Literal &x, mlir::RankedTensorType result);
 std::optional<Literal> foldReduce(nn::ReduceKind kind, const Literal &x, llvm::ArrayRef<int64_t> axes,
                                   mlir::RankedTensorType result);
 

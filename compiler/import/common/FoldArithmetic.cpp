@@ -188,7 +188,7 @@ std::optional<Literal> foldBinary(BinaryKind kind, const Literal &a, const Liter
 }
 
 std::optional<Literal> foldSelect(const Literal &condition, const Literal &a, const Literal &b, RankedTensorType type) {
-  if (type.getNumElements() > maxLiteralElements)
+  if (type.getNumElements() > maxLiteralElements || condition.isFloat())
     return std::nullopt;
   Literal result = Literal::zeros(type);
   forEachIndex(type.getShape(), [&](int64_t i, ArrayRef<int64_t> index) {
@@ -219,6 +219,23 @@ std::optional<Literal> foldCast(const Literal &x, RankedTensorType type) {
     }
   }
   result.normalize();
+  return result;
+}
+
+std::optional<Literal> foldBitcast(const Literal &x, RankedTensorType type) {
+  if (!x.isFloat() && !isa<FloatType>(type.getElementType())) {
+    Literal result = x;
+    result.type = type;
+    result.normalize();
+    return result;
+  }
+  for (double value : x.floats)
+    if (std::isnan(value))
+      return std::nullopt;
+  Literal result = Literal::fromAttribute(DenseElementsAttr::getFromRawBuffer(type, x.toAttribute().getRawData()));
+  for (double value : result.floats)
+    if (std::isnan(value))
+      return std::nullopt;
   return result;
 }
 

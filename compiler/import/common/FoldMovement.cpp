@@ -63,7 +63,7 @@ std::optional<Literal> foldBroadcast(const Literal &x, RankedTensorType type) {
 }
 
 static bool areInside(const Literal &indices, int64_t extent) {
-  return llvm::all_of(indices.ints, [&](int64_t index) { return index >= 0 && index < extent; });
+  return !indices.isFloat() && llvm::all_of(indices.ints, [&](int64_t index) { return index >= 0 && index < extent; });
 }
 
 std::optional<Literal> foldGather(const Literal &x, const Literal &indices, int64_t axis, RankedTensorType type) {

@@ -35,8 +35,8 @@ Expression logSumExp(const Expression &x, llvm::ArrayRef<int64_t> axes, bool kee
 /// (x - mean) / sqrt(variance + epsilon) over axes.
 Expression normalized(const Expression &x, llvm::ArrayRef<int64_t> axes, double epsilon);
 
-/// Constants made while importing hold at most this many elements.
-inline constexpr int64_t maxConstantElements = int64_t{1} << 24;
+/// Constants made while importing hold at most this many elements: their making takes about 60 bytes for each.
+inline constexpr int64_t maxConstantElements = 6'000'000;
 /// 0, 1 … count - 1 of an element type, as a constant [count].
 Expression countingUp(LayerBuilder &layers, int64_t count, mlir::Type element);
 /// Constants of small tensors: integers i64, floats of a float type.

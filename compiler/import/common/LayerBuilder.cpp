@@ -3,10 +3,14 @@
 // Building of nn operations with exact folding of constants; see LayerBuilder.h.
 #include "compiler/import/common/LayerBuilder.h"
 #include "compiler/import/common/Fold.h"
+#include "compiler/import/common/StorageCasts.h"
 #include "dialects/nn/Shape.h"
+#include "dialects/nn/Storage.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/STLExtras.h"
+#include <cmath>
+#include <limits>
 
 using namespace mlir;
 
@@ -36,7 +40,23 @@ Tensor LayerBuilder::fromAttribute(TypedAttr attribute) {
   return {cast<RankedTensorType>(attribute.getType()), attribute, {}};
 }
 
-Tensor LayerBuilder::fromLiteral(const Literal &literal) { return fromAttribute(literal.toAttribute()); }
+Tensor LayerBuilder::fromLiteral(const Literal &literal) {
+  if (literal.size() > maxLiteralElements)
+    madeElements_ += literal.size();
+  if (madeElements_ > maxMadeElements)
+    fail(absl::ResourceExhaustedError("constants made while importing come to more than " +
+                                      std::to_string(maxMadeElements) + " elements"));
+  return failed() ? Tensor() : fromAttribute(literal.toAttribute());
+}
+
+/// The nearest integer of 64 bits; 0 for NaN.
+static int64_t saturated(double value) {
+  if (std::isnan(value))
+    return 0;
+  if (value >= 0x1p63)
+    return std::numeric_limits<int64_t>::max();
+  return value <= -0x1p63 ? std::numeric_limits<int64_t>::min() : static_cast<int64_t>(value);
+}
 
 Tensor LayerBuilder::scalar(Type element, double value) {
   if (!element)
@@ -45,7 +65,7 @@ Tensor LayerBuilder::scalar(Type element, double value) {
   if (literal.isFloat())
     literal.floats[0] = value;
   else
-    literal.ints[0] = static_cast<int64_t>(value);
+    literal.ints[0] = saturated(value);
   literal.normalize();
   return fromLiteral(literal);
 }
@@ -177,6 +197,8 @@ Tensor LayerBuilder::select(const Tensor &condition, const Tensor &x, const Tens
 Tensor LayerBuilder::cast(const Tensor &x, Type element) {
   if (!usable({x}) || x.elementType() == element)
     return x;
+  if (nn::isStorage(x.elementType()) || nn::isStorage(element))
+    return castStorage({*this, x}, element, {});
   auto type = RankedTensorType::get(x.shape(), element);
   return emitTyped<nn::CastOp>(type, {}, {x}, [&] {
     auto a = literal(x);
@@ -187,7 +209,11 @@ Tensor LayerBuilder::cast(const Tensor &x, Type element) {
 Tensor LayerBuilder::bitcast(const Tensor &x, Type element) {
   if (!usable({x}) || x.elementType() == element)
     return x;
-  return emitTyped<nn::BitcastOp>(RankedTensorType::get(x.shape(), element), {}, {x}, noFold);
+  auto type = RankedTensorType::get(x.shape(), element);
+  return emitTyped<nn::BitcastOp>(type, {}, {x}, [&] {
+    auto a = literal(x);
+    return a ? foldBitcast(*a, type) : noFold();
+  });
 }
 
 Tensor LayerBuilder::conv(const Tensor &x, const Tensor &weight, const Tensor &bias, const Window &window,

@@ -71,6 +71,7 @@ public:
     return binary(kind, x, this->scalar(x.elementType(), scalar));
   }
   Tensor select(const Tensor &condition, const Tensor &a, const Tensor &b);
+  /// From and to storage types (nn/Storage.h) too, as StorageCasts.h says.
   Tensor cast(const Tensor &x, mlir::Type element);
   Tensor bitcast(const Tensor &x, mlir::Type element);
   Tensor conv(const Tensor &x, const Tensor &weight, const Tensor &bias, const Window &window, int64_t groups);
@@ -103,10 +104,14 @@ private:
                    llvm::ArrayRef<Tensor> operands, Fold fold);
   bool usable(llvm::ArrayRef<Tensor> operands);
 
+  /// Elements of all larger constants made in one import, which live as long as the context.
+  static constexpr int64_t maxMadeElements = 20'000'000;
+
   mlir::OpBuilder &builder_;
   FileStore &files_;
   mlir::Location location_;
   absl::Status status_;
+  int64_t madeElements_ = 0;
   llvm::DenseMap<mlir::Attribute, mlir::Value> materialized_;
 };
 

@@ -69,6 +69,10 @@ Literal Literal::fromAttribute(DenseElementsAttr attribute) {
 
 DenseElementsAttr Literal::toAttribute() const {
   Type element = type.getElementType();
+  if (element.isF64())
+    return DenseElementsAttr::get(type, ArrayRef<double>(floats));
+  if (element.isF32())
+    return DenseElementsAttr::get(type, ArrayRef<float>(std::vector<float>(floats.begin(), floats.end())));
   if (auto floatType = dyn_cast<FloatType>(element)) {
     std::vector<llvm::APFloat> values;
     for (double value : floats)

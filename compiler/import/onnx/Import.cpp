@@ -39,6 +39,21 @@ public:
   explicit UnsupportedFinder(const ModelProto &model) : model_(model) {}
 
   absl::Status visit(const NodeProto &node, const Opsets &opsets) {
+    // The translation says which node is nested too deeply.
+    if (depth_ > maxDepth)
+      return absl::OkStatus();
+    ++depth_;
+    absl::Status status = visitOne(node, opsets);
+    --depth_;
+    return status;
+  }
+
+  std::vector<UnsupportedOperator> list;
+
+private:
+  static constexpr int maxDepth = 64;
+
+  absl::Status visitOne(const NodeProto &node, const Opsets &opsets) {
     auto opset = opsetOf(opsets, node);
     if (!opset.ok())
       return opset.status();
@@ -62,9 +77,6 @@ public:
     return absl::OkStatus();
   }
 
-  std::vector<UnsupportedOperator> list;
-
-private:
   void add(const NodeProto &node, const std::string &domain, int64_t opset) {
     auto same = [&](const UnsupportedOperator &u) { return u.domain == domain && u.type == node.op_type(); };
     auto found = std::find_if(list.begin(), list.end(), same);
@@ -75,6 +87,7 @@ private:
 
   const ModelProto &model_;
   std::set<const FunctionProto *> seen_;
+  int depth_ = 0;
 };
 
 absl::StatusOr<std::vector<UnsupportedOperator>> findUnsupported(const LoadedModel &model) {

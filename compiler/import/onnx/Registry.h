@@ -20,6 +20,9 @@ struct Operator {
   int maxInputs;
   Handler handler;
   const char *domain = ""; ///< ONNX's own; `since` and `until` count the domain's versions
+  /// What of it is refused beyond what types and shapes say, or must be known while importing: a constant of the graph
+  /// or bound. For docs/Operators.md.
+  const char *limits = "";
 };
 
 /// Newest opset of ONNX's own domain whose operators were read for this table.
@@ -58,6 +61,14 @@ llvm::ArrayRef<Operator> determinantOperators();
 llvm::ArrayRef<Operator> contribOperators();
 llvm::ArrayRef<Operator> controlOperators();
 llvm::ArrayRef<Operator> trainingOperators();
+llvm::ArrayRef<Operator> contribAttentionOperators();
+llvm::ArrayRef<Operator> contribQuantizedOperators();
+llvm::ArrayRef<Operator> featureOperators();
+llvm::ArrayRef<Operator> machineOperators();
+llvm::ArrayRef<Operator> treeOperators();
+
+/// Every row, by domain, name and first version.
+std::vector<Operator> allOperators();
 
 /// The row for an operator at an opset of a domain, or null.
 const Operator *findOperator(const std::string &domain, const std::string &name, int64_t opset);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Reading of TensorProtos; see TensorData.h. External data must lie in the model's folder: the location is a relative
-// path without "..", and what it resolves to, symbolic links followed, must still lie below that folder.
+// path without "..", and neither it nor a folder on the way is a symbolic link, so it lies below that folder.
 #include "compiler/import/onnx/TensorData.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/import/common/Literal.h"
 #include "dialects/nn/Nn.h"
+#include "dialects/nn/Storage.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/Support/MathExtras.h"
 #include <filesystem>
 #include <limits>
 
@@ -47,6 +49,29 @@ absl::StatusOr<Type> elementType(MLIRContext &context, int dataType) {
     return integer(32, IntegerType::Unsigned);
   case TensorProto::UINT64:
     return integer(64, IntegerType::Unsigned);
+  case TensorProto::FLOAT8E4M3FN:
+    return Type(Float8E4M3FNType::get(&context));
+  case TensorProto::FLOAT8E4M3FNUZ:
+    return Type(Float8E4M3FNUZType::get(&context));
+  case TensorProto::FLOAT8E5M2:
+    return Type(Float8E5M2Type::get(&context));
+  case TensorProto::FLOAT8E5M2FNUZ:
+    return Type(Float8E5M2FNUZType::get(&context));
+  case TensorProto::FLOAT8E8M0:
+    return Type(Float8E8M0FNUType::get(&context));
+  case TensorProto::FLOAT4E2M1:
+    return Type(Float4E2M1FNType::get(&context));
+  case TensorProto::UINT4:
+    return integer(4, IntegerType::Unsigned);
+  case TensorProto::INT4:
+    return integer(4, IntegerType::Signless);
+  case TensorProto::UINT2:
+    return integer(2, IntegerType::Unsigned);
+  case TensorProto::INT2:
+    return integer(2, IntegerType::Signless);
+  case TensorProto::COMPLEX64:
+  case TensorProto::COMPLEX128:
+    return absl::UnimplementedError("tensors of complex numbers are not supported");
   case TensorProto::UNDEFINED:
     return absl::InvalidArgumentError("the element type is undefined");
   case TensorProto::STRING:
@@ -58,6 +83,20 @@ absl::StatusOr<Type> elementType(MLIRContext &context, int dataType) {
 
 static std::string label(const TensorProto &tensor) {
   return absl::StrCat("tensor '", tensor.name().empty() ? "(unnamed)" : tensor.name(), "'");
+}
+
+/// Width of an element in a file: below 8 where elements share a byte.
+static uint64_t bitsInFile(Type element) { return element.isInteger(1) ? 8 : element.getIntOrFloatBitWidth(); }
+
+/// Elements that share bytes, the first in a byte's lowest bits, as a constant with a byte for each.
+static TypedAttr unpacked(RankedTensorType type, std::string_view packed) {
+  const uint64_t bits = bitsInFile(type.getElementType()), perByte = 8 / bits;
+  std::vector<char> bytes(static_cast<size_t>(type.getNumElements()));
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(packed[i / perByte]);
+    bytes[i] = static_cast<char>((byte >> (i % perByte * bits)) & ((1u << bits) - 1));
+  }
+  return DenseElementsAttr::getFromRawBuffer(type, bytes);
 }
 
 /// Number of elements in the typed field that a data type uses.
@@ -77,13 +116,15 @@ static int64_t fieldSize(const TensorProto &tensor) {
   }
 }
 
-/// Elements from the typed fields of the message; f16 and bf16 come as bit patterns in int32_data. Nothing is allocated
+/// Elements from the typed fields of the message; floats of 16 bits and less come as bit patterns in int32_data, and
+/// elements narrower than a byte as packed bytes. Nothing is allocated
 /// before the field is known to hold as many as the shape needs.
 static absl::StatusOr<TypedAttr> readFields(const TensorProto &tensor, RankedTensorType type) {
   int64_t count = type.getNumElements();
-  if (fieldSize(tensor) != count)
+  const int64_t perField = std::max<int64_t>(1, 8 / static_cast<int64_t>(bitsInFile(type.getElementType())));
+  if (fieldSize(tensor) != llvm::divideCeil(count, perField))
     return absl::InvalidArgumentError(
-        absl::StrCat(label(tensor), " has ", fieldSize(tensor), " elements, its shape needs ", count));
+        absl::StrCat(label(tensor), " has ", fieldSize(tensor) * perField, " elements, its shape needs ", count));
   Literal literal = Literal::zeros(type);
   auto fill = [&](const auto &field, auto &to) {
     for (int64_t i = 0; i < count; ++i)
@@ -114,6 +155,13 @@ static absl::StatusOr<TypedAttr> readFields(const TensorProto &tensor, RankedTen
     break;
   }
   default:
+    if (nn::isStorage(type.getElementType())) {
+      std::string raw;
+      for (int32_t word : tensor.int32_data())
+        raw.push_back(static_cast<char>(word & 0xff));
+      return perField > 1 ? unpacked(type, raw)
+                          : TypedAttr(DenseElementsAttr::getFromRawBuffer(type, {raw.data(), raw.size()}));
+    }
     fill(tensor.int32_data(), literal.ints);
     break;
   }
@@ -152,18 +200,23 @@ absl::StatusOr<TypedAttr> TensorReader::readExternal(const TensorProto &tensor, 
   fs::path folder = fs::path(modelPath_).parent_path();
   fs::path file = folder / relative;
   std::error_code error;
-  fs::path root = fs::canonical(folder.empty() ? fs::path(".") : folder, error);
-  fs::path target = error ? fs::path() : fs::canonical(file, error);
-  if (error)
-    return absl::NotFoundError(absl::StrCat(label(tensor), ": external data file '", file.string(),
-                                            "' cannot be opened: ", error.message(), "; it belongs beside the model"));
-  auto mismatch = std::mismatch(root.begin(), root.end(), target.begin(), target.end());
-  if (mismatch.first != root.end())
-    return absl::PermissionDeniedError(absl::StrCat(label(tensor), ": external location '", location, "' leads to '",
-                                                    target.string(), "', outside the model's folder '", root.string(),
-                                                    "'"));
-  if (auto slice = files_.slice(file.string(), offset, length); !slice.ok())
+  fs::path onTheWay = folder;
+  for (const fs::path &part : relative) {
+    onTheWay /= part;
+    const fs::file_status status = fs::symlink_status(onTheWay, error);
+    if (!fs::exists(status))
+      return absl::NotFoundError(absl::StrCat(label(tensor), ": external data file '", file.string(),
+                                              "' does not exist; it belongs beside the model"));
+    if (fs::is_symlink(status))
+      return absl::PermissionDeniedError(absl::StrCat(label(tensor), ": external location '", location, "' goes over '",
+                                                      onTheWay.string(),
+                                                      "', a symbolic link; put the file itself there"));
+  }
+  auto slice = files_.slice(file.string(), offset, length);
+  if (!slice.ok())
     return absl::Status(slice.status().code(), absl::StrCat(label(tensor), ": ", slice.status().message()));
+  if (bitsInFile(type.getElementType()) < 8)
+    return unpacked(type, *slice);
   return TypedAttr(nn::WeightsAttr::get(type, file.string(), offset, length, 0));
 }
 
@@ -171,11 +224,12 @@ absl::StatusOr<TypedAttr> TensorReader::read(const TensorProto &tensor) {
   auto element = elementType(context_, tensor.data_type());
   if (!element.ok())
     return absl::Status(element.status().code(), absl::StrCat(label(tensor), ": ", element.status().message()));
-  uint64_t bytes = (element->getIntOrFloatBitWidth() + 7) / 8;
+  uint64_t bits = bitsInFile(*element);
   for (int64_t extent : tensor.dims())
-    if (extent < 0 || __builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes) ||
-        bytes > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
+    if (extent < 0 || __builtin_mul_overflow(bits, static_cast<uint64_t>(extent), &bits) ||
+        bits > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()) - 7)
       return absl::InvalidArgumentError(absl::StrCat(label(tensor), " has an impossible extent ", extent));
+  const uint64_t bytes = (bits + 7) / 8;
   auto type = RankedTensorType::get(SmallVector<int64_t>(tensor.dims().begin(), tensor.dims().end()), *element);
   if (tensor.data_location() == TensorProto::EXTERNAL)
     return readExternal(tensor, type, bytes);
@@ -186,6 +240,10 @@ absl::StatusOr<TypedAttr> TensorReader::read(const TensorProto &tensor) {
                                                    " bytes of elements, its shape and "
                                                    "type need ",
                                                    bytes));
+  if (bitsInFile(*element) < 8) {
+    auto packed = files_.slice(modelPath_, tensor.wsc_offset(), bytes);
+    return packed.ok() ? absl::StatusOr<TypedAttr>(unpacked(type, *packed)) : packed.status();
+  }
   return TypedAttr(nn::WeightsAttr::get(type, modelPath_, tensor.wsc_offset(), bytes, 0));
 }
 

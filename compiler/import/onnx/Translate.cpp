@@ -4,6 +4,7 @@
 // translated in place; a subgraph sees what is around it, a function does not.
 #include "compiler/import/onnx/Translate.h"
 #include "absl/strings/str_cat.h"
+#include "compiler/import/onnx/FirstInput.h"
 #include "compiler/import/onnx/InputTypes.h"
 #include "compiler/import/onnx/LocalFunctions.h"
 #include "compiler/import/onnx/Registry.h"
@@ -38,7 +39,10 @@ absl::StatusOr<int64_t> opsetOf(const std::map<std::string, int64_t> &opsets, co
 namespace {
 
 /// Functions may call functions, and subgraphs hold subgraphs, to this depth.
-constexpr size_t maxScopes = 64;
+constexpr size_t maxScopes = 32;
+/// Nodes that are translated, those of a function or loop's body each time. A chain of functions that call the next one
+/// twice doubles them with each.
+constexpr int64_t maxNodes = 250'000;
 
 class Translator {
 public:
@@ -111,6 +115,11 @@ private:
 
   absl::Status translate(const NodeProto &node, const std::set<std::string> &used) {
     std::string where = absl::StrCat("node '", nodeName(node), "' (", node.op_type(), ")");
+    if (++translated_ > maxNodes)
+      return absl::ResourceExhaustedError(absl::StrCat(where, ": functions and loops come to more than ", maxNodes,
+                                                       " nodes; make the model smaller or cut it"));
+    if (absl::Status status = checkAttributes(node); !status.ok())
+      return at(where, status);
     auto opset = opsetOf(scopes_.back().opsets, node);
     if (!opset.ok())
       return opset.status();
@@ -137,6 +146,14 @@ private:
     return absl::OkStatus();
   }
 
+  static absl::Status checkAttributes(const NodeProto &node) {
+    std::set<std::string> names;
+    for (const AttributeProto &attribute : node.attribute())
+      if (!names.insert(attribute.name()).second)
+        return absl::InvalidArgumentError(absl::StrCat("attribute '", attribute.name(), "' is given twice"));
+    return absl::OkStatus();
+  }
+
   absl::Status apply(const Operator &op, const NodeProto &node, int64_t opset, const std::set<std::string> &used,
                      const std::vector<Tensor> &inputs, std::vector<Tensor> &results) {
     for (int i = 0; i < op.minInputs; ++i)
@@ -146,6 +163,9 @@ private:
     if (node.input_size() > op.maxInputs)
       return absl::InvalidArgumentError(
           absl::StrCat("has ", node.input_size(), " inputs, at most ", op.maxInputs, " are taken at opset ", opset));
+    if (!inputs.empty())
+      if (absl::Status status = checkFirstInput(op, inputs[0]); !status.ok())
+        return status;
     layers_.setLocation(NameLoc::get(builder_.getStringAttr(nodeName(node))));
     NodeContext context(node, opset, layers_, reader_, used, inputs,
                         [this](const GraphProto &graph, std::vector<Tensor> arguments) {
@@ -201,6 +221,15 @@ private:
     if (scopes_.size() >= maxScopes)
       return absl::InvalidArgumentError(
           absl::StrCat("subgraphs and functions are nested more than ", maxScopes, " deep"));
+    std::set<std::string> produced;
+    for (const auto &[name, tensor] : scope.tensors)
+      produced.insert(name);
+    for (const NodeProto &node : nodes)
+      for (const std::string &name : node.output())
+        if (!name.empty() && !produced.insert(name).second)
+          return absl::InvalidArgumentError(
+              absl::StrCat("tensor '", name, "' is an input or initializer or produced before, and again by node '",
+                           nodeName(node), "'"));
     std::set<std::string> used(outputs.begin(), outputs.end());
     std::vector<const NodeProto *> needed;
     for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
@@ -262,6 +291,7 @@ private:
   TensorReader reader_;
   LayerBuilder layers_;
   std::vector<Scope> scopes_;
+  int64_t translated_ = 0;
 };
 
 } // namespace

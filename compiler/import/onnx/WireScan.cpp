@@ -3,6 +3,8 @@
 // The wire scan; see WireScan.h.
 #include "compiler/import/onnx/WireScan.h"
 #include "absl/strings/str_cat.h"
+#include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include <optional>
 #include <string>
 
@@ -40,7 +42,10 @@ Message childOf(Message parent, uint32_t field) {
 constexpr uint32_t floatData = 4, rawData = 9, doubleData = 10, wscOffset = 20001, wscBytes = 20002;
 /// Packed float_data and double_data up to this many bytes stay in the message.
 constexpr uint64_t smallBytes = 256;
-constexpr int maxDepth = 64;
+/// Graphs inside of graphs.
+constexpr int maxGraphs = 32;
+/// A graph in a graph is three messages deeper; types and tensors lie a few below.
+constexpr int maxMessages = 3 * maxGraphs + 16;
 
 void appendVarint(std::string &out, uint64_t value) {
   while (value >= 0x80) {
@@ -55,10 +60,11 @@ public:
   explicit Scanner(std::string_view file) : file_(file) {}
 
   /// Appends the message in [begin, end) without its element bytes.
-  absl::Status scan(Message message, uint64_t begin, uint64_t end, int depth, std::string &out) {
-    if (depth > maxDepth)
+  /// `graphs` of those around it are graphs.
+  absl::Status scan(Message message, uint64_t begin, uint64_t end, int graphs, std::string &out) {
+    if (graphs > maxGraphs)
       return absl::InvalidArgumentError(
-          absl::StrCat("graphs are nested more than ", maxDepth, " messages deep at byte ", begin));
+          absl::StrCat("graphs are nested more than ", maxGraphs, " deep at byte ", begin));
     std::optional<std::pair<uint64_t, uint64_t>> elements;
     int elementFields = 0;
     for (uint64_t at = begin; at < end;) {
@@ -100,7 +106,7 @@ public:
         Message child = childOf(message, field);
         if (child != Message::Other) {
           std::string content;
-          if (absl::Status status = scan(child, body, at, depth + 1, content); !status.ok())
+          if (absl::Status status = scan(child, body, at, graphs + (child == Message::Graph), content); !status.ok())
             return status;
           appendVarint(out, tag);
           appendVarint(out, content.size());
@@ -162,7 +168,10 @@ absl::StatusOr<wsc::onnx::ModelProto> parseModel(std::string_view file) {
   if (absl::Status status = Scanner(file).scan(Message::Model, 0, file.size(), 0, stripped); !status.ok())
     return status;
   wsc::onnx::ModelProto model;
-  if (!model.ParseFromString(stripped))
+  google::protobuf::io::ArrayInputStream bytes(stripped.data(), static_cast<int>(stripped.size()));
+  google::protobuf::io::CodedInputStream stream(&bytes);
+  stream.SetRecursionLimit(maxMessages);
+  if (!model.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage())
     return absl::InvalidArgumentError("not an ONNX model: its fields do not have ONNX's types");
   if (!model.has_ir_version() || !model.has_graph())
     return absl::InvalidArgumentError("not an ONNX model: it has no ir_version or no graph");

@@ -146,6 +146,17 @@ func.func @embedding(%table: tensor<9x4xf32> {nn.name = "table"}, %i: tensor<3xi
 }
 
 // -----
+// Indices that are all one number, which fusion takes into the body, are a fixed place; beyond the end it is the last.
+// CHECK-LABEL: network same
+// CHECK: nest last: over [2, 1]
+// CHECK:   o0 = %samples[i0, 3]
+func.func @same(%x: tensor<2x4xf32> {nn.name = "samples"}) -> tensor<2x1xf32> {
+  %i = nn.constant dense<7> : tensor<2x1xi32>
+  %y = nn.gather_elements %x, %i axis 1 : (tensor<2x4xf32>, tensor<2x1xi32>) -> tensor<2x1xf32> loc("last")
+  return %y : tensor<2x1xf32>
+}
+
+// -----
 // An element of its own for each place: only the axis is read whole.
 // CHECK-LABEL: network classes
 // CHECK: nest picked: over [8, 1, 28]

@@ -2,10 +2,7 @@
 //
 // Formulas that importers share, against the functions they stand for: each is built as nn operations on f32, executed
 // by the reference, which rounds every operation, and compared over its range.
-#include "compiler/import/common/Functions.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "test/support/NnReference.h"
-#include "gtest/gtest.h"
+#include "test/unit/import/FormulaTest.h"
 #include <cmath>
 #include <limits>
 
@@ -14,31 +11,9 @@ namespace {
 using namespace wsc::import;
 using wsc::test::Array;
 
-class Functions : public ::testing::Test {
+class Functions : public wsc::test::FormulaTest {
 protected:
-  Functions() { context.loadDialect<wsc::nn::NnDialect, mlir::func::FuncDialect>(); }
-
-  /// What `make` computes of an f32 vector, or of one of another element type.
-  template <typename Make> Array run(const Array &argument, Make make, mlir::Type element = {}) {
-    mlir::OpBuilder builder(&context);
-    auto module = mlir::OwningOpRef<mlir::ModuleOp>(mlir::ModuleOp::create(builder.getUnknownLoc()));
-    auto type = mlir::RankedTensorType::get(argument.shape, element ? element : mlir::Type(builder.getF32Type()));
-    builder.setInsertionPointToStart(module->getBody());
-    auto function =
-        mlir::func::FuncOp::create(builder, builder.getUnknownLoc(), "main", builder.getFunctionType({type}, {}));
-    mlir::Block *body = function.addEntryBlock();
-    builder.setInsertionPointToStart(body);
-    FileStore files;
-    LayerBuilder layers(builder, files);
-    Expression y = make(Expression(layers, layers.fromValue(body->getArgument(0))));
-    EXPECT_FALSE(layers.failed()) << layers.status();
-    mlir::func::ReturnOp::create(builder, builder.getUnknownLoc(), layers.materialize(y));
-    std::string error;
-    auto results = wsc::test::runReference(*module, {argument}, error);
-    EXPECT_TRUE(results) << error;
-    return results ? results->front() : Array{};
-  }
-
+  using FormulaTest::run;
   Array run(const Array &argument, Expression (*formula)(const Expression &)) {
     return run<Expression (*)(const Expression &)>(argument, formula);
   }
@@ -63,8 +38,6 @@ protected:
         ASSERT_LE(error, units) << name << "(" << x.values[i] << ") is " << wanted << ", found " << y.values[i];
     }
   }
-
-  mlir::MLIRContext context;
 };
 
 TEST_F(Functions, Accuracy) {

@@ -127,6 +127,87 @@ TEST_F(ImportErrors, GraphStructure) {
   expectIn("the graph has no outputs", importModel(none));
 }
 
+/// A model whose `then` branch holds an If, and so on, `depth` deep, around a Relu.
+OnnxBuilder nestedIfs(int depth) {
+  OnnxBuilder b;
+  b.input("x", {2});
+  b.weights<uint8_t>("yes", {}, {1}, TensorProto::BOOL);
+  wsc::onnx::GraphProto *graph = &b.graph();
+  for (int level = 0; level < depth; ++level) {
+    wsc::onnx::NodeProto *node = graph->add_node();
+    node->set_op_type("If");
+    node->set_name("if" + std::to_string(level));
+    node->add_input("yes");
+    node->add_output("y" + std::to_string(level));
+    graph->add_output()->set_name("y" + std::to_string(level));
+    for (const char *name : {"then_branch", "else_branch"}) {
+      wsc::onnx::AttributeProto *attribute = node->add_attribute();
+      attribute->set_name(name);
+      attribute->set_type(wsc::onnx::AttributeProto::GRAPH);
+    }
+    auto *other = node->mutable_attribute(1)->mutable_g();
+    wsc::onnx::NodeProto *neg = other->add_node();
+    neg->set_op_type("Neg");
+    neg->add_input("x");
+    neg->add_output("n" + std::to_string(level));
+    other->add_output()->set_name("n" + std::to_string(level));
+    graph = node->mutable_attribute(0)->mutable_g();
+  }
+  wsc::onnx::NodeProto *relu = graph->add_node();
+  relu->set_op_type("Relu");
+  relu->add_input("x");
+  relu->add_output("inner");
+  graph->add_output()->set_name("inner");
+  return b;
+}
+
+TEST_F(ImportErrors, Nesting) {
+  expectIn("nn.unary relu", importModel(nestedIfs(30)));
+  expectIn("graphs are nested more than 32 deep", importModel(nestedIfs(33)));
+  expectIn("graphs are nested more than 32 deep", importModel(nestedIfs(3000)));
+}
+
+/// A model that calls function f0; function i is `calls` nodes, each a call of function i + 1 (or of `last`).
+OnnxBuilder functionChain(int functions, int calls, const std::string &last) {
+  OnnxBuilder b;
+  auto *import = b.model().add_opset_import();
+  import->set_domain("local");
+  import->set_version(1);
+  b.nodeWithOutputs("f0", {b.input("x", {2})}, {"y"}).set_domain("local");
+  b.output("y");
+  for (int i = 0; i < functions; ++i) {
+    auto *function = b.model().add_functions();
+    function->set_name("f" + std::to_string(i));
+    function->set_domain("local");
+    function->add_input("t0");
+    for (const char *domain : {"", "local"}) {
+      auto *own = function->add_opset_import();
+      own->set_domain(domain);
+      own->set_version(domain[0] ? 1 : 17);
+    }
+    const std::string next = i + 1 < functions ? "f" + std::to_string(i + 1) : last;
+    for (int call = 0; call < calls; ++call) {
+      auto *node = function->add_node();
+      node->set_op_type(next);
+      node->set_domain(next[0] == 'f' ? "local" : "");
+      node->add_input("t" + std::to_string(call));
+      node->add_output("t" + std::to_string(call + 1));
+    }
+    function->add_output("t" + std::to_string(calls));
+  }
+  return b;
+}
+
+TEST_F(ImportErrors, Functions) {
+  expectIn("nn.unary neg", importModel(functionChain(20, 1, "Neg")));
+  expectIn("nested more than 32 deep", importModel(functionChain(2, 1, "f0")));
+  expectIn("nested more than 32 deep", importModel(functionChain(20000, 1, "Neg")));
+  expectIn("functions and loops come to more than 250000 nodes", importModel(functionChain(28, 2, "Neg")));
+  OnnxBuilder twice = functionChain(1, 2, "Neg");
+  twice.model().mutable_functions(0)->mutable_node(1)->set_output(0, "t0");
+  expectIn("tensor 't0' is an input or initializer or produced before, and again by node 't0'", importModel(twice));
+}
+
 TEST_F(ImportErrors, NodesOutOfOrderAreSorted) {
   OnnxBuilder b;
   b.input("x", {2});
@@ -144,6 +225,10 @@ TEST_F(ImportErrors, Attributes) {
   OnnxBuilder unknown;
   unknown.output(unknown.node("Relu", {unknown.input("x", {2, 3})}, {Attribute::i("twist", 1)}, "y"));
   expectIn("attribute 'twist' is not known", importModel(unknown));
+  OnnxBuilder doubled;
+  doubled.output(
+      doubled.node("Softmax", {doubled.input("x", {2, 3})}, {Attribute::i("axis", 0), Attribute::i("axis", 1)}, "y"));
+  expectIn("node 'y' (Softmax): attribute 'axis' is given twice", importModel(doubled));
   OnnxBuilder tooFew;
   tooFew.output(tooFew.node("MatMul", {tooFew.input("x", {2, 3})}, {}, "y"));
   expectIn("input 1 is missing; at least 2 are needed", importModel(tooFew));
@@ -181,6 +266,65 @@ TEST_F(ImportErrors, Tensors) {
   huge.nodeWithOutputs("Add", {"y", "w"}, {"z"});
   huge.output("z");
   expectIn("impossible extent", importModel(huge));
+}
+
+TEST_F(ImportErrors, TypesOfInputs) {
+  OnnxBuilder norm(21);
+  norm.output(norm.node("LayerNormalization",
+                        {norm.input("x", {2, 3}, TensorProto::INT32), norm.input("s", {3}, TensorProto::INT32)}, {},
+                        "y"));
+  expectIn("node 'y' (LayerNormalization): input 0 has elements of type i32; floats are taken", importModel(norm));
+  OnnxBuilder product;
+  product.output(product.node("MatMulInteger", {product.input("a", {2, 3}), product.input("b", {3, 2})}, {}, "y"));
+  expectIn("node 'y' (MatMulInteger): input 0 has elements of type f32; integers of 8 bits are taken",
+           importModel(product));
+  OnnxBuilder sum;
+  sum.output(sum.node("Add", {sum.input("a", {2}), sum.input("b", {2}, TensorProto::INT32)}, {}, "y"));
+  expectIn("node 'y' (Add): nn.binary add needs equal element types", importModel(sum));
+  OnnxBuilder index;
+  index.output(index.node("Gather", {index.input("x", {2, 3}), index.input("i", {1})}, {}, "y"));
+  expectIn("node 'y' (Gather): ", importModel(index));
+}
+
+/// A model of a tree ensemble on two features.
+std::string treeModel(const std::vector<Attribute> &attributes) {
+  OnnxBuilder b;
+  auto *ml = b.model().add_opset_import();
+  ml->set_domain("ai.onnx.ml");
+  ml->set_version(3);
+  b.nodeWithOutputs("TreeEnsembleRegressor", {b.input("x", {1, 2})}, {"y"}, attributes).set_domain("ai.onnx.ml");
+  b.output("y");
+  return b.bytes();
+}
+
+TEST_F(ImportErrors, Trees) {
+  auto tree = [&](std::vector<int64_t> whenTrue, int64_t feature, int64_t target, std::vector<int64_t> leaves) {
+    return importBytes(
+        treeModel({Attribute::ints("nodes_treeids", {0, 0, 0}), Attribute::ints("nodes_nodeids", {0, 1, 2}),
+                   Attribute::ints("nodes_featureids", {feature, 0, 0}), Attribute::ints("nodes_truenodeids", whenTrue),
+                   Attribute::ints("nodes_falsenodeids", {2, 2, 0}),
+                   Attribute::strings("nodes_modes", {"BRANCH_LEQ", whenTrue[1] ? "BRANCH_LEQ" : "LEAF", "LEAF"}),
+                   Attribute::floats("nodes_values", {0.5f, 0, 0}), Attribute::ints("target_treeids", {0, 0}),
+                   Attribute::ints("target_nodeids", leaves), Attribute::ints("target_ids", {0, target}),
+                   Attribute::floats("target_weights", {1, 2}), Attribute::i("n_targets", 1)}));
+  };
+  expectIn("nn.gather", tree({1, 0, 0}, 1, 0, {1, 2}));
+  expectIn("tree node 0 looks at feature 2, samples have 2", tree({1, 0, 0}, 2, 0, {1, 2}));
+  expectIn("a weight is for tree node 2 and target 1; there are 3 nodes and 1 targets", tree({1, 0, 0}, 1, 1, {1, 2}));
+  expectIn("a weight is for node 0 of tree 0, which is no leaf", tree({1, 0, 0}, 1, 0, {0, 2}));
+  expectIn("children 7 and 2, one of which is not known", tree({7, 0, 0}, 1, 0, {1, 2}));
+  expectIn("tree node 1 leads back to a node above it", tree({1, 1, 0}, 1, 0, {2, 2}));
+}
+
+TEST_F(ImportErrors, StorageTypesAreNotComputedWith) {
+  OnnxBuilder b(24);
+  b.output(b.node("Relu", {b.input("x", {2}, TensorProto::FLOAT8E4M3FN)}, {}, "y"));
+  expectIn("node 'y' (Relu): 'nn.unary' op operand #0 must be", importModel(b));
+  OnnxBuilder packed = reluModel();
+  packed.weights<uint8_t>("w", {3}, {0x21}, TensorProto::INT4);
+  packed.nodeWithOutputs("Cast", {"w"}, {"z"}, {Attribute::i("to", TensorProto::FLOAT)});
+  packed.output("z");
+  expectIn("tensor 'w' has 1 bytes of elements, its shape and type need 2", importModel(packed));
 }
 
 TEST_F(ImportErrors, ForgedPlacesAreIgnored) {
@@ -234,8 +378,11 @@ TEST_F(ExternalData, OutsideIsRefused) {
   expectIn("must be a relative path without '..'", importWith("sub/../../w.bin", "0", "32"));
   expectIn("must be a relative path without '..'", importWith("/etc/passwd", "0", "32"));
   expectIn("must be a relative path without '..'", importWith("", "0", "32"));
-  expectIn("outside the model's folder", importWith("escape.bin", "0", "32"));
-  expectIn("absent.bin' cannot be opened", importWith("absent.bin", "0", "32"));
+  std::filesystem::create_symlink(folder / "sub", folder / "inner");
+  expectIn("escape.bin', a symbolic link", importWith("escape.bin", "0", "32"));
+  expectIn("inner', a symbolic link", importWith("inner/w.bin", "0", "32"));
+  expectIn("not a regular file", importWith("sub", "0", "32"));
+  expectIn("absent.bin' does not exist", importWith("absent.bin", "0", "32"));
 }
 
 } // namespace

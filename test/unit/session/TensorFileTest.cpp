@@ -116,6 +116,22 @@ TEST(TensorFile, TypedProtoFields) {
   EXPECT_EQ(u32->bytes, (tensorOf<uint32_t>("", ElementType::U32, {1}, {~0u}).bytes));
 }
 
+TEST(TensorFile, PackedProtoElementsAreBytes) {
+  // INT4 [3] of two bytes: 1, -1, -8; UINT2 [5]: 0, 1, 2, 3, 2; FLOAT8E5M2 as its bits.
+  auto i4 = parseTensorProto(std::string("\x08\x03\x10\x16\x4a\x02\xf1\x08", 8), "x");
+  ASSERT_TRUE(i4.ok()) << i4.status();
+  EXPECT_EQ(i4->bytes, (tensorOf<int8_t>("", ElementType::I8, {3}, {1, -1, -8}).bytes));
+  auto u2 = parseTensorProto(std::string("\x08\x05\x10\x19\x4a\x02\xe4\x02", 8), "x");
+  ASSERT_TRUE(u2.ok()) << u2.status();
+  EXPECT_EQ(u2->bytes, (tensorOf<uint8_t>("", ElementType::U8, {5}, {0, 1, 2, 3, 2}).bytes));
+  auto f8 = parseTensorProto(std::string("\x08\x02\x10\x13\x4a\x02\x3c\xbc", 8), "x");
+  ASSERT_TRUE(f8.ok()) << f8.status();
+  EXPECT_EQ(f8->bytes, (tensorOf<uint8_t>("", ElementType::U8, {2}, {0x3c, 0xbc}).bytes));
+  auto tooFew = parseTensorProto(std::string("\x08\x05\x10\x19\x4a\x01\xe4", 7), "x");
+  EXPECT_NE(std::string(tooFew.status().message()).find("packed to 2 bits needs 2 bytes, found 1"), std::string::npos)
+      << tooFew.status();
+}
+
 TEST(TensorFile, BrokenProtoIsRefused) {
   const std::string good = printTensorProto(tensorOf<float>("n", ElementType::F32, {2}, {1, 2}));
   for (size_t length = 0; length < good.size(); ++length)

@@ -133,7 +133,7 @@ static const Operator table[] = {
     {"HardSigmoid", 1, newestOpset, 1, 1, hardSigmoidOf},
     {"HardSwish", 14, newestOpset, 1, 1, hardSwish},
     {"Elu", 1, newestOpset, 1, 1, elu},
-    {"Celu", 12, newestOpset, 1, 1, celu},
+    {"Celu", 12, newestOpset, 1, 1, celu, "", "alpha is positive"},
     {"Selu", 1, newestOpset, 1, 1, selu},
     {"Softplus", 1, newestOpset, 1, 1, softplusOf},
     {"Softsign", 1, newestOpset, 1, 1, softsign},

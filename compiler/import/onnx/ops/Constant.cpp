@@ -123,9 +123,12 @@ static void eyeLike(NodeContext &node) {
 }
 
 static const Operator table[] = {
-    {"Constant", 1, newestOpset, 0, 0, constantOf}, {"ConstantOfShape", 9, newestOpset, 1, 1, constantOfShape},
-    {"Shape", 1, newestOpset, 1, 1, shape},         {"Size", 1, newestOpset, 1, 1, size},
-    {"Range", 11, newestOpset, 3, 3, range},        {"EyeLike", 9, newestOpset, 1, 1, eyeLike},
+    {"Constant", 1, newestOpset, 0, 0, constantOf, "", "numbers; no strings or sparse tensors"},
+    {"ConstantOfShape", 9, newestOpset, 1, 1, constantOfShape, "", "the shape is known"},
+    {"Shape", 1, newestOpset, 1, 1, shape},
+    {"Size", 1, newestOpset, 1, 1, size},
+    {"Range", 11, newestOpset, 3, 3, range, "", "start, limit and delta are known; at most 16384 elements"},
+    {"EyeLike", 9, newestOpset, 1, 1, eyeLike},
 };
 llvm::ArrayRef<Operator> constantOperators() { return table; }
 

@@ -3,11 +3,15 @@
 // Fused operators of the domain com.microsoft, as the graph optimiser of ONNX Runtime writes them for transformers.
 #include "absl/strings/str_cat.h"
 #include "compiler/import/onnx/Registry.h"
+#include "compiler/import/onnx/ops/Windows.h"
 #include "dialects/nn/Shape.h"
 #include <cmath>
+#include <limits>
 
 namespace wsc::import {
 namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Normalised over the last dimension, times scale, plus bias where there is one.
 Expression layerNorm(const Expression &x, const Expression &scale, const Expression &bias, double epsilon) {
@@ -156,6 +160,53 @@ void attention(NodeContext &node) {
   node.setResult(1, concat({k.unsqueeze(0), v.unsqueeze(0)}, 0));
 }
 
+/// Activation by name with its parameters.
+Expression activated(NodeContext &node, const Expression &x) {
+  std::string name = node.stringAttribute("activation", "");
+  std::vector<double> parameters = node.floatsAttribute("activation_params");
+  auto parameter = [&](size_t i, double otherwise) { return i < parameters.size() ? parameters[i] : otherwise; };
+  if (name.empty())
+    return x;
+  if (name == "Relu")
+    return relu(x);
+  if (name == "Tanh")
+    return tanh(x);
+  if (name == "Sigmoid")
+    return sigmoid(x);
+  if (name == "LeakyRelu")
+    return select(less(x, 0), x * parameter(0, 0.01), x);
+  if (name == "Clip")
+    return minimum(maximum(x, parameter(0, -infinity)), parameter(1, infinity));
+  if (name == "HardSigmoid")
+    return hardSigmoid(x, parameter(0, 0.2), parameter(1, 0.5));
+  node.unsupported(absl::StrCat("activation '", name,
+                                "' is not supported; Relu, Tanh, Sigmoid, LeakyRelu, Clip and HardSigmoid are"));
+  return x;
+}
+
+void fusedConv(NodeContext &node) {
+  Expression y = convolution(node);
+  if (node.hasInput(3))
+    y = y + node.in(3);
+  node.setResult(activated(node, y));
+}
+
+void fusedGemm(NodeContext &node) {
+  double alpha = node.floatAttribute("alpha", 1), beta = node.floatAttribute("beta", 1);
+  bool transposeA = node.intAttribute("transA", 0) != 0, transposeB = node.intAttribute("transB", 0) != 0;
+  Expression a = node.in(0);
+  if (a.rank() != 2 || node.input(1).rank() != 2)
+    return node.fail("needs matrices");
+  Expression y = matmul(transposeA ? a.transposed() : a, node.in(1), transposeB);
+  y = alpha == 1 ? y : y * alpha;
+  if (node.hasInput(2))
+    y = y + (beta == 1 ? node.in(2) : node.in(2) * beta);
+  for (const char *name : {"activation_alpha", "activation_beta", "activation_gamma"})
+    if (node.hasAttribute(name))
+      return node.unsupported(absl::StrCat("attribute '", name, "' is not supported"));
+  node.setResult(activated(node, y));
+}
+
 constexpr const char *domain = "com.microsoft";
 
 } // namespace
@@ -168,8 +219,12 @@ static const Operator table[] = {
     {"BiasGelu", 1, 1, 2, 2, gelu, domain},
     {"FastGelu", 1, 1, 1, 2, fastGelu, domain},
     {"QuickGelu", 1, 1, 1, 1, quickGelu, domain},
-    {"FusedMatMul", 1, 1, 2, 2, fusedMatMul, domain},
-    {"Attention", 1, 1, 2, 7, attention, domain},
+    {"FusedConv", 1, 1, 2, 4, fusedConv, domain, "activations Relu, Tanh, Sigmoid, LeakyRelu, Clip, HardSigmoid"},
+    {"FusedGemm", 1, 1, 2, 3, fusedGemm, domain,
+     "activations Relu, Tanh, Sigmoid, LeakyRelu, Clip, HardSigmoid without parameters"},
+    {"FusedMatMul", 1, 1, 2, 2, fusedMatMul, domain, "without transBatchA and transBatchB"},
+    {"Attention", 1, 1, 2, 7, attention, domain,
+     "masks of [batch, keys] and more; without do_rotary, qkv_hidden_sizes and shared buffers"},
 };
 llvm::ArrayRef<Operator> contribOperators() { return table; }
 

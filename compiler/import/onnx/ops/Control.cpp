@@ -177,9 +177,10 @@ void scan(NodeContext &node) {
 } // namespace
 
 static const Operator table[] = {
-    {"If", 1, newestOpset, 1, 1, ifOf},
-    {"Loop", 1, newestOpset, 0, anyInputs, loop},
-    {"Scan", 9, newestOpset, 1, anyInputs, scan},
+    {"If", 1, newestOpset, 1, 1, ifOf, "", "both branches are computed where the condition is not known"},
+    {"Loop", 1, newestOpset, 0, anyInputs, loop, "",
+     "the number of turns or the condition is known; at most 10000 turns"},
+    {"Scan", 9, newestOpset, 1, anyInputs, scan, "", "1 to 10000 turns"},
 };
 llvm::ArrayRef<Operator> controlOperators() { return table; }
 

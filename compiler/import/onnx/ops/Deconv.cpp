@@ -133,7 +133,7 @@ static void col2Im(NodeContext &node) {
 
 static const Operator table[] = {
     {"ConvTranspose", 1, newestOpset, 2, 3, convTranspose},
-    {"Col2Im", 18, newestOpset, 3, 3, col2Im},
+    {"Col2Im", 18, newestOpset, 3, 3, col2Im, "", "image_shape and block_shape are known"},
 };
 llvm::ArrayRef<Operator> deconvOperators() { return table; }
 

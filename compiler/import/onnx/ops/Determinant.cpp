@@ -36,7 +36,7 @@ static void det(NodeContext &node) {
   node.setResult((result * rest).reshape(shape).cast(x.elementType()));
 }
 
-static const Operator table[] = {{"Det", 11, newestOpset, 1, 1, det}};
+static const Operator table[] = {{"Det", 11, newestOpset, 1, 1, det, "", "up to 64 rows"}};
 llvm::ArrayRef<Operator> determinantOperators() { return table; }
 
 } // namespace wsc::import

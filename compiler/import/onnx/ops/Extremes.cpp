@@ -73,8 +73,8 @@ static void topK(NodeContext &node) {
 static const Operator table[] = {
     {"ArgMax", 1, newestOpset, 1, 1, argExtreme<true>},
     {"ArgMin", 1, newestOpset, 1, 1, argExtreme<false>},
-    {"TopK", 1, 9, 1, 1, topK},
-    {"TopK", 10, newestOpset, 2, 2, topK},
+    {"TopK", 1, 9, 1, 1, topK, "", "k is known and not 0 as input"},
+    {"TopK", 10, newestOpset, 2, 2, topK, "", "k is known and not 0 as input"},
 };
 llvm::ArrayRef<Operator> extremeOperators() { return table; }
 

@@ -126,7 +126,7 @@ static const Operator table[] = {
     {"Gather", 1, newestOpset, 2, 2, gatherOf},
     {"GatherElements", 11, newestOpset, 2, 2, gatherElementsOf},
     {"GatherND", 11, newestOpset, 2, 2, gatherNd},
-    {"OneHot", 9, newestOpset, 3, 3, oneHot},
+    {"OneHot", 9, newestOpset, 3, 3, oneHot, "", "depth is known"},
     {"ReverseSequence", 10, newestOpset, 2, 2, reverseSequence},
 };
 llvm::ArrayRef<Operator> gatherOperators() { return table; }

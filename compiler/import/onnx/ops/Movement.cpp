@@ -150,9 +150,11 @@ static void trilu(NodeContext &node) {
   if (x.rank() < 2)
     return node.fail(absl::StrCat("needs matrices, found ", nn::formatShape(x.shape())));
   int64_t rows = x.shape()[x.rank() - 2], columns = x.shape()[x.rank() - 1];
-  k = std::clamp(k, -rows - 1, columns + 1);
   mlir::Type i32 = layers.builder().getI32Type();
-  Expression diagonal = countingUp(layers, rows, i32).reshape({rows, 1}) + k, column = countingUp(layers, columns, i32);
+  Expression row = countingUp(layers, rows, i32).reshape({rows, 1}), column = countingUp(layers, columns, i32);
+  if (node.failed())
+    return;
+  Expression diagonal = row + std::clamp(k, -rows - 1, columns + 1);
   node.setResult(select(upper ? lessEqual(diagonal, column) : lessEqual(column, diagonal), x, x.filled(0)));
 }
 
@@ -179,15 +181,15 @@ static void centerCropPad(NodeContext &node) {
 }
 
 static const Operator table[] = {
-    {"Slice", 1, 9, 1, 1, slice},
-    {"Slice", 10, newestOpset, 3, 5, slice},
+    {"Slice", 1, 9, 1, 1, slice, "", "starts, ends, axes and steps are known"},
+    {"Slice", 10, newestOpset, 3, 5, slice, "", "starts, ends, axes and steps are known"},
     {"Concat", 1, newestOpset, 1, anyInputs, concatOf},
-    {"Split", 1, 1, 1, 2, split},
-    {"Split", 2, 12, 1, 1, split},
-    {"Split", 13, newestOpset, 1, 2, split},
+    {"Split", 1, 1, 1, 2, split, "", "split is known"},
+    {"Split", 2, 12, 1, 1, split, "", "split is known"},
+    {"Split", 13, newestOpset, 1, 2, split, "", "split is known"},
     {"DepthToSpace", 1, newestOpset, 1, 1, depthToSpace},
     {"SpaceToDepth", 1, newestOpset, 1, 1, spaceToDepth},
-    {"Trilu", 14, newestOpset, 1, 2, trilu},
+    {"Trilu", 14, newestOpset, 1, 2, trilu, "", "k is known"},
     {"CenterCropPad", 18, newestOpset, 2, 2, centerCropPad},
 };
 llvm::ArrayRef<Operator> movementOperators() { return table; }

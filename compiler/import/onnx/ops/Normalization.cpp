@@ -173,7 +173,8 @@ static void lrn(NodeContext &node) {
 }
 
 static const Operator table[] = {
-    {"BatchNormalization", 1, newestOpset, 5, 5, batchNormalization},
+    {"BatchNormalization", 1, newestOpset, 5, 5, batchNormalization, "",
+     "inference only (training_mode, is_test and spatial at 0 are refused)"},
     {"InstanceNormalization", 1, newestOpset, 3, 3, instanceNormalization},
     {"GroupNormalization", 18, newestOpset, 3, 3, groupNormalization},
     {"LayerNormalization", 17, newestOpset, 2, 3, layerNormalization},

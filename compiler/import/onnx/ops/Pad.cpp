@@ -62,19 +62,28 @@ static void pad(NodeContext &node) {
     if (kept == 0 || low[axis] + high[axis] > maxLiteralElements)
       return node.fail(absl::StrCat("pads ", before, " and ", after, " of dimension ", axis, " of extent ", kept,
                                     " are not valid in mode ", mode));
-    std::vector<int64_t> numbers;
-    for (int64_t position = -low[axis]; position < kept + high[axis]; ++position)
-      numbers.push_back(continued(mode, position, kept));
-    x = picked(x, axis, numbers);
+    auto continuedFrom = [&](int64_t first, int64_t count) {
+      std::vector<int64_t> numbers;
+      for (int64_t position = first; position < first + count; ++position)
+        numbers.push_back(continued(mode, position, kept));
+      return picked(x, axis, numbers);
+    };
+    llvm::SmallVector<Expression> parts;
+    if (low[axis] > 0)
+      parts.push_back(continuedFrom(-low[axis], low[axis]));
+    parts.push_back(x);
+    if (high[axis] > 0)
+      parts.push_back(continuedFrom(kept, high[axis]));
+    x = concat(parts, axis);
   }
   bool grows = mode == "constant" && llvm::any_of(llvm::concat<int64_t>(low, high), [](int64_t v) { return v > 0; });
   node.setResult(grows ? node.layers.pad(x, low, high, value) : x.tensor());
 }
 
 static const Operator table[] = {
-    {"Pad", 1, 10, 1, 1, pad},
-    {"Pad", 11, 17, 2, 3, pad},
-    {"Pad", 18, newestOpset, 2, 4, pad},
+    {"Pad", 1, 10, 1, 1, pad, "", "pads, constant_value and axes are known"},
+    {"Pad", 11, 17, 2, 3, pad, "", "pads, constant_value and axes are known"},
+    {"Pad", 18, newestOpset, 2, 4, pad, "", "pads, constant_value and axes are known"},
 };
 llvm::ArrayRef<Operator> padOperators() { return table; }
 

@@ -91,6 +91,10 @@ static void averagePool(NodeContext &node) {
   Expression y = poolOver(nn::PoolKind::Sum, x, window, false);
   size_t rank = window.kernel.size();
   for (size_t d = 0; d < rank && !node.failed(); ++d) {
+    if (y.shape()[2 + d] > maxConstantElements / window.kernel[d])
+      return node.unsupported(absl::StrCat("a window of ", window.kernel[d], " taps in ", y.shape()[2 + d],
+                                           " places beyond the pads is not supported; up to ", maxConstantElements,
+                                           " taps are"));
     const auto &pads = window.window.pads;
     std::vector<int64_t> counts = countTaps(window, d, x.shape()[2 + d], pads[d], pads[rank + d] - window.overhang[d]);
     llvm::SmallVector<int64_t> shape(rank, 1);
@@ -174,7 +178,7 @@ static const Operator table[] = {
     {"GlobalAveragePool", 1, newestOpset, 1, 1, globalAveragePool},
     {"GlobalMaxPool", 1, newestOpset, 1, 1, globalMaxPool},
     {"GlobalLpPool", 2, newestOpset, 1, 1, globalLpPool},
-    {"MaxUnpool", 9, newestOpset, 2, 3, maxUnpool},
+    {"MaxUnpool", 9, newestOpset, 2, 3, maxUnpool, "", "output_shape is known"},
 };
 llvm::ArrayRef<Operator> poolOperators() { return table; }
 

@@ -3,9 +3,13 @@
 // Quantised tensors: q = round(x / scale) + zero point, saturated, and x = (q - zero point)·scale. Products of
 // quantised tensors are exact in i32.
 #include "absl/strings/str_cat.h"
+#include "compiler/import/common/StorageCasts.h"
 #include "compiler/import/onnx/Registry.h"
+#include "compiler/import/onnx/ops/Quantized.h"
 #include "compiler/import/onnx/ops/Windows.h"
 #include "dialects/nn/Shape.h"
+#include "dialects/nn/Storage.h"
+#include <cmath>
 
 namespace wsc::import {
 
@@ -36,22 +40,37 @@ static Expression alongAxis(NodeContext &node, const Expression &parameter, cons
   return split.broadcast(repeated).reshape(joined).slice(axis, 0, x.shape()[axis]);
 }
 
-/// round(x / scale) + zero point; the conversion saturates.
-static Expression quantized(const Expression &x, const Expression &scale, const Expression &zeroPoint,
-                            mlir::Type element) {
-  Expression y = round(x / scale);
-  return (zeroPoint ? y + zeroPoint.cast(y.elementType()) : y).cast(element);
+Expression quantized(const Expression &x, const Expression &scale, const Expression &zeroPoint, mlir::Type element,
+                     bool saturate) {
+  const bool isFloat = mlir::isa_and_nonnull<mlir::FloatType>(element);
+  Expression y = isFloat ? x / scale : round(x / scale);
+  if (zeroPoint)
+    y = y + zeroPoint.cast(y.elementType());
+  StorageRounding rounding;
+  rounding.saturate = saturate;
+  if (!isFloat && nn::isStorage(element)) { // the cast keeps low bits
+    const int width = static_cast<int>(element.getIntOrFloatBitWidth()), sign = element.isUnsignedInteger() ? 0 : 1;
+    const double low = -sign * std::ldexp(1, width - 1), high = std::ldexp(1, width - sign) - 1;
+    return maximum(minimum(y, high), low).cast(element);
+  }
+  return isFloat && nn::isStorage(element) ? castStorage(y, element, rounding) : y.cast(element);
 }
 
 static Expression asI32(const Expression &x) { return x.cast(x.layers().builder().getI32Type()); }
-static Expression centred(const Expression &x, const Expression &zeroPoint) {
+Expression centred(const Expression &x, const Expression &zeroPoint) {
   return zeroPoint ? asI32(x) - asI32(zeroPoint) : asI32(x);
+}
+
+Expression dequantized(const Expression &x, const Expression &scale, const Expression &zeroPoint) {
+  Expression wide = widened(scale);
+  return centred(x, zeroPoint).cast(wide.elementType()) * wide;
 }
 
 static void quantizeLinear(NodeContext &node) {
   Expression x = node.in(0);
   int64_t axis = node.intAttribute("axis", 1), block = node.intAttribute("block_size", 0);
-  node.ignoreAttributes({"saturate", "precision"}); // of 8-bit floats; of the division, which f32 has anyway
+  node.ignoreAttributes({"precision"}); // of the division, which f32 has anyway
+  bool saturate = node.intAttribute("saturate", 1) != 0;
   int64_t declared = node.intAttribute("output_dtype", 0);
   mlir::Type element = node.layers.builder().getIntegerType(8, /*isSigned=*/false);
   if (node.hasInput(2)) {
@@ -65,7 +84,7 @@ static void quantizeLinear(NodeContext &node) {
   mlir::Type f32 = node.layers.builder().getF32Type();
   Expression wide = x.elementType().isF64() ? x : x.cast(f32);
   Expression scale = alongAxis(node, node.in(1), x, axis, block).cast(wide.elementType());
-  node.setResult(quantized(wide, scale, alongAxis(node, node.in(2), x, axis, block), element));
+  node.setResult(quantized(wide, scale, alongAxis(node, node.in(2), x, axis, block), element, saturate));
 }
 
 static void dequantizeLinear(NodeContext &node) {
@@ -80,8 +99,12 @@ static void dequantizeLinear(NodeContext &node) {
       return node.layers.fail(type.status());
     element = *type;
   }
-  Expression number = centred(x, alongAxis(node, node.in(2), x, axis, block));
-  Expression wide = widened(scale);
+  Expression wide = widened(scale), zeroPoint = alongAxis(node, node.in(2), x, axis, block);
+  Expression number = x;
+  if (x.isFloat())
+    number = zeroPoint ? x.cast(wide.elementType()) - zeroPoint.cast(wide.elementType()) : x;
+  else
+    number = centred(x, zeroPoint);
   node.setResult((number.cast(wide.elementType()) * wide).cast(element));
 }
 
@@ -160,6 +183,8 @@ static const Operator table[] = {
     {"QLinearMatMul", 10, newestOpset, 8, 8, qLinearMatMul},
     {"ConvInteger", 10, newestOpset, 2, 4, convInteger},
     {"QLinearConv", 10, newestOpset, 8, 9, qLinearConv},
+    {"QuantizeLinear", 1, 1, 2, 3, quantizeLinear, "com.microsoft"},
+    {"DequantizeLinear", 1, 1, 2, 3, dequantizeLinear, "com.microsoft"},
 };
 llvm::ArrayRef<Operator> quantizeOperators() { return table; }
 

@@ -269,9 +269,9 @@ void lstm(NodeContext &node) {
 } // namespace
 
 static const Operator table[] = {
-    {"RNN", 7, newestOpset, 3, 6, rnn},
-    {"GRU", 7, newestOpset, 3, 6, gru},
-    {"LSTM", 7, newestOpset, 3, 8, lstm},
+    {"RNN", 7, newestOpset, 3, 6, rnn, "", "sequences of at most 10000 steps"},
+    {"GRU", 7, newestOpset, 3, 6, gru, "", "sequences of at most 10000 steps"},
+    {"LSTM", 7, newestOpset, 3, 8, lstm, "", "sequences of at most 10000 steps"},
 };
 llvm::ArrayRef<Operator> recurrentOperators() { return table; }
 

@@ -264,10 +264,10 @@ void resize(NodeContext &node) {
 } // namespace
 
 static const Operator table[] = {
-    {"Upsample", 7, 8, 1, 1, upsample},
-    {"Upsample", 9, newestOpset, 2, 2, upsample},
-    {"Resize", 10, 10, 2, 2, upsample},
-    {"Resize", 11, newestOpset, 1, 4, resize},
+    {"Upsample", 7, 8, 1, 1, upsample, "", "scales are known"},
+    {"Upsample", 9, newestOpset, 2, 2, upsample, "", "scales are known"},
+    {"Resize", 10, 10, 2, 2, upsample, "", "roi, scales and sizes are known"},
+    {"Resize", 11, newestOpset, 1, 4, resize, "", "roi, scales and sizes are known"},
 };
 llvm::ArrayRef<Operator> resizeOperators() { return table; }
 

@@ -199,6 +199,10 @@ void roiAlign(NodeContext &node) {
     return node.fail("attribute 'mode' is '" + mode + "'; avg and max are known");
   if (samples < 1)
     return node.unsupported("sampling_ratio 0 takes a number of samples that depends on data; give it as 1 or more");
+  for (int64_t extent : bins)
+    if (extent < 1 || extent > maxConstantElements / samples)
+      return node.fail(absl::StrCat("an output of ", extent, " bins with ", samples, " samples each is outside [1, ",
+                                    maxConstantElements, "]"));
   bool halfPixel = coordinates == "half_pixel";
   int64_t count = rois.shape()[0], perBin = samples * samples;
   Expression regions = rois.cast(x.elementType()) * scale - (halfPixel ? 0.5 : 0.0);
@@ -262,6 +266,10 @@ void deformConv(NodeContext &node) {
                                   nn::formatShape(weight.shape())));
   llvm::SmallVector<int64_t> spatial(offset.shape().drop_front(2)), image{batch * moved, channels / moved};
   image.append(x.shape().begin() + 2, x.shape().end());
+  for (int64_t d = 0; d < rank; ++d)
+    if (std::max(window.kernel[d], spatial[d]) > maxConstantElements)
+      return node.fail(absl::StrCat("kernel ", nn::formatShape(window.kernel), " and offset ",
+                                    nn::formatShape(offset.shape()), " have an extent above ", maxConstantElements));
   Expression offsets = offset.reshape({batch * moved, kernel, rank, places});
   std::vector<std::vector<Tap>> taps;
   for (int64_t d = 0; d < rank; ++d) {
@@ -299,9 +307,9 @@ void deformConv(NodeContext &node) {
 } // namespace
 
 static const Operator table[] = {
-    {"GridSample", 16, newestOpset, 2, 2, gridSample},
-    {"AffineGrid", 20, newestOpset, 2, 2, affineGrid},
-    {"RoiAlign", 10, newestOpset, 3, 3, roiAlign},
+    {"GridSample", 16, newestOpset, 2, 2, gridSample, "", "up to 4 spatial dimensions"},
+    {"AffineGrid", 20, newestOpset, 2, 2, affineGrid, "", "size is known"},
+    {"RoiAlign", 10, newestOpset, 3, 3, roiAlign, "", "sampling_ratio is 1 or more"},
     {"DeformConv", 19, newestOpset, 3, 5, deformConv},
 };
 llvm::ArrayRef<Operator> samplingOperators() { return table; }

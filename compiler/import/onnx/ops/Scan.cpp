@@ -25,8 +25,8 @@ template <nn::ReduceKind kind> static void scan(NodeContext &node) {
 }
 
 static const Operator table[] = {
-    {"CumSum", 11, newestOpset, 2, 2, scan<nn::ReduceKind::Sum>},
-    {"CumProd", 26, newestOpset, 2, 2, scan<nn::ReduceKind::Prod>},
+    {"CumSum", 11, newestOpset, 2, 2, scan<nn::ReduceKind::Sum>, "", "axis is known"},
+    {"CumProd", 26, newestOpset, 2, 2, scan<nn::ReduceKind::Prod>, "", "axis is known"},
 };
 llvm::ArrayRef<Operator> scanOperators() { return table; }
 

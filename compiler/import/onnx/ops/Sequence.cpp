@@ -98,7 +98,7 @@ void causalConvWithState(NodeContext &node) {
 } // namespace
 
 static const Operator table[] = {
-    {"LinearAttention", 27, newestOpset, 3, 6, linearAttention},
+    {"LinearAttention", 27, newestOpset, 3, 6, linearAttention, "", "sequences of at most 10000 steps"},
     {"CausalConvWithState", 27, newestOpset, 2, 4, causalConvWithState},
 };
 llvm::ArrayRef<Operator> sequenceOperators() { return table; }

@@ -139,16 +139,16 @@ static void tile(NodeContext &node) {
 }
 
 static const Operator table[] = {
-    {"Reshape", 1, 4, 1, 1, reshape},
-    {"Reshape", 5, newestOpset, 2, 2, reshape},
+    {"Reshape", 1, 4, 1, 1, reshape, "", "the shape is known"},
+    {"Reshape", 5, newestOpset, 2, 2, reshape, "", "the shape is known"},
     {"Flatten", 1, newestOpset, 1, 1, flatten},
-    {"Squeeze", 1, 12, 1, 1, squeeze},
-    {"Squeeze", 13, newestOpset, 1, 2, squeeze},
-    {"Unsqueeze", 1, 12, 1, 1, unsqueeze},
-    {"Unsqueeze", 13, newestOpset, 2, 2, unsqueeze},
+    {"Squeeze", 1, 12, 1, 1, squeeze, "", "axes are known"},
+    {"Squeeze", 13, newestOpset, 1, 2, squeeze, "", "axes are known"},
+    {"Unsqueeze", 1, 12, 1, 1, unsqueeze, "", "axes are known"},
+    {"Unsqueeze", 13, newestOpset, 2, 2, unsqueeze, "", "axes are known"},
     {"Transpose", 1, newestOpset, 1, 1, transpose},
-    {"Expand", 8, newestOpset, 2, 2, expand},
-    {"Tile", 6, newestOpset, 2, 2, tile},
+    {"Expand", 8, newestOpset, 2, 2, expand, "", "the shape is known"},
+    {"Tile", 6, newestOpset, 2, 2, tile, "", "repeats are known"},
 };
 llvm::ArrayRef<Operator> shapeOperators() { return table; }
 

@@ -57,6 +57,9 @@ void dft(NodeContext &node) {
         absl::StrCat("axis ", axis, " and dft_length ", length, " do not fit ", nn::formatShape(x.shape())));
   int64_t bins = length / 2 + 1, inputs = inverse && oneSided ? bins : length;
   int64_t outputs = !inverse && oneSided ? bins : length;
+  if (outputs * inputs > maxConstantElements)
+    return node.unsupported(absl::StrCat("a spectrum of ", outputs, " by ", inputs, " terms is not supported; up to ",
+                                         maxConstantElements, " are"));
   mlir::Type f64 = layers.builder().getF64Type();
   Expression signal = x.cast(f64);
   if (x.shape()[axis] > inputs)
@@ -108,6 +111,9 @@ void stft(NodeContext &node) {
   int64_t bins = oneSided ? length / 2 + 1 : length;
   if (length > 4096)
     return node.unsupported(absl::StrCat("frames of ", length, " elements are not supported; up to 4096 are"));
+  if (2 * bins * parts * length > maxConstantElements)
+    return node.unsupported(absl::StrCat("a spectrum of ", bins, " by ", length, " terms is not supported; up to ",
+                                         maxConstantElements / (2 * parts), " are"));
   mlir::Type f64 = layers.builder().getF64Type();
   std::vector<double> weights; // [part of the result, bin, part of the signal, element]
   for (int part = 0; part < 2; ++part)
@@ -192,13 +198,15 @@ void melWeightMatrix(NodeContext &node) {
 } // namespace
 
 static const Operator table[] = {
-    {"DFT", 17, 19, 1, 2, dft},
-    {"DFT", 20, newestOpset, 1, 3, dft},
-    {"STFT", 17, newestOpset, 2, 4, stft},
-    {"HannWindow", 17, newestOpset, 1, 1, windowOf<0>},
-    {"HammingWindow", 17, newestOpset, 1, 1, windowOf<1>},
-    {"BlackmanWindow", 17, newestOpset, 1, 1, windowOf<2>},
-    {"MelWeightMatrix", 17, newestOpset, 5, 5, melWeightMatrix},
+    {"DFT", 17, 19, 1, 2, dft, "", "axis and dft_length are known; at most 4096 elements and 6,000,000 products"},
+    {"DFT", 20, newestOpset, 1, 3, dft, "",
+     "axis and dft_length are known; at most 4096 elements and 6,000,000 products"},
+    {"STFT", 17, newestOpset, 2, 4, stft, "",
+     "frame_step and frame_length are known; up to 6,000,000 products of bins and elements"},
+    {"HannWindow", 17, newestOpset, 1, 1, windowOf<0>, "", "size is known"},
+    {"HammingWindow", 17, newestOpset, 1, 1, windowOf<1>, "", "size is known"},
+    {"BlackmanWindow", 17, newestOpset, 1, 1, windowOf<2>, "", "size is known"},
+    {"MelWeightMatrix", 17, newestOpset, 5, 5, melWeightMatrix, "", "all inputs are known"},
 };
 llvm::ArrayRef<Operator> signalOperators() { return table; }
 

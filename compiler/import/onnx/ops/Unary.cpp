@@ -2,7 +2,9 @@
 //
 // Functions of one tensor, element by element, that are no activations; casts.
 #include "absl/strings/str_cat.h"
+#include "compiler/import/common/StorageCasts.h"
 #include "compiler/import/onnx/Registry.h"
+#include "dialects/nn/Storage.h"
 
 namespace wsc::import {
 
@@ -17,21 +19,39 @@ template <Expression (*function)(const Expression &)> static void formula(NodeCo
   node.setResult(function(widened(x)).cast(x.elementType()));
 }
 
+/// Rounding and overflow of floats that are stored in 8 bits and less.
+static StorageRounding storageRounding(NodeContext &node) {
+  StorageRounding rounding;
+  rounding.saturate = node.intAttribute("saturate", 1) != 0;
+  std::string mode = node.stringAttribute("round_mode", "up");
+  if (mode != "up" && mode != "down" && mode != "nearest")
+    node.fail(absl::StrCat("attribute 'round_mode' is '", mode, "'; up, down and nearest are known"));
+  rounding.direction = mode == "down"      ? StorageRounding::Down
+                       : mode == "nearest" ? StorageRounding::Nearest
+                                           : StorageRounding::Up;
+  return rounding;
+}
+
+static void castTo(NodeContext &node, mlir::Type element) {
+  StorageRounding rounding = storageRounding(node);
+  if (node.failed())
+    return;
+  if (nn::isStorage(element))
+    return node.setResult(castStorage(node.in(0), element, rounding));
+  node.setResult(node.layers.cast(node.input(0), element));
+}
+
 static void cast(NodeContext &node) {
   int64_t to = node.intAttribute("to", 0);
-  node.ignoreAttributes({"saturate", "round_mode"}); // concern 8-bit floats only
   if (node.failed())
     return;
   auto element = elementType(*node.layers.builder().getContext(), static_cast<int>(to));
   if (!element.ok())
     return node.layers.fail(element.status());
-  node.setResult(node.layers.cast(node.input(0), *element));
+  castTo(node, *element);
 }
 
-static void castLike(NodeContext &node) {
-  node.ignoreAttributes({"saturate", "round_mode"});
-  node.setResult(node.layers.cast(node.input(0), node.input(1).elementType()));
-}
+static void castLike(NodeContext &node) { castTo(node, node.input(1).elementType()); }
 
 static void bitCast(NodeContext &node) {
   int64_t to = node.intAttribute("to", 0);
@@ -108,7 +128,7 @@ static const Operator table[] = {
     {"CastLike", 15, newestOpset, 2, 2, castLike},
     {"BitCast", 26, newestOpset, 1, 1, bitCast},
     {"Identity", 1, newestOpset, 1, 1, identity},
-    {"Dropout", 1, newestOpset, 1, 3, dropout},
+    {"Dropout", 1, newestOpset, 1, 3, dropout, "", "without effect; training with a ratio other than 0 is refused"},
 };
 llvm::ArrayRef<Operator> unaryOperators() { return table; }
 

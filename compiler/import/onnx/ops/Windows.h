@@ -30,6 +30,9 @@ Expression convolve(const Expression &x, const Expression &weight, const Tensor 
                     int64_t groups);
 Expression poolOver(nn::PoolKind kind, const Expression &x, const SpatialWindow &window, bool countIncludePad);
 
+/// The convolution of inputs 0 (tensor), 1 (weight) and 2 (bias, if there) with a node's window attributes and groups.
+Expression convolution(NodeContext &node);
+
 /// Number of taps of the window inside [-before, extent + after) of one spatial dimension, for each output place.
 std::vector<int64_t> countTaps(const SpatialWindow &window, size_t dimension, int64_t extent, int64_t before,
                                int64_t after);
