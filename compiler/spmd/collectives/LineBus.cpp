@@ -91,9 +91,7 @@ private:
       return;
     code.append(moveWords(queue(code, in, true), wordsAt(from), Affine(bus.words)), unitGuard(least, givers));
     const int32_t last = isWhole ? cores - 1 : givers - 1; // in cores or units from the relay: 1 … last
-    auto turns = [&](int32_t begin, int32_t end) {
-      return isWhole ? guard({}, begin, end) : unitGuard(begin, end);
-    };
+    auto turns = [&](int32_t begin, int32_t end) { return isWhole ? guard({}, begin, end) : unitGuard(begin, end); };
     if (last < 2)
       return;
     sendControl(code, in, 1, turns(last, last + 1));

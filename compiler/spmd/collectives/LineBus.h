@@ -7,9 +7,9 @@
 
 namespace wsc::spmd {
 
-/// Units of `unit` adjacent cores from `begin` on hold one block each. In every segment of `segment` units (a segment of
-/// all units is the whole line) the blocks go to the segment's first core, in turns, the last unit's first; that core
-/// keeps `blocks` blocks from number `first` on and sends them to all cores behind it.
+/// Units of `unit` adjacent cores from `begin` on hold one block each. In every segment of `segment` units (a segment
+/// of all units is the whole line) the blocks go to the segment's first core, in turns, the last unit's first; that
+/// core keeps `blocks` blocks from number `first` on and sends them to all cores behind it.
 ///
 ///     cores     0 ◄── 1 ◄── 2 ◄── 3     turns: 3, 2, 1
 ///     relay     0 ──► 1 ──► 2 ──► 3     blocks first … first + blocks − 1 for everyone
@@ -17,7 +17,7 @@ namespace wsc::spmd {
 /// `first` may depend on the line. No core needs room for blocks that its line passes over.
 struct LineBus {
   int32_t begin = 0, unit = 1, units = 1;
-  int32_t segment = 1;                        // ≥ units: the whole line; else `begin` is 0 and units are a multiple of it
+  int32_t segment = 1; // ≥ units: the whole line; else `begin` is 0 and units are a multiple of it
   int32_t takerBegin = 0, takerEnd = INT32_MAX; // coordinates, of a whole line
   int32_t lineBegin = 0, lineEnd = INT32_MAX;   // lines that take part
   int64_t words = 0;                            // of a block

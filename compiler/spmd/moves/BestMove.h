@@ -9,9 +9,9 @@
 namespace wsc::spmd {
 
 struct BestMove {
-  bool isIdentity = false;             // every core's elements are its one source's buffer as it lies
-  std::vector<FactoredMove> factored;  // one for each piece of the problem; or
-  std::vector<MovePart> parts;         // of the whole
+  bool isIdentity = false;            // every core's elements are its one source's buffer as it lies
+  std::vector<FactoredMove> factored; // one for each piece of the problem; or
+  std::vector<MovePart> parts;        // of the whole
   int64_t estimatedCycles = 0;
 };
 

@@ -11,6 +11,7 @@ namespace {
 
 constexpr int64_t kMostTableNumbers = int64_t(1) << 24; // of all cores; larger tables cost too much memory
 
+constexpr int64_t kLongestTable = 2048; // numbers on a core
 constexpr int64_t kMostSlack = 64;
 
 int64_t floorDiv(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
@@ -158,8 +159,7 @@ bool CopyForm::addLocal(const std::function<bool(int32_t row, int32_t col, std::
       continue;
     std::vector<std::vector<int64_t>> lists(static_cast<size_t>(length));
     for (int32_t k = kBegin; k < kBegin + kCount; ++k) {
-      const bool found =
-          acrossRows ? positionsAt(l, k, lists[size_t(k)]) : positionsAt(k, l, lists[size_t(k)]);
+      const bool found = acrossRows ? positionsAt(l, k, lists[size_t(k)]) : positionsAt(k, l, lists[size_t(k)]);
       if (!found)
         return false;
     }
@@ -202,8 +202,7 @@ bool CopyForm::addStrided(const Points &points, const std::vector<size_t> &kept,
   const std::vector<int64_t> *whole = nullptr;
   for (const auto &lists : points.lists)
     for (const std::vector<int64_t> &list : lists)
-      if (!whole && !list.empty() &&
-          std::all_of(kept.begin(), kept.end(), [&](size_t i) { return list[i] >= 0; }))
+      if (!whole && !list.empty() && std::all_of(kept.begin(), kept.end(), [&](size_t i) { return list[i] >= 0; }))
         whole = &list;
   if (!whole)
     return false;
@@ -291,50 +290,77 @@ bool CopyForm::addStrided(const Points &points, const std::vector<size_t> &kept,
   return true;
 }
 
-bool CopyForm::addTable(const Points &points, const std::vector<size_t> &kept, const std::vector<int64_t> &to) {
-  if (stage.copy.table)
-    return false;
+bool CopyForm::addTable(Points points, const std::vector<size_t> &kept, const std::vector<int64_t> &to) {
   std::vector<int64_t> numbers(kept.size());
   for (size_t i = 0; i < numbers.size(); ++i)
     numbers[i] = int64_t(i);
-  const auto found = loopsOf(numbers, to);
+  auto found = loopsOf(numbers, to);
   if (!found)
     return false;
+  tableGroups.push_back({std::move(points), kept, *std::move(found)});
+  return true;
+}
+
+const std::vector<int64_t> *CopyForm::TableGroup::at(int32_t row, int32_t col) const {
+  const bool acrossRows = points.axis == Axis::Row;
+  const int32_t line = points.classOf[size_t(acrossRows ? row : col)];
+  if (line < 0)
+    return nullptr;
+  const auto &list = points.lists[size_t(line)][points.isUniform ? 0 : size_t(acrossRows ? col : row)];
+  return list.empty() ? nullptr : &list;
+}
+
+bool CopyForm::makeTable() {
   BlockCopy::Table table;
-  table.length = int64_t(kept.size());
-  const bool byLine = points.lists.size() > 1, acrossRows = points.axis == Axis::Row;
-  table.byCol = acrossRows ? !points.isUniform : byLine;
-  table.byRow = acrossRows ? byLine : !points.isUniform;
-  const size_t rows = table.byRow ? size_t(problem.rectangle.rows) : 1;
-  const size_t cols = table.byCol ? size_t(problem.rectangle.cols) : 1;
-  if (int64_t(rows * cols) * table.length > kMostTableNumbers)
+  table.length = 1;
+  for (const TableGroup &group : tableGroups) {
+    const bool byLine = group.points.lists.size() > 1, acrossRows = group.points.axis == Axis::Row;
+    table.byCol |= acrossRows ? !group.points.isUniform : byLine;
+    table.byRow |= acrossRows ? byLine : !group.points.isUniform;
+    table.length *= int64_t(group.kept.size());
+  }
+  const int32_t rows = table.byRow ? problem.rectangle.rows : 1, cols = table.byCol ? problem.rectangle.cols : 1;
+  if (table.length > kLongestTable || int64_t(rows) * cols * table.length > kMostTableNumbers)
     return false;
-  table.numbers.assign(rows * cols * kept.size(), 0);
+  const size_t length = size_t(table.length);
+  table.numbers.assign(size_t(rows) * size_t(cols) * length, 0);
   std::vector<uint8_t> inside(table.numbers.size(), 1);
   bool padded = false;
-  for (size_t l = 0; l < points.classOf.size(); ++l) {
-    if (points.classOf[l] < 0)
-      continue;
-    const auto &lists = points.lists[size_t(points.classOf[l])];
-    for (size_t k = 0; k < lists.size(); ++k) {
-      if (lists[k].empty())
+  std::vector<int64_t> positions, next;
+  for (int32_t r = 0; r < rows; ++r)
+    for (int32_t c = 0; c < cols; ++c) {
+      // An axis that nothing depends on is represented by the takers' first line.
+      const int32_t row = table.byRow ? r : stage.takers.row, col = table.byCol ? c : stage.takers.col;
+      positions.assign(1, 0);
+      bool wants = true;
+      for (const TableGroup &group : tableGroups) {
+        const std::vector<int64_t> *list = group.at(row, col);
+        wants &= list != nullptr;
+        if (!wants)
+          break;
+        next.clear();
+        for (int64_t outer : positions)
+          for (size_t entry : group.kept)
+            next.push_back(outer < 0 || (*list)[entry] < 0 ? -1 : outer + (*list)[entry]);
+        positions.swap(next);
+      }
+      if (!wants)
         continue;
-      const size_t r = acrossRows ? l : k, c = acrossRows ? k : l;
-      const size_t core = (table.byRow ? r : 0) * cols + (table.byCol ? c : 0);
-      for (size_t i = 0; i < kept.size(); ++i) {
-        const int64_t position = lists[k][kept[i]];
-        table.numbers[core * kept.size() + i] = int32_t(std::max<int64_t>(0, position));
-        inside[core * kept.size() + i] = position >= 0;
-        padded |= position < 0;
+      const size_t begin = (size_t(r) * size_t(cols) + size_t(c)) * length;
+      for (size_t i = 0; i < length; ++i) {
+        table.numbers[begin + i] = int32_t(std::max<int64_t>(0, positions[i]));
+        inside[begin + i] = positions[i] >= 0;
+        padded |= positions[i] < 0;
       }
     }
-    if (!byLine)
-      break;
-  }
   if (padded && (problem.fillMatters || problem.pieces.size() > 1))
     table.inside = std::move(inside);
-  for (const BlockCopy::Loop &loop : *found)
-    tableLoops.push_back({loop.count, 0, loop.toStride, loop.fromStride});
+  int64_t stride = table.length;
+  for (const TableGroup &group : tableGroups) {
+    stride /= int64_t(group.kept.size());
+    for (const BlockCopy::Loop &loop : group.loops)
+      tableLoops.push_back({loop.count, 0, loop.toStride, loop.fromStride * stride});
+  }
   if (tableLoops.empty())
     tableLoops.push_back({1, 0, 0, 0});
   stage.copy.table = std::move(table);
@@ -345,10 +371,11 @@ bool CopyForm::finish() {
   if (failed)
     return false;
   BlockCopy &copy = stage.copy;
+  if (!tableGroups.empty() && !makeTable())
+    return false;
   // Loops in the order of the result; neighbours that go on where the inner one ends become one.
-  std::stable_sort(loops.begin(), loops.end(), [](const BlockCopy::Loop &a, const BlockCopy::Loop &b) {
-    return a.toStride > b.toStride;
-  });
+  std::stable_sort(loops.begin(), loops.end(),
+                   [](const BlockCopy::Loop &a, const BlockCopy::Loop &b) { return a.toStride > b.toStride; });
   for (const BlockCopy::Loop &loop : loops) {
     if (loop.count == 1)
       continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The copy of a stage from lists of positions: each group of factors adds its own loops and its own part of the place
-// where a core begins. A group whose positions are not affine in the core's place gets the table; there is one at most.
+// where a core begins. Groups whose positions are not affine in the core's place share a table of their product.
 #pragma once
 
 #include "compiler/spmd/moves/FactoredMove.h"
@@ -38,14 +38,24 @@ private:
     bool isLine = false;
     bool isUniform = false; // one list for all coordinates
   };
+  /// A group whose positions go through the table.
+  struct TableGroup {
+    Points points;
+    std::vector<size_t> kept;           // entries that matter
+    std::vector<BlockCopy::Loop> loops; // toStride of the result, fromStride of the kept entries' numbers
+    /// Its positions on a core; nothing where the core wants nothing.
+    const std::vector<int64_t> *at(int32_t row, int32_t col) const;
+  };
+  bool makeTable();
   void add(const Points &points, const std::vector<int64_t> &to, const Moduli &moduli);
   bool addStrided(const Points &points, const std::vector<size_t> &kept, const std::vector<int64_t> &to,
                   const Moduli &moduli);
-  bool addTable(const Points &points, const std::vector<size_t> &kept, const std::vector<int64_t> &to);
+  bool addTable(Points points, const std::vector<size_t> &kept, const std::vector<int64_t> &to);
 
   const MoveProblem &problem;
   FactoredStage &stage;
   std::vector<BlockCopy::Loop> loops, tableLoops;
+  std::vector<TableGroup> tableGroups;
   bool failed = false;
 };
 

@@ -48,8 +48,8 @@ public:
   void padToWord(Place at, int64_t elements) {
     const int64_t end = elements * bytes, padded = wordBytes(problem.type, elements);
     if (padded > end)
-      code.append(instruction(Opcode::Move, ElementType::U8, {padded - end},
-                              memory(at.buffer, at.baseBytes + end, {1}), immediate(0)),
+      code.append(instruction(Opcode::Move, ElementType::U8, {padded - end}, memory(at.buffer, at.baseBytes + end, {1}),
+                              immediate(0)),
                   {});
   }
 
@@ -69,9 +69,8 @@ private:
     const int64_t pitchBytes = stage.pitch * bytes, words = pitchBytes / 4;
     const int32_t length = count(problem.rectangle, axis);
     const int32_t lineBegin = std::max(first(stage.givers, other(axis)), first(stage.takers, other(axis)));
-    const int32_t lineEnd =
-        std::min(first(stage.givers, other(axis)) + count(stage.givers, other(axis)),
-                 first(stage.takers, other(axis)) + count(stage.takers, other(axis)));
+    const int32_t lineEnd = std::min(first(stage.givers, other(axis)) + count(stage.givers, other(axis)),
+                                     first(stage.takers, other(axis)) + count(stage.takers, other(axis)));
     if (line.kind == LinePlan::Kind::Bus) {
       LineBus bus;
       bus.begin = line.begin;
@@ -99,8 +98,8 @@ private:
     if (behind > 0)
       fill(blocks, line.blocks * stage.pitch,
            linesGuard(axis, lineBegin, lineEnd, std::max(cores - behind * line.unit, before * line.unit), length));
-    code.append(moveWords(memory(blocks.buffer, before * pitchBytes, {4}),
-                          memory(source.buffer, source.baseBytes, {4}), Affine(words)),
+    code.append(moveWords(memory(blocks.buffer, before * pitchBytes, {4}), memory(source.buffer, source.baseBytes, {4}),
+                          Affine(words)),
                 linesGuard(axis, lineBegin, lineEnd, 0, cores));
     SegmentGather window;
     window.unit = line.unit;
@@ -159,8 +158,8 @@ private:
     Tables tables;
     if (form.table)
       tables = makeTables(*form.table, blocks);
-    emitLoops(form.loops, 0, blocks.buffer, base, to.buffer, to.baseBytes + form.to * bytes, form.table ? &tables : nullptr,
-              guard);
+    emitLoops(form.loops, 0, blocks.buffer, base, to.buffer, to.baseBytes + form.to * bytes,
+              form.table ? &tables : nullptr, guard);
   }
 
   struct Tables {

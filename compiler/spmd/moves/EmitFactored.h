@@ -11,8 +11,8 @@ namespace wsc::spmd {
 /// Where the wanted box will lie; what no piece brings is filled.
 Place beginFactored(Code &code, const MoveProblem &problem, const std::vector<FactoredMove> &moves);
 
-/// Appends one stage. `source`: the box of the stage before, or the piece's; `result`: the wanted box, to which the last
-/// stage brings. Returns where the stage's box lies.
+/// Appends one stage. `source`: the box of the stage before, or the piece's; `result`: the wanted box, to which the
+/// last stage brings. Returns where the stage's box lies.
 Place emitStage(Code &code, const MoveProblem &problem, const FactoredStage &stage, bool isLast, Place source,
                 Place result, const ConstantMaker &makeConstant);
 

@@ -132,7 +132,7 @@ private:
       if (selection.masks[i])
         std::memcpy(&ones[i * size_t(bytes)], &one, size_t(bytes));
     const int16_t mask = makeConstant("inside", problem.type, problem.rectangle.rows, problem.rectangle.cols,
-                                       selection.inner, std::move(ones));
+                                      selection.inner, std::move(ones));
     fill(to, selection.width);
     code.main.push_back(instruction(Opcode::Select, problem.type, {selection.outer, selection.inner},
                                     memory(to.buffer, to.baseBytes, {selection.inner * bytes, bytes}),

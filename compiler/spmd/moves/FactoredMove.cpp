@@ -52,8 +52,17 @@ public:
           return std::nullopt;
       return move;
     };
-    if (!rowsMove || !colsMove)
-      return chain({colsMove ? Axis::Col : Axis::Row});
+    if (!rowsMove || !colsMove) {
+      const Axis axis = colsMove ? Axis::Col : Axis::Row;
+      if (auto move = chain({axis}))
+        return move;
+      // One copy has room for one table: what lies at rest is selected before the line's blocks.
+      FactoredMove move;
+      Situation now = start;
+      if (selectAtRest(axis, now, move) && stage(axis, true, now, move))
+        return move;
+      return std::nullopt;
+    }
     // The stage that makes boxes larger comes last.
     const Axis first = growth(Axis::Row) <= growth(Axis::Col) ? Axis::Row : Axis::Col;
     auto move = chain({first, other(first)});
@@ -61,7 +70,7 @@ public:
   }
 
 private:
-  struct State { // of a factor
+  struct State {                  // of a factor
     bool isWanted = false;        // the list is the wanted one, else the held one
     std::vector<int64_t> offsets; // of its entries
   };
@@ -187,8 +196,8 @@ private:
     }
     lists.takerBegin = first(goal, axis);
     lists.takerEnd = lists.takerBegin + count(goal, axis);
-    lists.isUniform = std::none_of(along.begin(), along.end(),
-                                   [&](size_t f) { return wantedAlong(factors.factors[f], axis); });
+    lists.isUniform =
+        std::none_of(along.begin(), along.end(), [&](size_t f) { return wantedAlong(factors.factors[f], axis); });
     lists.classOf.assign(size_t(numLines), -1);
     std::map<std::vector<int64_t>, int32_t> classes;
     const Rectangle &lines = onPresentLines ? now.present : goal;
@@ -227,6 +236,84 @@ private:
     return lists;
   }
 
+  /// Appends a local stage on the cores that hold the source: of the factors that do not come along `axis` they take
+  /// what the cores of their line want. False where that differs along the line, or nothing is to be done.
+  bool selectAtRest(Axis axis, Situation &now, FactoredMove &move) const {
+    FactoredStage stage;
+    stage.axis = axis;
+    stage.blockElements = stage.pitch = now.elements;
+    stage.givers = now.present;
+    stage.takers = now.present;
+    const int32_t begin = std::max(first(now.present, other(axis)), first(goal, other(axis)));
+    const int32_t end = std::min(first(now.present, other(axis)) + count(now.present, other(axis)),
+                                 first(goal, other(axis)) + count(goal, other(axis)));
+    if (begin >= end || problem.pieces.size() > 1)
+      return false;
+    (axis == Axis::Row ? stage.takers.row : stage.takers.col) = begin;
+    (axis == Axis::Row ? stage.takers.rows : stage.takers.cols) = end - begin;
+    std::vector<std::vector<int64_t>> offsets(factors.factors.size());
+    std::vector<bool> isSelected(factors.factors.size(), false);
+    int64_t pitch = 1;
+    for (size_t f = factors.factors.size(); f-- > 0;) {
+      const Factor &factor = factors.factors[f];
+      isSelected[f] = !heldAlong(factor, axis) && !wantedAlong(factor, axis);
+      const size_t entries = isSelected[f] ? finalOffsets[f].size() : now.states[f].offsets.size();
+      for (size_t e = 0; e < entries; ++e)
+        offsets[f].push_back(int64_t(e) * pitch);
+      pitch *= int64_t(entries);
+    }
+    if (std::find(isSelected.begin(), isSelected.end(), true) == isSelected.end())
+      return false;
+    stage.resultElements = pitch;
+    CopyForm form(problem, stage);
+    for (size_t f = 0; f < factors.factors.size(); ++f) {
+      if (!isSelected[f])
+        form.addFixed(now.states[f].offsets, offsets[f]);
+      else if (!addAtRest(form, now, f, offsets[f]))
+        return false;
+    }
+    if (!form.finish())
+      return false;
+    advance(now, isSelected, offsets, stage, move, 0);
+    return true;
+  }
+
+  /// A factor whose wanted entries a core has already.
+  bool addAtRest(CopyForm &form, const Situation &now, size_t f, const std::vector<int64_t> &to) const {
+    const Factor &factor = factors.factors[f];
+    return form.addLocal(
+        [&](int32_t r, int32_t c, std::vector<int64_t> &positions) {
+          std::map<int64_t, int64_t> at;
+          for (const FactorEntry &entry : current(now, f, r, c))
+            if (entry.id >= 0)
+              at.emplace(entry.id, entry.offset);
+          positions.clear();
+          for (const FactorEntry &entry : factors.wanted(f, r, c)) {
+            auto place = entry.id < 0 ? at.end() : at.find(entry.id);
+            if (entry.id >= 0 && place == at.end())
+              return false;
+            positions.push_back(entry.id < 0 ? -1 : place->second);
+          }
+          return true;
+        },
+        factor.heldByRow || factor.wantedByRow, factor.heldByCol || factor.wantedByCol, to, moduli());
+  }
+
+  /// The situation behind a stage.
+  void advance(Situation &now, const std::vector<bool> &becomesWanted, const std::vector<std::vector<int64_t>> &offsets,
+               FactoredStage &stage, FactoredMove &move, int64_t lineCycles) const {
+    for (size_t f = 0; f < factors.factors.size(); ++f) {
+      now.states[f].isWanted = now.states[f].isWanted || becomesWanted[f];
+      now.states[f].offsets = offsets[f];
+    }
+    now.present = stage.takers;
+    now.elements = stage.resultElements;
+    move.estimatedCycles += lineCycles + stage.resultElements + 40;
+    const int64_t blocks = stage.line.kind == LinePlan::Kind::Local ? 0 : stage.line.blocks * stage.pitch;
+    move.scratchBytes = std::max(move.scratchBytes, (blocks + stage.resultElements) * elementBytes);
+    move.stages.push_back(std::move(stage));
+  }
+
   /// Appends one stage; false where it has no form.
   bool stage(Axis axis, bool isLast, Situation &now, FactoredMove &move) const {
     const std::vector<size_t> along = factorsAlong(now, axis);
@@ -248,7 +335,8 @@ private:
     stage.takers = goal;
     if (!isLast)
       (axis == Axis::Row ? stage.takers.row : stage.takers.col) = first(now.present, other(axis)),
-      (axis == Axis::Row ? stage.takers.rows : stage.takers.cols) = count(now.present, other(axis));
+                                              (axis == Axis::Row ? stage.takers.rows : stage.takers.cols) =
+                                                  count(now.present, other(axis));
     else if (first(goal, other(axis)) < first(now.present, other(axis)) ||
              first(goal, other(axis)) + count(goal, other(axis)) >
                  first(now.present, other(axis)) + count(now.present, other(axis)))
@@ -293,43 +381,14 @@ private:
         form.addFixed(now.states[f].offsets, offsets[f]);
         continue;
       }
-      // A factor whose wanted entries the core has already.
-      const Factor &factor = factors.factors[f];
-      const bool found = form.addLocal(
-          [&](int32_t r, int32_t c, std::vector<int64_t> &positions) {
-            const FactorList have = current(now, f, r, c), want = factors.wanted(f, r, c);
-            std::map<int64_t, int64_t> at;
-            for (const FactorEntry &entry : have)
-              if (entry.id >= 0)
-                at.emplace(entry.id, entry.offset);
-            positions.clear();
-            for (const FactorEntry &entry : want) {
-              auto place = entry.id < 0 ? at.end() : at.find(entry.id);
-              if (entry.id >= 0 && place == at.end())
-                return false;
-              positions.push_back(entry.id < 0 ? -1 : place->second);
-            }
-            return true;
-          },
-          factor.heldByRow || factor.wantedByRow, factor.heldByCol || factor.wantedByCol, offsets[f], moduli());
-      if (!found)
+      if (!addAtRest(form, now, f, offsets[f]))
         return false;
     }
     if (!form.finish())
       return false;
 
-    for (size_t f = 0; f < factors.factors.size(); ++f) {
-      now.states[f].isWanted = now.states[f].isWanted || isAlong[f];
-      now.states[f].offsets = offsets[f];
-    }
-    now.present = stage.takers;
-    now.elements = stage.resultElements;
-    move.estimatedCycles += stage.line.cycles(words, count(problem.rectangle, axis)) + stage.resultElements + 40;
-    const int64_t bytes =
-        ((stage.line.kind == LinePlan::Kind::Local ? 0 : stage.line.blocks * stage.pitch) + stage.resultElements) *
-        elementBytes;
-    move.scratchBytes = std::max(move.scratchBytes, bytes);
-    move.stages.push_back(std::move(stage));
+    const int64_t cycles = stage.line.cycles(words, count(problem.rectangle, axis));
+    advance(now, isAlong, offsets, stage, move, cycles);
     return true;
   }
 
@@ -378,8 +437,7 @@ std::optional<PlaceNumber> PlaceNumber::plus(const PlaceNumber &other) const {
     const Part &plain = a.modulus == 1 ? a : b, &grouped = a.modulus == 1 ? b : a;
     if (plain.modulus != 1)
       return std::nullopt;
-    return Part{grouped.modulus, grouped.perGroup + plain.perGroup * grouped.modulus,
-                grouped.perSub + plain.perGroup};
+    return Part{grouped.modulus, grouped.perGroup + plain.perGroup * grouped.modulus, grouped.perSub + plain.perGroup};
   };
   const auto rows = add(row, other.row), cols = add(col, other.col);
   if (!rows || !cols)

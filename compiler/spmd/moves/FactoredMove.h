@@ -49,12 +49,12 @@ struct BlockCopy {
 struct FactoredStage {
   Axis axis = Axis::Row; // of the line, unless its kind is Local
   LinePlan line;
-  Rectangle givers;             // the cores that have a source buffer
-  Rectangle takers;             // the cores that get a result
-  int64_t blockElements = 0;    // of the source buffer
-  int64_t pitch = 0;            // elements from one block to the next: whole words
+  Rectangle givers;          // the cores that have a source buffer
+  Rectangle takers;          // the cores that get a result
+  int64_t blockElements = 0; // of the source buffer
+  int64_t pitch = 0;         // elements from one block to the next: whole words
   int64_t resultElements = 0;
-  int64_t slack = 0; // elements behind the blocks that copies of what does not matter read
+  int64_t slack = 0;        // elements behind the blocks that copies of what does not matter read
   bool fillsBlocks = false; // missing blocks must hold the fill
   bool fillsResult = false; // the copy leaves elements out that must hold the fill
   /// The first block that a bus takes: base + a number of the line's coordinate.

@@ -116,9 +116,8 @@ std::vector<int64_t> positionsOf(const DimSharding &dim, int32_t row, int32_t co
 }
 
 bool depends(const DimSharding &dim, Axis axis) {
-  return std::any_of(dim.mesh.begin(), dim.mesh.end(), [&](const MeshDigit &digit) {
-    return digit.axis == axis && digit.step != 0;
-  });
+  return std::any_of(dim.mesh.begin(), dim.mesh.end(),
+                     [&](const MeshDigit &digit) { return digit.axis == axis && digit.step != 0; });
 }
 
 std::vector<int64_t> localPitches(const Sharding &sharding) {

@@ -25,7 +25,7 @@ struct FactorEntry {
 using FactorList = std::vector<FactorEntry>;
 
 struct Factor {
-  int64_t size = 1;                      // numbers 0 … size − 1
+  int64_t size = 1; // numbers 0 … size − 1
   std::vector<size_t> sourceDims, wantedDims;
   bool heldByRow = false, heldByCol = false; // whether the list depends on the core's row, column
   bool wantedByRow = false, wantedByCol = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// One axis of a factored move: which cores of a line give, how far their blocks go, and where every wanted entry lies in
-// the blocks that a core takes. All lines of a class want the same.
+// One axis of a factored move: which cores of a line give, how far their blocks go, and where every wanted entry lies
+// in the blocks that a core takes. All lines of a class want the same.
 //
 //   Local    every core has what it wants
 //   Window   blocks from the nearest units on both sides: shifts, halos
@@ -15,13 +15,13 @@ namespace wsc::spmd {
 
 struct LineLists {
   Axis axis = Axis::Row;
-  std::vector<FactorList> held;                // per coordinate; empty: the core has no block
-  std::vector<int32_t> classOf;                // per line; −1: the line takes no part
+  std::vector<FactorList> held; // per coordinate; empty: the core has no block
+  std::vector<int32_t> classOf; // per line; −1: the line takes no part
   /// [class][coordinate]; empty: the core wants nothing. Uniform: [class][0], of all cores from takerBegin to takerEnd.
   std::vector<std::vector<FactorList>> wanted;
   bool isUniform = false;
   int32_t takerBegin = 0, takerEnd = 0;
-  std::vector<int64_t> segments;               // lengths (cores) worth trying as segments of a bus
+  std::vector<int64_t> segments; // lengths (cores) worth trying as segments of a bus
 };
 
 struct LinePlan {
@@ -30,9 +30,9 @@ struct LinePlan {
   /// Cores begin … begin + unit·units − 1 hold blocks (the last unit may be cut off by the line's end); cores of a unit
   /// hold the same.
   int32_t begin = 0, unit = 1, units = 1;
-  int32_t segment = 1;               // of a bus, in units
+  int32_t segment = 1;                      // of a bus, in units
   int32_t reachBefore = 0, reachBehind = 0; // of a window, in units
-  int64_t blocks = 1;                // in the buffer of a core
+  int64_t blocks = 1;                       // in the buffer of a core
   /// Bus: the first block taken, of the segment's, per class.
   std::vector<int64_t> firstBlock;
 
@@ -48,8 +48,8 @@ struct LinePlan {
   int64_t cycles(int64_t blockWords, int32_t length) const;
 };
 
-/// The cheapest plan for blocks of `blockWords` words; nothing where an entry that is wanted lies nowhere on the line or
-/// the holders' places have no form.
+/// The cheapest plan for blocks of `blockWords` words; nothing where an entry that is wanted lies nowhere on the line
+/// or the holders' places have no form.
 std::optional<LinePlan> planLine(const LineLists &lists, int64_t blockWords);
 
 } // namespace wsc::spmd

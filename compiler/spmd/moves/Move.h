@@ -36,7 +36,8 @@ struct MoveSource {
 };
 
 /// Elements of the wanted tensor as elements of a source: for all j_k in [0, extent_k), element
-/// resultOffset + Σ j_k·resultStride_k is element sourceOffset + Σ j_k·sourceStride_k of the source (row-major numbers).
+/// resultOffset + Σ j_k·resultStride_k is element sourceOffset + Σ j_k·sourceStride_k of the source (row-major
+/// numbers).
 struct StridedPiece {
   int32_t source = 0; // number among the problem's
   int64_t sourceOffset = 0, resultOffset = 0;

@@ -358,8 +358,8 @@ absl::StatusOr<MovePlan> planMove(const MoveProblem &problem) {
   const int64_t numbers = int64_t(problem.rectangle.rows) * problem.rectangle.cols * problem.width;
   if (numbers > kMostByElement)
     return absl::ResourceExhaustedError(absl::StrCat(
-        "its elements are rearranged one by one for ", problem.rectangle.rows, "x", problem.rectangle.cols, " cores of ",
-        problem.width, " elements each, ", numbers, " in all; at most ", kMostByElement, " are planned"));
+        "its elements are rearranged one by one for ", problem.rectangle.rows, "x", problem.rectangle.cols,
+        " cores of ", problem.width, " elements each, ", numbers, " in all; at most ", kMostByElement, " are planned"));
   return Planner(problem).plan();
 }
 

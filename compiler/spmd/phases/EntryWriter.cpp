@@ -22,7 +22,7 @@ namespace {
 
 // A phase ends when its code takes such a share of the SRAM that the target leaves to programs.
 constexpr double kPhaseCodeShare = 0.15, kMostCodeShare = 0.2; // between nests; within them
-constexpr int64_t kMostGroup = 1 << 16;  // larger moduli stand for the whole axis
+constexpr int64_t kMostGroup = 1 << 16;                        // larger moduli stand for the whole axis
 constexpr int64_t kTemporaryBytes = 4096;                      // for each value of a body
 
 int64_t granuleOf(ElementType type) { return std::max<int64_t>(1, 4 / elementBytes(type)); }
@@ -377,8 +377,8 @@ absl::StatusOr<const std::pair<int32_t, Sharding> *> EntryWriter::flatConstant(T
     auto boxes = constantBoxes(network, reader, views, tensor, flat, plan.rectangle, 0);
     if (!boxes.ok())
       return boxes.status();
-    const int32_t resident = constants.add(source.name, source.type, boxes->rows, boxes->cols,
-                                           flat.localElements(), std::move(boxes->data));
+    const int32_t resident =
+        constants.add(source.name, source.type, boxes->rows, boxes->cols, flat.localElements(), std::move(boxes->data));
     found = flatConstants.emplace(tensor, std::pair(resident, flat)).first;
   }
   return &found->second;

@@ -18,7 +18,7 @@ TensorType typeOf(const Network &network, const NamedTensor &named) {
   return {named.name, tensor.type, tensor.shape};
 }
 
-constexpr double kNearlyAsQuick = 1.5; // of the quickest rectangle's estimate
+constexpr double kNearlyAsQuick = 2.2; // of the quickest rectangle's estimate
 
 /// Plans of all networks on one rectangle.
 struct ProgramPlan {

@@ -9,9 +9,9 @@ namespace wsc::spmd {
 
 namespace {
 
-constexpr int kMostHalvings = 5;           // of a parallel iterator's blocks, to make room for a reduction
-constexpr size_t kMostReductions = 2;      // the longest ones
-constexpr size_t kMostParallel = 5;        // likewise
+constexpr int kMostHalvings = 5;      // of a parallel iterator's blocks, to make room for a reduction
+constexpr size_t kMostReductions = 2; // the longest ones
+constexpr size_t kMostParallel = 5;   // likewise
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -40,10 +40,21 @@ public:
   }
 
 private:
+  /// Whether the iterator walks a window: spread over cores its blocks would overlap everywhere.
+  bool isTap(int32_t iterator) const {
+    for (const Access &access : nest.operands)
+      for (const Index &index : access.map)
+        if (index.perIterator[size_t(iterator)] != 0 &&
+            std::count_if(index.perIterator.begin(), index.perIterator.end(), [](int64_t step) { return step != 0; }) >
+                1)
+          return true;
+    return false;
+  }
+
   std::vector<int32_t> longest(int32_t begin, int32_t end, size_t most) const {
     std::vector<int32_t> iterators;
     for (int32_t k = begin; k < end; ++k)
-      if (nest.extents[size_t(k)] > 1)
+      if (nest.extents[size_t(k)] > 1 && (k < nest.numParallel || !isTap(k)))
         iterators.push_back(k);
     std::stable_sort(iterators.begin(), iterators.end(),
                      [&](int32_t a, int32_t b) { return nest.extents[size_t(a)] > nest.extents[size_t(b)]; });

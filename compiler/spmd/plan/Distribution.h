@@ -18,8 +18,8 @@
 
 namespace wsc::spmd {
 
-/// Coordinate x of a mesh axis is p·innerParts + q: p numbers blocks of one parallel iterator, q blocks of a second one,
-/// of a reduction iterator (adjacent cores reduce among themselves), or replicas (`inner` −1).
+/// Coordinate x of a mesh axis is p·innerParts + q: p numbers blocks of one parallel iterator, q blocks of a second
+/// one, of a reduction iterator (adjacent cores reduce among themselves), or replicas (`inner` −1).
 struct AxisUse {
   int32_t iterator = -1; // −1: none
   int64_t parts = 1;     // blocks of it

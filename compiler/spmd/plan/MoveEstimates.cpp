@@ -54,7 +54,8 @@ std::optional<MoveProblem> stridedProblem(const Network &network, Views &views, 
   for (const Piece &piece : *pieces) {
     const auto root = std::find_if(view.roots.begin(), view.roots.end(),
                                    [&](const View::Root &r) { return r.tensor == piece.source; });
-    problem.pieces.push_back({int32_t(root - view.roots.begin()), piece.sourceOffset, piece.resultOffset, piece.digits});
+    problem.pieces.push_back(
+        {int32_t(root - view.roots.begin()), piece.sourceOffset, piece.resultOffset, piece.digits});
   }
   problem.ids = view.numIds;
   problem.width = to.localElements();
@@ -64,7 +65,8 @@ std::optional<MoveProblem> stridedProblem(const Network &network, Views &views, 
 
 const MoveEstimate &MoveEstimates::of(TensorId tensor, const Sharding &to, bool fillMatters,
                                       const std::vector<std::optional<Sharding>> &held) {
-  auto [found, added] = known.emplace(std::pair(tensor, absl::StrCat(print(to), fillMatters ? "f" : "")), MoveEstimate());
+  auto [found, added] =
+      known.emplace(std::pair(tensor, absl::StrCat(print(to), fillMatters ? "f" : "")), MoveEstimate());
   if (added)
     found->second = make(tensor, to, fillMatters, held);
   return found->second;
@@ -88,8 +90,8 @@ MoveEstimate MoveEstimates::make(TensorId tensor, const Sharding &to, bool fillM
       estimate.scratchBytes = std::max(estimate.scratchBytes, move->scratchBytes);
       for (const FactoredStage &stage : move->stages)
         if (stage.copy.table)
-          estimate.tableBytes += stage.copy.table->length * 4 + int64_t(!stage.copy.table->inside.empty()) *
-                                                                    stage.copy.table->length * bytes;
+          estimate.tableBytes += stage.copy.table->length * 4 +
+                                 int64_t(!stage.copy.table->inside.empty()) * stage.copy.table->length * bytes;
     }
     if (all)
       return estimate;
@@ -116,7 +118,8 @@ void MoveEstimates::addLines(const Tensor &root, const std::optional<Sharding> &
   // with others lies flat.
   const int64_t heldRows = !held ? rectangle.rows : has(*held, Axis::Row) ? held->rectangle.rows : 1;
   const int64_t heldCols = !held ? rectangle.cols : has(*held, Axis::Col) ? held->rectangle.cols : 1;
-  const int64_t toRows = has(to, Axis::Row) ? to.rectangle.rows : 1, toCols = has(to, Axis::Col) ? to.rectangle.cols : 1;
+  const int64_t toRows = has(to, Axis::Row) ? to.rectangle.rows : 1,
+                toCols = has(to, Axis::Col) ? to.rectangle.cols : 1;
   const int64_t rowsFirst[2] = {ceilDiv(words, heldRows), ceilDiv(words, toCols)};
   const int64_t colsFirst[2] = {ceilDiv(words, toRows), ceilDiv(words, heldCols)}; // along rows, along columns
   const int64_t *lines = rowsFirst[0] + rowsFirst[1] <= colsFirst[0] + colsFirst[1] ? rowsFirst : colsFirst;

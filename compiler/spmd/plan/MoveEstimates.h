@@ -25,8 +25,7 @@ struct MoveEstimate {
 /// The move of a view's pieces to a sharding, without `wanted`: sources in the order of the view's roots. Nothing where
 /// the view has no pieces or a root has no place yet.
 std::optional<MoveProblem> stridedProblem(const Network &network, Views &views, TensorId tensor, const Sharding &to,
-                                          const Rectangle &rectangle,
-                                          const std::vector<std::optional<Sharding>> &held);
+                                          const Rectangle &rectangle, const std::vector<std::optional<Sharding>> &held);
 
 class MoveEstimates {
 public:
@@ -37,6 +36,12 @@ public:
   /// `held`: where tensors lie, which for those already placed does not change.
   const MoveEstimate &of(TensorId tensor, const Sharding &to, bool fillMatters,
                          const std::vector<std::optional<Sharding>> &held);
+
+  /// The same, without a memory: for a root whose place may change.
+  MoveEstimate fresh(TensorId tensor, const Sharding &to, bool fillMatters,
+                     const std::vector<std::optional<Sharding>> &held) {
+    return make(tensor, to, fillMatters, held);
+  }
 
 private:
   MoveEstimate make(TensorId tensor, const Sharding &to, bool fillMatters,

@@ -30,6 +30,7 @@ namespace {
 // Policy, in one place. Cycles of an instruction's set-up with its loop, of each core of a reduction's group; shares of
 // SRAM for code, for the constants of all nests together.
 constexpr int64_t kInstructionCycles = 20, kGroupCycles = 8, kRearrangeCycles = 200;
+constexpr int kBoxShare = 4;   // an input's box takes at most this part of SRAM
 constexpr int kMostExact = 24; // plans of a nest's moves: 4 for each candidate that moves by factors, 1 for another
 constexpr double kCodeShare = 0.3, kConstantShare = 0.6;
 constexpr int64_t kLeastConstantBytes = 512;
@@ -121,21 +122,28 @@ private:
     live[tensor] = bytesOf(*plan.held[size_t(tensor)], tensor);
   }
 
-  /// The undecided input as the nest reads it, or flat where the nest reads it otherwise.
-  void decideInput(const Nest &nest, const Distribution &distribution, int64_t limit) {
-    const TensorId input = std::exchange(undecided, -1);
-    const Tensor &tensor = network.tensors[size_t(input)];
+  /// Where the undecided input lies best for a reader that wants it so: a box, or flat.
+  Sharding placeFor(const Access &access, const Sharding &wanted) const {
+    const Tensor &tensor = network.tensors[size_t(undecided)];
+    if (access.tensor == undecided)
+      if (const auto box = portBox(wanted, rectangle);
+          box && box->localElements() * elementBytes(tensor.type) * kBoxShare <= tensorBytes(target) &&
+          box->localElements() % granuleOf(tensor.type) == 0)
+        return *box;
+    return flatSharding(rectangle, tensor.elements(), granuleOf(tensor.type));
+  }
+
+  /// The undecided input lies as the nest's first access to it has it.
+  void decideInput(const Nest &nest, const Distribution &distribution) {
     for (const Access &access : nest.operands)
-      if (access.tensor == input) {
-        const auto box = portBox(operandSharding(nest, access, tensor.shape, distribution), rectangle);
-        if (box && box->localElements() * elementBytes(tensor.type) <= limit &&
-            box->localElements() % granuleOf(tensor.type) == 0) {
-          plan.held[size_t(input)] = *box;
-          live[input] = bytesOf(*box, input);
-          return;
-        }
+      if (isUndecided(access.tensor)) {
+        const Tensor &tensor = network.tensors[size_t(access.tensor)];
+        const Sharding held = placeFor(access, operandSharding(nest, access, tensor.shape, distribution));
+        const TensorId input = std::exchange(undecided, -1);
+        plan.held[size_t(input)] = held;
+        live[input] = bytesOf(held, input);
+        return;
       }
-    placeFlat(input, rectangle);
   }
 
   bool readsUndecided(const Nest &nest) {
@@ -239,10 +247,8 @@ private:
                        " are left to tensors on a mesh of ", rectangle.rows, "x", rectangle.cols,
                        "; use a target with more cores or more SRAM"));
     const Distribution chosen = *best;
-    if (readsUndecided(nest)) {
-      decideInput(nest, chosen, (limit - bestCost.bytes) / 2);
-      addMoves(nest, chosen, INT64_MAX, bestCost);
-    }
+    if (readsUndecided(nest))
+      decideInput(nest, chosen);
     plan.distributions[number] = chosen;
     plan.nodeCycles[number] = bestCost.cycles;
     plan.held[size_t(nest.result)] = resultSharding(nest, network.tensors[size_t(nest.result)].shape, chosen);
@@ -337,9 +343,9 @@ private:
       const Tensor &tensor = network.tensors[size_t(access.tensor)];
       const Sharding sharding = operandSharding(nest, access, tensor.shape, distribution);
       const View &view = views.of(access.tensor);
-      const auto &held = plan.held[size_t(access.tensor)];
-      if (isUndecided(access.tensor))
-        continue;
+      std::optional<Sharding> held = plan.held[size_t(access.tensor)];
+      if (access.tensor == undecided)
+        held = placeFor(access, sharding);
       if (view.isRoot() && held && held->shape == sharding.shape) {
         if (*held != sharding)
           cycles += quickMoveCycles(*held, sharding, rectangle, elementBytes(tensor.type));
@@ -401,9 +407,18 @@ private:
         continue;
       const Tensor &tensor = network.tensors[size_t(access.tensor)];
       const Sharding sharding = operandSharding(nest, access, tensor.shape, distribution);
-      if (lies(access.tensor, sharding) || isUndecided(access.tensor))
+      if (lies(access.tensor, sharding))
         continue;
-      const MoveEstimate &estimate = estimates.of(access.tensor, sharding, paddingMatters(network, nest, access, distribution), plan.held);
+      const bool matters = paddingMatters(network, nest, access, distribution);
+      MoveEstimate estimate;
+      if (isUndecided(access.tensor)) {
+        // As if the input lay as its port can deliver it to this nest.
+        plan.held[size_t(undecided)] = placeFor(access, sharding);
+        estimate = estimates.fresh(access.tensor, sharding, matters, plan.held);
+        plan.held[size_t(undecided)].reset();
+      } else {
+        estimate = estimates.of(access.tensor, sharding, matters, plan.held);
+      }
       cost.cycles += estimate.cycles;
       cost.bytes += estimate.tableBytes;
       scratch = std::max(scratch, estimate.scratchBytes);
@@ -425,7 +440,7 @@ private:
   NetworkPlan plan;
   std::map<TensorId, size_t> lastUse;
   std::map<TensorId, int64_t> live; // bytes on a core
-  TensorId undecided = -1; // an input whose place its first reader decides
+  TensorId undecided = -1;          // an input whose place its first reader decides
   int64_t constantBytes = 0, allConstantBytes = 0;
   int64_t copies = 1; // of the constants of the nest in hand: one for each repetition of a loop
 };

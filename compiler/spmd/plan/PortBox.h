@@ -9,9 +9,9 @@
 
 namespace wsc::spmd {
 
-/// The blocks that cores of a row want of a dense sharding, without halos, the same for all columns: digits over rows as
-/// they are, all of the dimensions without. Nothing where these blocks do not cover the tensor, or where the words of a
-/// row are not the elements of four nested loops.
+/// The blocks that cores of a row want of a dense sharding, without halos, the same for all columns: digits over rows
+/// as they are, all of the dimensions without. Nothing where these blocks do not cover the tensor, or where the words
+/// of a row are not the elements of four nested loops.
 std::optional<Sharding> portBox(const Sharding &wanted, const Rectangle &rectangle);
 
 } // namespace wsc::spmd

@@ -215,10 +215,10 @@ absl::Status makeRouters(const Rectangle &rectangle, const Uses &uses, const Rou
       router.colour = colour;
       router.net = net;
       const StreamPlace place = placeOf(route, length, alongRow ? cols.first : rows.first);
-      const bool passes = place.passes && std::any_of(uses.begin(), uses.end(), [&](const auto &use) {
-                            return along(use.first, alongRow ? Axis::Col : Axis::Row)
-                                .holds(alongRow ? rows.first : cols.first);
-                          });
+      const bool passes =
+          place.passes && std::any_of(uses.begin(), uses.end(), [&](const auto &use) {
+            return along(use.first, alongRow ? Axis::Col : Axis::Row).holds(alongRow ? rows.first : cols.first);
+          });
       router.positions = positionsOf(route, place, sends, takes);
       if ((sends || takes || passes) && !router.positions.empty())
         configuration.routers.push_back(std::move(router));

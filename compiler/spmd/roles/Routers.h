@@ -11,8 +11,8 @@ namespace wsc::spmd {
 
 /// A coordinate's part in the streams of a family along its axis.
 struct StreamPlace {
-  bool first = false; // a stream begins here
-  bool last = false;  // the stream that comes here ends here; where a stream begins: nobody is behind
+  bool first = false;  // a stream begins here
+  bool last = false;   // the stream that comes here ends here; where a stream begins: nobody is behind
   bool passes = false; // words pass the router whatever its core does
 };
 /// `length`: cores of the family's lines.
