@@ -73,7 +73,7 @@ std::optional<std::vector<Piece>> Views::piecesOf(TensorId tensor) const {
     return std::nullopt;
   for (const Piece &piece : remap->pieces)
     if (remaps[size_t(piece.source)])
-      return std::nullopt; // TODO compose
+      return std::nullopt; // a remap of a remap
   return remap->pieces;
 }
 
