@@ -32,6 +32,7 @@ public:
           absl::StrCat("graphs are nested more than ", maxDepth, " messages deep at byte ", begin));
     std::optional<std::pair<uint64_t, uint64_t>> elements;
     int elementFields = 0;
+    bool arePacked = false;
     for (uint64_t at = begin; at < end;) {
       uint64_t start = at, tag = 0, value = 0;
       if (absl::Status status = readVarint(at, end, tag); !status.ok())
@@ -39,7 +40,7 @@ public:
       uint32_t field = static_cast<uint32_t>(tag >> 3), wire = tag & 7;
       if (field == 0 || tag >> 32)
         return notThisFormat(start);
-      bool forged = message == schema_.tensor && (field == wireOffsetField || field == wireBytesField);
+      bool forged = message == schema_.tensor && field >= wireOffsetField && field <= wirePackedField;
       switch (wire) {
       case 0:
         if (absl::Status status = readVarint(at, end, value); !status.ok())
@@ -63,6 +64,7 @@ public:
         const bool isTensor = message == schema_.tensor, packed = isTensor && schema_.isPacked(field);
         if (isTensor && (schema_.isRaw(field) || (packed && value > smallBytes))) {
           elements = {body, value};
+          arePacked = packed;
           ++elementFields;
           continue;
         }
@@ -94,6 +96,10 @@ public:
       appendVarint(out, elements->first);
       appendVarint(out, uint64_t{wireBytesField} << 3);
       appendVarint(out, elements->second);
+      if (arePacked) {
+        appendVarint(out, uint64_t{wirePackedField} << 3);
+        appendVarint(out, 1);
+      }
     }
     return absl::OkStatus();
   }

@@ -26,6 +26,8 @@ struct WireSchema {
 
 /// Fields that the scan sets in a tensor.
 inline constexpr uint32_t wireOffsetField = 20001, wireBytesField = 20002;
+/// Set too where the bytes are those of packed numbers.
+inline constexpr uint32_t wirePackedField = 20003;
 
 /// The message in `file` with element bytes left there. Errors: no protobuf, truncated (with the byte position), nested
 /// too deeply, a tensor whose elements come in pieces.

@@ -83,7 +83,7 @@ absl::Status Evaluator::cycleError(const Body &body, const std::vector<std::pair
   size_t listed = 0;
   for (size_t i = first; i < stack.size() && listed < 8; ++i, ++listed)
     absl::StrAppend(&names, names.empty() ? "" : " <- ", body.def(stack[i].first).name());
-  return absl::InvalidArgumentError(absl::StrCat("the graph has a cycle of ", stack.size() - first,
+  return absl::InvalidArgumentError(absl::StrCat("the graph has a cycle of ", stack.size() - first + 1,
                                                  " nodes that no NextIteration closes: ", body.def(again).name(), " <- ",
                                                  names));
 }

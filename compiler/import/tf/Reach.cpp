@@ -25,8 +25,6 @@ public:
       if (!seen.insert(n).second)
         continue;
       const Node &node = body.nodes[n];
-      if (absl::Status status = note(body, node); !status.ok())
-        return status;
       std::vector<Edge> inputs = node.inputs;
       if (node.def->op() == "Merge" && !body.loopOfMerge.count(n)) {
         if (!branches)
@@ -42,6 +40,9 @@ public:
         if (body.nodes[control].reachesWrite)
           open.push_back(control);
     }
+    for (int n : seen)
+      if (absl::Status status = note(body, body.nodes[n]); !status.ok())
+        return status;
     return absl::OkStatus();
   }
 

@@ -106,7 +106,7 @@ absl::StatusOr<TypedAttr> TensorReader::readBytes(const TensorProto &tensor, Ran
     return TypedAttr(nn::WeightsAttr::get(type, path_, tensor.wsc_offset(), found, 0));
   }
   // A packed list of numbers may be shorter than the tensor; raw content never is.
-  if (tensor.has_wsc_offset() && found > 0 && found < needed && found % width == 0) {
+  if (tensor.wsc_packed() && found > 0 && found < needed && found % width == 0) {
     auto bytes = files_.slice(path_, tensor.wsc_offset(), found);
     if (!bytes.ok())
       return bytes.status();

@@ -60,7 +60,7 @@ public:
     variables_.initialise = [this](const std::string &name) { return initialValue(name); };
     if (absl::Status status = evaluateOutputs(); !status.ok())
       return status;
-    return finish(argumentTypes);
+    return misjudged().empty() ? finish(argumentTypes) : absl::OkStatus();
   }
 
   const std::set<std::string> &misjudged() const { return variables_.misjudged(); }
@@ -96,6 +96,14 @@ private:
     return status.ok() ? status : at("restoring the variables", status);
   }
 
+  /// Whether an Assign takes its value from a checkpoint.
+  bool isRestored(const Node &assign) const {
+    int from = assign.inputs[1].node;
+    for (int steps = 0; steps < 8 && body_.def(from).op() == "Identity" && !body_.nodes[from].inputs.empty(); ++steps)
+      from = body_.nodes[from].inputs[0].node;
+    return body_.def(from).op() == "RestoreV2";
+  }
+
   /// The value that the graph's own Assign gives a variable at the start.
   absl::StatusOr<Tensor> initialValue(const std::string &name) {
     auto named = body_.byName.find(name + "/Assign");
@@ -103,7 +111,7 @@ private:
     for (int n = 0; assign < 0 && n < static_cast<int>(body_.nodes.size()); ++n) {
       const Node &node = body_.nodes[n];
       if ((node.def->op() == "Assign" || node.def->op() == "AssignVariableOp") && node.inputs.size() == 2 &&
-          variableName(body_.def(node.inputs[0].node)) == name && !interface_.reach.nodes.count(n))
+          variableName(body_.def(node.inputs[0].node)) == name && !interface_.reach.nodes.count(n) && !isRestored(node))
         assign = n;
     }
     if (assign < 0 || body_.nodes[assign].inputs.size() != 2)
