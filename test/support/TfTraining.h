@@ -15,7 +15,7 @@ namespace wsc::test {
 struct TfTraining {
   static constexpr int64_t batch = 4, size = 8, filters = 3, classes = 5, pooled = size / 2,
                            features = pooled * pooled * filters;
-  static constexpr float rate = 0.1f, momentum = 0.9f;
+  static constexpr float rate = 0.02f, momentum = 0.9f;
 
   explicit TfTraining(uint64_t seed) {
     std::mt19937_64 random(seed);

@@ -26,7 +26,7 @@ Tensor NodeContext::input(size_t i) {
     return {};
   }
   if (value.random)
-    unsupported(absl::StrCat("input ", i, " is random (in [", value.random->low, ", ", value.random->high,
+    unsupported(absl::StrCat("input ", i, " is random (in [", value.random->low(), ", ", value.random->high(),
                              ")), and random numbers are not supported; export the graph for inference, or bind what "
                              "switches dropout off with --bind NAME=VALUE"));
   else

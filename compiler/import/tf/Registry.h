@@ -18,6 +18,7 @@ struct Operator {
   const char *results = ""; ///< names of the results where there are several, with commas in between
   bool writes = false;      ///< changes a variable
   bool reads = false;       ///< gives a variable's value
+  bool isVariable = false;  ///< makes a variable
 };
 
 /// For maxInputs of variadic operators.

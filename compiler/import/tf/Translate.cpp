@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The function's frame: arguments and constants for the inputs, the outputs' values, writes of variables. Whether a
-// variable is a state shows only when something writes it; what was read as a constant before is translated again.
+// The function's frame: arguments and constants for the inputs, the outputs' values, writes of variables. Variables that
+// the graph itself writes are states from the start; of those that reach functions it shows only when something writes
+// them, and what was read as a constant before is translated again.
 #include "compiler/import/tf/Translate.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/import/tf/Evaluator.h"
+#include "compiler/import/tf/RandomValues.h"
 #include "compiler/import/tf/Registry.h"
 #include "dialects/nn/Nn.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -125,9 +127,7 @@ private:
     if (!value.ok())
       return at(absl::StrCat("the initial value of variable '", name, "'"), value.status());
     if (value->random)
-      return absl::UnimplementedError(absl::StrCat("the initial value of variable '", name,
-                                                   "' is random; give the model with a checkpoint, or constants as "
-                                                   "initial values"));
+      return drawnValues(*value->random);
     if (!value->tensor.constant)
       return absl::UnimplementedError(absl::StrCat("the initial value of variable '", name, "' is not constant"));
     return value->tensor;
@@ -217,6 +217,13 @@ private:
 absl::StatusOr<OwningOpRef<ModuleOp>> translate(MLIRContext &context, LoadedModel &model, const Body &body,
                                                 const Interface &interface, const ImportOptions &options) {
   std::set<std::string> states;
+  for (int n : interface.reach.nodes)
+    if (const Operator *op = body.nodes[n].op; op && op->writes)
+      for (const Edge &edge : body.nodes[n].inputs) {
+        const Operator *from = body.nodes[edge.node].op;
+        if (from && from->isVariable)
+          states.insert(variableName(body.def(edge.node)));
+      }
   for (;;) {
     Translation translation(context, model, body, interface, options, states);
     if (absl::Status status = translation.run(); !status.ok())

@@ -6,6 +6,7 @@
 // same whatever was drawn.
 #pragma once
 #include "compiler/import/common/LayerBuilder.h"
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,10 +25,22 @@ struct Strings {
   std::vector<int64_t> shape;
 };
 
-/// Numbers in [low, high), independent of each other.
+/// Numbers independent of each other: shift + scale · u, u uniform in [0, 1), normal, or normal and within ±2.
 struct Random {
+  enum class Kind { Uniform, Normal, Truncated };
   mlir::RankedTensorType type;
-  double low = 0, high = 1;
+  Kind kind = Kind::Uniform;
+  uint64_t seed = 0;
+  double scale = 1, shift = 0;
+
+  /// All numbers lie in [low, high) where the scale is positive.
+  double low() const { return shift + scale * least(); }
+  double high() const { return shift + scale * (kind == Kind::Uniform ? 1 : -least()); }
+
+private:
+  double least() const {
+    return kind == Kind::Uniform ? 0 : kind == Kind::Truncated ? -2 : -std::numeric_limits<double>::infinity();
+  }
 };
 
 struct Value {

@@ -30,24 +30,21 @@ bool withRandom(NodeContext &node, BinaryKind kind) {
     auto type = mlir::RankedTensorType::get(random.type.getShape(), node.layers.builder().getI1Type());
     node.setResult(Value(node.layers.broadcastTo(node.layers.scalar(type.getElementType(), value), type.getShape())));
   };
-  const bool isLess = kind == BinaryKind::Less || kind == BinaryKind::LessEqual;
-  if (kind == BinaryKind::Add) {
-    result.low += c;
-    result.high += c;
-  } else if (kind == BinaryKind::Sub && first) {
-    result.low -= c;
-    result.high -= c;
-  } else if (kind == BinaryKind::Mul && c > 0) {
-    result.low *= c;
-    result.high *= c;
-  } else if (isLess && first && (random.high <= c || random.low >= c + (kind == BinaryKind::LessEqual ? 1e-30 : 0))) {
-    decided(random.high <= c);
+  const bool isLess = (kind == BinaryKind::Less || kind == BinaryKind::LessEqual) && random.scale > 0;
+  const double low = random.low(), high = random.high();
+  if (kind == BinaryKind::Add || (kind == BinaryKind::Sub && first)) {
+    result.shift += kind == BinaryKind::Add ? c : -c;
+  } else if (kind == BinaryKind::Mul || (kind == BinaryKind::Div && first && c != 0)) {
+    result.scale = kind == BinaryKind::Mul ? result.scale * c : result.scale / c;
+    result.shift = kind == BinaryKind::Mul ? result.shift * c : result.shift / c;
+  } else if (isLess && first && (high <= c || low > c || (low == c && kind == BinaryKind::Less))) {
+    decided(high <= c);
     return true;
-  } else if (isLess && second && (c < random.low || (c == random.low && kind == BinaryKind::LessEqual) || c >= random.high)) {
-    decided(c < random.high);
+  } else if (isLess && second && (c < low || (c == low && kind == BinaryKind::LessEqual) || c >= high)) {
+    decided(c < high);
     return true;
   } else {
-    node.unsupported(absl::StrCat("depends on what random numbers in [", random.low, ", ", random.high,
+    node.unsupported(absl::StrCat("depends on what random numbers in [", low, ", ", high,
                                   ") are drawn, which is not supported; export the graph for inference"));
     return true;
   }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tensors made of few numbers, and random ones. Of a random tensor only the range is kept: floor(1 + u) of u in [0, 1)
-// is 1 whatever is drawn, which is what dropout comes to in inference.
+// Tensors made of few numbers, and random ones. Of a random tensor only the distribution is kept: floor(1 + u) of u in
+// [0, 1) is 1 whatever is drawn, which is what dropout comes to in inference; initial values of variables are drawn.
 #include "absl/strings/str_cat.h"
+#include "compiler/import/tf/RandomValues.h"
 #include "compiler/import/tf/Registry.h"
 #include "dialects/nn/Shape.h"
 #include <cmath>
-#include <limits>
 
 namespace wsc::import::tf {
 namespace {
@@ -78,16 +78,12 @@ void linSpace(NodeContext &node) {
   node.setResult(constant(node.layers, {count}, values, first.elementType()));
 }
 
-void random(NodeContext &node, double low, double high) {
-  node.ignoreAttributes({"seed", "seed2"});
+template <Random::Kind kind> void random(NodeContext &node) {
+  const int64_t seed = node.intAttribute("seed", 0), second = node.intAttribute("seed2", 0);
   llvm::SmallVector<int64_t> shape = extentsIn(node, 0);
   mlir::Type element = node.typeAttribute("dtype", wsc::tf::DT_FLOAT);
   if (!node.failed())
-    node.setResult(Value(Random{mlir::RankedTensorType::get(shape, element), low, high}));
-}
-void randomUniform(NodeContext &node) { random(node, 0, 1); }
-void randomNormal(NodeContext &node) {
-  random(node, -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity());
+    node.setResult(Value(Random{mlir::RankedTensorType::get(shape, element), kind, seedOf(node.node().name(), seed, second)}));
 }
 
 } // namespace
@@ -98,13 +94,13 @@ static const Operator table[] = {
     {"OnesLike", 1, 1, like<1>},
     {"Range", 3, 3, range},
     {"LinSpace", 3, 3, linSpace},
-    {"RandomUniform", 1, 1, randomUniform},
-    {"RandomStandardNormal", 1, 1, randomNormal},
-    {"TruncatedNormal", 1, 1, randomNormal},
-    {"StatelessRandomUniform", 2, 2, randomUniform},
-    {"StatelessRandomUniformV2", 4, 4, randomUniform},
-    {"StatelessRandomNormal", 2, 2, randomNormal},
-    {"StatelessTruncatedNormal", 2, 2, randomNormal},
+    {"RandomUniform", 1, 1, random<Random::Kind::Uniform>},
+    {"RandomStandardNormal", 1, 1, random<Random::Kind::Normal>},
+    {"TruncatedNormal", 1, 1, random<Random::Kind::Truncated>},
+    {"StatelessRandomUniform", 2, 2, random<Random::Kind::Uniform>},
+    {"StatelessRandomUniformV2", 4, 4, random<Random::Kind::Uniform>},
+    {"StatelessRandomNormal", 2, 2, random<Random::Kind::Normal>},
+    {"StatelessTruncatedNormal", 2, 2, random<Random::Kind::Truncated>},
 };
 llvm::ArrayRef<Operator> constantOperators() { return table; }
 

@@ -40,9 +40,9 @@ void leakyRelu(NodeContext &node) {
 /// Random numbers that all have the same floor are known after all.
 void floorOf(NodeContext &node) {
   const auto &random = node.value(0).random;
-  if (random && std::floor(random->low) == std::ceil(random->high) - 1)
+  if (random && random->scale > 0 && std::floor(random->low()) == std::ceil(random->high()) - 1)
     return node.setResult(Value(node.layers.broadcastTo(
-        node.layers.scalar(random->type.getElementType(), std::floor(random->low)), random->type.getShape())));
+        node.layers.scalar(random->type.getElementType(), std::floor(random->low())), random->type.getShape())));
   unary<UnaryKind::Floor>(node);
 }
 

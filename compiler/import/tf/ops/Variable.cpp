@@ -2,6 +2,7 @@
 //
 // Variables: references of TensorFlow 1, which an assignment passes on, and resources.
 #include "absl/strings/str_cat.h"
+#include "compiler/import/tf/RandomValues.h"
 #include "compiler/import/tf/Registry.h"
 #include "compiler/import/tf/Types.h"
 #include "compiler/import/tf/Variables.h"
@@ -55,8 +56,12 @@ void assign(NodeContext &node, const Tensor &value) {
 }
 
 void assignOf(NodeContext &node) {
-  if (node.value(1).random)
-    return node.unsupported("the value assigned is random, which is not supported");
+  if (node.value(1).random) {
+    if (!node.machine.variables().isInitialising)
+      return node.unsupported("the value assigned is random, which is not supported");
+    auto drawn = drawnValues(*node.value(1).random);
+    return drawn.ok() ? assign(node, *drawn) : node.layers.fail(drawn.status());
+  }
   assign(node, node.input(1));
 }
 void assignAdd(NodeContext &node) { assign(node, node.in(0) + node.in(1)); }
@@ -97,10 +102,10 @@ void restore(NodeContext &node) {
 } // namespace
 
 static const Operator table[] = {
-    {"VariableV2", 0, 0, variableOf},
-    {"Variable", 0, 0, variableOf},
-    {"TemporaryVariable", 0, 0, variableOf},
-    {"VarHandleOp", 0, 0, variableOf},
+    {"VariableV2", 0, 0, variableOf, "", false, false, true},
+    {"Variable", 0, 0, variableOf, "", false, false, true},
+    {"TemporaryVariable", 0, 0, variableOf, "", false, false, true},
+    {"VarHandleOp", 0, 0, variableOf, "", false, false, true},
     {"ReadVariableOp", 1, 1, readOf, "", false, true},
     {"AssignVariableOp", 2, 2, assignOf, "", true},
     {"AssignAddVariableOp", 2, 2, assignAdd, "", true},
