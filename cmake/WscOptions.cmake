@@ -12,6 +12,7 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 
 option(WSC_ASAN "Build with address and undefined-behaviour sanitizers" OFF)
+option(WSC_FUZZ "Build the libFuzzer targets of test/fuzz (clang), with the same sanitizers" OFF)
 
 find_program(WSC_CCACHE ccache)
 if(WSC_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
@@ -26,6 +27,10 @@ endif()
 
 # -ffp-contract=off: an expression a*b+c must never become a fused operation behind our back (I5).
 add_compile_options(-Wall -Wextra -Wno-unused-parameter -ffp-contract=off)
+if(WSC_FUZZ)
+  set(WSC_ASAN ON)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
 if(WSC_ASAN)
   add_compile_options(-fsanitize=address,undefined -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)

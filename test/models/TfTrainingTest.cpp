@@ -3,10 +3,10 @@
 // A TensorFlow training graph on the wafer: a small CNN with momentum is compiled with its train operator as an output;
 // twenty calls of the executable follow the same training in double precision. ResNet-50's training
 // graph passes validation.
+#include "test/support/TfTraining.h"
 #include "compiler/driver/Compiler.h"
 #include "test/models/ModelCheck.h"
 #include "test/support/TfResNet.h"
-#include "test/support/TfTraining.h"
 
 #include <chrono>
 #include <fstream>

@@ -57,7 +57,8 @@ private:
 
   Layer conv(const std::string &name, const Layer &x, int64_t kernel, int64_t channels, int64_t stride, bool relu) {
     const std::string filter = variable(name + "/w", {kernel, kernel, x.channels, channels}, 0.01f),
-                      scale = variable(name + "/gamma", {channels}, 1), offset = variable(name + "/beta", {channels}, 0);
+                      scale = variable(name + "/gamma", {channels}, 1),
+                      offset = variable(name + "/beta", {channels}, 0);
     const std::vector<TfAttr> window{TfAttr::s("padding", "SAME"), TfAttr::ints("strides", {1, stride, stride, 1})};
     b.floats(name + "/empty", {0}, {});
     b.node("Conv2D", name + "/conv", {x.output, filter}, window);
@@ -77,7 +78,8 @@ private:
       if (x.output == "images")
         return;
       b.node("Shape", name + "/sizes", {x.output});
-      addGradient(x.output, b.node("Conv2DBackpropInput", name + "/d_input", {name + "/sizes", filter, name + "/d_norm"}, window));
+      addGradient(x.output, b.node("Conv2DBackpropInput", name + "/d_input",
+                                   {name + "/sizes", filter, name + "/d_norm"}, window));
     });
     return {relu ? name + "/relu" : name + "/norm", channels};
   }

@@ -50,7 +50,8 @@ struct TfTraining {
       b.floats(name + "/initial", shape, std::vector<float>(values.begin(), values.end()));
       b.node("Assign", name + "/Assign", {name, name + "/initial"});
       b.node("Identity", name + "/read", {name});
-      b.node("VariableV2", name + "/Momentum", {}, {TfAttr::shape("shape", shape), TfAttr::type("dtype", wsc::tf::DT_FLOAT)});
+      b.node("VariableV2", name + "/Momentum", {},
+             {TfAttr::shape("shape", shape), TfAttr::type("dtype", wsc::tf::DT_FLOAT)});
       b.ints(name + "/shape", std::vector<int32_t>(shape.begin(), shape.end()));
       b.node("Fill", name + "/zeros", {name + "/shape", "zero"});
       b.node("Assign", name + "/Momentum/Assign", {name + "/Momentum", name + "/zeros"});

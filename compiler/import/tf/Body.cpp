@@ -22,7 +22,8 @@ TensorName parseTensorName(std::string_view text) {
   name.node = text;
   size_t colon = text.rfind(':');
   int output = 0;
-  if (colon != std::string_view::npos && absl::SimpleAtoi(std::string(text.substr(colon + 1)), &output) && output >= 0) {
+  if (colon != std::string_view::npos && absl::SimpleAtoi(std::string(text.substr(colon + 1)), &output) &&
+      output >= 0) {
     name.node = text.substr(0, colon);
     name.output = output;
   }

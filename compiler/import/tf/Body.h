@@ -49,14 +49,14 @@ struct Body {
   std::string name; ///< of the function; empty for the graph
   std::vector<Node> nodes;
   std::unordered_map<std::string, int> byName;
-  std::vector<int> arguments;         ///< of a function: its _Arg nodes
-  std::vector<Edge> results;          ///< of a function
+  std::vector<int> arguments; ///< of a function: its _Arg nodes
+  std::vector<Edge> results;  ///< of a function
   std::vector<std::string> resultNames;
-  std::vector<int> controlResults;    ///< nodes that run in any case
+  std::vector<int> controlResults; ///< nodes that run in any case
   std::vector<FrameLoop> loops;
   std::unordered_map<int, int> loopOfExit;  ///< index in `loops` by Exit node
   std::unordered_map<int, int> loopOfMerge; ///< the same by Merge node
-  std::deque<wsc::tf::NodeDef> own;   ///< nodes that stand for arguments
+  std::deque<wsc::tf::NodeDef> own;         ///< nodes that stand for arguments
 
   const wsc::tf::NodeDef &def(int node) const { return *nodes[node].def; }
 };
@@ -73,7 +73,8 @@ struct TensorName {
 TensorName parseTensorName(std::string_view text);
 
 /// The graph's nodes. Errors: no or repeated names, inputs that no node has, loops whose parts do not fit.
-absl::StatusOr<std::unique_ptr<Body>> bodyOf(const wsc::tf::GraphDef &graph, const wsc::tf::FunctionDefLibrary &library);
+absl::StatusOr<std::unique_ptr<Body>> bodyOf(const wsc::tf::GraphDef &graph,
+                                             const wsc::tf::FunctionDefLibrary &library);
 /// The same of a function.
 absl::StatusOr<std::unique_ptr<Body>> bodyOf(const wsc::tf::FunctionDef &function,
                                              const wsc::tf::FunctionDefLibrary &library);

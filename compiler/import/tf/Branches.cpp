@@ -21,7 +21,7 @@ static Edge rootOf(const Body &body, Edge edge) {
 
 /// The predicate both sides of which two values stand for, and whether the first is its true side.
 static std::optional<std::pair<Edge, bool>> oppositeOf(const std::set<std::pair<Edge, bool>> &a,
-                                                      const std::set<std::pair<Edge, bool>> &b) {
+                                                       const std::set<std::pair<Edge, bool>> &b) {
   for (const auto &guard : a)
     if (b.count({guard.first, !guard.second}))
       return guard;

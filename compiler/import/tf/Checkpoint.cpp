@@ -42,7 +42,8 @@ absl::StatusOr<Checkpoint> Checkpoint::open(FileStore &files, const std::string 
       return absl::DataLossError(absl::StrCat(path, ": the entry of '", name, "' is damaged"));
   }
   if (!hasHeader || checkpoint.shards_ < 1 || checkpoint.shards_ > 99999)
-    return absl::DataLossError(absl::StrCat(path, ": the header is missing or says ", checkpoint.shards_, " data files"));
+    return absl::DataLossError(
+        absl::StrCat(path, ": the header is missing or says ", checkpoint.shards_, " data files"));
   return checkpoint;
 }
 
@@ -61,6 +62,8 @@ absl::StatusOr<Value> Checkpoint::find(mlir::MLIRContext &context, const std::st
   if (entry.slices_size() > 0)
     return absl::UnimplementedError(absl::StrCat(where, " is partitioned into ", entry.slices_size(),
                                                  " slices, which is not supported; save it as one tensor"));
+  if (valueType(entry.dtype()) == DT_STRING) // names of objects, which the graph itself does not read
+    return Value(Strings{{std::string()}, {}});
   auto element = elementType(context, entry.dtype());
   if (!element.ok())
     return at(where, element.status());
@@ -80,10 +83,10 @@ absl::StatusOr<Value> Checkpoint::find(mlir::MLIRContext &context, const std::st
   if (const uint32_t crc = masked(crc32c(*content)); crc != entry.crc32c())
     return absl::DataLossError(
         absl::StrCat(where, ": ", data, " is damaged: checksum ", crc, ", the index says ", entry.crc32c()));
-  return Value(Tensor{type,
-                      nn::WeightsAttr::get(type, data, static_cast<uint64_t>(entry.offset()),
-                                           static_cast<uint64_t>(bytes), 0),
-                      {}});
+  return Value(
+      Tensor{type,
+             nn::WeightsAttr::get(type, data, static_cast<uint64_t>(entry.offset()), static_cast<uint64_t>(bytes), 0),
+             {}});
 }
 
 } // namespace wsc::import::tf

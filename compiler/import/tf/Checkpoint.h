@@ -17,8 +17,8 @@ public:
   /// Reads the index. Errors: missing or damaged files (with the byte), other byte order than little-endian.
   static absl::StatusOr<Checkpoint> open(FileStore &files, const std::string &prefix);
 
-  /// The tensor of a name, its checksum compared. Errors: no such name (with similar ones), slices of partitioned
-  /// variables, a damaged tensor.
+  /// The tensor of a name, its checksum compared; for strings only that they are there. Errors: no such name (with
+  /// similar ones), slices of partitioned variables, a damaged tensor.
   absl::StatusOr<Value> find(mlir::MLIRContext &context, const std::string &name) const;
   size_t size() const { return entries_.size(); }
 

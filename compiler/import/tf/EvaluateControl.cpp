@@ -20,8 +20,8 @@ static std::optional<bool> knownCondition(LayerBuilder &layers, const Value &val
 
 absl::StatusOr<int> Evaluator::nextOfMerge(Scope &scope, int index, size_t &cursor) {
   if (auto loop = scope.body->loopOfMerge.find(index); loop != scope.body->loopOfMerge.end())
-    return absl::InvalidArgumentError(absl::StrCat("node '", scope.body->def(index).name(),
-                                                   "' circulates in loop '", scope.body->loops[loop->second].frame,
+    return absl::InvalidArgumentError(absl::StrCat("node '", scope.body->def(index).name(), "' circulates in loop '",
+                                                   scope.body->loops[loop->second].frame,
                                                    "' and has no value outside of it"));
   auto [branches, isNew] = branches_.try_emplace(scope.body, *scope.body);
   auto join = branches->second.joinOf(index);

@@ -38,8 +38,8 @@ absl::StatusOr<Value> Evaluator::evaluate(Scope &scope, Edge edge) {
   if (const Value *value = find(scope, edge))
     return *value;
   const NodeDef &def = scope.body->def(edge.node);
-  return absl::InvalidArgumentError(
-      absl::StrCat("node '", def.name(), "' (", def.op(), ") has no output ", edge.output, " of a kind that is supported"));
+  return absl::InvalidArgumentError(absl::StrCat("node '", def.name(), "' (", def.op(), ") has no output ", edge.output,
+                                                 " of a kind that is supported"));
 }
 
 absl::StatusOr<int> Evaluator::nextNeeded(Scope &scope, int index, size_t &cursor) {
@@ -75,7 +75,8 @@ absl::StatusOr<int> Evaluator::nextNeeded(Scope &scope, int index, size_t &curso
   return -1;
 }
 
-absl::Status Evaluator::cycleError(const Body &body, const std::vector<std::pair<int, size_t>> &stack, int again) const {
+absl::Status Evaluator::cycleError(const Body &body, const std::vector<std::pair<int, size_t>> &stack,
+                                   int again) const {
   size_t first = stack.size();
   while (first > 0 && stack[first - 1].first != again)
     --first;
@@ -84,8 +85,8 @@ absl::Status Evaluator::cycleError(const Body &body, const std::vector<std::pair
   for (size_t i = first; i < stack.size() && listed < 8; ++i, ++listed)
     absl::StrAppend(&names, names.empty() ? "" : " <- ", body.def(stack[i].first).name());
   return absl::InvalidArgumentError(absl::StrCat("the graph has a cycle of ", stack.size() - first + 1,
-                                                 " nodes that no NextIteration closes: ", body.def(again).name(), " <- ",
-                                                 names));
+                                                 " nodes that no NextIteration closes: ", body.def(again).name(),
+                                                 " <- ", names));
 }
 
 absl::Status Evaluator::compute(Scope &scope, int root) {
@@ -124,9 +125,11 @@ absl::StatusOr<std::vector<Value>> Evaluator::run(Scope &scope, int index) {
   const Node &node = scope.body->nodes[index];
   const NodeDef &def = *node.def;
   auto place = [&](const absl::Status &status) {
-    return at(absl::StrCat("node '", def.name(), "' (", def.op(), ")",
-                           scope.body->name.empty() ? "" : absl::StrCat(" of function '", scope.body->name, "'")),
-              status);
+    if (!failure_.ok())
+      return failure_;
+    return tell(at(absl::StrCat("node '", def.name(), "' (", def.op(), ")",
+                                scope.body->name.empty() ? "" : absl::StrCat(" of function '", scope.body->name, "'")),
+                   status));
   };
   if (def.op() == argumentOp) {
     const Scope &function = scope.root();
@@ -152,9 +155,10 @@ absl::StatusOr<std::vector<Value>> Evaluator::run(Scope &scope, int index) {
     const Value *value = find(scope, edge);
     if (!value) {
       const NodeDef &from = scope.body->def(edge.node);
-      return place(absl::InvalidArgumentError(
-          absl::StrCat("reads output ", edge.output, " of node '", from.name(), "' (", from.op(), "), which it has not or "
-                       "which is not supported")));
+      return place(absl::InvalidArgumentError(absl::StrCat("reads output ", edge.output, " of node '", from.name(),
+                                                           "' (", from.op(),
+                                                           "), which it has not or "
+                                                           "which is not supported")));
     }
     inputs.push_back(*value);
   }
@@ -175,11 +179,11 @@ absl::StatusOr<std::vector<Value>> Evaluator::translate(const Node &node, std::v
   }
   const int count = static_cast<int>(inputs.size());
   if (count < node.op->minInputs || count > node.op->maxInputs)
-    return absl::InvalidArgumentError(absl::StrCat(
-        "has ", count, " inputs, needs ", node.op->minInputs,
-        node.op->maxInputs == node.op->minInputs ? std::string()
-        : node.op->maxInputs == anyInputs        ? std::string(" or more")
-                                                 : absl::StrCat(" to ", node.op->maxInputs)));
+    return absl::InvalidArgumentError(absl::StrCat("has ", count, " inputs, needs ", node.op->minInputs,
+                                                   node.op->maxInputs == node.op->minInputs ? std::string()
+                                                   : node.op->maxInputs == anyInputs
+                                                       ? std::string(" or more")
+                                                       : absl::StrCat(" to ", node.op->maxInputs)));
   if (!node.op->handler)
     return absl::InvalidArgumentError("stands outside of any loop or branch that it could belong to");
   NodeContext context(def, layers_, reader_, *this, std::move(inputs));
@@ -255,7 +259,8 @@ absl::StatusOr<std::vector<Value>> Evaluator::call(const NameAttrList &function,
   scope.body = *body;
   if (arguments.size() != scope.body->arguments.size())
     return absl::InvalidArgumentError(absl::StrCat("calls function '", function.name(), "', which has ",
-                                                   scope.body->arguments.size(), " arguments, with ", arguments.size()));
+                                                   scope.body->arguments.size(), " arguments, with ",
+                                                   arguments.size()));
   scope.arguments = std::move(arguments);
   const mlir::Location location = layers_.location();
   calls_.push_back(function.name());

@@ -20,10 +20,10 @@ inline constexpr int64_t mostTurns = 10000;
 /// One execution of a body: the graph's, a function call's, or one turn of a loop inside of one.
 struct Scope {
   const Body *body = nullptr;
-  Scope *outer = nullptr;           ///< of a turn: what is around the loop
+  Scope *outer = nullptr; ///< of a turn: what is around the loop
   const FrameLoop *loop = nullptr;
-  std::vector<Value> arguments;     ///< of a function call
-  std::map<Edge, Value> given;      ///< edges whose values come from outside
+  std::vector<Value> arguments; ///< of a function call
+  std::map<Edge, Value> given;  ///< edges whose values come from outside
   std::unordered_map<int, std::vector<Value>> results;
 
   const Scope &root() const { return outer ? outer->root() : *this; }
@@ -38,10 +38,14 @@ public:
   /// Computes the node behind an edge and gives what the edge carries.
   absl::StatusOr<Value> evaluate(Scope &scope, Edge edge);
   LayerBuilder &layers() { return layers_; }
+  /// Makes `status` the error that is told: the innermost node is what a reader looks for.
+  absl::Status tell(absl::Status status) {
+    failure_ = std::move(status);
+    return failure_;
+  }
   TensorReader &reader() { return reader_; }
 
-  absl::StatusOr<std::vector<Value>> call(const wsc::tf::NameAttrList &function,
-                                          std::vector<Value> arguments) override;
+  absl::StatusOr<std::vector<Value>> call(const wsc::tf::NameAttrList &function, std::vector<Value> arguments) override;
   Variables &variables() override { return variables_; }
 
 private:
@@ -66,8 +70,9 @@ private:
   std::map<std::string, std::unique_ptr<Body>> bodies_; ///< of functions, by name and attributes
   std::deque<wsc::tf::FunctionDef> specialised_;        ///< functions with attributes put in
   std::map<const Body *, Branches> branches_;
-  std::vector<std::string> calls_;                      ///< functions being executed, the outermost first
-  int nesting_ = 0;                                     ///< of executions of loops and functions
+  std::vector<std::string> calls_; ///< functions being executed, the outermost first
+  absl::Status failure_;           ///< with the innermost node's place
+  int nesting_ = 0;                ///< of executions of loops and functions
 };
 
 } // namespace wsc::import::tf

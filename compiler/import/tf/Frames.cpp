@@ -25,7 +25,8 @@ static std::string frameOf(const NodeDef &enter) {
 
 static bool isOp(const Body &body, int node, const char *op) {
   const std::string &found = body.def(node).op();
-  return found == op || (found.size() > 3 && found.compare(0, 3, "Ref") == 0 && found.compare(3, std::string::npos, op) == 0);
+  return found == op ||
+         (found.size() > 3 && found.compare(0, 3, "Ref") == 0 && found.compare(3, std::string::npos, op) == 0);
 }
 
 absl::Status findLoops(Body &body) {
@@ -48,7 +49,8 @@ absl::Status findLoops(Body &body) {
     if (carried.next < 0)
       continue;
     auto broken = [&](const std::string &what) {
-      return absl::InvalidArgumentError(absl::StrCat("Merge '", body.def(merge).name(), "' is the head of a loop, but ", what));
+      return absl::InvalidArgumentError(
+          absl::StrCat("Merge '", body.def(merge).name(), "' is the head of a loop, but ", what));
     };
     if (carried.enter < 0 || body.nodes[n].inputs.size() != 2)
       return broken("has no Enter beside its NextIteration");
@@ -60,7 +62,8 @@ absl::Status findLoops(Body &body) {
     int condition = -1;
     if (carried.turn >= 0) {
       const std::vector<Edge> &inputs = body.nodes[carried.turn].inputs;
-      if (inputs.size() != 2 || !isOp(body, inputs[1].node, "LoopCond") || body.nodes[inputs[1].node].inputs.size() != 1)
+      if (inputs.size() != 2 || !isOp(body, inputs[1].node, "LoopCond") ||
+          body.nodes[inputs[1].node].inputs.size() != 1)
         return broken(absl::StrCat("its Switch '", body.def(carried.turn).name(), "' is not governed by a LoopCond"));
       condition = inputs[1].node;
       for (int reader : readers[carried.turn])
@@ -75,8 +78,8 @@ absl::Status findLoops(Body &body) {
     }
     FrameLoop &loop = body.loops[found->second];
     if (condition >= 0 && loop.condition >= 0 && loop.condition != condition)
-      return broken(absl::StrCat("frame '", frame, "' has two conditions, '", body.def(loop.condition).name(), "' and '",
-                                 body.def(condition).name(), "'"));
+      return broken(absl::StrCat("frame '", frame, "' has two conditions, '", body.def(loop.condition).name(),
+                                 "' and '", body.def(condition).name(), "'"));
     if (condition >= 0)
       loop.condition = condition;
     loop.carried.push_back(carried);

@@ -20,9 +20,8 @@ bool isTensorFlow(const std::string &path) {
          std::filesystem::is_directory(file, code);
 }
 
-absl::StatusOr<std::vector<UnsupportedOperator>> listUnsupportedTensorFlowOperators(mlir::MLIRContext &context,
-                                                                                    const std::string &path,
-                                                                                    const ImportOptions &options) {
+absl::StatusOr<std::vector<UnsupportedOperator>>
+listUnsupportedTensorFlowOperators(mlir::MLIRContext &context, const std::string &path, const ImportOptions &options) {
   tf::LoadedModel model;
   if (absl::Status status = tf::load(path, options, model); !status.ok())
     return status;

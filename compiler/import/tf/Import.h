@@ -21,8 +21,8 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> importTensorFlow(mlir::MLIRCon
                                                                    const ImportOptions &options = {});
 
 /// The operators of the model at `path` that importTensorFlow would refuse, in order of first use.
-absl::StatusOr<std::vector<UnsupportedOperator>>
-listUnsupportedTensorFlowOperators(mlir::MLIRContext &context, const std::string &path,
-                                   const ImportOptions &options = {});
+absl::StatusOr<std::vector<UnsupportedOperator>> listUnsupportedTensorFlowOperators(mlir::MLIRContext &context,
+                                                                                    const std::string &path,
+                                                                                    const ImportOptions &options = {});
 
 } // namespace wsc::import

@@ -132,11 +132,34 @@ private:
 
   /// Nodes whose results nobody reads; constants only where nothing else is left.
   void findEnds() {
-    static const std::set<std::string> others{
-        "NoOp", "Assert", "Placeholder", "PlaceholderV2", "PlaceholderWithDefault", "VariableV2", "Variable", "VarHandleOp",
-        "Assign", "AssignVariableOp", "SaveV2", "RestoreV2", "MergeV2Checkpoints", "ScalarSummary", "HistogramSummary",
-        "MergeSummary", "ImageSummary", "StringJoin", "IsVariableInitialized", "VarIsInitializedOp", "Print", "PrintV2",
-        "NextIteration", "LoopCond", "Switch", "Enter", "TensorArrayCloseV3", "ControlTrigger"};
+    static const std::set<std::string> others{"NoOp",
+                                              "Assert",
+                                              "Placeholder",
+                                              "PlaceholderV2",
+                                              "PlaceholderWithDefault",
+                                              "VariableV2",
+                                              "Variable",
+                                              "VarHandleOp",
+                                              "Assign",
+                                              "AssignVariableOp",
+                                              "SaveV2",
+                                              "RestoreV2",
+                                              "MergeV2Checkpoints",
+                                              "ScalarSummary",
+                                              "HistogramSummary",
+                                              "MergeSummary",
+                                              "ImageSummary",
+                                              "StringJoin",
+                                              "IsVariableInitialized",
+                                              "VarIsInitializedOp",
+                                              "Print",
+                                              "PrintV2",
+                                              "NextIteration",
+                                              "LoopCond",
+                                              "Switch",
+                                              "Enter",
+                                              "TensorArrayCloseV3",
+                                              "ControlTrigger"};
     std::set<int> read;
     for (const Node &node : body_.nodes)
       for (const Edge &edge : node.inputs)
@@ -202,8 +225,8 @@ private:
         return absl::OkStatus();
       const std::string shape = text.substr(name.size() + 1);
       if (!parseShape(shape, draft.option))
-        return absl::InvalidArgumentError(absl::StrCat("--input ", text, ": '", shape,
-                                                       "' is no shape; write it as 1x224x224x3 or 1x224x224x3xf32"));
+        return absl::InvalidArgumentError(
+            absl::StrCat("--input ", text, ": '", shape, "' is no shape; write it as 1x224x224x3 or 1x224x224x3xf32"));
       return absl::OkStatus();
     }
     return absl::NotFoundError(absl::StrCat("--input ", text, ": the graph has no tensor of that name"));
@@ -255,20 +278,20 @@ private:
         if (extents[d] < -1)
           return absl::InvalidArgumentError(absl::StrCat("input '", name, "' has an impossible extent ", extents[d]));
         if (d > 0) {
-          note(absl::StrCat("dimension ", d, " of input '", name, "' is unknown; give the whole shape with --input ", name,
-                            ":SHAPE"));
+          note(absl::StrCat("dimension ", d, " of input '", name, "' is unknown; give the whole shape with --input ",
+                            name, ":SHAPE"));
           return absl::OkStatus();
         }
         extents[d] = 1;
       }
     } else {
-      note(absl::StrCat("input '", name, "' has no declared shape; give --input ", name, ":SHAPE, such as --input ", name,
-                        ":1x224x224x3"));
+      note(absl::StrCat("input '", name, "' has no declared shape; give --input ", name, ":SHAPE, such as --input ",
+                        name, ":1x224x224x3"));
       return absl::OkStatus();
     }
     if (!nn::elementCount(extents))
-      return absl::InvalidArgumentError(absl::StrCat("input '", name, "' of shape ", nn::formatShape(extents),
-                                                     " has more than 2^63 elements"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("input '", name, "' of shape ", nn::formatShape(extents), " has more than 2^63 elements"));
     input.type = mlir::RankedTensorType::get(extents, element);
     return absl::OkStatus();
   }

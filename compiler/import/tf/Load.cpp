@@ -44,13 +44,13 @@ absl::Status chooseSignature(const MetaGraphDef &graph, const ImportOptions &opt
     ++usable;
   }
   if (!options.signature.empty())
-    return absl::NotFoundError(absl::StrCat("--signature ", wanted, ": the model has no signature of that name; it has ",
-                                            names.empty() ? "none" : names));
+    return absl::NotFoundError(absl::StrCat(
+        "--signature ", wanted, ": the model has no signature of that name; it has ", names.empty() ? "none" : names));
   if (usable == 1)
     model.signature = only->value();
   else if (usable > 1 && options.outputs.empty())
-    return absl::InvalidArgumentError(
-        absl::StrCat("the model has several signatures and none is serving_default; give --signature with one of ", names));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the model has several signatures and none is serving_default; give --signature with one of ", names));
   return absl::OkStatus();
 }
 

@@ -13,11 +13,11 @@ namespace wsc::import::tf {
 
 struct LoadedModel {
   FileStore files;
-  std::string file;                              ///< that holds the graph
+  std::string file; ///< that holds the graph
   wsc::tf::GraphDef graph;
   std::optional<wsc::tf::SignatureDef> signature;
-  wsc::tf::SaverDef saver;                       ///< how the graph restores its variables
-  std::string checkpoint;                        ///< prefix of .index and .data-…; empty without one
+  wsc::tf::SaverDef saver; ///< how the graph restores its variables
+  std::string checkpoint;  ///< prefix of .index and .data-…; empty without one
 };
 
 /// Errors name the file and what is wrong with it; a SavedModel with several signatures and none chosen lists them.

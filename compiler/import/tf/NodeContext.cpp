@@ -159,7 +159,8 @@ mlir::Type NodeContext::typeAttribute(const char *name, DataType otherwise) {
   auto element = elementType(*layers.builder().getContext(), value ? value->type() : otherwise);
   if (element.ok())
     return *element;
-  layers.fail(absl::Status(element.status().code(), absl::StrCat("attribute '", name, "': ", element.status().message())));
+  layers.fail(
+      absl::Status(element.status().code(), absl::StrCat("attribute '", name, "': ", element.status().message())));
   return {};
 }
 
@@ -189,11 +190,33 @@ std::vector<int64_t> NodeContext::normalizedAxes(std::vector<int64_t> axes, int6
 
 /// Whether an attribute only says types or speaks to TensorFlow's runtime.
 static bool isHint(const AttrEntry &entry) {
-  static const std::set<std::string> hints{
-      "use_cudnn_on_gpu", "cudnn_on_gpu", "container", "shared_name", "use_locking", "validate_shape", "N", "config",
-      "config_proto", "executor_type", "parallel_iterations", "is_stateless", "output_shapes", "lower_using_switch_merge",
-      "swap_memory", "debug_name", "allowed_devices", "read_only_resources", "Nsplit", "message", "element_shape_hint",
-      "grad_a", "grad_b", "grad_x", "grad_y", "index_type", "bad_indices_policy"};
+  static const std::set<std::string> hints{"use_cudnn_on_gpu",
+                                           "cudnn_on_gpu",
+                                           "container",
+                                           "shared_name",
+                                           "use_locking",
+                                           "validate_shape",
+                                           "N",
+                                           "config",
+                                           "config_proto",
+                                           "executor_type",
+                                           "parallel_iterations",
+                                           "is_stateless",
+                                           "output_shapes",
+                                           "lower_using_switch_merge",
+                                           "swap_memory",
+                                           "debug_name",
+                                           "allowed_devices",
+                                           "read_only_resources",
+                                           "Nsplit",
+                                           "message",
+                                           "element_shape_hint",
+                                           "grad_a",
+                                           "grad_b",
+                                           "grad_x",
+                                           "grad_y",
+                                           "index_type",
+                                           "bad_indices_policy"};
   const AttrValue &value = entry.value();
   return entry.key().empty() || entry.key()[0] == '_' || value.has_type() ||
          value.value_case() == AttrValue::VALUE_NOT_SET || (value.has_list() && value.list().type_size() > 0) ||
@@ -204,7 +227,8 @@ void NodeContext::checkComplete() {
   if (failed())
     return;
   for (const AttrEntry &entry : node_.attr())
-    if (!asked_.count(entry.key()) && !isHint(entry) && !(entry.value().has_list() && entry.value().list().ByteSizeLong() == 0))
+    if (!asked_.count(entry.key()) && !isHint(entry) &&
+        !(entry.value().has_list() && entry.value().list().ByteSizeLong() == 0))
       return unsupported(absl::StrCat("attribute '", entry.key(), "' is not known"));
 }
 

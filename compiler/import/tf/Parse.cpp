@@ -13,7 +13,20 @@ namespace wsc::import::tf {
 namespace {
 
 enum Message : int {
-  Other, Saved, Meta, Graph, NodeOf, Library, Function, Entry, Attribute, List, Named, Tensor, Signature, ArgumentDef
+  Other,
+  Saved,
+  Meta,
+  Graph,
+  NodeOf,
+  Library,
+  Function,
+  Entry,
+  Attribute,
+  List,
+  Named,
+  Tensor,
+  Signature,
+  ArgumentDef
 };
 
 /// What the length-delimited field of a message holds.

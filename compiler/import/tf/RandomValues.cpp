@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Numbers by counter: word i of a seed is SplitMix64 of seed + i. A uniform number is a word's upper 24 bits; a normal
-// one the sum of twelve uniform ones less 6, which needs no function of the host's library; beyond ±2 a truncated one is
-// drawn again.
+// one the sum of twelve uniform ones less 6, which needs no function of the host's library; beyond ±2 a truncated one
+// is drawn again.
 #include "compiler/import/tf/RandomValues.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/import/common/Functions.h"
@@ -57,8 +57,8 @@ uint64_t seedOf(const std::string &node, int64_t seed, int64_t second) {
 absl::StatusOr<Tensor> drawnValues(const Random &random) {
   const int64_t count = random.type.getNumElements();
   if (!mlir::isa<mlir::FloatType>(random.type.getElementType()) || count > maxConstantElements)
-    return absl::UnimplementedError(absl::StrCat("draws ", count, " random numbers; at most ", maxConstantElements,
-                                                 " floats are drawn"));
+    return absl::UnimplementedError(
+        absl::StrCat("draws ", count, " random numbers; at most ", maxConstantElements, " floats are drawn"));
   Words words(random.seed);
   auto number = [&] { return random.shift + random.scale * draw(words, random.kind); };
   if (random.type.getElementType().isF32()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Initial values of variables that a graph draws at random. TensorFlow's numbers depend on its version and device; these
-// depend on the graph alone: on its seeds and the operator's name.
+// Initial values of variables that a graph draws at random. TensorFlow's numbers depend on its version and device;
+// these depend on the graph alone: on its seeds and the operator's name.
 #pragma once
 #include "absl/status/statusor.h"
 #include "compiler/import/tf/Value.h"

@@ -74,8 +74,9 @@ private:
                                 [&](const UnsupportedOperator &u) { return u.type == op; });
       if (found == reach_.unsupported.end())
         found = reach_.unsupported.insert(
-            found, UnsupportedOperator{"tensorflow", op, 0, 0,
-                                       body.name.empty() ? node.def->name() : absl::StrCat(body.name, "/", node.def->name())});
+            found,
+            UnsupportedOperator{"tensorflow", op, 0, 0,
+                                body.name.empty() ? node.def->name() : absl::StrCat(body.name, "/", node.def->name())});
       ++found->count;
       return absl::OkStatus();
     }
@@ -147,14 +148,15 @@ absl::Status unsupportedError(const Body &body, const Reach &reach) {
     if (feed.empty() || !isAudio(u.type))
       others.push_back(&u);
   if (!feed.empty())
-    absl::StrAppend(&text, "the graph begins with an audio front end (DecodeWav, AudioSpectrogram, Mfcc), which is no part "
-                           "of the network; feed the tensor behind it: --input ", feed, ":SHAPE, or --input ", reader,
-                    ", which reads it", others.empty() ? "" : "\n");
+    absl::StrAppend(&text,
+                    "the graph begins with an audio front end (DecodeWav, AudioSpectrogram, Mfcc), which is no part "
+                    "of the network; feed the tensor behind it: --input ",
+                    feed, ":SHAPE, or --input ", reader, ", which reads it", others.empty() ? "" : "\n");
   if (!others.empty())
     absl::StrAppend(&text, others.size(), others.size() == 1 ? " operator is" : " operators are", " not supported:");
   for (const UnsupportedOperator *u : others)
-    absl::StrAppend(&text, "\n  ", u->type, ": ", u->count, u->count == 1 ? " node" : " nodes", ", first '", u->firstNode,
-                    "'");
+    absl::StrAppend(&text, "\n  ", u->type, ": ", u->count, u->count == 1 ? " node" : " nodes", ", first '",
+                    u->firstNode, "'");
   if (!others.empty())
     absl::StrAppend(&text, "\ncut the graph before them with --output, or behind them with --input");
   return absl::UnimplementedError(text);

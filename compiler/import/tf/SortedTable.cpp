@@ -60,8 +60,8 @@ absl::Status readBlock(std::string_view content, std::vector<std::pair<std::stri
     return absl::DataLossError("damaged index: a block has no restarts");
   const uint64_t restarts = fixed(content.substr(content.size() - 4), 4);
   if (restarts > (content.size() - 4) / 4)
-    return absl::DataLossError(absl::StrCat("damaged index: a block of ", content.size(), " bytes has ", restarts,
-                                            " restarts"));
+    return absl::DataLossError(
+        absl::StrCat("damaged index: a block of ", content.size(), " bytes has ", restarts, " restarts"));
   std::string_view entries = content.substr(0, content.size() - 4 * (restarts + 1));
   std::string key;
   while (!entries.empty()) {

@@ -32,8 +32,8 @@ static TypedAttr fromBytes(RankedTensorType type, std::string_view bytes) {
 static absl::StatusOr<TypedAttr> repeated(RankedTensorType type, Literal given) {
   const int64_t count = type.getNumElements(), found = given.isFloat() ? given.floats.size() : given.ints.size();
   if (found > count)
-    return absl::InvalidArgumentError(absl::StrCat("has ", found, " elements, its shape ",
-                                                   nn::formatShape(type.getShape()), " needs ", count));
+    return absl::InvalidArgumentError(
+        absl::StrCat("has ", found, " elements, its shape ", nn::formatShape(type.getShape()), " needs ", count));
   if (found <= 1) {
     Literal one = Literal::zeros(RankedTensorType::get({}, type.getElementType()));
     if (found == 1)
@@ -44,8 +44,8 @@ static absl::StatusOr<TypedAttr> repeated(RankedTensorType type, Literal given) 
     return TypedAttr(one.toAttribute().resizeSplat(type));
   }
   if (count > maxConstantElements)
-    return absl::InvalidArgumentError(absl::StrCat("repeats the last of ", found, " elements to ", count,
-                                                   ", at most ", maxConstantElements, " are formed"));
+    return absl::InvalidArgumentError(absl::StrCat("repeats the last of ", found, " elements to ", count, ", at most ",
+                                                   maxConstantElements, " are formed"));
   given.type = type;
   if (given.isFloat())
     given.floats.resize(count, given.floats.back());
@@ -115,9 +115,8 @@ absl::StatusOr<TypedAttr> TensorReader::readBytes(const TensorProto &tensor, Ran
     if (given)
       return repeated(type, std::move(*given));
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("has ", found, " bytes of elements, its shape ", nn::formatShape(type.getShape()), " and type need ",
-                   needed));
+  return absl::InvalidArgumentError(absl::StrCat("has ", found, " bytes of elements, its shape ",
+                                                 nn::formatShape(type.getShape()), " and type need ", needed));
 }
 
 absl::StatusOr<Value> TensorReader::read(const TensorProto &tensor) {
@@ -129,8 +128,8 @@ absl::StatusOr<Value> TensorReader::read(const TensorProto &tensor) {
     if (found != count && !(found == 1 && count <= maxLiteralElements) && found != 0)
       return absl::InvalidArgumentError(absl::StrCat("has ", found, " strings, its shape needs ", count));
     if (count > maxLiteralElements)
-      return absl::UnimplementedError(absl::StrCat("has ", count, " strings, at most ", maxLiteralElements,
-                                                   " are read"));
+      return absl::UnimplementedError(
+          absl::StrCat("has ", count, " strings, at most ", maxLiteralElements, " are read"));
     Strings strings;
     strings.shape.assign(shape->begin(), shape->end());
     strings.values.assign(tensor.string_val().begin(), tensor.string_val().end());
@@ -143,10 +142,11 @@ absl::StatusOr<Value> TensorReader::read(const TensorProto &tensor) {
   uint64_t bytes = bytesPerElement(*element);
   for (int64_t extent : *shape)
     if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes))
-      return absl::InvalidArgumentError(absl::StrCat("of shape ", nn::formatShape(*shape), " has more than 2^63 bytes"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("of shape ", nn::formatShape(*shape), " has more than 2^63 bytes"));
   auto type = RankedTensorType::get(*shape, *element);
-  auto attribute = tensor.has_wsc_offset() || !tensor.tensor_content().empty() ? readBytes(tensor, type)
-                                                                               : readFields(tensor, type);
+  auto attribute =
+      tensor.has_wsc_offset() || !tensor.tensor_content().empty() ? readBytes(tensor, type) : readFields(tensor, type);
   if (!attribute.ok())
     return attribute.status();
   return Value(Tensor{type, *attribute, {}});

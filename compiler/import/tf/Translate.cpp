@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The function's frame: arguments and constants for the inputs, the outputs' values, writes of variables. Variables that
-// the graph itself writes are states from the start; of those that reach functions it shows only when something writes
-// them, and what was read as a constant before is translated again.
+// The function's frame: arguments and constants for the inputs, the outputs' values, writes of variables. Variables
+// that the graph itself writes are states from the start; of those that reach functions it shows only when something
+// writes them, and what was read as a constant before is translated again.
 #include "compiler/import/tf/Translate.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -25,7 +25,8 @@ public:
               const ImportOptions &options, std::set<std::string> states)
       : builder_(&context), module_(ModuleOp::create(builder_.getUnknownLoc())), model_(model), body_(body),
         interface_(interface), options_(options),
-        variables_(builder_, *module_, std::move(states), options.keepVariables), evaluator_(builder_, model, variables_) {}
+        variables_(builder_, *module_, std::move(states), options.keepVariables),
+        evaluator_(builder_, model, variables_) {}
 
   absl::Status run() {
     scope_.body = &body_;
@@ -125,7 +126,7 @@ private:
     auto value = evaluator_.evaluate(scope, body_.nodes[assign].inputs[1]);
     variables_.isInitialising = before;
     if (!value.ok())
-      return at(absl::StrCat("the initial value of variable '", name, "'"), value.status());
+      return evaluator_.tell(at(absl::StrCat("the initial value of variable '", name, "'"), value.status()));
     if (value->random)
       return drawnValues(*value->random);
     if (!value->tensor.constant)
@@ -139,16 +140,18 @@ private:
         if (absl::Status status = evaluator_.compute(scope_, output.edge.node); !status.ok())
           return status;
       auto given = scope_.given.find(output.edge);
-      std::vector<Value> values = given != scope_.given.end() ? std::vector<Value>{given->second}
-                                                              : scope_.results[output.edge.node];
+      std::vector<Value> values =
+          given != scope_.given.end() ? std::vector<Value>{given->second} : scope_.results[output.edge.node];
       if (output.isAsked) {
         if (output.edge.output > 0 && static_cast<size_t>(output.edge.output) >= values.size())
-          return absl::NotFoundError(absl::StrCat("--output ", output.name, ": the node has ", values.size(), " outputs"));
+          return absl::NotFoundError(
+              absl::StrCat("--output ", output.name, ": the node has ", values.size(), " outputs"));
         if (given == scope_.given.end() && static_cast<size_t>(output.edge.output) < values.size())
           values = {values[output.edge.output]};
       }
       for (size_t i = 0; i < values.size() && (i == 0 || !output.isAsked); ++i)
-        if (absl::Status status = add(i == 0 ? output.name : absl::StrCat(output.name, ":", i), values[i], output.isAsked);
+        if (absl::Status status =
+                add(i == 0 ? output.name : absl::StrCat(output.name, ":", i), values[i], output.isAsked);
             !status.ok())
           return status;
     }

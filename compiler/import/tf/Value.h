@@ -16,8 +16,8 @@ namespace wsc::import::tf {
 /// Elements in order; a null tensor is one that was never written.
 struct List {
   std::vector<Tensor> elements;
-  mlir::Type element;                               ///< type of the tensors' elements, or null where not stated
-  std::optional<llvm::SmallVector<int64_t>> shape;  ///< of unwritten elements, where it is known
+  mlir::Type element;                              ///< type of the tensors' elements, or null where not stated
+  std::optional<llvm::SmallVector<int64_t>> shape; ///< of unwritten elements, where it is known
 };
 
 struct Strings {
@@ -65,8 +65,12 @@ struct Value {
   explicit operator bool() const { return tensor || list || strings || random || resource >= 0; }
   /// For messages: "a tensor", "a list of tensors" …
   const char *kind() const {
-    return tensor ? "a tensor" : list ? "a list of tensors" : strings ? "a string" : random ? "random numbers"
-           : resource >= 0 ? "a resource" : "nothing";
+    return tensor          ? "a tensor"
+           : list          ? "a list of tensors"
+           : strings       ? "a string"
+           : random        ? "random numbers"
+           : resource >= 0 ? "a resource"
+                           : "nothing";
   }
 };
 

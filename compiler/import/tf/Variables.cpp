@@ -36,8 +36,8 @@ static std::string text(RankedTensorType type) {
 static absl::Status checkType(const Variable &variable, const Tensor &value) {
   if (!variable.type || value.type == variable.type)
     return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("variable '", variable.name, "' is ", text(variable.type),
-                                                 ", the value for it ", text(value.type)));
+  return absl::InvalidArgumentError(
+      absl::StrCat("variable '", variable.name, "' is ", text(variable.type), ", the value for it ", text(value.type)));
 }
 
 absl::Status Variables::findInitial(Variable &variable) {
@@ -61,9 +61,10 @@ absl::StatusOr<Tensor> Variables::read(int number) {
     return status;
   Variable &variable = variables_[number];
   if (!variable.initial)
-    return absl::NotFoundError(absl::StrCat(
-        "variable '", variable.name, "' has no value: there is no checkpoint that holds it and the graph gives no "
-        "constant initial value; give a SavedModel with its variables, or freeze the graph"));
+    return absl::NotFoundError(
+        absl::StrCat("variable '", variable.name,
+                     "' has no value: there is no checkpoint that holds it and the graph gives no "
+                     "constant initial value; give a SavedModel with its variables, or freeze the graph"));
   if (absl::Status status = checkType(variable, variable.initial); !status.ok())
     return status;
   if (isInitialising)

@@ -72,9 +72,10 @@ TEST_F(TfErrors, AudioFrontEnd) {
   b.node("AudioSpectrogram", "spectrogram", {"decoded"});
   b.node("Mfcc", "Mfcc", {"spectrogram", "decoded:1"});
   b.node("Relu", "y", {"Mfcc"});
-  expectIn("begins with an audio front end (DecodeWav, AudioSpectrogram, Mfcc), which is no part of the network; feed the "
-           "tensor behind it: --input Mfcc:SHAPE, or --input y, which reads it",
-           importGraph(b));
+  expectIn(
+      "begins with an audio front end (DecodeWav, AudioSpectrogram, Mfcc), which is no part of the network; feed the "
+      "tensor behind it: --input Mfcc:SHAPE, or --input y, which reads it",
+      importGraph(b));
   ImportOptions options;
   options.inputs = {"Mfcc:1x49x10"};
   expectIn("nn.unary relu %arg0 : tensor<1x49x10xf32>", importGraph(b, options));
@@ -207,10 +208,11 @@ TEST_F(TfErrors, Functions) {
   TfBuilder chain;
   chain.input("x", {2});
   for (int i = 0; i < 100; ++i)
-    chain.function("f" + std::to_string(i), {{"a", DT_FLOAT}}, {{"r", DT_FLOAT}},
-                   {i == 99 ? tfNode("Neg", "call", {"a"})
-                            : tfNode("PartitionedCall", "call", {"a"}, {TfAttr::function("f", "f" + std::to_string(i + 1))})},
-                   {i == 99 ? "call:y:0" : "call:output:0"});
+    chain.function(
+        "f" + std::to_string(i), {{"a", DT_FLOAT}}, {{"r", DT_FLOAT}},
+        {i == 99 ? tfNode("Neg", "call", {"a"})
+                 : tfNode("PartitionedCall", "call", {"a"}, {TfAttr::function("f", "f" + std::to_string(i + 1))})},
+        {i == 99 ? "call:y:0" : "call:output:0"});
   chain.node("PartitionedCall", "y", {"x"}, {TfAttr::function("f", "f0")});
   expectIn("nested more than 64 deep", importGraph(chain));
 
@@ -221,7 +223,8 @@ TEST_F(TfErrors, Functions) {
 
   TfBuilder arguments;
   arguments.input("x", {2});
-  arguments.function("f", {{"a", DT_FLOAT}, {"b", DT_FLOAT}}, {{"r", DT_FLOAT}}, {tfNode("Add", "s", {"a", "b"})}, {"s:z:0"});
+  arguments.function("f", {{"a", DT_FLOAT}, {"b", DT_FLOAT}}, {{"r", DT_FLOAT}}, {tfNode("Add", "s", {"a", "b"})},
+                     {"s:z:0"});
   arguments.node("PartitionedCall", "y", {"x"}, {TfAttr::function("f", "f")});
   expectIn("calls function 'f', which has 2 arguments, with 1", importGraph(arguments));
 
@@ -244,9 +247,10 @@ TEST_F(TfErrors, Loops) {
            {TfAttr::function("cond", "cond"), TfAttr::function("body", "body")});
     return b;
   };
-  expectIn("the condition of a loop must be known while importing; it depends on the model's inputs 'x'; fix their values "
-           "with --bind NAME=VALUE",
-           importGraph(loop(false), outputs({"y"})));
+  expectIn(
+      "the condition of a loop must be known while importing; it depends on the model's inputs 'x'; fix their values "
+      "with --bind NAME=VALUE",
+      importGraph(loop(false), outputs({"y"})));
   expectIn("a loop of more than 10000 turns is not supported", importGraph(loop(true), outputs({"y"})));
 }
 
@@ -256,14 +260,16 @@ TEST_F(TfErrors, Variables) {
   b.node("VariableV2", "w", {}, {TfAttr::shape("shape", {2}), TfAttr::type("dtype", DT_FLOAT)});
   b.node("Identity", "w/read", {"w"});
   b.node("Mul", "y", {"x", "w/read"});
-  expectIn("variable 'w' has no value: there is no checkpoint that holds it and the graph gives no constant initial value",
-           importGraph(b, outputs({"y"})));
+  expectIn(
+      "variable 'w' has no value: there is no checkpoint that holds it and the graph gives no constant initial value",
+      importGraph(b, outputs({"y"})));
   b.node("Assign", "w/Assign", {"w", b.floats("three", {3}, {1, 2, 3})});
   expectIn("variable 'w' is tensor<2xf32>, the value for it tensor<3xf32>", importGraph(b, outputs({"y"})));
   b.graph.mutable_node()->DeleteSubrange(b.graph.node_size() - 2, 2);
   b.node("Placeholder", "unknown", {}, {TfAttr::shape("shape", {2}), TfAttr::type("dtype", DT_FLOAT)});
   b.node("Assign", "w/Assign", {"w", "unknown"});
-  expectIn("the initial value of variable 'w': node 'unknown' (Placeholder): is an input that", importGraph(b, outputs({"y"})));
+  expectIn("the initial value of variable 'w': node 'unknown' (Placeholder): is an input that",
+           importGraph(b, outputs({"y"})));
 }
 
 /// A meta graph that restores w, and its checkpoint.
@@ -290,9 +296,7 @@ protected:
     checkpoint.add("w", {2}, {3, 4});
     checkpoint.add("weights_of_another_layer_that_share_a_beginning", {5}, {1, 2, 3, 4, 5});
   }
-  std::string imported() {
-    return importPath(write("model.meta", meta.SerializeAsString()), outputs({"y"}));
-  }
+  std::string imported() { return importPath(write("model.meta", meta.SerializeAsString()), outputs({"y"})); }
   std::string prefix() const { return (folder / "model").string(); }
   TfBuilder b;
   MetaGraphDef meta;
@@ -301,7 +305,8 @@ protected:
 
 TEST_F(TfCheckpoints, AreRestored) {
   checkpoint.write(prefix());
-  expectNear(runPath(write("model.meta", meta.SerializeAsString()), {{{2}, {1, 1}}}, outputs({"y"})).at(0), {2}, {3, 4});
+  expectNear(runPath(write("model.meta", meta.SerializeAsString()), {{{2}, {1, 1}}}, outputs({"y"})).at(0), {2},
+             {3, 4});
 }
 
 TEST_F(TfCheckpoints, WithoutThem) { expectIn("variable 'w' has no value", imported()); }
@@ -367,7 +372,8 @@ TEST_F(TfErrors, Signatures) {
   options.signature = "c";
   expectIn("--signature c: the model has no signature of that name; it has a, b", importPath(path, options));
   options.signature = "a";
-  expectIn("output 'out' of the signature is tensor 'ghost:0', which the graph does not have", importPath(path, options));
+  expectIn("output 'out' of the signature is tensor 'ghost:0', which the graph does not have",
+           importPath(path, options));
 }
 
 } // namespace

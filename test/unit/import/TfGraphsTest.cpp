@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What graphs are made of beside operators: constants, inputs and outputs, functions, loops and branches of both kinds of
-// control flow, variables with their checkpoint.
+// What graphs are made of beside operators: constants, inputs and outputs, functions, loops and branches of both kinds
+// of control flow, variables with their checkpoint.
 #include "test/support/TfCheckpoint.h"
 #include "test/unit/import/TfFixture.h"
 
@@ -120,11 +120,11 @@ TfBuilder whileGraph(int turns) {
   b.floats("w", {2, 2}, {0.5f, 0, 0.25f, 1});
   b.function("cond", {{"i", DT_INT32}, {"x", DT_FLOAT}, {"w", DT_FLOAT}}, {{"go", DT_BOOL}},
              {tfInts("limit", {}, {turns}), tfNode("Less", "less", {"i", "limit:output:0"})}, {"less:z:0"});
-  b.function("body", {{"i", DT_INT32}, {"x", DT_FLOAT}, {"w", DT_FLOAT}},
-             {{"i2", DT_INT32}, {"x2", DT_FLOAT}, {"w2", DT_FLOAT}},
-             {tfInts("one", {}, {1}), tfNode("AddV2", "next", {"i", "one:output:0"}),
-              tfNode("MatMul", "product", {"x", "w"})},
-             {"next:z:0", "product:product:0", "w"});
+  b.function(
+      "body", {{"i", DT_INT32}, {"x", DT_FLOAT}, {"w", DT_FLOAT}},
+      {{"i2", DT_INT32}, {"x2", DT_FLOAT}, {"w2", DT_FLOAT}},
+      {tfInts("one", {}, {1}), tfNode("AddV2", "next", {"i", "one:output:0"}), tfNode("MatMul", "product", {"x", "w"})},
+      {"next:z:0", "product:product:0", "w"});
   b.node("StatelessWhile", "loop", {b.integer("zero", 0), "x", "w"},
          {TfAttr::function("cond", "cond"), TfAttr::function("body", "body"), TfAttr::i("parallel_iterations", 10)});
   b.node("Identity", "y", {"loop:1"});
@@ -148,17 +148,20 @@ TEST_F(TfGraphs, ListsInWhile) {
   b.node("TensorListFromTensor", "rows", {"x", "shape"}, {TfAttr::type("element_dtype", DT_FLOAT)});
   b.node("TensorListReserve", "out", {"shape", b.integer("three", 3)}, {TfAttr::type("element_dtype", DT_FLOAT)});
   b.function("cond", {{"i", DT_INT32}, {"in", DT_VARIANT}, {"out", DT_VARIANT}}, {{"go", DT_BOOL}},
-             {tfNode("TensorListLength", "length", {"in"}), tfNode("Less", "less", {"i", "length:length:0"})}, {"less:z:0"});
-  b.function("body", {{"i", DT_INT32}, {"in", DT_VARIANT}, {"out", DT_VARIANT}},
-             {{"i2", DT_INT32}, {"in2", DT_VARIANT}, {"out2", DT_VARIANT}},
-             {tfInts("one", {}, {1}), tfNode("AddV2", "next", {"i", "one:output:0"}), tfInts("shape", {1}, {2}),
-              tfNode("TensorListGetItem", "row", {"in", "i", "shape:output:0"}, {TfAttr::type("element_dtype", DT_FLOAT)}),
-              tfNode("AddV2", "twice", {"row:item:0", "row:item:0"}),
-              tfNode("TensorListSetItem", "set", {"out", "i", "twice:z:0"}, {TfAttr::type("element_dtype", DT_FLOAT)})},
-             {"next:z:0", "in", "set:output_handle:0"});
+             {tfNode("TensorListLength", "length", {"in"}), tfNode("Less", "less", {"i", "length:length:0"})},
+             {"less:z:0"});
+  b.function(
+      "body", {{"i", DT_INT32}, {"in", DT_VARIANT}, {"out", DT_VARIANT}},
+      {{"i2", DT_INT32}, {"in2", DT_VARIANT}, {"out2", DT_VARIANT}},
+      {tfInts("one", {}, {1}), tfNode("AddV2", "next", {"i", "one:output:0"}), tfInts("shape", {1}, {2}),
+       tfNode("TensorListGetItem", "row", {"in", "i", "shape:output:0"}, {TfAttr::type("element_dtype", DT_FLOAT)}),
+       tfNode("AddV2", "twice", {"row:item:0", "row:item:0"}),
+       tfNode("TensorListSetItem", "set", {"out", "i", "twice:z:0"}, {TfAttr::type("element_dtype", DT_FLOAT)})},
+      {"next:z:0", "in", "set:output_handle:0"});
   b.node("While", "loop", {b.integer("zero", 0), "rows", "out"},
          {TfAttr::function("cond", "cond"), TfAttr::function("body", "body")});
-  b.node("TensorListStack", "y", {"loop:2", "shape"}, {TfAttr::i("num_elements", 3), TfAttr::type("element_dtype", DT_FLOAT)});
+  b.node("TensorListStack", "y", {"loop:2", "shape"},
+         {TfAttr::i("num_elements", 3), TfAttr::type("element_dtype", DT_FLOAT)});
   expectNear(run(b, {{{3, 2}, {1, 2, 3, 4, 5, 6}}}, outputs({"y"})).at(0), {3, 2}, {2, 4, 6, 8, 10, 12});
 }
 
@@ -283,17 +286,19 @@ wsc::tf::SavedModel savedModel() {
               tfNode("Relu", "r", {"s:output:0"})},
              {"s:output:0", "r:activations:0"});
   b.node("StatefulPartitionedCall", "call", {"x", "w", "b"}, {TfAttr::function("f", "serve")});
-  TensorProto file = tfTensor(DT_STRING, {}), names = tfTensor(DT_STRING, {2}), slices = tfTensor(DT_STRING, {2});
+  TensorProto file = tfTensor(DT_STRING, {}), names = tfTensor(DT_STRING, {3}), slices = tfTensor(DT_STRING, {3});
   file.add_string_val("model");
   names.add_string_val("w/.ATTRIBUTES/VARIABLE_VALUE");
   names.add_string_val("b/.ATTRIBUTES/VARIABLE_VALUE");
-  slices.add_string_val("");
-  slices.add_string_val("");
+  names.add_string_val("_CHECKPOINTABLE_OBJECT_GRAPH");
+  for (int i = 0; i < 3; ++i)
+    slices.add_string_val("");
   b.add(tfNode("Const", "file", {}, {tfValue(file)}));
   b.function("restore", {{"f", DT_STRING}, {"w", DT_RESOURCE}, {"b", DT_RESOURCE}}, {},
              {tfNode("Const", "names", {}, {tfValue(names)}), tfNode("Const", "slices", {}, {tfValue(slices)}),
               tfNode("RestoreV2", "r", {"f", "names:output:0", "slices:output:0"}),
-              tfNode("AssignVariableOp", "aw", {"w", "r:tensors:0"}), tfNode("AssignVariableOp", "ab", {"b", "r:tensors:1"})},
+              tfNode("AssignVariableOp", "aw", {"w", "r:tensors:0"}),
+              tfNode("AssignVariableOp", "ab", {"b", "r:tensors:1"})},
              {});
   b.node("StatefulPartitionedCall", "restored", {"file", "w", "b"}, {TfAttr::function("f", "restore")});
   wsc::tf::SavedModel saved;
@@ -324,6 +329,7 @@ TEST_F(TfGraphs, SavedModelWithVariablesAndTwoSignatures) {
   TfCheckpoint checkpoint;
   checkpoint.add("b/.ATTRIBUTES/VARIABLE_VALUE", {2}, {10, -20});
   checkpoint.add("w/.ATTRIBUTES/VARIABLE_VALUE", {2, 2}, {1, 2, 3, 4});
+  checkpoint.entries["_CHECKPOINTABLE_OBJECT_GRAPH"].set_dtype(DT_STRING);
   checkpoint.write(model + "/variables/variables");
   ImportOptions options;
   options.inputs = {"features:1x2"};

@@ -16,7 +16,9 @@ using namespace wsc::tf;
 using Shape = std::vector<int64_t>;
 using Values = std::vector<double>;
 
-int64_t count(const Shape &shape) { return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>()); }
+int64_t count(const Shape &shape) {
+  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+}
 
 class TfOperators : public TfTest {
 protected:
@@ -90,7 +92,8 @@ TEST_F(TfOperators, ConvolutionsAndTheirGradients) {
     const bool same = between(0, 1), depthwise = between(0, 1);
     const int64_t n = between(1, 2), c = between(1, 3), m = between(1, 3), stride = between(1, 3);
     const int64_t dilation = stride == 1 ? between(1, 2) : 1;
-    Axis h(between(5, 8), between(1, 3), stride, dilation, same), w(between(5, 8), between(1, 3), stride, dilation, same);
+    Axis h(between(5, 8), between(1, 3), stride, dilation, same),
+        w(between(5, 8), between(1, 3), stride, dilation, same);
     const int64_t out = depthwise ? c * m : m;
     Array x = numbers({n, h.input, w.input, c}), f = numbers({h.kernel, w.kernel, c, m}),
           dy = numbers({n, h.output, w.output, out});
@@ -99,7 +102,8 @@ TEST_F(TfOperators, ConvolutionsAndTheirGradients) {
       for (int64_t image = 0; image < n; ++image)
         for (int64_t i = 0; i < c; ++i)
           for (int64_t k = 0; k < m; ++k) {
-            const int64_t from = ((image * h.input + iy) * w.input + ix) * c + i, tap = ((ky * w.kernel + kx) * c + i) * m + k,
+            const int64_t from = ((image * h.input + iy) * w.input + ix) * c + i,
+                          tap = ((ky * w.kernel + kx) * c + i) * m + k,
                           to = ((image * h.output + oy) * w.output + ox) * out + (depthwise ? i * m + k : k);
             y[to] += x.values[from] * f.values[tap];
             dx[from] += dy.values[to] * f.values[tap];
@@ -159,12 +163,14 @@ TEST_F(TfOperators, PoolsAndTheirGradients) {
 
 TEST_F(TfOperators, ChannelsFirst) {
   Array x = numbers({1, 2, 4, 4}), f = numbers({1, 1, 2, 3});
-  Values y = apply("Conv2D", {x, f}, {TfAttr::s("padding", "VALID"), TfAttr::s("data_format", "NCHW"),
-                                      TfAttr::ints("strides", {1, 1, 2, 2})});
+  Values y =
+      apply("Conv2D", {x, f},
+            {TfAttr::s("padding", "VALID"), TfAttr::s("data_format", "NCHW"), TfAttr::ints("strides", {1, 1, 2, 2})});
   EXPECT_EQ(shape, (Shape{1, 3, 2, 2}));
   EXPECT_EQ(y.at(0), x.values[0] * f.values[0] + x.values[16] * f.values[3]);
-  apply("MaxPool", {x}, {TfAttr::s("padding", "SAME"), TfAttr::s("data_format", "NCHW"), TfAttr::ints("ksize", {1, 1, 3, 3}),
-                         TfAttr::ints("strides", {1, 1, 3, 3})});
+  apply("MaxPool", {x},
+        {TfAttr::s("padding", "SAME"), TfAttr::s("data_format", "NCHW"), TfAttr::ints("ksize", {1, 1, 3, 3}),
+         TfAttr::ints("strides", {1, 1, 3, 3})});
   EXPECT_EQ(shape, (Shape{1, 2, 2, 2}));
   Values biased = apply("BiasAdd", {x, {{2}, {100, 200}}}, {TfAttr::s("data_format", "NCHW")});
   EXPECT_EQ(biased.at(16), x.values[16] + 200);
@@ -180,7 +186,8 @@ TEST_F(TfOperators, BatchNormalisationInTraining) {
   b.floats("offset", {2}, {1, -1});
   b.floats("none", {0}, {});
   b.node("FusedBatchNormV3", "norm", {"x", "scale", "offset", "none", "none"}, {TfAttr::f("epsilon", 0.001f)});
-  b.node("FusedBatchNormGradV3", "grad", {"dy", "x", "scale", "norm:3", "norm:4", "norm:5"}, {TfAttr::f("epsilon", 0.001f)});
+  b.node("FusedBatchNormGradV3", "grad", {"dy", "x", "scale", "norm:3", "norm:4", "norm:5"},
+         {TfAttr::f("epsilon", 0.001f)});
   std::vector<Array> y = run(b, {x, dy}, outputs({"norm", "norm:1", "norm:2", "grad", "grad:1", "grad:2"}));
   ASSERT_EQ(y.size(), 6u);
   for (size_t c = 0; c < 2; ++c) {
@@ -211,14 +218,16 @@ TEST_F(TfOperators, StridedSlicesAndTheirGradient) {
   // x[1:, ::-2, newaxis, 3]
   const std::vector<TfAttr> masks{TfAttr::i("begin_mask", 2), TfAttr::i("end_mask", 3), TfAttr::i("new_axis_mask", 4),
                                   TfAttr::i("shrink_axis_mask", 8)};
-  const std::vector<std::pair<size_t, std::vector<int32_t>>> box{{1, {1, 0, 0, 3}}, {2, {0, 0, 0, 4}}, {3, {1, -2, 1, 1}}};
+  const std::vector<std::pair<size_t, std::vector<int32_t>>> box{
+      {1, {1, 0, 0, 3}}, {2, {0, 0, 0, 4}}, {3, {1, -2, 1, 1}}};
   Values y = apply("StridedSlice", {x}, masks, box);
   EXPECT_EQ(shape, (Shape{3, 3, 1}));
   for (int64_t i = 0; i < 3; ++i)
     for (int64_t k = 0; k < 3; ++k)
       EXPECT_EQ(y.at(i * 3 + k), x.values[((i + 1) * 5 + (4 - 2 * k)) * 6 + 3]);
   Array dy = numbers({3, 3, 1});
-  Values dx = apply("StridedSliceGrad", {dy}, masks, {{0, {4, 5, 6}}, {1, box[0].second}, {2, box[1].second}, {3, box[2].second}});
+  Values dx = apply("StridedSliceGrad", {dy}, masks,
+                    {{0, {4, 5, 6}}, {1, box[0].second}, {2, box[1].second}, {3, box[2].second}});
   Values expected(4 * 5 * 6);
   for (int64_t i = 0; i < 3; ++i)
     for (int64_t k = 0; k < 3; ++k)
@@ -288,7 +297,8 @@ TEST_F(TfMovement, GathersWithBatches) {
 
 TEST_F(TfMovement, ScattersAddUp) {
   Array x{{3}, {1, 2, 4}};
-  expectNear(result(x, "ScatterNd", {table("at", {3, 1}, {1, 3, 1}), "x", b.ints("shape", {4})}).at(0), {4}, {0, 5, 0, 2});
+  expectNear(result(x, "ScatterNd", {table("at", {3, 1}, {1, 3, 1}), "x", b.ints("shape", {4})}).at(0), {4},
+             {0, 5, 0, 2});
 }
 
 TEST_F(TfMovement, SegmentsAddUp) {
@@ -316,13 +326,17 @@ TEST_F(TfMovement, TopKInOrder) {
 
 TEST_F(TfMovement, RunningSums) {
   Array x{{4}, {1, 2, 3, 4}};
-  expectNear(result(x, "Cumsum", {"x", b.integer("axis", 0)}, {TfAttr::b("exclusive", true), TfAttr::b("reverse", true)}).at(0),
-             {4}, {9, 7, 4, 0});
+  expectNear(
+      result(x, "Cumsum", {"x", b.integer("axis", 0)}, {TfAttr::b("exclusive", true), TfAttr::b("reverse", true)})
+          .at(0),
+      {4}, {9, 7, 4, 0});
 }
 
 TEST_F(TfMovement, ReversedSequences) {
   Array x{{2, 3}, {1, 2, 3, 4, 5, 6}};
-  expectNear(result(x, "ReverseSequence", {"x", b.ints("lengths", {2, 3})}, {TfAttr::i("seq_dim", 1), TfAttr::i("batch_dim", 0)}).at(0),
+  expectNear(result(x, "ReverseSequence", {"x", b.ints("lengths", {2, 3})},
+                    {TfAttr::i("seq_dim", 1), TfAttr::i("batch_dim", 0)})
+                 .at(0),
              {2, 3}, {2, 1, 3, 6, 5, 4});
 }
 
@@ -340,10 +354,41 @@ TEST_F(TfMovement, ResizesToNearest) {
 TEST_F(TfMovement, LocalResponse) {
   Array x{{1, 1, 1, 3}, {1, 2, 3}};
   auto y = [](double v, double sum) { return v / std::pow(1 + 0.5 * sum, 0.75); };
-  expectNear(result(x, "LRN", {"x"}, {TfAttr::i("depth_radius", 1), TfAttr::f("bias", 1), TfAttr::f("alpha", 0.5f),
-                                      TfAttr::f("beta", 0.75f)})
+  expectNear(
+      result(x, "LRN", {"x"},
+             {TfAttr::i("depth_radius", 1), TfAttr::f("bias", 1), TfAttr::f("alpha", 0.5f), TfAttr::f("beta", 0.75f)})
+          .at(0),
+      {1, 1, 1, 3}, {y(1, 5), y(2, 14), y(3, 13)});
+}
+
+TEST_F(TfMovement, Patches) {
+  Array x{{1, 2, 3, 1}, {1, 2, 3, 4, 5, 6}};
+  expectNear(result(x, "ExtractImagePatches", {"x"},
+                    {TfAttr::ints("ksizes", {1, 2, 2, 1}), TfAttr::ints("strides", {1, 1, 1, 1}),
+                     TfAttr::ints("rates", {1, 1, 1, 1}), TfAttr::s("padding", "VALID")})
                  .at(0),
-             {1, 1, 1, 3}, {y(1, 5), y(2, 14), y(3, 13)});
+             {1, 1, 2, 4}, {1, 2, 4, 5, 2, 3, 5, 6});
+}
+
+TEST_F(TfMovement, Diagonals) {
+  Array x{{2, 2}, {1, 2, 3, 4}};
+  b.integer("k", 0);
+  b.number("pad", 0);
+  expectNear(result(x, "MatrixDiagPartV3", {"x", "k", "pad"}).at(0), {2}, {1, 4});
+}
+
+TEST_F(TfMovement, QuantizedRange) {
+  Array x{{3}, {-0.3, 0.26, 9}};
+  expectNear(result(x, "FakeQuantWithMinMaxArgs", {"x"},
+                    {TfAttr::f("min", 0), TfAttr::f("max", 1.5f), TfAttr::i("num_bits", 2)})
+                 .at(0),
+             {3}, {0, 0.5, 1.5});
+}
+
+TEST_F(TfMovement, GreatestOfSegments) {
+  Array x{{3}, {5, 7, 2}};
+  expectNear(result(x, "UnsortedSegmentMax", {"x", b.ints("ids", {1, 1, 0}), b.integer("count", 2)}).at(0), {2},
+             {2, 7});
 }
 
 TEST_F(TfMovement, GatedUnit) {

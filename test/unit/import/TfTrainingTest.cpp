@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Training graphs: variables are states, the train operator changes them, and the loss follows the same training written
-// as loops. Optimizers against their formulas.
-#include "test/support/TfResNet.h"
+// Training graphs: variables are states, the train operator changes them, and the loss follows the same training
+// written as loops. Optimizers against their formulas.
 #include "test/support/TfTraining.h"
+#include "test/support/TfResNet.h"
 #include "test/unit/import/TfFixture.h"
 #include <chrono>
 #include <cstdlib>
@@ -122,7 +122,8 @@ TEST_F(TfTrains, Momentum) {
     TfBuilder b;
     variable(b, "var", 1);
     variable(b, "slot", 0);
-    b.node("ApplyMomentum", "step", {"var", "slot", b.number("rate", 0.5f), b.floats("g", {1}, {2}), b.number("m", 0.25f)},
+    b.node("ApplyMomentum", "step",
+           {"var", "slot", b.number("rate", 0.5f), b.floats("g", {1}, {2}), b.number("m", 0.25f)},
            {TfAttr::b("use_nesterov", nesterov)});
     std::vector<double> expected;
     for (double x = 1, a = 0; expected.size() < 3;) {
@@ -146,8 +147,9 @@ TEST_F(TfTrains, Adam) {
   b.ints("none", {});
   b.node("Reshape", "p1/scalar", {"p1/read", "none"});
   b.node("Reshape", "p2/scalar", {"p2/read", "none"});
-  b.node("ApplyAdam", "adam", {"var", "m", "v", "p1/scalar", "p2/scalar", b.number("rate", 0.1f), b.number("b1", 0.9f),
-                               b.number("b2", 0.99f), b.number("e", 1e-3f), b.floats("g", {1}, {3})});
+  b.node("ApplyAdam", "adam",
+         {"var", "m", "v", "p1/scalar", "p2/scalar", b.number("rate", 0.1f), b.number("b1", 0.9f),
+          b.number("b2", 0.99f), b.number("e", 1e-3f), b.floats("g", {1}, {3})});
   b.node("Mul", "p1/next", {"p1/read", "b1"});
   b.node("Mul", "p2/next", {"p2/read", "b2"});
   b.add(tfNode("Assign", "p1/update", {"p1", "p1/next", "^adam"}));
@@ -168,8 +170,9 @@ TEST_F(TfTrains, RmsPropAndAdagrad) {
   variable(rms, "var", 1);
   variable(rms, "ms", 1);
   variable(rms, "mom", 0);
-  rms.node("ApplyRMSProp", "step", {"var", "ms", "mom", rms.number("rate", 0.1f), rms.number("rho", 0.8f),
-                                    rms.number("m", 0.5f), rms.number("e", 0.01f), rms.floats("g", {1}, {2})});
+  rms.node("ApplyRMSProp", "step",
+           {"var", "ms", "mom", rms.number("rate", 0.1f), rms.number("rho", 0.8f), rms.number("m", 0.5f),
+            rms.number("e", 0.01f), rms.floats("g", {1}, {2})});
   std::vector<double> expected;
   for (double x = 1, ms = 1, mom = 0; expected.size() < 3;) {
     ms += (4 - ms) * (1 - 0.8);

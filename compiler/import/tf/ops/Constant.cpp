@@ -74,7 +74,8 @@ void linSpace(NodeContext &node) {
     return node.fail(absl::StrCat("num = ", count, " is outside [1, ", maxConstantElements, "]"));
   std::vector<double> values(count, start);
   for (int64_t i = 1; i < count; ++i)
-    values[i] = i == count - 1 ? stop : start + (stop - start) * static_cast<double>(i) / static_cast<double>(count - 1);
+    values[i] =
+        i == count - 1 ? stop : start + (stop - start) * static_cast<double>(i) / static_cast<double>(count - 1);
   node.setResult(constant(node.layers, {count}, values, first.elementType()));
 }
 
@@ -83,7 +84,8 @@ template <Random::Kind kind> void random(NodeContext &node) {
   llvm::SmallVector<int64_t> shape = extentsIn(node, 0);
   mlir::Type element = node.typeAttribute("dtype", wsc::tf::DT_FLOAT);
   if (!node.failed())
-    node.setResult(Value(Random{mlir::RankedTensorType::get(shape, element), kind, seedOf(node.node().name(), seed, second)}));
+    node.setResult(
+        Value(Random{mlir::RankedTensorType::get(shape, element), kind, seedOf(node.node().name(), seed, second)}));
 }
 
 } // namespace

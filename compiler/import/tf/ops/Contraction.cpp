@@ -14,7 +14,8 @@ void product(NodeContext &node, bool transposeA, bool transposeB) {
   if (node.failed())
     return;
   if (a.rank() < 2 || b.rank() < 2)
-    return node.fail(absl::StrCat("needs matrices, found ", nn::formatShape(a.shape()), " and ", nn::formatShape(b.shape())));
+    return node.fail(
+        absl::StrCat("needs matrices, found ", nn::formatShape(a.shape()), " and ", nn::formatShape(b.shape())));
   node.setResult(matmul(transposeA ? a.transposed() : a, b, transposeB));
 }
 

@@ -108,7 +108,8 @@ void caseOf(NodeContext &node) {
   Expression index = node.in(0);
   std::vector<Value> results = callOf(node, branches->list().func(count - 1), arguments);
   for (int i = count - 1; i-- > 0 && !node.failed();)
-    results = chooseResults(node, equal(index.reshape({}), i), callOf(node, branches->list().func(i), arguments), results);
+    results =
+        chooseResults(node, equal(index.reshape({}), i), callOf(node, branches->list().func(i), arguments), results);
   setResults(node, std::move(results));
 }
 

@@ -97,7 +97,8 @@ template <bool isDepthwise> void convBackpropInput(NodeContext &node) {
   for (size_t d = 0; d < rank; ++d) {
     form.strides.push_back(window.window.strides[d]);
     form.dilations.push_back(window.window.dilations[d]);
-    const int64_t whole = (gradient.shape()[2 + d] - 1) * form.strides[d] + (window.kernel[d] - 1) * form.dilations[d] + 1;
+    const int64_t whole =
+        (gradient.shape()[2 + d] - 1) * form.strides[d] + (window.kernel[d] - 1) * form.dilations[d] + 1;
     form.before.push_back(window.window.pads[d]);
     form.after.push_back(whole - spatial[d] - form.before[d]);
   }

@@ -25,7 +25,8 @@ void gatherAlong(NodeContext &node, Expression x, int64_t axis, int64_t batch) {
   batch = batch < 0 ? batch + indices.rank() : batch;
   if (node.failed())
     return;
-  if (batch < 0 || batch > indices.rank() || batch > axis || x.shape().take_front(batch) != indices.shape().take_front(batch))
+  if (batch < 0 || batch > indices.rank() || batch > axis ||
+      x.shape().take_front(batch) != indices.shape().take_front(batch))
     return node.fail(absl::StrCat("batch_dims ", batch, " and axis ", axis, " do not fit ", nn::formatShape(x.shape()),
                                   " and indices ", nn::formatShape(indices.shape())));
   Extents result(x.shape().take_front(axis));
@@ -41,10 +42,14 @@ void gatherAlong(NodeContext &node, Expression x, int64_t axis, int64_t batch) {
         return node.fail(absl::StrCat("index ", index, " is outside [0, ", extent, ")"));
     return node.setResult(picked(x, axis, known->ints).reshape(result));
   }
-  // [batch, outer, extent, inner] by [batch, places]: flat numbers batch · extent + index of [batch · extent, outer, inner].
-  const int64_t batches = productOf(x.shape().take_front(batch)), places = indices.size() / std::max<int64_t>(batches, 1);
-  const int64_t outer = productOf(x.shape().slice(batch, axis - batch)), inner = productOf(x.shape().drop_front(axis + 1));
-  Expression rows = x.reshape({batches, outer, extent, inner}).transpose({0, 2, 1, 3}).reshape({batches * extent, outer, inner});
+  // [batch, outer, extent, inner] by [batch, places]: flat numbers batch · extent + index of [batch · extent, outer,
+  // inner].
+  const int64_t batches = productOf(x.shape().take_front(batch)),
+                places = indices.size() / std::max<int64_t>(batches, 1);
+  const int64_t outer = productOf(x.shape().slice(batch, axis - batch)),
+                inner = productOf(x.shape().drop_front(axis + 1));
+  Expression rows =
+      x.reshape({batches, outer, extent, inner}).transpose({0, 2, 1, 3}).reshape({batches * extent, outer, inner});
   Expression flat = indices.reshape({batches, places}) +
                     numbersAlong(node.layers, batches, 0, 2, indices.elementType()) * static_cast<double>(extent);
   node.setResult(gather(rows, flat, 0).transpose({0, 2, 1, 3}).reshape(result));
@@ -72,7 +77,8 @@ void gatherNd(NodeContext &node) {
     return;
   const int64_t depth = indices.rank() > 0 ? indices.shape().back() : 0, last = indices.rank() - 1;
   if (indices.rank() < 1 || depth > x.rank())
-    return node.fail(absl::StrCat("indices ", nn::formatShape(indices.shape()), " do not fit ", nn::formatShape(x.shape())));
+    return node.fail(
+        absl::StrCat("indices ", nn::formatShape(indices.shape()), " do not fit ", nn::formatShape(x.shape())));
   Extents places(indices.shape().drop_back(1)), flatShape{productOf(x.shape().take_front(depth))};
   Expression flat = indices.number(0).broadcast(places);
   for (int64_t d = 0; d < depth; ++d)
@@ -81,7 +87,8 @@ void gatherNd(NodeContext &node) {
   node.setResult(gather(x.reshape(flatShape), flat, 0));
 }
 
-bool fitsScatter(NodeContext &node, llvm::ArrayRef<int64_t> shape, const Expression &indices, const Expression &updates) {
+bool fitsScatter(NodeContext &node, llvm::ArrayRef<int64_t> shape, const Expression &indices,
+                 const Expression &updates) {
   const int64_t depth = indices.rank() > 0 ? indices.shape().back() : 0;
   bool fits = indices.rank() > 0 && depth <= static_cast<int64_t>(shape.size());
   if (fits) {
@@ -90,8 +97,8 @@ bool fitsScatter(NodeContext &node, llvm::ArrayRef<int64_t> shape, const Express
     fits = updates.shape() == llvm::ArrayRef<int64_t>(expected);
   }
   if (!fits)
-    node.fail(absl::StrCat("indices ", nn::formatShape(indices.shape()), " and updates ", nn::formatShape(updates.shape()),
-                           " do not fit ", nn::formatShape(shape)));
+    node.fail(absl::StrCat("indices ", nn::formatShape(indices.shape()), " and updates ",
+                           nn::formatShape(updates.shape()), " do not fit ", nn::formatShape(shape)));
   return fits;
 }
 
@@ -123,8 +130,8 @@ void oneHot(NodeContext &node) {
     return;
   if (depth < 0 || depth > maxConstantElements)
     return node.fail(absl::StrCat("depth ", depth, " is outside [0, ", maxConstantElements, "]"));
-  Expression isOn = equal(indices.unsqueeze(axis),
-                          numbersAlong(node.layers, depth, axis, indices.rank() + 1, indices.elementType()));
+  Expression isOn =
+      equal(indices.unsqueeze(axis), numbersAlong(node.layers, depth, axis, indices.rank() + 1, indices.elementType()));
   node.setResult(select(isOn, on, off));
 }
 
@@ -145,10 +152,33 @@ void segmentSum(NodeContext &node) {
     return node.fail(absl::StrCat("segment numbers ", nn::formatShape(ids.shape()), " (", segments,
                                   " segments) do not fit ", nn::formatShape(x.shape())));
   const int64_t rows = ids.size(), inner = productOf(x.shape().drop_front(ids.rank()));
-  Expression isIn = equal(countingUp(node.layers, segments, ids.elementType()).reshape({segments, 1}), ids.reshape({1, rows}));
+  Expression isIn =
+      equal(countingUp(node.layers, segments, ids.elementType()).reshape({segments, 1}), ids.reshape({1, rows}));
   Extents result{segments};
   result.append(x.shape().begin() + ids.rank(), x.shape().end());
   node.setResult(matmul(isIn.cast(x.elementType()), x.reshape({rows, inner})).reshape(result));
+}
+
+/// The same with a product, minimum or maximum, which of no rows is the element type's neutral number.
+template <nn::ReduceKind kind> void segmentReduce(NodeContext &node) {
+  Expression x = node.in(0), ids = node.in(1);
+  const int64_t segments = node.constantInt(2, "num_segments");
+  if (node.failed())
+    return;
+  if (segments < 0 || segments > maxConstantElements || ids.rank() > x.rank() ||
+      x.shape().take_front(ids.rank()) != ids.shape())
+    return node.fail(absl::StrCat("segment numbers ", nn::formatShape(ids.shape()), " (", segments,
+                                  " segments) do not fit ", nn::formatShape(x.shape())));
+  const int64_t rows = ids.size(), inner = productOf(x.shape().drop_front(ids.rank()));
+  Expression isIn =
+      equal(countingUp(node.layers, segments, ids.elementType()).reshape({segments, 1, 1}), ids.reshape({1, rows, 1}));
+  Expression neutral = kind == nn::ReduceKind::Prod  ? x.number(1)
+                       : kind == nn::ReduceKind::Min ? highest(node.layers, x.elementType())
+                                                     : lowest(node.layers, x.elementType());
+  Extents result{segments};
+  result.append(x.shape().begin() + ids.rank(), x.shape().end());
+  node.setResult(
+      reduceAny(kind, select(isIn, x.reshape({1, rows, inner}), neutral), {1}, /*keepdims=*/false).reshape(result));
 }
 
 /// Of each sequence the first `length` steps in reverse, the others as they are.
@@ -220,8 +250,8 @@ void stridedSliceGrad(NodeContext &node) {
   if (node.failed())
     return;
   if (dy.shape() != llvm::ArrayRef<int64_t>(box.shape))
-    return node.fail(absl::StrCat("the gradient ", nn::formatShape(dy.shape()), " is not the slice's ",
-                                  nn::formatShape(box.shape)));
+    return node.fail(
+        absl::StrCat("the gradient ", nn::formatShape(dy.shape()), " is not the slice's ", nn::formatShape(box.shape)));
   Expression x = dy.reshape(box.sizes);
   for (int64_t d = 0; d < x.rank() && !node.failed(); ++d) {
     int64_t start = box.starts[d], step = box.steps[d];
@@ -257,6 +287,9 @@ static const Operator table[] = {
     {"OneHot", 4, 4, oneHot},
     {"SegmentSum", 2, 2, segmentSum},
     {"UnsortedSegmentSum", 3, 3, segmentSum},
+    {"UnsortedSegmentProd", 3, 3, segmentReduce<nn::ReduceKind::Prod>},
+    {"UnsortedSegmentMin", 3, 3, segmentReduce<nn::ReduceKind::Min>},
+    {"UnsortedSegmentMax", 3, 3, segmentReduce<nn::ReduceKind::Max>},
     {"ReverseSequence", 2, 2, reverseSequence},
     {"DynamicStitch", 2, anyInputs, dynamicStitch},
     {"ParallelDynamicStitch", 2, anyInputs, dynamicStitch},

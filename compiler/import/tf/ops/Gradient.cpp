@@ -54,20 +54,13 @@ void biasAddGrad(NodeContext &node) {
 } // namespace
 
 static const Operator table[] = {
-    {"ReluGrad", 2, 2, gradient<reluGrad>},
-    {"Relu6Grad", 2, 2, gradient<relu6Grad>},
-    {"LeakyReluGrad", 2, 2, leakyReluGrad},
-    {"EluGrad", 2, 2, gradient<eluGrad>},
-    {"SeluGrad", 2, 2, gradient<seluGrad>},
-    {"SoftplusGrad", 2, 2, gradient<softplusGrad>},
-    {"SoftsignGrad", 2, 2, gradient<softsignGrad>},
-    {"SigmoidGrad", 2, 2, gradient<sigmoidGrad>},
-    {"TanhGrad", 2, 2, gradient<tanhGrad>},
-    {"SqrtGrad", 2, 2, gradient<sqrtGrad>},
-    {"RsqrtGrad", 2, 2, gradient<rsqrtGrad>},
-    {"ReciprocalGrad", 2, 2, gradient<reciprocalGrad>},
-    {"InvGrad", 2, 2, gradient<reciprocalGrad>},
-    {"BiasAddGrad", 1, 1, biasAddGrad},
+    {"ReluGrad", 2, 2, gradient<reluGrad>},         {"Relu6Grad", 2, 2, gradient<relu6Grad>},
+    {"LeakyReluGrad", 2, 2, leakyReluGrad},         {"EluGrad", 2, 2, gradient<eluGrad>},
+    {"SeluGrad", 2, 2, gradient<seluGrad>},         {"SoftplusGrad", 2, 2, gradient<softplusGrad>},
+    {"SoftsignGrad", 2, 2, gradient<softsignGrad>}, {"SigmoidGrad", 2, 2, gradient<sigmoidGrad>},
+    {"TanhGrad", 2, 2, gradient<tanhGrad>},         {"SqrtGrad", 2, 2, gradient<sqrtGrad>},
+    {"RsqrtGrad", 2, 2, gradient<rsqrtGrad>},       {"ReciprocalGrad", 2, 2, gradient<reciprocalGrad>},
+    {"InvGrad", 2, 2, gradient<reciprocalGrad>},    {"BiasAddGrad", 1, 1, biasAddGrad},
 };
 llvm::ArrayRef<Operator> gradientOperators() { return table; }
 

@@ -64,13 +64,13 @@ void nearest(NodeContext &node) {
     if (node.failed())
       return;
     const int64_t input = x.shape()[d], output = form.size[d - 1];
-    const float scale = form.alignCorners && output > 1
-                            ? static_cast<float>(input - 1) / static_cast<float>(output - 1)
-                            : static_cast<float>(input) / static_cast<float>(output);
+    const float scale = form.alignCorners && output > 1 ? static_cast<float>(input - 1) / static_cast<float>(output - 1)
+                                                        : static_cast<float>(input) / static_cast<float>(output);
     std::vector<int64_t> numbers;
     for (int64_t i = 0; i < output; ++i) {
       const float at = (static_cast<float>(i) + (form.halfPixels ? 0.5f : 0.0f)) * scale;
-      numbers.push_back(std::min<int64_t>(static_cast<int64_t>(form.alignCorners ? std::roundf(at) : std::floor(at)), input - 1));
+      numbers.push_back(
+          std::min<int64_t>(static_cast<int64_t>(form.alignCorners ? std::roundf(at) : std::floor(at)), input - 1));
     }
     x = picked(x, d, numbers);
   }

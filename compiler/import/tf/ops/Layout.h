@@ -20,11 +20,13 @@ llvm::SmallVector<int64_t> toChannelsFirst(llvm::ArrayRef<int64_t> extents, bool
 
 /// The spatial numbers of an attribute with a number per dimension; `otherwise` where it is absent. Batch and channels
 /// must be 1.
-std::vector<int64_t> readSpatial(NodeContext &node, const char *name, int64_t rank, bool channelsLast, int64_t otherwise);
+std::vector<int64_t> readSpatial(NodeContext &node, const char *name, int64_t rank, bool channelsLast,
+                                 int64_t otherwise);
 
-/// Window of the attributes strides, dilations, padding and explicit_paddings over spatial extents `input`. SAME pads so
-/// that the output extent is ceil(input / stride), the odd element behind.
-SpatialWindow readWindow(NodeContext &node, llvm::ArrayRef<int64_t> input, std::vector<int64_t> kernel, bool channelsLast);
+/// Window of the attributes strides, dilations, padding and explicit_paddings over spatial extents `input`. SAME pads
+/// so that the output extent is ceil(input / stride), the odd element behind.
+SpatialWindow readWindow(NodeContext &node, llvm::ArrayRef<int64_t> input, std::vector<int64_t> kernel,
+                         bool channelsLast);
 
 /// Extents of the window's output.
 std::vector<int64_t> outputExtents(const SpatialWindow &window, llvm::ArrayRef<int64_t> input);

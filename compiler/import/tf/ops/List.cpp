@@ -113,7 +113,8 @@ void arrayOf(NodeContext &node) {
   int64_t count = node.constantInt(0, "the size");
   if (node.failed())
     return;
-  List list = emptyList(node, count, "dtype", shape && shape->has_shape() ? known(extentsOf(shape->shape())) : std::nullopt);
+  List list =
+      emptyList(node, count, "dtype", shape && shape->has_shape() ? known(extentsOf(shape->shape())) : std::nullopt);
   node.setResult(0, Value(list));
   node.setResult(1, Value(list));
 }

@@ -17,8 +17,8 @@ void transpose(NodeContext &node) {
   if (node.failed())
     return;
   if (static_cast<int64_t>(permutation.size()) != x.rank())
-    return node.fail(absl::StrCat("permutation ", nn::formatShape(permutation), " does not fit ",
-                                  nn::formatShape(x.shape())));
+    return node.fail(
+        absl::StrCat("permutation ", nn::formatShape(permutation), " does not fit ", nn::formatShape(x.shape())));
   node.setResult(x.transpose(permutation));
 }
 
@@ -45,8 +45,8 @@ void pack(NodeContext &node) {
     return;
   for (Expression &part : parts) {
     if (part.shape() != node.in(0).shape())
-      return node.fail(absl::StrCat("packs shapes ", nn::formatShape(node.in(0).shape()), " and ",
-                                    nn::formatShape(part.shape())));
+      return node.fail(
+          absl::StrCat("packs shapes ", nn::formatShape(node.in(0).shape()), " and ", nn::formatShape(part.shape())));
     part = part.unsqueeze(axis);
   }
   node.setResult(parts.size() == 1 ? parts[0] : concat(parts, axis));
@@ -129,8 +129,8 @@ void pad(NodeContext &node) {
   if (node.failed())
     return;
   if (pads->isFloat() || pads->size() != 2 * x.rank())
-    return node.fail(absl::StrCat("paddings ", nn::formatShape(pads->type.getShape()), " do not fit ",
-                                  nn::formatShape(x.shape())));
+    return node.fail(
+        absl::StrCat("paddings ", nn::formatShape(pads->type.getShape()), " do not fit ", nn::formatShape(x.shape())));
   Extents low, high;
   for (int64_t d = 0; d < x.rank(); ++d) {
     low.push_back(pads->ints[2 * d]);
@@ -176,7 +176,8 @@ void tile(NodeContext &node) {
   if (node.failed())
     return;
   if (static_cast<int64_t>(multiples.size()) != x.rank())
-    return node.fail(absl::StrCat("multiples ", nn::formatShape(multiples), " do not fit ", nn::formatShape(x.shape())));
+    return node.fail(
+        absl::StrCat("multiples ", nn::formatShape(multiples), " do not fit ", nn::formatShape(x.shape())));
   Extents split, wide, joined;
   for (int64_t d = 0; d < x.rank(); ++d) {
     int64_t extent = 0;
@@ -253,7 +254,44 @@ void diagonalPart(NodeContext &node) {
   const int64_t last = x.rank() - 1, extent = std::min(x.shape()[last - 1], x.shape()[last]);
   Extents joined(x.shape().drop_back(2));
   joined.push_back(extent * extent);
-  node.setResult(x.slice(last - 1, 0, extent).slice(last, 0, extent).reshape(joined).slice(last - 1, 0, extent, extent + 1));
+  node.setResult(
+      x.slice(last - 1, 0, extent).slice(last, 0, extent).reshape(joined).slice(last - 1, 0, extent, extent + 1));
+}
+
+/// Whether the inputs from `first` on say the main diagonal of a square matrix, as all but k = 0, -1, -1, 0 do not.
+bool isMainDiagonal(NodeContext &node, size_t first) {
+  node.ignoreAttributes({"align"}); // of several diagonals
+  const int64_t usual[] = {0, -1, -1, 0};
+  bool isUsual = true;
+  for (size_t i = first; i < node.inputCount() && !node.failed(); ++i)
+    isUsual &= node.constantScalar(i, "the diagonal's form") ==
+               static_cast<double>(i == first || i + 1 == node.inputCount() ? 0 : usual[i - first]);
+  if (!isUsual && !node.failed())
+    node.unsupported("other diagonals than the main one of a square matrix are not supported");
+  return !node.failed();
+}
+
+void diagonalV2(NodeContext &node) {
+  if (isMainDiagonal(node, 1))
+    diagonal(node);
+}
+void diagonalPartV2(NodeContext &node) {
+  if (isMainDiagonal(node, 1))
+    diagonalPart(node);
+}
+
+/// The matrix with another main diagonal.
+void setDiagonal(NodeContext &node) {
+  Expression x = node.in(0), values = node.in(1);
+  if (node.failed() || !isMainDiagonal(node, 2))
+    return;
+  const int64_t last = x.rank() - 1;
+  if (x.rank() < 2 || values.rank() != last || x.shape()[last] != x.shape()[last - 1] ||
+      values.shape().back() != x.shape()[last])
+    return node.fail(
+        absl::StrCat("diagonal ", nn::formatShape(values.shape()), " does not fit ", nn::formatShape(x.shape())));
+  Expression numbers = countingUp(node.layers, x.shape()[last], node.i32());
+  node.setResult(select(equal(numbers.unsqueeze(1), numbers), values.unsqueeze(last), x));
 }
 
 } // namespace
@@ -277,7 +315,15 @@ static const Operator table[] = {
     {"MatrixBandPart", 3, 3, bandPart},
     {"MatrixDiag", 1, 1, diagonal},
     {"Diag", 1, 1, diagonal},
+    {"MatrixDiagV2", 5, 5, diagonalV2},
+    {"MatrixDiagV3", 5, 5, diagonalV2},
     {"MatrixDiagPart", 1, 1, diagonalPart},
+    {"DiagPart", 1, 1, diagonalPart},
+    {"MatrixDiagPartV2", 3, 3, diagonalPartV2},
+    {"MatrixDiagPartV3", 3, 3, diagonalPartV2},
+    {"MatrixSetDiag", 2, 2, setDiagonal},
+    {"MatrixSetDiagV2", 3, 3, setDiagonal},
+    {"MatrixSetDiagV3", 3, 3, setDiagonal},
 };
 llvm::ArrayRef<Operator> movementOperators() { return table; }
 

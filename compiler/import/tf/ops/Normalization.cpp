@@ -24,13 +24,15 @@ llvm::SmallVector<int64_t> allButChannels(const Expression &x) { return otherAxe
 /// Results: y, mean, variance for the moving statistics, and what the gradient needs: mean and variance.
 void fusedBatchNorm(NodeContext &node) {
   Expression given = node.in(0), scale = node.in(1), offset = node.in(2);
-  const double epsilon = node.floatAttribute("epsilon", 1e-4), factor = node.floatAttribute("exponential_avg_factor", 1);
+  const double epsilon = node.floatAttribute("epsilon", 1e-4),
+               factor = node.floatAttribute("exponential_avg_factor", 1);
   const bool trains = node.boolAttribute("is_training", true), last = readChannelsLast(node, given.rank());
   if (node.failed())
     return;
   Expression x = toChannelsFirst(given, last), wide = widened(x);
   if (x.rank() < 3 || scale.rank() != 1 || scale.size() != x.shape()[1])
-    return node.fail(absl::StrCat("scale ", nn::formatShape(scale.shape()), " does not fit ", nn::formatShape(given.shape())));
+    return node.fail(
+        absl::StrCat("scale ", nn::formatShape(scale.shape()), " does not fit ", nn::formatShape(given.shape())));
   if (!trains) {
     Expression mean = node.in(3), variance = node.in(4);
     Expression y{node.layers, node.layers.batchNorm(wide, scale, offset, mean, variance, epsilon)};
@@ -105,7 +107,8 @@ void lrn(NodeContext &node) {
   SpatialWindow window;
   window.kernel = {1, 2 * radius + 1};
   window.window.pads = {0, radius, 0, radius};
-  Expression sum = poolOver(nn::PoolKind::Sum, square(x).reshape({1, 1, rows, channels}), window, false).reshape(x.shape());
+  Expression sum =
+      poolOver(nn::PoolKind::Sum, square(x).reshape({1, 1, rows, channels}), window, false).reshape(x.shape());
   node.setResult(x / power(sum * alpha + bias, beta));
 }
 

@@ -2,8 +2,8 @@
 //
 // Pools and their gradients. The gradient of a maximum goes to the first element of its window that reaches it: for
 // each tap of the window, in row-major order, the elements under it are a strided slice of the padded input, and the
-// part of the gradient that belongs to them goes back to the same places. That of an average is a transposed convolution
-// with ones of the gradient divided by the number of elements.
+// part of the gradient that belongs to them goes back to the same places. That of an average is a transposed
+// convolution with ones of the gradient divided by the number of elements.
 #include "absl/strings/str_cat.h"
 #include "compiler/import/common/Deconv.h"
 #include "compiler/import/tf/Registry.h"
@@ -165,14 +165,10 @@ void avgPoolGrad(NodeContext &node) {
 } // namespace
 
 static const Operator table[] = {
-    {"MaxPool", 1, 1, pool<nn::PoolKind::Max>},
-    {"MaxPoolV2", 3, 3, maxPoolV2},
-    {"MaxPool3D", 1, 1, pool<nn::PoolKind::Max>},
-    {"AvgPool", 1, 1, pool<nn::PoolKind::Avg>},
-    {"AvgPool3D", 1, 1, pool<nn::PoolKind::Avg>},
-    {"MaxPoolGrad", 3, 3, maxPoolGrad},
-    {"MaxPool3DGrad", 3, 3, maxPoolGrad},
-    {"AvgPoolGrad", 2, 2, avgPoolGrad},
+    {"MaxPool", 1, 1, pool<nn::PoolKind::Max>},   {"MaxPoolV2", 3, 3, maxPoolV2},
+    {"MaxPool3D", 1, 1, pool<nn::PoolKind::Max>}, {"AvgPool", 1, 1, pool<nn::PoolKind::Avg>},
+    {"AvgPool3D", 1, 1, pool<nn::PoolKind::Avg>}, {"MaxPoolGrad", 3, 3, maxPoolGrad},
+    {"MaxPool3DGrad", 3, 3, maxPoolGrad},         {"AvgPoolGrad", 2, 2, avgPoolGrad},
     {"AvgPool3DGrad", 2, 2, avgPoolGrad},
 };
 llvm::ArrayRef<Operator> poolOperators() { return table; }

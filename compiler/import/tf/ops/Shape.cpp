@@ -2,9 +2,9 @@
 //
 // Shapes as tensors, and other shapes for the same elements. All extents are known, so what depends on shapes alone is
 // a constant.
+#include "dialects/nn/Shape.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/import/tf/Registry.h"
-#include "dialects/nn/Shape.h"
 #include <algorithm>
 
 namespace wsc::import::tf {
@@ -50,8 +50,8 @@ void reshape(NodeContext &node) {
   if (unknown >= 0 && others > 0 && x.size() % others == 0)
     shape[unknown] = x.size() / others;
   else if (unknown >= 0)
-    return node.fail(absl::StrCat("the shape ", nn::formatShape(shape), " does not divide the ", x.size(), " elements of ",
-                                  nn::formatShape(x.shape())));
+    return node.fail(absl::StrCat("the shape ", nn::formatShape(shape), " does not divide the ", x.size(),
+                                  " elements of ", nn::formatShape(x.shape())));
   if (productOf(shape) != x.size())
     return node.fail(absl::StrCat("the shape ", nn::formatShape(shape), " has not as many elements as ",
                                   nn::formatShape(x.shape())));

@@ -42,8 +42,8 @@ void spaceToBatch(NodeContext &node, std::vector<int64_t> block, size_t padsInpu
       return;
     const int64_t extent = x.shape()[d + 1];
     if (block[d] < 1 || extent % block[d] != 0)
-      return node.fail(absl::StrCat("block ", nn::formatShape(block), " does not divide the padded ",
-                                    nn::formatShape(x.shape())));
+      return node.fail(
+          absl::StrCat("block ", nn::formatShape(block), " does not divide the padded ", nn::formatShape(x.shape())));
     split.append({extent / block[d], block[d]});
     joined[0] *= block[d];
     joined.push_back(extent / block[d]);
@@ -128,15 +128,48 @@ template <bool toDepth> void depthAndSpace(NodeContext &node) {
   node.setResult(fromChannelsFirst(y, last));
 }
 
+/// The elements under each tap of a window, one tap after the other, as channels.
+void extractPatches(NodeContext &node) {
+  Expression x = node.in(0);
+  if (node.failed())
+    return;
+  if (x.rank() != 4)
+    return node.fail(absl::StrCat("needs images [N, H, W, C], found ", nn::formatShape(x.shape())));
+  wsc::tf::NodeDef def = node.node(); // its dilations are called rates
+  for (wsc::tf::AttrEntry &entry : *def.mutable_attr())
+    if (entry.key() == "rates")
+      entry.set_key("dilations");
+  NodeContext renamed(def, node.layers, node.reader(), node.machine, {});
+  node.ignoreAttributes({"ksizes", "strides", "rates", "padding"});
+  SpatialWindow window = readWindow(renamed, x.shape().slice(1, 2), readSpatial(renamed, "ksizes", 4, true, 1), true);
+  if (node.failed())
+    return;
+  std::vector<int64_t> places = outputExtents(window, x.shape().slice(1, 2));
+  const Window &w = window.window;
+  for (int64_t d = 0; d < 2; ++d)
+    x = x.pad(d + 1, w.pads[d], w.pads[2 + d]);
+  if (productOf(window.kernel) > 1024 || places[0] < 1 || places[1] < 1)
+    return node.unsupported(absl::StrCat("windows ", nn::formatShape(window.kernel), " over ",
+                                         nn::formatShape(x.shape()), " are not supported"));
+  std::vector<Expression> taps;
+  for (int64_t ky = 0; ky < window.kernel[0]; ++ky)
+    for (int64_t kx = 0; kx < window.kernel[1]; ++kx) {
+      Expression part = x;
+      for (int64_t d = 0; d < 2; ++d)
+        part = part.slice(d + 1, (d ? kx : ky) * w.dilations[d], (places[d] - 1) * w.strides[d] + 1)
+                   .slice(d + 1, 0, places[d], w.strides[d]);
+      taps.push_back(part);
+    }
+  node.setResult(taps.size() == 1 ? taps[0] : concat(taps, 3));
+}
+
 } // namespace
 
 static const Operator table[] = {
-    {"SpaceToBatchND", 3, 3, spaceToBatchNd},
-    {"BatchToSpaceND", 3, 3, batchToSpaceNd},
-    {"SpaceToBatch", 2, 2, spaceToBatch2},
-    {"BatchToSpace", 2, 2, batchToSpace2},
-    {"SpaceToDepth", 1, 1, depthAndSpace<true>},
-    {"DepthToSpace", 1, 1, depthAndSpace<false>},
+    {"SpaceToBatchND", 3, 3, spaceToBatchNd},      {"BatchToSpaceND", 3, 3, batchToSpaceNd},
+    {"SpaceToBatch", 2, 2, spaceToBatch2},         {"BatchToSpace", 2, 2, batchToSpace2},
+    {"SpaceToDepth", 1, 1, depthAndSpace<true>},   {"DepthToSpace", 1, 1, depthAndSpace<false>},
+    {"ExtractImagePatches", 1, 1, extractPatches},
 };
 llvm::ArrayRef<Operator> spaceOperators() { return table; }
 

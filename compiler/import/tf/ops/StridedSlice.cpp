@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// StridedSlice; see StridedSlice.h. Entry i of begin, end and strides stands for a dimension, unless bit i of a mask says
-// otherwise: the ellipsis stands for all dimensions that no other entry has, a new axis for none; begin and end masks
-// leave a bound open; a shrunk axis takes one element and goes.
+// StridedSlice; see StridedSlice.h. Entry i of begin, end and strides stands for a dimension, unless bit i of a mask
+// says otherwise: the ellipsis stands for all dimensions that no other entry has, a new axis for none; begin and end
+// masks leave a bound open; a shrunk axis takes one element and goes.
 #include "compiler/import/tf/ops/StridedSlice.h"
 #include "absl/strings/str_cat.h"
 #include "dialects/nn/Shape.h"
@@ -14,14 +14,16 @@ StridedBox readStridedBox(NodeContext &node, llvm::ArrayRef<int64_t> shape, size
   std::vector<int64_t> begin = node.constantInts(first, "begin"), end = node.constantInts(first + 1, "end"),
                        strides = node.constantInts(first + 2, "strides");
   const int64_t beginMask = node.intAttribute("begin_mask", 0), endMask = node.intAttribute("end_mask", 0),
-                ellipsisMask = node.intAttribute("ellipsis_mask", 0), newAxisMask = node.intAttribute("new_axis_mask", 0),
+                ellipsisMask = node.intAttribute("ellipsis_mask", 0),
+                newAxisMask = node.intAttribute("new_axis_mask", 0),
                 shrinkMask = node.intAttribute("shrink_axis_mask", 0);
   StridedBox box;
   if (node.failed())
     return box;
   const size_t entries = begin.size(), rank = shape.size();
   if (end.size() != entries || strides.size() != entries || entries > 63) {
-    node.fail(absl::StrCat("begin, end and strides have ", entries, ", ", end.size(), " and ", strides.size(), " numbers"));
+    node.fail(
+        absl::StrCat("begin, end and strides have ", entries, ", ", end.size(), " and ", strides.size(), " numbers"));
     return box;
   }
   auto has = [](int64_t mask, size_t i) { return ((mask >> i) & 1) != 0; };

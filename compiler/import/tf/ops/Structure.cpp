@@ -61,8 +61,8 @@ static void ensureShape(NodeContext &node) {
   for (size_t d = 0; fits && extents && d < extents->size(); ++d)
     fits = (*extents)[d] < 0 || (*extents)[d] == x.shape()[d];
   if (!fits)
-    return node.fail(absl::StrCat("demands shape ", nn::formatShape(*extents), ", the tensor is ",
-                                  nn::formatShape(x.shape())));
+    return node.fail(
+        absl::StrCat("demands shape ", nn::formatShape(*extents), ", the tensor is ", nn::formatShape(x.shape())));
   node.setResult(Value(x));
 }
 

@@ -3,6 +3,7 @@
 // Functions of one tensor, element by element, activations and casts included; softmax along the last axis.
 #include "absl/strings/str_cat.h"
 #include "compiler/import/tf/Registry.h"
+#include <algorithm>
 #include <cmath>
 
 namespace wsc::import::tf {
@@ -10,7 +11,9 @@ namespace {
 
 using nn::UnaryKind;
 
-template <UnaryKind kind> void unary(NodeContext &node) { node.setResult(Value(node.layers.unary(kind, node.input(0)))); }
+template <UnaryKind kind> void unary(NodeContext &node) {
+  node.setResult(Value(node.layers.unary(kind, node.input(0))));
+}
 
 /// A formula, in f32 for 16-bit floats.
 template <Expression (*function)(const Expression &)> void formula(NodeContext &node) {
@@ -79,6 +82,29 @@ template <bool log> void softmaxOf(NodeContext &node) {
   node.setResult(softmax(x, x.rank() - 1, log));
 }
 
+/// Rounded to the numbers that an integer of num_bits stands for, 0 being one of them.
+void fakeQuantize(NodeContext &node, double low, double high) {
+  const int64_t bits = node.intAttribute("num_bits", 8);
+  const bool isNarrow = node.boolAttribute("narrow_range", false);
+  if (node.failed())
+    return;
+  if (bits < 2 || bits > 16 || !(low <= 0 && high >= 0 && low < high))
+    return node.fail(absl::StrCat("num_bits ", bits, " and range [", low, ", ", high, "] are not valid"));
+  const double least = isNarrow ? 1 : 0, most = static_cast<double>((int64_t{1} << bits) - 1);
+  const double scale = (high - low) / (most - least),
+               zero = std::clamp(std::floor(least - low / scale + 0.5), least, most);
+  const double from = (least - zero) * scale, to = (most - zero) * scale;
+  node.setResult(floor((minimum(maximum(node.in(0), from), to) - from) * (1 / scale) + 0.5) * scale + from);
+}
+void fakeQuantizeArgs(NodeContext &node) {
+  const double low = node.floatAttribute("min", -6), high = node.floatAttribute("max", 6);
+  fakeQuantize(node, low, high);
+}
+void fakeQuantizeVars(NodeContext &node) {
+  const double low = node.constantScalar(1, "min"), high = node.constantScalar(2, "max");
+  fakeQuantize(node, low, high);
+}
+
 } // namespace
 
 static const Operator table[] = {
@@ -127,6 +153,8 @@ static const Operator table[] = {
     {"IsFinite", 1, 1, isFiniteOf},
     {"Cast", 1, 1, cast},
     {"Bitcast", 1, 1, bitcast},
+    {"FakeQuantWithMinMaxArgs", 1, 1, fakeQuantizeArgs},
+    {"FakeQuantWithMinMaxVars", 3, 3, fakeQuantizeVars},
     {"Softmax", 1, 1, softmaxOf<false>},
     {"LogSoftmax", 1, 1, softmaxOf<true>},
 };

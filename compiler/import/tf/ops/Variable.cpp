@@ -2,6 +2,7 @@
 //
 // Variables: references of TensorFlow 1, which an assignment passes on, and resources.
 #include "absl/strings/str_cat.h"
+#include "compiler/import/common/Scatter.h"
 #include "compiler/import/tf/RandomValues.h"
 #include "compiler/import/tf/Registry.h"
 #include "compiler/import/tf/Types.h"
@@ -67,6 +68,23 @@ void assignOf(NodeContext &node) {
 void assignAdd(NodeContext &node) { assign(node, node.in(0) + node.in(1)); }
 void assignSub(NodeContext &node) { assign(node, node.in(0) - node.in(1)); }
 
+/// Rows of the variable changed at indices.
+void scatterRows(NodeContext &node, const char *reduction, bool negated = false) {
+  Expression x = node.in(0), indices = node.in(1), updates = node.in(2);
+  if (node.failed())
+    return;
+  llvm::SmallVector<int64_t> expected(indices.shape());
+  if (x.rank() > 0)
+    expected.append(x.shape().begin() + 1, x.shape().end());
+  if (x.rank() < 1 || updates.shape() != llvm::ArrayRef<int64_t>(expected))
+    return node.fail(absl::StrCat("indices ", nn::formatShape(indices.shape()), " and updates ",
+                                  nn::formatShape(updates.shape()), " do not fit ", nn::formatShape(x.shape())));
+  assign(node, scatterSlices(x, indices.unsqueeze(indices.rank()), negated ? -updates : updates, reduction));
+}
+void scatterAdd(NodeContext &node) { scatterRows(node, "add"); }
+void scatterSub(NodeContext &node) { scatterRows(node, "add", true); }
+void scatterUpdate(NodeContext &node) { scatterRows(node, "none"); }
+
 void isInitialised(NodeContext &node) {
   node.setResult(Value(node.layers.scalar(node.layers.builder().getI1Type(), 1)));
 }
@@ -113,6 +131,12 @@ static const Operator table[] = {
     {"Assign", 2, 2, assignOf, "", true},
     {"AssignAdd", 2, 2, assignAdd, "", true},
     {"AssignSub", 2, 2, assignSub, "", true},
+    {"ScatterAdd", 3, 3, scatterAdd, "", true},
+    {"ScatterSub", 3, 3, scatterSub, "", true},
+    {"ScatterUpdate", 3, 3, scatterUpdate, "", true},
+    {"ResourceScatterAdd", 3, 3, scatterAdd, "", true},
+    {"ResourceScatterSub", 3, 3, scatterSub, "", true},
+    {"ResourceScatterUpdate", 3, 3, scatterUpdate, "", true},
     {"IsVariableInitialized", 1, 1, isInitialised},
     {"VarIsInitializedOp", 1, 1, isInitialised},
     {"VariableShape", 1, 1, shapeOf},
