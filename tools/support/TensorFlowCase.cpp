@@ -47,8 +47,9 @@ Tensor withIntegerType(Tensor tensor, format::ElementType type) {
   const auto width = size_t(format::elementBytes(from)), wide = size_t(format::elementBytes(type));
   result.bytes.resize(tensor.bytes.size() / width * wide);
   for (size_t i = 0; i * width < tensor.bytes.size(); ++i)
-    numerics::storeElement(result.bytes.data() + i * wide, type,
-                           numerics::convertElement(numerics::loadElement(tensor.bytes.data() + i * width, from), from, type));
+    numerics::storeElement(
+        result.bytes.data() + i * wide, type,
+        numerics::convertElement(numerics::loadElement(tensor.bytes.data() + i * width, from), from, type));
   return result;
 }
 

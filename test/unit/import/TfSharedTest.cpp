@@ -69,6 +69,8 @@ protected:
       ASSERT_EQ((*results)[i].shape, expected[i].array.shape);
       for (size_t k = 0; k < expected[i].array.values.size(); ++k) {
         const double want = expected[i].array.values[k];
+        if (std::isnan(want) && std::isnan((*results)[i].values[k]))
+          continue;
         ASSERT_NEAR((*results)[i].values[k], want, 1e-4 + 1e-3 * std::abs(want)) << expected[i].name << "[" << k << "]";
       }
     }
@@ -80,12 +82,16 @@ TEST_F(TfShared, Graphs) {
   const fs::path shared = given ? fs::path(given) : fs::path(WSC_SOURCE_DIR) / "../shared/models/tf";
   if (!fs::is_directory(shared))
     GTEST_SKIP() << shared.string() << " does not exist";
+  // Convolutions of this size take the reference, which is plain loops, seconds; wsc-test runs them.
+  const std::set<std::string> large{"hey_snips_3",  "kws_CNN_M",    "kws_CNN_S",  "kws_CRNN_S",
+                                    "kws_DS_CNN_M", "kws_DS_CNN_S", "mlnet_cifar"};
   // TensorFlow.js ignores the axis of OneHot and the data_format of pools.
   const std::set<std::string> deviating{"nnf_frozen_one_hot", "nnf_max_pool_2d_pads"};
   int cases = 0;
   for (const auto &entry : fs::recursive_directory_iterator(shared)) {
     const fs::path folder = entry.path().parent_path();
-    if (entry.path().filename() != "graph.pb" || deviating.count(folder.filename().string()))
+    if (entry.path().filename() != "graph.pb" || deviating.count(folder.filename().string()) ||
+        (!given && large.count(folder.filename().string())))
       continue;
     SCOPED_TRACE(folder.filename().string());
     check(folder);

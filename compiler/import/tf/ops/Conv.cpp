@@ -47,6 +47,15 @@ int64_t groupsOf(NodeContext &node, llvm::ArrayRef<int64_t> input, llvm::ArrayRe
   return groups;
 }
 
+/// Extents that an input gives; fails where one is no extent.
+std::vector<int64_t> extentsIn(NodeContext &node, size_t i, const char *what) {
+  std::vector<int64_t> extents = node.constantInts(i, what);
+  for (int64_t extent : extents)
+    if (extent < 1 || extent >= (int64_t{1} << 31))
+      node.fail(absl::StrCat(what, " ", nn::formatShape(extents), " hold ", extent, ", which is outside [1, 2^31)"));
+  return extents;
+}
+
 std::vector<int64_t> kernelOf(llvm::ArrayRef<int64_t> filter) { return filter.drop_back(2).vec(); }
 
 template <bool isDepthwise> void conv(NodeContext &node) {
@@ -67,7 +76,7 @@ template <bool isDepthwise> void conv(NodeContext &node) {
 
 /// input_sizes (the shape itself, or with two numbers the spatial extents), filter, gradient.
 template <bool isDepthwise> void convBackpropInput(NodeContext &node) {
-  std::vector<int64_t> sizes = node.constantInts(0, "input_sizes");
+  std::vector<int64_t> sizes = extentsIn(node, 0, "input_sizes");
   Expression filter = node.in(1), dy = node.in(2);
   const bool last = readChannelsLast(node, dy.rank());
   if (node.failed())
@@ -108,7 +117,7 @@ template <bool isDepthwise> void convBackpropInput(NodeContext &node) {
 /// input, filter_sizes, gradient.
 template <bool isDepthwise> void convBackpropFilter(NodeContext &node) {
   Expression x = node.in(0), dy = node.in(2);
-  std::vector<int64_t> sizes = node.constantInts(1, "filter_sizes");
+  std::vector<int64_t> sizes = extentsIn(node, 1, "filter_sizes");
   const bool last = readChannelsLast(node, x.rank());
   if (node.failed())
     return;

@@ -245,6 +245,9 @@ void stridedSlice(NodeContext &node) {
 /// The gradient's elements at the places that the slice took, zeros elsewhere.
 void stridedSliceGrad(NodeContext &node) {
   std::vector<int64_t> shape = node.constantInts(0, "the shape");
+  for (int64_t extent : shape)
+    if (extent < 0 || extent >= (int64_t{1} << 31))
+      return node.fail(absl::StrCat("the shape ", nn::formatShape(shape), " has an extent outside [0, 2^31)"));
   StridedBox box = readStridedBox(node, shape, 1);
   Expression dy = node.in(4);
   if (node.failed())
@@ -266,6 +269,8 @@ void stridedSliceGrad(NodeContext &node) {
       wide[d] *= step;
       x = x.unsqueeze(d + 1).pad(d + 1, 0, step - 1).reshape(wide).slice(d, 0, wide[d] - step + 1);
     }
+    if (node.failed())
+      return;
     x = x.pad(d, start, shape[d] - start - x.shape()[d]);
   }
   node.setResult(x);

@@ -100,6 +100,8 @@ void maxPoolGrad(NodeContext &node) {
       Expression filler = lowest(node.layers, x.elementType());
       padded = concat({filler.broadcast(low), padded, filler.broadcast(high)}, axis);
     }
+    if (node.failed())
+      return;
     extents.push_back(padded.shape()[axis]);
   }
   std::optional<Expression> taken, sum;
@@ -132,6 +134,9 @@ void maxPoolGrad(NodeContext &node) {
 /// shape of the original input, gradient
 void avgPoolGrad(NodeContext &node) {
   std::vector<int64_t> shape = node.constantInts(0, "the input's shape");
+  for (int64_t extent : shape)
+    if (extent < 1 || extent >= (int64_t{1} << 31))
+      node.fail(absl::StrCat("the input's shape ", nn::formatShape(shape), " has an extent outside [1, 2^31)"));
   const bool last = readChannelsLast(node, static_cast<int64_t>(shape.size()));
   Extents input = toChannelsFirst(shape, last);
   Expression dy = toChannelsFirst(node.in(1), last);
@@ -151,6 +156,8 @@ void avgPoolGrad(NodeContext &node) {
     Extents along(rank, 1);
     along[d] = static_cast<int64_t>(counts.size());
     dy = dy / constant(node.layers, along, std::vector<double>(counts.begin(), counts.end()), dy.elementType());
+    if (node.failed())
+      return;
     form.strides.push_back(window.window.strides[d]);
     form.dilations.push_back(1);
     form.before.push_back(window.window.pads[d]);
