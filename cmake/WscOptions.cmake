@@ -27,6 +27,10 @@ endif()
 
 # -ffp-contract=off: an expression a*b+c must never become a fused operation behind our back (I5).
 add_compile_options(-Wall -Wextra -Wno-unused-parameter -ffp-contract=off)
+if(WSC_FUZZ)
+  set(WSC_ASAN ON)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
 if(WSC_ASAN)
   add_compile_options(-fsanitize=address,undefined -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)

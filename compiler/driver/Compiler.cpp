@@ -9,6 +9,7 @@
 #include "compiler/driver/Registration.h"
 #include "compiler/emit/Module.h"
 #include "compiler/import/onnx/Import.h"
+#include "compiler/import/tf/Import.h"
 #include "compiler/kernels/mapping/Embed.h"
 #include "dialects/core/CoreDialect.h"
 #include "dialects/wafer/Wafer.h"
@@ -159,14 +160,26 @@ void addPasses(Phase phase, bool phased, const CompileOptions &options, const ke
   }
 }
 
+import::ImportOptions importOptionsOf(const CompileOptions &options) {
+  import::ImportOptions result;
+  result.dims = options.dims;
+  result.bindings = options.bindings;
+  result.inputs = options.inputs;
+  result.outputs = options.outputs;
+  result.signature = options.signature;
+  result.keepVariables = options.keepVariables;
+  return result;
+}
+
 absl::StatusOr<OwningOpRef<ModuleOp>> loadModel(MLIRContext &context, const CompileOptions &options, Phase &at) {
   if (llvm::sys::path::extension(options.model) != ".mlir") {
     at = Phase::Import;
-    import::ImportOptions importOptions;
-    importOptions.dims = options.dims;
-    importOptions.bindings = options.bindings;
-    importOptions.inputs = options.inputs;
-    importOptions.outputs = options.outputs;
+    const import::ImportOptions importOptions = importOptionsOf(options);
+    if (import::isTensorFlow(options.model))
+      return import::importTensorFlow(context, options.model, importOptions);
+    if (!options.signature.empty() || options.keepVariables)
+      return absl::InvalidArgumentError(absl::StrCat(
+          options.signature.empty() ? "--keep-variables" : "--signature", " is for TensorFlow models; ", options.model, " is none"));
     return import::importOnnx(context, options.model, importOptions);
   }
   Diagnostics diagnostics(context);
@@ -331,25 +344,25 @@ std::vector<std::string> inputsToBind(const absl::Status &status) { return impor
 
 absl::StatusOr<std::vector<std::string>> validate(const CompileOptions &options) {
   std::vector<std::string> lines;
-  if (llvm::sys::path::extension(options.model) != ".mlir") {
-    import::ImportOptions importOptions;
-    importOptions.dims = options.dims;
-    importOptions.bindings = options.bindings;
-    importOptions.inputs = options.inputs;
-    importOptions.outputs = options.outputs;
-    auto unsupported = import::listUnsupportedOperators(options.model, importOptions);
-    if (!unsupported.ok())
-      return unsupported.status();
-    for (const auto &op : *unsupported)
-      lines.push_back(absl::StrCat(op.domain.empty() ? "" : op.domain + ".", op.type, " (opset ", op.opset,
-                                   "): ", op.count, op.count == 1 ? " node" : " nodes", ", first ", op.firstNode));
-    if (!lines.empty())
-      return lines;
-  }
   DialectRegistry registry;
   registerDialects(registry);
   MLIRContext context(registry);
   context.loadAllAvailableDialects();
+  if (llvm::sys::path::extension(options.model) != ".mlir") {
+    const import::ImportOptions importOptions = importOptionsOf(options);
+    const bool isTensorFlow = import::isTensorFlow(options.model);
+    auto unsupported = isTensorFlow
+                           ? import::listUnsupportedTensorFlowOperators(context, options.model, importOptions)
+                           : import::listUnsupportedOperators(options.model, importOptions);
+    if (!unsupported.ok())
+      return unsupported.status();
+    for (const auto &op : *unsupported)
+      lines.push_back(absl::StrCat(op.domain.empty() || isTensorFlow ? "" : op.domain + ".", op.type,
+                                   isTensorFlow ? std::string() : absl::StrCat(" (opset ", op.opset, ")"), ": ", op.count,
+                                   op.count == 1 ? " node" : " nodes", ", first ", op.firstNode));
+    if (!lines.empty())
+      return lines;
+  }
   Phase at = Phase::Import;
   auto module = loadModel(context, options, at);
   if (!module.ok())

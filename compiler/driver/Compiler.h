@@ -16,7 +16,7 @@
 namespace wsc::driver {
 
 struct CompileOptions {
-  std::string model;                        // .onnx, or .mlir at the phase `from`
+  std::string model;                        // .onnx, a TensorFlow graph or SavedModel, or .mlir at the phase `from`
   std::string output;                       // written under a temporary name and renamed
   std::string target = "wse2";              // name or description file
   std::string defects;                      // JSON file of dead cores and links, or empty
@@ -24,6 +24,8 @@ struct CompileOptions {
   std::map<std::string, int64_t> dims;      // symbolic dimensions
   std::vector<std::string> inputs, outputs; // cuts, as the importer takes them
   std::map<std::string, std::string> bindings; // inputs that become constants: elements with commas in between
+  std::string signature;      // of a SavedModel; empty: serving_default, or the only one
+  bool keepVariables = false; // TensorFlow variables stay states although nothing writes them
   Phase to = Phase::Wse;
   Execution execution = Execution::Auto; // of a .mlir model past nn: as it is
   std::optional<Phase> from; // of a .mlir model; default: found from its operations

@@ -64,7 +64,7 @@ int64_t position(ArrayRef<int64_t> shape, ArrayRef<int64_t> index) {
 
 class Executor {
 public:
-  explicit Executor(std::string &error) : error_(error) {}
+  Executor(std::string &error, std::map<std::string, Array> *states) : error_(error), states_(states ? states : &own_) {}
 
   std::optional<std::vector<Array>> run(ModuleOp module, const std::vector<Array> &arguments) {
     auto function = module.lookupSymbol<func::FuncOp>("main");
@@ -77,10 +77,14 @@ public:
           results.push_back(toArray(values_[value]));
         return results;
       }
+      if (auto write = dyn_cast<WriteOp>(op)) {
+        writeState(write);
+        continue;
+      }
       Literal result = Literal::zeros(cast<RankedTensorType>(op.getResult(0).getType()));
       bool known =
           llvm::TypeSwitch<Operation *, bool>(&op)
-              .Case<ConstantOp, UnaryOp, BinaryOp, SelectOp, CastOp, BitcastOp, ConvOp, PoolOp, MatmulOp, ReduceOp,
+              .Case<ConstantOp, ReadOp, UnaryOp, BinaryOp, SelectOp, CastOp, BitcastOp, ConvOp, PoolOp, MatmulOp, ReduceOp,
                     SoftmaxOp, BatchNormOp, ReshapeOp, TransposeOp, SliceOp, PadOp, ConcatOp, BroadcastToOp, GatherOp, GatherElementsOp>(
                   [&](auto typed) {
                     execute(typed, result);
@@ -106,12 +110,21 @@ private:
     return binaryInteger(kind, a, b, element.getIntOrFloatBitWidth(), element.isUnsignedInteger());
   }
 
-  void execute(ConstantOp op, Literal &y) {
-    if (auto dense = op.getDense()) {
+  void execute(ConstantOp op, Literal &y) { readAttribute(op.getValue(), y); }
+  void execute(ReadOp op, Literal &y) {
+    auto variable = SymbolTable::lookupNearestSymbolFrom<VariableOp>(op, op.getVariableAttr());
+    if (auto state = states_->find(op.getVariable().str()); state != states_->end())
+      y = fromArray(y.type, state->second);
+    else if (variable.getInitialAttr())
+      readAttribute(variable.getInitialAttr(), y);
+  }
+  void writeState(WriteOp op) { (*states_)[op.getVariable().str()] = toArray(of(op.getValue())); }
+  void readAttribute(TypedAttr attribute, Literal &y) {
+    if (auto dense = dyn_cast<DenseElementsAttr>(Attribute(attribute))) {
       y = Literal::fromAttribute(dense);
       return;
     }
-    WeightsAttr weights = op.getWeights();
+    auto weights = cast<WeightsAttr>(Attribute(attribute));
     auto bytes = files_.slice(weights.getFile().str(), weights.getOffset(), weights.getBytes());
     auto literal = bytes.ok() ? Literal::fromBytes(cast<RankedTensorType>(weights.getType()), *bytes) : std::nullopt;
     if (literal)
@@ -410,6 +423,7 @@ private:
   }
 
   std::string &error_;
+  std::map<std::string, Array> own_, *states_;
   import::FileStore files_;
   llvm::DenseMap<Value, Literal> values_;
 };
@@ -424,8 +438,8 @@ Array decode(RankedTensorType type, const std::string &bytes) {
 Array decode(DenseElementsAttr elements) { return toArray(Literal::fromAttribute(elements)); }
 
 std::optional<std::vector<Array>> runReference(ModuleOp module, const std::vector<Array> &arguments,
-                                               std::string &error) {
-  return Executor(error).run(module, arguments);
+                                               std::string &error, std::map<std::string, Array> *states) {
+  return Executor(error, states).run(module, arguments);
 }
 
 } // namespace wsc::test

@@ -6,6 +6,7 @@
 #pragma once
 #include "dialects/nn/Nn.h"
 #include "mlir/IR/BuiltinOps.h"
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,8 +32,9 @@ Array decode(mlir::RankedTensorType type, const std::string &bytes);
 Array decode(mlir::DenseElementsAttr elements);
 
 /// Results of @main for its arguments in order; weights are read from their files. nullopt with `error` set for an
-/// operation not covered.
+/// operation not covered. `states` holds the variables' values from call to call; without an entry a variable begins
+/// with its initial value.
 std::optional<std::vector<Array>> runReference(mlir::ModuleOp module, const std::vector<Array> &arguments,
-                                               std::string &error);
+                                               std::string &error, std::map<std::string, Array> *states = nullptr);
 
 } // namespace wsc::test

@@ -38,8 +38,11 @@ absl::Status walk(const fs::path &folder, const fs::path &top, std::vector<Case>
   Case found;
   std::vector<std::pair<long, std::string>> sets;
   for (const fs::path &entry : entries) {
-    if (entry.filename() == "model.onnx" && fs::is_regular_file(entry, code))
+    const fs::path name = entry.filename();
+    if ((name == "model.onnx" || name == "graph.pb" || name == "graph.pbtxt") && fs::is_regular_file(entry, code))
       found.model = entry.string();
+    else if (found.model.empty() && (name == "saved_model.pb" || name == "saved_model.pbtxt"))
+      found.model = folder.string();
     if (const long number = dataSetNumber(entry.filename().string()); number >= 0 && fs::is_directory(entry, code))
       sets.emplace_back(number, entry.string());
   }

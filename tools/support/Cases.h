@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Test cases on disk, in the layout of ONNX's backend tests: a folder with model.onnx and test_data_set_0, 1, …
+// Test cases on disk, in the layout of ONNX's backend tests: a folder with test_data_set_0, 1, … and model.onnx, or a
+// TensorFlow graph.pb or graph.pbtxt, or the files of a SavedModel.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -13,7 +14,7 @@ namespace wsc::tools {
 struct Case {
   std::string name;   // its path below the folder searched, or that folder's own name
   std::string folder;
-  std::string model;  // file; empty if the folder has none
+  std::string model;  // file, or the folder of a SavedModel; empty if the folder has none
   std::vector<std::string> dataSets;
 };
 

@@ -15,6 +15,7 @@ namespace {
 constexpr const char *kDescription = "Compiles a neural network for a wafer-scale mesh.\n\n"
                                      "Example: wsc-compile resnet50.onnx -o resnet50.wse\n"
                                      "         wsc-compile net.onnx --dim batch_size=1 --report net.html -o net.wse\n"
+                                     "         wsc-compile graph.pb --input Reshape --output labels_softmax -o net.wse\n"
                                      "         wsc-compile net.onnx --compile-to placed -o net.mlir   (edit, then:)\n"
                                      "         wsc-compile net.mlir --compile-from placed -o net.wse";
 
@@ -54,7 +55,7 @@ int main(int argc, char **argv) {
   bool validateOnly = false, quiet = false, verbose = false;
   app.set_version_flag("--version", "wsc " WSC_VERSION ", MLIR " WSC_MLIR_VERSION ", format " +
                                         std::to_string(wsc::format::kFormatVersion));
-  app.add_option("MODEL", options.model, ".onnx model, or .mlir at any phase")->required();
+  app.add_option("MODEL", options.model, ".onnx model, TensorFlow .pb, .pbtxt, .meta or SavedModel folder, or .mlir at any phase")->required();
   app.add_option("-o", options.output, "file to write");
   app.add_option("--target", options.target, "wse1, wse2, wse3, mesh-RxC or a description file")->capture_default_str();
   app.add_option("--defects", options.defects, "JSON file with the dead_cores and dead_links of this wafer");
@@ -66,6 +67,8 @@ int main(int argc, char **argv) {
   app.add_option("--input", options.inputs, "NAME[:SHAPE]: shape of an input, or cut the graph at a tensor (repeatable)");
   app.add_option("--bind", bindings, "NAME=VALUE: fix the value of an input, its elements with commas in between (repeatable)");
   app.add_option("--output", options.outputs, "NAME: cut the graph at an output tensor (repeatable)");
+  app.add_option("--signature", options.signature, "KEY: of a SavedModel (default: serving_default, or the only one)");
+  app.add_flag("--keep-variables", options.keepVariables, "TensorFlow variables stay states, also where nothing writes them");
   app.add_option("--effort", effort, "how much to look for better mappings: fast (the first one), default (others where the first can be\n"
                                      "quicker) or high (many others, also for shorter wires; a minute or more for large networks)")
       ->check(CLI::IsMember({"fast", "default", "high"}))

@@ -7,6 +7,7 @@
 #include "tools/support/Child.h"
 #include "tools/support/Json.h"
 #include "tools/support/ModelFacts.h"
+#include "tools/support/TensorFlowCase.h"
 #include "tools/wsc-run/Run.h"
 #include "tools/wsc-test/Test.h"
 
@@ -127,13 +128,20 @@ private:
                         : string("execution") == "pipelined" ? driver::Execution::Pipelined
                                                              : driver::Execution::Auto;
     // A model or data set that cannot be read is reported by what follows.
-    auto read = tools::readModelFacts(options.model);
-    if (!read.ok())
-      return driver::compile(options).status();
-    facts = *std::move(read);
     auto inputs = readTensorFolder(dataSet, "input");
     const std::vector<Tensor> given = inputs.ok() ? *std::move(inputs) : std::vector<Tensor>();
-    std::vector<std::string> used = tools::fixShapes(facts, given, tools::toDims(request.getObject("dims")), options);
+    std::vector<std::string> used;
+    isTensorFlow = tools::isTensorFlowCase(options.model);
+    if (isTensorFlow) {
+      auto outputs = readTensorFolder(dataSet, "output");
+      facts = tools::nameTensors(given, outputs.ok() ? *outputs : std::vector<Tensor>(), options);
+    } else {
+      auto read = tools::readModelFacts(options.model);
+      if (!read.ok())
+        return driver::compile(options).status();
+      facts = *std::move(read);
+      used = tools::fixShapes(facts, given, tools::toDims(request.getObject("dims")), options);
+    }
     absl::Status status = driver::compile(options).status();
     // Inputs that shapes depend on are bound to the first data set's values, as the importer meets them.
     for (bool more = true; more && !status.ok();) {
@@ -158,6 +166,9 @@ private:
                                                            signature.inputs, folder + " input");
     if (!inputs.ok())
       return inputs.status();
+    if (isTensorFlow)
+      for (const format::TensorType &type : signature.inputs)
+        inputs->at(type.name) = tools::withIntegerType(inputs->at(type.name), type.type);
     absl::StatusOr<std::vector<Tensor>> wanted = readTensorFolder(folder, "output");
     if (!wanted.ok())
       return wanted.status();
@@ -172,7 +183,8 @@ private:
     ++dataSetsRun;
     absl::Status all = absl::OkStatus();
     for (const Tensor &result : *results)
-      all.Update(compare(result, expected->at(result.type.name), set));
+      all.Update(compare(isTensorFlow ? tools::withIntegerType(result, expected->at(result.type.name).type.type) : result,
+                         expected->at(result.type.name), set));
     return all;
   }
 
@@ -214,7 +226,7 @@ private:
   std::string where = "-", notes;
   double maxError = 0, relativeL2 = 0, compileSeconds = 0, runSeconds = 0;
   int dataSetsRun = 0;
-  bool compared = false;
+  bool compared = false, isTensorFlow = false;
 };
 
 } // namespace

@@ -13,8 +13,8 @@ namespace wsc::test_tool {
 
 int parseOptions(int argc, char **argv, Options &options) {
   CLI::App app("Example:\n  wsc-test models --jobs 2 --timeout 60 --json results.json\n\n"
-               "Compiles, emulates and compares every backend-test folder (model.onnx, test_data_set_0, 1, ...) at and below\n"
-               "each DIR. A line for each:\n  PASS|FAIL|SKIP NAME wafer|host|both MAX-ERROR L2-ERROR REASON\n"
+               "Compiles, emulates and compares every backend-test folder (model.onnx or graph.pb, test_data_set_0, 1, ...) at and\n"
+               "below each DIR. A line for each:\n  PASS|FAIL|SKIP NAME wafer|host|both MAX-ERROR L2-ERROR REASON\n"
                "A case runs in a process of its own: its crash or time-out is its failure. Open dimensions of a model that the\n"
                "shapes of its data determine are fixed, as REASON then says. SKIP: no model, or no data to compare with.",
                "wsc-test");

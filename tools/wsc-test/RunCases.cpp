@@ -32,7 +32,7 @@ namespace {
 // Why a case cannot be judged; empty if it can.
 std::string skipReason(const tools::Case &test) {
   if (test.model.empty())
-    return "no model.onnx";
+    return "no model.onnx, graph.pb or SavedModel";
   if (test.dataSets.empty())
     return "no test_data_set_0";
   std::error_code code;
@@ -192,7 +192,7 @@ absl::StatusOr<std::vector<tools::Case>> choose(const Options &options, std::vec
   }
   std::set_difference(listed.begin(), listed.end(), seen.begin(), seen.end(), std::back_inserter(missing));
   if (chosen.empty() && missing.empty())
-    return absl::NotFoundError(all == 0 ? std::string("no folder with model.onnx or test_data_set_0 below the given ones")
+    return absl::NotFoundError(all == 0 ? std::string("no folder with model.onnx, graph.pb or test_data_set_0 below the given ones")
                                         : absl::StrCat("--filter and --list leave none of ", all, " cases"));
   return chosen;
 }

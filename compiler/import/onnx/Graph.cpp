@@ -103,30 +103,6 @@ static bool isTensor(const Graph &graph, const std::string &name) {
                      [&](const ValueInfoProto *i) { return i->name() == name; });
 }
 
-/// "1x3x224x224" or "1x3xf32" or "f32" (0-d). False if it is something else.
-static bool parseShape(const std::string &text, InputOption &option) {
-  std::vector<int64_t> shape;
-  std::string elementType;
-  size_t begin = 0;
-  while (begin <= text.size()) {
-    size_t end = std::min(text.find('x', begin), text.size());
-    std::string part = text.substr(begin, end - begin);
-    bool last = end == text.size();
-    if (part.empty() || part.size() > 12)
-      return false;
-    if (std::all_of(part.begin(), part.end(), [](unsigned char c) { return c >= '0' && c <= '9'; }))
-      shape.push_back(std::stoll(part));
-    else if (last)
-      elementType = part;
-    else
-      return false;
-    begin = end + 1;
-  }
-  option.shape = shape;
-  option.elementType = elementType;
-  return true;
-}
-
 static absl::Status applyOptions(const ImportOptions &options, Graph &graph) {
   for (const std::string &text : options.inputs) {
     InputOption option;

@@ -6,18 +6,10 @@
 #include "absl/status/statusor.h"
 #include "compiler/import/onnx/Import.h"
 #include "compiler/import/onnx/onnx.pb.h"
-#include <optional>
 #include <set>
 #include <unordered_map>
 
 namespace wsc::import {
-
-/// An --input option taken apart.
-struct InputOption {
-  std::string name;
-  std::optional<std::vector<int64_t>> shape;
-  std::string elementType; ///< "f32", or empty
-};
 
 struct Graph {
   const wsc::onnx::GraphProto *proto = nullptr;

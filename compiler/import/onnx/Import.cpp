@@ -3,7 +3,6 @@
 // The import itself: map, scan, index, check that every operator is known, then translate.
 #include "compiler/import/onnx/Import.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "compiler/import/onnx/LocalFunctions.h"
 #include "compiler/import/onnx/Registry.h"
 #include "compiler/import/onnx/Translate.h"
@@ -109,13 +108,6 @@ absl::Status unsupportedError(const std::string &path, const std::vector<Unsuppo
 }
 
 } // namespace
-
-std::vector<std::string> inputsToBind(const absl::Status &status) {
-  auto payload = status.GetPayload(bindPayload);
-  if (!payload)
-    return {};
-  return absl::StrSplit(std::string(*payload), '\0');
-}
 
 absl::StatusOr<std::vector<UnsupportedOperator>> listUnsupportedOperators(const std::string &path,
                                                                           const ImportOptions &options) {

@@ -2,13 +2,9 @@
 //
 // Types of the arguments; see InputTypes.h.
 #include "compiler/import/onnx/InputTypes.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "compiler/import/onnx/TensorData.h"
 #include "dialects/nn/Shape.h"
-#include "mlir/AsmParser/AsmParser.h"
-#include "mlir/IR/Diagnostics.h"
 
 using namespace mlir;
 using namespace wsc::onnx;
@@ -75,11 +71,10 @@ private:
     auto initializer = graph_.initializers.find(name);
     Type element;
     if (option && !option->elementType.empty()) {
-      ScopedDiagnosticHandler quiet(&context_, [](Diagnostic &) { return success(); });
-      element = parseType(option->elementType, &context_);
-      if (!element || !element.isIntOrFloat())
-        return absl::InvalidArgumentError(absl::StrCat("--input ", name, ": '", option->elementType,
-                                                       "' is no element type; f32, f16, i64, i32, ui8, i1 … are"));
+      auto named = parseElementType(context_, *option);
+      if (!named.ok())
+        return named.status();
+      element = *named;
     } else if (typed || initializer != graph_.initializers.end()) {
       auto found = elementType(context_, typed ? info->second->type().tensor_type().elem_type()
                                                : initializer->second->data_type());
@@ -151,38 +146,6 @@ private:
 absl::StatusOr<std::vector<GraphInput>> inferInputTypes(MLIRContext &context, const Graph &graph,
                                                         const ImportOptions &options) {
   return Resolver(context, graph, options).run();
-}
-
-absl::StatusOr<Literal> parseElements(RankedTensorType type, const std::string &text) {
-  std::vector<std::string> parts;
-  if (!text.empty())
-    parts = absl::StrSplit(text, ',');
-  if (static_cast<int64_t>(parts.size()) != type.getNumElements())
-    return absl::InvalidArgumentError(absl::StrCat("a tensor ", nn::formatShape(type.getShape()), " needs ",
-                                                   type.getNumElements(), " elements, found ", parts.size()));
-  Literal literal = Literal::zeros(type);
-  for (size_t i = 0; i < parts.size(); ++i) {
-    bool isNumber = false;
-    if (literal.isFloat()) {
-      isNumber = absl::SimpleAtod(parts[i], &literal.floats[i]);
-    } else if (type.getElementType().isUnsignedInteger()) {
-      uint64_t value = 0;
-      isNumber = absl::SimpleAtoi(parts[i], &value);
-      literal.ints[i] = static_cast<int64_t>(value);
-    } else {
-      isNumber = absl::SimpleAtoi(parts[i], &literal.ints[i]);
-    }
-    if (!isNumber)
-      return absl::InvalidArgumentError(absl::StrCat("element ", i, " is '", parts[i], "', which is no ",
-                                                     literal.isFloat() ? "number" : "integer of 64 bits"));
-  }
-  std::vector<int64_t> before = literal.ints;
-  literal.normalize();
-  for (size_t i = 0; i < before.size(); ++i)
-    if (literal.ints[i] != before[i])
-      return absl::InvalidArgumentError(
-          absl::StrCat("element ", i, " is ", parts[i], ", which its element type does not hold"));
-  return literal;
 }
 
 } // namespace wsc::import

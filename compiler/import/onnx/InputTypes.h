@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Types of the arguments: declared shapes with --dim values put in, or the shapes --input gives. Values of inputs that
-// --bind makes constants.
+// Types of the arguments: declared shapes with --dim values put in, or the shapes --input gives.
 #pragma once
 #include "absl/status/statusor.h"
-#include "compiler/import/common/Literal.h"
 #include "compiler/import/onnx/Graph.h"
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -19,9 +17,5 @@ struct GraphInput {
 /// left out. All unresolved dimensions are named in one error, with the option to give.
 absl::StatusOr<std::vector<GraphInput>> inferInputTypes(mlir::MLIRContext &context, const Graph &graph,
                                                         const ImportOptions &options);
-
-/// The elements of a tensor as a list of numbers with commas in between; InvalidArgument for another count of them, for
-/// what is no number and for what the element type does not hold.
-absl::StatusOr<Literal> parseElements(mlir::RankedTensorType type, const std::string &text);
 
 } // namespace wsc::import

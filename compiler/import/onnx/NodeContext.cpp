@@ -3,35 +3,12 @@
 // Access to inputs and attributes of a node; see NodeContext.h.
 #include "compiler/import/onnx/NodeContext.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "mlir/Interfaces/FunctionInterfaces.h"
-#include "llvm/ADT/DenseSet.h"
+#include "compiler/import/common/Options.h"
 #include <cmath>
 
 using wsc::onnx::AttributeProto;
 
 namespace wsc::import {
-
-/// The function's inputs that a value depends on.
-static std::vector<std::string> inputsBehind(mlir::Value value) {
-  std::vector<std::string> names;
-  llvm::SmallVector<mlir::Value> open{value};
-  llvm::DenseSet<mlir::Value> seen{value};
-  while (!open.empty()) {
-    mlir::Value next = open.pop_back_val();
-    if (auto argument = mlir::dyn_cast<mlir::BlockArgument>(next)) {
-      auto function = mlir::cast<mlir::FunctionOpInterface>(argument.getOwner()->getParentOp());
-      if (auto name =
-              function.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), nn::NnDialect::getNameAttrName()))
-        names.push_back(name.str());
-      continue;
-    }
-    for (mlir::Value operand : next.getDefiningOp()->getOperands())
-      if (seen.insert(operand).second)
-        open.push_back(operand);
-  }
-  return names;
-}
 
 std::optional<Literal> NodeContext::known(size_t i, const char *what) {
   if (failed())
@@ -47,21 +24,10 @@ std::optional<Literal> NodeContext::known(size_t i, const char *what) {
 void NodeContext::failUnknown(const std::string &what, const Tensor &tensor) {
   if (failed() || !tensor)
     return;
-  std::string place = absl::StrCat(what, " must be known while importing; it ");
   if (!tensor.value)
-    return unsupported(absl::StrCat(place, "has ", tensor.type.getNumElements(), " elements, at most ",
-                                    maxLiteralElements, " are read"));
-  std::vector<std::string> names = inputsBehind(tensor.value);
-  std::string list;
-  for (const std::string &name : names)
-    absl::StrAppend(&list, list.empty() ? "" : ", ", "'", name, "'");
-  absl::Status status =
-      absl::UnimplementedError(names.empty() ? absl::StrCat(place, "takes functions that are not evaluated exactly")
-                                             : absl::StrCat(place, "depends on the model's inputs ", list,
-                                                            "; fix their values with --bind NAME=VALUE"));
-  if (!names.empty())
-    status.SetPayload(bindPayload, absl::Cord(absl::string_view(absl::StrJoin(names, std::string(1, '\0')))));
-  layers.fail(status);
+    return unsupported(absl::StrCat(what, " must be known while importing; it has ", tensor.type.getNumElements(),
+                                    " elements, at most ", maxLiteralElements, " are read"));
+  layers.fail(unknownValue(what, tensor.value));
 }
 
 std::vector<int64_t> NodeContext::constantInts(size_t i, const char *what) {

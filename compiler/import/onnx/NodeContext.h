@@ -13,9 +13,6 @@
 
 namespace wsc::import {
 
-/// Payload of an error about a value that must be known: names of the inputs behind it, with zero bytes in between.
-inline constexpr char bindPayload[] = "wsc.import/bind";
-
 /// Translates a subgraph in place, its inputs being the tensors given; gives its outputs.
 using InlineGraph =
     std::function<absl::StatusOr<std::vector<Tensor>>(const wsc::onnx::GraphProto &graph, std::vector<Tensor> inputs)>;

@@ -17,13 +17,6 @@ using namespace wsc::onnx;
 
 namespace wsc::import {
 
-absl::Status at(const std::string &where, const absl::Status &status) {
-  absl::Status result(status.code(), absl::StrCat(where, ": ", status.message()));
-  if (auto payload = status.GetPayload(bindPayload))
-    result.SetPayload(bindPayload, *payload);
-  return result;
-}
-
 absl::StatusOr<int64_t> opsetOf(const std::map<std::string, int64_t> &opsets, const NodeProto &node) {
   std::string domain = normalizedDomain(node.domain());
   auto found = opsets.find(domain);

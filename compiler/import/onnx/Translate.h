@@ -21,9 +21,6 @@ struct LoadedModel {
 /// known.
 absl::StatusOr<int64_t> opsetOf(const std::map<std::string, int64_t> &opsets, const wsc::onnx::NodeProto &node);
 
-/// A status with the place it is about in front.
-absl::Status at(const std::string &where, const absl::Status &status);
-
 /// All operators of the graph must be known or be functions of the model.
 absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> translate(mlir::MLIRContext &context, const std::string &path,
                                                             LoadedModel &model, const ImportOptions &options);

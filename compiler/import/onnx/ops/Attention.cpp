@@ -4,7 +4,7 @@
 // group are rows of one product. 16-bit floats are calculated with in f32.
 #include "absl/strings/str_cat.h"
 #include "compiler/import/onnx/Registry.h"
-#include "compiler/import/onnx/ops/Extremes.h"
+#include "compiler/import/common/Extremes.h"
 #include "compiler/import/onnx/ops/Heads.h"
 #include "dialects/nn/Shape.h"
 #include <cmath>

@@ -4,7 +4,7 @@
 // and the row it changes places with is put where it was.
 #include "absl/strings/str_cat.h"
 #include "compiler/import/onnx/Registry.h"
-#include "compiler/import/onnx/ops/Extremes.h"
+#include "compiler/import/common/Extremes.h"
 #include "dialects/nn/Shape.h"
 
 namespace wsc::import {

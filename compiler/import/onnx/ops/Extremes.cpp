@@ -1,29 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// ArgMax, ArgMin, TopK. The number of an extreme element is the least (or greatest) number among the elements equal to
-// the extreme. Sorting counts for each element how many come before it, which is its place.
-#include "compiler/import/onnx/ops/Extremes.h"
+// ArgMax, ArgMin, TopK.
+#include "compiler/import/common/Extremes.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/import/onnx/Registry.h"
 
 namespace wsc::import {
-
-Expression numbersAlong(LayerBuilder &layers, int64_t count, int64_t axis, int64_t rank, mlir::Type element) {
-  llvm::SmallVector<int64_t> shape(rank, 1);
-  shape[axis] = count;
-  return countingUp(layers, count, element).reshape(shape);
-}
-
-Expression extremeIndex(const Expression &x, int64_t axis, bool greatest, bool last) {
-  LayerBuilder &layers = x.layers();
-  if (layers.failed())
-    return x;
-  int64_t extent = x.shape()[axis];
-  Expression numbers = numbersAlong(layers, extent, axis, x.rank(), layers.builder().getI32Type());
-  Expression isBest = equal(x, greatest ? maxOver(x, {axis}) : minOver(x, {axis}));
-  return last ? maxOver(select(isBest, numbers, 0), {axis})
-              : minOver(select(isBest, numbers, std::max<int64_t>(extent - 1, 0)), {axis});
-}
 
 template <bool greatest> static void argExtreme(NodeContext &node) {
   Expression x = node.in(0);
@@ -39,7 +21,6 @@ template <bool greatest> static void argExtreme(NodeContext &node) {
   node.setResult(index.cast(node.layers.builder().getI64Type()));
 }
 
-/// The element in place r is the one before which r others come; of equal ones the first comes first.
 static void topK(NodeContext &node) {
   LayerBuilder &layers = node.layers;
   Expression x = node.in(0);
@@ -52,22 +33,11 @@ static void topK(NodeContext &node) {
   int64_t extent = x.shape()[axis];
   if (count < 0 || count > extent)
     return node.fail(absl::StrCat("k = ", count, " is outside [0, ", extent, "], the extent of axis ", axis));
-  mlir::Type i32 = layers.builder().getI32Type();
-  // [.., element, other, ..]
-  Expression element = x.unsqueeze(axis + 1), other = x.unsqueeze(axis);
-  Expression elementNumber = numbersAlong(layers, extent, axis, x.rank() + 1, i32);
-  Expression otherNumber = numbersAlong(layers, extent, axis + 1, x.rank() + 1, i32);
-  Expression before = (largest ? less(element, other) : less(other, element)) |
-                      (equal(element, other) & less(otherNumber, elementNumber));
-  Expression place = sumOver(before.cast(i32), {axis + 1}, /*keepdims=*/false);
-  // [.., place, element, ..]
-  Expression isThere = equal(place.unsqueeze(axis), numbersAlong(layers, count, axis, x.rank() + 1, i32));
-  Expression values = select(isThere, other, lowest(layers, x.elementType()));
-  Expression numbers = select(isThere, otherNumber, 0);
   if (count == 0)
     return node.unsupported("k = 0 is not supported");
-  node.setResult(0, maxOver(values, {axis + 1}, /*keepdims=*/false));
-  node.setResult(1, maxOver(numbers, {axis + 1}, /*keepdims=*/false).cast(layers.builder().getI64Type()));
+  Sorted sorted = sortedAlong(x, axis, count, largest);
+  node.setResult(0, sorted.values);
+  node.setResult(1, sorted.numbers.cast(layers.builder().getI64Type()));
 }
 
 static const Operator table[] = {

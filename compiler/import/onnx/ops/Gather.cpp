@@ -5,7 +5,7 @@
 // ReverseSequence.
 #include "absl/strings/str_cat.h"
 #include "compiler/import/onnx/Registry.h"
-#include "compiler/import/onnx/ops/Extremes.h"
+#include "compiler/import/common/Extremes.h"
 #include "dialects/nn/Shape.h"
 
 namespace wsc::import {

@@ -5,7 +5,7 @@
 // the products of these. An image's pixels are gathered as rows of channels, [images·pixels, channels].
 #include "absl/strings/str_cat.h"
 #include "compiler/import/onnx/Registry.h"
-#include "compiler/import/onnx/ops/Extremes.h"
+#include "compiler/import/common/Extremes.h"
 #include "compiler/import/onnx/ops/Windows.h"
 #include "dialects/nn/Shape.h"
 

@@ -1,44 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Elements written at indices. For each place of the result the updates whose index is the place's are reduced, the
-// others counting as neutral; places that no update has keep their element. Of several updates of one place without a
-// reduction, which ONNX leaves open, the greatest counts.
+// Elements written at indices.
 #include "absl/strings/str_cat.h"
+#include "compiler/import/common/Extremes.h"
+#include "compiler/import/common/Scatter.h"
 #include "compiler/import/onnx/Registry.h"
-#include "compiler/import/onnx/ops/Extremes.h"
 #include "dialects/nn/Shape.h"
 
 namespace wsc::import {
-
-/// `data` changed where `isHit` (i1, with a further dimension `axis` of updates) says so by the updates that broadcast
-/// to it.
-static Expression applyUpdates(NodeContext &node, const Expression &data, const Expression &isHit,
-                               const Expression &updates, int64_t axis, const std::string &reduction) {
-  using nn::ReduceKind;
-  LayerBuilder &layers = node.layers;
-  if (node.failed())
-    return data;
-  if (isHit.shape()[axis] == 0)
-    return data;
-  mlir::Type element = data.elementType();
-  ReduceKind kind = reduction == "add"   ? ReduceKind::Sum
-                    : reduction == "mul" ? ReduceKind::Prod
-                    : reduction == "min" ? ReduceKind::Min
-                                         : ReduceKind::Max;
-  Expression neutral = kind == ReduceKind::Sum    ? updates.number(0)
-                       : kind == ReduceKind::Prod ? updates.number(1)
-                       : kind == ReduceKind::Min  ? highest(layers, element)
-                                                  : lowest(layers, element);
-  Expression isChanged = reduceAny(ReduceKind::Max, isHit, {axis}, /*keepdims=*/false);
-  Expression change = reduceAny(kind, select(isHit, updates, neutral), {axis}, /*keepdims=*/false);
-  if (reduction == "none")
-    return select(isChanged, change, data);
-  Expression changed = kind == ReduceKind::Sum    ? data + change
-                       : kind == ReduceKind::Prod ? data * change
-                       : kind == ReduceKind::Min  ? minimum(data, change)
-                                                  : maximum(data, change);
-  return select(isChanged, changed, data);
-}
 
 static std::string readScatterReduction(NodeContext &node, int64_t since) {
   std::string reduction = node.opset() >= since ? node.stringAttribute("reduction", "none") : "none";
@@ -69,7 +38,7 @@ static void scatterElements(NodeContext &node) {
   for (int64_t d = 0; d < data.rank(); ++d)
     if (d != axis)
       part = part.slice(d, 0, indices.shape()[d]);
-  Expression y = applyUpdates(node, part, isHit, updates.unsqueeze(axis), axis + 1, reduction);
+  Expression y = applyUpdates(part, isHit, updates.unsqueeze(axis), axis + 1, reduction);
   // What the updates do not reach is put back around them.
   for (int64_t d = data.rank(); d-- > 0 && !node.failed();) {
     if (d == axis || indices.shape()[d] == data.shape()[d])
@@ -85,7 +54,6 @@ static void scatterElements(NodeContext &node) {
 
 /// Each last dimension of the indices holds the numbers along the first dimensions of the data of the slice to change.
 static void scatterNd(NodeContext &node) {
-  LayerBuilder &layers = node.layers;
   Expression data = node.in(0), indices = node.in(1), updates = node.in(2);
   std::string reduction = readScatterReduction(node, 16);
   if (node.failed())
@@ -101,18 +69,7 @@ static void scatterNd(NodeContext &node) {
     return node.fail(absl::StrCat("indices ", nn::formatShape(indices.shape()), " and updates ",
                                   nn::formatShape(updates.shape()), " do not fit data ",
                                   nn::formatShape(data.shape())));
-  int64_t places = productOf(data.shape().take_front(depth));
-  int64_t inner = productOf(data.shape().drop_front(depth));
-  int64_t count = productOf(indices.shape().drop_back(1)), stride = 1;
-  Expression rows = indices.reshape({count, depth}), flat = indices.number(0).broadcast({count});
-  for (int64_t d = depth; d-- > 0; stride *= data.shape()[d])
-    flat = flat + wrappedIndices(rows.slice(1, d, 1).reshape({count}), data.shape()[d]) * stride;
-  // [place, update, inner]
-  Expression isHit =
-      equal(flat.reshape({1, count, 1}), countingUp(layers, places, indices.elementType()).reshape({places, 1, 1}));
-  Expression y =
-      applyUpdates(node, data.reshape({places, inner}), isHit, updates.reshape({1, count, inner}), 1, reduction);
-  node.setResult(y.reshape(data.shape()));
+  node.setResult(scatterSlices(data, indices, updates, reduction));
 }
 
 /// A cache [batch, …] overwritten from write_indices[batch] on along `axis`, in circular mode beginning anew at its
@@ -142,7 +99,7 @@ static void tensorScatter(NodeContext &node) {
   if (mode == "circular")
     target = modulo(target, extent);
   Expression isHit = equal(target, numbersAlong(layers, extent, axis, rank, i64));
-  node.setResult(applyUpdates(node, cache, isHit, update.unsqueeze(axis), axis + 1, "none"));
+  node.setResult(applyUpdates(cache, isHit, update.unsqueeze(axis), axis + 1, "none"));
 }
 
 static const Operator table[] = {
