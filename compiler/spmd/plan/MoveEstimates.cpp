@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kTurnCycles = 8, kStageCycles = 120; // per core of a line; of a stage besides
 
 // Moves element by element take long to compile where many cores want much: a price of one cycle for so many.
-constexpr int64_t kElementsPerCycle = 200, kImpossible = int64_t(1) << 36;
+constexpr int64_t kElementsPerCycle = 200;
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -107,7 +107,7 @@ MoveEstimate MoveEstimates::make(TensorId tensor, const Sharding &to, bool fillM
                     int64_t(rectangle.rows) * rectangle.cols * to.localElements() / kElementsPerCycle;
   estimate.isByElement = true;
   if (int64_t(rectangle.rows) * rectangle.cols * to.localElements() > kMostByElement)
-    estimate.cycles += kImpossible;
+    estimate.cycles += kImpossibleMove;
   return estimate;
 }
 

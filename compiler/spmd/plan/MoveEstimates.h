@@ -14,6 +14,9 @@
 
 namespace wsc::spmd {
 
+/// Added to the cycles of moves that cannot be planned for want of time.
+constexpr int64_t kImpossibleMove = int64_t(1) << 36;
+
 struct MoveEstimate {
   int64_t cycles = 0;
   int64_t scratchBytes = 0; // while it runs

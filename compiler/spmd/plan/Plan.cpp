@@ -228,7 +228,7 @@ private:
     int64_t bestExcess = 0;
     int looked = 0;
     for (Candidate &candidate : candidates) {
-      if (best && (candidate.excess > bestExcess || looked >= kMostExact))
+      if (best && bestCost.cycles < kImpossibleMove && (candidate.excess > bestExcess || looked >= kMostExact))
         break;
       if (best && candidate.cost.cycles >= bestCost.cycles)
         continue;
