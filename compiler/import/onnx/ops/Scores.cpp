@@ -3,7 +3,7 @@
 // Scores and labels; see Scores.h. The probit is √2·erf⁻¹(2x - 1) by Winitzki's approximation, as ONNX Runtime has it.
 #include "compiler/import/onnx/ops/Scores.h"
 #include "absl/strings/str_cat.h"
-#include "compiler/import/onnx/ops/Extremes.h"
+#include "compiler/import/common/Extremes.h"
 #include "dialects/nn/Shape.h"
 #include <cmath>
 
