@@ -11,7 +11,6 @@ namespace {
 
 /// Packed numbers up to this many bytes stay in the message.
 constexpr uint64_t smallBytes = 256;
-constexpr int maxDepth = 128;
 
 void appendVarint(std::string &out, uint64_t value) {
   while (value >= 0x80) {
@@ -31,9 +30,9 @@ public:
     if (schema_.graph != 0 && graphs > schema_.mostGraphs)
       return absl::InvalidArgumentError(
           absl::StrCat("graphs are nested more than ", schema_.mostGraphs, " deep at byte ", begin));
-    if (depth > maxDepth)
+    if (depth > schema_.mostMessages)
       return absl::InvalidArgumentError(
-          absl::StrCat("graphs are nested more than ", maxDepth, " messages deep at byte ", begin));
+          absl::StrCat("graphs are nested more than ", schema_.mostMessages, " messages deep at byte ", begin));
     std::optional<std::pair<uint64_t, uint64_t>> elements;
     int elementFields = 0;
     bool arePacked = false;

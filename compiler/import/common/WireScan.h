@@ -22,6 +22,7 @@ struct WireSchema {
   int (*childOf)(int message, uint32_t field); ///< what a length-delimited field of a message holds
   bool (*isRaw)(uint32_t field);               ///< field of a tensor: its elements as bytes
   bool (*isPacked)(uint32_t field);            ///< field of a tensor: packed numbers, whose bytes are the same
+  int mostMessages = 64;                       ///< inside of each other
   int graph = 0;                               ///< the message of a graph, if graphs lie in graphs
   int mostGraphs = 0;                          ///< so many inside of each other are possible
 };
