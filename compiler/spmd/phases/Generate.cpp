@@ -18,7 +18,7 @@ TensorType typeOf(const Network &network, const NamedTensor &named) {
   return {named.name, tensor.type, tensor.shape};
 }
 
-constexpr double kNearlyAsQuick = 2.2; // of the quickest rectangle's estimate
+constexpr double kNearlyAsQuick = 1.5; // of the quickest rectangle's estimate
 
 /// Plans of all networks on one rectangle.
 struct ProgramPlan {
@@ -59,10 +59,10 @@ namespace {
 /// Plans all networks on the same rectangles and generates the most promising one that fits.
 absl::StatusOr<GeneratedProgram> generateBest(const std::vector<Network> &networks, std::vector<Views> &views,
                                               const target::Target &target,
-                                              const std::vector<std::optional<Loop>> &loops) {
+                                              const std::vector<std::optional<Loop>> &loops, PlanPolicy policy) {
   std::map<std::pair<int32_t, int32_t>, ProgramPlan> programs;
   for (size_t n = 0; n < networks.size(); ++n) {
-    auto plans = planCandidates(networks[n], views[n], target, loops[n]);
+    auto plans = planCandidates(networks[n], views[n], target, loops[n], policy);
     if (!plans.ok())
       return plans.status();
     for (NetworkPlan &plan : *plans) {
@@ -113,9 +113,13 @@ absl::StatusOr<GeneratedProgram> generatePhases(const std::vector<Network> &netw
   }
   // A loop's body must fit one configuration; where it does not, its repetitions are written out.
   if (anyLoop)
-    if (auto program = generateBest(networks, views, target, loops); program.ok())
+    if (auto program = generateBest(networks, views, target, loops, {}); program.ok())
       return program;
-  return generateBest(networks, views, target, std::vector<std::optional<Loop>>(networks.size()));
+  const std::vector<std::optional<Loop>> none(networks.size());
+  auto program = generateBest(networks, views, target, none, {});
+  if (program.ok() || !absl::IsResourceExhausted(program.status()))
+    return program;
+  return generateBest(networks, views, target, none, {.inputIsFree = false});
 }
 
 } // namespace wsc::spmd

@@ -17,8 +17,8 @@ int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 class CandidateMaker {
 public:
-  CandidateMaker(const Network &network, const Nest &nest, const Rectangle &rectangle)
-      : network(network), nest(nest), rectangle(rectangle) {
+  CandidateMaker(const Network &network, const Nest &nest, const Rectangle &rectangle, bool withoutTaps)
+      : network(network), nest(nest), rectangle(rectangle), withoutTaps(withoutTaps) {
     parallel = longest(0, nest.numParallel, kMostParallel);
     reductions = longest(nest.numParallel, int32_t(nest.extents.size()), kMostReductions);
   }
@@ -54,7 +54,7 @@ private:
   std::vector<int32_t> longest(int32_t begin, int32_t end, size_t most) const {
     std::vector<int32_t> iterators;
     for (int32_t k = begin; k < end; ++k)
-      if (nest.extents[size_t(k)] > 1 && (k < nest.numParallel || !isTap(k)))
+      if (nest.extents[size_t(k)] > 1 && (!withoutTaps || k < nest.numParallel || !isTap(k)))
         iterators.push_back(k);
     std::stable_sort(iterators.begin(), iterators.end(),
                      [&](int32_t a, int32_t b) { return nest.extents[size_t(a)] > nest.extents[size_t(b)]; });
@@ -117,13 +117,15 @@ private:
   const Network &network;
   const Nest &nest;
   const Rectangle rectangle;
+  const bool withoutTaps;
   std::vector<int32_t> parallel, reductions;
 };
 
 } // namespace
 
-std::vector<Distribution> candidatesOf(const Network &network, const Nest &nest, const Rectangle &rectangle) {
-  return CandidateMaker(network, nest, rectangle).make();
+std::vector<Distribution> candidatesOf(const Network &network, const Nest &nest, const Rectangle &rectangle,
+                                       bool withoutTaps) {
+  return CandidateMaker(network, nest, rectangle, withoutTaps).make();
 }
 
 } // namespace wsc::spmd

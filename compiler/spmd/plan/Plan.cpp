@@ -41,8 +41,8 @@ int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 class PlanMaker {
 public:
   PlanMaker(const Network &network, Views &views, const target::Target &target, const Rectangle &rectangle,
-            const std::optional<Loop> &loop)
-      : network(network), views(views), target(target), rectangle(rectangle),
+            const std::optional<Loop> &loop, PlanPolicy policy)
+      : network(network), views(views), target(target), rectangle(rectangle), policy(policy),
         estimates(network, views, rectangle, tensorBytes(target) / 3) {
     plan.loop = loop;
   }
@@ -228,7 +228,7 @@ private:
     int64_t bestExcess = 0;
     int looked = 0;
     for (Candidate &candidate : candidates) {
-      if (best && bestCost.cycles < kImpossibleMove && (candidate.excess > bestExcess || looked >= kMostExact))
+      if (best && (candidate.excess > bestExcess || looked >= kMostExact))
         break;
       if (best && candidate.cost.cycles >= bestCost.cycles)
         continue;
@@ -276,7 +276,7 @@ private:
   }
 
   std::vector<Distribution> candidatesFor(const Nest &nest) {
-    std::vector<Distribution> candidates = candidatesOf(network, nest, rectangle);
+    std::vector<Distribution> candidates = candidatesOf(network, nest, rectangle, !policy.inputIsFree);
     for (const Access &access : nest.operands)
       if (auto follow = following(nest, access);
           follow && std::find(candidates.begin(), candidates.end(), *follow) == candidates.end())
@@ -343,6 +343,8 @@ private:
       const Tensor &tensor = network.tensors[size_t(access.tensor)];
       const Sharding sharding = operandSharding(nest, access, tensor.shape, distribution);
       const View &view = views.of(access.tensor);
+      if (policy.inputIsFree && isUndecided(access.tensor))
+        continue;
       std::optional<Sharding> held = plan.held[size_t(access.tensor)];
       if (access.tensor == undecided)
         held = placeFor(access, sharding);
@@ -407,7 +409,7 @@ private:
         continue;
       const Tensor &tensor = network.tensors[size_t(access.tensor)];
       const Sharding sharding = operandSharding(nest, access, tensor.shape, distribution);
-      if (lies(access.tensor, sharding))
+      if (lies(access.tensor, sharding) || (policy.inputIsFree && isUndecided(access.tensor)))
         continue;
       const bool matters = paddingMatters(network, nest, access, distribution);
       MoveEstimate estimate;
@@ -436,6 +438,7 @@ private:
   Views &views;
   const target::Target &target;
   const Rectangle rectangle;
+  const PlanPolicy policy;
   MoveEstimates estimates;
   NetworkPlan plan;
   std::map<TensorId, size_t> lastUse;
@@ -452,12 +455,14 @@ int64_t tensorBytes(const target::Target &target) {
 }
 
 absl::StatusOr<NetworkPlan> planNetwork(const Network &network, Views &views, const target::Target &target,
-                                        const Rectangle &rectangle, const std::optional<Loop> &loop) {
-  return PlanMaker(network, views, target, rectangle, loop).make();
+                                        const Rectangle &rectangle, const std::optional<Loop> &loop,
+                                        PlanPolicy policy) {
+  return PlanMaker(network, views, target, rectangle, loop, policy).make();
 }
 
 absl::StatusOr<std::vector<NetworkPlan>> planCandidates(const Network &network, Views &views,
-                                                        const target::Target &target, const std::optional<Loop> &loop) {
+                                                        const target::Target &target, const std::optional<Loop> &loop,
+                                                        PlanPolicy policy) {
   std::vector<NetworkPlan> plans;
   std::set<std::pair<int32_t, int32_t>> tried;
   const int32_t ports = int32_t(std::max(network.inputs.size(), network.outputs.size()));
@@ -470,7 +475,7 @@ absl::StatusOr<std::vector<NetworkPlan>> planCandidates(const Network &network, 
     const int32_t r = int32_t(std::min<int64_t>(rows, target.rows)), c = int32_t(std::min<int64_t>(cols, target.cols));
     if (r < std::max(1, ports) || c < 1 || !tried.insert({r, c}).second)
       return std::nullopt;
-    auto plan = planNetwork(network, views, target, {0, 0, r, c}, loop);
+    auto plan = planNetwork(network, views, target, {0, 0, r, c}, loop, policy);
     if (!plan.ok()) {
       last = plan.status();
       return std::nullopt;

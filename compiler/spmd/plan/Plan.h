@@ -16,6 +16,13 @@
 
 namespace wsc::spmd {
 
+/// What choices take into account.
+struct PlanPolicy {
+  /// An input's way from where its port delivers it costs nothing: layers behind it lie better, where that way is
+  /// short. Then windows' iterators may be spread over cores, too.
+  bool inputIsFree = true;
+};
+
 struct NetworkPlan {
   Rectangle rectangle;                       // (0, 0, rows, cols): its first column is the mesh's
   std::vector<std::optional<Sharding>> held; // per tensor: inputs, states and results of nests
@@ -32,12 +39,13 @@ int64_t tensorBytes(const target::Target &target);
 /// The cheapest distribution of each nest in the order of the network, by estimate, given where its operands lie.
 /// Errors: ResourceExhausted, with the nest and the bytes its best candidate needs on a core.
 absl::StatusOr<NetworkPlan> planNetwork(const Network &network, Views &views, const target::Target &target,
-                                        const Rectangle &rectangle, const std::optional<Loop> &loop = {});
+                                        const Rectangle &rectangle, const std::optional<Loop> &loop = {},
+                                        PlanPolicy policy = {});
 
 /// Rectangles worth trying, the most promising first (by the estimate of their plans); at least one.
 /// Errors: as planNetwork of the largest one, when none holds the network.
 absl::StatusOr<std::vector<NetworkPlan>> planCandidates(const Network &network, Views &views,
                                                         const target::Target &target,
-                                                        const std::optional<Loop> &loop = {});
+                                                        const std::optional<Loop> &loop = {}, PlanPolicy policy = {});
 
 } // namespace wsc::spmd
