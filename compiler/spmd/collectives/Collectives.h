@@ -22,16 +22,9 @@ struct LineGather {
   int64_t pitch = 0; // elements from one giver's first element to the next one's
 };
 
-/// All-gather in turns. Cores [gather.begin, gather.end) of the lines give `gather.words` words of `from`; every core
-/// of these lines gets all of them, in the order of coordinates, at `into`.
-///
-///     forward:  core k takes the words of begin … k−1, then sends its own, then a control word that hands on the turn
-///     backward: the same from the other end
-///
-///     core   0 ─► 1 ─► 2 ─► 3      turn of core 1: W→E,RAMP at 2 and 3, RAMP→E at 1
-///            0 ◄─ 1 ◄─ 2 ◄─ 3
-///
-/// Time about 2 · (words of the line + 5 · length) cycles: both directions one after the other.
+/// All-gather along whole lines, by the line's bus (LineBus.h): cores [gather.begin, gather.end) of the lines give
+/// `gather.words` words of `from`; every core of these lines gets all of them, in the order of coordinates, at `into`.
+/// Time about 2 · words of the line + 10 · length cycles.
 void emitLineGather(Code &code, Axis axis, int32_t length, const LineGather &gather, Place from, Place into);
 
 /// Reduction along every line, in the order of coordinates: ((S0 ∘ S1) ∘ S2) …; the last core of the line gets the

@@ -3,15 +3,15 @@
 // Moves: bringing the elements that every core wants from where they lie to where they are wanted (reshard, and every
 // remap with it).
 //
-// A move works for any two shardings. It is a chain of at most two stages. A *line stage* is an all-gather along one
-// axis: every line (row or column) takes its cores' buffers in turns, all cores of the line see all of them, and each
-// selects what it wants. A *local stage* only selects. Elements travel along rows to the right column and then along
-// columns, or the other way round, whichever is shorter; a stage that has nothing to bring is left out.
+// A move works for any two shardings. Where the wanted elements are strided pieces of the sources and dimensions fall
+// into factors, it goes by factors (FactoredMove.h); BestMove.h chooses. Else it is a chain of stages, element by
+// element. A *line stage* is an all-gather along one axis: every core of the line (row or column) sees all the line's
+// buffers, and selects what it wants. A *local stage* only selects.
 //
 // Selections are strided where all cores' are the same up to a base that is affine in (row, column); else they go
 // through an index table per core.
 //
-// Cost of a line stage: about 2 · (words of the line + 5 · cores) cycles; docs/Mapping.md, Phases.
+// Cost of a line stage: about 2 · words of the line + 10 · cores cycles; docs/Phases.md, Moves.
 #pragma once
 
 #include "compiler/spmd/collectives/Collectives.h"
