@@ -8,6 +8,7 @@
 #include "compiler/driver/MappingTimer.h"
 #include "compiler/driver/Registration.h"
 #include "compiler/emit/Module.h"
+#include "compiler/emit/TextFile.h"
 #include "compiler/import/onnx/Import.h"
 #include "compiler/kernels/mapping/Embed.h"
 #include "dialects/core/CoreDialect.h"
@@ -22,7 +23,6 @@
 #include "mlir/Transforms/Passes.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 #include <chrono>
 #include <sys/resource.h>
@@ -66,23 +66,13 @@ private:
 
 // Layers carry their names as locations until kernels note them down.
 absl::Status writeIR(ModuleOp module, Phase phase, const std::string &path) {
-  std::string temporary = path + ".partial";
-  std::error_code error;
-  llvm::ToolOutputFile file(temporary, error, llvm::sys::fs::OF_Text);
-  if (error)
-    return absl::InvalidArgumentError(absl::StrCat("cannot write ", path, ": ", error.message()));
   OpPrintingFlags flags;
   if (phase < Phase::Kernels)
     flags.enableDebugInfo();
-  module.print(file.os(), flags);
-  file.os() << '\n';
-  file.os().close();
-  if (file.os().has_error())
-    return absl::InvalidArgumentError(absl::StrCat("cannot write ", path, ": ", file.os().error().message()));
-  if (std::error_code failed = llvm::sys::fs::rename(temporary, path))
-    return absl::InvalidArgumentError(absl::StrCat("cannot rename ", temporary, " to ", path, ": ", failed.message()));
-  file.keep();
-  return absl::OkStatus();
+  return emit::writeText(path, [&](raw_ostream &out) {
+    module.print(out, flags);
+    out << '\n';
+  });
 }
 
 // The phase a module is at, from its operations.
@@ -197,6 +187,7 @@ public:
       return status;
     // A module given at phase X is complete as X; the phases after it are still to run.
     for (Phase next = nextPhase(at, phased); next < Phase::Core && next <= options.to; next = nextPhase(next, phased)) {
+      enter(next);
       Diagnostics diagnostics(context);
       PassManager manager(&context);
       addPasses(next, phased, options, timer(), manager);
@@ -228,6 +219,11 @@ private:
     return [mesh = mesh->target](const kernels::NetworkPlan &network) { return emulatedInterval(mesh, network); };
   }
 
+  void enter(Phase phase) const {
+    if (options.entered)
+      options.entered(phase);
+  }
+
   void done(Phase phase) {
     auto now = std::chrono::steady_clock::now();
     report.phases.push_back({phase, std::chrono::duration<double>(now - begin).count(), peakRssBytes()});
@@ -244,6 +240,7 @@ private:
 
   // Core programs become IR where somebody is to look at them.
   absl::Status generate() {
+    enter(Phase::Core);
     Diagnostics diagnostics(context);
     if (!phased)
       readPredictions(*module, report);
@@ -261,6 +258,7 @@ private:
   }
 
   absl::StatusOr<CompileReport> write() {
+    enter(Phase::Wse);
     if (!programs) {
       Diagnostics diagnostics(context);
       auto read = emit::fromCoreIR(*module);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // wsc-info: shows what a wafer executable holds. Options choose views, printed in a fixed order; see Views.h.
-#include "runtime/format/Disassembly.h"
-#include "runtime/format/FileLayout.h"
 #include "runtime/format/Reader.h"
 #include "runtime/format/Verifier.h"
+#include "tools/support/CommandLine.h"
 #include "tools/wsc-info/Views.h"
 
 #include <CLI/CLI.hpp>
@@ -14,14 +13,9 @@
 #include <string>
 
 using namespace wsc;
+using tools::fail;
 
 namespace {
-
-int fail(const std::string &message) {
-  // Messages quote names from the file: nothing in them may drive the terminal.
-  std::fprintf(stderr, "error: %s\n", format::printable(message).c_str());
-  return 1;
-}
 
 bool parseCore(const std::string &text, int32_t &row, int32_t &col) {
   const char *end = text.data() + text.size();
@@ -50,12 +44,7 @@ int main(int argc, char **argv) {
   app.add_flag("--isa", isa, "the instruction set and how often the roles hold each opcode");
   app.add_flag("--verify", verify, "check hardware limits, determinacy and the hashes of all weights");
   app.add_flag("--json", json, "the summary as JSON");
-  app.set_version_flag("--version", "wsc " WSC_VERSION ", MLIR " WSC_MLIR_VERSION ", format " +
-                                        std::to_string(format::kFormatVersion) + " (epoch " +
-                                        std::to_string(format::kEpoch) + ")");
-  app.failure_message([](const CLI::App *, const CLI::Error &error) {
-    return "error: " + format::printable(error.what()) + "\nnote: wsc-info --help lists the options\n";
-  });
+  tools::setUp(app);
   int32_t row = 0, col = 0;
   bool asksCore = false, asksRoutes = false;
   try {

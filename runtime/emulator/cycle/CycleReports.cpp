@@ -15,6 +15,8 @@ using namespace format;
 namespace {
 
 constexpr int64_t kThreadsPerCore = 64; // of a track's number
+constexpr int64_t kSteadySamples = 4;   // distances of samples that a steady interval is read from, which differ by
+constexpr int64_t kSteadyPart = 100;    // one part in this at most
 
 std::string kernelName(const Configuration &configuration, int32_t kernel) {
   return kernel >= 0 && kernel < int32_t(configuration.kernels.size()) ? configuration.kernels[size_t(kernel)].name
@@ -55,18 +57,41 @@ std::string bottleneckOf(const CycleResult &run, const Configuration &configurat
       100.0 * double(core.stalls.room) / double(core.stalls.total()));
 }
 
+// The interval and whether it is steady. No interval can be below what the busiest core issues for a sample, or what a
+// link carries; a mean over few samples may seem so, as the first ones fill an empty network.
+void setInterval(const CycleResult &run, int samples, TimingResult &timing) {
+  timing.intervalCycles = run.intervalCycles;
+  if (samples < 2)
+    return;
+  int64_t least = run.maxLinkWords / samples;
+  for (const KernelCycles &kernel : run.kernels)
+    least = std::max(least, (kernel.busiest.stalls.busy + kernel.busiest.stalls.bank) / samples);
+  const size_t first = size_t(samples) / 4, last = std::max(first + 1, size_t(samples) * 3 / 4);
+  int64_t shortest = INT64_MAX, longest = 0;
+  for (size_t k = first; k < last; ++k) {
+    const int64_t distance = run.sampleDone[k + 1] - run.sampleDone[k];
+    shortest = std::min(shortest, distance);
+    longest = std::max(longest, distance);
+  }
+  timing.intervalSettled = int64_t(last - first) >= kSteadySamples && run.intervalCycles >= least &&
+                           (longest - shortest) * kSteadyPart <= shortest;
+  timing.intervalCycles = std::max(run.intervalCycles, least);
+  timing.intervalLow = std::max(least, std::min(shortest, timing.intervalCycles));
+  timing.intervalHigh = std::max(longest, timing.intervalCycles);
+}
+
 } // namespace
 
 TimingResult timingOf(const CycleResult &run, const Configuration &configuration, int samples,
                       const TimingResult *analytic) {
   TimingResult timing;
   timing.latencyCycles = run.latencyCycles;
-  timing.intervalCycles = run.intervalCycles;
+  setInterval(run, samples, timing);
   timing.sampleDone = run.sampleDone;
   timing.maxLinkWords = run.maxLinkWords / samples;
   timing.maxLinkName = run.maxLinkName;
   timing.linkWordHops = run.wordHops / samples;
-  const double interval = double(run.intervalCycles > 0 ? run.intervalCycles : run.latencyCycles);
+  const double interval = double(timing.intervalCycles > 0 ? timing.intervalCycles : run.latencyCycles);
   int32_t busiest = -1;
   int64_t most = -1;
   for (size_t k = 0; k < configuration.kernels.size(); ++k) {

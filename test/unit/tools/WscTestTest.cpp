@@ -44,7 +44,7 @@ TEST(WscTest, WrongResultFailsWithItsPlace) {
   auto outcome = wscTest({folder.path()});
   EXPECT_EQ(outcome.exitStatus, 1);
   EXPECT_NE(outcome.output.find("FAIL relu wafer 0.5 0.05"), std::string::npos) << outcome.output;
-  EXPECT_NE(outcome.output.find("worst at [0,1,0,1] (got 0, expected 0.5)"), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.output.find("largest error 0.5 at [0,1,0,1] (got 0, expected 0.5)"), std::string::npos) << outcome.output;
   EXPECT_NE(outcome.output.find("0 passed, 1 failed, 0 skipped\n"), std::string::npos);
   // The same error is allowed by --atol, and refused again by --l2.
   EXPECT_EQ(wscTest({folder.path(), "--atol", "0.6"}).exitStatus, 0);
