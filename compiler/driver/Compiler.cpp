@@ -9,6 +9,7 @@
 #include "compiler/driver/Registration.h"
 #include "compiler/emit/Module.h"
 #include "compiler/emit/TextFile.h"
+#include "compiler/emit/WeightFiles.h"
 #include "compiler/import/onnx/Import.h"
 #include "compiler/kernels/mapping/Embed.h"
 #include "dialects/core/CoreDialect.h"
@@ -66,13 +67,19 @@ private:
 
 // Layers carry their names as locations until kernels note them down.
 absl::Status writeIR(ModuleOp module, Phase phase, const std::string &path) {
+  if (auto status = emit::hashWeights(module); !status.ok())
+    return status;
+  const std::string folder = llvm::sys::path::parent_path(path).str();
+  emit::namePathsFrom(module, folder);
   OpPrintingFlags flags;
   if (phase < Phase::Kernels)
     flags.enableDebugInfo();
-  return emit::writeText(path, [&](raw_ostream &out) {
+  auto status = emit::writeText(path, [&](raw_ostream &out) {
     module.print(out, flags);
     out << '\n';
   });
+  emit::resolvePaths(module, folder);
+  return status;
 }
 
 // The phase a module is at, from its operations.
@@ -163,7 +170,46 @@ absl::StatusOr<OwningOpRef<ModuleOp>> loadModel(MLIRContext &context, const Comp
   if (!module)
     return diagnostics.status(absl::StrCat("cannot read ", options.model));
   at = options.from ? *options.from : phaseOf(*module);
+  emit::resolvePaths(*module, llvm::sys::path::parent_path(options.model).str());
+  if (auto status = emit::checkWeights(*module); !status.ok())
+    return absl::Status(status.code(), absl::StrCat(options.model, ": ", std::string(status.message())));
   return module;
+}
+
+// What the IR says it was made for: a name or description, or empty.
+std::string recordedTarget(ModuleOp module) {
+  if (auto recorded = module->getAttrOfType<StringAttr>(wafer::WaferDialect::getTargetAttrName()))
+    return recorded.str();
+  for (auto executable : module.getOps<core::ExecutableOp>())
+    return executable.getTarget().str();
+  return "";
+}
+
+// The target to compile for: the one asked for, else the one the IR records, else wse2. From sizing on the IR is made
+// for one target, and another is refused.
+absl::StatusOr<target::Target> chooseTarget(const CompileOptions &options, ModuleOp module, Phase at) {
+  const std::string recorded = recordedTarget(module);
+  const std::string asked = !options.target.empty() ? options.target : recorded.empty() ? "wse2" : recorded;
+  auto target = target::loadTarget(asked, options.defects);
+  if (!target.ok() || recorded.empty() || at < Phase::Sized || at == Phase::Nests)
+    return target;
+  auto made = target::loadTarget(recorded);
+  if (!made.ok())
+    return made.status();
+  if (made->json != target->json)
+    return absl::InvalidArgumentError(
+        absl::StrCat(options.model, " at phase ", phaseName(at), " is made for target ", made->name,
+                     made->hasDefects() ? " with its defects" : "", ", not for ", target->name,
+                     target->hasDefects() ? " with defects" : "",
+                     "; leave --target and --defects out, or compile from an earlier phase"));
+  return target;
+}
+
+// Names that need no file stand for themselves; any other target is recorded whole.
+std::string describeTarget(const target::Target &target) {
+  const bool named = !target.hasDefects() && target::loadTarget(target.name).ok() &&
+                     target::loadTarget(target.name)->json == target.json;
+  return named ? target.name : target.json;
 }
 
 } // namespace
@@ -179,6 +225,8 @@ public:
   // Errors carry the diagnostics of the phase that failed.
   absl::StatusOr<CompileReport> finish(OwningOpRef<ModuleOp> start, Phase at) {
     module = std::move(start);
+    (*module)->setAttr(wafer::WaferDialect::getTargetAttrName(),
+                       StringAttr::get(&context, options.target)); // so that the IR stands for itself
     done(at);
     if (options.to < at)
       return absl::InvalidArgumentError(
@@ -294,20 +342,27 @@ bool asksForStrips(const CompileOptions &options) {
 
 } // namespace
 
-absl::StatusOr<CompileReport> compile(const CompileOptions &options) {
-  auto target = target::loadTarget(options.target, options.defects);
-  if (!target.ok())
-    return target.status();
+absl::StatusOr<CompileReport> compile(const CompileOptions &given) {
   DialectRegistry registry;
   registerDialects(registry);
   MLIRContext context(registry);
   context.disableMultithreading();
   context.loadAllAvailableDialects();
   Phase at = Phase::Import;
-  auto loaded = loadModel(context, options, at);
+  if (!given.target.empty()) // before the work
+    if (auto target = target::loadTarget(given.target, given.defects); !target.ok())
+      return target.status();
+  auto loaded = loadModel(context, given, at);
   if (!loaded.ok())
     return loaded.status();
   OwningOpRef<ModuleOp> module = *std::move(loaded);
+  auto target = chooseTarget(given, *module, at);
+  if (!target.ok())
+    return target.status();
+  // From here on the target's description holds its defects.
+  CompileOptions options = given;
+  options.target = describeTarget(*target);
+  options.defects.clear();
   const bool open = at <= Phase::Nn; // both ways lead on from here
   const bool phased = open ? options.execution == Execution::Phased || options.to == Phase::Nests : at == Phase::Nests;
   if (!open || options.execution != Execution::Auto || phased || asksForStrips(options) || options.to <= Phase::Nn)

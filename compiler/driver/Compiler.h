@@ -19,7 +19,7 @@ namespace wsc::driver {
 struct CompileOptions {
   std::string model;                           // .onnx, or .mlir at the phase `from`
   std::string output;                          // see runtime/files
-  std::string target = "wse2";                 // name or description file
+  std::string target;                       // name or description file; empty: as the IR records, else wse2
   std::string defects;                         // JSON file of dead cores and links, or empty
   std::string pins;                            // JSON file of wanted rectangles and routes (pass wafer-pin), or empty
   std::map<std::string, int64_t> dims;         // symbolic dimensions

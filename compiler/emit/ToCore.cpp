@@ -161,7 +161,7 @@ private:
 
   void emitSection(const SectionRecipe &recipe) {
     Attribute source =
-        core::FileAttr::get(builder.getContext(), text(recipe.path), recipe.sourceOffset, recipe.sourceBytes);
+        core::FileAttr::get(builder.getContext(), text(recipe.path), recipe.sourceOffset, recipe.sourceBytes, 0);
     if (recipe.inlineBytes)
       source = inlineElements(recipe);
     core::SectionOp::create(builder, loc, text(recipe.name), source, builder.getDenseI64ArrayAttr(recipe.extents),

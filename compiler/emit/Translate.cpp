@@ -6,6 +6,7 @@
 
 #include "compiler/emit/Module.h"
 #include "compiler/emit/TextFile.h"
+#include "compiler/emit/WeightFiles.h"
 #include "dialects/core/CoreDialect.h"
 
 #include "absl/strings/str_cat.h"
@@ -13,6 +14,8 @@
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
+
+#include <filesystem>
 
 using namespace mlir;
 
@@ -60,8 +63,12 @@ absl::Status translateCoreToWse(const std::string &corePath, const std::string &
   OwningOpRef<ModuleOp> ir = parseSourceFile<ModuleOp>(sources, &context);
   if (!ir)
     return diagnostics.status();
-  absl::StatusOr<CoreModule> module = fromCoreIR(*ir);
-  absl::Status status = module.ok() ? writeWse(*module, wsePath) : module.status();
+  resolvePaths(*ir, std::filesystem::path(corePath).parent_path().string());
+  absl::Status status = checkWeights(*ir);
+  if (status.ok()) {
+    absl::StatusOr<CoreModule> module = fromCoreIR(*ir);
+    status = module.ok() ? writeWse(*module, wsePath) : module.status();
+  }
   if (!status.ok())
     return absl::Status(status.code(), absl::StrCat(corePath, ": ", std::string(status.message())));
   return status;
@@ -77,6 +84,9 @@ absl::Status translateWseToCore(const std::string &wsePath, const std::string &c
   OwningOpRef<ModuleOp> ir = toCoreIR(context, *module);
   if (!ir)
     return diagnostics.status();
+  if (absl::Status status = hashWeights(*ir); !status.ok())
+    return status;
+  namePathsFrom(*ir, std::filesystem::path(corePath).parent_path().string());
   return writeText(corePath, [&](llvm::raw_ostream &out) { ir->print(out); });
 }
 

@@ -75,8 +75,13 @@ def Core_Step : Core_Attr<"Step", "step"> {
                     ArrayRefParameter<"int32_t", "steps that come before">:$after);
 }
 def Core_File : Core_Attr<"File", "file"> {
-  let summary = "bytes of a file: `#core.file<\"weights.bin\", offset = 4096, bytes = 9600>`";
-  let parameters = (ins "::mlir::StringAttr":$path, "int64_t":$offset, "int64_t":$bytes);
+  let summary = "bytes of a file: `#core.file<\"weights.bin\", offset = 4096, bytes = 9600, hash = 7>`";
+  let description = [{
+    `hash` is the XXH3 64-bit hash of the bytes, with which reading compares them; it may be left out. A relative path is
+    meant from the folder of the file that holds the text.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$path, "int64_t":$offset, "int64_t":$bytes,
+                    DefaultValuedParameter<"uint64_t", "0">:$hash);
 }
 
 #endif

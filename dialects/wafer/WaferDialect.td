@@ -28,6 +28,8 @@ def Wafer_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral getRowsUsedAttrName() { return "wafer.rows_used"; }
     /// Function attribute: windows' outputs lie in the middle of their inputs, by up to so many rows further south (i64).
     static constexpr ::llvm::StringLiteral getRowsSpareAttrName() { return "wafer.rows_spare"; }
+    /// Module attribute: the target the IR was made for, a name or a whole description (string).
+    static constexpr ::llvm::StringLiteral getTargetAttrName() { return "wafer.target"; }
     static constexpr ::llvm::StringLiteral getBoundsAttrName() { return "wafer.bounds"; }
     static constexpr ::llvm::StringLiteral getLinkAttrName() { return "wafer.link"; }
     static constexpr ::llvm::StringLiteral getLinkWordsAttrName() { return "wafer.link_words"; }

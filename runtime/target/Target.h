@@ -107,8 +107,8 @@ struct Target {
   bool operator==(const Target &) const = default;
 };
 
-// `nameOrPath`: "wse1", "wse2", "wse3", "mesh-RxC" or the path of a JSON file. Errors name file, line, column and
-// field.
+// `nameOrPath`: "wse1", "wse2", "wse3", "mesh-RxC", the path of a JSON file, or a description itself, which begins
+// with '{'. Errors name file, line, column and field.
 // `defects`: empty, or the path of a JSON file with the fields dead_cores and dead_links only, which are added to the
 // target's.
 absl::StatusOr<Target> loadTarget(const std::string &nameOrPath, const std::string &defects = "");

@@ -56,7 +56,8 @@ int main(int argc, char **argv) {
   bool validateOnly = false, quiet = false, verbose = false;
   app.add_option("MODEL", options.model, ".onnx model, or .mlir at any phase")->required();
   app.add_option("-o", options.output, "file to write");
-  app.add_option("--target", options.target, "wse1, wse2, wse3, mesh-RxC or a description file")->capture_default_str();
+  app.add_option("--target", options.target,
+                 "wse1, wse2, wse3, mesh-RxC or a description file (default: as the IR of a .mlir model records, else wse2)");
   app.add_option("--defects", options.defects, "JSON file with the dead_cores and dead_links of this wafer");
   app.add_option(
       "--pins", options.pins,

@@ -23,7 +23,7 @@
 // SYNTAX: error: {{.*}}syntax.mlir:3:{{[0-9]+}}: custom op 'core.router' expected one of: north, south, east, west, ramp
 // NAME: error: {{.*}}name.mlir:2:{{[0-9]+}}: 'core.entry' op refers to configuration @main, which is not there
 // SECTION: error: {{.*}}section.mlir: section w: reads element 4 of a source of 4 elements
-// FILE: error: {{.*}}file.mlir: {{.*}}section "w": cannot open weights.bin: No such file or directory
+// FILE: error: {{.*}}file.mlir: {{.*}}section "w": cannot open {{.*}}weights.bin: No such file or directory
 // TARGET: error: {{.*}}target.mlir: {{.*}}wse9
 // TWO: error: {{.*}}two.mlir: the module holds 2 core.executable operations, needed is one
 // NONE: error: cannot open {{.*}}none.mlir
