@@ -18,6 +18,7 @@
 #include "passes/wafer/Passes.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -52,7 +53,7 @@ public:
           if (auto file = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>())
             absl::StrAppend(&text, file.getFilename().str(), ":", file.getLine(), ":", file.getColumn(), ": ");
           else if (auto name = diagnostic.getLocation()->findInstanceOf<NameLoc>())
-            absl::StrAppend(&text, name.getName().str(), ": ");
+            absl::StrAppend(&text, "layer ", name.getName().str(), ": ");
           text += diagnostic.str();
           return success();
         }) {}
@@ -410,13 +411,30 @@ absl::StatusOr<std::vector<std::string>> validate(const CompileOptions &options)
   if (at > Phase::Nn && at != Phase::Nests)
     return lines;
   const bool strips = options.execution == Execution::Pipelined;
-  PassManager manager(&context);
-  for (Phase next = at; next != Phase::Nests && next != Phase::Kernels;) {
-    next = nextPhase(next, !strips);
-    addPasses(next, !strips, options, {}, manager);
+  const auto run = [&](Phase from, Phase to) {
+    PassManager manager(&context);
+    for (Phase next = from; next != to;) {
+      next = nextPhase(next, !strips);
+      addPasses(next, !strips, options, {}, manager);
+    }
+    return manager.run(**module);
+  };
+  LogicalResult sound = run(at, strips ? Phase::Nn : Phase::Nests);
+  if (strips && succeeded(sound)) {
+    OwningOpRef<ModuleOp> whole = (*module)->clone();
+    sound = run(Phase::Nn, Phase::Kernels);
+    if (failed(sound)) { // the layers that are left may have no form either
+      module = std::move(whole);
+      for (auto function : (**module).getOps<func::FuncOp>())
+        wafer::cutUnknownLayers(function);
+    }
+    if ((succeeded(sound) || succeeded(run(Phase::Nn, Phase::Kernels))) && failed(checkKernels(**module)))
+      sound = failure();
   }
-  if (failed(manager.run(**module)) || (strips && failed(checkKernels(**module))))
-    lines.push_back(std::string(diagnostics.status("some layers have no form").message()));
+  if (failed(sound)) {
+    const absl::Status told = diagnostics.status("some layers have no form");
+    lines = absl::StrSplit(told.message(), '\n');
+  }
   return lines;
 }
 

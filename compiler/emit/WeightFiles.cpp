@@ -28,6 +28,12 @@ struct Weights {
   uint64_t offset = 0, bytes = 0, hash = 0;
 };
 
+// An empty path is the current folder.
+fs::path absolute(const std::string &path) {
+  std::error_code code;
+  return fs::absolute(path.empty() ? "." : path, code);
+}
+
 // Every attribute that names weights, replaced by what `change` makes of it.
 void replaceWeights(ModuleOp module, llvm::function_ref<void(Weights &)> change) {
   AttrTypeReplacer replacer;
@@ -99,9 +105,9 @@ absl::Status checkWeights(ModuleOp module) {
 
 void namePathsFrom(ModuleOp module, const std::string &folder) {
   std::error_code code;
-  const fs::path base = fs::weakly_canonical(fs::absolute(folder), code);
+  const fs::path base = fs::weakly_canonical(absolute(folder), code);
   replaceWeights(module, [&](Weights &weights) {
-    const fs::path path = fs::weakly_canonical(fs::absolute(weights.path), code);
+    const fs::path path = fs::weakly_canonical(absolute(weights.path), code);
     const fs::path relative = path.lexically_relative(base);
     const bool below = !relative.empty() && *relative.begin() != "..";
     weights.path = (below ? relative : path).string();
@@ -109,7 +115,7 @@ void namePathsFrom(ModuleOp module, const std::string &folder) {
 }
 
 void resolvePaths(ModuleOp module, const std::string &folder) {
-  const fs::path base = fs::absolute(folder);
+  const fs::path base = absolute(folder);
   replaceWeights(module, [&](Weights &weights) {
     weights.path = (base / weights.path).lexically_normal().string(); // an absolute path stays as it is
   });

@@ -55,9 +55,17 @@ public:
     network.plan.name = func.getName().str();
     if (failed(readSignature()) || failed(readModuleVariables()))
       return failure();
+    bool sound = true;
     for (Operation &op : func.getBody().front())
-      if (failed(readOp(&op)))
-        return failure();
+      if ((sound || !isa<func::ReturnOp>(op)) && failed(readOp(&op))) {
+        if (phase != Phase::Kernels)
+          return failure();
+        // Layers without a form are told of in one go: those behind this one are read all the same.
+        sound = false;
+        broken.insert(op.result_begin(), op.result_end());
+      }
+    if (!sound)
+      return failure();
     if (phase >= Phase::Sized) {
       auto rowsUsed = func->getAttrOfType<IntegerAttr>(WaferDialect::getRowsUsedAttrName());
       if (!rowsUsed || rowsUsed.getInt() < 1)
@@ -171,7 +179,8 @@ private:
   }
 
   static LogicalResult refusePlane(Operation *op) {
-    return op->emitOpError("has no plane: ") << op->getResult(0).getType() << " is neither [1, C, H, W] nor [B, F]";
+    return op->emitOpError("has no plane: ") << op->getResult(0).getType() << " is neither [1, C, H, W] nor [B, F]; "
+                                             << kernels::kPhasedHasNoLimit;
   }
 
   /// A new stream for the result of `op`.
@@ -212,9 +221,10 @@ private:
   }
 
   LogicalResult readEnter(EnterOp enter) {
-    if (!planeOf(enter.getType()))
-      return refusePlane(enter);
     auto argument = dyn_cast<BlockArgument>(movementRoot(enter.getInput()));
+    if (!planeOf(enter.getType()) && argument)
+      return enter.emitError("input ") << network.plan.inputs[argument.getArgNumber()].name << " has no plane: "
+                                       << enter.getType() << " is neither [1, C, H, W] nor [B, F]; " << kernels::kPhasedHasNoLimit;
     auto host = hostOfInput(enter.getInput());
     if (!argument)
       return enter.emitOpError("must take an argument of the function, at most reshaped or transposed");
@@ -239,7 +249,13 @@ private:
 
   LogicalResult readKernelOp(KernelOp op) {
     SmallVector<int32_t> streams;
+    bool readable = true;
     for (Value input : op.getInputs()) {
+      if (broken.contains(movementRoot(input))) {
+        readable = false;
+        streams.push_back(-1);
+        continue;
+      }
       auto it = streamOf.find(input);
       if (it == streamOf.end() && streamOf.count(movementRoot(input)))
         return op.emitOpError("takes a stream that ")
@@ -256,6 +272,10 @@ private:
     auto spec = readKernel(op, streams);
     if (failed(spec))
       return failure();
+    if (!readable) {
+      broken.insert(op->result_begin(), op->result_end());
+      return success();
+    }
     KernelPlan plan;
     plan.spec = std::move(*spec);
     if (PinAttr pin = op.getPinAttr()) {
@@ -419,6 +439,7 @@ private:
   llvm::DenseMap<Value, int> entersOf; // enter operations of each argument so far
   NetworkIR network;
   llvm::DenseMap<Value, int32_t> streamOf;
+  llvm::DenseSet<Value> broken; // results of operations that have no form, and what depends on them
 };
 
 template <typename Op> void setLayout(Op op, const kernels::StreamLayout &layout) {

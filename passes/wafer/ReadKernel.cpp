@@ -44,7 +44,8 @@ public:
     Type type = op.getResult() ? op.getResult().getType() : uses->type;
     auto plane = planeOf(type);
     if (!plane || !cast<RankedTensorType>(type).getElementType().isF32())
-      return op.emitOpError("has no plane: ") << type << " is neither [1, C, H, W] nor [B, F] of f32";
+      return op.emitOpError("has no plane: ") << type << " is neither [1, C, H, W] nor [B, F] of f32; "
+                                              << kernels::kPhasedHasNoLimit;
     if (plane->elements() == 0)
       return op.emitOpError("makes no elements: ") << type << "; leave the layer out of the graph";
     spec.out = *plane;

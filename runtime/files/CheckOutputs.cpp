@@ -39,8 +39,8 @@ absl::Status refused(const Output &output, int error) {
 }
 
 absl::Status checkFolder(const Output &output) {
-  std::filesystem::path folder = std::filesystem::absolute(output.path);
   std::error_code code;
+  std::filesystem::path folder = std::filesystem::absolute(output.path, code);
   while (!std::filesystem::exists(folder, code) && folder.has_parent_path() && folder != folder.root_path())
     folder = folder.parent_path();
   if (!std::filesystem::is_directory(folder, code))

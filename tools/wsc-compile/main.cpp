@@ -8,6 +8,7 @@
 
 #include "CLI/CLI.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
@@ -25,6 +26,14 @@ std::string checkSeed(const std::string &text) {
   uint64_t seed = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
   return error == std::errc() && end == text.data() + text.size() ? "" : text + " is not a number from 0 to 2^64 - 1";
+}
+
+// NAME:1,3,224,224 as NAME:1x3x224x224, which the importer takes.
+std::string withPlainShape(std::string input) {
+  const size_t colon = input.rfind(':');
+  if (colon != std::string::npos && input.find_first_not_of("0123456789,x", colon + 1) == std::string::npos)
+    std::replace(input.begin() + std::ptrdiff_t(colon), input.end(), ',', 'x');
+  return input;
 }
 
 // Before the work whose results could not be written.
@@ -72,7 +81,7 @@ int main(int argc, char **argv) {
       ->capture_default_str();
   app.add_option("--dim", dims, "NAME=VALUE: fix a symbolic dimension (repeatable)");
   app.add_option("--input", options.inputs,
-                 "NAME[:SHAPE]: shape of an input, or cut the graph at a tensor (repeatable)");
+                 "NAME[:SHAPE]: shape of an input (1x3x224x224 or 1,3,224,224), or cut the graph at a tensor (repeatable)");
   app.add_option("--bind", bindings,
                  "NAME=VALUE: fix the value of an input, its elements with commas in between (repeatable)");
   app.add_option("--output", options.outputs, "NAME: cut the graph at an output tensor (repeatable)");
@@ -131,6 +140,8 @@ int main(int argc, char **argv) {
   options.execution = execution == "phased"      ? wsc::driver::Execution::Phased
                       : execution == "pipelined" ? wsc::driver::Execution::Pipelined
                                                  : wsc::driver::Execution::Auto;
+  for (std::string &input : options.inputs)
+    input = withPlainShape(input);
   options.search.effort = *wsc::kernels::findEffort(effort);
   if (validateOnly) {
     auto lines = wsc::driver::validate(options);

@@ -18,6 +18,9 @@
 
 namespace wsc::kernels {
 
+// The way out where strips have no form for a layer.
+constexpr const char *kPhasedHasNoLimit = "--execution=phased has no such limit";
+
 // Constant elements, where they are: bytes of a file or in memory. `offset` is the first element used; strides stand
 // where the view is used.
 struct ConstantView {

@@ -322,8 +322,7 @@ absl::StatusOr<Candidates> candidatesOf(const target::Target &target, NetworkPla
   chooseNominalBlocks(network, plan.spec.outStream);
   if (kernel.candidates.empty())
     return absl::ResourceExhaustedError(absl::StrCat("kernel ", plan.spec.name,
-                                                     " fits no rectangle: ", std::string(refusal.message()),
-                                                     "; use a target with more SRAM per core or more rows"));
+                                                     " fits no rectangle: ", std::string(refusal.message())));
   if (plan.pinnedColumns)
     if (auto status = keepPinned(*plan.pinnedColumns, candidates); !status.ok())
       return status;
