@@ -335,6 +335,20 @@ private:
   std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
 };
 
+// The first float type other than f32 that an operation's result has, or null.
+Type otherFloatType(ModuleOp module) {
+  Type other;
+  module.walk([&](Operation *op) {
+    for (Type type : op->getResultTypes())
+      if (auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type)); element && !element.isF32()) {
+        other = element;
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  return other;
+}
+
 // What only strips read.
 bool asksForStrips(const CompileOptions &options) {
   return options.equalColumns || !options.pins.empty() || !options.problemsDir.empty() ||
@@ -364,7 +378,19 @@ absl::StatusOr<CompileReport> compile(const CompileOptions &given) {
   CompileOptions options = given;
   options.target = describeTarget(*target);
   options.defects.clear();
+  if (Type other = options.onlyF32 ? otherFloatType(*module) : Type()) {
+    std::string name;
+    llvm::raw_string_ostream(name) << other;
+    return absl::InvalidArgumentError(absl::StrCat(
+        options.model, " computes in ", name, ", not in f32 alone; --precision model takes it as it is"));
+  }
   const bool open = at <= Phase::Nn; // both ways lead on from here
+  if (!open && at < Phase::Core && options.execution != Execution::Auto &&
+      (options.execution == Execution::Phased) != (at == Phase::Nests))
+    return absl::InvalidArgumentError(
+        absl::StrCat(options.model, " is at phase ", phaseName(at), " of ",
+                     at == Phase::Nests ? "phased" : "pipelined", " execution; --execution cannot change that, leave "
+                     "it out or compile from phase nn"));
   const bool phased = open ? options.execution == Execution::Phased || options.to == Phase::Nests : at == Phase::Nests;
   if (!open || options.execution != Execution::Auto || phased || asksForStrips(options) || options.to <= Phase::Nn)
     return Run(options, *target, context, phased).finish(std::move(module), at);

@@ -34,6 +34,7 @@ struct CompileOptions {
   kernels::SearchOptions search{kernels::Effort::Default, 1, 0};
   // The naive mapping to compare with: every kernel gets as many columns, in dataflow order.
   bool equalColumns = false;
+  bool onlyF32 = false; // refuse a model that computes in another float type
   std::function<void(Phase)> entered; // called when work on a phase begins, or empty
 };
 

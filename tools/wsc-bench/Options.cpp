@@ -87,9 +87,9 @@ int parseOptions(int argc, char **argv, Options &options) {
     const auto is = [&](std::initializer_list<const char *> names) {
       return std::any_of(names.begin(), names.end(), [&](const char *name) { return options.suite == name; });
     };
-    if (!is({"compile", "emulate"}))
+    if (!is({"compile", "emulate", "map"}))
       unused.push_back(dim);
-    if (!is({"compile", "emulate"}) && !(is({"cycle"}) && options.paths.empty()))
+    if (!is({"compile", "emulate", "map"}) && !(is({"cycle"}) && options.paths.empty()))
       unused.push_back(target);
     if (!is({"emulate"}) && !(is({"cycle"}) && !options.paths.empty()))
       unused.push_back(samples);

@@ -48,6 +48,29 @@ absl::Status checkFiles(const wsc::driver::CompileOptions &options, const std::s
   return wsc::files::checkOutputs(outputs, inputs);
 }
 
+// Why an option that was given would have no effect; empty: all have one.
+std::string findUnused(const CLI::App &app, const wsc::driver::CompileOptions &options) {
+  const auto given = [&](const char *name) { return app.count(name) > 0; };
+  const bool text = options.model.ends_with(".mlir");
+  for (const char *name : {"--dim", "--bind", "--input", "--output"})
+    if (text && given(name))
+      return std::string(name) + " is for models that are imported; " + options.model + " is IR already";
+  if (!text && given("--compile-from"))
+    return "--compile-from is for .mlir models; " + options.model + " begins with its import";
+  for (const char *name : {"-o", "--report", "--compile-to", "--dump-phases", "--dump-problems", "--pins"})
+    if (given("--validate-only") && given(name))
+      return std::string(name) + " has no use beside --validate-only, which maps nothing";
+  if (given("--report") && options.to != wsc::driver::Phase::Wse)
+    return "--report needs the whole compilation; leave --compile-to out";
+  for (const char *name : {"--pins", "--dump-problems"})
+    if (app.get_option("--execution")->as<std::string>() == "phased" && given(name))
+      return std::string(name) + " is for strips; --execution phased has no use for it";
+  for (const std::string &tensor : options.outputs)
+    if (tensor.ends_with(".wse") || tensor.ends_with(".mlir"))
+      return "--output names a tensor of the model, not the file " + tensor + "; the file to write is given with -o";
+  return "";
+}
+
 std::string readPhases() {
   std::string names;
   for (std::string_view name : wsc::driver::kPhaseNames)
@@ -76,8 +99,8 @@ int main(int argc, char **argv) {
                  "layer has that form and all fit, else phased")
       ->check(CLI::IsMember({"auto", "pipelined", "phased"}))
       ->capture_default_str();
-  app.add_option("--precision", precision, "model or fp32")
-      ->check(CLI::IsMember({"model", "fp32"}))
+  app.add_option("--precision", precision, "model: as the model says; fp32: refuse a model that computes in another float type")
+      ->check(CLI::IsMember({"model", "fp32", "fp16", "bf16", "mixed"}))
       ->capture_default_str();
   app.add_option("--dim", dims, "NAME=VALUE: fix a symbolic dimension (repeatable)");
   app.add_option("--input", options.inputs,
@@ -137,6 +160,12 @@ int main(int argc, char **argv) {
     else
       options.from = found;
   }
+  if (precision != "model" && precision != "fp32")
+    return wsc::tools::failUsage("--precision " + precision + " is not there yet; models run in their own types, which "
+                                 "--precision model takes");
+  options.onlyF32 = precision == "fp32";
+  if (const std::string unused = findUnused(app, options); !unused.empty())
+    return wsc::tools::failUsage(unused);
   options.execution = execution == "phased"      ? wsc::driver::Execution::Phased
                       : execution == "pipelined" ? wsc::driver::Execution::Pipelined
                                                  : wsc::driver::Execution::Auto;

@@ -63,7 +63,7 @@ public:
           !status.ok())
         return status;
       if (cycles.traceCut)
-        std::fprintf(stderr, "note: %s ends at cycle %lld of %lld: it keeps %lld spans of threads\n",
+        std::fprintf(stderr, "note: %s ends before cycle %lld of %lld: it keeps %lld spans of threads\n",
                      printable(options.trace).c_str(), (long long)cycles.trace.back().begin, (long long)cycles.endCycle,
                      (long long)kMostTraceSpans);
     }

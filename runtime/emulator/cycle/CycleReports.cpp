@@ -80,6 +80,45 @@ void setInterval(const CycleResult &run, int samples, TimingResult &timing) {
   timing.intervalHigh = std::max(longest, timing.intervalCycles);
 }
 
+// The thread's instruction that a span ends, or null: spans of computing know none, merged phases have no programs.
+const Instruction *instructionOf(const TraceSpan &span, const Configuration &configuration) {
+  if (span.role < 0 || span.instruction < 0 || size_t(span.role) >= configuration.roles.size())
+    return nullptr;
+  const Role &role = configuration.roles[size_t(span.role)];
+  if (size_t(span.thread) >= role.threads.size() ||
+      size_t(span.instruction) >= role.threads[size_t(span.thread)].size())
+    return nullptr;
+  return &role.threads[size_t(span.thread)][size_t(span.instruction)];
+}
+
+// The last cycle of a thread that the trace shows.
+int64_t lastEnd(const CycleResult &run) {
+  int64_t end = 0;
+  for (const TraceSpan &span : run.trace)
+    if (span.thread >= 0)
+      end = std::max(end, span.end);
+  return end;
+}
+
+// What the thread waited for before it could begin: words or room of its operands, or an issue slot.
+std::string waitReason(const TraceSpan &span, const Configuration &configuration) {
+  std::string reason;
+  const auto add = [&](const char *what, const Operand &operand) {
+    const Role &role = configuration.roles[size_t(span.role)];
+    if (operand.kind == OperandKind::Queue && size_t(operand.queue) < role.queues.size())
+      absl::StrAppend(&reason, reason.empty() ? "" : " or ", what, " colour ",
+                      int(role.queues[size_t(operand.queue)].colour));
+    else if (operand.kind == OperandKind::Fifo && size_t(operand.buffer) < role.buffers.size())
+      absl::StrAppend(&reason, reason.empty() ? "" : " or ", what, " FIFO ", role.buffers[size_t(operand.buffer)].name);
+  };
+  if (const Instruction *instruction = instructionOf(span, configuration)) {
+    add("words of", instruction->a);
+    add("words of", instruction->b);
+    add("room in", instruction->dst);
+  }
+  return reason.empty() ? "issue slots" : reason + ", or issue slots";
+}
+
 } // namespace
 
 TimingResult timingOf(const CycleResult &run, const Configuration &configuration, int samples,
@@ -120,7 +159,8 @@ TimingResult timingOf(const CycleResult &run, const Configuration &configuration
 std::string traceJson(const CycleResult &run, const Configuration &configuration, int64_t mostSpans) {
   std::string text = absl::StrCat(
       "{\"displayTimeUnit\": \"ns\",\n\"otherData\": {\"one microsecond is\": \"one cycle\", \"most thread spans\": ",
-      mostSpans, ", \"cut\": ", run.traceCut ? "true" : "false", "},\n\"traceEvents\": [");
+      mostSpans, ", \"cut\": ", run.traceCut ? "true" : "false", ", \"cut at cycle\": ",
+      run.traceCut ? absl::StrCat(lastEnd(run)) : std::string("null"), "},\n\"traceEvents\": [");
   bool first = true;
   const auto event = [&](const std::string &body) {
     absl::StrAppend(&text, first ? "\n{" : ",\n{", body, "}");
@@ -147,10 +187,21 @@ std::string traceJson(const CycleResult &run, const Configuration &configuration
                        ", \"name\": \"thread_name\", \"args\": {\"name\": ",
                        quote(span->thread < 0
                                  ? std::string("samples")
-                                 : absl::StrCat("core (", span->row, ", ", span->col, ") thread ", span->thread)),
+                                 : absl::StrCat(configuration.roles[size_t(span->role)].name, ", core (", span->row, ", ",
+                                              span->col, ") thread ", span->thread)),
                        "}"));
   }
+  std::map<std::pair<int32_t, int64_t>, int64_t> endOf; // of each track so far
   for (const TraceSpan &span : run.trace) {
+    if (span.thread >= 0) {
+      const auto [known, isFirst] = endOf.try_emplace({span.kernel, track(span)}, span.end);
+      if (!isFirst && span.begin > known->second)
+        event(absl::StrCat("\"ph\": \"X\", \"pid\": ", span.kernel + 1, ", \"tid\": ", track(span), ", \"ts\": ",
+                           known->second, ", \"dur\": ", span.begin - known->second,
+                           ", \"name\": \"wait\", \"args\": {\"for\": ", quote(waitReason(span, configuration)),
+                           "}"));
+      known->second = std::max(known->second, span.end);
+    }
     const std::string name = span.thread < 0    ? absl::StrCat("sample ", span.sample)
                              : span.opcode >= 0 ? std::string(opcodeInfo(Opcode(span.opcode)).name)
                                                 : std::string("compute");
