@@ -31,6 +31,14 @@ std::string shown(std::optional<double> value) {
                                                                  : absl::StrFormat("%.5g", *value);
 }
 
+// "  analytic, settled", "  cycle, 3100 to 3400".
+std::string told(const std::optional<Result::Interval> &interval) {
+  if (!interval)
+    return "";
+  return absl::StrCat("  ", interval->engine,
+                      interval->settled ? ", settled" : absl::StrFormat(", %.0f to %.0f", interval->low, interval->high));
+}
+
 json::Value optional(std::optional<double> value) { return value ? tools::number(*value) : json::Value(nullptr); }
 
 } // namespace
@@ -48,8 +56,8 @@ void Results::add(Result result) {
   } else if (!quiet) {
     if (all.empty() || all.back().reproduced)
       std::printf("%-52s %16s %-10s %16s %16s\n", "figure", "value", "unit", "bound", "reference");
-    std::printf("%-52s %16s %-10s %16s %16s\n", result.name.c_str(), shown(result.value).c_str(), result.unit.c_str(),
-                shown(result.bound).c_str(), shown(result.reference).c_str());
+    std::printf("%-52s %16s %-10s %16s %16s%s\n", result.name.c_str(), shown(result.value).c_str(), result.unit.c_str(),
+                shown(result.bound).c_str(), shown(result.reference).c_str(), told(result.interval).c_str());
     std::fflush(stdout);
   }
   all.push_back(std::move(result));
@@ -72,6 +80,12 @@ json::Value Results::json(const std::string &suite) const {
       row["tolerance"] = tools::number(result.reproduced->tolerance);
       row["error"] = tools::number(result.reproduced->error);
       row["within_tolerance"] = result.reproduced->within;
+    }
+    if (result.interval) {
+      row["engine"] = result.interval->engine;
+      row["interval_settled"] = result.interval->settled;
+      row["interval_low"] = tools::number(result.interval->low);
+      row["interval_high"] = tools::number(result.interval->high);
     }
     rows.push_back(std::move(row));
   }
