@@ -95,10 +95,10 @@ absl::Status checkWeights(ModuleOp module) {
     const uint64_t found = hashes.of(weights);
     result = hashes.status;
     if (result.ok() && found != weights.hash)
-      result = absl::FailedPreconditionError(absl::StrCat(
-          "bytes ", weights.offset, " to ", weights.offset + weights.bytes, " of ", weights.path,
-          " are not the weights that this IR was written for (hash ", found, ", expected ", weights.hash,
-          "); give it that file, or write the IR again"));
+      result = absl::FailedPreconditionError(
+          absl::StrCat("bytes ", weights.offset, " to ", weights.offset + weights.bytes, " of ", weights.path,
+                       " are not the weights that this IR was written for (hash ", found, ", expected ", weights.hash,
+                       "); give it that file, or write the IR again"));
   });
   return result;
 }

@@ -20,11 +20,12 @@ struct Options {
   std::string suite, target = "wse2", json;
   std::vector<std::string> paths;
   std::map<std::string, int64_t> dims;
-  int samples = 5, threads = 2; // emulate, cycle, agreement: samples of a model, threads compared with one; place: threads
-  uint64_t seed = 1;            // emulate: of the samples; place: of the search
-  double seconds = 60;          // place: of wall clock at most, per .kgraph file
-  std::string keep;             // validation: folder for the programs, or empty
-  bool meshGemm = false;        // validation: also the table of matrix products
+  int samples = 5,
+      threads = 2;       // emulate, cycle, agreement: samples of a model, threads compared with one; place: threads
+  uint64_t seed = 1;     // emulate: of the samples; place: of the search
+  double seconds = 60;   // place: of wall clock at most, per .kgraph file
+  std::string keep;      // validation: folder for the programs, or empty
+  bool meshGemm = false; // validation: also the table of matrix products
   bool quiet = false;
 };
 

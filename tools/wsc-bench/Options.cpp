@@ -29,7 +29,8 @@ const std::vector<Suite> &suites() {
        "quality of the mapping of models: emulated interval against the sizing bound, the prediction and a naive\n"
        "             mapping of equal columns for every kernel; cores with multiply-adds",
        runMap},
-      {"agreement", "analytic latency and interval of models or .wse files beside the cycle engine's, over --samples", runAgreement},
+      {"agreement", "analytic latency and interval of models or .wse files beside the cycle engine's, over --samples",
+       runAgreement},
       {"place", "value, bound and seconds of the solvers on text problems and .kgraph files (see wsc-place)", runPlace},
       {"validation", "published times of the real machines against ours, for a table of measurements (FILE.csv)",
        runValidation}};
@@ -52,17 +53,22 @@ int parseOptions(int argc, char **argv, Options &options) {
       "models: .onnx files, or folders with model.onnx and test_data_set_0 at or below; place: problem files, or\n"
       "folders of them; cycle: .wse files, or nothing; agreement: models or .wse files; validation: .csv files");
   app.add_option("--json", options.json, "write the results for programs")->type_name("FILE");
-  auto *target = app.add_option("--target", options.target,
-                                "compile, emulate, map, agreement, cycle: wse1, wse2, wse3, mesh-RxC or a description file; "
-                                "cycle: of its own workloads, whose meshes it sizes")
-                     ->capture_default_str();
-  auto *dim = app.add_option("--dim", dims,
-                             "compile, emulate, map, agreement: fix a symbolic dimension in the models that have it (repeatable)")
-                  ->type_name("NAME=VALUE");
-  auto *samples = app.add_option("--samples", options.samples,
-                                 "emulate: samples timed, each with inputs of its own; cycle, agreement: samples on the cycle engine")
-                      ->check(CLI::Range(1, 100000))
-                      ->capture_default_str();
+  auto *target =
+      app.add_option("--target", options.target,
+                     "compile, emulate, map, agreement, cycle: wse1, wse2, wse3, mesh-RxC or a description file; "
+                     "cycle: of its own workloads, whose meshes it sizes")
+          ->capture_default_str();
+  auto *dim =
+      app.add_option(
+             "--dim", dims,
+             "compile, emulate, map, agreement: fix a symbolic dimension in the models that have it (repeatable)")
+          ->type_name("NAME=VALUE");
+  auto *samples =
+      app.add_option(
+             "--samples", options.samples,
+             "emulate: samples timed, each with inputs of its own; cycle, agreement: samples on the cycle engine")
+          ->check(CLI::Range(1, 100000))
+          ->capture_default_str();
   auto *seed = app.add_option("--seed", options.seed, "emulate: of the samples' inputs; place: of the search")
                    ->capture_default_str();
   auto *threads = app.add_option("--threads", options.threads,

@@ -36,7 +36,8 @@ std::string told(const std::optional<Result::Interval> &interval) {
   if (!interval)
     return "";
   return absl::StrCat("  ", interval->engine,
-                      interval->settled ? ", settled" : absl::StrFormat(", %.0f to %.0f", interval->low, interval->high));
+                      interval->settled ? ", settled"
+                                        : absl::StrFormat(", %.0f to %.0f", interval->low, interval->high));
 }
 
 json::Value optional(std::optional<double> value) { return value ? tools::number(*value) : json::Value(nullptr); }

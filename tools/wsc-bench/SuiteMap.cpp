@@ -48,10 +48,14 @@ absl::StatusOr<double> benchMap(const tools::Case &model, const Options &options
   add("io", double(compiled->boundIoCycles), "cycles");
   add("largest_kernel", double(compiled->boundKernelCycles), "cycles");
   add("candidates_optimum", double(compiled->boundCycles), "cycles", double(simple));
-  results.add({absl::StrCat(model.name, ".interval"), emulated, "cycles", double(simple),
-               double(compiled->predictedCycles), {},
-               Result::Interval{"analytic", time->intervalSettled, double(time->intervalLow),
-                                double(time->intervalHigh)}});
+  results.add(
+      {absl::StrCat(model.name, ".interval"),
+       emulated,
+       "cycles",
+       double(simple),
+       double(compiled->predictedCycles),
+       {},
+       Result::Interval{"analytic", time->intervalSettled, double(time->intervalLow), double(time->intervalHigh)}});
   add("interval_over_candidates_optimum", emulated / double(compiled->boundCycles), "");
   add("candidates_optimum_over_bounds", double(compiled->boundCycles) / double(simple), "");
   const double error = std::abs(double(compiled->predictedCycles) - emulated) / emulated;

@@ -76,7 +76,7 @@ int32_t weightSection(const KernelPlan &plan, const KernelRow &row, int64_t inpu
 // The feeder: lanes → FIFOs → operations on the input, if there are any → row.
 absl::StatusOr<Role> KernelRows::feederRole(const KernelRow &row, SectionTable &sections) const {
   B core(absl::StrCat(plan.spec.name, ".feed"), kernelIndex, row.row, plan.placement.col);
-  Feed feed(core, target, network, plan, row, inputPlane(0), firstIngestThread(), guestPlan(), sections);
+  Feed feed(core, target, network, plan, row, inputPlane(0), firstIngestThread(), coLocatedPlan(), sections);
   const TileSink sink{B::queue(core.output(plan.colours.row)), prioritiesOf(target).take};
   absl::Status status;
   if (plan.mapping.streamed) {
@@ -93,7 +93,7 @@ absl::StatusOr<Role> KernelRows::feederRole(const KernelRow &row, SectionTable &
   }
   if (!status.ok())
     return status;
-  feed.sendForGuest();
+  feed.sendForCoLocated();
   return core.finish(target);
 }
 
@@ -125,7 +125,7 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
   if (!part.feeds)
     rowIn = core.input(plan.colours.row);
   else
-    feed.emplace(core, target, network, plan, row, inputPlane(0), firstIngestThread(last), guestPlan(), sections);
+    feed.emplace(core, target, network, plan, row, inputPlane(0), firstIngestThread(last), coLocatedPlan(), sections);
   if (part.feeds && m.columnsOfBand(part.share, plan.spec.out.channels) > 1)
     rowOut = core.output(plan.colours.row);
   int64_t offset = 0, cell = 0;
@@ -283,7 +283,7 @@ absl::StatusOr<Role> KernelRows::computeRole(const KernelRow &row, const RowPart
     core.deepen(target, result, 4);
   }
   if (feed)
-    feed->sendForGuest();
+    feed->sendForCoLocated();
   return core.finish(target);
 }
 

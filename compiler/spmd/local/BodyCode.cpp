@@ -281,7 +281,8 @@ absl::Status BodyCode::apply(size_t number, const Destination *destination) {
         return status;
     operands.b = &sources[op.opcode == Opcode::Select ? 2 : 1];
   }
-  const ElementType sourceType = op.opcode == Opcode::Convert ? op.sourceType : op.type; // a move takes bits as they are
+  const ElementType sourceType =
+      op.opcode == Opcode::Convert ? op.sourceType : op.type; // a move takes bits as they are
   if (absl::Status status = emitVector(frame, op.opcode, op.type, sourceType, operands); !status.ok())
     return status;
   for (const Value *value : dying)

@@ -11,9 +11,9 @@
 
 namespace wsc::spmd {
 
-/// Where an operand or result lies: the element for iterators i_k is at byte baseBytes + Σ i_k·strideBytes[k] of `buffer`.
-/// A gathered operand: strideBytes as if its gathered index were 0; `gatherStrideBytes` is the distance between
-/// consecutive numbers, and `gatherCount` how many there are.
+/// Where an operand or result lies: the element for iterators i_k is at byte baseBytes + Σ i_k·strideBytes[k] of
+/// `buffer`. A gathered operand: strideBytes as if its gathered index were 0; `gatherStrideBytes` is the distance
+/// between consecutive numbers, and `gatherCount` how many there are.
 struct LocalOperand {
   int16_t buffer = -1;
   int64_t baseBytes = 0;
@@ -34,8 +34,9 @@ struct LocalNest {
 };
 
 /// Appends the instructions (with whatever scratch they need) to `code`. Temporaries hold at most `temporaryBytes` for
-/// each value of the body; larger shares are computed slice by slice in a loop. Errors: more iterators or loops than descriptors and loops
-/// can walk even when neighbouring ones are merged (an element count of 0 emits nothing but the initial values).
+/// each value of the body; larger shares are computed slice by slice in a loop. Errors: more iterators or loops than
+/// descriptors and loops can walk even when neighbouring ones are merged (an element count of 0 emits nothing but the
+/// initial values).
 absl::Status emitNest(Code &code, const LocalNest &local, int64_t temporaryBytes);
 
 /// The `finish` operations of a partial nest: `reduced` holds the accumulators as emitNest leaves them (strides per

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A network as nests over tensors, as plain data: what the general mapping (compiler/spmd) plans and generates code for.
+// A network as nests over tensors, as plain data: what the general mapping (compiler/spmd) plans and generates code
+// for.
 //
 // Two kinds of nodes are enough for every layer that computes on static shapes:
 //  - a *nest*: iterators, operands read through affine maps, a body of scalar operations that are opcodes of a core,
@@ -27,8 +28,8 @@ namespace wsc::spmd {
 /// Index into Network::tensors.
 using TensorId = int32_t;
 
-/// Row-major little-endian elements: `bytes` bytes of the file `path` from `offset`, or `inlineBytes` where that is set.
-/// Bool takes one byte an element.
+/// Row-major little-endian elements: `bytes` bytes of the file `path` from `offset`, or `inlineBytes` where that is
+/// set. Bool takes one byte an element.
 struct ElementSource {
   std::string path;
   int64_t offset = 0, bytes = 0;
@@ -78,9 +79,10 @@ struct BodyValue {
 };
 
 /// One scalar operation: the opcode's own meaning (runtime/format/Isa.h, docs/Numerics.md) on elements of `type`.
-/// Convert: from `sourceType`. Move: from `sourceType` of as many bytes, the same bits; Bool only to Bool, immediates only to their own
-/// type. Comparisons give 1 or 0 of `type`. Select: c ? a : b, all of `type`. Fma: a·b + c. Others use a, or a and b.
-/// Legal: Move, Convert, Add … Not (Isa.h's elementwise opcodes), Fma, the comparisons, Select, And … ShiftRight.
+/// Convert: from `sourceType`. Move: from `sourceType` of as many bytes, the same bits; Bool only to Bool, immediates
+/// only to their own type. Comparisons give 1 or 0 of `type`. Select: c ? a : b, all of `type`. Fma: a·b + c. Others
+/// use a, or a and b. Legal: Move, Convert, Add … Not (Isa.h's elementwise opcodes), Fma, the comparisons, Select, And
+/// … ShiftRight.
 struct BodyOp {
   format::Opcode opcode = format::Opcode::Move;
   format::ElementType type = format::ElementType::F32;
@@ -101,21 +103,23 @@ struct Reduction {
 };
 
 struct Nest {
-  std::string name;  // of the layer, for people and messages
-  std::vector<int64_t> extents;  // of the iterators, parallel ones first
-  int32_t numParallel = 0;       // the others are reduced
+  std::string name;             // of the layer, for people and messages
+  std::vector<int64_t> extents; // of the iterators, parallel ones first
+  int32_t numParallel = 0;      // the others are reduced
   std::vector<Access> operands;
-  std::vector<BodyOp> body;      // over all iterators
+  std::vector<BodyOp> body;           // over all iterators
   std::optional<Reduction> reduction; // none: numParallel == extents.size()
-  std::vector<BodyValue> values; // of the body: one, or two for Fma
-  std::vector<BodyOp> finish;    // over the parallel iterators, behind the reduction; operands it uses depend on these only
-  BodyValue resultValue;         // with a reduction: of `finish`, or reduced(); without: equal to values[0]
-  TensorId result = -1;          // its dimension d is parallel iterator d: shape = extents[0 … numParallel)
-  int64_t macs = 0;              // multiply-adds of the layer's own definition
+  std::vector<BodyValue> values;      // of the body: one, or two for Fma
+  std::vector<BodyOp>
+      finish;            // over the parallel iterators, behind the reduction; operands it uses depend on these only
+  BodyValue resultValue; // with a reduction: of `finish`, or reduced(); without: equal to values[0]
+  TensorId result = -1;  // its dimension d is parallel iterator d: shape = extents[0 … numParallel)
+  int64_t macs = 0;      // multiply-adds of the layer's own definition
 };
 
 /// For all j_k in [0, extent_k): flat element resultOffset + Σ j_k·resultStride_k of the result is flat element
-/// sourceOffset + Σ j_k·sourceStride_k of the source (flat: row-major number). Strides may be 0 (source only) or negative.
+/// sourceOffset + Σ j_k·sourceStride_k of the source (flat: row-major number). Strides may be 0 (source only) or
+/// negative.
 struct Piece {
   struct Digit {
     int64_t extent = 1, sourceStride = 0, resultStride = 0;
@@ -135,7 +139,8 @@ struct Remap {
 
 using Node = std::variant<Nest, Remap>;
 
-/// A variable that outlives a sample: `read` holds its value before, `written` after the sample (-1: not read, not written).
+/// A variable that outlives a sample: `read` holds its value before, `written` after the sample (-1: not read, not
+/// written).
 struct State {
   std::string name;
   format::ElementType type = format::ElementType::F32;

@@ -15,8 +15,8 @@ void simplify(Network &network);
 /// Access::padding if it is neutral for the nest's reduction; else the remap stays.
 void foldRemaps(Network &network);
 
-/// Nodes over few constant elements become constants (the factors of a normalisation, a mask). Those whose file cannot be
-/// read stay.
+/// Nodes over few constant elements become constants (the factors of a normalisation, a mask). Those whose file cannot
+/// be read stay.
 void foldConstants(Network &network);
 
 /// An elementwise nest that is the only one to read the result of a reduction, each element at its own place, becomes

@@ -159,8 +159,9 @@ TimingResult timingOf(const CycleResult &run, const Configuration &configuration
 std::string traceJson(const CycleResult &run, const Configuration &configuration, int64_t mostSpans) {
   std::string text = absl::StrCat(
       "{\"displayTimeUnit\": \"ns\",\n\"otherData\": {\"one microsecond is\": \"one cycle\", \"most thread spans\": ",
-      mostSpans, ", \"cut\": ", run.traceCut ? "true" : "false", ", \"cut at cycle\": ",
-      run.traceCut ? absl::StrCat(lastEnd(run)) : std::string("null"), "},\n\"traceEvents\": [");
+      mostSpans, ", \"cut\": ", run.traceCut ? "true" : "false",
+      ", \"cut at cycle\": ", run.traceCut ? absl::StrCat(lastEnd(run)) : std::string("null"),
+      "},\n\"traceEvents\": [");
   bool first = true;
   const auto event = [&](const std::string &body) {
     absl::StrAppend(&text, first ? "\n{" : ",\n{", body, "}");
@@ -185,10 +186,9 @@ std::string traceJson(const CycleResult &run, const Configuration &configuration
     last = key.first;
     event(absl::StrCat("\"ph\": \"M\", \"pid\": ", key.first + 1, ", \"tid\": ", key.second,
                        ", \"name\": \"thread_name\", \"args\": {\"name\": ",
-                       quote(span->thread < 0
-                                 ? std::string("samples")
-                                 : absl::StrCat(configuration.roles[size_t(span->role)].name, ", core (", span->row, ", ",
-                                              span->col, ") thread ", span->thread)),
+                       quote(span->thread < 0 ? std::string("samples")
+                                              : absl::StrCat(configuration.roles[size_t(span->role)].name, ", core (",
+                                                             span->row, ", ", span->col, ") thread ", span->thread)),
                        "}"));
   }
   std::map<std::pair<int32_t, int64_t>, int64_t> endOf; // of each track so far
@@ -196,10 +196,9 @@ std::string traceJson(const CycleResult &run, const Configuration &configuration
     if (span.thread >= 0) {
       const auto [known, isFirst] = endOf.try_emplace({span.kernel, track(span)}, span.end);
       if (!isFirst && span.begin > known->second)
-        event(absl::StrCat("\"ph\": \"X\", \"pid\": ", span.kernel + 1, ", \"tid\": ", track(span), ", \"ts\": ",
-                           known->second, ", \"dur\": ", span.begin - known->second,
-                           ", \"name\": \"wait\", \"args\": {\"for\": ", quote(waitReason(span, configuration)),
-                           "}"));
+        event(absl::StrCat("\"ph\": \"X\", \"pid\": ", span.kernel + 1, ", \"tid\": ", track(span),
+                           ", \"ts\": ", known->second, ", \"dur\": ", span.begin - known->second,
+                           ", \"name\": \"wait\", \"args\": {\"for\": ", quote(waitReason(span, configuration)), "}"));
       known->second = std::max(known->second, span.end);
     }
     const std::string name = span.thread < 0    ? absl::StrCat("sample ", span.sample)

@@ -108,7 +108,7 @@ private:
           std::min(done[last] - done[last - group], done[last - group] - done[last - 2 * group]) / int64_t(group);
       if (steady.upper() - slower <= slower / kTolerance)
         return setInterval(slower, steady.upper(), steady.upper());
-      // Slots that are owed (SharedSlots.h) make samples differ for long: then the middle will do.
+      // Slots that are due (SharedSlots.h) make samples differ for long: then the middle will do.
       if (done.size() > kPatience &&
           (steady.upper() - slower) * kPerSample <= slower * int64_t(done.size() - kPatience))
         return setInterval(slower, steady.upper(), (steady.upper() + slower + 1) / 2);

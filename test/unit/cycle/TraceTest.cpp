@@ -64,7 +64,8 @@ TEST(CycleTrace, JsonNamesTracksAndItsLimit) {
                                         "null},\n\"traceEvents\": ["));
   EXPECT_THAT(json, testing::HasSubstr("{\"ph\": \"M\", \"pid\": 1, \"name\": \"process_name\", \"args\": {\"name\": "
                                        "\"k\"}}"));
-  EXPECT_THAT(json, testing::HasSubstr("\"name\": \"thread_name\", \"args\": {\"name\": \"take, core (0, 1) thread 0\"}}"));
+  EXPECT_THAT(json,
+              testing::HasSubstr("\"name\": \"thread_name\", \"args\": {\"name\": \"take, core (0, 1) thread 0\"}}"));
   EXPECT_THAT(json, testing::HasSubstr("{\"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"ts\": 14, \"dur\": 10, \"name\": "
                                        "\"move\", \"args\": {\"sample\": 0, \"role\": \"send\", \"instruction\": 0}}"));
   // The taker's set-up ends in cycle 14, its words come in 20.

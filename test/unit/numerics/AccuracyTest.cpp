@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The error bounds of docs/Numerics.md, measured: f32 routines on every 997th float pattern against the host's double libm, f64
-// routines on random arguments against its 80-bit long double libm. Each test prints the largest error it met.
+// The error bounds of docs/Numerics.md, measured: f32 routines on every 997th float pattern against the host's double
+// libm, f64 routines on random arguments against its 80-bit long double libm. Each test prints the largest error it
+// met.
 #include "runtime/numerics/Numerics.h"
 #include "test/unit/numerics/Ulp.h"
 
@@ -97,9 +98,9 @@ TEST(AccuracyF32, PowAndMod) {
 
 TEST(AccuracyF32, PowSpecialCasesAreThoseOfIeee754) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
-  const float values[] = {0.0f,   -0.0f, 1.0f,    -1.0f,   0.5f,      -0.5f,      2.0f,  -2.0f, 3.0f,  -3.0f, 2.5f,
-                          -2.5f,  kInf,  -kInf,   NAN,     0x1p-149f, -0x1p-149f, 1e30f, -1e30f, 16777215.0f,
-                          -16777217.0f, 0x1.fffffep127f};
+  const float values[] = {0.0f,       -0.0f, 1.0f,   -1.0f,       0.5f,         -0.5f,          2.0f, -2.0f,
+                          3.0f,       -3.0f, 2.5f,   -2.5f,       kInf,         -kInf,          NAN,  0x1p-149f,
+                          -0x1p-149f, 1e30f, -1e30f, 16777215.0f, -16777217.0f, 0x1.fffffep127f};
   for (float a : values)
     for (float b : values) {
       double want = std::pow(double(a), double(b));

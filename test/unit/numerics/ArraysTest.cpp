@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Array forms give the bits of the scalar forms: on special values, on random patterns, at every small length and in place.
+// Array forms give the bits of the scalar forms: on special values, on random patterns, at every small length and in
+// place.
 #include "runtime/numerics/Numerics.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The rules of docs/Numerics.md by example: NaN, zeros, min and max, integers, conversions; and fused multiply-add against the host's.
+// The rules of docs/Numerics.md by example: NaN, zeros, min and max, integers, conversions; and fused multiply-add
+// against the host's.
 #include "runtime/numerics/Numerics.h"
 
 #include <gtest/gtest.h>
@@ -68,7 +69,8 @@ TEST(Rules, MinusZeroIsBelowPlusZero) {
   EXPECT_EQ(f32(Opcode::Sign, -0.0f), bitsOf(0.0f));
   EXPECT_EQ(f32(Opcode::Select, 5, -0.0f, 6), bitsOf(6.0f));
   EXPECT_EQ(f32(Opcode::Select, 5, NAN, 6), bitsOf(5.0f));
-  for (Opcode odd : {Opcode::Tanh, Opcode::Erf, Opcode::Sin, Opcode::Floor, Opcode::Ceil, Opcode::Round, Opcode::Sqrt}) {
+  for (Opcode odd :
+       {Opcode::Tanh, Opcode::Erf, Opcode::Sin, Opcode::Floor, Opcode::Ceil, Opcode::Round, Opcode::Sqrt}) {
     EXPECT_EQ(f32(odd, -0.0f), bitsOf(-0.0f)) << format::opcodeInfo(odd).name;
     EXPECT_EQ(applyScalar(odd, ElementType::F64, 0, bitsOf(-0.0), 0), bitsOf(-0.0)) << format::opcodeInfo(odd).name;
   }
@@ -184,7 +186,8 @@ TEST(Conversions, IntegersWrapAndRoundOnce) {
 }
 
 TEST(Conversions, HalfTypesRoundTripAndRoundToNearestEven) {
-  // Every half is the nearest to itself; a value in the middle of two neighbours goes to the even one, a hair beyond goes up.
+  // Every half is the nearest to itself; a value in the middle of two neighbours goes to the even one, a hair beyond
+  // goes up.
   for (uint32_t h = 0; h < 0x7c00; ++h) {
     float low = f16ToF32(uint16_t(h));
     ASSERT_EQ(f32ToF16(low), h);
@@ -220,9 +223,9 @@ TEST(Conversions, ImmediatesLoadsAndStores) {
   EXPECT_EQ(encodeImmediate(-1, ElementType::I8), 0xffu);
   EXPECT_EQ(encodeImmediate(2, ElementType::Bool), 1u);
   std::byte memory[9] = {};
-  for (ElementType type : {ElementType::F32, ElementType::F16, ElementType::BF16, ElementType::I32, ElementType::I64,
-                           ElementType::U8, ElementType::I8, ElementType::F64, ElementType::I16, ElementType::U16,
-                           ElementType::U32, ElementType::U64}) {
+  for (ElementType type :
+       {ElementType::F32, ElementType::F16, ElementType::BF16, ElementType::I32, ElementType::I64, ElementType::U8,
+        ElementType::I8, ElementType::F64, ElementType::I16, ElementType::U16, ElementType::U32, ElementType::U64}) {
     uint64_t ones = ~0ull >> (64 - 8 * format::elementBytes(type));
     storeElement(memory + 1, type, ~0ull);
     EXPECT_EQ(loadElement(memory + 1, type), ones);
@@ -253,17 +256,21 @@ TEST(Fma, PortableFormsEqualTheHostsSingleRounding) {
   std::printf("seed %llu\n", static_cast<unsigned long long>(kSeed));
   std::mt19937_64 random(kSeed);
   for (int i = 0; i < 2000000; ++i) {
-    float a = awkward<float, uint32_t>(random), b = awkward<float, uint32_t>(random), c = awkward<float, uint32_t>(random);
+    float a = awkward<float, uint32_t>(random), b = awkward<float, uint32_t>(random),
+          c = awkward<float, uint32_t>(random);
     if (i % 3 == 0)
       c = -a * b; // leaves the product's rounding error
-    ASSERT_EQ(bitsOf(fmaPortable(a, b, c)), bitsOf(canonical(std::fma(a, b, c)))) << std::hexfloat << a << " " << b << " " << c;
+    ASSERT_EQ(bitsOf(fmaPortable(a, b, c)), bitsOf(canonical(std::fma(a, b, c))))
+        << std::hexfloat << a << " " << b << " " << c;
     ASSERT_EQ(bitsOf(numerics::fma(a, b, c)), bitsOf(canonical(std::fma(a, b, c))));
   }
   for (int i = 0; i < 2000000; ++i) {
-    double a = awkward<double, uint64_t>(random), b = awkward<double, uint64_t>(random), c = awkward<double, uint64_t>(random);
+    double a = awkward<double, uint64_t>(random), b = awkward<double, uint64_t>(random),
+           c = awkward<double, uint64_t>(random);
     if (i % 3 == 0)
       c = -a * b;
-    ASSERT_EQ(bitsOf(fmaPortable(a, b, c)), bitsOf(canonical(std::fma(a, b, c)))) << std::hexfloat << a << " " << b << " " << c;
+    ASSERT_EQ(bitsOf(fmaPortable(a, b, c)), bitsOf(canonical(std::fma(a, b, c))))
+        << std::hexfloat << a << " " << b << " " << c;
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Random single-field changes of the good executable: none may crash the verifier, and a change of a field that decides where words go or how many they are must be refused.
+// Random single-field changes of the good executable: none may crash the verifier, and a change of a field that decides
+// where words go or how many they are must be refused.
 #include "Fixture.h"
 
 #include <gtest/gtest.h>
@@ -53,7 +54,9 @@ public:
       add("operand loop step", operand.loopStep[0]);
     }
   }
-  static bool isStream(const Operand &operand) { return operand.kind == OperandKind::Queue || operand.kind == OperandKind::Fifo; }
+  static bool isStream(const Operand &operand) {
+    return operand.kind == OperandKind::Queue || operand.kind == OperandKind::Fifo;
+  }
   static bool streams(const Instruction &instruction) {
     for (const Operand *operand : {&instruction.dst, &instruction.a, &instruction.b})
       if (isStream(*operand))
@@ -70,7 +73,8 @@ public:
     if (instruction.opcode == Opcode::SendControl)
       add("control count", instruction.controlCount);
     else if (!control)
-      add(streams(instruction) ? "extent of a stream" : "extent in memory", instruction.extent[instruction.opcode == Opcode::Loop ? 0 : 3].constant);
+      add(streams(instruction) ? "extent of a stream" : "extent in memory",
+          instruction.extent[instruction.opcode == Opcode::Loop ? 0 : 3].constant);
   }
   void add(Configuration &configuration) {
     for (Role &role : configuration.roles) {
@@ -119,7 +123,8 @@ TEST(Mutations, FieldsThatDirectWordsCannotBeChangedUnnoticed) {
     fields.add(executable.configurations[0]);
     Field &field = fields.all[random() % fields.all.size()];
     int64_t before = field.get();
-    const int64_t values[] = {before + 1, before - 1, before * 2, -before, before ^ 1, int64_t(random() % 16), int64_t(random())};
+    const int64_t values[] = {before + 1,       before - 1, before * 2, -before, before ^ 1, int64_t(random() % 16),
+                              int64_t(random())};
     field.set(values[random() % std::size(values)]);
     if (field.get() == before) {
       --i; // no change
@@ -133,9 +138,10 @@ TEST(Mutations, FieldsThatDirectWordsCannotBeChangedUnnoticed) {
   std::cout << "seed " << kSeed << ": " << refused << " of " << kMutations << " single-field changes refused\n";
   for (const auto &[kind, count] : refusedOf)
     std::cout << "  " << kind << ": " << count.first << " of " << count.second << "\n";
-  for (const char *kind : {"role lattice", "router lattice", "router colour", "switch input", "switch outputs", "queue direction", "queue colour",
-                           "control count", "extent of a stream", "io direction", "io lattice", "io side", "io colour", "io extent", "io tensor", "io offset",
-                           "operand queue", "operand kind of a stream"})
+  for (const char *kind :
+       {"role lattice", "router lattice", "router colour", "switch input", "switch outputs", "queue direction",
+        "queue colour", "control count", "extent of a stream", "io direction", "io lattice", "io side", "io colour",
+        "io extent", "io tensor", "io offset", "operand queue", "operand kind of a stream"})
     EXPECT_EQ(refusedOf[kind].first, refusedOf[kind].second) << kind;
 }
 
