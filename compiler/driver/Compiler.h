@@ -19,7 +19,7 @@ namespace wsc::driver {
 struct CompileOptions {
   std::string model;                           // .onnx, or .mlir at the phase `from`
   std::string output;                          // see runtime/files
-  std::string target;                       // name or description file; empty: as the IR records, else wse2
+  std::string target;                          // name or description file; empty: as the IR records, else wse2
   std::string defects;                         // JSON file of dead cores and links, or empty
   std::string pins;                            // JSON file of wanted rectangles and routes (pass wafer-pin), or empty
   std::map<std::string, int64_t> dims;         // symbolic dimensions
@@ -27,14 +27,14 @@ struct CompileOptions {
   std::map<std::string, std::string> bindings; // inputs that become constants: elements with commas in between
   Phase to = Phase::Wse;
   Execution execution = Execution::Auto; // of a .mlir model past nn: as it is
-  std::optional<Phase> from;             // of a .mlir model; default: found from its operations
-  std::string dumpDir;                   // IR after each phase: NN-name.mlir
-  std::string problemsDir;               // problems that mapping poses to the solvers, as text, and what it chose
+  std::optional<Phase> from; // of a .mlir model; default: found from its operations
+  std::string dumpDir;       // IR after each phase: NN-name.mlir
+  std::string problemsDir;   // problems that mapping poses to the solvers, as text, and what it chose
   // How much sizing and placing look for better mappings. The result does not depend on threads.
   kernels::SearchOptions search{kernels::Effort::Default, 1, 0};
   // The naive mapping to compare with: every kernel gets as many columns, in dataflow order.
   bool equalColumns = false;
-  bool onlyF32 = false; // refuse a model that computes in another float type
+  bool onlyF32 = false;               // refuse a model that computes in another float type
   std::function<void(Phase)> entered; // called when work on a phase begins, or empty
 };
 
@@ -68,8 +68,8 @@ struct CompileReport {
 // Compiles. Errors carry every diagnostic, one per line. Nothing is left at `output` on failure.
 absl::StatusOr<CompileReport> compile(const CompileOptions &options);
 
-// Names of the inputs on whose values a refused compilation depends where they must be known; binding them takes it
-// past that place. Empty for any other error.
+// Names of the inputs on whose values a refused compilation depends where they must be known; binding them takes it past
+// that place. Empty for any other error.
 std::vector<std::string> inputsToBind(const absl::Status &status);
 
 // One line per operator the importer or kernel formation has no form for; empty: the model can be compiled.

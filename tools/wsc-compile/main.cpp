@@ -88,8 +88,9 @@ int main(int argc, char **argv) {
   bool validateOnly = false, quiet = false, verbose = false;
   app.add_option("MODEL", options.model, ".onnx model, or .mlir at any phase")->required();
   app.add_option("-o", options.output, "file to write");
-  app.add_option("--target", options.target,
-                 "wse1, wse2, wse3, mesh-RxC or a description file (default: as the IR of a .mlir model records, else wse2)");
+  app.add_option(
+      "--target", options.target,
+      "wse1, wse2, wse3, mesh-RxC or a description file (default: as the IR of a .mlir model records, else wse2)");
   app.add_option("--defects", options.defects, "JSON file with the dead_cores and dead_links of this wafer");
   app.add_option(
       "--pins", options.pins,
@@ -99,33 +100,28 @@ int main(int argc, char **argv) {
                  "layer has that form and all fit, else phased")
       ->check(CLI::IsMember({"auto", "pipelined", "phased"}))
       ->capture_default_str();
-  app.add_option("--precision", precision, "model: as the model says; fp32: refuse a model that computes in another float type")
+  app.add_option("--precision", precision,
+                 "model: as the model says; fp32: refuse a model that computes in another float type")
       ->check(CLI::IsMember({"model", "fp32", "fp16", "bf16", "mixed"}))
       ->capture_default_str();
   app.add_option("--dim", dims, "NAME=VALUE: fix a symbolic dimension (repeatable)");
-  app.add_option("--input", options.inputs,
-                 "NAME[:SHAPE]: shape of an input (1x3x224x224 or 1,3,224,224), or cut the graph at a tensor (repeatable)");
+  app.add_option(
+      "--input", options.inputs,
+      "NAME[:SHAPE]: shape of an input (1x3x224x224 or 1,3,224,224), or cut the graph at a tensor (repeatable)");
   app.add_option("--bind", bindings,
                  "NAME=VALUE: fix the value of an input, its elements with commas in between (repeatable)");
   app.add_option("--output", options.outputs, "NAME: cut the graph at an output tensor (repeatable)");
-  app.add_option("--effort", effort,
-                 "how much to look for better mappings: fast (the first one), default (others where the first can be\n"
-                 "quicker) or high (many others, also for shorter wires; a minute or more for large networks)")
+  app.add_option("--effort", effort, "how much to look for better mappings: fast (the first one), default (others where the first can be\n"
+                                     "quicker) or high (many others, also for shorter wires; a minute or more for large networks)")
       ->check(CLI::IsMember({"fast", "default", "high"}))
       ->capture_default_str();
-  app.add_option("--seed", options.search.seed, "of that search; the same seed and effort give the same file")
-      ->check(CLI::Validator(checkSeed, "", "seed"))
-      ->capture_default_str();
-  app.add_option("--threads", options.search.threads, "host threads, 0: all; results do not depend on them")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
+  app.add_option("--seed", options.search.seed, "of that search; the same seed and effort give the same file")->check(CLI::Validator(checkSeed, "", "seed"))->capture_default_str();
+  app.add_option("--threads", options.search.threads, "host threads, 0: all; results do not depend on them")->check(CLI::Range(0, 1024))->capture_default_str();
   app.add_flag("--validate-only", validateOnly, "list every unsupported operator; no mapping");
   app.add_option("--compile-to", to, "stop after a phase: " + readPhases());
   app.add_option("--compile-from", from, "phase of a .mlir model (default: found from its operations)");
   app.add_option("--dump-phases", options.dumpDir, "folder for the IR after each phase");
-  app.add_option(
-      "--dump-problems", options.problemsDir,
-      "folder for the problems that mapping puts to the solvers, as text, and what it chose (see wsc-place)");
+  app.add_option("--dump-problems", options.problemsDir, "folder for the problems that mapping puts to the solvers, as text, and what it chose (see wsc-place)");
   app.add_option("--report", report, "FILE.txt, .json or .html");
   app.add_flag("--quiet", quiet, "print nothing but errors");
   app.add_flag("-v", verbose, "print the phases' times too");
@@ -161,7 +157,8 @@ int main(int argc, char **argv) {
       options.from = found;
   }
   if (precision != "model" && precision != "fp32")
-    return wsc::tools::failUsage("--precision " + precision + " is not there yet; models run in their own types, which "
+    return wsc::tools::failUsage("--precision " + precision +
+                                 " is not there yet; models run in their own types, which "
                                  "--precision model takes");
   options.onlyF32 = precision == "fp32";
   if (const std::string unused = findUnused(app, options); !unused.empty())
