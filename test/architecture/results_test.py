@@ -29,8 +29,8 @@ class ResultsTest(unittest.TestCase):
             row("cycle.interval", 3456, interval_settled=False, interval_low=3400, interval_high=3500),
             row("interval.difference", -0.4)]})
         self.assertEqual(outcome.returncode, 0, outcome.stderr)
-        self.assertIn("| net@wse2 | 3,442 (settled) | 3,456 (3,400 to 3,500) | -0.4 % | 86,649 | 92,989 | -6.8 % | 10 |",
-                      outcome.stdout)
+        self.assertIn("| net@wse2 | 3,442 (settled) | 3,456 (3,400 to 3,500) | -0.4 % | 86,649 | 92,989 | -6.8 % "
+                      "| 10 |", outcome.stdout)
 
     def test_other_suites_are_refused(self):
         outcome = run({"suite": "map", "machine": "m", "results": []})
