@@ -55,7 +55,8 @@ LAYERS = [
     Layer("runtime/session", BOTTOM + ["runtime/emulator/Interpreter*", "runtime/emulator", "runtime/host"], NONE,
           NO_COMPILER),
     Layer("test/unit/support", BOTTOM, NONE, "programs written by hand need no engine"),
-    Layer("test/validation", RUNTIME + ["test/unit/support"], NONE, "hand-written programs run without the compiler (I7)"),
+    Layer("test/validation", RUNTIME + ["test/unit/support"], NONE,
+          "hand-written programs run without the compiler (I7)"),
     Layer("compiler/solver", ["runtime/target", "runtime/timing"], NONE, "solvers know no MLIR (I6)"),
     Layer("compiler/emit/StridedCopy*", [], NONE, "section recipes are plain data"),
     Layer("compiler/emit/SectionRecipe*", BOTTOM + ["compiler/emit/StridedCopy*"], NONE,
@@ -75,9 +76,11 @@ LAYERS = [
           "the driver runs the phases"),
     Layer("tools/support/CommandLine*", BOTTOM, NONE, "all tools speak alike, those of the runtime too (I7)"),
     Layer("tools/support/Progress*", [], NONE, "as CommandLine"),
-    Layer("tools/wsc-run", RUNTIME + ["tools/support/CommandLine*", "tools/support/Progress*"], NONE, "running a .wse needs no compiler (I7)"),
+    Layer("tools/wsc-run", RUNTIME + ["tools/support/CommandLine*", "tools/support/Progress*"], NONE,
+          "running a .wse needs no compiler (I7)"),
     Layer("tools/wsc-info", RUNTIME + ["tools/support/CommandLine*"], NONE, "reading a .wse needs no compiler (I7)"),
-    Layer("tools/wsc-place", BOTTOM + ["compiler/solver", "tools/support/CommandLine*"], NONE, "solvers know no MLIR (I6)"),
+    Layer("tools/wsc-place", BOTTOM + ["compiler/solver", "tools/support/CommandLine*"], NONE,
+          "solvers know no MLIR (I6)"),
     Layer("tools", RUNTIME + SECTIONS + DIALECTS + ["compiler/solver", "compiler/kernels", "compiler/spmd", "passes",
                                                     "compiler/import", "compiler/emit", "compiler/driver",
                                                     "tools/support/CommandLine*", "tools/support/Progress*",
@@ -93,7 +96,8 @@ def matches(path, name):
 
 
 def layer_of(path):
-    return max((layer for layer in LAYERS if matches(path, layer.name)), key=lambda layer: len(layer.name), default=None)
+    return max((layer for layer in LAYERS if matches(path, layer.name)), key=lambda layer: len(layer.name),
+               default=None)
 
 
 def library_of(included):
