@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
 // The MLIR headers nearly every file of the compiler half includes; precompiled once per library.
 #pragma once
 #include "mlir/Dialect/Func/IR/FuncOps.h"

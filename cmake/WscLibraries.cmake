@@ -1,4 +1,6 @@
-# wsc_runtime_objects(NAME SOURCES… [DEPS…]): one folder of the runtime, an object library that ends in libwsc-runtime.so.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# wsc_runtime_objects(NAME SOURCES… [DEPS…]): one folder of the runtime, an object library that ends in
+# libwsc-runtime.so.
 function(wsc_runtime_objects NAME)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_library(${NAME} OBJECT ${ARG_SOURCES})

@@ -8,6 +8,8 @@
 #include "compiler/driver/MappingTimer.h"
 #include "compiler/driver/Registration.h"
 #include "compiler/emit/Module.h"
+#include "compiler/emit/TextFile.h"
+#include "compiler/emit/WeightFiles.h"
 #include "compiler/import/onnx/Import.h"
 #include "compiler/import/tf/Import.h"
 #include "compiler/kernels/mapping/Embed.h"
@@ -17,13 +19,13 @@
 #include "passes/wafer/Passes.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 #include <chrono>
 #include <sys/resource.h>
@@ -52,7 +54,7 @@ public:
           if (auto file = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>())
             absl::StrAppend(&text, file.getFilename().str(), ":", file.getLine(), ":", file.getColumn(), ": ");
           else if (auto name = diagnostic.getLocation()->findInstanceOf<NameLoc>())
-            absl::StrAppend(&text, name.getName().str(), ": ");
+            absl::StrAppend(&text, "layer ", name.getName().str(), ": ");
           text += diagnostic.str();
           return success();
         }) {}
@@ -67,23 +69,19 @@ private:
 
 // Layers carry their names as locations until kernels note them down.
 absl::Status writeIR(ModuleOp module, Phase phase, const std::string &path) {
-  std::string temporary = path + ".partial";
-  std::error_code error;
-  llvm::ToolOutputFile file(temporary, error, llvm::sys::fs::OF_Text);
-  if (error)
-    return absl::InvalidArgumentError(absl::StrCat("cannot write ", path, ": ", error.message()));
+  if (auto status = emit::hashWeights(module); !status.ok())
+    return status;
+  const std::string folder = llvm::sys::path::parent_path(path).str();
+  emit::namePathsFrom(module, folder);
   OpPrintingFlags flags;
   if (phase < Phase::Kernels)
     flags.enableDebugInfo();
-  module.print(file.os(), flags);
-  file.os() << '\n';
-  file.os().close();
-  if (file.os().has_error())
-    return absl::InvalidArgumentError(absl::StrCat("cannot write ", path, ": ", file.os().error().message()));
-  if (std::error_code failed = llvm::sys::fs::rename(temporary, path))
-    return absl::InvalidArgumentError(absl::StrCat("cannot rename ", temporary, " to ", path, ": ", failed.message()));
-  file.keep();
-  return absl::OkStatus();
+  auto status = emit::writeText(path, [&](raw_ostream &out) {
+    module.print(out, flags);
+    out << '\n';
+  });
+  emit::resolvePaths(module, folder);
+  return status;
 }
 
 // The phase a module is at, from its operations.
@@ -187,7 +185,46 @@ absl::StatusOr<OwningOpRef<ModuleOp>> loadModel(MLIRContext &context, const Comp
   if (!module)
     return diagnostics.status(absl::StrCat("cannot read ", options.model));
   at = options.from ? *options.from : phaseOf(*module);
+  emit::resolvePaths(*module, llvm::sys::path::parent_path(options.model).str());
+  if (auto status = emit::checkWeights(*module); !status.ok())
+    return absl::Status(status.code(), absl::StrCat(options.model, ": ", std::string(status.message())));
   return module;
+}
+
+// What the IR says it was made for: a name or description, or empty.
+std::string recordedTarget(ModuleOp module) {
+  if (auto recorded = module->getAttrOfType<StringAttr>(wafer::WaferDialect::getTargetAttrName()))
+    return recorded.str();
+  for (auto executable : module.getOps<core::ExecutableOp>())
+    return executable.getTarget().str();
+  return "";
+}
+
+// The target to compile for: the one asked for, else the one the IR records, else wse2. From sizing on the IR is made
+// for one target, and another is refused.
+absl::StatusOr<target::Target> chooseTarget(const CompileOptions &options, ModuleOp module, Phase at) {
+  const std::string recorded = recordedTarget(module);
+  const std::string asked = !options.target.empty() ? options.target : recorded.empty() ? "wse2" : recorded;
+  auto target = target::loadTarget(asked, options.defects);
+  if (!target.ok() || recorded.empty() || at < Phase::Sized || at == Phase::Nests)
+    return target;
+  auto made = target::loadTarget(recorded);
+  if (!made.ok())
+    return made.status();
+  if (made->json != target->json)
+    return absl::InvalidArgumentError(
+        absl::StrCat(options.model, " at phase ", phaseName(at), " is made for target ", made->name,
+                     made->hasDefects() ? " with its defects" : "", ", not for ", target->name,
+                     target->hasDefects() ? " with defects" : "",
+                     "; leave --target and --defects out, or compile from an earlier phase"));
+  return target;
+}
+
+// Names that need no file stand for themselves; any other target is recorded whole.
+std::string describeTarget(const target::Target &target) {
+  const bool named = !target.hasDefects() && target::loadTarget(target.name).ok() &&
+                     target::loadTarget(target.name)->json == target.json;
+  return named ? target.name : target.json;
 }
 
 } // namespace
@@ -203,6 +240,8 @@ public:
   // Errors carry the diagnostics of the phase that failed.
   absl::StatusOr<CompileReport> finish(OwningOpRef<ModuleOp> start, Phase at) {
     module = std::move(start);
+    (*module)->setAttr(wafer::WaferDialect::getTargetAttrName(),
+                       StringAttr::get(&context, options.target)); // so that the IR stands for itself
     done(at);
     if (options.to < at)
       return absl::InvalidArgumentError(
@@ -211,6 +250,7 @@ public:
       return status;
     // A module given at phase X is complete as X; the phases after it are still to run.
     for (Phase next = nextPhase(at, phased); next < Phase::Core && next <= options.to; next = nextPhase(next, phased)) {
+      enter(next);
       Diagnostics diagnostics(context);
       PassManager manager(&context);
       addPasses(next, phased, options, timer(), manager);
@@ -242,6 +282,11 @@ private:
     return [mesh = mesh->target](const kernels::NetworkPlan &network) { return emulatedInterval(mesh, network); };
   }
 
+  void enter(Phase phase) const {
+    if (options.entered)
+      options.entered(phase);
+  }
+
   void done(Phase phase) {
     auto now = std::chrono::steady_clock::now();
     report.phases.push_back({phase, std::chrono::duration<double>(now - begin).count(), peakRssBytes()});
@@ -258,6 +303,7 @@ private:
 
   // Core programs become IR where somebody is to look at them.
   absl::Status generate() {
+    enter(Phase::Core);
     Diagnostics diagnostics(context);
     if (!phased)
       readPredictions(*module, report);
@@ -275,6 +321,7 @@ private:
   }
 
   absl::StatusOr<CompileReport> write() {
+    enter(Phase::Wse);
     if (!programs) {
       Diagnostics diagnostics(context);
       auto read = emit::fromCoreIR(*module);
@@ -302,6 +349,20 @@ private:
   std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
 };
 
+// The first float type other than f32 that an operation's result has, or null.
+Type otherFloatType(ModuleOp module) {
+  Type other;
+  module.walk([&](Operation *op) {
+    for (Type type : op->getResultTypes())
+      if (auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type)); element && !element.isF32()) {
+        other = element;
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  return other;
+}
+
 // What only strips read.
 bool asksForStrips(const CompileOptions &options) {
   return options.equalColumns || !options.pins.empty() || !options.problemsDir.empty() ||
@@ -310,21 +371,40 @@ bool asksForStrips(const CompileOptions &options) {
 
 } // namespace
 
-absl::StatusOr<CompileReport> compile(const CompileOptions &options) {
-  auto target = target::loadTarget(options.target, options.defects);
-  if (!target.ok())
-    return target.status();
+absl::StatusOr<CompileReport> compile(const CompileOptions &given) {
   DialectRegistry registry;
   registerDialects(registry);
   MLIRContext context(registry);
   context.disableMultithreading();
   context.loadAllAvailableDialects();
   Phase at = Phase::Import;
-  auto loaded = loadModel(context, options, at);
+  if (!given.target.empty()) // before the work
+    if (auto target = target::loadTarget(given.target, given.defects); !target.ok())
+      return target.status();
+  auto loaded = loadModel(context, given, at);
   if (!loaded.ok())
     return loaded.status();
   OwningOpRef<ModuleOp> module = *std::move(loaded);
+  auto target = chooseTarget(given, *module, at);
+  if (!target.ok())
+    return target.status();
+  // From here on the target's description holds its defects.
+  CompileOptions options = given;
+  options.target = describeTarget(*target);
+  options.defects.clear();
+  if (Type other = options.onlyF32 ? otherFloatType(*module) : Type()) {
+    std::string name;
+    llvm::raw_string_ostream(name) << other;
+    return absl::InvalidArgumentError(absl::StrCat(
+        options.model, " computes in ", name, ", not in f32 alone; --precision model takes it as it is"));
+  }
   const bool open = at <= Phase::Nn; // both ways lead on from here
+  if (!open && at < Phase::Core && options.execution != Execution::Auto &&
+      (options.execution == Execution::Phased) != (at == Phase::Nests))
+    return absl::InvalidArgumentError(
+        absl::StrCat(options.model, " is at phase ", phaseName(at), " of ",
+                     at == Phase::Nests ? "phased" : "pipelined", " execution; --execution cannot change that, leave "
+                     "it out or compile from phase nn"));
   const bool phased = open ? options.execution == Execution::Phased || options.to == Phase::Nests : at == Phase::Nests;
   if (!open || options.execution != Execution::Auto || phased || asksForStrips(options) || options.to <= Phase::Nn)
     return Run(options, *target, context, phased).finish(std::move(module), at);
@@ -371,13 +451,30 @@ absl::StatusOr<std::vector<std::string>> validate(const CompileOptions &options)
   if (at > Phase::Nn && at != Phase::Nests)
     return lines;
   const bool strips = options.execution == Execution::Pipelined;
-  PassManager manager(&context);
-  for (Phase next = at; next != Phase::Nests && next != Phase::Kernels;) {
-    next = nextPhase(next, !strips);
-    addPasses(next, !strips, options, {}, manager);
+  const auto run = [&](Phase from, Phase to) {
+    PassManager manager(&context);
+    for (Phase next = from; next != to;) {
+      next = nextPhase(next, !strips);
+      addPasses(next, !strips, options, {}, manager);
+    }
+    return manager.run(**module);
+  };
+  LogicalResult sound = run(at, strips ? Phase::Nn : Phase::Nests);
+  if (strips && succeeded(sound)) {
+    OwningOpRef<ModuleOp> whole = (*module)->clone();
+    sound = run(Phase::Nn, Phase::Kernels);
+    if (failed(sound)) { // the layers that are left may have no form either
+      module = std::move(whole);
+      for (auto function : (**module).getOps<func::FuncOp>())
+        wafer::cutUnknownLayers(function);
+    }
+    if ((succeeded(sound) || succeeded(run(Phase::Nn, Phase::Kernels))) && failed(checkKernels(**module)))
+      sound = failure();
   }
-  if (failed(manager.run(**module)) || (strips && failed(checkKernels(**module))))
-    lines.push_back(std::string(diagnostics.status("some layers have no form").message()));
+  if (failed(sound)) {
+    const absl::Status told = diagnostics.status("some layers have no form");
+    lines = absl::StrSplit(told.message(), '\n');
+  }
   return lines;
 }
 

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -16,13 +17,13 @@
 namespace wsc::driver {
 
 struct CompileOptions {
-  std::string model;                        // .onnx, a TensorFlow graph or SavedModel, or .mlir at the phase `from`
-  std::string output;                       // written under a temporary name and renamed
-  std::string target = "wse2";              // name or description file
-  std::string defects;                      // JSON file of dead cores and links, or empty
-  std::string pins;                         // JSON file of wanted rectangles and routes (pass wafer-pin), or empty
-  std::map<std::string, int64_t> dims;      // symbolic dimensions
-  std::vector<std::string> inputs, outputs; // cuts, as the importer takes them
+  std::string model;                           // .onnx, a TensorFlow graph or SavedModel, or .mlir at the phase `from`
+  std::string output;                          // see runtime/files
+  std::string target;                          // name or description file; empty: as the IR records, else wse2
+  std::string defects;                         // JSON file of dead cores and links, or empty
+  std::string pins;                            // JSON file of wanted rectangles and routes (pass wafer-pin), or empty
+  std::map<std::string, int64_t> dims;         // symbolic dimensions
+  std::vector<std::string> inputs, outputs;    // cuts, as the importer takes them
   std::map<std::string, std::string> bindings; // inputs that become constants: elements with commas in between
   std::string signature;      // of a SavedModel; empty: serving_default, or the only one
   bool keepVariables = false; // TensorFlow variables stay states although nothing writes them
@@ -35,6 +36,8 @@ struct CompileOptions {
   kernels::SearchOptions search{kernels::Effort::Default, 1, 0};
   // The naive mapping to compare with: every kernel gets as many columns, in dataflow order.
   bool equalColumns = false;
+  bool onlyF32 = false;               // refuse a model that computes in another float type
+  std::function<void(Phase)> entered; // called when work on a phase begins, or empty
 };
 
 struct PhaseTime {
@@ -76,6 +79,8 @@ absl::StatusOr<std::vector<std::string>> validate(const CompileOptions &options)
 
 // The summary wsc-compile prints.
 std::string printSummary(const CompileReport &report);
+// Whether the name says what to write: .txt, .json or .html. An empty path is no report.
+absl::Status checkReportPath(const std::string &path);
 // Writes the report as FILE.txt, .json or .html.
 absl::Status writeReport(const CompileReport &report, const std::string &path);
 

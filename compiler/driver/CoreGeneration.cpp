@@ -7,6 +7,7 @@
 #include "compiler/kernels/programs/RoleBuilder.h"
 #include "compiler/kernels/programs/StateRows.h"
 #include "passes/wafer/NetworkIR.h"
+#include "runtime/format/MemoryMap.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -100,7 +101,7 @@ void fillReport(const emit::CoreModule &module, CompileReport &report) {
       report.kernels.push_back({kernel.name, kernel.layers, kernel.row, kernel.col, kernel.rows, kernel.cols, 0,
                                 kernel.macs, kernel.predictedIntervalCycles, 0});
     for (const format::Role &role : configuration.roles) {
-      int64_t cores = role.cores.size(), end = kernels::sramBytesOf(role);
+      int64_t cores = role.cores.size(), end = format::memoryMap(target, role).usedBytes;
       used += cores;
       if (kernels::fmaElements(role) > 0)
         fma += cores;

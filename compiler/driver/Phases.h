@@ -22,10 +22,11 @@ enum class Phase {
   Wse,     // the executable
 };
 
-constexpr std::array<std::string_view, 9> kPhaseNames{"import", "nn",     "kernels", "sized", "placed",
+constexpr std::array<std::string_view, 9> kPhaseNames{"import", "nn",    "kernels", "sized", "placed",
                                                       "routed", "nests", "core",    "wse"};
 
-// How the layers share the wafer: all side by side (strips), one after another (nests), or the first of these that takes the network.
+// How the layers share the wafer: all side by side (strips), one after another (nests), or the first of these that
+// takes the network.
 enum class Execution { Auto, Pipelined, Phased };
 
 // The phase behind `phase`; of phased execution behind nn come the nests.

@@ -3,9 +3,10 @@
 // The summary and the report files of a compilation.
 #include "compiler/driver/Compiler.h"
 
+#include "runtime/files/OutputFile.h"
+
 #include "absl/strings/str_format.h"
 #include "llvm/ADT/StringRef.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -24,7 +25,7 @@ std::string printSummary(const CompileReport &report) {
                         report.coresTotal, percent(report.coresUsed, report.coresTotal), report.coresFma,
                         percent(report.coresFma, report.coresTotal));
   absl::StrAppendFormat(&text, "SRAM per core   %d bytes at worst, limit %d\n", report.sramWorstBytes, report.sramLimitBytes);
-  absl::StrAppendFormat(&text, "predicted       %d cycles between samples, %.0f samples/s, %.1f %% of peak\n",
+  absl::StrAppendFormat(&text, "predicted       %d cycles between samples by the cost model, %.0f samples/s, %.1f %% of peak\n",
                         report.predictedIntervalCycles, report.samplesPerSecond, 100 * report.utilisation);
   absl::StrAppendFormat(&text, "bottleneck      %s\n", report.bottleneck);
   if (report.boundCycles > 0)
@@ -129,6 +130,13 @@ static std::string toHtml(const CompileReport &report) {
                          escape(printSummary(report)), cols, rows, strips, escape(kernelTable(report)), phaseTable(report));
 }
 
+absl::Status checkReportPath(const std::string &path) {
+  const llvm::StringRef name(path);
+  if (path.empty() || name.ends_with(".json") || name.ends_with(".html") || name.ends_with(".txt"))
+    return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("report ", path, " must end in .txt, .json or .html"));
+}
+
 absl::Status writeReport(const CompileReport &report, const std::string &path) {
   llvm::StringRef name(path);
   std::string text;
@@ -140,20 +148,9 @@ absl::Status writeReport(const CompileReport &report, const std::string &path) {
   } else if (name.ends_with(".txt")) {
     text = printSummary(report) + "\n" + kernelTable(report) + "\n" + phaseTable(report);
   } else {
-    return absl::InvalidArgumentError(absl::StrCat("report ", path, " must end in .txt, .json or .html"));
+    return checkReportPath(path);
   }
-  std::string temporary = path + ".partial";
-  std::error_code error;
-  {
-    llvm::raw_fd_ostream stream(temporary, error);
-    if (!error)
-      stream << text;
-  }
-  if (!error)
-    error = llvm::sys::fs::rename(temporary, path);
-  if (error)
-    return absl::InvalidArgumentError(absl::StrCat("cannot write ", path, ": ", error.message()));
-  return absl::OkStatus();
+  return files::writeWhole(text, path);
 }
 
 } // namespace wsc::driver

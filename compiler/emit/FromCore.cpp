@@ -269,7 +269,8 @@ private:
         values[queue.getStream()] = int16_t(role.queues.size());
         Filter filter;
         if (queue.getFilterPeriod())
-          filter = {int64_t(*queue.getFilterPeriod()), affine(*queue.getFilterBegin()), affine(*queue.getFilterWords())};
+          filter = {int64_t(*queue.getFilterPeriod()), affine(*queue.getFilterBegin()),
+                    affine(*queue.getFilterWords())};
         role.queues.push_back({queue.getOutput(), uint8_t(queue.getColour()), uint8_t(queue.getIndex()), filter});
       } else if (auto thread = dyn_cast<core::ThreadOp>(nested)) {
         append(thread.getBody().front(), values, role.threads.emplace_back());

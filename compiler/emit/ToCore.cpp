@@ -161,7 +161,7 @@ private:
 
   void emitSection(const SectionRecipe &recipe) {
     Attribute source =
-        core::FileAttr::get(builder.getContext(), text(recipe.path), recipe.sourceOffset, recipe.sourceBytes);
+        core::FileAttr::get(builder.getContext(), text(recipe.path), recipe.sourceOffset, recipe.sourceBytes, 0);
     if (recipe.inlineBytes)
       source = inlineElements(recipe);
     core::SectionOp::create(builder, loc, text(recipe.name), source, builder.getDenseI64ArrayAttr(recipe.extents),
@@ -214,9 +214,8 @@ private:
     SmallVector<Attribute> steps;
     for (const Step &step : entry.steps) {
       FlatSymbolRefAttr name = reference(executable.configurations, step.configuration, false, "configuration");
-      steps.push_back(
-          core::StepAttr::get(builder.getContext(), step.kind == StepKind::Configure, name.getAttr(),
-                              step.count, step.after));
+      steps.push_back(core::StepAttr::get(builder.getContext(), step.kind == StepKind::Configure, name.getAttr(),
+                                          step.count, step.after));
     }
     core::EntryOp::create(builder, loc, text(entry.name), names(entry.inputs), types(entry.inputs),
                           names(entry.outputs), types(entry.outputs), builder.getArrayAttr(steps));
@@ -379,10 +378,10 @@ private:
     }
     const bool twoTypes = instruction.opcode == Opcode::Convert || instruction.mixed;
     TypeAttr sourceType = twoTypes ? typeAttr(instruction.sourceType) : TypeAttr();
-    core::InstructionOp::create(
-        builder, loc, values, builder.getStringAttr(StringRef(info.name.data(), info.name.size())),
-        builder.getArrayAttr(operands), extents(instruction.extent, dims), typeAttr(instruction.type), sourceType,
-        i32(instruction.priority));
+    core::InstructionOp::create(builder, loc, values,
+                                builder.getStringAttr(StringRef(info.name.data(), info.name.size())),
+                                builder.getArrayAttr(operands), extents(instruction.extent, dims),
+                                typeAttr(instruction.type), sourceType, i32(instruction.priority));
   }
 };
 

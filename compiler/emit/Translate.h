@@ -9,7 +9,7 @@
 
 namespace wsc::emit {
 
-// Parses core IR text, verifies and writes a .wse. Syntax errors come as `file:line:column: error: …`.
+// Parses core IR text, verifies and writes a .wse. Syntax errors come as `file:line:column: …`.
 absl::Status translateCoreToWse(const std::string &corePath, const std::string &wsePath);
 
 // Disassembles a .wse into core IR text; `-` is standard output.

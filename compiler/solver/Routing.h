@@ -4,7 +4,7 @@
 //
 // Nets do not block each other by being there: links are shared in time, and routers that carry several nets tell them
 // apart by colour (Colouring.h). What a link carries is counted, words per sample, and may be limited. Two algorithms:
-// combs, one horizontal trunk on the source's row and a vertical tooth at every column that must be reached, whatever
+// combs, one horizontal trunk on the source's row and a vertical branch at every column that must be reached, whatever
 // that does to links; and trees that negotiate for links (RoutingNegotiated.cpp).
 #pragma once
 
@@ -68,7 +68,7 @@ struct Solution {
   absl::Status verify(const Problem &problem) const;
 };
 
-// Combs: trunk on the source's row between the outermost columns, one tooth each way per sink column. Errors: what
+// Combs: trunk on the source's row between the outermost columns, one branch each way per sink column. Errors: what
 // check() says.
 absl::StatusOr<Solution> solveCombs(const Problem &problem);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Combs: the trunk runs both ways from the source to the outermost sink columns, and a tooth each way from the trunk at
-// every sink column.
+// Combs: the trunk runs both ways from the source to the outermost sink columns, and a branch each way from the trunk
+// at every sink column.
 #include "compiler/solver/Routing.h"
 
 #include <algorithm>
@@ -14,18 +14,18 @@ absl::StatusOr<Solution> solveCombs(const Problem &problem) {
     return status;
   Solution solution;
   for (const Net &net : problem.nets) {
-    std::map<int32_t, std::pair<int32_t, int32_t>> teeth; // column → northern and southern end
+    std::map<int32_t, std::pair<int32_t, int32_t>> branches; // column → northern and southern end
     for (const Sink &sink : net.sinks) {
-      auto [tooth, isNew] = teeth.try_emplace(sink.col, net.row, net.row);
-      tooth->second.first = std::min(tooth->second.first, sink.rowLo);
-      tooth->second.second = std::max(tooth->second.second, sink.rowHi);
+      auto [branch, isNew] = branches.try_emplace(sink.col, net.row, net.row);
+      branch->second.first = std::min(branch->second.first, sink.rowLo);
+      branch->second.second = std::max(branch->second.second, sink.rowHi);
     }
     std::vector<Segment> segments;
-    if (int32_t east = teeth.rbegin()->first; east > net.colBegin)
+    if (int32_t east = branches.rbegin()->first; east > net.colBegin)
       segments.push_back({net.row, net.colBegin, net.row, east});
-    if (int32_t west = teeth.begin()->first; west < net.colBegin)
+    if (int32_t west = branches.begin()->first; west < net.colBegin)
       segments.push_back({net.row, net.colBegin, net.row, west});
-    for (const auto &[col, ends] : teeth) {
+    for (const auto &[col, ends] : branches) {
       if (ends.first < net.row)
         segments.push_back({net.row, col, ends.first, col});
       if (ends.second > net.row)

@@ -59,7 +59,7 @@ absl::Status tooWide(const Problem &problem, int64_t columns) {
     absl::StrAppend(&widest, i ? ", " : "", widths[i].second, " ", widths[i].first);
   return absl::ResourceExhaustedError(
       absl::StrCat("the kernels need at least ", columns, " columns together, the limit is ", problem.columnLimit,
-                   "; the widest at their narrowest: ", widest, "; offer narrower candidates or split the graph"));
+                   "; the widest at their narrowest: ", widest, "; take more columns, fewer kernels or narrower ones"));
 }
 
 } // namespace

@@ -190,16 +190,25 @@ void StepAttr::print(AsmPrinter &printer) const {
 Attribute FileAttr::parse(AsmParser &parser, Type) {
   std::string path;
   int64_t offset = 0, bytes = 0;
+  uint64_t hash = 0;
   if (parser.parseLess() || parser.parseString(&path) || parser.parseComma() || parser.parseKeyword("offset") ||
       parser.parseEqual() || parser.parseInteger(offset) || parser.parseComma() || parser.parseKeyword("bytes") ||
-      parser.parseEqual() || parser.parseInteger(bytes) || parser.parseGreater())
+      parser.parseEqual() || parser.parseInteger(bytes))
     return {};
-  return get(parser.getContext(), StringAttr::get(parser.getContext(), path), offset, bytes);
+  if (succeeded(parser.parseOptionalComma()) &&
+      (parser.parseKeyword("hash") || parser.parseEqual() || parser.parseInteger(hash)))
+    return {};
+  if (parser.parseGreater())
+    return {};
+  return get(parser.getContext(), StringAttr::get(parser.getContext(), path), offset, bytes, hash);
 }
 void FileAttr::print(AsmPrinter &printer) const {
   printer << "<";
   printer.printString(getPath().getValue());
-  printer << ", offset = " << getOffset() << ", bytes = " << getBytes() << ">";
+  printer << ", offset = " << getOffset() << ", bytes = " << getBytes();
+  if (getHash() != 0)
+    printer << ", hash = " << getHash();
+  printer << ">";
 }
 
 } // namespace wsc::core

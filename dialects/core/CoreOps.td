@@ -19,22 +19,25 @@ class Core_RegionOp<string mnemonic, list<Trait> traits = []>
   }];
 }
 
-//===- The executable -------------------------------------------------------------------------------------------------===//
+//===- The executable --------------------------------------------------------------------------------------------===//
 
 def Core_ExecutableOp : Core_RegionOp<"executable", [IsolatedFromAbove]> {
   let summary = "a wafer executable";
   let description = [{
-    The target is a built-in description (`"wse2"`, `"mesh-1x8"`), the path of a description, or `json` and the description itself.
+    The target is a built-in description (`"wse2"`, `"mesh-1x8"`), the path of a description, or `json` and the
+    description itself.
 
     ```mlir
     core.executable target "mesh-1x8" execution "pipelined" {
       configuration @main { … }
-      entry @main inputs ["x" : tensor<8xf32>] outputs ["y" : tensor<8xf32>] steps [configure @main, run @main after (0)]
+      entry @main inputs ["x" : tensor<8xf32>] outputs ["y" : tensor<8xf32>] steps [configure @main, run @main after
+      (0)]
     }
     ```
   }];
   let arguments = (ins StrAttr:$target, UnitAttr:$json, StrAttr:$execution);
-  let assemblyFormat = "`target` (`json` $json^)? $target `execution` $execution attr-dict-with-keyword custom<Body>($body)";
+  let assemblyFormat = "`target` (`json` $json^)? $target `execution` $execution attr-dict-with-keyword "
+      "custom<Body>($body)";
   let hasRegionVerifier = 1;
 }
 
@@ -72,8 +75,8 @@ def Core_StateOp : Core_Op<"state", [HasParent<"ExecutableOp">]> {
 def Core_ResidentOp : Core_Op<"resident", [HasParent<"ExecutableOp">]> {
   let summary = "a tensor, or a part of one, that stays in the SRAM of a lattice of cores while configurations change";
   let description = [{
-    The size is that of each core's part, the address the same on all of them. `from` makes it a constant, there from the
-    start; `of state` lets it hold a variable's elements from a number on, which differs from core to core. Without
+    The size is that of each core's part, the address the same on all of them. `from` makes it a constant, there from
+    the start; `of state` lets it hold a variable's elements from a number on, which differs from core to core. Without
     either it lives while an entry uses it.
 
     ```mlir
@@ -82,7 +85,8 @@ def Core_ResidentOp : Core_Op<"resident", [HasParent<"ExecutableOp">]> {
     resident @hidden : 256 x f32 on (0, 0) + 4 x (1, 0) at 12416
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$name, I64Attr:$bytes, TypeAttr:$elementType, Core_Lattice:$cores, I64Attr:$address,
+  let arguments = (ins SymbolNameAttr:$name, I64Attr:$bytes, TypeAttr:$elementType, Core_Lattice:$cores,
+      I64Attr:$address,
                    OptionalAttr<FlatSymbolRefAttr>:$section, OptionalAttr<Core_AffineNumber>:$sectionOffset,
                    OptionalAttr<FlatSymbolRefAttr>:$state, OptionalAttr<Core_AffineNumber>:$stateOffset);
   let assemblyFormat = [{
@@ -110,7 +114,7 @@ def Core_EntryOp : Core_Op<"entry", [HasParent<"ExecutableOp">]> {
   let hasVerifier = 1;
 }
 
-//===- Configurations -------------------------------------------------------------------------------------------------===//
+//===- Configurations --------------------------------------------------------------------------------------------===//
 
 def Core_ConfigurationOp : Core_RegionOp<"configuration", [HasParent<"ExecutableOp">]> {
   let summary = "what the whole wafer holds at one time: kernels, nets, roles, routers, input and output";
@@ -131,7 +135,8 @@ def Core_ConfigurationOp : Core_RegionOp<"configuration", [HasParent<"Executable
 }
 
 def Core_KernelOp : Core_Op<"kernel", [HasParent<"ConfigurationOp">]> {
-  let summary = "a kernel of the mapping, for people and statistics: rectangle (row, column, rows, columns), layers, work";
+  let summary = "a kernel of the mapping, for people and statistics: rectangle (row, column, rows, columns), layers, "
+      "work";
   let description = [{
     ```mlir
     kernel @conv1 rect (0, 3, 750, 21) layers ["conv1", "relu1"] macs 118013952 predicted 9000
@@ -141,7 +146,8 @@ def Core_KernelOp : Core_Op<"kernel", [HasParent<"ConfigurationOp">]> {
                    DefaultValuedAttr<StrArrayAttr, "{}">:$layers, DefaultValuedAttr<I64Attr, "0">:$macs,
                    DefaultValuedAttr<I64Attr, "0">:$predicted);
   let assemblyFormat = [{
-    $name `rect` `(` $row `,` $col `,` $rows `,` $cols `)` (`layers` $layers^)? (`macs` $macs^)? (`predicted` $predicted^)?
+    $name `rect` `(` $row `,` $col `,` $rows `,` $cols `)` (`layers` $layers^)? (`macs` $macs^)?
+    (`predicted` $predicted^)?
     attr-dict
   }];
 }
@@ -166,7 +172,8 @@ def Core_RouterOp : Core_Op<"router", [HasParent<"ConfigurationOp">]> {
   }];
   let arguments = (ins I32Attr:$colour, OptionalAttr<FlatSymbolRefAttr>:$net, Core_Lattice:$routers,
                    DenseI32ArrayAttr:$positions);
-  let assemblyFormat = "`colour` $colour (`net` $net^)? `on` custom<Lattice>($routers) custom<Positions>($positions) attr-dict";
+  let assemblyFormat = "`colour` $colour (`net` $net^)? `on` custom<Lattice>($routers) custom<Positions>($positions) "
+      "attr-dict";
   let hasVerifier = 1;
 }
 
@@ -211,7 +218,7 @@ def Core_BindOp : Core_Op<"bind", [HasParent<"ConfigurationOp">]> {
   let hasVerifier = 1;
 }
 
-//===- Roles ----------------------------------------------------------------------------------------------------------===//
+//===- Roles -----------------------------------------------------------------------------------------------------===//
 
 def Core_RoleOp : Core_RegionOp<"role", [HasParent<"ConfigurationOp">, IsolatedFromAbove]> {
   let summary = "the program and memory map of a lattice of cores";
@@ -228,7 +235,8 @@ def Core_RoleOp : Core_RegionOp<"role", [HasParent<"ConfigurationOp">, IsolatedF
     ```
   }];
   let arguments = (ins SymbolNameAttr:$name, OptionalAttr<FlatSymbolRefAttr>:$kernel, Core_Lattice:$cores);
-  let assemblyFormat = "$name (`kernel` $kernel^)? `on` custom<Lattice>($cores) attr-dict-with-keyword custom<Body>($body)";
+  let assemblyFormat = "$name (`kernel` $kernel^)? `on` custom<Lattice>($cores) attr-dict-with-keyword "
+      "custom<Body>($body)";
   let hasRegionVerifier = 1;
 }
 
@@ -260,7 +268,8 @@ def Core_BufferOp : Core_NamedResultOp<"buffer"> {
                    DefaultValuedAttr<I64Attr, "0">:$runStep, I64Attr:$address, I64Attr:$bytes, TypeAttr:$elementType);
   let results = (outs Core_Memory:$memory);
   let assemblyFormat = [{
-    custom<BufferKind>($kind) `` custom<ResultName>($name) (`from` $section^ `[` custom<AffineNumber>($sectionOffset) `]`)?
+    custom<BufferKind>($kind) `` custom<ResultName>($name)
+    (`from` $section^ `[` custom<AffineNumber>($sectionOffset) `]`)?
     `` custom<Origin>($state, $resident, $residentOffset, $runStep, ref($kind)) `at` $address `:`
     custom<Size>($bytes, $elementType) attr-dict
   }];
@@ -288,13 +297,14 @@ def Core_QueueOp : Core_NamedResultOp<"queue"> {
     %in1 = queue in 1 colour 4 passes 24 + (0, 8) words 8 of 96
     ```
 
-    With `passes BEGIN words COUNT of PERIOD` the router lets through only COUNT words from number BEGIN on of every PERIOD
-    that it would move to the core.
+    With `passes BEGIN words COUNT of PERIOD` the router lets through only COUNT words from number BEGIN on of every
+    PERIOD that it would move to the core.
   }];
   let arguments = (ins UnitAttr:$output, I32Attr:$index, I32Attr:$colour, OptionalAttr<Core_AffineNumber>:$filterBegin,
                    OptionalAttr<Core_AffineNumber>:$filterWords, OptionalAttr<I64Attr>:$filterPeriod);
   let results = (outs Core_Stream:$stream);
-  let assemblyFormat = "(`out` $output^) : (`in`)? $index `colour` $colour (`passes` custom<AffineNumber>($filterBegin)^ `words` custom<AffineNumber>($filterWords) `of` $filterPeriod)? attr-dict";
+  let assemblyFormat = "(`out` $output^) : (`in`)? $index `colour` $colour (`passes` "
+      "custom<AffineNumber>($filterBegin)^ `words` custom<AffineNumber>($filterWords) `of` $filterPeriod)? attr-dict";
   let hasVerifier = 1;
 }
 
@@ -329,14 +339,15 @@ def Core_LoopOp : Core_RegionOp<"loop", [ParentOneOf<["ThreadOp", "LoopOp"]>]> {
 def Core_InstructionOp : Core_Op<"instruction", [ParentOneOf<["ThreadOp", "LoopOp"]>]> {
   let summary = "one vector instruction, written with its opcode's mnemonic";
   let description = [{
-    Operands are the destination, then the sources. `%x[BASE by S0, S1 loop L0, L1]` is memory: in iteration (i0, i1) of the
-    extents and (l0, l1) of the enclosing loops, outermost first, byte `BASE + i0·S0 + i1·S1 + l0·L0 + l1·L1` of the buffer.
-    A FIFO or queue is named alone. Sources may be floating-point numbers; `null` as the destination of `move` discards.
-    `over` gives the extents, outermost first; without it there is one element.
+    Operands are the destination, then the sources. `%x[BASE by S0, S1 loop L0, L1]` is memory: in iteration (i0, i1) of
+    the extents and (l0, l1) of the enclosing loops, outermost first, byte `BASE + i0·S0 + i1·S1 + l0·L0 + l1·L1` of the
+    buffer. A FIFO or queue is named alone. Sources may be floating-point numbers; `null` as the destination of `move`
+    discards. `over` gives the extents, outermost first; without it there is one element.
 
-    Mnemonics: move convert; add sub mul div min max pow mod; neg abs exp log sqrt rsqrt reciprocal tanh erf sigmoid floor
-    ceil round sign sin cos not; fma; reduce_add reduce_mul reduce_min reduce_max; compare_eq compare_lt compare_le select;
-    and or xor shift_left shift_right; gather scatter. `runtime/format/Isa.h` says what each computes.
+    Mnemonics: move convert; add sub mul div min max pow mod; neg abs exp log sqrt rsqrt reciprocal tanh erf sigmoid
+    floor ceil round sign sin cos not; fma; reduce_add reduce_mul reduce_min reduce_max; compare_eq compare_lt
+    compare_le select; and or xor shift_left shift_right; gather scatter. `runtime/format/Isa.h` says what each
+    computes.
 
     ```mlir
     move %x[0 by 80, 4], %in0 over [14, 20] : f32
@@ -349,19 +360,23 @@ def Core_InstructionOp : Core_Op<"instruction", [ParentOneOf<["ThreadOp", "LoopO
     move %x[0 by 4], %in0 over [20] : f32 priority 2
     ```
 
-    Two types, `source -> result`, belong to `convert`, and may be given to `add`, `sub`, `mul`, `fma`, `reduce_add` (f16 or bf16 to f32, 8- or
-    16-bit integers to i32, f32 to f64) and to comparisons (any type to i1): sources have the first type, the destination the second.
+    Two types, `source -> result`, belong to `convert`, and may be given to `add`, `sub`, `mul`, `fma`, `reduce_add`
+    (f16 or bf16 to f32, 8- or 16-bit integers to i32, f32 to f64) and to comparisons (any type to i1): sources have the
+    first type, the destination the second.
 
     Where threads contend for issue slots, those at an instruction of higher priority come first; 0 unless written.
   }];
-  let arguments = (ins Variadic<AnyTypeOf<[Core_Memory, Core_Stream]>>:$references, StrAttr:$opcode, ArrayAttr:$operandList,
-                   ArrayAttr:$extents, TypeAttr:$elementType, OptionalAttr<TypeAttr>:$sourceType, DefaultValuedAttr<I32Attr, "0">:$priority);
+  let arguments = (ins Variadic<AnyTypeOf<[Core_Memory, Core_Stream]>>:$references, StrAttr:$opcode,
+      ArrayAttr:$operandList,
+                   ArrayAttr:$extents, TypeAttr:$elementType, OptionalAttr<TypeAttr>:$sourceType,
+                       DefaultValuedAttr<I32Attr, "0">:$priority);
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     void print(::mlir::OpAsmPrinter &printer);
     // Prints the opcode's mnemonic where other operations print their name.
     static ::mlir::OperationName::PrintAssemblyFn getPrintAssemblyFn();
-    static ::mlir::ParseResult parseWithOpcode(::llvm::StringRef opcode, ::mlir::OpAsmParser &parser, ::mlir::OperationState &result);
+    static ::mlir::ParseResult parseWithOpcode(::llvm::StringRef opcode, ::mlir::OpAsmParser &parser,
+                                               ::mlir::OperationState &result);
   }];
 }
 

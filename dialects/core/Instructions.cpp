@@ -201,8 +201,7 @@ LogicalResult InstructionOp::verify() {
     return emitOpError() << "has the unknown opcode \"" << getOpcode() << "\"";
   std::optional<format::ElementType> type = toElementType(getElementType());
   if (!type)
-    return emitOpError() << "element type " << getElementType()
-                         << " is none of " << kElementTypes;
+    return emitOpError() << "element type " << getElementType() << " is none of " << kElementTypes;
   if (info->floatOnly && !isa<FloatType>(getElementType()))
     return emitOpError() << "`" << getOpcode() << "` needs a floating-point type, not " << getElementType();
   bool isConvert = info->opcode == format::Opcode::Convert;
@@ -213,10 +212,10 @@ LogicalResult InstructionOp::verify() {
     if (!source)
       return emitOpError() << "source type " << *getSourceType() << " is no element type";
     if (!isConvert && !format::mayMix(info->opcode, *source, *type))
-      return emitOpError() << "`" << getOpcode() << "` gives no " << getElementType() << " from sources of type "
-                           << *getSourceType()
-                           << "; legal are f16 or bf16 to f32, 8- or 16-bit integers to i32 and f32 to f64 in add, sub, "
-                              "mul, fma and reduce_add, and comparisons to i1";
+      return emitOpError()
+             << "`" << getOpcode() << "` gives no " << getElementType() << " from sources of type " << *getSourceType()
+             << "; legal are f16 or bf16 to f32, 8- or 16-bit integers to i32 and f32 to f64 in add, sub, "
+                "mul, fma and reduce_add, and comparisons to i1";
   }
   if (getPriority() < 0 || getPriority() > 255)
     return emitOpError() << "has priority " << getPriority() << ", legal are 0 to 255";

@@ -174,8 +174,7 @@ static ParseResult parseSteps(OpAsmParser &parser, ArrayAttr &steps) {
 }
 static void printSteps(OpAsmPrinter &printer, Operation *, ArrayAttr steps) {
   printer << "[";
-  llvm::interleaveComma(steps, printer,
-                        [&](Attribute step) { syntax::printStep(printer, cast<StepAttr>(step)); });
+  llvm::interleaveComma(steps, printer, [&](Attribute step) { syntax::printStep(printer, cast<StepAttr>(step)); });
   printer << "]";
 }
 

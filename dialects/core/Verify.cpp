@@ -104,8 +104,7 @@ template <typename... Allowed> LogicalResult checkContents(Operation *parent, Bl
 
 LogicalResult SectionOp::verify() {
   if (!toElementType(getElementType()))
-    return emitOpError() << "element type " << getElementType()
-                         << " is none of " << kElementTypes;
+    return emitOpError() << "element type " << getElementType() << " is none of " << kElementTypes;
   if (auto inlined = dyn_cast<ElementsAttr>(getSource())) {
     if (inlined.getElementType() != getElementType())
       return emitOpError() << "inline elements are " << inlined.getElementType() << ", the section's are "
@@ -127,8 +126,7 @@ LogicalResult SectionOp::verify() {
 static LogicalResult checkTensor(Operation *op, Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !tensor.hasStaticShape() || tensor.getEncoding() || !toElementType(tensor.getElementType()))
-    return op->emitOpError() << "type " << type
-                             << " must be a tensor of static shape of one of " << kElementTypes;
+    return op->emitOpError() << "type " << type << " must be a tensor of static shape of one of " << kElementTypes;
   return success();
 }
 

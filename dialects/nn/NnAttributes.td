@@ -13,7 +13,9 @@ def Nn_WeightsAttr : AttrDef<Nn_Dialect, "Weights", [TypedAttrInterface]> {
   let summary = "Elements that stay where they are inside a file";
   let description = [{
     Raw little-endian, row-major elements: `bytes` bytes at byte `offset` of `file`. They are mapped when needed and
-    never copied into the IR. `hash` is the XXH3 64-bit hash of the bytes; 0 means not hashed. i1 takes one byte per element.
+    never copied into the IR. `hash` is the XXH3 64-bit hash of the bytes, with which reading the IR compares them; 0
+    means not hashed. A relative path is meant from the folder of the file that holds the IR. i1 takes one byte per
+    element.
 
         #nn.weights<"model.onnx", offset = 1024, bytes = 400, hash = 0> : tensor<10x10xf32>
   }];

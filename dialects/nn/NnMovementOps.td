@@ -38,7 +38,8 @@ def Nn_SliceOp : Nn_InferredOp<"slice"> {
   }];
   let arguments = (ins Nn_Tensor:$input, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$sizes, DenseI64ArrayAttr:$steps);
   let results = (outs Nn_Tensor:$result);
-  let assemblyFormat = "$input `starts` $starts `sizes` $sizes `steps` $steps attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "$input `starts` $starts `sizes` $sizes `steps` $steps attr-dict `:` functional-type(operands, "
+      "results)";
   let hasFolder = 1;
 }
 

@@ -19,7 +19,9 @@ def Nn_ConstantOp : Nn_PureOp<"constant", [ConstantLike, AllTypesMatch<["value",
   let hasFolder = 1;
   let extraClassDeclaration = [{
     /// The value as elements in a file, or null.
-    ::wsc::nn::WeightsAttr getWeights() { return ::llvm::dyn_cast<::wsc::nn::WeightsAttr>(::mlir::Attribute(getValue())); }
+    ::wsc::nn::WeightsAttr getWeights() {
+      return ::llvm::dyn_cast<::wsc::nn::WeightsAttr>(::mlir::Attribute(getValue()));
+    }
     /// The value as elements in the IR, or null.
     ::mlir::DenseElementsAttr getDense() {
       return ::llvm::dyn_cast<::mlir::DenseElementsAttr>(::mlir::Attribute(getValue()));
@@ -32,7 +34,8 @@ def Nn_VariableOp : Nn_Op<"variable", [Symbol]> {
   let description = [{
         nn.variable @hidden : tensor<1x128xf32> = dense<0.0> : tensor<1x128xf32>
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Nn_Tensor>:$type, OptionalAttr<TypedAttrInterface>:$initial);
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Nn_Tensor>:$type,
+      OptionalAttr<TypedAttrInterface>:$initial);
   let assemblyFormat = "$sym_name attr-dict `:` $type (`=` $initial^)?";
   let hasVerifier = 1;
 }

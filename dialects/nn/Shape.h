@@ -18,8 +18,9 @@ std::string formatShape(llvm::ArrayRef<int64_t> shape);
 std::optional<llvm::SmallVector<int64_t>> broadcastShapes(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b);
 
 /// Extent of the output of a window of `kernel` taps: floor((input + before + after - ((kernel-1)*dilation+1)) /
-/// stride) + 1. Negative padding takes elements away. nullopt when an argument is out of range (kernel, stride, dilation
-/// < 1, padding that takes all of the input away, any above 2^31) or the padded input is smaller than the window.
+/// stride) + 1. Negative padding takes elements away. nullopt when an argument is out of range (kernel, stride,
+/// dilation < 1, padding that takes all of the input away, any above 2^31) or the padded input is smaller than the
+/// window.
 std::optional<int64_t> windowOutputExtent(int64_t input, int64_t kernel, int64_t stride, int64_t dilation,
                                           int64_t before, int64_t after);
 

@@ -84,8 +84,8 @@ static LogicalResult verifyTurns(Operation *op, DenseI32ArrayAttr turns) {
 }
 
 LogicalResult MappingAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t slice, int64_t column,
-                                  ArrayRef<int64_t> fifo, bool streamed, int64_t bands, bool exitsNear,
-                                  int64_t feeder, bool) {
+                                  ArrayRef<int64_t> fifo, bool streamed, int64_t bands, bool exitsNear, int64_t feeder,
+                                  bool) {
   if (slice < 1 || column < 1)
     return emitError() << "slice and column are at least 1 channel, got " << slice << " and " << column;
   if (bands < 1 || bands > kMostUnits)

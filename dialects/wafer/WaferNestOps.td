@@ -13,16 +13,21 @@ def Wafer_PiecesAttr : TypedArrayAttrBase<Wafer_PieceAttr, "pieces of a remap">;
 def Wafer_RemapOp : Wafer_Op<"remap", [Pure]> {
   let summary = "elements of the result are elements of other tensors, at places known at compile time";
   let description = [{
-    Reshape, transpose, slice, pad, concatenation and repetition are all remaps. No element of the result is in two pieces; those in none are `fill`, which may be left out
-    only if there are none. Within a piece, the strides of the result nest: each exceeds what all smaller ones reach together.
+    Reshape, transpose, slice, pad, concatenation and repetition are all remaps. No element of the result is in two
+    pieces; those in none are `fill`, which may be left out only if there are none. Within a piece, the strides of the
+    result nest: each exceeds what all smaller ones reach together.
 
-        %y = wafer.remap %a, %b [<over [2, 3] from 0 at 0 by [1, 2] to 0 by [4, 1]>, <over [2] from 1 at 0 by [1] to 3 by [4]>]
+        %y = wafer.remap %a, %b [<over [2, 3] from 0 at 0 by [1, 2] to 0 by [4, 1]>, <over [2] from 1 at 0 by [1] to 3
+        by [4]>]
             : (tensor<3x2xf32>, tensor<2x1xf32>) -> tensor<2x4xf32>
-        %p = wafer.remap %a [<over [3, 2] from 0 at 0 by [2, 1] to 1 by [4, 1]>] fill 0.0 : f32 : (tensor<3x2xf32>) -> tensor<3x4xf32>
+        %p = wafer.remap %a [<over [3, 2] from 0 at 0 by [2, 1] to 1 by [4, 1]>] fill 0.0 : f32 : (tensor<3x2xf32>) ->
+        tensor<3x4xf32>
   }];
-  let arguments = (ins Variadic<Wafer_Tensor>:$sources, Wafer_PiecesAttr:$pieces, OptionalAttr<TypedAttrInterface>:$fill);
+  let arguments = (ins Variadic<Wafer_Tensor>:$sources, Wafer_PiecesAttr:$pieces,
+      OptionalAttr<TypedAttrInterface>:$fill);
   let results = (outs Wafer_Tensor:$result);
-  let assemblyFormat = "($sources^)? custom<Pieces>($pieces) (`fill` $fill^)? attr-dict `:` functional-type($sources, $result)";
+  let assemblyFormat = "($sources^)? custom<Pieces>($pieces) (`fill` $fill^)? attr-dict `:` functional-type($sources, "
+      "$result)";
   let hasVerifier = 1;
   let hasFolder = 1;
   let extraClassDeclaration = [{

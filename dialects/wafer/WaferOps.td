@@ -14,9 +14,11 @@ def Wafer_TurnsAttr : TypedArrayAttrBase<DenseI32ArrayAttr, "turns of the lanes 
 def Wafer_EnterOp : Wafer_Op<"enter", [Pure, AllTypesMatch<["input", "result"]>]> {
   let summary = "an input of the network becomes a stream";
   let description = [{
-    The words of `input` enter at the west edge, one lane per tile of `layout`. `via` says where lanes are to turn, see `wafer.kernel`.
+    The words of `input` enter at the west edge, one lane per tile of `layout`. `via` says where lanes are to turn, see
+    `wafer.kernel`.
 
-        %s = wafer.enter %x {layout = #wafer.layout<tile_rows = 4, blocks = [0, 3], order = 3>} : tensor<1x3x224x224xf32>
+        %s = wafer.enter %x {layout = #wafer.layout<tile_rows = 4, blocks = [0, 3], order = 3>} :
+        tensor<1x3x224x224xf32>
   }];
   let arguments = (ins Wafer_Tensor:$input, OptionalAttr<Wafer_LayoutAttr>:$layout,
                        OptionalAttr<DenseI32ArrayAttr>:$lane_colours, OptionalAttr<DenseI32ArrayAttr>:$via);
@@ -28,14 +30,17 @@ def Wafer_EnterOp : Wafer_Op<"enter", [Pure, AllTypesMatch<["input", "result"]>]
 def Wafer_KernelOp : Wafer_Op<"kernel", [IsolatedFromAbove, SingleBlock]> {
   let summary = "a fused group of layers on one rectangle";
   let description = [{
-    The region holds the layers, on whole tensors; its arguments are the streams taken in, constants stand inside. One result, sent on lanes as
-    `layout` says. `predicted_cycles` is sizing's interval between samples. `pin` says what the user wants of the rectangle.
+    The region holds the layers, on whole tensors; its arguments are the streams taken in, constants stand inside. One
+    result, sent on lanes as `layout` says. `predicted_cycles` is sizing's interval between samples. `pin` says what the
+    user wants of the rectangle.
 
-    `turns` says, for each stream taken in, how many columns west of the kernel's own (negative: east) its lanes leave their trunks: lane i takes entry i mod
-    size (or turns as near to that as it can); without it, or with an empty entry, all turn in the column itself. `via` is the user's wish for the result's lanes, the same for all who take it.
+    `turns` says, for each stream taken in, how many columns west of the kernel's own (negative: east) its lanes leave
+    their trunks: lane i takes entry i mod size (or turns as near to that as it can); without it, or with an empty
+    entry, all turn in the column itself. `via` is the user's wish for the result's lanes, the same for all who take it.
 
-    A *state kernel* reads or writes one variable with `nn.read` and `nn.write` in its region and lies on the cores that hold it. It may take no stream and may have no
-    result; several state kernels of one variable run on the same cores in the order of the operations.
+    A *state kernel* reads or writes one variable with `nn.read` and `nn.write` in its region and lies on the cores that
+    hold it. It may take no stream and may have no result; several state kernels of one variable run on the same cores
+    in the order of the operations.
 
         %1 = wafer.kernel "conv1"(%0) attributes {layers = ["conv1", "relu1"]}
             : (tensor<1x3x8x8xf32>) -> tensor<1x4x8x8xf32> {

@@ -60,16 +60,17 @@ struct LowerToNestsPass : impl::LowerToNestsBase<LowerToNestsPass> {
       if (isa<NestLowering, linalg::LinalgOp>(op))
         continue;
       op.emitOpError("has no lowering to nests");
+      layers.pop_back();
       allKnown = false;
     }
-    if (!allKnown)
-      return signalPassFailure();
     IRRewriter rewriter(&getContext());
     for (Operation *op : layers) {
       rewriter.setInsertionPoint(op);
-      if (failed(lower(op, rewriter)))
-        return signalPassFailure();
+      if (failed(lower(op, rewriter))) // tells of every layer that cannot be lowered, not of the first only
+        allKnown = false;
     }
+    if (!allKnown)
+      signalPassFailure();
   }
 
   static LogicalResult lower(Operation *op, RewriterBase &rewriter) {

@@ -11,7 +11,8 @@ def NestLowering : OpInterface<"NestLowering"> {
   let cppNamespace = "::wsc::spmd";
   let description = [{ A layer with one result that is computed by a sequence of nests and remaps. }];
   let methods = [InterfaceMethod<
-    "Builds nests and remaps in front of the operation that compute its result, and returns that; a diagnostic and failure where the layer "
+    "Builds nests and remaps in front of the operation that compute its result, and returns that; a diagnostic and "
+        "failure where the layer "
     "has no such form.",
     "::mlir::FailureOr<::mlir::Value>", "buildNests", (ins "::mlir::OpBuilder &":$builder)>];
 }

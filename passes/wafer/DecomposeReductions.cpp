@@ -34,8 +34,8 @@ Value sum(PatternRewriter &rewriter, Location loc, Value input, int64_t kh, int6
   const int64_t channels = type.getDimSize(1), out = overChannels ? 1 : channels;
   auto weightType = RankedTensorType::get({out, overChannels ? channels : 1, kh, kw}, type.getElementType());
   Value ones = nn::ConstantOp::create(rewriter, loc, DenseElementsAttr::get(weightType, 1.0f));
-  auto result = RankedTensorType::get({1, out, type.getDimSize(2) - kh + 1, type.getDimSize(3) - kw + 1},
-                                      type.getElementType());
+  auto result =
+      RankedTensorType::get({1, out, type.getDimSize(2) - kh + 1, type.getDimSize(3) - kw + 1}, type.getElementType());
   OperationState state(loc, nn::ConvOp::getOperationName());
   state.addOperands({input, ones});
   state.addTypes(result);
@@ -45,8 +45,8 @@ Value sum(PatternRewriter &rewriter, Location loc, Value input, int64_t kh, int6
 
 Value elementwise(PatternRewriter &rewriter, Location loc, nn::BinaryKind kind, Value x, float constant) {
   auto type = cast<RankedTensorType>(x.getType());
-  Value c = nn::ConstantOp::create(
-      rewriter, loc, DenseElementsAttr::get(RankedTensorType::get({}, type.getElementType()), constant));
+  Value c = nn::ConstantOp::create(rewriter, loc,
+                                   DenseElementsAttr::get(RankedTensorType::get({}, type.getElementType()), constant));
   return nn::BinaryOp::create(rewriter, loc, type, kind, x, c);
 }
 

@@ -33,7 +33,8 @@ Value reshape(PatternRewriter &rewriter, Location loc, Value value, RankedTensor
   return typeOf(value) == type ? value : nn::ReshapeOp::create(rewriter, loc, type, value).getResult();
 }
 
-/// Type of an elementwise operand beside rows of `shape`'s last extent; null if it differs from row to row in a way of its own.
+/// Type of an elementwise operand beside rows of `shape`'s last extent; null if it differs from row to row in a way of
+/// its own.
 RankedTensorType rowOperand(RankedTensorType type, ArrayRef<int64_t> shape) {
   if (type.getShape() == shape)
     return rowsOf(type);
@@ -74,8 +75,8 @@ struct SoftmaxRows : OpRewritePattern<nn::SoftmaxOp> {
     RankedTensorType type = typeOf(op.getResult());
     if (!needsRows(type) || int64_t(op.getAxis()) != type.getRank() - 1)
       return failure();
-    OperationState state(op.getLoc(), op->getName().getStringRef(), reshape(rewriter, op.getLoc(), op.getInput(), rowsOf(type)),
-                         rowsOf(type), op->getAttrs());
+    OperationState state(op.getLoc(), op->getName().getStringRef(),
+                         reshape(rewriter, op.getLoc(), op.getInput(), rowsOf(type)), rowsOf(type), op->getAttrs());
     auto rows = cast<nn::SoftmaxOp>(rewriter.create(state));
     rows.setAxis(1);
     rewriter.replaceOp(op, reshape(rewriter, op.getLoc(), rows.getResult(), type));
@@ -86,7 +87,8 @@ struct SoftmaxRows : OpRewritePattern<nn::SoftmaxOp> {
 struct MatmulRows : OpRewritePattern<nn::MatmulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(nn::MatmulOp op, PatternRewriter &rewriter) const override {
-    if (typeOf(op.getRhs()).getRank() != 2 || typeOf(op.getLhs()).getRank() < 3 || typeOf(op.getResult()).getNumElements() == 0)
+    if (typeOf(op.getRhs()).getRank() != 2 || typeOf(op.getLhs()).getRank() < 3 ||
+        typeOf(op.getResult()).getNumElements() == 0)
       return failure();
     SmallVector<Value> operands(op->getOperands());
     operands[0] = reshape(rewriter, op.getLoc(), op.getLhs(), rowsOf(typeOf(op.getLhs())));

@@ -38,7 +38,8 @@ struct PaddedConv : OpRewritePattern<nn::ConvOp> {
   LogicalResult matchAndRewrite(nn::ConvOp conv, PatternRewriter &rewriter) const override {
     auto pad = conv.getInput().getDefiningOp<nn::PadOp>();
     auto pads = pad ? joined(pad, conv.getPads(), 0) : std::nullopt;
-    if (!pads || !reaches(*pads, cast<RankedTensorType>(conv.getWeight().getType()).getShape().take_back(2), conv.getDilations()))
+    if (!pads || !reaches(*pads, cast<RankedTensorType>(conv.getWeight().getType()).getShape().take_back(2),
+                          conv.getDilations()))
       return failure();
     rewriter.modifyOpInPlace(conv, [&] {
       conv.getInputMutable().assign(pad.getInput());

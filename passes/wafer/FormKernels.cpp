@@ -27,7 +27,12 @@ bool isMainLayer(Operation *op) {
     return false;
   if (auto pool = dyn_cast<nn::PoolOp>(op); pool && pool.getKind() == nn::PoolKind::Sum)
     return false;
-  return isa<nn::ConvOp, nn::MatmulOp, nn::PoolOp, nn::SoftmaxOp, nn::ConcatOp, nn::SliceOp, nn::PadOp>(op) || isElementwise(op);
+  return isa<nn::ConvOp, nn::MatmulOp, nn::PoolOp, nn::SoftmaxOp, nn::ConcatOp, nn::SliceOp, nn::PadOp>(op) ||
+         isElementwise(op);
+}
+/// Whether kernels may hold the operation, or leave it as it is.
+bool hasKernelForm(Operation &op) {
+  return isMainLayer(&op) || isMovement(&op) || isa<nn::ConstantOp, nn::ReadOp, nn::WriteOp, func::ReturnOp>(op);
 }
 /// Whether elementwise layers may follow in the same kernel.
 bool takesFollowers(Operation *op) { return !isa<nn::SoftmaxOp, nn::ConcatOp>(op); }
@@ -70,7 +75,7 @@ private:
   LogicalResult refuseUnknown(Block &block) {
     llvm::MapVector<StringRef, std::pair<int, Operation *>> unknown;
     for (Operation &op : block) {
-      if (isMainLayer(&op) || isMovement(&op) || isa<nn::ConstantOp, nn::ReadOp, nn::WriteOp, func::ReturnOp>(op))
+      if (hasKernelForm(op))
         continue;
       auto &entry = unknown[op.getName().getStringRef()];
       if (entry.first++ == 0)
@@ -167,8 +172,8 @@ private:
     Value result = chain.back()->getResult(0);
     auto conv = result.hasOneUse() ? dyn_cast<nn::ConvOp>(*result.getUsers().begin()) : nn::ConvOp();
     auto stream = llvm::find_if(layer->getOperands(), [](Value v) { return !isConstant(v); });
-    const bool taken = conv && conv.getInput() == result && conv.getGroups() == 1 &&
-                       (*stream).getType() == result.getType();
+    const bool taken =
+        conv && conv.getInput() == result && conv.getGroups() == 1 && (*stream).getType() == result.getType();
     return taken ? chain : SmallVector<Operation *>();
   }
 
@@ -346,6 +351,25 @@ private:
   llvm::DenseMap<Value, Value> enters;
   int numKernels = 0;
 };
+
+} // namespace
+
+void cutUnknownLayers(func::FuncOp func) {
+  Block &block = func.getBody().front();
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (hasKernelForm(op))
+      continue;
+    for (Value result : op.getResults()) {
+      const unsigned index = func.getNumArguments();
+      if (failed(func.insertArgument(index, result.getType(), {}, op.getLoc())))
+        return;
+      result.replaceAllUsesWith(func.getArgument(index));
+    }
+    op.erase();
+  }
+}
+
+namespace {
 
 struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
   void runOnOperation() override {

@@ -2,7 +2,7 @@
 #include "passes/wafer/NetworkIR.h"
 
 #include "compiler/kernels/mapping/MapNetwork.h"
-#include "compiler/kernels/network/Guests.h"
+#include "compiler/kernels/network/CoLocation.h"
 #include "compiler/kernels/network/Tiling.h"
 #include "passes/wafer/Planes.h"
 #include "passes/wafer/ReadKernel.h"
@@ -55,9 +55,17 @@ public:
     network.plan.name = func.getName().str();
     if (failed(readSignature()) || failed(readModuleVariables()))
       return failure();
+    bool sound = true;
     for (Operation &op : func.getBody().front())
-      if (failed(readOp(&op)))
-        return failure();
+      if ((sound || !isa<func::ReturnOp>(op)) && failed(readOp(&op))) {
+        if (phase != Phase::Kernels)
+          return failure();
+        // Layers without a form are told of in one go: those behind this one are read all the same.
+        sound = false;
+        broken.insert(op.result_begin(), op.result_end());
+      }
+    if (!sound)
+      return failure();
     if (phase >= Phase::Sized) {
       auto rowsUsed = func->getAttrOfType<IntegerAttr>(WaferDialect::getRowsUsedAttrName());
       if (!rowsUsed || rowsUsed.getInt() < 1)
@@ -79,7 +87,7 @@ public:
                  << rowsUsed.getInt() << " rows, variable " << variable.tensor.name << " over " << variable.rows;
       kernels::findLiveRows(network.plan);
       kernels::findPitches(network.plan);
-      if (failed(readGuests()))
+      if (failed(readCoLocated()))
         return failure();
       for (auto [op, plan] : llvm::zip(network.kernelOps, network.plan.kernels)) {
         int64_t tiles = network.plan.streams[plan.spec.outStream].layout.numTiles();
@@ -120,27 +128,28 @@ private:
   }
 
   /// Which kernels run on the feeders of others.
-  LogicalResult readGuests() {
+  LogicalResult readCoLocated() {
     for (auto [index, op] : llvm::enumerate(network.kernelOps)) {
-      if (!op.getMappingAttr().getGuest())
+      if (!op.getMappingAttr().getCoLocated())
         continue;
       const int32_t host = kernels::hostFor(network.plan, int32_t(index));
       if (host < 0)
         return op.emitOpError(
-            "is a guest, but has no host: it must join channels of streams, and the first to take the "
+            "is a co-located kernel, but has no host: it must join channels of streams, and the first to take the "
             "result be a contraction of single pixels, all with the same tiles");
       kernels::setHost(network.plan, int32_t(index), host);
-      const KernelPlan &guest = network.plan.kernels[index], &plan = network.plan.kernels[size_t(host)];
+      const KernelPlan &coLocated = network.plan.kernels[index], &plan = network.plan.kernels[size_t(host)];
       if (plan.mapping.bands != 1 || plan.mapping.streamed)
-        return op.emitOpError("is a guest of ") << plan.spec.name << ", which must have one band and not be streamed";
-      if (guest.mapping.channelsPerSlice != plan.mapping.channelsPerSlice || guest.mapping.columns != 1)
+        return op.emitOpError("is a co-located kernel of ")
+               << plan.spec.name << ", which must have one band and not be streamed";
+      if (coLocated.mapping.channelsPerSlice != plan.mapping.channelsPerSlice || coLocated.mapping.columns != 1)
         return op.emitOpError("has slices of ")
-               << guest.mapping.channelsPerSlice << " channels and columns: " << guest.mapping.columns
-               << "; as a guest of " << plan.spec.name << " it has slices of " << plan.mapping.channelsPerSlice
-               << " channels and one column";
-      if (phase >= Phase::Placed && guest.placement.col != plan.placement.col)
+               << coLocated.mapping.channelsPerSlice << " channels and columns: " << coLocated.mapping.columns
+               << "; as a co-located kernel of " << plan.spec.name << " it has slices of "
+               << plan.mapping.channelsPerSlice << " channels and one column";
+      if (phase >= Phase::Placed && coLocated.placement.col != plan.placement.col)
         return op.emitOpError("lies at column ")
-               << guest.placement.col << ", its host " << plan.spec.name << " at column " << plan.placement.col;
+               << coLocated.placement.col << ", its host " << plan.spec.name << " at column " << plan.placement.col;
     }
     return success();
   }
@@ -171,7 +180,8 @@ private:
   }
 
   static LogicalResult refusePlane(Operation *op) {
-    return op->emitOpError("has no plane: ") << op->getResult(0).getType() << " is neither [1, C, H, W] nor [B, F]";
+    return op->emitOpError("has no plane: ")
+           << op->getResult(0).getType() << " is neither [1, C, H, W] nor [B, F]; " << kernels::kPhasedHasNoLimit;
   }
 
   /// A new stream for the result of `op`.
@@ -212,9 +222,11 @@ private:
   }
 
   LogicalResult readEnter(EnterOp enter) {
-    if (!planeOf(enter.getType()))
-      return refusePlane(enter);
     auto argument = dyn_cast<BlockArgument>(movementRoot(enter.getInput()));
+    if (!planeOf(enter.getType()) && argument)
+      return enter.emitError("input ") << network.plan.inputs[argument.getArgNumber()].name
+                                       << " has no plane: " << enter.getType()
+                                       << " is neither [1, C, H, W] nor [B, F]; " << kernels::kPhasedHasNoLimit;
     auto host = hostOfInput(enter.getInput());
     if (!argument)
       return enter.emitOpError("must take an argument of the function, at most reshaped or transposed");
@@ -239,7 +251,13 @@ private:
 
   LogicalResult readKernelOp(KernelOp op) {
     SmallVector<int32_t> streams;
+    bool readable = true;
     for (Value input : op.getInputs()) {
+      if (broken.contains(movementRoot(input))) {
+        readable = false;
+        streams.push_back(-1);
+        continue;
+      }
       auto it = streamOf.find(input);
       if (it == streamOf.end() && streamOf.count(movementRoot(input)))
         return op.emitOpError("takes a stream that ")
@@ -256,6 +274,10 @@ private:
     auto spec = readKernel(op, streams);
     if (failed(spec))
       return failure();
+    if (!readable) {
+      broken.insert(op->result_begin(), op->result_end());
+      return success();
+    }
     KernelPlan plan;
     plan.spec = std::move(*spec);
     if (PinAttr pin = op.getPinAttr()) {
@@ -419,6 +441,7 @@ private:
   llvm::DenseMap<Value, int> entersOf; // enter operations of each argument so far
   NetworkIR network;
   llvm::DenseMap<Value, int32_t> streamOf;
+  llvm::DenseSet<Value> broken; // results of operations that have no form, and what depends on them
 };
 
 template <typename Op> void setLayout(Op op, const kernels::StreamLayout &layout) {

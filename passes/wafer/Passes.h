@@ -21,4 +21,7 @@ namespace wsc::wafer {
 /// wafer-size with mappings timed by an emulator, which passes know nothing of.
 std::unique_ptr<mlir::Pass> createSizeKernels(SizeKernelsOptions options, kernels::MappingTimer timer);
 
+/// Makes inputs of the results of all layers that no kernel can hold, so that what is left shows what else has no form.
+void cutUnknownLayers(mlir::func::FuncOp func);
+
 } // namespace wsc::wafer

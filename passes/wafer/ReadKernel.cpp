@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The region is read in order. Values are one of: a stream input (possibly concatenated or reshaped), the result of the main layer, a result of an elementwise layer, or a constant.
+// The region is read in order. Values are one of: a stream input (possibly concatenated or reshaped), the result of the
+// main layer, a result of an elementwise layer, or a constant.
 #include "passes/wafer/ReadKernel.h"
 
 #include "dialects/nn/Nn.h"
@@ -44,7 +45,8 @@ public:
     Type type = op.getResult() ? op.getResult().getType() : uses->type;
     auto plane = planeOf(type);
     if (!plane || !cast<RankedTensorType>(type).getElementType().isF32())
-      return op.emitOpError("has no plane: ") << type << " is neither [1, C, H, W] nor [B, F] of f32";
+      return op.emitOpError("has no plane: ")
+             << type << " is neither [1, C, H, W] nor [B, F] of f32; " << kernels::kPhasedHasNoLimit;
     if (plane->elements() == 0)
       return op.emitOpError("makes no elements: ") << type << "; leave the layer out of the graph";
     spec.out = *plane;
@@ -112,8 +114,8 @@ private:
       Value from = layer->getOperand(0), to = layer->getResult(0);
       if (isConstant(to))
         return success();
-      bool keeps = isa<nn::ReshapeOp>(layer) && preservesPlane(cast<RankedTensorType>(from.getType()),
-                                                               cast<RankedTensorType>(to.getType()));
+      bool keeps = isa<nn::ReshapeOp>(layer) &&
+                   preservesPlane(cast<RankedTensorType>(from.getType()), cast<RankedTensorType>(to.getType()));
       if (auto it = streamInputs.find(from); it != streamInputs.end() && keeps)
         streamInputs[to] = kernels::KernelInput(it->second);
       else if (auto tile = tileValues.find(from); tile != tileValues.end() && keeps)
@@ -199,7 +201,8 @@ private:
   /// A layer that slides over an image, and the operation that finishes its result, if there is one.
   LogicalResult readWindow(Operation *layer) {
     std::optional<TileOp> finish;
-    if (failed(readWindowLayer(layer, spec, finish)) || failed(setMain(layer->getOperand(0), layer->getResult(0), layer)))
+    if (failed(readWindowLayer(layer, spec, finish)) ||
+        failed(setMain(layer->getOperand(0), layer->getResult(0), layer)))
       return failure();
     if (finish) {
       spec.tileOps.push_back(*std::move(finish));
@@ -228,7 +231,8 @@ private:
       c.weightStrideIn = strideK;
       return setMain(matmul.getLhs(), matmul.getResult(), matmul);
     }
-    // A flattened image: a convolution whose window is the whole plane. Where (channel, row, column) lies along K gives the weights' strides.
+    // A flattened image: a convolution whose window is the whole plane. Where (channel, row, column) lies along K gives
+    // the weights' strides.
     Value root = movementRoot(matmul.getLhs());
     auto host = hostOfOutput(matmul.getLhs());
     auto plane = planeOf(root.getType());

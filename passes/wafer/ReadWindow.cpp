@@ -129,7 +129,8 @@ void readPool(nn::PoolOp pool, KernelSpec &spec, std::optional<TileOp> &finish) 
 LogicalResult readSlice(nn::SliceOp slice, KernelSpec &spec) {
   auto dims = planeDims(cast<RankedTensorType>(slice.getType()).getRank());
   if (!dims)
-    return slice.emitOpError("has no plane: ") << slice.getType() << " is neither [1, C, H, W] nor [B, F]";
+    return slice.emitOpError("has no plane: ")
+           << slice.getType() << " is neither [1, C, H, W] nor [B, F]; " << kernels::kPhasedHasNoLimit;
   std::array<int64_t, 3> start{}, step{1, 1, 1};
   for (int i = 0; i < 3; ++i)
     if (int d = (*dims)[i]; d >= 0) {
@@ -153,7 +154,8 @@ LogicalResult readPad(nn::PadOp pad, KernelSpec &spec) {
   auto type = cast<RankedTensorType>(pad.getInput().getType());
   auto dims = planeDims(type.getRank());
   if (!dims)
-    return pad.emitOpError("has no plane: ") << type << " is neither [1, C, H, W] nor [B, F]";
+    return pad.emitOpError("has no plane: ")
+           << type << " is neither [1, C, H, W] nor [B, F]; " << kernels::kPhasedHasNoLimit;
   for (int64_t d = 0; d < type.getRank(); ++d)
     if (d != (*dims)[1] && d != (*dims)[2] && (pad.getLow()[d] != 0 || pad.getHigh()[d] != 0))
       return pad.emitOpError("pads dimension ") << d << "; only rows and columns of images have a kernel form";

@@ -38,8 +38,10 @@ Value split(OpBuilder &builder, Location loc, ValueRange operands, int64_t axis)
   if (operands.size() <= kMostOperands)
     return concat(builder, loc, operands, axis);
   size_t half = operands.size() / 2;
-  return concat(builder, loc,
-                {split(builder, loc, operands.take_front(half), axis), split(builder, loc, operands.drop_front(half), axis)}, axis);
+  return concat(
+      builder, loc,
+      {split(builder, loc, operands.take_front(half), axis), split(builder, loc, operands.drop_front(half), axis)},
+      axis);
 }
 
 struct ShareConcatsPass : impl::ShareConcatsBase<ShareConcatsPass> {

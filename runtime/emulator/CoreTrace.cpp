@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Records one core for replay: it runs by itself on zeroed scratch and a copy of its state and residents, so that every byte of its SRAM is
-// determined; the words it sends are written again with the same values.
+// Records one core for replay: it runs by itself on zeroed scratch and a copy of its state and residents, so that every
+// byte of its SRAM is determined; the words it sends are written again with the same values.
 #include "runtime/emulator/EngineParts.h"
 
 #include <cstring>
@@ -18,8 +18,8 @@ std::vector<std::byte> ringImage(const Buffer &buffer, const std::byte *elements
   return ring;
 }
 
-void traceCore(const SampleContext &context, int32_t roleIndex, int64_t ordinal, const LatticeIndex &index, std::span<const QueuePort> queues,
-               CoreEngine::CoreTrace &trace) {
+void traceCore(const SampleContext &context, int32_t roleIndex, int64_t ordinal, const LatticeIndex &index,
+               std::span<const QueuePort> queues, CoreEngine::CoreTrace &trace) {
   const RoleProgram &program = context.prepared.programs[roleIndex];
   const Role &role = *program.role;
   std::vector<std::byte> scratch(size_t(program.scratchBytes) + 64);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The scalar interpreter. A core is its buffers, its queues and its threads; each thread keeps an instruction number, its loop
-// counters and its place in the running instruction. Threads take turns: each runs element by element until it waits for a word,
-// an element or room. An element has three steps (take a, take b, compute and write), and a thread may wait between any two,
-// so a core blocks only where the Kahn network of its threads does. Nothing here is clever; every address is checked.
+// The scalar interpreter. A core is its buffers, its queues and its threads; each thread keeps an instruction number,
+// its loop counters and its place in the running instruction. Threads take turns: each runs element by element until it
+// waits for a word, an element or room. An element has three steps (take a, take b, compute and write), and a thread
+// may wait between any two, so a core blocks only where the Kahn network of its threads does. Nothing here is clever;
+// every address is checked.
 #include "runtime/emulator/Interpreter.h"
 
 #include "runtime/emulator/InterpreterCheck.h"
@@ -71,9 +72,10 @@ struct ThreadState {
 
 class Core {
 public:
-  Core(const Role &role, const LatticeIndex &index, CoreImage image, const std::vector<std::vector<std::byte>> &received, int64_t iteration)
-      : role(role), index(index), memory(role, std::move(image), iteration), received(received), taken(role.queues.size()),
-        sent(role.queues.size()), threads(role.threads.size()) {}
+  Core(const Role &role, const LatticeIndex &index, CoreImage image,
+       const std::vector<std::vector<std::byte>> &received, int64_t iteration)
+      : role(role), index(index), memory(role, std::move(image), iteration), received(received),
+        taken(role.queues.size()), sent(role.queues.size()), threads(role.threads.size()) {}
 
   absl::StatusOr<CoreRun> run() {
     for (bool progress = true; progress;) {
@@ -108,9 +110,7 @@ private:
   std::vector<std::vector<std::byte>> sent; // per queue
   std::vector<ThreadState> threads;
 
-  std::string where(size_t thread) const {
-    return instructionName(role, index, thread, threads[thread].next);
-  }
+  std::string where(size_t thread) const { return instructionName(role, index, thread, threads[thread].next); }
   absl::Status error(size_t thread, const std::string &message) const {
     return absl::InvalidArgumentError(absl::StrCat(where(thread), ": ", message));
   }
@@ -348,8 +348,8 @@ private:
     if (wait.kind == OperandKind::Queue)
       return absl::StrCat("words on input queue ", wait.queue, " (colour ", int(role.queues[size_t(wait.queue)].colour),
                           "; all ", received[size_t(wait.queue)].size() / 4, " words received are taken)");
-    return absl::StrCat(wait.room ? "room in" : "elements in", " FIFO '", role.buffers[size_t(wait.buffer)].name, "' of ",
-                        memory.fifo(size_t(wait.buffer)).capacity, " elements");
+    return absl::StrCat(wait.room ? "room in" : "elements in", " FIFO '", role.buffers[size_t(wait.buffer)].name,
+                        "' of ", memory.fifo(size_t(wait.buffer)).capacity, " elements");
   }
 
   // Every thread is through and no FIFO holds elements.
@@ -362,16 +362,17 @@ private:
       return absl::FailedPreconditionError(absl::StrCat("the core cannot finish its sample: ", waiting));
     for (size_t i = 0; i < role.buffers.size(); ++i)
       if (int64_t left = memory.fifo(i).count; left > 0)
-        return absl::FailedPreconditionError(
-            absl::StrCat(coreName(role, index), ": ", left, " elements are left in FIFO '", role.buffers[i].name,
-                         "' after the sample; as many must be popped as pushed"));
+        return absl::FailedPreconditionError(absl::StrCat(coreName(role, index), ": ", left,
+                                                          " elements are left in FIFO '", role.buffers[i].name,
+                                                          "' after the sample; as many must be popped as pushed"));
     return absl::OkStatus();
   }
 };
 
 } // namespace
 
-absl::StatusOr<CoreImage> initialImage(const format::Executable &executable, const Role &role, const LatticeIndex &index) {
+absl::StatusOr<CoreImage> initialImage(const format::Executable &executable, const Role &role,
+                                       const LatticeIndex &index) {
   if (absl::Status status = checkBuffers(executable, role, index); !status.ok())
     return status;
   CoreImage image;
@@ -382,17 +383,18 @@ absl::StatusOr<CoreImage> initialImage(const format::Executable &executable, con
     std::optional<int64_t> offset = valueAt(buffer.sectionOffset, index);
     std::span<const std::byte> section = executable.sections[size_t(buffer.section)].bytes;
     if (!offset || *offset < 0 || *offset > int64_t(section.size()) - buffer.bytes)
-      return absl::InvalidArgumentError(absl::StrCat(
-          coreName(role, index), ": constant buffer '", buffer.name, "' of ", buffer.bytes, " bytes at offset ",
-          offset ? absl::StrCat(*offset) : "beyond 64 bits", " lies outside section ", buffer.section, " of ",
-          section.size(), " bytes"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(coreName(role, index), ": constant buffer '", buffer.name, "' of ", buffer.bytes,
+                       " bytes at offset ", offset ? absl::StrCat(*offset) : "beyond 64 bits", " lies outside section ",
+                       buffer.section, " of ", section.size(), " bytes"));
     std::copy_n(section.begin() + *offset, buffer.bytes, bytes.begin());
   }
   return image;
 }
 
 absl::StatusOr<CoreRun> interpretCore(const format::Executable &executable, const Role &role, const LatticeIndex &index,
-                                      CoreImage image, const std::vector<std::vector<std::byte>> &received, int64_t iteration) {
+                                      CoreImage image, const std::vector<std::vector<std::byte>> &received,
+                                      int64_t iteration) {
   if (absl::Status status = checkBuffers(executable, role, index); !status.ok())
     return status;
   if (absl::Status status = checkProgram(role, index); !status.ok())

@@ -44,10 +44,12 @@ absl::Status checkBuffers(const format::Executable &executable, const Role &role
       return refuse(absl::StrCat("a FIFO of ", buffer.bytes, " bytes holds no element of ", element, " bytes"));
     if (buffer.kind == BufferKind::Constant &&
         (buffer.section < 0 || size_t(buffer.section) >= executable.sections.size()))
-      return refuse(absl::StrCat("section ", buffer.section, " does not exist, the file has ", executable.sections.size()));
+      return refuse(
+          absl::StrCat("section ", buffer.section, " does not exist, the file has ", executable.sections.size()));
     if (buffer.kind == BufferKind::Resident &&
         (buffer.resident < 0 || size_t(buffer.resident) >= executable.residents.size()))
-      return refuse(absl::StrCat("resident ", buffer.resident, " does not exist, the file has ", executable.residents.size()));
+      return refuse(
+          absl::StrCat("resident ", buffer.resident, " does not exist, the file has ", executable.residents.size()));
   }
   return absl::OkStatus();
 }
@@ -109,7 +111,8 @@ private:
     if (!numerics::isDefined(opcode, instruction.type))
       return refuse(absl::StrCat("has no meaning on ", std::string(format::elementTypeName(instruction.type))));
     if (instruction.mixed && !format::mayMix(opcode, instruction.sourceType, instruction.type))
-      return refuse(absl::StrCat("gives no ", std::string(format::elementTypeName(instruction.type)), " from sources of type ",
+      return refuse(absl::StrCat("gives no ", std::string(format::elementTypeName(instruction.type)),
+                                 " from sources of type ",
                                  std::string(format::elementTypeName(instruction.sourceType))));
 
     const format::OpcodeInfo &info = format::opcodeInfo(opcode);
@@ -160,8 +163,9 @@ private:
       return refuse(absl::StrCat(name, " names buffer ", operand.buffer, ", the role has ", role.buffers.size()));
     const Buffer &buffer = role.buffers[size_t(operand.buffer)];
     if ((buffer.kind == BufferKind::Fifo) != (operand.kind == OperandKind::Fifo))
-      return refuse(absl::StrCat(name, " uses buffer '", buffer.name, "' as ",
-                                 operand.kind == OperandKind::Fifo ? "a FIFO, which it is not" : "memory, but it is a FIFO"));
+      return refuse(
+          absl::StrCat(name, " uses buffer '", buffer.name, "' as ",
+                       operand.kind == OperandKind::Fifo ? "a FIFO, which it is not" : "memory, but it is a FIFO"));
     if (buffer.kind == BufferKind::Constant && isDst)
       return refuse(absl::StrCat("dst is the read-only buffer '", buffer.name, "'"));
     if (buffer.kind != BufferKind::Fifo)
@@ -194,8 +198,8 @@ absl::Status checkContents(const Role &role, const LatticeIndex &index, const Co
     return refuse(absl::StrCat("the image has ", image.buffers.size(), " buffers, the role ", role.buffers.size()));
   for (size_t i = 0; i < role.buffers.size(); ++i)
     if (int64_t(image.buffers[i].size()) != role.buffers[i].bytes)
-      return refuse(absl::StrCat("buffer '", role.buffers[i].name, "' has ", image.buffers[i].size(), " bytes in the image, ",
-                                 role.buffers[i].bytes, " in the role"));
+      return refuse(absl::StrCat("buffer '", role.buffers[i].name, "' has ", image.buffers[i].size(),
+                                 " bytes in the image, ", role.buffers[i].bytes, " in the role"));
   if (received.size() != role.queues.size())
     return refuse(absl::StrCat("words are given for ", received.size(), " queues, the role has ", role.queues.size()));
   for (size_t q = 0; q < received.size(); ++q) {

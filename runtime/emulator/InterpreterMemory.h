@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // SRAM of one core as the scalar interpreter sees it: memory buffers with every address checked and scratch reads held
-// against what this sample has written, and FIFO rings. Errors say what and where in the buffer; the caller adds the instruction.
+// against what this sample has written, and FIFO rings. Errors say what and where in the buffer; the caller adds the
+// instruction.
 #pragma once
 
 #include "runtime/emulator/Interpreter.h"
@@ -22,16 +23,17 @@ public:
     int64_t capacity = 0, head = 0, count = 0; // elements
   };
 
-  // `image` fits the buffers (checkContents). Windows of one resident share their bytes where they overlap in iteration `iteration`.
+  // `image` fits the buffers (checkContents). Windows of one resident share their bytes where they overlap in iteration
+  // `iteration`.
   CoreMemory(const format::Role &role, CoreImage image, int64_t iteration = 0);
 
   absl::StatusOr<uint64_t> load(const format::Operand &operand, WideAddress address, format::ElementType type) const;
   absl::Status store(const format::Operand &operand, WideAddress address, format::ElementType type, uint64_t payload);
 
-  // Address of element number `number` counted from `origin` in steps of the operand's innermost stride, the number clamped to [0, the
-  // last one inside the buffer]. The origin itself must lie inside.
-  absl::StatusOr<WideAddress> indexedAddress(const format::Operand &operand, WideAddress origin, format::ElementType type,
-                                             int32_t number) const;
+  // Address of element number `number` counted from `origin` in steps of the operand's innermost stride, the number
+  // clamped to [0, the last one inside the buffer]. The origin itself must lie inside.
+  absl::StatusOr<WideAddress> indexedAddress(const format::Operand &operand, WideAddress origin,
+                                             format::ElementType type, int32_t number) const;
 
   // False: nothing to pop, no room to push.
   bool pop(const format::Operand &operand, format::ElementType type, uint64_t &payload);
@@ -54,7 +56,9 @@ private:
   std::vector<Place> places;
 
   std::byte *bytesOf(size_t buffer) { return image.buffers[places[buffer].store].data() + places[buffer].begin; }
-  const std::byte *bytesOf(size_t buffer) const { return image.buffers[places[buffer].store].data() + places[buffer].begin; }
+  const std::byte *bytesOf(size_t buffer) const {
+    return image.buffers[places[buffer].store].data() + places[buffer].begin;
+  }
   void joinWindows(int64_t iteration);
 
   absl::Status checkInside(const format::Operand &operand, WideAddress address, format::ElementType type) const;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Kernels of the core engine, in one version per CPU level with the same bits: recognised nests, and array forms of every opcode and element type.
+// Kernels of the core engine, in one version per CPU level with the same bits: recognised nests, and array forms of
+// every opcode and element type.
 //
-// A nest is acc[v,s] = op over taps t, in order, of vec[v + t.vec] · scl[s + t.scl]: every accumulator element is one in-order chain of single-rounded
-// multiply-adds, so elements may be spread over vector lanes and registers freely.
+// A nest is acc[v,s] = op over taps t, in order, of vec[v + t.vec] · scl[s + t.scl]: every accumulator element is one
+// in-order chain of single-rounded multiply-adds, so elements may be spread over vector lanes and registers freely.
 #pragma once
 
 #include "runtime/format/Isa.h"
@@ -46,14 +47,15 @@ struct NestTile {
   bool wide; // vectors of 16 lanes, else 8
 };
 
-// dst[i] = opcode of dst[i], a[i] and b[i] for packed elements; dst may be the very address of a source. `b` of the scalar forms is one element.
+// dst[i] = opcode of dst[i], a[i] and b[i] for packed elements; dst may be the very address of a source. `b` of the
+// scalar forms is one element.
 using ArrayOp = void (*)(std::byte *dst, const std::byte *a, const std::byte *b, int64_t n);
 
 struct Kernels {
   void (*nest)(NestOp op, const NestTile &tile, float *acc, const float *vec, const float *scl);
   bool wideVectors; // 16 lanes pay
-  // Elements of the computing type `type`: valueType(…) for arithmetic; for Select the type or the unsigned one of its width; for And, Or and Xor that one.
-  // Null when there is no such form.
+  // Elements of the computing type `type`: valueType(…) for arithmetic; for Select the type or the unsigned one of its
+  // width; for And, Or and Xor that one. Null when there is no such form.
   ArrayOp (*array)(format::Opcode opcode, format::ElementType type, bool scalarB);
   // dst = opcode over dst and a[0], a[1], … in order, for ReduceX; `type` is a valueType, f16 or bf16.
   ArrayOp (*chain)(format::Opcode opcode, format::ElementType type);

@@ -29,18 +29,21 @@ struct Wide {
   WSC_FORCE Reg fma(Reg a, Reg b, Reg c) { return _mm512_fmadd_ps(a, b, c); }
   WSC_FORCE Reg add(Reg a, Reg b) { return _mm512_add_ps(a, b); }
   WSC_FORCE Reg canonical(Reg r) {
-    return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(r, r, _CMP_UNORD_Q), r, _mm512_castsi512_ps(_mm512_set1_epi32(0x7fc00000)));
+    return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(r, r, _CMP_UNORD_Q), r,
+                                _mm512_castsi512_ps(_mm512_set1_epi32(0x7fc00000)));
   }
   // Equal values differ in bits only for zeros: AND keeps +0 (max), OR keeps -0 (min).
   WSC_FORCE Reg max(Reg a, Reg b) {
     Reg r = _mm512_max_ps(a, b);
     r = _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ), r, _mm512_and_ps(a, b));
-    return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q), r, _mm512_castsi512_ps(_mm512_set1_epi32(0x7fc00000)));
+    return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q), r,
+                                _mm512_castsi512_ps(_mm512_set1_epi32(0x7fc00000)));
   }
   WSC_FORCE Reg min(Reg a, Reg b) {
     Reg r = _mm512_min_ps(a, b);
     r = _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ), r, _mm512_or_ps(a, b));
-    return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q), r, _mm512_castsi512_ps(_mm512_set1_epi32(0x7fc00000)));
+    return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q), r,
+                                _mm512_castsi512_ps(_mm512_set1_epi32(0x7fc00000)));
   }
 };
 
@@ -55,17 +58,20 @@ struct Narrow {
   WSC_FORCE Reg fma(Reg a, Reg b, Reg c) { return _mm256_fmadd_ps(a, b, c); }
   WSC_FORCE Reg add(Reg a, Reg b) { return _mm256_add_ps(a, b); }
   WSC_FORCE Reg canonical(Reg r) {
-    return _mm256_mask_blend_ps(_mm256_cmp_ps_mask(r, r, _CMP_UNORD_Q), r, _mm256_castsi256_ps(_mm256_set1_epi32(0x7fc00000)));
+    return _mm256_mask_blend_ps(_mm256_cmp_ps_mask(r, r, _CMP_UNORD_Q), r,
+                                _mm256_castsi256_ps(_mm256_set1_epi32(0x7fc00000)));
   }
   WSC_FORCE Reg max(Reg a, Reg b) {
     Reg r = _mm256_max_ps(a, b);
     r = _mm256_mask_blend_ps(_mm256_cmp_ps_mask(a, b, _CMP_EQ_OQ), r, _mm256_and_ps(a, b));
-    return _mm256_mask_blend_ps(_mm256_cmp_ps_mask(a, b, _CMP_UNORD_Q), r, _mm256_castsi256_ps(_mm256_set1_epi32(0x7fc00000)));
+    return _mm256_mask_blend_ps(_mm256_cmp_ps_mask(a, b, _CMP_UNORD_Q), r,
+                                _mm256_castsi256_ps(_mm256_set1_epi32(0x7fc00000)));
   }
   WSC_FORCE Reg min(Reg a, Reg b) {
     Reg r = _mm256_min_ps(a, b);
     r = _mm256_mask_blend_ps(_mm256_cmp_ps_mask(a, b, _CMP_EQ_OQ), r, _mm256_or_ps(a, b));
-    return _mm256_mask_blend_ps(_mm256_cmp_ps_mask(a, b, _CMP_UNORD_Q), r, _mm256_castsi256_ps(_mm256_set1_epi32(0x7fc00000)));
+    return _mm256_mask_blend_ps(_mm256_cmp_ps_mask(a, b, _CMP_UNORD_Q), r,
+                                _mm256_castsi256_ps(_mm256_set1_epi32(0x7fc00000)));
   }
 };
 

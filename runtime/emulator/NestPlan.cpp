@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Plans nests. Iteration dimensions are sorted by which source varies along them: dimensions of a alone and of b alone span a rectangle of accumulators
-// (one side becomes vectors, the other broadcast scalars), dimensions of both become an outer list. The loops, and dimensions along which
-// dst stands still (reductions), are enumerated as taps in program order, which keeps every accumulator's chain as the program has it. A vector side
-// with a constant stride k > 1 is deinterleaved into k phases first, which turns it into neighbours.
+// Plans nests. Iteration dimensions are sorted by which source varies along them: dimensions of a alone and of b alone
+// span a rectangle of accumulators (one side becomes vectors, the other broadcast scalars), dimensions of both become
+// an outer list. The loops, and dimensions along which dst stands still (reductions), are enumerated as taps in program
+// order, which keeps every accumulator's chain as the program has it. A vector side with a constant stride k > 1 is
+// deinterleaved into k phases first, which turns it into neighbours.
 #include "runtime/emulator/NestPlan.h"
 
 #include <algorithm>
@@ -91,18 +92,28 @@ int64_t vectorsOf(int64_t lanes, bool wideVectors) { // in units of 8 lanes
 } // namespace
 
 std::optional<NestPlan> planNest(const Instruction &instruction, const std::array<int64_t, kMaxDims> &extent,
-                                 std::span<const NestLoop> loops, int64_t aBufferBytes, int64_t bBufferBytes, int64_t aBase, int64_t bBase,
-                                 bool wideVectors) {
+                                 std::span<const NestLoop> loops, int64_t aBufferBytes, int64_t bBufferBytes,
+                                 int64_t aBase, int64_t bBase, bool wideVectors) {
   NestPlan plan;
   switch (instruction.opcode) {
-  case Opcode::Fma: plan.op = NestOp::Fma; break;
-  case Opcode::ReduceAdd: plan.op = NestOp::Add; break;
-  case Opcode::ReduceMin: plan.op = NestOp::Min; break;
-  case Opcode::ReduceMax: plan.op = NestOp::Max; break;
-  default: return std::nullopt;
+  case Opcode::Fma:
+    plan.op = NestOp::Fma;
+    break;
+  case Opcode::ReduceAdd:
+    plan.op = NestOp::Add;
+    break;
+  case Opcode::ReduceMin:
+    plan.op = NestOp::Min;
+    break;
+  case Opcode::ReduceMax:
+    plan.op = NestOp::Max;
+    break;
+  default:
+    return std::nullopt;
   }
   const bool fma = plan.op == NestOp::Fma;
-  if (instruction.type != ElementType::F32 || typeOfA(instruction) != ElementType::F32 || instruction.dst.kind != OperandKind::Memory || instruction.a.kind != OperandKind::Memory ||
+  if (instruction.type != ElementType::F32 || typeOfA(instruction) != ElementType::F32 ||
+      instruction.dst.kind != OperandKind::Memory || instruction.a.kind != OperandKind::Memory ||
       (fma && instruction.b.kind != OperandKind::Memory) || instruction.dst.buffer == instruction.a.buffer ||
       (fma && instruction.dst.buffer == instruction.b.buffer))
     return std::nullopt;
@@ -162,7 +173,8 @@ std::optional<NestPlan> planNest(const Instruction &instruction, const std::arra
         continue;
       Candidate c{s == 2, s == 1 ? dim.a : dim.b, v, 0};
       const int64_t bufferBytes = s == 1 ? aBufferBytes : bBufferBytes;
-      if (c.stride < 1 || c.stride > kMaxPhases || (c.stride > 1 && (bufferBytes == 0 || (s == 1 ? aBase : bBase) % (4 * c.stride) != 0)))
+      if (c.stride < 1 || c.stride > kMaxPhases ||
+          (c.stride > 1 && (bufferBytes == 0 || (s == 1 ? aBase : bBase) % (4 * c.stride) != 0)))
         continue;
       bool fits = true;
       if (c.stride > 1)
@@ -170,7 +182,8 @@ std::optional<NestPlan> planNest(const Instruction &instruction, const std::arra
           fits &= (s == 1 ? other.a : other.b) % c.stride == 0;
       if (!fits)
         continue;
-      c.cost = accumulators / dim.count * vectorsOf(dim.count, wideVectors) * taps * (both ? 2 : 1) + (c.stride > 1 ? bufferBytes / 16 : 0);
+      c.cost = accumulators / dim.count * vectorsOf(dim.count, wideVectors) * taps * (both ? 2 : 1) +
+               (c.stride > 1 ? bufferBytes / 16 : 0);
       if (!best || c.cost < best->cost)
         best = c;
     }
@@ -230,8 +243,13 @@ void runNest(const Kernels &kernels, const NestPlan &plan, float *acc, const flo
       if (vectors.empty())
         continue;
       const auto &scalars = !lanes ? plan.scalars : wide ? plan.laneScalarsWide : plan.laneScalarsNarrow;
-      const NestTile tile{vectors.data(), scalars.data(), plan.taps.data(), int32_t(vectors.size()), int32_t(scalars.size()),
-                          int64_t(plan.taps.size()), wide};
+      const NestTile tile{vectors.data(),
+                          scalars.data(),
+                          plan.taps.data(),
+                          int32_t(vectors.size()),
+                          int32_t(scalars.size()),
+                          int64_t(plan.taps.size()),
+                          wide};
       kernels.nest(plan.op, tile, acc + outer.acc, vec + outer.vec, scl + outer.scl);
     }
 }

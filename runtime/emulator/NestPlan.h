@@ -11,12 +11,13 @@
 
 namespace wsc::emulator {
 
-// The nest of one instruction under `loops` with fixed extents and trip counts, as tiles of accumulators and a list of taps in program order.
+// The nest of one instruction under `loops` with fixed extents and trip counts, as tiles of accumulators and a list of
+// taps in program order.
 struct NestPlan {
   NestOp op = NestOp::Fma;
-  bool swapped = false;      // the vector operand is b
-  int32_t phases = 1;        // > 1: the vector operand is first deinterleaved into so many phases,
-  int64_t phaseLength = 0;   // each this long
+  bool swapped = false;    // the vector operand is b
+  int32_t phases = 1;      // > 1: the vector operand is first deinterleaved into so many phases,
+  int64_t phaseLength = 0; // each this long
   std::vector<NestTap> taps;
   // Dimensions in which both sources vary: one pass of all tiles per entry.
   struct Outer {
@@ -32,10 +33,11 @@ struct NestLoop {
   int level; // index into Operand::loopStep
 };
 
-// `extent` holds the instruction's extents. `vectorBytes(operand)`: size of the buffer an operand lies in, or 0 where it may not be copied. Nothing when the
-// form is not one the kernels know.
-std::optional<NestPlan> planNest(const format::Instruction &instruction, const std::array<int64_t, format::kMaxDims> &extent,
-                                 std::span<const NestLoop> loops, int64_t aBufferBytes, int64_t bBufferBytes, int64_t aBase, int64_t bBase,
+// `extent` holds the instruction's extents. `vectorBytes(operand)`: size of the buffer an operand lies in, or 0 where
+// it may not be copied. Nothing when the form is not one the kernels know.
+std::optional<NestPlan> planNest(const format::Instruction &instruction,
+                                 const std::array<int64_t, format::kMaxDims> &extent, std::span<const NestLoop> loops,
+                                 int64_t aBufferBytes, int64_t bBufferBytes, int64_t aBase, int64_t bBase,
                                  bool wideVectors);
 
 // Runs the plan. Pointers are those of element 0 in iteration 0.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Resolves streams colour by colour. Per colour, dense tables over the mesh say which router role, source and sink each
-// router has; a flood from every source collects the routers connected with it (RouteFlood.cpp), and the words' order at each sink follows at once
-// for a tree without switches, else by count-level simulation (RouteFlood.cpp again). Linear in routers and endpoints.
+// router has; a flood from every source collects the routers connected with it (RouteFlood.cpp), and the words' order
+// at each sink follows at once for a tree without switches, else by count-level simulation (RouteFlood.cpp again).
+// Linear in routers and endpoints.
 #include "runtime/emulator/Network.h"
 
 #include "runtime/emulator/LatticeWalk.h"
@@ -24,16 +25,18 @@ Stream StreamTable::operator[](size_t i) const {
   s.net = r.net;
   s.sources = {sources.data() + r.source, sources.data() + next.source};
   s.sinks = {sinks.data() + r.sink, sinks.data() + next.sink};
-  s.compositions = Compositions(segments.data(), {compositionBegin.data() + r.composition, compositionBegin.data() + next.composition});
+  s.compositions = Compositions(segments.data(),
+                                {compositionBegin.data() + r.composition, compositionBegin.data() + next.composition});
   s.sinkComposition = {sinkComposition.data() + r.sink, sinkComposition.data() + next.sink};
   s.sinkHops = {sinkHops.data() + r.sink, sinkHops.data() + next.sink};
   s.linkWordsPerSample = r.linkWords;
   return s;
 }
 
-void StreamTable::append(uint8_t colour, int32_t net, std::span<const Endpoint> newSources, std::span<const Endpoint> newSinks,
-                         const std::vector<std::vector<Segment>> &compositions, std::span<const int32_t> newSinkComposition,
-                         std::span<const int32_t> newSinkHops, int64_t linkWords) {
+void StreamTable::append(uint8_t colour, int32_t net, std::span<const Endpoint> newSources,
+                         std::span<const Endpoint> newSinks, const std::vector<std::vector<Segment>> &compositions,
+                         std::span<const int32_t> newSinkComposition, std::span<const int32_t> newSinkHops,
+                         int64_t linkWords) {
   Record &r = records.back();
   r.colour = colour;
   r.net = net;
@@ -63,16 +66,19 @@ namespace {
 // Fills the flood's tables for one colour and resolves its streams.
 class ColourResolver {
 public:
-  ColourResolver(const target::Target &target, const Configuration &configuration, std::span<const ElementType> types, Networks &networks)
-      : configuration(configuration), types(types), networks(networks), flood(target.rows, target.cols, configuration) {}
+  ColourResolver(const target::Target &target, const Configuration &configuration, std::span<const ElementType> types,
+                 Networks &networks)
+      : configuration(configuration), types(types), networks(networks), flood(target.rows, target.cols, configuration) {
+  }
 
-  absl::Status resolve(int colour, std::span<const int32_t> routerRoles, std::span<const std::pair<int32_t, int16_t>> queues,
-                       std::span<const int32_t> bindings) {
+  absl::Status resolve(int colour, std::span<const int32_t> routerRoles,
+                       std::span<const std::pair<int32_t, int16_t>> queues, std::span<const int32_t> bindings) {
     flood.reset(colour);
     for (int32_t r : routerRoles) {
       absl::Status status;
-      forEachPoint(configuration.routers[r].routers,
-                   [&](const LatticeIndex &, int32_t row, int32_t col) { return (status = flood.addRouter(r, row, col)).ok(); });
+      forEachPoint(configuration.routers[r].routers, [&](const LatticeIndex &, int32_t row, int32_t col) {
+        return (status = flood.addRouter(r, row, col)).ok();
+      });
       if (!status.ok())
         return status;
     }
@@ -126,7 +132,8 @@ private:
       int64_t elements = 1;
       for (const Affine &extent : binding.extent)
         elements *= std::max<int64_t>(0, extent.at(index));
-      int32_t list = flood.addTraffic({TrafficItem{timing::fabricWords(types.empty() ? ElementType::F32 : types[bindingIndex], elements), 0}});
+      int32_t list = flood.addTraffic(
+          {TrafficItem{timing::fabricWords(types.empty() ? ElementType::F32 : types[bindingIndex], elements), 0}});
       Endpoint endpoint;
       endpoint.binding = int16_t(bindingIndex);
       endpoint.index = index;
@@ -170,7 +177,8 @@ absl::StatusOr<Networks> resolveNetworks(const target::Target &target, const Con
   ColourResolver resolver(target, configuration, types, networks);
   for (int colour = 0; colour < colours; ++colour)
     if (!routers[colour].empty() || !queues[colour].empty() || !bindings[colour].empty())
-      if (absl::Status status = resolver.resolve(colour, routers[colour], queues[colour], bindings[colour]); !status.ok())
+      if (absl::Status status = resolver.resolve(colour, routers[colour], queues[colour], bindings[colour]);
+          !status.ok())
         return status;
   return networks;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Streams of a configuration, resolved from router settings: who sends, who receives, in which order.
 //
-// The settings of routers are followed from every source (an output queue or an input port of the wafer) to every sink (an input queue or an output
-// port). Per sample the words a sink sees are a fixed concatenation of segments of its sources; that composition is found once, by moving word counts
-// (not words) through the switches. A full wafer has a million streams, most of them with one source and one sink, so everything lies in flat
-// arrays and a Stream is a view.
+// The settings of routers are followed from every source (an output queue or an input port of the wafer) to every sink
+// (an input queue or an output port). Per sample the words a sink sees are a fixed concatenation of segments of its
+// sources; that composition is found once, by moving word counts (not words) through the switches. A full wafer has a
+// million streams, most of them with one source and one sink, so everything lies in flat arrays and a Stream is a view.
 #pragma once
 
 #include "runtime/format/Executable.h"
@@ -24,7 +24,7 @@ struct Endpoint {
   int16_t queue = -1;           // index into Role::queues, or
   int16_t binding = -1;         // index into Configuration::io
   int32_t row = 0, col = 0;
-  int64_t wordsPerSample = 0;   // data words it sends or takes per sample
+  int64_t wordsPerSample = 0; // data words it sends or takes per sample
 };
 
 // A stretch of a stream: words [begin, begin+count) of what source `source` sends per sample.
@@ -51,7 +51,8 @@ struct Stream {
   uint8_t colour = 0;
   int32_t net = -1;
   std::span<const Endpoint> sources, sinks; // sources in the order in which the first sink's router sees their words
-  // What each sink sees per sample, behind its filter. Most streams deliver the same words to all sinks: then there is one composition, shared.
+  // What each sink sees per sample, behind its filter. Most streams deliver the same words to all sinks: then there is
+  // one composition, shared.
   Compositions compositions;
   std::span<const int32_t> sinkComposition; // per sink: index into compositions
   std::span<const int32_t> sinkHops;        // per sink: router-to-router hops from its furthest source
@@ -106,8 +107,8 @@ struct Networks {
   std::vector<int32_t> streamTable;
 };
 
-// Resolves every stream of `configuration`. Errors name the net, colour and router: a route that ends nowhere, two routes into one port, switches that do
-// not return to their first position, words sent ≠ words received.
+// Resolves every stream of `configuration`. Errors name the net, colour and router: a route that ends nowhere, two
+// routes into one port, switches that do not return to their first position, words sent ≠ words received.
 // `bindingTypes`: element type of each IoBinding's tensor (empty: all F32); see bindingTypes below.
 absl::StatusOr<Networks> resolveNetworks(const target::Target &target, const format::Configuration &configuration,
                                          std::span<const format::ElementType> bindingTypes = {});

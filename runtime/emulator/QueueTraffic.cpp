@@ -27,7 +27,8 @@ void append(std::vector<TrafficItem> &items, const TrafficItem &item) {
   items.push_back(item);
 }
 
-absl::Status walk(const Role &role, const Thread &thread, size_t &pc, bool inLoop, const LatticeIndex &index, CoreTraffic &traffic) {
+absl::Status walk(const Role &role, const Thread &thread, size_t &pc, bool inLoop, const LatticeIndex &index,
+                  CoreTraffic &traffic) {
   auto count = [&](const Instruction &instruction, const Operand &operand, OperandSlot slot, int64_t elements) {
     if (operand.kind == OperandKind::Queue)
       append(traffic[operand.queue], {timing::fabricWords(operandType(instruction, slot), elements), 0});
@@ -36,7 +37,8 @@ absl::Status walk(const Role &role, const Thread &thread, size_t &pc, bool inLoo
     const Instruction &instruction = thread[pc++];
     if (instruction.opcode == Opcode::EndLoop) {
       if (!inLoop)
-        return absl::InvalidArgumentError(absl::StrCat("role ", role.name, ": EndLoop without Loop at instruction ", pc - 1));
+        return absl::InvalidArgumentError(
+            absl::StrCat("role ", role.name, ": EndLoop without Loop at instruction ", pc - 1));
       return absl::OkStatus();
     }
     if (instruction.opcode == Opcode::SendControl) {
@@ -77,7 +79,9 @@ absl::Status walk(const Role &role, const Thread &thread, size_t &pc, bool inLoo
 } // namespace
 
 ElementType operandType(const Instruction &instruction, OperandSlot slot) {
-  return slot == OperandSlot::A ? typeOfA(instruction) : slot == OperandSlot::B ? typeOfB(instruction) : instruction.type;
+  return slot == OperandSlot::A   ? typeOfA(instruction)
+         : slot == OperandSlot::B ? typeOfB(instruction)
+                                  : instruction.type;
 }
 
 int64_t instructionElements(const Instruction &instruction, const LatticeIndex &index) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a core puts on and takes from its queues in one sample: data word counts and control words, in order, from its program alone.
+// What a core puts on and takes from its queues in one sample: data word counts and control words, in order, from its
+// program alone.
 #pragma once
 
 #include "runtime/format/Executable.h"

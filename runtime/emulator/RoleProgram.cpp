@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Decodes a role's threads: which instructions run as array rows, which loops as nests, what is shared by neighbouring cores, and in what order
-// threads run. An operation is shared when all it reads is the same along the lattice's last dimension (multicast words, cores' common constants)
-// and all who write its destination are; destinations must be complete before the first unshared reader.
+// Decodes a role's threads: which instructions run as array rows, which loops as nests, what is shared by neighbouring
+// cores, and in what order threads run. An operation is shared when all it reads is the same along the lattice's last
+// dimension (multicast words, cores' common constants) and all who write its destination are; destinations must be
+// complete before the first unshared reader.
 #include "runtime/emulator/RoleProgram.h"
 
 #include "runtime/emulator/JoinStages.h"
@@ -74,8 +75,8 @@ bool isWordAligned(const Operand &operand) {
          std::ranges::all_of(operand.loopStep, whole);
 }
 
-// The instruction as it is once its half sources are widened to f32 where they lie: all their strides and steps count for twice the bytes. Nothing when
-// they are too large for that.
+// The instruction as it is once its half sources are widened to f32 where they lie: all their strides and steps count
+// for twice the bytes. Nothing when they are too large for that.
 std::optional<Instruction> withWideSources(Instruction instruction) {
   constexpr int32_t kMost = 1 << 29;
   for (Operand *operand : {&instruction.a, &instruction.b})
@@ -90,7 +91,8 @@ std::optional<Instruction> withWideSources(Instruction instruction) {
 }
 
 // What a nest touches of an operand of 4-byte elements.
-TouchedElements touchedElements(const Operand &operand, const std::array<int64_t, kMaxDims> &extent, std::span<const NestLoop> loops) {
+TouchedElements touchedElements(const Operand &operand, const std::array<int64_t, kMaxDims> &extent,
+                                std::span<const NestLoop> loops) {
   int64_t low = 0, high = 0;
   const auto walk = [&](int64_t count, int64_t step) { (step < 0 ? low : high) += (count - 1) * (step / 4); };
   for (int d = 0; d < kMaxDims; ++d)
@@ -100,7 +102,8 @@ TouchedElements touchedElements(const Operand &operand, const std::array<int64_t
   return {low, high - low + 1};
 }
 
-// The loop at ops' instruction `pc` holds nothing but inner loops and one instruction: returns that one's position, else 0.
+// The loop at ops' instruction `pc` holds nothing but inner loops and one instruction: returns that one's position,
+// else 0.
 size_t nestBody(const Thread &thread, size_t pc, std::vector<const Instruction *> &loops) {
   loops.clear();
   while (pc < thread.size() && thread[pc].opcode == Opcode::Loop)
@@ -118,12 +121,14 @@ bool windowsMeet(const Role &role, const Instruction &instruction) {
     return false;
   const Buffer &to = role.buffers[size_t(instruction.dst.buffer)];
   for (const Operand *source : {&instruction.a, &instruction.b}) {
-    if (to.kind != BufferKind::Resident || source->kind != OperandKind::Memory || source->buffer == instruction.dst.buffer)
+    if (to.kind != BufferKind::Resident || source->kind != OperandKind::Memory ||
+        source->buffer == instruction.dst.buffer)
       continue;
     const Buffer &from = role.buffers[size_t(source->buffer)];
     if (from.kind != BufferKind::Resident || from.resident != to.resident)
       continue;
-    if (from.runStep != to.runStep || (from.residentOffset < to.residentOffset + to.bytes && to.residentOffset < from.residentOffset + from.bytes))
+    if (from.runStep != to.runStep ||
+        (from.residentOffset < to.residentOffset + to.bytes && to.residentOffset < from.residentOffset + from.bytes))
       return true;
   }
   return false;
@@ -275,7 +280,8 @@ private:
     return true;
   }
 
-  // Bytes of the operand's buffer when a nest may work on a rearranged copy of it: its place must not move from core to core or with outer loops.
+  // Bytes of the operand's buffer when a nest may work on a rearranged copy of it: its place must not move from core to
+  // core or with outer loops.
   int64_t copyableBytes(const Operand &operand, int depth) const {
     if (operand.kind != OperandKind::Memory || !operand.base.isConstant())
       return 0;
@@ -323,7 +329,8 @@ private:
   template <typename Visit> void forEachExtent(const Instruction &instruction, Visit visit) {
     Lattice lattice = role.cores;
     for (int d = 0; d < kMaxDims; ++d)
-      if (std::all_of(instruction.extent.begin(), instruction.extent.end(), [&](const Affine &e) { return e.perDim[d] == 0; }))
+      if (std::all_of(instruction.extent.begin(), instruction.extent.end(),
+                      [&](const Affine &e) { return e.perDim[d] == 0; }))
         lattice.dims[d].count = 1;
     forEachPoint(lattice, [&](const LatticeIndex &index, int32_t, int32_t) { return visit(index); });
   }
@@ -450,7 +457,8 @@ private:
         continue;
       for (const Operand *operand : {&instruction.dst, &instruction.a, &instruction.b}) {
         const bool dst = operand == &instruction.dst;
-        if (operand->kind == OperandKind::Fifo || (operand->kind == OperandKind::Queue && (dst || !queues[operand->queue])))
+        if (operand->kind == OperandKind::Fifo ||
+            (operand->kind == OperandKind::Queue && (dst || !queues[operand->queue])))
           return false;
         if (operand->kind == OperandKind::Memory && (!buffers[operand->buffer] || !same(operand->base)))
           return false;
@@ -476,7 +484,8 @@ private:
           else if (instruction.opcode == Opcode::EndLoop)
             trips.pop_back();
           else if (instruction.dst.kind == OperandKind::Fifo)
-            pushed[instruction.dst.buffer] += trips.back() * instructionElements(instruction, index) * elementBytes(instruction.type);
+            pushed[instruction.dst.buffer] +=
+                trips.back() * instructionElements(instruction, index) * elementBytes(instruction.type);
         }
         for (size_t b = 0; b < pushed.size(); ++b)
           program.fifoBytes[b] = std::max(program.fifoBytes[b], pushed[b]);
@@ -492,7 +501,8 @@ private:
     for (size_t b = 0; b < role.buffers.size(); ++b) {
       const Buffer &buffer = role.buffers[b];
       const bool own = buffer.kind == BufferKind::Scratch || buffer.kind == BufferKind::Fifo;
-      program.bufferOffset.push_back(own ? take(buffer.kind == BufferKind::Fifo ? program.fifoBytes[b] : buffer.bytes) : -1);
+      program.bufferOffset.push_back(own ? take(buffer.kind == BufferKind::Fifo ? program.fifoBytes[b] : buffer.bytes)
+                                         : -1);
       program.affineConstants |= buffer.kind == BufferKind::Constant && !buffer.sectionOffset.isConstant();
       program.hasState |= buffer.kind == BufferKind::State || buffer.kind == BufferKind::Resident;
     }
@@ -520,8 +530,9 @@ private:
           for (int k = 0; k < 2; ++k)
             op.widenOffset[k] = mostWidened[k] > 0 ? take(mostWidened[k]) : 0;
           const NestPlan &plan = program.plans[op.plan].plan;
-          program.cost += trips * 0.25 * double(plan.taps.size() * std::max<size_t>(1, plan.outer.size())) *
-                          double((plan.wide.size() * 2 + plan.narrow.size()) * std::max<size_t>(1, plan.scalars.size()));
+          program.cost +=
+              trips * 0.25 * double(plan.taps.size() * std::max<size_t>(1, plan.outer.size())) *
+              double((plan.wide.size() * 2 + plan.narrow.size()) * std::max<size_t>(1, plan.scalars.size()));
         } else {
           program.cost += trips * (20 + double(instructionElements(*op.instruction, LatticeIndex{})) *
                                             (op.kind == DecodedOp::Kind::Scalar ? 15 : 0.15));

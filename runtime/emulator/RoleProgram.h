@@ -15,14 +15,15 @@
 
 namespace wsc::emulator {
 
-// Where an operand of an array operation lies: a buffer (plus affine and loop offsets), or the current place in a queue or FIFO.
+// Where an operand of an array operation lies: a buffer (plus affine and loop offsets), or the current place in a queue
+// or FIFO.
 struct OperandPlace {
   format::OperandKind kind = format::OperandKind::None;
   int16_t slot = -1;
   bool affine = false, looped = false;
   int64_t base = 0;                         // the constant part, bytes
   const format::Operand *operand = nullptr; // for the affine and loop parts
-  uint64_t immediate = 0; // the element's bits, zero-extended
+  uint64_t immediate = 0;                   // the element's bits, zero-extended
 };
 
 struct DecodedOp {
@@ -31,15 +32,15 @@ struct DecodedOp {
   bool shared = false; // gives the same on all cores of a unit: only the first core runs it
   bool fixed = false;  // extents (and trip counts of a nest) are the same on all cores of the role
   const format::Instruction *instruction = nullptr;
-  int32_t jump = 0;        // LoopBegin: op after the loop's end; LoopEnd: first op of the body
-  int32_t depth = 0;       // loops around it
+  int32_t jump = 0;  // LoopBegin: op after the loop's end; LoopEnd: first op of the body
+  int32_t depth = 0; // loops around it
   OperandPlace dst, a, b;
-  RowOp row{};             // Row
+  RowOp row{};                    // Row
   int32_t shape = -1, shapes = 0; // Row: its shapes in RoleProgram::shapes; none: each core works out its own
   std::vector<const format::Instruction *> nestLoops;
-  int32_t plan = -1;       // Nest with fixed extents: index into RoleProgram::plans
-  bool packShared = false; // Nest: the deinterleaved copy is the same on all cores of a unit
-  int64_t packOffset = 0;  // Nest: where its deinterleaved operand goes in the worker's scratch
+  int32_t plan = -1;           // Nest with fixed extents: index into RoleProgram::plans
+  bool packShared = false;     // Nest: the deinterleaved copy is the same on all cores of a unit
+  int64_t packOffset = 0;      // Nest: where its deinterleaved operand goes in the worker's scratch
   int64_t widenOffset[2] = {}; // Nest: the same for sources a and b that are widened first
 };
 
@@ -85,15 +86,17 @@ struct RoleProgram {
 };
 
 // `sharedQueue[q]`: input queue q reads the same words on all cores of every unit.
-absl::StatusOr<RoleProgram> decodeRole(const format::Role &role, const std::vector<bool> &sharedQueue, const Kernels &kernels);
+absl::StatusOr<RoleProgram> decodeRole(const format::Role &role, const std::vector<bool> &sharedQueue,
+                                       const Kernels &kernels);
 
-// Runs all threads of the core in `frame`, which are not interleaved, for one sample. `first`: also run shared ops. `scratch` is the worker's scratch (for nests'
-// copies). False when a FIFO is not left empty.
+// Runs all threads of the core in `frame`, which are not interleaved, for one sample. `first`: also run shared ops.
+// `scratch` is the worker's scratch (for nests' copies). False when a FIFO is not left empty.
 bool runCore(const RoleProgram &program, const Kernels &kernels, CoreFrame &frame, std::byte *scratch, bool first);
 
-// Runs one operation, no loop's begin or end, whose words and elements are all there, within the loops that `cursor` says. `scratch` as above.
-void runOperation(const RoleProgram &program, const DecodedOp &op, const Kernels &kernels, CoreFrame &frame, std::byte *scratch,
-                  const ThreadCursor &cursor);
+// Runs one operation, no loop's begin or end, whose words and elements are all there, within the loops that `cursor`
+// says. `scratch` as above.
+void runOperation(const RoleProgram &program, const DecodedOp &op, const Kernels &kernels, CoreFrame &frame,
+                  std::byte *scratch, const ThreadCursor &cursor);
 
 // True when no extent or trip count differs from core to core.
 bool extentsAreConstant(const format::Role &role);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Resolves the routers of one colour. A component is flooded from each source through ports that face each other. If none of its routers
-// switches and it has one source, every sink sees all that source sends. Else word counts are moved through the switches as a Kahn network:
-// router input queues hold ropes (lists of segments that concatenate in O(1)) and control words; since routers are determinate
-// the order of work does not matter. Compositions are the flattened ropes that reach the sinks.
+// Resolves the routers of one colour. A component is flooded from each source through ports that face each other. If
+// none of its routers switches and it has one source, every sink sees all that source sends. Else word counts are moved
+// through the switches as a Kahn network: router input queues hold ropes (lists of segments that concatenate in O(1))
+// and control words; since routers are determinate the order of work does not matter. Compositions are the flattened
+// ropes that reach the sinks.
 #include "runtime/emulator/RouteFlood.h"
 
 #include "runtime/emulator/FilterSegments.h"
@@ -62,20 +63,23 @@ std::string RouteFlood::place(int32_t router) const {
 
 std::string RouteFlood::siteName(const Site &site) const {
   if (site.endpoint.role >= 0)
-    return absl::StrCat("queue ", int(site.endpoint.queue), " of role ", configuration.roles[site.endpoint.role].name, " on core (",
-                        site.endpoint.row, ", ", site.endpoint.col, ")");
-  return absl::StrCat("io binding ", int(site.endpoint.binding), " at (", site.endpoint.row, ", ", site.endpoint.col, ")");
+    return absl::StrCat("queue ", int(site.endpoint.queue), " of role ", configuration.roles[site.endpoint.role].name,
+                        " on core (", site.endpoint.row, ", ", site.endpoint.col, ")");
+  return absl::StrCat("io binding ", int(site.endpoint.binding), " at (", site.endpoint.row, ", ", site.endpoint.col,
+                      ")");
 }
 
 absl::Status RouteFlood::addRouter(int32_t routerRole, int32_t row, int32_t col) {
   if (row < 0 || row >= rows || col < 0 || col >= cols)
-    return absl::InvalidArgumentError(absl::StrCat("router role ", routerRole, ": router (", row, ", ", col, ") is outside the ", rows, " x ",
-                                                   cols, " mesh"));
+    return absl::InvalidArgumentError(absl::StrCat("router role ", routerRole, ": router (", row, ", ", col,
+                                                   ") is outside the ", rows, " x ", cols, " mesh"));
   const int32_t router = row * cols + col;
   if (roleAt[router] >= 0)
-    return absl::InvalidArgumentError(absl::StrCat(place(router), ": two router roles, ", roleAt[router], " and ", routerRole));
+    return absl::InvalidArgumentError(
+        absl::StrCat(place(router), ": two router roles, ", roleAt[router], " and ", routerRole));
   if (configuration.routers[routerRole].positions.empty())
-    return absl::InvalidArgumentError(absl::StrCat(place(router), ": router role ", routerRole, " has no switch position"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(place(router), ": router role ", routerRole, " has no switch position"));
   roleAt[router] = routerRole;
   touched.push_back(router);
   return absl::OkStatus();
@@ -88,14 +92,15 @@ int32_t RouteFlood::addTraffic(std::vector<TrafficItem> list) {
 
 absl::Status RouteFlood::addEndpoint(Endpoint endpoint, Port port, bool source, int32_t list) {
   if (endpoint.row < 0 || endpoint.row >= rows || endpoint.col < 0 || endpoint.col >= cols)
-    return absl::InvalidArgumentError(absl::StrCat("colour ", colour, ": endpoint at (", endpoint.row, ", ", endpoint.col,
-                                                   ") is outside the ", rows, " x ", cols, " mesh"));
+    return absl::InvalidArgumentError(absl::StrCat("colour ", colour, ": endpoint at (", endpoint.row, ", ",
+                                                   endpoint.col, ") is outside the ", rows, " x ", cols, " mesh"));
   const int32_t router = endpoint.row * cols + endpoint.col;
   endpoint.wordsPerSample = 0;
   for (const TrafficItem &item : traffic[list])
     endpoint.wordsPerSample += item.words;
   if (endpoint.wordsPerSample > std::numeric_limits<int32_t>::max())
-    return absl::InvalidArgumentError(absl::StrCat(place(router), ": ", endpoint.wordsPerSample, " words per sample, limit is 2^31 - 1"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(place(router), ": ", endpoint.wordsPerSample, " words per sample, limit is 2^31 - 1"));
   if (traffic[list].empty())
     return absl::OkStatus(); // moves nothing
   auto &sites = source ? sources : sinks;
@@ -103,13 +108,14 @@ absl::Status RouteFlood::addEndpoint(Endpoint endpoint, Port port, bool source, 
   if (port == Port::Ramp) {
     auto &table = source ? sourceAt : sinkAt;
     if (table[router] >= 0)
-      return absl::InvalidArgumentError(absl::StrCat(place(router), ": ", siteName(site), " and ", siteName(sites[table[router]]),
-                                                     " bind the same colour"));
+      return absl::InvalidArgumentError(absl::StrCat(place(router), ": ", siteName(site), " and ",
+                                                     siteName(sites[table[router]]), " bind the same colour"));
     table[router] = int32_t(sites.size());
     touched.push_back(router);
   } else {
     if (neighbour(router, int(port)) >= 0)
-      return absl::InvalidArgumentError(absl::StrCat(place(router), ": port ", kPortNames[int(port)], " does not face the outside"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(place(router), ": port ", kPortNames[int(port)], " does not face the outside"));
     (source ? portSources : portSinks).emplace_back(int64_t(router) * kNumPorts + int(port), int32_t(sites.size()));
   }
   sites.push_back(site);
@@ -118,11 +124,16 @@ absl::Status RouteFlood::addEndpoint(Endpoint endpoint, Port port, bool source, 
 
 int32_t RouteFlood::neighbour(int32_t router, int port) const {
   switch (Port(port)) {
-  case Port::North: return router >= cols ? router - cols : -1;
-  case Port::South: return router + cols < rows * cols ? router + cols : -1;
-  case Port::East: return (router + 1) % cols ? router + 1 : -1;
-  case Port::West: return router % cols ? router - 1 : -1;
-  case Port::Ramp: break;
+  case Port::North:
+    return router >= cols ? router - cols : -1;
+  case Port::South:
+    return router + cols < rows * cols ? router + cols : -1;
+  case Port::East:
+    return (router + 1) % cols ? router + 1 : -1;
+  case Port::West:
+    return router % cols ? router - 1 : -1;
+  case Port::Ramp:
+    break;
   }
   return -1;
 }
@@ -186,14 +197,16 @@ absl::Status RouteFlood::collect(int32_t start) {
       if (outputs >> port & 1) {
         if (other >= 0) {
           if (!accepts(other, kOpposite[port]))
-            return absl::InvalidArgumentError(absl::StrCat(place(router), ": the route leaves ", kPortNames[port], " and ends there: router (",
-                                                           other / cols, ", ", other % cols, ") takes nothing from that side"));
+            return absl::InvalidArgumentError(absl::StrCat(place(router), ": the route leaves ", kPortNames[port],
+                                                           " and ends there: router (", other / cols, ", ",
+                                                           other % cols, ") takes nothing from that side"));
           visit(other);
         } else {
           const int32_t sink = siteNumber(false, router, port);
           if (sink < 0)
-            return absl::InvalidArgumentError(absl::StrCat(place(router), ": the route ends at ", kPortNames[port],
-                                                           " where nothing takes words: no input queue or output binding"));
+            return absl::InvalidArgumentError(
+                absl::StrCat(place(router), ": the route ends at ", kPortNames[port],
+                             " where nothing takes words: no input queue or output binding"));
           componentSinks.push_back(sink);
         }
       }
@@ -229,7 +242,8 @@ std::vector<Segment> RouteFlood::flatten(int32_t rope) const {
     if (r.right >= 0) {
       stack.push_back(r.right);
       stack.push_back(r.left);
-    } else if (!segments.empty() && segments.back().source == r.left && segments.back().begin + segments.back().count == r.begin) {
+    } else if (!segments.empty() && segments.back().source == r.left &&
+               segments.back().begin + segments.back().count == r.begin) {
       segments.back().count += int32_t(r.words);
     } else {
       segments.push_back({r.left, r.begin, int32_t(r.words)});
@@ -268,8 +282,8 @@ absl::Status RouteFlood::deliver(int32_t local, int port, int32_t rope, int32_t 
     return absl::OkStatus();
   }
   if (control != 0)
-    return absl::InvalidArgumentError(absl::StrCat(place(router), ": a control word (count ", control, ") reaches ", kPortNames[port],
-                                                   "; it must end inside the fabric"));
+    return absl::InvalidArgumentError(absl::StrCat(place(router), ": a control word (count ", control, ") reaches ",
+                                                   kPortNames[port], "; it must end inside the fabric"));
   int32_t &sink = sinkRope[siteNumber(false, router, port)];
   sink = sink < 0 ? rope : concat(sink, rope);
   return absl::OkStatus();
@@ -292,7 +306,8 @@ absl::Status RouteFlood::simulate(int64_t &linkWords) {
     const Site &site = sources[componentSources[s]];
     int64_t begin = 0;
     for (const TrafficItem &item : traffic[site.traffic]) {
-      push(localAt[site.router], int(site.port), item.controlCount ? -1 : leaf(int32_t(s), begin, item.words), item.controlCount);
+      push(localAt[site.router], int(site.port), item.controlCount ? -1 : leaf(int32_t(s), begin, item.words),
+           item.controlCount);
       begin += item.words;
     }
   }
@@ -323,8 +338,9 @@ absl::Status RouteFlood::simulate(int64_t &linkWords) {
             return status;
     }
     if (items.size() > mostItems)
-      return absl::InvalidArgumentError(absl::StrCat(place(locals[local].router), ": words move through more than ", mostItems,
-                                                     " router steps in one sample; the route probably runs in a circle"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(place(locals[local].router), ": words move through more than ", mostItems,
+                       " router steps in one sample; the route probably runs in a circle"));
   }
   for (const Local &local : locals) {
     for (int port = 0; port < kNumPorts; ++port)
@@ -336,14 +352,15 @@ absl::Status RouteFlood::simulate(int64_t &linkWords) {
             kPortNames[int(configuration.routers[local.role].positions[local.position].input)]));
       }
     if (local.position != 0)
-      return absl::InvalidArgumentError(
-          absl::StrCat(place(local.router), ": the switch ends a sample at position ", local.position, " instead of 0"));
+      return absl::InvalidArgumentError(absl::StrCat(place(local.router), ": the switch ends a sample at position ",
+                                                     local.position, " instead of 0"));
   }
   return absl::OkStatus();
 }
 
 void RouteFlood::findHops() {
-  // Longest distance in topological order of the component's links; routers on a cycle of links (possible with switches) keep what reaches them first.
+  // Longest distance in topological order of the component's links; routers on a cycle of links (possible with
+  // switches) keep what reaches them first.
   std::vector<int32_t> incoming(locals.size(), 0), order;
   auto forEachLink = [&](int32_t local, auto visitLink) {
     PortMask outputs = 0;
@@ -388,12 +405,13 @@ void RouteFlood::orderSources() {
       rope.left = number[rope.left];
 }
 
-absl::Status RouteFlood::finish(StreamTable &streams, int64_t linkWords, const std::function<void(int32_t, const Endpoint &)> &bind) {
+absl::Status RouteFlood::finish(StreamTable &streams, int64_t linkWords,
+                                const std::function<void(int32_t, const Endpoint &)> &bind) {
   const int32_t stream = int32_t(streams.size());
   std::vector<Endpoint> sourceEnds, sinkEnds;
   std::vector<std::vector<Segment>> compositions;
-  std::unordered_map<int32_t, int32_t> ofRope;                     // compositions of sinks without a filter
-  std::unordered_multimap<size_t, int32_t> alike;                  // all, by hash: a thousand filters of a line are no two the same
+  std::unordered_map<int32_t, int32_t> ofRope;    // compositions of sinks without a filter
+  std::unordered_multimap<size_t, int32_t> alike; // all, by hash: a thousand filters of a line are no two the same
   std::vector<int32_t> sinkComposition, sinkHops;
   orderSources();
   for (int32_t s : componentSources) {
@@ -412,16 +430,17 @@ absl::Status RouteFlood::finish(StreamTable &streams, int64_t linkWords, const s
     if (filter.period > 0 && words > 0) {
       absl::StatusOr<std::vector<Segment>> segments = filterSegments(flatten(sinkRope[s]), filter, end.index);
       if (!segments.ok())
-        return absl::InvalidArgumentError(
-            absl::StrCat(place(site.router), ": the filter of ", siteName(site), " ", std::string(segments.status().message())));
+        return absl::InvalidArgumentError(absl::StrCat(place(site.router), ": the filter of ", siteName(site), " ",
+                                                       std::string(segments.status().message())));
       passed = std::move(*segments);
       words = 0;
       for (const Segment &segment : passed)
         words += segment.count;
     }
     if (words != site.endpoint.wordsPerSample)
-      return absl::InvalidArgumentError(absl::StrCat(place(site.router), ": ", siteName(site), " takes ", site.endpoint.wordsPerSample,
-                                                     " words per sample, but ", words, " are sent to it"));
+      return absl::InvalidArgumentError(absl::StrCat(place(site.router), ": ", siteName(site), " takes ",
+                                                     site.endpoint.wordsPerSample, " words per sample, but ", words,
+                                                     " are sent to it"));
     int32_t found = -1;
     if (const auto known = ofRope.find(sinkRope[s]); filter.period == 0 && known != ofRope.end())
       found = known->second;
@@ -444,8 +463,8 @@ absl::Status RouteFlood::finish(StreamTable &streams, int64_t linkWords, const s
     sinkEnds.push_back(site.endpoint);
     bind(stream, site.endpoint);
   }
-  streams.append(uint8_t(colour), configuration.routers[locals[0].role].net, sourceEnds, sinkEnds, compositions, sinkComposition, sinkHops,
-                 linkWords);
+  streams.append(uint8_t(colour), configuration.routers[locals[0].role].net, sourceEnds, sinkEnds, compositions,
+                 sinkComposition, sinkHops, linkWords);
   return absl::OkStatus();
 }
 
@@ -455,22 +474,25 @@ absl::Status RouteFlood::resolveAll(StreamTable &streams, const std::function<vo
   for (auto *list : {&portSources, &portSinks})
     for (size_t i = 1; i < list->size(); ++i)
       if ((*list)[i].first == (*list)[i - 1].first)
-        return absl::InvalidArgumentError(
-            absl::StrCat(place(int32_t((*list)[i].first / kNumPorts)), ": two io bindings share port ", kPortNames[(*list)[i].first % kNumPorts]));
+        return absl::InvalidArgumentError(absl::StrCat(place(int32_t((*list)[i].first / kNumPorts)),
+                                                       ": two io bindings share port ",
+                                                       kPortNames[(*list)[i].first % kNumPorts]));
   sinkRope.assign(sinks.size(), -1);
   for (size_t s = 0; s < sources.size(); ++s) {
     if (sources[s].resolved)
       continue;
     const int32_t router = sources[s].router;
     if (!accepts(router, int(sources[s].port)))
-      return absl::InvalidArgumentError(absl::StrCat(place(router), ": ", siteName(sources[s]), " sends words, but its router takes nothing from ",
+      return absl::InvalidArgumentError(absl::StrCat(place(router), ": ", siteName(sources[s]),
+                                                     " sends words, but its router takes nothing from ",
                                                      kPortNames[int(sources[s].port)], " on this colour"));
     ropes.clear();
     items.clear();
     work.clear();
     if (absl::Status status = collect(router); !status.ok())
       return status;
-    bool tree = componentSources.size() == 1 && traffic[sources[s].traffic].size() == 1 && traffic[sources[s].traffic][0].controlCount == 0;
+    bool tree = componentSources.size() == 1 && traffic[sources[s].traffic].size() == 1 &&
+                traffic[sources[s].traffic][0].controlCount == 0;
     for (size_t i = 0; i < locals.size() && tree; ++i)
       tree = configuration.routers[locals[i].role].positions.size() == 1;
     int64_t linkWords = 0;
@@ -482,7 +504,8 @@ absl::Status RouteFlood::resolveAll(StreamTable &streams, const std::function<vo
   }
   for (const Site &site : sinks)
     if (!site.resolved && site.endpoint.wordsPerSample > 0)
-      return absl::InvalidArgumentError(absl::StrCat(place(site.router), ": ", siteName(site), " takes ", site.endpoint.wordsPerSample,
+      return absl::InvalidArgumentError(absl::StrCat(place(site.router), ": ", siteName(site), " takes ",
+                                                     site.endpoint.wordsPerSample,
                                                      " words per sample, but no source reaches it"));
   return absl::OkStatus();
 }

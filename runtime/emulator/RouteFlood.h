@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The routers of one colour as dense tables over the mesh, and the resolution of their connected components into streams.
+// The routers of one colour as dense tables over the mesh, and the resolution of their connected components into
+// streams.
 #pragma once
 
 #include "runtime/emulator/Network.h"
@@ -22,7 +23,8 @@ public:
   absl::Status addRouter(int32_t routerRole, int32_t row, int32_t col);
   // Keeps a list of traffic items; returns its number for addEndpoint.
   int32_t addTraffic(std::vector<TrafficItem> items);
-  // A source (words enter the router at `port`) or sink (words leave it there). Its wordsPerSample is set from the traffic.
+  // A source (words enter the router at `port`) or sink (words leave it there). Its wordsPerSample is set from the
+  // traffic.
   absl::Status addEndpoint(Endpoint endpoint, format::Port port, bool source, int32_t traffic);
 
   // Appends a stream per connected component that has sources; `bind` is told every endpoint's stream.
@@ -68,7 +70,8 @@ private:
   int32_t leaf(int32_t source, int64_t begin, int64_t words);
   int32_t concat(int32_t a, int32_t b);
   std::vector<Segment> flatten(int32_t rope) const;
-  absl::Status finish(StreamTable &streams, int64_t linkWords, const std::function<void(int32_t, const Endpoint &)> &bind);
+  absl::Status finish(StreamTable &streams, int64_t linkWords,
+                      const std::function<void(int32_t, const Endpoint &)> &bind);
   void findHops();
   void orderSources();
   std::string place(int32_t router) const;

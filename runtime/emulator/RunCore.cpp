@@ -57,8 +57,10 @@ public:
 private:
   void run(const DecodedOp &op) {
     switch (op.kind) {
-    case DecodedOp::Kind::Nest: return runNestOp(op);
-    case DecodedOp::Kind::Row: return runRow(op);
+    case DecodedOp::Kind::Nest:
+      return runNestOp(op);
+    case DecodedOp::Kind::Row:
+      return runRow(op);
     default:
       cursor.element = 0;
       executeScalar(*op.instruction, frame, cursor);
@@ -81,7 +83,8 @@ private:
   // Where the operand's elements of this instruction begin; queues and FIFOs move on.
   std::byte *elementsOf(const OperandPlace &place, int64_t elements, int64_t width, bool isDst) {
     switch (place.kind) {
-    case OperandKind::Memory: return memory(place);
+    case OperandKind::Memory:
+      return memory(place);
     case OperandKind::Queue: {
       QueuePort &port = frame.queues[place.slot];
       std::byte *words = port.data + port.position * 4;
@@ -95,7 +98,8 @@ private:
       position += elements * width;
       return first;
     }
-    default: return nullptr;
+    default:
+      return nullptr;
     }
   }
   const std::byte *source(const OperandPlace &place, int64_t elements, int64_t width) {
@@ -105,7 +109,8 @@ private:
 
   void runRow(const DecodedOp &op) {
     for (int32_t s = op.shape; s < op.shape + op.shapes; ++s)
-      if (const ShapeVariant &variant = program.shapes[size_t(s)]; op.fixed || hasExtents(*op.instruction, variant.extent))
+      if (const ShapeVariant &variant = program.shapes[size_t(s)];
+          op.fixed || hasExtents(*op.instruction, variant.extent))
         return runRow(op, variant.shape, variant.single);
     runRow(op, rowShape(*op.instruction, op.row.bytes, !op.row.mayAlias[1], frame.index), nullptr);
   }
@@ -125,7 +130,8 @@ private:
     const std::byte *b = row.usesB ? source(op.b, n, row.bytes[2]) : nullptr;
     std::byte *dst = elementsOf(op.dst, n, row.bytes[0], true);
     const auto apart = [&](const std::byte *from, int k) { // or dst itself, element by element
-      return !row.mayAlias[k] || (from == dst && row.bytes[k] == row.bytes[0] && shape.stride[k][3] == shape.stride[0][3]) ||
+      return !row.mayAlias[k] ||
+             (from == dst && row.bytes[k] == row.bytes[0] && shape.stride[k][3] == shape.stride[0][3]) ||
              from + n * row.bytes[k] <= dst || dst + n * row.bytes[0] <= from;
     };
     if (single && dst && apart(a, 1) && apart(b, 2))
@@ -159,7 +165,8 @@ private:
       const int64_t elements = program.role->buffers[place.slot].bytes / 4;
       float *copy = reinterpret_cast<float *>(scratch + op.packOffset);
       if (first || !op.packShared)
-        deinterleave(reinterpret_cast<const float *>(frame.buffers[place.slot]), elements, plan.phases, plan.phaseLength, copy);
+        deinterleave(reinterpret_cast<const float *>(frame.buffers[place.slot]), elements, plan.phases,
+                     plan.phaseLength, copy);
       vec = copy + place.base / 4 / plan.phases;
     }
     runNest(kernels, plan, floats(op.dst), vec, scl);
@@ -197,8 +204,8 @@ bool fifosAreEmpty(const RoleProgram &program, const CoreFrame &frame) {
 
 } // namespace
 
-void runOperation(const RoleProgram &program, const DecodedOp &op, const Kernels &kernels, CoreFrame &frame, std::byte *scratch,
-                  const ThreadCursor &cursor) {
+void runOperation(const RoleProgram &program, const DecodedOp &op, const Kernels &kernels, CoreFrame &frame,
+                  std::byte *scratch, const ThreadCursor &cursor) {
   CoreRunner(program, kernels, frame, scratch, true).runWithin(op, cursor);
 }
 

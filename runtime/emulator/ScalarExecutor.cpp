@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The general path: addresses by descriptor arithmetic, one element at a time through numerics::applyScalar. Narrow elements on queues are packed
-// from the instruction's first word on.
+// The general path: addresses by descriptor arithmetic, one element at a time through numerics::applyScalar. Narrow
+// elements on queues are packed from the instruction's first word on.
 #include "runtime/emulator/ScalarExecutor.h"
 
 #include "runtime/emulator/QueueTraffic.h"
@@ -32,7 +32,8 @@ int64_t offset(const Operand &operand, const ElementIndex &i, int dims) {
   return sum;
 }
 
-// Byte address of element `number` of an indexed operand, the number clamped so that it stays inside its buffer (`start` is number 0).
+// Byte address of element `number` of an indexed operand, the number clamped so that it stays inside its buffer
+// (`start` is number 0).
 int64_t indexedAddress(const Operand &operand, int64_t start, int64_t number, int64_t bytes, int64_t width) {
   const int64_t step = operand.stride[kMaxDims - 1], room = bytes - width - start;
   const int64_t last = step > 0 ? room / step : step < 0 ? start / -step : 0;
@@ -126,9 +127,10 @@ bool executeScalar(const Instruction &instruction, CoreFrame &frame, ThreadCurso
     if (opcode == Opcode::Gather) {
       const int64_t number = int32_t(uint32_t(b.read(frame, e, i)));
       const int64_t start = a.origin + offset(*a.operand, i, kMaxDims - 1);
-      x = numerics::loadElement(frame.buffers[a.operand->buffer] +
-                                    indexedAddress(*a.operand, start, number, frame.role->buffers[a.operand->buffer].bytes, width),
-                                instruction.type);
+      x = numerics::loadElement(
+          frame.buffers[a.operand->buffer] +
+              indexedAddress(*a.operand, start, number, frame.role->buffers[a.operand->buffer].bytes, width),
+          instruction.type);
     } else {
       if (usesA)
         x = a.read(frame, e, i);
@@ -138,8 +140,9 @@ bool executeScalar(const Instruction &instruction, CoreFrame &frame, ThreadCurso
         dstAddress = indexedAddress(dst, dstOrigin + offset(dst, i, kMaxDims - 1), int32_t(uint32_t(y)),
                                     frame.role->buffers[dst.buffer].bytes, width);
     }
-    const uint64_t old =
-        info.readsDst && dst.kind == OperandKind::Memory ? numerics::loadElement(frame.buffers[dst.buffer] + dstAddress, instruction.type) : 0;
+    const uint64_t old = info.readsDst && dst.kind == OperandKind::Memory
+                             ? numerics::loadElement(frame.buffers[dst.buffer] + dstAddress, instruction.type)
+                             : 0;
     const uint64_t value = numerics::applyScalar(opcode, instruction.type, old, x, y, a.type);
     if (dst.kind == OperandKind::Memory) {
       numerics::storeElement(frame.buffers[dst.buffer] + dstAddress, instruction.type, value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Element by element execution of any instruction, resumable at any element: the engine's general path. A thread runs until its end or until an
-// input queue or FIFO has no element for it.
+// Element by element execution of any instruction, resumable at any element: the engine's general path. A thread runs
+// until its end or until an input queue or FIFO has no element for it.
 #pragma once
 
 #include "runtime/emulator/CoreFrame.h"
@@ -12,7 +12,7 @@ struct ThreadCursor {
   int depth = 0;
   int32_t counter[format::kMaxDims] = {}; // loop iterations, outermost first
   size_t loopStart[format::kMaxDims] = {};
-  int64_t element = 0;                    // next element of instruction pc
+  int64_t element = 0; // next element of instruction pc
   bool operator==(const ThreadCursor &) const = default;
 };
 

@@ -39,8 +39,9 @@ void StateStore::transfer(bool toCores) {
         for (int64_t j = 0; j < binding.extent[1]; ++j)
           for (int64_t k = 0; k < binding.extent[2]; ++k)
             for (int64_t l = 0; l < binding.extent[3]; ++l) {
-              const int64_t at =
-                  (offset + i * binding.stride[0] + j * binding.stride[1] + k * binding.stride[2] + l * binding.stride[3]) * width;
+              const int64_t at = (offset + i * binding.stride[0] + j * binding.stride[1] + k * binding.stride[2] +
+                                  l * binding.stride[3]) *
+                                 width;
               if (toCores)
                 std::memcpy(here, base + at, size_t(width));
               else
@@ -109,8 +110,9 @@ HostTensor StateStore::read(int state) {
 
 absl::Status StateStore::write(int state, const HostTensor &value) {
   if (value.bytes.size() != variables[state].size())
-    return absl::InvalidArgumentError(absl::StrCat("state variable ", executable.states[state].tensor.name, " has ", variables[state].size(),
-                                                   " bytes, the value given has ", value.bytes.size()));
+    return absl::InvalidArgumentError(absl::StrCat("state variable ", executable.states[state].tensor.name, " has ",
+                                                   variables[state].size(), " bytes, the value given has ",
+                                                   value.bytes.size()));
   detach();
   resident[size_t(state)] = false;
   variables[state] = value.bytes;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// State variables: in host order, and spread over the State buffers of the configuration that used them last or over residents.
+// State variables: in host order, and spread over the State buffers of the configuration that used them last or over
+// residents.
 #pragma once
 
 #include "runtime/emulator/CoreEngine.h"

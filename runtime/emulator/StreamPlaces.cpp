@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A stream's words lie together, source by source, which is the order in which its first sink's router sees them; so gathers and multicasts need no copy, and a
-// sink whose composition is not one stretch (a scatter among several sources) is given a list of pieces. Streams between tasks share a block of the common
-// arena with all others of the same lifetime; blocks take the first free gap over levels. Streams inside a task reuse slots of equal size.
+// A stream's words lie together, source by source, which is the order in which its first sink's router sees them; so
+// gathers and multicasts need no copy, and a sink whose composition is not one stretch (a scatter among several
+// sources) is given a list of pieces. Streams between tasks share a block of the common arena with all others of the
+// same lifetime; blocks take the first free gap over levels. Streams inside a task reuse slots of equal size.
 #include "runtime/emulator/StreamPlaces.h"
 
 #include "runtime/emulator/LatticeWalk.h"
@@ -32,18 +33,22 @@ struct Block {
   int64_t words, base;
 };
 int64_t placeBlocks(std::vector<Block> &blocks) {
-  std::sort(blocks.begin(), blocks.end(),
-            [](const Block &x, const Block &y) { return std::make_pair(x.first, x.last) < std::make_pair(y.first, y.last); });
+  std::sort(blocks.begin(), blocks.end(), [](const Block &x, const Block &y) {
+    return std::make_pair(x.first, x.last) < std::make_pair(y.first, y.last);
+  });
   int64_t top = 0;
   std::vector<const Block *> live; // by base
   for (Block &block : blocks) {
-    live.erase(std::remove_if(live.begin(), live.end(), [&](const Block *b) { return b->last < block.first; }), live.end());
+    live.erase(std::remove_if(live.begin(), live.end(), [&](const Block *b) { return b->last < block.first; }),
+               live.end());
     int64_t base = 0;
     auto at = live.begin();
     for (; at != live.end() && (*at)->base < base + block.words; ++at)
       base = std::max(base, (*at)->base + (*at)->words);
     block.base = base;
-    live.insert(std::upper_bound(live.begin(), live.end(), &block, [](const Block *x, const Block *y) { return x->base < y->base; }), &block);
+    live.insert(std::upper_bound(live.begin(), live.end(), &block,
+                                 [](const Block *x, const Block *y) { return x->base < y->base; }),
+                &block);
     top = std::max(top, base + block.words);
   }
   return top;
@@ -51,8 +56,10 @@ int64_t placeBlocks(std::vector<Block> &blocks) {
 
 class Placer {
 public:
-  Placer(const Configuration &configuration, const Networks &networks, const std::vector<StreamLife> &lives, UnitSchedule &schedule)
-      : configuration(configuration), networks(networks), lives(lives), schedule(schedule), base(networks.streams.size(), 0) {}
+  Placer(const Configuration &configuration, const Networks &networks, const std::vector<StreamLife> &lives,
+         UnitSchedule &schedule)
+      : configuration(configuration), networks(networks), lives(lives), schedule(schedule),
+        base(networks.streams.size(), 0) {}
 
   void place() {
     placeCommon();
@@ -153,7 +160,8 @@ private:
       return;
     }
     const Role &role = configuration.roles[end.role];
-    schedule.portPlace[networks.roleOffset[end.role] + latticeOrdinal(role.cores, end.index) * int64_t(role.queues.size()) + end.queue] = place;
+    schedule.portPlace[networks.roleOffset[end.role] +
+                       latticeOrdinal(role.cores, end.index) * int64_t(role.queues.size()) + end.queue] = place;
   }
 
   const Configuration &configuration;

@@ -7,12 +7,12 @@
 namespace wsc::emulator {
 
 struct StreamLife {
-  bool local = false;            // all ends in one task
-  int32_t first = 0, last = -1;  // levels
+  bool local = false;           // all ends in one task
+  int32_t first = 0, last = -1; // levels
 };
 
 // Fills portPlace, pieces, inputs, outputs and the arena sizes of `schedule`, whose units, tasks and levels are final.
-void placeStreams(const format::Configuration &configuration, const Networks &networks, const std::vector<StreamLife> &lives,
-                  UnitSchedule &schedule);
+void placeStreams(const format::Configuration &configuration, const Networks &networks,
+                  const std::vector<StreamLife> &lives, UnitSchedule &schedule);
 
 } // namespace wsc::emulator

@@ -35,8 +35,13 @@ struct TimingPart {
 };
 
 struct TimingResult {
-  int64_t latencyCycles = 0;   // first sample: first input word offered to last output word out; phased: sum of the parts
-  int64_t intervalCycles = 0;  // steady state between samples; phased: the latency, as samples do not overlap
+  int64_t latencyCycles = 0; // first sample: first input word offered to last output word out; phased: sum of the parts
+  int64_t intervalCycles = 0; // steady state between samples; phased: the latency, as samples do not overlap
+  // Whether the interval is steady: bounds on it have met within 1/128, or the cycle engine's samples came evenly. If
+  // not, it is between `intervalLow` and `intervalHigh` by what the simulated samples say; high 0: one sample says
+  // nothing.
+  bool intervalSettled = false;
+  int64_t intervalLow = 0, intervalHigh = 0;
   std::vector<int64_t> sampleDone; // completion cycle of each simulated sample
   std::vector<KernelTiming> kernels;
   int32_t bottleneckKernel = -1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Runs a sample level by level; the bundles of a level go to threads as they become free. Which thread runs a bundle changes nothing but
-// which scratch it uses.
+// Runs a sample level by level; the bundles of a level go to threads as they become free. Which thread runs a bundle
+// changes nothing but which scratch it uses.
 #include "runtime/emulator/EngineParts.h"
 
 #include "runtime/emulator/HostWords.h"
@@ -32,7 +32,8 @@ struct Worker {
 
 struct UnitRunner::Impl {
   explicit Impl(int threads)
-      : threads(threads > 0 ? threads : oneapi::tbb::this_task_arena::max_concurrency()), arena(this->threads), workers(size_t(this->threads)) {}
+      : threads(threads > 0 ? threads : oneapi::tbb::this_task_arena::max_concurrency()), arena(this->threads),
+        workers(size_t(this->threads)) {}
 
   std::byte *address(const WordPlace &place, Worker &worker) const {
     return (place.kind() == WordPlace::Local ? worker.local.get() : common.get()) + place.value() * 4;
@@ -70,7 +71,8 @@ struct UnitRunner::Impl {
     frame.buffers = worker.buffers.data();
     frame.queues = worker.queues.data();
     frame.fifos = worker.fifos.data();
-    const WordPlace *places = prepared.schedule.portPlace.data() + prepared.networks.roleOffset[unit.role] + unit.first * int64_t(numQueues);
+    const WordPlace *places =
+        prepared.schedule.portPlace.data() + prepared.networks.roleOffset[unit.role] + unit.first * int64_t(numQueues);
     for (int32_t c = 0; c < unit.count; ++c, places += numQueues) {
       for (size_t q = 0; q < numQueues; ++q) {
         QueuePort &port = worker.queues[q];
@@ -125,7 +127,9 @@ struct UnitRunner::Impl {
       } else {
         oneapi::tbb::parallel_for(
             begin, end, uint32_t(1),
-            [&](uint32_t b) { runBundle(context, b, workers[size_t(oneapi::tbb::this_task_arena::current_thread_index())]); },
+            [&](uint32_t b) {
+              runBundle(context, b, workers[size_t(oneapi::tbb::this_task_arena::current_thread_index())]);
+            },
             oneapi::tbb::simple_partitioner());
       }
     }
@@ -147,34 +151,38 @@ absl::Status UnitRunner::run(const SampleContext &context) {
     return absl::ResourceExhaustedError("no memory for the arenas of a configuration");
   for (const IoLane &lane : prepared.schedule.inputs) {
     const IoBinding &binding = prepared.configuration->io[lane.binding];
-    packLane(binding, lane.index, prepared.bindingTypes[lane.binding], context.inputs[binding.tensor], impl->address(lane.place, impl->workers[0]));
+    packLane(binding, lane.index, prepared.bindingTypes[lane.binding], context.inputs[binding.tensor],
+             impl->address(lane.place, impl->workers[0]));
   }
   if (impl->threads == 1)
     impl->runLevels(context);
   else
     impl->arena.execute([&] { impl->runLevels(context); });
   if (const int32_t role = impl->stuckRole.exchange(-1); role >= 0)
-    return absl::FailedPreconditionError(absl::StrCat("role ", prepared.configuration->roles[role].name,
-                                                      ": a core cannot finish its sample: a thread waits for elements that never come, or "
-                                                      "a FIFO is not left empty"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("role ", prepared.configuration->roles[role].name,
+                     ": a core cannot finish its sample: a thread waits for elements that never come, or "
+                     "a FIFO is not left empty"));
   for (const IoLane &lane : prepared.schedule.outputs) {
     const IoBinding &binding = prepared.configuration->io[lane.binding];
     const std::byte *words = lane.place.kind() == WordPlace::Pieced
-                                 ? impl->putTogether(prepared.schedule.pieces[lane.place.value()], impl->workers[0], impl->workers[0].pieced[0])
+                                 ? impl->putTogether(prepared.schedule.pieces[lane.place.value()], impl->workers[0],
+                                                     impl->workers[0].pieced[0])
                                  : impl->address(lane.place, impl->workers[0]);
     unpackLane(binding, lane.index, prepared.bindingTypes[lane.binding], words, context.outputs[binding.tensor]);
   }
   return absl::OkStatus();
 }
 
-void bindBuffers(const SampleContext &context, int32_t roleIndex, int64_t ordinal, const LatticeIndex &index, std::byte *scratch,
-                 std::byte **buffers) {
+void bindBuffers(const SampleContext &context, int32_t roleIndex, int64_t ordinal, const LatticeIndex &index,
+                 std::byte *scratch, std::byte **buffers) {
   const RoleProgram &program = context.prepared.programs[roleIndex];
   const Role &role = *program.role;
   for (size_t b = 0; b < role.buffers.size(); ++b) {
     const Buffer &buffer = role.buffers[b];
     if (buffer.kind == BufferKind::Constant) // read-only by contract; the verifier refuses programs that write it
-      buffers[b] = const_cast<std::byte *>(context.prepared.executable->sections[buffer.section].bytes.data()) + buffer.sectionOffset.at(index);
+      buffers[b] = const_cast<std::byte *>(context.prepared.executable->sections[buffer.section].bytes.data()) +
+                   buffer.sectionOffset.at(index);
     else if (buffer.kind == BufferKind::State)
       buffers[b] = context.states.core(roleIndex, int32_t(b), ordinal);
     else if (buffer.kind == BufferKind::Resident)

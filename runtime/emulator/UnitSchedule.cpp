@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Makes the schedule: Kahn's algorithm over units and streams (an edge per endpoint, so linear), then the same over tasks for levels. When units form
-// a cycle the roles concerned are split into single cores and the sort is repeated; a cycle that stays leaves the configuration to the worklist.
+// Makes the schedule: Kahn's algorithm over units and streams (an edge per endpoint, so linear), then the same over
+// tasks for levels. When units form a cycle the roles concerned are split into single cores and the sort is repeated; a
+// cycle that stays leaves the configuration to the worklist.
 #include "runtime/emulator/UnitSchedule.h"
 
 #include "runtime/emulator/LatticeWalk.h"
@@ -21,7 +22,8 @@ constexpr int kLast = kMaxDims - 1;
 class Scheduler {
 public:
   Scheduler(const Configuration &configuration, const Networks &networks, const std::vector<double> &coreCost)
-      : configuration(configuration), networks(networks), coreCost(coreCost), split(configuration.roles.size(), false) {}
+      : configuration(configuration), networks(networks), coreCost(coreCost), split(configuration.roles.size(), false) {
+  }
 
   UnitSchedule make() {
     do
@@ -63,7 +65,8 @@ private:
     const Lattice &cores = configuration.roles[endpoint.role].cores;
     const int32_t width = cores.dims[kLast].count, step = columns[endpoint.role];
     const int64_t ordinal = latticeOrdinal(cores, endpoint.index);
-    return unitBase[endpoint.role] + int32_t(ordinal / width) * ((width + step - 1) / step) + int32_t(ordinal % width) / step;
+    return unitBase[endpoint.role] + int32_t(ordinal / width) * ((width + step - 1) / step) +
+           int32_t(ordinal % width) / step;
   }
 
   int32_t columnOf(const ScheduledUnit &unit) const {
@@ -97,9 +100,11 @@ private:
     return any;
   }
 
-  // Runs the topological sort over `group[unit]`; visit(group) when a group has all its inputs. Streams inside one group do not count.
+  // Runs the topological sort over `group[unit]`; visit(group) when a group has all its inputs. Streams inside one
+  // group do not count.
   template <typename Done>
-  int64_t sort(const std::vector<int32_t> &group, size_t groups, const std::vector<std::vector<int32_t>> *members, Done done) {
+  int64_t sort(const std::vector<int32_t> &group, size_t groups, const std::vector<std::vector<int32_t>> *members,
+               Done done) {
     std::vector<int32_t> missing(groups, 0), streamMissing(networks.streams.size(), 0);
     std::vector<int32_t> ready;
     markInternal(group);
@@ -304,7 +309,8 @@ int32_t unitColumns(const Role &role) {
   return (dim.count + blocks - 1) / blocks;
 }
 
-UnitSchedule scheduleUnits(const Configuration &configuration, const Networks &networks, const std::vector<double> &coreCost) {
+UnitSchedule scheduleUnits(const Configuration &configuration, const Networks &networks,
+                           const std::vector<double> &coreCost) {
   return Scheduler(configuration, networks, coreCost).make();
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The schedule of a configuration for values: units (runs of neighbouring cores of one role in one row) in tasks, tasks in levels, and where every stream's words lie.
+// The schedule of a configuration for values: units (runs of neighbouring cores of one role in one row) in tasks, tasks
+// in levels, and where every stream's words lie.
 //
-// Tasks of one level are independent. A task is a chain of units down a column (a chain reduce) or a single unit. Words of streams inside one task
-// lie in the worker's own arena, words between tasks in the common arena; both places are fixed when the schedule is made and reused as soon as the
-// last reader has run, so that memory follows the widest moment of the network and not its sum.
+// Tasks of one level are independent. A task is a chain of units down a column (a chain reduce) or a single unit. Words
+// of streams inside one task lie in the worker's own arena, words between tasks in the common arena; both places are
+// fixed when the schedule is made and reused as soon as the last reader has run, so that memory follows the widest
+// moment of the network and not its sum.
 #pragma once
 
 #include "runtime/emulator/Network.h"
@@ -58,7 +60,8 @@ struct UnitSchedule {
 };
 
 // `cost(role)`: estimated nanoseconds per core.
-UnitSchedule scheduleUnits(const format::Configuration &configuration, const Networks &networks, const std::vector<double> &coreCost);
+UnitSchedule scheduleUnits(const format::Configuration &configuration, const Networks &networks,
+                           const std::vector<double> &coreCost);
 
 // Columns of a role that one unit covers (blocks of equal size), 1 when its cores run one by one.
 int32_t unitColumns(const format::Role &role);

@@ -6,7 +6,8 @@
 
 namespace wsc::emulator {
 
-// Over all runs of an entry, each as often as it counts; kernelMacs lists their kernels one run after the other, a core counts once.
+// Over all runs of an entry, each as often as it counts; kernelMacs lists their kernels one run after the other, a core
+// counts once.
 ValueCounters countValues(const format::Executable &executable, std::span<const EntryRun> runs);
 
 } // namespace wsc::emulator

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Runs a sample core by core and element by element: threads take turns, block on queues and FIFOs and go on when words arrive. Stream buffers hold
-// a whole sample, so nothing ever waits for room. Slow; takes any determinate program, also those whose cores wait for each other in circles.
+// Runs a sample core by core and element by element: threads take turns, block on queues and FIFOs and go on when words
+// arrive. Stream buffers hold a whole sample, so nothing ever waits for room. Slow; takes any determinate program, also
+// those whose cores wait for each other in circles.
 #include "runtime/emulator/EngineParts.h"
 
 #include "runtime/emulator/HostWords.h"
@@ -56,16 +57,17 @@ public:
         if (!core.done[t]) {
           const Role &role = prepared.configuration->roles[core.role];
           const auto [row, col] = latticePosition(role.cores, core.index);
-          return absl::FailedPreconditionError(absl::StrCat("the program stops: core (", row, ", ", col, "), role ", role.name, ", thread ", t,
-                                                            " waits at instruction ", core.threads[t].pc, " for words that never come"));
+          return absl::FailedPreconditionError(absl::StrCat("the program stops: core (", row, ", ", col, "), role ",
+                                                            role.name, ", thread ", t, " waits at instruction ",
+                                                            core.threads[t].pc, " for words that never come"));
         }
     for (size_t s = 0; s < streams.size(); ++s) {
       const Stream stream = prepared.networks.streams[s];
       for (size_t k = 0; k < stream.sinks.size(); ++k)
         if (stream.sinks[k].role < 0) {
           const IoBinding &binding = prepared.configuration->io[stream.sinks[k].binding];
-          unpackLane(binding, stream.sinks[k].index, prepared.bindingTypes[stream.sinks[k].binding], streams[s].sinks[k].words.data(),
-                     context.outputs[binding.tensor]);
+          unpackLane(binding, stream.sinks[k].index, prepared.bindingTypes[stream.sinks[k].binding],
+                     streams[s].sinks[k].words.data(), context.outputs[binding.tensor]);
         }
     }
     finishTraces();
@@ -114,7 +116,8 @@ private:
         End end;
         end.words.resize(size_t(endpoint.wordsPerSample * 4 + 64));
         if (endpoint.role >= 0) {
-          end.core = firstCore[endpoint.role] + int32_t(latticeOrdinal(prepared.configuration->roles[endpoint.role].cores, endpoint.index));
+          end.core = firstCore[endpoint.role] +
+                     int32_t(latticeOrdinal(prepared.configuration->roles[endpoint.role].cores, endpoint.index));
           end.queue = endpoint.queue;
           cores[end.core].queues[end.queue].data = end.words.data(); // moves of the vector keep the address
         }
@@ -157,7 +160,8 @@ private:
         const int64_t have = std::min<int64_t>(segment.count, source.count - segment.begin);
         const int64_t from = std::max<int64_t>(0, sink.count - at);
         if (have > from) {
-          std::memcpy(sink.words.data() + (at + from) * 4, source.words.data() + (segment.begin + from) * 4, size_t((have - from) * 4));
+          std::memcpy(sink.words.data() + (at + from) * 4, source.words.data() + (segment.begin + from) * 4,
+                      size_t((have - from) * 4));
           sink.count = at + have;
         }
         if (have < segment.count)

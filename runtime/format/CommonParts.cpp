@@ -33,8 +33,8 @@ public:
                  << value.immediate;
   }
   Key &operator<<(const Instruction &value) {
-    *this << value.opcode << value.type << value.sourceType << value.controlCount << value.priority << value.mixed << value.dst
-          << value.a << value.b;
+    *this << value.opcode << value.type << value.sourceType << value.controlCount << value.priority << value.mixed
+          << value.dst << value.a << value.b;
     for (const Affine &extent : value.extent)
       *this << extent;
     return *this;

@@ -105,8 +105,8 @@ std::string printTensorType(const TensorType &type) {
 }
 
 std::string printResident(const Executable &executable, const Resident &resident, const LatticeIndex *index) {
-  std::string text = absl::StrCat(std::string(elementTypeName(resident.type)), ", ", resident.bytes, " bytes at ",
-                                  resident.address);
+  std::string text =
+      absl::StrCat(std::string(elementTypeName(resident.type)), ", ", resident.bytes, " bytes at ", resident.address);
   if (!index)
     absl::StrAppend(&text, ", ", printLattice(resident.cores));
   if (resident.section >= 0)

@@ -227,8 +227,8 @@ public:
     auto sections =
         list(sectionNames, [&](const std::string &name) { return schema::CreateName(builder, text(name)); });
     auto residents = list(executable.residents, [&](const Resident &r) { return resident(r); });
-    builder.Finish(schema::CreateExecutable(builder, targetJson, execution, configurations, states, entries, sections,
-                                            residents));
+    builder.Finish(
+        schema::CreateExecutable(builder, targetJson, execution, configurations, states, entries, sections, residents));
   }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The small arithmetic of executables: sizes of lattices and tensors, values of affine expressions. Everything that a loaded
-// file holds is bounded by the reader, so plain 64-bit arithmetic is exact here.
+// The small arithmetic of executables: sizes of lattices and tensors, values of affine expressions. Everything that a
+// loaded file holds is bounded by the reader, so plain 64-bit arithmetic is exact here.
 #include "runtime/format/Executable.h"
 
 namespace wsc::format {

@@ -1,20 +1,26 @@
-// The content of a `.wse`, as plain data: what the loader produces, the emitter fills, and every engine and verifier reads.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Nothing is stored per core. A *role* is a program with its memory map for a lattice of cores; numbers that differ from
-// core to core (addresses, weight offsets, extents) are affine in the lattice indices. A *router role* says the same for
-// routers. Weights stay in the file and are only viewed.
+// The content of a `.wse`, as plain data: what the loader produces, the emitter fills, and every engine and verifier
+// reads.
+//
+// Nothing is stored per core. A *role* is a program with its memory map for a lattice of cores; numbers that differ
+// from core to core (addresses, weight offsets, extents) are affine in the lattice indices. A *router role* says the
+// same for routers. Weights stay in the file and are only viewed.
 //
 // Semantics in short (docs/Execution.md has the whole):
 //  - A program is a set of threads. Each thread is a straight list of instructions with static loops and runs once per
-//    sample, for ever; instructions of a thread execute one after another and block until their words or room are there.
+//    sample, for ever; instructions of a thread execute one after another and block until their words or room are
+//    there.
 //  - Threads of one core share nothing but FIFOs (bounded rings in SRAM with one pushing and one popping thread) and
 //    read-only buffers. A thread may run ahead of another by as many samples as the FIFOs hold.
-//  - A queue belongs to one thread and binds a colour. Words sent on an output queue enter the core's router at its RAMP port
+//  - A queue belongs to one thread and binds a colour. Words sent on an output queue enter the core's router at its
+//  RAMP port
 //    on that colour; words the router delivers to RAMP on a colour arrive in the input queue bound to it.
 //  - A router forwards a colour from exactly one input port per switch position to a set of output ports. A control
-//    word with count n advances (cyclically) the switch of each router with two or more positions on the colour it passes, beginning at the
-//    sender's own, and decrements n there; at n = 0 it is absorbed, else forwarded by the position in force before the advance.
-//    Routers with one position forward it unchanged. Each sample leaves every switch where it began.
+//    word with count n advances (cyclically) the switch of each router with two or more positions on the colour it
+//    passes, beginning at the sender's own, and decrements n there; at n = 0 it is absorbed, else forwarded by the
+//    position in force before the advance. Routers with one position forward it unchanged. Each sample leaves every
+//    switch where it began.
 #pragma once
 
 #include "runtime/format/Isa.h"
@@ -29,11 +35,12 @@
 
 namespace wsc::format {
 
-constexpr int kMaxDims = 4;      // descriptor dimensions, loop depth and lattice dimensions
+constexpr int kMaxDims = 4; // descriptor dimensions, loop depth and lattice dimensions
 constexpr uint32_t kFormatVersion = 4;
 
-// Cores {(row + Σ index[d]·rowStep[d], col + Σ index[d]·colStep[d]) : 0 ≤ index[d] < count[d]}; unused dimensions have count 1.
-// No core appears twice. Dimension order: outermost first; when columns vary they are the last dimension with colStep 1.
+// Cores {(row + Σ index[d]·rowStep[d], col + Σ index[d]·colStep[d]) : 0 ≤ index[d] < count[d]}; unused dimensions have
+// count 1. No core appears twice. Dimension order: outermost first; when columns vary they are the last dimension with
+// colStep 1.
 struct Lattice {
   struct Dim {
     int32_t count = 1, rowStep = 0, colStep = 0;
@@ -86,9 +93,9 @@ struct Buffer {
   bool operator==(const Buffer &) const = default;
 };
 
-// What a router lets through to an input queue: of every `period` data words of the colour that it would move to RAMP, counted from
-// the start of each sample, the `words` from number `begin` on. The others go on over the position's other outputs as if RAMP were none;
-// without others they end there. Control words are not counted.
+// What a router lets through to an input queue: of every `period` data words of the colour that it would move to RAMP,
+// counted from the start of each sample, the `words` from number `begin` on. The others go on over the position's other
+// outputs as if RAMP were none; without others they end there. Control words are not counted.
 struct Filter {
   int64_t period = 0; // words; 0: no filter
   Affine begin;
@@ -99,8 +106,8 @@ struct Filter {
 struct Queue {
   bool output = false; // false: RAMP → core
   uint8_t colour = 0;
-  uint8_t index = 0;   // hardware queue number, input and output numbered apart
-  Filter filter{};     // of an input queue
+  uint8_t index = 0; // hardware queue number, input and output numbered apart
+  Filter filter{};   // of an input queue
   bool operator==(const Queue &) const = default;
 };
 
@@ -111,9 +118,9 @@ enum class OperandKind : uint8_t { None, Memory, Fifo, Queue, Immediate, Null };
 // Fifo and Queue operands take or give one element per iteration, in order. Null discards (dst only).
 struct Operand {
   OperandKind kind = OperandKind::None;
-  int16_t buffer = -1; // Memory, Fifo: index into Role::buffers
-  int16_t queue = -1;  // Queue: index into Role::queues
-  Affine base;         // bytes
+  int16_t buffer = -1;                      // Memory, Fifo: index into Role::buffers
+  int16_t queue = -1;                       // Queue: index into Role::queues
+  Affine base;                              // bytes
   std::array<int32_t, kMaxDims> stride{};   // bytes
   std::array<int32_t, kMaxDims> loopStep{}; // bytes
   double immediate = 0;
@@ -126,7 +133,7 @@ struct Instruction {
   ElementType sourceType = ElementType::F32; // of Convert's source, and of all sources where `mixed`
   Operand dst, a, b;
   std::array<Affine, kMaxDims> extent{Affine(1), Affine(1), Affine(1), Affine(1)}; // Loop: extent[0] is the trip count
-  uint8_t controlCount = 0;                                                         // SendControl: the count n ≥ 1
+  uint8_t controlCount = 0;                                                        // SendControl: the count n ≥ 1
   uint8_t priority = 0; // in the contest for issue slots, its set-up's included: below the target's issuePriorities
   bool mixed = false;   // sources are of `sourceType`, the result (and the old dst) of `type`: where mayMix(…)
   bool operator==(const Instruction &) const = default;
@@ -139,8 +146,8 @@ ElementType typeOfB(const Instruction &instruction);
 using Thread = std::vector<Instruction>;
 
 struct Role {
-  std::string name;      // for people; results never depend on it
-  int32_t kernel = -1;   // index into Configuration::kernels, for people and statistics
+  std::string name;    // for people; results never depend on it
+  int32_t kernel = -1; // index into Configuration::kernels, for people and statistics
   Lattice cores;
   std::vector<Buffer> buffers;
   std::vector<Queue> queues;
@@ -163,7 +170,8 @@ struct RouterRole {
   Lattice routers;
   uint8_t colour = 0;
   int32_t net = -1; // index into Configuration::nets, for messages
-  std::vector<SwitchPosition> positions; // 1 to the target's limit; positions[0] is in force at the start of each sample
+  std::vector<SwitchPosition>
+      positions; // 1 to the target's limit; positions[0] is in force at the start of each sample
   bool operator==(const RouterRole &) const = default;
 };
 
@@ -173,28 +181,29 @@ struct Net {
   bool operator==(const Net &) const = default;
 };
 
-// Words that enter or leave the wafer: for each lattice point, an edge router's outer port, on `colour`. The words of a lane are the
-// elements hostOffset + Σ i_d·stride[d] of the entry's tensor, in row-major order of `extent`.
+// Words that enter or leave the wafer: for each lattice point, an edge router's outer port, on `colour`. The words of a
+// lane are the elements hostOffset + Σ i_d·stride[d] of the entry's tensor, in row-major order of `extent`.
 struct IoBinding {
   bool output = false;
   int32_t tensor = 0; // index into Entry::inputs or outputs
   Lattice ports;
   Port side = Port::West;
   uint8_t colour = 0;
-  Affine hostOffset;                              // elements
+  Affine hostOffset; // elements
   std::array<Affine, kMaxDims> extent{Affine(1), Affine(1), Affine(1), Affine(1)};
-  std::array<int64_t, kMaxDims> stride{};         // elements
+  std::array<int64_t, kMaxDims> stride{}; // elements
   // Elements outside of the tensor are padding: zeros going in, dropped going out. Without, they are an error.
   bool padded = false;
   bool operator==(const IoBinding &) const = default;
 };
 
-// Which elements of a state variable live in `buffer` of `role` (row-major order of extent, packed from the buffer's start).
+// Which elements of a state variable live in `buffer` of `role` (row-major order of extent, packed from the buffer's
+// start).
 struct StateBinding {
   int32_t state = 0, role = 0, buffer = 0;
-  Affine hostOffset;                              // elements
+  Affine hostOffset; // elements
   std::array<int64_t, kMaxDims> extent{1, 1, 1, 1};
-  std::array<int64_t, kMaxDims> stride{};         // elements
+  std::array<int64_t, kMaxDims> stride{}; // elements
   bool operator==(const StateBinding &) const = default;
 };
 
@@ -228,9 +237,11 @@ struct TensorType {
 };
 
 // A tensor, or a part of one, in the SRAM of a lattice of cores, at one address on all of them. It stays there while
-// configurations come and go; a role reaches it through buffers of kind Resident, and its cores are a part of this lattice.
+// configurations come and go; a role reaches it through buffers of kind Resident, and its cores are a part of this
+// lattice.
 //  - With a section: constant, there from the start (weights); a zero step means that cores share the same bytes.
-//  - With a state: survives from call to call. Core `index` holds elements stateOffset.at(index) … of the variable, packed,
+//  - With a state: survives from call to call. Core `index` holds elements stateOffset.at(index) … of the variable,
+//  packed,
 //    as many as fit `bytes`; those beyond the variable's end are padding (zeros when it is loaded).
 //  - With neither: lives from the first step of an entry that uses it to the last, and is written before it is read.
 struct Resident {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
 // The instruction set of a core: opcodes, element types and what each opcode reads and writes.
 //
 // An instruction is limited to its own core: SRAM, queues and descriptors of at most four dimensions. It walks an

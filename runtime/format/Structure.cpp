@@ -218,9 +218,9 @@ absl::Status checkStructure(const Executable &executable, std::span<const int64_
           where, absl::StrCat("needs ", needed, " initial bytes; section ", variable.initialSection, " has ", bytes));
   }
   for (size_t r = 0; r < executable.residents.size(); ++r)
-    if (absl::Status status = checkResident(
-            executable, sectionBytes, executable.residents[r],
-            [&] { return absl::StrCat("resident ", r, " \"", executable.residents[r].name, "\""); });
+    if (absl::Status status =
+            checkResident(executable, sectionBytes, executable.residents[r],
+                          [&] { return absl::StrCat("resident ", r, " \"", executable.residents[r].name, "\""); });
         !status.ok())
       return status;
   if (executable.entries.size() > kMaxEntries)

@@ -1,4 +1,7 @@
-// The independent verifier of I3 and I10: judges an Executable against its embedded target. Shares no code with placement, routing, allocation or the engines.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The independent verifier of I3 and I10: judges an Executable against its embedded target. Shares no code with
+// placement, routing, allocation or the engines.
 #pragma once
 
 #include "runtime/format/Executable.h"

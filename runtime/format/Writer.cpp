@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Writes a `.wse` through a shared mapping of a temporary file beside the destination: section bytes are produced in
-// place, go to the page cache and never count as the process's data. Space is reserved first, so that a full disk is an
-// error and not a signal.
+// Writes a `.wse` through a shared mapping of its file: section bytes are produced in place, go to the page cache and
+// never count as the process's data. Space is reserved first, so that a full disk is an error and not a signal.
 #include "runtime/format/Writer.h"
+
+#include "runtime/files/OutputFile.h"
 #include "runtime/format/FileLayout.h"
 #include "runtime/format/Metadata.h"
 #include "runtime/format/Structure.h"
@@ -13,45 +14,31 @@
 #include <xxhash.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <unistd.h>
+#include <utility>
 
 namespace wsc::format {
 namespace {
 
-// A temporary file beside `path`, mapped for writing; removed unless committed.
-class OutputFile {
+// The bytes of the output: mapped from its file, or memory that is written at the end where the file takes no mapping.
+class MappedOutput {
 public:
-  explicit OutputFile(const std::string &path) : path(path) {}
-  OutputFile(const OutputFile &) = delete;
-  OutputFile &operator=(const OutputFile &) = delete;
-  ~OutputFile() {
-    if (data)
-      ::munmap(data, bytes);
-    if (file >= 0) {
-      ::close(file);
-      ::unlink(temporary.c_str());
-    }
-  }
+  explicit MappedOutput(files::OutputFile file) : file(std::move(file)) {}
+  MappedOutput(const MappedOutput &) = delete;
+  MappedOutput &operator=(const MappedOutput &) = delete;
+  ~MappedOutput() { unmap(); }
 
-  absl::Status open(uint64_t size) {
-    // A name left by a process that was killed is passed over.
-    for (int attempt = 0; file < 0 && attempt < 100; ++attempt) {
-      temporary = absl::StrCat(path, ".tmp-", ::getpid(), "-", attempt);
-      file = ::open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-      if (file < 0 && errno != EEXIST)
-        break;
-    }
-    if (file < 0)
-      return failed(absl::StrCat("create ", temporary), errno);
-    if (int error = ::posix_fallocate(file, 0, off_t(size)))
-      return failed(absl::StrCat("reserve ", size, " bytes"), error);
-    void *mapped = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  absl::Status map(uint64_t size) {
+    const bool through = file.writesThrough();
+    if (int error = through ? 0 : ::posix_fallocate(file.descriptor(), 0, off_t(size)))
+      return file.failed(absl::StrCat("reserve ", size, " bytes"), error);
+    void *mapped =
+        ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
+               through ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED, through ? -1 : file.descriptor(), 0);
     if (mapped == MAP_FAILED)
-      return failed(absl::StrCat("map ", size, " bytes"), errno);
+      return file.failed(absl::StrCat("map ", size, " bytes"), errno);
     data = static_cast<std::byte *>(mapped);
     bytes = size;
     return absl::OkStatus();
@@ -60,23 +47,22 @@ public:
   std::span<std::byte> at(uint64_t offset, uint64_t count) { return {data + offset, size_t(count)}; }
 
   absl::Status commit() {
-    ::munmap(data, bytes);
-    data = nullptr;
-    if (::rename(temporary.c_str(), path.c_str()) != 0)
-      return failed("rename to it", errno);
-    ::close(file);
-    file = -1;
-    return absl::OkStatus();
+    if (file.writesThrough())
+      if (absl::Status status = file.write({reinterpret_cast<const char *>(data), bytes}); !status.ok())
+        return status;
+    unmap();
+    return file.commit();
   }
 
 private:
-  std::string path, temporary;
-  int file = -1;
+  files::OutputFile file;
   std::byte *data = nullptr;
   size_t bytes = 0;
 
-  absl::Status failed(const std::string &what, int error) {
-    return absl::ErrnoToStatus(error, absl::StrCat(path, ": cannot ", what));
+  void unmap() {
+    if (data)
+      ::munmap(data, bytes);
+    data = nullptr;
   }
 };
 
@@ -112,7 +98,7 @@ absl::Status checkInput(const Executable &executable, const std::vector<SectionS
   return checkStructure(executable, sectionBytes);
 }
 
-void writeHeader(OutputFile &file, const std::vector<SectionEntry> &entries) {
+void writeHeader(MappedOutput &file, const std::vector<SectionEntry> &entries) {
   auto table = file.at(sizeof(Header), entries.size() * sizeof(SectionEntry));
   std::memcpy(table.data(), entries.data(), table.size());
   Header header{};
@@ -152,8 +138,11 @@ absl::Status writeExecutable(const Executable &executable, const std::vector<Sec
     return annotate(metadata.status(), path);
 
   std::vector<SectionEntry> entries = layOut(metadata->size(), sections);
-  OutputFile file(path);
-  if (absl::Status status = file.open(entries.back().offset + entries.back().bytes); !status.ok())
+  absl::StatusOr<files::OutputFile> opened = files::OutputFile::open(path);
+  if (!opened.ok())
+    return opened.status();
+  MappedOutput file(*std::move(opened));
+  if (absl::Status status = file.map(entries.back().offset + entries.back().bytes); !status.ok())
     return status;
   std::memcpy(file.at(entries[0].offset, entries[0].bytes).data(), metadata->data(), metadata->size());
   entries[0].hash = hashBytes(*metadata);

@@ -1,4 +1,7 @@
-// Writes `.wse` files. Section bytes are produced straight into the mapped output file, so that weights never pass through the heap.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Writes `.wse` files. Section bytes are produced straight into the mapped output file, so that weights never pass
+// through the heap.
 #pragma once
 
 #include "runtime/format/Executable.h"
@@ -18,8 +21,9 @@ struct SectionSource {
   std::function<absl::Status(std::span<std::byte> out)> produce; // fills the section; called once
 };
 
-// Writes `executable` (its `sections` are ignored) with the given sections, to a temporary name beside `path`, renamed at the end; nothing is left on
-// failure. Deterministic: same content, same bytes.
-absl::Status writeExecutable(const Executable &executable, const std::vector<SectionSource> &sections, const std::string &path);
+// Writes `executable` (its `sections` are ignored) with the given sections; nothing is left
+// on failure (runtime/files). Deterministic: same content, same bytes.
+absl::Status writeExecutable(const Executable &executable, const std::vector<SectionSource> &sections,
+                             const std::string &path);
 
 } // namespace wsc::format

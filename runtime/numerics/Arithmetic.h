@@ -19,11 +19,12 @@ namespace wsc::numerics {
 
 // Calls X(Opcode) for the opcodes that apply() knows: all but moves, conversions, bit logic, selection, indexed access
 // and control.
+// clang-format off
 #define WSC_FOR_ARITHMETIC(X)                                                                                          \
-  X(Add)                                                                                                               \
-  X(Sub) X(Mul) X(Div) X(Min) X(Max) X(Pow) X(Mod) X(Neg) X(Abs) X(Exp) X(Log) X(Sqrt) X(Rsqrt) X(Reciprocal) X(Tanh)  \
-      X(Erf) X(Sigmoid) X(Floor) X(Ceil) X(Round) X(Sign) X(Sin) X(Cos) X(Not) X(Fma) X(ReduceAdd) X(ReduceMul)        \
-          X(ReduceMin) X(ReduceMax) X(CompareEq) X(CompareLt) X(CompareLe) X(ShiftLeft) X(ShiftRight)
+  X(Add) X(Sub) X(Mul) X(Div) X(Min) X(Max) X(Pow) X(Mod) X(Neg) X(Abs) X(Exp) X(Log) X(Sqrt) X(Rsqrt) X(Reciprocal)   \
+  X(Tanh) X(Erf) X(Sigmoid) X(Floor) X(Ceil) X(Round) X(Sign) X(Sin) X(Cos) X(Not) X(Fma) X(ReduceAdd) X(ReduceMul)    \
+  X(ReduceMin) X(ReduceMax) X(CompareEq) X(CompareLt) X(CompareLe) X(ShiftLeft) X(ShiftRight)
+// clang-format on
 
 // Whether apply<O, T> exists: float routines on floats, shifts on integers, the others on both.
 template <format::Opcode O, typename T> constexpr bool hasArithmetic() {
@@ -41,7 +42,8 @@ template <format::Opcode O, typename T> constexpr bool hasArithmetic() {
 // Whether b takes part.
 constexpr bool hasTwoSources(format::Opcode opcode) {
   using enum format::Opcode;
-  for (format::Opcode binary : {Add, Sub, Mul, Div, Min, Max, Pow, Mod, Fma, CompareEq, CompareLt, CompareLe, ShiftLeft, ShiftRight})
+  for (format::Opcode binary :
+       {Add, Sub, Mul, Div, Min, Max, Pow, Mod, Fma, CompareEq, CompareLt, CompareLe, ShiftLeft, ShiftRight})
     if (opcode == binary)
       return true;
   return false;

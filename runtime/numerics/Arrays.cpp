@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Array loops over the inline scalar routines, compiled for several instruction sets and chosen once at run time. Nothing but the
-// width of the vectors differs, since contraction is off and the routines use separately rounded operations only.
+// Array loops over the inline scalar routines, compiled for several instruction sets and chosen once at run time.
+// Nothing but the width of the vectors differs, since contraction is off and the routines use separately rounded
+// operations only.
 #include "runtime/numerics/Arrays.h"
 
 #include "runtime/numerics/Convert.h"
@@ -21,8 +22,8 @@ namespace wsc::numerics {
 #if defined(__x86_64__) && defined(__clang__)
 static int hostLanes() {
   static const int lanes = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") ? 512
-                           : __builtin_cpu_supports("avx2")                                         ? 256
-                                                                                                    : 128;
+                           : __builtin_cpu_supports("avx2")                                        ? 256
+                                                                                                   : 128;
   return lanes;
 }
 #define WSC_MULTIVERSION(NAME, PARAMETERS, ARGUMENTS)                                                                  \

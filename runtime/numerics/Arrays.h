@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The f32 routines over arrays, with the bits of the scalar forms. dst may be one of the sources (the very same address);
-// any other overlap is not allowed. On x86 the widest of AVX-512, AVX2 and the baseline is taken at run time; the bits are the same.
+// The f32 routines over arrays, with the bits of the scalar forms. dst may be one of the sources (the very same
+// address); any other overlap is not allowed. On x86 the widest of AVX-512, AVX2 and the baseline is taken at run time;
+// the bits are the same.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The ground rules of arithmetic, as inline helpers: bit views, the one NaN, min and max, and the single-rounded
-// multiply-add. Everything here is built from IEEE-754 + - * / and square root in the default rounding mode (nearest even, denormals
-// kept), so it has the same bits on every host. Build with -ffp-contract=off (the project's flags do).
+// multiply-add. Everything here is built from IEEE-754 + - * / and square root in the default rounding mode (nearest
+// even, denormals kept), so it has the same bits on every host. Build with -ffp-contract=off (the project's flags do).
 #pragma once
 
 #include <bit>
@@ -26,10 +26,11 @@ WSC_INLINE uint64_t bitsOf(double x) { return std::bit_cast<uint64_t>(x); }
 WSC_INLINE float floatOf(uint32_t bits) { return std::bit_cast<float>(bits); }
 WSC_INLINE double doubleOf(uint64_t bits) { return std::bit_cast<double>(bits); }
 
-// x, or the canonical NaN in place of any NaN. Every arithmetic result passes through it before it is stored; since NaN goes on to NaN through
+// x, or the canonical NaN in place of any NaN. Every arithmetic result passes through it before it is stored; since NaN
+// goes on to NaN through
 // + - * / and fma, an engine may apply it once at the end of a chain instead of at every step.
-// It works on the bits because compilers may assume that nobody looks at the payload of a computed NaN: LLVM drops `x != x ? nan : x` after a
-// square root.
+// It works on the bits because compilers may assume that nobody looks at the payload of a computed NaN: LLVM drops `x
+// != x ? nan : x` after a square root.
 WSC_INLINE float canonical(float x) {
   uint32_t bits = bitsOf(x);
   return floatOf((bits & 0x7fffffffu) > 0x7f800000u ? kNanF32 : bits);
@@ -86,10 +87,10 @@ WSC_INLINE float sqrt(float x) { return canonical(__builtin_sqrtf(x)); }
 WSC_INLINE double sqrt(double x) { return canonical(__builtin_sqrt(x)); }
 #endif
 
-// a*b + c with one rounding, without hardware for it. The product of two floats is exact in double; the sum is formed in double and
-// rounded to odd (the error of the addition, by Knuth's TwoSum, moves an even last bit towards the exact value), which makes
-// the final rounding to float the only one that counts: double has more than 2 bits beyond float, also for denormal results.
-// Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", IEEE ToC 57(4), 2008.
+// a*b + c with one rounding, without hardware for it. The product of two floats is exact in double; the sum is formed
+// in double and rounded to odd (the error of the addition, by Knuth's TwoSum, moves an even last bit towards the exact
+// value), which makes the final rounding to float the only one that counts: double has more than 2 bits beyond float,
+// also for denormal results. Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", IEEE ToC 57(4), 2008.
 WSC_INLINE float fmaPortable(float a, float b, float c) {
   double product = double(a) * double(b);
   double addend = double(c);

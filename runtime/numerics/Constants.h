@@ -35,8 +35,9 @@ WSC_INLINE double splitAtSqrtHalf(double x, double &k) {
   return doubleOf(bitsOf(x) - (offset & 0xfff0000000000000ull));
 }
 
-// Numerator and denominator coefficients, highest power first, of W. J. Cody, "Rational Chebyshev approximations for the error
-// function", Math. Comp. 23, 1969: erf x = x·A(x²)/B(x²) for |x| <= 0.46875; erfc x = exp(-x²)·C(x)/D(x) up to 4.
+// Numerator and denominator coefficients, highest power first, of W. J. Cody, "Rational Chebyshev approximations for
+// the error function", Math. Comp. 23, 1969: erf x = x·A(x²)/B(x²) for |x| <= 0.46875; erfc x = exp(-x²)·C(x)/D(x) up
+// to 4.
 constexpr double kErfA[5] = {1.85777706184603153e-1, 3.16112374387056560e0, 1.13864154151050156e2,
                              3.77485237685302021e2, 3.20937758913846947e3};
 constexpr double kErfB[5] = {1.0, 2.36012909523441209e1, 2.44024637934444173e2, 1.28261652607737228e3,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The named routines for f32, inline and without data-dependent branches so that loops over them vectorise with the same bits.
+// The named routines for f32, inline and without data-dependent branches so that loops over them vectorise with the
+// same bits.
 //
 // All compute in double with plain + - * / and round to float once at the end. Double's 29 spare bits swallow the
-// errors of reduction and polynomial, so results are within 0.501 ulp (docs/Numerics.md has the measured values), denormal results come
-// out right by themselves, and no step needs a fused operation.
+// errors of reduction and polynomial, so results are within 0.501 ulp (docs/Numerics.md has the measured values),
+// denormal results come out right by themselves, and no step needs a fused operation.
 //  exp      Cody-Waite reduction x = k·ln 2 + r, Taylor polynomial of degree 9 on |r| <= ½ ln 2
 //  log      x = m·2^k, s = (m-1)/(m+1), the series 2·artanh s to s^13
 //  tanh     (e^2|x| - 1)/(e^2|x| + 1), the numerator without cancellation
@@ -103,7 +104,8 @@ WSC_INLINE float erf(float x) {
   y = y > 6.0 ? 6.0 : y;
   double z = y * y;
   double near = y * (detail::polynomial(detail::kErfA, z) / detail::polynomial(detail::kErfB, z));
-  double far = 1.0 - detail::expCore(-z) * (detail::polynomial(detail::kErfC, y) / detail::polynomial(detail::kErfD, y));
+  double far =
+      1.0 - detail::expCore(-z) * (detail::polynomial(detail::kErfC, y) / detail::polynomial(detail::kErfD, y));
   return canonical(copySign(float(y <= 0.46875 ? near : far), x));
 }
 

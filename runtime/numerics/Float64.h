@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The named routines for f64, out of line. Same rules as for f32: only + - * / and square root of the host, the same bits
-// everywhere. Error bounds are in docs/Numerics.md.
+// The named routines for f64, out of line. Same rules as for f32: only + - * / and square root of the host, the same
+// bits everywhere. Error bounds are in docs/Numerics.md.
 #pragma once
 
 #include "runtime/numerics/Bits.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Multiply-add of doubles with a single rounding, on integers: the 106-bit product and the addend are aligned in 128 bits with
-// everything below kept as one sticky bit, added, and rounded once to nearest even.
+// Multiply-add of doubles with a single rounding, on integers: the 106-bit product and the addend are aligned in 128
+// bits with everything below kept as one sticky bit, added, and rounded once to nearest even.
 #include "runtime/numerics/Bits.h"
 
 #include <bit>
@@ -59,7 +59,8 @@ double roundToDouble(uint64_t sign, uint128 magnitude, int exponent) {
     kept = uint64_t(reduced >> 2);
     kept += tail > 2 || (tail == 2 && (kept & 1));
   }
-  // kept below 2^52 means a denormal, and then lowest is -1074. A carry moves into the exponent, at the top to infinity, by itself.
+  // kept below 2^52 means a denormal, and then lowest is -1074. A carry moves into the exponent, at the top to
+  // infinity, by itself.
   auto biased = uint64_t(lowest + 1074);
   if (biased >= 0x7fe)
     return doubleOf(sign | 0x7ff0000000000000ull);
@@ -92,7 +93,8 @@ double fmaPortable(double a, double b, double c) {
   addend <<= shift;
   int addendExponent = mc.exponent - shift;
 
-  // Align to the larger exponent. Bits are lost only past 20 zero bits of the smaller one, so cancellation never reaches the sticky bit.
+  // Align to the larger exponent. Bits are lost only past 20 zero bits of the smaller one, so cancellation never
+  // reaches the sticky bit.
   if (exponent >= addendExponent) {
     addend = shiftRightSticky(addend, exponent - addendExponent);
   } else {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The arithmetic of a core, the same bits on every host; docs/Numerics.md states the rules. This header brings all parts:
-// scalar routines for f32 and f64, conversions, single elements by opcode, and array forms.
+// The arithmetic of a core, the same bits on every host; docs/Numerics.md states the rules. This header brings all
+// parts: scalar routines for f32 and f64, conversions, single elements by opcode, and array forms.
 #pragma once
 
 #include "runtime/numerics/Arrays.h"

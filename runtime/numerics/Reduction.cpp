@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// M. Payne, R. Hanek, "Radian reduction for trigonometric functions", SIGNUM 18(1), 1983, on integers. x = m·2^e; of the bits of 2/π those
-// that contribute multiples of 4 to x·2/π are skipped, the next 192 are multiplied by m modulo 2^192: two bits of quadrant and
-// 190 bits of fraction, of which cancellation eats at most about 62 for a double.
+// M. Payne, R. Hanek, "Radian reduction for trigonometric functions", SIGNUM 18(1), 1983, on integers. x = m·2^e; of
+// the bits of 2/π those that contribute multiples of 4 to x·2/π are skipped, the next 192 are multiplied by m modulo
+// 2^192: two bits of quadrant and 190 bits of fraction, of which cancellation eats at most about 62 for a double.
 #include "runtime/numerics/Reduction.h"
 
 #include "runtime/numerics/Constants.h"

@@ -217,7 +217,8 @@ absl::StatusOr<TimingResult> EntryTime::timing(int entry) {
     result.latencyCycles += part.cycles();
     changes += part.kind == TimingPart::Kind::Configure ? part.cycles() : 0;
   }
-  result.intervalCycles = result.latencyCycles;
+  result.intervalCycles = result.intervalLow = result.intervalHigh = result.latencyCycles;
+  result.intervalSettled = true; // samples do not overlap
   result.sampleDone = {result.latencyCycles};
   if (result.latencyCycles > 0)
     result.computeUtilisation = useful / double(result.latencyCycles);

@@ -177,8 +177,9 @@ absl::StatusOr<Tensor> parseNpy(std::string_view content, const std::string &whe
   if (name == "?")
     descr = &kDescrs[7];
   if (descr == std::end(kDescrs))
-    return header.error(absl::StrCat("element type '", header.descr,
-                                     "' is not supported; use f2, f4, f8, i1, i2, i4, i8, u1, u2, u4, u8, b1 or V2 (bfloat16)"));
+    return header.error(
+        absl::StrCat("element type '", header.descr,
+                     "' is not supported; use f2, f4, f8, i1, i2, i4, i8, u1, u2, u4, u8, b1 or V2 (bfloat16)"));
   Tensor tensor;
   tensor.type.type = descr->type;
   tensor.type.shape = header.shape;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // .npz archives: a zip with one .npy per array. Written without compression and with a fixed date, so that equal arrays
 // give equal files.
+#include "runtime/files/OutputFile.h"
 #include "runtime/session/TensorFile.h"
 
 #include "absl/strings/str_cat.h"
 
-#include <cstdio>
 #include <memory>
-#include <unistd.h>
 
 #include <zip.h>
 
@@ -62,6 +61,29 @@ absl::StatusOr<Tensor> readArray(zip_t *archive, zip_uint64_t index, const std::
   return tensor;
 }
 
+// The bytes of a closed archive.
+absl::Status writeSource(zip_source_t *memory, const std::string &path) {
+  absl::StatusOr<files::OutputFile> file = files::OutputFile::open(path);
+  if (!file.ok())
+    return file.status();
+  const auto failed = [&] {
+    return absl::InternalError(absl::StrCat(path, ": ", zip_error_strerror(zip_source_error(memory))));
+  };
+  if (zip_source_open(memory) != 0)
+    return failed();
+  const std::unique_ptr<zip_source_t, decltype(&zip_source_close)> opened(memory, &zip_source_close);
+  char block[1 << 16];
+  for (;;) {
+    const zip_int64_t got = zip_source_read(memory, block, sizeof block);
+    if (got < 0)
+      return failed();
+    if (got == 0)
+      return file->commit();
+    if (absl::Status status = file->write({block, size_t(got)}); !status.ok())
+      return status;
+  }
+}
+
 } // namespace
 
 absl::StatusOr<std::vector<Tensor>> readNpz(const std::string &path) {
@@ -80,40 +102,40 @@ absl::StatusOr<std::vector<Tensor>> readNpz(const std::string &path) {
 }
 
 absl::Status writeNpz(std::span<const Tensor> tensors, const std::string &path) {
-  const std::string temporary = absl::StrCat(path, ".tmp", getpid());
-  absl::StatusOr<Archive> archive = open(temporary, ZIP_CREATE | ZIP_TRUNCATE);
-  if (!archive.ok())
-    return archive.status();
+  if (tensors.empty())
+    return absl::InvalidArgumentError(absl::StrCat(path, ": no arrays to write"));
+  // The archive is made in memory: libzip would replace what is at a path.
+  zip_source_t *memory = zip_source_buffer_create(nullptr, 0, 0, nullptr);
+  if (!memory)
+    return absl::ResourceExhaustedError(absl::StrCat(path, ": no memory for the archive"));
+  zip_source_keep(memory); // for reading, when the archive is closed
+  const std::unique_ptr<zip_source_t, decltype(&zip_source_free)> kept(memory, &zip_source_free);
+  Archive archive(zip_open_from_source(memory, ZIP_TRUNCATE, nullptr));
+  if (!archive) {
+    zip_source_free(memory);
+    return absl::ResourceExhaustedError(absl::StrCat(path, ": no memory for the archive"));
+  }
   std::vector<std::string> contents; // libzip reads them at zip_close
   contents.reserve(tensors.size());
   for (const Tensor &tensor : tensors) {
     contents.push_back(printNpy(tensor));
-    zip_source_t *source = zip_source_buffer(archive->get(), contents.back().data(), contents.back().size(), 0);
+    zip_source_t *source = zip_source_buffer(archive.get(), contents.back().data(), contents.back().size(), 0);
     const zip_int64_t index =
-        source ? zip_file_add(archive->get(), absl::StrCat(tensor.type.name, ".npy").c_str(), source, ZIP_FL_ENC_UTF_8)
+        source ? zip_file_add(archive.get(), absl::StrCat(tensor.type.name, ".npy").c_str(), source, ZIP_FL_ENC_UTF_8)
                : -1;
     if (index < 0) {
-      const std::string text = zip_strerror(archive->get());
+      const std::string text = zip_strerror(archive.get());
       if (source)
         zip_source_free(source);
       return absl::InvalidArgumentError(absl::StrCat(path, ": array ", tensor.type.name, ": ", text));
     }
-    zip_set_file_compression(archive->get(), zip_uint64_t(index), ZIP_CM_STORE, 0);
-    zip_file_set_dostime(archive->get(), zip_uint64_t(index), 0, 1 << 5 | 1, 0); // 1980-01-01
+    zip_set_file_compression(archive.get(), zip_uint64_t(index), ZIP_CM_STORE, 0);
+    zip_file_set_dostime(archive.get(), zip_uint64_t(index), 0, 1 << 5 | 1, 0); // 1980-01-01
   }
-  if (tensors.empty())
-    return absl::InvalidArgumentError(absl::StrCat(path, ": no arrays to write"));
-  if (zip_close(archive->get()) != 0) {
-    const std::string text = zip_strerror(archive->get());
-    std::remove(temporary.c_str());
-    return absl::UnavailableError(absl::StrCat(path, ": cannot be written: ", text));
-  }
-  archive->release();
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
-    std::remove(temporary.c_str());
-    return absl::UnavailableError(absl::StrCat(path, ": cannot be renamed into place"));
-  }
-  return absl::OkStatus();
+  if (zip_close(archive.get()) != 0)
+    return absl::UnavailableError(absl::StrCat(path, ": cannot be written: ", zip_strerror(archive.get())));
+  archive.release();
+  return writeSource(memory, path);
 }
 
 } // namespace wsc

@@ -2,6 +2,8 @@
 // Whole files, the choice of format by extension, and folders in the backend tests' layout.
 #include "runtime/session/TensorFile.h"
 
+#include "runtime/files/OutputFile.h"
+
 #include "absl/strings/str_cat.h"
 
 #include <cerrno>
@@ -9,7 +11,6 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
-#include <unistd.h>
 
 namespace wsc {
 
@@ -38,24 +39,6 @@ absl::StatusOr<std::string> readFile(const std::string &path) {
   return content;
 }
 
-absl::Status writeFileWhole(std::string_view content, const std::string &path) {
-  const std::string temporary = absl::StrCat(path, ".tmp", getpid());
-  const auto fail = [&](const char *what) {
-    absl::Status status = absl::UnavailableError(absl::StrCat(path, ": cannot be ", what, ": ", std::strerror(errno)));
-    std::remove(temporary.c_str());
-    return status;
-  };
-  FILE *file = std::fopen(temporary.c_str(), "wb");
-  if (!file)
-    return fail("created");
-  const bool written = std::fwrite(content.data(), 1, content.size(), file) == content.size();
-  if (std::fclose(file) != 0 || !written)
-    return fail("written");
-  if (std::rename(temporary.c_str(), path.c_str()) != 0)
-    return fail("renamed into place");
-  return absl::OkStatus();
-}
-
 absl::StatusOr<Tensor> readTensor(const std::string &path) {
   if (!endsWith(path, ".npy") && !endsWith(path, ".pb"))
     return absl::InvalidArgumentError(absl::StrCat(path, ": a tensor file ends in .npy or .pb"));
@@ -67,9 +50,9 @@ absl::StatusOr<Tensor> readTensor(const std::string &path) {
 
 absl::Status writeTensor(const Tensor &tensor, const std::string &path) {
   if (endsWith(path, ".npy"))
-    return writeFileWhole(printNpy(tensor), path);
+    return files::writeWhole(printNpy(tensor), path);
   if (endsWith(path, ".pb"))
-    return writeFileWhole(printTensorProto(tensor), path);
+    return files::writeWhole(printTensorProto(tensor), path);
   return absl::InvalidArgumentError(absl::StrCat(path, ": a tensor file ends in .npy or .pb"));
 }
 

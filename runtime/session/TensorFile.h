@@ -4,8 +4,8 @@
 //
 // All element types of format::ElementType are read and written; NumPy has no bfloat16: it is stored as two-byte void
 // ("V2"), as ml_dtypes does. TensorProtos of floats of 8 and 4 bits are read as u8, which holds their bits, those of
-// integers of 4 and 2 bits as u8 or i8, one element a byte: what the executables of such models take and give. Files are not trusted: sizes are checked against the file before anything is allocated.
-// Writers use a temporary name and rename it.
+// integers of 4 and 2 bits as u8 or i8, one element a byte: what the executables of such models take and give. Files are
+// not trusted: sizes are checked against the file before anything is allocated. Writing is runtime/files'.
 #pragma once
 
 #include "runtime/session/Session.h"
@@ -38,7 +38,6 @@ absl::Status writeNpz(std::span<const Tensor> tensors, const std::string &path);
 absl::StatusOr<std::vector<Tensor>> readTensorFolder(const std::string &folder, const std::string &prefix);
 
 absl::StatusOr<std::string> readFile(const std::string &path);
-absl::Status writeFileWhole(std::string_view content, const std::string &path);
 
 // "f32[1,3,224,224]", for messages and summaries.
 std::string describe(const format::TensorType &type);

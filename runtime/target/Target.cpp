@@ -63,6 +63,8 @@ static absl::StatusOr<Target> loadSound(const std::string &nameOrPath) {
     return parseTarget(text, nameOrPath);
   if (nameOrPath.rfind("mesh-", 0) == 0)
     return loadMesh(nameOrPath);
+  if (nameOrPath.rfind('{', 0) == 0)
+    return parseTarget(nameOrPath, "target");
   std::string text = readDescription(nameOrPath);
   if (text.empty())
     return absl::NotFoundError(

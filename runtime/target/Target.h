@@ -74,13 +74,13 @@ struct Target {
       0; // issue slots after an instruction with a queue operand: its end starts the task that goes on
   double elementsPerCycleF32 = 0, elementsPerCycleF16 = 0; // moves and elementwise
   double fmaPerCycleF32 = 0, fmaPerCycleF16 = 0;
-  // Of the other types; 0: derived from those above, an assumption that README.md states. I8 to I64 stand for the unsigned types of the same width,
-  // too, and I8 for bool.
+  // Of the other types; 0: derived from those above, an assumption that README.md states. I8 to I64 stand for the
+  // unsigned types of the same width, too, and I8 for bool.
   double elementsPerCycleBF16 = 0, elementsPerCycleF64 = 0;
   double elementsPerCycleI8 = 0, elementsPerCycleI16 = 0, elementsPerCycleI32 = 0, elementsPerCycleI64 = 0;
   double fmaPerCycleBF16 = 0, fmaPerCycleF64 = 0;
   double fmaPerCycleI8 = 0, fmaPerCycleI16 = 0, fmaPerCycleI32 = 0, fmaPerCycleI64 = 0;
-  double fmaPerCycleF16ToF32 = 0; // f16 or bf16 sources onto f32
+  double fmaPerCycleF16ToF32 = 0;     // f16 or bf16 sources onto f32
   double routineCyclesPerElement = 0; // exp, log, tanh, erf, division, square root
 
   // What measurements of whole programs hold beside the program itself; the engines never add them.
@@ -107,8 +107,8 @@ struct Target {
   bool operator==(const Target &) const = default;
 };
 
-// `nameOrPath`: "wse1", "wse2", "wse3", "mesh-RxC" or the path of a JSON file. Errors name file, line, column and
-// field.
+// `nameOrPath`: "wse1", "wse2", "wse3", "mesh-RxC", the path of a JSON file, or a description itself, which begins
+// with '{'. Errors name file, line, column and field.
 // `defects`: empty, or the path of a JSON file with the fields dead_cores and dead_links only, which are added to the
 // target's.
 absl::StatusOr<Target> loadTarget(const std::string &nameOrPath, const std::string &defects = "");

@@ -52,7 +52,7 @@ TEST(Agreement, FireModule) {
   expectNetworkAgrees("fire module", n);
 }
 
-/// Concatenations are guests of the convolutions behind them.
+/// Concatenations are co-located kernels of the convolutions behind them.
 TEST(Agreement, DenseBlock) {
   NetBuilder n(7);
   NetValue x = n.input("x", {1, 16, 8, 16});

@@ -35,7 +35,7 @@ class Layer(NamedTuple):
 
 
 NONE, IR, ALL = set(), {"MLIR", "LLVM"}, {"MLIR", "LLVM", "protobuf", "ONNX"}
-BOTTOM = ["runtime/target", "runtime/format", "runtime/numerics", "runtime/timing"]
+BOTTOM = ["runtime/files", "runtime/target", "runtime/format", "runtime/numerics", "runtime/timing"]
 RUNTIME = BOTTOM + ["runtime/emulator", "runtime/emulator/liveness", "runtime/host", "runtime/session"]
 # Recipes of raw sections: plain data that code generation hands to the writer.
 SECTIONS = ["compiler/emit/SectionRecipe*", "compiler/emit/StridedCopy*"]
@@ -43,8 +43,9 @@ DIALECTS = ["dialects"]
 
 NO_COMPILER = "the runtime needs no compiler (I7)"
 LAYERS = [
+    Layer("runtime/files", [], NONE, NO_COMPILER),
     Layer("runtime/target", [], NONE, NO_COMPILER),
-    Layer("runtime/format", ["runtime/target"], NONE, NO_COMPILER),
+    Layer("runtime/format", ["runtime/files", "runtime/target"], NONE, NO_COMPILER),
     Layer("runtime/numerics", ["runtime/format"], NONE, NO_COMPILER),
     Layer("runtime/timing", ["runtime/target", "runtime/format"], NONE, NO_COMPILER),
     Layer("runtime/emulator/Interpreter*", ["runtime/format", "runtime/numerics"], NONE,
@@ -57,7 +58,8 @@ LAYERS = [
                                       "runtime/host"], NONE,
           NO_COMPILER),
     Layer("test/unit/support", BOTTOM, NONE, "programs written by hand need no engine"),
-    Layer("test/validation", RUNTIME + ["test/unit/support"], NONE, "hand-written programs run without the compiler (I7)"),
+    Layer("test/validation", RUNTIME + ["test/unit/support"], NONE,
+          "hand-written programs run without the compiler (I7)"),
     Layer("compiler/solver", ["runtime/target", "runtime/timing"], NONE, "solvers know no MLIR (I6)"),
     Layer("compiler/emit/StridedCopy*", [], NONE, "section recipes are plain data"),
     Layer("compiler/emit/SectionRecipe*", BOTTOM + ["compiler/emit/StridedCopy*"], NONE,
@@ -76,12 +78,18 @@ LAYERS = [
     Layer("compiler/driver", RUNTIME + SECTIONS + DIALECTS +
           ["compiler/solver", "compiler/kernels", "compiler/spmd", "passes", "compiler/import", "compiler/emit"], IR,
           "the driver runs the phases"),
-    Layer("tools/wsc-run", RUNTIME, NONE, "running a .wse needs no compiler (I7)"),
-    Layer("tools/wsc-info", RUNTIME, NONE, "reading a .wse needs no compiler (I7)"),
-    Layer("tools/wsc-place", BOTTOM + ["compiler/solver"], NONE, "solvers know no MLIR (I6)"),
+    Layer("tools/support/CommandLine*", BOTTOM, NONE, "all tools speak alike, those of the runtime too (I7)"),
+    Layer("tools/support/Progress*", [], NONE, "as CommandLine"),
+    Layer("tools/wsc-run", RUNTIME + ["tools/support/CommandLine*", "tools/support/Progress*"], NONE,
+          "running a .wse needs no compiler (I7)"),
+    Layer("tools/wsc-info", RUNTIME + ["tools/support/CommandLine*"], NONE, "reading a .wse needs no compiler (I7)"),
+    Layer("tools/wsc-place", BOTTOM + ["compiler/solver", "tools/support/CommandLine*"], NONE,
+          "solvers know no MLIR (I6)"),
     Layer("tools", RUNTIME + SECTIONS + DIALECTS + ["compiler/solver", "compiler/kernels", "compiler/spmd", "passes",
                                                     "compiler/import", "compiler/emit", "compiler/driver",
-                                                    "tools/wsc-place", "tools/wsc-run", "test/validation"],
+                                                    "tools/support/CommandLine*", "tools/support/Progress*",
+                                                    "tools/wsc-place", "tools/wsc-run",
+                                                    "test/validation"],
           ALL, "tools stand on top"),
     Layer("python-bindings", RUNTIME + ["compiler/driver"], NONE, "bindings wrap the public API"),
 ]
@@ -92,7 +100,8 @@ def matches(path, name):
 
 
 def layer_of(path):
-    return max((layer for layer in LAYERS if matches(path, layer.name)), key=lambda layer: len(layer.name), default=None)
+    return max((layer for layer in LAYERS if matches(path, layer.name)), key=lambda layer: len(layer.name),
+               default=None)
 
 
 def library_of(included):

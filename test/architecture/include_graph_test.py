@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tests include_graph.py on a small tree: each broken rule is found at its file and line, and what is allowed is left alone."""
+"""Tests include_graph.py on a small tree: each broken rule is found at its file and line, and what is allowed is left
+alone."""
 import pathlib
 import tempfile
 import unittest
@@ -9,9 +10,11 @@ import include_graph
 
 SOURCES = {
     # Allowed.
-    "runtime/timing/Cost.h": '#include "runtime/target/Target.h"\n#include <vector>\n#include "absl/status/status.h"\n',
+    "runtime/timing/Cost.h":
+        '#include "runtime/target/Target.h"\n#include <vector>\n#include "absl/status/status.h"\n',
     "runtime/target/Target.h": "#pragma once\n",
-    "runtime/emulator/Interpreter.h": '#include "runtime/emulator/InterpreterCheck.h"\n#include "runtime/numerics/Fma.h"\n',
+    "runtime/emulator/Interpreter.h":
+        '#include "runtime/emulator/InterpreterCheck.h"\n#include "runtime/numerics/Fma.h"\n',
     "dialects/nn/Ops.td": 'include "mlir/IR/OpBase.td"\ninclude "dialects/nn/Attributes.td"\n',
     "tools/wsc-test/main.cpp": '#include "compiler/driver/Driver.h"\n#include "google/protobuf/message.h"\n',
     # Broken; the marked lines.
@@ -46,7 +49,8 @@ class IncludeGraphTest(unittest.TestCase):
     def test_refuses_a_table_that_runs_upwards(self):
         layers = include_graph.LAYERS
         try:
-            include_graph.LAYERS = [include_graph.Layer("low", ["high"], set(), ""), include_graph.Layer("high", [], set(), "")]
+            include_graph.LAYERS = [include_graph.Layer("low", ["high"], set(), ""),
+                                    include_graph.Layer("high", [], set(), "")]
             with self.assertRaisesRegex(ValueError, "low names high"):
                 include_graph.check_table()
         finally:

@@ -19,7 +19,8 @@ def main():
     opcodes = [line.split()[0] for line in table[1:] if line.strip()]
     print(f"{len(opcodes)} opcodes, limit {LIMIT}")
     if not 1 <= len(opcodes) <= LIMIT or len(set(opcodes)) != len(opcodes):
-        sys.exit(f"error: {len(opcodes)} opcodes, {len(set(opcodes))} distinct; at most {LIMIT} distinct ones may exist (I1)")
+        sys.exit(f"error: {len(opcodes)} opcodes, {len(set(opcodes))} distinct; at most {LIMIT} distinct ones may "
+                 "exist (I1)")
 
 
 if __name__ == "__main__":

@@ -17,8 +17,8 @@ using namespace wsc::solver;
 
 constexpr int32_t kRows = 750, kCols = 994;
 
-// A lane on every row out of strips of 24 columns, `teeth` teeth each.
-colouring::Problem lanes(int32_t items, int32_t teeth) {
+// A lane on every row out of strips of 24 columns, `branches` branches each.
+colouring::Problem lanes(int32_t items, int32_t branches) {
   std::minstd_rand random(1);
   colouring::Problem problem{kRows, kCols, {}, {}};
   for (int32_t c = 0; c < 24; ++c)
@@ -26,7 +26,7 @@ colouring::Problem lanes(int32_t items, int32_t teeth) {
   for (int32_t i = 0; i < items; ++i) {
     int32_t row = i % kRows, begin = i / kRows * 24;
     colouring::Item item{"lane", {{row, row + 1, begin, begin + 40}}, {}};
-    for (int32_t t = 0; t < teeth; ++t) {
+    for (int32_t t = 0; t < branches; ++t) {
       int32_t col = begin + int32_t(random() % 40);
       item.rectangles.push_back({std::max(0, row - 2), std::min(kRows, row + 3), col, col + 1});
     }

@@ -4,6 +4,7 @@
 # .test files do the same with the models under %examples.
 # A test that uses a tool this build does not have says `REQUIRES: <tool>`.
 import os
+import sys
 
 import lit.formats
 
@@ -16,4 +17,5 @@ config.environment["PATH"] = os.pathsep.join([config.wsc_tools_dir, config.llvm_
 for tool in os.listdir(config.wsc_tools_dir):
     if tool.startswith("wsc-"):
         config.available_features.add(tool)
+config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%examples", os.path.join(config.test_source_root, "..", "..", "examples")))

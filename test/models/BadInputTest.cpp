@@ -102,7 +102,8 @@ TEST_F(BadInput, AllLayersWithoutAKernelFormAreListed) {
   std::string y = b.node("Mod", {"x", "x"}, {Attribute::i("fmod", 1)});
   b.output(b.node("ReduceMax", {y}, {Attribute::ints("axes", {1})}));
   ASSERT_TRUE(b.write(folder / "m.onnx"));
-  expectError("wsc-compile m.onnx --execution pipelined -o m.wse", {"layers without a kernel form", "nn.binary", "nn.reduce"});
+  expectError("wsc-compile m.onnx --execution pipelined -o m.wse",
+              {"layers without a kernel form", "nn.binary", "nn.reduce"});
 }
 
 TEST_F(BadInput, ExternalDataIsMissing) {

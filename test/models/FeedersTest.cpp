@@ -33,8 +33,8 @@ Found feedersOf(const format::Executable &executable) {
     if (!ingests || !hasFma(role))
       continue;
     ++found.feeders;
-    const auto outputs = std::count_if(role.queues.begin(), role.queues.end(),
-                                       [](const format::Queue &queue) { return queue.output; });
+    const auto outputs =
+        std::count_if(role.queues.begin(), role.queues.end(), [](const format::Queue &queue) { return queue.output; });
     found.alone += outputs == 1; // sums or results, and nobody to feed
   }
   return found;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Lanes that turn beside their consumers' columns: the same bits as with straight teeth, also around dead lines, and
+// Lanes that turn beside their consumers' columns: the same bits as with straight branches, also around dead lines, and
 // the words over the busiest link as counted; pins are kept or refused with the reason.
 #include "test/models/ModelCheck.h"
 #include "test/models/RandomNet.h"

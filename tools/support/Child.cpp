@@ -55,7 +55,8 @@ struct Pipe {
 
 absl::StatusOr<pid_t> spawn(const std::vector<std::string> &command, Pipe *in, Pipe &out, Pipe &error) {
   if ((in && !in->open()) || !out.open() || !error.open())
-    return absl::ResourceExhaustedError(absl::StrCat("cannot make a pipe for ", command[0], ": ", std::strerror(errno)));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("cannot make a pipe for ", command[0], ": ", std::strerror(errno)));
   std::vector<char *> argv;
   for (const std::string &word : command)
     argv.push_back(const_cast<char *>(word.c_str()));
@@ -109,7 +110,8 @@ std::string lastLine(const std::string &text) {
   if (end == std::string::npos)
     return "";
   size_t begin = text.rfind('\n', end);
-  return text.substr(begin == std::string::npos ? 0 : begin + 1, end - (begin == std::string::npos ? 0 : begin + 1) + 1);
+  return text.substr(begin == std::string::npos ? 0 : begin + 1,
+                     end - (begin == std::string::npos ? 0 : begin + 1) + 1);
 }
 
 } // namespace
@@ -192,8 +194,9 @@ absl::Status Dialogue::ended() {
   const std::string last = lastLine(errors);
   if (outcome.ok() && last.empty())
     return absl::InternalError(absl::StrCat(name, " ended without an answer"));
-  return absl::InternalError(outcome.exitStatus > 0 && !last.empty() ? last
-                                                                     : absl::StrCat(name, ": ", outcome.describe(), last.empty() ? "" : ": ", last));
+  return absl::InternalError(outcome.exitStatus > 0 && !last.empty()
+                                 ? last
+                                 : absl::StrCat(name, ": ", outcome.describe(), last.empty() ? "" : ": ", last));
 }
 
 absl::StatusOr<std::string> Dialogue::read() {

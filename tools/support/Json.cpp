@@ -3,7 +3,7 @@
 // Over llvm::json, which knows neither infinities nor strings that are not UTF-8.
 #include "tools/support/Json.h"
 
-#include "runtime/session/TensorFile.h"
+#include "runtime/files/OutputFile.h"
 
 #include "absl/strings/str_cat.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -54,7 +54,7 @@ absl::StatusOr<json::Object> parseObject(const std::string &text) {
 }
 
 absl::Status writeJson(const json::Value &value, const std::string &path) {
-  return writeFileWhole(llvm::formatv("{0:2}\n", value).str(), path);
+  return files::writeWhole(llvm::formatv("{0:2}\n", value).str(), path);
 }
 
 std::string text(const std::string &any) { return json::isUTF8(any) ? any : json::fixUTF8(any); }

@@ -17,7 +17,7 @@ llvm::json::Value number(double value);
 // The inverse; `otherwise` for what is not a number.
 double toNumber(const llvm::json::Value *value, double otherwise);
 
-std::string print(const llvm::json::Value &value);       // one line
+std::string print(const llvm::json::Value &value); // one line
 absl::StatusOr<llvm::json::Object> parseObject(const std::string &text);
 // Indented, under a temporary name that is renamed.
 absl::Status writeJson(const llvm::json::Value &value, const std::string &path);

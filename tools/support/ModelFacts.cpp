@@ -96,9 +96,11 @@ absl::StatusOr<ModelFacts> readModelFacts(const std::string &path) {
 /// The model's input that input i of a data set is; null for none.
 static const ModelInput *inputAt(const ModelFacts &facts, const std::vector<Tensor> &inputs, size_t i) {
   const auto named = [&](const Tensor &tensor) {
-    return std::find_if(facts.inputs.begin(), facts.inputs.end(), [&](const ModelInput &input) { return input.name == tensor.type.name; });
+    return std::find_if(facts.inputs.begin(), facts.inputs.end(),
+                        [&](const ModelInput &input) { return input.name == tensor.type.name; });
   };
-  const bool byName = std::all_of(inputs.begin(), inputs.end(), [&](const Tensor &tensor) { return named(tensor) != facts.inputs.end(); });
+  const bool byName = std::all_of(inputs.begin(), inputs.end(),
+                                  [&](const Tensor &tensor) { return named(tensor) != facts.inputs.end(); });
   if (byName)
     return &*named(inputs[i]);
   return i < facts.inputs.size() ? &facts.inputs[i] : nullptr;

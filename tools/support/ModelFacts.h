@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the tools need to know of an ONNX model before it is compiled: its inputs' declared shapes and how many bytes its
-// weights take. Read by the importer's wire scan: weights are not copied.
+// What the tools need to know of an ONNX model before it is compiled: its inputs' declared shapes and how many bytes
+// its weights take. Read by the importer's wire scan: weights are not copied.
 #pragma once
 
 #include "compiler/driver/Compiler.h"
@@ -17,8 +17,8 @@
 namespace wsc::tools {
 
 struct ModelDim {
-  int64_t extent = -1;  // -1: not given
-  std::string symbol;   // empty: unnamed
+  int64_t extent = -1; // -1: not given
+  std::string symbol;  // empty: unnamed
 };
 
 struct ModelInput {

@@ -20,11 +20,12 @@ struct Options {
   std::string suite, target = "wse2", json;
   std::vector<std::string> paths;
   std::map<std::string, int64_t> dims;
-  int samples = 5, threads = 2; // emulate, cycle: samples of a model, threads compared with one; place: threads
-  uint64_t seed = 1;            // emulate: of the samples; place: of the search
-  double seconds = 60;          // place: of wall clock at most, per .kgraph file
-  std::string keep;             // validation: folder for the programs, or empty
-  bool meshGemm = false;        // validation: also the table of matrix products
+  int samples = 5,
+      threads = 2;       // emulate, cycle, agreement: samples of a model, threads compared with one; place: threads
+  uint64_t seed = 1;     // emulate: of the samples; place: of the search
+  double seconds = 60;   // place: of wall clock at most, per .kgraph file
+  std::string keep;      // validation: folder for the programs, or empty
+  bool meshGemm = false; // validation: also the table of matrix products
   bool quiet = false;
 };
 
@@ -45,6 +46,13 @@ struct Result {
     std::string remark; // for people
   };
   std::optional<Reproduced> reproduced = {};
+  // An interval between samples: which engine found it and how well it is known, as in emulator::TimingResult.
+  struct Interval {
+    const char *engine = "";
+    bool settled = false;
+    double low = 0, high = 0; // cycles
+  };
+  std::optional<Interval> interval = {};
 };
 
 class Results {
@@ -68,6 +76,7 @@ absl::Status runCompile(const Options &options, Results &results);
 absl::Status runEmulate(const Options &options, Results &results);
 absl::Status runCycle(const Options &options, Results &results);
 absl::Status runMap(const Options &options, Results &results);
+absl::Status runAgreement(const Options &options, Results &results);
 absl::Status runPlace(const Options &options, Results &results);
 absl::Status runValidation(const Options &options, Results &results);
 

@@ -3,6 +3,7 @@
 // One executable on the emulator, in a process of its own. Prints its facts as one JSON object once it is loaded, timed
 // and has given the data set's results; then each line K on standard input runs sample K, and the answer is the seconds
 // taken. At the end of its input it prints its peak memory.
+#include "runtime/files/OutputFile.h"
 #include "runtime/session/Session.h"
 #include "runtime/session/TensorFile.h"
 #include "runtime/timing/Cost.h"
@@ -31,7 +32,8 @@ double secondsSince(Clock::time_point start) { return std::chrono::duration<doub
 run::Inputs sampleInputs(const format::Entry &entry, uint64_t seed, int64_t sample) {
   run::Inputs inputs;
   for (size_t i = 0; i < entry.inputs.size(); ++i)
-    inputs.emplace(entry.inputs[i].name, run::randomTensor(entry.inputs[i], (seed * 1000003 + uint64_t(sample)) * 1009 + i));
+    inputs.emplace(entry.inputs[i].name,
+                   run::randomTensor(entry.inputs[i], (seed * 1000003 + uint64_t(sample)) * 1009 + i));
   return inputs;
 }
 
@@ -147,7 +149,7 @@ private:
       for (const auto &[name, tensor] : sampleInputs(signature(), uint64_t(number("seed")), k)) {
         const std::string path = absl::StrCat(folder, "/", k, "-", tensors.size(), ".bin");
         const std::string_view bytes(reinterpret_cast<const char *>(tensor.bytes.data()), tensor.bytes.size());
-        if (absl::Status status = writeFileWhole(bytes, path); !status.ok())
+        if (absl::Status status = files::writeWhole(bytes, path); !status.ok())
           return status;
         json::Array shape;
         for (int64_t extent : tensor.type.shape)

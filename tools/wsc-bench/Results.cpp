@@ -4,6 +4,7 @@
 #include "tools/wsc-bench/Bench.h"
 
 #include "runtime/format/Disassembly.h"
+#include "tools/support/CommandLine.h"
 #include "tools/support/Json.h"
 
 #include "absl/strings/str_cat.h"
@@ -26,7 +27,17 @@ namespace {
 std::string shown(std::optional<double> value) {
   if (!value)
     return "";
-  return *value == std::floor(*value) && std::abs(*value) < 1e15 ? absl::StrFormat("%.0f", *value) : absl::StrFormat("%.5g", *value);
+  return *value == std::floor(*value) && std::abs(*value) < 1e15 ? absl::StrFormat("%.0f", *value)
+                                                                 : absl::StrFormat("%.5g", *value);
+}
+
+// "  analytic, settled", "  cycle, 3100 to 3400".
+std::string told(const std::optional<Result::Interval> &interval) {
+  if (!interval)
+    return "";
+  return absl::StrCat("  ", interval->engine,
+                      interval->settled ? ", settled"
+                                        : absl::StrFormat(", %.0f to %.0f", interval->low, interval->high));
 }
 
 json::Value optional(std::optional<double> value) { return value ? tools::number(*value) : json::Value(nullptr); }
@@ -36,17 +47,18 @@ json::Value optional(std::optional<double> value) { return value ? tools::number
 void Results::add(Result result) {
   if (!quiet && result.reproduced) {
     if (all.empty() || !all.back().reproduced)
-      std::printf("%-28s %14s %14s %-8s %9s %9s  %s\n", "row", "published", "ours", "unit", "error", "tolerance", "within");
-    std::printf("%-28s %14s %14s %-8s %+8.2f%% %8.4g%%  %-6s %s\n", result.name.c_str(), shown(result.reference).c_str(),
-                shown(result.value).c_str(), result.unit.c_str(), 100 * result.reproduced->error,
-                100 * result.reproduced->tolerance, result.reproduced->within ? "yes" : "NO",
-                format::printable(result.reproduced->remark).c_str());
+      std::printf("%-28s %14s %14s %-8s %9s %9s  %s\n", "row", "published", "ours", "unit", "error", "tolerance",
+                  "within");
+    std::printf("%-28s %14s %14s %-8s %+8.2f%% %8.4g%%  %-6s %s\n", result.name.c_str(),
+                shown(result.reference).c_str(), shown(result.value).c_str(), result.unit.c_str(),
+                100 * result.reproduced->error, 100 * result.reproduced->tolerance,
+                result.reproduced->within ? "yes" : "NO", format::printable(result.reproduced->remark).c_str());
     std::fflush(stdout);
   } else if (!quiet) {
     if (all.empty() || all.back().reproduced)
       std::printf("%-52s %16s %-10s %16s %16s\n", "figure", "value", "unit", "bound", "reference");
-    std::printf("%-52s %16s %-10s %16s %16s\n", result.name.c_str(), shown(result.value).c_str(), result.unit.c_str(),
-                shown(result.bound).c_str(), shown(result.reference).c_str());
+    std::printf("%-52s %16s %-10s %16s %16s%s\n", result.name.c_str(), shown(result.value).c_str(), result.unit.c_str(),
+                shown(result.bound).c_str(), shown(result.reference).c_str(), told(result.interval).c_str());
     std::fflush(stdout);
   }
   all.push_back(std::move(result));
@@ -70,6 +82,12 @@ json::Value Results::json(const std::string &suite) const {
       row["error"] = tools::number(result.reproduced->error);
       row["within_tolerance"] = result.reproduced->within;
     }
+    if (result.interval) {
+      row["engine"] = result.interval->engine;
+      row["interval_settled"] = result.interval->settled;
+      row["interval_low"] = tools::number(result.interval->low);
+      row["interval_high"] = tools::number(result.interval->high);
+    }
     rows.push_back(std::move(row));
   }
   return json::Object{{"suite", suite}, {"machine", machine()}, {"results", std::move(rows)}};
@@ -83,7 +101,7 @@ std::string machine() {
       processor = line.substr(line.find(": ") + 2);
       break;
     }
-  struct sysinfo memory {};
+  struct sysinfo memory{};
   sysinfo(&memory);
   utsname system{};
   uname(&system);
@@ -98,7 +116,9 @@ absl::Status findModels(const std::vector<std::string> &paths, bool needsData, s
       tools::Case model;
       const std::filesystem::path file(path);
       // model.onnx is named by its folder.
-      model.name = file.filename() == "model.onnx" ? std::filesystem::absolute(file, code).parent_path().filename().string() : file.stem().string();
+      model.name = file.filename() == "model.onnx"
+                       ? std::filesystem::absolute(file, code).parent_path().filename().string()
+                       : file.stem().string();
       model.model = path;
       models.push_back(std::move(model));
       continue;
@@ -111,22 +131,12 @@ absl::Status findModels(const std::vector<std::string> &paths, bool needsData, s
       if (!model.model.empty() && (!needsData || !model.dataSets.empty()))
         models.push_back(std::move(model));
     if (models.size() == before)
-      return absl::NotFoundError(absl::StrCat(path, ": no folder with model.onnx", needsData ? " and test_data_set_0" : "", " at or below it"));
+      return absl::NotFoundError(absl::StrCat(path, ": no folder with model.onnx",
+                                              needsData ? " and test_data_set_0" : "", " at or below it"));
   }
   return absl::OkStatus();
 }
 
-int fail(const absl::Status &status) {
-  const std::string message(status.message());
-  size_t line = message.find('\n');
-  std::fflush(stdout);
-  std::fprintf(stderr, "error: %s\n", format::printable(message.substr(0, line)).c_str());
-  for (size_t begin = line; begin != std::string::npos && begin + 1 < message.size();) {
-    const size_t end = message.find('\n', begin + 1);
-    std::fprintf(stderr, "note: %s\n", format::printable(message.substr(begin + 1, end == std::string::npos ? end : end - begin - 1)).c_str());
-    begin = end;
-  }
-  return 1;
-}
+int fail(const absl::Status &status) { return tools::fail(std::string(status.message())); }
 
 } // namespace wsc::bench

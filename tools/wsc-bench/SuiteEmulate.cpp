@@ -39,7 +39,8 @@ std::vector<double> ratios(const std::vector<double> &a, const std::vector<doubl
 
 class EmulateBench {
 public:
-  EmulateBench(const tools::Case &model, const Options &options, Results &results) : model(model), options(options), results(results) {}
+  EmulateBench(const tools::Case &model, const Options &options, Results &results)
+      : model(model), options(options), results(results) {}
 
   absl::Status run() {
     if (folder.path.empty())
@@ -63,8 +64,9 @@ public:
 
     std::vector<double> secondsOne, secondsMany, secondsOrt;
     for (int k = 0; k < options.samples; ++k)
-      for (auto [child, seconds, unit] : {std::tuple(one->get(), &secondsOne, 1.0), std::tuple(ort.get(), &secondsOrt, 1e-3),
-                                          std::tuple(many->get(), &secondsMany, 1.0)}) {
+      for (auto [child, seconds, unit] :
+           {std::tuple(one->get(), &secondsOne, 1.0), std::tuple(ort.get(), &secondsOrt, 1e-3),
+            std::tuple(many->get(), &secondsMany, 1.0)}) {
         if (!child)
           continue;
         auto answer = child->ask(absl::StrCat(k));
@@ -81,7 +83,11 @@ public:
     if (*many) {
       const std::string suffix = absl::StrCat(".threads", options.threads);
       add("sample.seconds" + suffix, median(secondsMany), "s");
-      results.add({model.name + ".sample.speedup" + suffix, median(ratios(secondsOne, secondsMany)), "ratio", double(options.threads), {}});
+      results.add({model.name + ".sample.speedup" + suffix,
+                   median(ratios(secondsOne, secondsMany)),
+                   "ratio",
+                   double(options.threads),
+                   {}});
     }
     if (absl::Status status = addPeak(**one, 1); !status.ok())
       return status;
@@ -123,7 +129,8 @@ private:
       results.note("ONNX Runtime is not timed: ORT_NODE_ROOT is not set");
       return nullptr;
     }
-    auto child = tools::Dialogue::start({"node", "--input-type=module", "-e", kOrtScript, model.model, folder.path + "/inputs.json", "1"});
+    auto child = tools::Dialogue::start(
+        {"node", "--input-type=module", "-e", kOrtScript, model.model, folder.path + "/inputs.json", "1"});
     absl::StatusOr<std::string> line = child.ok() ? (*child)->read() : child.status();
     if (line.ok() && *line == "ready")
       return *std::move(child);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // wsc-bench: measures the compiler, the emulator and the solvers. Exit status: 0 done, 1 failed, 2 wrong usage.
+#include "runtime/files/OutputFile.h"
 #include "tools/support/Json.h"
 #include "tools/wsc-bench/Bench.h"
 
@@ -16,6 +17,9 @@ int main(int argc, char **argv) {
   Options options;
   if (const int status = parseOptions(argc, argv, options); status >= 0)
     return status;
+  const wsc::files::Output outputs[] = {{"--json", options.json}, {"--keep", options.keep, true}};
+  if (absl::Status status = wsc::files::checkOutputs(outputs, options.paths); !status.ok())
+    return fail(status);
   Results results(options.quiet);
   absl::Status status = absl::OkStatus();
   for (const Suite &suite : suites())

@@ -2,10 +2,13 @@
 //
 // wsc-compile: a model becomes a wafer executable. Options in, the driver does the work, the summary out.
 #include "compiler/driver/Compiler.h"
-#include "runtime/format/Executable.h"
+#include "runtime/files/OutputFile.h"
+#include "tools/support/CommandLine.h"
+#include "tools/support/Progress.h"
 
 #include "CLI/CLI.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
@@ -19,23 +22,54 @@ constexpr const char *kDescription = "Compiles a neural network for a wafer-scal
                                      "         wsc-compile net.onnx --compile-to placed -o net.mlir   (edit, then:)\n"
                                      "         wsc-compile net.mlir --compile-from placed -o net.wse";
 
-// One line saying what and where, then notes.
-int fail(const std::string &message) {
-  size_t line = message.find('\n');
-  std::fprintf(stderr, "error: %s\n", message.substr(0, line).c_str());
-  for (size_t begin = line; begin != std::string::npos && begin + 1 < message.size();) {
-    size_t end = message.find('\n', begin + 1);
-    std::fprintf(stderr, "note: %s\n", message.substr(begin + 1, end == std::string::npos ? end : end - begin - 1).c_str());
-    begin = end;
-  }
-  return 1;
-}
-
 // Empty, or why a text is no seed: unsigned options would take -1 for 2^64 - 1.
 std::string checkSeed(const std::string &text) {
   uint64_t seed = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
   return error == std::errc() && end == text.data() + text.size() ? "" : text + " is not a number from 0 to 2^64 - 1";
+}
+
+// NAME:1,3,224,224 as NAME:1x3x224x224, which the importer takes.
+std::string withPlainShape(std::string input) {
+  const size_t colon = input.rfind(':');
+  if (colon != std::string::npos && input.find_first_not_of("0123456789,x", colon + 1) == std::string::npos)
+    std::replace(input.begin() + std::ptrdiff_t(colon), input.end(), ',', 'x');
+  return input;
+}
+
+// Before the work whose results could not be written.
+absl::Status checkFiles(const wsc::driver::CompileOptions &options, const std::string &report) {
+  if (auto status = wsc::driver::checkReportPath(report); !status.ok())
+    return status;
+  const wsc::files::Output outputs[] = {{"-o", options.output},
+                                        {"--report", report},
+                                        {"--dump-phases", options.dumpDir, true},
+                                        {"--dump-problems", options.problemsDir, true}};
+  const std::string inputs[] = {options.model, options.target, options.defects, options.pins};
+  return wsc::files::checkOutputs(outputs, inputs);
+}
+
+// Why an option that was given would have no effect; empty: all have one.
+std::string findUnused(const CLI::App &app, const wsc::driver::CompileOptions &options) {
+  const auto given = [&](const char *name) { return app.count(name) > 0; };
+  const bool text = options.model.ends_with(".mlir");
+  for (const char *name : {"--dim", "--bind", "--input", "--output", "--signature", "--keep-variables"})
+    if (text && given(name))
+      return std::string(name) + " is for models that are imported; " + options.model + " is IR already";
+  if (!text && given("--compile-from"))
+    return "--compile-from is for .mlir models; " + options.model + " begins with its import";
+  for (const char *name : {"-o", "--report", "--compile-to", "--dump-phases", "--dump-problems", "--pins"})
+    if (given("--validate-only") && given(name))
+      return std::string(name) + " has no use beside --validate-only, which maps nothing";
+  if (given("--report") && options.to != wsc::driver::Phase::Wse)
+    return "--report needs the whole compilation; leave --compile-to out";
+  for (const char *name : {"--pins", "--dump-problems"})
+    if (app.get_option("--execution")->as<std::string>() == "phased" && given(name))
+      return std::string(name) + " is for strips; --execution phased has no use for it";
+  for (const std::string &tensor : options.outputs)
+    if (tensor.ends_with(".wse") || tensor.ends_with(".mlir"))
+      return "--output names a tensor of the model, not the file " + tensor + "; the file to write is given with -o";
+  return "";
 }
 
 std::string readPhases() {
@@ -53,19 +87,32 @@ int main(int argc, char **argv) {
   std::vector<std::string> dims, bindings;
   std::string to, from, report, execution = "auto", precision = "model", effort = "default";
   bool validateOnly = false, quiet = false, verbose = false;
-  app.set_version_flag("--version", "wsc " WSC_VERSION ", MLIR " WSC_MLIR_VERSION ", format " +
-                                        std::to_string(wsc::format::kFormatVersion));
-  app.add_option("MODEL", options.model, ".onnx model, TensorFlow .pb, .pbtxt, .meta or SavedModel folder, or .mlir at any phase")->required();
+  app.add_option("MODEL", options.model,
+                 ".onnx model, TensorFlow .pb, .pbtxt, .meta or SavedModel folder, or .mlir at any phase")
+      ->required();
   app.add_option("-o", options.output, "file to write");
-  app.add_option("--target", options.target, "wse1, wse2, wse3, mesh-RxC or a description file")->capture_default_str();
+  app.add_option(
+      "--target", options.target,
+      "wse1, wse2, wse3, mesh-RxC or a description file (default: as the IR of a .mlir model records, else wse2)");
   app.add_option("--defects", options.defects, "JSON file with the dead_cores and dead_links of this wafer");
-  app.add_option("--pins", options.pins, "JSON file of what the mapping keeps to: kernels' columns and places, columns where streams' lanes turn");
-  app.add_option("--execution", execution, "pipelined (all layers side by side), phased (one after another) or auto: pipelined where every\n"
-                                              "layer has that form and all fit, else phased")->check(CLI::IsMember({"auto", "pipelined", "phased"}))->capture_default_str();
-  app.add_option("--precision", precision, "model or fp32")->check(CLI::IsMember({"model", "fp32"}))->capture_default_str();
+  app.add_option(
+      "--pins", options.pins,
+      "JSON file of what the mapping keeps to: kernels' columns and places, columns where streams' lanes turn");
+  app.add_option("--execution", execution,
+                 "pipelined (all layers side by side), phased (one after another) or auto: pipelined where every\n"
+                 "layer has that form and all fit, else phased")
+      ->check(CLI::IsMember({"auto", "pipelined", "phased"}))
+      ->capture_default_str();
+  app.add_option("--precision", precision,
+                 "model: as the model says; fp32: refuse a model that computes in another float type")
+      ->check(CLI::IsMember({"model", "fp32", "fp16", "bf16", "mixed"}))
+      ->capture_default_str();
   app.add_option("--dim", dims, "NAME=VALUE: fix a symbolic dimension (repeatable)");
-  app.add_option("--input", options.inputs, "NAME[:SHAPE]: shape of an input, or cut the graph at a tensor (repeatable)");
-  app.add_option("--bind", bindings, "NAME=VALUE: fix the value of an input, its elements with commas in between (repeatable)");
+  app.add_option(
+      "--input", options.inputs,
+      "NAME[:SHAPE]: shape of an input (1x3x224x224 or 1,3,224,224), or cut the graph at a tensor (repeatable)");
+  app.add_option("--bind", bindings,
+                 "NAME=VALUE: fix the value of an input, its elements with commas in between (repeatable)");
   app.add_option("--output", options.outputs, "NAME: cut the graph at an output tensor (repeatable)");
   app.add_option("--signature", options.signature, "KEY: of a SavedModel (default: serving_default, or the only one)");
   app.add_flag("--keep-variables", options.keepVariables, "TensorFlow variables stay states, also where nothing writes them");
@@ -83,30 +130,24 @@ int main(int argc, char **argv) {
   app.add_option("--report", report, "FILE.txt, .json or .html");
   app.add_flag("--quiet", quiet, "print nothing but errors");
   app.add_flag("-v", verbose, "print the phases' times too");
-  app.failure_message([](const CLI::App *, const CLI::Error &error) {
-    return std::string("error: ") + error.what() + "\nnote: wsc-compile --help lists the options\n";
-  });
+  wsc::tools::setUp(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  auto usage = [](const std::string &message) {
-    std::fprintf(stderr, "error: %s\n", message.c_str());
-    return 2;
-  };
   for (const std::string &dim : dims) {
     size_t equal = dim.find('=');
     char *end = nullptr;
     long long value = equal == std::string::npos ? 0 : std::strtoll(dim.c_str() + equal + 1, &end, 10);
     if (equal == std::string::npos || equal == 0 || !end || *end || value < 1)
-      return usage("--dim takes NAME=VALUE with a positive value, got " + dim);
+      return wsc::tools::failUsage("--dim takes NAME=VALUE with a positive value, got " + dim);
     options.dims[dim.substr(0, equal)] = value;
   }
   for (const std::string &binding : bindings) {
     size_t equal = binding.find('=');
     if (equal == std::string::npos || equal == 0)
-      return usage("--bind takes NAME=VALUE, got " + binding);
+      return wsc::tools::failUsage("--bind takes NAME=VALUE, got " + binding);
     options.bindings[binding.substr(0, equal)] = binding.substr(equal + 1);
   }
   for (auto [text, phase] : {std::pair(&to, 0), std::pair(&from, 1)}) {
@@ -114,20 +155,29 @@ int main(int argc, char **argv) {
       continue;
     auto found = wsc::driver::findPhase(*text);
     if (!found)
-      return usage("unknown phase " + *text + "; phases: " + readPhases());
+      return wsc::tools::failUsage("unknown phase " + *text + "; phases: " + readPhases());
     if (phase == 0)
       options.to = *found;
     else
       options.from = found;
   }
+  if (precision != "model" && precision != "fp32")
+    return wsc::tools::failUsage("--precision " + precision +
+                                 " is not there yet; models run in their own types, which "
+                                 "--precision model takes");
+  options.onlyF32 = precision == "fp32";
+  if (const std::string unused = findUnused(app, options); !unused.empty())
+    return wsc::tools::failUsage(unused);
   options.execution = execution == "phased"      ? wsc::driver::Execution::Phased
                       : execution == "pipelined" ? wsc::driver::Execution::Pipelined
                                                  : wsc::driver::Execution::Auto;
+  for (std::string &input : options.inputs)
+    input = withPlainShape(input);
   options.search.effort = *wsc::kernels::findEffort(effort);
   if (validateOnly) {
     auto lines = wsc::driver::validate(options);
     if (!lines.ok())
-      return fail(std::string(lines.status().message()));
+      return wsc::tools::fail(std::string(lines.status().message()));
     if (lines->empty()) {
       if (!quiet)
         std::printf("%s: every operator is supported\n", options.model.c_str());
@@ -136,16 +186,24 @@ int main(int argc, char **argv) {
     std::string all = "unsupported:";
     for (const std::string &line : *lines)
       all += "\n" + line;
-    return fail(options.model + ": " + all);
+    return wsc::tools::fail(options.model + ": " + all);
   }
   if (options.output.empty())
-    return usage("name the file to write with -o");
-  auto result = wsc::driver::compile(options);
+    return wsc::tools::failUsage("name the file to write with -o");
+  if (auto status = checkFiles(options, report); !status.ok())
+    return wsc::tools::fail(std::string(status.message()));
+  auto result = [&] {
+    wsc::tools::Progress progress("compiling " + options.model, quiet);
+    options.entered = [&](wsc::driver::Phase phase) {
+      progress.set("compiling " + options.model + ", phase " + wsc::driver::phaseName(phase));
+    };
+    return wsc::driver::compile(options);
+  }();
   if (!result.ok())
-    return fail(std::string(result.status().message()));
+    return wsc::tools::fail(std::string(result.status().message()));
   if (!report.empty())
     if (auto status = wsc::driver::writeReport(*result, report); !status.ok())
-      return fail(std::string(status.message()));
+      return wsc::tools::fail(std::string(status.message()));
   if (!quiet && options.to == wsc::driver::Phase::Wse)
     std::fputs(wsc::driver::printSummary(*result).c_str(), stdout);
   if (verbose)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Everything about one core: what resides there, its role, memory map, queues, program with affine values resolved, and the settings of its
-// router.
+// Everything about one core: what resides there, its role, memory map, queues, program with affine values resolved, and
+// the settings of its router.
 #include "runtime/format/Disassembly.h"
 #include "runtime/format/MemoryMap.h"
 #include "tools/wsc-info/Views.h"

@@ -43,8 +43,8 @@ std::string tensor(const TensorType &type) {
 
 std::string step(const Step &step) {
   return absl::StrCat("{\"kind\": ", step.kind == StepKind::Configure ? "\"configure\"" : "\"run\"",
-                      ", \"configuration\": ", step.configuration, ", \"count\": ", step.count, ", \"after\": ", array(step.after, number<int32_t>),
-                      "}");
+                      ", \"configuration\": ", step.configuration, ", \"count\": ", step.count,
+                      ", \"after\": ", array(step.after, number<int32_t>), "}");
 }
 
 std::string entry(const Entry &entry) {
@@ -60,11 +60,10 @@ std::string state(const StateVariable &variable) {
 }
 
 std::string resident(const Resident &resident) {
-  return absl::StrCat("{\"name\": ", quote(resident.name),
-                      ", \"type\": ", quote(std::string(elementTypeName(resident.type))),
-                      ", \"cores\": ", resident.cores.size(), ", \"address\": ", resident.address,
-                      ", \"bytes\": ", resident.bytes, ", \"section\": ", resident.section,
-                      ", \"state\": ", resident.state, "}");
+  return absl::StrCat(
+      "{\"name\": ", quote(resident.name), ", \"type\": ", quote(std::string(elementTypeName(resident.type))),
+      ", \"cores\": ", resident.cores.size(), ", \"address\": ", resident.address, ", \"bytes\": ", resident.bytes,
+      ", \"section\": ", resident.section, ", \"state\": ", resident.state, "}");
 }
 
 } // namespace

@@ -2,10 +2,9 @@
 //
 // wsc-info: shows what a wafer executable holds. Options choose views, printed in a fixed order; see Views.h.
 #include "runtime/emulator/liveness/Liveness.h"
-#include "runtime/format/Disassembly.h"
-#include "runtime/format/FileLayout.h"
 #include "runtime/format/Reader.h"
 #include "runtime/format/Verifier.h"
+#include "tools/support/CommandLine.h"
 #include "tools/wsc-info/Views.h"
 
 #include <CLI/CLI.hpp>
@@ -15,14 +14,9 @@
 #include <string>
 
 using namespace wsc;
+using tools::fail;
 
 namespace {
-
-int fail(const std::string &message) {
-  // Messages quote names from the file: nothing in them may drive the terminal.
-  std::fprintf(stderr, "error: %s\n", format::printable(message).c_str());
-  return 1;
-}
 
 bool parseCore(const std::string &text, int32_t &row, int32_t &col) {
   const char *end = text.data() + text.size();
@@ -52,12 +46,7 @@ int main(int argc, char **argv) {
   app.add_flag("--verify", verify,
                "check hardware limits, determinacy, that a run comes to its end, and the hashes of all weights");
   app.add_flag("--json", json, "the summary as JSON");
-  app.set_version_flag("--version", "wsc " WSC_VERSION ", MLIR " WSC_MLIR_VERSION ", format " +
-                                        std::to_string(format::kFormatVersion) + " (epoch " +
-                                        std::to_string(format::kEpoch) + ")");
-  app.failure_message([](const CLI::App *, const CLI::Error &error) {
-    return "error: " + format::printable(error.what()) + "\nnote: wsc-info --help lists the options\n";
-  });
+  tools::setUp(app);
   int32_t row = 0, col = 0;
   bool asksCore = false, asksRoutes = false;
   try {

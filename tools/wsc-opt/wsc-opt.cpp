@@ -1,16 +1,114 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // wsc-opt: reads textual IR of any phase, runs passes, verifies, prints. MLIR's own driver with wsc's dialects and
-// passes.
+// passes; but --help lists this project's passes, where MLIR's would begin with LLVM's options, the result is written
+// as all outputs are, and diagnostics of operations that know a layer's name and no line give that name.
 #include "compiler/driver/Registration.h"
+#include "compiler/emit/TextFile.h"
+#include "runtime/files/OutputFile.h"
+#include "tools/support/CommandLine.h"
 
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/MemoryBuffer.h"
 
-int main(int argc, char **argv) {
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace {
+
+constexpr const char *kExample =
+    "Example:\n"
+    "  wsc-opt net.mlir --canonicalize -o simpler.mlir\n"
+    "  wsc-opt kernels.mlir --pass-pipeline='builtin.module(func.func(wafer-size{target=mesh-64x64}))'\n\n"
+    "Reads IR of any phase, verifies it, runs passes in the order given, and prints the result.\n";
+
+// Passes are options without a name of their own, so their names are among the registered options.
+void listPasses(const char *title, bool own) {
+  std::vector<llvm::StringRef> names;
+  for (const auto &option : llvm::cl::getRegisteredOptions())
+    names.push_back(option.first);
+  std::sort(names.begin(), names.end());
+  llvm::outs() << title << "\n";
+  for (llvm::StringRef name : names)
+    if (const mlir::PassInfo *pass = mlir::PassInfo::lookup(name);
+        pass && own == (name.starts_with("nn-") || name.starts_with("spmd-") || name.starts_with("wafer-")))
+      pass->printHelpStr(2, 34);
+}
+
+int printHelp() {
+  const mlir::PassPipelineCLParser parser("", "passes"); // registers their names
+  llvm::outs() << kExample << "\nUSAGE: wsc-opt [options] [FILE]\n\n";
+  listPasses("Passes, with their options:", true);
+  listPasses("\nPasses of MLIR:", false);
+  llvm::outs() << "\nOptions:\n"
+                  "  -o FILE                    where to print (default: standard output)\n"
+                  "  --pass-pipeline=TEXT       passes with their options and the operations they run on\n"
+                  "  --split-input-file         treat parts between lines of // ----- as files of their own\n"
+                  "  --verify-diagnostics       compare diagnostics with expected-error comments\n"
+                  "  --mlir-print-ir-after-all  print the IR after each pass\n"
+                  "  --version                  versions\n"
+                  "  --help-list                all options, those of MLIR and LLVM included\n";
+  return 0;
+}
+
+// Layers carry their names as locations: where a diagnostic has no line, its layer is named in its place. The handler
+// lives as long as the context.
+void nameLayersIn(mlir::MLIRContext *context, const std::string &file) {
+  context->getDiagEngine().registerHandler([file](mlir::Diagnostic &diagnostic) {
+    const mlir::Location place = diagnostic.getLocation();
+    if (place->findInstanceOf<mlir::FileLineColLoc>() || diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error)
+      return mlir::failure(); // to the handler that knows the source
+    const auto layer = place->findInstanceOf<mlir::NameLoc>();
+    wsc::tools::fail(file + ": " + (layer ? "layer " + layer.getName().str() + ": " : "") + diagnostic.str());
+    return mlir::success();
+  });
+}
+
+int run(int argc, char **argv) {
   mlir::DialectRegistry registry;
   wsc::driver::registerDialects(registry);
+  std::string input, output;
+  std::tie(input, output) = mlir::registerAndParseCLIOptions(argc, argv, kExample, registry);
+  mlir::MlirOptMainConfig config = mlir::MlirOptMainConfig::createFromCLOptions();
+  const wsc::files::Output outputs[] = {{"-o", output == "-" ? "" : output}};
+  if (absl::Status status = wsc::files::checkOutputs(outputs, {&input, 1}); !status.ok())
+    return wsc::tools::fail(std::string(status.message()));
+  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(input, /*IsText=*/true);
+  if (!buffer)
+    return wsc::tools::fail("cannot open " + input + ": " + buffer.getError().message());
+  if (!config.shouldVerifyDiagnostics())
+    config.setPassPipelineSetupFn([&input, inner = config](mlir::PassManager &manager) {
+      nameLayersIn(manager.getContext(), input);
+      return inner.setupPassPipeline(manager);
+    });
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (mlir::failed(mlir::MlirOptMain(stream, std::move(*buffer), registry, config)))
+    return 1;
+  const absl::Status written = wsc::emit::writeText(output, [&](llvm::raw_ostream &out) { out << text; });
+  return written.ok() ? 0 : wsc::tools::fail(std::string(written.message()));
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
   wsc::driver::registerPasses();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(
-      argc, argv, "wsc-opt: run passes on wsc's IR\n\nExample: wsc-opt --canonicalize reduce.mlir -o reduced.mlir\n",
-      registry));
+  wsc::files::cleanUpOnSignals();
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == "--help" || argument == "-h" || argument == "-help")
+      return printHelp();
+    if (argument == "--version") {
+      llvm::outs() << wsc::tools::versionText() << "\n";
+      return 0;
+    }
+  }
+  return run(argc, argv);
 }

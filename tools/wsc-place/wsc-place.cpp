@@ -3,6 +3,8 @@
 // wsc-place: solves the text problems of compiler/solver, and checks solutions.
 //
 // Exit codes: 0 done, 1 no solution found or the solution is refused, 2 wrong usage or unreadable input.
+#include "runtime/files/OutputFile.h"
+#include "tools/support/CommandLine.h"
 #include "tools/wsc-place/Problems.h"
 
 #include <CLI/CLI.hpp>
@@ -19,7 +21,7 @@ bool readFile(const std::string &path, std::string &text) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream content;
   if (!file || !(content << file.rdbuf() || file.peek() == std::ifstream::traits_type::eof())) {
-    std::cerr << "wsc-place: cannot read " << path << "\n";
+    wsc::tools::fail("cannot read " + path);
     return false;
   }
   text = content.str();
@@ -32,7 +34,9 @@ int main(int argc, char **argv) {
   CLI::App app("Example:  wsc-place lanes.txt -o lanes.solution && wsc-place --check lanes.txt lanes.solution\n\n"
                "Solves a text problem of colouring, sizing, placement, routing or SRAM allocation, or a placement of\n"
                "the ISPD 2020 contest (.kgraph to .paint), and prints the solution's value and a lower bound.\n"
-               "Exit codes: 0 done, 1 no solution or solution refused, 2 wrong usage or input.");
+               "Exit codes: 0 done, 1 no solution or solution refused, 2 wrong usage or input.",
+               "wsc-place");
+  wsc::tools::setUp(app);
   std::string problemPath, solutionPath, outputPath, algorithm;
   bool check = false;
   wsc::solver::contest::SolveOptions options;
@@ -78,23 +82,23 @@ int main(int argc, char **argv) {
   if (!readFile(problemPath, problem) || (check && !readFile(solutionPath, solution)))
     return 2;
   bool contest = problemPath.size() > 7 && problemPath.compare(problemPath.size() - 7, 7, ".kgraph") == 0;
-  if (contest && !algorithm.empty()) {
-    std::cerr << "wsc-place: --algorithm is for text problems, not for .kgraph files\n";
-    return 2;
-  }
+  if (contest && !algorithm.empty())
+    return wsc::tools::failUsage("--algorithm is for text problems, not for .kgraph files");
   for (const CLI::Option *option : contestOptions)
-    if (option->count() > 0 && (!contest || check)) {
-      std::cerr << "wsc-place: " << option->get_name() << " is for solving .kgraph files\n";
-      return 2;
-    }
+    if (option->count() > 0 && (!contest || check))
+      return wsc::tools::failUsage(option->get_name() + " is for solving .kgraph files");
   options.timeSlack = slack == "none" ? -1 : std::stod(slack) / 100;
+  const wsc::files::Output outputs[] = {{"-o", outputPath}};
+  const std::string inputs[] = {problemPath, solutionPath};
+  if (absl::Status status = wsc::files::checkOutputs(outputs, inputs); !status.ok())
+    return wsc::tools::fail(std::string(status.message()));
   absl::StatusOr<wsc::place::Result> result = contest && check ? wsc::place::checkContest(problem, solution)
                                               : contest        ? wsc::place::solveContest(problem, options)
                                               : check          ? wsc::place::checkText(problem, solution)
                                                                : wsc::place::solveText(problem, algorithm);
   if (!result.ok()) {
     const std::string &path = wsc::place::concernsSolution(result.status()) ? solutionPath : problemPath;
-    std::cerr << "wsc-place: " << path << ": " << std::string(result.status().message()) << "\n";
+    wsc::tools::fail(path + ": " + std::string(result.status().message()));
     return absl::IsInvalidArgument(result.status()) ? 2 : 1;
   }
   if (check || !outputPath.empty())
@@ -103,12 +107,8 @@ int main(int argc, char **argv) {
     std::cout << result->solution;
   if (!check && outputPath.empty())
     std::cerr << result->report;
-  if (!outputPath.empty()) {
-    std::ofstream file(outputPath, std::ios::binary);
-    if (!(file << result->solution) || !file.flush()) {
-      std::cerr << "wsc-place: cannot write " << outputPath << "\n";
-      return 2;
-    }
-  }
+  if (!outputPath.empty())
+    if (absl::Status status = wsc::files::writeWhole(result->solution, outputPath); !status.ok())
+      return wsc::tools::fail(std::string(status.message()));
   return 0;
 }

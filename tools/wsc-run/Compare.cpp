@@ -48,15 +48,15 @@ absl::StatusOr<Comparison> compareTensors(const Tensor &got, const Tensor &expec
     const double allowed = atol + rtol * std::abs(b);
     if (!(error <= allowed))
       ++result.outside;
-    result.largestError = std::max(result.largestError, error);
-    // The place to look at: the largest error in terms of what is allowed.
+    if (result.largest.element < 0 || error > result.largestError) {
+      result.largestError = error;
+      result.largest = {i, a, b};
+    }
     const double excess =
         allowed > 0 && std::isfinite(allowed) ? error / allowed : std::numeric_limits<double>::infinity();
     if (excess > worst) {
       worst = excess;
-      result.place = i;
-      result.expected = b;
-      result.got = a;
+      result.furthest = {i, a, b};
     }
     squares += error * error;
     if (std::isfinite(b))
@@ -69,16 +69,21 @@ absl::StatusOr<Comparison> compareTensors(const Tensor &got, const Tensor &expec
 }
 
 std::string describe(const Comparison &comparison, const std::vector<int64_t> &shape) {
-  if (comparison.place < 0)
+  if (comparison.largest.element < 0)
     return absl::StrCat(comparison.name, ": equal");
-  std::string place;
-  int64_t rest = comparison.place;
-  for (size_t d = shape.size(); d-- > 0; rest /= shape[d])
-    place = absl::StrCat(rest % shape[d], place.empty() ? "" : ",", place);
-  return absl::StrCat(comparison.name, ": largest error ", comparison.largestError, ", worst at [", place, "] (got ",
-                      comparison.got, ", expected ", comparison.expected, "), relative L2 ", comparison.relativeL2,
-                      comparison.passed() ? std::string()
-                                          : absl::StrCat(", ", comparison.outside, " elements outside the tolerance"));
+  const auto at = [&](const Comparison::Place &place) {
+    std::string index;
+    int64_t rest = place.element;
+    for (size_t d = shape.size(); d-- > 0; rest /= shape[d])
+      index = absl::StrCat(rest % shape[d], index.empty() ? "" : ",", index);
+    return absl::StrCat("[", index, "] (got ", place.got, ", expected ", place.expected, ")");
+  };
+  std::string text = absl::StrCat(comparison.name, ": largest error ", comparison.largestError, " at ",
+                                  at(comparison.largest), ", relative L2 ", comparison.relativeL2);
+  if (!comparison.passed())
+    absl::StrAppend(&text, ", ", comparison.outside, " elements outside the tolerance, furthest ",
+                    at(comparison.furthest));
+  return text;
 }
 
 } // namespace wsc::run

@@ -2,7 +2,7 @@
 // The command line of wsc-run. Options that exclude each other are refused, none is ignored.
 #include "tools/wsc-run/Run.h"
 
-#include "runtime/format/Disassembly.h"
+#include "tools/support/CommandLine.h"
 
 #include <CLI/CLI.hpp>
 
@@ -32,6 +32,7 @@ int parseOptions(int argc, char **argv, Options &options) {
       ->check(CLI::IsMember({"core", "cycle"}))
       ->capture_default_str();
   app.add_flag("--timing-only", options.timingOnly, "cycles without values");
+  auto *noTiming = app.add_flag("--no-timing", options.noTiming, "values without cycles");
   app.add_option("--entry", options.entry, "entry point (default: the only one, or main)")->type_name("NAME");
   auto *stateIn = app.add_option("--state-in", options.stateIn, "state variables to begin with")->type_name("FILE.npz");
   auto *stateOut =
@@ -40,9 +41,9 @@ int parseOptions(int argc, char **argv, Options &options) {
                                 "re-execute N random cores with the scalar interpreter and compare bit by bit")
                      ->check(CLI::Range(1, 1000000))
                      ->type_name("N");
-  app.add_option("--samples", options.samples, "stream N samples (default 1, with --data all its sets)")
-      ->check(CLI::Range(1, 1000000))
-      ->type_name("N");
+  auto *samples = app.add_option("--samples", options.samples, "stream N samples (default 1, with --data all its sets)")
+                      ->check(CLI::Range(1, 1000000))
+                      ->type_name("N");
   app.add_option("--stats", options.stats, "counters as JSON")->type_name("FILE.json");
   auto *trace = app.add_option("--trace", options.trace,
                                "timeline of --engine cycle for Perfetto: the first " + std::to_string(kMostTraceSpans) +
@@ -62,11 +63,7 @@ int parseOptions(int argc, char **argv, Options &options) {
       ->type_name("N");
   app.add_flag("--quiet", options.quiet, "no summary, no progress");
   app.add_flag("-v,--verbose", options.verbose, "also a table of kernels");
-  app.set_version_flag("--version", "wsc " WSC_VERSION ", MLIR " WSC_MLIR_VERSION ", format " +
-                                        std::to_string(format::kFormatVersion));
-  app.failure_message([](const CLI::App *, const CLI::Error &error) {
-    return "error: " + format::printable(error.what()) + "\nnote: wsc-run --help lists the options\n";
-  });
+  tools::setUp(app);
   input->excludes(random)->excludes(data);
   random->excludes(data);
   rtol->needs(verify);
@@ -77,6 +74,11 @@ int parseOptions(int argc, char **argv, Options &options) {
       for (const CLI::Option *option : {input, random, data, output, stateIn, stateOut, replay, verify})
         if (option->count() > 0)
           throw CLI::ExcludesError("--timing-only", option->get_name());
+    if (options.timingOnly && options.engine == "core" && samples->count() > 0)
+      throw CLI::ValidationError("--samples", "is for values and for --engine cycle; the analytic time streams as many "
+                                              "samples as it needs");
+    if (options.noTiming && (options.timingOnly || options.engine == "cycle"))
+      throw CLI::ExcludesError(noTiming->get_name(), options.timingOnly ? "--timing-only" : "--engine cycle");
     if (trace->count() > 0 && options.engine != "cycle")
       throw CLI::RequiresError("--trace", "--engine cycle");
     if (options.quiet && options.verbose)

@@ -4,11 +4,13 @@
 #include "tools/wsc-run/Run.h"
 
 #include "runtime/format/Disassembly.h"
+#include "runtime/numerics/Elements.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 #include <sys/resource.h>
 
@@ -36,6 +38,23 @@ int64_t peakBytes() {
 
 std::string cycles(const Report &report, int64_t emulator::TimingResult::*field) {
   return report.timing ? absl::StrCat(report.timing->*field) : std::string("null");
+}
+
+// Multiply-adds of the network's layers; `executed_macs` are those of the programs, padding included.
+std::string plannedMacs(const Report &report) {
+  if (!report.configuration)
+    return "null";
+  int64_t macs = 0;
+  for (const Kernel &kernel : report.configuration->kernels)
+    macs += kernel.macs;
+  return absl::StrCat(macs);
+}
+
+std::string intervalJson(const Report &report) {
+  const bool known = report.timing && report.timing->intervalHigh > 0;
+  return absl::StrCat(",\n  \"interval_settled\": ", known && report.timing->intervalSettled ? "true" : "false",
+                      ",\n  \"interval_low\": ", known ? absl::StrCat(report.timing->intervalLow) : "null",
+                      ",\n  \"interval_high\": ", known ? absl::StrCat(report.timing->intervalHigh) : "null");
 }
 
 std::string kernelJson(const Report &report, size_t k) {
@@ -159,29 +178,58 @@ std::string partsTable(const std::vector<emulator::TimingPart> &parts, int64_t l
   return text;
 }
 
+// How the interval is known, and how well.
+std::string certainty(const Report &report) {
+  const emulator::TimingResult &timing = *report.timing;
+  const std::string engine = report.cycles ? "cycle engine" : "analytic";
+  if (timing.intervalSettled)
+    return engine + ", settled";
+  return absl::StrCat(engine, ", not settled: ", timing.intervalLow, " to ", timing.intervalHigh,
+                      report.cycles ? absl::StrCat(" over ", report.samples, " samples; stream more with --samples")
+                                    : std::string());
+}
+
+double elementValue(const Tensor &tensor, int64_t i) {
+  const uint64_t payload =
+      numerics::loadElement(tensor.bytes.data() + i * elementBytes(tensor.type.type), tensor.type.type);
+  const uint64_t bits = numerics::convertElement(payload, tensor.type.type, ElementType::F64);
+  double value = 0;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+constexpr int64_t kMostShown = 8; // elements of a result
+
 } // namespace
+
+std::string resultLine(const Tensor &tensor) {
+  std::string text = absl::StrCat("result       ", printable(tensor.type.name), " ", wsc::describe(tensor.type), " ");
+  const int64_t count = tensor.type.elements();
+  for (int64_t i = 0; i < std::min(count, kMostShown); ++i)
+    absl::StrAppendFormat(&text, " %.6g", elementValue(tensor, i));
+  return absl::StrCat(text, count > kMostShown ? " ..." : "", "\n");
+}
 
 std::string summary(const Report &report, bool verbose) {
   std::string text;
-  for (const TensorType &type : report.results)
-    absl::StrAppend(&text, "result       ", printable(type.name), " ", wsc::describe(type), "\n");
   if (report.timing) {
     const emulator::TimingResult &timing = *report.timing;
     const double hertz = report.executable->target.clockGHz * 1e9;
-    absl::StrAppendFormat(&text, "latency      %d cycles (%.4g ms)\n", timing.latencyCycles,
-                          double(timing.latencyCycles) / hertz * 1e3);
+    absl::StrAppendFormat(&text, "latency      %d cycles (%.4g ms)%s\n", timing.latencyCycles,
+                          double(timing.latencyCycles) / hertz * 1e3,
+                          report.cycles || !timing.parts.empty() ? "" : ", analytic");
     if (!timing.parts.empty())
       absl::StrAppend(&text, "interval     the latency: samples of a phased entry do not overlap\n");
     else if (report.cycles && report.samples == 1)
       absl::StrAppend(&text, "interval     unknown from one sample; stream more with --samples\n");
     else
-      absl::StrAppendFormat(&text, "interval     %d cycles (%.6g samples/s at %g GHz)\n", timing.intervalCycles,
+      absl::StrAppendFormat(&text, "interval     %d cycles (%.6g samples/s at %g GHz), %s\n", timing.intervalCycles,
                             timing.intervalCycles > 0 ? hertz / double(timing.intervalCycles) : 0.0,
-                            report.executable->target.clockGHz);
+                            report.executable->target.clockGHz, certainty(report));
     absl::StrAppendFormat(&text, "utilisation  %.2f %% of %s's multiply-adds\n", 100 * timing.computeUtilisation,
                           report.executable->target.name);
     absl::StrAppend(&text, "bottleneck   ", printable(timing.bottleneck), "\n");
-  } else {
+  } else if (!report.timingUnknown.empty()) {
     absl::StrAppend(&text, "cycles       unknown: ", printable(report.timingUnknown), "\n");
   }
   if (report.timing)
@@ -192,6 +240,8 @@ std::string summary(const Report &report, bool verbose) {
   if (report.ranValues)
     absl::StrAppendFormat(&text, "emulation    %d samples, %.4g s per sample, loaded in %.4g s\n", report.samples,
                           report.secondsPerSample, report.loadSeconds);
+  if (report.timingSeconds > 1)
+    absl::StrAppendFormat(&text, "timing       %.4g s; --no-timing leaves it out\n", report.timingSeconds);
   if (verbose && report.timing && report.configuration) {
     absl::StrAppendFormat(&text, "%-32s %12s %12s %12s %12s %12s\n", "kernel", "busy", "interval", "predicted",
                           "waits words", "waits room");
@@ -220,10 +270,11 @@ std::string statsJson(const Report &report) {
       "{\n  \"engine\": ", quote(report.engine), ",\n  \"threads\": ", report.threads,
       ",\n  \"samples\": ", report.samples,
       ",\n  \"latency_cycles\": ", cycles(report, &emulator::TimingResult::latencyCycles), ",\n  \"interval_cycles\": ",
-      report.cycles && report.samples == 1 && report.timing->parts.empty() ? std::string("null")
-                                           : cycles(report, &emulator::TimingResult::intervalCycles),
-      ",\n  \"sample_done_cycles\": [", done, "],\n  \"macs\": ", report.counters.macs,
-      ",\n  \"cores_fma\": ", report.counters.coresFma,
+      report.cycles && report.samples == 1 && report.timing->parts.empty()
+          ? std::string("null")
+          : cycles(report, &emulator::TimingResult::intervalCycles),
+      intervalJson(report), ",\n  \"sample_done_cycles\": [", done, "],\n  \"macs\": ", plannedMacs(report),
+      ",\n  \"executed_macs\": ", report.counters.macs, ",\n  \"cores_fma\": ", report.counters.coresFma,
       absl::StrFormat(",\n  \"load_seconds\": %.6f", report.loadSeconds),
       report.ranValues ? absl::StrFormat(",\n  \"wall_seconds_per_sample\": %.6f", report.secondsPerSample)
                        : std::string(",\n  \"wall_seconds_per_sample\": null"),

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The course of one call: open, time, state in, samples, comparison, state out, replay, report.
+// The course of one call: open, state in, samples, comparison, state out, replay, time, report.
 #include "tools/wsc-run/Run.h"
 
 #include "runtime/emulator/cycle/CycleReports.h"
+#include "runtime/files/OutputFile.h"
 #include "runtime/format/Disassembly.h"
+
+#include "tools/support/CommandLine.h"
+#include "tools/support/Progress.h"
 
 #include "absl/strings/str_cat.h"
 
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <thread>
 #include <unistd.h>
 
@@ -27,33 +32,43 @@ public:
   explicit Runner(const Options &options) : options(options) {}
 
   absl::Status run() {
+    if (absl::Status status = checkFiles(); !status.ok())
+      return status;
     const auto start = std::chrono::steady_clock::now();
-    // Where no values are computed, the order of the units that compute them need not be found.
-    absl::StatusOr<std::unique_ptr<Session>> opened =
-        Session::open(options.model, {.threads = options.threads, .worklist = options.timingOnly});
-    if (!opened.ok())
-      return opened.status();
-    session = *std::move(opened);
+    if (absl::Status status = open(); !status.ok())
+      return status;
     report.loadSeconds = secondsSince(start);
     absl::StatusOr<int> found = session->findEntry(options.entry);
     if (!found.ok())
       return found.status();
     entry = *found;
-    if (absl::Status status = describeRun(); !status.ok())
-      return status;
-    if (options.engine == "cycle")
-      if (absl::Status status = runEngine(); !status.ok())
-        return status;
-    if (!options.timingOnly)
+    describeRun();
+    // Values first: they are what most runs are for. The cycle engine says more of a program that stops.
+    const bool cycle = options.engine == "cycle";
+    if (!options.timingOnly && !cycle)
       if (absl::Status status = values(); !status.ok())
         return status;
-    if (!options.trace.empty())
+    if (!options.noTiming)
+      if (absl::Status status = time(); !status.ok())
+        return status;
+    if (cycle)
+      if (absl::Status status = runEngine(); !status.ok())
+        return status;
+    if (!options.timingOnly && cycle)
+      if (absl::Status status = values(); !status.ok())
+        return status;
+    if (!options.trace.empty()) {
       if (absl::Status status =
-              writeFileWhole(emulator::traceJson(cycles, *report.configuration, kMostTraceSpans), options.trace);
+              files::writeWhole(emulator::traceJson(cycles, *report.configuration, kMostTraceSpans), options.trace);
           !status.ok())
         return status;
+      if (cycles.traceCut)
+        std::fprintf(stderr, "note: %s ends before cycle %lld of %lld: it keeps %lld spans of threads\n",
+                     printable(options.trace).c_str(), (long long)cycles.trace.back().begin, (long long)cycles.endCycle,
+                     (long long)kMostTraceSpans);
+    }
     if (!options.stats.empty())
-      if (absl::Status status = writeFileWhole(statsJson(report), options.stats); !status.ok())
+      if (absl::Status status = files::writeWhole(statsJson(report), options.stats); !status.ok())
         return status;
     if (!options.quiet)
       std::fputs(summary(report, options.verbose).c_str(), stdout);
@@ -65,16 +80,45 @@ public:
   }
 
 private:
-  absl::Status describeRun() {
-    const Executable &executable = session->executable();
-    report.executable = &executable;
+  // Before anything is computed that could not be written.
+  absl::Status checkFiles() const {
+    const bool archive = options.output.ends_with(".npz");
+    const files::Output outputs[] = {{"--output", options.output, !archive},
+                                     {"--state-out", options.stateOut},
+                                     {"--stats", options.stats},
+                                     {"--trace", options.trace}};
+    // State may go back to the file that it came from.
+    std::vector<std::string> inputs{options.model};
+    for (const std::string &input : options.inputs)
+      inputs.push_back(std::filesystem::exists(input) ? input : input.substr(input.find('=') + 1));
+    return files::checkOutputs(outputs, inputs);
+  }
+
+  absl::Status open() {
+    tools::Progress progress("loading " + options.model, options.quiet);
+    // Where no values are computed, the order of the units that compute them need not be found.
+    absl::StatusOr<std::unique_ptr<Session>> opened =
+        Session::open(options.model, {.threads = options.threads, .worklist = options.timingOnly});
+    if (opened.ok())
+      session = *std::move(opened);
+    return opened.status();
+  }
+
+  void describeRun() {
+    report.executable = &session->executable();
     report.engine = options.engine;
     report.threads = options.threads > 0 ? options.threads : int(std::thread::hardware_concurrency());
     report.counters = session->counters(entry);
     report.samples = std::max(1, options.samples);
     if (absl::StatusOr<const Configuration *> timed = session->timedConfiguration(entry); timed.ok())
       report.configuration = *timed;
+  }
+
+  absl::Status time() {
+    tools::Progress progress("timing", options.quiet);
+    const auto start = std::chrono::steady_clock::now();
     absl::StatusOr<const emulator::TimingResult *> timing = session->timing(entry);
+    report.timingSeconds = secondsSince(start);
     if (timing.ok()) {
       report.timing = *timing;
       return absl::OkStatus();
@@ -90,6 +134,7 @@ private:
 
   // Before values, so that a program that stops leaves no files.
   absl::Status runEngine() {
+    tools::Progress progress("cycle engine", options.quiet);
     if (!options.timingOnly) {
       absl::StatusOr<SampleSource> source = SampleSource::create(session->executable().entries[entry], options);
       if (!source.ok())
@@ -125,7 +170,6 @@ private:
       return source.status();
     report.samples = source->count();
     report.ranValues = true;
-    report.results = wanted.outputs;
     const std::vector<std::string> expected =
         options.verify.empty() ? std::vector<std::string>() : dataSetFolders(options.verify);
     std::vector<std::vector<Tensor>> results;
@@ -139,6 +183,11 @@ private:
       if (!outputs.ok())
         return outputs.status();
       seconds += secondsSince(start);
+      if (k == 0 && !options.quiet) {
+        for (const Tensor &output : *outputs)
+          std::fputs(resultLine(output).c_str(), stdout);
+        std::fflush(stdout);
+      }
       progress(k + 1, source->count());
       if (!expected.empty())
         if (absl::Status status = compare(*outputs, expected[size_t(k) % expected.size()], k, source->count());
@@ -243,9 +292,7 @@ int runTool(const Options &options) {
   const absl::Status status = Runner(options).run();
   if (status.ok())
     return std::fflush(stdout) == 0 ? 0 : 1;
-  std::fflush(stdout);
-  std::fprintf(stderr, "error: %s\n", printable(std::string(status.message())).c_str());
-  return 1;
+  return tools::fail(std::string(status.message()));
 }
 
 } // namespace wsc::run

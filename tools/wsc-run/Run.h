@@ -18,7 +18,7 @@ struct Options {
   std::string model, entry, data, output, stateIn, stateOut, stats, trace, verify;
   std::vector<std::string> inputs; // NAME=FILE, or FILE
   std::string engine = "core";
-  bool hasRandom = false, timingOnly = false, quiet = false, verbose = false;
+  bool hasRandom = false, timingOnly = false, noTiming = false, quiet = false, verbose = false;
   uint64_t random = 0;
   int samples = 0, replay = 0, threads = 0; // samples 0: as the inputs say
   double rtol = 1e-3, atol = 1e-7;
@@ -61,21 +61,27 @@ absl::Status writeResults(const std::vector<std::vector<Tensor>> &results, const
 
 struct Comparison {
   std::string name;
-  double largestError = 0, expected = 0, got = 0, relativeL2 = 0;
-  int64_t place = -1;  // row-major element of the largest excess over the tolerance
-  int64_t outside = 0; // elements with |got − expected| > atol + rtol·|expected|
+  struct Place {
+    int64_t element = -1; // row-major
+    double got = 0, expected = 0;
+  };
+  double largestError = 0, relativeL2 = 0; // largestError: absolute, at `largest`
+  Place largest, furthest; // furthest: the largest multiple of what the tolerance allows; may be another element
+  int64_t outside = 0;     // elements with |got − expected| > atol + rtol·|expected|
   bool passed() const { return outside == 0; }
 };
 // Error: different shapes.
 absl::StatusOr<Comparison> compareTensors(const Tensor &got, const Tensor &expected, double rtol, double atol);
-// "logits: largest error 1.2e-05 at [0,17] (got 0.5, expected 0.50001), relative L2 3e-06".
+// "logits: largest error 1.2e-05 at [0,17] (got 0.5, expected 0.50001), relative L2 3e-06"; with elements outside the
+// tolerance also how many, and the furthest.
 std::string describe(const Comparison &comparison, const std::vector<int64_t> &shape);
 
 // What the summary and --stats tell.
 struct Report {
   const format::Executable *executable = nullptr;
   const format::Configuration *configuration = nullptr; // Session::timedConfiguration; null when unknown
-  const emulator::TimingResult *timing = nullptr;       // null: `timingUnknown` says why
+  const emulator::TimingResult *timing = nullptr;       // null: `timingUnknown` says why, unless it is left out
+  double timingSeconds = 0;                             // that it took
   const emulator::CycleResult *cycles = nullptr;        // of --engine cycle
   double cycleSeconds = 0;                              // that it took
   std::string timingUnknown;
@@ -84,7 +90,6 @@ struct Report {
   int threads = 0, samples = 0;
   double loadSeconds = 0, secondsPerSample = 0;
   bool ranValues = false;
-  std::vector<format::TensorType> results;
 };
 // Parts of a phased entry that the summary lists without -v: the longest.
 constexpr size_t kMostParts = 16;
@@ -93,6 +98,8 @@ constexpr size_t kMostStatCores = 100000;
 // Thread spans that --trace keeps.
 constexpr int64_t kMostTraceSpans = int64_t(1) << 18;
 
+// "result  y f32[1,10]  0.1 0.2 …": the first elements.
+std::string resultLine(const Tensor &tensor);
 std::string summary(const Report &report, bool verbose);
 std::string statsJson(const Report &report);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The command line of wsc-test.
-#include "runtime/format/Disassembly.h"
+#include "tools/support/CommandLine.h"
 #include "tools/support/Json.h"
 #include "tools/wsc-test/Test.h"
 
@@ -36,10 +36,7 @@ int parseOptions(int argc, char **argv, Options &options) {
   app.add_option("--dim", dims, "fix a symbolic dimension in the models that have it (repeatable)")->type_name("NAME=VALUE");
   auto *quiet = app.add_flag("--quiet", options.quiet, "print failed cases and the closing line only");
   app.add_flag("-v,--verbose", options.verbose, "also a line for each output")->excludes(quiet);
-  app.set_version_flag("--version", "wsc " WSC_VERSION ", MLIR " WSC_MLIR_VERSION ", format " + std::to_string(format::kFormatVersion));
-  app.failure_message([](const CLI::App *, const CLI::Error &error) {
-    return "error: " + format::printable(error.what()) + "\nnote: wsc-test --help lists the options\n";
-  });
+  tools::setUp(app);
   try {
     app.parse(argc, argv);
     auto values = tools::parseDims(dims);

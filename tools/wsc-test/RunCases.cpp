@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // All cases: some at a time, each in a child; lines are printed in the order of the cases whatever ends first.
+#include "runtime/files/OutputFile.h"
 #include "runtime/format/Disassembly.h"
 #include "runtime/session/TensorFile.h"
 #include "runtime/target/Target.h"
 #include "tools/support/Child.h"
+#include "tools/support/CommandLine.h"
 #include "tools/support/Json.h"
 #include "tools/wsc-test/Test.h"
 
@@ -197,15 +199,16 @@ absl::StatusOr<std::vector<tools::Case>> choose(const Options &options, std::vec
   return chosen;
 }
 
-int fail(const absl::Status &status) {
-  std::fprintf(stderr, "error: %s\n", format::printable(std::string(status.message())).c_str());
-  return 1;
-}
+int fail(const absl::Status &status) { return tools::fail(std::string(status.message())); }
 
 } // namespace
 
 int runCases(const Options &given) {
   Options options = given;
+  const files::Output outputs[] = {{"--json", options.json}};
+  const std::string inputs[] = {options.list, options.target};
+  if (absl::Status status = files::checkOutputs(outputs, inputs); !status.ok())
+    return fail(status);
   if (options.threads == 0)
     options.threads = std::max(1, int(std::thread::hardware_concurrency()) / options.jobs);
   if (auto target = target::loadTarget(options.target); !target.ok())

@@ -17,8 +17,8 @@ struct Options {
   std::string target = "wse2", engine = "core", execution = "auto", filter, list, json;
   std::map<std::string, int64_t> dims;
   double rtol = 1e-3, atol = 1e-7;
-  double l2 = -1;      // most relative L2 error of an output; negative: no limit
-  double timeout = 0;  // seconds per case; 0: none
+  double l2 = -1;     // most relative L2 error of an output; negative: no limit
+  double timeout = 0; // seconds per case; 0: none
   int jobs = 1, threads = 0;
   bool quiet = false, verbose = false;
 };

@@ -2,17 +2,20 @@
 //
 // wsc-translate: assembles core IR into a .wse and disassembles a .wse into core IR.
 #include "compiler/emit/Translate.h"
+#include "runtime/files/OutputFile.h"
+#include "tools/support/CommandLine.h"
 
 #include <CLI/CLI.hpp>
 
-#include <iostream>
 #include <string>
 
 int main(int argc, char **argv) {
   CLI::App app("Example:\n"
                "  wsc-translate --core-to-wse reduce.mlir -o reduce.wse\n"
                "  wsc-translate --wse-to-core reduce.wse -o reduce.mlir\n\n"
-               "wsc-translate assembles core IR into a wafer executable and disassembles it again.");
+               "wsc-translate assembles core IR into a wafer executable and disassembles it again.",
+               "wsc-translate");
+  wsc::tools::setUp(app);
   std::string core, wse, output;
   auto *direction = app.add_option_group("Direction");
   direction->add_option("--core-to-wse", core, "core IR text to assemble; - is standard input")->type_name("FILE");
@@ -24,17 +27,14 @@ int main(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : 1;
+    return app.exit(error) == 0 ? 0 : 2;
   }
-  if (!core.empty() && output == "-") {
-    std::cerr << "error: a .wse is not written to standard output; give -o a file\n";
-    return 1;
-  }
-  absl::Status status =
-      core.empty() ? wsc::emit::translateWseToCore(wse, output) : wsc::emit::translateCoreToWse(core, output);
-  if (!status.ok()) {
-    std::cerr << std::string(status.message()) << "\n";
-    return 1;
-  }
-  return 0;
+  if (!core.empty() && output == "-")
+    return wsc::tools::failUsage("a .wse is not written to standard output; give -o a file");
+  const wsc::files::Output outputs[] = {{"-o", output == "-" ? "" : output}};
+  const std::string inputs[] = {core == "-" ? "" : core, wse};
+  absl::Status status = wsc::files::checkOutputs(outputs, inputs);
+  if (status.ok())
+    status = core.empty() ? wsc::emit::translateWseToCore(wse, output) : wsc::emit::translateCoreToWse(core, output);
+  return status.ok() ? 0 : wsc::tools::fail(std::string(status.message()));
 }

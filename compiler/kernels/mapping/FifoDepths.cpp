@@ -17,7 +17,7 @@ absl::Status chooseFifos(const target::Target &target, NetworkPlan &network, int
     for (const KernelInput &input : plan.spec.inputs)
       for (int32_t stream : input.streams)
         latest = std::max(latest, arrival[stream]);
-    if (plan.guest >= 0) { // whose FIFOs are those of its feeders
+    if (plan.coLocated >= 0) { // whose FIFOs are those of its feeders
       auto cost = kernelCost(target, network, int32_t(k));
       if (!cost.ok())
         return cost.status();
@@ -58,7 +58,8 @@ absl::Status chooseFifos(const target::Target &target, NetworkPlan &network, int
       held[plan.spec.outStream] = held[in] + plan.mapping.fifoSamples[0];
       continue;
     }
-    // Where a join does not hold what it wants, a kernel before it can. A guest would want less on cores of its own.
+    // Where a join does not hold what it wants, a kernel before it can. A co-located kernel would want less on cores of
+    // its own.
     const int64_t less = plan.host >= 0 ? kOfFeeders - kOfOthers : 0;
     size_t ordinal = 0;
     for (const KernelInput &input : plan.spec.inputs)

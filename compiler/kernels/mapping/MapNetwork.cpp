@@ -5,7 +5,7 @@
 #include "compiler/kernels/mapping/PlaceNetwork.h"
 #include "compiler/kernels/mapping/SearchMapping.h"
 #include "compiler/kernels/network/ChannelBlocks.h"
-#include "compiler/kernels/network/Guests.h"
+#include "compiler/kernels/network/CoLocation.h"
 #include "compiler/kernels/network/StateLayout.h"
 #include "compiler/kernels/network/Threads.h"
 #include "compiler/kernels/network/Tiling.h"
@@ -153,13 +153,13 @@ static const solver::sizing::Candidate *narrowest(const solver::sizing::Kernel &
   return best;
 }
 
-// Whether kernel `guest` should be a guest of `host`: that saves columns at the interval that is `sized` without, or
-// makes the host much quicker in as many. A feeder with a guest is waited for by its row and by the guest's receivers:
-// apart from multiply-adds it may be busy for half as much of the interval as links.
-static bool isWelcome(const target::Target &target, NetworkPlan network, const Sized &sized, int32_t guest,
-                      int32_t host, const Costing &costing) {
+// Whether kernel `coLocated` should run on the cores of `host`: that saves columns at the interval that is `sized`
+// without, or makes the host much quicker in as many. A feeder with a co-located kernel is waited for by its row and by
+// the co-located kernel's receivers: apart from multiply-adds it may be busy for half as much of the interval as links.
+static bool isWorthwhile(const target::Target &target, NetworkPlan network, const Sized &sized, int32_t coLocated,
+                         int32_t host, const Costing &costing) {
   constexpr int64_t kFeedingPart = 2, kMuchQuicker = 8; // parts
-  setHost(network, guest, host);
+  setHost(network, coLocated, host);
   const auto hosting = costing.cache.of(target, network, host, sized.wanted);
   if (!hosting.ok())
     return false;
@@ -167,44 +167,45 @@ static bool isWelcome(const target::Target &target, NetworkPlan network, const S
   const auto feedsInTime = [&](size_t c) { return kFeedingPart * withWaiting(hosting->feedCycles[c]) <= cycles; };
   const auto any = [](size_t) { return true; };
   const solver::sizing::Candidate *together = narrowest(hosting->kernel, cycles, feedsInTime),
-                                  *ofGuest = narrowest(sized.problem.kernels[size_t(guest)], cycles, any),
+                                  *ofCoLocated = narrowest(sized.problem.kernels[size_t(coLocated)], cycles, any),
                                   *ofHost = narrowest(sized.problem.kernels[size_t(host)], cycles, any);
-  if (!together || !ofGuest || !ofHost)
+  if (!together || !ofCoLocated || !ofHost)
     return together != nullptr;
-  const int64_t saved = ofGuest->columns + ofHost->columns - together->columns;
+  const int64_t saved = ofCoLocated->columns + ofHost->columns - together->columns;
   const int64_t quicker = ofHost->intervalCycles - together->intervalCycles;
   return saved > 0 || (saved == 0 && quicker * kMuchQuicker >= ofHost->intervalCycles);
 }
 
-// Makes guests of the kernels that are welcome, but for those of `apart`. Returns how many there are.
-static int64_t findGuests(const target::Target &target, NetworkPlan &network, const Sized &sized,
-                          const std::set<int32_t> &apart, const Costing &costing) {
-  std::vector<std::pair<int32_t, int32_t>> pairs; // guest and host
+// Co-locates the kernels for which that is worthwhile, but for those of `apart`. Returns how many there are.
+static int64_t findCoLocation(const target::Target &target, NetworkPlan &network, const Sized &sized,
+                              const std::set<int32_t> &apart, const Costing &costing) {
+  std::vector<std::pair<int32_t, int32_t>> pairs; // co-located kernel and host
   for (int32_t k = 0; k < int32_t(network.kernels.size()); ++k) {
     const int32_t host = apart.count(k) ? -1 : hostFor(network, k);
     if (host >= 0 && isFree(network, network.kernels[size_t(k)]) && isFree(network, network.kernels[size_t(host)]))
       pairs.emplace_back(k, host);
   }
-  std::vector<char> welcome(pairs.size(), false);
+  std::vector<char> worthwhile(pairs.size(), false);
   overThreads(costing.threads, pairs.size(), [&](size_t i) {
-    welcome[i] = isWelcome(target, network, sized, pairs[i].first, pairs[i].second, costing);
+    worthwhile[i] = isWorthwhile(target, network, sized, pairs[i].first, pairs[i].second, costing);
   });
   for (size_t i = 0; i < pairs.size(); ++i)
-    if (welcome[i])
+    if (worthwhile[i])
       setHost(network, pairs[i].first, pairs[i].second);
-  return std::count(welcome.begin(), welcome.end(), true);
+  return std::count(worthwhile.begin(), worthwhile.end(), true);
 }
 
-static int32_t numGuests(const NetworkPlan &network) {
+static int32_t numCoLocated(const NetworkPlan &network) {
   return int32_t(std::count_if(network.kernels.begin(), network.kernels.end(),
                                [](const KernelPlan &plan) { return plan.host >= 0; }));
 }
 
-// Sizes with guests but for the kernels of `apart`. `cramped`: guests that hold less in the FIFOs of their hosts'
-// feeders than they want.
-static absl::StatusOr<SizingReport> sizeWithGuests(const target::Target &target, NetworkPlan &network, Asking mayAsk,
-                                                   bool equalColumns, const Variant &variant, const Costing &costing,
-                                                   const std::set<int32_t> &apart, std::set<int32_t> &cramped) {
+// Sizes with co-located kernels but for the kernels of `apart`. `cramped`: co-located kernels that hold less in the
+// FIFOs of their hosts' feeders than they want.
+static absl::StatusOr<SizingReport> sizeWithCoLocation(const target::Target &target, NetworkPlan &network,
+                                                       Asking mayAsk, bool equalColumns, const Variant &variant,
+                                                       const Costing &costing, const std::set<int32_t> &apart,
+                                                       std::set<int32_t> &cramped) {
   constexpr int64_t kFar = 8; // times what multiply-adds or I/O take: intervals are rarely that long
   // Results leave a row over the links on which its next input comes, and all its cores wait for that: they should take
   // a small part of the interval. Where I/O sets it, cores wait anyway.
@@ -255,7 +256,7 @@ static absl::StatusOr<SizingReport> sizeWithGuests(const target::Target &target,
   // Columns are worth saving where more of them make the network faster.
   const int64_t quickest = boundsOf(target, network, sized->problem, 0).largestKernel;
   if (!equalColumns && sized->interval() > std::max(io, quickest) &&
-      findGuests(target, network, *sized, apart, costing) > 0) {
+      findCoLocation(target, network, *sized, apart, costing) > 0) {
     sized = absl::ResourceExhaustedError("");
     if (auto status = sizeAll(); !status.ok())
       return status;
@@ -317,8 +318,8 @@ absl::StatusOr<SizingReport> sizeVariant(const target::Target &target, NetworkPl
     for (int32_t k = 0; k < int32_t(sized.kernels.size()); ++k)
       setHost(sized, k, -1);
     std::set<int32_t> cramped;
-    auto report = sizeWithGuests(target, sized, mayAsk, equalColumns, variant, costing, apart, cramped);
-    const bool isDone = report.ok() ? cramped.empty() : numGuests(sized) == 0;
+    auto report = sizeWithCoLocation(target, sized, mayAsk, equalColumns, variant, costing, apart, cramped);
+    const bool isDone = report.ok() ? cramped.empty() : numCoLocated(sized) == 0;
     if (isDone) {
       network = std::move(sized);
       return report;

@@ -2,7 +2,7 @@
 #include "compiler/kernels/mapping/PlaceNetwork.h"
 
 #include "compiler/kernels/mapping/Generate.h"
-#include "compiler/kernels/network/Guests.h"
+#include "compiler/kernels/network/CoLocation.h"
 #include "compiler/kernels/network/StateLayout.h"
 #include "compiler/kernels/sizing/MappingScore.h"
 
@@ -41,13 +41,14 @@ absl::Status placeInOrder(const target::Target &target, NetworkPlan &network) {
     kernel.placement.col = col;
     col += kernel.width();
   }
-  for (const KernelPlan &guest : network.kernels)
-    if (guest.host >= 0 && guest.placement.col >= 0)
-      if (const KernelPlan &host = network.kernels[size_t(guest.host)]; guest.placement.col != host.placement.col)
-        return absl::InvalidArgumentError(absl::StrCat("kernel ", guest.spec.name, " cannot lie at column ",
-                                                       guest.placement.col, ": as a guest it lies with ",
-                                                       host.spec.name, " at column ", host.placement.col));
-  placeGuests(network);
+  for (const KernelPlan &coLocated : network.kernels)
+    if (coLocated.host >= 0 && coLocated.placement.col >= 0)
+      if (const KernelPlan &host = network.kernels[size_t(coLocated.host)];
+          coLocated.placement.col != host.placement.col)
+        return absl::InvalidArgumentError(
+            absl::StrCat("kernel ", coLocated.spec.name, " cannot lie at column ", coLocated.placement.col,
+                         ": as a co-located kernel it lies with ", host.spec.name, " at column ", host.placement.col));
+  placeCoLocated(network);
   if (col > free)
     return absl::ResourceExhaustedError(
         absl::StrCat("the network needs ", col, " columns, target ", target.name, " has ", free,
@@ -65,8 +66,8 @@ solver::placement::Problem placementProblem(const target::Target &target, const 
     if (plan.spec.state || plan.host >= 0)
       continue;
     indexOf[k] = int32_t(kernels.size());
-    if (plan.guest >= 0)
-      indexOf[size_t(plan.guest)] = indexOf[k];
+    if (plan.coLocated >= 0)
+      indexOf[size_t(plan.coLocated)] = indexOf[k];
     kernels.push_back(int32_t(k));
     problem.kernels.push_back({plan.spec.name, int32_t(network.grid.rowsUsed), plan.width(), {}});
   }
@@ -148,7 +149,7 @@ absl::Status placeNetwork(const target::Target &target, NetworkPlan &network, co
       differs |= col != solution->places[i].col;
       col = solution->places[i].col;
     }
-    placeGuests(placed);
+    placeCoLocated(placed);
     if (!differs)
       continue;
     if (!best)

@@ -61,10 +61,10 @@ struct Mapped {
   Variant variant;
   NetworkPlan network;
   SizingReport report;
-  // Of what kernels take, counted for every row, and links carry with straight teeth, over the bound (LinkLoads.h).
+  // Of what kernels take, counted for every row, and links carry with straight branches, over the bound (LinkLoads.h).
   int64_t excess = 0;
   std::vector<int64_t> excessAt = {}; // by stream: of kernels at it, and of links that it uses
-  int64_t wordHops = 0;               // with straight teeth
+  int64_t wordHops = 0;               // with straight branches
   int64_t allCycles = 0;              // of all kernels together
 };
 

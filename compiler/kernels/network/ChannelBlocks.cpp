@@ -37,7 +37,7 @@ int64_t slicesCut(const NetworkPlan &network, int32_t streamIndex, int64_t chann
   });
 }
 
-// Receivers of several columns that a boundary at `channel` is none of: the lane has teeth in two columns.
+// Receivers of several columns that a boundary at `channel` is none of: the lane has branches in two columns.
 static int64_t columnsCut(const NetworkPlan &network, int32_t streamIndex, int64_t channel) {
   return overReceivers(network, streamIndex, channel, [](const KernelPlan &plan, int64_t at) {
     return hasColumns(plan) && at % plan.mapping.channelsPerColumn != 0;

@@ -18,6 +18,9 @@
 
 namespace wsc::kernels {
 
+// The way out where strips have no form for a layer.
+constexpr const char *kPhasedHasNoLimit = "--execution=phased has no such limit";
+
 // Constant elements, where they are: bytes of a file or in memory. `offset` is the first element used; strides stand
 // where the view is used.
 struct ConstantView {
@@ -200,8 +203,9 @@ struct KernelPlan {
   KernelColours colours;
   int64_t predictedIntervalCycles = 0;
   std::optional<int64_t> pinnedColumns; // of the rectangle, feeder included; sizing keeps to it
-  // A *guest* runs on the feeders of the contraction that takes its result, its *host* (Guests.h); -1: neither.
-  int32_t host = -1, guest = -1;
+  // A *co-located kernel* runs on the feeders of the contraction that takes its result, its *host* (CoLocation.h); -1:
+  // neither.
+  int32_t host = -1, coLocated = -1;
   // Per (input, component), in order: how many columns west of the kernel's own (negative: east) lanes turn from their
   // trunks. Lane i takes entry i mod size, or turns as near to that as it can; empty: all turn in the column itself.
   std::vector<std::vector<int32_t>> turns;

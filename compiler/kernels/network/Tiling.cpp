@@ -302,8 +302,8 @@ static int64_t blocksForQueues(const target::Target &target, const NetworkPlan &
 }
 
 // Blocks of a stream for which colours suffice where each goes to a column of its own: the lanes of one tile pass the
-// columns before theirs there, and so cross the teeth of all others that end near them, those of all the tiles that one
-// receiver takes; so do the lanes that the receiver makes. Rounded up, for the first column's lanes pass none.
+// columns before theirs there, and so cross the branches of all others that end near them, those of all the tiles that
+// one receiver takes; so do the lanes that the receiver makes. Rounded up, for the first column's lanes pass none.
 static int64_t blocksForColours(const target::Target &target, const NetworkPlan &network, const StreamPlan &stream,
                                 int32_t consumer, int64_t colourShare) {
   const KernelSpec &spec = network.kernels[consumer].spec;

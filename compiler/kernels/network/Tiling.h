@@ -34,7 +34,7 @@ void findPitches(NetworkPlan &network);
 
 // Sets every stream's `tileRows`, `orderModulus`, `wantedBlocks` and `mostBlocks`, and the grid, with the
 // wishes of `variant`. `leavingWords`: what a lane of a contraction's results should carry at most, where its receivers
-// take one tile each, so that more lanes cross nobody's teeth; 0: as all others.
+// take one tile each, so that more lanes cross nobody's branches; 0: as all others.
 absl::Status chooseTiles(const target::Target &target, NetworkPlan &network, const Variant &variant = {},
                          int64_t leavingWords = 0);
 

@@ -12,10 +12,11 @@ using format::Opcode;
 using B = RoleBuilder;
 
 Feed::Feed(RoleBuilder &builder, const target::Target &target, const NetworkPlan &network, const KernelPlan &plan,
-           const KernelRow &row, const Plane &plane, int firstThread, const KernelPlan *guest, SectionTable &sections)
-    : builder(builder), target(target), network(network), plan(plan), guest(guest), row(row), plane(plane),
+           const KernelRow &row, const Plane &plane, int firstThread, const KernelPlan *coLocated,
+           SectionTable &sections)
+    : builder(builder), target(target), network(network), plan(plan), coLocated(coLocated), row(row), plane(plane),
       columns(takenColumns(plan.spec, plane)), offLanes(columnsOffLanes(plan.spec, plane)),
-      guestThread(firstThread - 1), sections(sections) {
+      coLocatedThread(firstThread - 1), sections(sections) {
   // Beside a core's own multiply-adds lanes would pass at half their pace, and hold up the rows that they go on to.
   const uint8_t before = builder.currentPriority();
   if (plan.mapping.feederComputes())
@@ -25,14 +26,14 @@ Feed::Feed(RoleBuilder &builder, const target::Target &target, const NetworkPlan
   else
     fifos = emitIngestByLane(builder, target, firstThread, network, row);
   builder.setPriority(before);
-  if (columns == offLanes && !guest)
+  if (columns == offLanes && !coLocated)
     return;
   int64_t most = 0; // lines of a part
   for (const ComponentParts &component : row.components)
     for (const LanePart &part : component.parts)
       most = std::max(most, (plan.mapping.streamed ? 1 : part.region.channels()) * part.region.rows());
   lines = builder.scratch("lines", most * offLanes.count());
-  if (guest)
+  if (coLocated)
     joined = builder.fifo("joined", 2 * wordsOfSample());
 }
 
@@ -43,14 +44,14 @@ int64_t Feed::wordsOfSample() const {
   return words;
 }
 
-void Feed::sendForGuest() {
-  if (!guest)
+void Feed::sendForCoLocated() {
+  if (!coLocated)
     return;
   const uint8_t before = builder.currentPriority();
   builder.setPriority(prioritiesOf(target).send);
   KernelRow sent = row;
   sent.out.channelBegin = row.needed[0].channelBegin;
-  emitColumnSend(builder, guestThread, network, *guest, sent, {{joined, wordsOfSample()}});
+  emitColumnSend(builder, coLocatedThread, network, *coLocated, sent, {{joined, wordsOfSample()}});
   builder.setPriority(before);
 }
 
@@ -66,15 +67,15 @@ absl::Status Feed::bringChannel(size_t component, size_t tile, const TileSink &s
                /*channelLoop=*/true, sink);
 }
 
-// The columns that go on, of lines in a FIFO. Where it holds more, or the guest's receivers want them too, they are
-// laid out first.
+// The columns that go on, of lines in a FIFO. Where it holds more, or the co-located kernel's receivers want them too,
+// they are laid out first.
 TileValue Feed::valueFrom(int16_t fifo, int64_t channels, int64_t rows) {
   if (lines < 0)
     return {B::fifoOperand(fifo), {}, false};
   const int64_t width = offLanes.count();
   builder.emit(0, Opcode::Move, {channels, rows, width}, B::memory(lines, 0, {rows * width, width, 1}),
                B::fifoOperand(fifo));
-  if (guest)
+  if (coLocated)
     builder.emit(0, Opcode::Move, {channels * rows * width}, B::fifoOperand(joined), B::memory(lines, 0, {1}));
   return {B::memory(lines, columns.begin - offLanes.begin, {}), {rows * width, width, 1}, columns == offLanes};
 }

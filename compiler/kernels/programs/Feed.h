@@ -13,13 +13,13 @@ namespace wsc::kernels {
 
 class Feed {
 public:
-  // Emits the threads that take in the lanes of `row`, from `firstThread` on. `plane`: of the whole input. With a guest
-  // that has receivers, what comes is also sent on for it, by the thread before those.
+  // Emits the threads that take in the lanes of `row`, from `firstThread` on. `plane`: of the whole input. With a
+  // co-located kernel that has receivers, what comes is also sent on for it, by the thread before those.
   Feed(RoleBuilder &builder, const target::Target &target, const NetworkPlan &network, const KernelPlan &plan,
-       const KernelRow &row, const Plane &plane, int firstThread, const KernelPlan *guest, SectionTable &sections);
+       const KernelRow &row, const Plane &plane, int firstThread, const KernelPlan *coLocated, SectionTable &sections);
 
-  // Emits the thread that sends for the guest, if there is one.
-  void sendForGuest();
+  // Emits the thread that sends for the co-located kernel, if there is one.
+  void sendForCoLocated();
 
   // Streamed mode: the components' channels and tiles.
   const std::vector<ComponentFifos> &streamed() const { return tiles; }
@@ -38,13 +38,13 @@ private:
   RoleBuilder &builder;
   const target::Target &target;
   const NetworkPlan &network;
-  const KernelPlan &plan, *guest;
+  const KernelPlan &plan, *coLocated;
   const KernelRow &row;
   const Plane plane;
   const Columns columns, offLanes; // of each line: those that go on, and those that FIFOs hold
   int16_t lines = -1;              // where these are cut to those, or wait to be fed and sent on
-  int16_t joined = -1;             // FIFO of what is sent for the guest
-  int guestThread = 0;
+  int16_t joined = -1;             // FIFO of what is sent for the co-located kernel
+  int coLocatedThread = 0;
   SectionTable &sections;
   std::vector<std::vector<int16_t>> fifos; // by component and part; not streamed
   std::vector<ComponentFifos> tiles;       // streamed

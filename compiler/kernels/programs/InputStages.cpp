@@ -31,12 +31,16 @@ std::map<int64_t, RowLanes> lanesByRow(const NetworkPlan &network, const KernelP
   return ofRow;
 }
 
+// Cycles by which a stage must save more than the set-up and the start of a task that it costs: each is a copy of the
+// program.
+constexpr int64_t kStageMargin = 2;
+
 // How a row that takes `channels` channels of `words` each, while `leaving` words leave over its links, divides them.
-// Its cores compute `cycles` with each channel, and each of `parts` instructions that take a stage needs a set-up.
+// Its cores compute `cycles` with each channel, and each of `parts` instructions that take a stage needs a set-up of
+// `setUp` cycles.
 static std::vector<int64_t> stageChannels(int64_t channels, int64_t words, int64_t leaving, int64_t cycles,
-                                          int64_t parts) {
-  constexpr int64_t kSetUp = 12;
-  const int64_t setUps = kSetUp * std::max<int64_t>(1, parts);
+                                          int64_t parts, int64_t setUp) {
+  const int64_t setUps = setUp * std::max<int64_t>(1, parts);
   // Channels until the results have left, and words that come no later than they would all at once.
   const int64_t head = std::max<int64_t>(1, ceilDiv(leaving, words + cycles));
   const int64_t delayed = std::min(leaving, channels * words), saved = delayed - head * words;
@@ -73,7 +77,8 @@ std::vector<InputStage> KernelRows::inputStages(const KernelRow &row) const {
   std::vector<InputStage> stages;
   int64_t begin = needed.channelBegin;
   for (int64_t channels : stageChannels(needed.channels(), needed.rows() * takenColumns().count(), apart ? leaving : 0,
-                                        channelCycles(row.out.rows()), parts)) {
+                                        channelCycles(row.out.rows()), parts,
+                                        target.vectorSetupCycles + target.taskStartCycles + kStageMargin)) {
     const int64_t end = begin + channels;
     InputStage &stage = stages.emplace_back(InputStage{begin, end, {}});
     for (size_t c = 0; c < row.components.size(); ++c)

@@ -53,8 +53,8 @@ Columns columnsOffLanes(const KernelSpec &spec, const Plane &plane) {
 
 KernelRows::KernelRows(const target::Target &target, const NetworkPlan &network, int32_t kernelIndex)
     : target(target), network(network), plan(network.kernels[kernelIndex]), kernelIndex(kernelIndex) {
-  // A host takes what its guest joins.
-  const int32_t taker = plan.guest < 0 ? kernelIndex : plan.guest;
+  // A host takes what its co-located kernel joins.
+  const int32_t taker = plan.coLocated < 0 ? kernelIndex : plan.coLocated;
   const std::vector<KernelInput> &inputs = network.kernels[size_t(taker)].spec.inputs;
   for (size_t i = 0; i < inputs.size(); ++i) {
     planes.push_back(kernels::inputPlane(network, network.kernels[size_t(taker)].spec, i));
@@ -73,9 +73,9 @@ KernelRows::KernelRows(const target::Target &target, const NetworkPlan &network,
     findLeaving();
 }
 
-const KernelPlan *KernelRows::guestPlan() const {
-  const KernelPlan *guest = plan.guest < 0 ? nullptr : &network.kernels[size_t(plan.guest)];
-  return guest && !network.streams[size_t(guest->spec.outStream)].layout.silent ? guest : nullptr;
+const KernelPlan *KernelRows::coLocatedPlan() const {
+  const KernelPlan *coLocated = plan.coLocated < 0 ? nullptr : &network.kernels[size_t(plan.coLocated)];
+  return coLocated && !network.streams[size_t(coLocated->spec.outStream)].layout.silent ? coLocated : nullptr;
 }
 
 Region KernelRows::outRows(int64_t group) const {

@@ -48,7 +48,7 @@ private:
 struct Source {
   int32_t input = 0, component = 0; // of KernelSpec::inputs
   int32_t ordinal = 0;              // counted over all inputs of `taker`
-  int32_t taker = 0;                // the kernel, or its guest: whose FIFOs and turns these are
+  int32_t taker = 0;                // the kernel, or its co-located kernel: whose FIFOs and turns these are
   int32_t stream = 0;
   int64_t channelOffset = 0, columnOffset = 0; // of the stream inside the concatenation
   Columns columns = {};                        // of the stream's, those that are taken off its lanes
@@ -170,12 +170,12 @@ public:
   // A contraction's input in the order in which its rows take it and compute with it (InputStages.cpp). Not streamed.
   std::vector<InputStage> inputStages(const KernelRow &row) const;
   std::vector<RowPart> parts(int64_t slice) const;
-  // A feeder's threads: one that feeds, one that sends results if it makes any, one that sends for its guest, if that
-  // has receivers, then those that take lanes in. By default as many before these as there can be.
-  int firstIngestThread(bool sendsResults) const { return 1 + sendsResults + (guestPlan() != nullptr); }
+  // A feeder's threads: one that feeds, one that sends results if it makes any, one that sends for its co-located
+  // kernel, if that has receivers, then those that take lanes in. By default as many before these as there can be.
+  int firstIngestThread(bool sendsResults) const { return 1 + sendsResults + (coLocatedPlan() != nullptr); }
   int firstIngestThread() const { return firstIngestThread(isContraction() && plan.mapping.feederComputes()); }
-  // The guest whose words the feeders send on; none: there is none, or nobody else takes them.
-  const KernelPlan *guestPlan() const;
+  // The co-located kernel whose words the feeders send on; none: there is none, or nobody else takes them.
+  const KernelPlan *coLocatedPlan() const;
   int64_t shares() const { return isContraction() ? plan.mapping.bands : plan.mapping.columns; }
   // Where a share takes its lanes: rows below its group's first, columns east of the kernel's first.
   int64_t rowOfShare(int64_t share) const { return isContraction() ? share * plan.mapping.slices : 0; }

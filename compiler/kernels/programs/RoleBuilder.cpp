@@ -280,9 +280,11 @@ absl::StatusOr<Role> RoleBuilder::finish(const target::Target &target) {
     std::string breakdown;
     for (const Buffer &buffer : role.buffers)
       absl::StrAppend(&breakdown, breakdown.empty() ? "" : ", ", buffer.name, " ", buffer.bytes);
-    return absl::ResourceExhaustedError(absl::StrCat(role.name, " needs ", address, " bytes on core (", role.cores.row,
-                                                     ", ", role.cores.col, "), limit is ", target.sramBytes, " (",
-                                                     breakdown, ")"));
+    return absl::ResourceExhaustedError(absl::StrCat(
+        role.name, " needs ", address, " bytes",
+        // Before placement a kernel's core has no column.
+        role.cores.col < 0 ? "" : absl::StrCat(" on core (", role.cores.row, ", ", role.cores.col, ")"), ", limit is ",
+        target.sramBytes, " (", breakdown, "); use a target with more SRAM per core or more rows"));
   }
   return std::move(role);
 }

@@ -74,7 +74,12 @@ void visit(Role &role, Key *key, std::vector<Affine *> *numbers) {
       key->add(thread.size());
     for (Instruction &instruction : thread) {
       if (key)
-        key->add(instruction.opcode).add(instruction.type).add(instruction.sourceType).add(instruction.controlCount).add(instruction.priority).add(instruction.mixed);
+        key->add(instruction.opcode)
+            .add(instruction.type)
+            .add(instruction.sourceType)
+            .add(instruction.controlCount)
+            .add(instruction.priority)
+            .add(instruction.mixed);
       visitOperand(instruction.dst, key, numbers);
       visitOperand(instruction.a, key, numbers);
       visitOperand(instruction.b, key, numbers);

@@ -30,14 +30,14 @@ struct Shape {
 struct LaneBlocks {
   std::vector<std::vector<int64_t>> taken; // by kernel and source
   std::vector<int64_t> sent;               // by kernel; -1: none
-  int64_t sentForGuest = -1;               // -1: none
+  int64_t sentForCoLocated = -1;           // -1: none
   auto operator<=>(const LaneBlocks &) const = default;
 };
 
 class Classifier {
 public:
   Classifier(const NetworkPlan &network, const std::vector<KernelRows> &together)
-      : network(network), kernels(together), rows(together.front()), guest(rows.guestPlan()) {}
+      : network(network), kernels(together), rows(together.front()), coLocated(rows.coLocatedPlan()) {}
 
   std::vector<RoleClass> run() {
     struct SliceClass {
@@ -93,12 +93,14 @@ private:
     shape.fix({sender.block, slice == sender.firstSlice, slice == sender.lastSlice, towards});
   }
 
-  // Of the guest, in a slice.
-  ColumnSender guestSender(int64_t slice) const {
-    return columnSender(*guest, network.streams[size_t(guest->spec.outStream)].layout,
+  // Of the co-located kernel, in a slice.
+  ColumnSender coLocatedSender(int64_t slice) const {
+    return columnSender(*coLocated, network.streams[size_t(coLocated->spec.outStream)].layout,
                         rows.neededChannels(0, slice, 0).channelBegin);
   }
-  bool sendsForGuest(const RowPart &part) const { return guest && (part.kind == RowPart::Kind::Feeder || part.feeds); }
+  bool sendsForCoLocated(const RowPart &part) const {
+    return coLocated && (part.kind == RowPart::Kind::Feeder || part.feeds);
+  }
 
   Shape sliceShape(const RowPart &part, int64_t slice) const {
     Shape shape;
@@ -108,8 +110,8 @@ private:
       shape.fix({part.first, part.sendsOn});
     if (part.kind == RowPart::Kind::End)
       shape.fix({part.block, slice % 2, slice == 0, slice + 1 == rows.slices()});
-    if (sendsForGuest(part))
-      fixSender(shape, guestSender(slice), slice);
+    if (sendsForCoLocated(part))
+      fixSender(shape, coLocatedSender(slice), slice);
     for (const KernelRows &kernel : kernels) {
       if (part.kind == RowPart::Kind::Column) {
         Region out = kernel.outChannels(slice, share);
@@ -181,8 +183,8 @@ private:
     LaneBlocks lanes;
     if (part.kind == RowPart::Kind::End)
       lanes.sent.push_back(part.block);
-    if (sendsForGuest(part))
-      lanes.sentForGuest = guestSender(slice).block;
+    if (sendsForCoLocated(part))
+      lanes.sentForCoLocated = coLocatedSender(slice).block;
     if (!workOf(part).takes)
       return lanes;
     for (const KernelRows &kernel : kernels) {
@@ -220,8 +222,8 @@ private:
       if (k < lanes.sent.size() && lanes.sent[k] >= 0)
         fixColour(shape, kernels[k].kernel().spec.outStream, group, lanes.sent[k]);
     }
-    if (lanes.sentForGuest >= 0)
-      fixColour(shape, guest->spec.outStream, group, lanes.sentForGuest);
+    if (lanes.sentForCoLocated >= 0)
+      fixColour(shape, coLocated->spec.outStream, group, lanes.sentForCoLocated);
   }
 
   const std::vector<RowLattice> &groupLattices(Work work, const LaneBlocks &lanes) {
@@ -250,7 +252,7 @@ private:
   const NetworkPlan &network;
   const std::vector<KernelRows> &kernels;
   const KernelRows &rows;
-  const KernelPlan *guest; // for which feeders send
+  const KernelPlan *coLocated; // for which feeders send
   std::map<Work, std::vector<Shape>> groupShapes;
   std::map<std::pair<Work, LaneBlocks>, std::vector<RowLattice>> latticesOf;
 };

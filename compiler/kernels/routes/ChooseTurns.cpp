@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The choice of turns. A bundle is what a kernel takes of a channel block of a stream, a lane from each tile; where its
-// lanes turn depends on the tile, in a short period. Loads of a bundle's variants are those of its lanes' teeth
+// lanes turn depends on the tile, in a short period. Loads of a bundle's variants are those of its lanes' branches
 // (LinkLoads.h); everything else on the mesh, trunks among it, is fixed.
 #include "compiler/kernels/routes/ChooseTurns.h"
 
@@ -48,17 +48,17 @@ const std::vector<Turns> &variants() {
   return list;
 }
 
-// A tooth of a bundle.
-struct ToothOf {
-  size_t lane = 0, tooth = 0; // of the routes, of its teeth
+// A branch of a bundle.
+struct BranchOf {
+  size_t lane = 0, branch = 0; // of the routes, of its branches
 };
 struct Bundle {
   TurnOwner owner;
   int32_t stream = 0;
-  std::vector<ToothOf> teeth;
+  std::vector<BranchOf> branches;
 };
 
-// Bundles of a placed network; the routes are combs with straight teeth.
+// Bundles of a placed network; the routes are combs with straight branches.
 std::vector<Bundle> bundlesOf(const target::Target &target, const NetworkPlan &network,
                               const std::vector<LaneRoute> &routes) {
   std::vector<size_t> firstRoute;
@@ -74,19 +74,19 @@ std::vector<Bundle> bundlesOf(const target::Target &target, const NetworkPlan &n
     std::vector<int32_t> seen;
     for (const Source &source : rows.sources()) {
       if (source.taker != int32_t(k) || std::find(seen.begin(), seen.end(), source.stream) != seen.end())
-        continue; // its guest's, or taken twice over the same teeth
+        continue; // its co-located kernel's, or taken twice over the same branches
       seen.push_back(source.stream);
       const StreamLayout &layout = network.streams[source.stream].layout;
       for (int64_t block = 0; block < layout.numBlocks(); ++block) {
         Bundle bundle{{int32_t(k), source.ordinal, int32_t(block), {}}, source.stream, {}};
         for (int64_t lane = block; lane < layout.numLanes(); lane += layout.numBlocks()) {
           const size_t r = firstRoute[size_t(source.stream)] + size_t(lane);
-          for (size_t t = 0; t < routes[r].teeth.size(); ++t)
-            if (int32_t col = routes[r].teeth[t].col;
+          for (size_t t = 0; t < routes[r].branches.size(); ++t)
+            if (int32_t col = routes[r].branches[t].col;
                 col >= plan.placement.col && col < plan.placement.col + plan.width())
-              bundle.teeth.push_back({r, t});
+              bundle.branches.push_back({r, t});
         }
-        if (!bundle.teeth.empty())
+        if (!bundle.branches.empty())
           bundles.push_back(std::move(bundle));
       }
     }
@@ -94,20 +94,20 @@ std::vector<Bundle> bundlesOf(const target::Target &target, const NetworkPlan &n
   return bundles;
 }
 
-// Where a tooth of a bundle can leave its trunk.
+// Where a branch of a bundle can leave its trunk.
 struct Room {
   int32_t lane = 0, col = 0, least = 0, most = 0;
 };
 std::vector<Room> roomOf(const target::Target &target, const std::vector<LaneRoute> &routes, const Bundle &bundle) {
   std::vector<Room> rooms;
-  for (auto [lane, index] : bundle.teeth) {
+  for (auto [lane, index] : bundle.branches) {
     const LaneRoute &route = routes[lane];
-    rooms.push_back({route.lane, route.teeth[index].col, route.leastVia(index), route.mostVia(index, target.cols)});
+    rooms.push_back({route.lane, route.branches[index].col, route.leastVia(index), route.mostVia(index, target.cols)});
   }
   return rooms;
 }
 
-// The columns in which a bundle's teeth leave their trunks. `turnOf(lane)`: columns west of the kernel's at which a
+// The columns in which a bundle's branches leave their trunks. `turnOf(lane)`: columns west of the kernel's at which a
 // lane turns, or as far as it can.
 template <typename TurnOf> std::vector<int32_t> viasOf(const std::vector<Room> &rooms, TurnOf turnOf) {
   std::vector<int32_t> vias;
@@ -119,21 +119,21 @@ template <typename TurnOf> std::vector<int32_t> viasOf(const std::vector<Room> &
 
 std::vector<Load> loadsOf(const NetworkPlan &network, const std::vector<LaneRoute> &routes, const Bundle &bundle,
                           const std::vector<int32_t> &vias) {
-  auto forEachTooth = [&](auto visit) {
-    for (size_t t = 0; t < bundle.teeth.size(); ++t) {
-      const LaneRoute &route = routes[bundle.teeth[t].lane];
-      visit(route, route.teeth[bundle.teeth[t].tooth], vias[t]);
+  auto forEachBranch = [&](auto visit) {
+    for (size_t t = 0; t < bundle.branches.size(); ++t) {
+      const LaneRoute &route = routes[bundle.branches[t].lane];
+      visit(route, route.branches[bundle.branches[t].branch], vias[t]);
     }
   };
   size_t count = 0;
-  forEachTooth([&](const LaneRoute &route, const LaneRoute::Tooth &tooth, int32_t via) {
-    forEachToothRun(route, tooth, via, [&](const solver::routing::Segment &, int32_t) { ++count; });
+  forEachBranch([&](const LaneRoute &route, const LaneRoute::Branch &branch, int32_t via) {
+    forEachBranchRun(route, branch, via, [&](const solver::routing::Segment &, int32_t) { ++count; });
   });
   std::vector<Load> loads;
   loads.reserve(count);
-  forEachTooth([&](const LaneRoute &route, const LaneRoute::Tooth &tooth, int32_t via) {
+  forEachBranch([&](const LaneRoute &route, const LaneRoute::Branch &branch, int32_t via) {
     const int64_t words = laneWords(network, route);
-    forEachToothRun(route, tooth, via, [&](const solver::routing::Segment &segment, int32_t rowsAlike) {
+    forEachBranchRun(route, branch, via, [&](const solver::routing::Segment &segment, int32_t rowsAlike) {
       loads.push_back({segment, words, rowsAlike});
     });
   });
@@ -180,17 +180,17 @@ int64_t wantedInterval(const target::Target &target, const NetworkPlan &network)
 
 namespace {
 
-// Links of columns with teeth that carry more than they can.
+// Links of columns with branches that carry more than they can.
 class OverfullLinks {
 public:
   OverfullLinks(const target::Target &target, const NetworkLoads &loads, int64_t capacity)
       : before(size_t(target.cols)) {
-    std::vector<bool> hasTeeth(size_t(target.cols));
+    std::vector<bool> hasBranches(size_t(target.cols));
     for (const RouteLoad &load : loads.loads)
-      if (load.part == RouteLoad::Part::Tooth)
-        hasTeeth[size_t(load.segment.col)] = true;
+      if (load.part == RouteLoad::Part::Branch)
+        hasBranches[size_t(load.segment.col)] = true;
     auto add = [&](const solver::routing::Segment &s, int64_t words) {
-      if (!hasTeeth[size_t(s.col)])
+      if (!hasBranches[size_t(s.col)])
         return;
       std::vector<int64_t> &changes = before[size_t(s.col)][s.rowEnd < s.row];
       changes.resize(size_t(target.rows) + 1);
@@ -211,13 +211,13 @@ public:
       }
   }
 
-  // Whether a straight tooth uses one.
-  bool areOn(const LaneRoute &route, const LaneRoute::Tooth &tooth) const {
+  // Whether a straight branch uses one.
+  bool areOn(const LaneRoute &route, const LaneRoute::Branch &branch) const {
     auto anyOf = [&](int direction, int32_t begin, int32_t end) {
-      const std::vector<int64_t> &count = before[size_t(tooth.col)][size_t(direction)];
+      const std::vector<int64_t> &count = before[size_t(branch.col)][size_t(direction)];
       return !count.empty() && begin < end && count[size_t(begin)] < count[size_t(end)];
     };
-    return anyOf(0, route.row, tooth.lastRow()) || anyOf(1, tooth.firstRow() + 1, route.row + 1);
+    return anyOf(0, route.row, branch.lastRow()) || anyOf(1, branch.firstRow() + 1, route.row + 1);
   }
 
 private:
@@ -256,10 +256,10 @@ Problem turnProblem(const target::Target &target, const NetworkPlan &network, st
   const OverfullLinks overfull(target, loads, problem.linkCapacityWords);
   std::vector<Bundle> fixed;
   for (Bundle &bundle : bundlesOf(target, network, routes)) {
-    const bool over =
-        problem.linkCapacityWords > 0 && std::any_of(bundle.teeth.begin(), bundle.teeth.end(), [&](const ToothOf &of) {
-          return overfull.areOn(routes[of.lane], routes[of.lane].teeth[of.tooth]);
-        });
+    const bool over = problem.linkCapacityWords > 0 &&
+                      std::any_of(bundle.branches.begin(), bundle.branches.end(), [&](const BranchOf &of) {
+                        return overfull.areOn(routes[of.lane], routes[of.lane].branches[of.branch]);
+                      });
     if (!network.streams[bundle.stream].wantedTurns.empty() || !over) {
       fixed.push_back(std::move(bundle));
       continue;
@@ -293,7 +293,7 @@ Problem turnProblem(const target::Target &target, const NetworkPlan &network, st
   if (!whole && problem.items.empty())
     return problem;
   for (const RouteLoad &load : loads.loads)
-    if (load.part != RouteLoad::Part::Tooth && isTouched(load))
+    if (load.part != RouteLoad::Part::Branch && isTouched(load))
       forEachSegment(load, [&](const solver::routing::Segment &segment, int64_t words) { add({segment, words, 1}); });
   for (const Bundle &bundle : fixed) {
     const Turns &wanted = network.streams[bundle.stream].wantedTurns;
@@ -317,19 +317,19 @@ absl::Status keepPinnedTurns(const target::Target &target, NetworkPlan &network)
     if (pinned.empty())
       continue;
     KernelPlan &plan = network.kernels[bundle.owner.kernel];
-    for (auto [lane, tooth] : bundle.teeth) {
+    for (auto [lane, branch] : bundle.branches) {
       const LaneRoute &route = routes[lane];
-      const int32_t turn = turnOfLane(pinned, route.lane), col = route.teeth[tooth].col;
-      const int32_t least = route.leastVia(tooth), most = route.mostVia(tooth, target.cols);
-      if ((col - turn >= least && col - turn <= most) || route.endsOnTrunk(tooth))
+      const int32_t turn = turnOfLane(pinned, route.lane), col = route.branches[branch].col;
+      const int32_t least = route.leastVia(branch), most = route.mostVia(branch, target.cols);
+      if ((col - turn >= least && col - turn <= most) || route.endsOnTrunk(branch))
         continue;
       std::string why;
       if (col <= route.trunkBegin && !route.fromPort)
         why = "the kernel lies west of its producer";
       else if (col - turn > most)
-        why = tooth + 1 < route.teeth.size() ? absl::StrCat("column ", most + 1, " takes the lane too")
-                                             : "that is the wafer's edge";
-      else if (tooth > 0 && least == route.teeth[tooth - 1].col + 1)
+        why = branch + 1 < route.branches.size() ? absl::StrCat("column ", most + 1, " takes the lane too")
+                                                 : "that is the wafer's edge";
+      else if (branch > 0 && least == route.branches[branch - 1].col + 1)
         why = absl::StrCat("column ", least - 1, " takes the lane too");
       else
         why = route.fromPort ? "that is the wafer's edge" : absl::StrCat("it is gathered up to column ", least - 1);

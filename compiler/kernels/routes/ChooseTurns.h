@@ -19,10 +19,10 @@ int64_t wantedInterval(const target::Target &target, const NetworkPlan &network)
 // The combs of a placed network without turns.
 std::vector<LaneRoute> straightRoutes(const target::Target &target, NetworkPlan network);
 
-// The choice of turns as a problem of the solver: an item per bundle whose teeth are free and, turning in the kernel's
-// column, use links that carry more than wantedInterval(). Tags of options are turns by tile, "0,1". `owners` receives
-// kernel, (input, component) and block of each item, and which of the patterns each option stands for. Not `whole`:
-// without the fixed loads in columns that no option touches, which do not matter to the solution.
+// The choice of turns as a problem of the solver: an item per bundle whose branches are free and, turning in the
+// kernel's column, use links that carry more than wantedInterval(). Tags of options are turns by tile, "0,1". `owners`
+// receives kernel, (input, component) and block of each item, and which of the patterns each option stands for. Not
+// `whole`: without the fixed loads in columns that no option touches, which do not matter to the solution.
 struct TurnOwner {
   int32_t kernel = 0, ordinal = 0, block = 0;
   std::vector<int32_t> variantOf;

@@ -69,7 +69,7 @@ private:
   std::map<Setting, std::vector<RowPoint>> table;
 };
 
-// Settings along one lane. Crossing points (trunk meets tooth) get all their outputs at once.
+// Settings along one lane. Crossing points (trunk meets branch) get all their outputs at once.
 void emitLane(const LaneRoute &route, uint8_t colour, RouterTable &table) {
   using Rows = LaneRoute::Rows;
   auto add = [&](Rows rows, int32_t col, int32_t columns, std::initializer_list<SwitchPosition> positions) {
@@ -77,19 +77,19 @@ void emitLane(const LaneRoute &route, uint8_t colour, RouterTable &table) {
   };
   Rows trunkRow{route.row, route.row};
   bool columnGather = !route.fromPort && route.gatherColEnd < 0;
-  // Outputs of the trunk's router in column `col`: on to the east or west, and into a tooth.
+  // Outputs of the trunk's router in column `col`: on to the east or west, and into a branch.
   auto outputsAt = [&](int32_t col) {
     PortMask outputs = 0;
     if (col >= route.trunkBegin && (col < route.trunkEnd || route.toPort))
       outputs |= bit(Port::East);
     if (col <= route.trunkBegin && col > route.trunkWest)
       outputs |= bit(Port::West);
-    for (const LaneRoute::Tooth &tooth : route.teeth) {
-      if (tooth.via == col && tooth.firstRow() < route.row)
+    for (const LaneRoute::Branch &branch : route.branches) {
+      if (branch.via == col && branch.firstRow() < route.row)
         outputs |= bit(Port::North);
-      if (tooth.via == col && tooth.lastRow() > route.row)
+      if (branch.via == col && branch.lastRow() > route.row)
         outputs |= bit(Port::South);
-      if (tooth.col == col && tooth.takes(route.row))
+      if (branch.col == col && branch.takes(route.row))
         outputs |= bit(Port::Ramp);
     }
     return outputs;
@@ -120,13 +120,13 @@ void emitLane(const LaneRoute &route, uint8_t colour, RouterTable &table) {
         {{Port::West, bit(Port::East)}, {Port::Ramp, bit(Port::East)}});
     trunk = route.gatherColEnd + 1;
   }
-  // The trunk, cut at the teeth; first its western arm.
+  // The trunk, cut at the branches; first its western arm.
   int32_t west = route.trunkWest;
-  for (const LaneRoute::Tooth &tooth : route.teeth) {
-    if (tooth.col < route.trunkBegin) {
-      add(trunkRow, west, tooth.col - west, {{Port::East, bit(Port::West)}});
-      add(trunkRow, tooth.col, 1, {{Port::East, outputsAt(tooth.col)}});
-      west = tooth.col + 1;
+  for (const LaneRoute::Branch &branch : route.branches) {
+    if (branch.col < route.trunkBegin) {
+      add(trunkRow, west, branch.col - west, {{Port::East, bit(Port::West)}});
+      add(trunkRow, branch.col, 1, {{Port::East, outputsAt(branch.col)}});
+      west = branch.col + 1;
       continue;
     }
     if (west < route.trunkBegin)
@@ -137,46 +137,46 @@ void emitLane(const LaneRoute &route, uint8_t colour, RouterTable &table) {
       add(trunkRow, col, 1, {{Port::West, outputsAt(col)}});
       trunk = col + 1;
     };
-    for (int32_t col : {tooth.westEnd(), tooth.eastEnd()})
-      if (col >= trunk && (col == tooth.via || tooth.takes(route.row)))
+    for (int32_t col : {branch.westEnd(), branch.eastEnd()})
+      if (col >= trunk && (col == branch.via || branch.takes(route.row)))
         stop(col);
   }
   add(trunkRow, west, route.trunkBegin - west, {{Port::East, bit(Port::West)}});
   add(trunkRow, trunk, route.trunkEnd + 1 - trunk, {{Port::West, bit(Port::East)}});
-  // The teeth, away from the trunk on both sides, and the way to the core of rows that take from another column.
+  // The branches, away from the trunk on both sides, and the way to the core of rows that take from another column.
   auto along = [&](int32_t col, Port from, Rows rows, PortMask out) { add(rows, col, 1, {{from, out}}); };
-  for (const LaneRoute::Tooth &tooth : route.teeth) {
-    const bool west = tooth.via < tooth.col; // of the consumer's column
+  for (const LaneRoute::Branch &branch : route.branches) {
+    const bool west = branch.via < branch.col; // of the consumer's column
     const Port back = west ? Port::West : Port::East;
     const PortMask onward = bit(west ? Port::East : Port::West);
-    const PortMask taken = tooth.via == tooth.col ? bit(Port::Ramp) : onward;
+    const PortMask taken = branch.via == branch.col ? bit(Port::Ramp) : onward;
     int32_t row = route.row + 1; // first not yet set
-    for (const Rows &takers : tooth.takers) {
+    for (const Rows &takers : branch.takers) {
       if (takers.end < row)
         continue;
-      Rows all{std::max(takers.begin, row), takers.end == tooth.lastRow() ? takers.end - 1 : takers.end};
-      along(tooth.via, Port::North, {row, all.begin - 1}, bit(Port::South));
-      along(tooth.via, Port::North, all, PortMask(bit(Port::South) | taken));
-      if (takers.end == tooth.lastRow())
-        along(tooth.via, Port::North, {takers.end, takers.end}, taken);
+      Rows all{std::max(takers.begin, row), takers.end == branch.lastRow() ? takers.end - 1 : takers.end};
+      along(branch.via, Port::North, {row, all.begin - 1}, bit(Port::South));
+      along(branch.via, Port::North, all, PortMask(bit(Port::South) | taken));
+      if (takers.end == branch.lastRow())
+        along(branch.via, Port::North, {takers.end, takers.end}, taken);
       row = takers.end + 1;
     }
     row = route.row - 1;
-    for (auto takers = tooth.takers.rbegin(); takers != tooth.takers.rend(); ++takers) {
+    for (auto takers = branch.takers.rbegin(); takers != branch.takers.rend(); ++takers) {
       if (takers->begin > row)
         continue;
-      Rows all{takers->begin == tooth.firstRow() ? takers->begin + 1 : takers->begin, std::min(takers->end, row)};
-      along(tooth.via, Port::South, {all.end + 1, row}, bit(Port::North));
-      along(tooth.via, Port::South, all, PortMask(bit(Port::North) | taken));
-      if (takers->begin == tooth.firstRow())
-        along(tooth.via, Port::South, {takers->begin, takers->begin}, taken);
+      Rows all{takers->begin == branch.firstRow() ? takers->begin + 1 : takers->begin, std::min(takers->end, row)};
+      along(branch.via, Port::South, {all.end + 1, row}, bit(Port::North));
+      along(branch.via, Port::South, all, PortMask(bit(Port::North) | taken));
+      if (takers->begin == branch.firstRow())
+        along(branch.via, Port::South, {takers->begin, takers->begin}, taken);
       row = takers->begin - 1;
     }
-    for (const Rows &takers : tooth.takers)
+    for (const Rows &takers : branch.takers)
       for (Rows rows : {Rows{takers.begin, std::min(takers.end, route.row - 1)},
                         Rows{std::max(takers.begin, route.row + 1), takers.end}}) {
-        add(rows, tooth.westEnd() + 1, tooth.eastEnd() - tooth.westEnd() - 1, {{back, onward}});
-        add(rows, tooth.col, tooth.via != tooth.col, {{back, bit(Port::Ramp)}});
+        add(rows, branch.westEnd() + 1, branch.eastEnd() - branch.westEnd() - 1, {{back, onward}});
+        add(rows, branch.col, branch.via != branch.col, {{back, bit(Port::Ramp)}});
       }
   }
 }

@@ -66,9 +66,9 @@ public:
     }
     add(Part::Trunk, {route.row, trunk, route.row, route.toPort ? target.cols : route.trunkEnd}, words, net);
     add(Part::Trunk, {route.row, route.trunkBegin, route.row, route.trunkWest}, words, net);
-    for (const LaneRoute::Tooth &tooth : route.teeth)
-      forEachToothSegment(route, tooth, [&](const solver::routing::Segment &segment) {
-        made.loads.push_back({Part::Tooth, segment, words, net});
+    for (const LaneRoute::Branch &branch : route.branches)
+      forEachBranchSegment(route, branch, [&](const solver::routing::Segment &segment) {
+        made.loads.push_back({Part::Branch, segment, words, net});
       });
   }
 
@@ -358,7 +358,7 @@ LinkLoad busiestLinkOf(const target::Target &target, const NetworkPlan &network,
   return busiestOf(all, inside);
 }
 
-int64_t toothWords(const NetworkPlan &network, const KernelRows &rows) {
+int64_t branchWords(const NetworkPlan &network, const KernelRows &rows) {
   std::map<int64_t, std::vector<int64_t>> sharesAt; // column → shares that take lanes there
   for (int64_t share = 0; share < rows.shares(); ++share)
     sharesAt[rows.columnOfShare(share)].push_back(share);
@@ -369,14 +369,14 @@ int64_t toothWords(const NetworkPlan &network, const KernelRows &rows) {
       const StreamLayout &layout = network.streams[source.stream].layout;
       std::vector<LaneRoute> lanes(layout.numLanes());
       for (int64_t share : shares)
-        addTeeth(rows, source, share, layout, lanes.data());
+        addBranches(rows, source, share, layout, lanes.data());
       for (int64_t lane = 0; lane < layout.numLanes(); ++lane) {
         lanes[lane].row = layout.laneRows[lane];
-        for (LaneRoute::Tooth &tooth : lanes[lane].teeth) {
-          tidy(tooth);
+        for (LaneRoute::Branch &branch : lanes[lane].branches) {
+          tidy(branch);
           const int64_t words = layout.laneWords(lane / layout.numBlocks(), lane % layout.numBlocks());
-          forEachToothSegment(lanes[lane], tooth, [&](const solver::routing::Segment &segment) {
-            loads.push_back({RouteLoad::Part::Tooth, segment, words});
+          forEachBranchSegment(lanes[lane], branch, [&](const solver::routing::Segment &segment) {
+            loads.push_back({RouteLoad::Part::Branch, segment, words});
           });
         }
       }

@@ -22,8 +22,8 @@ struct LinkLoad {
 // What a straight run of links carries per sample, or runs of several columns side by side: loads are as many as lanes
 // and rows, however wide a kernel is.
 struct RouteLoad {
-  // Trunks and teeth are the part of a lane behind its senders.
-  enum class Part : uint8_t { Gather, Trunk, Tooth, Inside } part = Part::Inside;
+  // Trunks and branches are the part of a lane behind its senders.
+  enum class Part : uint8_t { Gather, Trunk, Branch, Inside } part = Part::Inside;
   solver::routing::Segment segment; // a trunk that leaves the wafer ends one column east of it
   int64_t words = 0;                // on the first link
   int32_t net = 0;                  // of NetworkLoads::nets
@@ -40,7 +40,7 @@ struct NetworkLoads {
 // Words that a lane carries per sample.
 int64_t laneWords(const NetworkPlan &network, const LaneRoute &route);
 
-// Exact: data and control words of lanes (gathers, trunks, teeth), row multicasts and chains of a placed network.
+// Exact: data and control words of lanes (gathers, trunks, branches), row multicasts and chains of a placed network.
 NetworkLoads networkLoads(const target::Target &target, const NetworkPlan &network,
                           const std::vector<LaneRoute> &lanes);
 // Calls visit(segment, words) for stretches of one run of links that carry the same.
@@ -58,21 +58,21 @@ template <typename Visit> void forEachSegment(const RouteLoad &load, Visit visit
       visit({s.row, s.col, s.row + rowStep, s.col + colStep}, load.words + link * load.wordsMore);
   }
 }
-// Calls visit(segment, rows alike) for the runs of links of one tooth that leaves its trunk in column `via`: its
+// Calls visit(segment, rows alike) for the runs of links of one branch that leaves its trunk in column `via`: its
 // vertical links, and those by which rows take from one further west, rows below each other together.
 template <typename Visit>
-void forEachToothRun(const LaneRoute &route, const LaneRoute::Tooth &tooth, int32_t via, Visit visit) {
+void forEachBranchRun(const LaneRoute &route, const LaneRoute::Branch &branch, int32_t via, Visit visit) {
   using solver::routing::Segment;
-  if (tooth.lastRow() > route.row)
-    visit(Segment{route.row, via, tooth.lastRow(), via}, 1);
-  if (tooth.firstRow() < route.row)
-    visit(Segment{route.row, via, tooth.firstRow(), via}, 1);
-  if (via == tooth.col)
+  if (branch.lastRow() > route.row)
+    visit(Segment{route.row, via, branch.lastRow(), via}, 1);
+  if (branch.firstRow() < route.row)
+    visit(Segment{route.row, via, branch.firstRow(), via}, 1);
+  if (via == branch.col)
     return;
-  for (const LaneRoute::Rows &takers : tooth.takers) {
+  for (const LaneRoute::Rows &takers : branch.takers) {
     auto take = [&](int32_t begin, int32_t end) {
       if (begin <= end)
-        visit(Segment{begin, via, begin, tooth.col}, end - begin + 1);
+        visit(Segment{begin, via, begin, branch.col}, end - begin + 1);
     };
     if (takers.begin <= route.row && route.row <= takers.end) { // there the trunk goes on
       take(takers.begin, route.row - 1);
@@ -82,9 +82,10 @@ void forEachToothRun(const LaneRoute &route, const LaneRoute::Tooth &tooth, int3
     }
   }
 }
-// Calls visit(segment) for each of them as the tooth lies, row by row.
-template <typename Visit> void forEachToothSegment(const LaneRoute &route, const LaneRoute::Tooth &tooth, Visit visit) {
-  forEachToothRun(route, tooth, tooth.via, [&](solver::routing::Segment segment, int32_t rowsAlike) {
+// Calls visit(segment) for each of them as the branch lies, row by row.
+template <typename Visit>
+void forEachBranchSegment(const LaneRoute &route, const LaneRoute::Branch &branch, Visit visit) {
+  forEachBranchRun(route, branch, branch.via, [&](solver::routing::Segment segment, int32_t rowsAlike) {
     for (; rowsAlike-- > 0; ++segment.row, ++segment.rowEnd)
       visit(segment);
   });
@@ -111,6 +112,6 @@ std::vector<int64_t> excessOf(const NetworkLoads &loads, int64_t capacity, int64
 
 // Words over the busiest vertical link of the lanes that a kernel takes, in one of its columns; known before it is
 // placed. Needs lane rows (layOutLanes).
-int64_t toothWords(const NetworkPlan &network, const KernelRows &rows);
+int64_t branchWords(const NetworkPlan &network, const KernelRows &rows);
 
 } // namespace wsc::kernels

@@ -11,29 +11,29 @@
 
 namespace wsc::kernels {
 
-bool LaneRoute::Tooth::takes(int32_t row) const {
+bool LaneRoute::Branch::takes(int32_t row) const {
   auto after =
       std::upper_bound(takers.begin(), takers.end(), row, [](int32_t r, const Rows &rows) { return r < rows.begin; });
   return after != takers.begin() && row <= std::prev(after)->end;
 }
 
 bool LaneRoute::endsOnTrunk(size_t index) const {
-  return teeth[index].firstRow() == row && teeth[index].lastRow() == row;
+  return branches[index].firstRow() == row && branches[index].lastRow() == row;
 }
 
 int32_t LaneRoute::leastVia(size_t index) const {
-  const int32_t col = teeth[index].col;
+  const int32_t col = branches[index].col;
   if (col <= trunkBegin && !fromPort)
     return col;
   const int32_t senders = fromPort ? 0 : std::max(gatherColEnd, trunkBegin) + 1;
-  return std::min(col, index > 0 ? std::max(senders, teeth[index - 1].eastEnd() + 1) : senders);
+  return std::min(col, index > 0 ? std::max(senders, branches[index - 1].eastEnd() + 1) : senders);
 }
 
 int32_t LaneRoute::mostVia(size_t index, int32_t meshCols) const {
-  const int32_t col = teeth[index].col;
+  const int32_t col = branches[index].col;
   if (col <= trunkBegin && !fromPort)
     return col;
-  return index + 1 < teeth.size() ? teeth[index + 1].col - 1 : meshCols - 1;
+  return index + 1 < branches.size() ? branches[index + 1].col - 1 : meshCols - 1;
 }
 
 // Adds rows that take a lane. They join the last ones that do, if these begin before them and touch them.
@@ -44,8 +44,8 @@ static void addTaker(std::vector<LaneRoute::Rows> &takers, const LaneRoute::Rows
     takers.back().end = std::max(takers.back().end, rows.end);
 }
 
-void addTeeth(const KernelRows &rows, const Source &source, int64_t share, const StreamLayout &layout,
-              LaneRoute *routes) {
+void addBranches(const KernelRows &rows, const Source &source, int64_t share, const StreamLayout &layout,
+                 LaneRoute *routes) {
   std::vector<LaneRoute::Rows> slicesOf(size_t(layout.numBlocks()), {-1, -1}); // that take each block
   for (int64_t slice = 0; slice < rows.slices(); ++slice)
     rows.forEachBlock(source, slice, share, [&](const BlockChannels &channels) {
@@ -64,24 +64,24 @@ void addTeeth(const KernelRows &rows, const Source &source, int64_t share, const
           continue;
         const auto lane = size_t(tile.tile * layout.numBlocks() + block);
         LaneRoute &route = routes[lane];
-        if (route.teeth.empty() || route.teeth.back().col != col)
-          route.teeth.push_back({col, col - (turns.empty() ? 0 : turns[lane % turns.size()]), {}});
-        addTaker(route.teeth.back().takers, {begin + slices.begin, begin + slices.end});
+        if (route.branches.empty() || route.branches.back().col != col)
+          route.branches.push_back({col, col - (turns.empty() ? 0 : turns[lane % turns.size()]), {}});
+        addTaker(route.branches.back().takers, {begin + slices.begin, begin + slices.end});
         route.trunkWest = std::min(route.trunkWest, col);
       }
     });
   }
 }
 
-void tidy(LaneRoute::Tooth &tooth) {
+void tidy(LaneRoute::Branch &branch) {
   auto isBefore = [](const auto &a, const auto &b) { return a.begin < b.begin; };
-  if (std::is_sorted(tooth.takers.begin(), tooth.takers.end(), isBefore))
+  if (std::is_sorted(branch.takers.begin(), branch.takers.end(), isBefore))
     return; // and addTaker() joined those that touch
-  std::sort(tooth.takers.begin(), tooth.takers.end(), isBefore);
+  std::sort(branch.takers.begin(), branch.takers.end(), isBefore);
   std::vector<LaneRoute::Rows> takers;
-  for (const LaneRoute::Rows &rows : tooth.takers)
+  for (const LaneRoute::Rows &rows : branch.takers)
     addTaker(takers, rows);
-  tooth.takers = std::move(takers);
+  branch.takers = std::move(takers);
 }
 
 std::vector<LaneRoute> laneRoutes(const target::Target &target, const NetworkPlan &network) {
@@ -136,16 +136,16 @@ std::vector<LaneRoute> laneRoutes(const target::Target &target, const NetworkPla
     KernelRows rows(target, network, k);
     for (const Source &source : rows.sources())
       for (int64_t share = 0; source.taker == k && firstRoute[source.stream] != kNone && share < rows.shares(); ++share)
-        addTeeth(rows, source, share, network.streams[source.stream].layout, &routes[firstRoute[source.stream]]);
+        addBranches(rows, source, share, network.streams[source.stream].layout, &routes[firstRoute[source.stream]]);
   }
   for (LaneRoute &route : routes) {
-    std::sort(route.teeth.begin(), route.teeth.end(), [](const auto &a, const auto &b) { return a.col < b.col; });
-    for (size_t t = 0; t < route.teeth.size(); ++t) {
-      LaneRoute::Tooth &tooth = route.teeth[t];
-      tidy(tooth);
-      tooth.via =
-          route.endsOnTrunk(t) ? tooth.col : std::clamp(tooth.via, route.leastVia(t), route.mostVia(t, target.cols));
-      route.trunkEnd = std::max(route.trunkEnd, tooth.takes(route.row) ? tooth.eastEnd() : tooth.via);
+    std::sort(route.branches.begin(), route.branches.end(), [](const auto &a, const auto &b) { return a.col < b.col; });
+    for (size_t t = 0; t < route.branches.size(); ++t) {
+      LaneRoute::Branch &branch = route.branches[t];
+      tidy(branch);
+      branch.via =
+          route.endsOnTrunk(t) ? branch.col : std::clamp(branch.via, route.leastVia(t), route.mostVia(t, target.cols));
+      route.trunkEnd = std::max(route.trunkEnd, branch.takes(route.row) ? branch.eastEnd() : branch.via);
     }
   }
   return routes;
@@ -176,12 +176,12 @@ solver::colouring::Problem colouringProblem(const target::Target &target, const 
     if (route.gatherRowEnd > route.gatherRowBegin)
       item.rectangles.push_back(
           {route.gatherRowBegin, route.gatherRowEnd + 1, route.trunkBegin, route.trunkBegin + 1, 1});
-    for (const LaneRoute::Tooth &tooth : route.teeth) {
-      item.rectangles.push_back({std::min(route.row, tooth.firstRow()), std::max(route.row, tooth.lastRow()) + 1,
-                                 tooth.via, tooth.via + 1, 1});
-      for (const LaneRoute::Rows &takers : tooth.takers)
-        if (tooth.via != tooth.col)
-          item.rectangles.push_back({takers.begin, takers.end + 1, tooth.westEnd(), tooth.eastEnd() + 1, 1});
+    for (const LaneRoute::Branch &branch : route.branches) {
+      item.rectangles.push_back({std::min(route.row, branch.firstRow()), std::max(route.row, branch.lastRow()) + 1,
+                                 branch.via, branch.via + 1, 1});
+      for (const LaneRoute::Rows &takers : branch.takers)
+        if (branch.via != branch.col)
+          item.rectangles.push_back({takers.begin, takers.end + 1, branch.westEnd(), branch.eastEnd() + 1, 1});
     }
     problem.items.push_back(std::move(item));
   }

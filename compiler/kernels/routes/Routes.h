@@ -4,8 +4,8 @@
 //
 // Inside a contraction's rectangle: one colour multicasts along rows, two alternate down the chain reduce. Between
 // kernels each lane is a *comb*: a gather (along the row where a contraction's sums end, or along a column of another
-// kernel), a trunk east on the lane's row, and at each consumer's column a vertical tooth that delivers to the rows
-// that need the lane. The tooth may also leave the trunk some columns west or east of the consumer's
+// kernel), a trunk east on the lane's row, and at each consumer's column a vertical branch that delivers to the rows
+// that need the lane. The branch may also leave the trunk some columns west or east of the consumer's
 // (KernelPlan::turns); then each row that takes the lane brings it to the core on links of its own, and vertical links
 // of several columns share a kernel's lanes. Consumers usually lie east; a state kernel, whose column is given, may
 // also send west on a second arm of the trunk. A consumer east of another hangs on the same trunk, so a fork costs no
@@ -33,7 +33,7 @@ struct LaneRoute {
   struct Rows {
     int32_t begin = 0, end = 0;
   };
-  struct Tooth {
+  struct Branch {
     int32_t col = 0;          // of the consumer
     int32_t via = 0;          // where it leaves the trunk
     std::vector<Rows> takers; // that take the lane, ascending, none touching the next
@@ -43,11 +43,11 @@ struct LaneRoute {
     int32_t lastRow() const { return takers.back().end; }
     bool takes(int32_t row) const;
   };
-  std::vector<Tooth> teeth; // by column
-  // Whether tooth `index` needs no vertical link: only the trunk's row takes the lane.
+  std::vector<Branch> branches; // by column
+  // Whether branch `index` needs no vertical link: only the trunk's row takes the lane.
   bool endsOnTrunk(size_t index) const;
-  // The outermost columns in which tooth `index` can leave the trunk: east of the senders and of the tooth before it,
-  // west of the one after it. Only the tooth's own column on the western arm.
+  // The outermost columns in which branch `index` can leave the trunk: east of the senders and of the branch before it,
+  // west of the one after it. Only the branch's own column on the western arm.
   int32_t leastVia(size_t index) const;
   int32_t mostVia(size_t index, int32_t meshCols) const;
 };
@@ -57,12 +57,12 @@ std::vector<LaneRoute> laneRoutes(const target::Target &target, const NetworkPla
 std::vector<LaneRoute> laneRoutes(const target::Target &target, const NetworkPlan &network,
                                   const std::vector<int32_t> &streams);
 
-// Adds the teeth by which a share of a kernel takes the lanes of a source, whose first route `routes` points to. A
+// Adds the branches by which a share of a kernel takes the lanes of a source, whose first route `routes` points to. A
 // block is taken by a run of slices, the same in every group, for slices take ascending channels.
-void addTeeth(const KernelRows &rows, const Source &source, int64_t share, const StreamLayout &layout,
-              LaneRoute *routes);
-// Sorts a tooth's takers and joins those that touch.
-void tidy(LaneRoute::Tooth &tooth);
+void addBranches(const KernelRows &rows, const Source &source, int64_t share, const StreamLayout &layout,
+                 LaneRoute *routes);
+// Sorts a branch's takers and joins those that touch.
+void tidy(LaneRoute::Branch &branch);
 
 // The colouring problem of a placed network: first three items per contraction (row, chain even, chain odd), in kernel
 // order, then one item per lane route.

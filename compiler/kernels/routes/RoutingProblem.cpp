@@ -26,9 +26,9 @@ solver::routing::Problem routingProblem(const target::Target &target, const Netw
     net.row = route.row;
     net.colBegin = std::max(route.gatherColEnd, route.trunkBegin);
     net.wordsPerSample = laneWords(network, route);
-    for (const LaneRoute::Tooth &tooth : route.teeth)
-      for (const LaneRoute::Rows &rows : tooth.takers)
-        net.sinks.push_back({tooth.col, rows.begin, rows.end});
+    for (const LaneRoute::Branch &branch : route.branches)
+      for (const LaneRoute::Rows &rows : branch.takers)
+        net.sinks.push_back({branch.col, rows.begin, rows.end});
     if (route.toPort)
       net.sinks.push_back({target.cols - 1, route.row, route.row});
     if (net.sinks.empty())
@@ -38,8 +38,9 @@ solver::routing::Problem routingProblem(const target::Target &target, const Netw
       segments.push_back({route.row, net.colBegin, route.row, route.trunkEnd});
     if (route.trunkWest < route.trunkBegin) // of a one-column kernel
       segments.push_back({route.row, net.colBegin, route.row, route.trunkWest});
-    for (const LaneRoute::Tooth &tooth : route.teeth)
-      forEachToothSegment(route, tooth, [&](const solver::routing::Segment &segment) { segments.push_back(segment); });
+    for (const LaneRoute::Branch &branch : route.branches)
+      forEachBranchSegment(route, branch,
+                           [&](const solver::routing::Segment &segment) { segments.push_back(segment); });
     problem.nets.push_back(std::move(net));
   }
   return problem;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/kernels/sizing/CandidateCache.h"
 
-#include "compiler/kernels/network/Guests.h"
+#include "compiler/kernels/network/CoLocation.h"
 #include "compiler/kernels/programs/KernelRows.h"
 #include "compiler/kernels/sizing/Surroundings.h"
 
@@ -24,7 +24,7 @@ absl::StatusOr<Candidates> CandidateCache::of(const target::Target &target, Netw
     for (size_t i = 0; i < streams.size(); ++i)
       network.streams[size_t(streams[i])].layout = known->layoutsAfter[i];
     plan.mapping = known->mappingAfter;
-    sliceGuest(network, plan);
+    sliceCoLocated(network, plan);
     for (int32_t s : streamsTaken(network, plan))
       layOutLanes(network, s);
     Candidates candidates = known->candidates;

@@ -2,7 +2,7 @@
 #include "compiler/kernels/sizing/Candidates.h"
 
 #include "compiler/kernels/network/ChannelBlocks.h"
-#include "compiler/kernels/network/Guests.h"
+#include "compiler/kernels/network/CoLocation.h"
 #include "compiler/kernels/network/Tiling.h"
 #include "compiler/kernels/routes/LinkLoads.h"
 #include "compiler/kernels/sizing/Cost.h"
@@ -60,7 +60,7 @@ bool wantsExitsNear(const NetworkPlan &network, const KernelPlan &plan) {
 }
 
 // The output's blocks are those that go with the shape; inputs keep theirs.
-// A guest has those of its host.
+// A co-located kernel has those of its host.
 void applyShape(NetworkPlan &network, KernelPlan &plan, const Shape &shape) {
   if (plan.host >= 0) {
     chooseBlocks(network, plan);
@@ -73,15 +73,15 @@ void applyShape(NetworkPlan &network, KernelPlan &plan, const Shape &shape) {
     applyColumns(plan, shape.number, shape.feeder);
   plan.mapping.exitsNear = wantsExitsNear(network, plan);
   chooseBlocks(network, plan);
-  if (plan.guest >= 0)
-    chooseBlocks(network, network.kernels[size_t(plan.guest)]);
+  if (plan.coLocated >= 0)
+    chooseBlocks(network, network.kernels[size_t(plan.coLocated)]);
 }
 
 // Shapes of a contraction whose feeders compute, narrower ones later: one for each number of columns, up to where one
 // more makes little difference. Feeders get as many channels less as keeps them no longer busy than the others, for
-// they handle each word of their input twice more, once for each operation on it, and three times for a guest; where so
-// many columns would leave them none, as many less as still leaves them some (`evenShares`), for a column more would
-// only feed.
+// they handle each word of their input twice more, once for each operation on it, and three times for a co-located
+// kernel; where so many columns would leave them none, as many less as still leaves them some (`evenShares`), for a
+// column more would only feed.
 void addFeederShapes(const NetworkPlan &network, const KernelPlan &plan, int64_t bands, bool evenShares,
                      std::vector<Shape> &shapes) {
   const Contraction &c = plan.spec.contraction;
@@ -91,8 +91,8 @@ void addFeederShapes(const NetworkPlan &network, const KernelPlan &plan, int64_t
   // Of one input channel: words, and multiply-adds for one output channel.
   const int64_t words = inputRowsFor(plan.spec, tileRows, in.rows) * takenColumns(plan.spec, in).count();
   const int64_t multiplyAdds = c.kernelH * c.kernelW * tileRows * plan.spec.out.width;
-  const int64_t forGuest = plan.guest < 0 ? 0 : 3;
-  const int64_t less = ceilDiv(words * (2 + int64_t(plan.spec.inputOps.size()) + forGuest), multiplyAdds);
+  const int64_t forCoLocated = plan.coLocated < 0 ? 0 : 3;
+  const int64_t less = ceilDiv(words * (2 + int64_t(plan.spec.inputOps.size()) + forCoLocated), multiplyAdds);
   constexpr int64_t kMostColumns = 32;
   for (int64_t columns = std::min(ofBand, kMostColumns); columns >= 1; --columns) {
     int64_t per = 0, feeder = 0;
@@ -117,7 +117,8 @@ std::vector<Shape> shapesOf(const target::Target &target, const NetworkPlan &net
   if (plan.spec.kind == KernelKind::Contraction) {
     int64_t rows = network.grid.groupRows(out.numTiles());
     for (int64_t bands : {1, 2, 3, 4, 6}) {
-      if (bands > most || bands > rows || (bands > 1 && plan.guest >= 0)) // one feeder for each slice of a guest
+      if (bands > most || bands > rows ||
+          (bands > 1 && plan.coLocated >= 0)) // one feeder for each slice of a co-located kernel
         break;
       int64_t lastColumns = -1;
       for (int64_t per = 1; per * bands <= channels + bands - 1; ++per) {
@@ -160,7 +161,7 @@ absl::Status keepPinned(int64_t columns, Candidates &candidates) {
     if (kernel.candidates[c].columns == columns) {
       kept.kernel.candidates.push_back(kernel.candidates[c]);
       kept.leastCycles.push_back(candidates.leastCycles[c]);
-      kept.toothWords.push_back(candidates.toothWords[c]);
+      kept.branchWords.push_back(candidates.branchWords[c]);
       kept.feedCycles.push_back(candidates.feedCycles[c]);
     }
   candidates = std::move(kept);
@@ -196,7 +197,7 @@ void chooseSlices(NetworkPlan &network, KernelPlan &plan, int64_t shares, int64_
     m.channelsPerColumn = 1; // until it is chosen
     m.feederChannels = 0;
     m.columns = ceilDiv(plan.spec.out.channels, shares);
-    sliceGuest(network, plan);
+    sliceCoLocated(network, plan);
     return;
   }
   const Window &window = plan.spec.window; // of one channel each for other kernels
@@ -221,7 +222,7 @@ absl::StatusOr<Candidates> candidatesOf(const target::Target &target, NetworkPla
   if (plan.host >= 0) { // its host pays for it
     candidates.kernel.candidates.push_back({0, 0, 0, Shape{}.tag()});
     candidates.leastCycles.push_back(0);
-    candidates.toothWords.push_back(0);
+    candidates.branchWords.push_back(0);
     candidates.feedCycles.push_back(0);
     return candidates;
   }
@@ -241,12 +242,12 @@ absl::StatusOr<Candidates> candidatesOf(const target::Target &target, NetworkPla
   // Lanes can leave their trunks in the columns beside the feeder's, too, where a contraction has them (ChooseTurns.h):
   // this part of what is most loaded is taken to find room there.
   constexpr int64_t kTurningPart = 10;
-  auto add = [&](const Shape &shape, const KernelCost &cost, int64_t teeth) {
+  auto add = [&](const Shape &shape, const KernelCost &cost, int64_t branches) {
     if (contraction && plan.width() > 1)
-      teeth -= teeth / kTurningPart;
-    kernel.candidates.push_back({plan.width(), std::max(cost.predictedCycles, teeth), cost.sramBytes, shape.tag()});
+      branches -= branches / kTurningPart;
+    kernel.candidates.push_back({plan.width(), std::max(cost.predictedCycles, branches), cost.sramBytes, shape.tag()});
     candidates.leastCycles.push_back(cost.intervalCycles);
-    candidates.toothWords.push_back(lanesMeet ? teeth : 0);
+    candidates.branchWords.push_back(lanesMeet ? branches : 0);
     candidates.feedCycles.push_back(cost.feedCycles);
   };
   // Fewer slices of more channels where links of the column bind a kernel: lanes end nearer, and fewer of them meet.
@@ -262,11 +263,11 @@ absl::StatusOr<Candidates> candidatesOf(const target::Target &target, NetworkPla
       const auto cost = kernelCost(target, network, index);
       if (!cost.ok() || cost->predictedCycles >= cycles)
         return;
-      const int64_t teeth = toothWords(network, KernelRows(target, network, index));
-      if (std::max(cost->predictedCycles, teeth) >= cycles)
+      const int64_t branches = branchWords(network, KernelRows(target, network, index));
+      if (std::max(cost->predictedCycles, branches) >= cycles)
         continue;
-      add(shape, *cost, teeth);
-      cycles = std::max(cost->predictedCycles, teeth);
+      add(shape, *cost, branches);
+      cycles = std::max(cost->predictedCycles, branches);
       without = -1;
     }
   };
@@ -279,7 +280,7 @@ absl::StatusOr<Candidates> candidatesOf(const target::Target &target, NetworkPla
                                  target.fmaPerCycleF32)
                        : 0;
   };
-  int64_t lastBands = 0, lastColumns = -1, teeth = 0;
+  int64_t lastBands = 0, lastColumns = -1, branches = 0;
   bool lastComputes = false;
   size_t fitting = 0; // candidates with these bands and such feeders
   bool full = false;  // fewer columns only need more SRAM
@@ -293,7 +294,7 @@ absl::StatusOr<Candidates> candidatesOf(const target::Target &target, NetworkPla
       continue;
     if (!contraction || newBands) { // producers will cut channels where it suits the slices
       chooseInputBlocks();
-      teeth = toothWords(network, KernelRows(target, network, index));
+      branches = branchWords(network, KernelRows(target, network, index));
     }
     if (newBands)
       fitting = full = 0;
@@ -301,7 +302,7 @@ absl::StatusOr<Candidates> candidatesOf(const target::Target &target, NetworkPla
     lastComputes = shape.feeder > 0;
     lastColumns = plan.mapping.columns;
     auto cost = kernelCost(target, network, index);
-    if (!cost.ok() && ((contraction && plan.guest < 0) || plan.spec.kind == KernelKind::Window)) {
+    if (!cost.ok() && ((contraction && plan.coLocated < 0) || plan.spec.kind == KernelKind::Window)) {
       shape.streamed = true;
       applyShape(network, plan, shape);
       cost = kernelCost(target, network, index);
@@ -313,17 +314,16 @@ absl::StatusOr<Candidates> candidatesOf(const target::Target &target, NetworkPla
       continue;
     }
     ++fitting;
-    add(shape, *cost, teeth);
-    if (!contraction && teeth > cost->predictedCycles)
-      addWithFewerSlices(shape, teeth);
+    add(shape, *cost, branches);
+    if (!contraction && branches > cost->predictedCycles)
+      addWithFewerSlices(shape, branches);
   }
   chooseSlices(network, plan, 1);
   chooseInputBlocks();
   chooseNominalBlocks(network, plan.spec.outStream);
   if (kernel.candidates.empty())
-    return absl::ResourceExhaustedError(absl::StrCat("kernel ", plan.spec.name,
-                                                     " fits no rectangle: ", std::string(refusal.message()),
-                                                     "; use a target with more SRAM per core or more rows"));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("kernel ", plan.spec.name, " fits no rectangle: ", std::string(refusal.message())));
   if (plan.pinnedColumns)
     if (auto status = keepPinned(*plan.pinnedColumns, candidates); !status.ok())
       return status;
@@ -334,7 +334,7 @@ bool hasFewerSlices(const solver::sizing::Candidate &candidate) { return Shape::
 
 void dropNeedless(Candidates &candidates, int64_t intervalCycles) {
   const std::vector<solver::sizing::Candidate> &all = candidates.kernel.candidates;
-  auto hasRoom = [&](size_t c) { return withWaiting(candidates.toothWords[c]) <= intervalCycles; };
+  auto hasRoom = [&](size_t c) { return withWaiting(candidates.branchWords[c]) <= intervalCycles; };
   bool anyHasRoom = false;
   for (size_t c = 0; c < all.size(); ++c)
     anyHasRoom |= all[c].intervalCycles <= intervalCycles && hasRoom(c);
@@ -350,7 +350,7 @@ void dropNeedless(Candidates &candidates, int64_t intervalCycles) {
       continue;
     kept.kernel.candidates.push_back(all[c]);
     kept.leastCycles.push_back(candidates.leastCycles[c]);
-    kept.toothWords.push_back(candidates.toothWords[c]);
+    kept.branchWords.push_back(candidates.branchWords[c]);
     kept.feedCycles.push_back(candidates.feedCycles[c]);
   }
   candidates = std::move(kept);

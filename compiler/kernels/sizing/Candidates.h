@@ -35,7 +35,7 @@ struct Candidates {
   // producers cut their channels and send from.
   std::vector<int64_t> leastCycles;
   // Of each: words over the busiest link of its column, where lanes of several tiles meet; else 0.
-  std::vector<int64_t> toothWords;
+  std::vector<int64_t> branchWords;
   // Of each: issue slots of its feeders without their multiply-adds.
   std::vector<int64_t> feedCycles;
 };

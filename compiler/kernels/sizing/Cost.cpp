@@ -172,14 +172,16 @@ absl::StatusOr<KernelCost> kernelCost(const target::Target &target, const Networ
           inputs += !queue.output;
         if (inputs > int64_t(target.inputQueueWords.size()))
           return absl::ResourceExhaustedError(absl::StrCat(role.name, " takes ", inputs, " lanes, a core has ",
-                                                           target.inputQueueWords.size(), " input queues"));
+                                                           target.inputQueueWords.size(), " input queues; ",
+                                                           kPhasedHasNoLimit));
         if (int64_t(role.threads.size()) > 1 + target.backgroundOperations)
           return absl::ResourceExhaustedError(absl::StrCat(role.name, " needs ", role.threads.size(),
-                                                           " threads, a core has ", 1 + target.backgroundOperations));
+                                                           " threads, a core has ", 1 + target.backgroundOperations,
+                                                           "; ", kPhasedHasNoLimit));
       }
     }
   int64_t laneWords = 0;
-  for (const KernelPlan *sender : {&plan, rows.guestPlan()})
+  for (const KernelPlan *sender : {&plan, rows.coLocatedPlan()})
     if (sender)
       laneWords = std::max(laneWords, countLanes(target, network, *sender, cost));
   cost.latencyCycles =

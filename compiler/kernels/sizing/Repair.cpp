@@ -2,7 +2,7 @@
 #include "compiler/kernels/sizing/Repair.h"
 
 #include "compiler/kernels/network/ChannelBlocks.h"
-#include "compiler/kernels/network/Guests.h"
+#include "compiler/kernels/network/CoLocation.h"
 #include "compiler/kernels/routes/LinkLoads.h"
 #include "compiler/kernels/sizing/Candidates.h"
 #include "compiler/kernels/sizing/Cost.h"
@@ -31,8 +31,8 @@ void apply(NetworkPlan &network, int32_t index, const solver::sizing::Candidate 
     layOutLanes(network, stream);
   }
   layOutLanes(network, network.kernels[index].spec.outStream);
-  if (const int32_t guest = network.kernels[index].guest; guest >= 0)
-    layOutLanes(network, network.kernels[size_t(guest)].spec.outStream);
+  if (const int32_t coLocated = network.kernels[index].coLocated; coLocated >= 0)
+    layOutLanes(network, network.kernels[size_t(coLocated)].spec.outStream);
 }
 
 // Places all kernels side by side while it lives, wherever they are to lie.
@@ -43,8 +43,8 @@ public:
     for (KernelPlan &plan : network.kernels) {
       columns.push_back(plan.placement.col);
       plan.placement.col = plan.spec.state ? network.variables[plan.spec.state->variable].col : col;
-      if (plan.guest >= 0)
-        network.kernels[size_t(plan.guest)].placement.col = col;
+      if (plan.coLocated >= 0)
+        network.kernels[size_t(plan.coLocated)].placement.col = col;
       col += plan.spec.state || plan.host >= 0 ? 0 : plan.width();
     }
   }
@@ -126,7 +126,7 @@ public:
   }
 
   void run(int32_t kernel) {
-    shortenTeeth(kernel);
+    shortenBranches(kernel);
     const auto &candidates = problem.kernels[size_t(kernel)].candidates;
     const int64_t limit = std::max(limitCycles, candidateOf(kernel).intervalCycles);
     int64_t least = expected(kernel);
@@ -164,7 +164,7 @@ private:
   }
 
   // Where links leave little room to spare, takes the fewer slices that are quickest.
-  void shortenTeeth(int32_t kernel) {
+  void shortenBranches(int32_t kernel) {
     const int32_t before = solution.candidateOf[size_t(kernel)];
     const auto &candidates = problem.kernels[size_t(kernel)].candidates;
     auto isKin = [&](size_t c) {

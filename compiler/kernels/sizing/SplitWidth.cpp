@@ -32,7 +32,7 @@ bool maySplit(const NetworkPlan &network, const KernelPlan &plan) {
     return std::any_of(op.operands.begin(), op.operands.end(),
                        [](const TileOperand &operand) { return operand.kind == TileOperand::Kind::PerPixel; });
   };
-  return spec.kind == KernelKind::Contraction && !spec.contraction.matrixProduct && !spec.state && plan.guest < 0 &&
+  return spec.kind == KernelKind::Contraction && !spec.contraction.matrixProduct && !spec.state && plan.coLocated < 0 &&
          !plan.pinnedColumns && plan.placement.col < 0 && network.streams[size_t(spec.outStream)].wantedTurns.empty() &&
          spec.out.width >= 2 * kFewestColumns && std::none_of(spec.tileOps.begin(), spec.tileOps.end(), ofPixels);
 }

@@ -5,7 +5,7 @@
 // compile until somebody says whether it matters.
 #include "compiler/kernels/sizing/Surroundings.h"
 
-#include "compiler/kernels/network/Guests.h"
+#include "compiler/kernels/network/CoLocation.h"
 #include "compiler/kernels/sizing/MappingScore.h"
 
 #include <bit>
@@ -17,8 +17,8 @@ namespace wsc::kernels {
 std::vector<int32_t> streamsAt(const NetworkPlan &network, const KernelPlan &plan) {
   std::vector<int32_t> streams = streamsTaken(network, plan);
   streams.push_back(plan.spec.outStream);
-  if (plan.guest >= 0)
-    streams.push_back(network.kernels[size_t(plan.guest)].spec.outStream);
+  if (plan.coLocated >= 0)
+    streams.push_back(network.kernels[size_t(plan.coLocated)].spec.outStream);
   return streams;
 }
 
@@ -179,7 +179,7 @@ std::vector<int64_t> surroundingsOf(const target::Target &target, const NetworkP
   writer.add(network.grid.rowsUsed);
   writer.kernel(index);
   writer.kernel(plan.host);
-  writer.kernel(plan.guest);
+  writer.kernel(plan.coLocated);
   for (int32_t s : streamsAt(network, plan)) {
     writer.ownStream(s);
     writer.tilesOf(s, plan.spec.outStream);

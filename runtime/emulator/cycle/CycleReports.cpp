@@ -15,6 +15,8 @@ using namespace format;
 namespace {
 
 constexpr int64_t kThreadsPerCore = 64; // of a track's number
+constexpr int64_t kSteadySamples = 4;   // distances of samples that a steady interval is read from, which differ by
+constexpr int64_t kSteadyPart = 100;    // one part in this at most
 
 std::string kernelName(const Configuration &configuration, int32_t kernel) {
   return kernel >= 0 && kernel < int32_t(configuration.kernels.size()) ? configuration.kernels[size_t(kernel)].name
@@ -55,18 +57,80 @@ std::string bottleneckOf(const CycleResult &run, const Configuration &configurat
       100.0 * double(core.stalls.room) / double(core.stalls.total()));
 }
 
+// The interval and whether it is steady. No interval can be below what the busiest core issues for a sample, or what a
+// link carries; a mean over few samples may seem so, as the first ones fill an empty network.
+void setInterval(const CycleResult &run, int samples, TimingResult &timing) {
+  timing.intervalCycles = run.intervalCycles;
+  if (samples < 2)
+    return;
+  int64_t least = run.maxLinkWords / samples;
+  for (const KernelCycles &kernel : run.kernels)
+    least = std::max(least, (kernel.busiest.stalls.busy + kernel.busiest.stalls.bank) / samples);
+  const size_t first = size_t(samples) / 4, last = std::max(first + 1, size_t(samples) * 3 / 4);
+  int64_t shortest = INT64_MAX, longest = 0;
+  for (size_t k = first; k < last; ++k) {
+    const int64_t distance = run.sampleDone[k + 1] - run.sampleDone[k];
+    shortest = std::min(shortest, distance);
+    longest = std::max(longest, distance);
+  }
+  timing.intervalSettled = int64_t(last - first) >= kSteadySamples && run.intervalCycles >= least &&
+                           (longest - shortest) * kSteadyPart <= shortest;
+  timing.intervalCycles = std::max(run.intervalCycles, least);
+  timing.intervalLow = std::max(least, std::min(shortest, timing.intervalCycles));
+  timing.intervalHigh = std::max(longest, timing.intervalCycles);
+}
+
+// The thread's instruction that a span ends, or null: spans of computing know none, merged phases have no programs.
+const Instruction *instructionOf(const TraceSpan &span, const Configuration &configuration) {
+  if (span.role < 0 || span.instruction < 0 || size_t(span.role) >= configuration.roles.size())
+    return nullptr;
+  const Role &role = configuration.roles[size_t(span.role)];
+  if (size_t(span.thread) >= role.threads.size() ||
+      size_t(span.instruction) >= role.threads[size_t(span.thread)].size())
+    return nullptr;
+  return &role.threads[size_t(span.thread)][size_t(span.instruction)];
+}
+
+// The last cycle of a thread that the trace shows.
+int64_t lastEnd(const CycleResult &run) {
+  int64_t end = 0;
+  for (const TraceSpan &span : run.trace)
+    if (span.thread >= 0)
+      end = std::max(end, span.end);
+  return end;
+}
+
+// What the thread waited for before it could begin: words or room of its operands, or an issue slot.
+std::string waitReason(const TraceSpan &span, const Configuration &configuration) {
+  std::string reason;
+  const auto add = [&](const char *what, const Operand &operand) {
+    const Role &role = configuration.roles[size_t(span.role)];
+    if (operand.kind == OperandKind::Queue && size_t(operand.queue) < role.queues.size())
+      absl::StrAppend(&reason, reason.empty() ? "" : " or ", what, " colour ",
+                      int(role.queues[size_t(operand.queue)].colour));
+    else if (operand.kind == OperandKind::Fifo && size_t(operand.buffer) < role.buffers.size())
+      absl::StrAppend(&reason, reason.empty() ? "" : " or ", what, " FIFO ", role.buffers[size_t(operand.buffer)].name);
+  };
+  if (const Instruction *instruction = instructionOf(span, configuration)) {
+    add("words of", instruction->a);
+    add("words of", instruction->b);
+    add("room in", instruction->dst);
+  }
+  return reason.empty() ? "issue slots" : reason + ", or issue slots";
+}
+
 } // namespace
 
 TimingResult timingOf(const CycleResult &run, const Configuration &configuration, int samples,
                       const TimingResult *analytic) {
   TimingResult timing;
   timing.latencyCycles = run.latencyCycles;
-  timing.intervalCycles = run.intervalCycles;
+  setInterval(run, samples, timing);
   timing.sampleDone = run.sampleDone;
   timing.maxLinkWords = run.maxLinkWords / samples;
   timing.maxLinkName = run.maxLinkName;
   timing.linkWordHops = run.wordHops / samples;
-  const double interval = double(run.intervalCycles > 0 ? run.intervalCycles : run.latencyCycles);
+  const double interval = double(timing.intervalCycles > 0 ? timing.intervalCycles : run.latencyCycles);
   int32_t busiest = -1;
   int64_t most = -1;
   for (size_t k = 0; k < configuration.kernels.size(); ++k) {
@@ -95,7 +159,9 @@ TimingResult timingOf(const CycleResult &run, const Configuration &configuration
 std::string traceJson(const CycleResult &run, const Configuration &configuration, int64_t mostSpans) {
   std::string text = absl::StrCat(
       "{\"displayTimeUnit\": \"ns\",\n\"otherData\": {\"one microsecond is\": \"one cycle\", \"most thread spans\": ",
-      mostSpans, ", \"cut\": ", run.traceCut ? "true" : "false", "},\n\"traceEvents\": [");
+      mostSpans, ", \"cut\": ", run.traceCut ? "true" : "false",
+      ", \"cut at cycle\": ", run.traceCut ? absl::StrCat(lastEnd(run)) : std::string("null"),
+      "},\n\"traceEvents\": [");
   bool first = true;
   const auto event = [&](const std::string &body) {
     absl::StrAppend(&text, first ? "\n{" : ",\n{", body, "}");
@@ -120,12 +186,21 @@ std::string traceJson(const CycleResult &run, const Configuration &configuration
     last = key.first;
     event(absl::StrCat("\"ph\": \"M\", \"pid\": ", key.first + 1, ", \"tid\": ", key.second,
                        ", \"name\": \"thread_name\", \"args\": {\"name\": ",
-                       quote(span->thread < 0
-                                 ? std::string("samples")
-                                 : absl::StrCat("core (", span->row, ", ", span->col, ") thread ", span->thread)),
+                       quote(span->thread < 0 ? std::string("samples")
+                                              : absl::StrCat(configuration.roles[size_t(span->role)].name, ", core (",
+                                                             span->row, ", ", span->col, ") thread ", span->thread)),
                        "}"));
   }
+  std::map<std::pair<int32_t, int64_t>, int64_t> endOf; // of each track so far
   for (const TraceSpan &span : run.trace) {
+    if (span.thread >= 0) {
+      const auto [known, isFirst] = endOf.try_emplace({span.kernel, track(span)}, span.end);
+      if (!isFirst && span.begin > known->second)
+        event(absl::StrCat("\"ph\": \"X\", \"pid\": ", span.kernel + 1, ", \"tid\": ", track(span),
+                           ", \"ts\": ", known->second, ", \"dur\": ", span.begin - known->second,
+                           ", \"name\": \"wait\", \"args\": {\"for\": ", quote(waitReason(span, configuration)), "}"));
+      known->second = std::max(known->second, span.end);
+    }
     const std::string name = span.thread < 0    ? absl::StrCat("sample ", span.sample)
                              : span.opcode >= 0 ? std::string(opcodeInfo(Opcode(span.opcode)).name)
                                                 : std::string("compute");

@@ -17,8 +17,9 @@ TimingResult timingOf(const CycleResult &run, const format::Configuration &confi
                       const TimingResult *analytic);
 
 // Spans of CycleResult::trace as JSON of Chrome's trace events, which Perfetto opens: a process per kernel with a track
-// of its samples, and a track for each of its cores' threads. One cycle is shown as one microsecond. Sorted by cycle,
-// row, column and thread. `mostSpans`: the limit the run had, named in the file beside whether it was reached.
+// of its samples, and a track for each of its cores' threads, named by role. Between two spans of a thread stands what
+// the second can have waited for. One cycle is shown as one microsecond. Sorted by cycle, row, column and thread.
+// `mostSpans`: the limit the run had, named in the file beside whether and when it was reached.
 std::string traceJson(const CycleResult &run, const format::Configuration &configuration, int64_t mostSpans);
 
 } // namespace wsc::emulator

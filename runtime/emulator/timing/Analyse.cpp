@@ -67,7 +67,7 @@ private:
     SteadyState steady(model);
     const int most = samples > 0 ? samples : kMostSamples;
     int charged = -1; // the first sample from which on all are
-    result.intervalCycles = -1;
+    bool known = false;
     for (int sample = 0;; ++sample) {
       if (!simulation.runSample())
         return livenessError(configuration, model, simulation);
@@ -75,27 +75,31 @@ private:
       if (simulation.charged()) {
         steady.add(simulation);
         charged = charged < 0 ? sample : charged;
-        result.intervalCycles = intervalAfter(steady, std::span(result.sampleDone).subspan(size_t(charged)));
+        known = findInterval(steady, std::span(result.sampleDone).subspan(size_t(charged)));
       }
-      if (sample + 1 == most || result.intervalCycles >= 0)
+      if (sample + 1 == most || known)
         break;
       simulation.trim();
     }
     countWaits(simulation);
     result.latencyCycles = result.sampleDone.front();
-    if (result.intervalCycles < 0)
+    if (!known)
       result.intervalCycles = averageInterval(result.sampleDone);
     result.intervalCycles = std::max(result.intervalCycles, bounds.most());
+    result.intervalLow = std::max(result.intervalLow, bounds.most());
     return absl::OkStatus();
   }
 
-  // The interval once it is known, else -1. `done`: of the samples that `steady` has seen.
-  int64_t intervalAfter(const SteadyState &steady, std::span<const int64_t> done) const {
-    if (done.size() < 3)
-      return -1;
+  // Whether the interval is known: sets it and its bounds. `done`: of the samples that `steady` has seen.
+  bool findInterval(const SteadyState &steady, std::span<const int64_t> done) {
+    if (done.size() < 2)
+      return false;
     const int64_t lower = std::max(steady.lower(), bounds.most());
+    setInterval(lower, std::max(lower, steady.upper()), -1);
+    if (done.size() < 3)
+      return false;
     if (steady.upper() - lower <= lower / kTolerance)
-      return std::max(steady.upper(), lower);
+      return setInterval(lower, std::max(steady.upper(), lower), std::max(steady.upper(), lower));
     // The last samples, or the last pairs where long and short ones alternate, were done at the pace of the slowest
     // process: nothing can slow them down any more, though upstream some may still fill queues faster.
     for (size_t group = 1; group <= kMostGrouped && done.size() > 2 * group; ++group) {
@@ -103,13 +107,23 @@ private:
       const int64_t slower =
           std::min(done[last] - done[last - group], done[last - group] - done[last - 2 * group]) / int64_t(group);
       if (steady.upper() - slower <= slower / kTolerance)
-        return steady.upper();
-      // Slots that are owed (SharedSlots.h) make samples differ for long: then the middle will do.
+        return setInterval(slower, steady.upper(), steady.upper());
+      // Slots that are due (SharedSlots.h) make samples differ for long: then the middle will do.
       if (done.size() > kPatience &&
           (steady.upper() - slower) * kPerSample <= slower * int64_t(done.size() - kPatience))
-        return (steady.upper() + slower + 1) / 2;
+        return setInterval(slower, steady.upper(), (steady.upper() + slower + 1) / 2);
     }
-    return -1;
+    return false;
+  }
+
+  // `interval` −1: not known yet.
+  bool setInterval(int64_t low, int64_t high, int64_t interval) {
+    result.intervalLow = std::max(low, bounds.most());
+    result.intervalHigh = std::max(high, result.intervalLow);
+    result.intervalCycles = interval;
+    result.intervalSettled =
+        interval >= 0 && result.intervalHigh - result.intervalLow <= result.intervalLow / kTolerance;
+    return interval >= 0;
   }
 
   // The last word out of the wafer; without outputs, and in phases, the last thread's end: what follows waits for all.

@@ -150,10 +150,10 @@ void findGathers(const target::Target &target, Model &model) {
     for (const Source &source : sources) {
       markFifos(model, source.slot);
       Slot &slot = model.slots[source.slot];
-      const double company = Slot::kWholeCompany * std::min(1.0, source.others / interval);
-      slot.turnCompany = std::max(slot.turnCompany, int32_t(company));
+      const double contention = Slot::kWholeContention * std::min(1.0, source.others / interval);
+      slot.turnContention = std::max(slot.turnContention, int32_t(contention));
       slot.earlier = earlierBy(model, *source.first, target.hopLatencyCycles);
-      slot.firstCompany = int32_t(slot.turnCompany * (1 - 1 / std::max(1.0, source.turns.number)));
+      slot.firstContention = int32_t(slot.turnContention * (1 - 1 / std::max(1.0, source.turns.number)));
     }
   }
 }

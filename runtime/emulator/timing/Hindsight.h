@@ -29,7 +29,7 @@ constexpr int kOverlapping = 4, kLaterLooks = 2;
 
 // Of one step of a sample.
 struct Charge {
-  int64_t slots = kUnseen; // of its core, that others take; company (Company.cpp) is the least
+  int64_t slots = kUnseen; // of its core, that others take; slot contention (SlotContention.cpp) is the least
   int64_t links = 0;       // cycles in which others have one of its links
   int64_t crossing = 0;    // in later samples, cycles of each link beside those for its words
 

@@ -128,7 +128,7 @@ private:
           model.programs.push_back(*std::move(program));
         }
       if (added)
-        findCompany(std::span(model.programs).subspan(size_t(found->second)), int32_t(role.queues.size()));
+        findContention(std::span(model.programs).subspan(size_t(found->second)), int32_t(role.queues.size()));
       place(unit, role.threads.size(), role.queues.size() + role.buffers.size(), found->second);
     }
     return absl::OkStatus();

@@ -126,12 +126,12 @@ struct Slot {
   int32_t cores = 1;                   // the most cores of the unit that send over one channel, one after another
   // In a gather, slots that other threads take for each of its own, in parts of kWholeCompany, -1 elsewhere; and in the
   // first sample.
-  int32_t turnCompany = -1, firstCompany = 0;
+  int32_t turnContention = -1, firstContention = 0;
   int32_t earlier = 0;      // in a gather, cycles by which its first core is done earlier than the unit's furthest one
   bool feedsGather = false; // a FIFO whose words go to a gather: they are sent in turns, not while they are made
 
-  static constexpr int64_t kWholeCompany = 1 << 16;
-  bool gathers() const { return turnCompany >= 0; }
+  static constexpr int64_t kWholeContention = 1 << 16;
+  bool gathers() const { return turnContention >= 0; }
 };
 
 struct Unit {

@@ -46,7 +46,7 @@ void Simulation::findCycles(int32_t p, const Item &item, Part &part, int64_t sca
   const Charge charge = chargeOf(p, processes[p].serial);
   part.stepCycles = cyclesOf(p, item, charge);
   part.stepCrossing = charge.crossing;
-  part.stepSlots = item.stream + item.controls + companyOf(p, item, charge);
+  part.stepSlots = item.stream + item.controls + contentionOf(p, item, charge);
   if (item.out.count > 0)
     if (const Slot &slot = slotOf(p, item.out); slot.gathers()) {
       part.turnSlots = slot.cores * item.turnSlots();

@@ -33,12 +33,12 @@ struct Item {
   int32_t priority = 0, beforePriority = 0; // of the slots from set-up on, and of those before
   int64_t before = 0;                       // cycles of computation ahead of the step
   int64_t setup = 0;                        // cycles from issue to the first element
-  int64_t stream = 0;   // cycles from the first element to past the last, never less than the words of any operand
-  int64_t company = 0;  // slots that other threads of the core take meanwhile, working on what this step pushes
-  int64_t rest = 0;     // slots of a batch after its first, in which its words move
-  Access in[2], out;    // out.count = 0 with a slot: a control word of its own
-  int64_t ahead = 0;    // words of `out` that stand in the core's queue before its turn in a gather
-  int64_t controls = 0; // control words that follow the last word of `out`, one cycle each
+  int64_t stream = 0;     // cycles from the first element to past the last, never less than the words of any operand
+  int64_t contention = 0; // slots that other threads of the core take meanwhile, working on what this step pushes
+  int64_t rest = 0;       // slots of a batch after its first, in which its words move
+  Access in[2], out;      // out.count = 0 with a slot: a control word of its own
+  int64_t ahead = 0;      // words of `out` that stand in the core's queue before its turn in a gather
+  int64_t controls = 0;   // control words that follow the last word of `out`, one cycle each
   int32_t routerQueue = 0, routerSpare = 0; // words that a router's queue holds; and without which it still streams
   int64_t trips = 0;                        // LoopBegin
   int32_t body = 0;                         // LoopEnd: index of the body's first item
@@ -90,7 +90,7 @@ private:
 absl::StatusOr<ThreadProgram> foldThread(const target::Target &target, const format::Role &role, int thread,
                                          const format::LatticeIndex &index, bool mergeLoops);
 
-// Sets Item::company in the programs of one core, thread by thread. `firstFifo`: slots from here on are FIFOs.
-void findCompany(std::span<ThreadProgram> threads, int32_t firstFifo);
+// Sets Item::contention in the programs of one core, thread by thread. `firstFifo`: slots from here on are FIFOs.
+void findContention(std::span<ThreadProgram> threads, int32_t firstFifo);
 
 } // namespace wsc::emulator::timing

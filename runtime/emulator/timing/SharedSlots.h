@@ -4,9 +4,9 @@
 // Threads are timed in the order in which words become known, train by train, not in the order of time: a thread may
 // ask for slots that another was given although it would have got them on the wafer, because its instruction has a
 // higher priority or because they take turns. It gets them all the same, what its priority and its turn entitle it to,
-// and the other one is owed as many, but for those that nobody has until the end of its train: they delay whatever that
+// and the other one is due as many, but for those that nobody has until the end of its train: they delay whatever that
 // does next. So all threads together take what the core has, and each the share that docs/Timing.md gives it, though
-// who was timed first has its words earlier by what it was owed.
+// who was timed first has its words earlier by what it was due.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ public:
   void take(int64_t from, int64_t to, int64_t slots, Claim claim);
   // Slots that others have taken from the thread since its last train, without those of the train's cycles [from, to)
   // that nobody has: it can have had these. And the thread has them back.
-  int64_t owed(int32_t thread, int64_t from, int64_t to) const {
+  int64_t due(int32_t thread, int64_t from, int64_t to) const {
     const int64_t parts = numbers[size_t(thread)];
     return parts < kWhole ? 0 : std::max<int64_t>(0, parts - free(from, to)) / kWhole;
   }
@@ -93,7 +93,7 @@ private:
   void append(int64_t from, int64_t to, int64_t slots, Claim claim);
 
   size_t threads, width;
-  // What each thread is owed, in parts of kWhole; then the stretches in order, none empty. Nothing is used between
+  // What each thread is due, in parts of kWhole; then the stretches in order, none empty. Nothing is used between
   // them.
   std::vector<int64_t> numbers;
 };

@@ -103,7 +103,7 @@ void Simulation::trim() {
 void Simulation::compute(int32_t p, int64_t slots, int32_t priority) {
   ProcessState &state = processes[p];
   if (slots > 0) {
-    slots += slotsOwed(p);
+    slots += slotsDue(p);
     repaySlots(p);
   }
   const int64_t end = slotsAfter(p, state.clock, slots, priority);
@@ -158,15 +158,15 @@ int64_t Simulation::scaleOf(int32_t p, const Item &item) const {
 }
 
 int64_t Simulation::cyclesOf(int32_t p, const Item &item, const Charge &charge) const {
-  int64_t cycles = item.stream + item.controls + companyOf(p, item, charge);
+  int64_t cycles = item.stream + item.controls + contentionOf(p, item, charge);
   if (charge.links > 0)
     cycles = std::max(cycles, item.out.count + charge.links);
   if (item.out.count > 0)
     if (const Slot &slot = slotOf(p, item.out); slot.gathers()) {
       const bool first = processes[p].sample == 0;
-      const int64_t company = first ? slot.firstCompany : slot.turnCompany;
+      const int64_t contention = first ? slot.firstContention : slot.turnContention;
       cycles = std::max(cycles, item.turnsOf(slot.cores, first) +
-                                    slot.cores * (item.turnSlots() * company / Slot::kWholeCompany));
+                                    slot.cores * (item.turnSlots() * contention / Slot::kWholeContention));
     }
   return cycles;
 }

@@ -18,7 +18,7 @@
 // promised and asked for as the one before repeats its moves: they are noted, and only timed from then on (Moves.cpp).
 //
 // Approximations: inside a piece words are evenly spaced; a word that waits for its turn in a gather waits in its core;
-// threads of a core are timed train by train; they are charged for those that are timed later (Hindsight.h) and owed
+// threads of a core are timed train by train; they are charged for those that are timed later (Hindsight.h) and due
 // what these take beyond that (SharedSlots.h).
 #pragma once
 
@@ -220,9 +220,9 @@ private:
   int64_t scaleOf(int32_t p, const Item &item) const;
   // `charge`: of the step.
   int64_t cyclesOf(int32_t p, const Item &item, const Charge &charge) const;
-  int64_t companyOf(int32_t p, const Item &item, const Charge &charge) const {
-    const bool least = charge.slots == Charge::kUnseen || (item.company > 0 && !slotOf(p, item.out).feedsGather);
-    return least ? std::max<int64_t>(item.company, charge.slots) : charge.slots;
+  int64_t contentionOf(int32_t p, const Item &item, const Charge &charge) const {
+    const bool least = charge.slots == Charge::kUnseen || (item.contention > 0 && !slotOf(p, item.out).feedsGather);
+    return least ? std::max<int64_t>(item.contention, charge.slots) : charge.slots;
   }
   Charge chargeOf(int32_t p, int64_t serial) const { return hindsight.of(p, serial - processes[p].sampleSerial); }
   int64_t inputLimit(int32_t p, const Item &item, int i, int64_t scale);
@@ -253,7 +253,7 @@ private:
   // Spans.cpp: times.
   Span span(int32_t p, const Item &item, const Part &part, int64_t *waitWords, int64_t *waitRoom);
   void boundByInputs(int32_t p, const Item &item, const Part &part, bool lastPart, Span &span);
-  // Room.cpp. `final`: the part is committed, not only tried.
+  // QueueSpace.cpp. `final`: the part is committed, not only tried.
   void boundByOutputs(int32_t p, const Item &item, const Part &part, bool lastPart, bool final, Span &span);
   int64_t lateAt(int32_t s, int64_t word, size_t before) const;
   int64_t lateAtSource(int64_t word) const;
@@ -276,7 +276,7 @@ private:
     return model.partOf(share, model.feeds[size_t(sending.feed)]);
   }
   SharedSlots::Claim claimOf(int32_t c, const LinkShare &share, const Span &span) const;
-  int64_t linkOwes(int32_t c, const LinkShare &share) const;
+  int64_t linkDue(int32_t c, const LinkShare &share) const;
   void boundByLinks(const Part &part, const Sending &sending, Span &span) const;
   void boundByStanding(const Sending &sending, int64_t begin, int64_t end, Span &span) const;
   void takeLinks(const Sending &sending, const Span &span);
@@ -299,11 +299,10 @@ private:
       issueSlots[shared].take(from, to, slots, {process.thread, priority});
   }
   // Slots that the process has still to be given for what it has done, and notes that it has been.
-  int64_t slotsOwed(int32_t p) const {
+  int64_t slotsDue(int32_t p) const {
     const Process &process = model.processes[p];
     const int32_t shared = issueSlotsOf[process.unit];
-    return shared < 0 ? 0
-                      : issueSlots[shared].owed(process.thread, processes[p].trainFirst, processes[p].lastCycle + 1);
+    return shared < 0 ? 0 : issueSlots[shared].due(process.thread, processes[p].trainFirst, processes[p].lastCycle + 1);
   }
   void repaySlots(int32_t p) {
     const Process &process = model.processes[p];

@@ -71,7 +71,7 @@ void Simulation::end(int32_t p, const Item &item, const Part &part, int64_t from
 }
 
 int64_t Simulation::leadEnd(int32_t p, const Item &item) const {
-  const int64_t computed = slotsAfter(p, processes[p].clock, item.before + slotsOwed(p), item.beforePriority);
+  const int64_t computed = slotsAfter(p, processes[p].clock, item.before + slotsDue(p), item.beforePriority);
   return slotsAfter(p, computed, item.setup, item.priority);
 }
 
@@ -110,7 +110,7 @@ void Simulation::commit(int32_t p, const Item &item, int64_t to) {
   if (hindsight.watching)
     watch(p, part, when);
   if (part.from == 0) {
-    const int64_t before = item.before + slotsOwed(p);
+    const int64_t before = item.before + slotsDue(p);
     const int64_t computed = slotsAfter(p, state.clock, before, item.beforePriority);
     repaySlots(p);
     takeSlots(p, state.clock, computed, before, item.beforePriority);

@@ -2,8 +2,9 @@
 //
 // Affine forms over a lattice in 128-bit arithmetic, their extremes, and walks over the points of a lattice.
 //
-// IndexRules bounds every coefficient of an executable by 2^48 and every stride and count by 2^31; sums of products of two such numbers stay below
-// 2^120, so no arithmetic here can overflow. Products of more factors go through multiply(), which saturates at kMost.
+// IndexRules bounds every coefficient of an executable by 2^48 and every stride and count by 2^31; sums of products of
+// two such numbers stay below 2^120, so no arithmetic here can overflow. Products of more factors go through
+// multiply(), which saturates at kMost.
 #pragma once
 
 #include "runtime/format/Executable.h"
@@ -18,9 +19,9 @@ namespace wsc::format::verifier {
 
 __extension__ typedef __int128 Wide;
 
-constexpr int64_t kMost = int64_t(1) << 62;              // "too many": saturation of products
-constexpr int64_t kMostCoefficient = int64_t(1) << 48;   // of any affine form
-constexpr int64_t kMostExtent = (int64_t(1) << 31) - 1;  // of an extent or trip count
+constexpr int64_t kMost = int64_t(1) << 62;             // "too many": saturation of products
+constexpr int64_t kMostCoefficient = int64_t(1) << 48;  // of any affine form
+constexpr int64_t kMostExtent = (int64_t(1) << 31) - 1; // of an extent or trip count
 
 std::string number(Wide value);
 
@@ -54,7 +55,8 @@ Extreme maximum(const Form &form, const Lattice &lattice);
 // Dimensions of `lattice` on which the form depends, as a bit mask.
 unsigned dependsOn(const Form &form, const Lattice &lattice);
 
-// Calls visit(index) for the lattice points, over the dimensions in `mask` only (the others stay 0), until it returns false.
+// Calls visit(index) for the lattice points, over the dimensions in `mask` only (the others stay 0), until it returns
+// false.
 template <typename Visit> void forEachIndex(const Lattice &lattice, unsigned mask, Visit visit) {
   LatticeIndex index{};
   for (;;) {
@@ -96,8 +98,8 @@ struct LoopNest {
   std::array<const Affine *, kMaxDims> trips{};
 };
 
-// Calls visit(instruction, its number, loops around it); Loop and EndLoop themselves are visited with the loops outside them. The
-// thread's loops are balanced and at most kMaxDims deep.
+// Calls visit(instruction, its number, loops around it); Loop and EndLoop themselves are visited with the loops outside
+// them. The thread's loops are balanced and at most kMaxDims deep.
 template <typename Visit> void forEachInstruction(const Thread &thread, Visit visit) {
   LoopNest loops;
   for (size_t i = 0; i < thread.size(); ++i) {
@@ -116,16 +118,18 @@ int64_t elementsAt(const Instruction &instruction, const LoopNest &loops, const 
 // True when some element is executed at some lattice point; false only if an extent or trip count is 0 everywhere.
 bool everExecutes(const Instruction &instruction, const LoopNest &loops, const Lattice &lattice);
 
-// A lattice point where the instruction executes and `form` exceeds `limit`, if there is one. Exact: where the maximum over the lattice falls
-// on a point at which the instruction is empty, the points themselves are listed, at the expense of `report`'s budget.
-std::optional<Extreme> exceeds(const Form &form, Wide limit, const Instruction &instruction, const LoopNest &loops, const Lattice &lattice,
-                               Report &report);
+// A lattice point where the instruction executes and `form` exceeds `limit`, if there is one. Exact: where the maximum
+// over the lattice falls on a point at which the instruction is empty, the points themselves are listed, at the expense
+// of `report`'s budget.
+std::optional<Extreme> exceeds(const Form &form, Wide limit, const Instruction &instruction, const LoopNest &loops,
+                               const Lattice &lattice, Report &report);
 
 // The bytes a memory operand walks, relative to its buffer: first byte, and one past the last.
 struct Walk {
   Form lo, hi;
 };
-// In all iterations of the loops, or in their first. Of an operand addressed by index only the walk of the outer dimensions.
+// In all iterations of the loops, or in their first. Of an operand addressed by index only the walk of the outer
+// dimensions.
 Walk walkOf(const Instruction &instruction, const Operand &operand, const LoopNest &loops, bool allIterations);
 // True for a of Gather and dst of Scatter.
 bool isIndexed(const Instruction &instruction, const Operand &operand);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The ground every other rule stands on: enumerators and indices in range, counts positive, coefficients small enough for exact arithmetic. The
-// loader checks indices as well; executables built in memory come here directly.
+// The ground every other rule stands on: enumerators and indices in range, counts positive, coefficients small enough
+// for exact arithmetic. The loader checks indices as well; executables built in memory come here directly.
 #include "runtime/format/verifier/Forms.h"
 #include "runtime/format/verifier/Rules.h"
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Where memory operands walk: inside their buffer for all loop iterations, indices and lattice points, aligned to their elements; the result of a multiply-add meets
-// no element twice; a result and a source of one instruction walk alike or never meet.
+// Where memory operands walk: inside their buffer for all loop iterations, indices and lattice points, aligned to their
+// elements; the result of a multiply-add meets no element twice; a result and a source of one instruction walk alike or
+// never meet.
 //
-// The lowest and highest byte of a walk are affine in the lattice indices, since strides are constants and extents affine:
+// The lowest and highest byte of a walk are affine in the lattice indices, since strides are constants and extents
+// affine:
 //   lo = base + Σ_{stride<0} stride·(extent−1) + Σ_{step<0} step·(trips−1),   hi likewise with the positive ones.
-// A walk is injective if, sorted by absolute stride, each stride is at least the reach of all smaller ones plus one element. Two walks never meet if their byte intervals
-// are disjoint in every loop iteration, or if all their strides share a divisor modulo which they lie apart.
+// A walk is injective if, sorted by absolute stride, each stride is at least the reach of all smaller ones plus one
+// element. Two walks never meet if their byte intervals are disjoint in every loop iteration, or if all their strides
+// share a divisor modulo which they lie apart.
 #include "runtime/format/verifier/Forms.h"
 #include "runtime/format/verifier/Rules.h"
 
@@ -25,7 +28,8 @@ public:
   void run() {
     if (!everExecutes(instruction, loops, lattice))
       return;
-    for (auto [name, operand] : {std::pair("dst", &instruction.dst), std::pair("a", &instruction.a), std::pair("b", &instruction.b)})
+    for (auto [name, operand] :
+         {std::pair("dst", &instruction.dst), std::pair("a", &instruction.a), std::pair("b", &instruction.b)})
       if (operand->kind == OperandKind::Memory) {
         checkBounds(name, *operand);
         checkAlignment(name, *operand);
@@ -47,22 +51,26 @@ private:
   }
   const Buffer &buffer(const Operand &operand) const { return scope.role.buffers[operand.buffer]; }
 
-  Walk walk(const Operand &operand, bool allIterations) const { return walkOf(instruction, operand, loops, allIterations); }
+  Walk walk(const Operand &operand, bool allIterations) const {
+    return walkOf(instruction, operand, loops, allIterations);
+  }
 
   void checkBounds(const char *name, const Operand &operand) const {
     Walk all = walk(operand, true);
     auto outside = [&](const Extreme &point) {
-      refuse("memory-bounds", text("operand ", name, " on ", coreName(lattice, point.index), " walks bytes ", number(all.lo.at(point.index)),
-                                   " to ", number(all.hi.at(point.index)), " of buffer ", buffer(operand).name, ", which has ",
-                                   buffer(operand).bytes, " bytes"));
+      refuse("memory-bounds",
+             text("operand ", name, " on ", coreName(lattice, point.index), " walks bytes ",
+                  number(all.lo.at(point.index)), " to ", number(all.hi.at(point.index)), " of buffer ",
+                  buffer(operand).name, ", which has ", buffer(operand).bytes, " bytes"));
     };
     if (auto point = exceeds(all.lo * -1, 0, instruction, loops, lattice, scope.report()))
       outside(*point);
     else if (auto point = exceeds(all.hi, buffer(operand).bytes, instruction, loops, lattice, scope.report()))
       outside(*point);
     if (indexed(operand) && operand.stride[kMaxDims - 1] < bytes(operand))
-      refuse("memory-bounds", text("operand ", name, " is indexed with a distance of ", operand.stride[kMaxDims - 1],
-                                   " bytes between elements of ", bytes(operand), " bytes; the innermost stride must be at least that"));
+      refuse("memory-bounds",
+             text("operand ", name, " is indexed with a distance of ", operand.stride[kMaxDims - 1],
+                  " bytes between elements of ", bytes(operand), " bytes; the innermost stride must be at least that"));
   }
 
   void checkAlignment(const char *name, const Operand &operand) const {
@@ -93,9 +101,10 @@ private:
     Wide reach = bytes(instruction.dst);
     for (auto [stride, extent] : dims) {
       if (stride < reach)
-        return refuse("fma-injective", text("the result meets an element of buffer ", buffer(instruction.dst).name,
-                                            " more than once: stride ", stride, " is below the ", number(reach),
-                                            " bytes reached by the smaller strides; put the accumulated dimension into a loop"));
+        return refuse("fma-injective",
+                      text("the result meets an element of buffer ", buffer(instruction.dst).name,
+                           " more than once: stride ", stride, " is below the ", number(reach),
+                           " bytes reached by the smaller strides; put the accumulated dimension into a loop"));
       reach += stride * (extent - 1);
     }
   }
@@ -151,8 +160,9 @@ private:
     bool reduces = instruction.opcode >= Opcode::ReduceAdd && instruction.opcode <= Opcode::ReduceMax;
     if ((!reduces && sameWalk(dst, source)) || below(dst, source) || below(source, dst) || interleaved(dst, source))
       return;
-    refuse("operand-overlap", text("dst and operand ", name, " may meet in buffer ", buffer(dst).name,
-                                   reduces ? "; a reduction needs them apart" : " without walking alike; go through another buffer"));
+    refuse("operand-overlap",
+           text("dst and operand ", name, " may meet in buffer ", buffer(dst).name,
+                reduces ? "; a reduction needs them apart" : " without walking alike; go through another buffer"));
   }
 
   const RoleScope &scope;

@@ -129,7 +129,8 @@ struct OwnedRun {
   int32_t owner; // role or router role
 };
 
-// Sorts the runs of a mesh of `rows` rows; calls overlap(run, the one before it on the same core) for those that overlap.
+// Sorts the runs of a mesh of `rows` rows; calls overlap(run, the one before it on the same core) for those that
+// overlap.
 template <typename Overlap>
 void forEachOverlap(std::vector<OwnedRun> &runs, RowSorter<OwnedRun> &sorter, int32_t rows, Overlap overlap) {
   sorter.sort(runs, rows, [](const OwnedRun &a, const OwnedRun &b) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What each opcode may take as operands, and in which element types: a table of allowed operand kinds per opcode class, then the direction of queues,
-// FIFOs only as FIFOs, constants never written.
+// What each opcode may take as operands, and in which element types: a table of allowed operand kinds per opcode class,
+// then the direction of queues, FIFOs only as FIFOs, constants never written.
 #include "runtime/format/verifier/Forms.h"
 #include "runtime/format/verifier/Rules.h"
 
@@ -81,23 +81,26 @@ void checkOperand(const Place &place, const char *name, const Operand &operand, 
     return;
   }
   if (operand.kind == OperandKind::Queue && role.queues[operand.queue].output != isDst)
-    place.refuse("queue-direction", text("operand ", name, isDst ? " is an input queue, results need an output queue"
-                                                               : " is an output queue, sources need an input queue"));
+    place.refuse("queue-direction", text("operand ", name,
+                                         isDst ? " is an input queue, results need an output queue"
+                                               : " is an output queue, sources need an input queue"));
   if (operand.kind != OperandKind::Memory && operand.kind != OperandKind::Fifo)
     return;
   const Buffer &buffer = role.buffers[operand.buffer];
   if ((buffer.kind == BufferKind::Fifo) != (operand.kind == OperandKind::Fifo))
-    place.refuse("operand-kind", text("operand ", name, " takes buffer ", buffer.name, " as ", kKindNames[unsigned(operand.kind)], ", but it is ",
-                                      buffer.kind == BufferKind::Fifo ? "a FIFO" : "plain memory"));
+    place.refuse("operand-kind",
+                 text("operand ", name, " takes buffer ", buffer.name, " as ", kKindNames[unsigned(operand.kind)],
+                      ", but it is ", buffer.kind == BufferKind::Fifo ? "a FIFO" : "plain memory"));
   const bool constant = buffer.kind == BufferKind::Constant ||
                         (buffer.kind == BufferKind::Resident &&
                          place.scope.scope.executable.residents[size_t(buffer.resident)].section >= 0);
   if (isDst && constant)
-    place.refuse("constant-write", text("writes buffer ", buffer.name, ", which is constant; use a scratch or state buffer"));
+    place.refuse("constant-write",
+                 text("writes buffer ", buffer.name, ", which is constant; use a scratch or state buffer"));
   ElementType type = accessType(place.instruction, operand);
   if (operand.kind == OperandKind::Fifo && elementBytes(buffer.type) != elementBytes(type))
-    place.refuse("element-type", text("operand ", name, " has elements of type ", elementTypeName(type), ", FIFO ", buffer.name, " holds ",
-                                      elementTypeName(buffer.type)));
+    place.refuse("element-type", text("operand ", name, " has elements of type ", elementTypeName(type), ", FIFO ",
+                                      buffer.name, " holds ", elementTypeName(buffer.type)));
 }
 
 } // namespace
@@ -114,17 +117,20 @@ void checkOperands(const RoleScope &scope) {
       if (instruction.a.kind == instruction.b.kind &&
           ((instruction.a.kind == OperandKind::Queue && instruction.a.queue == instruction.b.queue) ||
            (instruction.a.kind == OperandKind::Fifo && instruction.a.buffer == instruction.b.buffer)))
-        place.refuse("operand-twice", "operands a and b take elements from the same queue or FIFO; move one of them to memory first");
+        place.refuse("operand-twice",
+                     "operands a and b take elements from the same queue or FIFO; move one of them to memory first");
       if (instruction.opcode == Opcode::SendControl && instruction.controlCount == 0)
         place.refuse("control", "a control word of count 0 advances no switch; legal are counts from 1");
       if (instruction.mixed && !mayMix(instruction.opcode, instruction.sourceType, instruction.type))
-        place.refuse("element-type",
-                     text("sources of type ", elementTypeName(instruction.sourceType), " do not give ",
-                          elementTypeName(instruction.type),
-                          "; legal are f16 or bf16 to f32, 8- or 16-bit integers to i32 and f32 to f64 in add, sub, mul, "
-                          "fma and reduce_add, and comparisons to bool; convert first"));
+        place.refuse(
+            "element-type",
+            text("sources of type ", elementTypeName(instruction.sourceType), " do not give ",
+                 elementTypeName(instruction.type),
+                 "; legal are f16 or bf16 to f32, 8- or 16-bit integers to i32 and f32 to f64 in add, sub, mul, "
+                 "fma and reduce_add, and comparisons to bool; convert first"));
       if (const char *legalTypes = wrongType(instruction.opcode, instruction.type))
-        place.refuse("element-type", text("element type ", elementTypeName(instruction.type), ", legal is ", legalTypes, "; convert first"));
+        place.refuse("element-type", text("element type ", elementTypeName(instruction.type), ", legal is ", legalTypes,
+                                          "; convert first"));
     }
 }
 

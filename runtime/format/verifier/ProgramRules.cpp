@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The shape of a role's program: threads against background operations, balanced loops at most four deep, extents and trip counts never negative, live descriptors
-// in innermost loops, task ids.
+// The shape of a role's program: threads against background operations, balanced loops at most four deep, extents and
+// trip counts never negative, live descriptors in innermost loops, task ids.
 #include "runtime/format/verifier/Forms.h"
 #include "runtime/format/verifier/Rules.h"
 
@@ -18,11 +18,13 @@ bool checkLoops(const RoleScope &scope, size_t t) {
   for (size_t i = 0; i < thread.size(); ++i) {
     if (thread[i].opcode == Opcode::Loop && ++depth > kMaxDims) {
       scope.report().add("loop-depth", scope.key(text(t)),
-                         text(scope.at(t, i), ": loops nest ", depth, " deep, limit is ", kMaxDims, "; use more extents per instruction"));
+                         text(scope.at(t, i), ": loops nest ", depth, " deep, limit is ", kMaxDims,
+                              "; use more extents per instruction"));
       return false;
     }
     if (thread[i].opcode == Opcode::EndLoop && --depth < 0) {
-      scope.report().add("loop-balance", scope.key(text(t)), text(scope.at(t, i), ": closes a loop that was never opened"));
+      scope.report().add("loop-balance", scope.key(text(t)),
+                         text(scope.at(t, i), ": closes a loop that was never opened"));
       return false;
     }
   }
@@ -46,15 +48,16 @@ bool checkExtents(const RoleScope &scope, size_t t) {
       sound = false;
       scope.report().add("extent", scope.key(text(t, "/", i)),
                          text(scope.at(t, i), ", ", coreName(scope.role.cores, bad.index), ": ",
-                              thread[i].opcode == Opcode::Loop ? "trip count" : "extent", " ", d, " is ", number(bad.value),
-                              ", legal are 0 to ", kMostExtent));
+                              thread[i].opcode == Opcode::Loop ? "trip count" : "extent", " ", d, " is ",
+                              number(bad.value), ", legal are 0 to ", kMostExtent));
     }
   return sound;
 }
 
 // Distinct memory operands in [begin, end) in the place of one operand kind.
 size_t distinctDescriptors(const Thread &thread, size_t begin, size_t end, Operand Instruction::*place) {
-  using Key = std::tuple<int16_t, int64_t, std::array<int64_t, kMaxDims>, std::array<int32_t, kMaxDims>, std::array<int32_t, kMaxDims>>;
+  using Key = std::tuple<int16_t, int64_t, std::array<int64_t, kMaxDims>, std::array<int32_t, kMaxDims>,
+                         std::array<int32_t, kMaxDims>>;
   std::vector<Key> keys;
   for (size_t i = begin; i < end; ++i) {
     const Operand &operand = thread[i].*place;
@@ -80,8 +83,8 @@ void checkDescriptors(const RoleScope &scope, size_t t) {
       for (auto [name, place] : places)
         if (size_t live = distinctDescriptors(thread, open + 1, i, place); live > limit)
           scope.report().add("descriptors", scope.key(text(t, "/", open, "/", name)),
-                             text(scope.at(t, open), ": the loop keeps ", live, " descriptors for operand ", name, " alive, limit is ", limit,
-                                  "; split the loop"));
+                             text(scope.at(t, open), ": the loop keeps ", live, " descriptors for operand ", name,
+                                  " alive, limit is ", limit, "; split the loop"));
     open = thread.size();
   }
 }
@@ -97,14 +100,15 @@ bool checkPrograms(const RoleScope &scope) {
                             target.backgroundOperations, " background operations); merge threads"));
   if (size_t tasks = role.threads.size() + role.queues.size(); target.taskIds > 0 && tasks > size_t(target.taskIds))
     scope.report().add("task-ids", scope.key(),
-                       text(scope.name(), " needs ", tasks, " task ids (", role.threads.size(), " threads and ", role.queues.size(),
-                            " queues), limit is ", target.taskIds));
+                       text(scope.name(), " needs ", tasks, " task ids (", role.threads.size(), " threads and ",
+                            role.queues.size(), " queues), limit is ", target.taskIds));
   bool sound = true;
   for (size_t t = 0; t < role.threads.size(); ++t) {
     for (size_t i = 0; i < role.threads[t].size(); ++i)
       if (int priority = role.threads[t][i].priority; priority >= target.issuePriorities)
         scope.report().add("priority", scope.key(text(t, "/", i)),
-                           text(scope.at(t, i), ": priority ", int32_t(priority), ", the target has 0 to ", target.issuePriorities - 1));
+                           text(scope.at(t, i), ": priority ", int32_t(priority), ", the target has 0 to ",
+                                target.issuePriorities - 1));
     sound &= checkLoops(scope, t) && checkExtents(scope, t);
     checkDescriptors(scope, t);
   }

@@ -16,7 +16,8 @@ bool Report::spend(int64_t points) {
     budget -= points;
     return true;
   }
-  add("budget", "", "the executable varies too much from core to core to be judged in seconds; use more roles with constant extents");
+  add("budget", "",
+      "the executable varies too much from core to core to be judged in seconds; use more roles with constant extents");
   return false;
 }
 

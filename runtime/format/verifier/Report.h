@@ -35,8 +35,8 @@ public:
   bool full() const { return violations.size() >= limit; }
   bool empty() const { return violations.empty(); }
   size_t size() const { return violations.size(); }
-  // Takes `points` from what may be spent on listing lattice points, elements and segments one by one: some seconds in all. False: it is spent, and the
-  // executable has been refused for that.
+  // Takes `points` from what may be spent on listing lattice points, elements and segments one by one: some seconds in
+  // all. False: it is spent, and the executable has been refused for that.
   bool spend(int64_t points);
   std::vector<Violation> take() { return std::move(violations); }
 
@@ -60,7 +60,7 @@ struct Scope {
 
   const target::Target &target() const { return executable.target; }
   size_t number() const { return size_t(&configuration - executable.configurations.data()); }
-  std::string roleName(int32_t role) const;   // "role relu (kernel conv1)"
+  std::string roleName(int32_t role) const;     // "role relu (kernel conv1)"
   std::string routerName(int32_t router) const; // "net x, colour 3"
 };
 

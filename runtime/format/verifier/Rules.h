@@ -9,15 +9,18 @@
 
 namespace wsc::format::verifier {
 
-// Numbers of the target that the verifier itself relies on; indices in range; coefficients small enough to compute with. False: nothing else may run.
+// Numbers of the target that the verifier itself relies on; indices in range; coefficients small enough to compute
+// with. False: nothing else may run.
 bool checkIndices(const Executable &executable, Report &report);
 
 // Residents themselves: their cores, place and source. False: their lattices may be without bound.
 bool checkResidents(const Executable &executable, Report &report);
 // No two residents that share bytes of a core live at the same time.
-void checkNeighbours(const Executable &executable, const Lives &lives, const std::vector<CoreSet> &cores, Report &report);
+void checkNeighbours(const Executable &executable, const Lives &lives, const std::vector<CoreSet> &cores,
+                     Report &report);
 
-// True when every core of the lattice lies in the mesh and no more than the mesh has are listed. `what` has the lattice.
+// True when every core of the lattice lies in the mesh and no more than the mesh has are listed. `what` has the
+// lattice.
 bool checkInMesh(const target::Target &target, const Lattice &lattice, const std::string &what, Report &report);
 // Lattices and kernels inside the mesh, colours usable. False: no map of the mesh may be drawn.
 bool checkMesh(const Scope &scope);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What makes the threads of a core a Kahn network: no memory that is written in two threads, one pushing and one popping thread per FIFO with as many elements pushed as
-// popped, one thread per queue, one queue per colour and direction.
+// What makes the threads of a core a Kahn network: no memory that is written in two threads, one pushing and one
+// popping thread per FIFO with as many elements pushed as popped, one thread per queue, one queue per colour and
+// direction.
 //
-// And scratch memory written before it is read, and so are residents that hold nothing before this configuration: in program order the first instruction on a scratch buffer does not read it, and no instruction reads bytes outside
-// the hull of all bytes that are ever written afresh (by an instruction that does not read its result).
+// And scratch memory written before it is read, and so are residents that hold nothing before this configuration: in
+// program order the first instruction on a scratch buffer does not read it, and no instruction reads bytes outside the
+// hull of all bytes that are ever written afresh (by an instruction that does not read its result).
 #include "runtime/format/verifier/Forms.h"
 #include "runtime/format/verifier/Rules.h"
 
@@ -24,7 +26,11 @@ struct Users {
       second = thread;
   }
   int count() const { return (first >= 0) + (second >= 0); }
-  std::string names() const { return count() == 0 ? "no thread" : count() == 1 ? text("thread ", first) : text("threads ", first, " and ", second); }
+  std::string names() const {
+    return count() == 0   ? "no thread"
+           : count() == 1 ? text("thread ", first)
+                          : text("threads ", first, " and ", second);
+  }
 };
 
 // Bytes of a buffer between the lowest and the highest that are written afresh on some core.
@@ -48,8 +54,9 @@ struct Transfer {
 class SharingRules {
 public:
   explicit SharingRules(const RoleScope &scope)
-      : scope(scope), role(scope.role), memory(role.buffers.size()), pushes(role.buffers.size()), pops(role.buffers.size()),
-        queues(role.queues.size()), written(role.buffers.size()), isResult(role.buffers.size()), fresh(role.buffers.size()), transfers(role.buffers.size()) {}
+      : scope(scope), role(scope.role), memory(role.buffers.size()), pushes(role.buffers.size()),
+        pops(role.buffers.size()), queues(role.queues.size()), written(role.buffers.size()),
+        isResult(role.buffers.size()), fresh(role.buffers.size()), transfers(role.buffers.size()) {}
 
   void run() {
     for (size_t t = 0; t < role.threads.size(); ++t)
@@ -75,7 +82,9 @@ private:
   bool startsEmpty(const Buffer &buffer) const {
     return buffer.kind == BufferKind::Scratch || (buffer.kind == BufferKind::Resident && beginsIn(buffer) >= 0);
   }
-  int32_t beginsIn(const Buffer &buffer) const { return scope.scope.lives.begins(scope.scope.number(), buffer.resident); }
+  int32_t beginsIn(const Buffer &buffer) const {
+    return scope.scope.lives.begins(scope.scope.number(), buffer.resident);
+  }
   std::string nameOf(const Buffer &buffer) const {
     return text(buffer.kind == BufferKind::Scratch ? "scratch buffer " : "buffer ", buffer.name);
   }
@@ -85,7 +94,8 @@ private:
                 executable.entries[size_t(beginsIn(buffer))].name, ", write all of it first");
   }
 
-  void readScratch(const Instruction &instruction, const Operand &operand, size_t t, size_t i, const LoopNest &loops, bool executes) {
+  void readScratch(const Instruction &instruction, const Operand &operand, size_t t, size_t i, const LoopNest &loops,
+                   bool executes) {
     const Buffer &buffer = role.buffers[operand.buffer];
     if (!startsEmpty(buffer) || !executes)
       return;
@@ -95,11 +105,13 @@ private:
     }
     scope.report().add("scratch-unwritten", scope.key(buffer.name),
                        text(scope.at(t, i), ": reads ", nameOf(buffer), " before any instruction has written it; ",
-                            buffer.kind == BufferKind::Scratch ? "scratch holds nothing across samples, write it first or make it state"
-                                                               : emptyReason(buffer)));
+                            buffer.kind == BufferKind::Scratch
+                                ? "scratch holds nothing across samples, write it first or make it state"
+                                : emptyReason(buffer)));
   }
 
-  void source(const Instruction &instruction, const Operand &operand, size_t t, size_t i, const LoopNest &loops, bool executes) {
+  void source(const Instruction &instruction, const Operand &operand, size_t t, size_t i, const LoopNest &loops,
+              bool executes) {
     if (operand.kind == OperandKind::Memory) {
       memory[operand.buffer].insert(int(t));
       readScratch(instruction, operand, t, i, loops, executes);
@@ -152,29 +164,36 @@ private:
       point = exceeds(walk.hi, hull.hi, *read.instruction, read.loops, role.cores, scope.report());
     if (!point)
       return;
-    std::string known = hull.lo > hull.hi ? "none is" : text("only bytes ", number(hull.lo), " to ", number(hull.hi), " are");
-    scope.report().add("scratch-unwritten", scope.key(buffer.name),
-                       text(scope.at(read.thread, read.number), " on ", coreName(role.cores, point->index), ": reads bytes ", number(walk.lo.at(point->index)), " to ",
-                            number(walk.hi.at(point->index)), " of ", nameOf(buffer), ", of which ", known, " ever written; ",
-                            buffer.kind == BufferKind::Scratch ? "write all of it first or make it state" : emptyReason(buffer)));
+    std::string known =
+        hull.lo > hull.hi ? "none is" : text("only bytes ", number(hull.lo), " to ", number(hull.hi), " are");
+    scope.report().add(
+        "scratch-unwritten", scope.key(buffer.name),
+        text(scope.at(read.thread, read.number), " on ", coreName(role.cores, point->index), ": reads bytes ",
+             number(walk.lo.at(point->index)), " to ", number(walk.hi.at(point->index)), " of ", nameOf(buffer),
+             ", of which ", known, " ever written; ",
+             buffer.kind == BufferKind::Scratch ? "write all of it first or make it state" : emptyReason(buffer)));
   }
 
   void checkBuffer(size_t b) {
     const Buffer &buffer = role.buffers[b];
     if (buffer.kind != BufferKind::Fifo) {
       // What stays in a resident may be read by all threads while none writes it.
-      const bool onlyRead = buffer.kind == BufferKind::Constant || (buffer.kind == BufferKind::Resident && !isResult[b]);
+      const bool onlyRead =
+          buffer.kind == BufferKind::Constant || (buffer.kind == BufferKind::Resident && !isResult[b]);
       if (!onlyRead && memory[b].count() > 1)
         refuse("shared-memory", buffer.name,
-               text("buffer ", buffer.name, " is used by ", memory[b].names(), "; threads share only FIFOs and what none of them writes"));
+               text("buffer ", buffer.name, " is used by ", memory[b].names(),
+                    "; threads share only FIFOs and what none of them writes"));
       return;
     }
     if (buffer.bytes < elementBytes(buffer.type))
-      refuse("fifo-capacity", buffer.name, text("FIFO ", buffer.name, " of ", buffer.bytes, " bytes holds no element of ", elementBytes(buffer.type),
-                                                " bytes; give it room for at least one"));
+      refuse("fifo-capacity", buffer.name,
+             text("FIFO ", buffer.name, " of ", buffer.bytes, " bytes holds no element of ", elementBytes(buffer.type),
+                  " bytes; give it room for at least one"));
     if (pushes[b].count() != 1 || pops[b].count() != 1) {
-      refuse("fifo-threads", buffer.name, text("FIFO ", buffer.name, " is pushed by ", pushes[b].names(), " and popped by ", pops[b].names(),
-                                               "; exactly one thread pushes and exactly one pops"));
+      refuse("fifo-threads", buffer.name,
+             text("FIFO ", buffer.name, " is pushed by ", pushes[b].names(), " and popped by ", pops[b].names(),
+                  "; exactly one thread pushes and exactly one pops"));
       return;
     }
     unsigned mask = 0;
@@ -190,8 +209,9 @@ private:
       }
       if (pushed == popped && pushed < kMost)
         return true;
-      refuse("fifo-balance", buffer.name, text("on ", coreName(role.cores, index), ", FIFO ", buffer.name, " takes ", pushed,
-                                               " elements per sample and gives ", popped, "; both must be the same"));
+      refuse("fifo-balance", buffer.name,
+             text("on ", coreName(role.cores, index), ", FIFO ", buffer.name, " takes ", pushed,
+                  " elements per sample and gives ", popped, "; both must be the same"));
       return false;
     });
   }
@@ -206,20 +226,26 @@ private:
       std::string name = text(kind, " queue ", int32_t(queue.index), " of colour ", int32_t(queue.colour));
       size_t limit = (queue.output ? target.outputQueueWords : target.inputQueueWords).size();
       if (queues[q].count() != 1)
-        refuse("queue-threads", text(q), text(name, " is used by ", queues[q].names(), "; exactly one thread uses a queue"));
+        refuse("queue-threads", text(q),
+               text(name, " is used by ", queues[q].names(), "; exactly one thread uses a queue"));
       if (queue.index >= limit)
-        refuse("queue-number", text(q), text(name, " does not exist, the target has ", kind, " queues 0 to ", int64_t(limit) - 1));
+        refuse("queue-number", text(q),
+               text(name, " does not exist, the target has ", kind, " queues 0 to ", int64_t(limit) - 1));
       if (!numbers.emplace(std::pair(queue.output, int(queue.index)), q).second)
         refuse("queue-number", text(q), text(name, ": another ", kind, " queue of the role has the same number"));
       if (!colours.emplace(std::pair(queue.output, int(queue.colour)), q).second)
-        refuse("queue-colour", text(q), text(name, ": another ", kind, " queue of the role binds the same colour; use one queue or another colour"));
+        refuse("queue-colour", text(q),
+               text(name, ": another ", kind,
+                    " queue of the role binds the same colour; use one queue or another colour"));
       if (queue.filter.period != 0) {
         ++filters;
         checkFilter(queue, q, name);
       }
     }
     if (filters > target.inputFilters)
-      refuse("filters", "", text(filters, " input queues have filters, the target has ", target.inputFilters, " for a core; let the program discard words"));
+      refuse("filters", "",
+             text(filters, " input queues have filters, the target has ", target.inputFilters,
+                  " for a core; let the program discard words"));
   }
 
   void checkFilter(const Queue &queue, size_t q, const std::string &name) {
@@ -234,8 +260,8 @@ private:
       refuse("filters", text(q), text(name, " has a filter; only input queues do"));
     else if (filter.period < 0 || begin.value < 0 || words.value < 1 || last.value > filter.period)
       refuse("filters", text(q),
-             text(name, ": the filter passes words ", number(begin.value), " to ", number(last.value), " of ", filter.period,
-                  "; it must pass at least one and lie inside the period"));
+             text(name, ": the filter passes words ", number(begin.value), " to ", number(last.value), " of ",
+                  filter.period, "; it must pass at least one and lie inside the period"));
   }
 
   const RoleScope &scope;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// SRAM of a core, from the bottom: runtime reserve, stack, code (instructions and descriptors), then buffers up to sramBytes. Buffers of a role have
-// constant addresses, so one sort by address decides overlap for all its cores.
+// SRAM of a core, from the bottom: runtime reserve, stack, code (instructions and descriptors), then buffers up to
+// sramBytes. Buffers of a role have constant addresses, so one sort by address decides overlap for all its cores.
 #include "runtime/format/verifier/Forms.h"
 #include "runtime/format/verifier/Rules.h"
 
@@ -50,8 +50,9 @@ void checkOverlap(const RoleScope &scope, const std::vector<const Buffer *> &buf
         return;
       if (a.kind != BufferKind::Resident || b.kind != BufferKind::Resident || a.resident != b.resident)
         scope.report().add("sram-overlap", scope.key(a.name),
-                           text(scope.name(), ", ", coreName(scope.role.cores, {}), ": buffer ", a.name, " ends at byte ",
-                                a.address + a.bytes, ", after the start of buffer ", b.name, " at byte ", b.address));
+                           text(scope.name(), ", ", coreName(scope.role.cores, {}), ": buffer ", a.name,
+                                " ends at byte ", a.address + a.bytes, ", after the start of buffer ", b.name,
+                                " at byte ", b.address));
     }
   }
 }
@@ -75,16 +76,17 @@ void checkSram(const RoleScope &scope) {
     };
     auto place = [&] { return text(" at bytes ", buffer.address, " to ", buffer.address + buffer.bytes); };
     if (buffer.address + buffer.bytes > target.sramBytes)
-      refuse("sram-overflow", place(), " ends beyond the SRAM of ", target.sramBytes, " bytes; split the kernel over more cores");
+      refuse("sram-overflow", place(), " ends beyond the SRAM of ", target.sramBytes,
+             " bytes; split the kernel over more cores");
     if (buffer.bytes > 0 && buffer.address < low)
-      refuse("sram-code", place(), " lies in the first ", low, " bytes, taken by runtime (", target.runtimeReserveBytes, "), stack (",
-             target.stackBytes, ") and code (", code, ")");
+      refuse("sram-code", place(), " lies in the first ", low, " bytes, taken by runtime (", target.runtimeReserveBytes,
+             "), stack (", target.stackBytes, ") and code (", code, ")");
     if (buffer.address % elementBytes(buffer.type) != 0)
-      refuse("sram-alignment", " at address ", buffer.address, " is not aligned to its elements of ", elementBytes(buffer.type),
-             " bytes (", elementTypeName(buffer.type), ")");
+      refuse("sram-alignment", " at address ", buffer.address, " is not aligned to its elements of ",
+             elementBytes(buffer.type), " bytes (", elementTypeName(buffer.type), ")");
     if (buffer.kind == BufferKind::Constant)
-      checkSectionView({scope.scope.executable.sections[buffer.section], buffer.sectionOffset, buffer.bytes, buffer.type,
-                        role.cores},
+      checkSectionView({scope.scope.executable.sections[buffer.section], buffer.sectionOffset, buffer.bytes,
+                        buffer.type, role.cores},
                        scope.key(text("section ", &buffer - role.buffers.data())),
                        text(scope.name(), ": constant ", buffer.name), scope.report());
     if (buffer.bytes > 0)
@@ -100,7 +102,8 @@ void checkSram(const RoleScope &scope) {
   if (total > target.sramBytes)
     scope.report().add("sram-overflow", scope.key(),
                        text(where(), ": runtime, stack, code (", code, " bytes) and buffers need ", total,
-                            " bytes, limit is ", target.sramBytes, "; split the kernel over more cores or use a target with more SRAM"));
+                            " bytes, limit is ", target.sramBytes,
+                            "; split the kernel over more cores or use a target with more SRAM"));
   checkOverlap(scope, buffers);
 }
 

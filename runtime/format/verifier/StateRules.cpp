@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// State bindings: the buffer is a state buffer of that variable, of its type, large enough for the elements bound to it, and the elements lie inside the variable. Every
-// state buffer is bound, and a variable's initial section has its size.
+// State bindings: the buffer is a state buffer of that variable, of its type, large enough for the elements bound to
+// it, and the elements lie inside the variable. Every state buffer is bound, and a variable's initial section has its
+// size.
 #include "runtime/format/verifier/Forms.h"
 #include "runtime/format/verifier/Rules.h"
 
@@ -21,12 +22,16 @@ void checkBinding(const Scope &scope, size_t b) {
   const TensorType &variable = scope.executable.states[binding.state].tensor;
   const Role &role = scope.configuration.roles[binding.role];
   const Buffer &buffer = role.buffers[binding.buffer];
-  std::string where = text("state binding #", b, " of variable ", variable.name, " to buffer ", buffer.name, " of ", scope.roleName(binding.role));
-  auto refuse = [&](const char *rule, const std::string &what) { scope.report.add(rule, text(b), text(where, ": ", what)); };
+  std::string where = text("state binding #", b, " of variable ", variable.name, " to buffer ", buffer.name, " of ",
+                           scope.roleName(binding.role));
+  auto refuse = [&](const char *rule, const std::string &what) {
+    scope.report.add(rule, text(b), text(where, ": ", what));
+  };
   if (buffer.kind != BufferKind::State || buffer.state != binding.state)
     refuse("state-binding", "the buffer does not hold that variable; declare it as its state buffer");
   if (buffer.type != variable.type)
-    refuse("state-type", text("the buffer has elements of type ", elementTypeName(buffer.type), ", the variable of type ", elementTypeName(variable.type)));
+    refuse("state-type", text("the buffer has elements of type ", elementTypeName(buffer.type),
+                              ", the variable of type ", elementTypeName(variable.type)));
   Form low(binding.hostOffset), high(binding.hostOffset);
   int64_t elements = 1;
   for (int d = 0; d < kMaxDims; ++d) {
@@ -36,11 +41,12 @@ void checkBinding(const Scope &scope, size_t b) {
   if (elements == 0)
     return;
   if (multiply(elements, elementBytes(variable.type)) > buffer.bytes)
-    refuse("state-bounds", text(elements, " elements of ", elementBytes(variable.type), " bytes exceed the buffer's ", buffer.bytes, " bytes"));
+    refuse("state-bounds", text(elements, " elements of ", elementBytes(variable.type), " bytes exceed the buffer's ",
+                                buffer.bytes, " bytes"));
   Extreme first = minimum(low, role.cores), last = maximum(high, role.cores);
   if (first.value < 0 || last.value >= elementsOf(variable))
-    refuse("state-bounds", text("elements ", number(first.value), " to ", number(last.value), " over its cores lie outside the variable of ",
-                                elementsOf(variable), " elements"));
+    refuse("state-bounds", text("elements ", number(first.value), " to ", number(last.value),
+                                " over its cores lie outside the variable of ", elementsOf(variable), " elements"));
 }
 
 } // namespace
@@ -58,15 +64,17 @@ void checkStates(const Scope &scope) {
     for (size_t b = 0; b < bound[r].size(); ++b)
       if (const Buffer &buffer = configuration.roles[r].buffers[b]; buffer.kind == BufferKind::State && !bound[r][b])
         scope.report.add("state-binding", text(r, "/", b),
-                         text(scope.roleName(int32_t(r)), ": state buffer ", buffer.name, " has no state binding that says which elements it holds"));
+                         text(scope.roleName(int32_t(r)), ": state buffer ", buffer.name,
+                              " has no state binding that says which elements it holds"));
   for (const StateVariable &state : scope.executable.states) {
     if (state.initialSection < 0)
       continue;
     int64_t wanted = multiply(elementsOf(state.tensor), elementBytes(state.tensor.type));
     int64_t found = int64_t(scope.executable.sections[state.initialSection].bytes.size());
     if (wanted != found)
-      scope.report.add("state-section", state.tensor.name,
-                       text("state variable ", state.tensor.name, " has ", wanted, " bytes, its initial section ", found));
+      scope.report.add(
+          "state-section", state.tensor.name,
+          text("state variable ", state.tensor.name, " has ", wanted, " bytes, its initial section ", found));
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Switch positions of router roles: as many as the target has, each with one input and at least one output that is not the input, all different.
+// Switch positions of router roles: as many as the target has, each with one input and at least one output that is not
+// the input, all different.
 #include "runtime/format/verifier/Rules.h"
 
 #include <algorithm>
@@ -12,7 +13,8 @@ bool checkSwitches(const Scope &scope) {
   size_t limit = size_t(scope.target().switchPositions);
   for (size_t r = 0; r < scope.configuration.routers.size(); ++r) {
     const RouterRole &router = scope.configuration.routers[r];
-    std::string where = text(scope.routerName(int32_t(r)), ", router of ", coreName(router.routers.row, router.routers.col), ": ");
+    std::string where =
+        text(scope.routerName(int32_t(r)), ", router of ", coreName(router.routers.row, router.routers.col), ": ");
     auto refuse = [&](const std::string &what) { scope.report.add("switch", text(r, "/", what), where + what); };
     if (router.positions.empty() || router.positions.size() > limit)
       refuse(text("has ", router.positions.size(), " switch positions, legal are 1 to ", limit));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Runs the rule families in order. A family that finds the ground missing (an index out of range, a lattice outside the mesh) keeps those that stand on it from running.
+// Runs the rule families in order. A family that finds the ground missing (an index out of range, a lattice outside the
+// mesh) keeps those that stand on it from running.
 #include "runtime/format/Verifier.h"
 
 #include "runtime/format/verifier/Rules.h"

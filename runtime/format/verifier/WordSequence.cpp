@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Builds and compares the count sequences of queues. Loops whose body is one run multiply its count; only bodies with control words or padding are repeated.
+// Builds and compares the count sequences of queues. Loops whose body is one run multiply its count; only bodies with
+// control words or padding are repeated.
 #include "runtime/format/verifier/WordSequence.h"
 
 namespace wsc::format::verifier {

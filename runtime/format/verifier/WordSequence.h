@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What passes a queue in one sample, as counts: runs of whole words, blocks of narrow elements whose last word is padded, control words.
+// What passes a queue in one sample, as counts: runs of whole words, blocks of narrow elements whose last word is
+// padded, control words.
 #pragma once
 
 #include "runtime/format/verifier/Forms.h"
@@ -9,8 +10,8 @@
 
 namespace wsc::format::verifier {
 
-// unit 0: `count` whole words. unit > 0, not a multiple of 4: `count` blocks of `unit` bytes, each padded to whole words. unit < 0: `count`
-// control words with count -unit.
+// unit 0: `count` whole words. unit > 0, not a multiple of 4: `count` blocks of `unit` bytes, each padded to whole
+// words. unit < 0: `count` control words with count -unit.
 struct Segment {
   int64_t count = 0;
   int64_t unit = 0;

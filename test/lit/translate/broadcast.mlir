@@ -7,7 +7,7 @@
 // RUN: cmp %t.wse %t.again.wse
 // RUN: FileCheck %s --input-file=%t.back.mlir
 core.executable target "mesh-1x8" execution "pipelined" {
-  // CHECK: section @scale from #core.file<"{{.*}}.wse", offset = {{[0-9]+}}, bytes = 32> view [8] strides [1] : f32
+  // CHECK: section @scale from #core.file<"{{.*}}.wse", offset = {{[0-9]+}}, bytes = 32{{.*}}> view [8] strides [1] : f32
   section @scale from dense<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]> : tensor<8xf32> view [8] strides [1] : f32
   configuration @main {
     kernel @scale rect (0, 0, 1, 8) macs 128

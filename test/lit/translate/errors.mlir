@@ -1,4 +1,4 @@
-// What wsc-translate refuses: exit status 1, one error that says where and what, no file left.
+// What wsc-translate refuses: one error that says where and what, no file left.
 //
 // RUN: rm -rf %t && split-file %s %t
 // RUN: not wsc-translate --core-to-wse %t/syntax.mlir -o %t/out.wse 2>&1 | FileCheck %s --check-prefix=SYNTAX
@@ -11,20 +11,27 @@
 // RUN: not wsc-translate --wse-to-core %t/name.mlir -o %t/out.mlir 2>&1 | FileCheck %s --check-prefix=NOWSE
 // RUN: not wsc-translate -o %t/out.wse 2>&1 | FileCheck %s --check-prefix=USAGE
 // RUN: not wsc-translate --core-to-wse %t/two.mlir -o - 2>&1 | FileCheck %s --check-prefix=STDOUT
+// RUN: not wsc-translate --core-to-wse %t/two.mlir -o %t/two.mlir 2>&1 | FileCheck %s --check-prefix=OWN
+// RUN: wsc-translate --core-to-wse %t/good.mlir -o %t/good.wse
+// RUN: not wsc-translate --wse-to-core %t/good.wse -o /dev/full 2>&1 | FileCheck %s --check-prefix=FULL
+// RUN: wsc-translate --version | FileCheck %s --check-prefix=VERSION
+// VERSION: wsc {{.*}}, MLIR {{.*}}, format {{[0-9]+}}
 // RUN: not ls %t/out.wse
 // RUN: not ls %t/out.mlir
 // RUN: wsc-translate --help | FileCheck %s --check-prefix=HELP
 
-// SYNTAX: syntax.mlir:3:{{[0-9]+}}: error: custom op 'core.router' expected one of: north, south, east, west, ramp
-// NAME: name.mlir:2:{{[0-9]+}}: error: 'core.entry' op refers to configuration @main, which is not there
-// SECTION: section.mlir: error: section w: reads element 4 of a source of 4 elements
-// FILE: file.mlir: error: {{.*}}section "w": cannot open weights.bin: No such file or directory
-// TARGET: target.mlir: error: {{.*}}wse9
-// TWO: two.mlir: error: the module holds 2 core.executable operations, needed is one
+// SYNTAX: error: {{.*}}syntax.mlir:3:{{[0-9]+}}: custom op 'core.router' expected one of: north, south, east, west, ramp
+// NAME: error: {{.*}}name.mlir:2:{{[0-9]+}}: 'core.entry' op refers to configuration @main, which is not there
+// SECTION: error: {{.*}}section.mlir: section w: reads element 4 of a source of 4 elements
+// FILE: error: {{.*}}file.mlir: {{.*}}section "w": cannot open {{.*}}weights.bin: No such file or directory
+// TARGET: error: {{.*}}target.mlir: {{.*}}wse9
+// TWO: error: {{.*}}two.mlir: the module holds 2 core.executable operations, needed is one
 // NONE: error: cannot open {{.*}}none.mlir
 // NOWSE: error: {{.*}}name.mlir: not a wafer executable
+// OWN: error: -o {{.*}}two.mlir would replace the input {{.*}}two.mlir; name another file
+// FULL: error: /dev/full: cannot be written: No space left on device
 // STDOUT: error: a .wse is not written to standard output
-// USAGE: Exactly 1 option from [--core-to-wse,--wse-to-core] is required
+// USAGE: error: {{.*}}Exactly 1 option from [--core-to-wse,--wse-to-core] is required
 // HELP: Example:
 // HELP-NEXT: wsc-translate --core-to-wse
 
@@ -53,3 +60,8 @@ core.executable target "wse9" execution "pipelined" {}
 //--- two.mlir
 core.executable target "mesh-1x1" execution "pipelined" {}
 core.executable target "mesh-1x1" execution "pipelined" {}
+//--- good.mlir
+core.executable target "mesh-1x1" execution "pipelined" {
+  configuration @main {}
+  entry @main inputs [] outputs [] steps [configure @main, run @main after (0)]
+}

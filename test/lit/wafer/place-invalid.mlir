@@ -246,12 +246,12 @@ func.func @out_of_order(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> attribut
 }
 
 // -----
-// A guest is fed to a row by the contraction that takes it, pixel by pixel.
-func.func @guest_of_nobody(%x: tensor<1x4x4x2xf32>, %y: tensor<1x4x4x2xf32>) -> (tensor<1x4x4x2xf32>, tensor<1x8x4x2xf32>) attributes {wafer.rows_used = 8 : i64} {
+// A co-located kernel is fed to a row by the contraction that takes it, pixel by pixel.
+func.func @colocated_of_nobody(%x: tensor<1x4x4x2xf32>, %y: tensor<1x4x4x2xf32>) -> (tensor<1x4x4x2xf32>, tensor<1x8x4x2xf32>) attributes {wafer.rows_used = 8 : i64} {
   %a = wafer.enter %x {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x4x2xf32>
   %b = wafer.enter %y {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x4x2xf32>
-  // expected-error @+1 {{'wafer.kernel' op is a guest, but has no host: it must join channels of streams, and the first to take the result be a contraction of single pixels, all with the same tiles}}
-  %j = wafer.kernel "join"(%a, %b) attributes {mapping = #wafer.mapping<slice = 4, column = 8, guest = true, fifo = [2, 2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 8], order = 1>}
+  // expected-error @+1 {{'wafer.kernel' op is a co-located kernel, but has no host: it must join channels of streams, and the first to take the result be a contraction of single pixels, all with the same tiles}}
+  %j = wafer.kernel "join"(%a, %b) attributes {mapping = #wafer.mapping<slice = 4, column = 8, colocated = true, fifo = [2, 2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 8], order = 1>}
       : (tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>) -> tensor<1x8x4x2xf32> {
   ^bb0(%u: tensor<1x4x4x2xf32>, %v: tensor<1x4x4x2xf32>):
     %c = nn.concat %u, %v axis 1 : (tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>) -> tensor<1x8x4x2xf32>
@@ -268,11 +268,11 @@ func.func @guest_of_nobody(%x: tensor<1x4x4x2xf32>, %y: tensor<1x4x4x2xf32>) -> 
 }
 
 // -----
-func.func @guest_with_other_slices(%x: tensor<1x4x4x2xf32>, %y: tensor<1x4x4x2xf32>) -> (tensor<1x4x4x2xf32>, tensor<1x8x4x2xf32>) attributes {wafer.rows_used = 8 : i64} {
+func.func @colocated_with_other_slices(%x: tensor<1x4x4x2xf32>, %y: tensor<1x4x4x2xf32>) -> (tensor<1x4x4x2xf32>, tensor<1x8x4x2xf32>) attributes {wafer.rows_used = 8 : i64} {
   %a = wafer.enter %x {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x4x2xf32>
   %b = wafer.enter %y {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x4x2xf32>
-  // expected-error @+1 {{'wafer.kernel' op has slices of 8 channels and columns: 1; as a guest of point it has slices of 4 channels and one column}}
-  %j = wafer.kernel "join"(%a, %b) attributes {mapping = #wafer.mapping<slice = 8, column = 8, guest = true, fifo = [2, 2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 8], order = 1>}
+  // expected-error @+1 {{'wafer.kernel' op has slices of 8 channels and columns: 1; as a co-located kernel of point it has slices of 4 channels and one column}}
+  %j = wafer.kernel "join"(%a, %b) attributes {mapping = #wafer.mapping<slice = 8, column = 8, colocated = true, fifo = [2, 2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 8], order = 1>}
       : (tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>) -> tensor<1x8x4x2xf32> {
   ^bb0(%u: tensor<1x4x4x2xf32>, %v: tensor<1x4x4x2xf32>):
     %c = nn.concat %u, %v axis 1 : (tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>) -> tensor<1x8x4x2xf32>
@@ -289,11 +289,11 @@ func.func @guest_with_other_slices(%x: tensor<1x4x4x2xf32>, %y: tensor<1x4x4x2xf
 }
 
 // -----
-func.func @guest_of_bands(%x: tensor<1x4x4x2xf32>, %y: tensor<1x4x4x2xf32>) -> (tensor<1x4x4x2xf32>, tensor<1x8x4x2xf32>) attributes {wafer.rows_used = 8 : i64} {
+func.func @colocated_of_bands(%x: tensor<1x4x4x2xf32>, %y: tensor<1x4x4x2xf32>) -> (tensor<1x4x4x2xf32>, tensor<1x8x4x2xf32>) attributes {wafer.rows_used = 8 : i64} {
   %a = wafer.enter %x {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x4x2xf32>
   %b = wafer.enter %y {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x4x2xf32>
-  // expected-error @+1 {{'wafer.kernel' op is a guest of point, which must have one band and not be streamed}}
-  %j = wafer.kernel "join"(%a, %b) attributes {mapping = #wafer.mapping<slice = 8, column = 8, guest = true, fifo = [2, 2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 8], order = 1>}
+  // expected-error @+1 {{'wafer.kernel' op is a co-located kernel of point, which must have one band and not be streamed}}
+  %j = wafer.kernel "join"(%a, %b) attributes {mapping = #wafer.mapping<slice = 8, column = 8, colocated = true, fifo = [2, 2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 8], order = 1>}
       : (tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>) -> tensor<1x8x4x2xf32> {
   ^bb0(%u: tensor<1x4x4x2xf32>, %v: tensor<1x4x4x2xf32>):
     %c = nn.concat %u, %v axis 1 : (tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>) -> tensor<1x8x4x2xf32>
@@ -310,11 +310,11 @@ func.func @guest_of_bands(%x: tensor<1x4x4x2xf32>, %y: tensor<1x4x4x2xf32>) -> (
 }
 
 // -----
-// expected-error @+1 {{kernel join cannot lie at column 0: as a guest it lies with point at column 2}}
-func.func @guest_elsewhere(%x: tensor<1x4x4x2xf32>, %y: tensor<1x4x4x2xf32>) -> (tensor<1x4x4x2xf32>, tensor<1x8x4x2xf32>) attributes {wafer.rows_used = 8 : i64} {
+// expected-error @+1 {{kernel join cannot lie at column 0: as a co-located kernel it lies with point at column 2}}
+func.func @colocated_elsewhere(%x: tensor<1x4x4x2xf32>, %y: tensor<1x4x4x2xf32>) -> (tensor<1x4x4x2xf32>, tensor<1x8x4x2xf32>) attributes {wafer.rows_used = 8 : i64} {
   %a = wafer.enter %x {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x4x2xf32>
   %b = wafer.enter %y {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x4x2xf32>
-  %j = wafer.kernel "join"(%a, %b) attributes {mapping = #wafer.mapping<slice = 4, column = 8, guest = true, fifo = [2, 2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 8], order = 1>, rect = #wafer.rect<row = 0, col = 0, rows = 8, cols = 1>}
+  %j = wafer.kernel "join"(%a, %b) attributes {mapping = #wafer.mapping<slice = 4, column = 8, colocated = true, fifo = [2, 2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 8], order = 1>, rect = #wafer.rect<row = 0, col = 0, rows = 8, cols = 1>}
       : (tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>) -> tensor<1x8x4x2xf32> {
   ^bb0(%u: tensor<1x4x4x2xf32>, %v: tensor<1x4x4x2xf32>):
     %c = nn.concat %u, %v axis 1 : (tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>) -> tensor<1x8x4x2xf32>

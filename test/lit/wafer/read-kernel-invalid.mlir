@@ -178,7 +178,7 @@ func.func @no_form(%x: tensor<2x4xf32>) -> tensor<2x1xf32> {
 
 // -----
 func.func @no_plane(%x: tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32> {
-  // expected-error @+1 {{'wafer.enter' op has no plane: 'tensor<2x4x8x8xf32>' is neither [1, C, H, W] nor [B, F]}}
+  // expected-error @+1 {{input input_0 has no plane: 'tensor<2x4x8x8xf32>' is neither [1, C, H, W] nor [B, F]; --execution=phased has no such limit}}
   %s = wafer.enter %x : tensor<2x4x8x8xf32>
   return %s : tensor<2x4x8x8xf32>
 }

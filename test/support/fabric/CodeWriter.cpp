@@ -166,8 +166,8 @@ void CodeWriter::take(const Transfer &transfer, const Space &space) {
   if (kind <= 3)
     return append(Opcode::Move, type, space, walk(memory(type).x, type, space, false), transfer.in);
   if (kind <= 5 && type == ElementType::F16 && random.chance(50))
-    return append(Opcode::ReduceAdd, ElementType::F32, space, walk(memory(ElementType::F32).x, ElementType::F32, space, true),
-                  transfer.in, {}, type);
+    return append(Opcode::ReduceAdd, ElementType::F32, space,
+                  walk(memory(ElementType::F32).x, ElementType::F32, space, true), transfer.in, {}, type);
   if (kind <= 5)
     return append(Opcode::ReduceAdd, type, space, walk(memory(type).x, type, space, true), transfer.in);
   if (kind <= 6)

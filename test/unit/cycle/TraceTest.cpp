@@ -60,12 +60,19 @@ TEST(CycleTrace, JsonNamesTracksAndItsLimit) {
   const Executable e = sendAlongRow(2, 10);
   const std::string json = emulator::traceJson(traced(e, 1, 100), e.configurations[0], 100);
   EXPECT_THAT(json, testing::StartsWith("{\"displayTimeUnit\": \"ns\",\n\"otherData\": {\"one microsecond is\": \"one "
-                                        "cycle\", \"most thread spans\": 100, \"cut\": false},\n\"traceEvents\": ["));
+                                        "cycle\", \"most thread spans\": 100, \"cut\": false, \"cut at cycle\": "
+                                        "null},\n\"traceEvents\": ["));
   EXPECT_THAT(json, testing::HasSubstr("{\"ph\": \"M\", \"pid\": 1, \"name\": \"process_name\", \"args\": {\"name\": "
                                        "\"k\"}}"));
-  EXPECT_THAT(json, testing::HasSubstr("\"name\": \"thread_name\", \"args\": {\"name\": \"core (0, 1) thread 0\"}}"));
+  EXPECT_THAT(json,
+              testing::HasSubstr("\"name\": \"thread_name\", \"args\": {\"name\": \"take, core (0, 1) thread 0\"}}"));
   EXPECT_THAT(json, testing::HasSubstr("{\"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"ts\": 14, \"dur\": 10, \"name\": "
                                        "\"move\", \"args\": {\"sample\": 0, \"role\": \"send\", \"instruction\": 0}}"));
+  // The taker's set-up ends in cycle 14, its words come in 20.
+  EXPECT_THAT(json, testing::HasSubstr("\"ts\": 14, \"dur\": 6, \"name\": \"wait\", \"args\": {\"for\": \"words of "
+                                       "colour 0, or issue slots\"}}"));
+  const std::string cut = emulator::traceJson(traced(e, 20, 3), e.configurations[0], 3);
+  EXPECT_THAT(cut, testing::HasSubstr("\"cut\": true, \"cut at cycle\": 24}"));
   EXPECT_THAT(json, testing::EndsWith("\n]}\n"));
 }
 

@@ -11,7 +11,6 @@ namespace {
 
 using namespace format;
 
-
 class Describer {
 public:
   std::string run(const CoreModule &module) {

@@ -252,7 +252,8 @@ private:
     for (int64_t i = upTo(5); i >= 0; --i) {
       Buffer buffer;
       buffer.name = name("x");
-      buffer.kind = BufferKind(i == 0 ? 0 : upTo(module.executable.residents.empty() ? 3 : 4)); // one that can be written
+      buffer.kind =
+          BufferKind(i == 0 ? 0 : upTo(module.executable.residents.empty() ? 3 : 4)); // one that can be written
       buffer.type = type();
       buffer.address = upTo(49152);
       buffer.bytes = upTo(4000);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A hand-built contraction kernel as the compiler maps it: feeder column, row multicast, chain reduce down each group of rows, gather along the groups'
-// last rows to the wafer's east edge. Tests and the engine benchmark run it.
+// A hand-built contraction kernel as the compiler maps it: feeder column, row multicast, chain reduce down each group
+// of rows, gather along the groups' last rows to the wafer's east edge. Tests and the engine benchmark run it.
 #pragma once
 
 #include "runtime/format/Executable.h"
@@ -16,8 +16,8 @@ struct ConvShape {
   int outputs = 4;                        // output channels per column
   int inputs = 3;                         // input channels per row
   int kernelH = 3, kernelW = 3, stride = 1;
-  int height = 4, width = 7;              // output pixels per group
-  bool channelsLast = false;              // accumulators [h][w][co] instead of [co][h][w]
+  int height = 4, width = 7; // output pixels per group
+  bool channelsLast = false; // accumulators [h][w][co] instead of [co][h][w]
 
   int inHeight() const { return (height - 1) * stride + kernelH; }
   int inWidth() const { return (width - 1) * stride + kernelW; }
@@ -31,7 +31,8 @@ class ConvKernel {
 public:
   // `weights`: [chain][column][tap][output], `bias`: [column][output].
   ConvKernel(const ConvShape &shape, std::vector<float> weights, std::vector<float> bias) : s(shape) {
-    auto storage = std::make_shared<std::pair<std::vector<float>, std::vector<float>>>(std::move(weights), std::move(bias));
+    auto storage =
+        std::make_shared<std::pair<std::vector<float>, std::vector<float>>>(std::move(weights), std::move(bias));
     executable.sections.push_back({"weights", std::as_bytes(std::span(storage->first))});
     executable.sections.push_back({"bias", std::as_bytes(std::span(storage->second))});
     executable.storage = storage;
@@ -121,7 +122,8 @@ private:
     b.bytes = floats * 4;
     return b;
   }
-  static format::Lattice lattice(int row, int col, format::Lattice::Dim a, format::Lattice::Dim b, format::Lattice::Dim c = {}) {
+  static format::Lattice lattice(int row, int col, format::Lattice::Dim a, format::Lattice::Dim b,
+                                 format::Lattice::Dim c = {}) {
     format::Lattice l;
     l.row = row;
     l.col = col;
@@ -138,7 +140,8 @@ private:
     role.cores = lattice(0, 0, {s.groups, s.chain, 0}, {s.chain, 1, 0});
     role.buffers = {buffer("ring", format::BufferKind::Fifo, 64)};
     role.queues = {{false, 0, 0}, {true, 1, 0}};
-    role.threads = {{make(Opcode::Move, {1, 1, 1, s.lane()}, fifo(0), queue(0))}, {make(Opcode::Move, {1, 1, 1, s.lane()}, queue(1), fifo(0))}};
+    role.threads = {{make(Opcode::Move, {1, 1, 1, s.lane()}, fifo(0), queue(0))},
+                    {make(Opcode::Move, {1, 1, 1, s.lane()}, queue(1), fifo(0))}};
     config().roles.push_back(role);
   }
 
@@ -165,13 +168,16 @@ private:
       role.cores = lattice(first, part.col, {s.groups, s.chain, 0}, {count, step, 0}, {part.cols, 0, 1});
       format::Buffer weights = buffer("weights", format::BufferKind::Constant, s.taps() * s.outputs);
       weights.section = 0;
-      weights.sectionOffset = affine(first * rowBytes + (part.col - 1) * columnBytes, {0, 0, step * rowBytes, columnBytes});
+      weights.sectionOffset =
+          affine(first * rowBytes + (part.col - 1) * columnBytes, {0, 0, step * rowBytes, columnBytes});
       format::Buffer bias = buffer("bias", format::BufferKind::Constant, s.outputs);
       bias.section = 1;
       bias.sectionOffset = affine((part.col - 1) * s.outputs * 4, {0, 0, 0, s.outputs * 4});
-      role.buffers = {buffer("x", format::BufferKind::Scratch, s.lane()), buffer("acc", format::BufferKind::Scratch, s.accumulators()), weights,
-                      bias, buffer("out", format::BufferKind::Fifo, 16)};
-      role.queues = {{false, 1, 0}, {false, uint8_t(2 + (first + 1) % 2), 1}, {true, uint8_t(2 + first % 2), 0}, {true, 4, 1}};
+      role.buffers = {buffer("x", format::BufferKind::Scratch, s.lane()),
+                      buffer("acc", format::BufferKind::Scratch, s.accumulators()), weights, bias,
+                      buffer("out", format::BufferKind::Fifo, 16)};
+      role.queues = {
+          {false, 1, 0}, {false, uint8_t(2 + (first + 1) % 2), 1}, {true, uint8_t(2 + first % 2), 0}, {true, 4, 1}};
 
       const int pixels = s.height * s.width;
       const int64_t n = s.accumulators();
@@ -184,14 +190,16 @@ private:
       };
       const auto accStrides = s.channelsLast ? strides(1, s.width * s.outputs, s.outputs) : strides(pixels, s.width, 1);
       const Operand flat = memory(1, {0, 0, 0, 1});
-      main.push_back(make(Opcode::Move, space, memory(1, accStrides), head ? memory(3, strides(1, 0, 0)) : immediate(0)));
+      main.push_back(
+          make(Opcode::Move, space, memory(1, accStrides), head ? memory(3, strides(1, 0, 0)) : immediate(0)));
       const int plane = s.inHeight() * s.inWidth();
       main.push_back(loop(s.inputs));
       main.push_back(loop(s.kernelH));
       main.push_back(loop(s.kernelW));
-      main.push_back(make(Opcode::Fma, space, memory(1, accStrides),
-                          memory(0, strides(0, s.stride * s.inWidth(), s.stride), {plane, s.inWidth(), 1, 0}),
-                          memory(2, strides(1, 0, 0), {s.kernelH * s.kernelW * s.outputs, s.kernelW * s.outputs, s.outputs, 0})));
+      main.push_back(
+          make(Opcode::Fma, space, memory(1, accStrides),
+               memory(0, strides(0, s.stride * s.inWidth(), s.stride), {plane, s.inWidth(), 1, 0}),
+               memory(2, strides(1, 0, 0), {s.kernelH * s.kernelW * s.outputs, s.kernelW * s.outputs, s.outputs, 0})));
       for (int k = 0; k < 3; ++k)
         main.push_back(endLoop());
       if (head) {
@@ -241,7 +249,8 @@ private:
       route(colour, lattice(r + 1, 1, groups, one, columns(s.columns)), {position(North, {Ramp})});
     }
     route(4, lattice(s.chain - 1, 1, groups, one), {position(Ramp, {East})});
-    route(4, lattice(s.chain - 1, 2, groups, one, columns(s.columns - 1)), {position(West, {East}), position(Ramp, {East})});
+    route(4, lattice(s.chain - 1, 2, groups, one, columns(s.columns - 1)),
+          {position(West, {East}), position(Ramp, {East})});
     format::IoBinding in;
     in.ports = lattice(0, 0, groups, rows);
     in.side = West;

@@ -37,7 +37,8 @@ std::vector<float> floats(const HostTensor &t) {
 }
 
 // The kernel's definition, with the chain's order of sums.
-std::vector<float> reference(const ConvShape &s, const std::vector<float> &x, const std::vector<float> &w, const std::vector<float> &bias) {
+std::vector<float> reference(const ConvShape &s, const std::vector<float> &x, const std::vector<float> &w,
+                             const std::vector<float> &bias) {
   std::vector<float> y(size_t(s.groups * s.columns * s.accumulators()));
   for (int g = 0; g < s.groups; ++g)
     for (int n = 0; n < s.columns; ++n)
@@ -58,7 +59,8 @@ std::vector<float> reference(const ConvShape &s, const std::vector<float> &x, co
             }
             const int64_t pixel = h * s.width + v;
             y[(g * s.columns + n) * s.accumulators() +
-              (s.channelsLast ? pixel * s.outputs + co : int64_t(co) * s.height * s.width + pixel)] = std::max(sum, 0.0f);
+              (s.channelsLast ? pixel * s.outputs + co : int64_t(co) * s.height * s.width + pixel)] =
+                std::max(sum, 0.0f);
           }
   return y;
 }
@@ -71,7 +73,8 @@ struct Made {
 Made makeConv(const ConvShape &s, uint32_t seed) {
   std::mt19937 rng(seed);
   Made m{s, randomFloats(rng, size_t(s.groups * s.chain * s.lane())),
-         randomFloats(rng, size_t(s.chain * s.columns * s.taps() * s.outputs)), randomFloats(rng, size_t(s.columns * s.outputs)), nullptr};
+         randomFloats(rng, size_t(s.chain * s.columns * s.taps() * s.outputs)),
+         randomFloats(rng, size_t(s.columns * s.outputs)), nullptr};
   m.kernel = std::make_unique<ConvKernel>(s, m.w, m.bias);
   return m;
 }
@@ -106,12 +109,17 @@ void runAll(const ConvShape &shape) {
 } // namespace
 
 TEST(CoreEngine, Convolution) { runAll({}); }
-TEST(CoreEngine, ConvolutionWideRows) { runAll({.groups = 1, .chain = 3, .columns = 19, .outputs = 5, .height = 1, .width = 28}); }
+TEST(CoreEngine, ConvolutionWideRows) {
+  runAll({.groups = 1, .chain = 3, .columns = 19, .outputs = 5, .height = 1, .width = 28});
+}
 TEST(CoreEngine, ConvolutionStride2) { runAll({.stride = 2, .height = 3, .width = 14}); }
 TEST(CoreEngine, ConvolutionChannelsLast) { runAll({.outputs = 12, .stride = 2, .channelsLast = true}); }
-TEST(CoreEngine, Pointwise) { runAll({.chain = 2, .columns = 2, .outputs = 33, .inputs = 9, .kernelH = 1, .kernelW = 1, .height = 7}); }
+TEST(CoreEngine, Pointwise) {
+  runAll({.chain = 2, .columns = 2, .outputs = 33, .inputs = 9, .kernelH = 1, .kernelW = 1, .height = 7});
+}
 
-// Every core, alone in the scalar interpreter with the words it received, leaves the same SRAM and sends the same words.
+// Every core, alone in the scalar interpreter with the words it received, leaves the same SRAM and sends the same
+// words.
 TEST(CoreEngine, EveryCoreReplaysInTheInterpreter) {
   const ConvShape shape{.chain = 4, .columns = 5, .stride = 2};
   Made m = makeConv(shape, 3);
@@ -140,7 +148,8 @@ TEST(CoreEngine, EveryCoreReplaysInTheInterpreter) {
       ASSERT_TRUE(run.ok()) << run.status();
       EXPECT_EQ(run->image.buffers, trace.buffersAfter) << role.name;
       for (size_t q = 0; q < role.queues.size(); ++q)
-        EXPECT_EQ(run->queueWords[q], role.queues[q].output ? trace.queueWords[q] : std::vector<std::byte>{}) << role.name << " queue " << q;
+        EXPECT_EQ(run->queueWords[q], role.queues[q].output ? trace.queueWords[q] : std::vector<std::byte>{})
+            << role.name << " queue " << q;
     }
   }
 }

@@ -115,7 +115,8 @@ TEST(Network, FilterPassesItsWindowOfEveryPeriod) {
   }
 
   c.roles[1].queues[0].filter = {7, 1, 2};
-  EXPECT_NE(errorOf(e).find("is met by 24 words per sample, no multiple of its period of 7"), std::string::npos) << errorOf(e);
+  EXPECT_NE(errorOf(e).find("is met by 24 words per sample, no multiple of its period of 7"), std::string::npos)
+      << errorOf(e);
 }
 
 TEST(Network, FilterCutsAcrossTheSourcesOfAGather) {

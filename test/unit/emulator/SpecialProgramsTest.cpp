@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Programs off the main road: cores that wait for each other in circles, threads that do, packed narrow elements, state, extents that differ from core to
-// core, scattered words.
+// Programs off the main road: cores that wait for each other in circles, threads that do, packed narrow elements,
+// state, extents that differ from core to core, scattered words.
 #include "runtime/emulator/CoreEngine.h"
 #include "test/unit/emulator/TinyMesh.h"
 
@@ -42,7 +42,8 @@ void addRouter(Executable &e, int col, int colour, Port input, std::initializer_
 } // namespace
 
 TEST(SpecialPrograms, TwoCoresInACircle) {
-  // Core 0 adds 1 to each element and sends it to core 1, which doubles it and sends it back; element k+1 of core 0's instruction needs element k's answer.
+  // Core 0 adds 1 to each element and sends it to core 1, which doubles it and sends it back; element k+1 of core 0's
+  // instruction needs element k's answer.
   Executable e = tinyMesh(1, 2);
   Configuration &c = e.configurations[0];
   e.entries[0].inputs = {{"x", ElementType::F32, {1}}};
@@ -55,7 +56,8 @@ TEST(SpecialPrograms, TwoCoresInACircle) {
   Operand one;
   one.kind = OperandKind::Immediate;
   one.immediate = 1;
-  a.threads = {{vectorOp(Opcode::Move, 1, queueOperand(1), queueOperand(0)), vectorOp(Opcode::Add, 4, queueOperand(1), queueOperand(2), one),
+  a.threads = {{vectorOp(Opcode::Move, 1, queueOperand(1), queueOperand(0)),
+                vectorOp(Opcode::Add, 4, queueOperand(1), queueOperand(2), one),
                 vectorOp(Opcode::Move, 1, queueOperand(3), queueOperand(2))}};
   Role b;
   b.name = "b";
@@ -97,8 +99,9 @@ TEST(SpecialPrograms, ThreadsInACircle) {
   loop.opcode = Opcode::Loop;
   loop.extent[0] = Affine(6);
   end.opcode = Opcode::EndLoop;
-  role.threads = {{loop, vectorOp(Opcode::Move, 1, there, queueOperand(0)), vectorOp(Opcode::Move, 1, queueOperand(1), back), end},
-                  {vectorOp(Opcode::Mul, 6, back, there, two)}};
+  role.threads = {
+      {loop, vectorOp(Opcode::Move, 1, there, queueOperand(0)), vectorOp(Opcode::Move, 1, queueOperand(1), back), end},
+      {vectorOp(Opcode::Mul, 6, back, there, two)}};
   c.roles = {role};
   addRouter(e, 0, 0, Port::West, {Port::Ramp});
   addRouter(e, 0, 1, Port::Ramp, {Port::East});
@@ -126,8 +129,9 @@ TEST(SpecialPrograms, LoopsInACircle) {
   loop.opcode = Opcode::Loop;
   loop.extent[0] = Affine(6);
   end.opcode = Opcode::EndLoop;
-  role.threads = {{loop, vectorOp(Opcode::Move, 1, there, queueOperand(0)), vectorOp(Opcode::Move, 1, queueOperand(1), back), end},
-                  {loop, vectorOp(Opcode::Mul, 1, back, there, two), end}};
+  role.threads = {
+      {loop, vectorOp(Opcode::Move, 1, there, queueOperand(0)), vectorOp(Opcode::Move, 1, queueOperand(1), back), end},
+      {loop, vectorOp(Opcode::Mul, 1, back, there, two), end}};
   c.roles = {role};
   addRouter(e, 0, 0, Port::West, {Port::Ramp});
   addRouter(e, 0, 1, Port::Ramp, {Port::East});
@@ -208,7 +212,8 @@ TEST(SpecialPrograms, StateSurvivesSamples) {
 }
 
 TEST(SpecialPrograms, RaggedExtents) {
-  // Core k of a row takes 3 - k words from the north, multiplies by 2 into an accumulator over two loop trips, and sends them south.
+  // Core k of a row takes 3 - k words from the north, multiplies by 2 into an accumulator over two loop trips, and
+  // sends them south.
   Executable e = tinyMesh(1, 3);
   Configuration &c = e.configurations[0];
   e.entries[0].inputs = {{"x", ElementType::F32, {6}}};
@@ -227,7 +232,8 @@ TEST(SpecialPrograms, RaggedExtents) {
   loop.opcode = Opcode::Loop;
   loop.extent[0] = Affine(2);
   end.opcode = Opcode::EndLoop;
-  role.threads = {{vectorOp(Opcode::Move, n, memoryOperand(0, 4), queueOperand(0)), vectorOp(Opcode::Move, n, memoryOperand(1, 4), zero),
+  role.threads = {{vectorOp(Opcode::Move, n, memoryOperand(0, 4), queueOperand(0)),
+                   vectorOp(Opcode::Move, n, memoryOperand(1, 4), zero),
                    vectorOp(Opcode::Move, 1, memoryOperand(2, 4), two), loop,
                    vectorOp(Opcode::Fma, n, memoryOperand(1, 4), memoryOperand(0, 4), memoryOperand(2, 0)), end,
                    vectorOp(Opcode::Move, n, queueOperand(1), memoryOperand(1, 4))}};
@@ -245,7 +251,8 @@ TEST(SpecialPrograms, RaggedExtents) {
 }
 
 TEST(SpecialPrograms, InterleavedScatterAndGather) {
-  // Cores 0 and 1 take turns on one stream to the east edge: 0, 1, 0, 1. The sink's words are not one stretch per source.
+  // Cores 0 and 1 take turns on one stream to the east edge: 0, 1, 0, 1. The sink's words are not one stretch per
+  // source.
   Executable e = tinyMesh(1, 2);
   Configuration &c = e.configurations[0];
   e.entries[0].inputs = {{"x", ElementType::F32, {8}}};
@@ -282,7 +289,8 @@ TEST(SpecialPrograms, ADeadlockIsAnError) {
   role.queues = {{true, 1, 0}};
   Operand ring = memoryOperand(0, 0);
   ring.kind = OperandKind::Fifo;
-  role.threads = {{vectorOp(Opcode::Move, 1, queueOperand(0), ring), vectorOp(Opcode::Move, 1, ring, memoryOperand(0, 0))}};
+  role.threads = {
+      {vectorOp(Opcode::Move, 1, queueOperand(0), ring), vectorOp(Opcode::Move, 1, ring, memoryOperand(0, 0))}};
   role.threads[0][1].a.kind = OperandKind::Immediate;
   c.roles = {role};
   addRouter(e, 0, 1, Port::Ramp, {Port::East});
@@ -294,7 +302,8 @@ TEST(SpecialPrograms, ADeadlockIsAnError) {
   EXPECT_NE(std::string(got.status().message()).find("waits at instruction 0"), std::string::npos) << got.status();
 
   // A FIFO that keeps an element is seen by the unit schedule.
-  role.threads = {{vectorOp(Opcode::Move, 2, ring, role.threads[0][1].a), vectorOp(Opcode::Move, 1, queueOperand(0), ring)}};
+  role.threads = {
+      {vectorOp(Opcode::Move, 2, ring, role.threads[0][1].a), vectorOp(Opcode::Move, 1, queueOperand(0), ring)}};
   c.roles = {role};
   engine = CoreEngine::create(e, {1, Schedule::Units});
   ASSERT_TRUE(engine.ok()) << engine.status();

@@ -20,7 +20,8 @@ inline format::Operand memoryOperand(int buffer, int32_t strideBytes, int64_t ba
   o.base = format::Affine(base);
   return o;
 }
-inline format::Instruction vectorOp(format::Opcode opcode, format::Affine n, format::Operand dst, format::Operand a, format::Operand b = {}) {
+inline format::Instruction vectorOp(format::Opcode opcode, format::Affine n, format::Operand dst, format::Operand a,
+                                    format::Operand b = {}) {
   format::Instruction i;
   i.opcode = opcode;
   i.extent[3] = n;
@@ -56,7 +57,8 @@ inline format::Buffer scratch(int64_t bytes) {
   b.bytes = bytes;
   return b;
 }
-inline format::IoBinding lane(bool output, int tensor, format::Port side, int row, int col, int colour, int64_t elements) {
+inline format::IoBinding lane(bool output, int tensor, format::Port side, int row, int col, int colour,
+                              int64_t elements) {
   format::IoBinding b;
   b.output = output;
   b.tensor = tensor;

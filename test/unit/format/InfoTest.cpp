@@ -68,12 +68,32 @@ TEST(Views, FloorPlanOfAWholeWaferFitsTheTerminal) {
   executable.target = *target::loadTarget("wse2");
   executable.configurations[0].roles[0].cores = {0, 0, {Lattice::Dim{750, 1, 0}, {1, 0, 0}, {1, 0, 0}, {497, 0, 1}}};
   std::string plan = floorPlanView(executable);
-  EXPECT_EQ(plan.find("all layers: 750 x 994 cores, a character is 26 rows of 13 cores\n" + std::string(39, 'B') +
-                      std::string(38, '.') + "\n"),
+  EXPECT_EQ(plan.find("all layers: 750 x 994 cores\na character is 26 rows of about 13 cores; kernels take one "
+                      "character at least\n"),
             0u)
       << plan;
   for (size_t begin = 0, end; (end = plan.find('\n', begin)) != std::string::npos; begin = end + 1)
     EXPECT_LE(end - begin, 80u);
+}
+
+TEST(Views, FloorPlanShowsKernelsOfOneColumn) {
+  Executable executable = loadedSample();
+  executable.target = *target::loadTarget("wse2");
+  Configuration &configuration = executable.configurations[0];
+  configuration.kernels.resize(2);
+  // A pool of one column between two stretches of a convolution.
+  configuration.kernels[0].col = 400;
+  configuration.kernels[0].cols = 1;
+  configuration.kernels[1].col = 0;
+  configuration.kernels[1].cols = 400;
+  configuration.roles.resize(1);
+  configuration.roles[0].kernel = 0;
+  configuration.roles[0].cores = {0, 400, {Lattice::Dim{750, 1, 0}, {1, 0, 0}, {1, 0, 0}, {1, 0, 1}}};
+  const std::string plan = floorPlanView(executable);
+  const size_t line = plan.find('\n', plan.find('\n') + 1) + 1;
+  const std::string first = plan.substr(line, plan.find('\n', line) - line);
+  EXPECT_EQ(std::count(first.begin(), first.end(), 'A'), 1) << first;
+  EXPECT_EQ(first.find('A'), 31u) << first;
 }
 
 TEST(Views, CoreResolvesItsNumbers) {

@@ -152,7 +152,8 @@ TEST(Structure, States) {
 
 TEST(Structure, PaddedBindingsMayLeaveTheirTensor) {
   REFUSED(c.io[0].padded = true; c.io[0].hostOffset.constant = -1000, "accepted");
-  REFUSED(c.io[0].padded = true; c.io[0].stride[1] = int64_t(1) << 40; c.io[0].extent[1] = 1 << 20,
+  REFUSED(c.io[0].padded = true; c.io[0].stride[1] = int64_t(1) << 40;
+          c.io[0].extent[1] = 1 << 20,
           "I/O binding 0: reaches elements more than 281474976710656 from the tensor's first");
 }
 
@@ -184,8 +185,7 @@ TEST(Structure, WindowsLieInTheirResident) {
     return refusal([&](Executable &e, Configuration &, Role &) { change(window(e)); });
   };
   EXPECT_EQ(refused([](Buffer &b) { b.resident = 3; }), at + "resident 3 does not exist; there are 3");
-  EXPECT_EQ(refused([](Buffer &b) { b.kind = BufferKind::Scratch; }),
-            at + "names resident 0 but is no window of one");
+  EXPECT_EQ(refused([](Buffer &b) { b.kind = BufferKind::Scratch; }), at + "names resident 0 but is no window of one");
   EXPECT_EQ(refused([](Buffer &b) { b.residentOffset = -2; }),
             at + "views bytes -2 to 766 of resident \"weights\" in 12 iterations; it has 2048");
   // Twelve iterations: the last one begins 11 steps on.
@@ -207,7 +207,8 @@ TEST(Structure, StepsHaveACount) {
 }
 
 TEST(Structure, Entries) {
-  REFUSED(e.entries[0].inputs[0].type = ElementType(13), "entry 0 \"main\", input \"x\": element type 13 does not exist");
+  REFUSED(e.entries[0].inputs[0].type = ElementType(13),
+          "entry 0 \"main\", input \"x\": element type 13 does not exist");
   REFUSED(e.entries[0].inputs[0].shape = {-1},
           "entry 0 \"main\", input \"x\": an extent of -1; 0 to 1099511627776 are possible");
   REFUSED((e.entries[0].inputs[0].shape = {1 << 30, 1 << 30}),

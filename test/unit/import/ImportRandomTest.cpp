@@ -227,9 +227,8 @@ TEST_F(ImportRandom, TopK) {
       Shape order(shape[1]);
       std::iota(order.begin(), order.end(), 0);
       auto at = [&](int64_t i) { return x.values[row * shape[1] + i]; };
-      std::sort(order.begin(), order.end(), [&](int64_t p, int64_t q) {
-        return at(p) != at(q) ? (at(p) > at(q)) == largest : p < q;
-      });
+      std::sort(order.begin(), order.end(),
+                [&](int64_t p, int64_t q) { return at(p) != at(q) ? (at(p) > at(q)) == largest : p < q; });
       for (int64_t i = 0; i < k; ++i) {
         values.values.push_back(at(order[i]));
         indices.values.push_back(static_cast<double>(order[i]));

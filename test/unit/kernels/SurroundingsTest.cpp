@@ -4,7 +4,7 @@
 // for the others, and what differs for a kernel is not mistaken for it.
 #include "compiler/kernels/sizing/Surroundings.h"
 #include "compiler/kernels/network/ChannelBlocks.h"
-#include "compiler/kernels/network/Guests.h"
+#include "compiler/kernels/network/CoLocation.h"
 #include "compiler/kernels/network/Tiling.h"
 #include "compiler/kernels/network/Variant.h"
 #include "compiler/kernels/sizing/CandidateCache.h"
@@ -116,9 +116,9 @@ protected:
     return std::move(builder.plan);
   }
   /// Ready to be costed.
-  void tile(NetworkPlan &plan, const Variant &variant, bool guests = false) {
+  void tile(NetworkPlan &plan, const Variant &variant, bool coLocated = false) {
     ASSERT_TRUE(chooseTiles(target, plan, variant).ok());
-    for (size_t k = 0; guests && k < plan.kernels.size(); ++k)
+    for (size_t k = 0; coLocated && k < plan.kernels.size(); ++k)
       if (const int32_t host = hostFor(plan, int32_t(k)); host >= 0) {
         setHost(plan, int32_t(k), host);
         ++hosts;
@@ -138,7 +138,7 @@ protected:
       return false;
     EXPECT_EQ(text(first->kernel), text(second->kernel));
     EXPECT_EQ(first->leastCycles, second->leastCycles);
-    EXPECT_EQ(first->toothWords, second->toothWords);
+    EXPECT_EQ(first->branchWords, second->branchWords);
     EXPECT_EQ(first->feedCycles, second->feedCycles);
     for (size_t i = 0; i < plan.kernels.size(); ++i)
       EXPECT_EQ(plain.kernels[i].mapping, remembered.kernels[i].mapping) << plan.kernels[i].spec.name;
@@ -161,7 +161,7 @@ TEST_F(Remembered, IsWhatCostingFinds) {
       Variant variant;
       variant.wordsPerLane = v == 1 ? 64 : 1536;
       variant.centred = v == 2;
-      tile(plan, variant, /*guests=*/v == 4);
+      tile(plan, variant, /*coLocated=*/v == 4);
       if (v == 3) // as its last sizing left it
         plan.bounds.sizing = pick(100, 4000);
       for (size_t k = 0; k < plan.kernels.size(); ++k)

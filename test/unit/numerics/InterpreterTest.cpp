@@ -84,11 +84,7 @@ TEST_F(InterpreterTest, FmaNestOverLoopSteps) {
   auto w = role.constant("w", ElementType::F32, {1, 2, 3, 10, 20, 30});
   auto x = role.constant("x", ElementType::F32, {2, 5});
   auto y = role.scratch("y", ElementType::F32, 3);
-  role.thread()
-      .move(y, imm(1), {3})
-      .loop(2)
-      .fma(y, w.strides({1}).steps({3}), x.repeated().steps({1}), {3})
-      .endLoop();
+  role.thread().move(y, imm(1), {3}).loop(2).fma(y, w.strides({1}).steps({3}), x.repeated().steps({1}), {3}).endLoop();
   run();
   EXPECT_EQ(buffer(2), (Values{1 + 2 + 50, 1 + 4 + 100, 1 + 6 + 150}));
 }
@@ -100,11 +96,16 @@ TEST_F(InterpreterTest, LoopsNestFourDeepAndRestart) {
       .type(ElementType::I32)
       .move(count, imm(0), {16})
       .move(total, imm(0))
-      .loop(2).loop(2).loop(2).loop(2)
+      .loop(2)
+      .loop(2)
+      .loop(2)
+      .loop(2)
       .op(Opcode::Add, count.repeated().steps({8, 4, 2, 1}), count.repeated().steps({8, 4, 2, 1}), imm(1))
-      .endLoop().endLoop()
+      .endLoop()
+      .endLoop()
       .op(Opcode::ReduceAdd, total, count.repeated().steps({8, 4}))
-      .endLoop().endLoop();
+      .endLoop()
+      .endLoop();
   run();
   EXPECT_EQ(buffer(0), Values(16, 1));
   EXPECT_EQ(buffer(1), Values{4});

@@ -143,9 +143,12 @@ TEST(RunTool, ComparisonFindsTheWorstPlace) {
                                  1e-3, 1e-3);
   ASSERT_TRUE(off.ok());
   EXPECT_EQ(off->outside, 1); // 0.05 is within 1e-3 · 100, 0.01 is not within 1e-3
-  EXPECT_EQ(off->place, 2);
+  // Each number stands with its own element.
+  EXPECT_EQ(off->largest.element, 1);
   EXPECT_NEAR(off->largestError, 0.05, 1e-5);
-  EXPECT_TRUE(has(run::describe(*off, {2, 2}), "[1,0]"));
+  EXPECT_EQ(off->furthest.element, 2);
+  EXPECT_TRUE(has(run::describe(*off, {2, 2}), "at [0,1] (got 100.05")) << run::describe(*off, {2, 2});
+  EXPECT_TRUE(has(run::describe(*off, {2, 2}), "furthest [1,0] (got 0.01"));
   auto nan = run::compareTensors(tensorOf<float>("y", ElementType::F32, {2, 2}, {NAN, 100, 0, NAN}), expected, 1, 1);
   ASSERT_TRUE(nan.ok());
   EXPECT_FALSE(nan->passed());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Folder.h"
 
+#include "runtime/files/OutputFile.h"
+
 #include <numeric>
 #include <tuple>
 
@@ -92,7 +94,7 @@ TEST(Session, WrongInputsAreNamed) {
 TEST(Session, BrokenFilesAreRefused) {
   Folder folder;
   EXPECT_FALSE(Session::open(folder / "none.wse").ok());
-  ASSERT_TRUE(writeFileWhole("no executable", folder / "bad.wse").ok());
+  ASSERT_TRUE(files::writeWhole("no executable", folder / "bad.wse").ok());
   EXPECT_FALSE(Session::open(folder / "bad.wse").ok());
   // A file whose structure is right but which breaks a hardware limit.
   format::Executable executable = format::fixture::goodExecutable();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Folder.h"
 
+#include "runtime/files/OutputFile.h"
+
 namespace wsc::test {
 namespace {
 
@@ -152,7 +154,7 @@ TEST(TensorFile, FoldersAndErrors) {
   EXPECT_FALSE(readTensorFolder(folder / "none", "input").ok());
   EXPECT_FALSE(readTensor(folder / "none.npy").ok());
   EXPECT_FALSE(readTensor(folder / "x.txt").ok());
-  ASSERT_TRUE(writeFileWhole("no zip", folder / "x.npz").ok());
+  ASSERT_TRUE(files::writeWhole("no zip", folder / "x.npz").ok());
   EXPECT_FALSE(readNpz(folder / "x.npz").ok());
   EXPECT_FALSE(writeTensor(tensors->front(), folder / "none/x.npy").ok());
   for (const auto &file : std::filesystem::directory_iterator(folder.path))

@@ -267,18 +267,18 @@ TEST(Colouring, FailureNamesTheRouterAndItsItems) {
 }
 
 // About 30,000 combs on the mesh of the wse2: 41 strips side by side, on every row a lane out of each strip that runs
-// on into the next one or the one after it, with teeth to the rows around.
+// on into the next one or the one after it, with branches to the rows around.
 Problem wafer(test::Random &random) {
   constexpr int kStrip = 24;
   Problem problem{750, 994, {}, {}};
   for (int c = 0; c < 24; ++c)
     problem.colours.push_back(c);
   for (int begin = 0; begin + 2 * kStrip < 994; begin += kStrip) {
-    int reach = random.in(0, 3), length = kStrip + random.in(4, kStrip), teeth = random.in(1, 7);
+    int reach = random.in(0, 3), length = kStrip + random.in(4, kStrip), branches = random.in(1, 7);
     for (int row = 0; row < 750; ++row) {
       Item item{
           "lane" + std::to_string(begin) + "." + std::to_string(row), {{row, row + 1, begin, begin + length}}, {}};
-      for (int t = 0; t < teeth; ++t) {
+      for (int t = 0; t < branches; ++t) {
         int col = begin + random.in(0, length - 1);
         item.rectangles.push_back(
             {std::max(0, row - random.in(0, reach)), std::min(750, row + 1 + random.in(0, reach)), col, col + 1});

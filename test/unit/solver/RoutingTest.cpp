@@ -87,7 +87,7 @@ TEST(Routing, CombLiesBetweenBoundAndExhaustiveSearch) {
   EXPECT_GT(single, 5);
 }
 
-TEST(Routing, CombHasATrunkAndTeeth) {
+TEST(Routing, CombHasATrunkAndBranches) {
   absl::StatusOr<Solution> solution = solveCombs(oneNet());
   ASSERT_TRUE(solution.ok());
   EXPECT_EQ(printSolution(oneNet(), *solution),
@@ -177,10 +177,10 @@ TEST(Routing, CapacityReportNamesLinkAndNets) {
 
 // Thirteen pins whose shortest tree is known, and one too many.
 TEST(Routing, ShortestTreesOfManyPins) {
-  Net comb{"comb", 10, 0, 1, {}}; // a trunk with four teeth, and their runs
-  for (int32_t tooth = 1; tooth <= 6; ++tooth) {
-    comb.sinks.push_back({20 * tooth, 0, 2});
-    comb.sinks.push_back({20 * tooth, 18, 20});
+  Net comb{"comb", 10, 0, 1, {}}; // a trunk with four branches, and their runs
+  for (int32_t branch = 1; branch <= 6; ++branch) {
+    comb.sinks.push_back({20 * branch, 0, 2});
+    comb.sinks.push_back({20 * branch, 18, 20});
   }
   EXPECT_EQ(shortestTree(comb), 120 + 6 * 20);
   EXPECT_EQ(shortestTree(comb, kFewPins), std::nullopt);

@@ -86,8 +86,8 @@ TEST(Sizing, FailuresNameKernelsAndLimits) {
   Problem problem = twoKernels();
   problem.columnLimit = 6;
   EXPECT_EQ(message(solve(problem).status()), "the kernels need at least 7 columns together, the limit is 6; the "
-                                              "widest at their narrowest: a 4, b 3; offer narrower candidates or split "
-                                              "the graph");
+                                              "widest at their narrowest: a 4, b 3; take more columns, fewer kernels "
+                                              "or narrower ones");
   problem.sramLimitBytes = 70;
   EXPECT_EQ(message(solve(problem).status()), "kernel b needs at least 80 bytes on its fullest core, the limit is 70; "
                                               "offer a candidate over more cores");

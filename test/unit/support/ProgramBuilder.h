@@ -15,8 +15,9 @@
 //       .move(out, sum, {2});
 //   role.finish();                            // adds the role to executable.configuration()
 //
-// Offsets, strides and steps count elements of the operand's buffer. Lists of extents and strides fill the dimensions from the innermost outwards:
-// {3, 4} is 3 rows of 4. A memory operand without strides is dense over its instruction's extents.
+// Offsets, strides and steps count elements of the operand's buffer. Lists of extents and strides fill the dimensions
+// from the innermost outwards: {3, 4} is 3 rows of 4. A memory operand without strides is dense over its instruction's
+// extents.
 #pragma once
 
 #include "runtime/format/Executable.h"
@@ -297,7 +298,8 @@ public:
     const ElementType type = executable.result.residents[size_t(resident)].type;
     Op result = buffer(name, BufferKind::Resident, type, elements);
     role.buffers.back().resident = resident;
-    role.buffers.back().address = executable.result.residents[size_t(resident)].address + first * format::elementBytes(type);
+    role.buffers.back().address =
+        executable.result.residents[size_t(resident)].address + first * format::elementBytes(type);
     role.buffers.back().residentOffset = first * format::elementBytes(type);
     role.buffers.back().runStep = step * format::elementBytes(type);
     return result;

@@ -65,11 +65,11 @@ TEST(SharedSlots, HigherPriorityTakesAndOwes) {
   slots.take(0, 100, 100, {0, 0});
   EXPECT_EQ(slots.after(20, 30, {1, 2}), 50);
   slots.take(20, 50, 30, {1, 2});
-  EXPECT_EQ(slots.owed(0, 0, 100), 30);
-  EXPECT_EQ(slots.owed(0, 0, 120), 10) << "nobody has those after the first 100";
+  EXPECT_EQ(slots.due(0, 0, 100), 30);
+  EXPECT_EQ(slots.due(0, 0, 120), 10) << "nobody has those after the first 100";
   slots.repay(0);
-  EXPECT_EQ(slots.owed(0, 0, 100), 0);
-  EXPECT_EQ(slots.owed(1, 20, 50), 0);
+  EXPECT_EQ(slots.due(0, 0, 100), 0);
+  EXPECT_EQ(slots.due(1, 20, 50), 0);
 }
 
 TEST(SharedSlots, EqualsTakeTurns) {
@@ -77,7 +77,7 @@ TEST(SharedSlots, EqualsTakeTurns) {
   slots.take(0, 100, 100, {0, 1});
   EXPECT_EQ(slots.after(0, 20, {1, 1}), 40);
   slots.take(0, 40, 20, {1, 1});
-  EXPECT_EQ(slots.owed(0, 0, 100), 20);
+  EXPECT_EQ(slots.due(0, 0, 100), 20);
   EXPECT_EQ(slots.after(0, 10, {2, 0}), 110) << "nothing is left for a lower one";
 }
 

@@ -52,7 +52,8 @@ TEST(WscBench, Compile) {
   b.input("x", {1, 100});
   b.output(b.node("MatMul", {"x", b.floats("w", {100, 50}, std::vector<float>(5000, 1))}, {}, "y"));
   folder.model("dense", b);
-  auto outcome = wscBench({"compile", folder / "dense/model.onnx", folder / "relu", "--target", "mesh-64x64", "--json", folder / "out.json"});
+  auto outcome = wscBench({"compile", folder / "dense/model.onnx", folder / "relu", "--target", "mesh-64x64", "--json",
+                           folder / "out.json"});
   EXPECT_EQ(outcome.exitStatus, 0) << outcome.errors;
   EXPECT_NE(outcome.output.find("dense.file "), std::string::npos) << outcome.output;
   auto json = readJson(folder / "out.json");
@@ -73,14 +74,17 @@ TEST(WscBench, Emulate) {
   CaseFolder folder;
   addProduct(folder);
   unsetenv("ORT_NODE_ROOT");
-  auto outcome = wscBench({"emulate", folder.path(), "--target", "mesh-24x24", "--samples", "3", "--json", folder / "out.json"});
+  auto outcome =
+      wscBench({"emulate", folder.path(), "--target", "mesh-24x24", "--samples", "3", "--json", folder / "out.json"});
   EXPECT_EQ(outcome.exitStatus, 0) << outcome.errors;
-  EXPECT_NE(outcome.output.find("note: ONNX Runtime is not timed: ORT_NODE_ROOT is not set"), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.output.find("note: ONNX Runtime is not timed: ORT_NODE_ROOT is not set"), std::string::npos)
+      << outcome.output;
   auto json = readJson(folder / "out.json");
   EXPECT_EQ(value(json, "product.max_error"), 0);
   EXPECT_EQ(value(json, "product.multiply_adds", "bound"), 2 * 3 * 2);
   EXPECT_GE(value(json, "product.multiply_adds"), 2 * 3 * 2);
-  EXPECT_DOUBLE_EQ(value(json, "product.bound.multiply_adds"), 12.0 / (24 * 24)); // wse2's cores: one fp32 FMA per cycle
+  EXPECT_DOUBLE_EQ(value(json, "product.bound.multiply_adds"),
+                   12.0 / (24 * 24)); // wse2's cores: one fp32 FMA per cycle
   EXPECT_NEAR(value(json, "product.bound.input"), 6 / (1.2e12 / 32 / 0.85e9), 1e-9);
   for (const char *figure : {"product.latency", "product.interval"}) {
     EXPECT_EQ(value(json, figure, "bound"), 1);
@@ -88,8 +92,9 @@ TEST(WscBench, Emulate) {
     EXPECT_EQ(value(json, std::string(figure) + ".ratio_to_bound"), value(json, figure));
   }
   EXPECT_GT(value(json, "product.cores_fma"), 0);
-  for (const char *figure : {"compile.seconds", "load.seconds", "timing.seconds", "sample.seconds.threads1", "sample.seconds.threads2",
-                             "sample.speedup.threads2", "peak_rss.threads1", "peak_rss.threads2"})
+  for (const char *figure :
+       {"compile.seconds", "load.seconds", "timing.seconds", "sample.seconds.threads1", "sample.seconds.threads2",
+        "sample.speedup.threads2", "peak_rss.threads1", "peak_rss.threads2"})
     EXPECT_GT(value(json, std::string("product.") + figure), 0) << figure;
 }
 
@@ -98,7 +103,8 @@ TEST(WscBench, EmulateRefusesWrongResults) {
   addProduct(folder, {1, 2, 8, 11});
   auto outcome = wscBench({"emulate", folder.path(), "--target", "mesh-24x24"});
   EXPECT_EQ(outcome.exitStatus, 1);
-  EXPECT_NE(outcome.errors.find("product: error: wrong result: y: largest error 1"), std::string::npos) << outcome.errors;
+  EXPECT_NE(outcome.errors.find("product: error: wrong result: y: largest error 1"), std::string::npos)
+      << outcome.errors;
 }
 
 // A package in place of ONNX Runtime's answers at once; what the tool asks of it is then in its results.
@@ -108,15 +114,18 @@ TEST(WscBench, EmulateBesideOnnxRuntime) {
     GTEST_SKIP() << "node is not installed";
   CaseFolder folder;
   addProduct(folder);
-  folder.text("ort/node_modules/onnxruntime-node/index.js",
-              "exports.Tensor = class { constructor(type, data, dims) { Object.assign(this, {type, data, dims}); } };\n"
-              "exports.InferenceSession = {create: async (model, options) => ({run: async (feeds) => {\n"
-              "  if (!model.endsWith('model.onnx') || options.intraOpNumThreads !== 1) throw new Error('wrong session');\n"
-              "  if (feeds.x.type !== 'float32' || feeds.x.data.length !== 6 || feeds.x.dims.join() !== '2,3') throw new Error('wrong feeds');\n"
-              "}})};\n");
+  folder.text(
+      "ort/node_modules/onnxruntime-node/index.js",
+      "exports.Tensor = class { constructor(type, data, dims) { Object.assign(this, {type, data, dims}); } };\n"
+      "exports.InferenceSession = {create: async (model, options) => ({run: async (feeds) => {\n"
+      "  if (!model.endsWith('model.onnx') || options.intraOpNumThreads !== 1) throw new Error('wrong session');\n"
+      "  if (feeds.x.type !== 'float32' || feeds.x.data.length !== 6 || feeds.x.dims.join() !== '2,3') throw new "
+      "Error('wrong feeds');\n"
+      "}})};\n");
   folder.text("ort/package.json", "{}");
   setenv("ORT_NODE_ROOT", (folder / "ort").c_str(), 1);
-  auto outcome = wscBench({"emulate", folder / "product", "--target", "mesh-24x24", "--samples", "2", "--threads", "1", "--json", folder / "out.json"});
+  auto outcome = wscBench({"emulate", folder / "product", "--target", "mesh-24x24", "--samples", "2", "--threads", "1",
+                           "--json", folder / "out.json"});
   EXPECT_EQ(outcome.exitStatus, 0) << outcome.errors;
   auto json = readJson(folder / "out.json");
   EXPECT_GT(value(json, "product.sample.seconds.threads1", "reference"), 0) << outcome.output;
@@ -131,7 +140,8 @@ TEST(WscBench, EmulateBesideOnnxRuntime) {
 
 TEST(WscBench, Place) {
   CaseFolder folder;
-  auto outcome = wscBench({"place", WSC_PROBLEMS_DIR "/placement-skip.txt", WSC_PROBLEMS_DIR "/sizing-pipeline.txt", "--json", folder / "out.json"});
+  auto outcome = wscBench({"place", WSC_PROBLEMS_DIR "/placement-skip.txt", WSC_PROBLEMS_DIR "/sizing-pipeline.txt",
+                           "--json", folder / "out.json"});
   EXPECT_EQ(outcome.exitStatus, 0) << outcome.errors;
   auto json = readJson(folder / "out.json");
   for (const char *figure : {"placement-skip.value", "sizing-pipeline.value", "sizing-pipeline.columns"}) {
@@ -140,9 +150,10 @@ TEST(WscBench, Place) {
   }
   EXPECT_GT(value(json, "placement-skip.seconds"), 0);
   // Contest problems: terms and cost, each with its bound and the ratio.
-  folder.text("two.kgraph", "(* test=two width=60 height=60 wdeltat=1 wlength=1 wadapter=0 memlimit=9000 *)\n"
-                            "conv[1] H=8 W=8 R=3 S=3 C=8 K=8 T=1 U=1 name='k1'\nconv[2] H=8 W=8 R=1 S=1 C=8 K=8 T=1 U=1 name='k2'\n"
-                            "conv[1]:y -> conv[2]:x");
+  folder.text("two.kgraph",
+              "(* test=two width=60 height=60 wdeltat=1 wlength=1 wadapter=0 memlimit=9000 *)\n"
+              "conv[1] H=8 W=8 R=3 S=3 C=8 K=8 T=1 U=1 name='k1'\nconv[2] H=8 W=8 R=1 S=1 C=8 K=8 T=1 U=1 name='k2'\n"
+              "conv[1]:y -> conv[2]:x");
   outcome = wscBench({"place", folder / "two.kgraph", "--time", "5", "--seed", "3", "--json", folder / "out.json"});
   EXPECT_EQ(outcome.exitStatus, 0) << outcome.errors;
   json = readJson(folder / "out.json");
@@ -164,7 +175,8 @@ TEST(WscBench, Validation) {
                           "chain,wse2,sim,reduce_1d_chain,P=11;B=40,125,cycles,0.25,arithmetic: 100\n"
                           "stars,wse3,sim,star_stencil,tile=2x2;radius=1;cores=3x3,1000,cycles,0.1,far off\n"
                           "layer,wse2,hw,llm_layer,model=x,1,tokens/s,0.3,\n");
-  auto outcome = wscBench({"validation", folder / "rows.csv", "--keep", folder / "kept", "--json", folder / "out.json"});
+  auto outcome =
+      wscBench({"validation", folder / "rows.csv", "--keep", folder / "kept", "--json", folder / "out.json"});
   EXPECT_EQ(outcome.exitStatus, 0) << outcome.errors;
   EXPECT_NE(outcome.output.find("1 of 2 rows within tolerance"), std::string::npos) << outcome.output;
   EXPECT_NE(outcome.output.find("no workload for 1 rows: layer (llm_layer)"), std::string::npos) << outcome.output;
@@ -199,12 +211,28 @@ TEST(WscBench, ExitStatuses) {
   EXPECT_EQ(wscBench({"--help"}).exitStatus, 0);
   auto outcome = wscBench({"validate", "x.csv"});
   EXPECT_EQ(outcome.exitStatus, 2);
-  EXPECT_NE(outcome.errors.find("no suite validate; there are compile, emulate, cycle, map, place, validation"), std::string::npos) << outcome.errors;
-  for (const std::vector<std::string> &wrong : std::vector<std::vector<std::string>>{
-           {}, {"compile"}, {"compile", "x", "--samples", "3"}, {"place", "x", "--target", "wse1"}, {"emulate", "x", "--dim", "N=x"}, {"cycle", "--samples", "3"}, {"validation"}, {"validation", "x.csv", "--target", "wse1"}, {"place", "x", "--mesh-gemm"}, {"cycle", "x.wse", "--target", "wse1"}})
+  EXPECT_NE(outcome.errors.find("no suite validate; there are compile, emulate, cycle, map, place, validation"),
+            std::string::npos)
+      << outcome.errors;
+  for (const std::vector<std::string> &wrong :
+       std::vector<std::vector<std::string>>{{},
+                                             {"compile"},
+                                             {"compile", "x", "--samples", "3"},
+                                             {"place", "x", "--target", "wse1"},
+                                             {"emulate", "x", "--dim", "N=x"},
+                                             {"cycle", "--samples", "3"},
+                                             {"validation"},
+                                             {"validation", "x.csv", "--target", "wse1"},
+                                             {"place", "x", "--mesh-gemm"},
+                                             {"cycle", "x.wse", "--target", "wse1"}})
     EXPECT_EQ(wscBench(wrong).exitStatus, 2) << (wrong.empty() ? "" : wrong.back());
-  for (const std::vector<std::string> &failing : std::vector<std::vector<std::string>>{
-           {"compile", folder / "nowhere"}, {"compile", folder / "empty"}, {"emulate", folder / "empty"}, {"compile", folder / "damaged.onnx"}, {"cycle", folder / "damaged.onnx"}, {"cycle", "--target", "nowhere"}}) {
+  for (const std::vector<std::string> &failing :
+       std::vector<std::vector<std::string>>{{"compile", folder / "nowhere"},
+                                             {"compile", folder / "empty"},
+                                             {"emulate", folder / "empty"},
+                                             {"compile", folder / "damaged.onnx"},
+                                             {"cycle", folder / "damaged.onnx"},
+                                             {"cycle", "--target", "nowhere"}}) {
     outcome = wscBench(failing);
     EXPECT_EQ(outcome.exitStatus, 1) << failing.back();
     EXPECT_EQ(outcome.errors.rfind("error: ", 0), 0u) << outcome.errors;

@@ -122,7 +122,8 @@ static Affine perColumn(int64_t constant, int64_t step) {
   return affine;
 }
 
-// A core of the gather: takes 16 words, multiplies them with its weights onto a sum, sends `words` of it, then the control word.
+// A core of the gather: takes 16 words, multiplies them with its weights onto a sum, sends `words` of it, then the
+// control word.
 static Role worker(const std::string &name, Lattice where, int firstSection, Affine words, int controlCount) {
   Role role;
   role.name = name;
@@ -139,10 +140,10 @@ static Role worker(const std::string &name, Lattice where, int firstSection, Aff
   Instruction accumulate = instruction(Opcode::Fma, 4, memory(kSum), memory(kWeights), memory(kInput));
   for (Operand *operand : {&accumulate.dst, &accumulate.a, &accumulate.b})
     operand->loopStep[0] = 16;
-  role.threads = {
-      {instruction(Opcode::Move, 16, fifo(kFifoBuffer), queue(kTake))},
-      {instruction(Opcode::Move, 16, memory(kInput), fifo(kFifoBuffer)), instruction(Opcode::Move, 16, memory(kSum), immediate(0)), loop(4),
-       accumulate, endLoop(), instruction(Opcode::Move, words, queue(kSend), memory(kSum)), control(kSend, controlCount)}};
+  role.threads = {{instruction(Opcode::Move, 16, fifo(kFifoBuffer), queue(kTake))},
+                  {instruction(Opcode::Move, 16, memory(kInput), fifo(kFifoBuffer)),
+                   instruction(Opcode::Move, 16, memory(kSum), immediate(0)), loop(4), accumulate, endLoop(),
+                   instruction(Opcode::Move, words, queue(kSend), memory(kSum)), control(kSend, controlCount)}};
   return role;
 }
 

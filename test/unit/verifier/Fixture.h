@@ -49,7 +49,8 @@ enum RoleIndex { kFirst, kMiddle, kLast, kCollect, kChain, kFinish };
 enum WorkerBuffer { kWeights, kInput, kSum, kFifoBuffer };
 enum WorkerQueue { kTake, kSend };
 
-// Two neighbours: (0,0) sends what `send` gives on colour 0, (0,1) takes what `take` gives. In both, queue 0 and buffer 0 (scratch, 512 bytes, written).
+// Two neighbours: (0,0) sends what `send` gives on colour 0, (0,1) takes what `take` gives. In both, queue 0 and buffer
+// 0 (scratch, 512 bytes, written).
 Executable pairExecutable(std::vector<Instruction> send, std::vector<Instruction> take);
 
 // "rule: message" of all violations, one per line.

@@ -42,14 +42,16 @@ TEST(Streams, PaddedWordsMustMeet) {
 TEST(Streams, LoopsMultiplyAndRepeat) {
   EXPECT_EQ(judge({loop(10), send(3), endLoop()}, {take(30)}), "");
   EXPECT_EQ(judge({loop(10), narrow(send(3)), endLoop()}, {loop(5), narrow(take(3)), narrow(take(3)), endLoop()}), "");
-  EXPECT_EQ(judge({loop(10), narrow(send(3)), narrow(send(2)), endLoop()}, {loop(10), narrow(take(5)), endLoop()}), "word-boundary");
+  EXPECT_EQ(judge({loop(10), narrow(send(3)), narrow(send(2)), endLoop()}, {loop(10), narrow(take(5)), endLoop()}),
+            "word-boundary");
   EXPECT_EQ(judge({loop(0), send(3), endLoop(), send(1)}, {take(1)}), "");
   EXPECT_EQ(judge({loop(3), send(100), endLoop()}, {loop(100), take(3), endLoop(), loop(0), take(99), endLoop()}), "");
 }
 
 TEST(Streams, WhatCannotBeJudgedIsRefused) {
   EXPECT_EQ(judge({loop(1000000), narrow(send(3)), narrow(send(2)), endLoop()}, {take(3)}), "words-budget");
-  EXPECT_EQ(judge({loop(1 << 30), loop(1 << 30), loop(1 << 30), send(100), endLoop(), endLoop(), endLoop()}, {take(3)}), "words-budget");
+  EXPECT_EQ(judge({loop(1 << 30), loop(1 << 30), loop(1 << 30), send(100), endLoop(), endLoop(), endLoop()}, {take(3)}),
+            "words-budget");
 }
 
 // A ring of two routers that hands a word round for ever must be refused, and soon.
@@ -57,7 +59,8 @@ TEST(Streams, WordsThatCircle) {
   Executable executable = pairExecutable({send(1), control(0, 1)}, {take(1)});
   Configuration &configuration = executable.configurations[0];
   configuration.routers = {
-      router(cores(0, 0), 0, 0, {{Port::Ramp, mask(Port::East)}, {Port::East, mask(Port::South)}, {Port::South, mask(Port::East)}}),
+      router(cores(0, 0), 0, 0,
+             {{Port::Ramp, mask(Port::East)}, {Port::East, mask(Port::South)}, {Port::South, mask(Port::East)}}),
       router(cores(0, 1), 0, 0, {{Port::West, PortMask(mask(Port::Ramp) | mask(Port::South))}}),
       router(cores(1, 1), 0, 0, {{Port::North, mask(Port::West)}}),
       router(cores(1, 0), 0, 0, {{Port::East, mask(Port::North)}})};
@@ -74,11 +77,10 @@ TEST(Streams, RingOfOneRoundIsAccepted) {
   Executable executable = pairExecutable({send(2), control(0, 2), send(1), control(0, 1)}, {take(3)});
   Configuration &configuration = executable.configurations[0];
   // (0,0): RAMP→E, then S→… is never used; two positions that both take from RAMP.
-  configuration.routers = {
-      router(cores(0, 0), 0, 0, {{Port::Ramp, mask(Port::East)}, {Port::Ramp, mask(Port::South)}}),
-      router(cores(0, 1), 0, 0, {{Port::West, mask(Port::Ramp)}, {Port::South, mask(Port::Ramp)}}),
-      router(cores(1, 0), 0, 0, {{Port::North, mask(Port::East)}}),
-      router(cores(1, 1), 0, 0, {{Port::West, mask(Port::North)}})};
+  configuration.routers = {router(cores(0, 0), 0, 0, {{Port::Ramp, mask(Port::East)}, {Port::Ramp, mask(Port::South)}}),
+                           router(cores(0, 1), 0, 0, {{Port::West, mask(Port::Ramp)}, {Port::South, mask(Port::Ramp)}}),
+                           router(cores(1, 0), 0, 0, {{Port::North, mask(Port::East)}}),
+                           router(cores(1, 1), 0, 0, {{Port::West, mask(Port::North)}})};
   // The second control word brings (0,0) back; (0,1) still stands at position 1.
   std::vector<Violation> violations = findViolations(executable);
   ASSERT_EQ(violations.size(), 1u) << list(violations);

@@ -68,10 +68,9 @@ void Simulation::boundByLinks(const Part &part, const Sending &sending, Span &sp
   }
 }
 
-int64_t Simulation::linkOwes(int32_t c, const LinkShare &share) const {
+int64_t Simulation::linkDue(int32_t c, const LinkShare &share) const {
   const ChannelState &state = channels[c];
-  return links[size_t(share.link)].owed(share.member, state.trainFirst + share.delay,
-                                        state.lastCycle + 1 + share.delay);
+  return links[size_t(share.link)].due(share.member, state.trainFirst + share.delay, state.lastCycle + 1 + share.delay);
 }
 
 void Simulation::takeLinks(const Sending &sending, const Span &span) {
@@ -86,9 +85,9 @@ void Simulation::takeLinks(const Sending &sending, const Span &span) {
     SharedSlots &link = links[size_t(share.link)];
     const SharedSlots::Claim claim = claimOf(c, share, span);
     const int64_t all = LinkShare::crossing(words, part), later = LinkShare::crossing(span.later(words), part),
-                  owed = linkOwes(c, share);
+                  due = linkDue(c, share);
     link.repay(share.member);
-    link.take(channels[c].lastCycle + 1 + share.delay, span.first + share.delay, owed, claim);
+    link.take(channels[c].lastCycle + 1 + share.delay, span.first + share.delay, due, claim);
     link.take(span.first + share.delay, span.resumed + share.delay, all - later, claim);
     link.take(span.resumed + share.delay, span.last + 1 + share.delay, later, claim);
   }
@@ -105,7 +104,7 @@ void Simulation::boundByFirst(const Sending &sending, Span &span) {
       continue;
     const SharedSlots &link = links[size_t(share.link)];
     const int64_t free =
-        link.after(channels[c].lastCycle + 1 + share.delay, linkOwes(c, share), {share.member, share.priority});
+        link.after(channels[c].lastCycle + 1 + share.delay, linkDue(c, share), {share.member, share.priority});
     span.first = std::max(span.first, free - share.delay);
   }
   for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A thread that fills a FIFO has company: the thread that empties it, and those that go on with what that one makes.
-// Slots go round, so while the thread issues n of its own, each of the others issues n at most of those that it has
-// been given to do, or none if its priority is lower. That much longer the thread takes, if words and room do not hold
-// it up anyway. The same goes for threads that fill other FIFOs for the same thread. That is the least that they are
-// charged with, and all when nothing is known of the others yet (Hindsight.h): a train that seems to run free because
-// others were timed at other times would let words wait for each other in ever longer trains. Not so where the FIFO's
-// words go to a gather: they are sent in turns, not while they are made.
+// A thread that fills a FIFO contends for slots with others: the thread that empties it, and those that go on with what
+// that one makes. Slots go round, so while the thread issues n of its own, each of the others issues n at most of those
+// that it has been given to do, or none if its priority is lower. That much longer the thread takes, if words and room
+// do not hold it up anyway. The same goes for threads that fill other FIFOs for the same thread. That is the least that
+// they are charged with, and all when nothing is known of the others yet (Hindsight.h): a train that seems to run free
+// because others were timed at other times would let words wait for each other in ever longer trains. Not so where the
+// FIFO's words go to a gather: they are sent in turns, not while they are made.
 #include "runtime/emulator/timing/Program.h"
 
 #include <algorithm>
@@ -45,27 +45,27 @@ Flow flowOf(const ThreadProgram &program, size_t slots) {
 
 // Slots that the other threads of thread `own`'s core take for `elements` elements pushed into `fifo` while `own`
 // issues `slots`.
-double companyOf(std::span<const ThreadProgram> threads, const std::vector<Flow> &flows, size_t own, size_t firstFifo,
-                 size_t fifo, int32_t priority, double elements, double slots) {
+double contentionOf(std::span<const ThreadProgram> threads, const std::vector<Flow> &flows, size_t own,
+                    size_t firstFifo, size_t fifo, int32_t priority, double elements, double slots) {
   std::vector<bool> seen(threads.size());
   seen[own] = true;
-  double company = 0;
+  double contention = 0;
   for (;;) {
     size_t popper = 0;
     while (popper < threads.size() && flows[popper].popped[fifo] == 0)
       ++popper;
     if (popper == threads.size() || seen[popper])
-      return company;
+      return contention;
     seen[popper] = true;
     const double samples = elements / double(flows[popper].popped[fifo]);
     const double work = samples * double(threads[popper].slots);
     const int32_t popped = flows[popper].priority[fifo];
     const double taken = popped < priority ? 0 : std::min(work, slots);
-    company += taken;
+    contention += taken;
     const auto &pushed = flows[popper].pushed;
     const auto next = std::find_if(pushed.begin() + long(firstFifo), pushed.end(), [](int64_t n) { return n > 0; });
     if (next == pushed.end() || taken <= 0)
-      return company;
+      return contention;
     elements = samples * taken / work * double(*next); // what it makes of them goes on as fast as it is made
     fifo = size_t(next - pushed.begin());
   }
@@ -100,7 +100,7 @@ double besideOf(std::span<const ThreadProgram> threads, const std::vector<Flow> 
 
 } // namespace
 
-void findCompany(std::span<ThreadProgram> threads, int32_t firstFifo) {
+void findContention(std::span<ThreadProgram> threads, int32_t firstFifo) {
   if (threads.size() < 2)
     return;
   auto slots = size_t(firstFifo);
@@ -114,9 +114,9 @@ void findCompany(std::span<ThreadProgram> threads, int32_t firstFifo) {
   for (size_t t = 0; t < threads.size(); ++t)
     for (Item &item : threads[t].items)
       if (item.kind == ItemKind::Step && item.out.slot >= firstFifo && item.out.count > 0)
-        item.company = int64_t(
-            companyOf(threads, flows, t, size_t(firstFifo), size_t(item.out.slot), item.priority,
-                      double(item.out.count), double(item.stream)) +
+        item.contention = int64_t(
+            contentionOf(threads, flows, t, size_t(firstFifo), size_t(item.out.slot), item.priority,
+                         double(item.out.count), double(item.stream)) +
             besideOf(threads, flows, t, size_t(firstFifo), size_t(item.out.slot), item.priority, double(item.stream)));
 }
 

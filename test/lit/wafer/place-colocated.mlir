@@ -1,9 +1,9 @@
-// A guest lies on the first column of its host, whose feeders do its work: it takes none of the columns.
+// A co-located kernel lies on the first column of its host, whose feeders do its work: it takes none of the columns.
 // RUN: wsc-opt --wafer-place=target=mesh-8x8 %s | FileCheck %s
 // RUN: wsc-opt --wafer-place=target=mesh-8x8 --wafer-route=target=mesh-8x8 %s | FileCheck %s --check-prefix=LANES
 
 // CHECK: wafer.kernel "join"
-// CHECK-SAME: guest = true
+// CHECK-SAME: colocated = true
 // CHECK-SAME: rect = #wafer.rect<row = 0, col = 0, rows = 8, cols = 1>
 // CHECK: wafer.kernel "point"
 // CHECK-SAME: rect = #wafer.rect<row = 0, col = 0, rows = 8, cols = 3>
@@ -14,7 +14,7 @@
 func.func @dense_layer(%x: tensor<1x4x4x2xf32>, %y: tensor<1x4x4x2xf32>) -> (tensor<1x4x4x2xf32>, tensor<1x8x4x2xf32>) attributes {wafer.rows_used = 8 : i64} {
   %a = wafer.enter %x {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x4x2xf32>
   %b = wafer.enter %y {layout = #wafer.layout<tile_rows = 1, blocks = [0, 4], order = 1>} : tensor<1x4x4x2xf32>
-  %j = wafer.kernel "join"(%a, %b) attributes {mapping = #wafer.mapping<slice = 4, column = 8, guest = true, fifo = [2, 2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 8], order = 1>}
+  %j = wafer.kernel "join"(%a, %b) attributes {mapping = #wafer.mapping<slice = 4, column = 8, colocated = true, fifo = [2, 2]>, layout = #wafer.layout<tile_rows = 1, blocks = [0, 8], order = 1>}
       : (tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>) -> tensor<1x8x4x2xf32> {
   ^bb0(%u: tensor<1x4x4x2xf32>, %v: tensor<1x4x4x2xf32>):
     %c = nn.concat %u, %v axis 1 : (tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>) -> tensor<1x8x4x2xf32>

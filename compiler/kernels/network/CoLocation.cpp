@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/kernels/network/Guests.h"
+#include "compiler/kernels/network/CoLocation.h"
 
 #include <algorithm>
 
@@ -23,8 +23,8 @@ static bool ofSinglePixels(const KernelSpec &spec) {
          c.padTop == 0 && c.padLeft == 0 && spec.inputs.size() == 1 && spec.inputs.front().streams.size() == 1;
 }
 
-int32_t hostFor(const NetworkPlan &network, int32_t guest) {
-  const KernelPlan &plan = network.kernels[size_t(guest)];
+int32_t hostFor(const NetworkPlan &network, int32_t coLocated) {
+  const KernelPlan &plan = network.kernels[size_t(coLocated)];
   const StreamPlan &out = network.streams[size_t(plan.spec.outStream)];
   if (!onlyJoins(plan.spec) || out.consumers.empty())
     return -1;
@@ -41,35 +41,35 @@ int32_t hostFor(const NetworkPlan &network, int32_t guest) {
   return fits ? host : -1;
 }
 
-void setHost(NetworkPlan &network, int32_t guest, int32_t host) {
-  KernelPlan &plan = network.kernels[size_t(guest)];
+void setHost(NetworkPlan &network, int32_t coLocated, int32_t host) {
+  KernelPlan &plan = network.kernels[size_t(coLocated)];
   StreamPlan &out = network.streams[size_t(plan.spec.outStream)];
   if (plan.host >= 0) {
-    network.kernels[size_t(plan.host)].guest = -1;
+    network.kernels[size_t(plan.host)].coLocated = -1;
     out.layout.silent = false;
   }
   plan.host = host;
   if (host < 0)
     return;
-  network.kernels[size_t(host)].guest = guest;
+  network.kernels[size_t(host)].coLocated = coLocated;
   // Nobody takes it over lanes.
   out.layout.silent = out.consumers.size() == 1 && out.outputs.empty();
 }
 
-void sliceGuest(NetworkPlan &network, const KernelPlan &host) {
-  if (host.guest < 0)
+void sliceCoLocated(NetworkPlan &network, const KernelPlan &host) {
+  if (host.coLocated < 0)
     return;
-  KernelPlan &guest = network.kernels[size_t(host.guest)];
-  Mapping &m = guest.mapping;
+  KernelPlan &coLocated = network.kernels[size_t(host.coLocated)];
+  Mapping &m = coLocated.mapping;
   m.channelsPerSlice = host.mapping.channelsPerSlice;
   m.slices = host.mapping.slices;
-  m.channelsPerColumn = guest.spec.out.channels;
+  m.channelsPerColumn = coLocated.spec.out.channels;
   m.columns = 1;
   m.bands = 1;
   m.streamed = m.exitsNear = false;
 }
 
-void placeGuests(NetworkPlan &network) {
+void placeCoLocated(NetworkPlan &network) {
   for (KernelPlan &plan : network.kernels)
     if (plan.host >= 0)
       plan.placement.col = network.kernels[size_t(plan.host)].placement.col;
@@ -79,7 +79,7 @@ std::vector<int32_t> streamsTaken(const NetworkPlan &network, const KernelPlan &
   std::vector<int32_t> streams;
   if (plan.host >= 0)
     return streams;
-  for (const KernelInput &input : (plan.guest < 0 ? plan : network.kernels[size_t(plan.guest)]).spec.inputs)
+  for (const KernelInput &input : (plan.coLocated < 0 ? plan : network.kernels[size_t(plan.coLocated)]).spec.inputs)
     for (int32_t stream : input.streams)
       if (std::find(streams.begin(), streams.end(), stream) == streams.end())
         streams.push_back(stream);

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How every tool speaks: `--version`, messages that begin with "error: " and go on with "note: ", exit status 0 done,
+// 1 failed, 2 wrong usage. No MLIR: tools of the runtime use it too.
+#pragma once
+
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace wsc::tools {
+
+// Project, MLIR and file format, as --version prints them.
+std::string versionText();
+
+// Adds --version, and messages of wrong usage that name the tool's --help; temporary files are removed when a signal
+// ends the process.
+void setUp(CLI::App &app);
+
+// Prints a message to standard error, its first line as the error, the others as notes, without characters that would
+// drive a terminal. Returns 1.
+int fail(const std::string &message);
+
+// The same, returning 2.
+int failUsage(const std::string &message);
+
+} // namespace wsc::tools

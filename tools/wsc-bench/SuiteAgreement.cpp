@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Suite `agreement`: the analytic time of whole networks beside the cycle engine's. The latter is the reference and
+// takes minutes for a network of a whole wafer; docs/Results.md is made from the JSON.
+#include "runtime/emulator/cycle/CycleReports.h"
+#include "runtime/session/Session.h"
+#include "tools/support/Child.h"
+#include "tools/wsc-bench/Bench.h"
+
+#include "absl/strings/str_cat.h"
+
+#include <chrono>
+
+namespace wsc::bench {
+
+namespace {
+
+Result::Interval intervalOf(const emulator::TimingResult &timing, const char *engine) {
+  return {engine, timing.intervalSettled, double(timing.intervalLow), double(timing.intervalHigh)};
+}
+
+absl::Status benchAgreement(const tools::Case &model, const Options &options, Results &results) {
+  tools::TemporaryFolder folder;
+  std::string executable = model.model;
+  if (!executable.ends_with(".wse")) {
+    executable = folder.path + "/model.wse";
+    if (auto compiled = compileInChild(model, options, executable); !compiled.ok())
+      return compiled.status();
+  }
+  auto session = Session::open(executable, {.threads = options.threads, .worklist = true});
+  if (!session.ok())
+    return session.status();
+  auto analytic = (*session)->timing(0);
+  if (!analytic.ok())
+    return analytic.status();
+  const emulator::TimingResult &solved = **analytic;
+  const std::string name = absl::StrCat(model.name, "@", (*session)->executable().target.name);
+  results.add({name + ".analytic.latency", double(solved.latencyCycles), "cycles", {}, {}});
+  results.add({name + ".analytic.interval",
+               double(solved.intervalCycles),
+               "cycles",
+               {},
+               {},
+               {},
+               intervalOf(solved, "analytic")});
+  auto configuration = (*session)->timedConfiguration(0);
+  if (!configuration.ok())
+    return configuration.status();
+  const auto start = std::chrono::steady_clock::now();
+  auto run = (*session)->cycles(0, {.samples = options.samples, .threads = options.threads});
+  if (!run.ok())
+    return run.status();
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  const emulator::TimingResult counted = emulator::timingOf(*run, **configuration, options.samples, &solved);
+  const double latency = double(counted.latencyCycles), interval = double(counted.intervalCycles);
+  results.add({name + ".cycle.samples", double(options.samples), "", {}, {}});
+  results.add({name + ".cycle.latency", latency, "cycles", {}, double(solved.latencyCycles)});
+  results.add({name + ".latency.difference", 100 * (double(solved.latencyCycles) / latency - 1), "%", {}, {}});
+  if (options.samples > 1) {
+    results.add({name + ".cycle.interval",
+                 interval,
+                 "cycles",
+                 {},
+                 double(solved.intervalCycles),
+                 {},
+                 intervalOf(counted, "cycle")});
+    results.add({name + ".interval.difference", 100 * (double(solved.intervalCycles) / interval - 1), "%", {}, {}});
+  }
+  results.add({name + ".cycle.wall_seconds", seconds.count(), "s", {}, {}});
+  return absl::OkStatus();
+}
+
+} // namespace
+
+absl::Status runAgreement(const Options &options, Results &results) {
+  std::vector<tools::Case> models;
+  if (absl::Status status = findModels(options.paths, false, models); !status.ok())
+    return status;
+  absl::Status all = absl::OkStatus();
+  for (const tools::Case &model : models)
+    all.Update(withName(model.name, benchAgreement(model, options, results)));
+  return all;
+}
+
+} // namespace wsc::bench
