@@ -6,6 +6,7 @@
 
 #include "compiler/driver/CoreGeneration.h"
 #include "compiler/driver/MappingTimer.h"
+#include "compiler/driver/ModelFile.h"
 #include "compiler/driver/Registration.h"
 #include "compiler/emit/Module.h"
 #include "compiler/import/onnx/Import.h"
@@ -25,6 +26,8 @@
 #include "llvm/Support/ToolOutputFile.h"
 
 #include <chrono>
+#include <cstdlib>
+#include <filesystem>
 #include <sys/resource.h>
 
 using namespace mlir;
@@ -39,13 +42,22 @@ int64_t peakRssBytes() {
   return int64_t(usage.ru_maxrss) * 1024;
 }
 
-// Collects diagnostics as text while it lives.
+absl::Status cancelled() { return absl::CancelledError("the compilation was cancelled"); }
+
+bool isCancelled(const CompileOptions &options) { return options.hooks.cancelled && options.hooks.cancelled(); }
+
+// Collects errors as text while it lives, and passes warnings and remarks on.
 class Diagnostics {
 public:
-  explicit Diagnostics(MLIRContext &context)
-      : handler(&context, [this](Diagnostic &diagnostic) {
-          if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+  Diagnostics(MLIRContext &context, const CompileOptions &options)
+      : handler(&context, [this, &options](Diagnostic &diagnostic) {
+          const DiagnosticSeverity severity = diagnostic.getSeverity();
+          if (severity != DiagnosticSeverity::Error) {
+            if (options.hooks.log)
+              options.hooks.log(
+                  absl::StrCat(severity == DiagnosticSeverity::Warning ? "warning: " : "note: ", diagnostic.str()));
             return success();
+          }
           if (!text.empty())
             text += '\n';
           if (auto file = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>())
@@ -138,7 +150,7 @@ void addPasses(Phase phase, bool phased, const CompileOptions &options, const ke
     functions.addPass(wafer::createSizeKernels(
         wafer::SizeKernelsOptions{options.target, options.defects, options.equalColumns, options.search.effort,
                                   options.search.seed, options.search.threads, options.problemsDir},
-        timer));
+        timer, options.hooks.cancelled));
     break;
   case Phase::Placed:
     functions.addPass(wafer::createPlaceKernels({options.target, options.defects,
@@ -158,7 +170,9 @@ void addPasses(Phase phase, bool phased, const CompileOptions &options, const ke
   }
 }
 
-absl::StatusOr<OwningOpRef<ModuleOp>> loadModel(MLIRContext &context, const CompileOptions &options, Phase &at) {
+// `file` holds a model that comes as bytes.
+absl::StatusOr<OwningOpRef<ModuleOp>> loadModel(MLIRContext &context, const CompileOptions &options,
+                                                const ModelFile &file, Phase &at) {
   if (llvm::sys::path::extension(options.model) != ".mlir") {
     at = Phase::Import;
     import::ImportOptions importOptions;
@@ -166,10 +180,12 @@ absl::StatusOr<OwningOpRef<ModuleOp>> loadModel(MLIRContext &context, const Comp
     importOptions.bindings = options.bindings;
     importOptions.inputs = options.inputs;
     importOptions.outputs = options.outputs;
-    return import::importOnnx(context, options.model, importOptions);
+    return import::importOnnx(context, file.path().empty() ? options.model : file.path(), importOptions);
   }
-  Diagnostics diagnostics(context);
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(options.model, &context);
+  Diagnostics diagnostics(context, options);
+  OwningOpRef<ModuleOp> module =
+      options.content ? parseSourceString<ModuleOp>(*options.content, &context, options.model)
+                      : parseSourceFile<ModuleOp>(options.model, &context);
   if (!module)
     return diagnostics.status(absl::StrCat("cannot read ", options.model));
   at = options.from ? *options.from : phaseOf(*module);
@@ -197,10 +213,15 @@ public:
       return status;
     // A module given at phase X is complete as X; the phases after it are still to run.
     for (Phase next = nextPhase(at, phased); next < Phase::Core && next <= options.to; next = nextPhase(next, phased)) {
-      Diagnostics diagnostics(context);
+      if (auto status = begins(next); !status.ok())
+        return status;
+      Diagnostics diagnostics(context, options);
       PassManager manager(&context);
       addPasses(next, phased, options, timer(), manager);
-      if (failed(manager.run(*module)))
+      const bool failure = failed(manager.run(*module));
+      if (isCancelled(options)) // also where the search ended early for it
+        return cancelled();
+      if (failure)
         return diagnostics.status(absl::StrCat("phase ", phaseName(next), " failed"));
       at = next;
       done(at);
@@ -208,6 +229,8 @@ public:
         return status;
     }
     if (at < Phase::Core && options.to >= Phase::Core) {
+      if (auto status = begins(Phase::Core); !status.ok())
+        return status;
       if (auto status = generate(); !status.ok())
         return status;
       at = Phase::Core;
@@ -217,6 +240,8 @@ public:
         return status;
       return report;
     }
+    if (auto status = begins(Phase::Wse); !status.ok())
+      return status;
     return write();
   }
 
@@ -226,6 +251,21 @@ private:
     if (!mesh.ok()) // sizing says why not
       return {};
     return [mesh = mesh->target](const kernels::NetworkPlan &network) { return emulatedInterval(mesh, network); };
+  }
+
+  // Tells of a phase, or ends a cancelled compilation.
+  absl::Status begins(Phase phase) const {
+    if (isCancelled(options))
+      return cancelled();
+    if (!options.hooks.progress)
+      return absl::OkStatus();
+    Progress progress{phase, 0, 1};
+    for (Phase p = Phase::Import; p != options.to; p = nextPhase(p, phased)) {
+      progress.done += p < phase;
+      ++progress.total;
+    }
+    options.hooks.progress(progress);
+    return absl::OkStatus();
   }
 
   void done(Phase phase) {
@@ -244,7 +284,7 @@ private:
 
   // Core programs become IR where somebody is to look at them.
   absl::Status generate() {
-    Diagnostics diagnostics(context);
+    Diagnostics diagnostics(context, options);
     if (!phased)
       readPredictions(*module, report);
     auto coreModule = phased ? generatePhased(target, *module) : generateCore(target, *module, options.problemsDir);
@@ -262,13 +302,13 @@ private:
 
   absl::StatusOr<CompileReport> write() {
     if (!programs) {
-      Diagnostics diagnostics(context);
+      Diagnostics diagnostics(context, options);
       auto read = emit::fromCoreIR(*module);
       if (!read.ok())
         return read.status();
       programs = *std::move(read);
     }
-    if (auto status = emit::writeWse(*programs, options.output); !status.ok())
+    if (auto status = emit::writeWse(*programs, options.output, [&] { return isCancelled(options) ? cancelled() : absl::OkStatus(); }); !status.ok())
       return status;
     done(Phase::Wse);
     fillReport(*programs, report);
@@ -296,17 +336,21 @@ bool asksForStrips(const CompileOptions &options) {
 
 } // namespace
 
-absl::StatusOr<CompileReport> compile(const CompileOptions &options) {
+static absl::StatusOr<CompileReport> compileModel(const CompileOptions &options, const ModelFile &file) {
   auto target = target::loadTarget(options.target, options.defects);
   if (!target.ok())
     return target.status();
+  if (isCancelled(options))
+    return cancelled();
+  if (options.hooks.progress)
+    options.hooks.progress({Phase::Import, 0, 0});
   DialectRegistry registry;
   registerDialects(registry);
   MLIRContext context(registry);
   context.disableMultithreading();
   context.loadAllAvailableDialects();
   Phase at = Phase::Import;
-  auto loaded = loadModel(context, options, at);
+  auto loaded = loadModel(context, options, file, at);
   if (!loaded.ok())
     return loaded.status();
   OwningOpRef<ModuleOp> module = *std::move(loaded);
@@ -317,18 +361,49 @@ absl::StatusOr<CompileReport> compile(const CompileOptions &options) {
   // Strips where every layer has that form and all fit; else phases.
   OwningOpRef<ModuleOp> copy = module->clone();
   auto pipelined = Run(options, *target, context, false).finish(std::move(copy), at);
-  if (pipelined.ok())
+  if (pipelined.ok() || absl::IsCancelled(pipelined.status()))
     return pipelined;
   auto inPhases = Run(options, *target, context, true).finish(std::move(module), at);
-  if (inPhases.ok())
+  if (inPhases.ok() || absl::IsCancelled(inPhases.status()))
     return inPhases;
   return absl::Status(inPhases.status().code(), absl::StrCat(std::string(inPhases.status().message()), "\nas strips: ",
                                                              std::string(pipelined.status().message())));
 }
 
+absl::StatusOr<CompileReport> compile(const CompileOptions &options) {
+  ModelFile file;
+  if (options.content && llvm::sys::path::extension(options.model) != ".mlir")
+    if (absl::Status status = file.hold(*options.content, options.model); !status.ok())
+      return status;
+  auto report = compileModel(options, file);
+  if (!report.ok())
+    return file.named(report.status());
+  return report;
+}
+
+absl::StatusOr<Compiled> compileToExecutable(const CompileOptions &options) {
+  if (options.to != Phase::Wse)
+    return absl::InvalidArgumentError(
+        absl::StrCat("an executable is phase wse, not ", phaseName(options.to), "; compile() writes IR to a file"));
+  std::error_code error;
+  std::string folder = std::filesystem::temp_directory_path(error) / "wsc-XXXXXX";
+  if (error || !mkdtemp(folder.data()))
+    return absl::ErrnoToStatus(error ? error.value() : errno, absl::StrCat("cannot make a temporary folder ", folder));
+  CompileOptions wanted = options;
+  wanted.output = folder + "/" + "model.wse";
+  auto report = compile(wanted);
+  absl::StatusOr<ExecutablePtr> executable = report.ok() ? openExecutable(wanted.output) : report.status();
+  std::filesystem::remove_all(folder, error);
+  if (!executable.ok())
+    return executable.status();
+  auto named = std::make_shared<LoadedExecutable>(**executable);
+  named->name = options.output.empty() ? options.model : options.output;
+  return Compiled{std::move(named), *std::move(report)};
+}
+
 std::vector<std::string> inputsToBind(const absl::Status &status) { return import::inputsToBind(status); }
 
-absl::StatusOr<std::vector<std::string>> validate(const CompileOptions &options) {
+static absl::StatusOr<std::vector<std::string>> validateModel(const CompileOptions &options, const ModelFile &file) {
   std::vector<std::string> lines;
   if (llvm::sys::path::extension(options.model) != ".mlir") {
     import::ImportOptions importOptions;
@@ -336,7 +411,7 @@ absl::StatusOr<std::vector<std::string>> validate(const CompileOptions &options)
     importOptions.bindings = options.bindings;
     importOptions.inputs = options.inputs;
     importOptions.outputs = options.outputs;
-    auto unsupported = import::listUnsupportedOperators(options.model, importOptions);
+    auto unsupported = import::listUnsupportedOperators(file.path().empty() ? options.model : file.path(), importOptions);
     if (!unsupported.ok())
       return unsupported.status();
     for (const auto &op : *unsupported)
@@ -350,10 +425,10 @@ absl::StatusOr<std::vector<std::string>> validate(const CompileOptions &options)
   MLIRContext context(registry);
   context.loadAllAvailableDialects();
   Phase at = Phase::Import;
-  auto module = loadModel(context, options, at);
+  auto module = loadModel(context, options, file, at);
   if (!module.ok())
     return module.status();
-  Diagnostics diagnostics(context);
+  Diagnostics diagnostics(context, options);
   if (at > Phase::Nn && at != Phase::Nests)
     return lines;
   const bool strips = options.execution == Execution::Pipelined;
@@ -364,6 +439,17 @@ absl::StatusOr<std::vector<std::string>> validate(const CompileOptions &options)
   }
   if (failed(manager.run(**module)) || (strips && failed(checkKernels(**module))))
     lines.push_back(std::string(diagnostics.status("some layers have no form").message()));
+  return lines;
+}
+
+absl::StatusOr<std::vector<std::string>> validate(const CompileOptions &options) {
+  ModelFile file;
+  if (options.content && llvm::sys::path::extension(options.model) != ".mlir")
+    if (absl::Status status = file.hold(*options.content, options.model); !status.ok())
+      return status;
+  auto lines = validateModel(options, file);
+  if (!lines.ok())
+    return file.named(lines.status());
   return lines;
 }
 

@@ -19,6 +19,7 @@ namespace wsc::wafer {
 #include "passes/wafer/Passes.h.inc"
 
 /// wafer-size with mappings timed by an emulator, which passes know nothing of.
-std::unique_ptr<mlir::Pass> createSizeKernels(SizeKernelsOptions options, kernels::MappingTimer timer);
+std::unique_ptr<mlir::Pass> createSizeKernels(SizeKernelsOptions options, kernels::MappingTimer timer,
+                                              std::function<bool()> cancelled = {});
 
 } // namespace wsc::wafer

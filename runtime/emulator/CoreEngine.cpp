@@ -144,7 +144,7 @@ public:
     return absl::OkStatus();
   }
 
-  absl::StatusOr<std::vector<HostTensor>> run(int entry, std::span<const HostTensor> inputs) override { return runEntry(entry, inputs, {}); }
+  absl::StatusOr<std::vector<HostTensor>> runViews(int entry, std::span<const HostView> inputs) override { return runEntry(entry, inputs, {}); }
 
   ValueCounters counters(int entry) const override { return countValues(executable, runs(entry)); }
 
@@ -172,8 +172,8 @@ public:
     return &(*prepared)->networks;
   }
 
-  absl::StatusOr<std::vector<CoreTrace>> runTraced(int entry, std::span<const HostTensor> inputs, std::span<const CorePlace> cores,
-                                                   std::vector<HostTensor> &outputs) override {
+  absl::StatusOr<std::vector<CoreTrace>> runTracedViews(int entry, std::span<const HostView> inputs, std::span<const CorePlace> cores,
+                                                        std::vector<HostTensor> &outputs) override {
     std::vector<CoreTrace> traces(cores.size());
     Recorded recorded;
     std::vector<size_t> same(cores.size()); // a core asked for twice is recorded once
@@ -305,7 +305,7 @@ private:
     return absl::OkStatus();
   }
 
-  absl::StatusOr<std::vector<HostTensor>> runEntry(int number, std::span<const HostTensor> inputs, const Recorded &recorded) {
+  absl::StatusOr<std::vector<HostTensor>> runEntry(int number, std::span<const HostView> inputs, const Recorded &recorded) {
     if (number < 0 || number >= int(executable.entries.size()))
       return absl::InvalidArgumentError(absl::StrCat("no entry ", number, "; there are ", executable.entries.size()));
     const Entry &entry = executable.entries[number];
@@ -313,9 +313,9 @@ private:
       return absl::InvalidArgumentError(absl::StrCat("entry ", entry.name, " takes ", entry.inputs.size(), " inputs, ", inputs.size(), " given"));
     for (size_t i = 0; i < inputs.size(); ++i) {
       const int64_t bytes = entry.inputs[i].elements() * elementBytes(entry.inputs[i].type);
-      if (int64_t(inputs[i].bytes.size()) != bytes)
+      if (int64_t(inputs[i].size()) != bytes)
         return absl::InvalidArgumentError(
-            absl::StrCat("input ", entry.inputs[i].name, " needs ", bytes, " bytes, ", inputs[i].bytes.size(), " given"));
+            absl::StrCat("input ", entry.inputs[i].name, " needs ", bytes, " bytes, ", inputs[i].size(), " given"));
     }
     std::vector<HostTensor> outputs;
     for (const TensorType &type : entry.outputs)
@@ -332,7 +332,7 @@ private:
     return outputs;
   }
 
-  absl::Status runOne(int entry, size_t number, std::span<const HostTensor> inputs, std::vector<HostTensor> &outputs,
+  absl::Status runOne(int entry, size_t number, std::span<const HostView> inputs, std::vector<HostTensor> &outputs,
                       const Recorded &recorded) {
     const EntryRun &run = entryRuns[size_t(entry)][number];
     absl::StatusOr<PreparedConfiguration *> prepared = prepare(run.configuration);

@@ -47,7 +47,7 @@ struct SampleContext {
   StateStore &states;
   const ResidentStore &residents;
   int64_t iteration; // of the run step
-  std::span<const HostTensor> inputs;
+  std::span<const HostView> inputs;
   std::vector<HostTensor> &outputs;
   const TraceMap &traces;
 };

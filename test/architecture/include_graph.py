@@ -53,6 +53,7 @@ LAYERS = [
     Layer("runtime/host", BOTTOM, NONE, NO_COMPILER),
     Layer("runtime/session", BOTTOM + ["runtime/emulator/Interpreter*", "runtime/emulator", "runtime/host"], NONE,
           NO_COMPILER),
+    Layer("runtime/capi", RUNTIME, NONE, NO_COMPILER),
     Layer("test/unit/support", BOTTOM, NONE, "programs written by hand need no engine"),
     Layer("test/validation", RUNTIME + ["test/unit/support"], NONE, "hand-written programs run without the compiler (I7)"),
     Layer("compiler/solver", ["runtime/target", "runtime/timing"], NONE, "solvers know no MLIR (I6)"),
@@ -79,7 +80,7 @@ LAYERS = [
                                                     "compiler/import", "compiler/emit", "compiler/driver",
                                                     "tools/wsc-place", "tools/wsc-run", "test/validation"],
           ALL, "tools stand on top"),
-    Layer("python-bindings", RUNTIME + ["compiler/driver"], NONE, "bindings wrap the public API"),
+    Layer("python-bindings", RUNTIME + ["compiler/driver", "tools/wsc-info"], NONE, "bindings wrap the public API"),
 ]
 
 
