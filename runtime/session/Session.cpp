@@ -193,6 +193,21 @@ absl::StatusOr<ExecutablePtr> openExecutable(std::span<const std::byte> content,
   return judged(loadContent(content, name, options), name);
 }
 
+absl::StatusOr<int> findEntry(const LoadedExecutable &executable, const std::string &name) {
+  const std::vector<Entry> &entries = executable.content.entries;
+  if (name.empty() && entries.size() == 1)
+    return 0;
+  const std::string wanted = name.empty() ? "main" : name;
+  std::string known;
+  for (size_t e = 0; e < entries.size(); ++e) {
+    if (entries[e].name == wanted)
+      return int(e);
+    absl::StrAppend(&known, known.empty() ? "" : ", ", entries[e].name);
+  }
+  return absl::NotFoundError(
+      absl::StrCat("no entry ", wanted, "; ", executable.name, " has: ", known.empty() ? "none" : known));
+}
+
 absl::Status saveExecutable(const LoadedExecutable &executable, const std::string &path) {
   return writeFileWhole({reinterpret_cast<const char *>(executable.file.data()), executable.file.size()}, path);
 }
@@ -228,20 +243,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::open(ExecutablePtr executable,
 
 const Executable &Session::executable() const { return impl->executable; }
 
-absl::StatusOr<int> Session::findEntry(const std::string &name) const {
-  const std::vector<Entry> &entries = impl->executable.entries;
-  if (name.empty() && entries.size() == 1)
-    return 0;
-  const std::string wanted = name.empty() ? "main" : name;
-  std::string known;
-  for (size_t e = 0; e < entries.size(); ++e) {
-    if (entries[e].name == wanted)
-      return int(e);
-    absl::StrAppend(&known, known.empty() ? "" : ", ", entries[e].name);
-  }
-  return absl::NotFoundError(
-      absl::StrCat("no entry ", wanted, "; ", impl->path, " has: ", known.empty() ? "none" : known));
-}
+absl::StatusOr<int> Session::findEntry(const std::string &name) const { return wsc::findEntry(*impl->shared, name); }
 
 absl::StatusOr<std::vector<Tensor>> Session::run(int entry, const std::map<std::string, Tensor> &inputs) {
   auto host = impl->gather(entry, inputs);

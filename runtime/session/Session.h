@@ -45,6 +45,8 @@ absl::StatusOr<ExecutablePtr> openExecutable(const std::string &path, const form
 // From a file's content, which is copied; `name` stands for the path in messages.
 absl::StatusOr<ExecutablePtr> openExecutable(std::span<const std::byte> content, const std::string &name,
                                              const format::LoadOptions &options = {});
+// Index of entry `name`; empty name: the only entry, or "main". Errors list what there is.
+absl::StatusOr<int> findEntry(const LoadedExecutable &executable, const std::string &name);
 // Writes the executable's file under a temporary name and renames it.
 absl::Status saveExecutable(const LoadedExecutable &executable, const std::string &path);
 
@@ -57,7 +59,7 @@ public:
   ~Session();
 
   const format::Executable &executable() const;
-  // Index of entry `name`; empty name: the only entry, or "main". Errors list what there is.
+  // As the function of that name.
   absl::StatusOr<int> findEntry(const std::string &name) const;
   // Inputs by name; every input exactly once with its type and shape. Outputs in the entry's order.
   absl::StatusOr<std::vector<Tensor>> run(int entry, const std::map<std::string, Tensor> &inputs);
