@@ -4,6 +4,7 @@
 #   tools        libwsc-compiler and the other commands
 #   development  headers, find_package(wsc), pkg-config
 #   python       the package wsc
+#   library      the two libraries that a wheel of it takes along
 # Everything finds its libraries relative to itself, so that a prefix may be moved.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -25,6 +26,7 @@ endfunction()
 wsc_install_library(wsc-runtime runtime wscRuntimeTargets runtime)
 wsc_install_library(wsc-c c wscRuntimeTargets runtime)
 wsc_install_library(wsc-compiler compiler wscCompilerTargets tools ${LLVM_LIBRARY_DIR})
+install(TARGETS wsc-runtime wsc-compiler LIBRARY DESTINATION wheel COMPONENT library NAMELINK_SKIP EXCLUDE_FROM_ALL)
 
 set(WSC_RUNTIME_COMMANDS wsc-run wsc-info)
 set(WSC_TOOL_COMMANDS wsc-compile wsc-test wsc-opt wsc-translate wsc-place wsc-bench)

@@ -6,9 +6,12 @@
 
 #include "CLI/CLI.hpp"
 
+#include <atomic>
 #include <charconv>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <unistd.h>
 
 namespace {
 
@@ -35,6 +38,21 @@ std::string checkSeed(const std::string &text) {
   uint64_t seed = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
   return error == std::errc() && end == text.data() + text.size() ? "" : text + " is not a number from 0 to 2^64 - 1";
+}
+
+std::atomic<int> interruptedBy = 0;
+
+// The first signal ends the compilation where it leaves nothing behind, a second one at once.
+void interrupt(int signal) {
+  interruptedBy = signal;
+  std::signal(signal, SIG_DFL);
+}
+
+// A line on the terminal that the next one overwrites.
+void showProgress(const wsc::driver::Progress &progress) {
+  std::fprintf(stderr, "\r\033[K%s", wsc::driver::phaseName(progress.phase).c_str());
+  if (progress.total > 0)
+    std::fprintf(stderr, " (%d of %d)", progress.done + 1, progress.total);
 }
 
 std::string readPhases() {
@@ -137,7 +155,19 @@ int main(int argc, char **argv) {
   }
   if (options.output.empty())
     return usage("name the file to write with -o");
+  const bool shows = !quiet && isatty(STDERR_FILENO);
+  if (shows)
+    options.hooks.progress = showProgress;
+  if (verbose)
+    options.hooks.log = [](std::string_view line) { std::fprintf(stderr, "%.*s\n", int(line.size()), line.data()); };
+  options.hooks.cancelled = [] { return interruptedBy != 0; };
+  for (int signal : {SIGINT, SIGTERM, SIGHUP})
+    std::signal(signal, interrupt);
   auto result = wsc::driver::compile(options);
+  if (shows)
+    std::fputs("\r\033[K", stderr);
+  if (absl::IsCancelled(result.status()))
+    return fail("interrupted by signal " + std::to_string(interruptedBy) + "; nothing is written to " + options.output);
   if (!result.ok())
     return fail(std::string(result.status().message()));
   if (!report.empty())
