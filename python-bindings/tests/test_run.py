@@ -3,6 +3,7 @@
 import concurrent.futures
 import os
 import pathlib
+import time
 
 import numpy as np
 import pytest
@@ -129,3 +130,17 @@ def test_threads_share_a_session(counter):
     with concurrent.futures.ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda _: session.run([x], entry="step"), range(64)))
     assert np.array_equal(session.read_state("total"), 64 * x)
+
+
+def test_a_call_costs_little(counter):
+    """All of a call, for four numbers on one core; least of many, so that what else the machine does is left out."""
+    x = np.ones((1, 4), dtype=np.float32)
+    session = counter.session(threads=1)
+    best = float("inf")
+    for _ in range(100):
+        start = time.perf_counter()
+        for _ in range(20):
+            session.run({"x": x}, entry="step")
+        best = min(best, (time.perf_counter() - start) / 20)
+    print(f"a call takes {best * 1e6:.1f} us")
+    assert best <= 50e-6

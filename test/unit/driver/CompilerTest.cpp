@@ -94,7 +94,6 @@ TEST(Compiler, EndsWhereItIsCancelledAndLeavesNothing) {
   CompileOptions options;
   options.model = kDigits;
   options.output = folder / "model.wse";
-  options.search.effort = kernels::Effort::High;
   int questions = 0;
   for (int last = 0;; last += 1 + last / 3) {
     ASSERT_LT(last, 1000);
@@ -107,6 +106,10 @@ TEST(Compiler, EndsWhereItIsCancelledAndLeavesNothing) {
     EXPECT_EQ(filesIn(folder), 0);
   }
   EXPECT_GT(questions, 8) << "phases and sections";
+  options.search.effort = kernels::Effort::High;
+  questions = 0;
+  options.hooks.cancelled = [&] { return questions++ >= 20; };
+  EXPECT_TRUE(absl::IsCancelled(compile(options).status())) << "while it searches";
 }
 
 TEST(Compiler, CompilationsRunSideBySide) {
