@@ -64,6 +64,7 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/cmake/wscConfigVersion.cmak
 install(FILES ${CMAKE_BINARY_DIR}/cmake/wscConfig.cmake ${CMAKE_BINARY_DIR}/cmake/wscConfigVersion.cmake
   DESTINATION ${WSC_CMAKE_DIR} COMPONENT development)
 file(RELATIVE_PATH WSC_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" WSC_PC_PREFIX ${WSC_PC_PREFIX})
 configure_file(cmake/wsc.pc.in ${CMAKE_BINARY_DIR}/cmake/wsc.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/cmake/wsc.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 
