@@ -470,7 +470,8 @@ absl::Status EntryWriter::writeStates() {
 absl::Status EntryWriter::writeOutputs() {
   if (network.outputs.empty())
     return absl::OkStatus();
-  if (outputQueues(code()) >= int(target.outputQueueWords.size()))
+  if (RouteNeeds needs = routeNeeds(code(), plan.rectangle);
+      needs.outputs >= int(target.outputQueueWords.size()) || needs.colours >= target.usableColours())
     phases.emplace_back();
   int32_t row = 0;
   const int32_t rows = plan.rectangle.rows, each = std::max(1, rows / int32_t(network.outputs.size()));
