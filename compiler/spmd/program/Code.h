@@ -64,6 +64,8 @@ struct Route {
     Segments, // the same in segments of a line, each with turns of its own
     Chain,    // from each core to the next one, sent by cores of one parity
     Spread,   // from the last core of each group of a line back to all cores of the group
+    BusIn,    // units of each segment give in turns to the segment's first core
+    BusOut,   // from the first core of each segment to all cores behind it
   };
   Kind kind = Kind::Turns;
   Axis axis = Axis::Row;
@@ -73,6 +75,9 @@ struct Route {
   int32_t segment = 0;   // Segments: units of a segment; Chain, Spread: cores of a group (Chain 0: any even number)
   int32_t units = 0;     // Segments: units of the line
   bool overlap = false;  // Segments: the next segment takes too
+  bool isWhole = false;  // BusIn, BusOut: the one segment is the whole line
+  int32_t begin = 0;     // BusIn: the core that gives for unit 0
+  int32_t end = 0;       // BusOut of a whole line: behind the last core that takes
   auto operator<=>(const Route &) const = default;
 };
 

@@ -196,7 +196,7 @@ absl::Status makeRouters(const Rectangle &rectangle, const Uses &uses, const Rou
   const int32_t length = alongRow ? rectangle.cols : rectangle.rows;
   const auto kind = [&](int32_t coordinate) {
     const StreamPlace place = placeOf(route, length, coordinate);
-    return int(place.first) + 2 * int(place.last);
+    return int(place.first) + 2 * int(place.last) + 4 * int(place.passes);
   };
   auto classes = classesOf(rectangle, rowCuts, colCuts, alongRow ? nullptr : std::function<int(int32_t)>(kind),
                            alongRow ? std::function<int(int32_t)>(kind) : nullptr);
@@ -214,8 +214,13 @@ absl::Status makeRouters(const Rectangle &rectangle, const Uses &uses, const Rou
       router.routers = latticeOf(rows, cols);
       router.colour = colour;
       router.net = net;
-      router.positions = positionsOf(route, placeOf(route, length, alongRow ? cols.first : rows.first), sends, takes);
-      if ((sends || takes) && !router.positions.empty())
+      const StreamPlace place = placeOf(route, length, alongRow ? cols.first : rows.first);
+      const bool passes = place.passes && std::any_of(uses.begin(), uses.end(), [&](const auto &use) {
+                            return along(use.first, alongRow ? Axis::Col : Axis::Row)
+                                .holds(alongRow ? rows.first : cols.first);
+                          });
+      router.positions = positionsOf(route, place, sends, takes);
+      if ((sends || takes || passes) && !router.positions.empty())
         configuration.routers.push_back(std::move(router));
     }
   return absl::OkStatus();

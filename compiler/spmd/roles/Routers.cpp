@@ -35,6 +35,19 @@ StreamPlace placeInSegment(const Route &route, int32_t coordinate) {
   return {!others && coordinate == giver, !goesOn && coordinate == end(segment, !route.backward)};
 }
 
+StreamPlace placeOnBus(const Route &route, int32_t length, int32_t coordinate) {
+  const int32_t cores = route.isWhole ? length : route.segment * route.unit;
+  const int32_t segment = coordinate / cores, at = coordinate % cores;
+  if (!route.isWhole && segment * route.segment >= route.units)
+    return {};
+  if (route.kind == Route::Kind::BusIn) {
+    const int32_t giver = route.begin + (route.segment - 1) * route.unit; // of the last unit
+    return {at == giver, at == 0, at > 0 && at < giver};
+  }
+  const int32_t end = route.isWhole ? route.end : cores;
+  return {at == 0, at == end - 1, at > 0 && at < end - 1};
+}
+
 } // namespace
 
 Axis axisOf(const Route &route) {
@@ -52,6 +65,9 @@ StreamPlace placeOf(const Route &route, int32_t length, int32_t coordinate) {
   }
   case Route::Kind::Chain:
     return {};
+  case Route::Kind::BusIn:
+  case Route::Kind::BusOut:
+    return placeOnBus(route, length, coordinate);
   default:
     return route.backward ? StreamPlace{high, low} : StreamPlace{low, high};
   }
@@ -75,6 +91,8 @@ std::vector<SwitchPosition> positionsOf(const Route &route, StreamPlace place, b
   case Route::Kind::Turns:
   case Route::Kind::Segments:
   case Route::Kind::Spread:
+  case Route::Kind::BusIn:
+  case Route::Kind::BusOut:
     if (!place.first) {
       const PortMask on = PortMask((place.last ? 0 : bit(to)) | (takes ? ramp : 0));
       if (on)

@@ -13,6 +13,7 @@ namespace wsc::spmd {
 struct StreamPlace {
   bool first = false; // a stream begins here
   bool last = false;  // the stream that comes here ends here; where a stream begins: nobody is behind
+  bool passes = false; // words pass the router whatever its core does
 };
 /// `length`: cores of the family's lines.
 StreamPlace placeOf(const Route &route, int32_t length, int32_t coordinate);
