@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Words travel as I32: moves keep their bits. Control words: the count says how many routers with two positions they
-// advance, beginning at the sender's own (docs/Execution.md, Routers).
 #include "compiler/spmd/collectives/Collectives.h"
+
+#include "compiler/spmd/collectives/Words.h"
 
 #include <algorithm>
 
@@ -12,19 +11,6 @@ using namespace format;
 
 namespace {
 
-Operand null() {
-  Operand operand;
-  operand.kind = OperandKind::Null;
-  return operand;
-}
-
-/// Move of words between memory and a queue; `outer` repetitions `outerStride` bytes apart.
-Instruction moveWords(Operand dst, Operand source, Affine words) {
-  Instruction move = instruction(Opcode::Move, ElementType::I32, {}, std::move(dst), std::move(source));
-  move.extent[kMaxDims - 1] = words;
-  return move;
-}
-
 Operand words(Place place) { return memory(place.buffer, place.baseBytes, {4}); }
 
 /// constant + step · coordinate on the line.
@@ -32,16 +18,6 @@ Affine stepsAlong(Axis axis, int64_t constant, int64_t step) {
   Affine affine(constant);
   affine.perDim[alongDim(axis)] = step;
   return affine;
-}
-
-void sendControl(Code &code, const Route &route, int count, const Guard &guard) {
-  if (count == 0)
-    return;
-  Instruction control;
-  control.opcode = Opcode::SendControl;
-  control.dst = queue(code, route, true);
-  control.controlCount = uint8_t(count);
-  code.append(std::move(control), guard);
 }
 
 void gatherForward(Code &code, Axis axis, int32_t length, const LineGather &gather, const Guard &lines, Place from,
@@ -127,10 +103,10 @@ void emitInput(Code &code, int32_t rowBegin, int32_t rowEnd, int32_t cols, int64
   guard.rowEnd = rowEnd;
   const Operand in = queue(code, inputRoute(), false);
   if (cols > 1)
-    code.append(moveWords(null(), in, stepsAlong(Axis::Row, 0, count)), narrowed(guard, Axis::Row, 1, cols));
+    code.append(moveWords(nullOperand(), in, stepsAlong(Axis::Row, 0, count)), narrowed(guard, Axis::Row, 1, cols));
   code.append(moveWords(words(into), in, Affine(count)), guard);
   if (cols > 1)
-    code.append(moveWords(null(), in, stepsAlong(Axis::Row, (cols - 1) * count, -count)),
+    code.append(moveWords(nullOperand(), in, stepsAlong(Axis::Row, (cols - 1) * count, -count)),
                 narrowed(guard, Axis::Row, 0, cols - 1));
 }
 

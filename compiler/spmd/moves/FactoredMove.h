@@ -20,6 +20,7 @@ struct PlaceNumber {
     int64_t at(int32_t coordinate) const { return perGroup * (coordinate / modulus) + perSub * (coordinate % modulus); }
     bool operator==(const Part &) const = default;
   };
+  bool operator==(const PlaceNumber &) const = default;
   int64_t constant = 0;
   Part row, col;
   int64_t at(int32_t r, int32_t c) const { return constant + row.at(r) + col.at(c); }
