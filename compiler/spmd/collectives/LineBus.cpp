@@ -4,6 +4,7 @@
 #include "compiler/spmd/collectives/Words.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace wsc::spmd {
 
@@ -47,19 +48,17 @@ public:
     }
     // Lines that keep block 0, and the others.
     AxisGuard lines;
-    if (bus.perSub != 0) {
+    const int32_t zero = int32_t(-bus.firstBase / (bus.perSub != 0 ? bus.perSub : bus.perGroup));
+    const bool bySub = bus.perSub != 0;
+    if (bySub)
       lines.modulus = int32_t(bus.modulus);
-      lines.subEnd = 1;
-      variant(lines, true);
-      lines.subBegin = 1;
-      lines.subEnd = INT32_MAX;
-      variant(lines, false);
-    } else {
-      lines.end = int32_t(bus.modulus);
-      variant(lines, true);
-      lines.begin = lines.end;
-      lines.end = INT32_MAX;
-      variant(lines, false);
+    int32_t &begin = bySub ? lines.subBegin : lines.begin, &end = bySub ? lines.subEnd : lines.end;
+    for (const auto &[from, to] :
+         {std::pair(0, zero), std::pair(zero, zero + 1), std::pair(zero + 1, std::numeric_limits<int32_t>::max())}) {
+      begin = from;
+      end = to;
+      if (from < to)
+        variant(lines, from == zero);
     }
   }
 
@@ -160,38 +159,26 @@ private:
 
   /// `keepsFirst`: block 0 is among those kept (on the lines of this variant).
   void variant(const AxisGuard &lines, bool keepsFirst) {
-    const bool relayTakes = takerBegin == 0, othersTake = takerEnd > 1;
     const Guard relay = guard(lines, 0, 1), takers = guard(lines, std::max(1, takerBegin), takerEnd);
-    const int64_t w = bus.words, n = bus.blocks;
-    const Affine above = firstTimes(lines, -w, (givers - n) * w), below = firstTimes(lines, w, 0);
-    const bool ownIsKept = relayGives && keepsFirst;
-    // The relay: what comes in goes on; what it keeps goes through its memory.
-    const Operand coming = givers > (relayGives ? 1 : 0) ? queue(code, in, false) : Operand();
-    const Operand going = othersTake ? queue(code, out, true) : nullOperand();
-    if (relayTakes) {
-      words(going, coming, above, relay);
-      const int64_t low = ownIsKept ? 1 : 0;
-      blocks(kept(low, n - low), coming, n - low, relay);
-      if (othersTake)
-        blocks(going, kept(low, n - low), n - low, relay);
-      if (ownIsKept)
-        words(wordsAt(into), wordsAt(from), Affine(w), relay);
-      Affine rest = below;
+    const int64_t w = bus.words, n = bus.blocks, own = relayGives && keepsFirst;
+    // All blocks arrive before the first one leaves: cores that wait for their turn to give cannot take.
+    if (givers > (relayGives ? 1 : 0)) {
+      const Operand coming = queue(code, in, false);
+      Affine below = firstTimes(lines, w, 0);
       if (relayGives)
-        rest.constant -= keepsFirst ? 0 : w;
-      if (!ownIsKept)
-        words(going, coming, rest, relay);
-    } else {
-      words(going, coming, Affine((givers - (relayGives ? 1 : 0)) * w), relay);
+        below.constant -= keepsFirst ? 0 : w;
+      words(nullOperand(), coming, firstTimes(lines, -w, (givers - n) * w), relay);
+      blocks(kept(own, n - own), coming, n - own, relay);
+      if (!own)
+        words(nullOperand(), coming, below, relay);
     }
-    if (othersTake && relayGives)
-      words(going, wordsAt(from), Affine(w), relay);
-    if (!othersTake)
+    if (own)
+      words(wordsAt(into), wordsAt(from), Affine(w), relay);
+    if (takerEnd <= 1)
       return;
-    const Operand arriving = queue(code, out, false);
-    words(nullOperand(), arriving, above, takers);
-    blocks(kept(0, n), arriving, n, takers);
-    words(nullOperand(), arriving, below, takers);
+    Operand all = memory(into.buffer, into.baseBytes, {bus.pitchBytes, 4});
+    blocks(queue(code, out, true), all, n, relay);
+    blocks(all, queue(code, out, false), n, takers);
   }
 
   Code &code;
@@ -208,10 +195,13 @@ private:
 } // namespace
 
 bool isSound(const LineBus &bus) {
-  const bool varies = bus.perGroup != 0 || bus.perSub != 0;
-  const bool relayGives = bus.begin == 0 && bus.unit == 1;
-  return !varies || !relayGives ||
-         (bus.firstBase == 0 && (bus.perSub == 0 || (bus.perGroup == 0 && bus.modulus > 1)));
+  const bool relayGives = bus.begin == 0; // or the second core of unit 0
+  if ((bus.perGroup == 0 && bus.perSub == 0) || !relayGives)
+    return true;
+  if (bus.perGroup != 0 && (bus.perSub != 0 || bus.modulus > 1))
+    return false;
+  const int64_t step = bus.perSub != 0 ? bus.perSub : bus.perGroup;
+  return bus.firstBase % step == 0 && -bus.firstBase / step >= 0 && (bus.perSub == 0 || bus.modulus > 1);
 }
 
 void emitLineBus(Code &code, Axis axis, int32_t length, const LineBus &bus, Place from, Place into) {

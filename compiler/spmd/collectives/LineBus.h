@@ -9,13 +9,12 @@ namespace wsc::spmd {
 
 /// Units of `unit` adjacent cores from `begin` on hold one block each. In every segment of `segment` units (a segment of
 /// all units is the whole line) the blocks go to the segment's first core, in turns, the last unit's first; that core
-/// passes them on to all cores behind it.
+/// keeps `blocks` blocks from number `first` on and sends them to all cores behind it.
 ///
 ///     cores     0 ◄── 1 ◄── 2 ◄── 3     turns: 3, 2, 1
-///     relay     0 ──► 1 ──► 2 ──► 3     blocks 3, 2, 1, 0 for everyone
+///     relay     0 ──► 1 ──► 2 ──► 3     blocks first … first + blocks − 1 for everyone
 ///
-/// Every taker keeps `blocks` blocks from number `first` on; `first` may depend on the line, so takers need no room for
-/// what they pass over.
+/// `first` may depend on the line. No core needs room for blocks that its line passes over.
 struct LineBus {
   int32_t begin = 0, unit = 1, units = 1;
   int32_t segment = 1;                        // ≥ units: the whole line; else `begin` is 0 and units are a multiple of it
@@ -24,12 +23,11 @@ struct LineBus {
   int64_t words = 0;                            // of a block
   int64_t pitchBytes = 0;                       // between blocks that are kept
   int64_t blocks = 1;
-  /// first = base + perGroup·(line / modulus) + perSub·(line % modulus); one of the steps is 0 where they differ from
-  /// line to line and the first core of the line gives, too.
+  /// first = base + perGroup·(line / modulus) + perSub·(line % modulus).
   int64_t firstBase = 0, modulus = 1, perGroup = 0, perSub = 0;
 };
 
-/// Whether the two steps have a form (see `perSub`).
+/// Whether the bus has a form: where the relay gives a block itself, `first` must be 0 on lines of one sort only.
 bool isSound(const LineBus &bus);
 
 /// Appends the bus; `from`: a core's block, `into`: room for `blocks` blocks. Time about

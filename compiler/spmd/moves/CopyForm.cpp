@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spmd/moves/CopyForm.h"
 
+#include "compiler/spmd/collectives/LineBus.h"
+
 #include <algorithm>
 
 namespace wsc::spmd {
@@ -107,6 +109,17 @@ void CopyForm::addLine(const LineLists &lists, const std::vector<int64_t> &to, c
     }
     stage.firstBlockBase = fitted->first;
     stage.firstBlock = fitted->second;
+    LineBus bus;
+    bus.begin = line.begin;
+    bus.unit = line.unit;
+    bus.firstBase = stage.firstBlockBase;
+    bus.modulus = stage.firstBlock.modulus;
+    bus.perGroup = stage.firstBlock.perGroup;
+    bus.perSub = stage.firstBlock.perSub;
+    if (!isSound(bus)) {
+      failed = true;
+      return;
+    }
   }
   add(points, to, all);
 }
@@ -169,7 +182,7 @@ void CopyForm::add(const Points &points, const std::vector<int64_t> &to, const M
       kept.push_back(i);
       keptTo.push_back(to[i]);
     }
-  if (kept.size() < to.size() && problem.fillMatters)
+  if (kept.size() < to.size())
     stage.fillsResult = true;
   if (kept.empty()) {
     loops.push_back({0, 0, 0, 0});
