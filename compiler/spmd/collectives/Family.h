@@ -36,6 +36,11 @@ constexpr Route chain(Axis axis, bool odd, int32_t group = 0) {
   return {.kind = Route::Kind::Chain, .axis = axis, .parity = odd, .segment = group % 2 ? group : 0};
 }
 
+/// From the last core of each group of `group` cores back to all of them.
+constexpr Route spread(Axis axis, int32_t group) {
+  return {.kind = Route::Kind::Spread, .axis = axis, .backward = true, .segment = group};
+}
+
 /// For people: "row forward", "column chain odd", ….
 std::string nameOf(const Route &route);
 
