@@ -18,7 +18,7 @@ namespace wsc::spmd {
 /// elements into words, the last of which is padded, so buffers need no room beyond the elements. `mine` and `result`
 /// are the same place or do not overlap. `cores`: the lines that take part.
 ///
-/// Time about 2 · elements + 11 · group cycles for 32-bit elements.
+/// Time about 2 · elements + 7 · group + 17 cycles on wse2 for 32-bit elements that do not conflict in banks.
 void emitGroupAllReduce(Code &code, Axis axis, int32_t length, int32_t group, int32_t groups, format::Opcode opcode,
                         format::ElementType type, int64_t elements, Place mine, Place result, const Guard &cores = {});
 

@@ -16,7 +16,8 @@ using namespace format;
 
 namespace {
 
-/// Segments [begin, end) with the same number of units, and of units of the segments before and behind them (0: none).
+/// Segments [begin, end) with the same number of units, and of units of the segments before and behind them (0: none,
+/// or none that matters).
 struct Range {
   int32_t begin = 0, end = 0;
   int32_t own = 0, before = 0, behind = 0;
@@ -38,7 +39,7 @@ public:
         lines(narrowed({}, axis == Axis::Row ? Axis::Col : Axis::Row, gather.lineBegin, gather.lineEnd)),
         segments((gather.units + gather.segment - 1) / gather.segment), parities(gather.overlap && segments > 1) {
     for (int32_t s = 0; s < segments; ++s) {
-      const Range next{s, s + 1, unitsOf(s), unitsOf(s - 1), unitsOf(s + 1)};
+      const Range next{s, s + 1, unitsOf(s), parities ? unitsOf(s - 1) : 0, parities ? unitsOf(s + 1) : 0};
       if (!ranges.empty() && ranges.back().own == next.own && ranges.back().before == next.before &&
           ranges.back().behind == next.behind)
         ranges.back().end = s + 1;
@@ -161,7 +162,7 @@ private:
       code.append(moveWords(nullOperand(), queue, skipped), guard);
     const Affine count = number(1, 1);
     if (!none(count)) {
-      const bool packed = pitch == words * 4;
+      const bool packed = pitch == words * 4 || count == Affine(1);
       Operand to = memory(into.buffer, 0, packed ? std::vector<int64_t>{4} : std::vector<int64_t>{pitch, 4});
       to.base = number(3, 1, into.baseBytes);
       Instruction move = moveWords(std::move(to), queue, packed ? number(1, words) : Affine(words));

@@ -58,8 +58,10 @@ struct SegmentGather {
 /// that is shorter), which arrive from the far end. The neighbour's stream has all blocks of its segment. What a core's
 /// own unit holds is not copied. `length`: cores of the line, at least units·unit.
 ///
-/// Time per direction about (overlap ? 2 : 1) · segment · (words + 2 + 3·unit) + distance cycles. With segments of one
-/// unit (a shift to the neighbour) there are neither switches nor control words: 2 · words + distance.
+/// Time per direction about turns · (words + 15 + unit) cycles on wse2, one turn after another: 2 · segment turns with
+/// overlap, segment − 1 without. 15 is the time from the last word of a turn to the first of the next: the route to the
+/// next sender, and the set-up of the instruction with which it sends once it has taken what came before. With segments
+/// of one unit (a shift to the neighbour) there are neither switches nor control words.
 void emitSegmentGather(Code &code, Axis axis, int32_t length, const SegmentGather &gather, Place into);
 
 } // namespace wsc::spmd

@@ -73,6 +73,16 @@ TEST(GroupRoles, DoNotGrowWithTheNumberOfGroups) {
   EXPECT_LE(windows(240, 1, 1), 4u);
   EXPECT_EQ(windows(48, 1, 4), windows(240, 1, 4));
   EXPECT_EQ(windows(48, 2, 4), windows(240, 2, 4));
+  auto gathers = [](int32_t length, int32_t group) {
+    Code code = codeWithBuffers();
+    SegmentGather gather = window(1, group, length, 0);
+    gather.overlap = false;
+    emitSegmentGather(code, Axis::Col, length, gather, {1, 0});
+    return rolesOf(code, {0, 0, length, 3});
+  };
+  EXPECT_EQ(gathers(12, 4), 4u); // one per place in the group
+  EXPECT_EQ(gathers(240, 4), 4u);
+  EXPECT_EQ(gathers(240, 12), 5u); // first, second, inner ones, last but one, last
   EXPECT_EQ(groups(20, 5), groups(240, 5));
   EXPECT_EQ(groups(240, 5), 4u); // first, odd, even, last
 }

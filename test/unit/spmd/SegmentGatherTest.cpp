@@ -23,7 +23,7 @@ int64_t fromEnvironment(const char *name, int64_t usual) {
 
 int32_t valueAt(int32_t row, int32_t col, int64_t word) { return int32_t((row * 64 + col) * 4096 + word); }
 
-constexpr int64_t kHeldWords = 64;
+constexpr int64_t kHeldWords = 128;
 
 struct Case {
   Axis axis = Axis::Row;
@@ -205,5 +205,47 @@ TEST(SegmentGather, AgreesWithPlainLoops) {
         expectTakes(each, core.first, core.second, expected);
       ASSERT_EQ(found, expected) << "core (" << core.first << ", " << core.second << ")";
     }
+  }
+}
+
+// The law of the header, against the cycle engine: all cores take everything.
+TEST(SegmentGather, TakesTheTimeOfItsLaw) {
+  struct Shape {
+    int32_t length, unit, segment;
+    bool overlap, backward;
+    int64_t words;
+  };
+  auto cyclesOf = [](const Shape &shape, bool gathers) {
+    test::CollectiveProgram program(1, shape.length);
+    const int16_t held = program.source(shape.words, [](int32_t, int32_t, int64_t) { return 1; });
+    const int16_t result = program.result(2 * shape.segment * shape.words);
+    SegmentGather gather;
+    gather.unit = shape.unit;
+    gather.segment = shape.segment;
+    gather.units = shape.length / shape.unit;
+    gather.overlap = shape.overlap;
+    SegmentGather::Direction &direction = shape.backward ? gather.backward : gather.forward;
+    direction.words = shape.words;
+    direction.source = memory(held, 0, {4});
+    direction.extent[3] = shape.words;
+    direction.pitchBytes = shape.words * 4;
+    direction.own = {.count = shape.backward ? shape.segment - 1 : 0, .countPerPosition = shape.backward ? -1 : 1};
+    direction.other = {.count = shape.segment, .place = shape.segment * shape.words * 4};
+    if (gathers)
+      emitSegmentGather(program.code(), Axis::Row, shape.length, gather, {result, 0});
+    auto executable = program.make();
+    EXPECT_TRUE(executable.ok()) << executable.status();
+    return executable.ok() ? test::runCollectives(executable->executable).cycles : 0;
+  };
+  for (const Shape &shape :
+       {Shape{60, 1, 1, true, false, 1}, Shape{60, 1, 1, true, true, 200}, Shape{60, 1, 6, true, false, 16},
+        Shape{60, 1, 6, true, true, 64}, Shape{60, 1, 12, false, true, 16}, Shape{60, 1, 60, false, false, 8},
+        Shape{60, 1, 30, false, false, 2}, Shape{60, 2, 6, true, false, 16}, Shape{60, 3, 4, true, true, 16},
+        Shape{60, 5, 12, false, false, 40}}) {
+    const double cycles = double(cyclesOf(shape, true) - cyclesOf(shape, false));
+    const double turns = shape.overlap ? 2 * shape.segment : shape.segment - 1;
+    const double law = turns * double(shape.words + 15 + shape.unit);
+    EXPECT_NEAR(cycles, law, 0.1 * law) << "unit " << shape.unit << " segment " << shape.segment << " words "
+                                        << shape.words << (shape.overlap ? " overlap" : "");
   }
 }
