@@ -392,13 +392,13 @@ absl::StatusOr<Compiled> compileToExecutable(const CompileOptions &options) {
   CompileOptions wanted = options;
   wanted.output = folder + "/" + "model.wse";
   auto report = compile(wanted);
-  absl::StatusOr<ExecutablePtr> executable = report.ok() ? openExecutable(wanted.output) : report.status();
+  absl::StatusOr<ExecutablePtr> executable =
+      report.ok() ? openExecutable(wanted.output, {}, options.output.empty() ? options.model : options.output)
+                  : report.status();
   std::filesystem::remove_all(folder, error);
   if (!executable.ok())
     return executable.status();
-  auto named = std::make_shared<LoadedExecutable>(**executable);
-  named->name = options.output.empty() ? options.model : options.output;
-  return Compiled{std::move(named), *std::move(report)};
+  return Compiled{*std::move(executable), *std::move(report)};
 }
 
 std::vector<std::string> inputsToBind(const absl::Status &status) { return import::inputsToBind(status); }

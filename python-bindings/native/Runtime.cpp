@@ -155,15 +155,15 @@ PYBIND11_MODULE(_runtime, module) {
   py::class_<Program>(module, "Program")
       .def_static(
           "open",
-          [](const std::string &path, bool verifyHashes) {
+          [](const std::string &path, bool verifyHashes, const std::string &name) {
             absl::StatusOr<ExecutablePtr> loaded;
             {
               const py::gil_scoped_release unlocked;
-              loaded = openExecutable(path, {.verifyWeightHashes = verifyHashes});
+              loaded = openExecutable(path, {.verifyWeightHashes = verifyHashes}, name);
             }
             return Program{take(std::move(loaded))};
           },
-          "path"_a, "verify_hashes"_a = false)
+          "path"_a, "verify_hashes"_a = false, "name"_a = "")
       .def_static(
           "from_bytes",
           [](const py::bytes &content, const std::string &name) {
@@ -172,14 +172,6 @@ PYBIND11_MODULE(_runtime, module) {
           },
           "content"_a, "name"_a)
       .def_property_readonly("name", [](const Program &program) { return program.loaded->name; })
-      .def(
-          "named",
-          [](const Program &program, const std::string &name) {
-            auto copy = std::make_shared<LoadedExecutable>(*program.loaded);
-            copy->name = name;
-            return Program{std::move(copy)};
-          },
-          "name"_a)
       .def_property_readonly("execution", [](const Program &program) { return program.content().execution; })
       .def_property_readonly("nbytes", [](const Program &program) { return program.loaded->file.size(); })
       .def("mesh", &meshOf)

@@ -124,8 +124,8 @@ def compile(model: Model, target: Union[str, "os.PathLike[str]"] = "wse2", *,
             report = native.compile(request, show, log)
         finally:
             close()
-        program = _runtime.Program.open(file)
-    return Executable(program.named(request["model"]), report)
+        program = _runtime.Program.open(file, name=request["model"])
+    return Executable(program, report)
 
 
 def lower(model: Model, to: str, target: Union[str, "os.PathLike[str]"] = "wse2", *,

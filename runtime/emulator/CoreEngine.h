@@ -26,9 +26,14 @@ using HostView = std::span<const std::byte>;
 // Units: waves where cores, or threads of a core, wait in circles. The other two are for any program, to be asked for by name.
 enum class Schedule { Units, Waves, Worklist };
 
+// What engines of one executable share beside it (PreparedStore.h); from several threads.
+class PreparedStore;
+std::shared_ptr<PreparedStore> makePreparedStore();
+
 struct CoreEngineOptions {
   int threads = 0; // 0: all
   Schedule schedule = Schedule::Units;
+  std::shared_ptr<PreparedStore> shared = nullptr; // of engines of this executable; null: this engine shares nothing
 };
 
 struct ValueCounters {

@@ -178,14 +178,15 @@ absl::StatusOr<int> Session::Impl::findState(const std::string &name) const {
 static absl::StatusOr<ExecutablePtr> judged(absl::StatusOr<LoadedFile> file, const std::string &name) {
   if (!file.ok())
     return file.status();
-  auto loaded = std::make_shared<LoadedExecutable>(LoadedExecutable{name, std::move(file->executable), file->bytes});
+  auto loaded = std::make_shared<const LoadedExecutable>(name, *std::move(file));
   if (absl::Status status = verifyExecutable(loaded->content); !status.ok())
     return absl::Status(status.code(), absl::StrCat(name, ": ", std::string(status.message())));
   return loaded;
 }
 
-absl::StatusOr<ExecutablePtr> openExecutable(const std::string &path, const LoadOptions &options) {
-  return judged(loadFile(path, options), path);
+absl::StatusOr<ExecutablePtr> openExecutable(const std::string &path, const LoadOptions &options,
+                                             const std::string &name) {
+  return judged(loadFile(path, options), name.empty() ? path : name);
 }
 
 absl::StatusOr<ExecutablePtr> openExecutable(std::span<const std::byte> content, const std::string &name,
@@ -228,6 +229,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::open(ExecutablePtr executable,
   auto impl = std::make_unique<Impl>(std::move(executable));
   emulator::CoreEngineOptions engineOptions;
   engineOptions.threads = options.threads;
+  engineOptions.shared = impl->shared->prepared;
   engineOptions.schedule = options.worklist ? emulator::Schedule::Worklist : emulator::Schedule::Units;
   auto engine = emulator::CoreEngine::create(impl->executable, engineOptions);
   if (!engine.ok())

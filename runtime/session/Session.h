@@ -35,13 +35,22 @@ struct SessionOptions {
 
 // A wafer executable that has been mapped and judged: structure, then the verifier. Never changes.
 struct LoadedExecutable {
-  std::string name; // the file, for messages
-  format::Executable content;
-  std::span<const std::byte> file; // all of its bytes
+  LoadedExecutable(std::string name, format::LoadedFile loaded)
+      : name(std::move(name)), content(std::move(loaded.executable)), file(loaded.bytes) {}
+  LoadedExecutable(const LoadedExecutable &) = delete;
+  LoadedExecutable &operator=(const LoadedExecutable &) = delete;
+
+  const std::string name; // the file, for messages
+  const format::Executable content;
+  const std::span<const std::byte> file; // all of its bytes
+  // What its sessions share beside the weights: what each would otherwise prepare for itself.
+  const std::shared_ptr<emulator::PreparedStore> prepared = emulator::makePreparedStore();
 };
 using ExecutablePtr = std::shared_ptr<const LoadedExecutable>;
 
-absl::StatusOr<ExecutablePtr> openExecutable(const std::string &path, const format::LoadOptions &options = {});
+// `name`, if given, stands for the path in messages from then on.
+absl::StatusOr<ExecutablePtr> openExecutable(const std::string &path, const format::LoadOptions &options = {},
+                                             const std::string &name = "");
 // From a file's content, which is copied; `name` stands for the path in messages.
 absl::StatusOr<ExecutablePtr> openExecutable(std::span<const std::byte> content, const std::string &name,
                                              const format::LoadOptions &options = {});
