@@ -28,28 +28,25 @@ wsc_install_library(wsc-c c wscRuntimeTargets runtime)
 wsc_install_library(wsc-compiler compiler wscCompilerTargets tools ${LLVM_LIBRARY_DIR})
 install(TARGETS wsc-runtime wsc-compiler LIBRARY DESTINATION wheel COMPONENT library NAMELINK_SKIP EXCLUDE_FROM_ALL)
 
-set(WSC_RUNTIME_COMMANDS wsc-run wsc-info)
-set(WSC_TOOL_COMMANDS wsc-compile wsc-test wsc-opt wsc-translate wsc-place wsc-bench)
-foreach(component RUNTIME TOOL)
-  foreach(command ${WSC_${component}_COMMANDS})
-    string(TOLOWER ${component} name)
-    string(REPLACE tool tools name ${name})
-    install(TARGETS ${command} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ${name})
-    set_target_properties(${command} PROPERTIES INSTALL_RPATH "$ORIGIN/${fromBin};${LLVM_LIBRARY_DIR}")
+# wsc_install_commands(COMPONENT LIBRARY-FOLDER COMMANDS…): those of them that this tree builds.
+function(wsc_install_commands COMPONENT FOLDER)
+  foreach(command ${ARGN})
+    if(TARGET ${command})
+      install(TARGETS ${command} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ${COMPONENT})
+      set_target_properties(${command} PROPERTIES INSTALL_RPATH "$ORIGIN/${fromBin};${FOLDER}")
+    endif()
   endforeach()
-endforeach()
-foreach(command ${WSC_RUNTIME_COMMANDS})
-  set_target_properties(${command} PROPERTIES INSTALL_RPATH "$ORIGIN/${fromBin}")
-endforeach()
+endfunction()
+wsc_install_commands(runtime "" wsc-run wsc-info)
+wsc_install_commands(tools "${LLVM_LIBRARY_DIR}"
+  wsc-compile wsc-test wsc-opt wsc-translate wsc-place wsc-bench wsc-lsp-server wsc-reduce)
 
 # Headers keep their paths in the tree below include/wsc: "wsc/runtime/session/Session.h", "wsc/compiler/driver/Compiler.h";
 # the C API is "wsc/wsc.h".
 install(FILES runtime/capi/wsc.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/wsc COMPONENT development)
-set(runtimeFolders target timing numerics format emulator session)
-list(TRANSFORM runtimeFolders PREPEND runtime/)
-foreach(folder ${runtimeFolders} dialects passes compiler/solver compiler/kernels compiler/spmd compiler/import compiler/emit compiler/driver)
-  install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/wsc/${folder} COMPONENT development
-    FILES_MATCHING PATTERN "*.h" PATTERN "*.td")
+foreach(folder runtime dialects passes compiler)
+  install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/wsc COMPONENT development
+    FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN capi EXCLUDE)
 endforeach()
 foreach(folder dialects passes)
   install(DIRECTORY ${CMAKE_BINARY_DIR}/${folder}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/wsc/${folder} COMPONENT development

@@ -5,6 +5,9 @@ set(WSC_MANUAL_DIR ${CMAKE_BINARY_DIR}/manual)
 
 # wsc_manual(COMMAND COMPONENT DESCRIPTION)
 function(wsc_manual COMMAND COMPONENT DESCRIPTION)
+  if(NOT TARGET ${COMMAND})
+    return()
+  endif()
   set(completion ${WSC_MANUAL_DIR}/completions/${COMMAND})
   add_custom_command(OUTPUT ${completion}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${WSC_MANUAL_DIR}/completions
@@ -33,6 +36,8 @@ wsc_manual(wsc-info runtime "show what a wafer executable holds")
 wsc_manual(wsc-compile tools "compile a neural network for a wafer-scale mesh")
 wsc_manual(wsc-test tools "compile, emulate and compare backend-test cases")
 wsc_manual(wsc-opt tools "run passes on the compiler's IR")
+wsc_manual(wsc-lsp-server tools "language server of the compiler's IR")
+wsc_manual(wsc-reduce tools "reduce IR that shows a bug")
 wsc_manual(wsc-translate tools "assemble core programs to wafer executables and back")
 wsc_manual(wsc-place tools "solve sizing, placement and routing problems given as text")
 wsc_manual(wsc-bench tools "measure compiler, emulator and solvers")

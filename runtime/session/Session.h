@@ -3,8 +3,8 @@
 // The public C++ API of the runtime: open an executable, feed it, read results, time and statistics.
 //
 // A file is mapped and judged once (LoadedExecutable); any number of sessions run it, each with states of its own, and
-// all read the weights in the one mapping. Everything here may be called from several threads: calls of one session wait
-// for each other, sessions run side by side. A result never depends on which thread asks or how many do.
+// all read the weights in the one mapping. Everything here may be called from several threads: calls of one session
+// wait for each other, sessions run side by side. A result never depends on which thread asks or how many do.
 #pragma once
 
 #include "runtime/emulator/CoreEngine.h"
