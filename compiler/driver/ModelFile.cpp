@@ -35,7 +35,12 @@ absl::Status ModelFile::hold(std::string_view content, const std::string &wanted
 absl::Status ModelFile::named(const absl::Status &status) const {
   if (where.empty() || status.ok())
     return status;
-  absl::Status result(status.code(), absl::StrReplaceAll(std::string(status.message()), {{where, name}}));
+  std::string text = absl::StrReplaceAll(std::string(status.message()), {{where, name}});
+  // A file beside the model: there is none.
+  if (absl::StrReplaceAll({{"/proc/self/fd/", ""}}, &text) > 0)
+    absl::StrAppend(&text, "\nexternal tensors are found from a model's file, and ", name,
+                    " came as bytes: give its path");
+  absl::Status result(status.code(), text);
   status.ForEachPayload([&](absl::string_view url, const absl::Cord &payload) { result.SetPayload(url, payload); });
   return result;
 }

@@ -91,6 +91,22 @@ def test_unsupported_operators_are_listed():
     assert len(wsc.validate(model)) == 2
 
 
+def test_external_tensors_need_a_path(tmp_path):
+    onnx = pytest.importorskip("onnx")
+    helper = onnx.helper
+    value = helper.make_tensor_value_info
+    weights = pytest.importorskip("onnx.numpy_helper").from_array(np.ones(1000, np.float32), "w")
+    graph = helper.make_graph([helper.make_node("Add", ["x", "w"], ["y"])], "graph",
+                              [value("x", onnx.TensorProto.FLOAT, [1000])],
+                              [value("y", onnx.TensorProto.FLOAT, [1000])], [weights])
+    path = tmp_path / "model.onnx"
+    onnx.save(helper.make_model(graph), str(path), save_as_external_data=True, location="weights.bin", size_threshold=0)
+    executable = wsc.compile(path, "mesh-16x16")
+    assert np.array_equal(executable.run([np.ones(1000, np.float32)])["y"], np.full(1000, 2, np.float32))
+    with pytest.raises(wsc.Error, match="(?s)'weights.bin'.*<bytes>.onnx came as bytes: give its path"):
+        wsc.compile(path.read_bytes())
+
+
 def test_an_exception_of_the_progress_callback_ends_the_compilation(counter_text):
     def progress(phase, done, total):
         if phase == "kernels":

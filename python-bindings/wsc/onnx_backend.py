@@ -10,6 +10,8 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 import onnx
+import onnx.defs
+import onnx.helper
 from onnx.backend.base import Backend as _Backend
 from onnx.backend.base import BackendRep as _BackendRep
 from onnx.backend.base import namedtupledict
@@ -23,6 +25,14 @@ from ._executable import Executable
 def _inputs_of(graph: Any) -> List[Any]:
     constants = {tensor.name for tensor in graph.initializer}
     return [value for value in graph.input if value.name not in constants]
+
+
+def _tensor_type(dtype: np.dtype[Any]) -> int:
+    if hasattr(onnx.helper, "np_dtype_to_tensor_dtype"):
+        return int(onnx.helper.np_dtype_to_tensor_dtype(dtype))
+    from onnx.mapping import NP_TYPE_TO_TENSOR_TYPE
+
+    return int(NP_TYPE_TO_TENSOR_TYPE[dtype])
 
 
 def _open_dims(value: Any) -> bool:
@@ -134,7 +144,7 @@ class Backend(_Backend):  # type: ignore[misc]
         if len(arrays) != len(names):
             raise InvalidArgument(f"{len(arrays)} inputs are given, node {node.op_type} has {len(names)}")
         helper = onnx.helper
-        typed = [helper.make_tensor_value_info(name, onnx.mapping.NP_TYPE_TO_TENSOR_TYPE[array.dtype], array.shape)
+        typed = [helper.make_tensor_value_info(name, _tensor_type(array.dtype), array.shape)
                  for name, array in zip(names, arrays)]
         untyped = [onnx.ValueInfoProto(name=name) for name in node.output if name]
         opset = kwargs.pop("opset_version", onnx.defs.onnx_opset_version())
