@@ -33,13 +33,13 @@ function(wsc_package COMPONENT NAME SUMMARY)
   endforeach()
 endfunction()
 set(same "(= ${PROJECT_VERSION})")
-set(python "${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR}")
-math(EXPR pythonNext "${Python3_VERSION_MINOR} + 1")
+math(EXPR next "${Python3_VERSION_MINOR} + 1")
+set(python "python3 (>= ${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR}), python3 (<< ${Python3_VERSION_MAJOR}.${next})")
 wsc_package(runtime wsc-runtime "wafer-scale neural graph compiler: emulator and libraries" RECOMMENDS "wsc-tools")
 wsc_package(tools wsc-tools "wafer-scale neural graph compiler: compiler and tools" DEPENDS "wsc-runtime ${same}")
 wsc_package(development wsc-dev "wafer-scale neural graph compiler: headers and CMake files"
   DEPENDS "wsc-runtime ${same}, libabsl-dev" RECOMMENDS "wsc-tools ${same}, libmlir-${LLVM_VERSION_MAJOR}-dev")
 wsc_package(python python3-wsc "wafer-scale neural graph compiler: Python package"
-  DEPENDS "wsc-runtime ${same}, python3 (>= ${python}), python3 (<< ${Python3_VERSION_MAJOR}.${pythonNext}), python3-numpy"
+  DEPENDS "wsc-runtime ${same}, ${python}, python3-numpy"
   RECOMMENDS "wsc-tools ${same}" SUGGESTS "python3-onnx, python3-tqdm, python3-torch")
 include(CPack)

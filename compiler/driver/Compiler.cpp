@@ -26,8 +26,6 @@
 #include "llvm/Support/ToolOutputFile.h"
 
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
 #include <sys/resource.h>
 
 using namespace mlir;
@@ -308,7 +306,8 @@ private:
         return read.status();
       programs = *std::move(read);
     }
-    if (auto status = emit::writeWse(*programs, options.output, [&] { return isCancelled(options) ? cancelled() : absl::OkStatus(); }); !status.ok())
+    const auto goOn = [&] { return isCancelled(options) ? cancelled() : absl::OkStatus(); };
+    if (auto status = emit::writeWse(*programs, options.output, goOn); !status.ok())
       return status;
     done(Phase::Wse);
     fillReport(*programs, report);
@@ -379,26 +378,6 @@ absl::StatusOr<CompileReport> compile(const CompileOptions &options) {
   if (!report.ok())
     return file.named(report.status());
   return report;
-}
-
-absl::StatusOr<Compiled> compileToExecutable(const CompileOptions &options) {
-  if (options.to != Phase::Wse)
-    return absl::InvalidArgumentError(
-        absl::StrCat("an executable is phase wse, not ", phaseName(options.to), "; compile() writes IR to a file"));
-  std::error_code error;
-  std::string folder = std::filesystem::temp_directory_path(error) / "wsc-XXXXXX";
-  if (error || !mkdtemp(folder.data()))
-    return absl::ErrnoToStatus(error ? error.value() : errno, absl::StrCat("cannot make a temporary folder ", folder));
-  CompileOptions wanted = options;
-  wanted.output = folder + "/" + "model.wse";
-  auto report = compile(wanted);
-  absl::StatusOr<ExecutablePtr> executable =
-      report.ok() ? openExecutable(wanted.output, {}, options.output.empty() ? options.model : options.output)
-                  : report.status();
-  std::filesystem::remove_all(folder, error);
-  if (!executable.ok())
-    return executable.status();
-  return Compiled{*std::move(executable), *std::move(report)};
 }
 
 std::vector<std::string> inputsToBind(const absl::Status &status) { return import::inputsToBind(status); }

@@ -4,8 +4,8 @@
 //
 //   wsc::driver::CompileOptions options;
 //   options.model = "net.onnx";
-//   auto net = wsc::driver::compileToExecutable(options);      // in memory; or compile() with options.output = "net.wse"
-//   if (!net.ok()) …                                           // net.status().message() says what, where and the way out
+//   auto net = wsc::driver::compileToExecutable(options);  // in memory; or compile() with options.output = "net.wse"
+//   if (!net.ok()) …                                       // net.status().message(): what, where and the way out
 //   auto session = wsc::Session::open(net->executable);
 //
 // Compilations may run side by side on several threads.

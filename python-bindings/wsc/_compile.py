@@ -105,9 +105,9 @@ def compile(model: Model, target: Union[str, "os.PathLike[str]"] = "wse2", *,
     `model`: path of an .onnx or .mlir file; bytes of an ONNX model; an `onnx.ModelProto`; or MLIR text at any phase (a
     string with a line end or a brace). `target`: wse1, wse2, wse3, mesh-RxC or a description file.
 
-    Options have the names of wsc-compile's, with underscores: `execution` (auto, pipelined, phased), `dim={name: value}`,
-    `bind={name: value}`, `input=[...]`, `output=[...]`, `effort` (fast, default, high), `seed`, `threads`, `defects`,
-    `pins`, `precision`, `compile_from`, `dump_phases`, `dump_problems`.
+    Options have the names of wsc-compile's, with underscores: `execution` (auto, pipelined, phased),
+    `dim={name: value}`, `bind={name: value}`, `input=[...]`, `output=[...]`, `effort` (fast, default, high), `seed`,
+    `threads`, `defects`, `pins`, `precision`, `compile_from`, `dump_phases`, `dump_problems`.
 
     `progress`: True for a bar (tqdm where it is installed, else lines on stderr), or `progress(phase, done, total)`.
     `log` is called with each warning. An exception in either, or Ctrl-C, ends the compilation. The interpreter lock is

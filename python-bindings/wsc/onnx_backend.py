@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""wsc as an ONNX backend: `prepare`, `run_model`, `run_node` of onnx.backend.base, and the class for ONNX's test runner.
+"""wsc as an ONNX backend: `prepare`, `run_model`, `run_node` of onnx.backend.base, and the class for ONNX's runner.
 
-Shapes are static on a wafer. What a model leaves open (dimensions, and inputs on whose values shapes depend) is fixed by
-the first inputs of `run`; other shapes or values of these compile the model again.
+Shapes are static on a wafer. What a model leaves open (dimensions, and inputs on whose values shapes depend) is fixed
+by the first inputs of `run`; other shapes or values of these compile the model again.
 """
 from __future__ import annotations
 
@@ -137,7 +137,8 @@ class Backend(_Backend):  # type: ignore[misc]
 
     @classmethod
     def run_node(cls, node: Any, inputs: Any, device: str = "CPU",
-                 outputs_info: Optional[Sequence[Tuple[Any, Tuple[int, ...]]]] = None, **kwargs: Any) -> Tuple[Any, ...]:
+                 outputs_info: Optional[Sequence[Tuple[Any, Tuple[int, ...]]]] = None,
+                 **kwargs: Any) -> Tuple[Any, ...]:
         """Runs one operator on arrays in the order of its inputs that are there."""
         names = [name for name in node.input if name]
         arrays = [np.asarray(value) for value in inputs]
