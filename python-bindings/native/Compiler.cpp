@@ -119,7 +119,8 @@ struct Request {
     if (!content.is_none())
       options.content = py::cast<std::string_view>(content);
     options.output = py::cast<std::string>(given["file"]);
-    options.target = py::cast<std::string>(given["target"]);
+    if (const auto target = py::cast<std::string>(given["target"]); !target.empty())
+      options.target = target;
     options.defects = py::cast<std::string>(given["defects"]);
     options.pins = py::cast<std::string>(given["pins"]);
     options.dims = py::cast<std::map<std::string, int64_t>>(given["dim"]);

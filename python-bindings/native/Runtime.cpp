@@ -86,7 +86,7 @@ py::list run(Session &session, int entry, const py::list &values) {
   absl::StatusOr<std::vector<emulator::HostTensor>> outputs;
   {
     const py::gil_scoped_release unlocked;
-    outputs = session.run(entry, views);
+    outputs = session.runViews(entry, views);
   }
   py::list results;
   std::vector<emulator::HostTensor> tensors = take(std::move(outputs));

@@ -78,7 +78,7 @@ def _progress(wanted: Union[None, bool, Progress], name: str) -> Tuple[Optional[
 def _request(model: Model, to: str, file: str, options: Mapping[str, Any]) -> Dict[str, Any]:
     name, content = _model_of(model)
     known: Dict[str, Any] = {
-        "target": "wse2", "execution": "auto", "precision": "model", "dim": {}, "bind": {}, "input": (), "output": (),
+        "target": None, "execution": "auto", "precision": "model", "dim": {}, "bind": {}, "input": (), "output": (),
         "effort": "default", "seed": 1, "threads": 0, "defects": "", "pins": "", "compile_from": "", "dump_phases": "",
         "dump_problems": "",
     }
@@ -97,13 +97,13 @@ def _request(model: Model, to: str, file: str, options: Mapping[str, Any]) -> Di
     return {**given, "model": name, "content": content, "to": to, "file": file}
 
 
-def compile(model: Model, target: Union[str, "os.PathLike[str]"] = "wse2", *,
+def compile(model: Model, target: Union[None, str, "os.PathLike[str]"] = None, *,
             progress: Union[None, bool, Progress] = None, log: Optional[Callable[[str], None]] = None,
             **options: Any) -> Executable:
     """Compiles a model for a wafer.
 
     `model`: path of an .onnx or .mlir file; bytes of an ONNX model; an `onnx.ModelProto`; or MLIR text at any phase (a
-    string with a line end or a brace). `target`: wse1, wse2, wse3, mesh-RxC or a description file.
+    string with a line end or a brace). `target`: wse1, wse2 (the default), wse3, mesh-RxC or a description file.
 
     Options have the names of wsc-compile's, with underscores: `execution` (auto, pipelined, phased),
     `dim={name: value}`, `bind={name: value}`, `input=[...]`, `output=[...]`, `effort` (fast, default, high), `seed`,
@@ -128,7 +128,7 @@ def compile(model: Model, target: Union[str, "os.PathLike[str]"] = "wse2", *,
     return Executable(program, report)
 
 
-def lower(model: Model, to: str, target: Union[str, "os.PathLike[str]"] = "wse2", *,
+def lower(model: Model, to: str, target: Union[None, str, "os.PathLike[str]"] = None, *,
           progress: Union[None, bool, Progress] = None, log: Optional[Callable[[str], None]] = None,
           **options: Any) -> str:
     """Compiles up to a phase (import, nn, kernels, sized, placed, routed, nests, core) and gives its IR as text.
@@ -166,7 +166,7 @@ def opt(ir: str, pipeline: str, name: str = "module.mlir") -> str:
     return text
 
 
-def from_torch(module: Any, example_inputs: Any, target: Union[str, "os.PathLike[str]"] = "wse2", *,
+def from_torch(module: Any, example_inputs: Any, target: Union[None, str, "os.PathLike[str]"] = None, *,
                input_names: Optional[Sequence[str]] = None, output_names: Optional[Sequence[str]] = None,
                opset_version: int = 13, **options: Any) -> Executable:
     """Compiles a torch.nn.Module by way of torch.onnx.export, in evaluation mode, for the shapes of the example inputs.

@@ -119,7 +119,7 @@ class PreparedModel(_BackendRep):  # type: ignore[misc]
 class Backend(_Backend):  # type: ignore[misc]
     """The backend. Subclasses may set `options`; `prepare` takes those of `wsc.compile` too."""
 
-    options: Dict[str, Any] = {"target": "wse2"}
+    options: Dict[str, Any] = {}
 
     @classmethod
     def is_compatible(cls, model: Any, device: str = "CPU", **kwargs: Any) -> bool:

@@ -352,7 +352,7 @@ wsc_status wsc_session_run(wsc_session *session, size_t number, const wsc_input 
     std::vector<emulator::HostView> views(inputCount);
     for (size_t i = 0; i < inputCount; ++i)
       views[i] = {static_cast<const std::byte *>(inputs[i].data), inputs[i].bytes};
-    auto results = (*found)->run(int(number), views);
+    auto results = (*found)->runViews(int(number), views);
     if (!results.ok())
       return results.status();
     for (size_t i = 0; i < outputCount; ++i)

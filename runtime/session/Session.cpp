@@ -26,7 +26,7 @@ struct Session::Impl {
   const ExecutablePtr shared;
   const std::string &path = shared->name;
   const Executable &executable = shared->content;
-  std::mutex mutex; // held by every call that uses what follows
+  std::mutex mutex;                             // held by every call that uses what follows
   std::unique_ptr<emulator::CoreEngine> engine; // views executable
   std::vector<std::optional<emulator::TimingResult>> timings;
   std::unique_ptr<EntryTime> phases;                // of a phased executable, else null
@@ -57,8 +57,7 @@ struct Session::Impl {
   }
 
   // Views of the inputs' bytes, in the entry's order.
-  absl::StatusOr<std::vector<emulator::HostView>> gather(int entry,
-                                                         const std::map<std::string, Tensor> &inputs) const;
+  absl::StatusOr<std::vector<emulator::HostView>> gather(int entry, const std::map<std::string, Tensor> &inputs) const;
   std::vector<Tensor> label(int entry, std::vector<emulator::HostTensor> outputs) const;
   absl::StatusOr<int> findState(const std::string &name) const;
 };
@@ -233,8 +232,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::open(ExecutablePtr executable,
   engineOptions.schedule = options.worklist ? emulator::Schedule::Worklist : emulator::Schedule::Units;
   auto engine = emulator::CoreEngine::create(impl->executable, engineOptions);
   if (!engine.ok())
-    return absl::Status(engine.status().code(),
-                        absl::StrCat(impl->path, ": ", std::string(engine.status().message())));
+    return absl::Status(engine.status().code(), absl::StrCat(impl->path, ": ", std::string(engine.status().message())));
   impl->engine = *std::move(engine);
   impl->timings.resize(impl->executable.entries.size());
   impl->merged.resize(impl->executable.entries.size());
@@ -251,13 +249,14 @@ absl::StatusOr<std::vector<Tensor>> Session::run(int entry, const std::map<std::
   auto host = impl->gather(entry, inputs);
   if (!host.ok())
     return host.status();
-  auto outputs = run(entry, *host);
+  auto outputs = runViews(entry, *host);
   if (!outputs.ok())
     return outputs.status();
   return impl->label(entry, *std::move(outputs));
 }
 
-absl::StatusOr<std::vector<emulator::HostTensor>> Session::run(int entry, std::span<const emulator::HostView> inputs) {
+absl::StatusOr<std::vector<emulator::HostTensor>> Session::runViews(int entry,
+                                                                    std::span<const emulator::HostView> inputs) {
   const std::lock_guard lock(impl->mutex);
   return impl->engine->runViews(entry, inputs);
 }

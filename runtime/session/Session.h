@@ -73,7 +73,7 @@ public:
   // Inputs by name; every input exactly once with its type and shape. Outputs in the entry's order.
   absl::StatusOr<std::vector<Tensor>> run(int entry, const std::map<std::string, Tensor> &inputs);
   // The same without names: bytes of inputs and outputs in the entry's order, row-major, inputs read in place.
-  absl::StatusOr<std::vector<emulator::HostTensor>> run(int entry, std::span<const emulator::HostView> inputs);
+  absl::StatusOr<std::vector<emulator::HostTensor>> runViews(int entry, std::span<const emulator::HostView> inputs);
   // Cached per entry. Of an executable that is not phased, entries that run one configuration once. Of a phased one the
   // sum of its parts (EntryTime.h).
   absl::StatusOr<const emulator::TimingResult *> timing(int entry);

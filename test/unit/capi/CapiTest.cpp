@@ -65,7 +65,7 @@ TEST_F(Capi, GivesTheResultsOfTheSession) {
   ASSERT_EQ(run(), WSC_OK) << wsc_last_error();
   auto same = Session::open(folder / "good.wse");
   ASSERT_TRUE(same.ok()) << same.status();
-  auto wanted = (*same)->run(0, views());
+  auto wanted = (*same)->runViews(0, views());
   ASSERT_TRUE(wanted.ok()) << wanted.status();
   for (size_t i = 0; i < out.size(); ++i)
     EXPECT_EQ(out[i], (*wanted)[i].bytes);
@@ -230,7 +230,7 @@ TEST_F(Capi, ACallCostsLittleMoreThanTheSessions) {
     }
     return best / 10;
   };
-  const double cpp = least([&] { ASSERT_TRUE((*same)->run(0, wanted).ok()); });
+  const double cpp = least([&] { ASSERT_TRUE((*same)->runViews(0, wanted).ok()); });
   const double c = least([&] { ASSERT_EQ(run(), WSC_OK); });
   std::printf("a run takes %.2f us from C++, %.2f us from C: %.2f us more\n", cpp, c, c - cpp);
   EXPECT_LE(c - cpp, 2);
