@@ -43,6 +43,10 @@ endif()
 
 include_directories(${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
 
+if(NOT Python3_EXECUTABLE AND EXISTS /usr/bin/python3)
+  set(Python3_EXECUTABLE /usr/bin/python3) # the system's, with its NumPy, before others in PATH
+endif()
+
 find_package(absl REQUIRED)
 find_package(TBB REQUIRED)
 find_package(Threads REQUIRED)

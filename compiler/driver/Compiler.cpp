@@ -6,6 +6,7 @@
 
 #include "compiler/driver/CoreGeneration.h"
 #include "compiler/driver/MappingTimer.h"
+#include "compiler/driver/ModelFile.h"
 #include "compiler/driver/Registration.h"
 #include "compiler/emit/Module.h"
 #include "compiler/emit/TextFile.h"
@@ -42,13 +43,22 @@ int64_t peakRssBytes() {
   return int64_t(usage.ru_maxrss) * 1024;
 }
 
-// Collects diagnostics as text while it lives.
+absl::Status cancelled() { return absl::CancelledError("the compilation was cancelled"); }
+
+bool isCancelled(const CompileOptions &options) { return options.hooks.cancelled && options.hooks.cancelled(); }
+
+// Collects errors as text while it lives, and passes warnings and remarks on.
 class Diagnostics {
 public:
-  explicit Diagnostics(MLIRContext &context)
-      : handler(&context, [this](Diagnostic &diagnostic) {
-          if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+  Diagnostics(MLIRContext &context, const CompileOptions &options)
+      : handler(&context, [this, &options](Diagnostic &diagnostic) {
+          const DiagnosticSeverity severity = diagnostic.getSeverity();
+          if (severity != DiagnosticSeverity::Error) {
+            if (options.hooks.log)
+              options.hooks.log(
+                  absl::StrCat(severity == DiagnosticSeverity::Warning ? "warning: " : "note: ", diagnostic.str()));
             return success();
+          }
           if (!text.empty())
             text += '\n';
           if (auto file = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>())
@@ -137,7 +147,7 @@ void addPasses(Phase phase, bool phased, const CompileOptions &options, const ke
     functions.addPass(wafer::createSizeKernels(
         wafer::SizeKernelsOptions{options.target, options.defects, options.equalColumns, options.search.effort,
                                   options.search.seed, options.search.threads, options.problemsDir},
-        timer));
+        timer, options.hooks.cancelled));
     break;
   case Phase::Placed:
     functions.addPass(wafer::createPlaceKernels({options.target, options.defects,
@@ -169,19 +179,28 @@ import::ImportOptions importOptionsOf(const CompileOptions &options) {
   return result;
 }
 
-absl::StatusOr<OwningOpRef<ModuleOp>> loadModel(MLIRContext &context, const CompileOptions &options, Phase &at) {
+// What importers open: the model's file, or the one that holds its bytes.
+std::string importPath(const CompileOptions &options, const ModelFile &file) {
+  return file.path().empty() ? options.model : file.path();
+}
+
+// `file` holds a model that comes as bytes.
+absl::StatusOr<OwningOpRef<ModuleOp>> loadModel(MLIRContext &context, const CompileOptions &options,
+                                                const ModelFile &file, Phase &at) {
   if (llvm::sys::path::extension(options.model) != ".mlir") {
     at = Phase::Import;
     const import::ImportOptions importOptions = importOptionsOf(options);
     if (import::isTensorFlow(options.model))
       return import::importTensorFlow(context, options.model, importOptions);
     if (!options.signature.empty() || options.keepVariables)
-      return absl::InvalidArgumentError(absl::StrCat(
-          options.signature.empty() ? "--keep-variables" : "--signature", " is for TensorFlow models; ", options.model, " is none"));
-    return import::importOnnx(context, options.model, importOptions);
+      return absl::InvalidArgumentError(absl::StrCat(options.signature.empty() ? "--keep-variables" : "--signature",
+                                                     " is for TensorFlow models; ", options.model, " is none"));
+    return import::importOnnx(context, importPath(options, file), importOptions);
   }
-  Diagnostics diagnostics(context);
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(options.model, &context);
+  Diagnostics diagnostics(context, options);
+  OwningOpRef<ModuleOp> module =
+      options.content ? parseSourceString<ModuleOp>(*options.content, &context, options.model)
+                      : parseSourceFile<ModuleOp>(options.model, &context);
   if (!module)
     return diagnostics.status(absl::StrCat("cannot read ", options.model));
   at = options.from ? *options.from : phaseOf(*module);
@@ -250,11 +269,15 @@ public:
       return status;
     // A module given at phase X is complete as X; the phases after it are still to run.
     for (Phase next = nextPhase(at, phased); next < Phase::Core && next <= options.to; next = nextPhase(next, phased)) {
-      enter(next);
-      Diagnostics diagnostics(context);
+      if (auto status = begins(next); !status.ok())
+        return status;
+      Diagnostics diagnostics(context, options);
       PassManager manager(&context);
       addPasses(next, phased, options, timer(), manager);
-      if (failed(manager.run(*module)))
+      const bool failure = failed(manager.run(*module));
+      if (isCancelled(options)) // also where the search ended early for it
+        return cancelled();
+      if (failure)
         return diagnostics.status(absl::StrCat("phase ", phaseName(next), " failed"));
       at = next;
       done(at);
@@ -262,6 +285,8 @@ public:
         return status;
     }
     if (at < Phase::Core && options.to >= Phase::Core) {
+      if (auto status = begins(Phase::Core); !status.ok())
+        return status;
       if (auto status = generate(); !status.ok())
         return status;
       at = Phase::Core;
@@ -271,6 +296,8 @@ public:
         return status;
       return report;
     }
+    if (auto status = begins(Phase::Wse); !status.ok())
+      return status;
     return write();
   }
 
@@ -282,9 +309,19 @@ private:
     return [mesh = mesh->target](const kernels::NetworkPlan &network) { return emulatedInterval(mesh, network); };
   }
 
-  void enter(Phase phase) const {
-    if (options.entered)
-      options.entered(phase);
+  // Tells of a phase, or ends a cancelled compilation.
+  absl::Status begins(Phase phase) const {
+    if (isCancelled(options))
+      return cancelled();
+    if (!options.hooks.progress)
+      return absl::OkStatus();
+    Progress progress{phase, 0, 1};
+    for (Phase p = Phase::Import; p != options.to; p = nextPhase(p, phased)) {
+      progress.done += p < phase;
+      ++progress.total;
+    }
+    options.hooks.progress(progress);
+    return absl::OkStatus();
   }
 
   void done(Phase phase) {
@@ -303,8 +340,7 @@ private:
 
   // Core programs become IR where somebody is to look at them.
   absl::Status generate() {
-    enter(Phase::Core);
-    Diagnostics diagnostics(context);
+    Diagnostics diagnostics(context, options);
     if (!phased)
       readPredictions(*module, report);
     auto coreModule = phased ? generatePhased(target, *module) : generateCore(target, *module, options.problemsDir);
@@ -321,15 +357,15 @@ private:
   }
 
   absl::StatusOr<CompileReport> write() {
-    enter(Phase::Wse);
     if (!programs) {
-      Diagnostics diagnostics(context);
+      Diagnostics diagnostics(context, options);
       auto read = emit::fromCoreIR(*module);
       if (!read.ok())
         return read.status();
       programs = *std::move(read);
     }
-    if (auto status = emit::writeWse(*programs, options.output); !status.ok())
+    const auto goOn = [&] { return isCancelled(options) ? cancelled() : absl::OkStatus(); };
+    if (auto status = emit::writeWse(*programs, options.output, goOn); !status.ok())
       return status;
     done(Phase::Wse);
     fillReport(*programs, report);
@@ -371,7 +407,11 @@ bool asksForStrips(const CompileOptions &options) {
 
 } // namespace
 
-absl::StatusOr<CompileReport> compile(const CompileOptions &given) {
+static absl::StatusOr<CompileReport> compileModel(const CompileOptions &given, const ModelFile &file) {
+  if (isCancelled(given))
+    return cancelled();
+  if (given.hooks.progress)
+    given.hooks.progress({Phase::Import, 0, 0});
   DialectRegistry registry;
   registerDialects(registry);
   MLIRContext context(registry);
@@ -381,7 +421,7 @@ absl::StatusOr<CompileReport> compile(const CompileOptions &given) {
   if (!given.target.empty()) // before the work
     if (auto target = target::loadTarget(given.target, given.defects); !target.ok())
       return target.status();
-  auto loaded = loadModel(context, given, at);
+  auto loaded = loadModel(context, given, file, at);
   if (!loaded.ok())
     return loaded.status();
   OwningOpRef<ModuleOp> module = *std::move(loaded);
@@ -411,18 +451,38 @@ absl::StatusOr<CompileReport> compile(const CompileOptions &given) {
   // Strips where every layer has that form and all fit; else phases.
   OwningOpRef<ModuleOp> copy = module->clone();
   auto pipelined = Run(options, *target, context, false).finish(std::move(copy), at);
-  if (pipelined.ok())
+  if (pipelined.ok() || absl::IsCancelled(pipelined.status()))
     return pipelined;
   auto inPhases = Run(options, *target, context, true).finish(std::move(module), at);
-  if (inPhases.ok())
+  if (inPhases.ok() || absl::IsCancelled(inPhases.status()))
     return inPhases;
   return absl::Status(inPhases.status().code(), absl::StrCat(std::string(inPhases.status().message()), "\nas strips: ",
                                                              std::string(pipelined.status().message())));
 }
 
+// Holds what comes as bytes and is to be imported.
+static absl::Status holdContent(const CompileOptions &options, ModelFile &file) {
+  if (!options.content || llvm::sys::path::extension(options.model) == ".mlir")
+    return absl::OkStatus();
+  if (import::isTensorFlow(options.model))
+    return absl::InvalidArgumentError(absl::StrCat(
+        options.model, " came as bytes; a TensorFlow model may have files beside it, give the path it has"));
+  return file.hold(*options.content, options.model);
+}
+
+absl::StatusOr<CompileReport> compile(const CompileOptions &options) {
+  ModelFile file;
+  if (absl::Status status = holdContent(options, file); !status.ok())
+    return status;
+  auto report = compileModel(options, file);
+  if (!report.ok())
+    return file.named(report.status());
+  return report;
+}
+
 std::vector<std::string> inputsToBind(const absl::Status &status) { return import::inputsToBind(status); }
 
-absl::StatusOr<std::vector<std::string>> validate(const CompileOptions &options) {
+static absl::StatusOr<std::vector<std::string>> validateModel(const CompileOptions &options, const ModelFile &file) {
   std::vector<std::string> lines;
   DialectRegistry registry;
   registerDialects(registry);
@@ -433,7 +493,7 @@ absl::StatusOr<std::vector<std::string>> validate(const CompileOptions &options)
     const bool isTensorFlow = import::isTensorFlow(options.model);
     auto unsupported = isTensorFlow
                            ? import::listUnsupportedTensorFlowOperators(context, options.model, importOptions)
-                           : import::listUnsupportedOperators(options.model, importOptions);
+                           : import::listUnsupportedOperators(importPath(options, file), importOptions);
     if (!unsupported.ok())
       return unsupported.status();
     for (const auto &op : *unsupported)
@@ -444,10 +504,10 @@ absl::StatusOr<std::vector<std::string>> validate(const CompileOptions &options)
       return lines;
   }
   Phase at = Phase::Import;
-  auto module = loadModel(context, options, at);
+  auto module = loadModel(context, options, file, at);
   if (!module.ok())
     return module.status();
-  Diagnostics diagnostics(context);
+  Diagnostics diagnostics(context, options);
   if (at > Phase::Nn && at != Phase::Nests)
     return lines;
   const bool strips = options.execution == Execution::Pipelined;
@@ -475,6 +535,16 @@ absl::StatusOr<std::vector<std::string>> validate(const CompileOptions &options)
     const absl::Status told = diagnostics.status("some layers have no form");
     lines = absl::StrSplit(told.message(), '\n');
   }
+  return lines;
+}
+
+absl::StatusOr<std::vector<std::string>> validate(const CompileOptions &options) {
+  ModelFile file;
+  if (absl::Status status = holdContent(options, file); !status.ok())
+    return status;
+  auto lines = validateModel(options, file);
+  if (!lines.ok())
+    return file.named(lines.status());
   return lines;
 }
 

@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The compiler's C++ API: a model in, an executable (or the IR of any phase) out.
+// The compiler's public C++ API: a model in, an executable (or the IR of any phase) out.
+//
+//   wsc::driver::CompileOptions options;
+//   options.model = "net.onnx";
+//   auto net = wsc::driver::compileToExecutable(options);  // in memory; or compile() with options.output = "net.wse"
+//   if (!net.ok()) …                                       // net.status().message(): what, where and the way out
+//   auto session = wsc::Session::open(net->executable);
+//
+// Compilations may run side by side on several threads.
 #pragma once
 
 #include "compiler/driver/Phases.h"
 #include "compiler/kernels/network/Effort.h"
+#include "runtime/session/Session.h"
 
 #include "absl/status/statusor.h"
 
@@ -12,12 +21,31 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace wsc::driver {
 
+// A phase that begins. Where strips do not serve (Execution::Auto), the phases behind nn begin once more.
+struct Progress {
+  Phase phase = Phase::Import;
+  int done = 0, total = 0; // phases before it, and all
+};
+
+// What a compilation tells and asks while it runs, from threads of its own too; one call at a time. None may throw.
+struct CompileHooks {
+  std::function<void(const Progress &)> progress;
+  std::function<void(std::string_view)> log; // warnings and remarks, each a line or more
+  // Asked between phases, between steps of the search and before each section of weights; from the first true on, the
+  // compilation ends with Cancelled and leaves no file.
+  std::function<bool()> cancelled;
+};
+
 struct CompileOptions {
   std::string model;                           // .onnx, a TensorFlow graph or SavedModel, or .mlir at the phase `from`
+  // The model's bytes, in place of the file `model`, whose name then says what they are and stands in messages. They
+  // must live until the compilation ends. External tensors cannot be found from here; IR that is written names weights
+  // in a file that is gone.
   std::string output;                          // see runtime/files
   std::string target;                          // name or description file; empty: as the IR records, else wse2
   std::string defects;                         // JSON file of dead cores and links, or empty
@@ -36,8 +64,8 @@ struct CompileOptions {
   kernels::SearchOptions search{kernels::Effort::Default, 1, 0};
   // The naive mapping to compare with: every kernel gets as many columns, in dataflow order.
   bool equalColumns = false;
-  bool onlyF32 = false;               // refuse a model that computes in another float type
-  std::function<void(Phase)> entered; // called when work on a phase begins, or empty
+  bool onlyF32 = false; // refuse a model that computes in another float type
+  CompileHooks hooks = {};
 };
 
 struct PhaseTime {
@@ -69,6 +97,15 @@ struct CompileReport {
 
 // Compiles. Errors carry every diagnostic, one per line. Nothing is left at `output` on failure.
 absl::StatusOr<CompileReport> compile(const CompileOptions &options);
+
+// An executable without a file of its own, and what compile() reports of it.
+struct Compiled {
+  ExecutablePtr executable;
+  CompileReport report;
+};
+// Compiles into memory: into a temporary file that has no name when this returns. `options.output` names the executable
+// in messages only; `options.to` must be Phase::Wse.
+absl::StatusOr<Compiled> compileToExecutable(const CompileOptions &options);
 
 // Names of the inputs on whose values a refused compilation depends where they must be known; binding them takes it past
 // that place. Empty for any other error.

@@ -107,7 +107,9 @@ void namePathsFrom(ModuleOp module, const std::string &folder) {
   std::error_code code;
   const fs::path base = fs::weakly_canonical(absolute(folder), code);
   replaceWeights(module, [&](Weights &weights) {
-    const fs::path path = fs::weakly_canonical(absolute(weights.path), code);
+    fs::path path = fs::weakly_canonical(absolute(weights.path), code);
+    if (!fs::exists(path, code)) // a file without a name, known by its descriptor alone
+      path = absolute(weights.path);
     const fs::path relative = path.lexically_relative(base);
     const bool below = !relative.empty() && *relative.begin() != "..";
     weights.path = (below ? relative : path).string();

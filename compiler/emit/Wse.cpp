@@ -102,7 +102,7 @@ std::vector<ElementType> sectionTypes(const Executable &executable) {
 
 } // namespace
 
-absl::Status writeWse(const CoreModule &module, const std::string &path) {
+absl::Status writeWse(const CoreModule &module, const std::string &path, const std::function<absl::Status()> &goOn) {
   std::vector<SectionSource> sources;
   int64_t largest = 0;
   for (const SectionRecipe &recipe : module.sections) {
@@ -110,6 +110,11 @@ absl::Status writeWse(const CoreModule &module, const std::string &path) {
     if (!source.ok())
       return source.status();
     largest = std::max(largest, source->bytes);
+    if (goOn)
+      source->produce = [&goOn, produce = std::move(source->produce)](std::span<std::byte> out) {
+        const absl::Status status = goOn();
+        return status.ok() ? produce(out) : status;
+      };
     sources.push_back(*std::move(source));
   }
   ReservedPages pages;

@@ -52,8 +52,8 @@ void noteLinks(func::FuncOp func, const target::Target &machine, const kernels::
 
 struct SizeKernelsPass : impl::SizeKernelsBase<SizeKernelsPass> {
   using SizeKernelsBase::SizeKernelsBase;
-  SizeKernelsPass(SizeKernelsOptions options, kernels::MappingTimer timer)
-      : SizeKernelsBase(std::move(options)), timer(std::move(timer)) {}
+  SizeKernelsPass(SizeKernelsOptions options, kernels::MappingTimer timer, std::function<bool()> cancelled)
+      : SizeKernelsBase(std::move(options)), timer(std::move(timer)), cancelled(std::move(cancelled)) {}
   void runOnOperation() override {
     // Each round may put kernels in that only pass words on; a network settles in a few. Kernels are cut once, and are
     // whole again if that brings too little.
@@ -69,7 +69,7 @@ struct SizeKernelsPass : impl::SizeKernelsBase<SizeKernelsPass> {
                              return status;
                            const kernels::Asking mayAsk{.passes = round < kMostRounds, .splits = mayCut};
                            auto report = kernels::sizeNetwork(machine, network.plan, mayAsk, equalColumns,
-                                                              {effort, seed, threads, timer}, &cache);
+                                                              {effort, seed, threads, timer, cancelled}, &cache);
                            if (!report.ok())
                              return report.status();
                            if (!report->splits.empty()) {
@@ -111,6 +111,7 @@ private:
   }
 
   kernels::MappingTimer timer;
+  std::function<bool()> cancelled;
 };
 
 struct PlaceKernelsPass : impl::PlaceKernelsBase<PlaceKernelsPass> {
@@ -169,8 +170,9 @@ struct RouteStreamsPass : impl::RouteStreamsBase<RouteStreamsPass> {
 
 } // namespace
 
-std::unique_ptr<Pass> createSizeKernels(SizeKernelsOptions options, kernels::MappingTimer timer) {
-  return std::make_unique<SizeKernelsPass>(std::move(options), std::move(timer));
+std::unique_ptr<Pass> createSizeKernels(SizeKernelsOptions options, kernels::MappingTimer timer,
+                                        std::function<bool()> cancelled) {
+  return std::make_unique<SizeKernelsPass>(std::move(options), std::move(timer), std::move(cancelled));
 }
 
 } // namespace wsc::wafer

@@ -19,7 +19,8 @@ namespace wsc::wafer {
 #include "passes/wafer/Passes.h.inc"
 
 /// wafer-size with mappings timed by an emulator, which passes know nothing of.
-std::unique_ptr<mlir::Pass> createSizeKernels(SizeKernelsOptions options, kernels::MappingTimer timer);
+std::unique_ptr<mlir::Pass> createSizeKernels(SizeKernelsOptions options, kernels::MappingTimer timer,
+                                              std::function<bool()> cancelled = {});
 
 /// Makes inputs of the results of all layers that no kernel can hold, so that what is left shows what else has no form.
 void cutUnknownLayers(mlir::func::FuncOp func);

@@ -6,6 +6,7 @@
 #include "runtime/emulator/EntryOrder.h"
 #include "runtime/emulator/HostWords.h"
 #include "runtime/emulator/LatticeWalk.h"
+#include "runtime/emulator/PreparedStore.h"
 #include "runtime/emulator/QueueTraffic.h"
 #include "runtime/emulator/ValueCount.h"
 #include "runtime/emulator/WaveRunner.h"
@@ -132,19 +133,20 @@ class Engine final : public CoreEngine {
 public:
   Engine(const Executable &executable, const CoreEngineOptions &options)
       : executable(executable), options(options), kernels(emulator::kernels(cpuLevel())), residents(executable),
-        states(executable, residents), units(options.threads), waves(options.threads), configurations(executable.configurations.size()) {}
+        states(executable, residents), units(options.threads), waves(options.threads), runnable(executable.configurations.size()),
+        timed(executable.configurations.size()), prepared(options.shared ? options.shared : makePreparedStore()) {}
 
   absl::Status prepareAll() {
-    for (size_t c = 0; c < configurations.size() && configurations.size() == 1; ++c)
-      if (absl::StatusOr<PreparedConfiguration *> prepared = prepare(int(c)); !prepared.ok())
-        return prepared.status();
+    if (executable.configurations.size() == 1)
+      if (absl::Status status = prepare(0); !status.ok())
+        return status;
     for (size_t e = 0; e < executable.entries.size(); ++e)
       if (absl::Status status = prepareEntry(int(e)); !status.ok())
         return status;
     return absl::OkStatus();
   }
 
-  absl::StatusOr<std::vector<HostTensor>> run(int entry, std::span<const HostTensor> inputs) override { return runEntry(entry, inputs, {}); }
+  absl::StatusOr<std::vector<HostTensor>> runViews(int entry, std::span<const HostView> inputs) override { return runEntry(entry, inputs, {}); }
 
   ValueCounters counters(int entry) const override { return countValues(executable, runs(entry)); }
 
@@ -166,14 +168,17 @@ public:
   }
 
   absl::StatusOr<const Networks *> networks(int configuration) override {
-    absl::StatusOr<PreparedConfiguration *> prepared = resolved(configuration);
-    if (!prepared.ok())
-      return prepared.status();
-    return &(*prepared)->networks;
+    if (absl::Status status = checkNumber(configuration); !status.ok())
+      return status;
+    if (const PreparedStore::Prepared &ready = runnable[size_t(configuration)]; ready && ready->hasStreams)
+      return &ready->networks;
+    if (absl::Status status = resolve(configuration); !status.ok())
+      return status;
+    return &timed[size_t(configuration)]->networks;
   }
 
-  absl::StatusOr<std::vector<CoreTrace>> runTraced(int entry, std::span<const HostTensor> inputs, std::span<const CorePlace> cores,
-                                                   std::vector<HostTensor> &outputs) override {
+  absl::StatusOr<std::vector<CoreTrace>> runTracedViews(int entry, std::span<const HostView> inputs, std::span<const CorePlace> cores,
+                                                        std::vector<HostTensor> &outputs) override {
     std::vector<CoreTrace> traces(cores.size());
     Recorded recorded;
     std::vector<size_t> same(cores.size()); // a core asked for twice is recorded once
@@ -207,56 +212,59 @@ public:
   }
 
 private:
-  // A configuration that may have been prepared, in part, by now.
-  absl::StatusOr<PreparedConfiguration *> begun(int number) {
-    if (number < 0 || number >= int(configurations.size()))
-      return absl::InvalidArgumentError(absl::StrCat("no configuration ", number, "; there are ", configurations.size()));
-    std::unique_ptr<PreparedConfiguration> &prepared = configurations[size_t(number)];
-    if (!prepared)
-      prepared = std::make_unique<PreparedConfiguration>();
-    return prepared.get();
+  absl::Status checkNumber(int number) const {
+    if (number >= 0 && number < int(executable.configurations.size()))
+      return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat("no configuration ", number, "; there are ", executable.configurations.size()));
   }
 
-  // With its streams resolved.
-  absl::StatusOr<PreparedConfiguration *> resolved(int number) {
-    absl::StatusOr<PreparedConfiguration *> prepared = begun(number);
-    if (!prepared.ok() || (*prepared)->hasStreams)
-      return prepared;
-    if (absl::Status status = resolveStreams(executable, number, **prepared); !status.ok())
+  // Streams for their time only. They are found again when they are needed, beyond so many.
+  absl::Status resolve(int number) {
+    std::unique_ptr<PreparedConfiguration> &wanted = timed[size_t(number)];
+    if (wanted)
+      return absl::OkStatus();
+    auto made = std::make_unique<PreparedConfiguration>();
+    if (absl::Status status = resolveStreams(executable, number, *made); !status.ok())
       return status;
-    keepStreams(number);
-    return prepared;
-  }
-
-  // Streams that are resolved for their time only are found again when they are needed, beyond so many.
-  void keepStreams(int number) {
-    const auto endsOf = [&](int c) { return int64_t(configurations[size_t(c)]->networks.streamTable.size()); };
+    wanted = std::move(made);
     kept.push_back(number);
+    const auto endsOf = [&](int c) { return timed[size_t(c)] ? int64_t(timed[size_t(c)]->networks.streamTable.size()) : 0; };
     int64_t ends = 0;
     for (int c : kept)
       ends += endsOf(c);
     while (kept.size() > 1 && ends > kMostKeptEnds) {
-      PreparedConfiguration &oldest = *configurations[size_t(kept.front())];
       ends -= endsOf(kept.front());
+      timed[size_t(kept.front())].reset();
       kept.pop_front();
-      if (oldest.runnable)
-        continue;
-      oldest.networks = {};
-      oldest.hasStreams = false;
     }
+    return absl::OkStatus();
   }
 
-  // Ready to run.
-  absl::StatusOr<PreparedConfiguration *> prepare(int number) {
-    absl::StatusOr<PreparedConfiguration *> prepared = begun(number);
-    if (!prepared.ok() || (*prepared)->runnable)
-      return prepared;
-    if (prepared = resolved(number); !prepared.ok())
-      return prepared;
-    if (absl::Status status = makeSchedule(**prepared, kernels, options.schedule); !status.ok())
+  // Ready to run, by this engine or another one of the executable.
+  absl::Status prepare(int number) {
+    if (absl::Status status = checkNumber(number); !status.ok())
       return status;
-    (*prepared)->runnable = true;
-    return prepared;
+    PreparedStore::Prepared &ready = runnable[size_t(number)];
+    if (ready)
+      return absl::OkStatus();
+    auto found = prepared->get(number, options.schedule, [&]() -> absl::StatusOr<PreparedStore::Prepared> {
+      auto made = std::make_shared<PreparedConfiguration>();
+      if (std::unique_ptr<PreparedConfiguration> &known = timed[size_t(number)]) {
+        *made = std::move(*known);
+        known.reset();
+        kept.erase(std::find(kept.begin(), kept.end(), number));
+      } else if (absl::Status status = resolveStreams(executable, number, *made); !status.ok()) {
+        return status;
+      }
+      if (absl::Status status = makeSchedule(*made, kernels, options.schedule); !status.ok())
+        return status;
+      return made;
+    });
+    if (!found.ok())
+      return found.status();
+    ready = *std::move(found);
+    return absl::OkStatus();
   }
 
   // Order of the entry's runs, and every binding against the entry's tensors.
@@ -305,7 +313,7 @@ private:
     return absl::OkStatus();
   }
 
-  absl::StatusOr<std::vector<HostTensor>> runEntry(int number, std::span<const HostTensor> inputs, const Recorded &recorded) {
+  absl::StatusOr<std::vector<HostTensor>> runEntry(int number, std::span<const HostView> inputs, const Recorded &recorded) {
     if (number < 0 || number >= int(executable.entries.size()))
       return absl::InvalidArgumentError(absl::StrCat("no entry ", number, "; there are ", executable.entries.size()));
     const Entry &entry = executable.entries[number];
@@ -313,9 +321,9 @@ private:
       return absl::InvalidArgumentError(absl::StrCat("entry ", entry.name, " takes ", entry.inputs.size(), " inputs, ", inputs.size(), " given"));
     for (size_t i = 0; i < inputs.size(); ++i) {
       const int64_t bytes = entry.inputs[i].elements() * elementBytes(entry.inputs[i].type);
-      if (int64_t(inputs[i].bytes.size()) != bytes)
+      if (int64_t(inputs[i].size()) != bytes)
         return absl::InvalidArgumentError(
-            absl::StrCat("input ", entry.inputs[i].name, " needs ", bytes, " bytes, ", inputs[i].bytes.size(), " given"));
+            absl::StrCat("input ", entry.inputs[i].name, " needs ", bytes, " bytes, ", inputs[i].size(), " given"));
     }
     std::vector<HostTensor> outputs;
     for (const TensorType &type : entry.outputs)
@@ -332,13 +340,12 @@ private:
     return outputs;
   }
 
-  absl::Status runOne(int entry, size_t number, std::span<const HostTensor> inputs, std::vector<HostTensor> &outputs,
+  absl::Status runOne(int entry, size_t number, std::span<const HostView> inputs, std::vector<HostTensor> &outputs,
                       const Recorded &recorded) {
     const EntryRun &run = entryRuns[size_t(entry)][number];
-    absl::StatusOr<PreparedConfiguration *> prepared = prepare(run.configuration);
-    if (!prepared.ok())
-      return prepared.status();
-    PreparedConfiguration &configuration = **prepared;
+    if (absl::Status status = prepare(run.configuration); !status.ok())
+      return status;
+    const PreparedConfiguration &configuration = *runnable[size_t(run.configuration)];
     if (absl::Status status = residents.need(configuration.residents); !status.ok())
       return status;
     if (absl::Status status = states.attach(run.configuration, configuration.residents); !status.ok())
@@ -363,13 +370,17 @@ private:
   mutable StateStore states;
   UnitRunner units;
   WaveRunner waves;
-  std::vector<std::unique_ptr<PreparedConfiguration>> configurations; // null until used
-  std::deque<int> kept;                                               // configurations in the order in which their streams were resolved
+  std::vector<PreparedStore::Prepared> runnable;              // per configuration; null until it runs
+  std::vector<std::unique_ptr<PreparedConfiguration>> timed;  // per configuration: streams only, for its time
+  std::deque<int> kept;                                       // those of `timed`, in the order in which they were made
+  std::shared_ptr<PreparedStore> prepared;
   std::vector<std::vector<EntryRun>> entryRuns;                       // per entry
   std::vector<std::vector<std::vector<int32_t>>> residentEnds;        // per entry and run: those that no later run uses
 };
 
 } // namespace
+
+std::shared_ptr<PreparedStore> makePreparedStore() { return std::make_shared<PreparedStore>(); }
 
 absl::StatusOr<std::unique_ptr<CoreEngine>> CoreEngine::create(const Executable &executable, const CoreEngineOptions &options) {
   auto engine = std::make_unique<Engine>(executable, options);

@@ -20,13 +20,20 @@ namespace wsc::emulator {
 struct HostTensor {
   std::vector<std::byte> bytes;
 };
+// The bytes of one that somebody else holds.
+using HostView = std::span<const std::byte>;
 
 // Units: waves where cores, or threads of a core, wait in circles. The other two are for any program, to be asked for by name.
 enum class Schedule { Units, Waves, Worklist };
 
+// What engines of one executable share beside it (PreparedStore.h); from several threads.
+class PreparedStore;
+std::shared_ptr<PreparedStore> makePreparedStore();
+
 struct CoreEngineOptions {
   int threads = 0; // 0: all
   Schedule schedule = Schedule::Units;
+  std::shared_ptr<PreparedStore> shared = nullptr; // of engines of this executable; null: this engine shares nothing
 };
 
 struct ValueCounters {
@@ -57,8 +64,17 @@ public:
   // the engine and have passed the verifier.
   static absl::StatusOr<std::unique_ptr<CoreEngine>> create(const format::Executable &executable, const CoreEngineOptions &options);
 
-  // One sample through entry `entry`. State variables live in the engine between calls.
-  virtual absl::StatusOr<std::vector<HostTensor>> run(int entry, std::span<const HostTensor> inputs) = 0;
+  // One sample through entry `entry`; inputs are read in place. State variables live in the engine between calls.
+  virtual absl::StatusOr<std::vector<HostTensor>> runViews(int entry, std::span<const HostView> inputs) = 0;
+  absl::StatusOr<std::vector<HostTensor>> run(int entry, std::span<const HostTensor> inputs) {
+    return runViews(entry, viewsOf(inputs));
+  }
+  static std::vector<HostView> viewsOf(std::span<const HostTensor> tensors) {
+    std::vector<HostView> views;
+    for (const HostTensor &tensor : tensors)
+      views.emplace_back(tensor.bytes);
+    return views;
+  }
 
   virtual ValueCounters counters(int entry) const = 0;
   // The runs of an entry; none for an entry that does not exist.
@@ -78,8 +94,12 @@ public:
     std::vector<std::vector<std::byte>> queueWords;                  // per queue: received or sent in this sample
   };
   // One sample like run(), recording these cores.
-  virtual absl::StatusOr<std::vector<CoreTrace>> runTraced(int entry, std::span<const HostTensor> inputs, std::span<const CorePlace> cores,
-                                                           std::vector<HostTensor> &outputs) = 0;
+  virtual absl::StatusOr<std::vector<CoreTrace>> runTracedViews(int entry, std::span<const HostView> inputs, std::span<const CorePlace> cores,
+                                                                std::vector<HostTensor> &outputs) = 0;
+  absl::StatusOr<std::vector<CoreTrace>> runTraced(int entry, std::span<const HostTensor> inputs, std::span<const CorePlace> cores,
+                                                   std::vector<HostTensor> &outputs) {
+    return runTracedViews(entry, viewsOf(inputs), cores, outputs);
+  }
 };
 
 } // namespace wsc::emulator

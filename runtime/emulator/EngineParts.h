@@ -16,13 +16,13 @@ namespace wsc::emulator {
 
 struct WavePlan; // WavePlan.h
 
+// Never changes once it is made: engines share it.
 struct PreparedConfiguration {
   const format::Executable *executable = nullptr;
   const format::Configuration *configuration = nullptr;
   std::vector<format::ElementType> bindingTypes;
   bool hasStreams = false; // networks are made; a plan of waves needs them no more
   Networks networks;
-  bool runnable = false; // what follows is made
   std::vector<std::vector<WindowPlace>> windows; // [role][buffer]
   std::vector<int32_t> residents;                // that its windows view, ascending
   std::vector<RoleProgram> programs;
@@ -47,7 +47,7 @@ struct SampleContext {
   StateStore &states;
   const ResidentStore &residents;
   int64_t iteration; // of the run step
-  std::span<const HostTensor> inputs;
+  std::span<const HostView> inputs;
   std::vector<HostTensor> &outputs;
   const TraceMap &traces;
 };

@@ -59,16 +59,16 @@ void copyElements(const std::byte *from, int64_t fromStep, std::byte *to, int64_
 
 } // namespace
 
-void packLane(const IoBinding &binding, const LatticeIndex &index, ElementType type, const HostTensor &tensor, std::byte *words) {
+void packLane(const IoBinding &binding, const LatticeIndex &index, ElementType type, HostView tensor, std::byte *words) {
   const int64_t width = elementBytes(type);
   std::byte *at = words;
   forRuns(binding, index, [&](int64_t element, int64_t count, int64_t distance) {
     int64_t begin = 0, end = count;
     if (binding.padded && count > 0) {
-      std::tie(begin, end) = inside(element, count, distance, int64_t(tensor.bytes.size()) / width);
+      std::tie(begin, end) = inside(element, count, distance, int64_t(tensor.size()) / width);
       std::memset(at, 0, size_t(count * width));
     }
-    copyElements(tensor.bytes.data() + (element + begin * distance) * width, distance * width, at + begin * width, width, end - begin, width);
+    copyElements(tensor.data() + (element + begin * distance) * width, distance * width, at + begin * width, width, end - begin, width);
     at += std::max<int64_t>(0, count) * width;
   });
   std::memset(at, 0, size_t((4 - (at - words) % 4) % 4));

@@ -8,7 +8,7 @@
 namespace wsc::emulator {
 
 // Host → words.
-void packLane(const format::IoBinding &binding, const format::LatticeIndex &index, format::ElementType type, const HostTensor &tensor,
+void packLane(const format::IoBinding &binding, const format::LatticeIndex &index, format::ElementType type, HostView tensor,
               std::byte *words);
 // Words → host.
 void unpackLane(const format::IoBinding &binding, const format::LatticeIndex &index, format::ElementType type, const std::byte *words,

@@ -31,6 +31,11 @@ struct Mapping {
   std::span<const std::byte> at(uint64_t offset, uint64_t count) const { return {data + offset, size_t(count)}; }
 };
 
+absl::Status tooShort(const std::string &path, int64_t bytes) {
+  return absl::DataLossError(absl::StrCat(
+      path, ": ", bytes, " bytes are too few for a wafer executable; its header alone has ", sizeof(Header)));
+}
+
 absl::StatusOr<std::shared_ptr<Mapping>> mapFile(const std::string &path) {
   auto failed = [&](const char *what) { return absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot ", what)); };
   // O_NONBLOCK: opening a pipe must not wait for a writer.
@@ -45,8 +50,7 @@ absl::StatusOr<std::shared_ptr<Mapping>> mapFile(const std::string &path) {
   } else if (!S_ISREG(info.st_mode)) {
     status = absl::InvalidArgumentError(absl::StrCat(path, ": not a regular file"));
   } else if (info.st_size < off_t(sizeof(Header))) {
-    status = absl::DataLossError(absl::StrCat(
-        path, ": ", info.st_size, " bytes are too few for a wafer executable; its header alone has ", sizeof(Header)));
+    status = tooShort(path, int64_t(info.st_size));
   } else {
     void *data = ::mmap(nullptr, size_t(info.st_size), PROT_READ, MAP_SHARED, file, 0);
     if (data == MAP_FAILED) {
@@ -59,6 +63,21 @@ absl::StatusOr<std::shared_ptr<Mapping>> mapFile(const std::string &path) {
   ::close(file);
   if (!status.ok())
     return status;
+  return mapping;
+}
+
+// Pages of their own, as sections are aligned from the file's beginning.
+absl::StatusOr<std::shared_ptr<Mapping>> copyContent(std::span<const std::byte> content, const std::string &name) {
+  if (content.size() < sizeof(Header))
+    return tooShort(name, int64_t(content.size()));
+  void *data = ::mmap(nullptr, content.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (data == MAP_FAILED)
+    return absl::ErrnoToStatus(errno, absl::StrCat(name, ": cannot hold ", content.size(), " bytes"));
+  std::memcpy(data, content.data(), content.size());
+  ::mprotect(data, content.size(), PROT_READ);
+  auto mapping = std::make_shared<Mapping>();
+  mapping->data = static_cast<const std::byte *>(data);
+  mapping->bytes = content.size();
   return mapping;
 }
 
@@ -153,10 +172,8 @@ absl::StatusOr<Executable> readMetadata(const Mapping &mapping, const Header &he
   return decodeMetadata(bytes, path);
 }
 
-} // namespace
-
-absl::StatusOr<Executable> loadExecutable(const std::string &path, const LoadOptions &options) {
-  absl::StatusOr<std::shared_ptr<Mapping>> mapping = mapFile(path);
+absl::StatusOr<LoadedFile> load(absl::StatusOr<std::shared_ptr<Mapping>> mapping, const std::string &path,
+                                const LoadOptions &options) {
   if (!mapping.ok())
     return mapping.status();
   const Mapping &file = **mapping;
@@ -190,13 +207,31 @@ absl::StatusOr<Executable> loadExecutable(const std::string &path, const LoadOpt
     return damaged(
         path, absl::StrCat("the metadata names ", executable->sections.size(), " raw sections, the file has ", next));
   executable->metadataBytes = int64_t(header->metadataBytes);
-  executable->storage = *std::move(mapping);
+  executable->storage = *mapping;
   std::vector<int64_t> sectionBytes;
   for (const Section &section : executable->sections)
     sectionBytes.push_back(int64_t(section.bytes.size()));
   if (absl::Status status = checkStructure(*executable, sectionBytes); !status.ok())
     return absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
-  return executable;
+  return LoadedFile{*std::move(executable), file.at(0, file.bytes)};
+}
+
+} // namespace
+
+absl::StatusOr<LoadedFile> loadFile(const std::string &path, const LoadOptions &options) {
+  return load(mapFile(path), path, options);
+}
+
+absl::StatusOr<LoadedFile> loadContent(std::span<const std::byte> content, const std::string &name,
+                                       const LoadOptions &options) {
+  return load(copyContent(content, name), name, options);
+}
+
+absl::StatusOr<Executable> loadExecutable(const std::string &path, const LoadOptions &options) {
+  absl::StatusOr<LoadedFile> file = loadFile(path, options);
+  if (!file.ok())
+    return file.status();
+  return std::move(file->executable);
 }
 
 } // namespace wsc::format

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A session: a mapped and verified executable, its engine, and the timing of each entry once it has been asked for.
+// A session: an executable it shares with others, an engine of its own, and the timing of each entry once it has been
+// asked for. One lock per session; the engine brings its own threads.
 #include "runtime/session/Session.h"
 
 #include "runtime/emulator/Interpreter.h"
 #include "runtime/emulator/LatticeWalk.h"
 #include "runtime/emulator/liveness/Liveness.h"
+#include "runtime/files/OutputFile.h"
 #include "runtime/format/Reader.h"
 #include "runtime/format/Verifier.h"
 #include "runtime/session/EntryTime.h"
@@ -13,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
 
 namespace wsc {
@@ -20,8 +23,12 @@ namespace wsc {
 using namespace format;
 
 struct Session::Impl {
-  std::string path;
-  Executable executable;
+  explicit Impl(ExecutablePtr shared) : shared(std::move(shared)) {}
+
+  const ExecutablePtr shared;
+  const std::string &path = shared->name;
+  const Executable &executable = shared->content;
+  std::mutex mutex;                             // held by every call that uses what follows
   std::unique_ptr<emulator::CoreEngine> engine; // views executable
   std::vector<std::optional<emulator::TimingResult>> timings;
   std::unique_ptr<EntryTime> phases;                // of a phased executable, else null
@@ -51,8 +58,8 @@ struct Session::Impl {
     return configuration;
   }
 
-  absl::StatusOr<std::vector<emulator::HostTensor>> gather(int entry,
-                                                           const std::map<std::string, Tensor> &inputs) const;
+  // Views of the inputs' bytes, in the entry's order.
+  absl::StatusOr<std::vector<emulator::HostView>> gather(int entry, const std::map<std::string, Tensor> &inputs) const;
   std::vector<Tensor> label(int entry, std::vector<emulator::HostTensor> outputs) const;
   absl::StatusOr<int> findState(const std::string &name) const;
 };
@@ -123,7 +130,7 @@ absl::Status replayCore(const Executable &executable, const Role &role, const em
 
 } // namespace
 
-absl::StatusOr<std::vector<emulator::HostTensor>>
+absl::StatusOr<std::vector<emulator::HostView>>
 Session::Impl::gather(int number, const std::map<std::string, Tensor> &inputs) const {
   if (absl::Status status = checkEntry(number); !status.ok())
     return status;
@@ -133,7 +140,7 @@ Session::Impl::gather(int number, const std::map<std::string, Tensor> &inputs) c
                      [&, n = name](const TensorType &type) { return type.name == n; }))
       return absl::InvalidArgumentError(
           absl::StrCat("entry ", entry.name, " has no input ", name, "; its inputs are ", listNames(entry.inputs)));
-  std::vector<emulator::HostTensor> result;
+  std::vector<emulator::HostView> result;
   for (const TensorType &type : entry.inputs) {
     auto found = inputs.find(type.name);
     if (found == inputs.end())
@@ -147,7 +154,7 @@ Session::Impl::gather(int number, const std::map<std::string, Tensor> &inputs) c
     if (int64_t(tensor.bytes.size()) != bytes)
       return absl::InvalidArgumentError(absl::StrCat("input ", type.name, " has ", tensor.bytes.size(), " bytes, ",
                                                      describe(type), " needs ", bytes));
-    result.push_back({tensor.bytes});
+    result.push_back(tensor.bytes);
   }
   return result;
 }
@@ -169,40 +176,27 @@ absl::StatusOr<int> Session::Impl::findState(const std::string &name) const {
   return absl::NotFoundError(absl::StrCat("no state variable ", name, "; there are: ", listNames(types)));
 }
 
-Session::Session() : impl(std::make_unique<Impl>()) {}
-Session::~Session() = default;
-
-absl::StatusOr<std::unique_ptr<Session>> Session::open(const std::string &path, const SessionOptions &options) {
-  absl::StatusOr<Executable> executable = loadExecutable(path, {.verifyWeightHashes = options.verifyWeightHashes});
-  if (!executable.ok())
-    return executable.status();
-  std::unique_ptr<Session> session(new Session());
-  Impl &impl = *session->impl;
-  impl.path = path;
-  impl.executable = *std::move(executable);
-  if (absl::Status status = verifyExecutable(impl.executable); !status.ok())
-    return absl::Status(status.code(), absl::StrCat(path, ": ", std::string(status.message())));
-  if (options.verifyLiveness)
-    if (absl::Status status = emulator::checkLiveness(impl.executable); !status.ok())
-      return absl::Status(status.code(), absl::StrCat(path, ": ", std::string(status.message())));
-  emulator::CoreEngineOptions engineOptions;
-  engineOptions.threads = options.threads;
-  engineOptions.schedule = options.worklist ? emulator::Schedule::Worklist : emulator::Schedule::Units;
-  auto engine = emulator::CoreEngine::create(impl.executable, engineOptions);
-  if (!engine.ok())
-    return absl::Status(engine.status().code(), absl::StrCat(path, ": ", std::string(engine.status().message())));
-  impl.engine = *std::move(engine);
-  impl.timings.resize(impl.executable.entries.size());
-  impl.merged.resize(impl.executable.entries.size());
-  if (impl.executable.execution == "phased")
-    impl.phases = std::make_unique<EntryTime>(impl.executable, *impl.engine, options.threads);
-  return session;
+static absl::StatusOr<ExecutablePtr> judged(absl::StatusOr<LoadedFile> file, const std::string &name) {
+  if (!file.ok())
+    return file.status();
+  auto loaded = std::make_shared<const LoadedExecutable>(name, *std::move(file));
+  if (absl::Status status = verifyExecutable(loaded->content); !status.ok())
+    return absl::Status(status.code(), absl::StrCat(name, ": ", std::string(status.message())));
+  return loaded;
 }
 
-const Executable &Session::executable() const { return impl->executable; }
+absl::StatusOr<ExecutablePtr> openExecutable(const std::string &path, const LoadOptions &options,
+                                             const std::string &name) {
+  return judged(loadFile(path, options), name.empty() ? path : name);
+}
 
-absl::StatusOr<int> Session::findEntry(const std::string &name) const {
-  const std::vector<Entry> &entries = impl->executable.entries;
+absl::StatusOr<ExecutablePtr> openExecutable(std::span<const std::byte> content, const std::string &name,
+                                             const LoadOptions &options) {
+  return judged(loadContent(content, name, options), name);
+}
+
+absl::StatusOr<int> findEntry(const LoadedExecutable &executable, const std::string &name) {
+  const std::vector<Entry> &entries = executable.content.entries;
   if (name.empty() && entries.size() == 1)
     return 0;
   const std::string wanted = name.empty() ? "main" : name;
@@ -213,20 +207,67 @@ absl::StatusOr<int> Session::findEntry(const std::string &name) const {
     absl::StrAppend(&known, known.empty() ? "" : ", ", entries[e].name);
   }
   return absl::NotFoundError(
-      absl::StrCat("no entry ", wanted, "; ", impl->path, " has: ", known.empty() ? "none" : known));
+      absl::StrCat("no entry ", wanted, "; ", executable.name, " has: ", known.empty() ? "none" : known));
 }
+
+absl::Status saveExecutable(const LoadedExecutable &executable, const std::string &path) {
+  return files::writeWhole({reinterpret_cast<const char *>(executable.file.data()), executable.file.size()}, path);
+}
+
+Session::Session(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
+Session::~Session() = default;
+
+absl::StatusOr<std::unique_ptr<Session>> Session::open(const std::string &path, const SessionOptions &options) {
+  absl::StatusOr<ExecutablePtr> executable = openExecutable(path, {.verifyWeightHashes = options.verifyWeightHashes});
+  if (!executable.ok())
+    return executable.status();
+  return open(*std::move(executable), options);
+}
+
+absl::StatusOr<std::unique_ptr<Session>> Session::open(ExecutablePtr executable, const SessionOptions &options) {
+  if (!executable)
+    return absl::InvalidArgumentError("a session needs an executable, not a null pointer");
+  auto impl = std::make_unique<Impl>(std::move(executable));
+  if (options.verifyLiveness)
+    if (absl::Status status = emulator::checkLiveness(impl->executable); !status.ok())
+      return absl::Status(status.code(), absl::StrCat(impl->path, ": ", std::string(status.message())));
+  emulator::CoreEngineOptions engineOptions;
+  engineOptions.threads = options.threads;
+  engineOptions.shared = impl->shared->prepared;
+  engineOptions.schedule = options.worklist ? emulator::Schedule::Worklist : emulator::Schedule::Units;
+  auto engine = emulator::CoreEngine::create(impl->executable, engineOptions);
+  if (!engine.ok())
+    return absl::Status(engine.status().code(), absl::StrCat(impl->path, ": ", std::string(engine.status().message())));
+  impl->engine = *std::move(engine);
+  impl->timings.resize(impl->executable.entries.size());
+  impl->merged.resize(impl->executable.entries.size());
+  if (impl->executable.execution == "phased")
+    impl->phases = std::make_unique<EntryTime>(impl->executable, *impl->engine, options.threads);
+  return std::unique_ptr<Session>(new Session(std::move(impl)));
+}
+
+const Executable &Session::executable() const { return impl->executable; }
+
+absl::StatusOr<int> Session::findEntry(const std::string &name) const { return wsc::findEntry(*impl->shared, name); }
 
 absl::StatusOr<std::vector<Tensor>> Session::run(int entry, const std::map<std::string, Tensor> &inputs) {
   auto host = impl->gather(entry, inputs);
   if (!host.ok())
     return host.status();
-  auto outputs = impl->engine->run(entry, *host);
+  auto outputs = runViews(entry, *host);
   if (!outputs.ok())
     return outputs.status();
   return impl->label(entry, *std::move(outputs));
 }
 
+absl::StatusOr<std::vector<emulator::HostTensor>> Session::runViews(int entry,
+                                                                    std::span<const emulator::HostView> inputs) {
+  const std::lock_guard lock(impl->mutex);
+  return impl->engine->runViews(entry, inputs);
+}
+
 absl::StatusOr<const emulator::TimingResult *> Session::timing(int entry) {
+  const std::lock_guard lock(impl->mutex);
   if (absl::Status status = impl->checkEntry(entry); !status.ok())
     return status;
   std::optional<emulator::TimingResult> &cached = impl->timings[size_t(entry)];
@@ -252,6 +293,7 @@ absl::StatusOr<const emulator::TimingResult *> Session::timing(int entry) {
 
 absl::StatusOr<emulator::CycleResult> Session::cycles(int entry, const emulator::CycleOptions &options,
                                                       std::vector<emulator::TimingPart> *parts) {
+  const std::lock_guard lock(impl->mutex);
   std::vector<emulator::TimingPart> unused;
   if (absl::Status status = impl->checkEntry(entry); !status.ok())
     return status;
@@ -264,6 +306,7 @@ absl::StatusOr<emulator::CycleResult> Session::cycles(int entry, const emulator:
 }
 
 absl::StatusOr<const Configuration *> Session::timedConfiguration(int entry) {
+  const std::lock_guard lock(impl->mutex);
   if (absl::Status status = impl->checkEntry(entry); !status.ok())
     return status;
   if (impl->phases) {
@@ -278,12 +321,16 @@ absl::StatusOr<const Configuration *> Session::timedConfiguration(int entry) {
   return &impl->executable.configurations[size_t(*configuration)];
 }
 
-emulator::ValueCounters Session::counters(int entry) const { return impl->engine->counters(entry); }
+emulator::ValueCounters Session::counters(int entry) const {
+  const std::lock_guard lock(impl->mutex);
+  return impl->engine->counters(entry);
+}
 
 absl::StatusOr<Tensor> Session::readState(const std::string &name) const {
   absl::StatusOr<int> state = impl->findState(name);
   if (!state.ok())
     return state.status();
+  const std::lock_guard lock(impl->mutex);
   return Tensor{impl->executable.states[*state].tensor, impl->engine->readState(*state).bytes};
 }
 
@@ -295,6 +342,7 @@ absl::Status Session::writeState(const std::string &name, const Tensor &value) {
   if (value.type.type != type.type || value.type.shape != type.shape)
     return absl::InvalidArgumentError(
         absl::StrCat("state variable ", name, " is ", describe(type), ", not ", describe(value.type)));
+  const std::lock_guard lock(impl->mutex);
   return impl->engine->writeState(*state, {value.bytes});
 }
 
@@ -302,6 +350,7 @@ absl::Status Session::replay(int entry, const std::map<std::string, Tensor> &inp
   auto host = impl->gather(entry, inputs);
   if (!host.ok())
     return host.status();
+  const std::lock_guard lock(impl->mutex);
   const std::span<const emulator::EntryRun> runs = impl->engine->runs(entry);
   const auto coresOf = [&](const emulator::EntryRun &run) {
     int64_t cores = 0;
@@ -333,7 +382,7 @@ absl::Status Session::replay(int entry, const std::map<std::string, Tensor> &inp
     picked.push_back({int32_t(run), iteration, role, emulator::latticeIndex(roles[size_t(role)].cores, ordinal)});
   }
   std::vector<emulator::HostTensor> outputs;
-  auto traces = impl->engine->runTraced(entry, *host, picked, outputs);
+  auto traces = impl->engine->runTracedViews(entry, *host, picked, outputs);
   if (!traces.ok())
     return traces.status();
   for (size_t i = 0; i < picked.size(); ++i) {

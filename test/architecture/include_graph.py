@@ -57,6 +57,7 @@ LAYERS = [
     Layer("runtime/session", BOTTOM + ["runtime/emulator/Interpreter*", "runtime/emulator", "runtime/emulator/liveness",
                                       "runtime/host"], NONE,
           NO_COMPILER),
+    Layer("runtime/capi", RUNTIME, NONE, NO_COMPILER),
     Layer("test/unit/support", BOTTOM, NONE, "programs written by hand need no engine"),
     Layer("test/validation", RUNTIME + ["test/unit/support"], NONE,
           "hand-written programs run without the compiler (I7)"),
@@ -91,7 +92,7 @@ LAYERS = [
                                                     "tools/wsc-place", "tools/wsc-run",
                                                     "test/validation"],
           ALL, "tools stand on top"),
-    Layer("python-bindings", RUNTIME + ["compiler/driver"], NONE, "bindings wrap the public API"),
+    Layer("python-bindings", RUNTIME + ["compiler/driver", "tools/wsc-info"], NONE, "bindings wrap the public API"),
 ]
 
 

@@ -9,9 +9,12 @@
 #include "CLI/CLI.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <unistd.h>
 
 namespace {
 
@@ -71,6 +74,39 @@ std::string findUnused(const CLI::App &app, const wsc::driver::CompileOptions &o
       return "--output names a tensor of the model, not the file " + tensor + "; the file to write is given with -o";
   return "";
 }
+
+std::atomic<int> interruptedBy = 0;
+struct sigaction actionsBefore[NSIG]; // of the signals that interrupt() takes
+
+// The first signal ends the compilation where it leaves nothing behind, a second one at once.
+void interrupt(int signal) {
+  interruptedBy = signal;
+  ::sigaction(signal, &actionsBefore[signal], nullptr);
+}
+
+// While it lives, signals end the compilation, except those that are ignored, as nohup asks.
+class Interruptible {
+public:
+  Interruptible() {
+    for (int signal : signals) {
+      ::sigaction(signal, nullptr, &actionsBefore[signal]);
+      if (actionsBefore[signal].sa_handler == SIG_IGN)
+        continue;
+      struct sigaction action{};
+      action.sa_handler = interrupt;
+      ::sigemptyset(&action.sa_mask);
+      action.sa_flags = SA_RESTART;
+      ::sigaction(signal, &action, nullptr);
+    }
+  }
+  ~Interruptible() {
+    for (int signal : signals)
+      ::sigaction(signal, &actionsBefore[signal], nullptr);
+  }
+
+private:
+  static constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
+};
 
 std::string readPhases() {
   std::string names;
@@ -192,13 +228,21 @@ int main(int argc, char **argv) {
     return wsc::tools::failUsage("name the file to write with -o");
   if (auto status = checkFiles(options, report); !status.ok())
     return wsc::tools::fail(std::string(status.message()));
+  if (verbose)
+    options.hooks.log = [](std::string_view line) { std::fprintf(stderr, "%.*s\n", int(line.size()), line.data()); };
+  options.hooks.cancelled = [] { return interruptedBy != 0; };
   auto result = [&] {
+    const Interruptible interruptible;
     wsc::tools::Progress progress("compiling " + options.model, quiet);
-    options.entered = [&](wsc::driver::Phase phase) {
-      progress.set("compiling " + options.model + ", phase " + wsc::driver::phaseName(phase));
+    options.hooks.progress = [&](const wsc::driver::Progress &step) {
+      progress.set("compiling " + options.model + ", phase " + wsc::driver::phaseName(step.phase) +
+                   (step.total > 0 ? " (" + std::to_string(step.done + 1) + " of " + std::to_string(step.total) + ")" : ""));
     };
     return wsc::driver::compile(options);
   }();
+  if (absl::IsCancelled(result.status()))
+    return wsc::tools::fail("interrupted by signal " + std::to_string(interruptedBy) + "; nothing is written to " +
+                            options.output);
   if (!result.ok())
     return wsc::tools::fail(std::string(result.status().message()));
   if (!report.empty())

@@ -108,7 +108,7 @@ public:
     if (options.effort == Effort::High) {
       quicken(kHighStage);
       now = settled.back().mapped;
-      for (int i = 0; i < kWireRounds; ++i)
+      for (int i = 0; i < kWireRounds && !ends(); ++i)
         shorten(kWires + i);
     }
     take(bestPlaced(), sized, report);
@@ -161,9 +161,11 @@ private:
   // Whether a mapping of these tiles, or others, could be quicker.
   bool isAboveBound() const { return best().score.intervalCycles > bounds.sizing + bounds.sizing / kGainPart; }
 
+  bool ends() const { return options.cancelled && options.cancelled(); }
+
   // Rounds for the interval. Of what they find, the last that keeps its promise when emulated is settled on.
   void quicken(const Stage &stage) {
-    for (int i = 0, left = stage.patience; i < stage.rounds && left > 0 && isAboveBound(); ++i)
+    for (int i = 0, left = stage.patience; i < stage.rounds && left > 0 && isAboveBound() && !ends(); ++i)
       left = quickenOnce() ? stage.patience : left - 1;
     while (!found.empty() && !isSound(found.back().mapped.network))
       found.pop_back();

@@ -38,6 +38,8 @@ struct SearchOptions {
   // If given, mappings that are slower than the first when emulated do not count, whatever is predicted of them. May be
   // called from several threads.
   MappingTimer timer = {};
+  // If given, asked before each round; from the first true on, the search ends with what it has.
+  std::function<bool()> cancelled = {};
 };
 
 } // namespace wsc::kernels

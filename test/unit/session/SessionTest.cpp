@@ -4,6 +4,7 @@
 #include "runtime/files/OutputFile.h"
 
 #include <numeric>
+#include <thread>
 #include <tuple>
 
 namespace wsc::test {
@@ -47,6 +48,48 @@ TEST(Session, RunsReplaysAndTimes) {
   EXPECT_GT((*timing)->latencyCycles, 16);
   EXPECT_GE((*timing)->intervalCycles, 16);
   EXPECT_EQ(*timing, *(*session)->timing(*entry)); // the same object
+}
+
+TEST(Session, SessionsShareAnExecutable) {
+  Folder folder;
+  const std::string path = writeGood(folder);
+  auto executable = openExecutable(path);
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  auto one = Session::open(*executable), other = Session::open(*executable);
+  ASSERT_TRUE(one.ok() && other.ok());
+  EXPECT_EQ(&(*one)->executable(), &(*other)->executable()); // and with it the mapped weights
+  EXPECT_EQ(&(*one)->executable(), &(*executable)->content);
+  executable->reset();
+  const auto inputs = inputsOf(**one);
+  auto wanted = (*one)->run(0, inputs);
+  ASSERT_TRUE(wanted.ok()) << wanted.status();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&] {
+      auto session = Session::open(path);
+      ASSERT_TRUE(session.ok());
+      auto got = (*session)->run(0, inputs);
+      ASSERT_TRUE(got.ok()) << got.status();
+      for (size_t i = 0; i < got->size(); ++i)
+        EXPECT_EQ((*got)[i].bytes, (*wanted)[i].bytes);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_FALSE(Session::open(ExecutablePtr()).ok());
+}
+
+TEST(Session, OpensFromMemoryAndSaves) {
+  Folder folder;
+  auto content = readFile(writeGood(folder));
+  ASSERT_TRUE(content.ok());
+  const std::span bytes(reinterpret_cast<const std::byte *>(content->data()), content->size());
+  auto executable = openExecutable(bytes, "memory");
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  ASSERT_TRUE(saveExecutable(**executable, folder / "saved.wse").ok());
+  EXPECT_EQ(*readFile(folder / "saved.wse"), *content);
+  EXPECT_FALSE(saveExecutable(**executable, folder / "no/saved.wse").ok());
+  for (size_t size : {size_t(0), size_t(10), content->size() / 2, content->size() - 1})
+    EXPECT_EQ(openExecutable(bytes.first(size), "part").status().message().substr(0, 6), "part: ");
 }
 
 TEST(Session, StatesAreReadAndWritten) {

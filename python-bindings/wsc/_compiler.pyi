@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+phases: Tuple[str, ...]
+
+def compile(options: Dict[str, Any], progress: Optional[Callable[[str, int, int], None]] = ...,
+            log: Optional[Callable[[str], None]] = ...) -> Dict[str, Any]: ...
+def validate(options: Dict[str, Any]) -> List[str]: ...
+def run_pipeline(ir: str, pipeline: str, name: str) -> str: ...
