@@ -36,7 +36,7 @@ class Layer(NamedTuple):
 
 NONE, IR, ALL = set(), {"MLIR", "LLVM"}, {"MLIR", "LLVM", "protobuf", "ONNX"}
 BOTTOM = ["runtime/target", "runtime/format", "runtime/numerics", "runtime/timing"]
-RUNTIME = BOTTOM + ["runtime/emulator", "runtime/host", "runtime/session"]
+RUNTIME = BOTTOM + ["runtime/emulator", "runtime/host", "runtime/session", "runtime/report"]
 # Recipes of raw sections: plain data that code generation hands to the writer.
 SECTIONS = ["compiler/emit/SectionRecipe*", "compiler/emit/StridedCopy*"]
 DIALECTS = ["dialects"]
@@ -53,6 +53,7 @@ LAYERS = [
     Layer("runtime/host", BOTTOM, NONE, NO_COMPILER),
     Layer("runtime/session", BOTTOM + ["runtime/emulator/Interpreter*", "runtime/emulator", "runtime/host"], NONE,
           NO_COMPILER),
+    Layer("runtime/report", BOTTOM + ["runtime/emulator"], NONE, NO_COMPILER),
     Layer("test/unit/support", BOTTOM, NONE, "programs written by hand need no engine"),
     Layer("test/validation", RUNTIME + ["test/unit/support"], NONE, "hand-written programs run without the compiler (I7)"),
     Layer("compiler/solver", ["runtime/target", "runtime/timing"], NONE, "solvers know no MLIR (I6)"),

@@ -77,7 +77,7 @@ int main(int argc, char **argv) {
   app.add_option("--compile-from", from, "phase of a .mlir model (default: found from its operations)");
   app.add_option("--dump-phases", options.dumpDir, "folder for the IR after each phase");
   app.add_option("--dump-problems", options.problemsDir, "folder for the problems that mapping puts to the solvers, as text, and what it chose (see wsc-place)");
-  app.add_option("--report", report, "FILE.txt, .json or .html");
+  app.add_option("--report", report, "what was made of the model and what bounds it: FILE.txt, .json or .html (a page to look at)");
   app.add_flag("--quiet", quiet, "print nothing but errors");
   app.add_flag("-v", verbose, "print the phases' times too");
   app.failure_message([](const CLI::App *, const CLI::Error &error) {
@@ -137,6 +137,12 @@ int main(int argc, char **argv) {
   }
   if (options.output.empty())
     return usage("name the file to write with -o");
+  if (!report.empty()) {
+    if (options.to != wsc::driver::Phase::Wse)
+      return usage("--report tells of an executable; --compile-to " + to + " stops before there is one");
+    if (auto status = wsc::report::checkPath(report); !status.ok())
+      return fail(std::string(status.message()));
+  }
   auto result = wsc::driver::compile(options);
   if (!result.ok())
     return fail(std::string(result.status().message()));

@@ -28,6 +28,9 @@ public:
 
   absl::Status run() {
     const auto start = std::chrono::steady_clock::now();
+    if (!options.report.empty())
+      if (absl::Status status = wsc::report::checkPath(options.report); !status.ok())
+        return status;
     // Where no values are computed, the order of the units that compute them need not be found.
     absl::StatusOr<std::unique_ptr<Session>> opened =
         Session::open(options.model, {.threads = options.threads, .worklist = options.timingOnly});
@@ -54,6 +57,10 @@ public:
         return status;
     if (!options.stats.empty())
       if (absl::Status status = writeFileWhole(statsJson(report), options.stats); !status.ok())
+        return status;
+    if (!options.report.empty())
+      if (absl::Status status = wsc::report::write(fullReport(report, options.model, entry), options.report);
+          !status.ok())
         return status;
     if (!options.quiet)
       std::fputs(summary(report, options.verbose).c_str(), stdout);
@@ -99,8 +106,8 @@ private:
     emulator::CycleOptions wanted;
     wanted.samples = report.samples;
     wanted.threads = report.threads;
-    wanted.perCore = !options.stats.empty();
-    wanted.mostTraceSpans = options.trace.empty() ? 0 : kMostTraceSpans;
+    wanted.perCore = !options.stats.empty() || !options.report.empty();
+    wanted.mostTraceSpans = options.trace.empty() && options.report.empty() ? 0 : kMostTraceSpans;
     const auto start = std::chrono::steady_clock::now();
     std::vector<emulator::TimingPart> parts;
     absl::StatusOr<emulator::CycleResult> run = session->cycles(entry, wanted, &parts);

@@ -1,0 +1,1 @@
+const r = JSON.parse(document.getElementById("data").textContent); document.getElementById("report").textContent = r.bound;
