@@ -38,7 +38,7 @@ struct Raster {
 };
 
 // `values`: per place, row-major. Takes the order with fewer runs; the step doubles until there are at most kMostRuns.
-constexpr size_t kMostRuns = 100'000;
+constexpr size_t kMostRuns = 150'000;
 Raster makeRaster(const std::vector<int64_t> &values, int32_t rows, int32_t cols);
 
 // What a core does in one sample (of a phased executable: in one run of the phase). Issue slots are cycles.

@@ -3,13 +3,14 @@
 // Bundles the page: the scripts and the packages they use, the style sheet, and the licences of these packages become
 // one HTML text without any reference to the outside, written as a C++ string.
 //
-//   node build.mjs MODULES OUTPUT.cpp      MODULES: folder with node_modules
+//   node build.mjs MODULES OUTPUT.cpp               MODULES: folder with node_modules
+//   node build.mjs MODULES OUTPUT.html REPORT.json  a page of one report, to work on the page without the compiler
 import fs from "node:fs";
 import {createRequire} from "node:module";
 import path from "node:path";
 import {fileURLToPath} from "node:url";
 
-const [modules, output] = process.argv.slice(2);
+const [modules, output, report] = process.argv.slice(2);
 const source = path.dirname(fileURLToPath(import.meta.url));
 const esbuild = createRequire(path.resolve(modules, "package.json"))("esbuild");
 const read = (name) => fs.readFileSync(path.join(source, name), "utf8");
@@ -43,6 +44,10 @@ const parts = {
   SCRIPT: bundle.outputFiles[0].text.replace(/<\/script/gi, "<\\/script"),
 };
 const html = read("index.html").replace(/@(STYLE|LICENCES|SCRIPT)@/g, (mark, name) => parts[name]);
+if (report) {
+  fs.writeFileSync(output, html.replace("@WSC_REPORT@", () => fs.readFileSync(report, "utf8")));
+  process.exit();
+}
 const pieces = []; // compilers limit the length of one literal
 for (let at = 0; at < html.length; at += 8000)
   pieces.push(`R"WSCPAGE(${html.slice(at, at + 8000)})WSCPAGE"`);
