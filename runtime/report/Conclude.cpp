@@ -173,11 +173,12 @@ private:
                                "lanes turn. Colour the floor plan by link load to see where lanes meet."});
       return;
     }
-    report.bound = absl::StrCat("No single resource is full in ", cycles,
-                                ": kernels wait for words and room of each other. The busiest core",
-                                busiest ? absl::StrCat(", in kernel ", busiest->name, ",") : std::string(), " issues ",
-                                grouped(busiest ? busiest->busiest.slots() : 0), " slots, the busiest link carries ",
-                                grouped(facts.maxLinkWords), " words.");
+    report.bound = absl::StrCat(
+        "No single resource is full in ", cycles, ": kernels wait for words and room of each other. The busiest core",
+        busiest ? absl::StrCat(", in kernel ", busiest->name, ",") : std::string(), " issues ",
+        grouped(busiest ? busiest->busiest.slots() : 0), " slots (",
+        percent(busiest ? busiest->busiest.slots() : 0, step), " of them), the busiest link carries ",
+        grouped(facts.maxLinkWords), " words (", percent(facts.maxLinkWords, step), ").");
     if (report.limits.size() > 1)
       report.advice.push_back(
           {"Buffers between kernels",

@@ -270,6 +270,11 @@ Report describe(const Executable &executable, const std::string &model, int entr
   for (const Entry &e : executable.entries)
     for (const Step &step : e.steps)
       report.hostSteps += step.kind != StepKind::Configure && step.kind != StepKind::Run;
+  for (const Resident &resident : executable.residents)
+    if (resident.section >= 0 || resident.state >= 0)
+      report.residents.push_back({resident.name, resident.section >= 0 ? "constant" : "state",
+                                  std::string(elementTypeName(resident.type)), resident.cores, resident.address,
+                                  resident.bytes});
   Describer(executable, report).run();
   if (report.predictedIntervalCycles > 0) {
     report.samplesPerSecond = report.target.clockGHz * 1e9 / double(report.predictedIntervalCycles);

@@ -44,6 +44,8 @@ public:
     if (report.compilation)
       compilation(*report.compilation);
     configurations();
+    residents();
+    shared();
     out.line().close();
     return out.take();
   }
@@ -281,7 +283,18 @@ private:
       out.close();
     }
     out.close();
-    shared();
+  }
+
+  void residents() {
+    const std::vector<ResidentFacts> &all = report.residents;
+    out.line().key("residents").object();
+    column("name", all, [&](const ResidentFacts &resident) { out.value(resident.name); });
+    column("kind", all, [&](const ResidentFacts &resident) { out.value(resident.kind); });
+    column("type", all, [&](const ResidentFacts &resident) { out.value(resident.type); });
+    column("cores", all, [&](const ResidentFacts &resident) { lattice(resident.cores); });
+    column("address", all, [&](const ResidentFacts &resident) { out.value(resident.address); });
+    column("bytes", all, [&](const ResidentFacts &resident) { out.value(resident.bytes); });
+    out.close();
   }
 
   // What roles and routers refer to by number.

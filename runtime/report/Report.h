@@ -84,6 +84,13 @@ struct RouterFacts {
   int32_t positions = 0; // index into Report::positions
 };
 
+// A constant or a state that lies in SRAM whatever the configuration is.
+struct ResidentFacts {
+  std::string name, kind, type; // kind: constant or state
+  format::Lattice cores;
+  int64_t address = 0, bytes = 0;
+};
+
 struct NetFacts {
   std::string name;
   int64_t words = 0; // per sample
@@ -201,6 +208,7 @@ struct Report {
   std::vector<format::StateVariable> states;
   std::vector<KernelFacts> kernels; // of all configurations
   std::vector<ConfigurationFacts> configurations;
+  std::vector<ResidentFacts> residents;
   std::vector<std::vector<MemoryPart>> memories;
   std::vector<Work> works;
   std::vector<std::vector<format::SwitchPosition>> positions;

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <thread>
 #include <unistd.h>
@@ -22,15 +23,32 @@ double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+// What an interrupted run says, since its report is not written.
+std::string interruption;
+
+void interrupted(int) {
+  // Only what a signal handler may call.
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, interruption.data(), interruption.size());
+  _exit(1);
+}
+
+void announceInterruptions(const std::string &report) {
+  interruption = absl::StrCat("error: interrupted; report ", printable(report), " was not written\n");
+  std::signal(SIGINT, interrupted);
+  std::signal(SIGTERM, interrupted);
+}
+
 class Runner {
 public:
   explicit Runner(const Options &options) : options(options) {}
 
   absl::Status run() {
     const auto start = std::chrono::steady_clock::now();
-    if (!options.report.empty())
+    if (!options.report.empty()) {
       if (absl::Status status = wsc::report::checkPath(options.report); !status.ok())
         return status;
+      announceInterruptions(options.report);
+    }
     // Where no values are computed, the order of the units that compute them need not be found.
     absl::StatusOr<std::unique_ptr<Session>> opened =
         Session::open(options.model, {.threads = options.threads, .worklist = options.timingOnly});
@@ -58,10 +76,13 @@ public:
     if (!options.stats.empty())
       if (absl::Status status = writeFileWhole(statsJson(report), options.stats); !status.ok())
         return status;
-    if (!options.report.empty())
-      if (absl::Status status = wsc::report::write(fullReport(report, options.model, entry), options.report);
-          !status.ok())
+    if (!options.report.empty()) {
+      const wsc::report::Report full = fullReport(report, options.model, entry);
+      std::signal(SIGINT, SIG_IGN); // what has begun to be written is finished
+      std::signal(SIGTERM, SIG_IGN);
+      if (absl::Status status = wsc::report::write(full, options.report); !status.ok())
         return status;
+    }
     if (!options.quiet)
       std::fputs(summary(report, options.verbose).c_str(), stdout);
     if (failedComparisons > 0)

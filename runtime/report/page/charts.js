@@ -9,7 +9,7 @@ import {kernelColour, slotKinds} from "./palette.js";
 
 const ink = "var(--ink)", muted = "var(--muted)", line = "var(--line)";
 const cyclesAxis = {tickFormat: short, grid: true, nice: true};
-const tipStyle = {fill: "var(--surface)", stroke: line};
+const tipStyle = {fill: "var(--surface)", stroke: line, lineHeight: 1.35};
 
 const kindColours = {domain: slotKinds.map(([, name]) => name), range: slotKinds.map(([key]) => `var(--${key})`)};
 
@@ -21,14 +21,14 @@ export function limits(model, width) {
   const step = stepCycles(model);
   const data = report.limits.map((limit) => ({...limit, share: limit.cycles / step}));
   return Plot.plot({
-    width, height: 34 * data.length + 44, marginLeft: 150, marginRight: 100, marginTop: 18,
+    width, height: 34 * data.length + 44, marginLeft: 150, marginRight: 96, marginTop: 18,
     ariaLabel: "Cycles that a step keeps each resource busy",
-    x: {...cyclesAxis, label: "cycles", domain: [0, Math.max(step, data[0].cycles)]}, y: {label: null, domain: data.map(({name}) => name)},
+    x: {...cyclesAxis, label: "cycles →", domain: [0, Math.max(step, data[0].cycles)]}, y: {label: null, domain: data.map(({name}) => name)},
     marks: [
       Plot.axisY({tickSize: 0, label: null, fontSize: 12.5}),
       Plot.barX(data, {x: "cycles", y: "name", fill: (limit) => limit.share >= 0.95 ? "var(--input)" : "var(--compute)", inset: 5, rx: 2,
         title: (limit) => `${limit.name}: ${count(limit.cycles)} cycles\n${limit.detail}`, tip: tipStyle}),
-      Plot.text(data, {x: "cycles", y: "name", text: (limit) => `${count(limit.cycles)}  ${percent(limit.share)}`, textAnchor: "start", dx: 6, fill: muted}),
+      Plot.text(data, {y: "name", frameAnchor: "right", text: (limit) => `${count(limit.cycles)}  (${percent(limit.share)})`, textAnchor: "end", dx: 92, fill: muted}),
       Plot.ruleX([step], {stroke: ink, strokeWidth: 1.5}),
       Plot.text([step], {x: step, frameAnchor: "top", dy: -14, text: () => `a step: ${count(step)}`, fill: ink}),
     ],
@@ -46,11 +46,12 @@ export function split(model, width) {
     return null;
   return Plot.plot({
     width, height: 84, marginLeft: 8, marginRight: 24, marginTop: 22, ariaLabel: "A step's time by what it is spent on",
-    x: {...cyclesAxis, grid: false, nice: false, label: "cycles"}, color: kindColours,
+    x: {...cyclesAxis, grid: false, nice: false, ticks: Math.max(2, width / 110), label: "cycles →"}, color: kindColours,
     marks: [
       Plot.barX(data, Plot.stackX({x: "cycles", fill: "name", order: kindColours.domain, insetLeft: 0.5, insetRight: 0.5,
         title: ({name, cycles}) => `${name}: ${count(cycles)} cycles (${percent(cycles / all)})`, tip: tipStyle})),
-      Plot.text(data.filter(({cycles}) => cycles / all > 70 / width), Plot.stackX({x: "cycles", order: null, text: ({name, cycles}) => `${name} ${percent(cycles / all)}`, dy: -28, fill: ink})),
+      Plot.text(data, Plot.stackX({x: "cycles", order: null, dy: -28, fill: ink,
+        text: ({name, cycles}) => cycles / all * width > 8 * name.length + 30 ? `${name} ${percent(cycles / all)}` : ""})),
     ],
   });
 }
@@ -62,16 +63,18 @@ export function splits(model, width) {
     return null;
   const names = [...new Set(rows.map(({key}) => key))];
   const step = model.phased ? null : stepCycles(model);
-  const few = names.length * 62 < width;
+  const longest = Math.max(...rows.map(({label}) => label.length));
+  const few = names.length * (7 * longest + 10) < width;
+  const below = few ? 30 : Math.min(110, 22 + 5.6 * longest);
   return Plot.plot({
-    width, height: 300, marginBottom: few ? 36 : 88, marginLeft: 56, ariaLabel: "Cycles of each kernel's or phase's busiest core by what they are spent on",
-    x: {domain: names, label: null, padding: names.length > 60 ? 0.1 : 0.2}, y: {...cyclesAxis, label: "cycles"}, color: kindColours,
+    width, height: 230 + below, marginTop: 30, marginBottom: below, marginLeft: 56, ariaLabel: "Cycles of each kernel's or phase's busiest core by what they are spent on",
+    x: {domain: names, label: null, padding: names.length > 60 ? 0.1 : 0.2}, y: {...cyclesAxis, label: "↑ cycles"}, color: kindColours,
     marks: [
       Plot.axisX({tickRotate: few ? 0 : -60, tickSize: 0, label: null, fontSize: names.length > 60 ? 9.5 : 11, tickFormat: (key) => rows.find((row) => row.key === key).label}),
       Plot.barY(rows, {x: "key", y: "cycles", fill: "kind", order: kindColours.domain,
         title: (row) => `${row.label}, ${row.kind}: ${count(row.cycles)} cycles (${percent(row.cycles / row.all)})`, tip: tipStyle}),
       step ? Plot.ruleY([step], {stroke: ink, strokeWidth: 1.5}) : null,
-      step ? Plot.text([step], {y: step, frameAnchor: "top-right", dy: -8, text: () => `a step: ${count(step)} cycles`, fill: ink, textAnchor: "end"}) : null,
+      step ? Plot.text([step], {y: step, frameAnchor: "top-right", dy: -8, text: () => `a step: ${count(step)} cycles`, fill: ink, lineAnchor: "bottom", textAnchor: "end"}) : null,
     ],
   });
 }
@@ -88,7 +91,11 @@ function kernelSplits(model) {
   });
 }
 
+// The configuration to look at first: the one that takes longest.
 export function runConfiguration(model) {
+  const parts = model.report.phases.filter(({kind}) => kind === "run").map((part) => ({...part, time: part.cycles ?? part.predicted_cycles}));
+  if (parts.length)
+    return parts.reduce((a, b) => (b.time > a.time ? b : a)).configuration;
   const steps = model.report.entries[model.report.entry]?.steps ?? [];
   return steps.find(({kind}) => kind === "run")?.configuration ?? 0;
 }
@@ -121,10 +128,10 @@ export function roofline(model, width, against) {
     return null;
   const peak = machine.fma_per_cycle, ridge = peak / perCycle;
   const x1 = Math.min(ridge / 4, ...data.map(({x}) => x)) / 1.6, x2 = Math.max(ridge * 4, ...data.map(({x}) => x)) * 1.6;
-  const y1 = Math.min(peak / 20, ...data.map(({y}) => y)) / 1.5;
+  const y1 = Math.min(peak / 4, ...data.map(({y}) => y)) / 2;
   const roof = [{x: x1, y: x1 * perCycle}, {x: ridge, y: peak}, {x: x2, y: peak}].map((point) => ({...point, y: Math.max(point.y, y1)}));
   const unit = against === "words" ? "word received" : "byte of SRAM traffic";
-  const labelled = labelledDots(data);
+  const labelled = spread([...data].sort((a, b) => b.cores - a.cores));
   return Plot.plot({
     width, height: Math.min(420, Math.max(300, width * 0.6)), marginLeft: 56, marginBottom: 40, marginRight: 20, ariaLabel: `Roofline: multiply-adds per cycle and core against multiply-adds per ${unit}`,
     x: {type: "log", domain: [x1, x2], label: `multiply-adds per ${unit} →`, tickFormat: logTick, ticks: 6, grid: true},
@@ -134,7 +141,7 @@ export function roofline(model, width, against) {
       Plot.areaY(roof, {x: "x", y1: peak * 1.6, y2: "y", fill: "var(--sunk)"}),
       Plot.line(roof, {x: "x", y: "y", stroke: ink, strokeWidth: 1.5}),
       Plot.text([roof[2]], {x: "x", y: "y", text: () => `${peak} multiply-add${peak === 1 ? "" : "s"} a cycle`, textAnchor: "end", dy: -8, fill: muted}),
-      Plot.text([{x: x1, y: Math.max(x1 * perCycle, y1)}], {x: "x", y: "y", text: () => `${perCycle} ${against === "words" ? "word" : "bytes"} a cycle`, textAnchor: "start", dx: 8, dy: -14, rotate: 0, fill: muted}),
+      Plot.text([Math.sqrt(Math.max(x1, y1 / perCycle) * ridge)], {x: (x) => x, y: (x) => x * perCycle, text: () => `${perCycle} ${against === "words" ? "word" : "bytes"} a cycle`, textAnchor: "start", dx: 10, dy: 8, fill: muted}),
       Plot.dot(data, {x: "x", y: "y", r: "cores", fill: ({kernel}) => kernelColour(kernel.index), fillOpacity: 0.85, stroke: "var(--surface)", strokeWidth: 1,
         title: ({name, x, y, cores}) => `${name}\n${y.toPrecision(3)} multiply-adds per cycle and core (${percent(y / Math.min(peak, x * perCycle))} of the roof)\n${x.toPrecision(3)} per ${unit}\n${count(cores)} cores`, tip: tipStyle}),
       Plot.text(labelled, {x: "x", y: "y", text: "name", dy: -13, fill: ink, stroke: "var(--surface)", strokeWidth: 3, fontSize: 11}),
@@ -144,10 +151,10 @@ export function roofline(model, width, against) {
 
 const logTick = (value) => value >= 1000 || value < 0.01 ? (value >= 1000 ? short(value) : value.toExponential(0)) : String(+value.toPrecision(2));
 
-// The dots that may bear names: the largest, as long as they are far enough from one another.
-function labelledDots(data) {
+// The dots that may bear names: the first ones, as long as they are far enough from one another on logarithmic scales.
+function spread(dots) {
   const kept = [];
-  for (const dot of [...data].sort((a, b) => b.cores - a.cores)) {
+  for (const dot of dots) {
     const near = kept.some((other) => Math.abs(Math.log(dot.x / other.x)) < 0.45 && Math.abs(Math.log(dot.y / other.y)) < 0.22);
     if (!near && kept.length < 12)
       kept.push(dot);
@@ -171,7 +178,7 @@ export function agreement(model, width) {
     return null;
   const least = Math.min(...shown.flatMap(({x, y}) => [x, y])) / 1.4, most = Math.max(...shown.flatMap(({x, y}) => [x, y])) * 1.4;
   const band = [least, most].map((x) => ({x, low: x / 1.1, high: x * 1.1}));
-  const named = shown.length <= 8 ? shown : shown.filter(({x, y, symbol}) => symbol || y / x > 1.3 || y / x < 1 / 1.3).slice(-8);
+  const named = spread(shown.filter(({x, y, symbol}) => shown.length <= 8 || symbol || y / x > 1.2 || y / x < 1 / 1.2).reverse());
   return Plot.plot({
     width, height: Math.min(420, Math.max(300, width * 0.6)), marginLeft: 56, marginBottom: 40, marginRight: 20, ariaLabel: "Emulated cycles against predicted cycles",
     x: {type: "log", domain: [least, most], label: "predicted cycles →", tickFormat: short, ticks: 6, grid: true},
@@ -211,10 +218,10 @@ function phaseTimeline(model, width) {
     color: {domain: ["run", "change"], range: ["var(--compute)", "var(--configuration)"]},
     marks: [
       Plot.axisY({tickSize: 0, label: null}),
-      Plot.barX(data, {x1: "begin", x2: "end", y: "row", fill: "kindName", inset: 3,
+      Plot.barX(data, {x1: "begin", x2: "end", y: "row", fill: "kindName", insetTop: 3, insetBottom: 3, insetRight: Math.min(0.5, width / now),
         title: (part) => `${part.kind === "run" ? "phase" : "change to"} ${part.name}: ${count(part.cycles)} cycles (${percent(part.cycles / now)})` +
           (part.count > 1 ? `\n${part.count} runs of ${count(part.cycles / part.count)}` : "") + `\nfrom ${count(part.begin)}`, tip: tipStyle}),
-      Plot.tickX(ticks, {x: "x", y: "row", stroke: "var(--surface)", inset: 3}),
+      Plot.tickX(ticks, {x: "x", y: "row", stroke: "var(--surface)", insetTop: 3, insetBottom: 3}),
     ],
   });
 }
@@ -228,7 +235,8 @@ function stripTimeline(model, width) {
   const samples = [...new Set(spans.map(({sample}) => sample))];
   const height = Math.max(120, Math.min(22, Math.max(9, 620 / kernels.length)) * kernels.length + 54);
   return Plot.plot({
-    width, height, marginLeft: 90, marginRight: 24, ariaLabel: "Timeline of the samples through the kernels",
+    width, height, marginLeft: Math.min(170, 16 + (kernels.length > 45 ? 5.2 : 6.4) * Math.max(...kernels.map((kernel) => names.get(kernel).length))),
+    marginRight: 24, ariaLabel: "Timeline of the samples through the kernels",
     x: {...cyclesAxis, label: "cycles →"}, y: {domain: kernels, label: null, padding: 0.15},
     color: {domain: samples, range: samples.map((sample) => ["var(--compute)", "var(--memory)", "var(--network)", "var(--setup)"][sample % 4])},
     marks: [

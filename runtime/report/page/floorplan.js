@@ -53,8 +53,10 @@ export class FloorPlan {
     const {state} = this;
     if (state.configuration !== before.configuration || state.view !== before.view || changes.colours)
       this.paint();
-    if (state.configuration !== before.configuration || state.net !== before.net)
+    if (state.configuration !== before.configuration || state.net !== before.net) {
       this.findRoute();
+      this.revealRoute();
+    }
     this.draw();
   }
 
@@ -127,6 +129,23 @@ export class FloorPlan {
     });
     context.putImageData(pixels, 0, 0);
     this.routeImage = image;
+  }
+
+  // Moves the view to the selected stream where none of it is in sight.
+  revealRoute() {
+    if (!this.route?.length || this.width === undefined)
+      return;
+    const inSight = ([row, col]) => this.coreAt(this.x(col + 0.5), this.y(row + 0.5)) && this.x(col) < this.width && this.y(row) < this.height;
+    if (this.route.some(inSight))
+      return;
+    const box = [this.model.rows, this.model.cols, 0, 0];
+    for (const [row, col] of this.route) {
+      box[0] = Math.min(box[0], row);
+      box[1] = Math.min(box[1], col);
+      box[2] = Math.max(box[2], row + 1);
+      box[3] = Math.max(box[3], col + 1);
+    }
+    this.fit(box);
   }
 
   resize() {
@@ -236,9 +255,9 @@ export class FloorPlan {
   x(col) { return margin.left + (col - this.left) * this.cell; }
   y(row) { return margin.top + (row - this.top) * this.cell; }
 
-  drawImage(image) {
+  drawImage(image, smooth = this.cell < 1) {
     const {context, model} = this;
-    context.imageSmoothingEnabled = this.cell < 1;
+    context.imageSmoothingEnabled = smooth;
     context.imageSmoothingQuality = "high";
     context.drawImage(image, this.x(0), this.y(0), model.cols * this.cell, model.rows * this.cell);
   }
@@ -254,7 +273,7 @@ export class FloorPlan {
       const {row, col, rows, cols} = kernel.rectangle;
       context.rect(this.x(col), this.y(row), cols * this.cell, rows * this.cell);
     }
-    context.globalAlpha = this.route ? 0.78 : 0.62;
+    context.globalAlpha = this.route ? 0.7 : 0.62;
     context.fillStyle = variable("surface");
     context.fill("evenodd");
     context.restore();
@@ -262,7 +281,7 @@ export class FloorPlan {
 
   drawRoute() {
     if (this.cell < leastCell) {
-      this.drawImage(this.routeImage);
+      this.drawImage(this.routeImage, false);
       return;
     }
     const {context, cell} = this;
@@ -418,7 +437,7 @@ export class FloorPlan {
     context.textAlign = "center";
     context.textBaseline = "alphabetic";
     const half = this.cell >= 7 ? this.cell / 2 : 0;
-    for (let col = Math.max(0, Math.ceil(this.left / step) * step); col < model.cols && this.x(col) < this.width - 60; col += step)
+    for (let col = Math.max(0, Math.ceil(this.left / step) * step); col < model.cols && this.x(col) + half < this.width - 62; col += step)
       context.fillText(col, Math.max(this.x(col) + half, margin.left + 4), margin.top - 7);
     context.textAlign = "right";
     context.textBaseline = "middle";

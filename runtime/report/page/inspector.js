@@ -11,7 +11,7 @@ const ports = ["N", "S", "E", "W", "core"];
 export function stack(parts, whole, label) {
   return el("div", {class: "stack", role: "img", "aria-label": label},
     parts.filter(({size}) => size > 0).map(({size, colour, title}) =>
-      el("span", {style: `width:${100 * size / whole}%;background:${colour}`, title})));
+      el("span", {class: size > 0.02 * whole ? "large" : null, style: `width:${100 * size / whole}%;background:${colour}`, title})));
 }
 
 function memoryList(memory, whole) {
@@ -21,7 +21,7 @@ function memoryList(memory, whole) {
     el("td", {class: "number"}, count(part.address)), el("td", {class: "number"}, count(part.bytes)),
     el("td", {class: "wide", title: part.name},
       el("span", {class: "swatch", style: `background:var(${memoryColours[part.kind] ?? "--memory"})`}), part.name),
-    el("td", {}, part.kind === part.name ? "" : `${part.kind} ${part.type}`));
+    el("td", {}, part.kind === part.name ? "" : `${part.kind} ${part.type}${part.idle ? ", unused here" : ""}`));
   return [
     el("h4", {}, el("span", {}, "SRAM"), el("span", {}, `${count(memory.used)} of ${count(whole)} bytes (${percent(memory.used / whole)})`)),
     stack(parts, whole, `SRAM by address: ${memory.parts.map((part) => `${part.name} ${part.bytes} bytes`).join(", ")}`),

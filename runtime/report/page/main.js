@@ -60,7 +60,7 @@ function figures(model) {
     el("div", {class: "under"}, under));
   const step = charts.stepCycles(model);
   const latency = emulated?.latency_cycles;
-  document.querySelector("main").append(el("section", {class: "figures", id: "figures", "aria-label": "Key figures"}, el("dl", {style: "display:contents"},
+  document.querySelector("main").append(el("section", {class: "figures", id: "figures", "aria-label": "Key figures"}, el("dl", {},
     figure(model.phased ? "Time of a sample" : "Between samples", count(step), "cycles",
       step ? `${seconds(step / hertz)} at ${machine.clock_ghz} GHz, ${emulated ? `emulated (predicted ${count(report.predicted_interval_cycles)})` : "predicted"}` : "not known"),
     !model.phased && latency ? figure("Latency", count(latency), "cycles", `${seconds(latency / hertz)}, first sample`) : null,

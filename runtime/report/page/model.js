@@ -201,8 +201,8 @@ export class Model {
   }
 
   get stallSource() {
-    return this.emulated?.stalls ? "share of a core's cycles spent waiting for words or room, cycle engine"
-      : "share of the step in which a core issues no slot (--engine cycle tells what it waits for)";
+    return this.emulated?.stalls ? "of a core's cycles spent waiting for words or room (cycle engine)"
+      : "of the step's cycles without a slot (--engine cycle tells what a core waits for)";
   }
 
   // All there is to say about one core.
@@ -220,7 +220,31 @@ export class Model {
     if (role < 0)
       return {row, col, dead, routers, links, kernel: -1};
     const {name, kernel, memory, work} = configuration.roles;
-    return {row, col, dead, routers, links, role: name[role], kernel: kernel[role], memory: this.memories[memory[role]],
-      work: this.works[work[role]]};
+    return {row, col, dead, routers, links, role: name[role], kernel: kernel[role],
+      memory: this.withResidents(this.memories[memory[role]], row, col), work: this.works[work[role]]};
+  }
+
+  // Adds what lies on the core all the time although its program does not use it: weights and states of other phases.
+  withResidents(memory, row, col) {
+    const {residents} = this.report;
+    const parts = memory.parts.filter(({kind}) => kind !== "free");
+    residents.cores.forEach((lattice, at) => {
+      const [address, bytes] = [residents.address[at], residents.bytes[at]];
+      const meets = (part) => address < part.address + part.bytes && part.address < address + bytes;
+      if (!parts.some(meets) && holds(lattice, row, col))
+        parts.push({address, bytes, name: residents.name[at], kind: residents.kind[at], type: residents.type[at], idle: true});
+    });
+    if (!parts.some(({idle}) => idle))
+      return memory;
+    const all = [];
+    let end = 0;
+    for (const part of [...parts.sort((a, b) => a.address - b.address), {address: this.machine.sram_bytes, bytes: 0}]) {
+      if (part.address > end)
+        all.push({address: end, bytes: part.address - end, name: "free", kind: "free", type: ""});
+      if (part.bytes)
+        all.push(part);
+      end = Math.max(end, part.address + part.bytes);
+    }
+    return {parts: all, used: this.machine.sram_bytes - all.reduce((sum, part) => sum + (part.kind === "free" ? part.bytes : 0), 0)};
   }
 }
