@@ -177,7 +177,7 @@ private:
         "No single resource is full in ", cycles, ": kernels wait for words and room of each other. The busiest core",
         busiest ? absl::StrCat(", in kernel ", busiest->name, ",") : std::string(), " issues ",
         grouped(busiest ? busiest->busiest.slots() : 0), " slots (",
-        percent(busiest ? busiest->busiest.slots() : 0, step), " of them), the busiest link carries ",
+        percent(busiest ? busiest->busiest.slots() : 0, step), "), the busiest link carries ",
         grouped(facts.maxLinkWords), " words (", percent(facts.maxLinkWords, step), ").");
     if (report.limits.size() > 1)
       report.advice.push_back(

@@ -184,7 +184,7 @@ export function agreement(model, width) {
     x: {type: "log", domain: [least, most], label: "predicted cycles →", tickFormat: short, ticks: 6, grid: true},
     y: {type: "log", domain: [least, most], label: "↑ emulated cycles", tickFormat: short, ticks: 6, grid: true},
     marks: [
-      Plot.areaY(band, {x: "x", y1: "low", y2: "high", fill: "var(--sunk)"}),
+      Plot.areaY(band, {x: "x", y1: "low", y2: "high", fill: "var(--sunk)", clip: true}),
       Plot.line(band, {x: "x", y: "x", stroke: muted, strokeDasharray: "4 3"}),
       Plot.dot(shown, {x: "x", y: "y", r: "r", fill: "colour", stroke: "var(--surface)", symbol: ({symbol}) => symbol ? "diamond" : "circle",
         title: ({name, x, y}) => `${name}\npredicted ${count(x)}, emulated ${count(y)} cycles (${(y / x).toFixed(2)} ×)`, tip: tipStyle}),

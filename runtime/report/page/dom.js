@@ -22,12 +22,12 @@ export function el(name, attributes = {}, ...children) {
 const whole = new Intl.NumberFormat("en-US", {maximumFractionDigits: 0});
 export const count = (number) => whole.format(number);
 
-// 3 significant digits with k, M, G, T.
+// At most 3 significant digits with k, M, G, T.
 export function short(number) {
   const steps = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
   const [size, unit] = steps.find(([least]) => Math.abs(number) >= least) ?? [1, ""];
   const digits = number / size;
-  return `${Number.isInteger(digits) || Math.abs(digits) >= 100 ? whole.format(digits) : digits.toPrecision(3)}${unit}`;
+  return `${Number.isInteger(digits) || Math.abs(digits) >= 100 ? whole.format(digits) : Number(digits.toPrecision(3))}${unit}`;
 }
 
 // A share as percent; small ones keep a digit that tells them from 0.

@@ -153,6 +153,7 @@ export class FloorPlan {
     if (width === 0 || width === this.width)
       return;
     const first = this.width === undefined;
+    const whole = !first && this.cell <= this.least * 1.05;
     const {rows, cols} = this.model;
     this.width = width;
     this.height = Math.round(Math.min(Math.max(360, window.innerHeight * 0.78),
@@ -169,6 +170,8 @@ export class FloorPlan {
         this.fit([north, west, south, east]);
       else
         this.fit();
+    } else if (whole) {
+      this.fit();
     } else {
       this.clamp();
       this.draw();

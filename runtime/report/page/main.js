@@ -100,7 +100,7 @@ class Explorer {
       model.report.configurations.map(({name}, index) => el("option", {value: index, selected: index === this.state.configuration}, name)));
     this.fillNets();
     section("floorplan", "Floor plan", this.note(), this.controls(), el("div", {class: "plan"}, el("div", {}, this.plan.element, this.legend), this.inspector));
-    section("kernels", "Kernels", "Rows and map show the same selection. Cycles are those of one step.", this.table.element);
+    section("kernels", "Kernels", `Rows and map show the same selection. Cycles are those of one ${model.phased ? "run of a phase" : "step"}.`, this.table.element);
     this.set({});
   }
 
@@ -108,7 +108,7 @@ class Explorer {
     const {report, machine} = this.model;
     const dead = machine.dead_cores.length, links = machine.dead_links.length;
     return `${machine.rows} × ${machine.cols} cores of ${report.target}, north at the top.` +
-      (dead || links ? ` Crosses: ${dead} dead core${dead === 1 ? "" : "s"}${links ? ` and ${links} dead links` : ""}.` : "");
+      (dead || links ? ` Crosses: ${dead} dead core${dead === 1 ? "" : "s"}${links ? ` and ${links} dead link${links === 1 ? "" : "s"}` : ""}.` : "");
   }
 
   controls() {
@@ -116,7 +116,7 @@ class Explorer {
       el("label", {}, el("input", {type: "radio", name: "view", value: key, checked: key === "kernel", onchange: () => this.set({view: key})}), name)));
     const zoom = (name, label, act) => el("button", {type: "button", "aria-label": label, title: label, onclick: act}, name);
     return el("div", {class: "bar"}, choice,
-      this.model.report.configurations.length > 1 ? el("label", {}, "Phase", this.phases) : null,
+      this.model.report.configurations.length > 1 ? el("label", {}, this.model.phased ? "Phase" : "Configuration", this.phases) : null,
       el("label", {}, "Stream", this.nets),
       el("div", {class: "group"}, zoom("+", "Zoom in", () => this.plan.zoom(1.6)), zoom("−", "Zoom out", () => this.plan.zoom(1 / 1.6)),
         zoom("wafer", "Show the whole wafer", () => this.plan.fit()), zoom("used", "Show the cores in use", () => this.plan.fit(this.model.usedBox()))));

@@ -87,25 +87,21 @@ export class Model {
 
   // Cycles of one run of a configuration: a step's of strips, a run's of a phase.
   cyclesOf(c) {
-    if (!this.phased)
-      return this.report.interval_cycles;
+    if (!this.phased) {
+      const {steps} = this.report.entries[this.report.entry];
+      if (steps.some(({configuration}) => configuration === c))
+        return this.report.interval_cycles;
+      return Math.max(0, ...this.kernels.filter(({configuration}) => configuration === c).map((kernel) => kernel.predicted_interval_cycles));
+    }
     const part = this.report.phases.find(({kind, configuration}) => kind === "run" && configuration === c);
     return part ? (part.cycles ?? part.predicted_cycles) / part.count : 0;
   }
 
-  // How often an entry runs a configuration.
-  timesOf(c) {
-    if (!this.phased)
-      return 1;
-    return this.report.phases.reduce((sum, part) =>
-      sum + (part.kind === "run" && part.configuration === c ? part.count : 0), 0);
-  }
-
-  // Cycles of one run that a kernel takes, emulated where that is known.
+  // Cycles of one run that a kernel takes, emulated where that is known: what it would sustain alone, or its phase's.
   kernelCycles(kernel) {
     if (!kernel.emulated)
       return kernel.predicted_interval_cycles;
-    return kernel.emulated.interval_cycles / Math.max(1, this.timesOf(kernel.configuration));
+    return this.phased ? this.cyclesOf(kernel.configuration) : kernel.emulated.interval_cycles;
   }
 
   remember(name, c, make) {
