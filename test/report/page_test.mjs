@@ -4,8 +4,8 @@
 //
 //   node page_test.mjs CHROMIUM MODULES REPORTS      screenshots go to REPORTS/NAME-THEME-WIDTH.png
 //
-// For each: no message on the console, nothing loaded from outside, usable within two seconds; all sections there; the map
-// painted in every colouring; hover, click, keys, table, streams, phases and themes work and stay in step.
+// For each: no message on the console, nothing loaded from outside, usable within two seconds; all sections there; the
+// map painted in every colouring; hover, click, keys, table, streams, phases and themes work and stay in step.
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import {createRequire} from "node:module";
@@ -32,36 +32,51 @@ async function open(name) {
 }
 
 // How many colours the map shows.
-const coloursOf = (page) => page.$eval(canvas, async (element) => {
-  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-  const copy = new OffscreenCanvas(element.width, element.height).getContext("2d", {willReadFrequently: true});
-  copy.drawImage(element, 0, 0);
-  const {data} = copy.getImageData(0, 0, element.width, element.height);
-  const seen = new Set();
-  for (let at = 0; at < data.length; at += 4)
-    seen.add(data[at] << 16 | data[at + 1] << 8 | data[at + 2]);
-  return seen.size;
-});
+const coloursOf = (page) =>
+  page.$eval(canvas, async (element) => {
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    const copy = new OffscreenCanvas(element.width, element.height).getContext("2d", {willReadFrequently: true});
+    copy.drawImage(element, 0, 0);
+    const {data} = copy.getImageData(0, 0, element.width, element.height);
+    const seen = new Set();
+    for (let at = 0; at < data.length; at += 4) seen.add((data[at] << 16) | (data[at + 1] << 8) | data[at + 2]);
+    return seen.size;
+  });
 const textOf = (page, selector) => page.$eval(selector, (element) => element.textContent);
 
 async function showsAllParts(page, report) {
   const sections = await page.$$eval("main section", (elements) => elements.map(({id}) => id));
   assert.deepEqual(sections, ["figures", "bound", "floorplan", "kernels", "time", "limits", "timeline", "origin"]);
-  assert.equal(await page.$$eval(".chart", (charts) => charts.filter((chart) => !chart.querySelector("svg")).length), 0, "empty charts");
+  assert.equal(
+    await page.$$eval(".chart", (charts) => charts.filter((chart) => !chart.querySelector("svg")).length),
+    0,
+    "empty charts",
+  );
   assert.equal(await page.$$eval("#kernels tbody tr", (rows) => rows.length), report.kernels.length);
   assert.ok((await textOf(page, "#bound")).includes(report.bound));
   const axis = await page.$$eval("#limits svg", (charts) => charts.map((chart) => chart.textContent).join());
   assert.ok(axis.includes("multiply-adds per cycle and core") && axis.includes("predicted cycles"), axis);
-  assert.equal(await page.$$eval("svg, canvas", (drawings) => drawings.filter((drawing) => drawing.closest("main") &&
-    !drawing.closest("[aria-hidden], figure") && !drawing.getAttribute("aria-label")).length), 0, "drawings without a label");
+  assert.equal(
+    await page.$$eval(
+      "svg, canvas",
+      (drawings) =>
+        drawings.filter(
+          (drawing) =>
+            drawing.closest("main") &&
+            !drawing.closest("[aria-hidden], figure") &&
+            !drawing.getAttribute("aria-label"),
+        ).length,
+    ),
+    0,
+    "drawings without a label",
+  );
 }
 
 async function paintsEveryColouring(page) {
   for (const view of ["sram", "fma", "slots", "links", "stalls", "kernel"]) {
     await page.check(`input[value=${view}]`, {force: true});
-    assert.ok(await coloursOf(page) > 4, `the map by ${view} is empty`);
-    if (view !== "kernel")
-      assert.match(await textOf(page, ".legend"), /% of/);
+    assert.ok((await coloursOf(page)) > 4, `the map by ${view} is empty`);
+    if (view !== "kernel") assert.match(await textOf(page, ".legend"), /% of/);
   }
 }
 
@@ -72,8 +87,7 @@ async function findKernel(page, report) {
   for (let y = 30; y < box.height; y += 41)
     for (let x = 50; x < box.width - 60; x += 37) {
       await page.mouse.move(box.x + x, box.y + y);
-      if (names.has(await textOf(page, ".tip b").catch(() => "")))
-        return [box.x + x, box.y + y];
+      if (names.has(await textOf(page, ".tip b").catch(() => ""))) return [box.x + x, box.y + y];
     }
   assert.fail("no kernel on the map");
 }
@@ -95,7 +109,8 @@ async function selectsCores(page, report) {
 
 async function linksTableAndMap(page, report) {
   const before = await coloursOf(page);
-  const selected = () => page.$$eval("tr[aria-selected=true] .name", (names) => names.map(({textContent}) => textContent));
+  const selected = () =>
+    page.$$eval("tr[aria-selected=true] .name", (names) => names.map(({textContent}) => textContent));
   await page.click("#kernels tbody tr:first-child");
   assert.deepEqual(await selected(), [report.kernels[0].name]);
   if (report.kernels.length > 1)
@@ -106,8 +121,14 @@ async function linksTableAndMap(page, report) {
   assert.equal(await page.$$eval("#kernels tbody tr", (rows) => rows.length), 0);
   await page.fill("#filter", "");
   await page.click("#kernels th >> text=cores");
-  const cores = await page.$$eval("#kernels tbody tr", (rows) => rows.map((row) => Number(row.children[3].textContent.replaceAll(",", ""))));
-  assert.deepEqual(cores, [...cores].sort((a, b) => b - a), "not sorted by cores");
+  const cores = await page.$$eval("#kernels tbody tr", (rows) =>
+    rows.map((row) => Number(row.children[3].textContent.replaceAll(",", ""))),
+  );
+  assert.deepEqual(
+    cores,
+    [...cores].sort((a, b) => b - a),
+    "not sorted by cores",
+  );
 }
 
 async function followsStreams(page) {
@@ -130,7 +151,7 @@ async function switchesThemes(page) {
   const before = await theme();
   await page.click("#theme");
   assert.notEqual(await theme(), before);
-  assert.ok(await coloursOf(page) > 4);
+  assert.ok((await coloursOf(page)) > 4);
   await page.click("#theme");
 }
 
@@ -147,14 +168,22 @@ async function judge(name) {
   await switchesThemes(page);
   if (report.configurations.length > 1) {
     await page.selectOption("#phase", {index: 0});
-    assert.ok(await coloursOf(page) > 4);
+    assert.ok((await coloursOf(page)) > 4);
   }
-  for (const [width, theme] of [[1440, "light"], [1440, "dark"], [640, "dark"]]) {
+  for (const [width, theme] of [
+    [1440, "light"],
+    [1440, "dark"],
+    [640, "dark"],
+  ]) {
     await page.setViewportSize({width, height: 900});
     await page.emulateMedia({colorScheme: theme});
-    await page.evaluate(() => new Promise((done) => setTimeout(() => requestAnimationFrame(done), 60))); // charts follow the width
+    // Charts follow the width.
+    await page.evaluate(() => new Promise((done) => setTimeout(() => requestAnimationFrame(done), 60)));
     assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), theme);
-    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `wider than ${width} pixels`);
+    assert.ok(
+      await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
+      `wider than ${width} pixels`,
+    );
     await page.screenshot({path: path.join(reports, `${name}-${theme}-${width}.png`), fullPage: true});
   }
   assert.deepEqual(page.problems, []);
@@ -174,8 +203,7 @@ async function tellsOfBrokenData() {
 }
 
 try {
-  for (const name of ["full", "small", "phased", "defects"])
-    await judge(name);
+  for (const name of ["full", "small", "phased", "defects"]) await judge(name);
   await tellsOfBrokenData();
 } finally {
   await browser.close();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Colours of data. Kernels: hues that people who see no red or no green tell apart (Okabe and Ito), in an order in which
-// neighbours differ in lightness as well; every second round is shifted. Shares: viridis, which grows in lightness evenly.
+// Colours of data. Kernels: hues that people who see no red or no green tell apart (after Okabe and Ito), in an order in
+// which neighbours differ in lightness as well. Shares: viridis, which grows in lightness evenly.
 import {interpolateViridis} from "d3-scale-chromatic";
 
 const hues = {
@@ -23,15 +23,32 @@ export const variable = (name) => getComputedStyle(document.documentElement).get
 // "#rrggbb" or "rgb(…)" as [r, g, b].
 export function channels(colour) {
   const hex = colour.match(/^#(..)(..)(..)$/);
-  return hex ? hex.slice(1).map((digits) => parseInt(digits, 16)) : colour.match(/\d+(\.\d+)?/g).slice(0, 3).map(Number);
+  return hex
+    ? hex.slice(1).map((digits) => parseInt(digits, 16))
+    : colour
+        .match(/\d+(\.\d+)?/g)
+        .slice(0, 3)
+        .map(Number);
 }
 
 // Kinds of slots and of memory, in the order in which they are stacked.
 export const slotKinds = [
-  ["compute", "compute"], ["memory", "memory"], ["network", "network"], ["setup", "set-up"], ["input", "input"],
-  ["configuration", "configuration"], ["waiting", "waiting"],
+  ["compute", "compute"],
+  ["memory", "memory"],
+  ["network", "network"],
+  ["setup", "set-up"],
+  ["input", "input"],
+  ["configuration", "configuration"],
+  ["waiting", "waiting"],
 ];
 export const memoryColours = {
-  runtime: "--configuration", stack: "--configuration", code: "--setup", constant: "--compute", state: "--input",
-  resident: "--network", fifo: "--network", scratch: "--memory", free: "--sunk",
+  runtime: "--configuration",
+  stack: "--configuration",
+  code: "--setup",
+  constant: "--compute",
+  state: "--input",
+  resident: "--network",
+  fifo: "--network",
+  scratch: "--memory",
+  free: "--sunk",
 };
