@@ -80,27 +80,23 @@ async function paintsEveryColouring(page) {
   }
 }
 
-// A point of the map whose tip names a kernel.
-async function findKernel(page, report) {
-  const names = new Set(report.kernels.map(({name}) => name));
-  const box = await (await page.$(canvas)).boundingBox();
-  for (let y = 30; y < box.height; y += 41)
-    for (let x = 50; x < box.width - 60; x += 37) {
-      await page.mouse.move(box.x + x, box.y + y);
-      if (names.has(await textOf(page, ".tip b").catch(() => ""))) return [box.x + x, box.y + y];
-    }
-  assert.fail("no kernel on the map");
-}
-
 async function selectsCores(page, report) {
-  await page.$eval(canvas, (element) => element.scrollIntoView({block: "center"}));
-  const [x, y] = await findKernel(page, report);
+  const box = await (await page.$(canvas)).boundingBox();
+  await page.mouse.move(box.x + 60, box.y + 40);
   assert.match(await textOf(page, ".tip"), /row \d+, col \d+/);
   assert.equal(await page.$eval(".tip", (tip) => tip.hidden), false);
-  await page.mouse.click(x, y);
-  const memory = await textOf(page, ".core");
-  assert.match(memory, /SRAM.*runtime.*stack.*code/s);
-  assert.ok(memory.includes(`of ${report.machine.sram_bytes.toLocaleString("en-US")} bytes`), memory);
+  await page.mouse.click(box.x + 60, box.y + 40);
+  await followsKeys(page);
+  const [row, col] = report.configurations[0].roles.cores[0];
+  await page.fill("#place", `${row}, ${col}`);
+  await page.keyboard.press("Enter");
+  const core = await textOf(page, ".core");
+  assert.ok(core.startsWith(`Core (${row}, ${col})`), core);
+  assert.match(core, /SRAM.*runtime.*stack.*code/s);
+  assert.ok(core.includes(`of ${report.machine.sram_bytes.toLocaleString("en-US")} bytes`), core);
+}
+
+async function followsKeys(page) {
   const [, row, col] = (await textOf(page, ".core h3")).match(/^Core \((\d+), (\d+)\)$/);
   await page.keyboard.press("ArrowRight");
   assert.equal(await textOf(page, ".core h3"), `Core (${row}, ${Number(col) + 1})`);

@@ -75,6 +75,17 @@ export class Explorer {
         : null,
       el("label", {}, "Stream", this.nets),
       el(
+        "label",
+        {},
+        "Core",
+        el("input", {
+          id: "place",
+          size: 8,
+          placeholder: "row, col",
+          onchange: (event) => this.goTo(event.target),
+        }),
+      ),
+      el(
         "div",
         {class: "group"},
         zoom("+", "Zoom in", () => this.plan.zoom(1.6)),
@@ -83,6 +94,21 @@ export class Explorer {
         zoom("used", "Show the cores in use", () => this.plan.fit(this.model.usedBox())),
       ),
     );
+  }
+
+  // Selects the core that an input names, and moves the view to it.
+  goTo(input) {
+    const place = input.value
+      .match(/^\D*(\d+)\D+(\d+)\D*$/)
+      ?.slice(1)
+      .map(Number);
+    const {rows, cols} = this.model;
+    const known = place && place[0] < rows && place[1] < cols;
+    input.setCustomValidity(known || !input.value ? "" : `row and column of a core: below ${rows}, ${cols}`);
+    input.reportValidity();
+    if (!known) return;
+    this.set({core: place});
+    this.plan.centre(place, Math.max(this.plan.cell, 8));
   }
 
   fillNets() {

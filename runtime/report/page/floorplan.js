@@ -144,9 +144,7 @@ export class FloorPlan {
   // Moves the view to the selected stream where none of it is in sight.
   revealRoute() {
     if (!this.route?.length || this.width === undefined) return;
-    const inSight = ([row, col]) =>
-      this.coreAt(this.x(col + 0.5), this.y(row + 0.5)) && this.x(col) < this.width && this.y(row) < this.height;
-    if (this.route.some(inSight)) return;
+    if (this.route.some((place) => this.inSight(place))) return;
     const box = [this.model.rows, this.model.cols, 0, 0];
     for (const [row, col] of this.route) {
       box[0] = Math.min(box[0], row);
@@ -212,11 +210,16 @@ export class FloorPlan {
     this.top = down >= rows ? 0 : Math.max(0, Math.min(rows - down, this.top));
   }
 
-  // About a point of the canvas: by default the selected core where it is in sight, else the middle.
+  // About a point of the canvas, by default the middle, into which the selected core moves where it is in sight.
   zoom(factor, ...point) {
-    const [x, y] = point.length ? point : this.focus();
-    const col = this.left + (x - margin.left) / this.cell,
-      row = this.top + (y - margin.top) / this.cell;
+    const {core} = this.state;
+    if (!point.length && core && this.inSight(core)) {
+      this.centre(core, this.cell * factor);
+      return;
+    }
+    const [x, y] = point.length ? point : [this.width / 2, this.height / 2];
+    const col = this.left + (x - margin.left) / this.cell;
+    const row = this.top + (y - margin.top) / this.cell;
     this.cell = Math.max(this.least, Math.min(96, this.cell * factor));
     this.left = col - (x - margin.left) / this.cell;
     this.top = row - (y - margin.top) / this.cell;
@@ -224,12 +227,18 @@ export class FloorPlan {
     this.draw();
   }
 
-  focus() {
-    const {core} = this.state;
-    const place = core && [this.x(core[1] + 0.5), this.y(core[0] + 0.5)];
-    return place && this.coreAt(...place) && place[0] < this.width && place[1] < this.height
-      ? place
-      : [this.width / 2, this.height / 2];
+  inSight([row, col]) {
+    const [x, y] = [this.x(col + 0.5), this.y(row + 0.5)];
+    return x < this.width && y < this.height && this.coreAt(x, y) !== null;
+  }
+
+  // Moves a core into the middle, with cells of so many pixels.
+  centre([row, col], cell) {
+    this.cell = Math.max(this.least, Math.min(96, cell));
+    this.left = col + 0.5 - (this.width - margin.left) / this.cell / 2;
+    this.top = row + 0.5 - (this.height - margin.top) / this.cell / 2;
+    this.clamp();
+    this.draw();
   }
 
   // [row, col] under a point of the canvas, or null.

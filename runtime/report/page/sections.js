@@ -155,7 +155,7 @@ export function analysis(model) {
             ? "On the dashed line both agree; the band is ± 10 %."
             : "wsc-run MODEL.wse --report adds what is emulated.",
         ),
-        chart((width) => agreement(model, width), "Nothing was emulated."),
+        chart((width) => agreement(model, width), ""),
       ),
     ),
   );
@@ -170,7 +170,7 @@ export function analysis(model) {
     "timeline",
     "Timeline",
     source,
-    chart((width) => timeline(model, width), "No times are known."),
+    chart((width) => timeline(model, width), ""),
   );
 }
 
