@@ -13,6 +13,10 @@ import path from "node:path";
 import {pathToFileURL} from "node:url";
 
 const [executablePath, modules, reports] = process.argv.slice(2);
+if (!fs.existsSync(path.join(modules, "installed"))) {
+  console.log("skipped: this build has no page, as npm could not install its packages");
+  process.exit(77);
+}
 const {chromium} = createRequire(path.resolve(modules, "package.json"))("playwright-core");
 const browser = await chromium.launch({executablePath, args: ["--no-sandbox"]});
 const canvas = ".map canvas";
