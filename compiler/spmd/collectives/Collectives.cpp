@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spmd/collectives/Collectives.h"
 
+#include "compiler/spmd/collectives/LineBus.h"
 #include "compiler/spmd/collectives/Words.h"
 
 #include <algorithm>
@@ -20,60 +21,20 @@ Affine stepsAlong(Axis axis, int64_t constant, int64_t step) {
   return affine;
 }
 
-void gatherForward(Code &code, Axis axis, int32_t length, const LineGather &gather, const Guard &lines, Place from,
-                   Place into) {
-  const int32_t begin = gather.begin, end = gather.end, sendEnd = std::min(end, length - 1);
-  if (begin >= sendEnd)
-    return;
-  const Route route = forward(axis);
-  const int64_t w = gather.words;
-  code.append(moveWords(words(into), queue(code, route, false), stepsAlong(axis, -begin * w, w)),
-              narrowed(lines, axis, begin + 1, end));
-  code.append(moveWords(words(into), queue(code, route, false), Affine((sendEnd - begin) * w)),
-              narrowed(lines, axis, end, length));
-  code.append(moveWords(queue(code, route, true), words(from), Affine(w)), narrowed(lines, axis, begin, sendEnd));
-  const int32_t last = sendEnd - 1;
-  sendControl(code, route, last > 0 ? 1 : 0, narrowed(lines, axis, 0, 1));
-  sendControl(code, route, 2, narrowed(lines, axis, 1, last));
-  sendControl(code, route, last > 0 ? 1 : 0, narrowed(lines, axis, last, last + 1));
-}
-
-void gatherBackward(Code &code, Axis axis, int32_t length, const LineGather &gather, const Guard &lines, Place from,
-                    Place into) {
-  const int32_t begin = gather.begin, end = gather.end, first = std::max(begin, 1);
-  if (first >= end)
-    return;
-  const Route route = backward(axis);
-  const int64_t w = gather.words;
-  // The words of core end − 1 come first, so blocks are laid from the back.
-  auto take = [&](Affine blocks, const Guard &guard) {
-    Operand dst = memory(into.buffer, into.baseBytes + (end - 1 - begin) * w * 4, {-w * 4, 4});
-    Instruction move = instruction(Opcode::Move, ElementType::I32, {1, w}, std::move(dst), queue(code, route, false));
-    move.extent[kMaxDims - 2] = blocks;
-    code.append(std::move(move), guard);
-  };
-  take(stepsAlong(axis, end - 1, -1), narrowed(lines, axis, begin, end - 1));
-  take(Affine(end - first), narrowed(lines, axis, 0, begin));
-  code.append(moveWords(queue(code, route, true), words(from), Affine(w)), narrowed(lines, axis, first, end));
-  const int32_t last = length - 1;
-  sendControl(code, route, last > first ? 1 : 0, narrowed(lines, axis, last, length));
-  sendControl(code, route, 2, narrowed(lines, axis, first + 1, last));
-  if (first < last)
-    sendControl(code, route, 1, narrowed(lines, axis, first, first + 1));
-}
-
 } // namespace
 
 void emitLineGather(Code &code, Axis axis, int32_t length, const LineGather &gather, Place from, Place into) {
   if (gather.words == 0 || gather.begin >= gather.end)
     return;
-  const Guard lines = narrowed({}, axis == Axis::Row ? Axis::Col : Axis::Row, gather.lineBegin, gather.lineEnd);
-  Operand own = words(into);
-  own.base = stepsAlong(axis, into.baseBytes - gather.begin * gather.words * 4, gather.words * 4);
-  code.append(moveWords(std::move(own), words(from), Affine(gather.words)),
-              narrowed(lines, axis, gather.begin, gather.end));
-  gatherForward(code, axis, length, gather, lines, from, into);
-  gatherBackward(code, axis, length, gather, lines, from, into);
+  LineBus bus;
+  bus.begin = gather.begin;
+  bus.units = bus.segment = gather.end - gather.begin;
+  bus.lineBegin = gather.lineBegin;
+  bus.lineEnd = gather.lineEnd;
+  bus.words = gather.words;
+  bus.pitchBytes = gather.words * 4;
+  bus.blocks = bus.units;
+  emitLineBus(code, axis, length, bus, from, into);
 }
 
 void emitChain(Code &code, Axis axis, int32_t length, Opcode opcode, ElementType type, int64_t elements, Place mine,

@@ -34,8 +34,10 @@ std::string nameOf(const Route &route) {
     return absl::StrCat(axis, " chain ", parity, route.segment ? absl::StrCat(" ", route.segment) : "");
   case Route::Kind::BusIn:
   case Route::Kind::BusOut:
-    return absl::StrCat(axis, route.kind == Route::Kind::BusIn ? " bus in " : " bus out ", route.segment,
-                        route.unit > 1 ? absl::StrCat("*", route.unit) : "", " of ", route.units);
+    return absl::StrCat(axis, route.kind == Route::Kind::BusIn ? " bus in" : " bus out",
+                        route.segment ? absl::StrCat(" ", route.segment) : "",
+                        route.unit > 1 ? absl::StrCat("*", route.unit) : "",
+                        route.segment ? absl::StrCat(" of ", route.units) : "");
   case Route::Kind::Spread:
     return absl::StrCat(axis, " spread ", route.segment);
   }

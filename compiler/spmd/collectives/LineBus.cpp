@@ -21,19 +21,17 @@ public:
   BusWriter(Code &code, Axis axis, int32_t length, const LineBus &bus, Place from, Place into)
       : code(code), axis(axis), bus(bus), from(from), into(into), isWhole(bus.segment >= bus.units),
         givers(std::min(bus.segment, bus.units)), cores(isWhole ? length : bus.segment * bus.unit),
-        giverPlace(bus.begin == 0 && bus.unit > 1 && (bus.units - 1) * bus.unit + 1 < length ? 1 : 0),
-        relayGives(bus.begin == 0 && giverPlace == 0), takerBegin(isWhole ? bus.takerBegin : 0),
+        relayGives(bus.begin == 0), takerBegin(isWhole ? bus.takerBegin : 0),
         takerEnd(isWhole ? std::min(bus.takerEnd, length) : cores) {
     in = {.kind = Route::Kind::BusIn, .axis = axis, .backward = true};
-    in.unit = bus.unit;
-    in.segment = isWhole ? bus.units : bus.segment;
-    in.units = bus.units;
-    in.begin = bus.begin + giverPlace;
-    in.isWhole = isWhole;
+    if (!isWhole) {
+      in.unit = bus.unit;
+      in.segment = bus.segment;
+      in.units = bus.units;
+    }
     out = in;
     out.kind = Route::Kind::BusOut;
     out.backward = false;
-    out.end = takerEnd;
   }
 
   void write() {
@@ -85,42 +83,42 @@ private:
     return withAlong(withAlong({}, axis, part), axis == Axis::Row ? Axis::Col : Axis::Row, across);
   }
 
-  int32_t place(int32_t unit) const { return bus.begin + unit * bus.unit + giverPlace; }
-
+  /// Turns go from the far end to the relay. Of a whole line all cores have one, whoever gives: so all buses of an axis
+  /// share their routes.
   void give() {
-    const int32_t least = relayGives ? 1 : 0, most = givers - 1;
-    if (most < least)
+    const int32_t least = relayGives ? 1 : 0;
+    if (givers == least)
       return;
-    code.append(moveWords(queue(code, in, true), wordsAt(from), Affine(bus.words)), unitGuard(least, most + 1));
-    if (most == least)
+    code.append(moveWords(queue(code, in, true), wordsAt(from), Affine(bus.words)), unitGuard(least, givers));
+    const int32_t last = isWhole ? cores - 1 : givers - 1; // in cores or units from the relay: 1 … last
+    auto turns = [&](int32_t begin, int32_t end) {
+      return isWhole ? guard({}, begin, end) : unitGuard(begin, end);
+    };
+    if (last < 2)
       return;
-    sendControl(code, in, 1, unitGuard(most, most + 1));
-    sendControl(code, in, 2, unitGuard(least + 1, most));
-    sendControl(code, in, 1, unitGuard(least, least + 1));
+    sendControl(code, in, 1, turns(last, last + 1));
+    sendControl(code, in, 2, turns(2, last));
+    sendControl(code, in, 1, turns(1, 2));
   }
 
-  /// The cores that give for units [begin, end) of every segment.
+  /// The cores that give for units [begin, end) of every segment: the first ones of their units.
   Guard unitGuard(int32_t begin, int32_t end) const {
-    if (bus.unit == 1)
-      return guard({}, place(begin), std::max(place(begin), place(end - 1) + 1));
     AxisGuard part;
     if (isWhole) {
       part.begin = bus.begin + begin * bus.unit;
-      part.end = bus.begin + end * bus.unit;
-      if (begin >= end)
-        part.end = part.begin;
-      part.modulus = bus.unit;
-      const int32_t at = (bus.begin + giverPlace) % bus.unit;
-      part.subBegin = at;
-      part.subEnd = at + 1;
+      part.end = begin < end ? bus.begin + (end - 1) * bus.unit + 1 : part.begin;
+      if (bus.unit > 1) {
+        part.modulus = bus.unit;
+        part.subBegin = bus.begin % bus.unit;
+        part.subEnd = part.subBegin + 1;
+      }
     } else {
       part.end = bus.units * bus.unit;
       part.modulus = cores;
       part.unit = bus.unit;
       part.subBegin = begin;
       part.subEnd = std::max(begin, end);
-      part.placeBegin = giverPlace;
-      part.placeEnd = giverPlace + 1;
+      part.placeEnd = 1;
     }
     return withAlong(guard({}, 0, 0), axis, part);
   }
@@ -160,6 +158,7 @@ private:
   /// `keepsFirst`: block 0 is among those kept (on the lines of this variant).
   void variant(const AxisGuard &lines, bool keepsFirst) {
     const Guard relay = guard(lines, 0, 1), takers = guard(lines, std::max(1, takerBegin), takerEnd);
+    const Operand arriving = takerEnd > 1 ? queue(code, out, false) : Operand();
     const int64_t w = bus.words, n = bus.blocks, own = relayGives && keepsFirst;
     // All blocks arrive before the first one leaves: cores that wait for their turn to give cannot take.
     if (givers > (relayGives ? 1 : 0)) {
@@ -178,7 +177,10 @@ private:
       return;
     Operand all = memory(into.buffer, into.baseBytes, {bus.pitchBytes, 4});
     blocks(queue(code, out, true), all, n, relay);
-    blocks(all, queue(code, out, false), n, takers);
+    blocks(all, arriving, n, takers);
+    for (const auto &[begin, end] : {std::pair(1, takerBegin), std::pair(takerEnd, cores)})
+      if (begin < end)
+        words(nullOperand(), arriving, Affine(n * w), guard(lines, begin, end));
   }
 
   Code &code;
@@ -186,7 +188,7 @@ private:
   const LineBus &bus;
   const Place from, into;
   const bool isWhole;
-  const int32_t givers, cores, giverPlace;
+  const int32_t givers, cores;
   const bool relayGives;
   const int32_t takerBegin, takerEnd;
   Route in, out;
@@ -195,7 +197,7 @@ private:
 } // namespace
 
 bool isSound(const LineBus &bus) {
-  const bool relayGives = bus.begin == 0; // or the second core of unit 0
+  const bool relayGives = bus.begin == 0;
   if ((bus.perGroup == 0 && bus.perSub == 0) || !relayGives)
     return true;
   if (bus.perGroup != 0 && (bus.perSub != 0 || bus.modulus > 1))

@@ -72,12 +72,10 @@ struct Route {
   bool backward = false; // towards lower coordinates
   int32_t parity = 0;    // Chain: of the senders' place in their group; Segments: of the senders' segment
   int32_t unit = 1;      // Segments: adjacent cores that give as one
-  int32_t segment = 0;   // Segments: units of a segment; Chain, Spread: cores of a group (Chain 0: any even number)
+  int32_t segment = 0;   // Segments, buses: units of a segment (buses 0: the whole line); Chain, Spread: cores of a
+                         // group (Chain 0: any even number)
   int32_t units = 0;     // Segments: units of the line
   bool overlap = false;  // Segments: the next segment takes too
-  bool isWhole = false;  // BusIn, BusOut: the one segment is the whole line
-  int32_t begin = 0;     // BusIn: the core that gives for unit 0
-  int32_t end = 0;       // BusOut of a whole line: behind the last core that takes
   auto operator<=>(const Route &) const = default;
 };
 

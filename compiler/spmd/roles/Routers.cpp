@@ -36,16 +36,16 @@ StreamPlace placeInSegment(const Route &route, int32_t coordinate) {
 }
 
 StreamPlace placeOnBus(const Route &route, int32_t length, int32_t coordinate) {
-  const int32_t cores = route.isWhole ? length : route.segment * route.unit;
+  const bool isWhole = route.segment == 0;
+  const int32_t cores = isWhole ? length : route.segment * route.unit;
   const int32_t segment = coordinate / cores, at = coordinate % cores;
-  if (!route.isWhole && segment * route.segment >= route.units)
+  if (!isWhole && segment * route.segment >= route.units)
     return {};
   if (route.kind == Route::Kind::BusIn) {
-    const int32_t giver = route.begin + (route.segment - 1) * route.unit; // of the last unit
+    const int32_t giver = isWhole ? length - 1 : (route.segment - 1) * route.unit; // of the last turn
     return {at == giver, at == 0, at > 0 && at < giver};
   }
-  const int32_t end = route.isWhole ? route.end : cores;
-  return {at == 0, at == end - 1, at > 0 && at < end - 1};
+  return {at == 0, at == cores - 1, at > 0 && at < cores - 1};
 }
 
 } // namespace
