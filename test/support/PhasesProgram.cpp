@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "test/support/PhasesProgram.h"
 
-#include "compiler/spmd/moves/EmitMove.h"
+#include "compiler/spmd/moves/BestMove.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -92,11 +92,11 @@ absl::StatusOr<PhasesProgram> moveProgram(const Sharding &from, const Sharding &
   std::vector<Phase> phases(1); // one configuration
   Phase &phase = phases[0];
   ConstantTable constants;
-  auto makeConstant = [&](const std::string &name, format::ElementType elementType, int64_t elements,
-                          std::vector<std::byte> data) {
+  auto makeConstant = [&](const std::string &name, format::ElementType elementType, int32_t rows, int32_t cols,
+                          int64_t elements, std::vector<std::byte> data) {
     format::Buffer buffer;
     buffer.resident =
-        constants.add(name, elementType, rectangle, rectangle.rows, rectangle.cols, elements, std::move(data));
+        constants.add(name, elementType, rectangle, rows, cols, elements, std::move(data));
     buffer.name = constants.residents.back().name;
     buffer.kind = format::BufferKind::Resident;
     buffer.type = elementType;
@@ -117,7 +117,7 @@ absl::StatusOr<PhasesProgram> moveProgram(const Sharding &from, const Sharding &
       }
       data.resize(begin + size_t(padded));
     }
-  const int16_t source = makeConstant("held", type, padded / bytes, std::move(data));
+  const int16_t source = makeConstant("held", type, rectangle.rows, rectangle.cols, padded / bytes, std::move(data));
   MoveProblem problem;
   problem.rectangle = rectangle;
   problem.type = type;
@@ -126,10 +126,16 @@ absl::StatusOr<PhasesProgram> moveProgram(const Sharding &from, const Sharding &
   problem.width = to.localElements();
   problem.wanted = wantedBy(to);
   problem.roomBytes = roomBytes;
-  auto plan = planMoveInParts(problem);
+  StridedPiece whole;
+  int64_t stride = 1;
+  for (size_t d = from.shape.size(); d-- > 0; stride *= from.shape[d])
+    whole.digits.insert(whole.digits.begin(), {from.shape[d], stride, stride});
+  problem.pieces = {whole};
+  problem.target = to;
+  auto plan = planBestMove(problem);
   if (!plan.ok())
     return plan.status();
-  const Place moved = emitMove(phase.code, problem, *plan, {{source, 0}}, to.rectangle, makeConstant);
+  const Place moved = emitBestMove(phase.code, problem, *plan, {{source, 0}}, to.rectangle, makeConstant);
   // The result stays in a resident of its own, where a test can look at it.
   format::Resident result;
   result.name = kMovedName;
@@ -156,9 +162,13 @@ absl::StatusOr<PhasesProgram> moveProgram(const Sharding &from, const Sharding &
   if (!generated.ok())
     return generated.status();
   auto program = inMemory(*std::move(generated));
-  if (program.ok())
-    program->boundCycles =
-        plan->size() == 1 && plan->front().plan.stages.empty() ? 0 : boundOf(from, to, rectangle, bytes);
+  if (!program.ok())
+    return program;
+  program->boundCycles =
+        plan->isIdentity || (plan->parts.size() == 1 && plan->parts[0].plan.stages.empty())
+            ? 0
+            : boundOf(from, to, rectangle, bytes);
+  program->factored = !plan->factored.empty();
   return program;
 }
 

@@ -1,17 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spmd/collectives/Family.h"
 
+#include "absl/strings/str_cat.h"
+
 #include <algorithm>
 
 namespace wsc::spmd {
 
 using namespace format;
 
-Operand queue(Family family, bool output) {
+Operand queue(Code &code, const Route &route, bool output) {
   Operand operand;
   operand.kind = OperandKind::Queue;
-  operand.queue = queueOf(family, output);
+  operand.queue = queueOf(code.family(route), output);
   return operand;
+}
+
+std::string nameOf(const Route &route) {
+  const char *axis = route.axis == Axis::Row ? "row" : "column", *parity = route.parity ? "odd" : "even";
+  const char *direction = route.backward ? "backward" : "forward";
+  switch (route.kind) {
+  case Route::Kind::Input:
+    return "input";
+  case Route::Kind::Output:
+    return "output";
+  case Route::Kind::Turns:
+    return absl::StrCat(axis, " ", direction);
+  case Route::Kind::Segments:
+    return absl::StrCat(axis, " segments ", direction, " ", route.segment,
+                        route.unit > 1 ? absl::StrCat("*", route.unit) : "", " of ", route.units,
+                        route.overlap ? absl::StrCat(" ", parity) : "");
+  case Route::Kind::Chain:
+    return absl::StrCat(axis, " chain ", parity, route.segment ? absl::StrCat(" ", route.segment) : "");
+  case Route::Kind::BusIn:
+  case Route::Kind::BusOut:
+    return absl::StrCat(axis, route.kind == Route::Kind::BusIn ? " bus in" : " bus out",
+                        route.segment ? absl::StrCat(" ", route.segment) : "",
+                        route.unit > 1 ? absl::StrCat("*", route.unit) : "",
+                        route.segment ? absl::StrCat(" of ", route.units) : "");
+  case Route::Kind::Spread:
+    return absl::StrCat(axis, " spread ", route.segment);
+  }
+  return "";
+}
+
+Guard withAlong(Guard guard, Axis axis, const AxisGuard &part) {
+  if (axis == Axis::Row) {
+    guard.colBegin = part.begin, guard.colEnd = part.end, guard.colParity = part.parity;
+    guard.colModulus = part.modulus, guard.colSubBegin = part.subBegin, guard.colSubEnd = part.subEnd;
+    guard.colUnit = part.unit, guard.colPlaceBegin = part.placeBegin, guard.colPlaceEnd = part.placeEnd;
+  } else {
+    guard.rowBegin = part.begin, guard.rowEnd = part.end, guard.rowParity = part.parity;
+    guard.rowModulus = part.modulus, guard.rowSubBegin = part.subBegin, guard.rowSubEnd = part.subEnd;
+    guard.rowUnit = part.unit, guard.rowPlaceBegin = part.placeBegin, guard.rowPlaceEnd = part.placeEnd;
+  }
+  return guard;
 }
 
 Guard narrowed(Guard guard, Axis axis, int64_t begin, int64_t end, int parity) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The route families of a configuration. All collectives of a configuration run over the same few routes, in one order
-// on all cores, so that successive calls of a family are one longer stream:
+// The route families of a configuration, as values (Route in Code.h) and as queue operands. All collectives of a
+// configuration run over the families of its Code's palette, in one order on all cores, so that successive calls of a
+// family are one longer stream:
 //
 //   forward    along a line towards higher coordinates: cores give in turns, all behind them take (east, south)
 //   backward   the same towards lower coordinates (west, north)
@@ -9,44 +10,50 @@
 //   input      from the west port of a row to all its cores
 //   output     from all cores of a row, in turns from the east, to its west port
 //
-// A queue operand of Code names a family and a direction (queueOf); roles turn that into queues.
+// and those of SegmentGather.h and GroupReduce.h. A queue operand of Code names a family of the palette and a direction
+// (queueOf); roles turn that into queues and colours.
 #pragma once
 
 #include "compiler/spmd/program/Code.h"
-#include "compiler/spmd/sharding/Sharding.h"
 
 namespace wsc::spmd {
 
-enum class Family : uint8_t {
-  Input,
-  Output,
-  RowForward,
-  RowBackward,
-  ColForward,
-  ColBackward,
-  RowChainEven, // sent by cores of even coordinate
-  RowChainOdd,
-  ColChainEven,
-  ColChainOdd,
-};
-constexpr int kNumFamilies = int(Family::ColChainOdd) + 1;
+/// The number that stands for a queue of a family in Operand::queue of a Code.
+constexpr int16_t queueOf(int16_t family, bool output) { return int16_t(family * 2 + output); }
+constexpr int16_t familyOf(int16_t queue) { return int16_t(queue / 2); }
+constexpr bool isOutput(int16_t queue) { return queue % 2 != 0; }
 
-/// The number that stands for a queue of the family in Operand::queue of a Code.
-constexpr int16_t queueOf(Family family, bool output) { return int16_t(int(family) * 2 + output); }
-format::Operand queue(Family family, bool output);
+/// The queue operand of a family of the code's palette.
+format::Operand queue(Code &code, const Route &route, bool output);
 
-constexpr Family forward(Axis axis) { return axis == Axis::Row ? Family::RowForward : Family::ColForward; }
-constexpr Family backward(Axis axis) { return axis == Axis::Row ? Family::RowBackward : Family::ColBackward; }
-constexpr Family chain(Axis axis, bool odd) {
-  return axis == Axis::Row ? (odd ? Family::RowChainOdd : Family::RowChainEven)
-                           : (odd ? Family::ColChainOdd : Family::ColChainEven);
+constexpr Route inputRoute() { return {.kind = Route::Kind::Input}; }
+constexpr Route outputRoute() { return {.kind = Route::Kind::Output, .backward = true}; }
+constexpr Route forward(Axis axis) { return {.kind = Route::Kind::Turns, .axis = axis}; }
+constexpr Route backward(Axis axis) { return {.kind = Route::Kind::Turns, .axis = axis, .backward = true}; }
+/// `group`: cores of a group in which chains run; 0: the whole line, or groups of any even number of cores, whose
+/// senders agree.
+constexpr Route chain(Axis axis, bool odd, int32_t group = 0) {
+  return {.kind = Route::Kind::Chain, .axis = axis, .parity = odd, .segment = group % 2 ? group : 0};
 }
+
+/// From the last core of each group of `group` cores back to all of them.
+constexpr Route spread(Axis axis, int32_t group) {
+  return {.kind = Route::Kind::Spread, .axis = axis, .backward = true, .segment = group};
+}
+
+/// For people: "row forward", "column chain odd", ….
+std::string nameOf(const Route &route);
 
 /// The dimension of affine numbers that a core's coordinate on its line is: along a row the column varies.
 constexpr int alongDim(Axis axis) { return axis == Axis::Row ? kColDim : kRowDim; }
+/// The same of its sub-index (Guard).
+constexpr int subDim(Axis axis) { return axis == Axis::Row ? kColSubDim : kRowSubDim; }
 
 /// `guard` narrowed to coordinates [begin, end) on the lines of an axis, and to one parity of them unless -1.
 Guard narrowed(Guard guard, Axis axis, int64_t begin, int64_t end, int parity = -1);
+
+/// What `part` says of the coordinates on the lines of an axis, in place of what `guard` says.
+Guard withAlong(Guard guard, Axis axis, const AxisGuard &part);
 
 /// The cores of a part of the network's rectangle.
 Guard guardOf(const Rectangle &part, const Rectangle &whole);

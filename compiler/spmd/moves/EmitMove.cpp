@@ -14,6 +14,21 @@ int16_t wordScratch(Code &code, const std::string &name, ElementType type, int64
   return code.scratch(name, type, (wordBytes(type, elements) + bytes - 1) / bytes);
 }
 
+uint64_t onePattern(ElementType type) {
+  switch (type) {
+  case ElementType::F32:
+    return 0x3f800000;
+  case ElementType::F16:
+    return 0x3c00;
+  case ElementType::BF16:
+    return 0x3f80;
+  case ElementType::F64:
+    return 0x3ff0000000000000;
+  default:
+    return 1;
+  }
+}
+
 namespace {
 
 class MoveWriter {
@@ -100,7 +115,8 @@ private:
   void indexed(const Selection &selection, Place from, Place to) {
     std::vector<std::byte> numbers(selection.indices.size() * sizeof(int32_t));
     std::memcpy(numbers.data(), selection.indices.data(), numbers.size());
-    const int16_t indices = makeConstant("places", ElementType::I32, selection.inner, std::move(numbers));
+    const int16_t indices = makeConstant("places", ElementType::I32, problem.rectangle.rows, problem.rectangle.cols,
+                                         selection.inner, std::move(numbers));
     code.bounded.insert(from.buffer);
     const bool masked = !selection.masks.empty();
     const Place gathered = masked ? Place{code.scratch("gathered", problem.type, selection.width), 0} : to;
@@ -111,33 +127,17 @@ private:
     if (!masked)
       return;
     std::vector<std::byte> ones(selection.masks.size() * size_t(bytes));
-    const uint64_t one = encodeOne();
+    const uint64_t one = onePattern(problem.type);
     for (size_t i = 0; i < selection.masks.size(); ++i)
       if (selection.masks[i])
         std::memcpy(&ones[i * size_t(bytes)], &one, size_t(bytes));
-    const int16_t mask = makeConstant("inside", problem.type, selection.inner, std::move(ones));
+    const int16_t mask = makeConstant("inside", problem.type, problem.rectangle.rows, problem.rectangle.cols,
+                                       selection.inner, std::move(ones));
     fill(to, selection.width);
     code.main.push_back(instruction(Opcode::Select, problem.type, {selection.outer, selection.inner},
                                     memory(to.buffer, to.baseBytes, {selection.inner * bytes, bytes}),
                                     memory(gathered.buffer, gathered.baseBytes, {selection.inner * bytes, bytes}),
                                     memory(mask, 0, {0, bytes})));
-  }
-
-  /// A pattern that is not zero in the type: Select asks for no more. Integers' and bool's one; floats' smallest would
-  /// do as well.
-  uint64_t encodeOne() const {
-    switch (problem.type) {
-    case ElementType::F32:
-      return 0x3f800000;
-    case ElementType::F16:
-      return 0x3c00;
-    case ElementType::BF16:
-      return 0x3f80;
-    case ElementType::F64:
-      return 0x3ff0000000000000;
-    default:
-      return 1;
-    }
   }
 
   Code &code;

@@ -10,9 +10,10 @@
 
 namespace wsc::spmd {
 
-/// Makes a constant buffer of the code: `elements` numbers for each core of the rectangle, row by row.
-using ConstantMaker = std::function<int16_t(const std::string &name, format::ElementType type, int64_t elements,
-                                            std::vector<std::byte> data)>;
+/// Makes a constant buffer of the code: `elements` numbers for each of rows × cols cores, row by row; 1 row (column)
+/// stands for all.
+using ConstantMaker = std::function<int16_t(const std::string &name, format::ElementType type, int32_t rows,
+                                            int32_t cols, int64_t elements, std::vector<std::byte> data)>;
 
 /// Appends the move; the sources' local boxes lie at `sources`, padded to whole words. Returns where the wanted
 /// elements lie, packed: a source's own place where the plan has no stages.
@@ -25,6 +26,8 @@ Place emitMove(Code &code, const MoveProblem &problem, const std::vector<MovePar
 
 /// Bytes of a buffer of elements that travels as whole words.
 int64_t wordBytes(format::ElementType type, int64_t elements);
+/// The bits of 1 in a type, which Select takes for true.
+uint64_t onePattern(format::ElementType type);
 /// A scratch buffer for `elements` elements, padded to whole words.
 int16_t wordScratch(Code &code, const std::string &name, format::ElementType type, int64_t elements);
 

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "compiler/spmd/collectives/Collectives.h"
+#include "compiler/spmd/network/Network.h"
 #include "compiler/spmd/sharding/Sharding.h"
 #include "runtime/format/Isa.h"
 
@@ -34,6 +35,14 @@ struct MoveSource {
   int64_t firstId = 0;
 };
 
+/// Elements of the wanted tensor as elements of a source: for all j_k in [0, extent_k), element
+/// resultOffset + Σ j_k·resultStride_k is element sourceOffset + Σ j_k·sourceStride_k of the source (row-major numbers).
+struct StridedPiece {
+  int32_t source = 0; // number among the problem's
+  int64_t sourceOffset = 0, resultOffset = 0;
+  std::vector<Piece::Digit> digits; // outermost first
+};
+
 struct MoveProblem {
   Rectangle rectangle; // of the network: lines run over all of it
   format::ElementType type = format::ElementType::F32;
@@ -42,6 +51,10 @@ struct MoveProblem {
   int64_t width = 0; // elements that each core wants
   /// Fills `ids` (`width` of them) for the core at (row, col): -1 is padding. Left empty: the core wants nothing.
   std::function<void(int32_t row, int32_t col, std::vector<int64_t> &ids)> wanted;
+  /// The same in strided form, if it has one: the wanted tensor in a sharding, every element of it in one piece or, if
+  /// in none, the fill. Then `wanted` says the same, and moves of the pieces are planned by factors.
+  std::optional<Sharding> target;
+  std::vector<StridedPiece> pieces;
   /// Whether padding must hold `fill`, or may be anything.
   bool fillMatters = false;
   double fill = 0;

@@ -119,11 +119,12 @@ private:
   }
 
   absl::Status makeConfigurations() {
-    auto colours = familyColours(target);
-    if (!colours.ok())
-      return colours.status();
     for (const Named &named : all) {
       const Phase &phase = *named.phase;
+      auto colours = familyColours(target, phase.code);
+      if (!colours.ok())
+        return absl::Status(colours.status().code(),
+                            absl::StrCat("phase ", named.name, ": ", std::string(colours.status().message())));
       Configuration configuration;
       configuration.name = named.name;
       Kernel kernel;
@@ -136,9 +137,10 @@ private:
       configuration.kernels.push_back(std::move(kernel));
       if (absl::Status status = makeRoles(target, rectangle, phase.code, 0, configuration); !status.ok())
         return absl::Status(status.code(), absl::StrCat("phase ", named.name, ": ", std::string(status.message())));
-      for (const PortUse &use : phase.ports)
-        configuration.io.push_back(
-            bindingOf(use, rectangle, (*colours)[size_t(use.output ? Family::Output : Family::Input)]));
+      for (const PortUse &use : phase.ports) {
+        const int16_t family = phase.code.findFamily(use.output ? outputRoute() : inputRoute());
+        configuration.io.push_back(bindingOf(use, rectangle, (*colours)[size_t(family)]));
+      }
       configurations.push_back(std::move(configuration));
     }
     return absl::OkStatus();

@@ -169,9 +169,9 @@ int16_t EntryWriter::constantBuffer(int32_t resident) {
 }
 
 ConstantMaker EntryWriter::constantMaker() {
-  return [this](const std::string &name, ElementType type, int64_t elements, std::vector<std::byte> data) {
-    return constantBuffer(
-        constants.add(name, type, plan.rectangle, plan.rectangle.rows, plan.rectangle.cols, elements, std::move(data)));
+  return [this](const std::string &name, ElementType type, int32_t rows, int32_t cols, int64_t elements,
+                std::vector<std::byte> data) {
+    return constantBuffer(constants.add(name, type, plan.rectangle, rows, cols, elements, std::move(data)));
   };
 }
 
@@ -298,11 +298,27 @@ absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, dou
     for (int64_t &id : ids)
       id = id >= 0 ? view.idOf(id) : outside;
   };
-  auto planned = planMoveInParts(problem);
+  if (outside < 0)
+    addPieces(tensor, to, problem);
+  auto planned = planBestMove(problem);
   if (!planned.ok())
     return absl::Status(planned.status().code(),
                         absl::StrCat("tensor ", wanted.name, ": ", std::string(planned.status().message())));
-  return emitMove(code(), problem, *planned, sources, to.rectangle, constantMaker());
+  return emitBestMove(code(), problem, *planned, sources, to.rectangle, constantMaker());
+}
+
+void EntryWriter::addPieces(TensorId tensor, const Sharding &to, MoveProblem &problem) {
+  const View &view = views.of(tensor);
+  const std::optional<std::vector<Piece>> pieces = views.piecesOf(tensor);
+  if (!pieces)
+    return;
+  for (const Piece &piece : *pieces) {
+    const auto root = std::find_if(view.roots.begin(), view.roots.end(),
+                                   [&](const View::Root &r) { return r.tensor == piece.source; });
+    problem.pieces.push_back(
+        {int32_t(root - view.roots.begin()), piece.sourceOffset, piece.resultOffset, piece.digits});
+  }
+  problem.target = to;
 }
 
 absl::StatusOr<EntryWriter::Operand> EntryWriter::bring(const Nest &nest, size_t number,
@@ -470,7 +486,8 @@ absl::Status EntryWriter::writeStates() {
 absl::Status EntryWriter::writeOutputs() {
   if (network.outputs.empty())
     return absl::OkStatus();
-  if (outputQueues(code()) >= int(target.outputQueueWords.size()))
+  if (RouteNeeds needs = routeNeeds(code(), plan.rectangle);
+      needs.outputs >= int(target.outputQueueWords.size()) || needs.colours >= target.usableColours())
     phases.emplace_back();
   int32_t row = 0;
   const int32_t rows = plan.rectangle.rows, each = std::max(1, rows / int32_t(network.outputs.size()));

@@ -4,7 +4,7 @@
 // local part, the reduction over lines and what follows it, at last outputs and states.
 #pragma once
 
-#include "compiler/spmd/moves/EmitMove.h"
+#include "compiler/spmd/moves/BestMove.h"
 #include "compiler/spmd/phases/Constants.h"
 #include "compiler/spmd/phases/Phase.h"
 #include "compiler/spmd/phases/States.h"
@@ -48,6 +48,8 @@ private:
   absl::Status writeNest(const Nest &nest, const Distribution &distribution, const std::string &where);
   absl::StatusOr<Operand> bring(const Nest &nest, size_t number, const Distribution &distribution, bool finishOnly);
   absl::StatusOr<Place> move(TensorId tensor, const Sharding &to, double padding, bool fillMatters);
+  /// The wanted elements in strided form, where the view has one.
+  void addPieces(TensorId tensor, const Sharding &to, MoveProblem &problem);
   /// A source that holds one value everywhere, as element `id` of the move.
   void addFill(double value, format::ElementType type, int64_t id, MoveProblem &problem, std::vector<Place> &sources);
   absl::Status writeStates();

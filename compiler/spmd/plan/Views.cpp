@@ -57,6 +57,26 @@ const View &Views::of(TensorId tensor) {
   return known.emplace(tensor, std::move(view)).first->second;
 }
 
+std::optional<std::vector<Piece>> Views::piecesOf(TensorId tensor) const {
+  constexpr size_t kMostPieces = 16;
+  const Remap *remap = remaps[size_t(tensor)];
+  if (!remap) {
+    const std::vector<int64_t> &shape = network.tensors[size_t(tensor)].shape;
+    Piece whole;
+    whole.source = tensor;
+    int64_t stride = 1;
+    for (size_t d = shape.size(); d-- > 0; stride *= shape[d])
+      whole.digits.insert(whole.digits.begin(), {shape[d], stride, stride});
+    return std::vector<Piece>{std::move(whole)};
+  }
+  if (remap->pieces.size() > kMostPieces)
+    return std::nullopt;
+  for (const Piece &piece : remap->pieces)
+    if (remaps[size_t(piece.source)])
+      return std::nullopt; // TODO compose
+  return remap->pieces;
+}
+
 View Views::make(TensorId tensor) {
   View view;
   const int64_t elements = network.tensors[size_t(tensor)].elements();

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace wsc::spmd {
@@ -35,6 +36,8 @@ public:
   explicit Views(const Network &network);
   /// Of any tensor; computed when first asked for.
   const View &of(TensorId tensor);
+  /// The pieces of a view in terms of its roots, if it has few: elements in none of them are `fill`. A root is one piece.
+  std::optional<std::vector<Piece>> piecesOf(TensorId tensor) const;
   /// Tensors −1, −2, … are single elements of a value: fills that meet in one view with another fill.
   double fillOf(TensorId tensor) const { return fillValues[size_t(-1 - tensor)]; }
 

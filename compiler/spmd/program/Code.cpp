@@ -1,9 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spmd/program/Code.h"
 
+#include <algorithm>
+
 namespace wsc::spmd {
 
 using namespace format;
+
+bool AxisGuard::holds(int32_t coordinate) const {
+  if (coordinate < begin || coordinate >= end)
+    return false;
+  if (modulus <= 1)
+    return parity < 0 || coordinate % 2 == parity;
+  const int32_t s = sub(coordinate), place = coordinate % unit;
+  return s >= subBegin && s < subEnd && place >= placeBegin && place < placeEnd && (parity < 0 || s % 2 == parity);
+}
+
+AxisGuard along(const Guard &g, Axis axis) {
+  if (axis == Axis::Row)
+    return {g.colBegin,  g.colEnd,  g.colParity,     g.colModulus, g.colSubBegin,
+            g.colSubEnd, g.colUnit, g.colPlaceBegin, g.colPlaceEnd};
+  return {g.rowBegin,  g.rowEnd,  g.rowParity,     g.rowModulus, g.rowSubBegin,
+          g.rowSubEnd, g.rowUnit, g.rowPlaceBegin, g.rowPlaceEnd};
+}
+
+bool runs(const Guard &guard, int32_t row, int32_t col) {
+  return along(guard, Axis::Col).holds(row) && along(guard, Axis::Row).holds(col);
+}
+
+int16_t Code::findFamily(const Route &route) const {
+  const auto found = std::find(routes.begin(), routes.end(), route);
+  return found == routes.end() ? int16_t(-1) : int16_t(found - routes.begin());
+}
+
+int16_t Code::family(const Route &route) {
+  const int16_t found = findFamily(route);
+  if (found >= 0)
+    return found;
+  routes.push_back(route);
+  return int16_t(routes.size() - 1);
+}
 
 void Code::append(Instruction instruction, const Guard &guard) {
   guards.resize(main.size());

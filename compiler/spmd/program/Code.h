@@ -2,13 +2,15 @@
 //
 // The program of a configuration under construction, one for all cores of its rectangle alike (SPMD): buffers and the
 // instructions of the main thread. What differs from core to core is affine in the core's place: in every
-// format::Affine, perDim[2] is the step per row and perDim[3] the step per column of the rectangle. Roles come later
-// (Roles.h).
+// format::Affine, perDim[2] is the step per row and perDim[3] the step per column of the rectangle; perDim[0] and
+// perDim[1] are the steps per sub-index of the row and of the column, as the instruction's own guard defines it. Roles
+// come later (Roles.h).
 //
 // Scratch buffers are virtual: each may be asked for freely, lives from the first instruction that names it to the
 // last, and gets its bytes in packScratch, which lets buffers with disjoint lives share SRAM.
 #pragma once
 
+#include "compiler/spmd/sharding/Sharding.h"
 #include "runtime/format/Executable.h"
 
 #include <cstdint>
@@ -18,13 +20,63 @@
 
 namespace wsc::spmd {
 
-constexpr int kRowDim = 2, kColDim = 3; // of format::Affine::perDim and Lattice::dims
+// Of format::Affine::perDim; kRowDim and kColDim of Lattice::dims too, where one dimension per axis is enough.
+constexpr int kRowSubDim = 0, kColSubDim = 1, kRowDim = 2, kColDim = 3;
 
 /// The cores that execute an instruction: rows and columns of the rectangle in [begin, end), and of one parity only.
+///
+/// With a modulus m > 1, groups of m adjacent rows do the same: row r has the sub-index s = (r mod m) / rowUnit and the
+/// place r mod rowUnit in its unit (rowUnit divides m), and both lie in the ranges given. Without, sub-ranges and units
+/// say nothing. Columns likewise.
 struct Guard {
-  int32_t rowBegin = 0, rowEnd = INT32_MAX, rowParity = -1; // parity: 0, 1, or -1 for both
+  int32_t rowBegin = 0, rowEnd = INT32_MAX, rowParity = -1; // parity of s (without a modulus: of r): 0, 1, -1 for both
   int32_t colBegin = 0, colEnd = INT32_MAX, colParity = -1;
+  int32_t rowModulus = 1, rowSubBegin = 0, rowSubEnd = INT32_MAX;
+  int32_t colModulus = 1, colSubBegin = 0, colSubEnd = INT32_MAX;
+  int32_t rowUnit = 1, rowPlaceBegin = 0, rowPlaceEnd = INT32_MAX;
+  int32_t colUnit = 1, colPlaceBegin = 0, colPlaceEnd = INT32_MAX;
   bool operator==(const Guard &) const = default;
+};
+
+/// What a guard says of one axis.
+struct AxisGuard {
+  int32_t begin = 0, end = INT32_MAX, parity = -1;
+  int32_t modulus = 1, subBegin = 0, subEnd = INT32_MAX;
+  int32_t unit = 1, placeBegin = 0, placeEnd = INT32_MAX;
+  auto operator<=>(const AxisGuard &) const = default;
+  /// The sub-index of a coordinate: 0 without a modulus.
+  int32_t sub(int32_t coordinate) const { return modulus > 1 ? coordinate % modulus / unit : 0; }
+  bool holds(int32_t coordinate) const;
+};
+/// Axis::Row: of the columns, the coordinates along a row; Axis::Col: of the rows.
+AxisGuard along(const Guard &guard, Axis axis);
+
+/// A core executes what the guard guards.
+bool runs(const Guard &guard, int32_t row, int32_t col);
+
+/// How words of one colour travel in a configuration: a route family. Collectives that name equal families share a
+/// colour; successive ones are one longer stream. compiler/spmd/collectives/Family.h makes them.
+struct Route {
+  enum class Kind : uint8_t {
+    Input,    // from the west port of a row to all its cores
+    Output,   // from all cores of a row, in turns from the east, to its west port
+    Turns,    // along a whole line: cores give in turns, all behind them take
+    Segments, // the same in segments of a line, each with turns of its own
+    Chain,    // from each core to the next one, sent by cores of one parity
+    Spread,   // from the last core of each group of a line back to all cores of the group
+    BusIn,    // units of each segment give in turns to the segment's first core
+    BusOut,   // from the first core of each segment to all cores behind it
+  };
+  Kind kind = Kind::Turns;
+  Axis axis = Axis::Row;
+  bool backward = false; // towards lower coordinates
+  int32_t parity = 0;    // Chain: of the senders' place in their group; Segments: of the senders' segment
+  int32_t unit = 1;      // Segments: adjacent cores that give as one
+  int32_t segment = 0;   // Segments, buses: units of a segment (buses 0: the whole line); Chain, Spread: cores of a
+                         // group (Chain 0: any even number)
+  int32_t units = 0;     // Segments: units of the line
+  bool overlap = false;  // Segments: the next segment takes too
+  auto operator<=>(const Route &) const = default;
 };
 
 struct Code {
@@ -34,6 +86,13 @@ struct Code {
 
   std::set<int16_t> bounded; // buffers read by index where no number is beyond their end: they may share SRAM,
   std::set<int16_t> clamped; // unless another reader relies on the end of the buffer
+
+  std::vector<Route> routes; // the palette of route families, in the order of their first use
+
+  /// Number of a route family; it is entered in the palette if it is not there yet.
+  int16_t family(const Route &route);
+  /// The same of one that is in use, else -1.
+  int16_t findFamily(const Route &route) const;
 
   void append(format::Instruction instruction, const Guard &guard);
 

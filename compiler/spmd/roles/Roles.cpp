@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spmd/roles/Roles.h"
 
+#include "compiler/spmd/roles/AxisClasses.h"
+#include "compiler/spmd/roles/Routers.h"
+
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
@@ -13,97 +16,118 @@ using namespace format;
 
 namespace {
 
-/// Coordinates first, first + step, … : count of them.
-struct Class {
-  int32_t first = 0, count = 0, step = 1;
-};
-
-std::vector<Class> classesOf(int32_t length, const std::set<int32_t> &cuts, bool parity) {
-  std::vector<Class> classes;
-  auto add = [&](int32_t begin, int32_t end) {
-    if (!parity || end - begin == 1) {
-      classes.push_back({begin, end - begin, 1});
-      return;
-    }
-    for (int32_t first : {begin, begin + 1})
-      classes.push_back({first, (end - first + 1) / 2, 2});
-  };
-  int32_t begin = 0;
-  for (int32_t cut : cuts) {
-    if (cut <= begin || cut >= length)
-      continue;
-    add(begin, cut);
-    begin = cut;
-  }
-  if (length > begin)
-    add(begin, length);
-  return classes;
-}
-
-/// Where guards cut an axis.
-struct Cuts {
-  std::set<int32_t> rows, cols;
-  bool rowParity = false, colParity = false;
-
-  void add(const Guard &guard) {
-    rows.insert({guard.rowBegin, guard.rowEnd});
-    cols.insert({guard.colBegin, guard.colEnd});
-    rowParity |= guard.rowParity >= 0;
-    colParity |= guard.colParity >= 0;
-  }
-};
-
-bool runs(const Guard &guard, int32_t row, int32_t col) {
-  return row >= guard.rowBegin && row < guard.rowEnd && col >= guard.colBegin && col < guard.colEnd &&
-         (guard.rowParity < 0 || row % 2 == guard.rowParity) && (guard.colParity < 0 || col % 2 == guard.colParity);
-}
-
 Guard guardOf(const Code &code, size_t i) { return i < code.guards.size() ? code.guards[i] : Guard(); }
 
-Lattice latticeOf(const Class &rows, const Class &cols) {
+std::array<const Operand *, 3> operandsOf(const Instruction &instruction) {
+  return {&instruction.dst, &instruction.a, &instruction.b};
+}
+
+bool usesSub(const Instruction &instruction, int dim) {
+  bool uses = false;
+  for (const Operand *operand : operandsOf(instruction))
+    uses |= operand->base.perDim[size_t(dim)] != 0;
+  for (const Affine &extent : instruction.extent)
+    uses |= extent.perDim[size_t(dim)] != 0;
+  return uses;
+}
+
+/// The classes of rows and of columns; a product of two fits the dimensions of a lattice.
+struct Classes {
+  std::vector<AxisClass> rows, cols;
+};
+
+int dimsOf(const std::vector<AxisClass> &classes) {
+  size_t most = 1;
+  for (const AxisClass &each : classes)
+    most = std::max(most, each.dims.size());
+  return int(most);
+}
+
+absl::StatusOr<Classes> classesOf(const Rectangle &rectangle, const AxisCuts &rowCuts, const AxisCuts &colCuts,
+                                  const std::function<int(int32_t)> &rowKind = nullptr,
+                                  const std::function<int(int32_t)> &colKind = nullptr) {
+  int rowDims = kMaxDims - 1, colDims = kMaxDims - 1;
+  for (;;) {
+    auto rows = rowCuts.classes(rectangle.rows, rowDims, rowKind);
+    if (!rows.ok())
+      return rows.status();
+    auto cols = colCuts.classes(rectangle.cols, colDims, colKind);
+    if (!cols.ok())
+      return cols.status();
+    rowDims = dimsOf(*rows);
+    colDims = dimsOf(*cols);
+    if (rowDims + colDims <= kMaxDims)
+      return Classes{*std::move(rows), *std::move(cols)};
+    --(rowDims > colDims ? rowDims : colDims);
+  }
+}
+
+/// Dimension of the lattice of each dimension of a class of rows and a class of columns: columns last, rows before.
+struct Dims {
+  size_t rows, cols;
+  Dims(const AxisClass &rowClass, const AxisClass &colClass)
+      : rows(kMaxDims - std::max<size_t>(1, colClass.dims.size()) - std::max<size_t>(1, rowClass.dims.size())),
+        cols(kMaxDims - std::max<size_t>(1, colClass.dims.size())) {}
+};
+
+Lattice latticeOf(const AxisClass &rows, const AxisClass &cols) {
+  const Dims at(rows, cols);
   Lattice lattice;
   lattice.row = rows.first;
   lattice.col = cols.first;
-  lattice.dims[kRowDim] = {rows.count, rows.count > 1 ? rows.step : 0, 0};
-  lattice.dims[kColDim] = {cols.count, 0, cols.count > 1 ? cols.step : 0};
+  for (size_t d = 0; d < rows.dims.size(); ++d)
+    lattice.dims[at.rows + d] = {rows.dims[d].count, rows.dims[d].step, 0};
+  for (size_t d = 0; d < cols.dims.size(); ++d)
+    lattice.dims[at.cols + d] = {cols.dims[d].count, 0, cols.dims[d].step};
   return lattice;
 }
 
-/// A number affine in (row, col) as one affine in the indices of a class.
-Affine rebased(Affine value, const Class &rows, const Class &cols) {
-  value.constant += value.perDim[kRowDim] * rows.first + value.perDim[kColDim] * cols.first;
-  value.perDim[kRowDim] = rows.count > 1 ? value.perDim[kRowDim] * rows.step : 0;
-  value.perDim[kColDim] = cols.count > 1 ? value.perDim[kColDim] * cols.step : 0;
-  return value;
+/// A number affine in (row, column, sub-indices of the guard) as one affine in the indices of a lattice.
+Affine rebased(const Affine &value, const Guard &guard, const AxisClass &rows, const AxisClass &cols) {
+  const Dims at(rows, cols);
+  Affine result(value.constant);
+  auto addAxis = [&](const AxisClass &places, size_t begin, const AxisGuard &part, int64_t perPlace, int64_t perSub) {
+    result.constant += perPlace * places.first + perSub * part.sub(places.first);
+    for (size_t d = 0; d < places.dims.size(); ++d)
+      result.perDim[begin + d] = perPlace * places.dims[d].step +
+                                 perSub * (part.sub(places.first + places.dims[d].step) - part.sub(places.first));
+  };
+  addAxis(rows, at.rows, along(guard, Axis::Col), value.perDim[kRowDim], value.perDim[kRowSubDim]);
+  addAxis(cols, at.cols, along(guard, Axis::Row), value.perDim[kColDim], value.perDim[kColSubDim]);
+  return result;
+}
+
+std::string nameOf(char axis, const AxisClass &places) {
+  return absl::StrCat(std::string(1, axis), places.first, places.dims.empty() ? "" : "s",
+                      !places.dims.empty() && places.dims.back().step > 1 ? "p" : "",
+                      places.dims.size() > 1 ? "g" : "");
 }
 
 class RoleMaker {
 public:
-  RoleMaker(const target::Target &target, const Code &code, const std::array<uint8_t, kNumFamilies> &colours,
-            int32_t kernel)
+  RoleMaker(const target::Target &target, const Code &code, const std::vector<uint8_t> &colours, int32_t kernel)
       : target(target), code(code), colours(colours), kernel(kernel) {}
 
-  absl::StatusOr<Role> make(const Class &rows, const Class &cols) {
+  absl::StatusOr<Role> make(const AxisClass &rows, const AxisClass &cols) {
     Role role;
-    role.name = absl::StrCat("r", rows.first, rows.count > 1 ? "s" : "", rows.step > 1 ? "p" : "", "c", cols.first,
-                             cols.count > 1 ? "s" : "", cols.step > 1 ? "p" : "");
+    role.name = absl::StrCat(nameOf('r', rows), nameOf('c', cols));
     role.kernel = kernel;
     role.cores = latticeOf(rows, cols);
     role.threads.emplace_back();
     std::map<int16_t, int16_t> buffers, queues;
-    auto renamed = [&](Operand operand) {
+    auto renamed = [&](Operand operand, const Guard &guard) {
       if (operand.kind == OperandKind::Memory || operand.kind == OperandKind::Fifo) {
         auto [found, added] = buffers.emplace(operand.buffer, int16_t(role.buffers.size()));
         if (added)
           role.buffers.push_back(code.buffers[size_t(operand.buffer)]);
         operand.buffer = found->second;
-        operand.base = rebased(operand.base, rows, cols);
+        operand.base = rebased(operand.base, guard, rows, cols);
       } else if (operand.kind == OperandKind::Queue) {
         auto [found, added] = queues.emplace(operand.queue, int16_t(role.queues.size()));
         if (added) {
           Queue made;
-          made.output = operand.queue % 2 != 0;
-          made.colour = colours[size_t(operand.queue / 2)];
+          made.output = isOutput(operand.queue);
+          made.colour = colours[size_t(familyOf(operand.queue))];
           made.index = uint8_t(std::count_if(role.queues.begin(), role.queues.end(),
                                              [&](const Queue &other) { return other.output == made.output; }));
           role.queues.push_back(made);
@@ -113,14 +137,15 @@ public:
       return operand;
     };
     for (size_t i = 0; i < code.main.size(); ++i) {
-      if (!runs(guardOf(code, i), rows.first, cols.first))
+      const Guard guard = guardOf(code, i);
+      if (!runs(guard, rows.first, cols.first))
         continue;
       Instruction instruction = code.main[i];
-      instruction.dst = renamed(instruction.dst);
-      instruction.a = renamed(instruction.a);
-      instruction.b = renamed(instruction.b);
+      instruction.dst = renamed(instruction.dst, guard);
+      instruction.a = renamed(instruction.a, guard);
+      instruction.b = renamed(instruction.b, guard);
       for (Affine &extent : instruction.extent)
-        extent = rebased(extent, rows, cols);
+        extent = rebased(extent, guard, rows, cols);
       role.threads[0].push_back(std::move(instruction));
     }
     for (bool output : {false, true}) {
@@ -138,82 +163,49 @@ public:
 private:
   const target::Target &target;
   const Code &code;
-  const std::array<uint8_t, kNumFamilies> &colours;
+  const std::vector<uint8_t> &colours;
   const int32_t kernel;
 };
 
-PortMask bit(Port port) { return PortMask(1u << unsigned(port)); }
+/// Guards of the instructions that use a family, each once, and whether they send.
+using Uses = std::vector<std::pair<Guard, bool>>;
 
-/// The switch positions of a router at `at` of a line of `length` cores; words go from `from` to `to`.
-std::vector<SwitchPosition> turnPositions(Port from, Port to, bool first, bool last, bool sends, bool takes) {
-  std::vector<SwitchPosition> positions;
-  if (!first) {
-    const PortMask on = PortMask((last ? 0 : bit(to)) | (takes ? bit(Port::Ramp) : 0));
-    if (on)
-      positions.push_back({from, on});
-  }
-  if (sends && !last)
-    positions.push_back({Port::Ramp, bit(to)});
-  return positions;
-}
-
-std::vector<SwitchPosition> positionsOf(Family family, const Rectangle &rectangle, int32_t row, int32_t col, bool sends,
-                                        bool takes) {
-  const bool west = col == 0, east = col + 1 == rectangle.cols, north = row == 0, south = row + 1 == rectangle.rows;
-  std::vector<SwitchPosition> positions;
-  switch (family) {
-  case Family::Input:
-    if (takes)
-      positions.push_back({Port::West, PortMask(bit(Port::Ramp) | (east ? 0 : bit(Port::East)))});
-    break;
-  case Family::Output:
-    if (sends && !east)
-      positions.push_back({Port::East, bit(Port::West)});
-    if (sends)
-      positions.push_back({Port::Ramp, bit(Port::West)});
-    break;
-  case Family::RowForward:
-    return turnPositions(Port::West, Port::East, west, east, sends, takes);
-  case Family::RowBackward:
-    return turnPositions(Port::East, Port::West, east, west, sends, takes);
-  case Family::ColForward:
-    return turnPositions(Port::North, Port::South, north, south, sends, takes);
-  case Family::ColBackward:
-    return turnPositions(Port::South, Port::North, south, north, sends, takes);
-  default: {
-    const bool alongRow = family == Family::RowChainEven || family == Family::RowChainOdd;
-    if (sends)
-      positions.push_back({Port::Ramp, bit(alongRow ? Port::East : Port::South)});
-    else if (takes)
-      positions.push_back({alongRow ? Port::West : Port::North, bit(Port::Ramp)});
-    break;
-  }
-  }
-  return positions;
-}
-
-constexpr const char *kFamilyNames[] = {
-    "input",           "output",         "row forward",   "row backward",      "column forward",
-    "column backward", "row chain even", "row chain odd", "column chain even", "column chain odd"};
-
-void makeRouters(const Rectangle &rectangle, const Code &code, Family family, uint8_t colour,
-                 Configuration &configuration) {
-  std::vector<std::pair<Guard, bool>> uses; // guards of its instructions; whether they send
-  Cuts cuts;
+std::vector<Uses> usesOf(const Code &code) {
+  std::vector<Uses> uses(code.routes.size());
   for (size_t i = 0; i < code.main.size(); ++i)
-    for (const Operand *operand : {&code.main[i].dst, &code.main[i].a, &code.main[i].b})
-      if (operand->kind == OperandKind::Queue && operand->queue / 2 == int(family)) {
-        uses.emplace_back(guardOf(code, i), operand->queue % 2 != 0);
-        cuts.add(uses.back().first);
+    for (const Operand *operand : operandsOf(code.main[i]))
+      if (operand->kind == OperandKind::Queue) {
+        Uses &those = uses[size_t(familyOf(operand->queue))];
+        const std::pair use(guardOf(code, i), isOutput(operand->queue));
+        if (std::find(those.begin(), those.end(), use) == those.end())
+          those.push_back(use);
       }
+  return uses;
+}
+
+absl::Status makeRouters(const Rectangle &rectangle, const Uses &uses, const Route &route, uint8_t colour,
+                         Configuration &configuration) {
   if (uses.empty())
-    return;
-  cuts.rows.insert({1, rectangle.rows - 1});
-  cuts.cols.insert({1, rectangle.cols - 1});
+    return absl::OkStatus();
+  AxisCuts rowCuts, colCuts;
+  for (const auto &[guard, output] : uses) {
+    rowCuts.add(along(guard, Axis::Col), false);
+    colCuts.add(along(guard, Axis::Row), false);
+  }
+  const bool alongRow = axisOf(route) == Axis::Row;
+  const int32_t length = alongRow ? rectangle.cols : rectangle.rows;
+  const auto kind = [&](int32_t coordinate) {
+    const StreamPlace place = placeOf(route, length, coordinate);
+    return int(place.first) + 2 * int(place.last) + 4 * int(place.passes);
+  };
+  auto classes = classesOf(rectangle, rowCuts, colCuts, alongRow ? nullptr : std::function<int(int32_t)>(kind),
+                           alongRow ? std::function<int(int32_t)>(kind) : nullptr);
+  if (!classes.ok())
+    return classes.status();
   const int32_t net = int32_t(configuration.nets.size());
-  configuration.nets.push_back({kFamilyNames[int(family)], 0});
-  for (const Class &rows : classesOf(rectangle.rows, cuts.rows, cuts.rowParity))
-    for (const Class &cols : classesOf(rectangle.cols, cuts.cols, cuts.colParity)) {
+  configuration.nets.push_back({nameOf(route), 0});
+  for (const AxisClass &rows : classes->rows)
+    for (const AxisClass &cols : classes->cols) {
       bool sends = false, takes = false;
       for (const auto &[guard, output] : uses)
         if (runs(guard, rows.first, cols.first))
@@ -222,57 +214,102 @@ void makeRouters(const Rectangle &rectangle, const Code &code, Family family, ui
       router.routers = latticeOf(rows, cols);
       router.colour = colour;
       router.net = net;
-      router.positions = positionsOf(family, rectangle, rows.first, cols.first, sends, takes);
-      if ((sends || takes) && !router.positions.empty())
+      const StreamPlace place = placeOf(route, length, alongRow ? cols.first : rows.first);
+      const bool passes = place.passes && std::any_of(uses.begin(), uses.end(), [&](const auto &use) {
+                            return along(use.first, alongRow ? Axis::Col : Axis::Row)
+                                .holds(alongRow ? rows.first : cols.first);
+                          });
+      router.positions = positionsOf(route, place, sends, takes);
+      if ((sends || takes || passes) && !router.positions.empty())
         configuration.routers.push_back(std::move(router));
     }
+  return absl::OkStatus();
 }
 
 } // namespace
 
-absl::StatusOr<std::array<uint8_t, kNumFamilies>> familyColours(const target::Target &target) {
-  std::array<uint8_t, kNumFamilies> colours{};
-  int found = 0;
-  for (int32_t colour = 0; colour < target.colours && found < kNumFamilies; ++colour)
+absl::StatusOr<std::vector<uint8_t>> familyColours(const target::Target &target, const Code &code) {
+  std::vector<uint8_t> colours;
+  for (int32_t colour = 0; colour < target.colours && colours.size() < code.routes.size(); ++colour)
     if (!target.isReservedColour(colour))
-      colours[size_t(found++)] = uint8_t(colour);
-  if (found < kNumFamilies)
-    return absl::ResourceExhaustedError(absl::StrCat("phases need ", kNumFamilies, " colours, target ", target.name,
-                                                     " leaves ", found, " to programs"));
+      colours.push_back(uint8_t(colour));
+  if (colours.size() < code.routes.size())
+    return absl::ResourceExhaustedError(absl::StrCat("a phase needs ", code.routes.size(), " colours, target ",
+                                                     target.name, " leaves ", colours.size(), " to programs"));
   return colours;
 }
 
-int outputQueues(const Code &code) {
-  std::set<int> families;
-  for (const Instruction &instruction : code.main)
-    if (instruction.dst.kind == OperandKind::Queue) {
-      int family = instruction.dst.queue / 2;
-      if (family == int(Family::RowChainOdd) || family == int(Family::ColChainOdd))
-        --family; // a core sends on one of the two
-      families.insert(family);
+bool RouteNeeds::fit(const target::Target &target) const {
+  return inputs <= int(target.inputQueueWords.size()) && outputs <= int(target.outputQueueWords.size()) &&
+         colours <= target.usableColours();
+}
+
+RouteNeeds routeNeeds(const Code &code, const Rectangle &rectangle) {
+  const std::vector<Uses> uses = usesOf(code);
+  RouteNeeds needs;
+  needs.colours = int(code.routes.size());
+  // Coordinates that the guards of all uses hold alike need the same; one of each sort is looked at.
+  auto sortsOf = [&](Axis axis, int32_t length) {
+    std::set<AxisGuard> parts;
+    for (const Uses &family : uses)
+      for (const auto &[guard, output] : family)
+        parts.insert(along(guard, axis));
+    std::map<std::vector<bool>, int32_t> sorts;
+    for (int32_t x = 0; x < length; ++x) {
+      std::vector<bool> holds;
+      for (const AxisGuard &part : parts)
+        holds.push_back(part.holds(x));
+      sorts.emplace(std::move(holds), x);
     }
-  return int(families.size());
+    return sorts;
+  };
+  const auto rows = sortsOf(Axis::Col, rectangle.rows), cols = sortsOf(Axis::Row, rectangle.cols);
+  for (const auto &[rowSort, row] : rows)
+    for (const auto &[colSort, col] : cols) {
+      int inputs = 0, outputs = 0;
+      for (const Uses &family : uses) {
+        bool sends = false, takes = false;
+        for (const auto &[guard, output] : family)
+          if (runs(guard, row, col))
+            (output ? sends : takes) = true;
+        inputs += takes;
+        outputs += sends;
+      }
+      needs.inputs = std::max(needs.inputs, inputs);
+      needs.outputs = std::max(needs.outputs, outputs);
+    }
+  return needs;
 }
 
 absl::Status makeRoles(const target::Target &target, const Rectangle &rectangle, const Code &code, int32_t kernel,
                        Configuration &configuration) {
-  auto colours = familyColours(target);
+  auto colours = familyColours(target, code);
   if (!colours.ok())
     return colours.status();
-  Cuts cuts;
-  for (const Guard &guard : code.guards)
-    cuts.add(guard);
+  AxisCuts rowCuts, colCuts;
+  for (size_t i = 0; i < code.main.size(); ++i) {
+    const Guard guard = guardOf(code, i);
+    rowCuts.add(along(guard, Axis::Col), usesSub(code.main[i], kRowSubDim));
+    colCuts.add(along(guard, Axis::Row), usesSub(code.main[i], kColSubDim));
+  }
+  auto classes = classesOf(rectangle, rowCuts, colCuts);
+  if (!classes.ok())
+    return classes.status();
   RoleMaker maker(target, code, *colours, kernel);
-  for (const Class &rows : classesOf(rectangle.rows, cuts.rows, cuts.rowParity))
-    for (const Class &cols : classesOf(rectangle.cols, cuts.cols, cuts.colParity)) {
+  for (const AxisClass &rows : classes->rows)
+    for (const AxisClass &cols : classes->cols) {
       auto role = maker.make(rows, cols);
       if (!role.ok())
         return role.status();
       if (!role->threads[0].empty())
         configuration.roles.push_back(*std::move(role));
     }
-  for (int family = 0; family < kNumFamilies; ++family)
-    makeRouters(rectangle, code, Family(family), (*colours)[size_t(family)], configuration);
+  const std::vector<Uses> uses = usesOf(code);
+  for (size_t family = 0; family < code.routes.size(); ++family)
+    if (absl::Status status =
+            makeRouters(rectangle, uses[family], code.routes[family], (*colours)[family], configuration);
+        !status.ok())
+      return status;
   return absl::OkStatus();
 }
 

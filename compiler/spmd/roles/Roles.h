@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// From one Code for all cores to roles and routers (I4): rows and columns are cut where guards begin and end, and by
-// parity where a guard asks for it; each product of a row class and a column class is a role. Routers are cut likewise,
-// family by family, by who sends and who takes. Cost: classes times instructions, whatever the number of cores.
+// From one Code for all cores to roles and routers (I4): rows and columns are cut where guards begin and end, by parity
+// and by sub-index where a guard asks for it; each product of a row class and a column class is a role, one for all
+// groups of cores that do the same. Routers are cut likewise, family by family, by who sends and who takes and where
+// streams begin and end. Cost: classes times instructions, plus guards times the length of the axes.
 #pragma once
 
 #include "compiler/spmd/collectives/Family.h"
@@ -10,20 +11,26 @@
 
 #include "absl/status/statusor.h"
 
-#include <array>
+#include <vector>
 
 namespace wsc::spmd {
 
-/// The colour of each family: the target's usable ones in order. Errors: the target has too few (ResourceExhausted).
-absl::StatusOr<std::array<uint8_t, kNumFamilies>> familyColours(const target::Target &target);
+/// The colour of each family of the code's palette: the target's usable ones in order. Errors: the target has too few
+/// (ResourceExhausted).
+absl::StatusOr<std::vector<uint8_t>> familyColours(const target::Target &target, const Code &code);
 
 /// Fills roles, routers and nets of `configuration`; the rectangle's origin on the mesh is (0, 0). Buffers that a role
-/// does not name are left out of it. `kernel`: index for Role::kernel. Errors: a core needs more queues than the target
-/// has (ResourceExhausted).
+/// does not name are left out of it. `kernel`: index for Role::kernel. Errors: colours do not suffice, a core needs
+/// more queues than the target has, groups of cores make too many classes (all ResourceExhausted).
 absl::Status makeRoles(const target::Target &target, const Rectangle &rectangle, const Code &code, int32_t kernel,
                        format::Configuration &configuration);
 
-/// Most output queues that some core of the code needs at once.
-int outputQueues(const Code &code);
+/// What a code asks of the fabric: the most input and output queues on one core of the rectangle, and colours.
+struct RouteNeeds {
+  int inputs = 0, outputs = 0, colours = 0;
+  /// The target has as many.
+  bool fit(const target::Target &target) const;
+};
+RouteNeeds routeNeeds(const Code &code, const Rectangle &rectangle);
 
 } // namespace wsc::spmd

@@ -57,6 +57,8 @@ int64_t valueOf(int64_t element, format::ElementType type) {
 
 class MoveTest : public testing::Test {
 protected:
+  int factored = 0;
+
   // Latency of the move; fails the test where a core ends with something else.
   void check(const Case &made, const std::string &what, int64_t &latency, int64_t &bound) {
     SCOPED_TRACE(what + " from " + print(made.from) + " to " + print(made.to));
@@ -105,6 +107,7 @@ protected:
     ASSERT_TRUE(cycles.ok()) << cycles.status();
     latency = cycles->endCycle;
     bound = program->boundCycles;
+    factored += program->factored;
   }
 };
 
@@ -120,6 +123,7 @@ TEST_F(MoveTest, RandomPairs) {
       ratios.push_back(double(latency) / double(bound));
   }
   std::sort(ratios.begin(), ratios.end());
+  std::printf("%d of %d moves by factors\n", factored, cases);
   if (!ratios.empty())
     std::printf("seed %llu: cycles / (busiest cut + distance): median %.2f, 95th percentile %.2f\n",
                 (unsigned long long)seed, ratios[ratios.size() / 2], ratios[ratios.size() * 95 / 100]);

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Reductions whose result every core of a group gets.
+#pragma once
+
+#include "compiler/spmd/collectives/Collectives.h"
+
+namespace wsc::spmd {
+
+/// Along every line, in groups of `group` adjacent cores (groups 0 … groups − 1; group · groups ≤ length): ((S0 ∘ S1) ∘
+/// S2) …, in the order of coordinates. A chain leads to the last core of each group, which sends the result back to
+/// all:
+///
+///     core   0 ─► 1 ─► 2 ─► 3 │ 4 ─► 5 ─► 6 ─► 7      chains, on two colours in turns
+///            0 ◄─ 1 ◄─ 2 ◄─ 3 │ 4 ◄─ 5 ◄─ 6 ◄─ 7      one stream from 3 to 2, 1 and 0
+///
+/// `opcode`: Add, Mul, Min or Max on `elements` packed elements of `type`, sent as such: an instruction packs narrow
+/// elements into words, the last of which is padded, so buffers need no room beyond the elements. `mine` and `result`
+/// are the same place or do not overlap. `cores`: the lines that take part.
+///
+/// Time about 2 · elements + 7 · group + 17 cycles on wse2 for 32-bit elements that do not conflict in banks.
+void emitGroupAllReduce(Code &code, Axis axis, int32_t length, int32_t group, int32_t groups, format::Opcode opcode,
+                        format::ElementType type, int64_t elements, Place mine, Place result, const Guard &cores = {});
+
+} // namespace wsc::spmd

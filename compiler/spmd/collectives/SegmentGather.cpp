@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Segments of equal surroundings (their units, those of the segments before and behind) have equal code. Within one,
+// what a core at position p takes is computed for every p; runs of positions on which all numbers are affine in p
+// become one group of instructions each.
+#include "compiler/spmd/collectives/SegmentGather.h"
+
+#include "compiler/spmd/collectives/Words.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace wsc::spmd {
+
+using namespace format;
+
+namespace {
+
+/// Segments [begin, end) with the same number of units, and of units of the segments before and behind them (0: none,
+/// or none that matters).
+struct Range {
+  int32_t begin = 0, end = 0;
+  int32_t own = 0, before = 0, behind = 0;
+};
+
+/// What arrives at a core in one stream: blocks passed over, taken, passed over, in the order of arrival.
+struct Arrival {
+  int64_t first = 0, count = 0, last = 0;
+  int64_t place = 0; // of the taken block that arrives first, bytes
+  std::array<int64_t, 4> numbers() const { return {first, count, last, place}; }
+  /// 0: nothing arrives; 1: all is passed over; 2: some is taken. Cores of one sort may have instructions in common.
+  int sort() const { return count > 0 ? 2 : first + last > 0 ? 1 : 0; }
+};
+
+class Writer {
+public:
+  Writer(Code &code, Axis axis, int32_t length, const SegmentGather &gather, Place into)
+      : code(code), axis(axis), length(length), gather(gather), into(into),
+        lines(narrowed({}, axis == Axis::Row ? Axis::Col : Axis::Row, gather.lineBegin, gather.lineEnd)),
+        segments((gather.units + gather.segment - 1) / gather.segment), parities(gather.overlap && segments > 1) {
+    for (int32_t s = 0; s < segments; ++s) {
+      const Range next{s, s + 1, unitsOf(s), parities ? unitsOf(s - 1) : 0, parities ? unitsOf(s + 1) : 0};
+      if (!ranges.empty() && ranges.back().own == next.own && ranges.back().before == next.before &&
+          ranges.back().behind == next.behind)
+        ranges.back().end = s + 1;
+      else
+        ranges.push_back(next);
+    }
+  }
+
+  void write(const SegmentGather::Direction &direction, bool backward) {
+    if (direction.words == 0)
+      return;
+    for (int32_t parity = 0; parity < (parities ? 2 : 1); ++parity) {
+      if (parity == 1)
+        takeFromNeighbours(direction, backward, parity);
+      for (const Range &range : ranges)
+        turns(direction, backward, parity, range);
+      if (parity == 0)
+        takeFromNeighbours(direction, backward, parity);
+    }
+  }
+
+private:
+  int32_t unitsOf(int32_t segment) const {
+    return segment < 0 ? 0 : std::clamp(gather.units - segment * gather.segment, 0, gather.segment);
+  }
+
+  Route route(bool backward, int32_t parity) const {
+    return {.kind = Route::Kind::Segments,
+            .axis = axis,
+            .backward = backward,
+            .parity = parity,
+            .unit = gather.unit,
+            .segment = gather.segment,
+            .units = gather.units,
+            .overlap = parities};
+  }
+
+  /// Cores of the units at positions [begin, end) of the range's segments of a parity, at places [placeBegin, placeEnd)
+  /// of their units.
+  std::optional<Guard> cores(const Range &range, int32_t parity, int32_t begin, int32_t end, int32_t placeBegin = 0,
+                             int32_t placeEnd = INT32_MAX) const {
+    const int32_t unit = gather.unit, size = unit * gather.segment;
+    if (begin >= end || placeBegin >= std::min(placeEnd, unit))
+      return std::nullopt;
+    const int32_t s = range.begin + (parities && range.begin % 2 != parity); // first of the parity
+    if (s >= range.end)
+      return std::nullopt;
+    const int32_t groups = parities ? 2 : 1;
+    AxisGuard part;
+    if (s + groups >= range.end && begin + 1 == end) { // one unit
+      part.begin = s * size + begin * unit + placeBegin;
+      part.end = s * size + begin * unit + std::min(placeEnd, unit);
+      return withAlong(lines, axis, part);
+    }
+    part.begin = range.begin * size;
+    part.end = std::min(range.end * gather.segment, gather.units) * unit;
+    if (part.end >= length)
+      part.end = INT32_MAX;
+    part.modulus = groups * size;
+    part.unit = unit;
+    part.subBegin = parity * gather.segment + begin;
+    part.subEnd = parity * gather.segment + end;
+    part.placeBegin = placeBegin;
+    part.placeEnd = placeEnd;
+    return withAlong(lines, axis, part);
+  }
+
+  /// value + step · p on the cores of a guard made by cores(range, parity, …).
+  Affine atPosition(int64_t value, int64_t step, int32_t parity) const {
+    Affine affine(value - step * parity * gather.segment);
+    affine.perDim[size_t(subDim(axis))] = step;
+    return affine;
+  }
+
+  Arrival arrival(const SegmentGather::Direction &direction, const SegmentGather::Take &take, bool backward, int64_t p,
+                  int64_t blocks) const {
+    const int64_t skip = std::clamp<int64_t>(take.skip + p * take.skipPerPosition, 0, blocks);
+    const int64_t count = std::clamp<int64_t>(take.count + p * take.countPerPosition, 0, blocks - skip);
+    const int64_t rest = blocks - skip - count;
+    if (count == 0)
+      return {blocks, 0, 0, 0};
+    const int64_t place = take.place + p * take.placePerPosition;
+    return backward ? Arrival{rest, count, skip, place + (count - 1) * direction.pitchBytes}
+                    : Arrival{skip, count, rest, place};
+  }
+
+  /// The cores at positions [0, range.own) take what `at` says.
+  template <typename At>
+  void take(const SegmentGather::Direction &direction, bool backward, int32_t parity, const Range &range,
+            const Route &from, const At &at) {
+    for (int32_t begin = 0, end = 0; begin < range.own; begin = end) {
+      const std::array<int64_t, 4> first = at(begin).numbers();
+      std::array<int64_t, 4> step{};
+      for (end = begin + 1; end < range.own; ++end) {
+        const std::array<int64_t, 4> next = at(end).numbers(), before = at(end - 1).numbers();
+        std::array<int64_t, 4> rise{};
+        for (size_t k = 0; k < next.size(); ++k)
+          rise[k] = next[k] - before[k];
+        if ((end > begin + 1 && rise != step) || at(end).sort() != at(end - 1).sort())
+          break;
+        step = rise;
+      }
+      if (end == begin + 1)
+        step = {};
+      if (const auto guard = cores(range, parity, begin, end))
+        takeAffine(direction, backward, from, *guard, [&](size_t k, int64_t scale, int64_t constant = 0) {
+          return atPosition(constant + scale * (first[k] - step[k] * begin), scale * step[k], parity);
+        });
+    }
+  }
+
+  /// number(k, scale, constant): constant + scale · number k of Arrival.
+  template <typename Number>
+  void takeAffine(const SegmentGather::Direction &direction, bool backward, const Route &from, const Guard &guard,
+                  const Number &number) {
+    const int64_t words = direction.words, pitch = backward ? -direction.pitchBytes : direction.pitchBytes;
+    const Operand queue = spmd::queue(code, from, false);
+    auto none = [](const Affine &affine) { return affine == Affine(0); };
+    if (const Affine skipped = number(0, words); !none(skipped))
+      code.append(moveWords(nullOperand(), queue, skipped), guard);
+    const Affine count = number(1, 1);
+    if (!none(count)) {
+      const bool packed = pitch == words * 4 || count == Affine(1);
+      Operand to = memory(into.buffer, 0, packed ? std::vector<int64_t>{4} : std::vector<int64_t>{pitch, 4});
+      to.base = number(3, 1, into.baseBytes);
+      Instruction move = moveWords(std::move(to), queue, packed ? number(1, words) : Affine(words));
+      if (!packed)
+        move.extent[kMaxDims - 2] = count;
+      code.append(std::move(move), guard);
+    }
+    if (const Affine skipped = number(2, words); !none(skipped))
+      code.append(moveWords(nullOperand(), queue, skipped), guard);
+  }
+
+  void takeFromNeighbours(const SegmentGather::Direction &direction, bool backward, int32_t parity) {
+    if (!parities)
+      return;
+    for (const Range &range : ranges) {
+      const int64_t blocks = backward ? range.behind : range.before;
+      if (blocks > 0)
+        take(direction, backward, parity, range, route(backward, 1 - parity),
+             [&](int64_t p) { return arrival(direction, direction.other, backward, p, blocks); });
+    }
+  }
+
+  /// The turns of the segments of a range: what their cores take of their own stream, and what they give to it.
+  void turns(const SegmentGather::Direction &direction, bool backward, int32_t parity, const Range &range) {
+    const bool allGive = parities && (backward ? range.before : range.behind) > 0;
+    const int32_t own = range.own, givers = allGive ? own : own - 1;
+    if (givers == 0)
+      return;
+    const Route via = route(backward, parity);
+    take(direction, backward, parity, range, via,
+         [&](int64_t p) { return arrival(direction, direction.own, backward, p, backward ? own - 1 - p : p); });
+    // In the order of turns: position t is the t-th to give, place 0 of a unit hands on the turn first.
+    const int32_t unit = gather.unit;
+    auto inTurn = [&](int32_t begin, int32_t end, int32_t placeBegin, int32_t placeEnd) {
+      return backward ? cores(range, parity, own - end, own - begin, unit - placeEnd, unit - placeBegin)
+                      : cores(range, parity, begin, end, placeBegin, placeEnd);
+    };
+    if (const auto guard = inTurn(0, givers, unit - 1, unit)) {
+      Instruction send = instruction(Opcode::Move, direction.type, {}, queue(code, via, true), direction.source);
+      send.extent = direction.extent;
+      code.append(std::move(send), *guard);
+    }
+    if (givers == 1)
+      return;
+    auto control = [&](int count, const std::optional<Guard> &guard) {
+      if (guard)
+        sendControl(code, via, count, *guard);
+    };
+    control(1, inTurn(0, 1, unit - 1, unit));
+    control(2, inTurn(1, givers - 1, 0, unit));
+    control(2, inTurn(givers - 1, givers, 0, unit - 1));
+    control(1, inTurn(givers - 1, givers, unit - 1, unit));
+  }
+
+  Code &code;
+  const Axis axis;
+  const int32_t length; // cores of the line
+  const SegmentGather &gather;
+  const Place into;
+  const Guard lines;
+  const int32_t segments;
+  const bool parities; // neighbouring segments overlap
+  std::vector<Range> ranges;
+};
+
+} // namespace
+
+void emitSegmentGather(Code &code, Axis axis, int32_t length, const SegmentGather &gather, Place into) {
+  Writer writer(code, axis, length, gather, into);
+  writer.write(gather.forward, false);
+  writer.write(gather.backward, true);
+}
+
+} // namespace wsc::spmd

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Gathers in segments of a line: every core takes from the units of its own segment before and behind it and, where
+// asked, from those of the neighbouring segments. All segments work at the same time.
+//
+//     units   0 ─► 1 ─► 2 │ 3 ─► 4 ─► 5 │ 6 ─► 7        segments of three units, forward, with overlap:
+//             └─────even──┴──► ─► ─►    │               cores 3 … 5 take from 0 … 2, then the units of their own
+//                         └─────odd─────┴──► ─►         segment give; cores 6, 7 take from 3 … 5
+//
+// Windows of a convolution, halos of neighbours and all-gathers in groups are of this form, and so is the all-gather
+// along a whole line (one segment).
+//
+// Order of the instructions on a core, per direction: those of even segments take and give in their own segment, then
+// take from the neighbour; those of odd segments take from the neighbour first. So no core waits for one that waits for
+// it: first all even segments give, to cores that do nothing else, then all odd ones.
+#pragma once
+
+#include "compiler/spmd/collectives/Collectives.h"
+
+#include <array>
+
+namespace wsc::spmd {
+
+/// Cores of every line are cut into units of `unit` adjacent cores (the cores of a unit hold the same), units into
+/// segments of `segment` units. Units 0 … units − 1 (cores 0 … units·unit − 1 of the line) take part. Forward: in every
+/// segment the units give in turns, ascending; the last core of each unit sends for it; all cores of later units of the
+/// same segment take, and, where `overlap`, all cores of the next segment too. Backward mirrors it (the first core of
+/// each unit sends, descending turns, cores of the segment before take).
+///
+/// A control word cannot pass a router that delivers to its core (docs/Execution.md, Routers), so the other cores of a
+/// unit hand on the turn with control words of their own; they take part in the stream like the one that sends.
+struct SegmentGather {
+  int32_t unit = 1, segment = 1, units = 1;
+  bool overlap = false;
+  int32_t lineBegin = 0, lineEnd = INT32_MAX; // lines that take part
+
+  /// Of the blocks of one segment's stream, in blocks; p: position of the taker's unit in its own segment, 0 …
+  /// segment − 1. Blocks that do not exist (the last segment may be shorter) are left out of a take.
+  struct Take {
+    int64_t skip = 0, skipPerPosition = 0;   // blocks passed over first, in ascending order of units
+    int64_t count = 0, countPerPosition = 0; // blocks taken; the rest is passed over
+    int64_t place = 0, placePerPosition = 0; // where the first taken block (lowest unit) goes: bytes from `into`
+  };
+  struct Direction {
+    int64_t words = 0;      // of a block; 0: the direction is not used
+    format::Operand source; // memory; steps per row and column are possible (perDim[2], perDim[3]), not per sub-index
+    std::array<format::Affine, format::kMaxDims> extent{
+        format::Affine(1), format::Affine(1), format::Affine(1),
+        format::Affine(1)}; // elements of `type` sent; they fill `words` words exactly: narrow ones come in multiples
+    format::ElementType type = format::ElementType::I32;
+    Take own, other;        // of the own segment's stream (units before, or behind, the taker), of the neighbour's
+    int64_t pitchBytes = 0; // between taken blocks in memory
+  };
+  Direction forward, backward;
+};
+
+/// Forward, own segment: a core at position p sees p blocks; backward: segment − 1 − p of them (fewer in a last segment
+/// that is shorter), which arrive from the far end. The neighbour's stream has all blocks of its segment. What a core's
+/// own unit holds is not copied. `length`: cores of the line, at least units·unit.
+///
+/// Time per direction about turns · (words + 15 + unit) cycles on wse2, one turn after another: 2 · segment turns with
+/// overlap, segment − 1 without. 15 is the time from the last word of a turn to the first of the next: the route to the
+/// next sender, and the set-up of the instruction with which it sends once it has taken what came before. With segments
+/// of one unit (a shift to the neighbour) there are neither switches nor control words.
+void emitSegmentGather(Code &code, Axis axis, int32_t length, const SegmentGather &gather, Place into);
+
+} // namespace wsc::spmd

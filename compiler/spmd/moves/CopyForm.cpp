@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spmd/moves/CopyForm.h"
+
+#include "compiler/spmd/collectives/LineBus.h"
+
+#include <algorithm>
+
+namespace wsc::spmd {
+
+namespace {
+
+constexpr int64_t kMostTableNumbers = int64_t(1) << 24; // of all cores; larger tables cost too much memory
+
+int64_t floorDiv(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
+
+/// Pairs of positions as nested loops, the innermost last; nothing where they are not a sum of digits.
+std::optional<std::vector<BlockCopy::Loop>> loopsOf(const std::vector<int64_t> &from, const std::vector<int64_t> &to) {
+  std::vector<BlockCopy::Loop> loops; // innermost first
+  const size_t size = to.size();
+  for (size_t done = 1; done < size;) {
+    const int64_t fromStride = from[done] - from[0], toStride = to[done] - to[0];
+    size_t count = 2;
+    while (count * done < size && from[count * done] - from[0] == fromStride * int64_t(count) &&
+           to[count * done] - to[0] == toStride * int64_t(count))
+      ++count;
+    while (count > 1 && size % (count * done) != 0)
+      --count;
+    if (count == 1)
+      return std::nullopt;
+    loops.push_back({int64_t(count), fromStride, toStride, 0});
+    done *= count;
+  }
+  for (size_t i = 0; i < size; ++i) {
+    int64_t number = int64_t(i), fromAt = from[0], toAt = to[0];
+    for (const BlockCopy::Loop &loop : loops) {
+      fromAt += number % loop.count * loop.fromStride;
+      toAt += number % loop.count * loop.toStride;
+      number /= loop.count;
+    }
+    if (fromAt != from[i] || toAt != to[i])
+      return std::nullopt;
+  }
+  std::reverse(loops.begin(), loops.end());
+  return loops;
+}
+
+/// Known values of a coordinate as constant + perGroup·(k / modulus) + perSub·(k % modulus).
+std::optional<std::pair<int64_t, PlaceNumber::Part>> fit(const std::vector<std::optional<int64_t>> &values,
+                                                         const std::set<int64_t> &moduli) {
+  std::vector<int64_t> tries{1};
+  tries.insert(tries.end(), moduli.begin(), moduli.end());
+  const auto isKnown = [](const std::optional<int64_t> &value) { return value.has_value(); };
+  const auto begin = std::find_if(values.begin(), values.end(), isKnown);
+  if (begin == values.end())
+    return std::pair(int64_t(0), PlaceNumber::Part());
+  const int64_t k0 = begin - values.begin();
+  for (int64_t m : tries) {
+    PlaceNumber::Part part{m, 0, 0};
+    // Two neighbours in one group give perSub, one place in two groups perGroup.
+    std::optional<int64_t> perSub, perGroup;
+    for (size_t k = size_t(k0); k + 1 < values.size() && !perSub && m > 1; ++k)
+      if (values[k] && values[k + 1] && (int64_t(k) + 1) % m != 0)
+        perSub = *values[k + 1] - *values[k];
+    part.perSub = perSub.value_or(0);
+    for (size_t k = size_t(k0); k + size_t(m) < values.size() && !perGroup; ++k)
+      if (values[k] && values[k + size_t(m)])
+        perGroup = *values[k + size_t(m)] - *values[k];
+    part.perGroup = perGroup.value_or(0);
+    const int64_t constant = *values[size_t(k0)] - part.at(int32_t(k0));
+    bool fits = true;
+    for (size_t k = 0; k < values.size() && fits; ++k)
+      fits = !values[k] || *values[k] == constant + part.at(int32_t(k));
+    if (fits)
+      return std::pair(constant, part);
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+void CopyForm::addLine(const LineLists &lists, const std::vector<int64_t> &to, const Moduli &moduli) {
+  Points points;
+  points.axis = lists.axis;
+  points.classOf = lists.classOf;
+  points.isLine = true;
+  const LinePlan &line = stage.line;
+  points.lists.resize(line.spots.size());
+  for (size_t c = 0; c < line.spots.size(); ++c) {
+    points.lists[c].resize(line.spots[c].size());
+    for (size_t k = 0; k < line.spots[c].size(); ++k)
+      for (const LinePlan::Spot &spot : line.spots[c][k])
+        points.lists[c][k].push_back(spot.block < 0 ? -1 : spot.block * stage.pitch + spot.offset);
+  }
+  Moduli all = moduli;
+  std::set<int64_t> &along = lists.axis == Axis::Row ? all.cols : all.rows;
+  for (int64_t m : {int64_t(line.unit), int64_t(line.unit) * line.segment})
+    if (m > 1)
+      along.insert(m);
+  if (line.kind == LinePlan::Kind::Bus) {
+    // Blocks that a bus passes over differ from line to line.
+    std::vector<std::optional<int64_t>> first(lists.classOf.size());
+    for (size_t l = 0; l < first.size(); ++l)
+      if (lists.classOf[l] >= 0)
+        first[l] = line.firstBlock[size_t(lists.classOf[l])];
+    const auto fitted = fit(first, lists.axis == Axis::Row ? moduli.rows : moduli.cols);
+    if (!fitted) {
+      failed = true;
+      return;
+    }
+    stage.firstBlockBase = fitted->first;
+    stage.firstBlock = fitted->second;
+    LineBus bus;
+    bus.begin = line.begin;
+    bus.unit = line.unit;
+    bus.firstBase = stage.firstBlockBase;
+    bus.modulus = stage.firstBlock.modulus;
+    bus.perGroup = stage.firstBlock.perGroup;
+    bus.perSub = stage.firstBlock.perSub;
+    if (!isSound(bus)) {
+      failed = true;
+      return;
+    }
+  }
+  add(points, to, all);
+}
+
+void CopyForm::addFixed(const std::vector<int64_t> &from, const std::vector<int64_t> &to) {
+  if (to.empty())
+    return;
+  const auto found = loopsOf(from, to);
+  if (!found) {
+    failed = true;
+    return;
+  }
+  stage.copy.from.constant += from[0];
+  stage.copy.to += to[0];
+  loops.insert(loops.end(), found->begin(), found->end());
+}
+
+bool CopyForm::addLocal(const std::function<bool(int32_t row, int32_t col, std::vector<int64_t> &)> &positionsAt,
+                        bool byRow, bool byCol, const std::vector<int64_t> &to, const Moduli &moduli) {
+  Points points;
+  const Rectangle &takers = stage.takers;
+  points.axis = byCol ? Axis::Row : Axis::Col;
+  const bool acrossRows = points.axis == Axis::Row;
+  const int32_t length = acrossRows ? problem.rectangle.cols : problem.rectangle.rows;
+  const int32_t lines = acrossRows ? problem.rectangle.rows : problem.rectangle.cols;
+  const int32_t kBegin = acrossRows ? takers.col : takers.row, kCount = acrossRows ? takers.cols : takers.rows;
+  const int32_t lBegin = acrossRows ? takers.row : takers.col, lCount = acrossRows ? takers.rows : takers.cols;
+  const bool byLine = byRow && byCol;
+  points.classOf.assign(size_t(lines), -1);
+  for (int32_t l = lBegin; l < lBegin + lCount; ++l) {
+    points.classOf[size_t(l)] = byLine ? l - lBegin : 0;
+    if (!byLine && l > lBegin)
+      continue;
+    std::vector<std::vector<int64_t>> lists(static_cast<size_t>(length));
+    for (int32_t k = kBegin; k < kBegin + kCount; ++k) {
+      const bool found =
+          acrossRows ? positionsAt(l, k, lists[size_t(k)]) : positionsAt(k, l, lists[size_t(k)]);
+      if (!found)
+        return false;
+    }
+    points.lists.push_back(std::move(lists));
+  }
+  add(points, to, moduli);
+  return true;
+}
+
+void CopyForm::add(const Points &points, const std::vector<int64_t> &to, const Moduli &moduli) {
+  if (failed)
+    return;
+  // Entries that are padding on all cores are left out.
+  std::vector<bool> matters(to.size(), false);
+  for (const auto &lists : points.lists)
+    for (const std::vector<int64_t> &list : lists)
+      for (size_t i = 0; i < list.size(); ++i)
+        matters[i] = matters[i] || list[i] >= 0;
+  std::vector<size_t> kept;
+  std::vector<int64_t> keptTo;
+  for (size_t i = 0; i < to.size(); ++i)
+    if (matters[i]) {
+      kept.push_back(i);
+      keptTo.push_back(to[i]);
+    }
+  if (kept.size() < to.size())
+    stage.fillsResult = true;
+  if (kept.empty()) {
+    loops.push_back({0, 0, 0, 0});
+    return;
+  }
+  stage.copy.to += keptTo[0];
+  if (!addStrided(points, kept, keptTo, moduli))
+    failed = !addTable(points, kept, keptTo);
+}
+
+bool CopyForm::addStrided(const Points &points, const std::vector<size_t> &kept, const std::vector<int64_t> &to,
+                          const Moduli &moduli) {
+  std::vector<int64_t> from(kept.size());
+  const std::vector<int64_t> *whole = nullptr;
+  for (const auto &lists : points.lists)
+    for (const std::vector<int64_t> &list : lists)
+      if (!whole && !list.empty() &&
+          std::all_of(kept.begin(), kept.end(), [&](size_t i) { return list[i] >= 0; }))
+        whole = &list;
+  if (!whole)
+    return false;
+  for (size_t i = 0; i < kept.size(); ++i)
+    from[i] = (*whole)[kept[i]];
+  const auto found = loopsOf(from, to);
+  if (!found)
+    return false;
+  // Where each core begins.
+  std::vector<std::vector<std::optional<int64_t>>> bases(points.lists.size());
+  bool fillsBlocks = false;
+  for (size_t c = 0; c < points.lists.size(); ++c) {
+    bases[c].resize(points.lists[c].size());
+    for (size_t k = 0; k < points.lists[c].size(); ++k) {
+      const std::vector<int64_t> &list = points.lists[c][k];
+      if (list.empty())
+        continue;
+      std::optional<int64_t> base;
+      for (size_t i = 0; i < kept.size(); ++i)
+        if (list[kept[i]] >= 0) {
+          const int64_t here = list[kept[i]] - (from[i] - from[0]);
+          if (base && *base != here)
+            return false;
+          base = here;
+        }
+      bases[c][k] = base;
+    }
+  }
+  // Base of class 0 by coordinate, then what other classes add.
+  const std::set<int64_t> &along = points.axis == Axis::Row ? moduli.cols : moduli.rows;
+  const std::set<int64_t> &across = points.axis == Axis::Row ? moduli.rows : moduli.cols;
+  const auto alongPart = fit(bases[0], along);
+  if (!alongPart)
+    return false;
+  std::vector<std::optional<int64_t>> byClass(points.lists.size());
+  for (size_t c = 0; c < points.lists.size(); ++c)
+    for (size_t k = 0; k < bases[c].size(); ++k)
+      if (bases[c][k]) {
+        const int64_t more = *bases[c][k] - alongPart->first - alongPart->second.at(int32_t(k));
+        if (byClass[c] && *byClass[c] != more)
+          return false;
+        byClass[c] = more;
+      }
+  std::vector<std::optional<int64_t>> byLine(points.classOf.size());
+  for (size_t l = 0; l < byLine.size(); ++l)
+    if (points.classOf[l] >= 0)
+      byLine[l] = byClass[size_t(points.classOf[l])];
+  const auto acrossPart = fit(byLine, across);
+  if (!acrossPart)
+    return false;
+  // Padding must come to lie in missing blocks.
+  if (problem.fillMatters)
+    for (size_t l = 0; l < points.classOf.size(); ++l) {
+      if (points.classOf[l] < 0)
+        continue;
+      const auto &lists = points.lists[size_t(points.classOf[l])];
+      for (size_t k = 0; k < lists.size(); ++k)
+        for (size_t i = 0; i < kept.size() && !lists[k].empty(); ++i)
+          if (lists[k][kept[i]] < 0) {
+            const int64_t position = alongPart->first + alongPart->second.at(int32_t(k)) + acrossPart->first +
+                                     acrossPart->second.at(int32_t(l)) + from[i] - from[0];
+            if (!points.isLine || !stage.line.isMissing(int32_t(k), floorDiv(position, stage.pitch)))
+              return false;
+            fillsBlocks = true;
+          }
+      if (points.lists.size() == 1)
+        break;
+    }
+  PlaceNumber part;
+  part.constant = alongPart->first + acrossPart->first;
+  (points.axis == Axis::Row ? part.col : part.row) = alongPart->second;
+  (points.axis == Axis::Row ? part.row : part.col) = acrossPart->second;
+  const auto sum = stage.copy.from.plus(part);
+  if (!sum)
+    return false;
+  stage.copy.from = *sum;
+  stage.fillsBlocks |= fillsBlocks;
+  loops.insert(loops.end(), found->begin(), found->end());
+  return true;
+}
+
+bool CopyForm::addTable(const Points &points, const std::vector<size_t> &kept, const std::vector<int64_t> &to) {
+  if (stage.copy.table)
+    return false;
+  std::vector<int64_t> numbers(kept.size());
+  for (size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = int64_t(i);
+  const auto found = loopsOf(numbers, to);
+  if (!found)
+    return false;
+  BlockCopy::Table table;
+  table.length = int64_t(kept.size());
+  const bool byLine = points.lists.size() > 1, acrossRows = points.axis == Axis::Row;
+  table.byCol = acrossRows || byLine;
+  table.byRow = !acrossRows || byLine;
+  const size_t rows = table.byRow ? size_t(problem.rectangle.rows) : 1;
+  const size_t cols = table.byCol ? size_t(problem.rectangle.cols) : 1;
+  if (int64_t(rows * cols) * table.length > kMostTableNumbers)
+    return false;
+  table.numbers.assign(rows * cols * kept.size(), 0);
+  std::vector<uint8_t> inside(table.numbers.size(), 1);
+  bool padded = false;
+  for (size_t l = 0; l < points.classOf.size(); ++l) {
+    if (points.classOf[l] < 0)
+      continue;
+    const auto &lists = points.lists[size_t(points.classOf[l])];
+    for (size_t k = 0; k < lists.size(); ++k) {
+      if (lists[k].empty())
+        continue;
+      const size_t r = acrossRows ? l : k, c = acrossRows ? k : l;
+      const size_t core = (table.byRow ? r : 0) * cols + (table.byCol ? c : 0);
+      for (size_t i = 0; i < kept.size(); ++i) {
+        const int64_t position = lists[k][kept[i]];
+        table.numbers[core * kept.size() + i] = int32_t(std::max<int64_t>(0, position));
+        inside[core * kept.size() + i] = position >= 0;
+        padded |= position < 0;
+      }
+    }
+    if (!byLine)
+      break;
+  }
+  if (padded && problem.fillMatters)
+    table.inside = std::move(inside);
+  for (const BlockCopy::Loop &loop : *found)
+    tableLoops.push_back({loop.count, 0, loop.toStride, loop.fromStride});
+  if (tableLoops.empty())
+    tableLoops.push_back({1, 0, 0, 0});
+  stage.copy.table = std::move(table);
+  return true;
+}
+
+bool CopyForm::finish() {
+  if (failed)
+    return false;
+  BlockCopy &copy = stage.copy;
+  // Loops in the order of the result; neighbours that go on where the inner one ends become one.
+  std::stable_sort(loops.begin(), loops.end(), [](const BlockCopy::Loop &a, const BlockCopy::Loop &b) {
+    return a.toStride > b.toStride;
+  });
+  for (const BlockCopy::Loop &loop : loops) {
+    if (loop.count == 1)
+      continue;
+    if (!copy.loops.empty()) {
+      BlockCopy::Loop &outer = copy.loops.back();
+      if (outer.fromStride == loop.fromStride * loop.count && outer.toStride == loop.toStride * loop.count) {
+        outer = {outer.count * loop.count, loop.fromStride, loop.toStride, 0};
+        continue;
+      }
+    }
+    copy.loops.push_back(loop);
+  }
+  copy.loops.insert(copy.loops.end(), tableLoops.begin(), tableLoops.end());
+  if (std::any_of(copy.loops.begin(), copy.loops.end(), [](const BlockCopy::Loop &loop) { return loop.count == 0; })) {
+    copy.loops = {{0, 0, 0, 0}};
+    copy.table.reset();
+    return true;
+  }
+  // All cores that copy stay within their blocks.
+  const int64_t size = stage.line.kind == LinePlan::Kind::Local ? stage.blockElements : stage.line.blocks * stage.pitch;
+  int64_t low = copy.from.constant, high = copy.from.constant;
+  for (const BlockCopy::Loop &loop : copy.loops)
+    (loop.fromStride < 0 ? low : high) += loop.fromStride * (loop.count - 1);
+  auto range = [](const PlaceNumber::Part &part, int32_t begin, int32_t count) {
+    std::pair<int64_t, int64_t> range{INT64_MAX, INT64_MIN};
+    for (int32_t k = begin; k < begin + count; ++k) {
+      range.first = std::min(range.first, part.at(k));
+      range.second = std::max(range.second, part.at(k));
+    }
+    return range;
+  };
+  const auto rows = range(copy.from.row, stage.takers.row, stage.takers.rows),
+             cols = range(copy.from.col, stage.takers.col, stage.takers.cols);
+  low += rows.first + cols.first;
+  high += rows.second + cols.second;
+  if (copy.table) // its numbers are positions themselves
+    high += *std::max_element(copy.table->numbers.begin(), copy.table->numbers.end());
+  return low >= 0 && high < size;
+}
+
+} // namespace wsc::spmd

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spmd/moves/EmitFactored.h"
+
+#include "compiler/spmd/collectives/LineBus.h"
+#include "compiler/spmd/collectives/SegmentGather.h"
+#include "compiler/spmd/collectives/Words.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace wsc::spmd {
+
+using namespace format;
+
+namespace {
+
+constexpr int32_t kWholeAxis = 1 << 20; // a modulus beyond every coordinate
+
+int32_t first(const Rectangle &rectangle, Axis along) { return along == Axis::Row ? rectangle.col : rectangle.row; }
+int32_t count(const Rectangle &rectangle, Axis along) { return along == Axis::Row ? rectangle.cols : rectangle.rows; }
+Axis other(Axis axis) { return axis == Axis::Row ? Axis::Col : Axis::Row; }
+
+class FactoredWriter {
+public:
+  FactoredWriter(Code &code, const MoveProblem &problem, const ConstantMaker &makeConstant)
+      : code(code), problem(problem), makeConstant(makeConstant), bytes(elementBytes(problem.type)) {}
+
+  /// `result`: where the last stage's box lies.
+  void write(const FactoredMove &move, Place source, Place result) {
+    for (const FactoredStage &stage : move.stages) {
+      const bool isLast = &stage == &move.stages.back();
+      const Place blocks = stage.line.kind == LinePlan::Kind::Local ? source : gather(stage, source);
+      Place to = result;
+      if (!isLast) {
+        to = {wordScratch(code, "between", problem.type, stage.resultElements), 0};
+        if (stage.fillsResult)
+          fill(to, stage.resultElements, guardOf(stage.takers, problem.rectangle));
+      }
+      copy(stage, blocks, to);
+      if (!isLast)
+        padToWord(to, stage.resultElements);
+      source = to;
+    }
+  }
+
+  void fill(Place at, int64_t elements, const Guard &guard) {
+    code.append(instruction(Opcode::Move, problem.type, {elements}, memory(at.buffer, at.baseBytes, {bytes}),
+                            immediate(problem.fill)),
+                guard);
+  }
+  /// The bytes between the last element and the end of its word are sent too, so they are written.
+  void padToWord(Place at, int64_t elements) {
+    const int64_t end = elements * bytes, padded = wordBytes(problem.type, elements);
+    if (padded > end)
+      code.append(instruction(Opcode::Move, ElementType::U8, {padded - end},
+                              memory(at.buffer, at.baseBytes + end, {1}), immediate(0)),
+                  {});
+  }
+
+private:
+  Guard linesGuard(Axis axis, int32_t lineBegin, int32_t lineEnd, int64_t begin, int64_t end) const {
+    return narrowed(narrowed({}, other(axis), lineBegin, lineEnd), axis, begin, end);
+  }
+
+  /// The blocks of the stage's line, in a buffer of their own.
+  Place gather(const FactoredStage &stage, Place source) {
+    const LinePlan &line = stage.line;
+    const Axis axis = stage.axis;
+    const Place blocks{wordScratch(code, "blocks", problem.type, line.blocks * stage.pitch), 0};
+    const int64_t pitchBytes = stage.pitch * bytes, words = pitchBytes / 4;
+    const int32_t length = count(problem.rectangle, axis);
+    const int32_t lineBegin = std::max(first(stage.givers, other(axis)), first(stage.takers, other(axis)));
+    const int32_t lineEnd =
+        std::min(first(stage.givers, other(axis)) + count(stage.givers, other(axis)),
+                 first(stage.takers, other(axis)) + count(stage.takers, other(axis)));
+    if (line.kind == LinePlan::Kind::Bus) {
+      LineBus bus;
+      bus.begin = line.begin;
+      bus.unit = line.unit;
+      bus.units = line.units;
+      bus.segment = line.segment;
+      bus.takerBegin = first(stage.takers, axis);
+      bus.takerEnd = bus.takerBegin + count(stage.takers, axis);
+      bus.lineBegin = lineBegin;
+      bus.lineEnd = lineEnd;
+      bus.words = words;
+      bus.pitchBytes = pitchBytes;
+      bus.blocks = line.blocks;
+      bus.firstBase = stage.firstBlockBase;
+      bus.modulus = stage.firstBlock.modulus;
+      bus.perGroup = stage.firstBlock.perGroup;
+      bus.perSub = stage.firstBlock.perSub;
+      emitLineBus(code, axis, length, bus, source, blocks);
+      return blocks;
+    }
+    const int32_t cores = line.units * line.unit, before = line.reachBefore, behind = line.reachBehind;
+    // Blocks from beyond the line's ends hold the fill.
+    if (before > 0)
+      fill(blocks, line.blocks * stage.pitch, linesGuard(axis, lineBegin, lineEnd, 0, before * line.unit));
+    if (behind > 0)
+      fill(blocks, line.blocks * stage.pitch,
+           linesGuard(axis, lineBegin, lineEnd, std::max(cores - behind * line.unit, before * line.unit), length));
+    code.append(moveWords(memory(blocks.buffer, before * pitchBytes, {4}),
+                          memory(source.buffer, source.baseBytes, {4}), Affine(words)),
+                linesGuard(axis, lineBegin, lineEnd, 0, cores));
+    SegmentGather window;
+    window.unit = line.unit;
+    window.units = line.units;
+    window.overlap = true;
+    window.lineBegin = lineBegin;
+    window.lineEnd = lineEnd;
+    SegmentGather::Direction direction;
+    direction.words = words;
+    direction.source = memory(source.buffer, source.baseBytes, {4});
+    direction.extent[kMaxDims - 1] = Affine(words);
+    direction.pitchBytes = pitchBytes;
+    if (before > 0) {
+      SegmentGather forward = window;
+      forward.segment = before;
+      forward.forward = direction;
+      forward.forward.own = {0, 0, 0, 1, before * pitchBytes, -pitchBytes};
+      forward.forward.other = {0, 1, before, -1, 0, 0};
+      emitSegmentGather(code, axis, length, forward, blocks);
+    }
+    if (behind > 0) {
+      SegmentGather backward = window;
+      backward.segment = behind;
+      backward.backward = direction;
+      backward.backward.own = {0, 0, behind - 1, -1, (before + 1) * pitchBytes, 0};
+      backward.backward.other = {0, 0, 1, 1, (before + behind) * pitchBytes, -pitchBytes};
+      emitSegmentGather(code, axis, length, backward, blocks);
+    }
+    return blocks;
+  }
+
+  /// Adds a number of the core's place to a base, in bytes; the guard gets the moduli that it needs.
+  static void addPart(Axis along, const PlaceNumber::Part &part, int64_t scale, Affine &base, AxisGuard &guard) {
+    if (part.modulus == 1) {
+      base.perDim[alongDim(along)] += part.perGroup * scale;
+      return;
+    }
+    if (part.perGroup == 0 && part.perSub == 0)
+      return;
+    guard.modulus = kWholeAxis; // the sub-index is coordinate / modulus
+    guard.unit = int32_t(part.modulus);
+    base.perDim[alongDim(along)] += part.perSub * scale;
+    base.perDim[subDim(along)] += (part.perGroup - part.perSub * part.modulus) * scale;
+  }
+
+  void copy(const FactoredStage &stage, Place blocks, Place to) {
+    const BlockCopy &form = stage.copy;
+    if (std::any_of(form.loops.begin(), form.loops.end(), [](const BlockCopy::Loop &loop) { return loop.count == 0; }))
+      return;
+    Guard guard = guardOf(stage.takers, problem.rectangle);
+    Affine base(blocks.baseBytes + form.from.constant * bytes);
+    AxisGuard cols = along(guard, Axis::Row), rows = along(guard, Axis::Col);
+    addPart(Axis::Row, form.from.col, bytes, base, cols);
+    addPart(Axis::Col, form.from.row, bytes, base, rows);
+    guard = withAlong(withAlong(guard, Axis::Row, cols), Axis::Col, rows);
+    Tables tables;
+    if (form.table)
+      tables = makeTables(*form.table, blocks);
+    emitLoops(form.loops, 0, blocks.buffer, base, to.buffer, to.baseBytes + form.to * bytes, form.table ? &tables : nullptr,
+              guard);
+  }
+
+  struct Tables {
+    int16_t places = -1, inside = -1;
+  };
+
+  Tables makeTables(const BlockCopy::Table &table, Place blocks) {
+    Tables tables;
+    const int32_t rows = table.byRow ? problem.rectangle.rows : 1, cols = table.byCol ? problem.rectangle.cols : 1;
+    std::vector<std::byte> numbers(table.numbers.size() * sizeof(int32_t));
+    std::memcpy(numbers.data(), table.numbers.data(), numbers.size());
+    tables.places = makeConstant("places", ElementType::I32, rows, cols, table.length, std::move(numbers));
+    code.bounded.insert(blocks.buffer);
+    if (table.inside.empty())
+      return tables;
+    std::vector<std::byte> ones(table.inside.size() * size_t(bytes));
+    const uint64_t one = onePattern(problem.type);
+    for (size_t i = 0; i < table.inside.size(); ++i)
+      if (table.inside[i])
+        std::memcpy(&ones[i * size_t(bytes)], &one, size_t(bytes));
+    tables.inside = makeConstant("inside", problem.type, rows, cols, table.length, std::move(ones));
+    return tables;
+  }
+
+  /// Loops beyond those that a descriptor can walk are written out.
+  void emitLoops(const std::vector<BlockCopy::Loop> &loops, size_t begin, int16_t fromBuffer, Affine from,
+                 int16_t toBuffer, int64_t to, const Tables *tables, const Guard &guard) {
+    if (loops.size() - begin > size_t(kMaxDims)) {
+      const BlockCopy::Loop &outer = loops[begin];
+      for (int64_t i = 0; i < outer.count; ++i) {
+        emitLoops(loops, begin + 1, fromBuffer, from, toBuffer, to, tables, guard);
+        from.constant += outer.fromStride * bytes;
+        to += outer.toStride * bytes;
+      }
+      return;
+    }
+    std::vector<int64_t> extents, fromStrides, toStrides, tableStrides, maskStrides;
+    for (size_t l = begin; l < loops.size(); ++l) {
+      extents.push_back(loops[l].count);
+      fromStrides.push_back(loops[l].fromStride * bytes);
+      toStrides.push_back(loops[l].toStride * bytes);
+      tableStrides.push_back(loops[l].tableStride * 4);
+      maskStrides.push_back(loops[l].tableStride * bytes);
+    }
+    if (extents.empty()) {
+      extents = {1};
+      fromStrides = toStrides = {bytes};
+      tableStrides = {4};
+    }
+    if (tables)
+      fromStrides.back() = bytes; // between consecutive numbers
+    Operand source = memory(fromBuffer, 0, fromStrides);
+    source.base = from;
+    const Operand result = memory(toBuffer, to, toStrides);
+    if (!tables) {
+      code.append(instruction(Opcode::Move, problem.type, extents, result, source), guard);
+      return;
+    }
+    code.append(instruction(Opcode::Gather, problem.type, extents, result, source,
+                            memory(tables->places, 0, tableStrides)),
+                guard);
+    if (tables->inside < 0)
+      return;
+    // What is padding becomes the fill: Select keeps the destination where the mask is 0, so the fill comes first and
+    // the gathered elements go through a buffer of their own.
+    int64_t elements = 1;
+    for (int64_t extent : extents)
+      elements *= extent;
+    const Place gathered{code.scratch("gathered", problem.type, elements), 0};
+    std::vector<int64_t> packed(extents.size(), bytes);
+    for (size_t d = extents.size(); d-- > 1;)
+      packed[d - 1] = packed[d] * extents[d];
+    code.append(instruction(Opcode::Move, problem.type, extents, memory(gathered.buffer, 0, packed), result), guard);
+    code.append(instruction(Opcode::Move, problem.type, extents, result, immediate(problem.fill)), guard);
+    code.append(instruction(Opcode::Select, problem.type, extents, result, memory(gathered.buffer, 0, packed),
+                            memory(tables->inside, 0, maskStrides)),
+                guard);
+  }
+
+  Code &code;
+  const MoveProblem &problem;
+  const ConstantMaker &makeConstant;
+  const int64_t bytes;
+};
+
+} // namespace
+
+Place emitFactored(Code &code, const MoveProblem &problem, const std::vector<FactoredMove> &moves,
+                   const std::vector<Place> &sources, const ConstantMaker &makeConstant) {
+  FactoredWriter writer(code, problem, makeConstant);
+  const int64_t elements = problem.target->localElements();
+  const Place result{wordScratch(code, "moved", problem.type, elements), 0};
+  bool fills = moves.size() > 1;
+  for (const FactoredMove &move : moves)
+    fills |= move.stages.back().fillsResult;
+  if (fills)
+    writer.fill(result, elements, guardOf(problem.target->rectangle, problem.rectangle));
+  for (size_t i = 0; i < moves.size(); ++i)
+    writer.write(moves[i], sources[size_t(problem.pieces[i].source)], result);
+  writer.padToWord(result, elements);
+  return result;
+}
+
+} // namespace wsc::spmd

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A move of a strided piece as at most two stages, one along each axis, each a LinePlan and a copy. What a stage brings
+// along its axis are the factors that lie spread over it; the other factors' lists travel as they are.
+//
+//     source ──► blocks of the line (Window, Bus) ──► copy ──► between ──► blocks ──► copy ──► wanted box
+//
+// Copies are strided where positions are affine in the core's place, else they go through a table of one factor's
+// positions, shared by all cores that differ in the other axis only.
+#pragma once
+
+#include "compiler/spmd/moves/LinePlan.h"
+
+namespace wsc::spmd {
+
+/// constant + perGroup·(coordinate / modulus) + perSub·(coordinate % modulus), of each axis.
+struct PlaceNumber {
+  struct Part {
+    int64_t modulus = 1, perGroup = 0, perSub = 0;
+    int64_t at(int32_t coordinate) const { return perGroup * (coordinate / modulus) + perSub * (coordinate % modulus); }
+    bool operator==(const Part &) const = default;
+  };
+  bool operator==(const PlaceNumber &) const = default;
+  int64_t constant = 0;
+  Part row, col;
+  int64_t at(int32_t r, int32_t c) const { return constant + row.at(r) + col.at(c); }
+  /// The sum, if both parts of an axis have one modulus or one has none.
+  std::optional<PlaceNumber> plus(const PlaceNumber &other) const;
+};
+
+/// Elements from the stage's blocks to its result: for all loops, result[to + Σ i·toStride] =
+/// blocks[from + Σ i·fromStride + (table ? table[Σ i·tableStride] : 0)].
+struct BlockCopy {
+  struct Loop {
+    int64_t count = 1, fromStride = 0, toStride = 0, tableStride = 0;
+  };
+  PlaceNumber from;
+  int64_t to = 0;
+  std::vector<Loop> loops; // any number, those of the table last
+  struct Table {
+    bool byRow = false, byCol = false; // depends on the axis; else one line stands for all
+    int64_t length = 0;
+    std::vector<int32_t> numbers; // rows × columns × length
+    std::vector<uint8_t> inside;  // empty, or 0 where the element is padding to be filled
+  };
+  std::optional<Table> table;
+};
+
+struct FactoredStage {
+  Axis axis = Axis::Row; // of the line, unless its kind is Local
+  LinePlan line;
+  Rectangle givers;             // the cores that have a source buffer
+  Rectangle takers;             // the cores that get a result
+  int64_t blockElements = 0;    // of the source buffer
+  int64_t pitch = 0;            // elements from one block to the next: whole words
+  int64_t resultElements = 0;
+  bool fillsBlocks = false; // missing blocks must hold the fill
+  bool fillsResult = false; // the copy leaves elements out that must hold the fill
+  /// The first block that a bus takes: base + a number of the line's coordinate.
+  int64_t firstBlockBase = 0;
+  PlaceNumber::Part firstBlock;
+  BlockCopy copy;
+};
+
+struct FactoredMove {
+  std::vector<FactoredStage> stages;
+  int64_t estimatedCycles = 0;
+  int64_t scratchBytes = 0; // blocks and result of the largest stage
+};
+
+/// Nothing where the piece has no such form. `source`: number of the piece's source among the problem's.
+std::optional<FactoredMove> planFactored(const MoveProblem &problem, const StridedPiece &piece);
+
+} // namespace wsc::spmd

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spmd/moves/Factors.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace wsc::spmd {
+
+namespace {
+
+/// A digit of a piece that lies within one dimension of the source (or repeats it) and one of the result.
+struct Digit {
+  int64_t extent = 1;
+  int64_t sourceStep = 0, wantedStep = 0; // in indices of the dimensions
+  int32_t sourceDim = -1, wantedDim = -1; // -1: the digit repeats the source; extent 1 digits are left out
+};
+
+std::vector<int64_t> pitches(const std::vector<int64_t> &extents) {
+  std::vector<int64_t> result(extents.size(), 1);
+  for (size_t d = extents.size(); d-- > 1;)
+    result[d - 1] = result[d] * extents[d];
+  return result;
+}
+
+/// The index in each dimension of a flat number.
+std::vector<int64_t> unflatten(int64_t number, const std::vector<int64_t> &shape) {
+  std::vector<int64_t> index(shape.size(), 0);
+  for (size_t d = shape.size(); d-- > 0;) {
+    index[d] = shape[d] > 0 ? number % shape[d] : 0;
+    number = shape[d] > 0 ? number / shape[d] : 0;
+  }
+  return index;
+}
+
+/// The dimension in which `extent` steps of `stride` flat elements begin, and how many of them stay within it.
+struct Fit {
+  int32_t dim = -1;
+  int64_t step = 0, within = 0;
+};
+std::optional<Fit> fit(int64_t stride, const std::vector<int64_t> &shape, const std::vector<int64_t> &strides) {
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (shape[d] > 1 && stride >= strides[d] && stride % strides[d] == 0 && stride / strides[d] < shape[d]) {
+      const int64_t step = stride / strides[d];
+      return Fit{int32_t(d), step, (shape[d] + step - 1) / step};
+    }
+  return std::nullopt;
+}
+
+/// Splits the piece's digits at the borders of dimensions.
+std::optional<std::vector<Digit>> split(const StridedPiece &piece, const std::vector<int64_t> &sourceShape,
+                                        const std::vector<int64_t> &wantedShape) {
+  const std::vector<int64_t> sourceStrides = pitches(sourceShape), wantedStrides = pitches(wantedShape);
+  std::vector<Digit> digits;
+  std::vector<Piece::Digit> work(piece.digits.rbegin(), piece.digits.rend());
+  while (!work.empty()) {
+    Piece::Digit digit = work.back();
+    work.pop_back();
+    if (digit.extent == 1)
+      continue;
+    if (digit.sourceStride < 0 || digit.resultStride <= 0)
+      return std::nullopt;
+    const auto to = fit(digit.resultStride, wantedShape, wantedStrides);
+    if (!to)
+      return std::nullopt;
+    int64_t within = to->within;
+    std::optional<Fit> from;
+    if (digit.sourceStride > 0) {
+      from = fit(digit.sourceStride, sourceShape, sourceStrides);
+      if (!from)
+        return std::nullopt;
+      within = std::min(within, from->within);
+    }
+    if (digit.extent > within) {
+      if (within < 2 || digit.extent % within != 0)
+        return std::nullopt;
+      work.push_back({digit.extent / within, digit.sourceStride * within, digit.resultStride * within});
+      digit.extent = within;
+    }
+    digits.push_back({digit.extent, from ? from->step : 0, to->step, from ? from->dim : -1, to->dim});
+  }
+  return digits;
+}
+
+/// What index i − offset of a dimension adds, by its digits (the largest step first); −1: not an element of the piece.
+struct Share {
+  int64_t extent, step, weight;
+};
+std::vector<int64_t> partsOf(int64_t extent, int64_t offset, std::vector<Share> shares) {
+  std::sort(shares.begin(), shares.end(), [](const Share &a, const Share &b) { return a.step > b.step; });
+  std::vector<int64_t> parts(size_t(extent), -1);
+  for (int64_t i = offset; i < extent; ++i) {
+    int64_t rest = i - offset, part = 0;
+    for (const Share &share : shares) {
+      const int64_t digit = std::min(rest / share.step, share.extent - 1);
+      rest -= digit * share.step;
+      part += digit * share.weight;
+    }
+    parts[size_t(i)] = rest == 0 ? part : -1;
+  }
+  return parts;
+}
+
+/// Positions along a dimension that a core holds, in local order; those outside of the tensor too.
+std::vector<int64_t> positionsOf(const DimSharding &dim, int32_t row, int32_t col) {
+  std::vector<int64_t> positions{dim.base}, next;
+  for (const MeshDigit &digit : dim.mesh)
+    positions[0] += digit.at(digit.axis == Axis::Row ? row : col);
+  for (const LocalDigit &digit : dim.local) {
+    next.clear();
+    for (int64_t position : positions)
+      for (int64_t i = 0; i < digit.count; ++i)
+        next.push_back(position + i * digit.step);
+    positions.swap(next);
+  }
+  return positions;
+}
+
+bool depends(const DimSharding &dim, Axis axis) {
+  return std::any_of(dim.mesh.begin(), dim.mesh.end(), [&](const MeshDigit &digit) {
+    return digit.axis == axis && digit.step != 0;
+  });
+}
+
+std::vector<int64_t> localPitches(const Sharding &sharding) {
+  std::vector<int64_t> extents;
+  for (const DimSharding &dim : sharding.dims)
+    extents.push_back(dim.localExtent());
+  return pitches(extents);
+}
+
+FactorList product(const Sharding &sharding, const std::vector<size_t> &dims, const std::vector<int64_t> &pitch,
+                   const std::vector<std::vector<int64_t>> &parts, int32_t row, int32_t col) {
+  FactorList list{{0, 0}}, next;
+  for (size_t d : dims) {
+    const std::vector<int64_t> positions = positionsOf(sharding.dims[d], row, col);
+    next.clear();
+    next.reserve(list.size() * positions.size());
+    for (const FactorEntry &outer : list)
+      for (size_t i = 0; i < positions.size(); ++i) {
+        const int64_t at = positions[i];
+        const int64_t part = at < 0 || at >= sharding.shape[d] ? -1 : parts[d][size_t(at)];
+        next.push_back({outer.id < 0 || part < 0 ? -1 : outer.id + part, outer.offset + int64_t(i) * pitch[d]});
+      }
+    list.swap(next);
+  }
+  return list;
+}
+
+} // namespace
+
+std::optional<Factors> Factors::of(const Sharding &source, const Sharding &wanted, const StridedPiece &piece) {
+  const auto digits = split(piece, source.shape, wanted.shape);
+  if (!digits)
+    return std::nullopt;
+  Factors made;
+  made.from = source;
+  made.to = wanted;
+  made.fromPitch = localPitches(source);
+  made.toPitch = localPitches(wanted);
+  // Dimensions that share a digit belong together; those of the result behind those of the source.
+  const size_t numSource = source.shape.size(), numDims = numSource + wanted.shape.size();
+  std::vector<size_t> group(numDims);
+  std::iota(group.begin(), group.end(), size_t(0));
+  auto find = [&](size_t d) {
+    while (group[d] != d)
+      d = group[d] = group[group[d]];
+    return d;
+  };
+  for (const Digit &digit : *digits)
+    if (digit.sourceDim >= 0)
+      group[find(size_t(digit.sourceDim))] = find(numSource + size_t(digit.wantedDim));
+  std::vector<std::vector<Share>> shares(numDims);
+  std::vector<int32_t> factorOf(numDims, -1);
+  for (size_t d = 0; d < numDims; ++d) {
+    const size_t root = find(d);
+    if (factorOf[root] < 0) {
+      factorOf[root] = int32_t(made.factors.size());
+      made.factors.emplace_back();
+    }
+    factorOf[d] = factorOf[root];
+    Factor &factor = made.factors[size_t(factorOf[d])];
+    const bool isSource = d < numSource;
+    (isSource ? factor.sourceDims : factor.wantedDims).push_back(isSource ? d : d - numSource);
+    const DimSharding &dim = isSource ? source.dims[d] : wanted.dims[d - numSource];
+    (isSource ? factor.heldByRow : factor.wantedByRow) |= depends(dim, Axis::Row);
+    (isSource ? factor.heldByCol : factor.wantedByCol) |= depends(dim, Axis::Col);
+  }
+  for (const Digit &digit : *digits) {
+    const size_t to = numSource + size_t(digit.wantedDim);
+    if (digit.sourceDim < 0) {
+      shares[to].push_back({digit.extent, digit.wantedStep, 0});
+      continue;
+    }
+    Factor &factor = made.factors[size_t(factorOf[to])];
+    shares[size_t(digit.sourceDim)].push_back({digit.extent, digit.sourceStep, factor.size});
+    shares[to].push_back({digit.extent, digit.wantedStep, factor.size});
+    factor.size *= digit.extent;
+  }
+  const std::vector<int64_t> fromOffset = unflatten(piece.sourceOffset, source.shape),
+                             toOffset = unflatten(piece.resultOffset, wanted.shape);
+  for (size_t d = 0; d < numDims; ++d) {
+    // A piece that begins inside of a dimension may not run over its end.
+    const bool isSource = d < numSource;
+    int64_t last = isSource ? fromOffset[d] : toOffset[d - numSource];
+    for (const Share &share : shares[d])
+      last += (share.extent - 1) * share.step;
+    if (last >= (isSource ? source.shape[d] : wanted.shape[d - numSource]))
+      return std::nullopt;
+  }
+  for (size_t d = 0; d < numSource; ++d)
+    made.fromPart.push_back(partsOf(source.shape[d], fromOffset[d], shares[d]));
+  for (size_t d = 0; d < wanted.shape.size(); ++d)
+    made.toPart.push_back(partsOf(wanted.shape[d], toOffset[d], shares[numSource + d]));
+  for (const Factor &factor : made.factors)
+    if (factor.heldByRow && factor.heldByCol)
+      return std::nullopt;
+  return made;
+}
+
+FactorList Factors::held(size_t factor, int32_t row, int32_t col) const {
+  return product(from, factors[factor].sourceDims, fromPitch, fromPart, row - from.rectangle.row,
+                 col - from.rectangle.col);
+}
+
+FactorList Factors::wanted(size_t factor, int32_t row, int32_t col) const {
+  return product(to, factors[factor].wantedDims, toPitch, toPart, row - to.rectangle.row, col - to.rectangle.col);
+}
+
+std::vector<int64_t> Factors::wantedKey(size_t factor, Axis axis, int32_t coordinate) const {
+  std::vector<int64_t> key;
+  for (size_t d : factors[factor].wantedDims)
+    for (const MeshDigit &digit : to.dims[d].mesh)
+      if (digit.axis == axis)
+        key.push_back(digit.at(coordinate - (axis == Axis::Row ? to.rectangle.row : to.rectangle.col)));
+  return key;
+}
+
+} // namespace wsc::spmd

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A move as a product of small ones. Elements of a strided piece are tuples of *factors*: groups of dimensions that the
+// source's and the result's shapes have in common. What a core holds is a product of lists, one per factor, and so is
+// what it wants; each list depends on few digits of the core's place. A move of 10⁶ elements on 10⁵ cores is then a few
+// lists of some hundred numbers.
+//
+//     source [64 channels = c | 1, 56 rows = r/8 | 1, 56]      held: {c} × {r/8} × {0 … 55}
+//     wanted [64 = r%8*8 | 8, 56 = −1 + r/8 | 3, 56 = −1 | 58]  channels from the row's cores, rows from neighbours
+#pragma once
+
+#include "compiler/spmd/moves/Move.h"
+
+#include <optional>
+#include <vector>
+
+namespace wsc::spmd {
+
+/// One entry of a factor's list: the number in the factor's space (−1: outside, padding) and where it lies in the local
+/// box (elements, to be added up over all factors).
+struct FactorEntry {
+  int64_t id = -1, offset = 0;
+  bool operator==(const FactorEntry &) const = default;
+};
+using FactorList = std::vector<FactorEntry>;
+
+struct Factor {
+  int64_t size = 1;                      // numbers 0 … size − 1
+  std::vector<size_t> sourceDims, wantedDims;
+  bool heldByRow = false, heldByCol = false; // whether the list depends on the core's row, column
+  bool wantedByRow = false, wantedByCol = false;
+};
+
+class Factors {
+public:
+  /// Of one strided piece; nothing where the digits of the piece do not divide both shapes, or where a factor's
+  /// elements are spread over both axes of the source.
+  static std::optional<Factors> of(const Sharding &source, const Sharding &wanted, const StridedPiece &piece);
+
+  std::vector<Factor> factors;
+  /// The lists of a core that holds (wants) something; local order of the factor's own dimensions, the first outermost.
+  FactorList held(size_t factor, int32_t row, int32_t col) const;
+  FactorList wanted(size_t factor, int32_t row, int32_t col) const;
+  /// Numbers that are equal where the wanted list of a factor is equal, as far as one axis counts.
+  std::vector<int64_t> wantedKey(size_t factor, Axis axis, int32_t coordinate) const;
+
+  const Sharding &source() const { return from; }
+  const Sharding &target() const { return to; }
+
+private:
+  Sharding from, to;
+  std::vector<int64_t> fromPitch, toPitch;
+  // Per dimension and index: what it adds to its factor's number, −1 where the piece has no such element.
+  std::vector<std::vector<int64_t>> fromPart, toPart;
+};
+
+} // namespace wsc::spmd

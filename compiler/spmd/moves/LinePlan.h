@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One axis of a factored move: which cores of a line give, how far their blocks go, and where every wanted entry lies in
+// the blocks that a core takes. All lines of a class want the same.
+//
+//   Local    every core has what it wants
+//   Window   blocks from the nearest units on both sides: shifts, halos
+//   Bus      the blocks of a segment of the line (or of all of it) pass every core of the segment, which takes those
+//            between the first and the last that it needs
+#pragma once
+
+#include "compiler/spmd/moves/Factors.h"
+
+namespace wsc::spmd {
+
+struct LineLists {
+  Axis axis = Axis::Row;
+  std::vector<FactorList> held;                // per coordinate; empty: the core has no block
+  std::vector<int32_t> classOf;                // per line; −1: the line takes no part
+  std::vector<std::vector<FactorList>> wanted; // [class][coordinate]; empty: the core wants nothing
+  std::vector<int64_t> segments;               // lengths (cores) worth trying as segments of a bus
+};
+
+struct LinePlan {
+  enum class Kind { Local, Window, Bus };
+  Kind kind = Kind::Local;
+  /// Cores begin … begin + unit·units − 1 hold blocks (the last unit may be cut off by the line's end); cores of a unit
+  /// hold the same.
+  int32_t begin = 0, unit = 1, units = 1;
+  int32_t segment = 1;               // of a bus, in units
+  int32_t reachBefore = 0, reachBehind = 0; // of a window, in units
+  int64_t blocks = 1;                // in the buffer of a core
+  /// Bus: the first block taken, of the segment's, per class.
+  std::vector<int64_t> firstBlock;
+
+  /// An entry lies in block `block` of the core's buffer at `offset`; block −1: it is padding.
+  struct Spot {
+    int64_t block = -1, offset = 0;
+  };
+  std::vector<std::vector<std::vector<Spot>>> spots; // as LineLists::wanted
+
+  /// Whether the core at `coordinate` never gets this block: it would come from beyond the line's units.
+  bool isMissing(int32_t coordinate, int64_t block) const;
+  int64_t cycles(int64_t blockWords, int32_t length) const;
+};
+
+/// The cheapest plan for blocks of `blockWords` words; nothing where an entry that is wanted lies nowhere on the line or
+/// the holders' places have no form.
+std::optional<LinePlan> planLine(const LineLists &lists, int64_t blockWords);
+
+} // namespace wsc::spmd

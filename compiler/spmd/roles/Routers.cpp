@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spmd/roles/Routers.h"
+
+#include <algorithm>
+
+namespace wsc::spmd {
+
+using namespace format;
+
+namespace {
+
+PortMask bit(Port port) { return PortMask(1u << unsigned(port)); }
+
+struct Ways {
+  Port from, to;
+};
+Ways waysOf(const Route &route) {
+  if (route.axis == Axis::Row)
+    return route.backward ? Ways{Port::East, Port::West} : Ways{Port::West, Port::East};
+  return route.backward ? Ways{Port::South, Port::North} : Ways{Port::North, Port::South};
+}
+
+/// Segments: counted from where the streams of the direction begin.
+StreamPlace placeInSegment(const Route &route, int32_t coordinate) {
+  const int32_t unit = coordinate / route.unit;
+  const int32_t segments = (route.units + route.segment - 1) / route.segment, segment = unit / route.segment;
+  const bool others = route.overlap && segment % 2 != route.parity; // takes the stream of a neighbour
+  auto end = [&](int32_t s, bool high) {                            // coordinate of the segment's first or last core
+    return high ? std::min((s + 1) * route.segment, route.units) * route.unit - 1 : s * route.segment * route.unit;
+  };
+  const int32_t firstUnit =
+      route.backward ? std::min((segment + 1) * route.segment, route.units) - 1 : segment * route.segment;
+  const int32_t giver = route.backward ? firstUnit * route.unit : (firstUnit + 1) * route.unit - 1;
+  const bool goesOn = route.overlap && !others && (route.backward ? segment > 0 : segment + 1 < segments);
+  return {!others && coordinate == giver, !goesOn && coordinate == end(segment, !route.backward)};
+}
+
+StreamPlace placeOnBus(const Route &route, int32_t length, int32_t coordinate) {
+  const bool isWhole = route.segment == 0;
+  const int32_t cores = isWhole ? length : route.segment * route.unit;
+  const int32_t segment = coordinate / cores, at = coordinate % cores;
+  if (!isWhole && segment * route.segment >= route.units)
+    return {};
+  if (route.kind == Route::Kind::BusIn) {
+    const int32_t giver = isWhole ? length - 1 : (route.segment - 1) * route.unit; // of the last turn
+    return {at == giver, at == 0, at > 0 && at < giver};
+  }
+  return {at == 0, at == cores - 1, at > 0 && at < cores - 1};
+}
+
+} // namespace
+
+Axis axisOf(const Route &route) {
+  return route.kind == Route::Kind::Input || route.kind == Route::Kind::Output ? Axis::Row : route.axis;
+}
+
+StreamPlace placeOf(const Route &route, int32_t length, int32_t coordinate) {
+  const bool low = coordinate == 0, high = coordinate + 1 == length;
+  switch (route.kind) {
+  case Route::Kind::Segments:
+    return placeInSegment(route, coordinate);
+  case Route::Kind::Spread: {
+    const bool first = coordinate % route.segment == 0, last = coordinate % route.segment == route.segment - 1;
+    return {last, first};
+  }
+  case Route::Kind::Chain:
+    return {};
+  case Route::Kind::BusIn:
+  case Route::Kind::BusOut:
+    return placeOnBus(route, length, coordinate);
+  default:
+    return route.backward ? StreamPlace{high, low} : StreamPlace{low, high};
+  }
+}
+
+std::vector<SwitchPosition> positionsOf(const Route &route, StreamPlace place, bool sends, bool takes) {
+  const PortMask ramp = bit(Port::Ramp);
+  const auto [from, to] = waysOf(route);
+  std::vector<SwitchPosition> positions;
+  switch (route.kind) {
+  case Route::Kind::Input:
+    if (takes)
+      positions.push_back({Port::West, PortMask(ramp | (place.last ? 0 : bit(Port::East)))});
+    break;
+  case Route::Kind::Output: // those of higher columns first; the stream goes on beyond column 0
+    if (sends && !place.first)
+      positions.push_back({Port::East, bit(Port::West)});
+    if (sends)
+      positions.push_back({Port::Ramp, bit(Port::West)});
+    break;
+  case Route::Kind::Turns:
+  case Route::Kind::Segments:
+  case Route::Kind::Spread:
+  case Route::Kind::BusIn:
+  case Route::Kind::BusOut:
+    if (!place.first) {
+      const PortMask on = PortMask((place.last ? 0 : bit(to)) | (takes ? ramp : 0));
+      if (on)
+        positions.push_back({from, on});
+    }
+    if (sends && !place.last)
+      positions.push_back({Port::Ramp, bit(to)});
+    break;
+  case Route::Kind::Chain:
+    if (sends)
+      positions.push_back({Port::Ramp, bit(to)});
+    else if (takes)
+      positions.push_back({from, ramp});
+    break;
+  }
+  return positions;
+}
+
+} // namespace wsc::spmd

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Reductions in groups of a line against plain loops, on both engines. WSC_SEED gives another seed, WSC_CASES another
+// number of cases.
+#include "compiler/spmd/collectives/GroupReduce.h"
+
+#include "runtime/numerics/Elements.h"
+#include "test/unit/spmd/CollectiveProgram.h"
+
+#include <bit>
+#include <cstdlib>
+#include <random>
+
+using namespace wsc;
+using namespace wsc::spmd;
+
+namespace {
+
+int64_t fromEnvironment(const char *name, int64_t usual) {
+  const char *text = std::getenv(name);
+  return text ? std::strtoll(text, nullptr, 10) : usual;
+}
+
+/// Reciprocals: sums of them depend on the order.
+float valueAt(int32_t row, int32_t col, int64_t element) {
+  return 1.0f / float(3 + (row * 31 + col * 17 + element * 7) % 97);
+}
+
+} // namespace
+
+TEST(GroupReduce, AgreesWithPlainLoopsBitForBit) {
+  const uint64_t seed = uint64_t(fromEnvironment("WSC_SEED", 1));
+  const int64_t cases = fromEnvironment("WSC_CASES", 60);
+  for (int64_t i = 0; i < cases && !HasFailure(); ++i) {
+    std::mt19937_64 random(seed * 100000 + uint64_t(i));
+    const int32_t rows = int32_t(1 + random() % 12), cols = int32_t(1 + random() % 12);
+    const int64_t elements = int64_t(1 + random() % 20);
+    test::CollectiveProgram program(rows, cols);
+    const int16_t held = program.source(
+        elements, [](int32_t r, int32_t c, int64_t e) { return std::bit_cast<int32_t>(valueAt(r, c, e)); });
+    const int16_t result = program.result(2 * elements);
+    std::string what = "seed " + std::to_string(seed) + " case " + std::to_string(i) + ", " + std::to_string(rows) +
+                       " x " + std::to_string(cols) + ", " + std::to_string(elements) + " elements";
+    std::vector<std::vector<float>> expected(size_t(rows * cols), std::vector<float>(size_t(2 * elements)));
+    auto at = [&](int32_t r, int32_t c) -> std::vector<float> & { return expected[size_t(r * cols + c)]; };
+    for (auto &words : expected)
+      std::fill(words.begin(), words.end(), std::bit_cast<float>(-1));
+    int64_t place = 0;
+    for (Axis axis : {Axis::Row, Axis::Col}) {
+      const int32_t length = axis == Axis::Row ? cols : rows, group = 1 + int32_t(random() % uint64_t(length)),
+                    groups = 1 + int32_t(random() % uint64_t(length / group));
+      what += "\ngroup " + std::to_string(group) + " groups " + std::to_string(groups);
+      emitGroupAllReduce(program.code(), axis, length, group, groups, format::Opcode::Add, format::ElementType::F32,
+                         elements, {held, 0}, {result, place * 4});
+      for (int32_t line = 0; line < (axis == Axis::Row ? rows : cols); ++line)
+        for (int32_t g = 0; g < groups; ++g)
+          for (int64_t e = 0; e < elements; ++e) {
+            float sum = 0;
+            for (int32_t k = g * group; k < (g + 1) * group; ++k) {
+              const float value = axis == Axis::Row ? valueAt(line, k, e) : valueAt(k, line, e);
+              sum = k == g * group ? value : sum + value;
+            }
+            for (int32_t k = g * group; k < (g + 1) * group; ++k)
+              (axis == Axis::Row ? at(line, k) : at(k, line))[size_t(place + e)] = sum;
+          }
+      place += elements;
+    }
+    SCOPED_TRACE(what);
+    auto executable = program.make();
+    ASSERT_TRUE(executable.ok()) << executable.status();
+    const test::CollectiveRun run = test::runCollectives(executable->executable);
+    for (const auto &[core, found] : run.results)
+      for (size_t e = 0; e < found.size(); ++e)
+        ASSERT_EQ(found[e], std::bit_cast<int32_t>(at(core.first, core.second)[e]))
+            << "core (" << core.first << ", " << core.second << ") element " << e;
+  }
+}
+
+// Elements of 16 bits, an odd number of them: the last word is half empty; what lies behind them stays.
+TEST(GroupReduce, NarrowElements) {
+  test::CollectiveProgram program(1, 6);
+  const int16_t held = program.source(2, [](int32_t, int32_t col, int64_t) { return (col + 1) * 0x10001; });
+  const int16_t result = program.result(2);
+  emitGroupAllReduce(program.code(), Axis::Row, 6, 3, 2, format::Opcode::Add, format::ElementType::I16, 3, {held, 0},
+                     {result, 0});
+  auto executable = program.make();
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  const test::CollectiveRun run = test::runCollectives(executable->executable);
+  for (const auto &[core, found] : run.results) {
+    const int32_t sum = core.second < 3 ? 6 : 15;
+    EXPECT_EQ(found, (std::vector<int32_t>{sum * 0x10001, int32_t(0xffff0000u | uint32_t(sum))}));
+  }
+}
+
+// The law of the header, against the cycle engine; sizes whose operands begin in different banks.
+TEST(GroupReduce, TakesTheTimeOfItsLaw) {
+  auto cyclesOf = [](int32_t group, int64_t elements, bool reduces) {
+    test::CollectiveProgram program(4 * group, 2);
+    const int16_t held = program.source(elements, [](int32_t, int32_t, int64_t) { return 1; });
+    const int16_t result = program.result(elements);
+    if (reduces)
+      emitGroupAllReduce(program.code(), Axis::Col, 4 * group, group, 4, format::Opcode::Add, format::ElementType::F32,
+                         elements, {held, 0}, {result, 0});
+    auto executable = program.make();
+    EXPECT_TRUE(executable.ok()) << executable.status();
+    return executable.ok() ? test::runCollectives(executable->executable).cycles : 0;
+  };
+  for (int32_t group : {2, 5, 16, 30})
+    for (int64_t elements : {2, 18, 66, 200}) {
+      const double cycles = double(cyclesOf(group, elements, true) - cyclesOf(group, elements, false));
+      const double law = double(2 * elements + 7 * group + 17);
+      EXPECT_NEAR(cycles, law, 0.1 * law) << "group " << group << ", " << elements << " elements";
+    }
+}
