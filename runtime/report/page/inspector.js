@@ -178,6 +178,7 @@ export function showCore(element, model, configuration, place, on) {
   }
   const [row, col] = place;
   const core = model.core(configuration, row, col);
+  const routers = model.routes(configuration, row, col);
   const {nets} = model.report.configurations[configuration];
   const cycles = model.cyclesOf(configuration);
   const kernel = model.kernels[core.kernel];
@@ -217,6 +218,6 @@ export function showCore(element, model, configuration, place, on) {
     ),
     ...(core.work ? slotList(core.work, cycles) : []),
     ...(core.memory ? memoryList(core.memory, model.machine.sram_bytes) : []),
-    ...(core.routers.length ? routeList(core.routers, nets, on.net) : []),
+    ...(routers.length ? routeList(routers, nets, on.net) : []),
   );
 }

@@ -19,21 +19,31 @@ export function eachPlace(lattice, visit) {
 }
 
 export function holds(lattice, row, col) {
+  const search = (at, r, c) => {
+    if (at >= lattice.length) return r === row && c === col;
+    const [times, rowStep, colStep] = lattice.slice(at, at + 3);
+    if (at + 3 === lattice.length) {
+      const i = rowStep ? (row - r) / rowStep : (col - c) / colStep;
+      return Number.isInteger(i) && i >= 0 && i < times && r + i * rowStep === row && c + i * colStep === col;
+    }
+    for (let i = 0; i < times; ++i) if (search(at + 3, r + i * rowStep, c + i * colStep)) return true;
+    return false;
+  };
+  return mayHold(lattice, row, col) && search(2, lattice[0], lattice[1]);
+}
+
+// Whether a place lies in the smallest rectangle around a lattice.
+function mayHold(lattice, row, col) {
   let [north, south, west, east] = [lattice[0], lattice[0], lattice[1], lattice[1]];
   for (let at = 2; at < lattice.length; at += 3) {
-    const down = (lattice[at] - 1) * lattice[at + 1],
-      across = (lattice[at] - 1) * lattice[at + 2];
+    const down = (lattice[at] - 1) * lattice[at + 1];
+    const across = (lattice[at] - 1) * lattice[at + 2];
     north += Math.min(0, down);
     south += Math.max(0, down);
     west += Math.min(0, across);
     east += Math.max(0, across);
   }
-  if (row < north || row > south || col < west || col > east) return false;
-  let found = false;
-  eachPlace(lattice, (r, c) => {
-    found ||= r === row && c === col;
-  });
-  return found;
+  return row >= north && row <= south && col >= west && col <= east;
 }
 
 function decodeRuns(raster, rows, cols) {
@@ -229,28 +239,33 @@ export class Model {
       : "of the step's cycles without a slot (--engine cycle tells what a core waits for)";
   }
 
-  // All there is to say about one core.
+  // The settings of a core's router: net, colour and switch positions.
+  routes(c, row, col) {
+    const {cores, net, colour, positions} = this.report.configurations[c].routers;
+    const found = [];
+    cores.forEach((lattice, router) => {
+      if (holds(lattice, row, col))
+        found.push({
+          net: net[router],
+          colour: colour[router],
+          positions: this.report.positions[positions[router]],
+        });
+    });
+    return found;
+  }
+
+  // What a core does and holds.
   core(c, row, col) {
     const configuration = this.report.configurations[c];
     const role = this.roles(c)[row * this.cols + col];
-    const routers = [];
-    configuration.routers.cores.forEach((lattice, router) => {
-      if (holds(lattice, row, col))
-        routers.push({
-          net: configuration.routers.net[router],
-          colour: configuration.routers.colour[router],
-          positions: this.report.positions[configuration.routers.positions[router]],
-        });
-    });
     const links = sides.map((side) => this.linkWords(c, side)?.[row * this.cols + col]);
     const dead = this.machine.dead_cores.some(([r, d]) => r === row && d === col);
-    if (role < 0) return {row, col, dead, routers, links, kernel: -1};
+    if (role < 0) return {row, col, dead, links, kernel: -1};
     const {name, kernel, memory, work} = configuration.roles;
     return {
       row,
       col,
       dead,
-      routers,
       links,
       role: name[role],
       kernel: kernel[role],
