@@ -173,12 +173,12 @@ private:
                                "lanes turn. Colour the floor plan by link load to see where lanes meet."});
       return;
     }
-    report.bound = absl::StrCat(
-        "No single resource is full in ", cycles, ": kernels wait for words and room of each other. The busiest core",
-        busiest ? absl::StrCat(", in kernel ", busiest->name, ",") : std::string(), " issues ",
-        grouped(busiest ? busiest->busiest.slots() : 0), " slots (",
-        percent(busiest ? busiest->busiest.slots() : 0, step), "), the busiest link carries ",
-        grouped(facts.maxLinkWords), " words (", percent(facts.maxLinkWords, step), ").");
+    report.bound = absl::StrCat("No single resource is full in ", cycles,
+                                ": kernels wait for words and room of each other. The busiest core",
+                                busiest ? absl::StrCat(", in kernel ", busiest->name, ",") : std::string(), " issues ",
+                                grouped(busiest ? busiest->busiest.slots() : 0), " slots (",
+                                percent(busiest ? busiest->busiest.slots() : 0, step), "), the busiest link carries ",
+                                grouped(facts.maxLinkWords), " words (", percent(facts.maxLinkWords, step), ").");
     if (report.limits.size() > 1)
       report.advice.push_back(
           {"Buffers between kernels",
@@ -188,17 +188,19 @@ private:
   }
 
   void phased() {
-    int64_t changes = 0, longest = 0, runs = 0, portTime = 0;
+    int64_t changes = 0, longest = 0, runs = 0, portTime = 0, tooLow = 0;
     const PartFacts *slowest = nullptr;
     for (const PartFacts &part : report.parts) {
       const ConfigurationFacts &facts = report.configurations[size_t(part.configuration)];
-      const int64_t cycles = part.emulatedCycles >= 0 ? part.emulatedCycles : part.predictedCycles;
+      int64_t cycles = part.emulatedCycles >= 0 ? part.emulatedCycles : part.predictedCycles;
       if (!part.run) {
         changes += cycles;
         continue;
       }
-      runs += cycles;
       const StepSplit split = splitOf(facts, part, cycles);
+      tooLow += split.total() > cycles;
+      cycles = split.total();
+      runs += cycles;
       report.split.compute += split.compute;
       report.split.memory += split.memory;
       report.split.network += split.network;
@@ -211,6 +213,13 @@ private:
         longest = cycles;
       }
     }
+    step = std::max(step, runs + changes);
+    if (tooLow > 0 && !report.emulation)
+      report.advice.push_back(
+          {"Predicted cycles are too few",
+           absl::StrCat("The busiest core of ", tooLow, tooLow == 1 ? " phase issues" : " phases issues",
+                        " more slots than the cycles that were predicted, so here the slots count. wsc-run MODEL.wse "
+                        "--report tells the emulated cycles.")});
     report.split.configuration = changes;
     report.limits.push_back({"multiply-adds", "spread over all cores of the wafer at the full rate", computeLimit()});
     report.limits.push_back({"ports", "input and output words of all phases", portTime});
@@ -242,7 +251,7 @@ private:
     adviseOnSize();
   }
 
-  // Slots of the kernels' busiest cores, cut to what the phase takes; the rest is input and waiting.
+  // Slots of the phase's busiest core; what is left of its cycles is input and waiting.
   StepSplit splitOf(const ConfigurationFacts &facts, const PartFacts &part, int64_t cycles) const {
     StepSplit split;
     const Work *most = nullptr;

@@ -101,8 +101,13 @@ export class Model {
     return {parts, used: this.machine.sram_bytes - free};
   }
 
-  // Cycles of a step: between samples of strips, of the whole entry of a phased executable.
+  // Cycles of a step as its parts add up.
   get stepCycles() {
+    return Object.values(this.report.step).reduce((sum, cycles) => sum + cycles, 0);
+  }
+
+  // Cycles of a sample: from one to the next in strips, of the whole entry in a phased executable.
+  get sampleCycles() {
     return this.phased && this.emulated ? this.emulated.latency_cycles : this.report.interval_cycles;
   }
 

@@ -131,7 +131,7 @@ export function agreement(model, width) {
     data.push({
       name: "whole network",
       x: model.report.predicted_interval_cycles,
-      y: model.stepCycles,
+      y: model.sampleCycles,
       colour: ink,
       r: 6,
       symbol: true,

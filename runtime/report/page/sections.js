@@ -20,7 +20,7 @@ export function figures(model) {
       el("dd", {}, value, unit ? el("small", {}, ` ${unit}`) : null),
       el("div", {class: "under"}, under),
     );
-  const step = model.stepCycles;
+  const step = model.sampleCycles;
   const predicted = `predicted ${count(report.predicted_interval_cycles)}`;
   const latency = emulated?.latency_cycles;
   document

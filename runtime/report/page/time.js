@@ -116,7 +116,10 @@ export function splits(model, width) {
         tickSize: 0,
         label: null,
         fontSize: names.length > 60 ? 9.5 : 11,
-        tickFormat: (key) => rows.find((row) => row.key === key).label,
+        tickFormat: (key) => {
+          const {kind, label} = rows.find((row) => row.key === key);
+          return kind === "configuration" && names.length > 30 ? "" : label;
+        },
       }),
       Plot.barY(rows, {
         x: "key",
@@ -169,14 +172,15 @@ function phaseSplits(model) {
     const kernels = model.kernels.filter(({configuration}) => configuration === part.configuration);
     const most = kernels.reduce((a, b) => (b.busy > (a?.busy ?? -1) ? b : a), null);
     const label = part.count > 1 ? `${part.name} × ${part.count}` : part.name;
-    const slots = most ? slotRows(at, label, most.busiest_core, part.count, cycles) : [];
+    const all = Math.max(cycles, (most?.busy ?? 0) * part.count);
+    const slots = most ? slotRows(at, label, most.busiest_core, part.count, all) : [];
     const {input_words, output_words} = model.report.configurations[part.configuration];
-    let rest = Math.max(0, cycles - slots.reduce((sum, row) => sum + row.cycles, 0));
+    const rest = all - (most?.busy ?? 0) * part.count;
     const input = Math.min(rest, (part.count * (input_words + output_words)) / model.machine.io_words_per_cycle);
     return [
       ...slots,
-      {key: at, label, kind: "input", cycles: input, all: cycles},
-      {key: at, label, kind: "waiting", cycles: rest - input, all: cycles},
+      {key: at, label, kind: "input", cycles: input, all},
+      {key: at, label, kind: "waiting", cycles: rest - input, all},
     ];
   });
 }
