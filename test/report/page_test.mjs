@@ -2,7 +2,7 @@
 //
 // Opens the reports that report_files.py made in headless Chromium and uses them as a person would.
 //
-//   node page_test.mjs CHROMIUM MODULES REPORTS      screenshots go to REPORTS/NAME-THEME-WIDTH.png
+//   node page_test.mjs CHROMIUM MODULES REPORTS [NAME…]      screenshots go to REPORTS/NAME-THEME-WIDTH.png
 //
 // For each: no message on the console, nothing loaded from outside, usable within two seconds; all sections there; the
 // map painted in every colouring; hover, click, keys, table, streams, phases and themes work and stay in step.
@@ -12,7 +12,7 @@ import {createRequire} from "node:module";
 import path from "node:path";
 import {pathToFileURL} from "node:url";
 
-const [executablePath, modules, reports] = process.argv.slice(2);
+const [executablePath, modules, reports, ...names] = process.argv.slice(2);
 if (!fs.existsSync(path.join(modules, "installed"))) {
   console.log("skipped: this build has no page, as npm could not install its packages");
   process.exit(77);
@@ -207,8 +207,8 @@ async function tellsOfBrokenData() {
 }
 
 try {
-  for (const name of ["full", "small", "phased", "defects"]) await judge(name);
-  await tellsOfBrokenData();
+  for (const name of names.length ? names : ["full", "small", "phased", "defects"]) await judge(name);
+  if (!names.length) await tellsOfBrokenData();
 } finally {
   await browser.close();
 }
