@@ -122,7 +122,7 @@ async function linksTableAndMap(page, report) {
   await page.fill("#filter", "");
   await page.click("#kernels th >> text=cores");
   const cores = await page.$$eval("#kernels tbody tr", (rows) =>
-    rows.map((row) => Number(row.children[3].textContent.replaceAll(",", ""))),
+    rows.map((row) => Number(row.children[2].textContent.replaceAll(",", ""))),
   );
   assert.deepEqual(
     cores,

@@ -11,13 +11,6 @@ function columnsOf(model) {
   const columns = [
     {name: "kernel", value: (kernel) => kernel.index, text: (kernel) => kernel.name, sort: 1},
     {
-      name: "layers",
-      value: (kernel) => kernel.layers.join(", "),
-      text: (kernel) => listed(kernel.layers),
-      wide: true,
-      sort: 1,
-    },
-    {
       name: "place",
       value: (kernel) => kernel.rectangle.col * 1e5 + kernel.rectangle.row,
       sort: 1,
@@ -28,7 +21,8 @@ function columnsOf(model) {
     {name: "predicted cycles", value: (kernel) => kernel.predicted_interval_cycles},
     {name: "emulated cycles", value: (kernel) => (kernel.emulated ? kernel.cycles : NaN), needs: "emulated"},
     {
-      name: "emulated / predicted",
+      name: "ratio",
+      title: "emulated / predicted cycles",
       value: ratio,
       text: (kernel) => (Number.isNaN(ratio(kernel)) ? "–" : ratio(kernel).toFixed(2)),
       needs: "emulated",
@@ -48,6 +42,13 @@ function columnsOf(model) {
       text: (kernel) => percent(kernel.sram_bytes / model.machine.sram_bytes),
       meter: true,
       title: "of its fullest core",
+    },
+    {
+      name: "layers",
+      value: (kernel) => kernel.layers.join(", "),
+      text: (kernel) => listed(kernel.layers),
+      wide: true,
+      sort: 1,
     },
   ];
   return columns.filter(({needs}) => needs !== "emulated" || model.emulated);
