@@ -178,7 +178,6 @@ async function judge(name) {
   }
   for (const [width, theme] of [
     [1440, "light"],
-    [1440, "dark"],
     [640, "dark"],
   ]) {
     await page.setViewportSize({width, height: 900});
