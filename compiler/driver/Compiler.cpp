@@ -369,6 +369,8 @@ private:
       return status;
     done(Phase::Wse);
     fillReport(*programs, report);
+    report.model = options.model;
+    report.output = options.output;
     uint64_t size = 0;
     if (!llvm::sys::fs::file_size(options.output, size))
       report.outputBytes = int64_t(size);

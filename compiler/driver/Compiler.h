@@ -13,6 +13,7 @@
 
 #include "compiler/driver/Phases.h"
 #include "compiler/kernels/network/Effort.h"
+#include "runtime/report/Report.h"
 #include "runtime/session/Session.h"
 
 #include "absl/status/statusor.h"
@@ -90,6 +91,7 @@ struct CompileReport {
   int64_t linkWords = 0; // over the busiest link, per sample; 0: not known
   int64_t wordHops = 0;  // weighted wire length: words times links, per sample; 0: not known
   double samplesPerSecond = 0, utilisation = 0;
+  std::string model, output; // files; output is empty where a phase before `wse` was asked for
   int64_t outputBytes = 0;
   std::vector<KernelReport> kernels;
   std::vector<PhaseTime> phases;
@@ -116,9 +118,10 @@ absl::StatusOr<std::vector<std::string>> validate(const CompileOptions &options)
 
 // The summary wsc-compile prints.
 std::string printSummary(const CompileReport &report);
-// Whether the name says what to write: .txt, .json or .html. An empty path is no report.
-absl::Status checkReportPath(const std::string &path);
-// Writes the report as FILE.txt, .json or .html.
+// All there is to say about what was compiled (docs/Report.md), read from the executable at `report.output`. Error: there
+// is none, as a phase before `wse` was asked for, or it cannot be read.
+absl::StatusOr<report::Report> fullReport(const CompileReport &report);
+// Writes that as FILE.txt, .json or .html.
 absl::Status writeReport(const CompileReport &report, const std::string &path);
 
 } // namespace wsc::driver

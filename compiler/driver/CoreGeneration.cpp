@@ -8,6 +8,7 @@
 #include "compiler/kernels/programs/StateRows.h"
 #include "passes/wafer/NetworkIR.h"
 #include "runtime/format/MemoryMap.h"
+#include "runtime/timing/Phases.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -87,6 +88,16 @@ void readPredictions(ModuleOp module, CompileReport &report) {
   }
 }
 
+// How often the first entry runs each configuration.
+static std::vector<int64_t> runsOf(const format::Executable &executable) {
+  std::vector<int64_t> runs(executable.configurations.size());
+  if (!executable.entries.empty())
+    for (const format::Step &step : executable.entries.front().steps)
+      if (step.kind == format::StepKind::Run)
+        runs[size_t(step.configuration)] += step.count;
+  return runs;
+}
+
 void fillReport(const emit::CoreModule &module, CompileReport &report) {
   const format::Executable &executable = module.executable;
   const target::Target &target = executable.target;
@@ -94,8 +105,16 @@ void fillReport(const emit::CoreModule &module, CompileReport &report) {
   report.execution = executable.execution;
   report.coresTotal = target.numCores();
   report.sramLimitBytes = target.sramBytes;
+  const bool phased = executable.execution == "phased"; // one after another: their times add up
+  const std::vector<int64_t> runs = runsOf(executable);
+  std::vector<int64_t> times; // per kernel
   for (const format::Configuration &configuration : executable.configurations) {
+    const int64_t count = phased ? runs[size_t(&configuration - executable.configurations.data())] : 1;
     size_t first = report.kernels.size();
+    times.insert(times.end(), configuration.kernels.size(), count);
+    if (phased && count > 0)
+      report.predictedIntervalCycles +=
+          timing::configurationCycles(target, timing::configurationWords(target, configuration));
     int64_t used = 0, fma = 0; // configurations run one at a time
     for (const format::Kernel &kernel : configuration.kernels)
       report.kernels.push_back({kernel.name, kernel.layers, kernel.row, kernel.col, kernel.rows, kernel.cols, 0,
@@ -115,14 +134,15 @@ void fillReport(const emit::CoreModule &module, CompileReport &report) {
     report.coresUsed = std::max(report.coresUsed, used);
     report.coresFma = std::max(report.coresFma, fma);
   }
-  const bool phased = executable.execution == "phased"; // one after another: their times add up
   int64_t longest = 0;
-  for (const KernelReport &kernel : report.kernels) {
-    report.macs += kernel.macs;
+  for (size_t k = 0; k < report.kernels.size(); ++k) {
+    const KernelReport &kernel = report.kernels[k];
+    report.macs += kernel.macs * times[k];
     if (phased) {
-      report.predictedIntervalCycles += kernel.predictedIntervalCycles;
-      if (kernel.predictedIntervalCycles > longest) {
-        longest = kernel.predictedIntervalCycles;
+      const int64_t cycles = kernel.predictedIntervalCycles * times[k];
+      report.predictedIntervalCycles += cycles;
+      if (cycles > longest) {
+        longest = cycles;
         report.bottleneck = kernel.name;
       }
     } else if (kernel.predictedIntervalCycles > report.predictedIntervalCycles) {

@@ -36,7 +36,8 @@ class Layer(NamedTuple):
 
 NONE, IR, ALL = set(), {"MLIR", "LLVM"}, {"MLIR", "LLVM", "protobuf", "ONNX"}
 BOTTOM = ["runtime/files", "runtime/target", "runtime/format", "runtime/numerics", "runtime/timing"]
-RUNTIME = BOTTOM + ["runtime/emulator", "runtime/emulator/liveness", "runtime/host", "runtime/session"]
+RUNTIME = BOTTOM + ["runtime/emulator", "runtime/emulator/liveness", "runtime/host", "runtime/session",
+                    "runtime/report"]
 # Recipes of raw sections: plain data that code generation hands to the writer.
 SECTIONS = ["compiler/emit/SectionRecipe*", "compiler/emit/StridedCopy*"]
 DIALECTS = ["dialects"]
@@ -57,6 +58,7 @@ LAYERS = [
     Layer("runtime/session", BOTTOM + ["runtime/emulator/Interpreter*", "runtime/emulator", "runtime/emulator/liveness",
                                       "runtime/host"], NONE,
           NO_COMPILER),
+    Layer("runtime/report", BOTTOM + ["runtime/emulator"], NONE, NO_COMPILER),
     Layer("runtime/capi", RUNTIME, NONE, NO_COMPILER),
     Layer("test/unit/support", BOTTOM, NONE, "programs written by hand need no engine"),
     Layer("test/validation", RUNTIME + ["test/unit/support"], NONE,

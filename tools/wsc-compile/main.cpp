@@ -42,7 +42,7 @@ std::string withPlainShape(std::string input) {
 
 // Before the work whose results could not be written.
 absl::Status checkFiles(const wsc::driver::CompileOptions &options, const std::string &report) {
-  if (auto status = wsc::driver::checkReportPath(report); !status.ok())
+  if (auto status = report.empty() ? absl::OkStatus() : wsc::report::checkPath(report); !status.ok())
     return status;
   const wsc::files::Output outputs[] = {{"-o", options.output},
                                         {"--report", report},
@@ -65,7 +65,8 @@ std::string findUnused(const CLI::App &app, const wsc::driver::CompileOptions &o
     if (given("--validate-only") && given(name))
       return std::string(name) + " has no use beside --validate-only, which maps nothing";
   if (given("--report") && options.to != wsc::driver::Phase::Wse)
-    return "--report needs the whole compilation; leave --compile-to out";
+    return "--report tells of an executable; --compile-to " + wsc::driver::phaseName(options.to) +
+           " stops before there is one";
   for (const char *name : {"--pins", "--dump-problems"})
     if (app.get_option("--execution")->as<std::string>() == "phased" && given(name))
       return std::string(name) + " is for strips; --execution phased has no use for it";
@@ -163,7 +164,8 @@ int main(int argc, char **argv) {
   app.add_option("--compile-from", from, "phase of a .mlir model (default: found from its operations)");
   app.add_option("--dump-phases", options.dumpDir, "folder for the IR after each phase");
   app.add_option("--dump-problems", options.problemsDir, "folder for the problems that mapping puts to the solvers, as text, and what it chose (see wsc-place)");
-  app.add_option("--report", report, "FILE.txt, .json or .html");
+  app.add_option("--report", report,
+                 "what was made of the model and what bounds it: FILE.txt, .json or .html (a page to look at)");
   app.add_flag("--quiet", quiet, "print nothing but errors");
   app.add_flag("-v", verbose, "print the phases' times too");
   wsc::tools::setUp(app);

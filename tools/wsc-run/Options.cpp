@@ -45,6 +45,8 @@ int parseOptions(int argc, char **argv, Options &options) {
                       ->check(CLI::Range(1, 1000000))
                       ->type_name("N");
   app.add_option("--stats", options.stats, "counters as JSON")->type_name("FILE.json");
+  app.add_option("--report", options.report, "what was emulated and what bounds it: a page to look at, JSON or text")
+      ->type_name("FILE.{html,json,txt}");
   auto *trace = app.add_option("--trace", options.trace,
                                "timeline of --engine cycle for Perfetto: the first " + std::to_string(kMostTraceSpans) +
                                    " spans of threads, and kernels")

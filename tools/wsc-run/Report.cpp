@@ -289,4 +289,24 @@ std::string statsJson(const Report &report) {
       engineJson(report), ",\n  \"stalls\": ", stallsJson(report), coresJson(report), "\n}\n");
 }
 
+wsc::report::Report fullReport(const Report &report, const std::string &model, int entry) {
+  wsc::report::Report full = wsc::report::describe(*report.executable, model, entry);
+  wsc::report::RunFacts run;
+  run.timing = report.timing;
+  run.cycles = report.cycles;
+  run.emulation.engine = report.engine;
+  run.emulation.unknown =
+      report.timing || !report.timingUnknown.empty() ? report.timingUnknown : "--no-timing leaves time out";
+  run.emulation.threads = report.threads;
+  run.emulation.samples = report.samples;
+  run.emulation.macs = report.counters.macs;
+  run.emulation.coresFma = report.counters.coresFma;
+  run.emulation.loadSeconds = report.loadSeconds;
+  run.emulation.secondsPerSample = report.ranValues ? report.secondsPerSample : -1;
+  run.emulation.peakRssBytes = peakBytes();
+  wsc::report::addRun(full, std::move(run));
+  wsc::report::conclude(full);
+  return full;
+}
+
 } // namespace wsc::run

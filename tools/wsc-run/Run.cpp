@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <thread>
@@ -27,6 +28,37 @@ double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+// What an interrupted run says, since its report is not written.
+std::string interruption;
+
+struct sigaction actionsBefore[NSIG]; // of the signals that interrupted() takes
+constexpr int kInterruptions[] = {SIGINT, SIGTERM};
+
+void interrupted(int signal) {
+  // Only what a signal handler may call. What was set before removes temporary files and ends the process.
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, interruption.data(), interruption.size());
+  ::sigaction(signal, &actionsBefore[signal], nullptr);
+  ::raise(signal);
+}
+
+void announceInterruptions(const std::string &report) {
+  interruption = absl::StrCat("error: interrupted; report ", printable(report), " was not written\n");
+  for (int signal : kInterruptions) {
+    ::sigaction(signal, nullptr, &actionsBefore[signal]);
+    if (actionsBefore[signal].sa_handler == SIG_IGN)
+      continue;
+    struct sigaction action{};
+    action.sa_handler = interrupted;
+    ::sigemptyset(&action.sa_mask);
+    ::sigaction(signal, &action, nullptr);
+  }
+}
+
+void stopAnnouncing() {
+  for (int signal : kInterruptions)
+    ::sigaction(signal, &actionsBefore[signal], nullptr);
+}
+
 class Runner {
 public:
   explicit Runner(const Options &options) : options(options) {}
@@ -35,6 +67,8 @@ public:
     if (absl::Status status = checkFiles(); !status.ok())
       return status;
     const auto start = std::chrono::steady_clock::now();
+    if (!options.report.empty())
+      announceInterruptions(options.report);
     if (absl::Status status = open(); !status.ok())
       return status;
     report.loadSeconds = secondsSince(start);
@@ -70,6 +104,12 @@ public:
     if (!options.stats.empty())
       if (absl::Status status = files::writeWhole(statsJson(report), options.stats); !status.ok())
         return status;
+    if (!options.report.empty()) {
+      const wsc::report::Report full = fullReport(report, options.model, entry);
+      if (absl::Status status = wsc::report::write(full, options.report); !status.ok())
+        return status;
+      stopAnnouncing();
+    }
     if (!options.quiet)
       std::fputs(summary(report, options.verbose).c_str(), stdout);
     if (failedComparisons > 0)
@@ -82,10 +122,14 @@ public:
 private:
   // Before anything is computed that could not be written.
   absl::Status checkFiles() const {
+    if (!options.report.empty())
+      if (absl::Status status = wsc::report::checkPath(options.report); !status.ok())
+        return status;
     const bool archive = options.output.ends_with(".npz");
     const files::Output outputs[] = {{"--output", options.output, !archive},
                                      {"--state-out", options.stateOut},
                                      {"--stats", options.stats},
+                                     {"--report", options.report},
                                      {"--trace", options.trace}};
     // State may go back to the file that it came from.
     std::vector<std::string> inputs{options.model};
@@ -144,8 +188,8 @@ private:
     emulator::CycleOptions wanted;
     wanted.samples = report.samples;
     wanted.threads = report.threads;
-    wanted.perCore = !options.stats.empty();
-    wanted.mostTraceSpans = options.trace.empty() ? 0 : kMostTraceSpans;
+    wanted.perCore = !options.stats.empty() || !options.report.empty();
+    wanted.mostTraceSpans = options.trace.empty() && options.report.empty() ? 0 : kMostTraceSpans;
     const auto start = std::chrono::steady_clock::now();
     std::vector<emulator::TimingPart> parts;
     absl::StatusOr<emulator::CycleResult> run = session->cycles(entry, wanted, &parts);

@@ -2,6 +2,7 @@
 // The parts of wsc-run: options, input samples, results, comparison, report.
 #pragma once
 
+#include "runtime/report/Report.h"
 #include "runtime/session/Session.h"
 #include "runtime/session/TensorFile.h"
 
@@ -15,7 +16,7 @@
 namespace wsc::run {
 
 struct Options {
-  std::string model, entry, data, output, stateIn, stateOut, stats, trace, verify;
+  std::string model, entry, data, output, stateIn, stateOut, stats, report, trace, verify;
   std::vector<std::string> inputs; // NAME=FILE, or FILE
   std::string engine = "core";
   bool hasRandom = false, timingOnly = false, noTiming = false, quiet = false, verbose = false;
@@ -102,5 +103,7 @@ constexpr int64_t kMostTraceSpans = int64_t(1) << 18;
 std::string resultLine(const Tensor &tensor);
 std::string summary(const Report &report, bool verbose);
 std::string statsJson(const Report &report);
+// What --report writes: the executable, and what was emulated of its entry number `entry`.
+wsc::report::Report fullReport(const Report &report, const std::string &model, int entry);
 
 } // namespace wsc::run

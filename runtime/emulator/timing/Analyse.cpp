@@ -72,6 +72,7 @@ private:
       if (!simulation.runSample())
         return livenessError(configuration, model, simulation);
       result.sampleDone.push_back(sampleDone(simulation));
+      noteDone(simulation, size_t(sample));
       if (simulation.charged()) {
         steady.add(simulation);
         charged = charged < 0 ? sample : charged;
@@ -137,6 +138,21 @@ private:
         ports = std::max(ports, finished);
     }
     return ports > 0 && executable.execution != "phased" ? ports : std::max(ports, all);
+  }
+
+  // When each kernel is done with the sample that was simulated last.
+  void noteDone(const Simulation &simulation, size_t sample) {
+    if (sample >= KernelTiming::kMostDone)
+      return;
+    for (KernelTiming &kernel : result.kernels)
+      kernel.done.resize(sample + 1);
+    for (size_t p = 0; p < model.processes.size(); ++p) {
+      const int32_t kernel = model.units[model.processes[p].unit].kernel;
+      if (kernel < 0 || kernel >= int32_t(result.kernels.size()))
+        continue;
+      int64_t &done = result.kernels[size_t(kernel)].done[sample];
+      done = std::max(done, simulation.process(int32_t(p)).finished);
+    }
   }
 
   void countWaits(const Simulation &simulation) {

@@ -34,17 +34,7 @@ public:
 
   LinkLoad run() {
     LinkLoad load;
-    std::vector<std::vector<int32_t>> routerRoles(256), streams(256);
-    for (size_t r = 0; r < configuration.routers.size(); ++r)
-      routerRoles[configuration.routers[r].colour].push_back(int32_t(r));
-    for (size_t s = 0; s < networks.streams.size(); ++s) {
-      const Stream stream = networks.streams[s];
-      streams[stream.colour].push_back(int32_t(s));
-      load.totalWords += stream.linkWordsPerSample;
-    }
-    for (int colour = 0; colour < 256; ++colour)
-      if (!routerRoles[colour].empty() && !streams[colour].empty())
-        count(routerRoles[colour], streams[colour]);
+    load.totalWords = countAll();
     auto most = std::max_element(totals.begin(), totals.end());
     if (most == totals.end() || *most == 0)
       return load;
@@ -53,7 +43,29 @@ public:
     return load;
   }
 
+  std::vector<int64_t> wordsOfLinks() {
+    countAll();
+    return std::move(totals);
+  }
+
 private:
+  // Returns the word-hops of all streams.
+  int64_t countAll() {
+    int64_t all = 0;
+    std::vector<std::vector<int32_t>> routerRoles(256), streams(256);
+    for (size_t r = 0; r < configuration.routers.size(); ++r)
+      routerRoles[configuration.routers[r].colour].push_back(int32_t(r));
+    for (size_t s = 0; s < networks.streams.size(); ++s) {
+      const Stream stream = networks.streams[s];
+      streams[stream.colour].push_back(int32_t(s));
+      all += stream.linkWordsPerSample;
+    }
+    for (int colour = 0; colour < 256; ++colour)
+      if (!routerRoles[colour].empty() && !streams[colour].empty())
+        count(routerRoles[colour], streams[colour]);
+    return all;
+  }
+
   int64_t neighbour(int64_t router, int side) const {
     const int64_t row = router / cols, col = router % cols;
     switch (Port(side)) {
@@ -197,6 +209,11 @@ private:
 
 LinkLoad linkLoad(const target::Target &target, const Configuration &configuration, const Networks &networks) {
   return LinkCounter(target, configuration, networks).run();
+}
+
+std::vector<int64_t> linkWords(const target::Target &target, const Configuration &configuration,
+                               const Networks &networks) {
+  return LinkCounter(target, configuration, networks).wordsOfLinks();
 }
 
 } // namespace wsc::emulator::timing

@@ -4,7 +4,9 @@
 
 #include "runtime/emulator/Network.h"
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace wsc::emulator::timing {
 
@@ -17,5 +19,9 @@ struct LinkLoad {
 // A router that sends words from one input to different outputs in different switch positions is taken to send equal
 // shares.
 LinkLoad linkLoad(const target::Target &target, const format::Configuration &configuration, const Networks &networks);
+
+// The words of every link: [(row · cols + col) · 4 + side], sides NORTH, SOUTH, EAST, WEST as in format::Port.
+std::vector<int64_t> linkWords(const target::Target &target, const format::Configuration &configuration,
+                               const Networks &networks);
 
 } // namespace wsc::emulator::timing
