@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # What `cmake --install` puts where: libraries, commands, headers, CMake and pkg-config files, in components that
 # WscPackages.cmake makes packages of:
 #   runtime      libwsc-runtime, libwsc (C API); wsc-run, wsc-info: no compiler, no MLIR
@@ -41,7 +42,8 @@ wsc_install_commands(runtime "" wsc-run wsc-info)
 wsc_install_commands(tools "${LLVM_LIBRARY_DIR}"
   wsc-compile wsc-test wsc-opt wsc-translate wsc-place wsc-bench wsc-lsp-server wsc-reduce)
 
-# Headers keep their paths in the tree below include/wsc: "wsc/runtime/session/Session.h", "wsc/compiler/driver/Compiler.h";
+# Headers keep their paths in the tree below include/wsc: "wsc/runtime/session/Session.h",
+# "wsc/compiler/driver/Compiler.h";
 # the C API is "wsc/wsc.h".
 install(FILES runtime/capi/wsc.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/wsc COMPONENT development)
 foreach(folder runtime dialects passes compiler)
@@ -49,14 +51,16 @@ foreach(folder runtime dialects passes compiler)
     FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN capi EXCLUDE)
 endforeach()
 foreach(folder dialects passes)
-  install(DIRECTORY ${CMAKE_BINARY_DIR}/${folder}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/wsc/${folder} COMPONENT development
+  install(DIRECTORY ${CMAKE_BINARY_DIR}/${folder}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/wsc/${folder} COMPONENT
+    development
     FILES_MATCHING PATTERN "*.h.inc" PATTERN CMakeFiles EXCLUDE)
 endforeach()
 
 foreach(set wscRuntimeTargets wscCompilerTargets)
   install(EXPORT ${set} NAMESPACE wsc:: DESTINATION ${WSC_CMAKE_DIR} COMPONENT development)
 endforeach()
-configure_package_config_file(cmake/wscConfig.cmake.in ${CMAKE_BINARY_DIR}/cmake/wscConfig.cmake INSTALL_DESTINATION ${WSC_CMAKE_DIR})
+configure_package_config_file(cmake/wscConfig.cmake.in ${CMAKE_BINARY_DIR}/cmake/wscConfig.cmake INSTALL_DESTINATION
+  ${WSC_CMAKE_DIR})
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/cmake/wscConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/cmake/wscConfig.cmake ${CMAKE_BINARY_DIR}/cmake/wscConfigVersion.cmake
   DESTINATION ${WSC_CMAKE_DIR} COMPONENT development)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Man pages and bash completion of every command, made from its --help; part of `all` where help2man is installed.
 find_program(WSC_HELP2MAN help2man)
 find_program(WSC_GZIP gzip)
@@ -20,7 +21,8 @@ function(wsc_manual COMMAND COMPONENT DESCRIPTION)
     # A date of its own would make every build differ.
     add_custom_command(OUTPUT ${page}.gz
       COMMAND ${CMAKE_COMMAND} -E env SOURCE_DATE_EPOCH=1735689600
-        ${WSC_HELP2MAN} --no-info --name=${DESCRIPTION} --version-string=${PROJECT_VERSION} --output=${page} $<TARGET_FILE:${COMMAND}>
+        ${WSC_HELP2MAN} --no-info --name=${DESCRIPTION} --version-string=${PROJECT_VERSION} --output=${page}
+          $<TARGET_FILE:${COMMAND}>
       COMMAND ${WSC_GZIP} -9nf ${page}
       DEPENDS ${COMMAND} VERBATIM)
     list(APPEND made ${page}.gz)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Debian packages: `cpack --config build/CPackConfig.cmake` writes them to build/packages.
 #   wsc-runtime   libraries for C and C++, wsc-run, wsc-info; no compiler
 #   wsc-tools     the compiler's library and commands
@@ -34,7 +35,8 @@ function(wsc_package COMPONENT NAME SUMMARY)
 endfunction()
 set(same "(= ${PROJECT_VERSION})")
 math(EXPR next "${Python3_VERSION_MINOR} + 1")
-set(python "python3 (>= ${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR}), python3 (<< ${Python3_VERSION_MAJOR}.${next})")
+set(python
+  "python3 (>= ${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR}), python3 (<< ${Python3_VERSION_MAJOR}.${next})")
 wsc_package(runtime wsc-runtime "wafer-scale neural graph compiler: emulator and libraries" RECOMMENDS "wsc-tools")
 wsc_package(tools wsc-tools "wafer-scale neural graph compiler: compiler and tools" DEPENDS "wsc-runtime ${same}")
 wsc_package(development wsc-dev "wafer-scale neural graph compiler: headers and CMake files"

@@ -23,7 +23,8 @@ def options(text):
         match = OPTION.match(line)
         if match:
             values = re.search(r"\{([\w.,-]+)\}", match.group(2))
-            found.append((re.findall(r"-{1,2}[A-Za-z][\w-]*", match.group(1)), values.group(1).split(",") if values else []))
+            words = re.findall(r"-{1,2}[A-Za-z][\w-]*", match.group(1))
+            found.append((words, values.group(1).split(",") if values else []))
     return found
 
 
@@ -38,8 +39,9 @@ def script(command, text):
     for names, values in found:
         if values:
             lines.append(f"  {'|'.join(names)}) COMPREPLY=($(compgen -W '{' '.join(values)}' -- \"$word\")); return ;;")
-    lines += ["  esac", "  if [[ $word == -* ]]; then", f"    COMPREPLY=($(compgen -W '{words}' -- \"$word\"))", "  else",
-              "    COMPREPLY=($(compgen -f -- \"$word\"))", "  fi", "}", f"complete -o filenames -F {name} {command}", ""]
+    lines += ["  esac", "  if [[ $word == -* ]]; then", f"    COMPREPLY=($(compgen -W '{words}' -- \"$word\"))",
+              "  else", "    COMPREPLY=($(compgen -f -- \"$word\"))",
+              "  fi", "}", f"complete -o filenames -F {name} {command}", ""]
     return "\n".join(lines)
 
 

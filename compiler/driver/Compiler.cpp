@@ -198,9 +198,9 @@ absl::StatusOr<OwningOpRef<ModuleOp>> loadModel(MLIRContext &context, const Comp
     return import::importOnnx(context, importPath(options, file), importOptions);
   }
   Diagnostics diagnostics(context, options);
-  OwningOpRef<ModuleOp> module =
-      options.content ? parseSourceString<ModuleOp>(*options.content, &context, options.model)
-                      : parseSourceFile<ModuleOp>(options.model, &context);
+  OwningOpRef<ModuleOp> module = options.content
+                                     ? parseSourceString<ModuleOp>(*options.content, &context, options.model)
+                                     : parseSourceFile<ModuleOp>(options.model, &context);
   if (!module)
     return diagnostics.status(absl::StrCat("cannot read ", options.model));
   at = options.from ? *options.from : phaseOf(*module);
@@ -437,16 +437,16 @@ static absl::StatusOr<CompileReport> compileModel(const CompileOptions &given, c
   if (Type other = options.onlyF32 ? otherFloatType(*module) : Type()) {
     std::string name;
     llvm::raw_string_ostream(name) << other;
-    return absl::InvalidArgumentError(absl::StrCat(
-        options.model, " computes in ", name, ", not in f32 alone; --precision model takes it as it is"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(options.model, " computes in ", name, ", not in f32 alone; --precision model takes it as it is"));
   }
   const bool open = at <= Phase::Nn; // both ways lead on from here
   if (!open && at < Phase::Core && options.execution != Execution::Auto &&
       (options.execution == Execution::Phased) != (at == Phase::Nests))
-    return absl::InvalidArgumentError(
-        absl::StrCat(options.model, " is at phase ", phaseName(at), " of ",
-                     at == Phase::Nests ? "phased" : "pipelined", " execution; --execution cannot change that, leave "
-                     "it out or compile from phase nn"));
+    return absl::InvalidArgumentError(absl::StrCat(options.model, " is at phase ", phaseName(at), " of ",
+                                                   at == Phase::Nests ? "phased" : "pipelined",
+                                                   " execution; --execution cannot change that, leave "
+                                                   "it out or compile from phase nn"));
   const bool phased = open ? options.execution == Execution::Phased || options.to == Phase::Nests : at == Phase::Nests;
   if (!open || options.execution != Execution::Auto || phased || asksForStrips(options) || options.to <= Phase::Nn)
     return Run(options, *target, context, phased).finish(std::move(module), at);
@@ -493,15 +493,14 @@ static absl::StatusOr<std::vector<std::string>> validateModel(const CompileOptio
   if (llvm::sys::path::extension(options.model) != ".mlir") {
     const import::ImportOptions importOptions = importOptionsOf(options);
     const bool isTensorFlow = import::isTensorFlow(options.model);
-    auto unsupported = isTensorFlow
-                           ? import::listUnsupportedTensorFlowOperators(context, options.model, importOptions)
-                           : import::listUnsupportedOperators(importPath(options, file), importOptions);
+    auto unsupported = isTensorFlow ? import::listUnsupportedTensorFlowOperators(context, options.model, importOptions)
+                                    : import::listUnsupportedOperators(importPath(options, file), importOptions);
     if (!unsupported.ok())
       return unsupported.status();
     for (const auto &op : *unsupported)
       lines.push_back(absl::StrCat(op.domain.empty() || isTensorFlow ? "" : op.domain + ".", op.type,
-                                   isTensorFlow ? std::string() : absl::StrCat(" (opset ", op.opset, ")"), ": ", op.count,
-                                   op.count == 1 ? " node" : " nodes", ", first ", op.firstNode));
+                                   isTensorFlow ? std::string() : absl::StrCat(" (opset ", op.opset, ")"), ": ",
+                                   op.count, op.count == 1 ? " node" : " nodes", ", first ", op.firstNode));
     if (!lines.empty())
       return lines;
   }

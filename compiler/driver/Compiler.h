@@ -43,7 +43,7 @@ struct CompileHooks {
 };
 
 struct CompileOptions {
-  std::string model;                           // .onnx, a TensorFlow graph or SavedModel, or .mlir at the phase `from`
+  std::string model; // .onnx, a TensorFlow graph or SavedModel, or .mlir at the phase `from`
   // The model's bytes, in place of the file `model`, whose name then says what they are and stands in messages. They
   // must live until the compilation ends. External tensors cannot be found from here; IR that is written names weights
   // in a file that is gone.
@@ -54,13 +54,13 @@ struct CompileOptions {
   std::map<std::string, int64_t> dims;         // symbolic dimensions
   std::vector<std::string> inputs, outputs;    // cuts, as the importer takes them
   std::map<std::string, std::string> bindings; // inputs that become constants: elements with commas in between
-  std::string signature;      // of a SavedModel; empty: serving_default, or the only one
-  bool keepVariables = false; // TensorFlow variables stay states although nothing writes them
+  std::string signature;                       // of a SavedModel; empty: serving_default, or the only one
+  bool keepVariables = false;                  // TensorFlow variables stay states although nothing writes them
   Phase to = Phase::Wse;
   Execution execution = Execution::Auto; // of a .mlir model past nn: as it is
-  std::optional<Phase> from; // of a .mlir model; default: found from its operations
-  std::string dumpDir;       // IR after each phase: NN-name.mlir
-  std::string problemsDir;   // problems that mapping poses to the solvers, as text, and what it chose
+  std::optional<Phase> from;             // of a .mlir model; default: found from its operations
+  std::string dumpDir;                   // IR after each phase: NN-name.mlir
+  std::string problemsDir;               // problems that mapping poses to the solvers, as text, and what it chose
   // How much sizing and placing look for better mappings. The result does not depend on threads.
   kernels::SearchOptions search{kernels::Effort::Default, 1, 0};
   // The naive mapping to compare with: every kernel gets as many columns, in dataflow order.
@@ -109,8 +109,8 @@ struct Compiled {
 // in messages only; `options.to` must be Phase::Wse.
 absl::StatusOr<Compiled> compileToExecutable(const CompileOptions &options);
 
-// Names of the inputs on whose values a refused compilation depends where they must be known; binding them takes it past
-// that place. Empty for any other error.
+// Names of the inputs on whose values a refused compilation depends where they must be known; binding them takes it
+// past that place. Empty for any other error.
 std::vector<std::string> inputsToBind(const absl::Status &status);
 
 // One line per operator the importer or kernel formation has no form for; empty: the model can be compiled.
@@ -118,8 +118,8 @@ absl::StatusOr<std::vector<std::string>> validate(const CompileOptions &options)
 
 // The summary wsc-compile prints.
 std::string printSummary(const CompileReport &report);
-// All there is to say about what was compiled (docs/Report.md), read from the executable at `report.output`. Error: there
-// is none, as a phase before `wse` was asked for, or it cannot be read.
+// All there is to say about what was compiled (docs/Report.md), read from the executable at `report.output`. Error:
+// there is none, as a phase before `wse` was asked for, or it cannot be read.
 absl::StatusOr<report::Report> fullReport(const CompileReport &report);
 // Writes that as FILE.txt, .json or .html.
 absl::Status writeReport(const CompileReport &report, const std::string &path);

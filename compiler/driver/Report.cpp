@@ -18,18 +18,24 @@ std::string printSummary(const CompileReport &report) {
     hottest = std::max(hottest, kernel.predictedIntervalCycles);
   absl::StrAppendFormat(&text, "target          %s, %s\n", report.target, report.execution);
   absl::StrAppendFormat(&text, "kernels         %d, %d multiply-adds per sample\n", report.kernels.size(), report.macs);
-  absl::StrAppendFormat(&text, "cores used      %d of %d (%.1f %%), %d with multiply-adds (%.1f %%)\n", report.coresUsed,
-                        report.coresTotal, percent(report.coresUsed, report.coresTotal), report.coresFma,
-                        percent(report.coresFma, report.coresTotal));
-  absl::StrAppendFormat(&text, "SRAM per core   %d bytes at worst, limit %d\n", report.sramWorstBytes, report.sramLimitBytes);
-  absl::StrAppendFormat(&text, "predicted       %d cycles between samples by the cost model, %.0f samples/s, %.1f %% of peak\n",
-                        report.predictedIntervalCycles, report.samplesPerSecond, 100 * report.utilisation);
+  absl::StrAppendFormat(&text, "cores used      %d of %d (%.1f %%), %d with multiply-adds (%.1f %%)\n",
+                        report.coresUsed, report.coresTotal, percent(report.coresUsed, report.coresTotal),
+                        report.coresFma, percent(report.coresFma, report.coresTotal));
+  absl::StrAppendFormat(&text, "SRAM per core   %d bytes at worst, limit %d\n", report.sramWorstBytes,
+                        report.sramLimitBytes);
+  absl::StrAppendFormat(
+      &text, "predicted       %d cycles between samples by the cost model, %.0f samples/s, %.1f %% of peak\n",
+      report.predictedIntervalCycles, report.samplesPerSecond, 100 * report.utilisation);
   absl::StrAppendFormat(&text, "bottleneck      %s\n", report.bottleneck);
   if (report.boundCycles > 0)
-    absl::StrAppendFormat(&text, "bound           %d cycles: every kernel at its fewest columns; multiply-adds alone %d, I/O %d, largest kernel %d\n",
-                          report.boundCycles, report.boundMultiplyAddCycles, report.boundIoCycles, report.boundKernelCycles);
+    absl::StrAppendFormat(&text,
+                          "bound           %d cycles: every kernel at its fewest columns; multiply-adds alone %d, I/O "
+                          "%d, largest kernel %d\n",
+                          report.boundCycles, report.boundMultiplyAddCycles, report.boundIoCycles,
+                          report.boundKernelCycles);
   if (report.wordHops > 0)
-    absl::StrAppendFormat(&text, "wires           %d words over the busiest link, %d word-hops per sample\n", report.linkWords, report.wordHops);
+    absl::StrAppendFormat(&text, "wires           %d words over the busiest link, %d word-hops per sample\n",
+                          report.linkWords, report.wordHops);
   absl::StrAppendFormat(&text, "host parts      none\n");
   absl::StrAppendFormat(&text, "file            %d bytes\n", report.outputBytes);
   return text;
@@ -37,7 +43,8 @@ std::string printSummary(const CompileReport &report) {
 
 absl::StatusOr<report::Report> fullReport(const CompileReport &compiled) {
   if (compiled.output.empty())
-    return absl::FailedPreconditionError("a report needs the executable, and this compilation stopped at an earlier phase");
+    return absl::FailedPreconditionError(
+        "a report needs the executable, and this compilation stopped at an earlier phase");
   auto executable = format::loadExecutable(compiled.output);
   if (!executable.ok())
     return executable.status();

@@ -28,7 +28,7 @@
 namespace wsc::emit {
 
 struct CoreModule {
-  format::Executable executable;       // its `sections` are not used
+  format::Executable executable; // its `sections` are not used
   // What Buffer::section, Resident::section and StateVariable::initialSection index.
   std::vector<SectionRecipe> sections;
 };

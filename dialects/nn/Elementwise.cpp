@@ -105,8 +105,7 @@ LogicalResult SelectOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
 LogicalResult BitcastOp::verify() {
   Type from = getInput().getType().getElementType(), to = getResult().getType().getElementType();
   const bool isStored = byteTypeOf(from) == to || byteTypeOf(to) == from;
-  if (from.isInteger(1) || to.isInteger(1) ||
-      (from.getIntOrFloatBitWidth() != to.getIntOrFloatBitWidth() && !isStored))
+  if (from.isInteger(1) || to.isInteger(1) || (from.getIntOrFloatBitWidth() != to.getIntOrFloatBitWidth() && !isStored))
     return emitOpError() << "needs element types of equal width, not i1, found " << from << " and " << to;
   return success();
 }

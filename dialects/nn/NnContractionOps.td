@@ -39,7 +39,8 @@ def Nn_MatmulOp : Nn_InferredOp<"matmul"> {
         %y = nn.matmul %x, %w bias %b {transpose_rhs}
             : (tensor<1x784xf32>, tensor<10x784xf32>, tensor<10xf32>) -> tensor<1x10xf32>
   }];
-  let arguments = (ins Nn_NumberTensor:$lhs, Nn_NumberTensor:$rhs, Optional<Nn_NumberTensor>:$bias, UnitAttr:$transpose_rhs);
+  let arguments = (ins Nn_NumberTensor:$lhs, Nn_NumberTensor:$rhs, Optional<Nn_NumberTensor>:$bias,
+      UnitAttr:$transpose_rhs);
   let results = (outs Nn_NumberTensor:$result);
   let assemblyFormat = "$lhs `,` $rhs (`bias` $bias^)? attr-dict `:` functional-type(operands, results)";
 }
@@ -47,9 +48,9 @@ def Nn_MatmulOp : Nn_InferredOp<"matmul"> {
 def Nn_PoolOp : Nn_InferredOp<"pool"> {
   let summary = "maximum, average or sum over a sliding window";
   let description = [{
-    Input [N, C, spatial…]; `kernel` has an extent per spatial dimension; sizes and attributes as in `nn.conv`. Padding never wins a
-    maximum and adds nothing to a sum. An average (floats only) divides by the number of elements inside the input, or by
-    the kernel's with `count_include_pad`. Padding is smaller than the (dilated) kernel.
+    Input [N, C, spatial…]; `kernel` has an extent per spatial dimension; sizes and attributes as in `nn.conv`. Padding
+    never wins a maximum and adds nothing to a sum. An average (floats only) divides by the number of elements inside
+    the input, or by the kernel's with `count_include_pad`. Padding is smaller than the (dilated) kernel.
 
         %y = nn.pool max %x kernel [3, 3] strides [2, 2] pads [1, 1, 1, 1]
             : (tensor<1x4x8x8xf32>) -> tensor<1x4x4x4xf32>
@@ -60,7 +61,8 @@ def Nn_PoolOp : Nn_InferredOp<"pool"> {
     DefaultValuedAttr<DenseI64ArrayAttr, "{0, 0, 0, 0}">:$pads,
     UnitAttr:$count_include_pad);
   let results = (outs Nn_NumberTensor:$result);
-  let assemblyFormat = [{`` $kind $input `kernel` $kernel (`strides` $strides^)? (`dilations` $dilations^)? (`pads` $pads^)?
+  let assemblyFormat = [{`` $kind $input `kernel` $kernel (`strides` $strides^)? (`dilations` $dilations^)? (`pads`
+      $pads^)?
     attr-dict `:` functional-type(operands, results)}];
 }
 

@@ -9,8 +9,8 @@ include "dialects/nn/NnAttributes.td"
 def Nn_ReduceOp : Nn_InferredOp<"reduce"> {
   let summary = "reduction over axes";
   let description = [{
-    `axes` are strictly increasing; with `keepdims` they stay with extent 1. Integers wrap; a mean takes floats only. Of no
-    elements a sum is 0 and a product 1; the others need one.
+    `axes` are strictly increasing; with `keepdims` they stay with extent 1. Integers wrap; a mean takes floats only. Of
+    no elements a sum is 0 and a product 1; the others need one.
 
         %y = nn.reduce mean %x axes [2, 3] {keepdims} : (tensor<1x8x7x7xf32>) -> tensor<1x8x1x1xf32>
   }];
@@ -30,7 +30,8 @@ def Nn_SoftmaxOp : Nn_PureOp<"softmax", [SameOperandsAndResultType]> {
   let hasVerifier = 1;
 }
 
-def Nn_BatchNormOp : Nn_PureOp<"batch_norm", [AllTypesMatch<["input", "result"]>, AllTypesMatch<["scale", "bias", "mean", "variance"]>]> {
+def Nn_BatchNormOp : Nn_PureOp<"batch_norm", [AllTypesMatch<["input", "result"]>, AllTypesMatch<["scale", "bias",
+    "mean", "variance"]>]> {
   let summary = "normalisation over axis 1 with given statistics";
   let description = [{
     result = (input - mean) / sqrt(variance + epsilon) · scale + bias, the four parameters being [C].
@@ -40,7 +41,8 @@ def Nn_BatchNormOp : Nn_PureOp<"batch_norm", [AllTypesMatch<["input", "result"]>
   let arguments = (ins Nn_FloatTensor:$input, Nn_FloatTensor:$scale, Nn_FloatTensor:$bias, Nn_FloatTensor:$mean,
     Nn_FloatTensor:$variance, DefaultValuedAttr<F64Attr, "1.0e-5">:$epsilon);
   let results = (outs Nn_FloatTensor:$result);
-  let assemblyFormat = [{$input `,` $scale `,` $bias `,` $mean `,` $variance attr-dict `:` type($input) `,` type($scale)}];
+  let assemblyFormat = [{$input `,` $scale `,` $bias `,` $mean `,` $variance attr-dict `:` type($input) `,`
+      type($scale)}];
   let hasVerifier = 1;
 }
 

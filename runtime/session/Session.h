@@ -31,7 +31,7 @@ struct SessionOptions {
   int threads = 0; // host threads of a run, 0: all
   bool verifyWeightHashes = false;
   bool verifyLiveness = false; // refuse what would stop (emulator/liveness); takes as long as loading does, or longer
-  bool worklist = false; // force the core-by-core fallback
+  bool worklist = false;       // force the core-by-core fallback
 };
 
 // A wafer executable that has been mapped and judged: structure, then the verifier. Never changes.

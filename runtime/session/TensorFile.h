@@ -4,8 +4,8 @@
 //
 // All element types of format::ElementType are read and written; NumPy has no bfloat16: it is stored as two-byte void
 // ("V2"), as ml_dtypes does. TensorProtos of floats of 8 and 4 bits are read as u8, which holds their bits, those of
-// integers of 4 and 2 bits as u8 or i8, one element a byte: what the executables of such models take and give. Files are
-// not trusted: sizes are checked against the file before anything is allocated. Writing is runtime/files'.
+// integers of 4 and 2 bits as u8 or i8, one element a byte: what the executables of such models take and give. Files
+// are not trusted: sizes are checked against the file before anything is allocated. Writing is runtime/files'.
 #pragma once
 
 #include "runtime/session/Session.h"

@@ -44,8 +44,8 @@ def main():
     if "total" not in output(root / "usr/bin/wsc-run", wse, "--entry", "read", "-o", folder / "out", "-v") + \
             output(root / "usr/bin/wsc-info", wse, "--json"):
         sys.exit("error: the unpacked commands do not show the counter's result")
-    completed = output("bash", "-c", f"source {root}/usr/share/bash-completion/completions/wsc-run; COMP_WORDS=(wsc-run --engine c) "
-                                     "COMP_CWORD=2; _wsc_run; echo ${COMPREPLY[@]}")
+    completed = output("bash", "-c", f"source {root}/usr/share/bash-completion/completions/wsc-run; "
+                                     "COMP_WORDS=(wsc-run --engine c) COMP_CWORD=2; _wsc_run; echo ${COMPREPLY[@]}")
     if completed.split() != ["core", "cycle"]:
         sys.exit(f"error: wsc-run --engine c<TAB> offers {completed.strip()}, not core cycle")
 

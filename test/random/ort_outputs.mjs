@@ -7,7 +7,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import {createRequire} from 'node:module';
 
-const ort = createRequire(path.join(path.resolve(process.env.ORT_NODE_ROOT ?? '.'), 'package.json'))('onnxruntime-node');
+const packages = path.join(path.resolve(process.env.ORT_NODE_ROOT ?? '.'), 'package.json');
+const ort = createRequire(packages)('onnxruntime-node');
 
 // dims, name and raw_data of a TensorProto.
 function readTensor(bytes) {
@@ -41,7 +42,8 @@ function readTensor(bytes) {
   return tensor;
 }
 
-const descriptions = {float32: '<f4', float64: '<f8', int32: '<i4', int64: '<i8', int8: '|i1', uint8: '|u1', bool: '|b1'};
+const descriptions = {float32: '<f4', float64: '<f8', int32: '<i4', int64: '<i8', int8: '|i1', uint8: '|u1',
+  bool: '|b1'};
 function printNpy(tensor) {
   const dims = tensor.dims.length === 1 ? `${tensor.dims[0]},` : tensor.dims.join(', ');
   let header = `{'descr': '${descriptions[tensor.type]}', 'fortran_order': False, 'shape': (${dims}), }`;
@@ -58,14 +60,16 @@ for (const name of fs.readdirSync(root).filter((entry) => fs.existsSync(path.joi
   const folder = path.join(root, name), data = path.join(folder, 'test_data_set_0');
   try {
     const session = await ort.InferenceSession.create(path.join(folder, 'model.onnx'),
-        {executionProviders: ['cpu'], graphOptimizationLevel: process.env.ORT_OPTIMIZATION ?? 'disabled', intraOpNumThreads: 1, logSeverityLevel: 4});
+        {executionProviders: ['cpu'], graphOptimizationLevel: process.env.ORT_OPTIMIZATION ?? 'disabled',
+          intraOpNumThreads: 1, logSeverityLevel: 4});
     const feeds = {};
     for (let k = 0; fs.existsSync(path.join(data, `input_${k}.pb`)); ++k) {
       const tensor = readTensor(fs.readFileSync(path.join(data, `input_${k}.pb`)));
       feeds[tensor.name] = new ort.Tensor('float32', tensor.data, tensor.dims);
     }
     const results = await session.run(feeds);
-    session.outputNames.forEach((output, k) => fs.writeFileSync(path.join(data, `output_${k}.npy`), printNpy(results[output])));
+    session.outputNames.forEach(
+        (output, k) => fs.writeFileSync(path.join(data, `output_${k}.npy`), printNpy(results[output])));
     await session.release?.();
   } catch (error) {
     console.log(`${name}: ONNX Runtime: ${String(error.message).split('\n')[0]}`);

@@ -5,8 +5,8 @@
 //   node page_test.mjs CHROMIUM MODULES REPORTS [NAME…]      screenshots go to REPORTS/NAME-THEME-WIDTH.png
 //
 // For each: no message on the console, nothing loaded from outside, usable after less than two seconds of work; all
-// sections there; the map painted in every colouring; hover, click, keys, table, streams, phases and themes work and stay
-// in step.
+// sections there; the map painted in every colouring; hover, click, keys, table, streams, phases and themes work and
+// stay in step.
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import {createRequire} from "node:module";

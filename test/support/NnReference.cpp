@@ -64,7 +64,8 @@ int64_t position(ArrayRef<int64_t> shape, ArrayRef<int64_t> index) {
 
 class Executor {
 public:
-  Executor(std::string &error, std::map<std::string, Array> *states) : error_(error), states_(states ? states : &own_) {}
+  Executor(std::string &error, std::map<std::string, Array> *states)
+      : error_(error), states_(states ? states : &own_) {}
 
   std::optional<std::vector<Array>> run(ModuleOp module, const std::vector<Array> &arguments) {
     auto function = module.lookupSymbol<func::FuncOp>("main");
@@ -82,15 +83,14 @@ public:
         continue;
       }
       Literal result = Literal::zeros(cast<RankedTensorType>(op.getResult(0).getType()));
-      bool known =
-          llvm::TypeSwitch<Operation *, bool>(&op)
-              .Case<ConstantOp, ReadOp, UnaryOp, BinaryOp, SelectOp, CastOp, BitcastOp, ConvOp, PoolOp, MatmulOp, ReduceOp,
-                    SoftmaxOp, BatchNormOp, ReshapeOp, TransposeOp, SliceOp, PadOp, ConcatOp, BroadcastToOp, GatherOp, GatherElementsOp>(
-                  [&](auto typed) {
-                    execute(typed, result);
-                    return true;
-                  })
-              .Default([](Operation *) { return false; });
+      bool known = llvm::TypeSwitch<Operation *, bool>(&op)
+                       .Case<ConstantOp, ReadOp, UnaryOp, BinaryOp, SelectOp, CastOp, BitcastOp, ConvOp, PoolOp,
+                             MatmulOp, ReduceOp, SoftmaxOp, BatchNormOp, ReshapeOp, TransposeOp, SliceOp, PadOp,
+                             ConcatOp, BroadcastToOp, GatherOp, GatherElementsOp>([&](auto typed) {
+                         execute(typed, result);
+                         return true;
+                       })
+                       .Default([](Operation *) { return false; });
       if (!known)
         error_ = "no reference for " + op.getName().getStringRef().str();
       if (!error_.empty())
@@ -437,8 +437,8 @@ Array decode(RankedTensorType type, const std::string &bytes) {
 
 Array decode(DenseElementsAttr elements) { return toArray(Literal::fromAttribute(elements)); }
 
-std::optional<std::vector<Array>> runReference(ModuleOp module, const std::vector<Array> &arguments,
-                                               std::string &error, std::map<std::string, Array> *states) {
+std::optional<std::vector<Array>> runReference(ModuleOp module, const std::vector<Array> &arguments, std::string &error,
+                                               std::map<std::string, Array> *states) {
   return Executor(error, states).run(module, arguments);
 }
 

@@ -95,8 +95,7 @@ absl::StatusOr<PhasesProgram> moveProgram(const Sharding &from, const Sharding &
   auto makeConstant = [&](const std::string &name, format::ElementType elementType, int32_t rows, int32_t cols,
                           int64_t elements, std::vector<std::byte> data) {
     format::Buffer buffer;
-    buffer.resident =
-        constants.add(name, elementType, rectangle, rows, cols, elements, std::move(data));
+    buffer.resident = constants.add(name, elementType, rectangle, rows, cols, elements, std::move(data));
     buffer.name = constants.residents.back().name;
     buffer.kind = format::BufferKind::Resident;
     buffer.type = elementType;
@@ -164,10 +163,9 @@ absl::StatusOr<PhasesProgram> moveProgram(const Sharding &from, const Sharding &
   auto program = inMemory(*std::move(generated));
   if (!program.ok())
     return program;
-  program->boundCycles =
-        plan->isIdentity || (plan->parts.size() == 1 && plan->parts[0].plan.stages.empty())
-            ? 0
-            : boundOf(from, to, rectangle, bytes);
+  program->boundCycles = plan->isIdentity || (plan->parts.size() == 1 && plan->parts[0].plan.stages.empty())
+                             ? 0
+                             : boundOf(from, to, rectangle, bytes);
   program->factored = !plan->factored.empty();
   return program;
 }

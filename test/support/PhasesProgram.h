@@ -12,7 +12,7 @@ namespace wsc::test {
 struct PhasesProgram {
   format::Executable executable;
   std::vector<std::shared_ptr<const std::vector<std::byte>>> bytes; // of the sections
-  bool factored = false;   // moveProgram: the move goes by factors
+  bool factored = false;                                            // moveProgram: the move goes by factors
   int64_t boundCycles = 0; // moveProgram: busiest cut + distance; 0: nothing moves
 };
 

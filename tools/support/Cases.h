@@ -12,9 +12,9 @@
 namespace wsc::tools {
 
 struct Case {
-  std::string name;   // its path below the folder searched, or that folder's own name
+  std::string name; // its path below the folder searched, or that folder's own name
   std::string folder;
-  std::string model;  // file, or the folder of a SavedModel; empty if the folder has none
+  std::string model; // file, or the folder of a SavedModel; empty if the folder has none
   std::vector<std::string> dataSets;
 };
 

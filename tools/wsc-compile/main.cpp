@@ -18,12 +18,13 @@
 
 namespace {
 
-constexpr const char *kDescription = "Compiles a neural network for a wafer-scale mesh.\n\n"
-                                     "Example: wsc-compile resnet50.onnx -o resnet50.wse\n"
-                                     "         wsc-compile net.onnx --dim batch_size=1 --report net.html -o net.wse\n"
-                                     "         wsc-compile graph.pb --input Reshape --output labels_softmax -o net.wse\n"
-                                     "         wsc-compile net.onnx --compile-to placed -o net.mlir   (edit, then:)\n"
-                                     "         wsc-compile net.mlir --compile-from placed -o net.wse";
+constexpr const char *kDescription =
+    "Compiles a neural network for a wafer-scale mesh.\n\n"
+    "Example: wsc-compile resnet50.onnx -o resnet50.wse\n"
+    "         wsc-compile net.onnx --dim batch_size=1 --report net.html -o net.wse\n"
+    "         wsc-compile graph.pb --input Reshape --output labels_softmax -o net.wse\n"
+    "         wsc-compile net.onnx --compile-to placed -o net.mlir   (edit, then:)\n"
+    "         wsc-compile net.mlir --compile-from placed -o net.wse";
 
 // Empty, or why a text is no seed: unsigned options would take -1 for 2^64 - 1.
 std::string checkSeed(const std::string &text) {
@@ -152,18 +153,26 @@ int main(int argc, char **argv) {
                  "NAME=VALUE: fix the value of an input, its elements with commas in between (repeatable)");
   app.add_option("--output", options.outputs, "NAME: cut the graph at an output tensor (repeatable)");
   app.add_option("--signature", options.signature, "KEY: of a SavedModel (default: serving_default, or the only one)");
-  app.add_flag("--keep-variables", options.keepVariables, "TensorFlow variables stay states, also where nothing writes them");
-  app.add_option("--effort", effort, "how much to look for better mappings: fast (the first one), default (others where the first can be\n"
-                                     "quicker) or high (many others, also for shorter wires; a minute or more for large networks)")
+  app.add_flag("--keep-variables", options.keepVariables,
+               "TensorFlow variables stay states, also where nothing writes them");
+  app.add_option("--effort", effort,
+                 "how much to look for better mappings: fast (the first one), default (others where the first can be\n"
+                 "quicker) or high (many others, also for shorter wires; a minute or more for large networks)")
       ->check(CLI::IsMember({"fast", "default", "high"}))
       ->capture_default_str();
-  app.add_option("--seed", options.search.seed, "of that search; the same seed and effort give the same file")->check(CLI::Validator(checkSeed, "", "seed"))->capture_default_str();
-  app.add_option("--threads", options.search.threads, "host threads, 0: all; results do not depend on them")->check(CLI::Range(0, 1024))->capture_default_str();
+  app.add_option("--seed", options.search.seed, "of that search; the same seed and effort give the same file")
+      ->check(CLI::Validator(checkSeed, "", "seed"))
+      ->capture_default_str();
+  app.add_option("--threads", options.search.threads, "host threads, 0: all; results do not depend on them")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
   app.add_flag("--validate-only", validateOnly, "list every unsupported operator; no mapping");
   app.add_option("--compile-to", to, "stop after a phase: " + readPhases());
   app.add_option("--compile-from", from, "phase of a .mlir model (default: found from its operations)");
   app.add_option("--dump-phases", options.dumpDir, "folder for the IR after each phase");
-  app.add_option("--dump-problems", options.problemsDir, "folder for the problems that mapping puts to the solvers, as text, and what it chose (see wsc-place)");
+  app.add_option(
+      "--dump-problems", options.problemsDir,
+      "folder for the problems that mapping puts to the solvers, as text, and what it chose (see wsc-place)");
   app.add_option("--report", report,
                  "what was made of the model and what bounds it: FILE.txt, .json or .html (a page to look at)");
   app.add_flag("--quiet", quiet, "print nothing but errors");
@@ -237,8 +246,9 @@ int main(int argc, char **argv) {
     const Interruptible interruptible;
     wsc::tools::Progress progress("compiling " + options.model, quiet);
     options.hooks.progress = [&](const wsc::driver::Progress &step) {
-      progress.set("compiling " + options.model + ", phase " + wsc::driver::phaseName(step.phase) +
-                   (step.total > 0 ? " (" + std::to_string(step.done + 1) + " of " + std::to_string(step.total) + ")" : ""));
+      progress.set(
+          "compiling " + options.model + ", phase " + wsc::driver::phaseName(step.phase) +
+          (step.total > 0 ? " (" + std::to_string(step.done + 1) + " of " + std::to_string(step.total) + ")" : ""));
     };
     return wsc::driver::compile(options);
   }();

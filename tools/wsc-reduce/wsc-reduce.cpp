@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// wsc-reduce: makes IR that shows a fault smaller while a test script still finds the fault in it. MLIR's own reducer with
-// wsc's dialects and passes.
+// wsc-reduce: makes IR that shows a fault smaller while a test script still finds the fault in it. MLIR's own reducer
+// with wsc's dialects and passes.
 //
 //   wsc-reduce model.mlir -reduction-tree='traversal-mode=0 test=./is_interesting.sh' -o small.mlir
 //   wsc-reduce model.mlir -opt-reduction-pass='opt-pass=canonicalize test=./is_interesting.sh' -o small.mlir

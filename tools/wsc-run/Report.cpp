@@ -148,7 +148,10 @@ std::string partJson(const emulator::TimingPart &part) {
   return absl::StrCat("{\"name\": ", quote(part.name), ", \"kind\": \"", run ? "run" : "configure",
                       "\", \"configuration\": ", part.configuration, ", \"count\": ", part.count,
                       ", \"cycles_each\": ", part.cyclesEach, ", \"cycles\": ", part.cycles(), ", \"engine\": ",
-                      !run ? "null" : part.wordByWord ? "\"cycle\"" : "\"core\"", "}");
+                      !run              ? "null"
+                      : part.wordByWord ? "\"cycle\""
+                                        : "\"core\"",
+                      "}");
 }
 
 // The parts of a phased entry in order; of many the longest, unless all are wanted.
@@ -282,8 +285,8 @@ std::string statsJson(const Report &report) {
       report.timing ? absl::StrFormat(",\n  \"utilisation\": %.6f", report.timing->computeUtilisation)
                     : std::string(",\n  \"utilisation\": null"),
       ",\n  \"bottleneck\": ", report.timing ? quote(report.timing->bottleneck) : std::string("null"),
-      ",\n  \"kernels\": [", kernels,
-      "],\n  \"phases\": [", phases, "],\n  \"links\": {\"max_words\": ", cycles(report, &emulator::TimingResult::maxLinkWords),
+      ",\n  \"kernels\": [", kernels, "],\n  \"phases\": [", phases,
+      "],\n  \"links\": {\"max_words\": ", cycles(report, &emulator::TimingResult::maxLinkWords),
       ", \"max_name\": ", report.timing ? quote(report.timing->maxLinkName) : std::string("null"),
       ", \"word_hops\": ", cycles(report, &emulator::TimingResult::linkWordHops), coloursJson(report), "}",
       engineJson(report), ",\n  \"stalls\": ", stallsJson(report), coresJson(report), "\n}\n");

@@ -59,16 +59,17 @@ public:
 
   json::Object run() {
     absl::Status status = work();
-    json::Object outcome{{"status", status.ok() ? "PASS" : "FAIL"},
-                         {"where", where},
-                         {"max_error", compared ? tools::number(maxError) : json::Value(nullptr)},
-                         {"relative_l2", compared ? tools::number(relativeL2) : json::Value(nullptr)},
-                         {"reason", tools::text(status.ok() ? notes : absl::StrCat(firstLine(status), notes.empty() ? "" : " ", notes))},
-                         {"data_sets", int64_t(dataSetsRun)},
-                         {"compile_seconds", compileSeconds},
-                         {"run_seconds", runSeconds},
-                         {"peak_rss_bytes", tools::ownPeakBytes()},
-                         {"outputs", std::move(outputs)}};
+    json::Object outcome{
+        {"status", status.ok() ? "PASS" : "FAIL"},
+        {"where", where},
+        {"max_error", compared ? tools::number(maxError) : json::Value(nullptr)},
+        {"relative_l2", compared ? tools::number(relativeL2) : json::Value(nullptr)},
+        {"reason", tools::text(status.ok() ? notes : absl::StrCat(firstLine(status), notes.empty() ? "" : " ", notes))},
+        {"data_sets", int64_t(dataSetsRun)},
+        {"compile_seconds", compileSeconds},
+        {"run_seconds", runSeconds},
+        {"peak_rss_bytes", tools::ownPeakBytes()},
+        {"outputs", std::move(outputs)}};
     return outcome;
   }
 
@@ -162,8 +163,8 @@ private:
     absl::StatusOr<std::vector<Tensor>> given = readTensorFolder(folder, "input");
     if (!given.ok())
       return given.status();
-    absl::StatusOr<run::Inputs> inputs = run::matchTensors(tools::withoutBound(facts, *std::move(given), bindings),
-                                                           signature.inputs, folder + " input");
+    absl::StatusOr<run::Inputs> inputs =
+        run::matchTensors(tools::withoutBound(facts, *std::move(given), bindings), signature.inputs, folder + " input");
     if (!inputs.ok())
       return inputs.status();
     if (isTensorFlow)
@@ -183,15 +184,16 @@ private:
     ++dataSetsRun;
     absl::Status all = absl::OkStatus();
     for (const Tensor &result : *results)
-      all.Update(compare(isTensorFlow ? tools::withIntegerType(result, expected->at(result.type.name).type.type) : result,
-                         expected->at(result.type.name), set));
+      all.Update(
+          compare(isTensorFlow ? tools::withIntegerType(result, expected->at(result.type.name).type.type) : result,
+                  expected->at(result.type.name), set));
     return all;
   }
 
   absl::Status compare(const Tensor &got, const Tensor &expected, size_t set) {
     if (got.type.type != expected.type.type)
-      return absl::DataLossError(
-          absl::StrCat("output ", got.type.name, " is ", wsc::describe(got.type), ", expected ", wsc::describe(expected.type)));
+      return absl::DataLossError(absl::StrCat("output ", got.type.name, " is ", wsc::describe(got.type), ", expected ",
+                                              wsc::describe(expected.type)));
     auto result = run::compareTensors(got, expected, number("rtol"), number("atol"));
     if (!result.ok())
       return result.status();

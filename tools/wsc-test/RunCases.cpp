@@ -46,14 +46,20 @@ std::string skipReason(const tools::Case &test) {
 }
 
 json::Object withoutRun(const char *status, const std::string &reason) {
-  return json::Object{{"status", status},       {"where", "-"},   {"max_error", nullptr},     {"relative_l2", nullptr},
-                      {"reason", tools::text(reason)}, {"data_sets", 0}, {"outputs", json::Array()}};
+  return json::Object{{"status", status},
+                      {"where", "-"},
+                      {"max_error", nullptr},
+                      {"relative_l2", nullptr},
+                      {"reason", tools::text(reason)},
+                      {"data_sets", 0},
+                      {"outputs", json::Array()}};
 }
 
 // The last words of a child that did not come to its end.
 std::string lastWords(const std::string &errors) {
   for (std::vector<std::string> lines = absl::StrSplit(errors, '\n'); !lines.empty(); lines.pop_back())
-    if (const std::string &line = lines.back(); line.find("ssertion") != std::string::npos || line.find("rror") != std::string::npos)
+    if (const std::string &line = lines.back();
+        line.find("ssertion") != std::string::npos || line.find("rror") != std::string::npos)
       return ": " + line;
   return "";
 }
@@ -138,7 +144,8 @@ public:
 private:
   static std::string error(const json::Object &result, const char *key) {
     const json::Value *value = result.get(key);
-    return value && value->kind() != json::Value::Null ? absl::StrFormat("%.3g", tools::toNumber(value, 0)) : std::string("-");
+    return value && value->kind() != json::Value::Null ? absl::StrFormat("%.3g", tools::toNumber(value, 0))
+                                                       : std::string("-");
   }
 
   void print(const json::Object &result) {
@@ -148,8 +155,8 @@ private:
       return;
     const std::string reason = result.getString("reason").value_or("").str();
     std::printf("%s %s %s %s %s%s%s\n", status.c_str(), result.getString("name")->str().c_str(),
-                result.getString("where").value_or("-").str().c_str(), error(result, "max_error").c_str(), error(result, "relative_l2").c_str(),
-                reason.empty() ? "" : " ", format::printable(reason).c_str());
+                result.getString("where").value_or("-").str().c_str(), error(result, "max_error").c_str(),
+                error(result, "relative_l2").c_str(), reason.empty() ? "" : " ", format::printable(reason).c_str());
     if (const json::Array *outputs = result.getArray("outputs"); outputs && options.verbose)
       for (const json::Value &output : *outputs)
         std::printf("  data set %lld: %s\n", (long long)output.getAsObject()->getInteger("data_set").value_or(0),
@@ -194,8 +201,9 @@ absl::StatusOr<std::vector<tools::Case>> choose(const Options &options, std::vec
   }
   std::set_difference(listed.begin(), listed.end(), seen.begin(), seen.end(), std::back_inserter(missing));
   if (chosen.empty() && missing.empty())
-    return absl::NotFoundError(all == 0 ? std::string("no folder with model.onnx, graph.pb or test_data_set_0 below the given ones")
-                                        : absl::StrCat("--filter and --list leave none of ", all, " cases"));
+    return absl::NotFoundError(
+        all == 0 ? std::string("no folder with model.onnx, graph.pb or test_data_set_0 below the given ones")
+                 : absl::StrCat("--filter and --list leave none of ", all, " cases"));
   return chosen;
 }
 
@@ -241,7 +249,8 @@ int runCases(const Options &given) {
   for (size_t i = 0; i < missing.size(); ++i) {
     tools::Case test;
     test.name = missing[i];
-    report.done(cases->size() + i, test, withoutRun("FAIL", absl::StrCat("named in ", options.list, ", but not among the folders searched")));
+    report.done(cases->size() + i, test,
+                withoutRun("FAIL", absl::StrCat("named in ", options.list, ", but not among the folders searched")));
   }
   std::printf("%d passed, %d failed, %d skipped\n", report.counts[0], report.counts[1], report.counts[2]);
   if (!options.json.empty())

@@ -20,9 +20,9 @@ const std::map<std::string_view, Class> &classes() {
       for (std::string_view name : names)
         result.emplace(name, which);
     };
-    add(Class::Floats, {"DFT", "Det", "GroupNormalization", "HardSigmoid", "HardSwish", "IsInf", "IsNaN", "LayerNormalization",
-                        "LeakyRelu", "LinearAttention", "RMSNormalization", "STFT", "Softsign", "ThresholdedRelu",
-                        "FusedConv", "FusedGemm", "FusedMatMul", "ConvTranspose"});
+    add(Class::Floats, {"DFT", "Det", "GroupNormalization", "HardSigmoid", "HardSwish", "IsInf", "IsNaN",
+                        "LayerNormalization", "LeakyRelu", "LinearAttention", "RMSNormalization", "STFT", "Softsign",
+                        "ThresholdedRelu", "FusedConv", "FusedGemm", "FusedMatMul", "ConvTranspose"});
     add(Class::Numbers,
         {"FeatureVectorizer", "Imputer", "LinearClassifier", "LinearRegressor", "Normalizer", "OneHotEncoder",
          "SVMClassifier", "SVMRegressor", "Scaler", "TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor"});

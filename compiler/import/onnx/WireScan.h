@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Parses an ONNX model without copying its weights: raw_data, and packed float_data and double_data, whose bytes are the
-// same, stay in the file (common/WireScan.h).
+// Parses an ONNX model without copying its weights: raw_data, and packed float_data and double_data, whose bytes are
+// the same, stay in the file (common/WireScan.h).
 #pragma once
 #include "absl/status/statusor.h"
 #include "compiler/import/onnx/onnx.pb.h"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Entries and the words that cross the edge of the wafer: steps in an order that exists, bindings on edge ports of the named side, host elements inside their tensor,
-// and every element of an output written exactly once by the runs of an entry. A padded binding may leave its tensor; what it moves there
-// counts for nothing. Steps run their configuration at least once, and those with bindings once.
+// Entries and the words that cross the edge of the wafer: steps in an order that exists, bindings on edge ports of the
+// named side, host elements inside their tensor, and every element of an output written exactly once by the runs of an
+// entry. A padded binding may leave its tensor; what it moves there counts for nothing. Steps run their configuration
+// at least once, and those with bindings once.
 #include "runtime/format/verifier/Forms.h"
 #include "runtime/format/verifier/Rules.h"
 
@@ -28,7 +29,8 @@ Instruction spaceOf(const IoBinding &binding) {
 
 class EntryRules {
 public:
-  EntryRules(const Executable &executable, const Entry &entry, Report &report) : executable(executable), entry(entry), report(report) {}
+  EntryRules(const Executable &executable, const Entry &entry, Report &report)
+      : executable(executable), entry(entry), report(report) {}
 
   void run() {
     checkSteps();
@@ -41,7 +43,8 @@ public:
         continue;
       const auto &io = executable.configurations[step.configuration].io;
       for (size_t b = 0; b < io.size() && report.spend(1); ++b) {
-        where = text("entry ", entry.name, ", configuration ", executable.configurations[step.configuration].name, ", I/O binding #", b);
+        where = text("entry ", entry.name, ", configuration ", executable.configurations[step.configuration].name,
+                     ", I/O binding #", b);
         if (checkBinding(io[b]) && io[b].output)
           count(io[b], counts[io[b].tensor], written[io[b].tensor]);
       }
@@ -49,8 +52,8 @@ public:
     for (size_t o = 0; o < entry.outputs.size(); ++o)
       if (int64_t elements = elementsOf(entry.outputs[o]); counts[o] != elements)
         report.add("io-output", text(entry.name, "/", o),
-                   text("entry ", entry.name, ": output ", entry.outputs[o].name, " has ", elements, " elements, but ", counts[o],
-                        " are written per sample; each must be written exactly once"));
+                   text("entry ", entry.name, ": output ", entry.outputs[o].name, " has ", elements, " elements, but ",
+                        counts[o], " are written per sample; each must be written exactly once"));
   }
 
 private:
@@ -66,7 +69,8 @@ private:
       for (int32_t after : entry.steps[s].after)
         if (after >= int32_t(s))
           report.add("entry", text(entry.name, s),
-                     text("entry ", entry.name, ": step ", s, " waits for step ", after, "; steps may wait for earlier ones only"));
+                     text("entry ", entry.name, ": step ", s, " waits for step ", after,
+                          "; steps may wait for earlier ones only"));
     checkOrder();
   }
 
@@ -88,8 +92,7 @@ private:
         inPlace = step.configuration;
       else if (step.configuration != inPlace)
         wrong(text("runs configuration ", executable.configurations[step.configuration].name, ", but ",
-                   inPlace < 0 ? "none" : executable.configurations[inPlace].name,
-                   " is in place; configure it first"));
+                   inPlace < 0 ? "none" : executable.configurations[inPlace].name, " is in place; configure it first"));
     }
   }
 
@@ -104,13 +107,16 @@ private:
     else if (step.count > 1 && step.kind != StepKind::Run)
       wrong("a configuration is put in place once, only its runs are repeated");
     else if (step.count > 1 && !configuration.io.empty())
-      wrong(text("configuration ", configuration.name, " has I/O bindings, whose words would be the same in every iteration; run it once, or keep its tensors resident"));
+      wrong(text("configuration ", configuration.name,
+                 " has I/O bindings, whose words would be the same in every iteration; run it once, or keep its "
+                 "tensors resident"));
   }
 
   bool checkBinding(const IoBinding &binding) {
     const auto &tensors = binding.output ? entry.outputs : entry.inputs;
     if (binding.tensor < 0 || size_t(binding.tensor) >= tensors.size()) {
-      refuse("io-tensor", text("names ", binding.output ? "output " : "input ", binding.tensor, ", the entry has ", tensors.size()));
+      refuse("io-tensor",
+             text("names ", binding.output ? "output " : "input ", binding.tensor, ", the entry has ", tensors.size()));
       return false;
     }
     const TensorType &tensor = tensors[binding.tensor];
@@ -122,8 +128,8 @@ private:
       if (low.value >= 0 && high.value <= kMostExtent)
         continue;
       const Extreme &bad = low.value < 0 ? low : high;
-      refuse("io-extent", text("extent ", d, " at the port of ", coreName(binding.ports, bad.index), " is ", number(bad.value),
-                               ", legal are 0 to ", kMostExtent));
+      refuse("io-extent", text("extent ", d, " at the port of ", coreName(binding.ports, bad.index), " is ",
+                               number(bad.value), ", legal are 0 to ", kMostExtent));
       return false;
     }
     Form low(binding.hostOffset), high(binding.hostOffset);
@@ -136,12 +142,14 @@ private:
     if (!point)
       point = exceeds(high, most, space, {}, binding.ports, report);
     if (point && binding.padded) {
-      refuse("io-bounds", text("the port of ", coreName(binding.ports, point->index), " moves elements ", number(low.at(point->index)), " to ",
-                               number(high.at(point->index)), "; padding reaches ", kMostCoefficient, " elements from the first at most"));
+      refuse("io-bounds", text("the port of ", coreName(binding.ports, point->index), " moves elements ",
+                               number(low.at(point->index)), " to ", number(high.at(point->index)),
+                               "; padding reaches ", kMostCoefficient, " elements from the first at most"));
       sound = false;
     } else if (point) {
-      refuse("io-bounds", text("the port of ", coreName(binding.ports, point->index), " moves elements ", number(low.at(point->index)), " to ",
-                               number(high.at(point->index)), " of tensor ", tensor.name, ", which has ", elementsOf(tensor)));
+      refuse("io-bounds", text("the port of ", coreName(binding.ports, point->index), " moves elements ",
+                               number(low.at(point->index)), " to ", number(high.at(point->index)), " of tensor ",
+                               tensor.name, ", which has ", elementsOf(tensor)));
       sound = false;
     }
     return sound;
@@ -170,8 +178,8 @@ private:
     int32_t edge = binding.side == Port::South ? target.rows - 1 : binding.side == Port::East ? target.cols - 1 : 0;
     for (const Extreme &extreme : {minimum(across, binding.ports), maximum(across, binding.ports)})
       if (extreme.value != edge) {
-        refuse("io-port", text(coreName(binding.ports, extreme.index), " is not on the ", portName(binding.side), " edge of the mesh (",
-                               vertical ? "row " : "column ", edge, ")"));
+        refuse("io-port", text(coreName(binding.ports, extreme.index), " is not on the ", portName(binding.side),
+                               " edge of the mesh (", vertical ? "row " : "column ", edge, ")"));
         return false;
       }
     return true;
@@ -194,8 +202,8 @@ private:
     });
   }
 
-  // Of the `walked` elements of a padded lane, those inside of the tensor: along the innermost dimension by division. Nullopt when the other
-  // dimensions take too long.
+  // Of the `walked` elements of a padded lane, those inside of the tensor: along the innermost dimension by division.
+  // Nullopt when the other dimensions take too long.
   std::optional<int64_t> elementsInside(const IoBinding &binding, const LatticeIndex &port, int64_t walked) {
     if (walked == 0)
       return 0;
@@ -213,7 +221,8 @@ private:
       for (int64_t j = 0; j < extent[1]; ++j)
         for (int64_t k = 0; k < extent[2]; ++k) {
           // first + n·step in [0, last] for n from `low` to `high`.
-          const Wide first = base + Wide(i) * binding.stride[0] + Wide(j) * binding.stride[1] + Wide(k) * binding.stride[2];
+          const Wide first =
+              base + Wide(i) * binding.stride[0] + Wide(j) * binding.stride[1] + Wide(k) * binding.stride[2];
           Wide low = 0, high = innermost - 1;
           if (step == 0) {
             high = first >= 0 && first <= last ? high : -1;
@@ -241,7 +250,8 @@ private:
             if (binding.padded && (element < 0 || element >= int64_t(written.size())))
               continue;
             if (written[element])
-              return refuse("io-output", text("element ", element, " of output ", entry.outputs[binding.tensor].name, " is written twice"));
+              return refuse("io-output", text("element ", element, " of output ", entry.outputs[binding.tensor].name,
+                                              " is written twice"));
             written[element] = true;
           }
         }

@@ -5,7 +5,8 @@
 #
 #   cmake -DNODE= -DNPM= -DSOURCE= -DMODULES= -DOUTPUT= -P BuildPage.cmake
 function(without_page why)
-  message(WARNING "HTML reports of this build hold text only: ${why}. Once that is mended, remove ${OUTPUT} and build again.")
+  message(WARNING
+    "HTML reports of this build hold text only: ${why}. Once that is mended, remove ${OUTPUT} and build again.")
   file(WRITE ${OUTPUT} "#include \"runtime/report/Page.h\"\nconst std::string_view wsc::report::kPage = "
     "\"This build has no plotting library, so here is the report as text.\";\n")
 endfunction()

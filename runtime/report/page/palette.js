@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Colours of data. Kernels: hues that people who see no red or no green tell apart (after Okabe and Ito), in an order in
-// which neighbours differ in lightness as well. Shares: viridis, which grows in lightness evenly.
+// Colours of data. Kernels: hues that people who see no red or no green tell apart (after Okabe and Ito), in an order
+// in which neighbours differ in lightness as well. Shares: viridis, which grows in lightness evenly.
 import {interpolateViridis} from "d3-scale-chromatic";
 
 const hues = {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the charts share: colours, axes, tips. Charts are drawn by Observable Plot; each function of time.js, rooflines.js
-// and timeline.js takes the model and a width in pixels and returns an element, or null where the report does not hold
-// what it shows.
+// What the charts share: colours, axes, tips. Charts are drawn by Observable Plot; each function of time.js,
+// rooflines.js and timeline.js takes the model and a width in pixels and returns an element, or null where the report
+// does not hold what it shows.
 import {short} from "./dom.js";
 import {slotKinds} from "./palette.js";
 

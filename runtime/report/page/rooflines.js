@@ -94,7 +94,8 @@ export function roofline(model, width, against) {
         strokeWidth: 1,
         title: ({name, x, y, cores}) =>
           `${name}\n${y.toPrecision(3)} multiply-adds per cycle and core ` +
-          `(${percent(y / Math.min(peak, x * perCycle))} of the roof)\n${x.toPrecision(3)} per ${unit}\n${count(cores)} cores`,
+          `(${percent(y / Math.min(peak, x * perCycle))} of the roof)\n` +
+          `${x.toPrecision(3)} per ${unit}\n${count(cores)} cores`,
         tip: tipStyle,
       }),
       Plot.text(labelled, {

@@ -111,15 +111,15 @@ TEST(Views, CoreResolvesItsNumbers) {
 TEST(Views, ResidentsAndStepsAreListed) {
   Executable executable = loadedSample(residentSample());
   const std::string summary = summaryView(executable);
-  for (const char *line :
-       {"resident        counters: i64, 16 bytes at 24576, from (0, 0), 8 times (1, 1), elements of counter from 1 + 2*c0\n",
-        "  step          configure spare after 0 1\n", "  step          run spare x 12 after 2\n"})
+  for (const char *line : {"resident        counters: i64, 16 bytes at 24576, from (0, 0), 8 times (1, 1), elements of "
+                           "counter from 1 + 2*c0\n",
+                           "  step          configure spare after 0 1\n", "  step          run spare x 12 after 2\n"})
     EXPECT_NE(summary.find(line), std::string::npos) << line << "\nnot in\n" << summary;
   const auto core = coreView(executable, 4, 4);
   ASSERT_TRUE(core.ok());
-  for (const char *line : {"resident weights: f16, 2048 bytes at 20480, constant from section fc.weights at 2064\n",
-                           "first  resident f16 weights from 64, 64 further per iteration\n",
-                           "second  resident i16 between from 128\n"})
+  for (const char *line :
+       {"resident weights: f16, 2048 bytes at 20480, constant from section fc.weights at 2064\n",
+        "first  resident f16 weights from 64, 64 further per iteration\n", "second  resident i16 between from 128\n"})
     EXPECT_NE(core->find(line), std::string::npos) << line << "\nnot in\n" << *core;
   const std::string json = jsonView(executable);
   EXPECT_NE(json.find("{\"kind\": \"run\", \"configuration\": 1, \"count\": 12, \"after\": [2]}"), std::string::npos);
@@ -194,7 +194,8 @@ TEST(Command, VerifyReportsLimitsAndDamage) {
   Executable empty;
   empty.target = *target::loadTarget("mesh-4x4");
   ASSERT_EQ(writeExecutable(empty, sampleSections(), file.path), absl::OkStatus());
-  EXPECT_EQ(run(file.path + " --verify", status), "verified: hardware limits, determinacy, liveness and weight hashes hold\n");
+  EXPECT_EQ(run(file.path + " --verify", status),
+            "verified: hardware limits, determinacy, liveness and weight hashes hold\n");
   EXPECT_EQ(status, 0);
   std::vector<char> bytes = readBytes(file.path);
   bytes.back() ^= 1;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A full wafer, 750 x 994 cores: 50 kernels in full-height strips of 19 columns. In each row of a kernel 18 workers take the row's words by multicast and send one word each
-// by gather to the collector in the last column, which hands them to the next kernel. Rows are cut into bands so that there are as many roles as in a real mapping.
+// A full wafer, 750 x 994 cores: 50 kernels in full-height strips of 19 columns. In each row of a kernel 18 workers
+// take the row's words by multicast and send one word each by gather to the collector in the last column, which hands
+// them to the next kernel. Rows are cut into bands so that there are as many roles as in a real mapping.
 #include "Fixture.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +25,8 @@ Role worker(int kernel, Lattice where, int controlCount) {
   role.cores = where;
   role.buffers = {scratch("input", 8192, 4 * kWorkers), scratch("sum", 8192 + 256, 64)};
   role.queues = {{false, uint8_t(kernel % 2), 0}, {true, kGather, 0}};
-  Thread thread = {instruction(Opcode::Move, kWorkers, memory(0), queue(0)), instruction(Opcode::Move, 1, memory(1), immediate(0))};
+  Thread thread = {instruction(Opcode::Move, kWorkers, memory(0), queue(0)),
+                   instruction(Opcode::Move, 1, memory(1), immediate(0))};
   for (int i = 0; i < 8; ++i) {
     Instruction multiplyAdd = instruction(Opcode::Fma, 1, memory(1, 0), memory(0, 0), immediate(i));
     multiplyAdd.a.loopStep[0] = 4;
@@ -105,7 +107,8 @@ TEST(Scale, FullWaferInSeconds) {
   std::clock_t begin = std::clock(); // processor time: the verifier runs on one thread
   std::vector<Violation> violations = findViolations(executable);
   double seconds = double(std::clock() - begin) / CLOCKS_PER_SEC;
-  std::cout << configuration.roles.size() << " roles, " << configuration.routers.size() << " router roles: " << seconds << " s\n";
+  std::cout << configuration.roles.size() << " roles, " << configuration.routers.size() << " router roles: " << seconds
+            << " s\n";
   EXPECT_EQ(list(violations), "");
   EXPECT_LT(seconds, 3.0);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The verifier's rules as a specification: one good executable, and for every rule variants with one thing wrong, the rule that refuses them and what its message says.
+// The verifier's rules as a specification: one good executable, and for every rule variants with one thing wrong, the
+// rule that refuses them and what its message says.
 #include "Fixture.h"
 
 #include <gtest/gtest.h>
@@ -45,7 +46,12 @@ TEST(Verifier, AcceptsPaddedBindings) {
   struct Walk {
     int64_t offset, outerExtent, outerStride, extent, stride;
   };
-  for (const Walk &walk : {Walk{-6, 1, 0, 16, 1}, {9, 1, 0, 16, -1}, {0, 2, 1, 8, 2}, {9, 2, -1, 8, -2}, {-6, 16, 1, 1, 0}, {-6, 2, 8, 8, 1}}) {
+  for (const Walk &walk : {Walk{-6, 1, 0, 16, 1},
+                           {9, 1, 0, 16, -1},
+                           {0, 2, 1, 8, 2},
+                           {9, 2, -1, 8, -2},
+                           {-6, 16, 1, 1, 0},
+                           {-6, 2, 8, 8, 1}}) {
     Executable executable = goodExecutable();
     executable.entries[0].outputs = {{"y", ElementType::F32, {10}}};
     std::vector<IoBinding> &io = executable.configurations[0].io;
@@ -82,7 +88,15 @@ TEST_P(Specification, RefusesWithRuleAndReason) {
   EXPECT_TRUE(found) << "rule " << GetParam().rule << "; found instead:\n" << list(violations);
 }
 
-Instruction &code(Configuration &configuration, int role, int thread, int index) { return configuration.roles[role].threads[thread][index]; }
+Instruction &code(Configuration &configuration, int role, int thread, int index) {
+  return configuration.roles[role].threads[thread][index];
+}
+
+// Before the instruction that stands at `index` of thread 1 of the role kFirst.
+void insert(Configuration &configuration, int index, const Instruction &added) {
+  Thread &thread = configuration.roles[kFirst].threads[1];
+  thread.insert(thread.begin() + index, added);
+}
 
 using E = Executable;
 using C = Configuration;
@@ -143,9 +157,8 @@ const Case kCases[] = {
     {"TooManyDescriptors", "descriptors", {"17 descriptors", "operand a", "limit is 16"},
      [](E &, C &c) {
        // 17 sources that differ in extent and base, all inside the input of 64 bytes.
-       Thread &thread = c.roles[kFirst].threads[1];
        for (int i = 0; i < 16; ++i)
-         thread.insert(thread.begin() + 3, instruction(Opcode::Fma, 1, memory(kSum), memory(kInput, 4, 4 * i), immediate(i)));
+         insert(c, 3, instruction(Opcode::Fma, 1, memory(kSum), memory(kInput, 4, 4 * i), immediate(i)));
      }},
     {"TooManyTaskIds", "task-ids", {"role first", "4 task ids", "limit is 3"}, [](E &e, C &) { e.target.taskIds = 3; }},
 
@@ -154,7 +167,9 @@ const Case kCases[] = {
     {"ImmediateResult", "operand-kind", {"operand dst is immediate"}, [](E &, C &c) { code(c, kFirst, 1, 1).dst = immediate(0); }},
     {"FmaOntoQueue", "operand-kind", {"(fma)", "operand dst is queue, legal is memory"}, [](E &, C &c) { code(c, kFirst, 1, 3).dst = queue(kSend); }},
     {"GatherFromQueue", "operand-kind", {"(gather)", "operand a is queue, legal is memory"},
-     [](E &, C &c) { code(c, kFirst, 1, 0) = instruction(Opcode::Gather, 16, memory(kInput), queue(kTake), fifo(kFifoBuffer)); }},
+     [](E &, C &c) {
+       code(c, kFirst, 1, 0) = instruction(Opcode::Gather, 16, memory(kInput), queue(kTake), fifo(kFifoBuffer));
+     }},
     {"SurplusSource", "operand-kind", {"operand b is immediate, legal is none"}, [](E &, C &c) { code(c, kFirst, 1, 1).b = immediate(1); }},
     {"FifoAsMemory", "operand-kind", {"buffer ring as memory", "FIFO"}, [](E &, C &c) { code(c, kFirst, 1, 0).a = memory(kFifoBuffer); }},
     {"MemoryAsFifo", "operand-kind", {"buffer input as fifo"}, [](E &, C &c) { code(c, kFirst, 1, 0).dst = fifo(kInput); }},
@@ -192,17 +207,21 @@ const Case kCases[] = {
        fma.dst.stride[2] = 8;
      }},
     {"ShiftedCopy", "operand-overlap", {"operand a", "buffer sum", "walking alike"},
-     [](E &, C &c) { c.roles[kFirst].threads[1].insert(c.roles[kFirst].threads[1].begin() + 5, instruction(Opcode::Move, 15, memory(kSum), memory(kSum, 4, 4))); }},
+     [](E &, C &c) { insert(c, 5, instruction(Opcode::Move, 15, memory(kSum), memory(kSum, 4, 4))); }},
     {"ReduceOntoItself", "operand-overlap", {"reduction"},
-     [](E &, C &c) { c.roles[kFirst].threads[1].insert(c.roles[kFirst].threads[1].begin() + 5, instruction(Opcode::ReduceAdd, 16, memory(kSum, 0), memory(kSum))); }},
+     [](E &, C &c) { insert(c, 5, instruction(Opcode::ReduceAdd, 16, memory(kSum, 0), memory(kSum))); }},
     {"GatherWithinBuffer", "operand-overlap", {"index"},
-     [](E &, C &c) { c.roles[kFirst].threads[1].insert(c.roles[kFirst].threads[1].begin() + 5, instruction(Opcode::Gather, 4, memory(kSum), memory(kSum), memory(kWeights))); }},
+     [](E &, C &c) { insert(c, 5, instruction(Opcode::Gather, 4, memory(kSum), memory(kSum), memory(kWeights))); }},
     {"GatherDistanceZero", "memory-bounds", {"indexed", "distance of 0"},
-     [](E &, C &c) { c.roles[kFirst].threads[1].insert(c.roles[kFirst].threads[1].begin() + 5, instruction(Opcode::Gather, 4, memory(kSum), memory(kInput, 0), memory(kWeights))); }},
+     [](E &, C &c) {
+       insert(c, 5, instruction(Opcode::Gather, 4, memory(kSum), memory(kInput, 0), memory(kWeights)));
+     }},
 
     // SharingRules
     {"MemoryShared", "shared-memory", {"buffer input", "threads 0 and 1"},
-     [](E &, C &c) { c.roles[kFirst].threads[0].push_back(instruction(Opcode::Move, 1, memory(kInput), immediate(0))); }},
+     [](E &, C &c) {
+       c.roles[kFirst].threads[0].push_back(instruction(Opcode::Move, 1, memory(kInput), immediate(0)));
+     }},
     {"ScratchNeverWritten", "scratch-unwritten", {"buffer sum", "instruction 2 (fma)"},
      [](E &, C &c) { c.roles[kFirst].threads[1].erase(c.roles[kFirst].threads[1].begin() + 1); }},
     {"ScratchPartlyWritten", "scratch-unwritten", {"core (0, 0)", "bytes 0 to 64 of scratch buffer sum", "only bytes 0 to 60"},
@@ -210,7 +229,9 @@ const Case kCases[] = {
     {"ScratchReadFirst", "scratch-unwritten", {"buffer input"}, [](E &, C &c) { std::swap(code(c, kFirst, 1, 0), code(c, kFirst, 1, 5)); code(c, kFirst, 1, 0).a.buffer = kInput; }},
     {"FifoNeverPopped", "fifo-threads", {"FIFO ring", "popped by no thread"}, [](E &, C &c) { code(c, kFirst, 1, 0).a = immediate(0); }},
     {"FifoPoppedTwice", "fifo-threads", {"popped by threads 1 and 2"},
-     [](E &, C &c) { c.roles[kFirst].threads.push_back({instruction(Opcode::Move, 1, discard(), fifo(kFifoBuffer))}); }},
+     [](E &, C &c) {
+       c.roles[kFirst].threads.push_back({instruction(Opcode::Move, 1, discard(), fifo(kFifoBuffer))});
+     }},
     {"FifoUnbalanced", "fifo-balance", {"FIFO ring takes 16", "gives 15"}, [](E &, C &c) { code(c, kFirst, 1, 0).extent[3] = 15; }},
     {"FifoUnbalancedOnOneCore", "fifo-balance", {"core (0, 2)", "gives 15"}, [](E &, C &c) { code(c, kMiddle, 1, 0).extent[3].perDim[3] = -1; }},
     {"FifoWithoutRoom", "fifo-capacity", {"FIFO ring of 0 bytes"}, [](E &, C &c) { c.roles[kFirst].buffers[kFifoBuffer].bytes = 0; }},
@@ -234,7 +255,10 @@ const Case kCases[] = {
      [](E &, C &c) { c.routers[6].positions[0].input = Port::West; }},
     {"RouteOverEdge", "route-open", {"net y", "core (2, 7)", "mesh ends there"}, [](E &, C &c) { c.io.pop_back(); }},
     {"BindingWithoutRoute", "route-open", {"core (0, 0)", "sends nothing NORTH", "output binding"},
-     [](E &, C &c) { c.io.push_back(c.io[1]); c.io[2].ports = cores(0, 0); c.io[2].side = Port::North; c.io[2].colour = 0; }},
+     [](E &, C &c) {
+       c.io.push_back(c.io[1]);
+       c.io[2].ports = cores(0, 0), c.io[2].side = Port::North, c.io[2].colour = 0;
+     }},
     {"RampWithoutQueue", "route-ramp", {"net y", "core (2, 5)", "no input queue"}, [](E &, C &c) { c.routers[10].positions[0].outputs |= mask(Port::Ramp); }},
     {"QueueWithoutRamp", "route-ramp", {"net x", "core (0, 0)", "no switch position delivers"}, [](E &, C &c) { c.routers[0].positions[0].outputs = mask(Port::East); }},
     {"QueueWithoutRouter", "route-ramp", {"role chain", "core (1, 4)", "no router settings"}, [](E &, C &c) { c.roles[kChain].queues[kTake].colour = 7; }},
@@ -301,7 +325,8 @@ const Case kCases[] = {
     {"StateSectionSize", "state-section", {"samples has 4 bytes", "256"}, [](E &e, C &) { e.states[0].initialSection = 0; }},
 };
 
-INSTANTIATE_TEST_SUITE_P(Rules, Specification, testing::ValuesIn(kCases), [](const auto &info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Rules, Specification, testing::ValuesIn(kCases),
+                         [](const auto &info) { return std::string(info.param.name); });
 
 } // namespace
 } // namespace wsc::format

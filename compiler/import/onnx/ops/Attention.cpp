@@ -3,8 +3,8 @@
 // Attention over heads: softmax(scale·Q·Kᵀ + bias)·V. Where several query heads share a key head, the queries of a
 // group are rows of one product. 16-bit floats are calculated with in f32.
 #include "absl/strings/str_cat.h"
-#include "compiler/import/onnx/Registry.h"
 #include "compiler/import/common/Extremes.h"
+#include "compiler/import/onnx/Registry.h"
 #include "compiler/import/onnx/ops/Heads.h"
 #include "dialects/nn/Shape.h"
 #include <cmath>

@@ -3,8 +3,8 @@
 // Det: Gaussian elimination with partial pivoting, unrolled over the columns. The pivot's row is picked by selection,
 // and the row it changes places with is put where it was.
 #include "absl/strings/str_cat.h"
-#include "compiler/import/onnx/Registry.h"
 #include "compiler/import/common/Extremes.h"
+#include "compiler/import/onnx/Registry.h"
 #include "dialects/nn/Shape.h"
 
 namespace wsc::import {

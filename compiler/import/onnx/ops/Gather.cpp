@@ -4,8 +4,8 @@
 // slices and gathers those of the flattened tensor. Negative indices count from the end; nn knows none. OneHot and
 // ReverseSequence.
 #include "absl/strings/str_cat.h"
-#include "compiler/import/onnx/Registry.h"
 #include "compiler/import/common/Extremes.h"
+#include "compiler/import/onnx/Registry.h"
 #include "dialects/nn/Shape.h"
 
 namespace wsc::import {

@@ -2,8 +2,8 @@
 //
 // Pools: maximum (with the places of the maxima), average, Lp norm, their global forms, and MaxUnpool.
 #include "absl/strings/str_cat.h"
-#include "compiler/import/onnx/Registry.h"
 #include "compiler/import/common/Extremes.h"
+#include "compiler/import/onnx/Registry.h"
 #include "compiler/import/onnx/ops/Windows.h"
 #include "dialects/nn/Shape.h"
 

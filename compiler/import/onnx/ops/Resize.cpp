@@ -19,7 +19,8 @@ void checkName(NodeContext &node, const char *attribute, const std::string &name
     node.fail(absl::StrCat("attribute '", attribute, "' is '", name, "'; known are ", absl::StrJoin(known, ", ")));
 }
 
-void apply(NodeContext &node, const Interpolation &form, const std::vector<int64_t> &axes, std::vector<ResizedAxis> forms) {
+void apply(NodeContext &node, const Interpolation &form, const std::vector<int64_t> &axes,
+           std::vector<ResizedAxis> forms) {
   Expression x = node.in(0);
   if (form.mode != "nearest" && !x.isFloat()) {
     // Integers are interpolated in f32 and truncated.
@@ -53,8 +54,9 @@ std::vector<double> knownNumbers(NodeContext &node, size_t i, const char *what) 
 bool isGiven(NodeContext &node, size_t i) { return node.hasInput(i) && node.input(i).type.getNumElements() > 0; }
 
 /// Scales, or extents and the scales that follow from them, for each axis.
-std::vector<ResizedAxis> readAxes(NodeContext &node, const std::vector<int64_t> &axes, const std::vector<double> &scales,
-                           const std::vector<int64_t> &sizes, const std::string &policy) {
+std::vector<ResizedAxis> readAxes(NodeContext &node, const std::vector<int64_t> &axes,
+                                  const std::vector<double> &scales, const std::vector<int64_t> &sizes,
+                                  const std::string &policy) {
   std::vector<ResizedAxis> forms(axes.size());
   if (scales.size() != axes.size() && sizes.size() != axes.size()) {
     node.fail(absl::StrCat("needs ", axes.size(), " scales or sizes, found ", scales.size(), " and ", sizes.size()));

@@ -4,8 +4,8 @@
 // sum of its neighbours (taps): along each dimension a number, a weight and whether it lies inside; over all dimensions
 // the products of these. An image's pixels are gathered as rows of channels, [images·pixels, channels].
 #include "absl/strings/str_cat.h"
-#include "compiler/import/onnx/Registry.h"
 #include "compiler/import/common/Extremes.h"
+#include "compiler/import/onnx/Registry.h"
 #include "compiler/import/onnx/ops/Windows.h"
 #include "dialects/nn/Shape.h"
 

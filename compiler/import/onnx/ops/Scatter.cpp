@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Elements written at indices.
+#include "compiler/import/common/Scatter.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/import/common/Extremes.h"
-#include "compiler/import/common/Scatter.h"
 #include "compiler/import/onnx/Registry.h"
 #include "dialects/nn/Shape.h"
 

@@ -2,8 +2,8 @@
 //
 // Softmax, its logarithm and Hardmax. Until opset 12 the tensor counts as a matrix, dimensions from `axis` on being its
 // columns; since 13 one axis is meant.
-#include "compiler/import/onnx/Registry.h"
 #include "compiler/import/common/Extremes.h"
+#include "compiler/import/onnx/Registry.h"
 
 namespace wsc::import {
 
