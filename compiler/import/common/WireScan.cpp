@@ -76,7 +76,8 @@ public:
         int child = schema_.childOf(message, field);
         if (child != 0) {
           std::string content;
-          if (absl::Status status = scan(child, body, at, depth + 1, graphs + (child == schema_.graph), content); !status.ok())
+          if (absl::Status status = scan(child, body, at, depth + 1, graphs + (child == schema_.graph), content);
+              !status.ok())
             return status;
           appendVarint(out, tag);
           appendVarint(out, content.size());

@@ -40,8 +40,8 @@ bool isPacked(uint32_t field) { return field == 4 || field == 10; }
 /// Graphs inside of graphs. One in another is three messages deeper; types and tensors lie a few below.
 constexpr int maxGraphs = 32, maxMessages = 3 * maxGraphs + 16;
 
-constexpr WireSchema schema{"ONNX", "an ONNX model", Model, Tensor, childOf, isRaw, isPacked, maxMessages, Graph,
-                            maxGraphs};
+constexpr WireSchema schema{"ONNX", "an ONNX model", Model,       Tensor, childOf,
+                            isRaw,  isPacked,        maxMessages, Graph,  maxGraphs};
 
 } // namespace
 
