@@ -127,6 +127,9 @@ struct Request {
     options.inputs = py::cast<std::vector<std::string>>(given["input"]);
     options.outputs = py::cast<std::vector<std::string>>(given["output"]);
     options.bindings = py::cast<std::map<std::string, std::string>>(given["bind"]);
+    options.signature = py::cast<std::string>(given["signature"]);
+    options.keepVariables = py::cast<bool>(given["keep_variables"]);
+    options.onlyF32 = py::cast<std::string>(given["precision"]) == "fp32";
     options.to = phaseOf(py::cast<std::string>(given["to"]));
     options.execution = executionOf(py::cast<std::string>(given["execution"]));
     if (const auto from = py::cast<std::string>(given["compile_from"]); !from.empty())

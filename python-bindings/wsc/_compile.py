@@ -80,7 +80,7 @@ def _request(model: Model, to: str, file: str, options: Mapping[str, Any]) -> Di
     known: Dict[str, Any] = {
         "target": None, "execution": "auto", "precision": "model", "dim": {}, "bind": {}, "input": (), "output": (),
         "effort": "default", "seed": 1, "threads": 0, "defects": "", "pins": "", "compile_from": "", "dump_phases": "",
-        "dump_problems": "",
+        "dump_problems": "", "signature": "", "keep_variables": False,
     }
     for key in options:
         if key not in known:
@@ -102,12 +102,14 @@ def compile(model: Model, target: Union[None, str, "os.PathLike[str]"] = None, *
             **options: Any) -> Executable:
     """Compiles a model for a wafer.
 
-    `model`: path of an .onnx or .mlir file; bytes of an ONNX model; an `onnx.ModelProto`; or MLIR text at any phase (a
-    string with a line end or a brace). `target`: wse1, wse2 (the default), wse3, mesh-RxC or a description file.
+    `model`: path of a file or folder that wsc-compile takes; bytes of an ONNX model; an `onnx.ModelProto`; or MLIR text
+    at any phase (a string with a line end or a brace). `target`: wse1, wse2, wse3, mesh-RxC or a description file; not
+    given, the one that MLIR text records, else wse2.
 
     Options have the names of wsc-compile's, with underscores: `execution` (auto, pipelined, phased),
     `dim={name: value}`, `bind={name: value}`, `input=[...]`, `output=[...]`, `effort` (fast, default, high), `seed`,
-    `threads`, `defects`, `pins`, `precision`, `compile_from`, `dump_phases`, `dump_problems`.
+    `threads`, `defects`, `pins`, `precision`, `compile_from`, `dump_phases`, `dump_problems`,
+    and for TensorFlow models `signature` and `keep_variables`.
 
     `progress`: True for a bar (tqdm where it is installed, else lines on stderr), or `progress(phase, done, total)`.
     `log` is called with each warning. An exception in either, or Ctrl-C, ends the compilation. The interpreter lock is
