@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,7 @@ struct CompileOptions {
   // The model's bytes, in place of the file `model`, whose name then says what they are and stands in messages. They
   // must live until the compilation ends. External tensors cannot be found from here; IR that is written names weights
   // in a file that is gone.
+  std::optional<std::string_view> content = {};
   std::string output;                          // see runtime/files
   std::string target;                          // name or description file; empty: as the IR records, else wse2
   std::string defects;                         // JSON file of dead cores and links, or empty
