@@ -35,11 +35,18 @@ void listPasses(const char *title, bool own) {
   for (const auto &option : llvm::cl::getRegisteredOptions())
     names.push_back(option.first);
   std::sort(names.begin(), names.end());
-  llvm::outs() << title << "\n";
+  // Descriptions begin behind the widest name: MLIR cannot print a wider one.
+  std::vector<const mlir::PassInfo *> passes;
+  size_t width = 34;
   for (llvm::StringRef name : names)
     if (const mlir::PassInfo *pass = mlir::PassInfo::lookup(name);
-        pass && own == (name.starts_with("nn-") || name.starts_with("spmd-") || name.starts_with("wafer-")))
-      pass->printHelpStr(2, 34);
+        pass && own == (name.starts_with("nn-") || name.starts_with("spmd-") || name.starts_with("wafer-"))) {
+      passes.push_back(pass);
+      width = std::max(width, pass->getOptionWidth() + 4); // options stand four columns in
+    }
+  llvm::outs() << title << "\n";
+  for (const mlir::PassInfo *pass : passes)
+    pass->printHelpStr(2, width);
 }
 
 int printHelp() {
