@@ -211,7 +211,9 @@ absl::StatusOr<int> findEntry(const LoadedExecutable &executable, const std::str
 }
 
 absl::Status saveExecutable(const LoadedExecutable &executable, const std::string &path) {
-  return files::writeWhole({reinterpret_cast<const char *>(executable.file.data()), executable.file.size()}, path);
+  const absl::Status status =
+      files::writeWhole({reinterpret_cast<const char *>(executable.file.data()), executable.file.size()}, path);
+  return status.ok() ? status : absl::UnavailableError(status.message());
 }
 
 Session::Session(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}

@@ -57,7 +57,7 @@ absl::StatusOr<ExecutablePtr> openExecutable(std::span<const std::byte> content,
                                              const format::LoadOptions &options = {});
 // Index of entry `name`; empty name: the only entry, or "main". Errors list what there is.
 absl::StatusOr<int> findEntry(const LoadedExecutable &executable, const std::string &name);
-// Writes the executable's file under a temporary name and renames it.
+// Writes the executable's file (runtime/files). Unavailable, whatever hinders it: NotFound is said of what is read.
 absl::Status saveExecutable(const LoadedExecutable &executable, const std::string &path);
 
 class Session {

@@ -35,7 +35,7 @@ func.func @padding_only(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x1x4xf32> {
 }
 
 // -----
-// expected-error @+1 {{the kernels need at least 5 columns together, the limit is 4; the widest at their narrowest: k4 1, k3 1, k2 1, k1 1, k0 1; offer narrower candidates or split the graph}}
+// expected-error @+1 {{the kernels need at least 5 columns together, the limit is 4; the widest at their narrowest: k4 1, k3 1, k2 1, k1 1, k0 1; take more columns, fewer kernels or narrower ones}}
 func.func @too_wide(%x: tensor<1x4xf32>) -> tensor<1x4xf32> {
   %s = wafer.enter %x : tensor<1x4xf32>
   %a = wafer.kernel "k0"(%s) : (tensor<1x4xf32>) -> tensor<1x4xf32> {
