@@ -217,7 +217,6 @@ bool CopyForm::addStrided(const Points &points, const std::vector<size_t> &kept,
           return false;
   // Where each core begins.
   std::vector<std::vector<std::optional<int64_t>>> bases(points.lists.size());
-  bool fillsBlocks = false;
   for (size_t c = 0; c < points.lists.size(); ++c) {
     bases[c].resize(points.lists[c].size());
     for (size_t k = 0; k < points.lists[c].size(); ++k) {
@@ -257,7 +256,7 @@ bool CopyForm::addStrided(const Points &points, const std::vector<size_t> &kept,
   const auto acrossPart = fit(byLine, across);
   if (!acrossPart)
     return false;
-  // Padding must come to lie in missing blocks.
+  // Padding must come to lie in missing blocks, which hold the fill.
   if (problem.fillMatters)
     for (size_t l = 0; l < points.classOf.size(); ++l) {
       if (points.classOf[l] < 0)
@@ -270,7 +269,6 @@ bool CopyForm::addStrided(const Points &points, const std::vector<size_t> &kept,
                                      acrossPart->second.at(int32_t(l)) + from[i] - from[0];
             if (!points.isLine || !stage.line.isMissing(int32_t(k), floorDiv(position, stage.pitch)))
               return false;
-            fillsBlocks = true;
           }
       if (points.lists.size() == 1)
         break;
@@ -283,7 +281,6 @@ bool CopyForm::addStrided(const Points &points, const std::vector<size_t> &kept,
   if (!sum)
     return false;
   stage.copy.from = *sum;
-  stage.fillsBlocks |= fillsBlocks;
   loops.insert(loops.end(), found->begin(), found->end());
   return true;
 }

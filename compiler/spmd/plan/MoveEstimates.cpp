@@ -69,7 +69,6 @@ MoveEstimate MoveEstimates::make(TensorId tensor, const Sharding &to, bool fillM
                                  const std::vector<std::optional<Sharding>> &held) {
   MoveEstimate estimate;
   const int64_t bytes = format::elementBytes(network.tensors[size_t(tensor)].type);
-  estimate.resultBytes = to.localElements() * bytes;
   if (auto problem = stridedProblem(network, views, tensor, to, rectangle, held)) {
     problem->fillMatters = fillMatters || views.of(tensor).fills;
     bool all = true;
