@@ -4,7 +4,7 @@
 // and a place for results. Errors stick to the layer builder; getters return the default after one. An attribute nobody
 // asked for is an error once the handler is done, so that nothing in a model is passed over in silence.
 #pragma once
-#include "compiler/import/common/Functions.h"
+#include "compiler/import/common/NodeInputs.h"
 #include "compiler/import/onnx/TensorData.h"
 #include "compiler/import/onnx/onnx.pb.h"
 #include <functional>
@@ -17,37 +17,20 @@ namespace wsc::import {
 using InlineGraph =
     std::function<absl::StatusOr<std::vector<Tensor>>(const wsc::onnx::GraphProto &graph, std::vector<Tensor> inputs)>;
 
-class NodeContext {
+class NodeContext : public NodeInputs {
 public:
   NodeContext(const wsc::onnx::NodeProto &node, int64_t opset, LayerBuilder &layers, TensorReader &reader,
               const std::set<std::string> &used, std::vector<Tensor> inputs, InlineGraph inlineGraph)
-      : layers(layers), node_(node), opset_(opset), reader_(reader), used_(used), inputs_(std::move(inputs)),
+      : NodeInputs(layers), node_(node), opset_(opset), reader_(reader), used_(used), inputs_(std::move(inputs)),
         inlineGraph_(std::move(inlineGraph)), results_(node.output_size()) {}
-
-  LayerBuilder &layers;
 
   const wsc::onnx::NodeProto &node() const { return node_; }
   int64_t opset() const { return opset_; }
-  bool failed() const { return layers.failed(); }
-  void fail(const std::string &message) { layers.fail(message); }
-  void unsupported(const std::string &message) { layers.fail(absl::UnimplementedError(message)); }
 
   // Inputs. An input left out is a null tensor.
   size_t inputCount() const { return inputs_.size(); }
   bool hasInput(size_t i) const { return i < inputs_.size() && inputs_[i]; }
-  Tensor input(size_t i) const { return i < inputs_.size() ? inputs_[i] : Tensor(); }
-  /// The same to calculate with.
-  Expression in(size_t i) const { return {layers, input(i)}; }
-  /// Elements of an input that must be known; `what` names it in the error.
-  std::optional<Literal> known(size_t i, const char *what);
-  /// Fails because a value of the graph must be known; says which inputs it depends on.
-  void failUnknown(const std::string &what, const Tensor &tensor);
-  /// The same of an integer tensor of at most one dimension.
-  std::vector<int64_t> constantInts(size_t i, const char *what);
-  /// The single element of a known input.
-  double constantScalar(size_t i, const char *what);
-  /// The same where it must be whole; floats count by their value.
-  int64_t constantInt(size_t i, const char *what);
+  Tensor input(size_t i) override { return i < inputs_.size() ? inputs_[i] : Tensor(); }
 
   // Attributes.
   bool hasAttribute(const char *name) const;
@@ -64,10 +47,6 @@ public:
   std::vector<Tensor> callGraph(const wsc::onnx::GraphProto &graph, std::vector<Tensor> inputs);
   /// Attributes without influence on inference.
   void ignoreAttributes(std::initializer_list<const char *> names);
-
-  /// axis in [-rank, rank) made non-negative.
-  int64_t normalizedAxis(int64_t axis, int64_t rank);
-  std::vector<int64_t> normalizedAxes(std::vector<int64_t> axes, int64_t rank);
 
   // Results. An output that nobody reads, or beyond the node's, is dropped.
   size_t outputCount() const { return results_.size(); }

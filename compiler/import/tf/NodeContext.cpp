@@ -3,7 +3,6 @@
 // Access to inputs and attributes of a node; see NodeContext.h.
 #include "compiler/import/tf/NodeContext.h"
 #include "absl/strings/str_cat.h"
-#include "compiler/import/common/Options.h"
 #include "compiler/import/tf/Types.h"
 #include "compiler/import/tf/Variables.h"
 #include <cmath>
@@ -55,58 +54,6 @@ int NodeContext::resource(size_t i) {
     return inputs_[i].resource;
   fail(absl::StrCat("input ", i, " is ", i < inputs_.size() ? inputs_[i].kind() : "missing", ", a variable is needed"));
   return -1;
-}
-
-std::optional<Literal> NodeContext::known(size_t i, const char *what) {
-  Tensor tensor = input(i);
-  if (failed())
-    return std::nullopt;
-  if (auto literal = layers.literal(tensor))
-    return literal;
-  if (!failed())
-    failUnknown(absl::StrCat(what, " (input ", i, ")"), tensor);
-  return std::nullopt;
-}
-
-void NodeContext::failUnknown(const std::string &what, const Tensor &tensor) {
-  if (failed() || !tensor)
-    return;
-  if (!tensor.value)
-    return unsupported(absl::StrCat(what, " must be known while importing; it has ", tensor.type.getNumElements(),
-                                    " elements, at most ", maxLiteralElements, " are read"));
-  layers.fail(unknownValue(what, tensor.value));
-}
-
-std::vector<int64_t> NodeContext::constantInts(size_t i, const char *what) {
-  auto literal = known(i, what);
-  if (!literal)
-    return {};
-  if (literal->isFloat() || literal->type.getRank() > 1) {
-    fail(absl::StrCat(what, " (input ", i, ") must be an integer tensor of at most one dimension"));
-    return {};
-  }
-  return literal->ints;
-}
-
-double NodeContext::constantScalar(size_t i, const char *what) {
-  auto literal = known(i, what);
-  if (!literal)
-    return 0;
-  if (literal->size() != 1) {
-    fail(absl::StrCat(what, " (input ", i, ") must be one number, found ", literal->size()));
-    return 0;
-  }
-  return literal->isFloat() ? literal->floats[0] : static_cast<double>(literal->ints[0]);
-}
-
-int64_t NodeContext::constantInt(size_t i, const char *what) {
-  auto literal = known(i, what);
-  if (!literal)
-    return 0;
-  if (literal->size() == 1 && !literal->isFloat())
-    return literal->ints[0];
-  fail(absl::StrCat(what, " (input ", i, ") must be one integer"));
-  return 0;
 }
 
 const AttrValue *NodeContext::find(const char *name) {
@@ -169,23 +116,6 @@ const NameAttrList *NodeContext::functionAttribute(const char *name) {
   if (!value)
     fail(absl::StrCat("needs the attribute '", name, "'"));
   return value ? &value->func() : nullptr;
-}
-
-int64_t NodeContext::normalizedAxis(int64_t axis, int64_t rank) {
-  if (axis >= -rank && axis < rank)
-    return axis < 0 ? axis + rank : axis;
-  fail(absl::StrCat("axis ", axis, " is outside [", -rank, ", ", rank, ")"));
-  return 0;
-}
-
-std::vector<int64_t> NodeContext::normalizedAxes(std::vector<int64_t> axes, int64_t rank) {
-  std::set<int64_t> seen;
-  for (int64_t &axis : axes) {
-    axis = normalizedAxis(axis, rank);
-    if (!failed() && !seen.insert(axis).second)
-      fail(absl::StrCat("axis ", axis, " is given twice"));
-  }
-  return failed() ? std::vector<int64_t>() : axes;
 }
 
 /// Whether an attribute only says types or speaks to TensorFlow's runtime.

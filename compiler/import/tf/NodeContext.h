@@ -5,7 +5,7 @@
 // return the default after one. An attribute that changes the meaning and that nobody asked for is an error once the
 // handler is done; types and hints to TensorFlow's runtime are no such.
 #pragma once
-#include "compiler/import/common/Functions.h"
+#include "compiler/import/common/NodeInputs.h"
 #include "compiler/import/tf/TensorData.h"
 #include "compiler/import/tf/Value.h"
 #include "compiler/import/tf/tf.pb.h"
@@ -26,40 +26,25 @@ public:
   virtual Variables &variables() = 0;
 };
 
-class NodeContext {
+class NodeContext : public NodeInputs {
 public:
   NodeContext(const wsc::tf::NodeDef &node, LayerBuilder &layers, TensorReader &reader, Machine &machine,
               std::vector<Value> inputs)
-      : layers(layers), machine(machine), node_(node), reader_(reader), inputs_(std::move(inputs)) {}
+      : NodeInputs(layers), machine(machine), node_(node), reader_(reader), inputs_(std::move(inputs)) {}
 
-  LayerBuilder &layers;
   Machine &machine;
 
   const wsc::tf::NodeDef &node() const { return node_; }
-  bool failed() const { return layers.failed(); }
-  void fail(const std::string &message) { layers.fail(message); }
-  void unsupported(const std::string &message) { layers.fail(absl::UnimplementedError(message)); }
 
   // Inputs.
   size_t inputCount() const { return inputs_.size(); }
   const Value &value(size_t i) const { return inputs_[i]; }
   const std::vector<Value> &values() const { return inputs_; }
   /// Input i as a tensor; a variable's reference gives its value. Fails for anything else.
-  Tensor input(size_t i);
-  /// The same to calculate with.
-  Expression in(size_t i) { return {layers, input(i)}; }
+  Tensor input(size_t i) override;
   const List *list(size_t i);
   const Strings *strings(size_t i);
   int resource(size_t i);
-  /// Elements of an input that must be known; `what` names it in the error.
-  std::optional<Literal> known(size_t i, const char *what);
-  /// The same of an integer tensor of at most one dimension.
-  std::vector<int64_t> constantInts(size_t i, const char *what);
-  /// The single element of a known input.
-  double constantScalar(size_t i, const char *what);
-  int64_t constantInt(size_t i, const char *what);
-  /// Fails because a value of the graph must be known; says which inputs it depends on.
-  void failUnknown(const std::string &what, const Tensor &tensor);
 
   // Attributes.
   const wsc::tf::AttrValue *find(const char *name);
@@ -74,10 +59,6 @@ public:
   const wsc::tf::NameAttrList *functionAttribute(const char *name);
   /// Attributes without influence on what is computed.
   void ignoreAttributes(std::initializer_list<const char *> names) { asked_.insert(names.begin(), names.end()); }
-
-  /// axis in [-rank, rank) made non-negative.
-  int64_t normalizedAxis(int64_t axis, int64_t rank);
-  std::vector<int64_t> normalizedAxes(std::vector<int64_t> axes, int64_t rank);
 
   mlir::Type i32() { return layers.builder().getI32Type(); }
   mlir::Type i64() { return layers.builder().getI64Type(); }

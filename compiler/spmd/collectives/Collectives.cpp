@@ -37,27 +37,6 @@ void emitLineGather(Code &code, Axis axis, int32_t length, const LineGather &gat
   emitLineBus(code, axis, length, bus, from, into);
 }
 
-void emitChain(Code &code, Axis axis, int32_t length, Opcode opcode, ElementType type, int64_t elements, Place mine,
-               Place result, const Guard &cores) {
-  const int64_t bytes = elementBytes(type);
-  auto local = [&](Place place) { return memory(place.buffer, place.baseBytes, {bytes}); };
-  if (length == 1) {
-    code.append(instruction(Opcode::Move, type, {elements}, local(result), local(mine)), cores);
-    return;
-  }
-  const Operand first = queue(code, chain(axis, false), true);
-  code.append(instruction(Opcode::Move, type, {elements}, first, local(mine)), narrowed(cores, axis, 0, 1));
-  if (length > 2)
-    for (int odd : {1, 0}) {
-      const Operand to = queue(code, chain(axis, odd), true), from = queue(code, chain(axis, !odd), false);
-      code.append(instruction(opcode, type, {elements}, to, from, local(mine)),
-                  narrowed(cores, axis, 1, length - 1, odd));
-    }
-  const Operand last = queue(code, chain(axis, length % 2 != 0), false);
-  code.append(instruction(opcode, type, {elements}, local(result), last, local(mine)),
-              narrowed(cores, axis, length - 1, length));
-}
-
 void emitInput(Code &code, int32_t rowBegin, int32_t rowEnd, int32_t cols, int64_t count, Place into) {
   Guard guard;
   guard.rowBegin = rowBegin;

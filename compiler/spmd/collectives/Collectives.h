@@ -27,12 +27,6 @@ struct LineGather {
 /// Time about 2 · words of the line + 10 · length cycles.
 void emitLineGather(Code &code, Axis axis, int32_t length, const LineGather &gather, Place from, Place into);
 
-/// Reduction along every line, in the order of coordinates: ((S0 ∘ S1) ∘ S2) …; the last core of the line gets the
-/// result. `cores`: the lines that take part. `opcode`: Add, Mul, Min or Max on `elements` packed elements. Time about
-/// elements + 10 · length cycles.
-void emitChain(Code &code, Axis axis, int32_t length, format::Opcode opcode, format::ElementType type, int64_t elements,
-               Place mine, Place result, const Guard &cores = {});
-
 /// Rows [rowBegin, rowEnd) take `words` words for each of their `cols` cores from their west port, those of column 0
 /// first.
 void emitInput(Code &code, int32_t rowBegin, int32_t rowEnd, int32_t cols, int64_t words, Place into);

@@ -24,8 +24,6 @@ std::string nameOf(const Route &route) {
     return "input";
   case Route::Kind::Output:
     return "output";
-  case Route::Kind::Turns:
-    return absl::StrCat(axis, " ", direction);
   case Route::Kind::Segments:
     return absl::StrCat(axis, " segments ", direction, " ", route.segment,
                         route.unit > 1 ? absl::StrCat("*", route.unit) : "", " of ", route.units,
@@ -42,6 +40,19 @@ std::string nameOf(const Route &route) {
     return absl::StrCat(axis, " spread ", route.segment);
   }
   return "";
+}
+
+void addNumber(Axis axis, const GroupNumber &number, int64_t scale, Affine &affine, AxisGuard &part) {
+  if (number.modulus == 1) {
+    affine.perDim[alongDim(axis)] += number.perGroup * scale;
+    return;
+  }
+  if (number.isZero())
+    return;
+  part.modulus = kWholeAxis;
+  part.unit = int32_t(number.modulus);
+  affine.perDim[alongDim(axis)] += number.perSub * scale;
+  affine.perDim[subDim(axis)] += (number.perGroup - number.perSub * number.modulus) * scale;
 }
 
 Guard withAlong(Guard guard, Axis axis, const AxisGuard &part) {

@@ -4,8 +4,6 @@
 // configuration run over the families of its Code's palette, in one order on all cores, so that successive calls of a
 // family are one longer stream:
 //
-//   forward    along a line towards higher coordinates: cores give in turns, all behind them take (east, south)
-//   backward   the same towards lower coordinates (west, north)
 //   chain      from each core to the next one, on two colours by parity
 //   input      from the west port of a row to all its cores
 //   output     from all cores of a row, in turns from the east, to its west port
@@ -28,8 +26,6 @@ format::Operand queue(Code &code, const Route &route, bool output);
 
 constexpr Route inputRoute() { return {.kind = Route::Kind::Input}; }
 constexpr Route outputRoute() { return {.kind = Route::Kind::Output, .backward = true}; }
-constexpr Route forward(Axis axis) { return {.kind = Route::Kind::Turns, .axis = axis}; }
-constexpr Route backward(Axis axis) { return {.kind = Route::Kind::Turns, .axis = axis, .backward = true}; }
 /// `group`: cores of a group in which chains run; 0: the whole line, or groups of any even number of cores, whose
 /// senders agree.
 constexpr Route chain(Axis axis, bool odd, int32_t group = 0) {
@@ -41,13 +37,17 @@ constexpr Route spread(Axis axis, int32_t group) {
   return {.kind = Route::Kind::Spread, .axis = axis, .backward = true, .segment = group};
 }
 
-/// For people: "row forward", "column chain odd", ….
+/// For people: "row bus in", "column chain odd", ….
 std::string nameOf(const Route &route);
 
 /// The dimension of affine numbers that a core's coordinate on its line is: along a row the column varies.
 constexpr int alongDim(Axis axis) { return axis == Axis::Row ? kColDim : kRowDim; }
 /// The same of its sub-index (Guard).
 constexpr int subDim(Axis axis) { return axis == Axis::Row ? kColSubDim : kRowSubDim; }
+
+/// Adds scale · a number of the coordinate on the lines of an axis; `part`, what the guard says of that coordinate,
+/// gets the modulus that it needs.
+void addNumber(Axis axis, const GroupNumber &number, int64_t scale, format::Affine &affine, AxisGuard &part);
 
 /// `guard` narrowed to coordinates [begin, end) on the lines of an axis, and to one parity of them unless -1.
 Guard narrowed(Guard guard, Axis axis, int64_t begin, int64_t end, int parity = -1);

@@ -12,8 +12,6 @@ using namespace format;
 
 namespace {
 
-constexpr int32_t kWholeAxis = 1 << 20; // a modulus beyond every coordinate
-
 Operand wordsAt(Place place) { return memory(place.buffer, place.baseBytes, {4}); }
 
 class BusWriter {
@@ -36,7 +34,7 @@ public:
 
   void write() {
     give();
-    if (bus.perGroup == 0 && bus.perSub == 0) {
+    if (bus.first.isZero()) {
       variant({}, bus.firstBase == 0);
       return;
     }
@@ -46,10 +44,10 @@ public:
     }
     // Lines that keep block 0, and the others.
     AxisGuard lines;
-    const int32_t zero = int32_t(-bus.firstBase / (bus.perSub != 0 ? bus.perSub : bus.perGroup));
-    const bool bySub = bus.perSub != 0;
+    const int32_t zero = int32_t(-bus.firstBase / (bus.first.perSub != 0 ? bus.first.perSub : bus.first.perGroup));
+    const bool bySub = bus.first.perSub != 0;
     if (bySub)
-      lines.modulus = int32_t(bus.modulus);
+      lines.modulus = int32_t(bus.first.modulus);
     int32_t &begin = bySub ? lines.subBegin : lines.begin, &end = bySub ? lines.subEnd : lines.end;
     for (const auto &[from, to] :
          {std::pair(0, zero), std::pair(zero, zero + 1), std::pair(zero + 1, std::numeric_limits<int32_t>::max())}) {
@@ -66,9 +64,9 @@ private:
     AxisGuard across = lines;
     across.begin = std::max(across.begin, bus.lineBegin);
     across.end = std::min(across.end, bus.lineEnd);
-    if (across.modulus <= 1 && bus.modulus > 1 && (bus.perGroup != 0 || bus.perSub != 0)) {
+    if (across.modulus <= 1 && bus.first.modulus > 1 && !bus.first.isZero()) {
       across.modulus = kWholeAxis; // the sub-index is line / modulus
-      across.unit = int32_t(bus.modulus);
+      across.unit = int32_t(bus.first.modulus);
     }
     AxisGuard part;
     if (isWhole) {
@@ -80,7 +78,7 @@ private:
       part.subBegin = begin;
       part.subEnd = end;
     }
-    return withAlong(withAlong({}, axis, part), axis == Axis::Row ? Axis::Col : Axis::Row, across);
+    return withAlong(withAlong({}, axis, part), other(axis), across);
   }
 
   /// Turns go from the far end to the relay. Of a whole line all cores have one, whoever gives: so all buses of an axis
@@ -124,16 +122,12 @@ private:
   /// scale·first + constant, as a number of the line.
   Affine firstTimes(const AxisGuard &lines, int64_t scale, int64_t constant) const {
     Affine affine(constant + scale * bus.firstBase);
-    const int absolute = alongDim(axis == Axis::Row ? Axis::Col : Axis::Row);
-    const int sub = subDim(axis == Axis::Row ? Axis::Col : Axis::Row);
-    if (bus.modulus == 1) {
-      affine.perDim[absolute] = scale * bus.perGroup;
-    } else if (lines.modulus > 1) {
-      affine.perDim[sub] = scale * bus.perSub; // perGroup is 0
-    } else {
-      affine.perDim[absolute] = scale * bus.perSub;
-      affine.perDim[sub] = scale * (bus.perGroup - bus.perSub * bus.modulus);
+    if (lines.modulus > 1) { // lines of one group number: perGroup is 0
+      affine.perDim[subDim(other(axis))] = scale * bus.first.perSub;
+      return affine;
     }
+    AxisGuard part; // guard() has the modulus
+    addNumber(other(axis), bus.first, scale, affine, part);
     return affine;
   }
 
@@ -196,12 +190,12 @@ private:
 
 bool isSound(const LineBus &bus) {
   const bool relayGives = bus.begin == 0;
-  if ((bus.perGroup == 0 && bus.perSub == 0) || !relayGives)
+  if ((bus.first.perGroup == 0 && bus.first.perSub == 0) || !relayGives)
     return true;
-  if (bus.perGroup != 0 && (bus.perSub != 0 || bus.modulus > 1))
+  if (bus.first.perGroup != 0 && (bus.first.perSub != 0 || bus.first.modulus > 1))
     return false;
-  const int64_t step = bus.perSub != 0 ? bus.perSub : bus.perGroup;
-  return bus.firstBase % step == 0 && -bus.firstBase / step >= 0 && (bus.perSub == 0 || bus.modulus > 1);
+  const int64_t step = bus.first.perSub != 0 ? bus.first.perSub : bus.first.perGroup;
+  return bus.firstBase % step == 0 && -bus.firstBase / step >= 0 && (bus.first.perSub == 0 || bus.first.modulus > 1);
 }
 
 void emitLineBus(Code &code, Axis axis, int32_t length, const LineBus &bus, Place from, Place into) {

@@ -23,8 +23,9 @@ struct LineBus {
   int64_t words = 0;                            // of a block
   int64_t pitchBytes = 0;                       // between blocks that are kept
   int64_t blocks = 1;
-  /// first = base + perGroup·(line / modulus) + perSub·(line % modulus).
-  int64_t firstBase = 0, modulus = 1, perGroup = 0, perSub = 0;
+  /// The first block kept: firstBase + a number of the line.
+  int64_t firstBase = 0;
+  GroupNumber first;
 };
 
 /// Whether the bus has a form: where the relay gives a block itself, `first` must be 0 on lines of one sort only.

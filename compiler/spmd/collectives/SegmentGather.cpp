@@ -36,7 +36,7 @@ class Writer {
 public:
   Writer(Code &code, Axis axis, int32_t length, const SegmentGather &gather, Place into)
       : code(code), axis(axis), length(length), gather(gather), into(into),
-        lines(narrowed({}, axis == Axis::Row ? Axis::Col : Axis::Row, gather.lineBegin, gather.lineEnd)),
+        lines(narrowed({}, other(axis), gather.lineBegin, gather.lineEnd)),
         segments((gather.units + gather.segment - 1) / gather.segment), parities(gather.overlap && segments > 1) {
     for (int32_t s = 0; s < segments; ++s) {
       const Range next{s, s + 1, unitsOf(s), parities ? unitsOf(s - 1) : 0, parities ? unitsOf(s + 1) : 0};

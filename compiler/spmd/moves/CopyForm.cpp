@@ -48,17 +48,17 @@ std::optional<std::vector<BlockCopy::Loop>> loopsOf(const std::vector<int64_t> &
 }
 
 /// Known values of a coordinate as constant + perGroup·(k / modulus) + perSub·(k % modulus).
-std::optional<std::pair<int64_t, PlaceNumber::Part>> fit(const std::vector<std::optional<int64_t>> &values,
-                                                         const std::set<int64_t> &moduli) {
+std::optional<std::pair<int64_t, GroupNumber>> fit(const std::vector<std::optional<int64_t>> &values,
+                                                   const std::set<int64_t> &moduli) {
   std::vector<int64_t> tries{1};
   tries.insert(tries.end(), moduli.begin(), moduli.end());
   const auto isKnown = [](const std::optional<int64_t> &value) { return value.has_value(); };
   const auto begin = std::find_if(values.begin(), values.end(), isKnown);
   if (begin == values.end())
-    return std::pair(int64_t(0), PlaceNumber::Part());
+    return std::pair(int64_t(0), GroupNumber());
   const int64_t k0 = begin - values.begin();
   for (int64_t m : tries) {
-    PlaceNumber::Part part{m, 0, 0};
+    GroupNumber part{m, 0, 0};
     // Two neighbours in one group give perSub, one place in two groups perGroup.
     std::optional<int64_t> perSub, perGroup;
     for (size_t k = size_t(k0); k + 1 < values.size() && !perSub && m > 1; ++k)
@@ -117,9 +117,7 @@ void CopyForm::addLine(const LineLists &lists, const std::vector<int64_t> &to, c
     bus.begin = line.begin;
     bus.unit = line.unit;
     bus.firstBase = stage.firstBlockBase;
-    bus.modulus = stage.firstBlock.modulus;
-    bus.perGroup = stage.firstBlock.perGroup;
-    bus.perSub = stage.firstBlock.perSub;
+    bus.first = stage.firstBlock;
     if (!isSound(bus)) {
       failed = true;
       return;
@@ -219,7 +217,6 @@ bool CopyForm::addStrided(const Points &points, const std::vector<size_t> &kept,
           return false;
   // Where each core begins.
   std::vector<std::vector<std::optional<int64_t>>> bases(points.lists.size());
-  bool fillsBlocks = false;
   for (size_t c = 0; c < points.lists.size(); ++c) {
     bases[c].resize(points.lists[c].size());
     for (size_t k = 0; k < points.lists[c].size(); ++k) {
@@ -259,7 +256,7 @@ bool CopyForm::addStrided(const Points &points, const std::vector<size_t> &kept,
   const auto acrossPart = fit(byLine, across);
   if (!acrossPart)
     return false;
-  // Padding must come to lie in missing blocks.
+  // Padding must come to lie in missing blocks, which hold the fill.
   if (problem.fillMatters)
     for (size_t l = 0; l < points.classOf.size(); ++l) {
       if (points.classOf[l] < 0)
@@ -272,7 +269,6 @@ bool CopyForm::addStrided(const Points &points, const std::vector<size_t> &kept,
                                      acrossPart->second.at(int32_t(l)) + from[i] - from[0];
             if (!points.isLine || !stage.line.isMissing(int32_t(k), floorDiv(position, stage.pitch)))
               return false;
-            fillsBlocks = true;
           }
       if (points.lists.size() == 1)
         break;
@@ -285,7 +281,6 @@ bool CopyForm::addStrided(const Points &points, const std::vector<size_t> &kept,
   if (!sum)
     return false;
   stage.copy.from = *sum;
-  stage.fillsBlocks |= fillsBlocks;
   loops.insert(loops.end(), found->begin(), found->end());
   return true;
 }
@@ -399,7 +394,7 @@ bool CopyForm::finish() {
   int64_t low = copy.from.constant, high = copy.from.constant;
   for (const BlockCopy::Loop &loop : copy.loops)
     (loop.fromStride < 0 ? low : high) += loop.fromStride * (loop.count - 1);
-  auto range = [](const PlaceNumber::Part &part, int32_t begin, int32_t count) {
+  auto range = [](const GroupNumber &part, int32_t begin, int32_t count) {
     std::pair<int64_t, int64_t> range{INT64_MAX, INT64_MIN};
     // Linear within groups and from group to group: the ends of the first and last groups hold the extremes.
     const int64_t m = part.modulus, last = begin + count - 1, end = last / m;

@@ -14,12 +14,6 @@ using namespace format;
 
 namespace {
 
-constexpr int32_t kWholeAxis = 1 << 20; // a modulus beyond every coordinate
-
-int32_t first(const Rectangle &rectangle, Axis along) { return along == Axis::Row ? rectangle.col : rectangle.row; }
-int32_t count(const Rectangle &rectangle, Axis along) { return along == Axis::Row ? rectangle.cols : rectangle.rows; }
-Axis other(Axis axis) { return axis == Axis::Row ? Axis::Col : Axis::Row; }
-
 class FactoredWriter {
 public:
   FactoredWriter(Code &code, const MoveProblem &problem, const ConstantMaker &makeConstant)
@@ -67,27 +61,25 @@ private:
     if (stage.slack > 0)
       fill({blocks.buffer, elements * bytes}, stage.slack, guardOf(stage.takers, problem.rectangle));
     const int64_t pitchBytes = stage.pitch * bytes, words = pitchBytes / 4;
-    const int32_t length = count(problem.rectangle, axis);
-    const int32_t lineBegin = std::max(first(stage.givers, other(axis)), first(stage.takers, other(axis)));
-    const int32_t lineEnd = std::min(first(stage.givers, other(axis)) + count(stage.givers, other(axis)),
-                                     first(stage.takers, other(axis)) + count(stage.takers, other(axis)));
+    const int32_t length = problem.rectangle.count(axis);
+    const int32_t lineBegin = std::max(stage.givers.first(other(axis)), stage.takers.first(other(axis)));
+    const int32_t lineEnd = std::min(stage.givers.first(other(axis)) + stage.givers.count(other(axis)),
+                                     stage.takers.first(other(axis)) + stage.takers.count(other(axis)));
     if (line.kind == LinePlan::Kind::Bus) {
       LineBus bus;
       bus.begin = line.begin;
       bus.unit = line.unit;
       bus.units = line.units;
       bus.segment = line.segment;
-      bus.takerBegin = first(stage.takers, axis);
-      bus.takerEnd = bus.takerBegin + count(stage.takers, axis);
+      bus.takerBegin = stage.takers.first(axis);
+      bus.takerEnd = bus.takerBegin + stage.takers.count(axis);
       bus.lineBegin = lineBegin;
       bus.lineEnd = lineEnd;
       bus.words = words;
       bus.pitchBytes = pitchBytes;
       bus.blocks = line.blocks;
       bus.firstBase = stage.firstBlockBase;
-      bus.modulus = stage.firstBlock.modulus;
-      bus.perGroup = stage.firstBlock.perGroup;
-      bus.perSub = stage.firstBlock.perSub;
+      bus.first = stage.firstBlock;
       emitLineBus(code, axis, length, bus, source, blocks);
       return blocks;
     }
@@ -131,20 +123,6 @@ private:
     return blocks;
   }
 
-  /// Adds a number of the core's place to a base, in bytes; the guard gets the moduli that it needs.
-  static void addPart(Axis along, const PlaceNumber::Part &part, int64_t scale, Affine &base, AxisGuard &guard) {
-    if (part.modulus == 1) {
-      base.perDim[alongDim(along)] += part.perGroup * scale;
-      return;
-    }
-    if (part.perGroup == 0 && part.perSub == 0)
-      return;
-    guard.modulus = kWholeAxis; // the sub-index is coordinate / modulus
-    guard.unit = int32_t(part.modulus);
-    base.perDim[alongDim(along)] += part.perSub * scale;
-    base.perDim[subDim(along)] += (part.perGroup - part.perSub * part.modulus) * scale;
-  }
-
   void copy(const FactoredStage &stage, Place blocks, Place to) {
     const BlockCopy &form = stage.copy;
     if (std::any_of(form.loops.begin(), form.loops.end(), [](const BlockCopy::Loop &loop) { return loop.count == 0; }))
@@ -152,8 +130,8 @@ private:
     Guard guard = guardOf(stage.takers, problem.rectangle);
     Affine base(blocks.baseBytes + form.from.constant * bytes);
     AxisGuard cols = along(guard, Axis::Row), rows = along(guard, Axis::Col);
-    addPart(Axis::Row, form.from.col, bytes, base, cols);
-    addPart(Axis::Col, form.from.row, bytes, base, rows);
+    addNumber(Axis::Row, form.from.col, bytes, base, cols);
+    addNumber(Axis::Col, form.from.row, bytes, base, rows);
     guard = withAlong(withAlong(guard, Axis::Row, cols), Axis::Col, rows);
     Tables tables;
     if (form.table)

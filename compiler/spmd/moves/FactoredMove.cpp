@@ -5,16 +5,18 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
+#include <utility>
 
 namespace wsc::spmd {
 
 namespace {
 
+constexpr int64_t kCopyCycles = 40;       // set-up of a stage's copies
 constexpr int64_t kMostEntries = 1 << 16; // of lists; longer ones take too long to plan
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-Axis other(Axis axis) { return axis == Axis::Row ? Axis::Col : Axis::Row; }
 
 class Planner {
 public:
@@ -91,7 +93,7 @@ private:
         wanted *= int64_t(finalOffsets[f].size());
         isUniform &= !wantedAlong(factors.factors[f], axis);
       }
-      entries += held * count(source.rectangle, axis) + wanted * (isUniform ? 1 : count(target.rectangle, axis));
+      entries += held * source.rectangle.count(axis) + wanted * (isUniform ? 1 : target.rectangle.count(axis));
     }
     return entries;
   }
@@ -107,12 +109,6 @@ private:
   /// Row, column of the place `k` on line `l`.
   static std::pair<int32_t, int32_t> place(Axis axis, int32_t k, int32_t l) {
     return axis == Axis::Row ? std::pair(l, k) : std::pair(k, l);
-  }
-  static int32_t first(const Rectangle &rectangle, Axis along) {
-    return along == Axis::Row ? rectangle.col : rectangle.row;
-  }
-  static int32_t count(const Rectangle &rectangle, Axis along) {
-    return along == Axis::Row ? rectangle.cols : rectangle.rows;
   }
   bool heldAlong(const Factor &factor, Axis axis) const {
     return axis == Axis::Row ? factor.heldByCol : factor.heldByRow;
@@ -184,24 +180,24 @@ private:
   LineLists listsOf(const Situation &now, Axis axis, const std::vector<size_t> &along, bool onPresentLines) const {
     LineLists lists;
     lists.axis = axis;
-    const int32_t length = count(problem.rectangle, axis), numLines = count(problem.rectangle, other(axis));
+    const int32_t length = problem.rectangle.count(axis), numLines = problem.rectangle.count(other(axis));
     lists.held.resize(size_t(length));
     for (int32_t k = 0; k < length; ++k) {
-      if (k < first(now.present, axis) || k >= first(now.present, axis) + count(now.present, axis))
+      if (k < now.present.first(axis) || k >= now.present.first(axis) + now.present.count(axis))
         continue;
-      const auto [r, c] = place(axis, k, first(now.present, other(axis)));
+      const auto [r, c] = place(axis, k, now.present.first(other(axis)));
       lists.held[size_t(k)] = {{0, 0}};
       for (size_t f : along)
         lists.held[size_t(k)] = times(lists.held[size_t(k)], current(now, f, r, c), factors.factors[f].size);
     }
-    lists.takerBegin = first(goal, axis);
-    lists.takerEnd = lists.takerBegin + count(goal, axis);
+    lists.takerBegin = goal.first(axis);
+    lists.takerEnd = lists.takerBegin + goal.count(axis);
     lists.isUniform =
         std::none_of(along.begin(), along.end(), [&](size_t f) { return wantedAlong(factors.factors[f], axis); });
     lists.classOf.assign(size_t(numLines), -1);
     std::map<std::vector<int64_t>, int32_t> classes;
     const Rectangle &lines = onPresentLines ? now.present : goal;
-    for (int32_t l = first(lines, other(axis)); l < first(lines, other(axis)) + count(lines, other(axis)); ++l) {
+    for (int32_t l = lines.first(other(axis)); l < lines.first(other(axis)) + lines.count(other(axis)); ++l) {
       std::vector<int64_t> key;
       for (size_t f : along) {
         const std::vector<int64_t> part = factors.wantedKey(f, axis, l);
@@ -236,6 +232,29 @@ private:
     return lists;
   }
 
+  /// Offsets of all factors' entries in a packed box, dimensions in the wanted tensor's order, and its elements.
+  /// `becomesWanted`: the factors of which it holds the wanted entries; of the others it holds what is there.
+  std::pair<std::vector<std::vector<int64_t>>, int64_t> packed(const Situation &now,
+                                                               const std::vector<bool> &becomesWanted) const {
+    std::vector<size_t> order(factors.factors.size());
+    std::iota(order.begin(), order.end(), size_t(0));
+    auto rank = [&](size_t f) {
+      const std::vector<size_t> &dims = factors.factors[f].wantedDims;
+      return std::pair(dims.empty() ? size_t(0) : dims.front(), f);
+    };
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return rank(a) < rank(b); });
+    std::vector<std::vector<int64_t>> offsets(factors.factors.size());
+    int64_t pitch = 1;
+    for (size_t i = order.size(); i-- > 0;) {
+      const size_t f = order[i];
+      const size_t entries = becomesWanted[f] ? finalOffsets[f].size() : now.states[f].offsets.size();
+      for (size_t e = 0; e < entries; ++e)
+        offsets[f].push_back(int64_t(e) * pitch);
+      pitch *= int64_t(entries);
+    }
+    return {std::move(offsets), pitch};
+  }
+
   /// Appends a local stage on the cores that hold the source: of the factors that do not come along `axis` they take
   /// what the cores of their line want. False where that differs along the line, or nothing is to be done.
   bool selectAtRest(Axis axis, Situation &now, FactoredMove &move) const {
@@ -244,27 +263,19 @@ private:
     stage.blockElements = stage.pitch = now.elements;
     stage.givers = now.present;
     stage.takers = now.present;
-    const int32_t begin = std::max(first(now.present, other(axis)), first(goal, other(axis)));
-    const int32_t end = std::min(first(now.present, other(axis)) + count(now.present, other(axis)),
-                                 first(goal, other(axis)) + count(goal, other(axis)));
+    const int32_t begin = std::max(now.present.first(other(axis)), goal.first(other(axis)));
+    const int32_t end = std::min(now.present.first(other(axis)) + now.present.count(other(axis)),
+                                 goal.first(other(axis)) + goal.count(other(axis)));
     if (begin >= end || problem.pieces.size() > 1)
       return false;
-    (axis == Axis::Row ? stage.takers.row : stage.takers.col) = begin;
-    (axis == Axis::Row ? stage.takers.rows : stage.takers.cols) = end - begin;
-    std::vector<std::vector<int64_t>> offsets(factors.factors.size());
+    stage.takers.setAlong(other(axis), begin, end - begin);
     std::vector<bool> isSelected(factors.factors.size(), false);
-    int64_t pitch = 1;
-    for (size_t f = factors.factors.size(); f-- > 0;) {
-      const Factor &factor = factors.factors[f];
-      isSelected[f] = !heldAlong(factor, axis) && !wantedAlong(factor, axis);
-      const size_t entries = isSelected[f] ? finalOffsets[f].size() : now.states[f].offsets.size();
-      for (size_t e = 0; e < entries; ++e)
-        offsets[f].push_back(int64_t(e) * pitch);
-      pitch *= int64_t(entries);
-    }
+    for (size_t f = 0; f < isSelected.size(); ++f)
+      isSelected[f] = !heldAlong(factors.factors[f], axis) && !wantedAlong(factors.factors[f], axis);
     if (std::find(isSelected.begin(), isSelected.end(), true) == isSelected.end())
       return false;
-    stage.resultElements = pitch;
+    const auto [offsets, elements] = packed(now, isSelected);
+    stage.resultElements = elements;
     CopyForm form(problem, stage);
     for (size_t f = 0; f < factors.factors.size(); ++f) {
       if (!isSelected[f])
@@ -308,7 +319,8 @@ private:
     }
     now.present = stage.takers;
     now.elements = stage.resultElements;
-    move.estimatedCycles += lineCycles + stage.resultElements + 40;
+    stage.estimatedCycles = lineCycles + stage.resultElements + kCopyCycles;
+    move.estimatedCycles += stage.estimatedCycles;
     const int64_t blocks = stage.line.kind == LinePlan::Kind::Local ? 0 : stage.line.blocks * stage.pitch;
     move.scratchBytes = std::max(move.scratchBytes, (blocks + stage.resultElements) * elementBytes);
     move.stages.push_back(std::move(stage));
@@ -334,41 +346,18 @@ private:
     // Lines take part where both the buffer is and what is wanted of it.
     stage.takers = goal;
     if (!isLast)
-      (axis == Axis::Row ? stage.takers.row : stage.takers.col) = first(now.present, other(axis)),
-                                              (axis == Axis::Row ? stage.takers.rows : stage.takers.cols) =
-                                                  count(now.present, other(axis));
-    else if (first(goal, other(axis)) < first(now.present, other(axis)) ||
-             first(goal, other(axis)) + count(goal, other(axis)) >
-                 first(now.present, other(axis)) + count(now.present, other(axis)))
+      stage.takers.setAlong(other(axis), now.present.first(other(axis)), now.present.count(other(axis)));
+    else if (goal.first(other(axis)) < now.present.first(other(axis)) ||
+             goal.first(other(axis)) + goal.count(other(axis)) >
+                 now.present.first(other(axis)) + now.present.count(other(axis)))
       return false;
 
-    // Where the result's entries lie.
-    std::vector<std::vector<int64_t>> offsets(factors.factors.size());
     std::vector<bool> isAlong(factors.factors.size(), false);
     for (size_t f : along)
       isAlong[f] = true;
-    if (isLast) {
-      offsets = finalOffsets;
-      stage.resultElements = target.localElements();
-    } else {
-      std::vector<size_t> order(factors.factors.size());
-      for (size_t f = 0; f < order.size(); ++f)
-        order[f] = f;
-      auto rank = [&](size_t f) {
-        const std::vector<size_t> &dims = factors.factors[f].wantedDims;
-        return dims.empty() ? size_t(0) : dims.front();
-      };
-      std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return rank(a) < rank(b); });
-      int64_t pitch = 1;
-      for (size_t i = order.size(); i-- > 0;) {
-        const size_t f = order[i];
-        const size_t entries = isAlong[f] ? finalOffsets[f].size() : now.states[f].offsets.size();
-        for (size_t e = 0; e < entries; ++e)
-          offsets[f].push_back(int64_t(e) * pitch);
-        pitch *= int64_t(entries);
-      }
-      stage.resultElements = pitch;
-    }
+    // Where the result's entries lie.
+    const auto [offsets, elements] = isLast ? std::pair(finalOffsets, target.localElements()) : packed(now, isAlong);
+    stage.resultElements = elements;
 
     CopyForm form(problem, stage);
     form.addLine(lists, along.empty() ? std::vector<int64_t>{0} : sums(along, offsets), moduli());
@@ -387,7 +376,7 @@ private:
     if (!form.finish())
       return false;
 
-    const int64_t cycles = stage.line.cycles(words, count(problem.rectangle, axis));
+    const int64_t cycles = stage.line.cycles(words, problem.rectangle.count(axis));
     advance(now, isAlong, offsets, stage, move, cycles);
     return true;
   }
@@ -427,25 +416,6 @@ private:
 };
 
 } // namespace
-
-std::optional<PlaceNumber> PlaceNumber::plus(const PlaceNumber &other) const {
-  PlaceNumber sum;
-  sum.constant = constant + other.constant;
-  auto add = [](const Part &a, const Part &b) -> std::optional<Part> {
-    if (a.modulus == b.modulus)
-      return Part{a.modulus, a.perGroup + b.perGroup, a.perSub + b.perSub};
-    const Part &plain = a.modulus == 1 ? a : b, &grouped = a.modulus == 1 ? b : a;
-    if (plain.modulus != 1)
-      return std::nullopt;
-    return Part{grouped.modulus, grouped.perGroup + plain.perGroup * grouped.modulus, grouped.perSub + plain.perGroup};
-  };
-  const auto rows = add(row, other.row), cols = add(col, other.col);
-  if (!rows || !cols)
-    return std::nullopt;
-  sum.row = *rows;
-  sum.col = *cols;
-  return sum;
-}
 
 std::optional<FactoredMove> planFactored(const MoveProblem &problem, const StridedPiece &piece) {
   if (!problem.target)

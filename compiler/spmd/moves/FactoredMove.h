@@ -10,23 +10,9 @@
 #pragma once
 
 #include "compiler/spmd/moves/LinePlan.h"
+#include "compiler/spmd/moves/PlaceNumber.h"
 
 namespace wsc::spmd {
-
-/// constant + perGroup·(coordinate / modulus) + perSub·(coordinate % modulus), of each axis.
-struct PlaceNumber {
-  struct Part {
-    int64_t modulus = 1, perGroup = 0, perSub = 0;
-    int64_t at(int32_t coordinate) const { return perGroup * (coordinate / modulus) + perSub * (coordinate % modulus); }
-    bool operator==(const Part &) const = default;
-  };
-  bool operator==(const PlaceNumber &) const = default;
-  int64_t constant = 0;
-  Part row, col;
-  int64_t at(int32_t r, int32_t c) const { return constant + row.at(r) + col.at(c); }
-  /// The sum, if both parts of an axis have one modulus or one has none.
-  std::optional<PlaceNumber> plus(const PlaceNumber &other) const;
-};
 
 /// Elements from the stage's blocks to its result: for all loops, result[to + Σ i·toStride] =
 /// blocks[from + Σ i·fromStride + (table ? table[Σ i·tableStride] : 0)].
@@ -54,12 +40,12 @@ struct FactoredStage {
   int64_t blockElements = 0; // of the source buffer
   int64_t pitch = 0;         // elements from one block to the next: whole words
   int64_t resultElements = 0;
+  int64_t estimatedCycles = 0;
   int64_t slack = 0;        // elements behind the blocks that copies of what does not matter read
-  bool fillsBlocks = false; // missing blocks must hold the fill
   bool fillsResult = false; // the copy leaves elements out that must hold the fill
   /// The first block that a bus takes: base + a number of the line's coordinate.
   int64_t firstBlockBase = 0;
-  PlaceNumber::Part firstBlock;
+  GroupNumber firstBlock;
   BlockCopy copy;
 };
 

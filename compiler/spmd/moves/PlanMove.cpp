@@ -197,7 +197,7 @@ private:
 
   /// Lines along `first`, then lines along the other axis.
   std::optional<std::vector<Draft>> twice(const std::vector<Input> &inputs, Axis first) {
-    const Axis second = first == Axis::Row ? Axis::Col : Axis::Row;
+    const Axis second = other(first);
     if (length(first) == 1 || length(second) == 1)
       return std::nullopt;
     std::vector<int32_t> firstLine(size_t(problem.ids), -1);
@@ -240,7 +240,7 @@ private:
   /// Lines along `outer` first, only to spread what goes from one line to another over places of the line, then as
   /// `twice`. Transposed tensors would else pass from line to line through single cores.
   std::optional<std::vector<Draft>> balanced(const std::vector<Input> &inputs, Axis outer) {
-    const Axis inner = outer == Axis::Row ? Axis::Col : Axis::Row;
+    const Axis inner = other(outer);
     const int32_t numLines = lines(outer), numPlaces = length(outer);
     if (numLines == 1 || numPlaces == 1)
       return std::nullopt;
@@ -304,8 +304,7 @@ private:
     auto one = stage(axis, sources, spread, width, false);
     if (!one)
       return std::nullopt;
-    auto rest =
-        balanced(handed(std::move(spread), width, one->stage.active), axis == Axis::Row ? Axis::Col : Axis::Row);
+    auto rest = balanced(handed(std::move(spread), width, one->stage.active), other(axis));
     if (!rest)
       return std::nullopt;
     rest->insert(rest->begin(), *std::move(one));

@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -24,6 +25,9 @@
 #include <vector>
 
 namespace wsc::spmd {
+
+/// Elements of a type that fill a word at least: what travels is cut at multiples of it.
+inline int64_t granuleOf(format::ElementType type) { return std::max<int64_t>(1, 4 / format::elementBytes(type)); }
 
 /// Index into Network::tensors.
 using TensorId = int32_t;

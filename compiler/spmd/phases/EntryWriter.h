@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Writes the code of an entry, node by node, into phases: inputs, then for each nest the moves of its operands, the
-// local part, the reduction over lines and what follows it, at last outputs and states.
+// local part, the reduction over lines and what follows it (EntryWriter.cpp); moves and constants (EntryMoves.cpp),
+// where phases end (PhaseCuts.cpp), inputs, outputs and variables (EntryPorts.cpp).
 #pragma once
 
 #include "compiler/spmd/moves/BestMove.h"
@@ -66,8 +67,6 @@ private:
   absl::Status writeNest(const Nest &nest, const Distribution &distribution, const std::string &where);
   absl::StatusOr<Operand> bring(const Nest &nest, size_t number, const Distribution &distribution);
   absl::StatusOr<Place> move(TensorId tensor, const Sharding &to, double padding, bool fillMatters);
-  /// The wanted elements in strided form, where the view has one.
-  void addPieces(TensorId tensor, const Sharding &to, MoveProblem &problem);
   /// A source that holds one value everywhere, as element `id` of the move.
   void addFill(double value, format::ElementType type, int64_t id, MoveProblem &problem,
                std::vector<SourceName> &sources);
@@ -76,6 +75,8 @@ private:
   absl::Status makeRoom(const std::function<void(Code &, const ConstantMaker &)> &append);
   /// Begins a phase; pinned places move into it.
   void cut();
+  /// Counts cycles of a move to this phase.
+  void addMoved(int64_t cycles);
   /// The buffer of this phase that holds what `buffer` of an earlier one does.
   int16_t carried(Phase &from, int16_t buffer);
   int16_t carry(TensorId tensor, const format::Buffer &held);
@@ -95,6 +96,7 @@ private:
   std::map<int32_t, int64_t> windows;     // residents of which each repetition of the loop sees so many bytes
   bool looping = false;                   // the loop's phase is being written
   std::vector<Place *> pinned;            // places that a cut must keep
+  int64_t movedCycles = 0;                // of the nest in hand, counted to phases already
   int32_t numCarried = 0;                 // tensors beyond the network's that cuts made
   std::map<TensorId, std::pair<int32_t, Sharding>> flatConstants; // constants that are moved: resident, sharding
 };

@@ -31,7 +31,7 @@ absl::StatusOr<StateTable> StateTable::create(const std::vector<Network> &networ
       StateVariable variable;
       variable.tensor = {state.name, state.type, state.shape};
       const int64_t elements = variable.tensor.elements();
-      const Sharding flat = flatSharding(rectangle, elements, std::max<int64_t>(1, 4 / elementBytes(state.type)));
+      const Sharding flat = flatSharding(rectangle, elements, granuleOf(state.type));
       if (state.initial.bytes > 0 || state.initial.inlineBytes) {
         variable.initialSection = int32_t(constants.sections.size());
         emit::SectionRecipe recipe;

@@ -32,7 +32,7 @@ std::optional<MoveProblem> stridedProblem(const Network &network, Views &views, 
                                           const Rectangle &rectangle,
                                           const std::vector<std::optional<Sharding>> &held) {
   const View &view = views.of(tensor);
-  const auto pieces = views.piecesOf(tensor);
+  auto pieces = views.piecesOf(tensor);
   if (!pieces)
     return std::nullopt;
   MoveProblem problem;
@@ -45,18 +45,11 @@ std::optional<MoveProblem> stridedProblem(const Network &network, Views &views, 
     if (held[size_t(root.tensor)])
       problem.sources.push_back({*held[size_t(root.tensor)], root.firstId});
     else if (source.kind == Tensor::Kind::Constant)
-      problem.sources.push_back(
-          {flatSharding(rectangle, source.elements(), std::max<int64_t>(1, 4 / format::elementBytes(source.type))),
-           root.firstId});
+      problem.sources.push_back({flatSharding(rectangle, source.elements(), granuleOf(source.type)), root.firstId});
     else
       return std::nullopt;
   }
-  for (const Piece &piece : *pieces) {
-    const auto root = std::find_if(view.roots.begin(), view.roots.end(),
-                                   [&](const View::Root &r) { return r.tensor == piece.source; });
-    problem.pieces.push_back(
-        {int32_t(root - view.roots.begin()), piece.sourceOffset, piece.resultOffset, piece.digits});
-  }
+  problem.pieces = *std::move(pieces);
   problem.ids = view.numIds;
   problem.width = to.localElements();
   problem.target = to;
@@ -76,7 +69,6 @@ MoveEstimate MoveEstimates::make(TensorId tensor, const Sharding &to, bool fillM
                                  const std::vector<std::optional<Sharding>> &held) {
   MoveEstimate estimate;
   const int64_t bytes = format::elementBytes(network.tensors[size_t(tensor)].type);
-  estimate.resultBytes = to.localElements() * bytes;
   if (auto problem = stridedProblem(network, views, tensor, to, rectangle, held)) {
     problem->fillMatters = fillMatters || views.of(tensor).fills;
     bool all = true;

@@ -20,7 +20,6 @@ constexpr int64_t kImpossibleMove = int64_t(1) << 36;
 struct MoveEstimate {
   int64_t cycles = 0;
   int64_t scratchBytes = 0; // while it runs
-  int64_t resultBytes = 0;  // of the box that it makes
   int64_t tableBytes = 0;   // of index tables, which stay
   bool isByElement = false; // no move by factors
 };

@@ -151,8 +151,6 @@ private:
                        [&](const Access &access) { return isUndecided(access.tensor); });
   }
 
-  static int64_t granuleOf(ElementType type) { return std::max<int64_t>(1, 4 / elementBytes(type)); }
-
   void countConstants() {
     for (const Tensor &tensor : network.tensors)
       if (tensor.kind == Tensor::Kind::Constant)

@@ -45,7 +45,7 @@ Way wayOf(const DimSharding &from, const DimSharding &to, Axis axis) {
       way.unit = digit.divisor;
     }
   // Halo: blocks of one digit each, at the same places, with equal or nearly equal steps.
-  const bool sameDigits = held == wanted && digitsOn(to, axis == Axis::Row ? Axis::Col : Axis::Row).empty();
+  const bool sameDigits = held == wanted && digitsOn(to, other(axis)).empty();
   if (!sameDigits) {
     way.isBus = true;
     return way;

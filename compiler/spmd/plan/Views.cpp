@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spmd/plan/Views.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace wsc::spmd {
@@ -57,24 +58,29 @@ const View &Views::of(TensorId tensor) {
   return known.emplace(tensor, std::move(view)).first->second;
 }
 
-std::optional<std::vector<Piece>> Views::piecesOf(TensorId tensor) const {
+std::optional<std::vector<StridedPiece>> Views::piecesOf(TensorId tensor) {
   constexpr size_t kMostPieces = 16;
   const Remap *remap = remaps[size_t(tensor)];
   if (!remap) {
     const std::vector<int64_t> &shape = network.tensors[size_t(tensor)].shape;
-    Piece whole;
-    whole.source = tensor;
+    StridedPiece whole;
     int64_t stride = 1;
     for (size_t d = shape.size(); d-- > 0; stride *= shape[d])
       whole.digits.insert(whole.digits.begin(), {shape[d], stride, stride});
-    return std::vector<Piece>{std::move(whole)};
+    return std::vector<StridedPiece>{std::move(whole)};
   }
   if (remap->pieces.size() > kMostPieces)
     return std::nullopt;
-  for (const Piece &piece : remap->pieces)
-    if (remaps[size_t(piece.source)])
+  const std::vector<View::Root> &roots = of(tensor).roots;
+  std::vector<StridedPiece> pieces;
+  for (const Piece &piece : remap->pieces) {
+    const auto root = std::find_if(roots.begin(), roots.end(),
+                                   [&](const View::Root &candidate) { return candidate.tensor == piece.source; });
+    if (root == roots.end())
       return std::nullopt; // a remap of a remap
-  return remap->pieces;
+    pieces.push_back({int32_t(root - roots.begin()), piece.sourceOffset, piece.resultOffset, piece.digits});
+  }
+  return pieces;
 }
 
 View Views::make(TensorId tensor) {

@@ -5,6 +5,7 @@
 // roots.
 #pragma once
 
+#include "compiler/spmd/moves/Move.h"
 #include "compiler/spmd/network/Network.h"
 
 #include "absl/status/statusor.h"
@@ -36,9 +37,9 @@ public:
   explicit Views(const Network &network);
   /// Of any tensor; computed when first asked for.
   const View &of(TensorId tensor);
-  /// The pieces of a view in terms of its roots, if it has few: elements in none of them are `fill`. A root is one
-  /// piece.
-  std::optional<std::vector<Piece>> piecesOf(TensorId tensor) const;
+  /// The pieces of a view whose sources are its roots, by their numbers; elements in none of them are `fill`. A root is
+  /// one piece. Nothing where the view has many, or rearranges what is rearranged already.
+  std::optional<std::vector<StridedPiece>> piecesOf(TensorId tensor);
   /// Tensors −1, −2, … are single elements of a value: fills that meet in one view with another fill.
   double fillOf(TensorId tensor) const { return fillValues[size_t(-1 - tensor)]; }
 

@@ -23,6 +23,17 @@ namespace wsc::spmd {
 // Of format::Affine::perDim; kRowDim and kColDim of Lattice::dims too, where one dimension per axis is enough.
 constexpr int kRowSubDim = 0, kColSubDim = 1, kRowDim = 2, kColDim = 3;
 
+/// A modulus beyond every coordinate: the sub-index is coordinate / unit.
+constexpr int32_t kWholeAxis = 1 << 20;
+
+/// perGroup·(x / modulus) + perSub·(x % modulus) of a coordinate x.
+struct GroupNumber {
+  int64_t modulus = 1, perGroup = 0, perSub = 0;
+  bool isZero() const { return perGroup == 0 && perSub == 0; }
+  int64_t at(int64_t x) const { return perGroup * (x / modulus) + perSub * (x % modulus); }
+  bool operator==(const GroupNumber &) const = default;
+};
+
 /// The cores that execute an instruction: rows and columns of the rectangle in [begin, end), and of one parity only.
 ///
 /// With a modulus m > 1, groups of m adjacent rows do the same: row r has the sub-index s = (r mod m) / rowUnit and the
@@ -60,14 +71,13 @@ struct Route {
   enum class Kind : uint8_t {
     Input,    // from the west port of a row to all its cores
     Output,   // from all cores of a row, in turns from the east, to its west port
-    Turns,    // along a whole line: cores give in turns, all behind them take
     Segments, // the same in segments of a line, each with turns of its own
     Chain,    // from each core to the next one, sent by cores of one parity
     Spread,   // from the last core of each group of a line back to all cores of the group
     BusIn,    // units of each segment give in turns to the segment's first core
     BusOut,   // from the first core of each segment to all cores behind it
   };
-  Kind kind = Kind::Turns;
+  Kind kind = Kind::Input;
   Axis axis = Axis::Row;
   bool backward = false; // towards lower coordinates
   int32_t parity = 0;    // Chain: of the senders' place in their group; Segments: of the senders' segment

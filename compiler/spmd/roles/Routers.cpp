@@ -88,7 +88,6 @@ std::vector<SwitchPosition> positionsOf(const Route &route, StreamPlace place, b
     if (sends)
       positions.push_back({Port::Ramp, bit(Port::West)});
     break;
-  case Route::Kind::Turns:
   case Route::Kind::Segments:
   case Route::Kind::Spread:
   case Route::Kind::BusIn:

@@ -27,11 +27,19 @@
 namespace wsc::spmd {
 
 enum class Axis : uint8_t { Row, Col };
+constexpr Axis other(Axis axis) { return axis == Axis::Row ? Axis::Col : Axis::Row; }
 
 /// Cores, in the coordinates of the network's rectangle.
 struct Rectangle {
   int32_t row = 0, col = 0, rows = 1, cols = 1;
   bool operator==(const Rectangle &) const = default;
+  /// The coordinates that vary along a line of the axis: columns along a row.
+  int32_t first(Axis along) const { return along == Axis::Row ? col : row; }
+  int32_t count(Axis along) const { return along == Axis::Row ? cols : rows; }
+  void setAlong(Axis along, int32_t first, int32_t count) {
+    (along == Axis::Row ? col : row) = first;
+    (along == Axis::Row ? cols : rows) = count;
+  }
   bool holds(int32_t r, int32_t c) const { return r >= row && r < row + rows && c >= col && c < col + cols; }
 };
 

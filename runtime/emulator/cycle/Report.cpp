@@ -4,6 +4,7 @@
 // router and port waits for exactly one other, so the chain ends in a cycle or at one that is done.
 #include "runtime/emulator/cycle/Report.h"
 
+#include "runtime/emulator/WaitChain.h"
 #include "runtime/format/Isa.h"
 
 #include "absl/strings/str_cat.h"
@@ -18,7 +19,6 @@ using namespace format;
 namespace {
 
 const char *const kPortNames[] = {"NORTH", "SOUTH", "EAST", "WEST", "RAMP"};
-constexpr size_t kMostShown = 16;
 
 // A thread (core, thread), a node (tile, bit) or a port of the wafer.
 struct Who {
@@ -167,36 +167,11 @@ private:
 
 absl::Status deadlock(const Fabric &fabric, const Who &start, int64_t threads, int64_t ports, int64_t cycle) {
   const Waits waits(fabric);
-  std::vector<Who> chain;
-  std::vector<std::string> texts;
-  std::optional<Who> who = start;
-  bool circle = false;
-  while (who) {
-    const auto seen = std::find(chain.begin(), chain.end(), *who);
-    if (seen != chain.end()) {
-      texts.erase(texts.begin(), texts.begin() + (seen - chain.begin()));
-      circle = true;
-      break;
-    }
-    chain.push_back(*who);
-    Wait wait = waits.of(*who);
-    texts.push_back(std::move(wait.text));
-    who = wait.on;
-  }
-  // The far end of a chain is what holds the others up; of a circle any part will do.
-  const size_t cut = texts.size() > kMostShown ? texts.size() - kMostShown : 0;
-  if (cut > 0)
-    texts.erase(circle ? texts.end() - int64_t(cut) : texts.begin(),
-                circle ? texts.end() : texts.begin() + int64_t(cut));
-  std::string text = absl::StrCat("configuration ", fabric.configuration->name, ": deadlock in cycle ", cycle, ": ",
-                                  threads, " threads and ", ports, " ports are not done; ",
-                                  circle ? "a cycle of waits: " : "who waits for whom: ");
-  for (size_t i = 0; i < texts.size(); ++i)
-    absl::StrAppend(&text, i ? "; " : "", texts[i]);
-  if (cut > 0)
-    absl::StrAppend(&text, "; and ", cut, " more");
-  absl::StrAppend(&text, ". Deepen what is full, or send and take in the same order");
-  return absl::FailedPreconditionError(text);
+  const WaitChain chain = followWaits(start, [&](const Who &who) { return waits.of(who); });
+  return absl::FailedPreconditionError(absl::StrCat(
+      "configuration ", fabric.configuration->name, ": deadlock in cycle ", cycle, ": ", threads, " threads and ", ports,
+      " ports are not done; ", chain.isCircle ? "a cycle of waits: " : "who waits for whom: ", chain.text,
+      ". Deepen what is full, or send and take in the same order"));
 }
 
 absl::Status leftWords(const Fabric &fabric, const std::string &where, int64_t words) {

@@ -5,6 +5,7 @@
 #include "runtime/emulator/liveness/Run.h"
 
 #include "runtime/emulator/LatticeWalk.h"
+#include "runtime/emulator/WaitChain.h"
 #include "runtime/format/Isa.h"
 
 #include "absl/strings/str_cat.h"
@@ -23,8 +24,6 @@ using cycle::ItemKind;
 namespace {
 
 const char *const kPortNames[] = {"NORTH", "SOUTH", "EAST", "WEST", "RAMP"};
-constexpr size_t kMostShown = 16;
-
 std::string routerName(const Layout &layout, int32_t cell, int colour) {
   return absl::StrCat("router (", layout.row(cell), ", ", layout.col(cell), "), colour ", colour);
 }
@@ -196,34 +195,10 @@ namespace {
 
 absl::Status deadlock(const Run &run, const Layout &layout, const Who &start, int64_t threads, int64_t ports) {
   const Waits waits(run);
-  std::vector<Who> chain;
-  std::vector<std::string> texts;
-  std::optional<Who> who = start;
-  bool circle = false;
-  while (who) {
-    const auto seen = std::find(chain.begin(), chain.end(), *who);
-    if (seen != chain.end()) {
-      texts.erase(texts.begin(), texts.begin() + (seen - chain.begin()));
-      circle = true;
-      break;
-    }
-    chain.push_back(*who);
-    Wait wait = waits.of(*who);
-    texts.push_back(std::move(wait.text));
-    who = wait.on;
-  }
-  // The far end of a chain is what holds the others up; of a circle any part will do.
-  const size_t cut = texts.size() > kMostShown ? texts.size() - kMostShown : 0;
-  if (cut > 0)
-    texts.erase(circle ? texts.end() - int64_t(cut) : texts.begin(),
-                circle ? texts.end() : texts.begin() + int64_t(cut));
-  std::string text = absl::StrCat("deadlock: ", threads, " threads and ", ports, " ports never finish a sample; ",
-                                  circle ? "a circle of waits: " : "who waits for whom: ");
-  for (size_t i = 0; i < texts.size(); ++i)
-    absl::StrAppend(&text, i ? "; " : "", texts[i]);
-  if (cut > 0)
-    absl::StrAppend(&text, "; and ", cut, " more");
-  return failed(layout, text + ". Deepen what is full, or send and take in the same order");
+  const WaitChain chain = followWaits(start, [&](const Who &who) { return waits.of(who); });
+  return failed(layout, absl::StrCat("deadlock: ", threads, " threads and ", ports, " ports never finish a sample; ",
+                                     chain.isCircle ? "a circle of waits: " : "who waits for whom: ", chain.text,
+                                     ". Deepen what is full, or send and take in the same order"));
 }
 
 absl::Status leftWords(const Layout &layout, const std::string &where, int64_t words) {

@@ -29,23 +29,6 @@ int64_t flat(const Shape &shape, llvm::ArrayRef<int64_t> index) {
 
 class ImportRandom : public ImportTest {
 protected:
-  /// Runs `body` for a number of seeds, which a failure names.
-  template <typename Body> void forSeeds(int runs, Body body) {
-    const char *given = std::getenv("WSC_SEED");
-    for (int i = 0; i < runs && !HasFailure(); ++i) {
-      uint64_t seed = (given ? std::strtoull(given, nullptr, 10) : 1) + static_cast<uint64_t>(i);
-      SCOPED_TRACE("WSC_SEED=" + std::to_string(seed));
-      random.seed(seed);
-      body();
-    }
-  }
-  int64_t between(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random); }
-  Array numbers(const Shape &shape) {
-    Array array{shape, {}};
-    for (int64_t i = 0; i < count(shape); ++i)
-      array.values.push_back(static_cast<double>(between(-8, 8)));
-    return array;
-  }
   static std::vector<Dim> dims(const Shape &shape) { return {shape.begin(), shape.end()}; }
 
   /// Imports and executes; nothing but a failure where either refuses.
@@ -59,7 +42,6 @@ protected:
     return results.value_or(std::vector<Array>{});
   }
 
-  std::mt19937_64 random;
 };
 
 TEST_F(ImportRandom, TransposedConvolution) {

@@ -1,49 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the tests of the TensorFlow importer share: a folder of their own, import of a builder's graph, the printed
-// module or the error's text, and its execution by the reference of nn.
+// What the tests of the TensorFlow importer share: import of a builder's graph and its execution by the reference of
+// nn.
 #pragma once
 #include "compiler/import/tf/Import.h"
-#include "dialects/nn/Nn.h"
-#include "test/support/NnReference.h"
 #include "test/support/TfBuilder.h"
-#include "llvm/Support/raw_ostream.h"
-#include "gtest/gtest.h"
-#include <filesystem>
-#include <fstream>
-#include <unistd.h>
+#include "test/unit/import/ImportBase.h"
 
 namespace wsc::test {
 
-class TfTest : public ::testing::Test {
+class TfTest : public ImportBase {
 protected:
-  TfTest() {
-    folder = std::filesystem::temp_directory_path() / ("wsc-tf-" + std::to_string(::getpid()));
-    std::filesystem::create_directories(folder);
-  }
-  ~TfTest() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder, ignored);
-  }
+  TfTest() : ImportBase("wsc-tf") {}
 
-  std::string write(const std::string &name, const std::string &bytes) {
-    std::filesystem::path path = folder / name;
-    std::filesystem::create_directories(path.parent_path());
-    std::ofstream(path, std::ios::binary) << bytes;
-    return path.string();
-  }
-
-  /// The module as text, or "error: …".
   std::string importPath(const std::string &path, const import::ImportOptions &options = {}) {
-    module = {};
-    auto result = import::importTensorFlow(context, path, options);
-    if (!result.ok())
-      return "error: " + std::string(result.status().message());
-    module = std::move(*result);
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    module->print(stream);
-    return text;
+    return show(import::importTensorFlow(context, path, options));
   }
   std::string importBytes(const std::string &bytes, const import::ImportOptions &options = {}) {
     return importPath(write("graph.pb", bytes), options);
@@ -79,17 +50,6 @@ protected:
     options.outputs = std::move(names);
     return options;
   }
-
-  static void expectIn(const std::string &part, const std::string &text) {
-    EXPECT_NE(text.find(part), std::string::npos) << "expected \"" << part << "\" in:\n" << text;
-  }
-  static void expectNotIn(const std::string &part, const std::string &text) {
-    EXPECT_EQ(text.find(part), std::string::npos) << "did not expect \"" << part << "\" in:\n" << text;
-  }
-
-  mlir::MLIRContext context;
-  mlir::OwningOpRef<mlir::ModuleOp> module;
-  std::filesystem::path folder;
 };
 
 } // namespace wsc::test

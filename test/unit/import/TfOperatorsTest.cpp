@@ -22,22 +22,6 @@ int64_t count(const Shape &shape) {
 
 class TfOperators : public TfTest {
 protected:
-  template <typename Body> void forSeeds(int runs, Body body) {
-    const char *given = std::getenv("WSC_SEED");
-    for (int i = 0; i < runs && !HasFailure(); ++i) {
-      const uint64_t seed = (given ? std::strtoull(given, nullptr, 10) : 1) + static_cast<uint64_t>(i);
-      SCOPED_TRACE("WSC_SEED=" + std::to_string(seed));
-      random.seed(seed);
-      body();
-    }
-  }
-  int64_t between(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random); }
-  Array numbers(const Shape &shape) {
-    Array array{shape, {}};
-    for (int64_t i = 0; i < count(shape); ++i)
-      array.values.push_back(static_cast<double>(between(-8, 8)));
-    return array;
-  }
   /// One operator on inputs in0, in1 …, its first result.
   Values apply(const std::string &op, const std::vector<Array> &inputs, const std::vector<TfAttr> &attributes = {},
                const std::vector<std::pair<size_t, std::vector<int32_t>>> &constants = {}) {
@@ -60,7 +44,6 @@ protected:
     shape = results[0].shape;
     return results[0].values;
   }
-  std::mt19937_64 random;
   Shape shape; ///< of the last result
 };
 

@@ -81,6 +81,7 @@ TEST_F(TfShared, Graphs) {
   const char *given = std::getenv("WSC_TF_CASES");
   const fs::path shared = given ? fs::path(given) : fs::path(WSC_SOURCE_DIR) / "../shared/models/tf";
   if (!fs::is_directory(shared))
+    // The graphs are not part of the tree; other tests build their own.
     GTEST_SKIP() << shared.string() << " does not exist";
   // Convolutions of this size take the reference, which is plain loops, seconds; wsc-test runs them.
   const std::set<std::string> large{"hey_snips_3",  "kws_CNN_M",    "kws_CNN_S",  "kws_CRNN_S",

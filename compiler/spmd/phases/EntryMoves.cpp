@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tensors to where they are wanted: constants are laid there when the program is loaded, all else is moved.
+#include "compiler/spmd/moves/EmitFactored.h"
+#include "compiler/spmd/phases/EntryWriter.h"
+
+#include "absl/strings/str_cat.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace wsc::spmd {
+
+using namespace format;
+
+bool EntryWriter::isConstant(TensorId tensor) {
+  for (const View::Root &root : views.of(tensor).roots)
+    if (root.tensor >= 0 && network.tensors[size_t(root.tensor)].kind != Tensor::Kind::Constant)
+      return false;
+  return true;
+}
+
+void EntryWriter::addFill(double value, ElementType type, int64_t id, MoveProblem &problem,
+                          std::vector<SourceName> &sources) {
+  Sharding everywhere = flatSharding({0, 0, 1, 1}, 1, 1);
+  everywhere.rectangle = plan.rectangle;
+  problem.sources.push_back({everywhere, id});
+  const std::vector<std::byte> element = elementOf(value, type);
+  std::vector<std::byte> data;
+  for (int64_t i = 0; i < granuleOf(type); ++i)
+    data.insert(data.end(), element.begin(), element.end());
+  sources.push_back({.resident = constants.add("fill", type, plan.rectangle, 1, 1, granuleOf(type), std::move(data))});
+}
+
+absl::StatusOr<int32_t> EntryWriter::placeConstant(TensorId tensor, const Sharding &to, double padding) {
+  // One for each repetition of the loop, where they differ.
+  std::vector<TensorId> all{tensor};
+  for (int32_t i = 1; looping && i < plan.loop->count; ++i)
+    all.push_back(counterpart(tensor, i));
+  if (std::all_of(all.begin(), all.end(), [&](TensorId other) { return other == tensor; }))
+    all.resize(1);
+  const std::string key = absl::StrCat(all.size() > 1 ? "loop " : "", tensor, " ", print(to), " ",
+                                       absl::Hex(std::bit_cast<uint64_t>(padding)));
+  if (auto found = placed.find(key); found != placed.end())
+    return found->second;
+  const Tensor &wanted = network.tensors[size_t(tensor)];
+  // Whole words, as of everything that may travel; windows of a run step begin at multiples of the banks' period.
+  const int64_t period = int64_t(target.sramBanks) * target.sramAccessBytes;
+  const int64_t local = to.localElements() * elementBytes(wanted.type);
+  int64_t window = std::max<int64_t>(elementBytes(wanted.type), wordBytes(wanted.type, to.localElements()));
+  if (all.size() > 1)
+    window = (window + period - 1) / period * period;
+  std::vector<std::byte> data;
+  AxisPattern rows, cols;
+  for (size_t i = 0; i < all.size(); ++i) {
+    auto boxes = constantBoxes(network, reader, views, all[i], to, plan.rectangle, padding);
+    if (!boxes.ok())
+      return boxes.status();
+    rows = boxes->rows;
+    cols = boxes->cols;
+    const size_t cores = size_t(rows.distinct()) * size_t(cols.distinct()), stride = size_t(window) * all.size();
+    data.resize(cores * stride);
+    for (size_t core = 0; core < cores; ++core)
+      std::copy_n(boxes->data.begin() + ptrdiff_t(core * size_t(local)), local,
+                  data.begin() + ptrdiff_t(core * stride + i * size_t(window)));
+  }
+  const int32_t resident = constants.add(wanted.name, wanted.type, rows, cols,
+                                         window * int64_t(all.size()) / elementBytes(wanted.type), std::move(data));
+  if (all.size() > 1)
+    windows.emplace(resident, window);
+  placed.emplace(key, resident);
+  return resident;
+}
+
+absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, double padding, bool fillMatters) {
+  const Tensor &wanted = network.tensors[size_t(tensor)];
+  if (isConstant(tensor)) {
+    auto resident = placeConstant(tensor, to, padding);
+    if (!resident.ok())
+      return resident.status();
+    return Place{constantBuffer(*resident), 0};
+  }
+  const View &view = views.of(tensor);
+  MoveProblem problem;
+  problem.rectangle = plan.rectangle;
+  problem.type = wanted.type;
+  problem.ids = view.numIds;
+  problem.width = to.localElements();
+  problem.roomBytes = tensorBytes(target) / 3;
+  std::vector<SourceName> sources;
+  for (const View::Root &root : view.roots) {
+    if (root.tensor < 0) {
+      addFill(views.fillOf(root.tensor), wanted.type, root.firstId, problem, sources);
+      continue;
+    }
+    const Tensor &source = network.tensors[size_t(root.tensor)];
+    if (source.kind == Tensor::Kind::Constant) {
+      auto flat = flatConstant(root.tensor);
+      if (!flat.ok())
+        return flat.status();
+      problem.sources.push_back({(*flat)->second, root.firstId});
+      sources.push_back({.resident = (*flat)->first});
+      continue;
+    }
+    problem.sources.push_back({*plan.held[size_t(root.tensor)], root.firstId});
+    sources.push_back({.tensor = root.tensor});
+  }
+  problem.fill = view.fills ? view.fill : padding;
+  problem.fillMatters = fillMatters || view.fills;
+  // Elements beyond the tensor's ends that are not the view's fill are elements of a constant of their own.
+  int64_t outside = -1;
+  if (fillMatters && view.fills && view.fill != padding) {
+    outside = problem.ids++;
+    addFill(padding, wanted.type, outside, problem, sources);
+  }
+  problem.wanted = [&](int32_t row, int32_t col, std::vector<int64_t> &ids) {
+    to.elementsAt(row, col, ids);
+    for (int64_t &id : ids)
+      id = id >= 0 ? view.idOf(id) : outside;
+  };
+  if (auto pieces = views.piecesOf(tensor); pieces && outside < 0) {
+    problem.pieces = *std::move(pieces);
+    problem.target = to;
+  }
+  auto planned = planBestMove(problem);
+  if (!planned.ok())
+    return absl::Status(planned.status().code(),
+                        absl::StrCat("tensor ", wanted.name, ": ", std::string(planned.status().message())));
+  auto place = [&](const SourceName &source) {
+    return Place{source.resident >= 0 ? constantBuffer(source.resident) : bufferOf(source.tensor), 0};
+  };
+  auto named = [&](const absl::Status &status) {
+    return absl::Status(status.code(), absl::StrCat("tensor ", wanted.name, ": ", std::string(status.message())));
+  };
+  if (planned->factored.empty() || planned->isIdentity) {
+    auto append = [&](Code &to_, const ConstantMaker &makeConstant) {
+      std::vector<Place> places;
+      for (const SourceName &source : sources)
+        places.push_back(place(source));
+      return emitBestMove(to_, problem, *planned, places, to.rectangle, makeConstant);
+    };
+    if (const absl::Status status = makeRoom(append); !status.ok())
+      return named(status);
+    addMoved(planned->isIdentity ? 0 : planned->estimatedCycles);
+    return append(code(), constantMaker());
+  }
+  // Stage by stage: a phase may end between them.
+  const Pins pins(*this);
+  Place result = beginFactored(code(), problem, planned->factored), at;
+  pinned.push_back(&result);
+  for (size_t i = 0; i < planned->factored.size(); ++i) {
+    const FactoredMove &move = planned->factored[i];
+    const Pins inner(*this);
+    for (size_t s = 0; s < move.stages.size(); ++s) {
+      auto append = [&](Code &to_, const ConstantMaker &makeConstant) {
+        if (s == 0)
+          at = place(sources[size_t(problem.pieces[i].source)]);
+        return emitStage(to_, problem, move.stages[s], s + 1 == move.stages.size(), at, result, makeConstant);
+      };
+      if (const absl::Status status = makeRoom(append); !status.ok())
+        return named(status);
+      addMoved(move.stages[s].estimatedCycles);
+      at = append(code(), constantMaker());
+      if (s == 0)
+        pinned.push_back(&at);
+    }
+  }
+  endFactored(code(), problem, result);
+  return result;
+}
+
+absl::StatusOr<const std::pair<int32_t, Sharding> *> EntryWriter::flatConstant(TensorId tensor) {
+  const Tensor &source = network.tensors[size_t(tensor)];
+  if (looping && counterpart(tensor, plan.loop->count - 1) != tensor)
+    return absl::UnimplementedError(absl::StrCat(
+        "constant ", source.name, " differs from repetition to repetition and is moved with other tensors"));
+  auto found = flatConstants.find(tensor);
+  if (found == flatConstants.end()) {
+    const Sharding flat = flatSharding(plan.rectangle, source.elements(), granuleOf(source.type));
+    auto boxes = constantBoxes(network, reader, views, tensor, flat, plan.rectangle, 0);
+    if (!boxes.ok())
+      return boxes.status();
+    const int32_t resident =
+        constants.add(source.name, source.type, boxes->rows, boxes->cols, flat.localElements(), std::move(boxes->data));
+    found = flatConstants.emplace(tensor, std::pair(resident, flat)).first;
+  }
+  return &found->second;
+}
+
+void EntryWriter::addMoved(int64_t cycles) {
+  phase().estimatedCycles += cycles;
+  movedCycles += cycles;
+}
+
+} // namespace wsc::spmd

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What enters and leaves: inputs, outputs, the values of variables.
+#include "compiler/spmd/phases/EntryWriter.h"
+
+#include "absl/strings/str_cat.h"
+
+#include <algorithm>
+
+namespace wsc::spmd {
+
+using namespace format;
+
+void EntryWriter::readInputs() {
+  for (size_t i = 0; i < network.inputs.size(); ++i) {
+    const TensorId tensor = network.inputs[i].tensor;
+    if (network.tensors[size_t(tensor)].elements() == 0)
+      continue;
+    const Sharding &held = *plan.held[size_t(tensor)];
+    const ElementType type = network.tensors[size_t(tensor)].type;
+    const Rectangle &at = held.rectangle;
+    if (held != flatSharding(at, network.tensors[size_t(tensor)].elements(), granuleOf(type))) {
+      emitBoxInput(code(), at.row + at.rows, wordBytes(type, held.localElements()) / 4, {bufferOf(tensor), 0});
+      phase().ports.push_back({false, int32_t(i), at.row, at.row + at.rows, held.localElements(), held});
+      continue;
+    }
+    emitInput(code(), at.row, at.row + at.rows, plan.rectangle.cols, wordBytes(type, held.localElements()) / 4,
+              {bufferOf(tensor), 0});
+    phase().ports.push_back({false, int32_t(i), at.row, at.row + at.rows, held.localElements()});
+  }
+}
+
+absl::Status EntryWriter::writeStates() {
+  // All values first: a variable's new value may be another's old one.
+  std::vector<std::pair<int32_t, Place>> written;
+  written.reserve(network.states.size());
+  const Pins pins(*this);
+  for (const State &state : network.states) {
+    if (state.written < 0 || network.tensors[size_t(state.written)].elements() == 0)
+      continue;
+    const int32_t variable = states.find(state.name);
+    const StateTable::Place &at = states.places[size_t(variable)];
+    auto place = move(state.written, at.sharding, 0, false);
+    if (!place.ok())
+      return absl::Status(place.status().code(),
+                          absl::StrCat("variable ", state.name, ": ", std::string(place.status().message())));
+    written.emplace_back(variable, *place);
+    pinned.push_back(&written.back().second);
+  }
+  for (auto &[variable, place] : written) {
+    const Buffer &from = code().buffers[size_t(place.buffer)];
+    if (from.kind != BufferKind::Resident || written.size() == 1)
+      continue;
+    // The value may lie where another variable is written before it is read.
+    const StateTable::Place &at = states.places[size_t(variable)];
+    const ElementType type = states.variables[size_t(variable)].tensor.type;
+    const int64_t bytes = elementBytes(type);
+    const Place copy{wordScratch(code(), "value", type, at.sharding.localElements()), 0};
+    code().main.push_back(instruction(Opcode::Move, type, {at.sharding.localElements()},
+                                      memory(copy.buffer, 0, {bytes}), memory(place.buffer, place.baseBytes, {bytes})));
+    place = copy;
+  }
+  for (const auto &[variable, place] : written) {
+    const StateTable::Place &at = states.places[size_t(variable)];
+    const int16_t to = constantBuffer(at.resident);
+    if (to == place.buffer)
+      continue;
+    const ElementType type = states.variables[size_t(variable)].tensor.type;
+    const int64_t bytes = elementBytes(type);
+    code().main.push_back(instruction(Opcode::Move, type, {at.sharding.localElements()}, memory(to, 0, {bytes}),
+                                      memory(place.buffer, place.baseBytes, {bytes})));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status EntryWriter::writeOutputs() {
+  if (network.outputs.empty())
+    return absl::OkStatus();
+  int32_t row = 0;
+  const int32_t rows = plan.rectangle.rows, each = std::max(1, rows / int32_t(network.outputs.size()));
+  for (size_t i = 0; i < network.outputs.size(); ++i, row += each) {
+    const TensorId tensor = network.outputs[i].tensor;
+    const Tensor &output = network.tensors[size_t(tensor)];
+    if (output.elements() == 0)
+      continue;
+    const Sharding flat = flatSharding({row, 0, each, plan.rectangle.cols}, output.elements(), granuleOf(output.type));
+    // The move speaks of the tensor's own elements in row-major order.
+    auto place = move(tensor, flat, 0, false);
+    if (!place.ok())
+      return absl::Status(place.status().code(), absl::StrCat("output ", network.outputs[i].name, ": ",
+                                                              std::string(place.status().message())));
+    const Pins pins(*this);
+    pinned.push_back(&*place);
+    auto append = [&](Code &to, const ConstantMaker &) {
+      emitOutput(to, row, row + each, plan.rectangle.cols, wordBytes(output.type, flat.localElements()) / 4, *place);
+    };
+    if (absl::Status status = makeRoom(append); !status.ok())
+      return status;
+    append(code(), {});
+    phase().ports.push_back({true, int32_t(i), row, row + each, flat.localElements()});
+  }
+  return absl::OkStatus();
+}
+
+} // namespace wsc::spmd
