@@ -9,9 +9,9 @@ include "mlir/Pass/PassBase.td"
 def StoreAsBytes : Pass<"nn-store-as-bytes", "::mlir::func::FuncOp"> {
   let summary = "Keep tensors of storage types as bytes";
   let description = [{
-    Floats of 8 and 4 bits and integers of 4 and 2 bits become ui8 or i8, one element a byte, in constants, movement, arguments and results, and
-    `nn.bitcast` between a storage type and its byte type vanishes. What else takes or gives such a type is refused: it
-    has to be converted, which importers write as arithmetic on the bits.
+    Floats of 8 and 4 bits and integers of 4 and 2 bits become ui8 or i8, one element a byte, in constants, movement,
+    arguments and results, and `nn.bitcast` between a storage type and its byte type vanishes. What else takes or gives
+    such a type is refused: it has to be converted, which importers write as arithmetic on the bits.
 
     Before:
 
@@ -27,9 +27,10 @@ def StoreAsBytes : Pass<"nn-store-as-bytes", "::mlir::func::FuncOp"> {
 def LowerToNests : Pass<"nn-lower-to-nests", "::mlir::func::FuncOp"> {
   let summary = "Turn layers into nests and remaps";
   let description = [{
-    Every layer becomes a sequence of `linalg.generic` on tensors, whose bodies are scalar operations that are opcodes of a core, and of
-    `wafer.remap`, which moves elements. `nn.constant`, `nn.read` and `nn.write` stay. Contractions and sums of f16 and bf16 accumulate in f32 and are
-    rounded once at the end. linalg's named operations are made generic. All operations without a lowering are reported together.
+    Every layer becomes a sequence of `linalg.generic` on tensors, whose bodies are scalar operations that are opcodes
+    of a core, and of `wafer.remap`, which moves elements. `nn.constant`, `nn.read` and `nn.write` stay. Contractions
+    and sums of f16 and bf16 accumulate in f32 and are rounded once at the end. linalg's named operations are made
+    generic. All operations without a lowering are reported together.
 
     Before:
 
@@ -40,24 +41,28 @@ def LowerToNests : Pass<"nn-lower-to-nests", "::mlir::func::FuncOp"> {
         %zero = arith.constant 0.0 : f32
         %e = tensor.empty() : tensor<2x4xf32>
         %0 = linalg.fill ins(%zero : f32) outs(%e : tensor<2x4xf32>) -> tensor<2x4xf32>
-        %y = linalg.generic {indexing_maps = [(d0, d1, d2) -> (d0, d2), (d0, d1, d2) -> (d2, d1), (d0, d1, d2) -> (d0, d1)],
-                             iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : …) outs(%0 : tensor<2x4xf32>) {
+        %y = linalg.generic {indexing_maps = [(d0, d1, d2) -> (d0, d2), (d0, d1, d2) -> (d2, d1), (d0, d1, d2) -> (d0,
+        d1)],
+                             iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : …) outs(%0 :
+                             tensor<2x4xf32>) {
         ^bb0(%a: f32, %b: f32, %sum: f32):
           %1 = math.fma %a, %b, %sum : f32
           linalg.yield %1 : f32
         } -> tensor<2x4xf32>
   }];
-  let dependentDialects = ["::wsc::wafer::WaferDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+  let dependentDialects = ["::wsc::wafer::WaferDialect", "::mlir::linalg::LinalgDialect",
+      "::mlir::tensor::TensorDialect",
                            "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
 def FuseNests : Pass<"spmd-fuse-nests", "::mlir::func::FuncOp"> {
   let summary = "Join elementwise nests with each other and with reductions behind them, and remaps with remaps";
   let description = [{
-    An elementwise nest whose result has one use goes into the nest that uses it, where that computes each of its elements once: into elementwise nests and into
-    reductions that read it over all their iterators, not into contractions, which would compute it again and again. A remap that reads a remap of one piece
-    reads that one's operand, and remaps that change nothing vanish. What follows a reduction element by element is left to the reader of networks.
-    Constants are not folded.
+    An elementwise nest whose result has one use goes into the nest that uses it, where that computes each of its
+    elements once: into elementwise nests and into reductions that read it over all their iterators, not into
+    contractions, which would compute it again and again. A remap that reads a remap of one piece reads that one's
+    operand, and remaps that change nothing vanish. What follows a reduction element by element is left to the reader of
+    networks. Constants are not folded.
 
     Before:
 
@@ -69,7 +74,8 @@ def FuseNests : Pass<"spmd-fuse-nests", "::mlir::func::FuncOp"> {
 
         %y = linalg.generic … ["parallel", "reduction"] ins(%x, %mean) { sub, mul, add }
   }];
-  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
+      "::mlir::tensor::TensorDialect"];
 }
 
 def PrintNetwork : Pass<"spmd-print-network", "::mlir::func::FuncOp"> {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The engine's front: prepares every configuration (streams, programs, schedule) once, walks an entry's runs per sample, keeps state and residents.
+// The engine's front: prepares every configuration (streams, programs, schedule) once, walks an entry's runs per
+// sample, keeps state and residents.
 #include "runtime/emulator/CoreEngine.h"
 
 #include "runtime/emulator/EngineParts.h"
@@ -94,7 +95,8 @@ absl::Status makeSchedule(PreparedConfiguration &prepared, const Kernels &kernel
     return absl::OkStatus();
   }
   prepared.schedule.possible = false;
-  const bool interleaved = std::any_of(prepared.programs.begin(), prepared.programs.end(), [](const RoleProgram &p) { return p.interleaved; });
+  const bool interleaved = std::any_of(prepared.programs.begin(), prepared.programs.end(),
+                                       [](const RoleProgram &p) { return p.interleaved; });
   if (wanted == Schedule::Units && !interleaved)
     prepared.schedule = scheduleUnits(configuration, prepared.networks, cost);
   const UnitSchedule &schedule = prepared.schedule;
@@ -133,8 +135,9 @@ class Engine final : public CoreEngine {
 public:
   Engine(const Executable &executable, const CoreEngineOptions &options)
       : executable(executable), options(options), kernels(emulator::kernels(cpuLevel())), residents(executable),
-        states(executable, residents), units(options.threads), waves(options.threads), runnable(executable.configurations.size()),
-        timed(executable.configurations.size()), prepared(options.shared ? options.shared : makePreparedStore()) {}
+        states(executable, residents), units(options.threads), waves(options.threads),
+        runnable(executable.configurations.size()), timed(executable.configurations.size()),
+        prepared(options.shared ? options.shared : makePreparedStore()) {}
 
   absl::Status prepareAll() {
     if (executable.configurations.size() == 1)
@@ -146,7 +149,9 @@ public:
     return absl::OkStatus();
   }
 
-  absl::StatusOr<std::vector<HostTensor>> runViews(int entry, std::span<const HostView> inputs) override { return runEntry(entry, inputs, {}); }
+  absl::StatusOr<std::vector<HostTensor>> runViews(int entry, std::span<const HostView> inputs) override {
+    return runEntry(entry, inputs, {});
+  }
 
   ValueCounters counters(int entry) const override { return countValues(executable, runs(entry)); }
 
@@ -163,7 +168,8 @@ public:
   }
   absl::Status writeState(int state, const HostTensor &value) override {
     if (state < 0 || state >= int(executable.states.size()))
-      return absl::InvalidArgumentError(absl::StrCat("no state variable ", state, "; there are ", executable.states.size()));
+      return absl::InvalidArgumentError(
+          absl::StrCat("no state variable ", state, "; there are ", executable.states.size()));
     return states.write(state, value);
   }
 
@@ -177,7 +183,8 @@ public:
     return &timed[size_t(configuration)]->networks;
   }
 
-  absl::StatusOr<std::vector<CoreTrace>> runTracedViews(int entry, std::span<const HostView> inputs, std::span<const CorePlace> cores,
+  absl::StatusOr<std::vector<CoreTrace>> runTracedViews(int entry, std::span<const HostView> inputs,
+                                                        std::span<const CorePlace> cores,
                                                         std::vector<HostTensor> &outputs) override {
     std::vector<CoreTrace> traces(cores.size());
     Recorded recorded;
@@ -185,12 +192,14 @@ public:
     const std::span<const EntryRun> known = runs(entry);
     for (size_t i = 0; i < cores.size(); ++i) {
       const CorePlace &place = cores[i];
-      if (place.run < 0 || place.run >= int32_t(known.size()) || place.iteration < 0 || place.iteration >= known[size_t(place.run)].count)
-        return absl::InvalidArgumentError(
-            absl::StrCat("no iteration ", place.iteration, " of run ", place.run, "; entry ", entry, " has ", known.size(), " runs"));
+      if (place.run < 0 || place.run >= int32_t(known.size()) || place.iteration < 0 ||
+          place.iteration >= known[size_t(place.run)].count)
+        return absl::InvalidArgumentError(absl::StrCat("no iteration ", place.iteration, " of run ", place.run,
+                                                       "; entry ", entry, " has ", known.size(), " runs"));
       const Configuration &configuration = executable.configurations[size_t(known[size_t(place.run)].configuration)];
       if (place.role < 0 || place.role >= int(configuration.roles.size()))
-        return absl::InvalidArgumentError(absl::StrCat("no role ", place.role, "; there are ", configuration.roles.size()));
+        return absl::InvalidArgumentError(
+            absl::StrCat("no role ", place.role, "; there are ", configuration.roles.size()));
       const Lattice &lattice = configuration.roles[size_t(place.role)].cores;
       for (int d = 0; d < kMaxDims; ++d)
         if (place.index[d] < 0 || place.index[d] >= lattice.dims[d].count)
@@ -229,7 +238,9 @@ private:
       return status;
     wanted = std::move(made);
     kept.push_back(number);
-    const auto endsOf = [&](int c) { return timed[size_t(c)] ? int64_t(timed[size_t(c)]->networks.streamTable.size()) : 0; };
+    const auto endsOf = [&](int c) {
+      return timed[size_t(c)] ? int64_t(timed[size_t(c)]->networks.streamTable.size()) : 0;
+    };
     int64_t ends = 0;
     for (int c : kept)
       ends += endsOf(c);
@@ -286,12 +297,13 @@ private:
       for (const IoBinding &binding : executable.configurations[c].io) {
         const auto &tensors = binding.output ? entry.outputs : entry.inputs;
         if (binding.tensor < 0 || binding.tensor >= int(tensors.size()))
-          return absl::InvalidArgumentError(absl::StrCat("entry ", entry.name, ": an io binding names tensor ", binding.tensor, ", there are ",
-                                                         tensors.size()));
+          return absl::InvalidArgumentError(absl::StrCat("entry ", entry.name, ": an io binding names tensor ",
+                                                         binding.tensor, ", there are ", tensors.size()));
         const size_t b = size_t(&binding - executable.configurations[c].io.data());
         if (tensors[binding.tensor].type != types[b])
-          return absl::InvalidArgumentError(absl::StrCat("entry ", entry.name, ": tensor ", tensors[binding.tensor].name,
-                                                         " has another element type than in the first entry that runs this configuration"));
+          return absl::InvalidArgumentError(
+              absl::StrCat("entry ", entry.name, ": tensor ", tensors[binding.tensor].name,
+                           " has another element type than in the first entry that runs this configuration"));
         absl::Status status;
         forEachPoint(binding.ports, [&](const LatticeIndex &index, int32_t, int32_t) {
           status = checkLane(binding, index, tensors[binding.tensor].type, tensors[binding.tensor].elements()).status();
@@ -313,12 +325,14 @@ private:
     return absl::OkStatus();
   }
 
-  absl::StatusOr<std::vector<HostTensor>> runEntry(int number, std::span<const HostView> inputs, const Recorded &recorded) {
+  absl::StatusOr<std::vector<HostTensor>> runEntry(int number, std::span<const HostView> inputs,
+                                                   const Recorded &recorded) {
     if (number < 0 || number >= int(executable.entries.size()))
       return absl::InvalidArgumentError(absl::StrCat("no entry ", number, "; there are ", executable.entries.size()));
     const Entry &entry = executable.entries[number];
     if (inputs.size() != entry.inputs.size())
-      return absl::InvalidArgumentError(absl::StrCat("entry ", entry.name, " takes ", entry.inputs.size(), " inputs, ", inputs.size(), " given"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("entry ", entry.name, " takes ", entry.inputs.size(), " inputs, ", inputs.size(), " given"));
     for (size_t i = 0; i < inputs.size(); ++i) {
       const int64_t bytes = entry.inputs[i].elements() * elementBytes(entry.inputs[i].type);
       if (int64_t(inputs[i].size()) != bytes)
@@ -353,8 +367,15 @@ private:
     for (int32_t i = 0; i < run.count; ++i) {
       static const TraceMap kNone;
       const auto found = recorded.find({int32_t(number), i});
-      SampleContext context{configuration, kernels, states, residents, i, inputs, outputs, found == recorded.end() ? kNone : found->second};
-      absl::Status status = configuration.waves                ? waves.run(context)
+      SampleContext context{configuration,
+                            kernels,
+                            states,
+                            residents,
+                            i,
+                            inputs,
+                            outputs,
+                            found == recorded.end() ? kNone : found->second};
+      absl::Status status = configuration.waves               ? waves.run(context)
                             : configuration.schedule.possible ? units.run(context)
                                                               : runWorklist(context);
       if (!status.ok())
@@ -370,19 +391,20 @@ private:
   mutable StateStore states;
   UnitRunner units;
   WaveRunner waves;
-  std::vector<PreparedStore::Prepared> runnable;              // per configuration; null until it runs
-  std::vector<std::unique_ptr<PreparedConfiguration>> timed;  // per configuration: streams only, for its time
-  std::deque<int> kept;                                       // those of `timed`, in the order in which they were made
+  std::vector<PreparedStore::Prepared> runnable;             // per configuration; null until it runs
+  std::vector<std::unique_ptr<PreparedConfiguration>> timed; // per configuration: streams only, for its time
+  std::deque<int> kept;                                      // those of `timed`, in the order in which they were made
   std::shared_ptr<PreparedStore> prepared;
-  std::vector<std::vector<EntryRun>> entryRuns;                       // per entry
-  std::vector<std::vector<std::vector<int32_t>>> residentEnds;        // per entry and run: those that no later run uses
+  std::vector<std::vector<EntryRun>> entryRuns;                // per entry
+  std::vector<std::vector<std::vector<int32_t>>> residentEnds; // per entry and run: those that no later run uses
 };
 
 } // namespace
 
 std::shared_ptr<PreparedStore> makePreparedStore() { return std::make_shared<PreparedStore>(); }
 
-absl::StatusOr<std::unique_ptr<CoreEngine>> CoreEngine::create(const Executable &executable, const CoreEngineOptions &options) {
+absl::StatusOr<std::unique_ptr<CoreEngine>> CoreEngine::create(const Executable &executable,
+                                                               const CoreEngineOptions &options) {
   auto engine = std::make_unique<Engine>(executable, options);
   if (absl::Status status = engine->prepareAll(); !status.ok())
     return status;

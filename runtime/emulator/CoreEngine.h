@@ -1,8 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
 // The core engine: executes the programs of an executable for values, exactly (I1, I10).
 //
-// The scheduled unit is a run of neighbouring cores of one role in one row; units run in the order of a topological sort of the streams between them, in parallel where
-// independent. Recognised loop nests (multiply-add nests above all) run as blocked micro-kernels with the same bits. Programs whose cores wait for
-// each other in circles run in waves of cores that have their words (WaveRunner.h). The reference for both is a worklist, core by core and element by element.
+// The scheduled unit is a run of neighbouring cores of one role in one row; units run in the order of a topological
+// sort of the streams between them, in parallel where independent. Recognised loop nests (multiply-add nests above all)
+// run as blocked micro-kernels with the same bits. Programs whose cores wait for each other in circles run in waves of
+// cores that have their words (WaveRunner.h). The reference for both is a worklist, core by core and element by
+// element.
 #pragma once
 
 #include "runtime/emulator/Network.h"
@@ -23,7 +27,8 @@ struct HostTensor {
 // The bytes of one that somebody else holds.
 using HostView = std::span<const std::byte>;
 
-// Units: waves where cores, or threads of a core, wait in circles. The other two are for any program, to be asked for by name.
+// Units: waves where cores, or threads of a core, wait in circles. The other two are for any program, to be asked for
+// by name.
 enum class Schedule { Units, Waves, Worklist };
 
 // What engines of one executable share beside it (PreparedStore.h); from several threads.
@@ -37,8 +42,8 @@ struct CoreEngineOptions {
 };
 
 struct ValueCounters {
-  int64_t macs = 0;     // elements processed by Fma, all cores, per sample
-  int64_t coresFma = 0; // cores that execute at least one Fma element
+  int64_t macs = 0;                // elements processed by Fma, all cores, per sample
+  int64_t coresFma = 0;            // cores that execute at least one Fma element
   std::vector<int64_t> kernelMacs; // of the kernels of all runs, in their order
 };
 
@@ -59,10 +64,11 @@ struct CorePlace {
 class CoreEngine {
 public:
   virtual ~CoreEngine() = default;
-  // Checks the order of every entry's steps and its io bindings. Streams are resolved and schedules made here for an executable of one
-  // configuration, otherwise for each configuration when it first runs, so that the errors of that are run()'s. The executable must outlive
-  // the engine and have passed the verifier.
-  static absl::StatusOr<std::unique_ptr<CoreEngine>> create(const format::Executable &executable, const CoreEngineOptions &options);
+  // Checks the order of every entry's steps and its io bindings. Streams are resolved and schedules made here for an
+  // executable of one configuration, otherwise for each configuration when it first runs, so that the errors of that
+  // are run()'s. The executable must outlive the engine and have passed the verifier.
+  static absl::StatusOr<std::unique_ptr<CoreEngine>> create(const format::Executable &executable,
+                                                            const CoreEngineOptions &options);
 
   // One sample through entry `entry`; inputs are read in place. State variables live in the engine between calls.
   virtual absl::StatusOr<std::vector<HostTensor>> runViews(int entry, std::span<const HostView> inputs) = 0;
@@ -94,10 +100,11 @@ public:
     std::vector<std::vector<std::byte>> queueWords;                  // per queue: received or sent in this sample
   };
   // One sample like run(), recording these cores.
-  virtual absl::StatusOr<std::vector<CoreTrace>> runTracedViews(int entry, std::span<const HostView> inputs, std::span<const CorePlace> cores,
+  virtual absl::StatusOr<std::vector<CoreTrace>> runTracedViews(int entry, std::span<const HostView> inputs,
+                                                                std::span<const CorePlace> cores,
                                                                 std::vector<HostTensor> &outputs) = 0;
-  absl::StatusOr<std::vector<CoreTrace>> runTraced(int entry, std::span<const HostTensor> inputs, std::span<const CorePlace> cores,
-                                                   std::vector<HostTensor> &outputs) {
+  absl::StatusOr<std::vector<CoreTrace>> runTraced(int entry, std::span<const HostTensor> inputs,
+                                                   std::span<const CorePlace> cores, std::vector<HostTensor> &outputs) {
     return runTracedViews(entry, viewsOf(inputs), cores, outputs);
   }
 };

@@ -67,13 +67,15 @@ private:
 absl::Status runWorklist(const SampleContext &context);
 
 // Pointers to a core's constants in the file, its state and its windows of residents; scratch and FIFOs from `scratch`.
-void bindBuffers(const SampleContext &context, int32_t role, int64_t ordinal, const format::LatticeIndex &index, std::byte *scratch,
-                 std::byte **buffers);
+void bindBuffers(const SampleContext &context, int32_t role, int64_t ordinal, const format::LatticeIndex &index,
+                 std::byte *scratch, std::byte **buffers);
 
-// The bytes of a FIFO's ring after `pushed` bytes of a sample, which lie in order at `elements`: byte i is at i modulo the ring's size.
+// The bytes of a FIFO's ring after `pushed` bytes of a sample, which lie in order at `elements`: byte i is at i modulo
+// the ring's size.
 std::vector<std::byte> ringImage(const format::Buffer &buffer, const std::byte *elements, int64_t pushed);
 
-// Fills `trace` by running the core once on a zeroed image of its own; queues must hold their words, state and residents are left as they were.
+// Fills `trace` by running the core once on a zeroed image of its own; queues must hold their words, state and
+// residents are left as they were.
 void traceCore(const SampleContext &context, int32_t role, int64_t ordinal, const format::LatticeIndex &index,
                std::span<const QueuePort> queues, CoreEngine::CoreTrace &trace);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Analytic time of a configuration under I10: an event graph over threads and stream segments, solved until it is periodic. No values, no data.
+// Analytic time of a configuration under I10: an event graph over threads and stream segments, solved until it is
+// periodic. No values, no data.
 //
 // A simulation that stops with unfinished threads is reported with who waits for what. That none does is not proven
 // here, as trains of words approximate: liveness/ does.
@@ -30,8 +31,8 @@ struct TimingPart {
   Kind kind = Kind::Run;
   std::string name; // of the configuration
   int32_t configuration = 0, count = 1;
-  int64_t cyclesEach = 0;   // of one run, until nothing is left to do; of putting the configuration in place
-  bool wordByWord = false;  // a run timed by the cycle engine
+  int64_t cyclesEach = 0;  // of one run, until nothing is left to do; of putting the configuration in place
+  bool wordByWord = false; // a run timed by the cycle engine
   int64_t cycles() const { return count * cyclesEach; }
   bool operator==(const TimingPart &) const = default;
 };
@@ -47,15 +48,16 @@ struct TimingResult {
   std::vector<int64_t> sampleDone; // completion cycle of each simulated sample
   std::vector<KernelTiming> kernels;
   int32_t bottleneckKernel = -1;
-  std::string bottleneck;      // what sets the interval: "issue slots of kernel conv3", "input words", "link …"
-  int64_t maxLinkWords = 0;    // words per sample over the busiest link
-  std::string maxLinkName;     // "row 5, col 7, EAST: nets a, b"
-  int64_t linkWordHops = 0;    // words per sample times the links each crosses, all streams
+  std::string bottleneck;        // what sets the interval: "issue slots of kernel conv3", "input words", "link …"
+  int64_t maxLinkWords = 0;      // words per sample over the busiest link
+  std::string maxLinkName;       // "row 5, col 7, EAST: nets a, b"
+  int64_t linkWordHops = 0;      // words per sample times the links each crosses, all streams
   double computeUtilisation = 0; // macs / (cores · interval · fma rate)
   std::vector<TimingPart> parts; // of a phased entry, in order; kernels are those of its runs one after the other
 };
 
 // Simulates up to `samples` samples (0: until periodic).
-absl::StatusOr<TimingResult> analyseTiming(const format::Executable &executable, int configuration, const Networks &networks, int samples = 0);
+absl::StatusOr<TimingResult> analyseTiming(const format::Executable &executable, int configuration,
+                                           const Networks &networks, int samples = 0);
 
 } // namespace wsc::emulator

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Who waits for whom, for messages: from one that waits to the one it waits for, until one waits for something that will
-// not come, or a circle closes.
+// Who waits for whom, for messages: from one that waits to the one it waits for, until one waits for something that
+// will not come, or a circle closes.
 #pragma once
 
 #include "absl/strings/str_cat.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the node contexts of all front ends have in common: errors that stick to the layer builder, inputs whose elements
-// must be known while importing, axes.
+// What the node contexts of all front ends have in common: errors that stick to the layer builder, inputs whose
+// elements must be known while importing, axes.
 #pragma once
 #include "compiler/import/common/Functions.h"
 #include <optional>

@@ -169,8 +169,8 @@ absl::Status deadlock(const Fabric &fabric, const Who &start, int64_t threads, i
   const Waits waits(fabric);
   const WaitChain chain = followWaits(start, [&](const Who &who) { return waits.of(who); });
   return absl::FailedPreconditionError(absl::StrCat(
-      "configuration ", fabric.configuration->name, ": deadlock in cycle ", cycle, ": ", threads, " threads and ", ports,
-      " ports are not done; ", chain.isCircle ? "a cycle of waits: " : "who waits for whom: ", chain.text,
+      "configuration ", fabric.configuration->name, ": deadlock in cycle ", cycle, ": ", threads, " threads and ",
+      ports, " ports are not done; ", chain.isCircle ? "a cycle of waits: " : "who waits for whom: ", chain.text,
       ". Deepen what is full, or send and take in the same order"));
 }
 

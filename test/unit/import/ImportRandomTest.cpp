@@ -41,7 +41,6 @@ protected:
     EXPECT_TRUE(results) << error;
     return results.value_or(std::vector<Array>{});
   }
-
 };
 
 TEST_F(ImportRandom, TransposedConvolution) {

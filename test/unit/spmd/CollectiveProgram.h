@@ -61,8 +61,7 @@ public:
   }
 
   absl::StatusOr<PhasesProgram> make() {
-    auto target =
-        target::loadTarget("mesh-" + std::to_string(rectangle.rows) + "x" + std::to_string(rectangle.cols));
+    auto target = target::loadTarget("mesh-" + std::to_string(rectangle.rows) + "x" + std::to_string(rectangle.cols));
     if (!target.ok())
       return target.status();
     spmd::EntryPhases entry;
