@@ -82,7 +82,7 @@ void EntryWriter::cut() {
 }
 
 int16_t EntryWriter::carried(Phase &from, int16_t buffer) {
-  const Buffer held = from.code.buffers[size_t(buffer)];
+  Buffer held = from.code.buffers[size_t(buffer)];
   if (held.kind == BufferKind::Resident)
     return constantBuffer(held.resident);
   for (const auto &[tensor, at] : from.buffers)
@@ -90,6 +90,8 @@ int16_t EntryWriter::carried(Phase &from, int16_t buffer) {
       return carry(tensor, held);
   const TensorId kept = TensorId(network.tensors.size()) + numCarried++;
   from.buffers.emplace(kept, buffer);
+  // Scratch of one name may be carried more than once.
+  held.name = from.code.buffers[size_t(buffer)].name = absl::StrCat(held.name, ".", kept);
   return carry(kept, held);
 }
 
