@@ -92,19 +92,23 @@ void tfIdfVectorizer(NodeContext &node) {
   if (mode != "TF" && mode != "IDF" && mode != "TFIDF")
     return node.fail("attribute 'mode' is '" + mode + "'; TF, IDF and TFIDF are known");
   const int64_t columns = *std::max_element(pool.columns.begin(), pool.columns.end()) + 1;
-  if (!weights.empty() && static_cast<int64_t>(weights.size()) < columns)
-    return node.fail(absl::StrCat("attribute 'weights' has ", weights.size(), " elements for ", columns, " columns"));
+  if (!weights.empty() && weights.size() != pool.columns.size())
+    return node.fail(
+        absl::StrCat("attribute 'weights' has ", weights.size(), " elements for ", pool.columns.size(), " n-grams"));
   Expression rows = (x.rank() == 1 ? x.unsqueeze(0) : x).cast(layers.builder().getI64Type());
   const int64_t distances = std::min(skips, rows.shape()[1]) + 1;
-  // The n-grams that count, one after another, and the column of each; behind them one that never occurs.
+  // The n-grams that count, one after another, the column and weight of each; behind them one that never occurs.
   llvm::SmallVector<Expression> parts;
   std::vector<int64_t> column;
+  std::vector<double> factors;
   int64_t gram = 0;
   for (size_t length = 1; length <= pool.starts.size(); ++length) {
     const int64_t count = pool.count(length);
     if (count > 0 && static_cast<int64_t>(length) >= shortest && static_cast<int64_t>(length) <= longest) {
       parts.push_back(occurrences(rows, pool, length, distances));
       column.insert(column.end(), pool.columns.begin() + gram, pool.columns.begin() + gram + count);
+      for (int64_t i = gram; i < gram + count; ++i)
+        factors.push_back(weights.empty() ? 1 : weights[static_cast<size_t>(i)]);
     }
     gram += count;
   }
@@ -117,13 +121,14 @@ void tfIdfVectorizer(NodeContext &node) {
       return node.unsupported(absl::StrCat("two n-grams of column ", column[i], " are not supported"));
     from = static_cast<int64_t>(i);
   }
-  Expression y = picked(concat(parts, 1), 1, source);
+  Expression y = concat(parts, 1);
   if (mode == "IDF")
     y = select(less(0, y), 1.0, y);
-  if (mode != "TF" && !weights.empty()) {
-    weights.resize(static_cast<size_t>(columns));
-    y = y * constant(layers, {columns}, weights, f32);
+  if (mode != "TF") {
+    factors.push_back(0);
+    y = y * constant(layers, {static_cast<int64_t>(factors.size())}, factors, f32);
   }
+  y = picked(y, 1, source);
   node.setResult(x.rank() == 1 ? y.reshape({columns}) : y);
 }
 
