@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // node ort_outputs.mjs FOLDER: runs FOLDER/*/model.onnx with ONNX Runtime on test_data_set_0/input_K.pb and writes
-// output_K.npy beside them. Inputs are f32 or i64 TensorProtos with raw_data. Prints what ONNX Runtime refuses, and removes
-// those folders: they say nothing.
+// output_K.npy beside them. Inputs are f32 or i64 TensorProtos with raw_data. Prints what ONNX Runtime refuses, and
+// removes those folders: they say nothing.
 import fs from 'node:fs';
 import path from 'node:path';
 import {createRequire} from 'node:module';
