@@ -53,6 +53,10 @@ TEST_F(ImportOperators, ProductsOfDequantisedTensorsAreOfWholeNumbers) {
   expectIn("(tensor<4x3xi32>, tensor<3x2xi32>) -> tensor<4x2xi32>", text);
   // A zero point is taken away in 16 bits.
   expectIn("tensor<4x3xi16> -> tensor<4x3xi32>", productOf(3, 1));
+  // The axis of a single scale counts for nothing, it may be outside.
+  OnnxBuilder vector;
+  vector.output(throughBytes(vector, vector.input("x", {4}), 3));
+  expectIn("tensor<4xf32> {nn.name", importModel(vector));
   // A scale for each of the elements that are summed stays with them.
   expectIn("(tensor<4x3xf32>, tensor<3x2xf32>) -> tensor<4x2xf32>", productOf(0, 0));
 }

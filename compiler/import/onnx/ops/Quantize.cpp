@@ -158,10 +158,12 @@ static void dequantizeLinear(NodeContext &node) {
   else
     number = centred(x, zeroPoint);
   Expression y = (number.cast(wide.elementType()) * wide).cast(element);
-  if (!node.failed() && mlir::isa<mlir::IntegerType>(x.elementType()) && x.elementType().getIntOrFloatBitWidth() <= 8 &&
-      element == scale.elementType())
-    node.layers.setQuantised(
-        y, {x, node.input(1), node.input(2), node.normalizedAxis(axis, std::max<int64_t>(x.rank(), 1))});
+  const bool isNarrow =
+      !node.failed() && mlir::isa<mlir::IntegerType>(x.elementType()) && x.elementType().getIntOrFloatBitWidth() <= 8;
+  if (isNarrow && element == scale.elementType()) {
+    const bool isOne = scale.size() == 1 && (!zeroPoint || zeroPoint.size() == 1);
+    node.layers.setQuantised(y, {x, node.input(1), node.input(2), isOne ? 0 : node.normalizedAxis(axis, x.rank())});
+  }
   node.setResult(y);
 }
 
