@@ -14,6 +14,45 @@ namespace wsc::spmd {
 
 namespace {
 
+/// What a conversion of integers of 8 or 16 bits to i32 reads, or null.
+Value narrowSource(Value value) {
+  auto cast = value.getDefiningOp<nn::CastOp>();
+  if (!cast || !cast.getType().getElementType().isInteger(32))
+    return {};
+  auto from = dyn_cast<IntegerType>(cast.getInput().getType().getElementType());
+  return from && (from.getWidth() == 8 || from.getWidth() == 16) ? cast.getInput() : Value();
+}
+
+/// A constant of i32 as one of a narrower type that holds its elements, or null.
+Value narrowConstant(OpBuilder &builder, Value value, IntegerType type) {
+  auto constant = value.getDefiningOp<nn::ConstantOp>();
+  DenseElementsAttr dense = constant ? constant.getDense() : DenseElementsAttr();
+  if (!dense || !dense.getElementType().isInteger(32))
+    return {};
+  const unsigned width = type.getWidth();
+  bool holdsAll = true;
+  for (const APInt &element : dense.getValues<APInt>())
+    holdsAll &= type.isUnsigned() ? element.isIntN(width) : element.isSignedIntN(width);
+  if (!holdsAll)
+    return {};
+  auto narrow = dense.mapValues(type, [&](const APInt &element) { return element.trunc(width); });
+  return nn::ConstantOp::create(builder, constant.getLoc(), narrow.getType(), cast<TypedAttr>(Attribute(narrow)));
+}
+
+/// Factors converted to i32 from one narrower type are read in that type: the multiply-add converts them.
+void readNarrow(OpBuilder &builder, Value &a, Value &b) {
+  Value narrowA = narrowSource(a), narrowB = narrowSource(b);
+  auto typeOf = [](Value value) { return cast<IntegerType>(cast<RankedTensorType>(value.getType()).getElementType()); };
+  if (narrowA && !narrowB)
+    narrowB = narrowConstant(builder, b, typeOf(narrowA));
+  else if (narrowB && !narrowA)
+    narrowA = narrowConstant(builder, a, typeOf(narrowB));
+  if (!narrowA || !narrowB || typeOf(narrowA) != typeOf(narrowB))
+    return;
+  a = narrowA;
+  b = narrowB;
+}
+
 /// The multiply-add of two operands, summed as accumulatorOf says, plus bias, as elements of `result`.
 Value contract(NestBuilder &nests, RankedTensorType result, ArrayRef<int64_t> reduced, ArrayRef<NestOperand> factors,
                std::optional<NestOperand> bias) {
@@ -54,10 +93,10 @@ struct MatmulNests : NestLowering::ExternalModel<MatmulNests, nn::MatmulOp> {
     std::optional<NestOperand> bias;
     if (layer.getBias())
       bias = NestOperand{layer.getBias(), {n}};
+    Value lhs = layer.getLhs(), rhs = layer.getRhs();
+    readNarrow(builder, lhs, rhs);
     return contract(nests, result, depth,
-                    {matrix(layer.getLhs(), m, k),
-                     layer.getTransposeRhs() ? matrix(layer.getRhs(), n, k) : matrix(layer.getRhs(), k, n)},
-                    bias);
+                    {matrix(lhs, m, k), layer.getTransposeRhs() ? matrix(rhs, n, k) : matrix(rhs, k, n)}, bias);
   }
 };
 
@@ -83,9 +122,11 @@ struct ConvNests : NestLowering::ExternalModel<ConvNests, nn::ConvOp> {
     for (int64_t extent : weight.getShape().drop_front(2))
       taps.push_back(reduced.add(extent));
 
-    Value padded = padImage(nests, layer.getInput(), layer.getPads(), neutral(Combine::Add, result.getElementType()));
-    NestOperand image{padded, {nests.iterator(0), group * depth + channel}},
-        kernel{layer.getWeight(), {output, channel}};
+    Value input = layer.getInput(), weights = layer.getWeight();
+    readNarrow(builder, input, weights);
+    const Type narrow = cast<RankedTensorType>(input.getType()).getElementType();
+    Value padded = padImage(nests, input, layer.getPads(), neutral(Combine::Add, narrow));
+    NestOperand image{padded, {nests.iterator(0), group * depth + channel}}, kernel{weights, {output, channel}};
     addWindowIndices(nests, image.indices, splits ? 3 : 2, taps, layer.getStrides(), layer.getDilations());
     kernel.indices.append(taps);
     std::optional<NestOperand> bias;

@@ -64,7 +64,12 @@ struct LowerToNestsPass : impl::LowerToNestsBase<LowerToNestsPass> {
       allKnown = false;
     }
     IRRewriter rewriter(&getContext());
-    for (Operation *op : layers) {
+    // From the end on, so that a layer sees the layers it reads, and what it reads past them falls away.
+    for (Operation *op : llvm::reverse(layers)) {
+      if (isOpTriviallyDead(op)) {
+        rewriter.eraseOp(op);
+        continue;
+      }
       rewriter.setInsertionPoint(op);
       if (failed(lower(op, rewriter))) // tells of every layer that cannot be lowered, not of the first only
         allKnown = false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // node ort_outputs.mjs FOLDER: runs FOLDER/*/model.onnx with ONNX Runtime on test_data_set_0/input_K.pb and writes
-// output_K.npy beside them. Inputs are f32 TensorProtos with raw_data. Prints what ONNX Runtime refuses, and removes
-// those folders: they say nothing.
+// output_K.npy beside them. Inputs are f32 or i64 TensorProtos with raw_data. Prints what ONNX Runtime refuses, and
+// removes those folders: they say nothing.
 import fs from 'node:fs';
 import path from 'node:path';
 import {createRequire} from 'node:module';
@@ -28,16 +28,18 @@ function readTensor(bytes) {
     if ((tag & 7) === 0) {
       const value = varint();
       if (field === 1) tensor.dims.push(value);
+      if (field === 2) tensor.isInteger = value === 7;
       continue;
     }
-    const size = varint(), part = bytes.subarray(at, at + size);
-    at += size;
+    const size = varint(), end = at + size;
     if (field === 1)
-      for (const dim of part) tensor.dims.push(dim); // packed, below 128
-    else if (field === 8)
+      while (at < end) tensor.dims.push(varint()); // packed
+    const part = bytes.subarray(at, end);
+    at = end;
+    if (field === 8)
       tensor.name = part.toString('utf8');
     else if (field === 9)
-      tensor.data = new Float32Array(new Uint8Array(part).buffer);
+      tensor.data = new (tensor.isInteger ? BigInt64Array : Float32Array)(new Uint8Array(part).buffer);
   }
   return tensor;
 }
@@ -65,7 +67,7 @@ for (const name of fs.readdirSync(root).filter((entry) => fs.existsSync(path.joi
     const feeds = {};
     for (let k = 0; fs.existsSync(path.join(data, `input_${k}.pb`)); ++k) {
       const tensor = readTensor(fs.readFileSync(path.join(data, `input_${k}.pb`)));
-      feeds[tensor.name] = new ort.Tensor('float32', tensor.data, tensor.dims);
+      feeds[tensor.name] = new ort.Tensor(tensor.isInteger ? 'int64' : 'float32', tensor.data, tensor.dims);
     }
     const results = await session.run(feeds);
     session.outputNames.forEach(

@@ -277,11 +277,56 @@ void einsum(GraphMaker &m) {
   m.tamed(m.emit("Einsum", {x.name, w.name}, y, {Attribute::s("equation", "abc,ca->ba")}));
 }
 
+/// Regions that may reach beyond the image, or cover nothing of it.
+void maxRoiPool(GraphMaker &m) {
+  Value x;
+  if (!m.pick(x, 4, 4))
+    return;
+  Value y = x;
+  y.shape = {m.between(1, 3), x.shape[1], m.between(1, 3), m.between(1, 3)};
+  std::vector<std::string> parts;
+  for (int64_t i = 0; i < y.shape[0]; ++i) {
+    const Value region = m.constant({4}, 8);
+    parts.push_back(m.number(static_cast<double>(m.between(0, x.shape[0] - 1))).name);
+    parts.back() = m.emit("Reshape", {parts.back(), m.integers({1})}, {"", {1}, TensorProto::FLOAT, 8, true}).name;
+    parts.push_back(region.name);
+  }
+  const Value flat =
+      m.emit("Concat", parts, {"", {5 * y.shape[0]}, TensorProto::FLOAT, 8, true}, {Attribute::i("axis", 0)});
+  const Value rois =
+      m.emit("Reshape", {flat.name, m.integers({y.shape[0], 5})}, {"", {y.shape[0], 5}, TensorProto::FLOAT, 8, true});
+  m.emit("MaxRoiPool", {x.name, rois.name}, y,
+         {Attribute::ints("pooled_shape", {y.shape[2], y.shape[3]}), Attribute::f("spatial_scale", 0.5f)});
+}
+
+/// Counts of n-grams of whole numbers.
+void grams(GraphMaker &m) {
+  Value x;
+  if (!m.pick(x, 1, 2, /*exact=*/true) || x.bound > 8)
+    return;
+  Value whole = x;
+  whole.type = TensorProto::INT64;
+  whole = m.emit("Cast", {x.name}, whole, {Attribute::i("to", TensorProto::INT64)});
+  std::vector<int64_t> columns{2, 0, 4, 1, 3, 5};
+  std::shuffle(columns.begin(), columns.end(), m.random);
+  std::vector<float> weights;
+  for (size_t i = 0; i < columns.size(); ++i)
+    weights.push_back(static_cast<float>(m.between(1, 16)) / 8);
+  static constexpr const char *modes[] = {"TF", "IDF", "TFIDF"};
+  Value y{"", x.shape, TensorProto::FLOAT, 64, true};
+  y.shape.back() = static_cast<int64_t>(columns.size());
+  m.emit("TfIdfVectorizer", {whole.name}, y,
+         {Attribute::s("mode", modes[m.between(0, 2)]), Attribute::i("min_gram_length", m.between(1, 2)),
+          Attribute::i("max_gram_length", 2), Attribute::i("max_skip_count", m.between(0, 3)),
+          Attribute::ints("ngram_counts", {0, 3}), Attribute::ints("ngram_indexes", columns),
+          Attribute::ints("pool_int64s", {0, 1, -2, 0, 0, 0, 1, -1, 2}), Attribute::floats("weights", weights)});
+}
+
 } // namespace
 
 std::vector<Kind> layerKinds() {
-  return {matmul,    matmulOfTwo, gemm,    conv,      conv,        convTranspose, pool,      globalPool,
-          reduction, reduction,   softmax, layerNorm, channelNorm, lrn,           recurrent, einsum};
+  return {matmul,    matmulOfTwo, gemm,      conv,        conv, convTranspose, pool,   globalPool, reduction,
+          reduction, softmax,     layerNorm, channelNorm, lrn,  recurrent,     einsum, maxRoiPool, grams};
 }
 
 } // namespace wsc::test

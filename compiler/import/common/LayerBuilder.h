@@ -29,6 +29,13 @@ struct Tensor {
   mlir::Type elementType() const { return type ? type.getElementType() : mlir::Type(); }
 };
 
+/// A tensor as whole numbers: (number - zero point)·scale. The zero point may be null; scale and zero point have one
+/// element, or one per place of `axis`.
+struct Quantised {
+  Tensor number, scale, zeroPoint;
+  int64_t axis = 0;
+};
+
 /// Window of a convolution or pool, with a number per spatial dimension; pads before all dimensions, then behind all:
 /// [top, left, bottom, right]. As it stands: over [H, W].
 struct Window {
@@ -62,6 +69,14 @@ public:
   std::optional<Literal> literal(const Tensor &tensor);
   /// The value, creating the nn.constant on first use.
   mlir::Value materialize(const Tensor &tensor);
+
+  /// Records what a tensor was made from, for products that are computed on whole numbers.
+  void setQuantised(const Tensor &tensor, Quantised from) { quantised_[keyOf(tensor)] = std::move(from); }
+  /// What was recorded, or null.
+  const Quantised *quantisedOf(const Tensor &tensor) const {
+    auto found = quantised_.find(keyOf(tensor));
+    return found == quantised_.end() ? nullptr : &found->second;
+  }
 
   // Layers.
   Tensor unary(nn::UnaryKind kind, const Tensor &x);
@@ -103,6 +118,9 @@ private:
   Tensor emitTyped(mlir::RankedTensorType type, const typename Op::Properties &properties,
                    llvm::ArrayRef<Tensor> operands, Fold fold);
   bool usable(llvm::ArrayRef<Tensor> operands);
+  static const void *keyOf(const Tensor &tensor) {
+    return tensor.constant ? tensor.constant.getAsOpaquePointer() : tensor.value.getAsOpaquePointer();
+  }
 
   /// Elements of all larger constants made in one import, which live as long as the context.
   static constexpr int64_t maxMadeElements = 20'000'000;
@@ -113,6 +131,7 @@ private:
   absl::Status status_;
   int64_t madeElements_ = 0;
   llvm::DenseMap<mlir::Attribute, mlir::Value> materialized_;
+  llvm::DenseMap<const void *, Quantised> quantised_;
 };
 
 } // namespace wsc::import

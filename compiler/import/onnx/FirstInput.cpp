@@ -22,7 +22,7 @@ const std::map<std::string_view, Class> &classes() {
     };
     add(Class::Floats, {"DFT", "Det", "GroupNormalization", "HardSigmoid", "HardSwish", "IsInf", "IsNaN",
                         "LayerNormalization", "LeakyRelu", "LinearAttention", "RMSNormalization", "STFT", "Softsign",
-                        "ThresholdedRelu", "FusedConv", "FusedGemm", "FusedMatMul", "ConvTranspose"});
+                        "ThresholdedRelu", "FusedConv", "FusedGemm", "FusedMatMul", "ConvTranspose", "MaxRoiPool"});
     add(Class::Numbers,
         {"FeatureVectorizer", "Imputer", "LinearClassifier", "LinearRegressor", "Normalizer", "OneHotEncoder",
          "SVMClassifier", "SVMRegressor", "Scaler", "TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor"});

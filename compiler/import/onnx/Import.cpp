@@ -4,6 +4,7 @@
 #include "compiler/import/onnx/Import.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/import/onnx/LocalFunctions.h"
+#include "compiler/import/onnx/Refusals.h"
 #include "compiler/import/onnx/Registry.h"
 #include "compiler/import/onnx/Translate.h"
 #include "compiler/import/onnx/WireScan.h"
@@ -102,7 +103,8 @@ absl::Status unsupportedError(const std::string &path, const std::vector<Unsuppo
       absl::StrCat(path, ": ", list.size(), list.size() == 1 ? " operator is" : " operators are", " not supported:");
   for (const UnsupportedOperator &u : list)
     absl::StrAppend(&text, "\n  ", u.type, " (domain '", u.domain.empty() ? "ai.onnx" : u.domain, "', opset ", u.opset,
-                    "): ", u.count, u.count == 1 ? " node" : " nodes", ", first '", u.firstNode, "'");
+                    "): ", u.count, u.count == 1 ? " node" : " nodes", ", first '", u.firstNode, "'",
+                    whyRefused(u.domain, u.type));
   absl::StrAppend(&text, "\ncut the graph before them with --output, or behind them with --input");
   return absl::UnimplementedError(text);
 }

@@ -44,6 +44,7 @@ static std::vector<llvm::ArrayRef<Operator>> families() {
           featureOperators(),
           machineOperators(),
           treeOperators(),
+          gramOperators(),
           contribAttentionOperators(),
           contribQuantizedOperators()};
 }

@@ -66,6 +66,7 @@ llvm::ArrayRef<Operator> contribQuantizedOperators();
 llvm::ArrayRef<Operator> featureOperators();
 llvm::ArrayRef<Operator> machineOperators();
 llvm::ArrayRef<Operator> treeOperators();
+llvm::ArrayRef<Operator> gramOperators();
 
 /// Every row, by domain, name and first version.
 std::vector<Operator> allOperators();

@@ -7,6 +7,7 @@
 #include "compiler/import/onnx/FirstInput.h"
 #include "compiler/import/onnx/InputTypes.h"
 #include "compiler/import/onnx/LocalFunctions.h"
+#include "compiler/import/onnx/Refusals.h"
 #include "compiler/import/onnx/Registry.h"
 #include "dialects/nn/Nn.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -129,7 +130,8 @@ private:
     absl::Status status =
         function ? call(*function, node, inputs, results)
         : op     ? apply(*op, node, *opset, used, inputs, results)
-                 : absl::UnimplementedError(absl::StrCat("the operator is not supported at opset ", *opset));
+                 : absl::UnimplementedError(absl::StrCat("the operator is not supported at opset ", *opset,
+                                                         whyRefused(normalizedDomain(node.domain()), node.op_type())));
     if (!status.ok())
       return at(where, status);
     results.resize(node.output_size());

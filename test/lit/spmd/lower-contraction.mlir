@@ -77,3 +77,26 @@ func.func @no_depth(%x: tensor<4x0xf32>, %w: tensor<0x3xf32>) -> tensor<4x3xf32>
   %y = nn.matmul %x, %w : (tensor<4x0xf32>, tensor<0x3xf32>) -> tensor<4x3xf32>
   return %y : tensor<4x3xf32>
 }
+
+// Whole numbers are read in the type they were widened from, a constant that fits it too.
+// CHECK-LABEL: func.func @narrow
+// CHECK: linalg.generic {{.*}} ins(%arg0, %{{.*}} : tensor<2x3xi8>, tensor<3x2xi8>)
+// CHECK: %[[A:.*]] = arith.extsi %{{.*}} : i8 to i32
+// CHECK: %[[B:.*]] = arith.extsi %{{.*}} : i8 to i32
+// CHECK: arith.muli %[[A]], %[[B]] : i32
+func.func @narrow(%x: tensor<2x3xi8>) -> tensor<2x2xi32> {
+  %w = nn.constant dense<[[1, -2], [127, -128], [0, 5]]> : tensor<3x2xi32>
+  %0 = nn.cast %x : tensor<2x3xi8> -> tensor<2x3xi32>
+  %y = nn.matmul %0, %w : (tensor<2x3xi32>, tensor<3x2xi32>) -> tensor<2x2xi32>
+  return %y : tensor<2x2xi32>
+}
+
+// Two narrow types have no multiply-add in common.
+// CHECK-LABEL: func.func @not_narrow
+// CHECK: ins(%{{.*}}, %{{.*}} : tensor<2x3xi32>, tensor<3x2xi32>)
+func.func @not_narrow(%x: tensor<2x3xui8>, %w: tensor<3x2xi8>) -> tensor<2x2xi32> {
+  %0 = nn.cast %x : tensor<2x3xui8> -> tensor<2x3xi32>
+  %1 = nn.cast %w : tensor<3x2xi8> -> tensor<3x2xi32>
+  %y = nn.matmul %0, %1 : (tensor<2x3xi32>, tensor<3x2xi32>) -> tensor<2x2xi32>
+  return %y : tensor<2x2xi32>
+}

@@ -61,11 +61,30 @@ TEST_F(ImportErrors, UnsupportedOperatorsAreListedTogether) {
   std::string text = importModel(b);
   expectIn("2 operators are not supported", text);
   expectIn("Nonesuch (domain 'ai.onnx', opset 17): 2 nodes, first 'first'", text);
-  expectIn("NonZero (domain 'ai.onnx', opset 17): 1 node, first 'y'", text);
+  expectIn("NonZero (domain 'ai.onnx', opset 17): 1 node, first 'y': the shape of its result depends on data", text);
   auto list = wsc::import::listUnsupportedOperators((folder / "model.onnx").string());
   ASSERT_TRUE(list.ok());
   ASSERT_EQ(list->size(), 2u);
   EXPECT_EQ((*list)[0].count, 2);
+}
+
+TEST_F(ImportErrors, PoolsOfGrams) {
+  auto importPool = [&](const std::vector<int64_t> &starts, const std::vector<int64_t> &columns, int64_t longest) {
+    OnnxBuilder b;
+    b.output(b.node("TfIdfVectorizer", {b.input("x", {6}, TensorProto::INT64)},
+                    {Attribute::s("mode", "TF"), Attribute::i("min_gram_length", 1),
+                     Attribute::i("max_gram_length", longest), Attribute::i("max_skip_count", 0),
+                     Attribute::ints("ngram_counts", starts), Attribute::ints("ngram_indexes", columns),
+                     Attribute::ints("pool_int64s", {1, 2, 3, 4})}));
+    return importModel(b);
+  };
+  expectIn("tensor<3xf32> {nn.name", importPool({0, 2}, {0, 1, 2}, 2));
+  expectIn("max_gram_length 3 do not fit 2 elements of ngram_counts", importPool({0, 2}, {0, 1, 2}, 3));
+  expectIn("n-grams of length 2 the elements 3 to 4 of pool_int64s, which has 4", importPool({0, 3}, {0, 1, 2}, 2));
+  expectIn("n-grams of length 1 the elements 0 to 9", importPool({0, 9}, {0, 1, 2}, 2));
+  expectIn("ngram_indexes has 2 elements for 3 n-grams", importPool({0, 2}, {0, 1}, 2));
+  expectIn("ngram_indexes holds -1", importPool({0, 2}, {0, -1, 2}, 2));
+  expectIn("two n-grams of column 1", importPool({0, 2}, {0, 1, 1}, 2));
 }
 
 TEST_F(ImportErrors, Domains) {

@@ -105,6 +105,25 @@ TEST_F(ImportGraphs, ScanGathersOutputs) {
   expectIn("nn.name = \"total\"", text);
 }
 
+TEST_F(ImportGraphs, ScanOfOpset8HasABatch) {
+  OnnxBuilder turn(8);
+  std::string sum = turn.input("s", {2}), row = turn.input("r", {2});
+  std::string next = turn.node("Add", {sum, row}, {}, "next");
+  turn.output(next);
+  turn.output(turn.node("Neg", {next}, {}, "out"));
+  OnnxBuilder b(8);
+  std::string zero = b.floats("zero", {4, 2}, std::vector<float>(8)), x = b.input("x", {4, 3, 2});
+  b.nodeWithOutputs("Scan", {"", zero, x}, {"total", "steps"},
+                    {body("body", turn), Attribute::i("num_scan_inputs", 1)});
+  b.output("total");
+  b.output("steps");
+  std::string text = importModel(b);
+  expectIn("-> (tensor<4x2xf32>", text);
+  expectIn("tensor<4x3x2xf32> {nn.name = \"steps\"", text);
+  b.graph().mutable_node(0)->set_input(0, b.ints("lengths", {3, 3, 3, 2}));
+  expectIn("sequence_lens is not supported", importModel(b));
+}
+
 TEST_F(ImportGraphs, FunctionsOfTheModel) {
   OnnxBuilder b;
   auto *opset = b.model().add_opset_import();

@@ -30,6 +30,37 @@ TEST_F(ImportOperators, WeightsStayInTheFile) {
   EXPECT_EQ(first, 0.5f);
 }
 
+/// QuantizeLinear and DequantizeLinear of 8 bits with a zero point.
+std::string throughBytes(OnnxBuilder &b, const std::string &x, int8_t zero) {
+  const std::string scale = b.floats(x + "scale", {}, {0.125f});
+  const std::string point = b.weights<int8_t>(x + "zero", {}, {zero}, TensorProto::INT8);
+  return b.node("DequantizeLinear", {b.node("QuantizeLinear", {x, scale, point}), scale, point});
+}
+
+TEST_F(ImportOperators, ProductsOfDequantisedTensorsAreOfWholeNumbers) {
+  auto productOf = [&](int8_t zero, int64_t weightAxis) {
+    OnnxBuilder b;
+    std::string w = b.weights<int8_t>("w", {3, 2}, {1, 2, 3, 4, 5, 6}, TensorProto::INT8);
+    std::string scales =
+        b.floats("scales", {weightAxis == 0 ? 3 : 2}, std::vector<float>(weightAxis == 0 ? 3 : 2, 0.5));
+    w = b.node("DequantizeLinear", {w, scales}, {Attribute::i("axis", weightAxis)});
+    b.output(b.node("MatMul", {throughBytes(b, b.input("x", {4, 3}), zero), w}, {}, "y"));
+    return importModel(b);
+  };
+  std::string text = productOf(0, 1);
+  expectIn("nn.cast %", text);
+  expectIn("tensor<4x3xi8> -> tensor<4x3xi32>", text);
+  expectIn("(tensor<4x3xi32>, tensor<3x2xi32>) -> tensor<4x2xi32>", text);
+  // A zero point is taken away in 16 bits.
+  expectIn("tensor<4x3xi16> -> tensor<4x3xi32>", productOf(3, 1));
+  // The axis of a single scale counts for nothing, it may be outside.
+  OnnxBuilder vector;
+  vector.output(throughBytes(vector, vector.input("x", {4}), 3));
+  expectIn("tensor<4xf32> {nn.name", importModel(vector));
+  // A scale for each of the elements that are summed stays with them.
+  expectIn("(tensor<4x3xf32>, tensor<3x2xf32>) -> tensor<4x2xf32>", productOf(0, 0));
+}
+
 TEST_F(ImportOperators, FloatDataStaysInTheFileToo) {
   OnnxBuilder b;
   TensorProto *w = b.graph().add_initializer();

@@ -2,6 +2,7 @@
 //
 // docs/Operators.md is what the table of operators and the probes of their types say. WSC_UPDATE=1 writes it anew.
 #include "absl/strings/str_cat.h"
+#include "compiler/import/onnx/Refusals.h"
 #include "test/unit/import/OperatorProbe.h"
 #include <cstdlib>
 #include <fstream>
@@ -56,7 +57,7 @@ protected:
         "  without sign; *storage types* are float8, float4 and integers of 4 and 2 bits, which are moved and "
         "converted only.\n"
         "- **Known** values are constants of the graph, follow from constants and shapes, or are fixed by `--bind`.\n"
-        "- All shapes are static; strings, sequences, optionals and results whose shape depends on data are refused.\n";
+        "- All shapes are static; the operators of the last section are refused by name, with the reason.\n";
     std::map<std::string, std::string> domains;
     std::vector<Operator> all = wsc::import::allOperators();
     for (size_t i = 0; i < all.size(); ++i) {
@@ -76,6 +77,9 @@ protected:
     for (const auto &[domain, rows] : domains)
       absl::StrAppend(&text, "\n## ", domain, "\n\n| operator | versions | types | limits |\n|---|---|---|---|\n",
                       rows);
+    absl::StrAppend(&text, "\n## Refused\n\n| operator | because |\n|---|---|\n");
+    for (const auto &[name, reason] : wsc::import::refusedOperators())
+      absl::StrAppend(&text, "| ", std::string(name), " | ", reason, " |\n");
     return text;
   }
 };

@@ -117,13 +117,14 @@ void qGemm(NodeContext &node) {
     if (!node.hasInput(i))
       return node.fail(absl::StrCat("input ", i, " is missing"));
   double alpha = node.floatAttribute("alpha", 1);
-  Expression a = centred(node.in(0), node.in(2)), b = centred(node.in(3), node.in(5));
+  Expression x = node.in(0), bZero = node.in(5);
   if (node.intAttribute("transA", 0) != 0)
-    a = a.transposed();
+    x = x.transposed();
   const bool transposeB = node.intAttribute("transB", 0) != 0;
-  if (node.hasInput(5) && node.input(5).rank() == 1 && transposeB && node.in(5).size() > 1)
-    b = centred(node.in(3), node.in(5).unsqueeze(1));
-  Expression sum = matmul(a, b, transposeB);
+  if (bZero && bZero.rank() == 1 && transposeB && bZero.size() > 1)
+    bZero = bZero.unsqueeze(1);
+  Factors factors = centredFactors(x, node.in(2), node.in(3), bZero);
+  Expression sum = matmul(factors.a, factors.b, transposeB);
   if (node.hasInput(6))
     sum = sum + node.in(6);
   mlir::Type f32 = node.layers.builder().getF32Type();
@@ -133,7 +134,8 @@ void qGemm(NodeContext &node) {
 
 void matMulIntegerToFloat(NodeContext &node) {
   mlir::Type f32 = node.layers.builder().getF32Type();
-  Expression product = matmul(centred(node.in(0), node.in(4)), centred(node.in(1), node.in(5)));
+  Factors factors = centredFactors(node.in(0), node.in(4), node.in(1), node.in(5));
+  Expression product = matmul(factors.a, factors.b);
   Expression y = product.cast(f32) * (node.in(2).cast(f32) * node.in(3).cast(f32));
   node.setResult(node.hasInput(6) ? y + node.in(6) : y);
 }

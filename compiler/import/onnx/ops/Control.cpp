@@ -114,64 +114,133 @@ void loop(NodeContext &node) {
   }
 }
 
-/// A turn per element of the scan inputs along their axes.
-void scan(NodeContext &node) {
-  const auto *body = node.graphAttribute("body");
-  int64_t scanned = node.intAttribute("num_scan_inputs", 0);
-  std::vector<int64_t> inputAxes = node.intsAttribute("scan_input_axes"),
-                       outputAxes = node.intsAttribute("scan_output_axes");
-  std::vector<int64_t> inputWays = node.intsAttribute("scan_input_directions"),
-                       outputWays = node.intsAttribute("scan_output_directions");
-  if (!body || node.failed())
-    return node.fail("needs the attribute body");
-  int64_t states = static_cast<int64_t>(node.inputCount()) - scanned;
-  int64_t scans = static_cast<int64_t>(body->output_size()) - states;
-  if (scanned < 1 || states < 0 || scans < 0)
-    return node.fail(absl::StrCat("num_scan_inputs ", scanned, " does not fit ", node.inputCount(), " inputs and ",
-                                  body->output_size(), " outputs of the body"));
-  inputAxes.resize(scanned, 0);
-  inputWays.resize(scanned, 0);
-  outputAxes.resize(scans, 0);
-  outputWays.resize(scans, 0);
+/// What a Scan reads, writes and carries.
+struct ScanForm {
+  const wsc::onnx::GraphProto *body = nullptr;
+  std::vector<int64_t> inputAxes, inputWays, outputAxes, outputWays; // ways: 1 is backwards
+  int64_t states = 0;
+};
+
+/// A turn per element of the scan inputs along their axes: the states behind the last turn, then the scan outputs.
+std::vector<Tensor> runScan(NodeContext &node, ScanForm form, std::vector<Tensor> values,
+                            const std::vector<Expression> &scanned) {
   int64_t turns = -1;
-  for (int64_t i = 0; i < scanned; ++i) {
-    const Tensor x = node.input(states + i);
-    inputAxes[i] = node.normalizedAxis(inputAxes[i], x.rank());
+  for (size_t i = 0; i < scanned.size(); ++i) {
+    form.inputAxes[i] = node.normalizedAxis(form.inputAxes[i], scanned[i].rank());
     if (node.failed())
-      return;
-    int64_t extent = x.shape()[inputAxes[i]];
+      return {};
+    int64_t extent = scanned[i].shape()[form.inputAxes[i]];
     if (turns >= 0 && extent != turns)
-      return node.fail(absl::StrCat("scan inputs have ", turns, " and ", extent, " elements"));
+      node.fail(absl::StrCat("scan inputs have ", turns, " and ", extent, " elements"));
     turns = extent;
   }
   if (turns < 1 || turns > mostTurns)
-    return node.unsupported(absl::StrCat(turns, " turns are not supported; 1 to ", mostTurns, " are"));
-  std::vector<Tensor> values;
-  for (int64_t i = 0; i < states; ++i)
-    values.push_back(node.input(i));
-  std::vector<std::vector<Tensor>> collected(scans);
-  for (int64_t turn = 0; turn < turns; ++turn) {
+    node.unsupported(absl::StrCat(turns, " turns are not supported; 1 to ", mostTurns, " are"));
+  std::vector<std::vector<Tensor>> collected(form.outputAxes.size());
+  for (int64_t turn = 0; turn < turns && !node.failed(); ++turn) {
     std::vector<Tensor> inputs = values;
-    for (int64_t i = 0; i < scanned; ++i) {
-      int64_t at = inputWays[i] ? turns - 1 - turn : turn;
-      inputs.push_back(node.in(states + i).slice(inputAxes[i], at, 1).squeeze(inputAxes[i]));
+    for (size_t i = 0; i < scanned.size(); ++i) {
+      int64_t at = form.inputWays[i] ? turns - 1 - turn : turn;
+      inputs.push_back(scanned[i].slice(form.inputAxes[i], at, 1).squeeze(form.inputAxes[i]));
     }
-    std::vector<Tensor> outputs = node.callGraph(*body, inputs);
+    std::vector<Tensor> outputs = node.callGraph(*form.body, inputs);
     if (node.failed())
-      return;
-    for (int64_t i = 0; i < states; ++i)
+      return {};
+    for (size_t i = 0; i < values.size(); ++i)
       values[i] = outputs[i];
-    for (int64_t i = 0; i < scans; ++i)
-      collected[i].push_back(outputs[states + i]);
+    for (size_t i = 0; i < collected.size(); ++i)
+      collected[i].push_back(outputs[values.size() + i]);
   }
-  for (int64_t i = 0; i < states; ++i)
-    node.setResult(i, values[i]);
-  for (int64_t i = 0; i < scans; ++i) {
-    int64_t axis = node.normalizedAxis(outputAxes[i], collected[i].front().rank() + 1);
-    if (node.failed())
-      return;
-    node.setResult(states + i, joined(node, collected[i], axis, outputWays[i] != 0));
+  for (size_t i = 0; i < collected.size() && !node.failed(); ++i) {
+    int64_t axis = node.normalizedAxis(form.outputAxes[i], collected[i].front().rank() + 1);
+    if (!node.failed())
+      values.push_back(joined(node, collected[i], axis, form.outputWays[i] != 0));
   }
+  return values;
+}
+
+/// The body and how many scan inputs and outputs it has; `inputs` of the node are states and scan inputs.
+std::optional<ScanForm> scanForm(NodeContext &node, int64_t inputs) {
+  ScanForm form;
+  form.body = node.graphAttribute("body");
+  int64_t scanned = node.intAttribute("num_scan_inputs", 0);
+  if (!form.body || node.failed()) {
+    node.fail("needs the attribute body");
+    return std::nullopt;
+  }
+  form.states = inputs - scanned;
+  int64_t scans = static_cast<int64_t>(form.body->output_size()) - form.states;
+  if (scanned < 1 || form.states < 0 || scans < 0) {
+    node.fail(absl::StrCat("num_scan_inputs ", scanned, " does not fit ", inputs, " inputs and ",
+                           form.body->output_size(), " outputs of the body"));
+    return std::nullopt;
+  }
+  for (std::vector<int64_t> *perInput : {&form.inputAxes, &form.inputWays})
+    perInput->resize(static_cast<size_t>(scanned), 0);
+  for (std::vector<int64_t> *perOutput : {&form.outputAxes, &form.outputWays})
+    perOutput->resize(static_cast<size_t>(scans), 0);
+  return form;
+}
+
+void scan(NodeContext &node) {
+  std::optional<ScanForm> form = scanForm(node, static_cast<int64_t>(node.inputCount()));
+  if (!form)
+    return;
+  auto read = [&](const char *name, std::vector<int64_t> &into) {
+    std::vector<int64_t> given = node.intsAttribute(name);
+    given.resize(into.size(), 0);
+    into = given;
+  };
+  read("scan_input_axes", form->inputAxes);
+  read("scan_output_axes", form->outputAxes);
+  read("scan_input_directions", form->inputWays);
+  read("scan_output_directions", form->outputWays);
+  std::vector<Tensor> states;
+  std::vector<Expression> scanned;
+  for (size_t i = 0; i < node.inputCount(); ++i)
+    if (static_cast<int64_t>(i) < form->states)
+      states.push_back(node.input(i));
+    else
+      scanned.push_back(node.in(i));
+  std::vector<Tensor> results = runScan(node, *form, std::move(states), scanned);
+  for (size_t i = 0; i < results.size(); ++i)
+    node.setResult(i, results[i]);
+}
+
+/// Scan of opset 8: states [batch, …], scan inputs and outputs [batch, sequence, …]; the body sees one of the batch.
+void scanOfBatch(NodeContext &node) {
+  std::optional<ScanForm> form = scanForm(node, std::max<int64_t>(static_cast<int64_t>(node.inputCount()) - 1, 0));
+  if (!form)
+    return;
+  if (node.hasInput(0))
+    return node.unsupported("sequence_lens is not supported; leave it out where all sequences are whole");
+  std::vector<int64_t> ways = node.intsAttribute("directions");
+  ways.resize(form->inputWays.size(), 0);
+  form->inputWays = ways;
+  const int64_t batch = node.in(1).rank() > 0 ? node.in(1).shape()[0] : 0;
+  std::vector<llvm::SmallVector<Expression>> samples;
+  for (int64_t b = 0; b < batch && !node.failed(); ++b) {
+    std::vector<Tensor> states;
+    std::vector<Expression> scanned;
+    for (size_t i = 1; i < node.inputCount(); ++i) {
+      Expression x = node.in(i);
+      if (x.rank() < 1 || x.shape()[0] != batch)
+        return node.fail(absl::StrCat("input ", i, " ", nn::formatShape(x.shape()), " has no batch of ", batch));
+      Expression sample = x.slice(0, b, 1).squeeze(0);
+      if (static_cast<int64_t>(i) <= form->states)
+        states.push_back(sample);
+      else
+        scanned.push_back(sample);
+    }
+    std::vector<Tensor> results = runScan(node, *form, std::move(states), scanned);
+    samples.resize(results.size());
+    for (size_t i = 0; i < results.size(); ++i)
+      samples[i].push_back(Expression(node.layers, results[i]).unsqueeze(0));
+  }
+  if (batch < 1)
+    return node.unsupported("a batch of 0 is not supported");
+  for (size_t i = 0; i < samples.size() && !node.failed(); ++i)
+    node.setResult(i, concat(samples[i], 0));
 }
 
 } // namespace
@@ -180,6 +249,7 @@ static const Operator table[] = {
     {"If", 1, newestOpset, 1, 1, ifOf, "", "both branches are computed where the condition is not known"},
     {"Loop", 1, newestOpset, 0, anyInputs, loop, "",
      "the number of turns or the condition is known; at most 10000 turns"},
+    {"Scan", 8, 8, 0, anyInputs, scanOfBatch, "", "1 to 10000 turns; without sequence_lens"},
     {"Scan", 9, newestOpset, 1, anyInputs, scan, "", "1 to 10000 turns"},
 };
 llvm::ArrayRef<Operator> controlOperators() { return table; }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Conv, over any number of spatial dimensions.
+// Conv, over any number of spatial dimensions. Of tensors made from whole numbers, the numbers are convolved.
 #include "absl/strings/str_cat.h"
 #include "compiler/import/onnx/Registry.h"
+#include "compiler/import/onnx/ops/Quantized.h"
 #include "compiler/import/onnx/ops/Windows.h"
 #include "dialects/nn/Shape.h"
 
@@ -17,7 +18,19 @@ Expression convolution(NodeContext &node) {
     return x;
   }
   SpatialWindow window = readWindow(node, x, readKernel(node, weight.shape().drop_front(2)), /*pooling=*/false);
-  return node.failed() ? x : convolve(x, weight, node.input(2), window.window, groups);
+  if (node.failed())
+    return x;
+  auto product = integerProduct(node.layers, x, weight, 0, productOf(weight.shape().drop_front(1)));
+  if (!product)
+    return convolve(x, weight, node.input(2), window.window, groups);
+  Expression sum = convolve(product->factors.a, product->factors.b, {}, window.window, groups).cast(x.elementType());
+  auto alongChannels = [&](const Expression &values) {
+    llvm::SmallVector<int64_t> shape(x.rank(), 1);
+    shape[1] = values.size();
+    return values.reshape(shape);
+  };
+  Expression y = sum * alongChannels(product->scale);
+  return node.hasInput(2) ? y + alongChannels(node.in(2)) : y;
 }
 
 static void conv(NodeContext &node) { node.setResult(convolution(node)); }

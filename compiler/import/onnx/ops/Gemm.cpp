@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Gemm and MatMul. alpha and beta become multiplications (exact on small constants, so a folded bias costs nothing); a
-// vector C becomes the bias of nn.matmul, a matrix C an addition.
+// vector C becomes the bias of nn.matmul, a matrix C an addition. Of matrices made from whole numbers, the numbers are
+// multiplied.
 #include "absl/strings/str_cat.h"
 #include "compiler/import/onnx/Registry.h"
+#include "compiler/import/onnx/ops/Quantized.h"
 #include "dialects/nn/Shape.h"
 
 namespace wsc::import {
@@ -17,6 +19,11 @@ static void gemm(NodeContext &node) {
   if (a.rank() != 2 || b.rank() != 2)
     return node.fail(
         absl::StrCat("needs two matrices, found ", nn::formatShape(a.shape()), " and ", nn::formatShape(b.shape())));
+  auto product = integerProduct(layers, a, b, transposeB ? 0 : 1, a.shape()[transposeA ? 0 : 1]);
+  if (product) {
+    a = product->factors.a;
+    b = product->factors.b;
+  }
   if (transposeA)
     a = layers.transpose(a, {1, 0});
   if (beta == 0.0)
@@ -26,11 +33,13 @@ static void gemm(NodeContext &node) {
   int64_t columns = b.shape()[transposeB ? 0 : 1];
   Tensor bias;
   bool isRow = c && (c.rank() <= 1 || (c.rank() == 2 && c.shape()[0] == 1));
-  if (isRow && alpha == 1.0 && c.shape().size() > 0 && c.shape().back() == columns) {
+  if (isRow && !product && alpha == 1.0 && c.shape().size() > 0 && c.shape().back() == columns) {
     bias = layers.reshape(c, {columns});
     c = {};
   }
   Tensor y = layers.matmul(a, b, bias, transposeB);
+  if (product)
+    y = Expression(layers, y).cast(product->scale.elementType()) * product->scale;
   if (alpha != 1.0)
     y = layers.binary(nn::BinaryKind::Mul, y, alpha);
   if (c && y) {
@@ -49,6 +58,11 @@ static void matmul(NodeContext &node) {
   Tensor a = node.input(0), b = node.input(1);
   if (a.rank() == 0 || b.rank() == 0)
     return node.fail("scalars have no matrix product");
+  if (auto product = integerProduct(layers, a, b, b.rank() - 1, a.shape().back());
+      product && a.rank() > 1 && b.rank() > 1) {
+    Expression sum = wsc::import::matmul(product->factors.a, product->factors.b);
+    return node.setResult(sum.cast(product->scale.elementType()) * product->scale);
+  }
   bool vectorA = a.rank() == 1, vectorB = b.rank() == 1;
   if (vectorA)
     a = layers.reshape(a, {1, a.shape()[0]});

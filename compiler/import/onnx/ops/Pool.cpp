@@ -171,6 +171,47 @@ static void maxUnpool(NodeContext &node) {
   node.setResult(y);
 }
 
+/// Halves away from zero.
+static Expression roundedAway(const Expression &x) { return sign(x) * floor(abs(x) + 0.5); }
+
+/// Each region of interest in bins, each bin the maximum of the elements that it covers, 0 where there are none. A
+/// region is [image, x1, y1, x2, y2], ends included.
+static void maxRoiPool(NodeContext &node) {
+  LayerBuilder &layers = node.layers;
+  Expression x = node.in(0), rois = widened(node.in(1));
+  std::vector<int64_t> bins = node.intsAttribute("pooled_shape");
+  double scale = node.floatAttribute("spatial_scale", 1);
+  if (node.failed())
+    return;
+  if (x.rank() != 4 || rois.rank() != 2 || rois.shape()[1] != 5 || bins.size() != 2)
+    return node.fail(absl::StrCat("regions ", nn::formatShape(rois.shape()), " and pooled_shape ",
+                                  nn::formatShape(bins), " do not fit ", nn::formatShape(x.shape())));
+  for (int64_t extent : bins)
+    if (extent < 1 || extent > maxConstantElements)
+      return node.fail(absl::StrCat("pooled_shape holds ", extent, ", outside [1, ", maxConstantElements, "]"));
+  const int64_t count = rois.shape()[0];
+  mlir::Type element = rois.elementType();
+  llvm::SmallVector<Expression> covers; // of a dimension: i1 [regions, bins, elements]
+  for (int64_t d = 0; d < 2; ++d) {
+    Expression start = roundedAway(rois.slice(1, 2 - d, 1) * scale), end = roundedAway(rois.slice(1, 4 - d, 1) * scale);
+    Expression bin = maximum(end - start + 1, 1) / static_cast<double>(bins[static_cast<size_t>(d)]);
+    Expression number = countingUp(layers, bins[static_cast<size_t>(d)], element);
+    Expression first = (start + floor(number * bin)).unsqueeze(2),
+               last = (start + ceil((number + 1) * bin)).unsqueeze(2);
+    Expression place = countingUp(layers, x.shape()[2 + d], element);
+    covers.push_back(lessEqual(first, place) & less(place, last));
+  }
+  Expression images = rois.slice(1, 0, 1).reshape({count}).cast(layers.builder().getI32Type());
+  Expression y = gather(x, images, 0), least = lowest(layers, x.elementType());
+  // [regions, channels, rows, bins, columns], then [regions, channels, bins, bins, rows].
+  y = reduceAny(nn::ReduceKind::Max, select(covers[1].unsqueeze(1).unsqueeze(1), y.unsqueeze(3), least), {4}, false);
+  y = reduceAny(nn::ReduceKind::Max,
+                select(covers[0].unsqueeze(2).unsqueeze(1), y.transpose({0, 1, 3, 2}).unsqueeze(2), least), {4}, false);
+  auto isCovered = [&](int64_t d) { return reduceAny(nn::ReduceKind::Max, covers[d], {2}, false); };
+  Expression counts = isCovered(0).unsqueeze(2) & isCovered(1).unsqueeze(1);
+  node.setResult(select(counts.unsqueeze(1), y, 0));
+}
+
 static const Operator table[] = {
     {"MaxPool", 1, newestOpset, 1, 1, maxPool},
     {"AveragePool", 1, newestOpset, 1, 1, averagePool},
@@ -178,6 +219,7 @@ static const Operator table[] = {
     {"GlobalAveragePool", 1, newestOpset, 1, 1, globalAveragePool},
     {"GlobalMaxPool", 1, newestOpset, 1, 1, globalMaxPool},
     {"GlobalLpPool", 2, newestOpset, 1, 1, globalLpPool},
+    {"MaxRoiPool", 1, newestOpset, 2, 2, maxRoiPool},
     {"MaxUnpool", 9, newestOpset, 2, 3, maxUnpool, "", "output_shape is known"},
 };
 llvm::ArrayRef<Operator> poolOperators() { return table; }

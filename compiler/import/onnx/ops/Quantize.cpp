@@ -61,6 +61,58 @@ Expression centred(const Expression &x, const Expression &zeroPoint) {
   return zeroPoint ? asI32(x) - asI32(zeroPoint) : asI32(x);
 }
 
+/// Whether nothing has to be taken away.
+static bool isZero(const Expression &zeroPoint) {
+  if (!zeroPoint)
+    return true;
+  std::optional<Literal> literal = zeroPoint.layers().literal(zeroPoint);
+  return literal && std::all_of(literal->ints.begin(), literal->ints.end(), [](int64_t value) { return value == 0; });
+}
+
+Factors centredFactors(const Expression &a, const Expression &aZero, const Expression &b, const Expression &bZero) {
+  LayerBuilder &layers = a.layers();
+  auto bits = [](const Expression &x) {
+    return x.elementType().isIntOrFloat() ? x.elementType().getIntOrFloatBitWidth() : 0;
+  };
+  if (layers.failed() || bits(a) > 8 || bits(b) > 8)
+    return {centred(a, aZero), centred(b, bZero)};
+  if (a.elementType() == b.elementType() && bits(a) == 8 && isZero(aZero) && isZero(bZero))
+    return {asI32(a), asI32(b)};
+  mlir::Type i16 = layers.builder().getIntegerType(16);
+  auto narrow = [&](const Expression &x, const Expression &zero) {
+    return asI32(isZero(zero) ? x.cast(i16) : x.cast(i16) - zero.cast(i16));
+  };
+  return {narrow(a, aZero), narrow(b, bZero)};
+}
+
+std::optional<IntegerProduct> integerProduct(LayerBuilder &layers, const Tensor &a, const Tensor &b, int64_t channels,
+                                             int64_t terms) {
+  constexpr int64_t mostTerms = (int64_t{1} << 31) / (255 * 255) - 1;
+  const Quantised *left = layers.quantisedOf(a), *right = layers.quantisedOf(b);
+  if (layers.failed() || !left || !right || terms > mostTerms || !a.elementType().isF32() || !b.elementType().isF32())
+    return std::nullopt;
+  auto isOne = [](const Tensor &tensor) { return !tensor || tensor.type.getNumElements() == 1; };
+  auto fits = [&](const Tensor &tensor) {
+    return isOne(tensor) || (tensor.rank() == 1 && right->axis == channels &&
+                             tensor.shape()[0] == b.shape()[static_cast<size_t>(channels)]);
+  };
+  if (!isOne(left->scale) || !isOne(left->zeroPoint) || !fits(right->scale) || !fits(right->zeroPoint))
+    return std::nullopt;
+  auto number = [&](const Tensor &tensor) {
+    Expression x(layers, tensor);
+    return tensor && isOne(tensor) ? x.reshape({}) : x;
+  };
+  Expression rightZero = number(right->zeroPoint);
+  if (!isOne(right->zeroPoint)) {
+    llvm::SmallVector<int64_t> shape(static_cast<size_t>(b.rank()), 1);
+    shape[static_cast<size_t>(channels)] = rightZero.size();
+    rightZero = rightZero.reshape(shape);
+  }
+  return IntegerProduct{
+      centredFactors({layers, left->number}, number(left->zeroPoint), {layers, right->number}, rightZero),
+      number(left->scale) * number(right->scale)};
+}
+
 Expression dequantized(const Expression &x, const Expression &scale, const Expression &zeroPoint) {
   Expression wide = widened(scale);
   return centred(x, zeroPoint).cast(wide.elementType()) * wide;
@@ -105,7 +157,14 @@ static void dequantizeLinear(NodeContext &node) {
     number = zeroPoint ? x.cast(wide.elementType()) - zeroPoint.cast(wide.elementType()) : x;
   else
     number = centred(x, zeroPoint);
-  node.setResult((number.cast(wide.elementType()) * wide).cast(element));
+  Expression y = (number.cast(wide.elementType()) * wide).cast(element);
+  const bool isNarrow =
+      !node.failed() && mlir::isa<mlir::IntegerType>(x.elementType()) && x.elementType().getIntOrFloatBitWidth() <= 8;
+  if (isNarrow && element == scale.elementType()) {
+    const bool isOne = scale.size() == 1 && (!zeroPoint || zeroPoint.size() == 1);
+    node.layers.setQuantised(y, {x, node.input(1), node.input(2), isOne ? 0 : node.normalizedAxis(axis, x.rank())});
+  }
+  node.setResult(y);
 }
 
 /// Scale and zero point such that [min(x, 0), max(x, 0)] fills 0 … 255.
@@ -128,12 +187,14 @@ static Expression perRow(const Expression &zeroPoint) {
 }
 
 static void matMulInteger(NodeContext &node) {
-  node.setResult(matmul(centred(node.in(0), perRow(node.in(2))), centred(node.in(1), node.in(3))));
+  Factors factors = centredFactors(node.in(0), perRow(node.in(2)), node.in(1), node.in(3));
+  node.setResult(matmul(factors.a, factors.b));
 }
 
 static void qLinearMatMul(NodeContext &node) {
   mlir::Type f32 = node.layers.builder().getF32Type();
-  Expression product = matmul(centred(node.in(0), perRow(node.in(2))), centred(node.in(3), node.in(5)));
+  Factors factors = centredFactors(node.in(0), perRow(node.in(2)), node.in(3), node.in(5));
+  Expression product = matmul(factors.a, factors.b);
   Expression scale = perRow(node.in(1)).cast(f32) * node.in(4).cast(f32) / node.in(6).cast(f32);
   Expression y = round(product.cast(f32) * scale) + node.in(7).cast(f32);
   node.setResult(y.cast(node.in(7).elementType()));
@@ -160,8 +221,8 @@ static Expression integerConvolution(NodeContext &node, const Expression &x, con
   SpatialWindow window = readWindow(node, x, readKernel(node, weight.shape().drop_front(2)), /*pooling=*/false);
   if (node.failed())
     return x;
-  return convolve(centred(x, xZero), centred(weight, perChannel(weightZero, 0, weight.rank())), bias, window.window,
-                  groups);
+  Factors factors = centredFactors(x, xZero, weight, perChannel(weightZero, 0, weight.rank()));
+  return convolve(factors.a, factors.b, bias, window.window, groups);
 }
 
 static void convInteger(NodeContext &node) {
