@@ -18,6 +18,7 @@
 #include "dialects/wafer/Wafer.h"
 #include "passes/spmd/Passes.h"
 #include "passes/wafer/Passes.h"
+#include "runtime/files/OutputFile.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -453,10 +454,10 @@ static absl::StatusOr<CompileReport> compileModel(const CompileOptions &given, c
   // Strips where every layer has that form and all fit; else phases.
   OwningOpRef<ModuleOp> copy = module->clone();
   auto pipelined = Run(options, *target, context, false).finish(std::move(copy), at);
-  if (pipelined.ok() || absl::IsCancelled(pipelined.status()))
+  if (pipelined.ok() || absl::IsCancelled(pipelined.status()) || files::isOutputFailure(pipelined.status()))
     return pipelined;
   auto inPhases = Run(options, *target, context, true).finish(std::move(module), at);
-  if (inPhases.ok() || absl::IsCancelled(inPhases.status()))
+  if (inPhases.ok() || absl::IsCancelled(inPhases.status()) || files::isOutputFailure(inPhases.status()))
     return inPhases;
   return absl::Status(inPhases.status().code(), absl::StrCat(std::string(inPhases.status().message()), "\nas strips: ",
                                                              std::string(pipelined.status().message())));

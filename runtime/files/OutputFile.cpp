@@ -6,6 +6,7 @@
 
 #include "runtime/files/Temporaries.h"
 
+#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 
 #include <cerrno>
@@ -42,11 +43,27 @@ bool isStandardOutput(const struct stat &info) {
   return ::fstat(STDOUT_FILENO, &out) == 0 && out.st_dev == info.st_dev && out.st_ino == info.st_ino;
 }
 
+constexpr char kOutputFailure[] = "wsc/output-failure"; // names a payload of statuses
+
 } // namespace
 
+bool isOutputFailure(const absl::Status &status) { return status.GetPayload(kOutputFailure).has_value(); }
+
+bool isStandardOutput(const std::string &path) {
+  struct stat info{};
+  return ::stat(path.c_str(), &info) == 0 && isStandardOutput(info);
+}
+
+bool writesThrough(const std::string &path) {
+  struct stat info{};
+  return ::stat(path.c_str(), &info) == 0 && (!S_ISREG(info.st_mode) || isStandardOutput(info));
+}
+
 absl::Status OutputFile::failed(const std::string &what, int error) const {
-  return absl::Status(absl::ErrnoToStatusCode(error),
+  absl::Status status(absl::ErrnoToStatusCode(error),
                       absl::StrCat(path, ": cannot ", what, ": ", std::strerror(error)));
+  status.SetPayload(kOutputFailure, absl::Cord());
+  return status;
 }
 
 absl::StatusOr<OutputFile> OutputFile::open(const std::string &path) {
@@ -57,7 +74,9 @@ absl::StatusOr<OutputFile> OutputFile::open(const std::string &path) {
   if (exists && S_ISDIR(info.st_mode))
     return output.failed("be written", EISDIR);
   if (exists && (!S_ISREG(info.st_mode) || isStandardOutput(info))) {
-    output.file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_APPEND);
+    // A second opening of standard output would have a place of its own in the file, and each write over the other.
+    output.file = isStandardOutput(info) ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+                                         : ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_APPEND);
     if (output.file < 0)
       return output.failed("be opened", errno);
     return output;

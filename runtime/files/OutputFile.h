@@ -40,6 +40,13 @@ private:
 
 absl::Status writeWhole(std::string_view content, const std::string &path);
 
+// Whether a failure is that of an output, which other work would meet as well.
+bool isOutputFailure(const absl::Status &status);
+// Whether `path` leads to this process's standard output; to something that is no regular file or standard output, so
+// that what is written to it cannot be read again.
+bool isStandardOutput(const std::string &path);
+bool writesThrough(const std::string &path);
+
 struct Output {
   std::string option, path; // "-o"; an empty path is no output
   bool folder = false;      // made if it is not there

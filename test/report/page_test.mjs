@@ -55,6 +55,8 @@ const coloursOf = (page) =>
 const textOf = (page, selector) => page.$eval(selector, (element) => element.textContent);
 
 async function showsAllParts(page, report) {
+  assert.equal(await page.evaluate(() => document.compatMode), "CSS1Compat");
+  assert.ok(!(await textOf(page, "body")).includes("SPDX"), "a comment of the source is shown");
   const sections = await page.$$eval("main section", (elements) => elements.map(({id}) => id));
   assert.deepEqual(sections, ["figures", "bound", "floorplan", "kernels", "time", "limits", "timeline", "origin"]);
   assert.equal(

@@ -99,12 +99,17 @@ class Reports(unittest.TestCase):
         for (name, kind), report in self.reports.items():
             step = sum(report["step"].values())
             expected = report["interval_cycles"]
-            if kind == "compile" and step > 1.03 * expected:  # a busiest core's slots count where they are more
+            if (name, kind) == ("phased", "compile"):
+                # A layer that two phases share is predicted as part of the second, so the slots of the first count.
                 self.assertIn("Predicted cycles are too few", [advice["title"] for advice in report["advice"]])
                 expected = step
             # Slots of a few samples are not yet at the steady interval.
             self.assertAlmostEqual(step / expected, 1, delta=0.03, msg=(name, kind))
             self.assertTrue(report["bound"])
+
+    def test_phases_are_predicted_as_a_whole(self):
+        predicted = self.reports["phased", "compile"]["interval_cycles"]
+        self.assertAlmostEqual(predicted / self.reports["phased", "run"]["interval_cycles"], 1, delta=0.05)
 
     def test_run_adds_what_was_emulated(self):
         small = self.reports["small", "run"]

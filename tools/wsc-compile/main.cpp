@@ -45,6 +45,9 @@ std::string withPlainShape(std::string input) {
 absl::Status checkFiles(const wsc::driver::CompileOptions &options, const std::string &report) {
   if (auto status = report.empty() ? absl::OkStatus() : wsc::report::checkPath(report); !status.ok())
     return status;
+  if (!report.empty() && wsc::files::writesThrough(options.output))
+    return absl::InvalidArgumentError("--report is drawn from the executable, which cannot be read again from -o " +
+                                      options.output + "; name a file");
   const wsc::files::Output outputs[] = {{"-o", options.output},
                                         {"--report", report},
                                         {"--dump-phases", options.dumpDir, true},
@@ -260,11 +263,13 @@ int main(int argc, char **argv) {
   if (!report.empty())
     if (auto status = wsc::driver::writeReport(*result, report); !status.ok())
       return wsc::tools::fail(std::string(status.message()));
+  // Standard output is the executable's where -o leads there.
+  std::FILE *const text = wsc::files::isStandardOutput(options.output) ? stderr : stdout;
   if (!quiet && options.to == wsc::driver::Phase::Wse)
-    std::fputs(wsc::driver::printSummary(*result).c_str(), stdout);
+    std::fputs(wsc::driver::printSummary(*result).c_str(), text);
   if (verbose)
     for (const auto &phase : result->phases)
-      std::printf("%-8s %8.4f s  %6lld MiB\n", wsc::driver::phaseName(phase.phase).c_str(), phase.seconds,
-                  (long long)(phase.peakRssBytes >> 20));
-  return 0;
+      std::fprintf(text, "%-8s %8.4f s  %6lld MiB\n", wsc::driver::phaseName(phase.phase).c_str(), phase.seconds,
+                   (long long)(phase.peakRssBytes >> 20));
+  return std::fflush(text) == 0 ? 0 : wsc::tools::fail("cannot write to standard output");
 }

@@ -335,7 +335,7 @@ private:
 int runTool(const Options &options) {
   const absl::Status status = Runner(options).run();
   if (status.ok())
-    return std::fflush(stdout) == 0 ? 0 : 1;
+    return std::fflush(stdout) == 0 ? 0 : tools::fail("cannot write to standard output");
   return tools::fail(std::string(status.message()));
 }
 

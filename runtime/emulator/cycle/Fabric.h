@@ -28,6 +28,8 @@ struct Tile {
   bool restricted = false; // in this cycle only ports that were served are open
   uint32_t core = kNone;
   uint64_t colours = 0;
+  // The bits of a mask that are nodes.
+  uint64_t coloursOf(uint64_t bits) const { return nodes == 64 ? bits : bits & ((uint64_t(1) << nodes) - 1); }
 };
 
 // A route: what a router does with a colour in one switch position. Numbers in Fabric::routes.

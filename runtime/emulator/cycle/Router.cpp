@@ -166,32 +166,30 @@ bool Strip::route(Tile &tile, uint32_t number, uint64_t bits, int64_t cycle) {
       tellTaker(out, slotCycle(slot));
     return true;
   };
-  uint64_t moved = 0, others = 0; // colours that moved; others to look at in the next cycle
+  uint64_t again = 0; // colours to look at in the next cycle
+  bool moved = false;
   int lost = -1;
   uint64_t part = bits >> tile.pointer << tile.pointer;
   for (uint64_t rest : {part, bits ^ part})
     for (; rest != 0; rest &= rest - 1) {
       const auto bit = uint32_t(std::countr_zero(rest));
-      if (movePlain(nodes[bit])) [[likely]] {
-        moved |= rest & -rest;
-        continue;
+      const Outcome outcome = movePlain(nodes[bit]) ? Outcome::Moved : routeAny(tile, number, bit, cycle, taken);
+      if (outcome == Outcome::Moved) {
+        moved = true;
+        again |= nextLook(routes[nodes[bit]], rest & -rest); // of the position that the switch has now
+      } else if (outcome != Outcome::Asleep) {
+        again |= rest & -rest;
       }
-      const Outcome outcome = routeAny(tile, number, bit, cycle, taken);
-      if (outcome == Outcome::Moved)
-        moved |= rest & -rest;
-      else if (outcome != Outcome::Asleep)
-        others |= rest & -rest;
       if (outcome == Outcome::Lost && lost < 0)
         lost = int(bit);
     }
-  // The next word may be there, or the switch has moved on; if not, the look in the next cycle says so.
-  if (moved | others)
-    lookAgain(number, moved | others);
+  if (again)
+    lookAgain(number, again);
   if (lost >= 0)
     tile.pointer = uint8_t(lost);
   if (moved)
     endCycle = std::max(endCycle, cycle + 1);
-  return moved != 0;
+  return moved;
 }
 
 void Strip::readyOutputs(uint32_t number, int64_t cycle, std::vector<uint32_t> &ports) {

@@ -84,6 +84,21 @@ private:
   void awaitRoom(WordQueue &queue, uint64_t slot, Party party);
   [[gnu::noinline]] Outcome routeAny(const Tile &tile, uint32_t number, uint32_t bit, int64_t cycle, uint32_t &taken);
   bool route(Tile &tile, uint32_t number, uint64_t bits, int64_t cycle);
+  // After a colour has taken a word: its bit if the next one is there, or none; then the sender wakes it.
+  uint64_t nextLook(uint32_t input, uint64_t bit) {
+    WordQueue &queue = fabric.queue(input);
+    if (load(queue.ring()[queue.head]) & kFull)
+      return bit;
+    if (!(queue.flags & kCrossesStrips))
+      queue.flags |= kTakerWaits;
+    return 0;
+  }
+  // Strip.cpp: ask for the memory of a tile that is looked at some places on, each for what the one before it has
+  // brought the addresses of.
+  void prefetchTile(const Looks &look, size_t place) const;
+  void prefetchNodes(const Looks &look, size_t place) const;
+  void prefetchRoutes(const Looks &look, size_t place) const;
+  void prefetchQueues(const Looks &look, size_t place) const;
   // In the next cycle, at these bits of the tile's mask.
   void lookAgain(uint32_t tile, uint64_t bits) { looks[!now2].add(tile - firstTile, bits); }
   void takeWord(WordQueue &queue) {

@@ -12,6 +12,54 @@ namespace wsc::emulator::liveness {
 
 using namespace format;
 
+// Goes along a way from a router's port to its end; other ways that part from it go to the stack. False: it is blocked.
+bool Run::follow(int32_t number, int32_t cell, int32_t port, const int32_t *routes, bool mayStand, bool &fixed) {
+  const int colour = layout.senders[size_t(number)].colour;
+  const auto block = [&](auto kind, int32_t at) {
+    reached.takers.clear();
+    reached.blocker = kind;
+    reached.at = at;
+    return false;
+  };
+  for (bool goesOn = true; goesOn;) {
+    const int32_t route = routes[cell];
+    if (route < 0 || (mayStand && occupied(cell, port, colour)))
+      return block(Reach::Elsewhere, -1);
+    const Way way = layout.wayOf(route);
+    fixed &= !(route & 1);
+    if (way.input != port)
+      return block(route & 1 ? Reach::AtSwitch : Reach::Elsewhere, route >> 1);
+    goesOn = false;
+    const int32_t from = cell;
+    for (unsigned left = way.outputs; left; left &= left - 1) {
+      const int out = std::countr_zero(left);
+      if (out == kRamp) {
+        const int32_t input = layout.inputAt(from, colour);
+        if (input < 0) {
+          error = openRoute(from, colour, out);
+          return block(Reach::Elsewhere, -1);
+        }
+        reached.takers.push_back(input);
+      } else if (const int32_t next = layout.neighbour(from, out); routes[next] >= 0) {
+        if (goesOn)
+          stack.insert(stack.end(), {cell, port});
+        goesOn = true;
+        cell = next;
+        port = opposite(out);
+      } else if (!layout.endOfMesh(from, out)) {
+        return block(Reach::Elsewhere, -1);
+      } else if (const auto found = layout.leavingAt.find(layout.portKey(from, out, colour));
+                 found != layout.leavingAt.end()) {
+        reached.takers.push_back(~found->second);
+      } else {
+        error = openRoute(from, colour, out);
+        return block(Reach::Elsewhere, -1);
+      }
+    }
+  }
+  return true;
+}
+
 // Fills reached.takers with where words of the sender go; an empty list with a blocker if they cannot. Ways without
 // switches are the sender's for good, and kept.
 void Run::findTakers(int32_t number) {
@@ -25,46 +73,18 @@ void Run::findTakers(int32_t number) {
   bool fixed = true;
   const int colour = sender.colour;
   const int32_t *const routes = layout.routes[size_t(colour)].data();
-  const auto block = [&](auto kind, int32_t at) {
-    reached.takers.clear();
-    reached.blocker = kind;
-    reached.at = at;
-  };
-  if (!routes)
-    return block(Reach::Elsewhere, -1);
+  if (!routes) {
+    reached.blocker = Reach::Elsewhere;
+    reached.at = -1;
+    return;
+  }
+  const bool mayStand = !standing.empty();
   stack.assign({sender.cell, int32_t(sender.port)});
   while (!stack.empty()) {
     const int32_t port = stack.back(), cell = stack[stack.size() - 2];
     stack.resize(stack.size() - 2);
-    const int32_t route = routes[cell];
-    if (route < 0 || occupied(cell, port, colour))
-      return block(Reach::Elsewhere, -1);
-    const SwitchPosition &position = layout.positionOf(route);
-    fixed &= !(route & 1);
-    if (int(position.input) != port)
-      return block(route & 1 ? Reach::AtSwitch : Reach::Elsewhere, route >> 1);
-    for (unsigned left = position.outputs & ((1u << kNumPorts) - 1); left; left &= left - 1) {
-      const int out = std::countr_zero(left);
-      if (out == kRamp) {
-        const int32_t input = layout.inputAt(cell, colour);
-        if (input < 0) {
-          error = openRoute(cell, colour, out);
-          return block(Reach::Elsewhere, -1);
-        }
-        reached.takers.push_back(input);
-      } else if (const int32_t next = layout.neighbour(cell, out); routes[next] >= 0) {
-        stack.push_back(next);
-        stack.push_back(opposite(out));
-      } else if (!layout.endOfMesh(cell, out)) {
-        return block(Reach::Elsewhere, -1);
-      } else if (const auto found = layout.leavingAt.find(layout.portKey(cell, out, colour));
-                 found != layout.leavingAt.end()) {
-        reached.takers.push_back(~found->second);
-      } else {
-        error = openRoute(cell, colour, out);
-        return block(Reach::Elsewhere, -1);
-      }
-    }
+    if (!follow(number, cell, port, routes, mayStand, fixed))
+      return;
   }
   if (fixed && standing.empty()) {
     Sender &known = layout.senders[size_t(number)];
@@ -122,6 +142,7 @@ void Run::deliver(int64_t words) {
 void Run::advance(int32_t number, const RouterRole &router) {
   Switch &at = layout.switches[size_t(number)];
   at.position = (at.position + 1) % int32_t(router.positions.size());
+  at.way = wayOf(router.positions[size_t(at.position)]);
   if (at.waiting >= 0)
     wakeSenders(at.waiting);
 }

@@ -65,7 +65,7 @@ int32_t Layout::senderAt(int32_t cell, int port, int colour) const {
 int64_t Layout::bytes() const {
   const auto of = [](const auto &vector) { return int64_t(vector.capacity() * sizeof(vector[0])); };
   int64_t bytes = of(coreAt) + of(cores) + of(threads) + of(fifos) + of(inputs) + of(filters) + of(senders) +
-                  of(leaving) + of(switches) + of(switchCell) + of(tokens) + of(trees);
+                  of(leaving) + of(switches) + of(ways) + of(switchCell) + of(tokens) + of(trees);
   for (int c = 0; c < kColours; ++c)
     bytes += of(routes[size_t(c)]) + of(inputsAt[size_t(c)]);
   for (const auto &table : programs)
@@ -161,6 +161,8 @@ private:
         if (unsigned(position.input) >= unsigned(kNumPorts))
           return absl::InvalidArgumentError(
               absl::StrCat("router role ", r, " takes from port ", unsigned(position.input), ", which does not exist"));
+      const Way way = wayOf(router.positions[0]);
+      layout->ways.push_back(way);
       std::vector<int32_t> &routes = layout->routes[router.colour];
       if (routes.empty())
         routes.assign(layout->coreAt.size(), -1);
@@ -176,7 +178,7 @@ private:
           route = int32_t(r) << 1;
         } else {
           route = int32_t(layout->switches.size()) << 1 | 1;
-          layout->switches.push_back({int32_t(r), 0, -1});
+          layout->switches.push_back({int32_t(r), 0, -1, way});
           layout->switchCell.push_back(cell);
         }
         return true;

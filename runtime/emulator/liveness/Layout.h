@@ -80,10 +80,17 @@ struct Leaving { // an output port of the wafer
   int64_t wanted = 0, words = 0;
 };
 
+// What a router does with a colour in one position, small and beside the others', for long walks.
+struct Way {
+  uint8_t input = 0;            // port
+  format::PortMask outputs = 0; // of ports that exist
+};
+
 // A router with two or more positions on a colour.
 struct Switch {
   int32_t role = 0, position = 0;
   int32_t waiting = -1; // the first sender that waits for another position
+  Way way;              // of the position
 };
 
 struct Thread {
@@ -132,6 +139,7 @@ struct Layout {
   std::vector<Sender> senders;
   std::vector<Leaving> leaving;
   std::vector<Switch> switches;
+  std::vector<Way> ways;                                     // per router role: of its first position
   std::vector<int32_t> switchCell;                           // per switch
   std::unordered_map<int64_t, int32_t> sendersAt, leavingAt; // ports of the wafer, by portKey
   std::vector<Tokens> tokens;
@@ -146,8 +154,7 @@ struct Layout {
   }
   // The cell across a port, of a cell that is no border.
   int32_t neighbour(int32_t cell, int port) const {
-    const int32_t steps[] = {-cols, cols, 1, -1};
-    return cell + steps[port];
+    return cell + (port < 2 ? (port == 0 ? -cols : cols) : (port == 2 ? 1 : -1));
   }
   bool endOfMesh(int32_t cell, int port) const;
   const format::RouterRole &routerOf(int32_t route) const {
@@ -156,6 +163,7 @@ struct Layout {
   const format::SwitchPosition &positionOf(int32_t route) const {
     return routerOf(route).positions[route & 1 ? size_t(switches[size_t(route >> 1)].position) : 0];
   }
+  Way wayOf(int32_t route) const { return route & 1 ? switches[size_t(route >> 1)].way : ways[size_t(route >> 1)]; }
   int32_t routeAt(int32_t cell, int colour) const {
     return routes[size_t(colour)].empty() ? -1 : routes[size_t(colour)][size_t(cell)];
   }
@@ -166,6 +174,10 @@ struct Layout {
   int32_t senderAt(int32_t cell, int port, int colour) const;
   int64_t bytes() const;
 };
+
+inline Way wayOf(const format::SwitchPosition &position) {
+  return {uint8_t(position.input), format::PortMask(position.outputs & ((1u << format::kNumPorts) - 1))};
+}
 
 absl::StatusOr<std::unique_ptr<Layout>> layOut(const format::Executable &executable, int number);
 

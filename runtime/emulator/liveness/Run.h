@@ -57,6 +57,7 @@ private:
   };
   void reach(int32_t sender);
   void findTakers(int32_t sender);
+  bool follow(int32_t sender, int32_t cell, int32_t port, const int32_t *routes, bool mayStand, bool &fixed);
   void deliver(int64_t words);
   bool sendControl(int32_t sender, int32_t control);
   void wait(int32_t sender);
