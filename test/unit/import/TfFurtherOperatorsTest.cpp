@@ -134,6 +134,10 @@ TEST_F(TfFurther, RoundingToFewBits) {
   const std::vector<std::string> unused{b.number("low", 0), b.number("high", 0)};
   expectNear(result("QuantizeAndDequantizeV2", {{{4}, {3.5, -1.3, 0.25, 0.8}}}, {TfAttr::i("num_bits", 4)}, unused),
              {4}, {3.5, -1.5, 0, 1});
+  expectNear(result("QuantizeAndDequantize", {{{2}, {-9, 0.6}}},
+                    {TfAttr::b("range_given", true), TfAttr::f("input_min", -4), TfAttr::f("input_max", 1),
+                     TfAttr::i("num_bits", 3)}),
+             {2}, {-4, 1});
   const std::vector<std::string> given{b.number("low", -4), b.number("high", 1), b.integer("bits", 3)};
   expectNear(result("QuantizeAndDequantizeV3", {{{3}, {-9, 0.6, 9}}}, {TfAttr::b("range_given", true)}, given), {3},
              {-4, 1, 3});
@@ -211,6 +215,10 @@ TEST_F(TfFurther, SearchAndCounts) {
          {table("places", {2, 2}, {0, 1, 1, 0}), b.ints("shape", {2, 2}), b.input("v", {2}), b.number("else", -1)});
   expectNear(run(b, {{{2}, {5, 6}}}, outputs({"y"})).at(0), {2, 2}, {-1, 5, 6, -1});
   b = TfBuilder();
+  const std::vector<Array> least =
+      results("ApproxTopK", {{{4}, {3, 1, 2, 9}}}, {TfAttr::i("k", 2), TfAttr::b("is_max_k", false)}, {}, {"y", "y:1"});
+  expectNear(least[0], {2}, {1, 2});
+  expectNear(least[1], {2}, {1, 2});
   expectNear(result("KthOrderStatistic", {{{2, 3}, {3, 1, 2, 9, 7, 8}}}, {TfAttr::i("k", 2)}), {2}, {2, 8});
   const std::vector<std::string> axis{b.integer("axis", 0)};
   expectNear(result("CumulativeLogsumexp", {{{3}, {0, 100, 1}}}, {}, axis), {3}, {0, 100, 100});
@@ -313,6 +321,8 @@ TEST_F(TfFurther, Windows) {
   const std::vector<std::string> sizes{b.ints("ksize", {1, 2, 2, 1}), b.ints("strides", {1, 1, 1, 1})};
   expectNear(result("MaxPoolGradV2", {image, pooled[0], dy}, {TfAttr::s("padding", "VALID")}, sizes), {1, 2, 3, 1},
              {0, 10, 0, 0, 0, 20});
+  expectNear(result("MaxPoolGradGrad", {image, pooled[0], {{1, 2, 3, 1}, {1, 2, 3, 4, 5, 6}}}, window), {1, 1, 2, 1},
+             {2, 6});
   // The gradient of local response normalisation against differences.
   const std::vector<TfAttr> response{TfAttr::i("depth_radius", 1), TfAttr::f("alpha", 0.5f), TfAttr::f("beta", 0.75f)};
   const Array x = counting({1, 1, 1, 4}), g = counting({1, 1, 1, 4});
@@ -340,6 +350,10 @@ TEST_F(TfFurther, FusedLayers) {
                                  TfAttr::s("padding", "VALID"), TfAttr::s("data_format", "NHWC")};
   expectNear(result("_FusedConv2D", {{{1, 1, 2, 1}, {1, -3}}, {{1, 1, 1, 1}, {2}}, {{1}, {1}}}, conv), {1, 1, 2, 1},
              {3, 0});
+  TfAttr names{"op_names", {}};
+  names.value.mutable_list()->add_s("Square");
+  names.value.mutable_list()->add_s("Neg");
+  expectNear(result("_UnaryOpsComposition", {{{2}, {-2, 3}}}, {names}), {2}, {-4, -9});
   expectNear(result("Prelu", {{{2}, {-2, 3}}, {{2}, {0.25, 0.25}}}), {2}, {-0.5, 3});
 }
 

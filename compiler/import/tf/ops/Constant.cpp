@@ -72,6 +72,18 @@ void fakeParameter(NodeContext &node) {
   node.setResult(filled(node, *shape, {node.layers, node.layers.scalar(element, 0)}));
 }
 
+/// Key, counter and algorithm of generators: numbers that only they read, which do not need them.
+template <bool hasKey, bool hasAlgorithm> void generatorState(NodeContext &node) {
+  mlir::Type element =
+      mlir::IntegerType::get(node.layers.builder().getContext(), 64, mlir::IntegerType::Unsigned);
+  if (hasKey) {
+    node.setResult(0, node.integers({0}, element));
+    node.setResult(1, node.integers({0, 0}, element));
+  }
+  if (hasAlgorithm)
+    node.setResult(hasKey ? 2 : 0, Value(node.layers.scalar(node.i32(), 1)));
+}
+
 void range(NodeContext &node) {
   Tensor first = node.input(0);
   double start = node.constantScalar(0, "start"), limit = node.constantScalar(1, "limit"),
@@ -126,6 +138,9 @@ static const Operator table[] = {
     {"StatelessRandomUniform", 2, 2, random<Random::Kind::Uniform>},
     {"StatelessRandomUniformV2", 4, 4, random<Random::Kind::Uniform>},
     {"StatelessRandomNormal", 2, 2, random<Random::Kind::Normal>},
+    {"StatelessRandomGetKeyCounter", 1, 1, generatorState<true, false>, "key,counter"},
+    {"StatelessRandomGetKeyCounterAlg", 1, 1, generatorState<true, true>, "key,counter,alg"},
+    {"StatelessRandomGetAlg", 0, 0, generatorState<false, true>},
     {"StatelessRandomNormalV2", 4, 4, random<Random::Kind::Normal>},
     {"StatelessTruncatedNormal", 2, 2, random<Random::Kind::Truncated>},
     {"StatelessTruncatedNormalV2", 4, 4, random<Random::Kind::Truncated>},

@@ -83,6 +83,19 @@ void fusedMatMul(NodeContext &node) {
   follow(node, applied(node, "MatMul", {node.value(0), node.value(1)}, {"transpose_a", "transpose_b"}), 2);
 }
 
+/// Functions of one tensor, one on the other.
+void unaryComposition(NodeContext &node) {
+  Value value = node.value(0);
+  for (const std::string &name : node.stringsAttribute("op_names")) {
+    const Operator *op = findOperator(name);
+    if (!op || !op->handler || op->minInputs != 1 || op->maxInputs != 1)
+      return node.unsupported(absl::StrCat("the fused operator ", name, " is not supported"));
+    value = applied(node, op->name, {value}, {});
+  }
+  if (!node.failed())
+    node.setResult(value);
+}
+
 } // namespace
 
 static const Operator table[] = {
@@ -91,6 +104,7 @@ static const Operator table[] = {
     {"_FusedDepthwiseConv2dNative", 2, anyInputs, fusedConv<true>},
     {"FusedDepthwiseConv2dNative", 2, anyInputs, fusedConv<true>},
     {"_FusedMatMul", 2, anyInputs, fusedMatMul},
+    {"_UnaryOpsComposition", 1, 1, unaryComposition},
 };
 llvm::ArrayRef<Operator> fusedOperators() { return table; }
 

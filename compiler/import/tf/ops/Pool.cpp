@@ -108,6 +108,35 @@ void withWindowInputs(NodeContext &node, size_t first, Handler handler) {
 void maxPoolV2(NodeContext &node) { withWindowInputs(node, 1, pool<nn::PoolKind::Max>); }
 void maxPoolGradV2(NodeContext &node) { withWindowInputs(node, 3, maxPoolGrad); }
 
+/// original input, original output, gradient of the input: of each window what belongs to the element taken
+void maxPoolGradGrad(NodeContext &node) {
+  const bool last = readChannelsLast(node, node.input(0).rank());
+  Expression x = toChannelsFirst(node.in(0), last), y = toChannelsFirst(node.in(1), last),
+             dx = toChannelsFirst(node.in(2), last);
+  SpatialWindow window = readPool(node, x.shape(), last);
+  if (node.failed())
+    return;
+  if (x.shape() != dx.shape() ||
+      y.shape().drop_front(2) != llvm::ArrayRef<int64_t>(outputExtents(window, x.shape().drop_front(2))))
+    return node.fail(absl::StrCat("gradient ", nn::formatShape(node.input(2).shape()), " does not fit the pool of ",
+                                  nn::formatShape(node.input(0).shape())));
+  if (productOf(window.kernel) > mostTaps)
+    return node.unsupported(absl::StrCat("windows of more than ", mostTaps, " elements are not supported"));
+  Expression padded = paddedBy(x, window, lowest(node.layers, x.elementType()));
+  Expression gradient = paddedBy(dx, window, dx.number(0));
+  std::optional<Expression> taken, result;
+  Extents tap(window.kernel.size(), 0);
+  do {
+    Expression isBest = equal(underTap(padded, window, tap, y.shape().drop_front(2)), y);
+    Expression isFirst = taken ? isBest & logicalNot(*taken) : isBest;
+    Expression part = underTap(gradient, window, tap, y.shape().drop_front(2));
+    taken = taken ? *taken | isBest : isBest;
+    result = result ? select(isFirst, part, *result) : select(isFirst, part, 0);
+  } while (!node.failed() && nextTap(tap, window.kernel));
+  if (!node.failed())
+    node.setResult(fromChannelsFirst(*result, last));
+}
+
 /// shape of the original input, gradient
 void avgPoolGrad(NodeContext &node) {
   std::vector<int64_t> shape = node.constantInts(0, "the input's shape");
@@ -154,6 +183,7 @@ static const Operator table[] = {
     {"AvgPool3D", 1, 1, pool<nn::PoolKind::Avg>}, {"MaxPoolGrad", 3, 3, maxPoolGrad},
     {"MaxPool3DGrad", 3, 3, maxPoolGrad},         {"AvgPoolGrad", 2, 2, avgPoolGrad},
     {"AvgPool3DGrad", 2, 2, avgPoolGrad},         {"MaxPoolGradV2", 5, 5, maxPoolGradV2},
+    {"MaxPoolGradGrad", 3, 3, maxPoolGradGrad},   {"MaxPool3DGradGrad", 3, 3, maxPoolGradGrad},
 };
 llvm::ArrayRef<Operator> poolOperators() { return table; }
 

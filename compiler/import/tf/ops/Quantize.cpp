@@ -81,11 +81,13 @@ template <bool perChannel> void fakeQuantizeVarsGradient(NodeContext &node) {
   node.setResult(2, summed(select(isAbove, g, 0)));
 }
 
-/// Rounded to integers of num_bits and back, the scale being that of the end which needs the most. `bitsInput`: num_bits
-/// is an input, else an attribute; `hasRange`: the range may be given by inputs 1 and 2.
-void quantizeAndDequantize(NodeContext &node, bool hasRange, bool bitsInput) {
+/// Rounded to integers of num_bits and back, the scale being that of the end which needs the most. A range that is given
+/// and num_bits are inputs from 1 on, or attributes.
+void quantizeAndDequantize(NodeContext &node, bool rangeInputs, bool bitsInput) {
   const bool isSigned = node.boolAttribute("signed_input", true);
-  const bool isGiven = hasRange && node.boolAttribute("range_given", false);
+  const bool isGiven = node.boolAttribute("range_given", false);
+  const double ends[] = {rangeInputs ? 0 : node.floatAttribute("input_min", 0),
+                         rangeInputs ? 0 : node.floatAttribute("input_max", 0)};
   const bool isNarrow = node.boolAttribute("narrow_range", false);
   const int64_t axis = node.intAttribute("axis", -1);
   const std::string mode = node.stringAttribute("round_mode", "HALF_TO_EVEN");
@@ -104,6 +106,8 @@ void quantizeAndDequantize(NodeContext &node, bool hasRange, bool bitsInput) {
     else
       axes.push_back(d);
   auto end = [&](size_t i, nn::ReduceKind kind) {
+    if (isGiven && !rangeInputs)
+      return x.number(ends[i - 1]);
     if (isGiven)
       return axis < 0 ? node.in(i) : node.in(i).reshape(along);
     return axes.empty() ? x : reduce(kind, x, axes);
@@ -136,6 +140,7 @@ static const Operator table[] = {
      "backprops_wrt_input,backprop_wrt_min,backprop_wrt_max"},
     {"FakeQuantWithMinMaxVarsPerChannelGradient", 4, 4, fakeQuantizeVarsGradient<true>,
      "backprops_wrt_input,backprop_wrt_min,backprop_wrt_max"},
+    {"QuantizeAndDequantize", 1, 1, [](NodeContext &node) { quantizeAndDequantize(node, false, false); }},
     {"QuantizeAndDequantizeV2", 3, 3, [](NodeContext &node) { quantizeAndDequantize(node, true, false); }},
     {"QuantizeAndDequantizeV3", 4, 4, [](NodeContext &node) { quantizeAndDequantize(node, true, true); }},
     {"QuantizeAndDequantizeV4", 3, 3, [](NodeContext &node) { quantizeAndDequantize(node, true, false); }},
