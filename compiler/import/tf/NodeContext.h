@@ -24,6 +24,8 @@ public:
   virtual absl::StatusOr<std::vector<Value>> call(const wsc::tf::NameAttrList &function,
                                                   std::vector<Value> arguments) = 0;
   virtual Variables &variables() = 0;
+  /// ImportOptions::likeTensorFlowJs.
+  virtual bool likeTensorFlowJs() const = 0;
 };
 
 class NodeContext : public NodeInputs {

@@ -67,9 +67,8 @@ TEST_F(TfFurther, SpecialFunctions) {
   expectFunction("Digamma", {0.25, 1, 2.5, 7, 40, -0.5, -3.25}, digamma);
   expectFunction("BesselI0e", {0, 0.5, -2, 3.7, 3.8, 20},
                  [](double x) { return std::cyl_bessel_i(0, std::abs(x)) * std::exp(-std::abs(x)); });
-  expectFunction("BesselI1e", {0, 0.5, -2, 3.7, 3.8, 20}, [](double x) {
-    return std::copysign(std::cyl_bessel_i(1, std::abs(x)) * std::exp(-std::abs(x)), x);
-  });
+  expectFunction("BesselI1e", {0, 0.5, -2, 3.7, 3.8, 20},
+                 [](double x) { return std::copysign(std::cyl_bessel_i(1, std::abs(x)) * std::exp(-std::abs(x)), x); });
   for (double p : {0.0001, 0.02, 0.3, 0.5, 0.9, 0.999}) { // inverses
     const float given = static_cast<float>(p);
     const double erfinv = result("Erfinv", {{{1}, {given}}}).values.at(0);
@@ -119,8 +118,7 @@ TEST_F(TfFurther, RoundingToFewBits) {
   expectNear(result("FakeQuantWithMinMaxVarsPerChannel", {x}, {}, channels), x.shape, expected, 1e-5);
   const Array g{{2, 2}, {1, 2, 3, 4}};
   const std::vector<std::string> same{b.number("low", -1), b.number("high", 1.55f)};
-  std::vector<Array> grads =
-      results("FakeQuantWithMinMaxVarsGradient", {g, x}, {}, same, {"y", "y:1", "y:2"});
+  std::vector<Array> grads = results("FakeQuantWithMinMaxVarsGradient", {g, x}, {}, same, {"y", "y:1", "y:2"});
   expectNear(grads[0], {2, 2}, {1, 0, 3, 0});
   expectNear(grads[1], {}, {2});
   expectNear(grads[2], {}, {4});
@@ -296,8 +294,8 @@ TEST_F(TfFurther, Sampling) {
   }
   // The whole image at its own size, and a box that reaches beyond it.
   const Array image = counting({2, 3, 3, 1});
-  const std::vector<std::string> boxes{b.floats("boxes", {2, 4}, {0, 0, 1, 1, 0, 0, 0.5, 1.5}),
-                                       b.ints("image", {1, 0}), b.ints("size", {3, 3})};
+  const std::vector<std::string> boxes{b.floats("boxes", {2, 4}, {0, 0, 1, 1, 0, 0, 0.5, 1.5}), b.ints("image", {1, 0}),
+                                       b.ints("size", {3, 3})};
   const Array crops = result("CropAndResize", {image}, {TfAttr::f("extrapolation_value", 9)}, boxes);
   ASSERT_EQ(crops.shape, (Shape{2, 3, 3, 1}));
   for (size_t i = 0; i < 9; ++i)

@@ -33,8 +33,8 @@ Color toColor(const Expression &x) {
 Expression fromColor(const Color &color) {
   Expression turn = color.hue * 6;
   auto part = [](const Expression &x) { return minimum(maximum(x, 0), 1); };
-  Expression channels = concat(
-      {part(abs(turn - 3) - 1), part(2 - abs(turn - 2)), part(2 - abs(turn - 4))}, color.hue.rank() - 1);
+  Expression channels =
+      concat({part(abs(turn - 3) - 1), part(2 - abs(turn - 2)), part(2 - abs(turn - 4))}, color.hue.rank() - 1);
   return (1 - color.saturation + color.saturation * channels) * color.value;
 }
 

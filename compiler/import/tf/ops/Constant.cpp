@@ -74,8 +74,7 @@ void fakeParameter(NodeContext &node) {
 
 /// Key, counter and algorithm of generators: numbers that only they read, which do not need them.
 template <bool hasKey, bool hasAlgorithm> void generatorState(NodeContext &node) {
-  mlir::Type element =
-      mlir::IntegerType::get(node.layers.builder().getContext(), 64, mlir::IntegerType::Unsigned);
+  mlir::Type element = mlir::IntegerType::get(node.layers.builder().getContext(), 64, mlir::IntegerType::Unsigned);
   if (hasKey) {
     node.setResult(0, node.integers({0}, element));
     node.setResult(1, node.integers({0, 0}, element));

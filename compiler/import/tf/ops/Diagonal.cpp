@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Diagonals of matrices: vectors laid on them, and taken from them. Diagonal k has its elements at (i, i + k). Several of
-// them are the rows of a matrix as wide as the longest, the uppermost first; shorter ones are aligned left or right. All
-// places are known, so each operator picks elements by number from its operands laid flat, the padding behind them. The
-// main diagonal of a square matrix is a choice by row and column, or a slice.
+// Diagonals of matrices: vectors laid on them, and taken from them. Diagonal k has its elements at (i, i + k). Several
+// of them are the rows of a matrix as wide as the longest, the uppermost first; shorter ones are aligned left or right.
+// All places are known, so each operator picks elements by number from its operands laid flat, the padding behind them.
+// The main diagonal of a square matrix is a choice by row and column, or a slice.
 #include "absl/strings/str_cat.h"
 #include "compiler/import/tf/Registry.h"
 #include "dialects/nn/Shape.h"
@@ -19,7 +19,9 @@ struct Band {
   int64_t rows = 0, columns = 0;
   bool upperLeft = true, lowerLeft = true; ///< alignment of diagonals above and below the main one
 
-  int64_t length(int64_t k) const { return std::min(rows + std::min<int64_t>(k, 0), columns - std::max<int64_t>(k, 0)); }
+  int64_t length(int64_t k) const {
+    return std::min(rows + std::min<int64_t>(k, 0), columns - std::max<int64_t>(k, 0));
+  }
   int64_t longest() const {
     int64_t most = 0;
     for (int64_t k = lower; k <= upper; ++k)
@@ -59,7 +61,8 @@ bool isInside(NodeContext &node, const Band &band) {
                          band.upper >= std::max<int64_t>(band.columns, 1)))
     node.fail(absl::StrCat("diagonals ", band.lower, " to ", band.upper, " are not in a matrix of ", band.rows, " x ",
                            band.columns));
-  if (!node.failed() && nn::elementCount({band.rows, band.columns}).value_or(maxConstantElements + 1) > maxConstantElements)
+  if (!node.failed() &&
+      nn::elementCount({band.rows, band.columns}).value_or(maxConstantElements + 1) > maxConstantElements)
     node.fail(absl::StrCat("a matrix of ", band.rows, " x ", band.columns, " has more than ", maxConstantElements,
                            " elements"));
   return !node.failed();
@@ -103,8 +106,8 @@ void matrixDiag(NodeContext &node) {
     return;
   const bool isOne = band.lower == band.upper;
   if (x.rank() < (isOne ? 1 : 2) || (!isOne && x.shape()[x.rank() - 2] != band.count()))
-    return node.fail(absl::StrCat("diagonals ", nn::formatShape(x.shape()), " do not fit numbers ", band.lower, " to ",
-                                  band.upper));
+    return node.fail(
+        absl::StrCat("diagonals ", nn::formatShape(x.shape()), " do not fit numbers ", band.lower, " to ", band.upper));
   const int64_t width = x.shape().back();
   // The smallest matrix that holds them; where only one extent is given the other is the least.
   const int64_t leastRows = width - std::min<int64_t>(band.upper, 0),
@@ -185,8 +188,8 @@ void matrixSetDiag(NodeContext &node) {
     for (int64_t i = 0; i < band.length(k); ++i)
       numbers[(i + std::max<int64_t>(-k, 0)) * band.columns + i + std::max<int64_t>(k, 0)] =
           all + (band.upper - k) * width + band.shift(k) + i;
-  node.setResult(pickedFrom(node, {x.reshape({batch, all}), values.reshape({batch, band.count() * width})}, numbers,
-                            x.shape()));
+  node.setResult(
+      pickedFrom(node, {x.reshape({batch, all}), values.reshape({batch, band.count() * width})}, numbers, x.shape()));
 }
 
 /// [shape] as [shape, shape] with zeros where the two places differ.

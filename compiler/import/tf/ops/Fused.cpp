@@ -62,7 +62,8 @@ void follow(NodeContext &node, Value value, size_t next) {
       };
       Expression scale = vector(), offset = vector(), mean = vector(), variance = vector();
       value = Value(((x - mean) * (rsqrt(variance + epsilon) * scale) + offset).tensor());
-    } else if (const Operator *op = findOperator(follower); op && op->minInputs == 1 && op->maxInputs == 1 && op->handler)
+    } else if (const Operator *op = findOperator(follower);
+               op && op->minInputs == 1 && op->maxInputs == 1 && op->handler)
       value = applied(node, follower.c_str(), {value}, {});
     else
       return node.unsupported(absl::StrCat("the fused operator ", follower, " is not supported"));

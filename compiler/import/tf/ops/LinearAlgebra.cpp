@@ -111,8 +111,8 @@ void triangularSolve(NodeContext &node) {
     a = a.transposed();
     isLower = !isLower;
   }
-  Expression x = isLower ? substituted(node, a, b)
-                         : substituted(node, a.reverse(1).reverse(2), b.reverse(1)).reverse(1);
+  Expression x =
+      isLower ? substituted(node, a, b) : substituted(node, a.reverse(1).reverse(2), b.reverse(1)).reverse(1);
   node.setResult(x.reshape(node.input(1).shape()));
 }
 
@@ -178,8 +178,8 @@ void tridiagonalSolve(NodeContext &node) {
     return;
   const int64_t axis = b.rank() - 2, n = b.rank() < 2 ? 0 : b.shape()[axis];
   if (n < 1 || diagonals.rank() != b.rank() || diagonals.shape()[axis] != 3 || diagonals.shape().back() != n)
-    return node.fail(absl::StrCat("diagonals ", nn::formatShape(diagonals.shape()), " do not fit ",
-                                  nn::formatShape(b.shape())));
+    return node.fail(
+        absl::StrCat("diagonals ", nn::formatShape(diagonals.shape()), " do not fit ", nn::formatShape(b.shape())));
   if (n > 4 * mostRows)
     return node.unsupported(absl::StrCat(n, " rows are not supported; at most ", 4 * mostRows, " are"));
   auto at = [&](int64_t which, int64_t i) { return diagonals.slice(axis, which, 1).slice(axis + 1, i, 1); };

@@ -191,8 +191,8 @@ void splitInto(NodeContext &node, List list, const Expression &value, const std:
   list.elements.clear();
   for (int64_t length : lengths) {
     if (node.failed() || value.rank() < 1 || length < 0 || at > value.shape()[0] - length)
-      return node.fail(absl::StrCat("lengths ", nn::formatShape(lengths), " do not divide ",
-                                    nn::formatShape(value.shape())));
+      return node.fail(
+          absl::StrCat("lengths ", nn::formatShape(lengths), " do not divide ", nn::formatShape(value.shape())));
     list.elements.push_back(value.slice(0, at, length));
     at += length;
   }

@@ -26,7 +26,7 @@ void fusedBatchNorm(NodeContext &node) {
   Expression given = node.in(0), scale = node.in(1), offset = node.in(2);
   const double epsilon = node.floatAttribute("epsilon", 1e-4),
                factor = node.floatAttribute("exponential_avg_factor", 1);
-  const bool trains = node.boolAttribute("is_training", true), last = readChannelsLast(node, given.rank());
+  const bool trains = node.boolAttribute("is_training", true), last = readChannelsLastOrJs(node, given.rank());
   if (node.failed())
     return;
   Expression x = toChannelsFirst(given, last), wide = widened(x);

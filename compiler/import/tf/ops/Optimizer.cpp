@@ -110,8 +110,8 @@ void adaMax(NodeContext &node) {
   update(node, 2, v);
 }
 
-/// var, m, rate, α or the logarithm of the base, sign decay, β, gradient: the step is greater where the gradient has the
-/// sign of its mean.
+/// var, m, rate, α or the logarithm of the base, sign decay, β, gradient: the step is greater where the gradient has
+/// the sign of its mean.
 template <bool isPower> void signStep(NodeContext &node) {
   Expression g = node.in(6), m = node.in(1) * node.in(5) + g * (1 - node.in(5));
   Expression agreement = node.in(4) * sign(g) * sign(m);

@@ -30,7 +30,7 @@ SpatialWindow readPool(NodeContext &node, llvm::ArrayRef<int64_t> x, bool channe
 
 template <nn::PoolKind kind> void pool(NodeContext &node) {
   Expression x = node.in(0);
-  const bool last = readChannelsLast(node, x.rank());
+  const bool last = readChannelsLastOrJs(node, x.rank());
   if (node.failed())
     return;
   Expression input = toChannelsFirst(x, last);

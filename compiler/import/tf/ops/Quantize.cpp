@@ -64,8 +64,8 @@ void fakeQuantizeArgsGradient(NodeContext &node) {
     node.setResult(select(lessEqual(grid.low, x) & lessEqual(x, grid.high), g, 0));
 }
 
-/// Gradients of the input and of both ends of the range: what lies outside belongs to the end. `perChannel`: a range for
-/// each channel, which is last.
+/// Gradients of the input and of both ends of the range: what lies outside belongs to the end. `perChannel`: a range
+/// for each channel, which is last.
 template <bool perChannel> void fakeQuantizeVarsGradient(NodeContext &node) {
   Expression g = node.in(0), x = node.in(1), low = node.in(2), high = node.in(3);
   if (node.failed())
@@ -81,8 +81,8 @@ template <bool perChannel> void fakeQuantizeVarsGradient(NodeContext &node) {
   node.setResult(2, summed(select(isAbove, g, 0)));
 }
 
-/// Rounded to integers of num_bits and back, the scale being that of the end which needs the most. A range that is given
-/// and num_bits are inputs from 1 on, or attributes.
+/// Rounded to integers of num_bits and back, the scale being that of the end which needs the most. A range that is
+/// given and num_bits are inputs from 1 on, or attributes.
 void quantizeAndDequantize(NodeContext &node, bool rangeInputs, bool bitsInput) {
   const bool isSigned = node.boolAttribute("signed_input", true);
   const bool isGiven = node.boolAttribute("range_given", false);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Resizing as products with matrices of weights, one for each axis of images [N, H, W, C]: cubic and area interpolation,
-// the gradients of bilinear and nearest resizing (the transposed matrices), and crops of boxes, whose weights are
-// computed from the boxes.
+// Resizing as products with matrices of weights, one for each axis of images [N, H, W, C]: cubic and area
+// interpolation, the gradients of bilinear and nearest resizing (the transposed matrices), and crops of boxes, whose
+// weights are computed from the boxes.
 #include "absl/strings/str_cat.h"
 #include "compiler/import/common/Extremes.h"
 #include "compiler/import/tf/Registry.h"
@@ -91,14 +91,16 @@ Weights area(const Sampler &sampler, int64_t output, int64_t input) {
   for (int64_t o = 0; o < output; ++o) {
     const float from = static_cast<float>(o) * scale, to = static_cast<float>(o + 1) * scale;
     for (auto i = static_cast<int64_t>(std::floor(from)); i < static_cast<int64_t>(std::ceil(to)); ++i)
-      weights.at(o, i) += (std::min<float>(to, static_cast<float>(i + 1)) - std::max<float>(from, static_cast<float>(i))) / scale;
+      weights.at(o, i) +=
+          (std::min<float>(to, static_cast<float>(i + 1)) - std::max<float>(from, static_cast<float>(i))) / scale;
   }
   return weights;
 }
 
 /// The axis of x, which is 1 or 2, as the sum over its elements by weights; `isTransposed`: from output to input.
 Expression weighted(const Expression &x, int64_t axis, const Weights &weights, bool isTransposed) {
-  Expression matrix = constant(x.layers(), {weights.output, weights.input}, llvm::ArrayRef<double>(weights.values), x.elementType());
+  Expression matrix =
+      constant(x.layers(), {weights.output, weights.input}, llvm::ArrayRef<double>(weights.values), x.elementType());
   Expression moved = x.transpose(axis == 1 ? llvm::ArrayRef<int64_t>{0, 2, 3, 1} : llvm::ArrayRef<int64_t>{0, 1, 3, 2});
   Expression product = matmul(moved, matrix, /*transposeRhs=*/!isTransposed);
   return product.transpose(axis == 1 ? llvm::ArrayRef<int64_t>{0, 3, 1, 2} : llvm::ArrayRef<int64_t>{0, 1, 3, 2});
@@ -113,8 +115,8 @@ bool fits(NodeContext &node, const Expression &x, llvm::ArrayRef<int64_t> size, 
     node.fail(absl::StrCat("size ", nn::formatShape(size), " does not fit ", nn::formatShape(x.shape())));
   else if (sampler.alignCorners && sampler.halfPixels)
     node.fail("align_corners and half_pixel_centers exclude each other");
-  for (int64_t extent : {size.empty() ? 1 : size.front(), size.empty() ? 1 : size.back(), node.failed() ? 1 : x.shape()[1],
-                         node.failed() ? 1 : x.shape()[2]})
+  for (int64_t extent : {size.empty() ? 1 : size.front(), size.empty() ? 1 : size.back(),
+                         node.failed() ? 1 : x.shape()[1], node.failed() ? 1 : x.shape()[2]})
     if (extent < 1 || extent > mostExtent)
       node.fail(absl::StrCat("an extent of ", extent, " is outside [1, ", mostExtent, "]"));
   return !node.failed();
@@ -182,8 +184,8 @@ void cropAndResize(NodeContext &node) {
     inside.push_back(lessEqual(0, place) & lessEqual(place, extent));
     if (method == "nearest")
       place = floor(place + 0.5);
-    weights.push_back(relu(
-        1 - abs(place.unsqueeze(2) - numbersAlong(node.layers, x.shape()[1 + axis], 2, 3, x.elementType()))));
+    weights.push_back(
+        relu(1 - abs(place.unsqueeze(2) - numbersAlong(node.layers, x.shape()[1 + axis], 2, 3, x.elementType()))));
   }
   const int64_t height = x.shape()[1], width = x.shape()[2], channels = x.shape()[3];
   if (numbers.elementType().getIntOrFloatBitWidth() < 32)

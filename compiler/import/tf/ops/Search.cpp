@@ -41,8 +41,7 @@ void bucketize(NodeContext &node) {
   if (!boundaries.empty()) {
     Expression steps =
         constant(node.layers, {static_cast<int64_t>(boundaries.size())}, llvm::ArrayRef<double>(boundaries), element);
-    count =
-        sumOver(lessEqual(steps, x.unsqueeze(x.rank())).cast(node.i32()), {x.rank()}, /*keepdims=*/false);
+    count = sumOver(lessEqual(steps, x.unsqueeze(x.rank())).cast(node.i32()), {x.rank()}, /*keepdims=*/false);
   }
   node.setResult(count);
 }
@@ -59,8 +58,8 @@ template <bool isDense> void bincount(NodeContext &node) {
   if (!isDense || x.rank() == 0)
     x = x.reshape({x.size()});
   if (x.rank() > 2 || (weights.size() > 0 && weights.size() != x.size()))
-    return node.fail(absl::StrCat("weights ", nn::formatShape(weights.shape()), " do not fit ",
-                                  nn::formatShape(x.shape())));
+    return node.fail(
+        absl::StrCat("weights ", nn::formatShape(weights.shape()), " do not fit ", nn::formatShape(x.shape())));
   Expression isHit =
       equal(x.unsqueeze(x.rank()), numbersAlong(node.layers, size, x.rank(), x.rank() + 1, x.elementType()));
   Expression share = isHit.cast(weights.elementType());
@@ -88,8 +87,7 @@ void sparseToDense(NodeContext &node) {
   if (indices.rank() != 2 || indices.shape()[1] != static_cast<int64_t>(shape.size()) || values.rank() > 1)
     return node.fail(absl::StrCat("indices ", nn::formatShape(indices.shape()), " and values ",
                                   nn::formatShape(values.shape()), " do not fit ", nn::formatShape(shape)));
-  node.setResult(
-      scatterSlices(filler.broadcast(shape), indices, values.broadcast({indices.shape()[0]}), "none"));
+  node.setResult(scatterSlices(filler.broadcast(shape), indices, values.broadcast({indices.shape()[0]}), "none"));
 }
 
 /// The n-th least element of the last axis.
@@ -140,8 +138,8 @@ template <nn::ReduceKind kind> void segments(NodeContext &node) {
   if (node.failed())
     return;
   if (x.rank() < 1 || x.shape()[0] != static_cast<int64_t>(ids.size()) || count < 0 || count > 65536)
-    return node.fail(absl::StrCat(ids.size(), " segment numbers for ", count, " segments do not fit ",
-                                  nn::formatShape(x.shape())));
+    return node.fail(
+        absl::StrCat(ids.size(), " segment numbers for ", count, " segments do not fit ", nn::formatShape(x.shape())));
   std::vector<Expression> parts;
   for (int64_t id = 0; id < count && !node.failed(); ++id) {
     std::vector<int64_t> rows;
@@ -154,8 +152,7 @@ template <nn::ReduceKind kind> void segments(NodeContext &node) {
     Expression nothing = isV2 && kind == nn::ReduceKind::Max   ? lowest(node.layers, x.elementType())
                          : isV2 && kind == nn::ReduceKind::Min ? highest(node.layers, x.elementType())
                                                                : x.number(kind == nn::ReduceKind::Prod ? 1 : 0);
-    parts.push_back(rows.empty() ? nothing.broadcast(shape)
-                                 : reduce(kind, picked(x, 0, rows), {0}));
+    parts.push_back(rows.empty() ? nothing.broadcast(shape) : reduce(kind, picked(x, 0, rows), {0}));
   }
   if (!node.failed())
     node.setResult(parts.empty() ? x.slice(0, 0, 0) : parts.size() == 1 ? parts[0] : concat(parts, 0));

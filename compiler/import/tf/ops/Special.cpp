@@ -34,10 +34,10 @@ template <Expression (*function)(const Expression &)> void formula(NodeContext &
 // Lanczos' approximation: Γ(z + 1) = √(2π) · (z + 7.5)^(z + 0.5) · e^-(z + 7.5) · (c0 + Σ ck / (z + k)).
 constexpr double lanczosShift = 7.5;
 constexpr double lanczosBase = 0.99999999999980993227684700473478;
-constexpr double lanczos[] = {676.520368121885098567009190444019,   -1259.13921672240287047156078755283,
-                              771.3234287776530788486528258894,     -176.61502916214059906584551354,
-                              12.507343278686904814458936853,       -0.13857109526572011689554707,
-                              9.984369578019570859563e-6,           1.50563273514931155834e-7};
+constexpr double lanczos[] = {676.520368121885098567009190444019, -1259.13921672240287047156078755283,
+                              771.3234287776530788486528258894,   -176.61502916214059906584551354,
+                              12.507343278686904814458936853,     -0.13857109526572011689554707,
+                              9.984369578019570859563e-6,         1.50563273514931155834e-7};
 
 /// log |Γ(x)|. Below one half by reflection, Γ(x) Γ(1 - x) = π / sin(πx).
 Expression logGamma(const Expression &x) {
@@ -73,8 +73,8 @@ Expression digamma(const Expression &x) {
 
 /// The inverse of erf in terms of w = -log(1 - x²), after M. Giles, Approximating the erfinv function (2010).
 Expression inverseErrorFunction(const Expression &x, const Expression &w) {
-  static const double central[] = {2.81022636e-08, 3.43273939e-07, -3.5233877e-06,  -4.39150654e-06, 0.00021858087,
-                                   -0.00125372503, -0.00417768164, 0.246640727,     1.50140941};
+  static const double central[] = {2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
+                                   -0.00125372503, -0.00417768164, 0.246640727,    1.50140941};
   static const double tail[] = {-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773,
                                 -0.0076224613,   0.00943887047,  1.00167406,    2.83297682};
   Expression isCentral = less(w, 5);

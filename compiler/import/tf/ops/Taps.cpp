@@ -38,7 +38,8 @@ Expression underTap(const Expression &padded, const SpatialWindow &window, llvm:
   Expression part = padded;
   const Window &w = window.window;
   for (size_t d = 0; d < tap.size(); ++d) {
-    const int64_t axis = static_cast<int64_t>(2 + d), count = output[d], dilation = w.dilations.empty() ? 1 : w.dilations[d];
+    const int64_t axis = static_cast<int64_t>(2 + d), count = output[d],
+                  dilation = w.dilations.empty() ? 1 : w.dilations[d];
     part = part.slice(axis, tap[d] * dilation, (count - 1) * w.strides[d] + 1).slice(axis, 0, count, w.strides[d]);
   }
   return part;
@@ -68,8 +69,8 @@ void dilation(NodeContext &node) {
   if (node.failed())
     return;
   if (x.rank() != 4 || filter.rank() != 3 || filter.shape()[2] != x.shape()[3])
-    return node.fail(absl::StrCat("filter ", nn::formatShape(filter.shape()), " does not fit ",
-                                  nn::formatShape(x.shape())));
+    return node.fail(
+        absl::StrCat("filter ", nn::formatShape(filter.shape()), " does not fit ", nn::formatShape(x.shape())));
   wsc::tf::NodeDef def = node.node();
   wsc::tf::AttrEntry &entry = *def.add_attr();
   entry.set_key("dilations");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Windows taken apart: for each tap the elements of the padded input that lie under it are a strided slice. Channels are
-// first.
+// Windows taken apart: for each tap the elements of the padded input that lie under it are a strided slice. Channels
+// are first.
 #pragma once
 #include "compiler/import/common/Windows.h"
 
