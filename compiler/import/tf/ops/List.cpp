@@ -333,6 +333,9 @@ void listConcatLists(NodeContext &node) {
   const List *first = node.list(0), *second = node.list(1);
   if (node.failed())
     return;
+  const size_t count = first->elements.size() + second->elements.size();
+  if (count > mostElements)
+    return node.fail(absl::StrCat("a list of ", count, " tensors is outside [0, ", mostElements, "]"));
   List list = *first;
   list.elements.insert(list.elements.end(), second->elements.begin(), second->elements.end());
   node.setResult(Value(std::move(list)));

@@ -129,6 +129,9 @@ void lrnGrad(NodeContext &node) {
   const Response form = readResponse(node, x);
   if (node.failed())
     return;
+  if (g.shape() != x.shape() || y.shape() != x.shape())
+    return node.fail(absl::StrCat("gradient ", nn::formatShape(g.shape()), " and result ", nn::formatShape(y.shape()),
+                                  " do not fit ", nn::formatShape(x.shape())));
   Expression norm = sumAround(square(x), form.radius) * form.alpha + form.bias;
   Expression around = sumAround(g * y / norm, form.radius);
   node.setResult(g * power(norm, -form.beta) - x * around * (2 * form.alpha * form.beta));

@@ -61,7 +61,7 @@ void maxPoolGrad(NodeContext &node) {
   const size_t rank = window.kernel.size();
   const Window &w = window.window;
   llvm::ArrayRef<int64_t> spatial = x.shape().drop_front(2);
-  if (y.shape() != dy.shape() || y.shape().drop_front(2) != llvm::ArrayRef<int64_t>(outputExtents(window, spatial)))
+  if (y.rank() != x.rank() || y.shape() != dy.shape() || y.shape().drop_front(2) != llvm::ArrayRef<int64_t>(outputExtents(window, spatial)))
     return node.fail(absl::StrCat("gradient ", nn::formatShape(node.input(2).shape()), " does not fit the pool of ",
                                   nn::formatShape(node.input(0).shape())));
   if (productOf(window.kernel) > mostTaps)
@@ -116,7 +116,7 @@ void maxPoolGradGrad(NodeContext &node) {
   SpatialWindow window = readPool(node, x.shape(), last);
   if (node.failed())
     return;
-  if (x.shape() != dx.shape() ||
+  if (y.rank() != x.rank() || x.shape() != dx.shape() ||
       y.shape().drop_front(2) != llvm::ArrayRef<int64_t>(outputExtents(window, x.shape().drop_front(2))))
     return node.fail(absl::StrCat("gradient ", nn::formatShape(node.input(2).shape()), " does not fit the pool of ",
                                   nn::formatShape(node.input(0).shape())));
@@ -151,7 +151,8 @@ void avgPoolGrad(NodeContext &node) {
     return;
   const size_t rank = window.kernel.size();
   llvm::ArrayRef<int64_t> spatial = llvm::ArrayRef<int64_t>(input).drop_front(2);
-  if (dy.shape().drop_front(2) != llvm::ArrayRef<int64_t>(outputExtents(window, spatial)) || dy.shape()[1] != input[1])
+  if (dy.rank() != static_cast<int64_t>(input.size()) ||
+      dy.shape().drop_front(2) != llvm::ArrayRef<int64_t>(outputExtents(window, spatial)) || dy.shape()[1] != input[1])
     return node.fail(absl::StrCat("gradient ", nn::formatShape(node.input(1).shape()), " does not fit the pool of ",
                                   nn::formatShape(shape)));
   Deconvolution form;

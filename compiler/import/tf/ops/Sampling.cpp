@@ -14,6 +14,8 @@ namespace wsc::import::tf {
 namespace {
 
 constexpr int64_t mostExtent = 4096;
+/// Weights of one axis.
+constexpr int64_t mostWeights = int64_t{1} << 22;
 
 /// Weights [output, input] of one axis.
 struct Weights {
@@ -106,6 +108,14 @@ Expression weighted(const Expression &x, int64_t axis, const Weights &weights, b
   return product.transpose(axis == 1 ? llvm::ArrayRef<int64_t>{0, 3, 1, 2} : llvm::ArrayRef<int64_t>{0, 1, 3, 2});
 }
 
+/// Whether the weights between two extents are few enough to be constants.
+bool areFew(NodeContext &node, int64_t output, int64_t input) {
+  if (!node.failed() && output * input > mostWeights)
+    node.unsupported(absl::StrCat("resizing ", input, " to ", output, " takes ", output * input,
+                                  " weights; at most ", mostWeights, " are supported"));
+  return !node.failed();
+}
+
 using Form = Weights (*)(const Sampler &, int64_t output, int64_t input);
 
 bool fits(NodeContext &node, const Expression &x, llvm::ArrayRef<int64_t> size, const Sampler &sampler) {
@@ -136,8 +146,11 @@ template <Form form, bool hasHalfPixels = true> void resize(NodeContext &node) {
   if (!fits(node, x, size, sampler))
     return;
   x = x.cast(node.layers.builder().getF32Type());
-  for (int64_t axis : {2, 1})
+  for (int64_t axis : {2, 1}) {
+    if (!areFew(node, size[axis - 1], x.shape()[axis]))
+      return;
     x = weighted(x, axis, form(sampler, size[axis - 1], x.shape()[axis]), /*isTransposed=*/false);
+  }
   node.setResult(x);
 }
 
@@ -152,8 +165,11 @@ template <Form form, bool isSize> void resizeGrad(NodeContext &node) {
     size = {original.shape()[1], original.shape()[2]};
   if (!fits(node, g, size, sampler))
     return;
-  for (int64_t axis : {2, 1})
+  for (int64_t axis : {2, 1}) {
+    if (!areFew(node, g.shape()[axis], size[axis - 1]))
+      return;
     g = weighted(g, axis, form(sampler, g.shape()[axis], size[axis - 1]), /*isTransposed=*/true);
+  }
   node.setResult(isSize ? g : g.cast(node.input(1).elementType()));
 }
 

@@ -237,6 +237,9 @@ void dynamicPartition(NodeContext &node) {
       parts > 65536)
     return node.fail(absl::StrCat("partitions ", nn::formatShape(numbers->type.getShape()), " do not fit ",
                                   nn::formatShape(x.shape())));
+  for (int64_t number : numbers->ints)
+    if (number < 0 || number >= parts)
+      return node.fail(absl::StrCat("partition ", number, " is outside [0, ", parts, ")"));
   Extents shape{numbers->size()};
   shape.append(x.shape().begin() + rank, x.shape().end());
   Expression rows = x.reshape(shape);

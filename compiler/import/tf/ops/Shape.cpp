@@ -199,6 +199,8 @@ void dataFormatVecPermute(NodeContext &node) {
         before += from[other] != 'N' && from[other] != 'C';
       place = before;
     }
+    if (static_cast<int64_t>(spatial.size()) != rank - 2)
+      return node.fail(absl::StrCat("'", from, "' has no two dimensions N and C"));
     places = spatial;
   }
   node.setResult(picked(x, 0, places));
