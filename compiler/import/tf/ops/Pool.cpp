@@ -61,7 +61,8 @@ void maxPoolGrad(NodeContext &node) {
   const size_t rank = window.kernel.size();
   const Window &w = window.window;
   llvm::ArrayRef<int64_t> spatial = x.shape().drop_front(2);
-  if (y.rank() != x.rank() || y.shape() != dy.shape() || y.shape().drop_front(2) != llvm::ArrayRef<int64_t>(outputExtents(window, spatial)))
+  if (y.rank() != x.rank() || y.shape() != dy.shape() ||
+      y.shape().drop_front(2) != llvm::ArrayRef<int64_t>(outputExtents(window, spatial)))
     return node.fail(absl::StrCat("gradient ", nn::formatShape(node.input(2).shape()), " does not fit the pool of ",
                                   nn::formatShape(node.input(0).shape())));
   if (productOf(window.kernel) > mostTaps)

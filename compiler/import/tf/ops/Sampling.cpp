@@ -111,8 +111,8 @@ Expression weighted(const Expression &x, int64_t axis, const Weights &weights, b
 /// Whether the weights between two extents are few enough to be constants.
 bool areFew(NodeContext &node, int64_t output, int64_t input) {
   if (!node.failed() && output * input > mostWeights)
-    node.unsupported(absl::StrCat("resizing ", input, " to ", output, " takes ", output * input,
-                                  " weights; at most ", mostWeights, " are supported"));
+    node.unsupported(absl::StrCat("resizing ", input, " to ", output, " takes ", output * input, " weights; at most ",
+                                  mostWeights, " are supported"));
   return !node.failed();
 }
 
