@@ -177,6 +177,7 @@ import::ImportOptions importOptionsOf(const CompileOptions &options) {
   result.outputs = options.outputs;
   result.signature = options.signature;
   result.keepVariables = options.keepVariables;
+  result.likeTensorFlowJs = options.likeTensorFlowJs;
   return result;
 }
 
@@ -193,8 +194,10 @@ absl::StatusOr<OwningOpRef<ModuleOp>> loadModel(MLIRContext &context, const Comp
     const import::ImportOptions importOptions = importOptionsOf(options);
     if (import::isTensorFlow(options.model))
       return import::importTensorFlow(context, options.model, importOptions);
-    if (!options.signature.empty() || options.keepVariables)
-      return absl::InvalidArgumentError(absl::StrCat(options.signature.empty() ? "--keep-variables" : "--signature",
+    if (!options.signature.empty() || options.keepVariables || options.likeTensorFlowJs)
+      return absl::InvalidArgumentError(absl::StrCat(!options.signature.empty() ? "--signature"
+                                                     : options.keepVariables    ? "--keep-variables"
+                                                                                : "--tensorflow-js",
                                                      " is for TensorFlow models; ", options.model, " is none"));
     return import::importOnnx(context, importPath(options, file), importOptions);
   }

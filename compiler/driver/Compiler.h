@@ -58,6 +58,7 @@ struct CompileOptions {
   std::map<std::string, std::string> bindings; // inputs that become constants: elements with commas in between
   std::string signature;                       // of a SavedModel; empty: serving_default, or the only one
   bool keepVariables = false;                  // TensorFlow variables stay states although nothing writes them
+  bool likeTensorFlowJs = false;               // TensorFlow operators as TensorFlow.js computes them
   Phase to = Phase::Wse;
   Execution execution = Execution::Auto; // of a .mlir model past nn: as it is
   std::optional<Phase> from;             // of a .mlir model; default: found from its operations

@@ -7,8 +7,10 @@
 #include "compiler/import/tf/Checkpoint.h"
 #include "compiler/import/tf/Import.h"
 #include "compiler/import/tf/Load.h"
+#include "compiler/import/tf/Registry.h"
 #include "test/support/TfCheckpoint.h"
 #include "test/support/TfTraining.h"
+#include "test/support/TfWhileNetworks.h"
 #include <cstdint>
 #include <cstring>
 #include <fstream>
@@ -91,9 +93,28 @@ extern "C" int LLVMFuzzerInitialize(int *argc, char ***argv) {
     checkpoint.add("a/b", {2}, {1, 2});
     checkpoint.add("a/c", {1}, {3});
     const std::string seeds[] = {graph.bytes(), graph.text(), saved.SerializeAsString(), checkpoint.index()};
+    auto write = [&](const std::string &name, int kind, const std::string &bytes) {
+      std::ofstream(folder + "/" + name, std::ios::binary) << static_cast<char>(kind) << bytes;
+    };
     for (int kind = 0; kind < 4; ++kind)
-      std::ofstream(folder + "/seed" + std::to_string(kind), std::ios::binary)
-          << static_cast<char>(kind) << seeds[kind];
+      write("kind" + std::to_string(kind), kind, seeds[kind]);
+    // Loops of both kinds, functions, lists.
+    write("frames", 0, wsc::test::TfFrameLstm(1).b.bytes());
+    write("while", 0, wsc::test::TfWhileLstm(1).b.bytes());
+    write("gru", 0, wsc::test::TfGru(1).b.bytes());
+    write("crnn", 0, wsc::test::TfCrnn(1).b.bytes());
+    write("regression", 0, wsc::test::TfRegression(1).b.bytes());
+    // Each operator once, on two inputs: what is wrong with it is the fuzzer's to find.
+    for (const tf::Family &family : tf::families())
+      for (const tf::Operator &op : family.operators) {
+        wsc::test::TfBuilder b;
+        b.input("x", {1, 4, 4, 2});
+        std::vector<std::string> inputs;
+        for (int i = 0; i < std::min(op.maxInputs, std::max(op.minInputs, 2)); ++i)
+          inputs.push_back(i % 2 ? b.ints("c" + std::to_string(i), {1, 2}) : std::string("x"));
+        b.node(op.name, "y", inputs, {wsc::test::TfAttr::s("padding", "SAME")});
+        write(op.name, 0, b.bytes());
+      }
     std::_Exit(0);
   }
   return 0;

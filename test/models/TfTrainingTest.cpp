@@ -68,7 +68,7 @@ TEST(TfTrainingOnWafer, ResNet50Validates) {
   TemporaryFolder folder;
   driver::CompileOptions options;
   options.model = writeGraph(folder, TfResNet(2, 224, 1000).b);
-  options.outputs = {"loss", "train"};
+  options.outputs = {"loss", "accuracy", "train"};
   const auto start = std::chrono::steady_clock::now();
   auto lines = driver::validate(options);
   std::printf("%.2f s\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());

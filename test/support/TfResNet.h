@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// ResNet-50 as a TensorFlow training graph: variables with momentum slots, batch normalisation in training, gradients
-// operator by operator, weight decay, and a train operator. Weights are splats, so the file is small.
+// ResNet-50 as a TensorFlow training graph: variables with momentum slots, batch normalisation in training with moving
+// statistics, gradients operator by operator, weight decay, a rate that falls with the step, accuracy, and a train
+// operator. Weights are splats, so the file is small.
 #pragma once
 #include "test/support/TfBuilder.h"
 #include <functional>
@@ -17,17 +18,23 @@ public:
     b.input("images", {batch, size, size, 3});
     b.input("labels", {batch}, wsc::tf::DT_INT32);
     b.number("zero", 0);
+    b.number("one", 1);
+    b.number("moving", 0.01f);
     b.number("rate", 0.1f);
     b.number("momentum", 0.9f);
     b.number("decay", 1e-4f);
     build(classes);
+    measure();
+    schedule();
     wsc::tf::NodeDef train = tfNode("NoOp", "train", {});
     for (const std::string &name : variables_) {
       b.node("Mul", name + "/decayed", {name + "/read", "decay"});
       b.node("AddN", name + "/gradient", {name + "/d", name + "/decayed"});
-      b.node("ApplyMomentum", name + "/update", {name, name + "/Momentum", "rate", name + "/gradient", "momentum"});
+      b.node("ApplyMomentum", name + "/update", {name, name + "/Momentum", "rate/now", name + "/gradient", "momentum"});
       train.add_input("^" + name + "/update");
     }
+    for (const std::string &update : updates_)
+      train.add_input("^" + update);
     b.add(train);
   }
 
@@ -48,6 +55,42 @@ private:
     return name + "/read";
   }
 
+  /// A moving mean of what normalisation finds: moved - (moved - found) · 0.01.
+  void moving(const std::string &name, const std::string &shape, const std::string &start, const std::string &found,
+              int64_t channels) {
+    b.node("VariableV2", name, {}, {TfAttr::shape("shape", {channels}), TfAttr::type("dtype", wsc::tf::DT_FLOAT)});
+    b.node("Fill", name + "/initial", {shape, start});
+    b.node("Assign", name + "/Assign", {name, name + "/initial"});
+    b.node("Sub", name + "/difference", {name, found});
+    b.node("Mul", name + "/part", {name + "/difference", "moving"});
+    updates_.push_back(b.node("AssignSub", name + "/update", {name, name + "/part"}));
+  }
+
+  /// What is told beside the loss: the accuracy, probabilities and the size of the weights.
+  void measure() {
+    b.node("ArgMax", "prediction", {"logits", b.integer("classes/axis", 1)},
+           {TfAttr::type("output_type", wsc::tf::DT_INT32)});
+    b.node("Equal", "hits", {"prediction", "labels"});
+    b.node("Cast", "hits/float", {"hits"}, {TfAttr::type("DstT", wsc::tf::DT_FLOAT)});
+    b.node("Mean", "accuracy", {"hits/float", "all"});
+    b.node("Softmax", "probabilities", {"logits"});
+    b.node("L2Loss", "size", {"dense/w/read"});
+    b.node("Square", "size/squares", {"dense/b/read"});
+    b.node("Sum", "size/sum", {"size/squares", "all"});
+    b.node("Sqrt", "size/root", {"size/sum"});
+  }
+
+  /// The rate falls to a tenth behind step 30,000.
+  void schedule() {
+    b.node("VariableV2", "step", {}, {TfAttr::shape("shape", {}), TfAttr::type("dtype", wsc::tf::DT_FLOAT)});
+    b.node("Assign", "step/Assign", {"step", "zero"});
+    b.node("Identity", "step/read", {"step"});
+    b.node("Less", "early", {"step/read", b.number("border", 30000)});
+    b.node("Mul", "rate/late", {"rate", b.number("tenth", 0.1f)});
+    b.node("Select", "rate/now", {"early", "rate", "rate/late"});
+    updates_.push_back(b.node("AssignAdd", "step/update", {"step", "one"}));
+  }
+
   /// Convolution, normalisation and ReLU; the backward nodes are added when `backward_` is run, in reverse.
   struct Layer {
     std::string output;
@@ -63,6 +106,8 @@ private:
     b.floats(name + "/empty", {0}, {});
     b.node("Conv2D", name + "/conv", {x.output, filter}, window);
     b.node("FusedBatchNormV3", name + "/norm", {name + "/conv", scale, offset, name + "/empty", name + "/empty"});
+    moving(name + "/mean", name + "/beta/shape", "zero", name + "/norm:1", channels);
+    moving(name + "/variance", name + "/beta/shape", "one", name + "/norm:2", channels);
     if (relu)
       b.node("Relu", name + "/relu", {name + "/norm"});
     backward_.push_back([=, this] {
@@ -150,7 +195,7 @@ private:
   }
 
   int64_t batch_;
-  std::vector<std::string> variables_;
+  std::vector<std::string> variables_, updates_;
   std::vector<Backward> backward_;
   std::map<std::string, std::vector<std::string>> gradients_;
 };

@@ -60,7 +60,8 @@ absl::Status checkFiles(const wsc::driver::CompileOptions &options, const std::s
 std::string findUnused(const CLI::App &app, const wsc::driver::CompileOptions &options) {
   const auto given = [&](const char *name) { return app.count(name) > 0; };
   const bool text = options.model.ends_with(".mlir");
-  for (const char *name : {"--dim", "--bind", "--input", "--output", "--signature", "--keep-variables"})
+  for (const char *name :
+       {"--dim", "--bind", "--input", "--output", "--signature", "--keep-variables", "--tensorflow-js"})
     if (text && given(name))
       return std::string(name) + " is for models that are imported; " + options.model + " is IR already";
   if (!text && given("--compile-from"))
@@ -158,6 +159,8 @@ int main(int argc, char **argv) {
   app.add_option("--signature", options.signature, "KEY: of a SavedModel (default: serving_default, or the only one)");
   app.add_flag("--keep-variables", options.keepVariables,
                "TensorFlow variables stay states, also where nothing writes them");
+  app.add_flag("--tensorflow-js", options.likeTensorFlowJs,
+               "operators as TensorFlow.js computes them where it leaves TensorFlow's definition (docs/TensorFlow.md)");
   app.add_option("--effort", effort,
                  "how much to look for better mappings: fast (the first one), default (others where the first can be\n"
                  "quicker) or high (many others, also for shorter wires; a minute or more for large networks)")

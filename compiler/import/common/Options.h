@@ -29,6 +29,9 @@ struct ImportOptions {
   std::string signature = {};
   /// --keep-variables: variables stay states although nothing writes them.
   bool keepVariables = false;
+  /// --tensorflow-js: operators as TensorFlow.js computes them where it leaves TensorFlow's definition: it passes over
+  /// the axis of OneHot, and over data_format of pools and batch normalisation, whose channels are always last.
+  bool likeTensorFlowJs = false;
 };
 
 /// Names of the inputs on whose values a refused import depends where it must know a value; binding them (see

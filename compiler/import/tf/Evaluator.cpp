@@ -17,9 +17,9 @@ namespace wsc::import::tf {
 /// Functions may call functions, and loops hold loops, to this depth.
 static constexpr int maxNesting = 64;
 
-Evaluator::Evaluator(mlir::OpBuilder &builder, LoadedModel &model, Variables &variables)
-    : model_(model), variables_(variables), reader_(*builder.getContext(), model.files, model.file),
-      layers_(builder, model.files) {}
+Evaluator::Evaluator(mlir::OpBuilder &builder, LoadedModel &model, Variables &variables, bool likeTensorFlowJs)
+    : model_(model), likeTensorFlowJs_(likeTensorFlowJs), variables_(variables),
+      reader_(*builder.getContext(), model.files, model.file), layers_(builder, model.files) {}
 
 const Value *Evaluator::find(const Scope &scope, Edge edge) const {
   if (auto given = scope.given.find(edge); given != scope.given.end())

@@ -31,7 +31,7 @@ struct Scope {
 
 class Evaluator : public Machine {
 public:
-  Evaluator(mlir::OpBuilder &builder, LoadedModel &model, Variables &variables);
+  Evaluator(mlir::OpBuilder &builder, LoadedModel &model, Variables &variables, bool likeTensorFlowJs);
 
   /// Computes a node.
   absl::Status compute(Scope &scope, int node);
@@ -47,6 +47,7 @@ public:
 
   absl::StatusOr<std::vector<Value>> call(const wsc::tf::NameAttrList &function, std::vector<Value> arguments) override;
   Variables &variables() override { return variables_; }
+  bool likeTensorFlowJs() const override { return likeTensorFlowJs_; }
 
 private:
   /// The next node that has to be computed before one; -1: none.
@@ -64,6 +65,7 @@ private:
   absl::Status cycleError(const Body &body, const std::vector<std::pair<int, size_t>> &stack, int again) const;
 
   LoadedModel &model_;
+  const bool likeTensorFlowJs_;
   Variables &variables_;
   TensorReader reader_;
   LayerBuilder layers_;

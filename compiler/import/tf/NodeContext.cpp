@@ -101,6 +101,17 @@ std::vector<int64_t> NodeContext::intsAttribute(const char *name) {
   return value ? std::vector<int64_t>(value->list().i().begin(), value->list().i().end()) : std::vector<int64_t>();
 }
 
+std::vector<double> NodeContext::floatsAttribute(const char *name) {
+  const AttrValue *value = findOf(name, AttrValue::kList, "a list of floats");
+  return value ? std::vector<double>(value->list().f().begin(), value->list().f().end()) : std::vector<double>();
+}
+
+std::vector<std::string> NodeContext::stringsAttribute(const char *name) {
+  const AttrValue *value = findOf(name, AttrValue::kList, "a list of strings");
+  return value ? std::vector<std::string>(value->list().s().begin(), value->list().s().end())
+               : std::vector<std::string>();
+}
+
 mlir::Type NodeContext::typeAttribute(const char *name, DataType otherwise) {
   const AttrValue *value = findOf(name, AttrValue::kType, "an element type");
   auto element = elementType(*layers.builder().getContext(), value ? value->type() : otherwise);

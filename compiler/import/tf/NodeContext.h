@@ -24,6 +24,8 @@ public:
   virtual absl::StatusOr<std::vector<Value>> call(const wsc::tf::NameAttrList &function,
                                                   std::vector<Value> arguments) = 0;
   virtual Variables &variables() = 0;
+  /// ImportOptions::likeTensorFlowJs.
+  virtual bool likeTensorFlowJs() const = 0;
 };
 
 class NodeContext : public NodeInputs {
@@ -54,6 +56,8 @@ public:
   bool boolAttribute(const char *name, bool otherwise);
   std::string stringAttribute(const char *name, const char *otherwise);
   std::vector<int64_t> intsAttribute(const char *name);
+  std::vector<double> floatsAttribute(const char *name);
+  std::vector<std::string> stringsAttribute(const char *name);
   /// The element type an attribute names; null and an error for what nn has no tensors of.
   mlir::Type typeAttribute(const char *name, wsc::tf::DataType otherwise);
   const wsc::tf::NameAttrList *functionAttribute(const char *name);

@@ -26,7 +26,7 @@ public:
       : builder_(&context), module_(ModuleOp::create(builder_.getUnknownLoc())), model_(model), body_(body),
         interface_(interface), options_(options),
         variables_(builder_, *module_, std::move(states), options.keepVariables),
-        evaluator_(builder_, model, variables_) {}
+        evaluator_(builder_, model, variables_, options.likeTensorFlowJs) {}
 
   absl::Status run() {
     scope_.body = &body_;

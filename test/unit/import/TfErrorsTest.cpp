@@ -193,6 +193,7 @@ TEST_F(TfErrors, Attributes) {
     list = list->add_attr()->mutable_value()->mutable_func();
   deep.add(node);
   expectIn("nested more than 64 messages deep", importGraph(deep));
+  expectIn("not a TensorFlow graph as text: line ", importPath(write("deep.pbtxt", deep.text())));
 }
 
 TEST_F(TfErrors, Functions) {
@@ -204,6 +205,12 @@ TEST_F(TfErrors, Functions) {
                {"call:output:0"});
   b.node("PartitionedCall", "y", {"x"}, {TfAttr::function("f", "f")});
   expectIn("function 'f' calls itself (f → g → f); recursion is not supported", importGraph(b));
+
+  TfBuilder self;
+  self.input("x", {2});
+  self.function("f", {{"a", DT_FLOAT}}, {{"r", DT_FLOAT}}, {tfNode("f", "call", {"a"})}, {"call:r:0"});
+  self.node("f", "y", {"x"});
+  expectIn("function 'f' calls itself (f → f); recursion is not supported", importGraph(self));
 
   TfBuilder chain;
   chain.input("x", {2});

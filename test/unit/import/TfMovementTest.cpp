@@ -87,6 +87,25 @@ TEST_F(TfMovement, OneHotAlongAnyAxis) {
   expectNear(run(b, {}, outputs({"y"})).at(0), {3, 2}, {0, 1, 0, 0, 1, 0});
 }
 
+TEST_F(TfMovement, AsTensorFlowJsComputes) {
+  // Its OneHot has the new axis last, and its pools have channels last, whatever the attributes say.
+  wsc::import::ImportOptions options = outputs({"hot", "y"});
+  options.likeTensorFlowJs = true;
+  b.node("OneHot", "hot", {b.ints("at", {2, 0}), b.integer("depth", 3), b.number("one", 1), b.number("zero", 0)},
+         {TfAttr::i("axis", 0)});
+  Array x{{1, 1, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}};
+  b.input("x", x.shape);
+  b.node("MaxPool", "y", {"x"},
+         {TfAttr::s("data_format", "NCHW"), TfAttr::s("padding", "VALID"), TfAttr::ints("ksize", {1, 1, 2, 2}),
+          TfAttr::ints("strides", {1, 1, 2, 2})});
+  std::vector<Array> found = run(b, {x}, options);
+  ASSERT_EQ(found.size(), 2u);
+  expectNear(found[0], {2, 3}, {0, 0, 1, 1, 0, 0});
+  expectNear(found[1], {1, 1, 1, 4}, {5, 6, 7, 8});
+  options.likeTensorFlowJs = false;
+  expectNear(run(b, {x}, options).at(1), {1, 1, 1, 2}, {6, 8});
+}
+
 TEST_F(TfMovement, TopKInOrder) {
   Array x{{2, 4}, {3, 9, 1, 9, 0, -1, 5, 2}};
   std::vector<Array> y = result(x, "TopKV2", {"x", b.integer("k", 2)}, {}, {"y", "y:1"});

@@ -7,6 +7,7 @@
 #include "test/unit/import/TfFixture.h"
 #include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <set>
 
 namespace {
@@ -86,7 +87,7 @@ TEST_F(TfTrains, ResNet50) {
   int variables = 0;
   for (auto variable : (**result).getOps<wsc::nn::VariableOp>())
     variables += variable->getNumResults() == 0;
-  EXPECT_EQ(variables, 2 * (3 * 53 + 2));
+  EXPECT_EQ(variables, 2 * (3 * 53 + 2) + 2 * 53 + 1); // with slots, moving statistics and the step
 }
 
 TEST_F(TfTrains, RandomInitialValues) {
@@ -190,6 +191,103 @@ TEST_F(TfTrains, RmsPropAndAdagrad) {
     expected.push_back(x -= 0.1 * 2 / std::sqrt(sum));
   }
   expectNear({{3}, threeSteps(ada, "step")}, {3}, expected);
+}
+
+TEST_F(TfTrains, FurtherOptimizers) {
+  // The gradient is 2 in each step; each optimizer by its formula on one number.
+  auto steps = [&](const std::string &op, std::map<std::string, float> slots, std::vector<std::string> operands,
+                   const std::function<double(int)> &next) {
+    SCOPED_TRACE(op);
+    TfBuilder b;
+    variable(b, "var", 1);
+    for (const auto &[slot, start] : slots)
+      variable(b, slot, start);
+    b.floats("g", {1}, {2});
+    for (const auto &[name, value] : std::map<std::string, float>{{"rate", 0.1f},
+                                                                  {"l1", 0.05f},
+                                                                  {"l2", 0.2f},
+                                                                  {"beta", 0.9f},
+                                                                  {"beta2", 0.5f},
+                                                                  {"power", -0.5f},
+                                                                  {"shrink", 0.3f},
+                                                                  {"alpha", 1.5f},
+                                                                  {"decay", 0.5f},
+                                                                  {"eps", 1e-3f}})
+      b.number(name, value);
+    b.add(tfInts("step_number", {}, {3}));
+    b.node(op, "step", operands);
+    std::vector<double> expected;
+    for (int t = 0; t < 3; ++t)
+      expected.push_back(next(t));
+    expectNear({{3}, threeSteps(b, "step")}, {3}, expected, 1e-5);
+  };
+  const double g = 2, rate = 0.1f, l1 = 0.05f, l2 = 0.2f;
+  auto shrink = [&](double x, double by) {
+    return std::copysign(std::max(std::abs(x) - by * l1, 0.0), x) / (1 + by * l2);
+  };
+  double x = 1;
+  steps("ApplyProximalGradientDescent", {}, {"var", "rate", "l1", "l2", "g"},
+        [&](int) { return x = shrink(x - rate * g, rate); });
+  x = 1;
+  double sum = 0.5;
+  steps("ApplyProximalAdagrad", {{"sum", 0.5f}}, {"var", "sum", "rate", "l1", "l2", "g"}, [&](int) {
+    sum += g * g;
+    const double by = rate / std::sqrt(sum);
+    return x = shrink(x - by * g, by);
+  });
+  x = 1;
+  double m = 0, v = 0;
+  steps("ApplyAdaMax", {{"m", 0.f}, {"v", 0.f}}, {"var", "m", "v", "beta", "rate", "beta", "beta2", "eps", "g"},
+        [&](int) {
+          m += (g - m) * (1 - 0.9f);
+          v = std::max(v * 0.5, g);
+          return x -= rate / (1 - 0.9f) * m / (v + 1e-3f);
+        });
+  for (bool isPower : {false, true}) { // the gradient always agrees with its mean
+    x = 1;
+    steps(isPower ? "ApplyPowerSign" : "ApplyAddSign", {{"m", 0.f}},
+          {"var", "m", "rate", "alpha", "decay", "beta", "g"},
+          [&](int) { return x -= rate * (isPower ? std::exp(1.5 * 0.5) : 1.5 + 0.5) * g; });
+  }
+  for (bool isV2 : {false, true}) {
+    x = 1;
+    double accumulated = 0.25, linear = 0;
+    std::vector<std::string> operands{"var", "acc", "linear", "g", "rate", "l1", "l2"};
+    if (isV2)
+      operands.push_back("shrink");
+    operands.push_back("power");
+    steps(isV2 ? "ApplyFtrlV2" : "ApplyFtrl", {{"acc", 0.25f}, {"linear", 0.f}}, operands, [&](int) {
+      const double next = accumulated + g * g, shrinking = isV2 ? g + 2 * 0.3f * x : g;
+      linear += shrinking - (std::sqrt(next) - std::sqrt(accumulated)) / rate * x;
+      accumulated = next;
+      const double kept = std::abs(linear) > l1 ? std::copysign(l1, linear) - linear : 0;
+      return x = kept / (std::sqrt(next) / rate + 2 * l2);
+    });
+  }
+  double squares = 1;
+  sum = 0;
+  steps("ApplyAdagradDA", {{"sum", 0.f}, {"squares", 1.f}},
+        {"var", "sum", "squares", "g", "rate", "l1", "l2", "step_number"}, [&](int) {
+          sum += g;
+          squares += g * g;
+          const double kept = std::copysign(std::max(std::abs(sum) - l1 * 3, 0.0), sum);
+          return -rate * kept / (l2 * 3 * rate + std::sqrt(squares));
+        });
+}
+
+TEST_F(TfTrains, PlacesOfVariables) {
+  TfBuilder b;
+  b.node("VariableV2", "w", {}, {TfAttr::shape("shape", {2, 2}), TfAttr::type("dtype", wsc::tf::DT_FLOAT)});
+  b.node("Assign", "w/Assign", {"w", b.floats("start", {2, 2}, {1, 2, 3, 4})});
+  b.add(tfInts("places", {1, 2}, {1, 0}));
+  b.node("ScatterNdAdd", "add", {"w", "places", b.floats("ten", {1}, {10})});
+  b.add(tfNode("ScatterMul", "step", {"w", b.ints("row", {0}), b.floats("factors", {1, 2}, {5, 7}), "^add"}));
+  std::string text = importGraph(b, outputs({"step"}));
+  ASSERT_TRUE(module) << text;
+  std::map<std::string, Array> states;
+  std::string error;
+  ASSERT_TRUE(runReference(*module, {}, error, &states)) << error;
+  expectNear(states["w"], {2, 2}, {5, 14, 13, 4});
 }
 
 TEST_F(TfTrains, ResourceVariablesInFunctions) {

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/import/tf/RandomValues.h"
 #include "compiler/import/tf/Registry.h"
+#include "compiler/import/tf/Types.h"
 #include "dialects/nn/Shape.h"
 #include <cmath>
 
@@ -48,6 +49,38 @@ template <int value> void like(NodeContext &node) {
   Expression x = node.in(0);
   if (!node.failed())
     node.setResult(filled(node, x.shape(), x.number(value)));
+}
+
+/// Memory that something writes later, or that nothing reads: zeros.
+void empty(NodeContext &node) {
+  node.ignoreAttributes({"init"});
+  llvm::SmallVector<int64_t> shape = extentsIn(node, 0);
+  mlir::Type element = node.typeAttribute("dtype", wsc::tf::DT_FLOAT);
+  if (!node.failed())
+    node.setResult(filled(node, shape, {node.layers, node.layers.scalar(element, 0)}));
+}
+
+/// What a branch gives for a result that it does not have.
+void fakeParameter(NodeContext &node) {
+  mlir::Type element = node.typeAttribute("dtype", wsc::tf::DT_FLOAT);
+  const wsc::tf::AttrValue *given = node.find("shape");
+  auto shape = given && given->has_shape() ? extentsOf(given->shape()) : std::nullopt;
+  if (node.failed())
+    return;
+  if (!shape || llvm::any_of(*shape, [](int64_t extent) { return extent < 0; }) || !nn::elementCount(*shape))
+    return node.unsupported("a shape with unknown extents is not supported");
+  node.setResult(filled(node, *shape, {node.layers, node.layers.scalar(element, 0)}));
+}
+
+/// Key, counter and algorithm of generators: numbers that only they read, which do not need them.
+template <bool hasKey, bool hasAlgorithm> void generatorState(NodeContext &node) {
+  mlir::Type element = mlir::IntegerType::get(node.layers.builder().getContext(), 64, mlir::IntegerType::Unsigned);
+  if (hasKey) {
+    node.setResult(0, node.integers({0}, element));
+    node.setResult(1, node.integers({0, 0}, element));
+  }
+  if (hasAlgorithm)
+    node.setResult(hasKey ? 2 : 0, Value(node.layers.scalar(node.i32(), 1)));
 }
 
 void range(NodeContext &node) {
@@ -94,6 +127,8 @@ static const Operator table[] = {
     {"Fill", 2, 2, fill},
     {"ZerosLike", 1, 1, like<0>},
     {"OnesLike", 1, 1, like<1>},
+    {"Empty", 1, 1, empty},
+    {"FakeParam", 0, 0, fakeParameter},
     {"Range", 3, 3, range},
     {"LinSpace", 3, 3, linSpace},
     {"RandomUniform", 1, 1, random<Random::Kind::Uniform>},
@@ -102,7 +137,12 @@ static const Operator table[] = {
     {"StatelessRandomUniform", 2, 2, random<Random::Kind::Uniform>},
     {"StatelessRandomUniformV2", 4, 4, random<Random::Kind::Uniform>},
     {"StatelessRandomNormal", 2, 2, random<Random::Kind::Normal>},
+    {"StatelessRandomGetKeyCounter", 1, 1, generatorState<true, false>, "key,counter"},
+    {"StatelessRandomGetKeyCounterAlg", 1, 1, generatorState<true, true>, "key,counter,alg"},
+    {"StatelessRandomGetAlg", 0, 0, generatorState<false, true>},
+    {"StatelessRandomNormalV2", 4, 4, random<Random::Kind::Normal>},
     {"StatelessTruncatedNormal", 2, 2, random<Random::Kind::Truncated>},
+    {"StatelessTruncatedNormalV2", 4, 4, random<Random::Kind::Truncated>},
 };
 llvm::ArrayRef<Operator> constantOperators() { return table; }
 

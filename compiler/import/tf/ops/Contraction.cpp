@@ -29,6 +29,12 @@ void batchMatMul(NodeContext &node) {
   product(node, a, b);
 }
 
+/// The matrices' zeros are only a hint.
+void sparseMatMul(NodeContext &node) {
+  node.ignoreAttributes({"a_is_sparse", "b_is_sparse"});
+  matMul(node);
+}
+
 void einsumOf(NodeContext &node) {
   std::string equation = node.stringAttribute("equation", "");
   std::vector<Expression> inputs;
@@ -42,6 +48,7 @@ void einsumOf(NodeContext &node) {
 
 static const Operator table[] = {
     {"MatMul", 2, 2, matMul},
+    {"SparseMatMul", 2, 2, sparseMatMul},
     {"BatchMatMul", 2, 2, batchMatMul},
     {"BatchMatMulV2", 2, 2, batchMatMul},
     {"BatchMatMulV3", 2, 2, batchMatMul},

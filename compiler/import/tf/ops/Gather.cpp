@@ -125,6 +125,8 @@ void oneHot(NodeContext &node) {
   Expression indices = node.in(0), on = node.in(2), off = node.in(3);
   int64_t depth = node.constantInt(1, "depth");
   int64_t axis = node.intAttribute("axis", -1);
+  if (node.machine.likeTensorFlowJs())
+    axis = -1;
   axis = node.normalizedAxis(axis, indices.rank() + 1);
   if (node.failed())
     return;

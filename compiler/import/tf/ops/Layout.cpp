@@ -17,6 +17,11 @@ bool readChannelsLast(NodeContext &node, int64_t rank) {
   return false;
 }
 
+bool readChannelsLastOrJs(NodeContext &node, int64_t rank) {
+  const bool isLast = readChannelsLast(node, rank);
+  return isLast || node.machine.likeTensorFlowJs();
+}
+
 Expression toChannelsFirst(const Expression &x, bool channelsLast) {
   if (!channelsLast || x.layers().failed())
     return x;
@@ -56,7 +61,7 @@ std::vector<int64_t> readSpatial(NodeContext &node, const char *name, int64_t ra
   for (int64_t number : first)
     if (number < 1 || number >= (int64_t{1} << 31))
       node.fail(absl::StrCat("attribute '", name, "' holds ", number, ", which is outside [1, 2^31)"));
-  if (first[0] != 1 || first[1] != 1)
+  if ((first[0] != 1 || first[1] != 1) && !node.machine.likeTensorFlowJs()) // which passes over them, too
     node.unsupported(absl::StrCat("attribute '", name, "' ", nn::formatShape(numbers),
                                   " steps over batch or channels, which is not supported"));
   return {first.begin() + 2, first.end()};

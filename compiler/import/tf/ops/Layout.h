@@ -10,6 +10,8 @@ namespace wsc::import::tf {
 
 /// data_format of a tensor with `rank` dimensions: true for N…C. Fails for unknown ones.
 bool readChannelsLast(NodeContext &node, int64_t rank);
+/// The same of an operator that TensorFlow.js has with channels last only.
+bool readChannelsLastOrJs(NodeContext &node, int64_t rank);
 
 /// [N, spatial…, C] as [N, C, spatial…] and back, where `channelsLast`.
 Expression toChannelsFirst(const Expression &x, bool channelsLast);

@@ -165,21 +165,47 @@ void arraySize(NodeContext &node) {
     node.setResult(Value(node.layers.scalar(node.i32(), static_cast<double>(list->elements.size()))));
 }
 
-void arrayConcat(NodeContext &node) {
-  node.ignoreAttributes({"element_shape_except0"});
-  const List *list = node.list(1);
-  if (!list)
-    return;
+/// The elements one after another along their first axis, and their lengths.
+void joinElements(NodeContext &node, const List &list) {
   std::vector<Expression> parts;
   std::vector<int64_t> lengths;
-  for (size_t i = 0; i < list->elements.size() && !node.failed(); ++i) {
-    parts.push_back(elementOf(node, *list, static_cast<int64_t>(i)));
+  for (size_t i = 0; i < list.elements.size() && !node.failed(); ++i) {
+    parts.push_back(elementOf(node, list, static_cast<int64_t>(i)));
     lengths.push_back(parts.back().rank() > 0 ? parts.back().shape()[0] : 0);
   }
   if (node.failed() || parts.empty())
     return node.failed() ? void() : node.fail("joins no elements");
   node.setResult(0, parts.size() == 1 ? parts[0] : concat(parts, 0));
   node.setResult(1, node.integers(lengths, node.i64()));
+}
+
+void arrayConcat(NodeContext &node) {
+  node.ignoreAttributes({"element_shape_except0"});
+  if (const List *list = node.list(1))
+    joinElements(node, *list);
+}
+
+/// Parts of the first axis, by their lengths, as elements from `list`'s first on.
+void splitInto(NodeContext &node, List list, const Expression &value, const std::vector<int64_t> &lengths) {
+  int64_t at = 0;
+  list.elements.clear();
+  for (int64_t length : lengths) {
+    if (node.failed() || value.rank() < 1 || length < 0 || at > value.shape()[0] - length)
+      return node.fail(
+          absl::StrCat("lengths ", nn::formatShape(lengths), " do not divide ", nn::formatShape(value.shape())));
+    list.elements.push_back(value.slice(0, at, length));
+    at += length;
+  }
+  if (!node.failed())
+    node.setResult(Value(std::move(list)));
+}
+
+void arraySplit(NodeContext &node) {
+  std::vector<int64_t> lengths = node.constantInts(2, "the lengths");
+  const List *list = node.list(3);
+  Expression value = node.in(1);
+  if (!node.failed())
+    splitInto(node, *list, value, lengths);
 }
 
 void arrayClose(NodeContext &) {}
@@ -259,6 +285,61 @@ void listGather(NodeContext &node) {
   if (const List *list = node.list(0))
     node.setResult(stacked(node, withShape(node, *list, 2), &indices));
 }
+void listConcat(NodeContext &node) {
+  node.ignoreAttributes({"element_shape"});
+  if (const List *list = node.list(0))
+    joinElements(node, withShape(node, *list, node.inputCount() > 1 ? 1 : 9));
+}
+void listSplit(NodeContext &node) {
+  Expression value = node.in(0);
+  std::vector<int64_t> lengths = node.constantInts(2, "the lengths");
+  if (node.failed())
+    return;
+  List list;
+  list.element = value.elementType();
+  splitInto(node, list, value, lengths);
+}
+/// tensor, indices, element shape or list, (number of elements)
+template <bool isInto> void listScatter(NodeContext &node) {
+  Expression value = node.in(isInto ? 1 : 0);
+  std::vector<int64_t> indices = node.constantInts(isInto ? 2 : 1, "the indices");
+  const int64_t count = node.inputCount() > 3 ? node.constantInt(3, "the number of elements") : -1;
+  List list;
+  if (isInto) {
+    const List *before = node.list(0);
+    list = before ? *before : List();
+  } else if (!node.failed()) {
+    list.element = value.elementType();
+    list.shape = shapeIn(node, 2);
+  }
+  if (node.failed())
+    return;
+  std::vector<Tensor> rows = rowsOf(value);
+  if (rows.size() != indices.size() || count > mostElements)
+    return node.fail(absl::StrCat("has ", indices.size(), " indices for ", rows.size(), " rows"));
+  if (count > static_cast<int64_t>(list.elements.size()))
+    list.elements.resize(count);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (indices[i] < 0 || indices[i] >= mostElements)
+      return node.fail(absl::StrCat("index ", indices[i], " is outside [0, ", mostElements, ")"));
+    if (indices[i] >= static_cast<int64_t>(list.elements.size()))
+      list.elements.resize(indices[i] + 1);
+    list.elements[indices[i]] = rows[i];
+  }
+  node.setResult(Value(std::move(list)));
+}
+/// Two lists, one behind the other.
+void listConcatLists(NodeContext &node) {
+  const List *first = node.list(0), *second = node.list(1);
+  if (node.failed())
+    return;
+  const size_t count = first->elements.size() + second->elements.size();
+  if (count > mostElements)
+    return node.fail(absl::StrCat("a list of ", count, " tensors is outside [0, ", mostElements, "]"));
+  List list = *first;
+  list.elements.insert(list.elements.end(), second->elements.begin(), second->elements.end());
+  node.setResult(Value(std::move(list)));
+}
 void listElementShape(NodeContext &node) {
   mlir::Type element = node.typeAttribute("shape_type", wsc::tf::DT_INT32);
   const List *list = node.list(0);
@@ -290,6 +371,7 @@ static const Operator table[] = {
     {"TensorArrayScatterV3", 4, 4, arrayScatter},
     {"TensorArraySizeV3", 2, 2, arraySize},
     {"TensorArrayConcatV3", 2, 2, arrayConcat, "value,lengths"},
+    {"TensorArraySplitV3", 4, 4, arraySplit},
     {"TensorArrayCloseV3", 1, 1, arrayClose},
     {"TensorListReserve", 2, 2, listReserve},
     {"EmptyTensorList", 2, 2, listEmpty},
@@ -303,6 +385,13 @@ static const Operator table[] = {
     {"TensorListGather", 3, 3, listGather},
     {"TensorListElementShape", 1, 1, listElementShape},
     {"TensorListResize", 2, 2, listResize},
+    {"TensorListConcat", 1, 1, listConcat, "tensor,lengths"},
+    {"TensorListConcatV2", 3, 3, listConcat, "tensor,lengths"},
+    {"TensorListSplit", 3, 3, listSplit},
+    {"TensorListScatter", 3, 3, listScatter<false>},
+    {"TensorListScatterV2", 4, 4, listScatter<false>},
+    {"TensorListScatterIntoExistingList", 3, 3, listScatter<true>},
+    {"TensorListConcatLists", 2, 2, listConcatLists},
 };
 llvm::ArrayRef<Operator> listOperators() { return table; }
 

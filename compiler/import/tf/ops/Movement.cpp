@@ -35,6 +35,15 @@ void join(NodeContext &node, size_t first, size_t last, size_t axisInput) {
 void concatV2(NodeContext &node) { join(node, 0, node.inputCount() - 1, node.inputCount() - 1); }
 void concatOf(NodeContext &node) { join(node, 1, node.inputCount(), 0); }
 
+void parallelConcat(NodeContext &node) {
+  node.ignoreAttributes({"shape"});
+  std::vector<Expression> parts;
+  for (size_t i = 0; i < node.inputCount(); ++i)
+    parts.push_back(node.in(i));
+  if (!node.failed())
+    node.setResult(parts.size() == 1 ? parts[0] : concat(parts, 0));
+}
+
 void pack(NodeContext &node) {
   int64_t axis = node.intAttribute("axis", 0);
   std::vector<Expression> parts;
@@ -232,66 +241,73 @@ void bandPart(NodeContext &node) {
   node.setResult(x);
 }
 
-/// A vector as the main diagonal of a matrix.
-void diagonal(NodeContext &node) {
+/// Mirrored borders added back to the elements they were taken from.
+void mirrorPadGrad(NodeContext &node) {
   Expression x = node.in(0);
+  std::string mode = node.stringAttribute("mode", "REFLECT");
+  auto pads = node.known(1, "the paddings");
   if (node.failed())
     return;
-  if (x.rank() < 1)
-    return node.fail("needs vectors");
-  const int64_t extent = x.shape()[x.rank() - 1];
-  Expression numbers = countingUp(node.layers, extent, node.i32());
-  node.setResult(select(equal(numbers.reshape({extent, 1}), numbers), x.unsqueeze(x.rank()), 0));
+  const int64_t skipped = mode == "REFLECT" ? 1 : 0;
+  if ((mode != "REFLECT" && mode != "SYMMETRIC") || pads->isFloat() || pads->size() != 2 * x.rank())
+    return node.fail(absl::StrCat("mode '", mode, "' or paddings ", nn::formatShape(pads->type.getShape()),
+                                  " do not fit ", nn::formatShape(x.shape())));
+  for (int64_t d = 0; d < x.rank(); ++d) {
+    const int64_t low = pads->ints[2 * d], high = pads->ints[2 * d + 1], extent = x.shape()[d];
+    if (low < 0 || high < 0 || low > extent || high > extent - low ||
+        std::max(low, high) > extent - low - high - skipped)
+      return node.fail(
+          absl::StrCat("paddings ", low, " and ", high, " of dimension ", d, " do not fit extent ", extent));
+    const int64_t inner = extent - low - high;
+    Expression sum = x.slice(d, low, inner);
+    if (low > 0)
+      sum = sum + x.slice(d, 0, low).reverse(d).pad(d, skipped, inner - low - skipped);
+    if (high > 0)
+      sum = sum + x.slice(d, low + inner, high).reverse(d).pad(d, inner - high - skipped, skipped);
+    x = sum;
+  }
+  node.setResult(x);
 }
 
-/// The main diagonal of the last two dimensions.
-void diagonalPart(NodeContext &node) {
-  Expression x = node.in(0);
+/// Rows of x changed at the indices, which are known.
+template <bool adds, bool negated = false> void inplace(NodeContext &node) {
+  Expression x = node.in(0), rows = node.in(2);
+  std::vector<int64_t> indices = node.constantInts(1, "the indices");
   if (node.failed())
     return;
-  if (x.rank() < 2)
-    return node.fail(absl::StrCat("needs matrices, found ", nn::formatShape(x.shape())));
-  const int64_t last = x.rank() - 1, extent = std::min(x.shape()[last - 1], x.shape()[last]);
-  Extents joined(x.shape().drop_back(2));
-  joined.push_back(extent * extent);
-  node.setResult(
-      x.slice(last - 1, 0, extent).slice(last, 0, extent).reshape(joined).slice(last - 1, 0, extent, extent + 1));
+  Extents expected(x.shape());
+  if (!expected.empty())
+    expected[0] = static_cast<int64_t>(indices.size());
+  if (x.rank() < 1 || rows.shape() != llvm::ArrayRef<int64_t>(expected))
+    return node.fail(absl::StrCat("rows ", nn::formatShape(rows.shape()), " at ", indices.size(),
+                                  " indices do not fit ", nn::formatShape(x.shape())));
+  const int64_t extent = x.shape()[0];
+  for (size_t i = 0; i < indices.size(); ++i) {
+    const int64_t at = indices[i] < 0 ? indices[i] + extent : indices[i];
+    if (at < 0 || at >= extent)
+      return node.fail(absl::StrCat("index ", indices[i], " is outside [", -extent, ", ", extent, ")"));
+    Expression row = rows.slice(0, static_cast<int64_t>(i), 1), old = x.slice(0, at, 1);
+    std::vector<Expression> parts{adds ? (negated ? old - row : old + row) : row};
+    if (at > 0)
+      parts.insert(parts.begin(), x.slice(0, 0, at));
+    if (at + 1 < extent)
+      parts.push_back(x.slice(0, at + 1, extent - at - 1));
+    x = parts.size() == 1 ? parts[0] : concat(parts, 0);
+  }
+  node.setResult(x);
 }
 
-/// Whether the inputs from `first` on say the main diagonal of a square matrix, as all but k = 0, -1, -1, 0 do not.
-bool isMainDiagonal(NodeContext &node, size_t first) {
-  node.ignoreAttributes({"align"}); // of several diagonals
-  const int64_t usual[] = {0, -1, -1, 0};
-  bool isUsual = true;
-  for (size_t i = first; i < node.inputCount() && !node.failed(); ++i)
-    isUsual &= node.constantScalar(i, "the diagonal's form") ==
-               static_cast<double>(i == first || i + 1 == node.inputCount() ? 0 : usual[i - first]);
-  if (!isUsual && !node.failed())
-    node.unsupported("other diagonals than the main one of a square matrix are not supported");
-  return !node.failed();
-}
-
-void diagonalV2(NodeContext &node) {
-  if (isMainDiagonal(node, 1))
-    diagonal(node);
-}
-void diagonalPartV2(NodeContext &node) {
-  if (isMainDiagonal(node, 1))
-    diagonalPart(node);
-}
-
-/// The matrix with another main diagonal.
-void setDiagonal(NodeContext &node) {
-  Expression x = node.in(0), values = node.in(1);
-  if (node.failed() || !isMainDiagonal(node, 2))
+/// The cross product along the last dimension, which is 3.
+void cross(NodeContext &node) {
+  Expression a = node.in(0), b = node.in(1);
+  if (node.failed())
     return;
-  const int64_t last = x.rank() - 1;
-  if (x.rank() < 2 || values.rank() != last || x.shape()[last] != x.shape()[last - 1] ||
-      values.shape().back() != x.shape()[last])
-    return node.fail(
-        absl::StrCat("diagonal ", nn::formatShape(values.shape()), " does not fit ", nn::formatShape(x.shape())));
-  Expression numbers = countingUp(node.layers, x.shape()[last], node.i32());
-  node.setResult(select(equal(numbers.unsqueeze(1), numbers), values.unsqueeze(last), x));
+  const int64_t last = a.rank() - 1;
+  if (a.rank() < 1 || a.shape() != b.shape() || a.shape()[last] != 3)
+    return node.fail(absl::StrCat("vectors ", nn::formatShape(a.shape()), " and ", nn::formatShape(b.shape()),
+                                  " are not two alike of 3 elements"));
+  auto turned = [&](const Expression &x, int64_t by) { return picked(x, last, {by % 3, (by + 1) % 3, (by + 2) % 3}); };
+  node.setResult(turned(a, 1) * turned(b, 2) - turned(a, 2) * turned(b, 1));
 }
 
 } // namespace
@@ -313,17 +329,12 @@ static const Operator table[] = {
     {"ReverseV2", 2, 2, reverse},
     {"Roll", 3, 3, roll},
     {"MatrixBandPart", 3, 3, bandPart},
-    {"MatrixDiag", 1, 1, diagonal},
-    {"Diag", 1, 1, diagonal},
-    {"MatrixDiagV2", 5, 5, diagonalV2},
-    {"MatrixDiagV3", 5, 5, diagonalV2},
-    {"MatrixDiagPart", 1, 1, diagonalPart},
-    {"DiagPart", 1, 1, diagonalPart},
-    {"MatrixDiagPartV2", 3, 3, diagonalPartV2},
-    {"MatrixDiagPartV3", 3, 3, diagonalPartV2},
-    {"MatrixSetDiag", 2, 2, setDiagonal},
-    {"MatrixSetDiagV2", 3, 3, setDiagonal},
-    {"MatrixSetDiagV3", 3, 3, setDiagonal},
+    {"MirrorPadGrad", 2, 2, mirrorPadGrad},
+    {"InplaceUpdate", 3, 3, inplace<false>},
+    {"InplaceAdd", 3, 3, inplace<true>},
+    {"InplaceSub", 3, 3, inplace<true, true>},
+    {"Cross", 2, 2, cross},
+    {"ParallelConcat", 1, anyInputs, parallelConcat},
 };
 llvm::ArrayRef<Operator> movementOperators() { return table; }
 

@@ -26,7 +26,7 @@ void fusedBatchNorm(NodeContext &node) {
   Expression given = node.in(0), scale = node.in(1), offset = node.in(2);
   const double epsilon = node.floatAttribute("epsilon", 1e-4),
                factor = node.floatAttribute("exponential_avg_factor", 1);
-  const bool trains = node.boolAttribute("is_training", true), last = readChannelsLast(node, given.rank());
+  const bool trains = node.boolAttribute("is_training", true), last = readChannelsLastOrJs(node, given.rank());
   if (node.failed())
     return;
   Expression x = toChannelsFirst(given, last), wide = widened(x);
@@ -93,23 +93,48 @@ void batchNormWithGlobal(NodeContext &node) {
   node.setResult((node.in(0) - node.in(1)) * factors + node.in(3));
 }
 
-/// x / (bias + alpha · Σ x²)^beta, the sum over channels up to depth_radius away.
-void lrn(NodeContext &node) {
-  const int64_t radius = node.intAttribute("depth_radius", 5);
-  const double bias = node.floatAttribute("bias", 1), alpha = node.floatAttribute("alpha", 1),
-               beta = node.floatAttribute("beta", 0.5);
-  Expression x = node.in(0);
-  if (node.failed())
-    return;
-  if (x.rank() < 1 || radius < 0 || radius > 65536)
-    return node.fail(absl::StrCat("depth_radius ", radius, " does not fit ", nn::formatShape(x.shape())));
+/// Attributes of local response normalisation.
+struct Response {
+  int64_t radius = 0;
+  double bias = 0, alpha = 0, beta = 0;
+};
+Response readResponse(NodeContext &node, const Expression &x) {
+  Response form{node.intAttribute("depth_radius", 5), node.floatAttribute("bias", 1), node.floatAttribute("alpha", 1),
+                node.floatAttribute("beta", 0.5)};
+  if (!node.failed() && (x.rank() < 1 || form.radius < 0 || form.radius > 65536))
+    node.fail(absl::StrCat("depth_radius ", form.radius, " does not fit ", nn::formatShape(x.shape())));
+  return form;
+}
+
+/// The sum over channels up to `radius` away.
+Expression sumAround(const Expression &x, int64_t radius) {
   const int64_t channels = x.shape()[x.rank() - 1], rows = x.size() / std::max<int64_t>(channels, 1);
   SpatialWindow window;
   window.kernel = {1, 2 * radius + 1};
   window.window.pads = {0, radius, 0, radius};
-  Expression sum =
-      poolOver(nn::PoolKind::Sum, square(x).reshape({1, 1, rows, channels}), window, false).reshape(x.shape());
-  node.setResult(x / power(sum * alpha + bias, beta));
+  return poolOver(nn::PoolKind::Sum, x.reshape({1, 1, rows, channels}), window, false).reshape(x.shape());
+}
+
+/// x / (bias + alpha · Σ x²)^beta
+void lrn(NodeContext &node) {
+  Expression x = node.in(0);
+  const Response form = readResponse(node, x);
+  if (!node.failed())
+    node.setResult(x / power(sumAround(square(x), form.radius) * form.alpha + form.bias, form.beta));
+}
+
+/// gradient, x, y
+void lrnGrad(NodeContext &node) {
+  Expression g = node.in(0), x = node.in(1), y = node.in(2);
+  const Response form = readResponse(node, x);
+  if (node.failed())
+    return;
+  if (g.shape() != x.shape() || y.shape() != x.shape())
+    return node.fail(absl::StrCat("gradient ", nn::formatShape(g.shape()), " and result ", nn::formatShape(y.shape()),
+                                  " do not fit ", nn::formatShape(x.shape())));
+  Expression norm = sumAround(square(x), form.radius) * form.alpha + form.bias;
+  Expression around = sumAround(g * y / norm, form.radius);
+  node.setResult(g * power(norm, -form.beta) - x * around * (2 * form.alpha * form.beta));
 }
 
 /// Loss of each row, and its gradient with respect to the features.
@@ -155,6 +180,7 @@ static const Operator table[] = {
     {"FusedBatchNormGradV3", 5, 6, fusedBatchNormGrad, gradResults},
     {"BatchNormWithGlobalNormalization", 5, 5, batchNormWithGlobal},
     {"LRN", 1, 1, lrn},
+    {"LRNGrad", 3, 3, lrnGrad},
     {"SoftmaxCrossEntropyWithLogits", 2, 2, softmaxCrossEntropy, "loss,backprop"},
     {"SparseSoftmaxCrossEntropyWithLogits", 2, 2, sparseSoftmaxCrossEntropy, "loss,backprop"},
 };

@@ -101,6 +101,72 @@ void adadelta(NodeContext &node) {
   update(node, 2, updates * rho + square(step) * (1 - rho));
 }
 
+/// var, m, v, β1^t, rate, β1, β2, ε, gradient: v is the greatest gradient, fading by β2.
+void adaMax(NodeContext &node) {
+  Expression g = node.in(8), m = node.in(1) + (g - node.in(1)) * (1 - node.in(5));
+  Expression v = maximum(node.in(2) * node.in(6), abs(g));
+  update(node, 0, node.in(0) - node.in(4) / (1 - node.in(3)) * (m / (v + node.in(7))));
+  update(node, 1, m);
+  update(node, 2, v);
+}
+
+/// var, m, rate, α or the logarithm of the base, sign decay, β, gradient: the step is greater where the gradient has
+/// the sign of its mean.
+template <bool isPower> void signStep(NodeContext &node) {
+  Expression g = node.in(6), m = node.in(1) * node.in(5) + g * (1 - node.in(5));
+  Expression agreement = node.in(4) * sign(g) * sign(m);
+  Expression factor = isPower ? exp(node.in(3) * agreement) : node.in(3) + agreement;
+  update(node, 0, node.in(0) - node.in(2) * factor * g);
+  update(node, 1, m);
+}
+
+/// x drawn towards 0 by l1 and l2, both times the rate.
+Expression shrunk(const Expression &x, const Expression &rate, const Expression &l1, const Expression &l2) {
+  return sign(x) * maximum(abs(x) - rate * l1, 0) / (1 + rate * l2);
+}
+
+/// var, rate, l1, l2, gradient
+void proximalGradientDescent(NodeContext &node) {
+  Expression rate = node.in(1);
+  update(node, 0, shrunk(node.in(0) - rate * node.in(4), rate, node.in(2), node.in(3)));
+}
+
+/// var, accumulator, rate, l1, l2, gradient
+void proximalAdagrad(NodeContext &node) {
+  Expression g = node.in(5), sum = node.in(1) + square(g), rate = node.in(2) * rsqrt(sum);
+  update(node, 0, shrunk(node.in(0) - g * rate, rate, node.in(3), node.in(4)));
+  update(node, 1, sum);
+}
+
+/// var, sum of gradients, sum of squares, gradient, rate, l1, l2, step
+void adagradDualAveraging(NodeContext &node) {
+  Expression g = node.in(3), sum = node.in(1) + g, squares = node.in(2) + square(g), rate = node.in(4);
+  if (node.failed())
+    return;
+  Expression step = node.in(7).cast(g.elementType());
+  Expression kept = sign(sum) * maximum(abs(sum) - node.in(5) * step, 0);
+  update(node, 0, -(rate * kept) / (node.in(6) * step * rate + sqrt(squares)));
+  update(node, 1, sum);
+  update(node, 2, squares);
+}
+
+/// var, accumulator, linear, gradient, rate, l1, l2, (shrinkage,) power of the rate
+template <bool isV2> void ftrl(NodeContext &node) {
+  if (node.boolAttribute("multiply_linear_by_lr", false))
+    return node.unsupported("multiply_linear_by_lr is not supported");
+  Expression x = node.in(0), g = node.in(3), rate = node.in(4), l1 = node.in(5), l2 = node.in(6),
+             exponent = node.in(isV2 ? 8 : 7);
+  if (node.failed())
+    return;
+  Expression before = power(node.in(1), -exponent), sum = node.in(1) + square(g), after = power(sum, -exponent);
+  Expression shrinking = isV2 ? g + node.in(7) * x * 2 : g;
+  Expression linear = node.in(2) + shrinking - (after - before) / rate * x;
+  Expression kept = select(less(l1, abs(linear)), sign(linear) * l1 - linear, 0);
+  update(node, 0, kept / (after / rate + l2 * 2));
+  update(node, 1, sum);
+  update(node, 2, linear);
+}
+
 Operator row(const char *name, int inputs, Handler handler) { return {name, inputs, inputs, handler, "", true}; }
 
 } // namespace
@@ -124,6 +190,22 @@ static const Operator table[] = {
     row("ResourceApplyCenteredRMSProp", 9, centredRmsProp),
     row("ApplyAdadelta", 7, adadelta),
     row("ResourceApplyAdadelta", 7, adadelta),
+    row("ApplyAdaMax", 9, adaMax),
+    row("ResourceApplyAdaMax", 9, adaMax),
+    row("ApplyAddSign", 7, signStep<false>),
+    row("ResourceApplyAddSign", 7, signStep<false>),
+    row("ApplyPowerSign", 7, signStep<true>),
+    row("ResourceApplyPowerSign", 7, signStep<true>),
+    row("ApplyProximalGradientDescent", 5, proximalGradientDescent),
+    row("ResourceApplyProximalGradientDescent", 5, proximalGradientDescent),
+    row("ApplyProximalAdagrad", 6, proximalAdagrad),
+    row("ResourceApplyProximalAdagrad", 6, proximalAdagrad),
+    row("ApplyAdagradDA", 8, adagradDualAveraging),
+    row("ResourceApplyAdagradDA", 8, adagradDualAveraging),
+    row("ApplyFtrl", 8, ftrl<false>),
+    row("ResourceApplyFtrl", 8, ftrl<false>),
+    row("ApplyFtrlV2", 9, ftrl<true>),
+    row("ResourceApplyFtrlV2", 9, ftrl<true>),
 };
 llvm::ArrayRef<Operator> optimizerOperators() { return table; }
 

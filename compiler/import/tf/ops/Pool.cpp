@@ -8,6 +8,7 @@
 #include "compiler/import/common/Deconv.h"
 #include "compiler/import/tf/Registry.h"
 #include "compiler/import/tf/ops/Layout.h"
+#include "compiler/import/tf/ops/Taps.h"
 #include "dialects/nn/Shape.h"
 
 namespace wsc::import::tf {
@@ -29,35 +30,13 @@ SpatialWindow readPool(NodeContext &node, llvm::ArrayRef<int64_t> x, bool channe
 
 template <nn::PoolKind kind> void pool(NodeContext &node) {
   Expression x = node.in(0);
-  const bool last = readChannelsLast(node, x.rank());
+  const bool last = readChannelsLastOrJs(node, x.rank());
   if (node.failed())
     return;
   Expression input = toChannelsFirst(x, last);
   SpatialWindow window = readPool(node, input.shape(), last);
   if (!node.failed())
     node.setResult(fromChannelsFirst(poolOver(kind, input, window, false), last));
-}
-
-/// Kernel and strides as inputs.
-void maxPoolV2(NodeContext &node) {
-  Expression x = node.in(0);
-  const bool last = readChannelsLast(node, x.rank());
-  std::vector<int64_t> kernel = node.constantInts(1, "ksize"), strides = node.constantInts(2, "strides");
-  if (node.failed())
-    return;
-  wsc::tf::NodeDef def = node.node();
-  for (auto [name, numbers] : {std::pair("ksize", &kernel), std::pair("strides", &strides)}) {
-    wsc::tf::AttrEntry &entry = *def.add_attr();
-    entry.set_key(name);
-    for (int64_t number : *numbers)
-      entry.mutable_value()->mutable_list()->add_i(number);
-  }
-  NodeContext with(def, node.layers, node.reader(), node.machine, {});
-  Expression input = toChannelsFirst(x, last);
-  SpatialWindow window = readPool(with, input.shape(), last);
-  node.ignoreAttributes({"padding", "explicit_paddings"});
-  if (!node.failed())
-    node.setResult(fromChannelsFirst(poolOver(nn::PoolKind::Max, input, window, false), last));
 }
 
 /// An axis' elements with `stride` - 1 zeros between neighbours, `low` in front, `extent` in all.
@@ -82,53 +61,81 @@ void maxPoolGrad(NodeContext &node) {
   const size_t rank = window.kernel.size();
   const Window &w = window.window;
   llvm::ArrayRef<int64_t> spatial = x.shape().drop_front(2);
-  if (y.shape() != dy.shape() || y.shape().drop_front(2) != llvm::ArrayRef<int64_t>(outputExtents(window, spatial)))
+  if (y.rank() != x.rank() || y.shape() != dy.shape() ||
+      y.shape().drop_front(2) != llvm::ArrayRef<int64_t>(outputExtents(window, spatial)))
     return node.fail(absl::StrCat("gradient ", nn::formatShape(node.input(2).shape()), " does not fit the pool of ",
                                   nn::formatShape(node.input(0).shape())));
-  constexpr int64_t mostTaps = 1024;
   if (productOf(window.kernel) > mostTaps)
     return node.unsupported(absl::StrCat("windows of more than ", mostTaps, " elements are not supported"));
-  // Padded with what is no maximum.
-  Expression padded = x;
-  Extents extents;
-  for (size_t d = 0; d < rank; ++d) {
-    const int64_t axis = static_cast<int64_t>(2 + d);
-    Extents low(padded.shape()), high(padded.shape());
-    low[axis] = w.pads[d];
-    high[axis] = w.pads[rank + d];
-    if (low[axis] + high[axis] > 0) {
-      Expression filler = lowest(node.layers, x.elementType());
-      padded = concat({filler.broadcast(low), padded, filler.broadcast(high)}, axis);
-    }
-    if (node.failed())
-      return;
-    extents.push_back(padded.shape()[axis]);
-  }
+  Expression padded = paddedBy(x, window, lowest(node.layers, x.elementType())); // with what is no maximum
   std::optional<Expression> taken, sum;
   Extents tap(rank, 0);
-  for (bool more = true; more && !node.failed();) {
-    Expression part = padded;
-    for (size_t d = 0; d < rank; ++d) {
-      const int64_t axis = static_cast<int64_t>(2 + d), count = y.shape()[axis];
-      part = part.slice(axis, tap[d], (count - 1) * w.strides[d] + 1).slice(axis, 0, count, w.strides[d]);
-    }
+  do {
+    Expression part = underTap(padded, window, tap, y.shape().drop_front(2));
     Expression isBest = equal(part, y), isFirst = taken ? isBest & logicalNot(*taken) : isBest;
     taken = taken ? *taken | isBest : isBest;
     Expression share = select(isFirst, dy, 0);
-    for (size_t d = 0; d < rank; ++d)
-      share = spreadAlong(share, static_cast<int64_t>(2 + d), w.strides[d], tap[d], extents[d]);
+    for (size_t d = 0; d < rank && !node.failed(); ++d)
+      share = spreadAlong(share, static_cast<int64_t>(2 + d), w.strides[d], tap[d],
+                          padded.shape()[static_cast<int64_t>(2 + d)]);
     sum = sum ? *sum + share : share;
-    more = false;
-    for (size_t d = rank; d-- > 0 && !more;) {
-      more = ++tap[d] < window.kernel[d];
-      if (!more)
-        tap[d] = 0;
-    }
-  }
+  } while (!node.failed() && nextTap(tap, window.kernel));
+  if (node.failed())
+    return;
   Expression dx = *sum;
   for (size_t d = 0; d < rank; ++d)
     dx = dx.slice(static_cast<int64_t>(2 + d), w.pads[d], spatial[d]);
   node.setResult(fromChannelsFirst(dx, last));
+}
+
+/// The operator with the attributes ksize and strides where these are inputs from `first` on.
+void withWindowInputs(NodeContext &node, size_t first, Handler handler) {
+  std::vector<int64_t> kernel = node.constantInts(first, "ksize"), strides = node.constantInts(first + 1, "strides");
+  if (node.failed())
+    return;
+  wsc::tf::NodeDef def = node.node();
+  for (auto [name, numbers] : {std::pair("ksize", &kernel), std::pair("strides", &strides)}) {
+    wsc::tf::AttrEntry &entry = *def.add_attr();
+    entry.set_key(name);
+    for (int64_t number : *numbers)
+      entry.mutable_value()->mutable_list()->add_i(number);
+  }
+  NodeContext with(def, node.layers, node.reader(), node.machine, node.values());
+  handler(with);
+  node.ignoreAttributes({"data_format", "padding", "explicit_paddings"});
+  for (Value &value : with.takeResults())
+    node.setResult(std::move(value));
+}
+void maxPoolV2(NodeContext &node) { withWindowInputs(node, 1, pool<nn::PoolKind::Max>); }
+void maxPoolGradV2(NodeContext &node) { withWindowInputs(node, 3, maxPoolGrad); }
+
+/// original input, original output, gradient of the input: of each window what belongs to the element taken
+void maxPoolGradGrad(NodeContext &node) {
+  const bool last = readChannelsLast(node, node.input(0).rank());
+  Expression x = toChannelsFirst(node.in(0), last), y = toChannelsFirst(node.in(1), last),
+             dx = toChannelsFirst(node.in(2), last);
+  SpatialWindow window = readPool(node, x.shape(), last);
+  if (node.failed())
+    return;
+  if (y.rank() != x.rank() || x.shape() != dx.shape() ||
+      y.shape().drop_front(2) != llvm::ArrayRef<int64_t>(outputExtents(window, x.shape().drop_front(2))))
+    return node.fail(absl::StrCat("gradient ", nn::formatShape(node.input(2).shape()), " does not fit the pool of ",
+                                  nn::formatShape(node.input(0).shape())));
+  if (productOf(window.kernel) > mostTaps)
+    return node.unsupported(absl::StrCat("windows of more than ", mostTaps, " elements are not supported"));
+  Expression padded = paddedBy(x, window, lowest(node.layers, x.elementType()));
+  Expression gradient = paddedBy(dx, window, dx.number(0));
+  std::optional<Expression> taken, result;
+  Extents tap(window.kernel.size(), 0);
+  do {
+    Expression isBest = equal(underTap(padded, window, tap, y.shape().drop_front(2)), y);
+    Expression isFirst = taken ? isBest & logicalNot(*taken) : isBest;
+    Expression part = underTap(gradient, window, tap, y.shape().drop_front(2));
+    taken = taken ? *taken | isBest : isBest;
+    result = result ? select(isFirst, part, *result) : select(isFirst, part, 0);
+  } while (!node.failed() && nextTap(tap, window.kernel));
+  if (!node.failed())
+    node.setResult(fromChannelsFirst(*result, last));
 }
 
 /// shape of the original input, gradient
@@ -145,7 +152,8 @@ void avgPoolGrad(NodeContext &node) {
     return;
   const size_t rank = window.kernel.size();
   llvm::ArrayRef<int64_t> spatial = llvm::ArrayRef<int64_t>(input).drop_front(2);
-  if (dy.shape().drop_front(2) != llvm::ArrayRef<int64_t>(outputExtents(window, spatial)) || dy.shape()[1] != input[1])
+  if (dy.rank() != static_cast<int64_t>(input.size()) ||
+      dy.shape().drop_front(2) != llvm::ArrayRef<int64_t>(outputExtents(window, spatial)) || dy.shape()[1] != input[1])
     return node.fail(absl::StrCat("gradient ", nn::formatShape(node.input(1).shape()), " does not fit the pool of ",
                                   nn::formatShape(shape)));
   Deconvolution form;
@@ -176,7 +184,8 @@ static const Operator table[] = {
     {"MaxPool3D", 1, 1, pool<nn::PoolKind::Max>}, {"AvgPool", 1, 1, pool<nn::PoolKind::Avg>},
     {"AvgPool3D", 1, 1, pool<nn::PoolKind::Avg>}, {"MaxPoolGrad", 3, 3, maxPoolGrad},
     {"MaxPool3DGrad", 3, 3, maxPoolGrad},         {"AvgPoolGrad", 2, 2, avgPoolGrad},
-    {"AvgPool3DGrad", 2, 2, avgPoolGrad},
+    {"AvgPool3DGrad", 2, 2, avgPoolGrad},         {"MaxPoolGradV2", 5, 5, maxPoolGradV2},
+    {"MaxPoolGradGrad", 3, 3, maxPoolGradGrad},   {"MaxPool3DGradGrad", 3, 3, maxPoolGradGrad},
 };
 llvm::ArrayRef<Operator> poolOperators() { return table; }
 

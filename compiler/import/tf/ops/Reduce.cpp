@@ -75,6 +75,22 @@ void topK(NodeContext &node) {
   node.setResult(1, sorted.numbers);
 }
 
+/// The exact answer is one that an approximation may give.
+void approximateTopK(NodeContext &node) {
+  node.ignoreAttributes({"recall_target", "reduction_input_size_override", "aggregate_to_topk"});
+  const bool largest = node.boolAttribute("is_max_k", true);
+  const int64_t count = node.intAttribute("k", 1);
+  Expression x = node.in(0);
+  const int64_t axis = node.normalizedAxis(node.intAttribute("reduction_dimension", -1), x.rank());
+  if (node.failed())
+    return;
+  if (count < 1 || count > x.shape()[axis])
+    return node.fail(absl::StrCat("k = ", count, " is outside [1, ", x.shape()[axis], "]"));
+  Sorted sorted = sortedAlong(x, axis, count, largest);
+  node.setResult(0, sorted.values);
+  node.setResult(1, sorted.numbers);
+}
+
 /// Whether the target's value is among the k greatest of its row.
 void inTopK(NodeContext &node) {
   Expression x = node.in(0), targets = node.in(1);
@@ -112,6 +128,7 @@ static const Operator table[] = {
     {"ArgMin", 1, 2, argExtreme<false>},
     {"TopK", 1, 1, topK, "values,indices"},
     {"TopKV2", 2, 2, topK, "values,indices"},
+    {"ApproxTopK", 1, 1, approximateTopK, "values,indices"},
     {"InTopK", 2, 2, inTopK},
     {"InTopKV2", 3, 3, inTopK},
     {"Cumsum", 2, 2, cumulative<ReduceKind::Sum>},

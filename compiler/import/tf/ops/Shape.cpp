@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/import/tf/Registry.h"
 #include <algorithm>
+#include <limits>
 
 namespace wsc::import::tf {
 namespace {
@@ -137,6 +138,74 @@ void invertPermutation(NodeContext &node) {
   node.setResult(node.integers(inverse, element));
 }
 
+/// Where each of several tensors begins in their concatenation.
+void concatOffset(NodeContext &node) {
+  int64_t axis = node.constantInt(0, "the axis");
+  std::vector<int64_t> first = node.constantInts(1, "a shape");
+  axis = node.normalizedAxis(axis, static_cast<int64_t>(first.size()));
+  int64_t at = 0;
+  for (size_t i = 1; i < node.inputCount() && !node.failed(); ++i) {
+    std::vector<int64_t> shape = node.constantInts(i, "a shape"), offset(first.size(), 0);
+    if (node.failed())
+      return;
+    if (shape.size() != first.size() || shape[axis] < 0 || at > std::numeric_limits<int32_t>::max() - shape[axis])
+      return node.fail(absl::StrCat("shapes ", nn::formatShape(first), " and ", nn::formatShape(shape),
+                                    " do not join along axis ", axis));
+    offset[axis] = at;
+    at += shape[axis];
+    node.setResult(i - 1, node.integers(offset, node.input(i).elementType()));
+  }
+}
+
+/// Dimensions of one order of letters in another: 0 … 3 of "NHWC" in "NCHW".
+std::vector<int64_t> placesIn(NodeContext &node, bool ofDestination) {
+  const std::string from = node.stringAttribute("src_format", "NHWC"), to = node.stringAttribute("dst_format", "NCHW");
+  std::vector<int64_t> places;
+  for (char letter : ofDestination ? to : from) {
+    const size_t at = (ofDestination ? from : to).find(letter);
+    if (at != std::string::npos)
+      places.push_back(static_cast<int64_t>(at));
+  }
+  if (places.size() != from.size() || from.size() != to.size() || places.empty())
+    node.fail(absl::StrCat("'", from, "' and '", to, "' are not the same letters in another order"));
+  return places;
+}
+void dataFormatDimMap(NodeContext &node) {
+  std::vector<int64_t> places = placesIn(node, false);
+  Expression x = node.in(0);
+  if (node.failed())
+    return;
+  const int64_t rank = static_cast<int64_t>(places.size());
+  node.setResult(gather(node.integers(places, x.elementType()), wrappedIndices(x, rank), 0));
+}
+/// A vector (or its rows of two) in the other order; of a vector without batch and channels only the spatial part.
+void dataFormatVecPermute(NodeContext &node) {
+  std::vector<int64_t> places = placesIn(node, true);
+  Expression x = node.in(0);
+  if (node.failed())
+    return;
+  const std::string from = node.stringAttribute("src_format", "NHWC");
+  const int64_t rank = static_cast<int64_t>(places.size());
+  if (x.rank() < 1 || (x.shape()[0] != rank && x.shape()[0] != rank - 2))
+    return node.fail(absl::StrCat(nn::formatShape(x.shape()), " does not fit '", from, "'"));
+  if (x.shape()[0] == rank - 2) {
+    std::vector<int64_t> spatial;
+    for (int64_t place : places)
+      if (from[place] != 'N' && from[place] != 'C')
+        spatial.push_back(place);
+    for (int64_t &place : spatial) { // its number among the spatial ones
+      int64_t before = 0;
+      for (int64_t other = 0; other < place; ++other)
+        before += from[other] != 'N' && from[other] != 'C';
+      place = before;
+    }
+    if (static_cast<int64_t>(spatial.size()) != rank - 2)
+      return node.fail(absl::StrCat("'", from, "' has no two dimensions N and C"));
+    places = spatial;
+  }
+  node.setResult(picked(x, 0, places));
+}
+
 } // namespace
 
 static const Operator table[] = {
@@ -151,6 +220,9 @@ static const Operator table[] = {
     {"BroadcastArgs", 2, 2, broadcastArgs},
     {"BroadcastGradientArgs", 2, 2, broadcastGradientArgs, "r0,r1"},
     {"InvertPermutation", 1, 1, invertPermutation},
+    {"ConcatOffset", 2, anyInputs, concatOffset},
+    {"DataFormatDimMap", 1, 1, dataFormatDimMap},
+    {"DataFormatVecPermute", 1, 1, dataFormatVecPermute},
 };
 llvm::ArrayRef<Operator> shapeOperators() { return table; }
 

@@ -51,6 +51,14 @@ static void checkNumerics(NodeContext &node) {
   node.setResult(node.value(0));
 }
 
+/// The tensor, whatever is printed of it or told of it.
+static void observed(NodeContext &node) {
+  node.ignoreAttributes({"message", "first_n", "summarize", "output_stream", "end", "tensor_name", "debug_urls",
+                         "device_name", "gated_grpc", "tfdbg_context_id", "op_name", "output_slot", "tensor_debug_mode",
+                         "circular_buffer_size", "tfdbg_run_id"});
+  identity(node);
+}
+
 static void ensureShape(NodeContext &node) {
   const wsc::tf::AttrValue *shape = node.find("shape");
   Tensor x = node.input(0);
@@ -68,6 +76,7 @@ static void ensureShape(NodeContext &node) {
 
 static const Operator table[] = {
     {"Const", 0, 0, constantOf},
+    {"_EagerConst", 1, 1, identity},
     {"Placeholder", 0, 0, placeholder},
     {"PlaceholderV2", 0, 0, placeholder},
     {"PlaceholderWithDefault", 1, 1, placeholderWithDefault},
@@ -78,6 +87,13 @@ static const Operator table[] = {
     {"PreventGradient", 1, 1, checkNumerics},
     {"CheckNumerics", 1, 1, checkNumerics},
     {"EnsureShape", 1, 1, ensureShape},
+    {"DeepCopy", 1, 1, identity},
+    {"Real", 1, 1, identity},
+    {"Conj", 1, 1, identity},
+    {"Print", 1, anyInputs, observed},
+    {"DebugGradientIdentity", 1, 1, observed},
+    {"DebugIdentity", 1, 1, observed},
+    {"DebugIdentityV2", 1, 1, observed},
     {"NoOp", 0, anyInputs, nothing},
     {"ControlTrigger", 0, 0, nothing},
     {"Assert", 0, anyInputs, nothing},

@@ -3,7 +3,6 @@
 // Functions of one tensor, element by element, activations and casts included; softmax along the last axis.
 #include "absl/strings/str_cat.h"
 #include "compiler/import/tf/Registry.h"
-#include <algorithm>
 #include <cmath>
 
 namespace wsc::import::tf {
@@ -73,6 +72,11 @@ void isInfOf(NodeContext &node) { node.setResult(isInfinite(node.in(0))); }
 void isFiniteOf(NodeContext &node) { node.setResult(isFinite(node.in(0))); }
 void invert(NodeContext &node) { node.setResult(binary(nn::BinaryKind::Xor, node.in(0), -1)); }
 
+void prelu(NodeContext &node) {
+  Expression x = node.in(0);
+  node.setResult(select(less(x, 0), x * node.in(1), x));
+}
+
 template <bool log> void softmaxOf(NodeContext &node) {
   Expression x = node.in(0);
   if (node.failed())
@@ -80,29 +84,6 @@ template <bool log> void softmaxOf(NodeContext &node) {
   if (x.rank() < 1)
     return node.fail("needs a tensor of rank 1 or more");
   node.setResult(softmax(x, x.rank() - 1, log));
-}
-
-/// Rounded to the numbers that an integer of num_bits stands for, 0 being one of them.
-void fakeQuantize(NodeContext &node, double low, double high) {
-  const int64_t bits = node.intAttribute("num_bits", 8);
-  const bool isNarrow = node.boolAttribute("narrow_range", false);
-  if (node.failed())
-    return;
-  if (bits < 2 || bits > 16 || !(low <= 0 && high >= 0 && low < high))
-    return node.fail(absl::StrCat("num_bits ", bits, " and range [", low, ", ", high, "] are not valid"));
-  const double least = isNarrow ? 1 : 0, most = static_cast<double>((int64_t{1} << bits) - 1);
-  const double scale = (high - low) / (most - least),
-               zero = std::clamp(std::floor(least - low / scale + 0.5), least, most);
-  const double from = (least - zero) * scale, to = (most - zero) * scale;
-  node.setResult(floor((minimum(maximum(node.in(0), from), to) - from) * (1 / scale) + 0.5) * scale + from);
-}
-void fakeQuantizeArgs(NodeContext &node) {
-  const double low = node.floatAttribute("min", -6), high = node.floatAttribute("max", 6);
-  fakeQuantize(node, low, high);
-}
-void fakeQuantizeVars(NodeContext &node) {
-  const double low = node.constantScalar(1, "min"), high = node.constantScalar(2, "max");
-  fakeQuantize(node, low, high);
 }
 
 } // namespace
@@ -140,6 +121,7 @@ static const Operator table[] = {
     {"Relu", 1, 1, unary<UnaryKind::Relu>},
     {"Relu6", 1, 1, [](NodeContext &node) { node.setResult(relu6(node.in(0))); }},
     {"LeakyRelu", 1, 1, leakyRelu},
+    {"Prelu", 2, 2, prelu},
     {"Elu", 1, 1, formula<elu>},
     {"Selu", 1, 1, formula<selu>},
     {"Softplus", 1, 1, formula<softplus>},
@@ -153,8 +135,6 @@ static const Operator table[] = {
     {"IsFinite", 1, 1, isFiniteOf},
     {"Cast", 1, 1, cast},
     {"Bitcast", 1, 1, bitcast},
-    {"FakeQuantWithMinMaxArgs", 1, 1, fakeQuantizeArgs},
-    {"FakeQuantWithMinMaxVars", 3, 3, fakeQuantizeVars},
     {"Softmax", 1, 1, softmaxOf<false>},
     {"LogSoftmax", 1, 1, softmaxOf<true>},
 };

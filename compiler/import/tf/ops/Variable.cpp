@@ -85,6 +85,29 @@ void scatterAdd(NodeContext &node) { scatterRows(node, "add"); }
 void scatterSub(NodeContext &node) { scatterRows(node, "add", true); }
 void scatterUpdate(NodeContext &node) { scatterRows(node, "none"); }
 
+void scatterMul(NodeContext &node) { scatterRows(node, "mul"); }
+void scatterMin(NodeContext &node) { scatterRows(node, "min"); }
+void scatterMax(NodeContext &node) { scatterRows(node, "max"); }
+
+/// Slices of the variable changed: the last dimension of the indices holds numbers along the first dimensions.
+void scatterPlaces(NodeContext &node, const char *reduction, bool negated = false) {
+  node.ignoreAttributes({"bad_indices_policy"});
+  Expression x = node.in(0), indices = node.in(1), updates = node.in(2);
+  if (node.failed())
+    return;
+  const int64_t depth = indices.rank() > 0 ? indices.shape().back() : 0;
+  llvm::SmallVector<int64_t> expected(indices.shape().drop_back(indices.rank() > 0));
+  if (depth <= x.rank())
+    expected.append(x.shape().begin() + depth, x.shape().end());
+  if (indices.rank() < 1 || depth > x.rank() || updates.shape() != llvm::ArrayRef<int64_t>(expected))
+    return node.fail(absl::StrCat("indices ", nn::formatShape(indices.shape()), " and updates ",
+                                  nn::formatShape(updates.shape()), " do not fit ", nn::formatShape(x.shape())));
+  assign(node, scatterSlices(x, indices, negated ? -updates : updates, reduction));
+}
+void scatterNdAdd(NodeContext &node) { scatterPlaces(node, "add"); }
+void scatterNdSub(NodeContext &node) { scatterPlaces(node, "add", true); }
+void scatterNdUpdate(NodeContext &node) { scatterPlaces(node, "none"); }
+
 void isInitialised(NodeContext &node) {
   node.setResult(Value(node.layers.scalar(node.layers.builder().getI1Type(), 1)));
 }
@@ -100,7 +123,8 @@ void nothing(NodeContext &node) { node.ignoreAttributes({"ignore_lookup_error"})
 
 /// Tensors of the checkpoint by their names.
 void restore(NodeContext &node) {
-  const Strings *prefix = node.strings(0), *names = node.strings(1), *slices = node.strings(2);
+  node.strings(0); // the prefix: the checkpoint is open
+  const Strings *names = node.strings(1), *slices = node.strings(2);
   if (node.failed())
     return;
   Checkpoint *checkpoint = node.machine.variables().checkpoint;
@@ -137,6 +161,18 @@ static const Operator table[] = {
     {"ResourceScatterAdd", 3, 3, scatterAdd, "", true},
     {"ResourceScatterSub", 3, 3, scatterSub, "", true},
     {"ResourceScatterUpdate", 3, 3, scatterUpdate, "", true},
+    {"ScatterMul", 3, 3, scatterMul, "", true},
+    {"ScatterMin", 3, 3, scatterMin, "", true},
+    {"ScatterMax", 3, 3, scatterMax, "", true},
+    {"ResourceScatterMul", 3, 3, scatterMul, "", true},
+    {"ResourceScatterMin", 3, 3, scatterMin, "", true},
+    {"ResourceScatterMax", 3, 3, scatterMax, "", true},
+    {"ScatterNdAdd", 3, 3, scatterNdAdd, "", true},
+    {"ScatterNdSub", 3, 3, scatterNdSub, "", true},
+    {"ScatterNdUpdate", 3, 3, scatterNdUpdate, "", true},
+    {"ResourceScatterNdAdd", 3, 3, scatterNdAdd, "", true},
+    {"ResourceScatterNdSub", 3, 3, scatterNdSub, "", true},
+    {"ResourceScatterNdUpdate", 3, 3, scatterNdUpdate, "", true},
     {"IsVariableInitialized", 1, 1, isInitialised},
     {"VarIsInitializedOp", 1, 1, isInitialised},
     {"VariableShape", 1, 1, shapeOf},
