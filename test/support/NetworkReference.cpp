@@ -191,7 +191,8 @@ private:
       if (int32_t(d) == access.gatherDim) {
         const Access &indices = nest.operands[size_t(access.gatherIndices)];
         int64_t number = numerics::integerValue(read(nest, indices, point), tensor(indices.tensor).type);
-        at = std::clamp<int64_t>(number, 0, std::max<int64_t>(shape[d] - 1, 0));
+        at = access.gatherCount > 0 ? at + std::clamp<int64_t>(number, 0, access.gatherCount - 1)
+                                    : std::clamp<int64_t>(number, 0, std::max<int64_t>(shape[d] - 1, 0));
       }
       if (at < 0 || at >= shape[d])
         return numerics::encodeImmediate(access.padding, typeOf(access.tensor));

@@ -166,7 +166,7 @@ absl::StatusOr<PhasesProgram> moveProgram(const Sharding &from, const Sharding &
   program->boundCycles = plan->isIdentity || (plan->parts.size() == 1 && plan->parts[0].plan.stages.empty())
                              ? 0
                              : boundOf(from, to, rectangle, bytes);
-  program->factored = !plan->factored.empty();
+  program->factored = !plan->hops.empty();
   return program;
 }
 

@@ -37,17 +37,19 @@ void emitLineGather(Code &code, Axis axis, int32_t length, const LineGather &gat
   emitLineBus(code, axis, length, bus, from, into);
 }
 
-void emitInput(Code &code, int32_t rowBegin, int32_t rowEnd, int32_t cols, int64_t count, Place into) {
+void emitInput(Code &code, int32_t rowBegin, int32_t rowEnd, int32_t cols, int64_t count, Place into, int32_t length) {
   Guard guard;
   guard.rowBegin = rowBegin;
   guard.rowEnd = rowEnd;
   const Operand in = queue(code, inputRoute(), false);
   if (cols > 1)
     code.append(moveWords(nullOperand(), in, stepsAlong(Axis::Row, 0, count)), narrowed(guard, Axis::Row, 1, cols));
-  code.append(moveWords(words(into), in, Affine(count)), guard);
+  code.append(moveWords(words(into), in, Affine(count)), narrowed(guard, Axis::Row, 0, cols));
   if (cols > 1)
     code.append(moveWords(nullOperand(), in, stepsAlong(Axis::Row, (cols - 1) * count, -count)),
                 narrowed(guard, Axis::Row, 0, cols - 1));
+  if (cols < length)
+    code.append(moveWords(nullOperand(), in, Affine(cols * count)), narrowed(guard, Axis::Row, cols, length));
 }
 
 void emitBoxInput(Code &code, int32_t rows, int64_t count, Place into) {
@@ -56,15 +58,16 @@ void emitBoxInput(Code &code, int32_t rows, int64_t count, Place into) {
   code.append(moveWords(words(into), queue(code, inputRoute(), false), Affine(count)), guard);
 }
 
-void emitOutput(Code &code, int32_t rowBegin, int32_t rowEnd, int32_t cols, int64_t count, Place from) {
+void emitOutput(Code &code, int32_t rowBegin, int32_t rowEnd, int32_t cols, int64_t count, Place from, int32_t length) {
   Guard guard;
   guard.rowBegin = rowBegin;
   guard.rowEnd = rowEnd;
-  code.append(moveWords(queue(code, outputRoute(), true), words(from), Affine(count)), guard);
-  if (cols == 1)
+  code.append(moveWords(queue(code, outputRoute(), true), words(from), Affine(count)),
+              narrowed(guard, Axis::Row, 0, cols));
+  if (length == 1)
     return;
-  sendControl(code, outputRoute(), 1, narrowed(guard, Axis::Row, cols - 1, cols));
-  sendControl(code, outputRoute(), 2, narrowed(guard, Axis::Row, 1, cols - 1));
+  sendControl(code, outputRoute(), 1, narrowed(guard, Axis::Row, length - 1, length));
+  sendControl(code, outputRoute(), 2, narrowed(guard, Axis::Row, 1, length - 1));
   sendControl(code, outputRoute(), 1, narrowed(guard, Axis::Row, 0, 1));
 }
 

@@ -27,14 +27,15 @@ struct LineGather {
 /// Time about 2 · words of the line + 10 · length cycles.
 void emitLineGather(Code &code, Axis axis, int32_t length, const LineGather &gather, Place from, Place into);
 
-/// Rows [rowBegin, rowEnd) take `words` words for each of their `cols` cores from their west port, those of column 0
-/// first.
-void emitInput(Code &code, int32_t rowBegin, int32_t rowEnd, int32_t cols, int64_t words, Place into);
+/// Rows [rowBegin, rowEnd) take `words` words for each of their first `cols` cores from their west port, those of
+/// column 0 first; all `length` cores of the rows see them.
+void emitInput(Code &code, int32_t rowBegin, int32_t rowEnd, int32_t cols, int64_t words, Place into, int32_t length);
 
 /// All cores of rows 0 … rows − 1 take the same `words` words from their row's west port.
 void emitBoxInput(Code &code, int32_t rows, int64_t words, Place into);
 
-/// The reverse: words leave through the west port, those of the last column first.
-void emitOutput(Code &code, int32_t rowBegin, int32_t rowEnd, int32_t cols, int64_t words, Place from);
+/// The reverse: words of the first `cols` cores leave through the west port, those of the last of them first; all
+/// `length` cores of the rows take turns.
+void emitOutput(Code &code, int32_t rowBegin, int32_t rowEnd, int32_t cols, int64_t words, Place from, int32_t length);
 
 } // namespace wsc::spmd

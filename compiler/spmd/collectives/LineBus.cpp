@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 namespace wsc::spmd {
 
@@ -13,6 +14,30 @@ using namespace format;
 namespace {
 
 Operand wordsAt(Place place) { return memory(place.buffer, place.baseBytes, {4}); }
+
+/// The lines whose `first` is 0: an interval of coordinates, or of places in groups of first.modulus lines.
+struct KeepingLines {
+  int32_t begin = 0, end = 0;
+  bool bySub = false;
+};
+
+/// Nothing where they are no interval.
+std::optional<KeepingLines> linesThatKeepFirst(const LineBus &bus) {
+  const GroupNumber &first = bus.first;
+  if (bus.firstBase > 0 && first.perGroup >= 0 && first.perSub >= 0)
+    return KeepingLines();
+  if (first.perGroup != 0 && first.perSub != 0) {
+    if (bus.firstBase != 0 || first.perGroup < 0 || first.perSub < 0)
+      return std::nullopt;
+    return KeepingLines{0, 1, false};
+  }
+  const bool bySub = first.perSub != 0;
+  const int64_t step = bySub ? first.perSub : first.perGroup;
+  if (bus.firstBase % step != 0 || -bus.firstBase / step < 0 || (bySub && first.modulus <= 1))
+    return std::nullopt;
+  const int32_t zero = int32_t(-bus.firstBase / step), lines = bySub ? 1 : int32_t(first.modulus);
+  return KeepingLines{zero * lines, (zero + 1) * lines, bySub};
+}
 
 class BusWriter {
 public:
@@ -38,23 +63,21 @@ public:
       variant({}, bus.firstBase == 0);
       return;
     }
-    if (!relayGives) {
+    const std::optional<KeepingLines> keeping = linesThatKeepFirst(bus);
+    if (!relayGives || !keeping || keeping->begin == keeping->end) {
       variant({}, false);
       return;
     }
-    // Lines that keep block 0, and the others.
     AxisGuard lines;
-    const int32_t zero = int32_t(-bus.firstBase / (bus.first.perSub != 0 ? bus.first.perSub : bus.first.perGroup));
-    const bool bySub = bus.first.perSub != 0;
-    if (bySub)
+    if (keeping->bySub)
       lines.modulus = int32_t(bus.first.modulus);
-    int32_t &begin = bySub ? lines.subBegin : lines.begin, &end = bySub ? lines.subEnd : lines.end;
-    for (const auto &[from, to] :
-         {std::pair(0, zero), std::pair(zero, zero + 1), std::pair(zero + 1, std::numeric_limits<int32_t>::max())}) {
+    int32_t &begin = keeping->bySub ? lines.subBegin : lines.begin, &end = keeping->bySub ? lines.subEnd : lines.end;
+    for (const auto &[from, to] : {std::pair(0, keeping->begin), std::pair(keeping->begin, keeping->end),
+                                   std::pair(keeping->end, std::numeric_limits<int32_t>::max())}) {
       begin = from;
       end = to;
       if (from < to)
-        variant(lines, from == zero);
+        variant(lines, from == keeping->begin);
     }
   }
 
@@ -188,15 +211,7 @@ private:
 
 } // namespace
 
-bool isSound(const LineBus &bus) {
-  const bool relayGives = bus.begin == 0;
-  if ((bus.first.perGroup == 0 && bus.first.perSub == 0) || !relayGives)
-    return true;
-  if (bus.first.perGroup != 0 && (bus.first.perSub != 0 || bus.first.modulus > 1))
-    return false;
-  const int64_t step = bus.first.perSub != 0 ? bus.first.perSub : bus.first.perGroup;
-  return bus.firstBase % step == 0 && -bus.firstBase / step >= 0 && (bus.first.perSub == 0 || bus.first.modulus > 1);
-}
+bool isSound(const LineBus &bus) { return bus.begin != 0 || bus.first.isZero() || linesThatKeepFirst(bus).has_value(); }
 
 void emitLineBus(Code &code, Axis axis, int32_t length, const LineBus &bus, Place from, Place into) {
   if (bus.words == 0)

@@ -28,7 +28,7 @@ struct LineBus {
   GroupNumber first;
 };
 
-/// Whether the bus has a form: where the relay gives a block itself, `first` must be 0 on lines of one sort only.
+/// Whether the bus has a form: where the relay gives a block itself, the lines whose `first` is 0 must be an interval.
 bool isSound(const LineBus &bus);
 
 /// Appends the bus; `from`: a core's block, `into`: room for `blocks` blocks. Time about

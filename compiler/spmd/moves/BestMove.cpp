@@ -29,18 +29,13 @@ bool isIdentity(const MoveProblem &problem, const FactoredMove &move) {
 
 absl::StatusOr<BestMove> planBestMove(const MoveProblem &problem) {
   BestMove best;
-  for (const StridedPiece &piece : problem.pieces) {
-    auto move = planFactored(problem, piece);
-    if (!move)
-      break;
-    best.estimatedCycles += move->estimatedCycles;
-    best.factored.push_back(*std::move(move));
-  }
-  if (!problem.pieces.empty() && best.factored.size() == problem.pieces.size()) {
-    best.isIdentity = best.factored.size() == 1 && isIdentity(problem, best.factored[0]);
+  if (auto plan = planHops(problem)) {
+    best.hops = std::move(plan->hops);
+    best.estimatedCycles = plan->estimatedCycles;
+    best.isIdentity =
+        best.hops.size() == 1 && best.hops[0].moves.size() == 1 && isIdentity(problem, best.hops[0].moves[0]);
     return best;
   }
-  best = {};
   auto parts = planMoveInParts(problem);
   if (!parts.ok())
     return parts.status();
@@ -54,8 +49,13 @@ Place emitBestMove(Code &code, const MoveProblem &problem, const BestMove &move,
                    const Rectangle &wanting, const ConstantMaker &makeConstant) {
   if (move.isIdentity)
     return sources[size_t(problem.pieces[0].source)];
-  if (!move.factored.empty())
-    return emitFactored(code, problem, move.factored, sources, makeConstant);
+  if (!move.hops.empty()) {
+    Place at;
+    for (size_t i = 0; i < move.hops.size(); ++i)
+      at = emitFactored(code, move.hops[i].problem, move.hops[i].moves, i == 0 ? sources : std::vector<Place>{at},
+                        makeConstant);
+    return at;
+  }
   return emitMove(code, problem, move.parts, sources, wanting, makeConstant);
 }
 

@@ -4,14 +4,14 @@
 #pragma once
 
 #include "compiler/spmd/moves/EmitMove.h"
-#include "compiler/spmd/moves/FactoredMove.h"
+#include "compiler/spmd/moves/Hops.h"
 
 namespace wsc::spmd {
 
 struct BestMove {
-  bool isIdentity = false;            // every core's elements are its one source's buffer as it lies
-  std::vector<FactoredMove> factored; // one for each piece of the problem; or
-  std::vector<MovePart> parts;        // of the whole
+  bool isIdentity = false;     // every core's elements are its one source's buffer as it lies
+  std::vector<Hop> hops;       // by factors; or
+  std::vector<MovePart> parts; // of the whole, element by element
   int64_t estimatedCycles = 0;
 };
 

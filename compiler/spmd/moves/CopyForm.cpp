@@ -57,6 +57,15 @@ std::optional<std::pair<int64_t, GroupNumber>> fit(const std::vector<std::option
   if (begin == values.end())
     return std::pair(int64_t(0), GroupNumber());
   const int64_t k0 = begin - values.begin();
+  // Where the first progression breaks off a group may end.
+  for (size_t k = size_t(k0) + 1; k + 1 < values.size() && values[k] && values[k + 1]; ++k)
+    if (*values[k + 1] - *values[k] != *values[k] - *values[k - 1]) {
+      // A group may be one step long, or repeat one value: the break is before or behind k.
+      for (int64_t m : {int64_t(k), int64_t(k) + 1})
+        if (m > 1 && !moduli.contains(m))
+          tries.push_back(m);
+      break;
+    }
   for (int64_t m : tries) {
     GroupNumber part{m, 0, 0};
     // Two neighbours in one group give perSub, one place in two groups perGroup.

@@ -15,6 +15,7 @@ namespace {
 
 constexpr int64_t kCopyCycles = 40;       // set-up of a stage's copies
 constexpr int64_t kMostEntries = 1 << 16; // of lists; longer ones take too long to plan
+constexpr int64_t kMostAtRest = 1 << 18;  // numbers in one factor's lists on all cores
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -46,25 +47,8 @@ public:
     if (listEntries() > kMostEntries)
       return std::nullopt;
     const bool rowsMove = isSpread(Axis::Row), colsMove = isSpread(Axis::Col);
-    auto chain = [&](const std::vector<Axis> &order) -> std::optional<FactoredMove> {
-      FactoredMove move;
-      Situation now = start;
-      for (size_t i = 0; i < order.size(); ++i)
-        if (!stage(order[i], i + 1 == order.size(), now, move))
-          return std::nullopt;
-      return move;
-    };
-    if (!rowsMove || !colsMove) {
-      const Axis axis = colsMove ? Axis::Col : Axis::Row;
-      if (auto move = chain({axis}))
-        return move;
-      // One copy has room for one table: what lies at rest is selected before the line's blocks.
-      FactoredMove move;
-      Situation now = start;
-      if (selectAtRest(axis, now, move) && stage(axis, true, now, move))
-        return move;
-      return std::nullopt;
-    }
+    if (!rowsMove || !colsMove)
+      return chain({colsMove ? Axis::Col : Axis::Row});
     // The stage that makes boxes larger comes last.
     const Axis first = growth(Axis::Row) <= growth(Axis::Col) ? Axis::Row : Axis::Col;
     auto move = chain({first, other(first)});
@@ -81,6 +65,39 @@ private:
     Rectangle present; // the cores that have the buffer
     int64_t elements = 0;
   };
+
+  /// Stages along the axes in this order. What lies at rest is selected before the last one where that saves words, or
+  /// where the last copy would need a second table.
+  std::optional<FactoredMove> chain(const std::vector<Axis> &order) const {
+    FactoredMove before;
+    Situation now = start;
+    for (size_t i = 0; i + 1 < order.size(); ++i)
+      if (!stage(order[i], false, now, before))
+        return std::nullopt;
+    auto last = [&](bool selects) -> std::optional<FactoredMove> {
+      FactoredMove move = before;
+      Situation at = now;
+      if ((selects && !selectAtRest(order.back(), at, move)) || !stage(order.back(), true, at, move))
+        return std::nullopt;
+      return move;
+    };
+    auto plain = last(false);
+    if (plain && !restIsLarge(order.back(), now))
+      return plain;
+    auto selected = last(true);
+    return !plain || (selected && selected->estimatedCycles < plain->estimatedCycles) ? selected : plain;
+  }
+
+  /// Whether cores hold at least twice what their lines want of factors that lie along no axis.
+  bool restIsLarge(Axis axis, const Situation &now) const {
+    double held = 1, wanted = 1;
+    for (size_t f = 0; f < factors.factors.size(); ++f)
+      if (!now.states[f].isWanted && !heldAlong(factors.factors[f], axis)) {
+        held *= double(now.states[f].offsets.size());
+        wanted *= double(finalOffsets[f].size());
+      }
+    return held >= 2 * wanted;
+  }
 
   /// Numbers in all lists of both axes together.
   int64_t listEntries() const {
@@ -292,22 +309,29 @@ private:
   /// A factor whose wanted entries a core has already.
   bool addAtRest(CopyForm &form, const Situation &now, size_t f, const std::vector<int64_t> &to) const {
     const Factor &factor = factors.factors[f];
+    const bool byRow = factor.heldByRow || factor.wantedByRow, byCol = factor.heldByCol || factor.wantedByCol;
+    const int64_t lists = int64_t(byRow ? problem.rectangle.rows : 1) * (byCol ? problem.rectangle.cols : 1);
+    if (lists * int64_t(now.states[f].offsets.size() + to.size()) > kMostAtRest)
+      return false;
+    std::vector<int64_t> at(size_t(factor.size), -1); // where an entry lies, of the core in hand
     return form.addLocal(
         [&](int32_t r, int32_t c, std::vector<int64_t> &positions) {
-          std::map<int64_t, int64_t> at;
-          for (const FactorEntry &entry : current(now, f, r, c))
-            if (entry.id >= 0)
-              at.emplace(entry.id, entry.offset);
+          const FactorList held = current(now, f, r, c);
+          for (size_t i = held.size(); i-- > 0;)
+            if (held[i].id >= 0)
+              at[size_t(held[i].id)] = held[i].offset;
           positions.clear();
+          bool hasAll = true;
           for (const FactorEntry &entry : factors.wanted(f, r, c)) {
-            auto place = entry.id < 0 ? at.end() : at.find(entry.id);
-            if (entry.id >= 0 && place == at.end())
-              return false;
-            positions.push_back(entry.id < 0 ? -1 : place->second);
+            positions.push_back(entry.id < 0 ? -1 : at[size_t(entry.id)]);
+            hasAll &= entry.id < 0 || positions.back() >= 0;
           }
-          return true;
+          for (const FactorEntry &entry : held)
+            if (entry.id >= 0)
+              at[size_t(entry.id)] = -1;
+          return hasAll;
         },
-        factor.heldByRow || factor.wantedByRow, factor.heldByCol || factor.wantedByCol, to, moduli());
+        byRow, byCol, to, moduli());
   }
 
   /// The situation behind a stage.

@@ -75,6 +75,8 @@ private:
     if (size_t(access.gatherDim) >= tensor.shape.size() || tensor.shape[size_t(access.gatherDim)] == 0)
       return invalid(absl::StrCat(where, " cannot be gathered along dimension ", access.gatherDim, " of ",
                                   shapeText(tensor.shape)));
+    if (access.gatherCount < 0)
+      return invalid(absl::StrCat(where, " is gathered from ", access.gatherCount, " elements"));
     const size_t by = size_t(access.gatherIndices);
     if (by >= nest.operands.size() || nest.operands[by].gatherDim >= 0 || tensorOf(by).type != ElementType::I32)
       return invalid(absl::StrCat(where, " takes its indices from operand ", by,

@@ -105,8 +105,8 @@ private:
       for (size_t k = 0; k < index.size(); ++k)
         at += access.map[d].perIterator[k] * index[k];
       if (int32_t(d) == access.gatherDim)
-        at = std::clamp<int64_t>(numerics::integerValue(operands[size_t(access.gatherIndices)], ElementType::I32), 0,
-                                 tensor.shape[d] - 1);
+        at = access.placeOf(at, numerics::integerValue(operands[size_t(access.gatherIndices)], ElementType::I32),
+                            tensor.shape[d]);
       if (at < 0 || at >= tensor.shape[d])
         return numerics::encodeImmediate(access.padding, tensor.type);
       number = number * tensor.shape[d] + at;

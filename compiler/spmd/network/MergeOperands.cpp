@@ -20,7 +20,7 @@ template <typename Visit> void forEachValue(Nest &nest, Visit visit) {
 
 bool readsAlike(const Access &a, const Access &b) {
   return a.tensor == b.tensor && a.map == b.map && a.padding == b.padding && a.gatherDim == b.gatherDim &&
-         a.gatherIndices == b.gatherIndices;
+         a.gatherIndices == b.gatherIndices && a.gatherCount == b.gatherCount;
 }
 
 void mergeOperands(Nest &nest) {

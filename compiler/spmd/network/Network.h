@@ -65,8 +65,15 @@ struct Access {
   /// Elements outside of the tensor read as this (rounded to its type): padding of windows, neutral for the reduction.
   double padding = 0;
   /// A gathered operand: the index along dimension `gatherDim` is the value of operand `gatherIndices` (I32) instead of
-  /// map[gatherDim], which is ignored. Numbers below 0 count as 0, those beyond the last as the last.
+  /// map[gatherDim], which is ignored. Numbers below 0 count as 0, those beyond the last as the last. With a
+  /// gatherCount numbers 0 … gatherCount − 1 count from map[gatherDim] on: a window of the dimension.
   int32_t gatherDim = -1, gatherIndices = -1;
+  int64_t gatherCount = 0; // 0: the whole dimension
+  /// The element of a gathered dimension of `extent` elements that number `number` means; `first`: map[gatherDim].
+  int64_t placeOf(int64_t first, int64_t number, int64_t extent) const {
+    return gatherCount > 0 ? first + std::clamp<int64_t>(number, 0, gatherCount - 1)
+                           : std::clamp<int64_t>(number, 0, extent - 1);
+  }
 };
 
 /// A value inside a body: operand number `index`, result of body operation number `index` (operations of `body`, then

@@ -26,6 +26,15 @@ void fuseFinish(Network &network);
 /// Operands of a nest that read the same elements become one.
 void mergeOperands(Network &network);
 
+/// A gather from a dimension of more than `mostBytes` in one line becomes a sum over windows of that dimension, so that
+/// cores need not hold it whole:
+///
+///     y[t, d] = table[i[t], d]   ──►   l[t, p] = i[t] − p·window
+///                                      y[t, d] = Σ_p  0 ≤ l[t, p] < window ? table[p·window + l[t, p], d] : 0
+///
+/// The sum is of the bits as integers: exactly one term is not zero.
+void splitGathers(Network &network, int64_t mostBytes);
+
 /// Drops nodes whose results nobody needs, and tensors nobody names; tensors are numbered anew.
 void removeUnused(Network &network);
 

@@ -118,8 +118,13 @@ private:
       const Access &access = nest.operands[i];
       std::vector<std::string> indices;
       for (size_t d = 0; d < access.map.size(); ++d)
-        indices.push_back(int32_t(d) == access.gatherDim ? absl::StrCat("o", access.gatherIndices)
-                                                         : index(access.map[d], nest.numParallel));
+        if (int32_t(d) != access.gatherDim)
+          indices.push_back(index(access.map[d], nest.numParallel));
+        else if (access.gatherCount == 0)
+          indices.push_back(absl::StrCat("o", access.gatherIndices));
+        else
+          indices.push_back(absl::StrCat(index(access.map[d], nest.numParallel), " + o", access.gatherIndices, " < ",
+                                         access.gatherCount));
       absl::StrAppend(&text, "  o", i, " = ", name(access.tensor), "[", absl::StrJoin(indices, ", "), "]",
                       access.padding != 0 ? " padding " + numberText(access.padding) : "", "\n");
     }

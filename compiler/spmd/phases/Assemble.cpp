@@ -6,6 +6,7 @@
 #include "compiler/spmd/phases/Assemble.h"
 
 #include "compiler/solver/Allocation.h"
+#include "compiler/spmd/plan/PortBox.h"
 #include "compiler/spmd/program/PackScratch.h"
 #include "compiler/spmd/roles/Roles.h"
 #include "runtime/format/MemoryMap.h"
@@ -50,26 +51,35 @@ IoBinding bindingOf(const PortUse &use, const Rectangle &rectangle, uint8_t colo
 IoBinding boxBinding(const PortUse &use, uint8_t colour) {
   const Sharding &box = *use.box;
   IoBinding binding;
+  binding.output = use.output;
   binding.tensor = use.tensor;
+  binding.ports.row = use.rowBegin;
   binding.side = Port::West;
   binding.colour = colour;
   binding.padded = true;
   int64_t unit = 1;
   for (const DimSharding &dim : box.dims)
     for (const MeshDigit &digit : dim.mesh)
-      unit = std::max(unit, digit.modulus > 0 ? digit.modulus : digit.divisor);
+      if (digit.axis == Axis::Row)
+        unit = std::max(unit, digit.modulus > 0 ? digit.modulus : digit.divisor);
   const int32_t groups = int32_t(box.rectangle.rows / unit);
   binding.ports.dims[1] = {groups, groups > 1 ? int32_t(unit) : 0, 0};
   binding.ports.dims[2] = {int32_t(unit), unit > 1 ? 1 : 0, 0};
   int64_t stride = 1;
-  size_t loop = kMaxDims;
-  for (size_t d = box.dims.size(); d-- > 0; stride *= box.shape[d]) {
+  for (size_t d = box.dims.size(); d-- > 0; stride *= box.shape[d])
     for (const MeshDigit &digit : box.dims[d].mesh)
-      binding.hostOffset.perDim[digit.modulus > 0 ? 2 : 1] += digit.step * stride;
-    if (const int64_t extent = box.dims[d].localExtent(); extent > 1) {
-      --loop;
-      binding.extent[loop] = Affine(extent);
-      binding.stride[loop] = stride;
+      if (digit.axis == Axis::Row)
+        binding.hostOffset.perDim[digit.modulus > 0 ? 2 : 1] += digit.step * stride;
+  const std::vector<PortLoop> loops = portLoops(box).value_or(std::vector<PortLoop>());
+  int64_t cores = use.output ? box.rectangle.cols : 1; // of an output the last column comes first
+  for (size_t i = 0; i < loops.size(); ++i) {
+    const size_t dim = kMaxDims - loops.size() + i;
+    binding.extent[dim] = Affine(loops[i].count);
+    binding.stride[dim] = loops[i].stride;
+    if (cores > 1) {
+      binding.hostOffset.constant += (loops[i].count - 1) * loops[i].stride;
+      binding.stride[dim] = -loops[i].stride;
+      cores /= loops[i].count;
     }
   }
   if (groups <= 1)

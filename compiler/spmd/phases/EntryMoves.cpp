@@ -133,7 +133,7 @@ absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, dou
   auto named = [&](const absl::Status &status) {
     return absl::Status(status.code(), absl::StrCat("tensor ", wanted.name, ": ", std::string(status.message())));
   };
-  if (planned->factored.empty() || planned->isIdentity) {
+  if (planned->hops.empty() || planned->isIdentity) {
     auto append = [&](Code &to_, const ConstantMaker &makeConstant) {
       std::vector<Place> places;
       for (const SourceName &source : sources)
@@ -147,26 +147,34 @@ absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, dou
   }
   // Stage by stage: a phase may end between them.
   const Pins pins(*this);
-  Place result = beginFactored(code(), problem, planned->factored), at;
+  Place at, result;
   pinned.push_back(&result);
-  for (size_t i = 0; i < planned->factored.size(); ++i) {
-    const FactoredMove &move = planned->factored[i];
-    const Pins inner(*this);
-    for (size_t s = 0; s < move.stages.size(); ++s) {
-      auto append = [&](Code &to_, const ConstantMaker &makeConstant) {
+  for (size_t h = 0; h < planned->hops.size(); ++h) {
+    const Hop &hop = planned->hops[h];
+    const Pins ofHop(*this);
+    Place held = result; // what the hop before made
+    if (h > 0)
+      pinned.push_back(&held);
+    result = beginFactored(code(), hop.problem, hop.moves);
+    for (size_t i = 0; i < hop.moves.size(); ++i) {
+      const Pins ofPiece(*this);
+      for (size_t s = 0; s < hop.moves[i].stages.size(); ++s) {
+        const FactoredStage &stage = hop.moves[i].stages[s];
+        auto append = [&](Code &to_, const ConstantMaker &makeConstant) {
+          if (s == 0)
+            at = h == 0 ? place(sources[size_t(hop.problem.pieces[i].source)]) : held;
+          return emitStage(to_, hop.problem, stage, s + 1 == hop.moves[i].stages.size(), at, result, makeConstant);
+        };
+        if (const absl::Status status = makeRoom(append); !status.ok())
+          return named(status);
+        addMoved(stage.estimatedCycles);
+        at = append(code(), constantMaker());
         if (s == 0)
-          at = place(sources[size_t(problem.pieces[i].source)]);
-        return emitStage(to_, problem, move.stages[s], s + 1 == move.stages.size(), at, result, makeConstant);
-      };
-      if (const absl::Status status = makeRoom(append); !status.ok())
-        return named(status);
-      addMoved(move.stages[s].estimatedCycles);
-      at = append(code(), constantMaker());
-      if (s == 0)
-        pinned.push_back(&at);
+          pinned.push_back(&at);
+      }
     }
+    endFactored(code(), hop.problem, result);
   }
-  endFactored(code(), problem, result);
   return result;
 }
 

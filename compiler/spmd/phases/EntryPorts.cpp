@@ -2,6 +2,7 @@
 //
 // What enters and leaves: inputs, outputs, the values of variables.
 #include "compiler/spmd/phases/EntryWriter.h"
+#include "compiler/spmd/plan/OutputBox.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -20,12 +21,19 @@ void EntryWriter::readInputs() {
     const ElementType type = network.tensors[size_t(tensor)].type;
     const Rectangle &at = held.rectangle;
     if (held != flatSharding(at, network.tensors[size_t(tensor)].elements(), granuleOf(type))) {
-      emitBoxInput(code(), at.row + at.rows, wordBytes(type, held.localElements()) / 4, {bufferOf(tensor), 0});
+      const int64_t words = wordBytes(type, held.localElements()) / 4;
+      if (std::any_of(held.dims.begin(), held.dims.end(), [](const DimSharding &dim) {
+            return std::any_of(dim.mesh.begin(), dim.mesh.end(),
+                               [](const MeshDigit &digit) { return digit.axis == Axis::Col; });
+          }))
+        emitInput(code(), at.row, at.row + at.rows, at.cols, words, {bufferOf(tensor), 0}, plan.rectangle.cols);
+      else
+        emitBoxInput(code(), at.row + at.rows, words, {bufferOf(tensor), 0});
       phase().ports.push_back({false, int32_t(i), at.row, at.row + at.rows, held.localElements(), held});
       continue;
     }
     emitInput(code(), at.row, at.row + at.rows, plan.rectangle.cols, wordBytes(type, held.localElements()) / 4,
-              {bufferOf(tensor), 0});
+              {bufferOf(tensor), 0}, plan.rectangle.cols);
     phase().ports.push_back({false, int32_t(i), at.row, at.row + at.rows, held.localElements()});
   }
 }
@@ -83,21 +91,25 @@ absl::Status EntryWriter::writeOutputs() {
     const Tensor &output = network.tensors[size_t(tensor)];
     if (output.elements() == 0)
       continue;
-    const Sharding flat = flatSharding({row, 0, each, plan.rectangle.cols}, output.elements(), granuleOf(output.type));
-    // The move speaks of the tensor's own elements in row-major order.
-    auto place = move(tensor, flat, 0, false);
+    const Sharding box =
+        outputSharding(network, views, tensor, row, each, plan.rectangle, tensorBytes(target) / 3, plan.held);
+    auto place = move(tensor, box, 0, false);
     if (!place.ok())
       return absl::Status(place.status().code(), absl::StrCat("output ", network.outputs[i].name, ": ",
                                                               std::string(place.status().message())));
     const Pins pins(*this);
     pinned.push_back(&*place);
     auto append = [&](Code &to, const ConstantMaker &) {
-      emitOutput(to, row, row + each, plan.rectangle.cols, wordBytes(output.type, flat.localElements()) / 4, *place);
+      emitOutput(to, row, row + box.rectangle.rows, box.rectangle.cols, wordBytes(output.type, box.localElements()) / 4,
+                 *place, plan.rectangle.cols);
     };
     if (absl::Status status = makeRoom(append); !status.ok())
       return status;
     append(code(), {});
-    phase().ports.push_back({true, int32_t(i), row, row + each, flat.localElements()});
+    PortUse use{true, int32_t(i), row, row + box.rectangle.rows, box.localElements(), std::nullopt};
+    if (box != flatSharding({row, 0, each, plan.rectangle.cols}, output.elements(), granuleOf(output.type)))
+      use.box = box;
+    phase().ports.push_back(std::move(use));
   }
   return absl::OkStatus();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spmd/phases/Generate.h"
 
+#include "compiler/spmd/network/Simplify.h"
 #include "compiler/spmd/phases/EntryWriter.h"
 #include "compiler/spmd/phases/States.h"
 
@@ -18,7 +19,8 @@ TensorType typeOf(const Network &network, const NamedTensor &named) {
   return {named.name, tensor.type, tensor.shape};
 }
 
-constexpr double kNearlyAsQuick = 1.5; // of the quickest rectangle's estimate
+constexpr double kNearlyAsQuick = 1.1; // of the quickest rectangle's estimate
+constexpr double kGatherShare = 0.125; // of SRAM for a line of a gathered dimension
 
 /// Plans of all networks on one rectangle.
 struct ProgramPlan {
@@ -59,10 +61,10 @@ namespace {
 /// Plans all networks on the same rectangles and generates the most promising one that fits.
 absl::StatusOr<GeneratedProgram> generateBest(const std::vector<Network> &networks, std::vector<Views> &views,
                                               const target::Target &target, const std::vector<std::vector<Loop>> &loops,
-                                              PlanPolicy policy) {
+                                              PlanPolicy policy, EstimateCache &cache) {
   std::map<std::pair<int32_t, int32_t>, ProgramPlan> programs;
   for (size_t n = 0; n < networks.size(); ++n) {
-    auto plans = planCandidates(networks[n], views[n], target, loops[n], policy);
+    auto plans = planCandidates(networks[n], views[n], target, loops[n], policy, cache);
     if (!plans.ok())
       return plans.status();
     for (NetworkPlan &plan : *plans) {
@@ -100,30 +102,32 @@ absl::StatusOr<GeneratedProgram> generateBest(const std::vector<Network> &networ
 
 } // namespace
 
-absl::StatusOr<GeneratedProgram> generatePhases(const std::vector<Network> &networks, const target::Target &target) {
-  std::vector<Network> rolled;
+absl::StatusOr<GeneratedProgram> generatePhases(const std::vector<Network> &given, const target::Target &target) {
+  std::vector<Network> networks = given, rolled;
   std::vector<std::vector<Loop>> loops;
   bool anyLoop = false;
-  for (const Network &network : networks) {
+  for (Network &network : networks) {
     if (absl::Status status = network.check(); !status.ok())
       return status;
+    splitGathers(network, int64_t(kGatherShare * double(tensorBytes(target))));
     RolledNetwork loopsOf = rollLoops(network);
     anyLoop |= !loopsOf.loops.empty();
     rolled.push_back(std::move(loopsOf.network));
     loops.push_back(std::move(loopsOf.loops));
   }
+  EstimateCache cache;
   // Where loops do not fit, their repetitions are written out.
   if (anyLoop) {
     std::vector<Views> views(rolled.begin(), rolled.end());
-    if (auto program = generateBest(rolled, views, target, loops, {}); program.ok())
+    if (auto program = generateBest(rolled, views, target, loops, {}, cache); program.ok())
       return program;
   }
   std::vector<Views> views(networks.begin(), networks.end());
   const std::vector<std::vector<Loop>> none(networks.size());
-  auto program = generateBest(networks, views, target, none, {});
+  auto program = generateBest(networks, views, target, none, {}, cache);
   if (program.ok() || !absl::IsResourceExhausted(program.status()))
     return program;
-  return generateBest(networks, views, target, none, {.inputIsFree = false});
+  return generateBest(networks, views, target, none, {.inputIsFree = false}, cache);
 }
 
 } // namespace wsc::spmd

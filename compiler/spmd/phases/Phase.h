@@ -19,7 +19,7 @@ struct PortUse {
   int32_t tensor = 0; // number among the entry's inputs or outputs
   int32_t rowBegin = 0, rowEnd = 0;
   int64_t elementsPerCore = 0;
-  /// Of an input whose rows' cores all take the same box (PortBox.h).
+  /// Of an input that arrives as boxes (PortBox.h).
   std::optional<Sharding> box;
 };
 

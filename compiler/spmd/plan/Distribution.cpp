@@ -61,7 +61,8 @@ Sharding operandSharding(const Nest &nest, const Access &access, const std::vect
   sharding.shape = shape;
   for (size_t d = 0; d < shape.size(); ++d) {
     DimSharding dim;
-    if (access.gatherDim == int32_t(d)) {
+    const bool isWindow = access.gatherDim == int32_t(d) && access.gatherCount > 0;
+    if (access.gatherDim == int32_t(d) && !isWindow) {
       dim.local.push_back({std::max<int64_t>(1, shape[d]), 1});
       sharding.dims.push_back(std::move(dim));
       continue;
@@ -69,6 +70,10 @@ Sharding operandSharding(const Nest &nest, const Access &access, const std::vect
     const Index &index = access.map[d];
     dim.base = index.constant;
     int64_t span = 1, walkers = 0, only = 0;
+    if (isWindow) {
+      walkers = 2; // the hull
+      span = access.gatherCount;
+    }
     for (size_t k = 0; k < index.perIterator.size(); ++k) {
       const int64_t coefficient = index.perIterator[k];
       if (coefficient == 0)
@@ -101,8 +106,9 @@ LocalStrides localStrides(const Nest &nest, const Access &access, const Sharding
     const DimSharding &dim = sharding.dims[d];
     if (access.gatherDim == int32_t(d)) {
       strides.gatherStride = pitch;
-      strides.gatherCount = sharding.shape[d];
-    } else {
+      strides.gatherCount = access.gatherCount > 0 ? access.gatherCount : sharding.shape[d];
+    }
+    if (access.gatherDim != int32_t(d) || access.gatherCount > 0) {
       const int64_t step = dim.local.empty() ? 1 : dim.local[0].step;
       for (size_t k = 0; k < nest.extents.size(); ++k)
         if (const int64_t coefficient = access.map[d].perIterator[k], block = blockOf(nest, distribution, int32_t(k));

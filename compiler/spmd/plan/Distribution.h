@@ -45,7 +45,8 @@ int64_t blockOf(const Nest &nest, const Distribution &distribution, int32_t iter
 bool isReduced(const Nest &nest, const Distribution &distribution, Axis axis);
 
 /// The box of an operand that a core's iterations read, as a dense local box: dimensions that one iterator walks hold
-/// just the elements read, windows hold the hull. A gathered dimension is held whole.
+/// just the elements read, windows hold the hull. A gathered dimension is held whole,
+/// or the hull of its windows.
 Sharding operandSharding(const Nest &nest, const Access &access, const std::vector<int64_t> &shape,
                          const Distribution &distribution);
 

@@ -46,7 +46,8 @@ std::string formOf(const Network &network, const Node &node) {
         for (int64_t step : index.perIterator)
           absl::StrAppend(&text, step, ",");
       }
-      absl::StrAppend(&text, access.padding, " ", access.gatherDim, " ", access.gatherIndices, ";");
+      absl::StrAppend(&text, access.padding, " ", access.gatherDim, " ", access.gatherIndices, " ", access.gatherCount,
+                      ";");
     }
     describe(nest->body, text);
     if (nest->reduction)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spmd/plan/MoveEstimates.h"
 
-#include "compiler/spmd/moves/FactoredMove.h"
+#include "compiler/spmd/moves/Hops.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -24,6 +24,20 @@ bool has(const Sharding &sharding, Axis axis) {
       if (digit.axis == axis)
         return true;
   return false;
+}
+
+/// Equal for problems that planHops plans alike.
+std::string keyOf(const MoveProblem &problem) {
+  std::string key = absl::StrCat(problem.rectangle.rows, "x", problem.rectangle.cols, " ", int(problem.type), " ",
+                                 problem.fillMatters, " ", problem.roomBytes, " ", print(*problem.target));
+  for (const MoveSource &source : problem.sources)
+    absl::StrAppend(&key, ";", print(source.sharding));
+  for (const StridedPiece &piece : problem.pieces) {
+    absl::StrAppend(&key, "|", piece.source, " ", piece.sourceOffset, " ", piece.resultOffset);
+    for (const Piece::Digit &digit : piece.digits)
+      absl::StrAppend(&key, " ", digit.extent, "*", digit.sourceStride, ">", digit.resultStride);
+  }
+  return key;
 }
 
 } // namespace
@@ -68,27 +82,16 @@ const MoveEstimate &MoveEstimates::of(TensorId tensor, const Sharding &to, bool 
 MoveEstimate MoveEstimates::make(TensorId tensor, const Sharding &to, bool fillMatters,
                                  const std::vector<std::optional<Sharding>> &held) {
   MoveEstimate estimate;
-  const int64_t bytes = format::elementBytes(network.tensors[size_t(tensor)].type);
   if (auto problem = stridedProblem(network, views, tensor, to, rectangle, held)) {
     problem->fillMatters = fillMatters || views.of(tensor).fills;
-    bool all = true;
-    for (const StridedPiece &piece : problem->pieces) {
-      const auto move = planFactored(*problem, piece);
-      if (!move) {
-        all = false;
-        break;
-      }
-      estimate.cycles += move->estimatedCycles;
-      estimate.scratchBytes = std::max(estimate.scratchBytes, move->scratchBytes);
-      for (const FactoredStage &stage : move->stages)
-        if (stage.copy.table)
-          estimate.tableBytes += stage.copy.table->length * 4 +
-                                 int64_t(!stage.copy.table->inside.empty()) * stage.copy.table->length * bytes;
-    }
-    if (all)
-      return estimate;
+    problem->roomBytes = roomBytes;
+    auto [found, added] = cache.try_emplace(keyOf(*problem));
+    if (added)
+      if (const auto plan = planHops(*problem))
+        found->second = MoveEstimate{plan->estimatedCycles, plan->scratchBytes, plan->tableBytes, false};
+    if (found->second)
+      return *found->second;
   }
-  estimate.cycles = estimate.scratchBytes = 0;
   // Two stages and more, each with a table of its own.
   estimate.tableBytes = to.localElements() * 8;
   for (const View::Root &root : views.of(tensor).roots)

@@ -29,11 +29,15 @@ struct MoveEstimate {
 std::optional<MoveProblem> stridedProblem(const Network &network, Views &views, TensorId tensor, const Sharding &to,
                                           const Rectangle &rectangle, const std::vector<std::optional<Sharding>> &held);
 
+/// Estimates of moves by factors by what they are: equal layers, and plans on the same rectangle, share them.
+using EstimateCache = std::map<std::string, std::optional<MoveEstimate>>;
+
 class MoveEstimates {
 public:
   /// `roomBytes`: of a line's buffer; longer lines go in parts.
-  MoveEstimates(const Network &network, Views &views, const Rectangle &rectangle, int64_t roomBytes)
-      : network(network), views(views), rectangle(rectangle), roomBytes(roomBytes) {}
+  MoveEstimates(const Network &network, Views &views, const Rectangle &rectangle, int64_t roomBytes,
+                EstimateCache &cache)
+      : network(network), views(views), rectangle(rectangle), roomBytes(roomBytes), cache(cache) {}
 
   /// `held`: where tensors lie, which for those already placed does not change.
   const MoveEstimate &of(TensorId tensor, const Sharding &to, bool fillMatters,
@@ -55,6 +59,7 @@ private:
   Views &views;
   const Rectangle rectangle;
   const int64_t roomBytes;
+  EstimateCache &cache;
   std::map<std::pair<TensorId, std::string>, MoveEstimate> known;
 };
 

@@ -6,12 +6,13 @@
 // set-ups.
 #include "compiler/spmd/plan/Plan.h"
 
+#include "compiler/spmd/moves/QuickEstimate.h"
 #include "compiler/spmd/plan/Candidates.h"
+#include "compiler/spmd/plan/LocalCycles.h"
+#include "compiler/spmd/plan/Lookahead.h"
 #include "compiler/spmd/plan/MoveEstimates.h"
 #include "compiler/spmd/plan/Neutral.h"
 #include "compiler/spmd/plan/PortBox.h"
-#include "compiler/spmd/plan/QuickEstimate.h"
-#include "runtime/timing/Cost.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -27,10 +28,10 @@ using namespace format;
 
 namespace {
 
-// Policy, in one place. Cycles of an instruction's set-up with its loop, of each core of a reduction's group; shares of
-// SRAM for code, for the constants of all nests together.
-constexpr int64_t kInstructionCycles = 20, kGroupCycles = 8, kRearrangeCycles = 200;
-constexpr int kBoxShare = 4;   // an input's box takes at most this part of SRAM
+// Policy, in one place. Shares of SRAM for code, for the constants of all nests together.
+constexpr int64_t kRearrangeCycles = 200; // of a quick estimate where the moved tensor has no pieces
+constexpr int kBoxShare = 4;              // an input's box takes at most this part of SRAM
+constexpr size_t kMostAhead = 64;         // candidates of a nest whose readers are looked at
 constexpr int kMostExact = 24; // plans of a nest's moves: 4 for each candidate that moves by factors, 1 for another
 constexpr double kCodeShare = 0.3, kConstantShare = 0.6;
 constexpr int64_t kLeastConstantBytes = 512;
@@ -65,9 +66,10 @@ bool holdsAll(const Sharding &sharding) {
 class PlanMaker {
 public:
   PlanMaker(const Network &network, Views &views, const target::Target &target, const Rectangle &rectangle,
-            const std::vector<Loop> &loops, PlanPolicy policy)
+            const std::vector<Loop> &loops, PlanPolicy policy, EstimateCache &cache)
       : network(network), views(views), target(target), rectangle(rectangle), policy(policy),
-        estimates(network, views, rectangle, tensorBytes(target) / 3) {
+        estimates(network, views, rectangle, tensorBytes(target) / 3, cache),
+        lookahead(network, views, target, rectangle, !policy.inputIsFree, tensorBytes(target)) {
     plan.loops = loops;
   }
 
@@ -290,6 +292,7 @@ private:
       Distribution distribution;
       Cost cost;
       int64_t quick = 0, excess = 0; // cycles with moves by their quick estimate; constants beyond their share
+      int64_t after = 0;             // cycles that the result's place costs those that read it
     };
     std::vector<Candidate> candidates;
     const int64_t share = constantLimit(nest);
@@ -305,26 +308,43 @@ private:
       candidates.push_back(std::move(candidate));
     }
     // The best ones by quick estimates are planned exactly.
-    std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate &a, const Candidate &b) {
-      return std::tie(a.excess, a.quick) < std::tie(b.excess, b.quick);
-    });
+    auto sort = [&] {
+      std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate &a, const Candidate &b) {
+        return std::pair(a.excess, a.quick + a.after) < std::pair(b.excess, b.quick + b.after);
+      });
+    };
+    sort();
+    if (candidates.size() > kMostAhead)
+      candidates.resize(kMostAhead);
+    const std::vector<int64_t> &shape = network.tensors[size_t(nest.result)].shape;
+    for (Candidate &candidate : candidates)
+      candidate.after = lookahead.after(nest.result, resultSharding(nest, shape, candidate.distribution));
+    sort();
     const Distribution *best = nullptr;
     Cost bestCost;
-    int64_t bestExcess = 0;
+    int64_t bestExcess = 0, bestTotal = INT64_MAX; // cycles with those of the readers
     int looked = 0;
+    bool isImpossible = false; // some candidate has a move that takes too long to plan
     for (Candidate &candidate : candidates) {
       if (best && (candidate.excess > bestExcess || looked >= kMostExact))
         break;
-      if (best && candidate.cost.cycles >= bestCost.cycles)
+      if (candidate.cost.cycles + candidate.after >= bestTotal)
         continue;
       // Moves element by element are no reason to stop looking.
-      looked += addMoves(nest, candidate.distribution, best ? bestCost.cycles : INT64_MAX, candidate.cost) ? 4 : 1;
-      if (candidate.cost.bytes > limit || (best && candidate.cost.cycles >= bestCost.cycles))
+      looked += addMoves(nest, candidate.distribution, bestTotal - candidate.after, candidate.cost) ? 4 : 1;
+      isImpossible |= candidate.cost.cycles >= kImpossibleMove;
+      if (candidate.cost.bytes > limit || candidate.cost.cycles >= kImpossibleMove ||
+          candidate.cost.cycles + candidate.after >= bestTotal)
         continue;
+      bestTotal = candidate.cost.cycles + candidate.after;
       best = &candidate.distribution;
       bestCost = candidate.cost;
       bestExcess = candidate.excess;
     }
+    if (!best && isImpossible)
+      return absl::ResourceExhaustedError(
+          absl::StrCat("layer ", nest.name, " reads elements that are rearranged one by one, more than ",
+                       kMostByElement, " of them on a mesh of ", rectangle.rows, "x", rectangle.cols));
     if (!best)
       return absl::ResourceExhaustedError(
           absl::StrCat("layer ", nest.name, " needs ", leastBytes, " bytes on a core, beside ", others, " bytes of ",
@@ -441,12 +461,30 @@ private:
           cycles += quickMoveCycles(*held, sharding, rectangle, elementBytes(tensor.type));
         continue;
       }
-      // What is rearranged on the way: as if each root went to where the view's box has as many elements.
-      cycles += 2 * sharding.localElements() + kRearrangeCycles;
-      for (const View::Root &root : view.roots)
-        if (root.tensor >= 0)
-          cycles += network.tensors[size_t(root.tensor)].elements() / std::max(rectangle.rows, rectangle.cols);
+      cycles += quickView(access.tensor, sharding);
     }
+    return cycles;
+  }
+
+  /// Of what is rearranged on the way.
+  int64_t quickView(TensorId tensor, const Sharding &wanted) {
+    const View &view = views.of(tensor);
+    const int64_t bytes = elementBytes(network.tensors[size_t(tensor)].type);
+    int64_t cycles = 0;
+    auto found = pieces.find(tensor);
+    if (found == pieces.end())
+      found = pieces.emplace(tensor, views.piecesOf(tensor)).first;
+    if (found->second) {
+      for (const StridedPiece &piece : *found->second)
+        if (const TensorId root = view.roots[size_t(piece.source)].tensor; root >= 0 && plan.held[size_t(root)])
+          cycles += quickPieceCycles(*plan.held[size_t(root)], wanted, piece, rectangle, bytes);
+      return cycles;
+    }
+    // As if each root went to where the view's box has as many elements.
+    cycles += 2 * wanted.localElements() + kRearrangeCycles;
+    for (const View::Root &root : view.roots)
+      if (root.tensor >= 0)
+        cycles += network.tensors[size_t(root.tensor)].elements() / std::max(rectangle.rows, rectangle.cols);
     return cycles;
   }
 
@@ -462,25 +500,14 @@ private:
       else if (!lies(access.tensor, sharding))
         cost.bytes += bytes;
     }
-    int64_t parallel = 1, reduced = 1;
-    for (size_t k = 0; k < nest.extents.size(); ++k)
-      (int32_t(k) < nest.numParallel ? parallel : reduced) *= blockOf(nest, distribution, int32_t(k));
-    const ElementType type = network.tensors[size_t(nest.result)].type;
-    cost.bytes += parallel * elementBytes(type);
-    for (const BodyOp &op : nest.body)
-      cost.cycles += kInstructionCycles + slots(op, parallel * reduced);
+    cost.cycles = localCycles(nest, distribution, target);
+    int64_t parallel = 1;
+    for (int32_t k = 0; k < nest.numParallel; ++k)
+      parallel *= blockOf(nest, distribution, k);
+    cost.bytes += parallel * elementBytes(network.tensors[size_t(nest.result)].type);
     if (nest.reduction) {
-      cost.bytes += parallel * elementBytes(nest.reduction->type);
-      cost.cycles += nest.reduction->opcode == Opcode::Fma
-                         ? reduced * (kInstructionCycles + parallel)
-                         : kInstructionCycles * (1 + reduced / 8) + parallel * reduced;
-      for (Axis axis : {Axis::Row, Axis::Col})
-        if (isReduced(nest, distribution, axis)) {
-          cost.cycles += 2 * parallel + kGroupCycles * distribution.use(axis).innerParts;
-          cost.bytes += parallel * elementBytes(nest.reduction->type);
-        }
-      for (const BodyOp &op : nest.finish)
-        cost.cycles += kInstructionCycles + slots(op, parallel);
+      const int64_t sums = parallel * elementBytes(nest.reduction->type);
+      cost.bytes += sums * (1 + isReduced(nest, distribution, Axis::Row) + isReduced(nest, distribution, Axis::Col));
     }
     cost.bytes += cost.constantBytes;
     return cost;
@@ -518,17 +545,15 @@ private:
     return byFactors;
   }
 
-  int64_t slots(const BodyOp &op, int64_t elements) const {
-    return int64_t(double(elements) / std::min(1.0, timing::elementsPerCycle(target, op.opcode, op.type)));
-  }
-
   const Network &network;
   Views &views;
   const target::Target &target;
   const Rectangle rectangle;
   const PlanPolicy policy;
   MoveEstimates estimates;
+  Lookahead lookahead;
   NetworkPlan plan;
+  std::map<TensorId, std::optional<std::vector<StridedPiece>>> pieces; // of views
   std::map<TensorId, size_t> lastUse;
   std::map<TensorId, int64_t> live; // bytes on a core
   TensorId undecided = -1;          // an input whose place its first reader decides
@@ -545,8 +570,10 @@ int64_t tensorBytes(const target::Target &target) {
 }
 
 absl::StatusOr<NetworkPlan> planNetwork(const Network &network, Views &views, const target::Target &target,
-                                        const Rectangle &rectangle, const std::vector<Loop> &loops, PlanPolicy policy) {
-  return PlanMaker(network, views, target, rectangle, loops, policy).make();
+                                        const Rectangle &rectangle, const std::vector<Loop> &loops, PlanPolicy policy,
+                                        EstimateCache *cache) {
+  EstimateCache own;
+  return PlanMaker(network, views, target, rectangle, loops, policy, cache ? *cache : own).make();
 }
 
 Sharding stackedSharding(Sharding each, int64_t count) {
@@ -559,7 +586,7 @@ Sharding stackedSharding(Sharding each, int64_t count) {
 
 absl::StatusOr<std::vector<NetworkPlan>> planCandidates(const Network &network, Views &views,
                                                         const target::Target &target, const std::vector<Loop> &loops,
-                                                        PlanPolicy policy) {
+                                                        PlanPolicy policy, EstimateCache &cache) {
   std::vector<NetworkPlan> plans;
   std::set<std::pair<int32_t, int32_t>> tried;
   const int32_t ports = int32_t(std::max(network.inputs.size(), network.outputs.size()));
@@ -572,7 +599,7 @@ absl::StatusOr<std::vector<NetworkPlan>> planCandidates(const Network &network, 
     const int32_t r = int32_t(std::min<int64_t>(rows, target.rows)), c = int32_t(std::min<int64_t>(cols, target.cols));
     if (r < std::max(1, ports) || c < 1 || !tried.insert({r, c}).second)
       return std::nullopt;
-    auto plan = planNetwork(network, views, target, {0, 0, r, c}, loops, policy);
+    auto plan = planNetwork(network, views, target, {0, 0, r, c}, loops, policy, &cache);
     if (!plan.ok()) {
       last = plan.status();
       return std::nullopt;

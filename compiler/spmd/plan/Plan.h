@@ -6,6 +6,7 @@
 
 #include "compiler/spmd/plan/Distribution.h"
 #include "compiler/spmd/plan/Loop.h"
+#include "compiler/spmd/plan/MoveEstimates.h"
 #include "compiler/spmd/plan/Views.h"
 #include "runtime/target/Target.h"
 
@@ -41,13 +42,13 @@ int64_t tensorBytes(const target::Target &target);
 /// Errors: ResourceExhausted, with the nest and the bytes its best candidate needs on a core.
 absl::StatusOr<NetworkPlan> planNetwork(const Network &network, Views &views, const target::Target &target,
                                         const Rectangle &rectangle, const std::vector<Loop> &loops = {},
-                                        PlanPolicy policy = {});
+                                        PlanPolicy policy = {}, EstimateCache *cache = nullptr);
 
 /// Rectangles worth trying, the most promising first (by the estimate of their plans); at least one.
 /// Errors: as planNetwork of the largest one, when none holds the network.
 absl::StatusOr<std::vector<NetworkPlan>> planCandidates(const Network &network, Views &views,
-                                                        const target::Target &target,
-                                                        const std::vector<Loop> &loops = {}, PlanPolicy policy = {});
+                                                        const target::Target &target, const std::vector<Loop> &loops,
+                                                        PlanPolicy policy, EstimateCache &cache);
 
 /// A stack of `count` tensors that lie so: all elements of the first dimension on each core.
 Sharding stackedSharding(Sharding each, int64_t count);

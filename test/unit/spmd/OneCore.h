@@ -59,8 +59,9 @@ inline spmd::LocalOperand localOperand(const spmd::Access &access, const std::ve
   for (size_t d = 0; d < shape.size(); ++d) {
     if (int32_t(d) == access.gatherDim) {
       operand.gatherStrideBytes = layout.stride[d];
-      operand.gatherCount = shape[d];
-      continue;
+      operand.gatherCount = access.gatherCount > 0 ? access.gatherCount : shape[d];
+      if (access.gatherCount == 0)
+        continue;
     }
     operand.baseBytes += access.map[d].constant * layout.stride[d];
     for (size_t k = 0; k < rank; ++k)

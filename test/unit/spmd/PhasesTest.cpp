@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Small networks by hand on several rectangles: planned, generated, verified, executed, and compared with plain loops.
+#include "compiler/spmd/network/Simplify.h"
 #include "runtime/emulator/CoreEngine.h"
 #include "runtime/emulator/cycle/CycleEngine.h"
 #include "runtime/format/Verifier.h"
@@ -12,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 
 using namespace wsc;
 using namespace wsc::spmd;
@@ -315,6 +317,44 @@ TEST(Phases, StepsOfARecurrenceAreALoop) {
     EXPECT_EQ(rolled.loops[0].collected.size(), 1u);
     EXPECT_EQ(rolled.loops[0].constants.size(), 1u);
     expectSame(network, 1e-5, 3);
+/// y[t, d] = table[i[t], d] · 2, for a table of 150 lines.
+NetworkBuilder scaledGather(ElementType type) {
+  NetworkBuilder net;
+  auto table = net.input("table", type, {150, 12}), i = net.input("i", ElementType::I32, {9});
+  auto y = net.value("y", type, {9, 12});
+  Nest gather = nestOver({9, 12}, 2, y);
+  gather.operands = {read(table, {{0, 0}, {0, 1}}), read(i, {{1, 0}})};
+  gather.operands[0].gatherDim = 0;
+  gather.operands[0].gatherIndices = 1;
+  gather.body = {bodyOp(Opcode::Add, type, BodyValue::operand(0), BodyValue::operand(0))};
+  gather.values = {BodyValue::operation(0)};
+  gather.resultValue = gather.values[0];
+  net.add(gather);
+  net.output(y);
+  return net;
+}
+
+// A table that no core can hold whole is read in windows.
+TEST(Phases, GatherFromWindows) {
+  for (ElementType type : {ElementType::F32, ElementType::I32, ElementType::F16, ElementType::U8}) {
+    SCOPED_TRACE(format::elementBytes(type));
+    const Network whole = scaledGather(type).network;
+    Network split = whole;
+    splitGathers(split, 64 * format::elementBytes(type));
+    ASSERT_EQ(split.nodes.size(), 3u);
+    std::vector<std::vector<std::byte>> inputs;
+    Draw draw(11);
+    for (const NamedTensor &input : whole.inputs) {
+      const Tensor &tensor = whole.tensors[size_t(input.tensor)];
+      inputs.push_back(drawElements(draw, tensor.type, tensor.elements(), false));
+    }
+    // Numbers below, within and beyond the table.
+    const std::vector<int32_t> numbers{-5, 0, 37, 38, 75, 113, 149, 150, 4000};
+    std::memcpy(inputs[1].data(), numbers.data(), inputs[1].size());
+    const auto wanted = evaluate(whole, inputs), found = evaluate(split, inputs);
+    ASSERT_TRUE(wanted.ok() && found.ok()) << wanted.status() << found.status();
+    EXPECT_EQ(wanted->outputs[0], found->outputs[0]);
+    expectSame(split, 0);
   }
 }
 

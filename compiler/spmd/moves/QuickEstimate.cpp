@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/spmd/plan/QuickEstimate.h"
+#include "compiler/spmd/moves/QuickEstimate.h"
 
 #include <algorithm>
 #include <array>
@@ -55,6 +55,50 @@ Way wayOf(const DimSharding &from, const DimSharding &to, Axis axis) {
   return way;
 }
 
+/// The sharding in terms of digits of the tensor's row-major number: extents and strides, a dimension for each digit.
+/// Where a block ends within a digit, the digit's share of it is rounded up.
+Sharding overDigits(const Sharding &sharding, const std::vector<int64_t> &extents,
+                    const std::vector<int64_t> &strides) {
+  Sharding result;
+  result.rectangle = sharding.rectangle;
+  result.shape = extents;
+  result.dims.resize(extents.size());
+  int64_t pitch = 1;
+  for (size_t d = sharding.dims.size(); d-- > 0; pitch *= sharding.shape[d]) {
+    const DimSharding &dim = sharding.dims[d];
+    std::vector<size_t> here; // digits of this dimension, the innermost first
+    for (size_t k = 0; k < extents.size(); ++k)
+      if (std::abs(strides[k]) >= pitch && std::abs(strides[k]) < pitch * sharding.shape[d])
+        here.push_back(k);
+    std::sort(here.begin(), here.end(),
+              [&](size_t x, size_t y) { return std::abs(strides[x]) < std::abs(strides[y]); });
+    auto stepOf = [&](size_t k) { return std::abs(strides[k]) / pitch; };
+    for (const MeshDigit &digit : dim.mesh) {
+      int64_t step = std::abs(digit.step), divisor = digit.divisor, modulus = digit.modulus;
+      const int64_t cores = digit.axis == Axis::Row ? sharding.rectangle.rows : sharding.rectangle.cols;
+      int64_t numbers = modulus > 0 ? modulus : ceilDiv(cores, divisor);
+      for (size_t k : here) {
+        const int64_t reach = stepOf(k) * extents[k];
+        if (step == 0 || step >= reach || numbers <= 1)
+          continue;
+        const int64_t own = std::max(step, stepOf(k)), count = std::min(numbers, ceilDiv(reach, own));
+        const bool isLast = count == numbers;
+        result.dims[k].mesh.push_back(
+            {digit.axis, divisor, isLast ? modulus : count, std::max<int64_t>(1, own / stepOf(k))});
+        numbers = ceilDiv(numbers, count);
+        modulus = modulus > 0 ? std::max<int64_t>(1, modulus / count) : 0;
+        divisor *= count;
+        step = std::max(step, reach);
+      }
+    }
+    const int64_t span = spanOf(dim);
+    for (size_t k : here)
+      if (const int64_t extent = std::clamp<int64_t>(ceilDiv(span, stepOf(k)), 1, extents[k]); extent > 1)
+        result.dims[k].local = {{extent, 1}};
+  }
+  return result;
+}
+
 } // namespace
 
 int64_t quickMoveCycles(const Sharding &from, const Sharding &to, const Rectangle &mesh, int64_t bytes) {
@@ -64,15 +108,23 @@ int64_t quickMoveCycles(const Sharding &from, const Sharding &to, const Rectangl
     double growth = 1, kept = 1;
     std::vector<size_t> dims;
   };
+  const Rectangle &a = from.rectangle, &b = to.rectangle;
   std::array<Line, 2> lines; // along rows (columns vary), along columns
   for (size_t d = 0; d < from.dims.size(); ++d) {
     const bool onRows = !digitsOn(from.dims[d], Axis::Row).empty(), onCols = !digitsOn(from.dims[d], Axis::Col).empty();
-    if (onRows && onCols) // element by element
-      return 4 * ceilDiv(from.elements() * bytes, 4) / std::max(1, std::min(mesh.rows, mesh.cols)) +
-             24 * (mesh.rows + mesh.cols) + 4 * to.localElements() +
-             int64_t(mesh.rows) * mesh.cols * to.localElements() / 1000;
     if (!onRows && !onCols)
       continue;
+    const double more = double(to.dims[d].localExtent()) / double(std::max<int64_t>(1, from.dims[d].localExtent()));
+    if (onRows && onCols) {
+      // First all of a row comes together, then what else is wanted.
+      const double ofRow = std::clamp(more, 1.0, double(a.cols));
+      for (int i : {0, 1}) {
+        lines[size_t(i)].dims.push_back(d);
+        lines[size_t(i)].moves = lines[size_t(i)].isBus = from.dims[d] != to.dims[d];
+        lines[size_t(i)].growth *= i == 0 ? ofRow : more / ofRow;
+      }
+      continue;
+    }
     Line &line = lines[onCols ? 0 : 1];
     const Way way = wayOf(from.dims[d], to.dims[d], onCols ? Axis::Col : Axis::Row);
     line.dims.push_back(d);
@@ -80,9 +132,8 @@ int64_t quickMoveCycles(const Sharding &from, const Sharding &to, const Rectangl
     line.reach = std::max(line.reach, way.reach);
     line.unit = std::max(line.unit, way.unit);
     line.moves |= way.isBus || way.reach > 0;
-    line.growth *= double(to.dims[d].localExtent()) / double(std::max<int64_t>(1, from.dims[d].localExtent()));
+    line.growth *= more;
   }
-  const Rectangle &a = from.rectangle, &b = to.rectangle;
   if (b.col < a.col || b.col + b.cols > a.col + a.cols)
     lines[0].moves = lines[0].isBus = true;
   if (b.row < a.row || b.row + b.rows > a.row + a.rows)
@@ -105,6 +156,18 @@ int64_t quickMoveCycles(const Sharding &from, const Sharding &to, const Rectangl
     box *= line.growth;
   }
   return cycles;
+}
+
+int64_t quickPieceCycles(const Sharding &from, const Sharding &to, const StridedPiece &piece, const Rectangle &mesh,
+                         int64_t bytes) {
+  std::vector<int64_t> extents, held, wanted;
+  for (const Piece::Digit &digit : piece.digits)
+    if (digit.extent > 1) {
+      extents.push_back(digit.extent);
+      held.push_back(digit.sourceStride);
+      wanted.push_back(digit.resultStride);
+    }
+  return quickMoveCycles(overDigits(from, extents, held), overDigits(to, extents, wanted), mesh, bytes);
 }
 
 } // namespace wsc::spmd

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spmd/plan/LocalCycles.h"
+
+#include "runtime/timing/Cost.h"
+
+#include <algorithm>
+
+namespace wsc::spmd {
+
+using namespace format;
+
+namespace {
+
+// Of an instruction's set-up with its loop; of each core of a reduction's group.
+constexpr int64_t kInstructionCycles = 20, kGroupCycles = 8;
+
+int64_t slots(const target::Target &target, const BodyOp &op, int64_t elements) {
+  return int64_t(double(elements) / std::min(1.0, timing::elementsPerCycle(target, op.opcode, op.type)));
+}
+
+/// Iterations of a core: of the parallel iterators, of the reduced ones.
+std::pair<int64_t, int64_t> iterationsOf(const Nest &nest, const Distribution &distribution) {
+  std::pair<int64_t, int64_t> iterations(1, 1);
+  for (size_t k = 0; k < nest.extents.size(); ++k)
+    (int32_t(k) < nest.numParallel ? iterations.first : iterations.second) *= blockOf(nest, distribution, int32_t(k));
+  return iterations;
+}
+
+} // namespace
+
+int64_t localCycles(const Nest &nest, const Distribution &distribution, const target::Target &target) {
+  const auto [parallel, reduced] = iterationsOf(nest, distribution);
+  int64_t cycles = 0;
+  for (const BodyOp &op : nest.body)
+    cycles += kInstructionCycles + slots(target, op, parallel * reduced);
+  if (!nest.reduction)
+    return cycles;
+  cycles += nest.reduction->opcode == Opcode::Fma ? reduced * (kInstructionCycles + parallel)
+                                                  : kInstructionCycles * (1 + reduced / 8) + parallel * reduced;
+  for (Axis axis : {Axis::Row, Axis::Col})
+    if (isReduced(nest, distribution, axis))
+      cycles += 2 * parallel + kGroupCycles * distribution.use(axis).innerParts;
+  for (const BodyOp &op : nest.finish)
+    cycles += kInstructionCycles + slots(target, op, parallel);
+  return cycles;
+}
+
+int64_t localBytes(const Network &network, const Nest &nest, const Distribution &distribution) {
+  int64_t bytes = 0;
+  for (const Access &access : nest.operands) {
+    const Tensor &tensor = network.tensors[size_t(access.tensor)];
+    bytes += operandSharding(nest, access, tensor.shape, distribution).localElements() * elementBytes(tensor.type);
+  }
+  const int64_t parallel = iterationsOf(nest, distribution).first;
+  bytes += parallel * elementBytes(network.tensors[size_t(nest.result)].type);
+  if (nest.reduction)
+    bytes += parallel * elementBytes(nest.reduction->type);
+  return bytes;
+}
+
+} // namespace wsc::spmd

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a choice costs the nests that read its result: for each of them the least, over its distributions, of what it
+// computes beyond its best and of the quick estimate of the move to where it reads. Choosing nest by nest with it
+// avoids results that lie well for their own nest and badly for all others.
+#pragma once
+
+#include "compiler/spmd/plan/Distribution.h"
+#include "compiler/spmd/plan/Views.h"
+#include "runtime/target/Target.h"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace wsc::spmd {
+
+class Lookahead {
+public:
+  /// `withoutTaps`: candidates as in Candidates.h; `mostBytes`: of a nest's operands and result on a core.
+  Lookahead(const Network &network, Views &views, const target::Target &target, const Rectangle &rectangle,
+            bool withoutTaps, int64_t mostBytes);
+
+  /// Cycles of the readers of a tensor that lies so.
+  int64_t after(TensorId tensor, const Sharding &held);
+
+private:
+  struct Reader {
+    size_t node = 0, operand = 0;
+  };
+  struct Option {
+    int64_t excess = 0; // cycles beyond the nest's best
+    Sharding wanted;
+  };
+  const std::vector<Option> &optionsOf(const Reader &reader);
+  int64_t moveCycles(TensorId root, TensorId read, const Sharding &held, const Sharding &wanted) const;
+
+  const Network &network;
+  Views &views;
+  const target::Target &target;
+  const Rectangle rectangle;
+  const bool withoutTaps;
+  const int64_t mostBytes;
+  std::vector<std::vector<Reader>> readers; // per tensor
+  std::map<std::pair<size_t, size_t>, std::vector<Option>> options;
+  std::map<TensorId, std::vector<StridedPiece>> pieces; // of views that have them
+};
+
+} // namespace wsc::spmd
