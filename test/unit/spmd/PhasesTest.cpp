@@ -317,6 +317,9 @@ TEST(Phases, StepsOfARecurrenceAreALoop) {
     EXPECT_EQ(rolled.loops[0].collected.size(), 1u);
     EXPECT_EQ(rolled.loops[0].constants.size(), 1u);
     expectSame(network, 1e-5, 3);
+  }
+}
+
 /// y[t, d] = table[i[t], d] · 2, for a table of 150 lines.
 NetworkBuilder scaledGather(ElementType type) {
   NetworkBuilder net;
