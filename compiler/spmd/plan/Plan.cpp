@@ -67,17 +67,17 @@ class PlanMaker {
 public:
   PlanMaker(const Network &network, Views &views, const target::Target &target, const Rectangle &rectangle,
             const std::vector<Loop> &loops, PlanPolicy policy, EstimateCache &cache)
-      : network(network), views(views), target(target), rectangle(rectangle), policy(policy),
+      : network(network), views(views), target(target), rectangle(rectangle), policy(policy), cache(cache),
         estimates(network, views, rectangle, tensorBytes(target) / 3, cache),
         lookahead(network, views, target, rectangle, !policy.inputIsFree, tensorBytes(target)) {
     plan.loops = loops;
   }
 
   absl::StatusOr<NetworkPlan> make() {
-    plan.rectangle = rectangle;
-    plan.held.resize(network.tensors.size());
-    plan.distributions.resize(network.nodes.size());
-    plan.nodeCycles.resize(network.nodes.size(), 0);
+    begin();
+    for (const Loop &each : plan.loops)
+      if (absl::Status status = rehearse(each); !status.ok())
+        return status;
     placeInputs();
     countConstants();
     findLastUses();
@@ -105,6 +105,49 @@ private:
     int64_t cycles = 0, bytes = 0, constantBytes = 0;
   };
 
+  void begin() {
+    plan.rectangle = rectangle;
+    plan.held.resize(network.tensors.size());
+    plan.distributions.resize(network.nodes.size());
+    plan.nodeCycles.resize(network.nodes.size(), 0);
+  }
+
+  /// Plans the body of a loop with slices before all else, as if whatever it reads lay where its first reader wants it:
+  /// it runs many times, so what it reads and what goes round is laid out for it.
+  absl::Status rehearse(const Loop &each) {
+    if (each.slices.empty())
+      return absl::OkStatus();
+    PlanMaker alone(network, views, target, rectangle, plan.loops, policy, cache);
+    alone.begin();
+    alone.countConstants();
+    alone.findLastUses();
+    alone.loop = alone.loopOf(each.begin);
+    std::set<TensorId> made;
+    for (size_t n = each.begin; n < each.end; ++n)
+      if (const Nest *nest = std::get_if<Nest>(&network.nodes[n])) {
+        for (const Access &access : nest->operands)
+          for (const View::Root &root : views.of(access.tensor).roots)
+            if (root.tensor >= 0 && network.tensors[size_t(root.tensor)].kind != Tensor::Kind::Constant &&
+                !made.contains(root.tensor) && !alone.plan.held[size_t(root.tensor)])
+              alone.waiting.insert(root.tensor);
+        if (absl::Status status = alone.place(*nest, n); !status.ok())
+          return status;
+        made.insert(nest->result);
+        alone.release(n);
+      }
+    for (const Loop::Slice &slice : each.slices)
+      if (const auto &held = alone.plan.held[size_t(slice.slice)]) {
+        rehearsed.emplace(slice.slice, *held);
+        lookahead.want(slice.stack, stackedSharding(*held, each.count));
+      }
+    for (const Loop::Carried &carried : each.carried)
+      if (const auto &held = alone.plan.held[size_t(carried.made)]) {
+        rehearsed.emplace(carried.value, *held);
+        lookahead.want(carried.made, *held);
+      }
+    return absl::OkStatus();
+  }
+
   const Loop *loopOf(size_t node) const {
     for (const Loop &each : plan.loops)
       if (each.holds(node))
@@ -112,18 +155,31 @@ private:
     return nullptr;
   }
 
-  /// What goes round stays where a nest has put it at first; other values of the loop, and its slices, lie as their
-  /// first reader wants them.
+  /// What goes round, and slices, lie as rehearsed; else, what goes round stays where a nest has put it at first, and
+  /// lies as its first reader wants it where no nest has.
   void enterLoop() {
+    for (const auto &[tensor, held] : rehearsed)
+      if (isOf(*loop, tensor))
+        settle(tensor, held);
     for (const Loop::Carried &carried : loop->carried)
-      if (isResult.contains(carried.initial)) {
+      if (rehearsed.contains(carried.value))
+        continue;
+      else if (isResult.contains(carried.initial)) {
         plan.held[size_t(carried.value)] = plan.held[size_t(carried.initial)];
         live[carried.value] = bytesOf(*plan.held[size_t(carried.value)], carried.value);
       } else {
         waiting.insert(carried.value);
       }
     for (const Loop::Slice &slice : loop->slices)
-      waiting.insert(slice.slice);
+      if (!rehearsed.contains(slice.slice))
+        waiting.insert(slice.slice);
+  }
+
+  static bool isOf(const Loop &each, TensorId tensor) {
+    return std::any_of(each.slices.begin(), each.slices.end(),
+                       [&](const Loop::Slice &slice) { return slice.slice == tensor; }) ||
+           std::any_of(each.carried.begin(), each.carried.end(),
+                       [&](const Loop::Carried &carried) { return carried.value == tensor; });
   }
 
   void leaveLoop() {
@@ -550,6 +606,7 @@ private:
   const target::Target &target;
   const Rectangle rectangle;
   const PlanPolicy policy;
+  EstimateCache &cache;
   MoveEstimates estimates;
   Lookahead lookahead;
   NetworkPlan plan;
@@ -561,6 +618,7 @@ private:
   const Loop *loop = nullptr;  // around the node in hand
   std::set<TensorId> waiting;  // of the loop: their first reader decides where they lie
   std::set<TensorId> isResult; // of nests
+  std::map<TensorId, Sharding> rehearsed; // what loops begin with
 };
 
 } // namespace
