@@ -177,7 +177,7 @@ private:
       auto step = cast<core::StepAttr>(attr);
       entry.steps.push_back({step.getConfigure() ? StepKind::Configure : StepKind::Run,
                              lookUp(configurations, FlatSymbolRefAttr::get(step.getConfiguration())),
-                             std::vector<int32_t>(step.getAfter()), step.getCount()});
+                             std::vector<int32_t>(step.getAfter()), step.getCount(), step.getFirst()});
     }
     module.executable.entries.push_back(std::move(entry));
   }

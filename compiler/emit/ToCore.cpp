@@ -215,7 +215,7 @@ private:
     for (const Step &step : entry.steps) {
       FlatSymbolRefAttr name = reference(executable.configurations, step.configuration, false, "configuration");
       steps.push_back(core::StepAttr::get(builder.getContext(), step.kind == StepKind::Configure, name.getAttr(),
-                                          step.count, step.after));
+                                          step.count, step.first, step.after));
     }
     core::EntryOp::create(builder, loc, text(entry.name), names(entry.inputs), types(entry.inputs),
                           names(entry.outputs), types(entry.outputs), builder.getArrayAttr(steps));

@@ -73,8 +73,8 @@ def Core_Operand : Core_Attr<"Operand", "operand"> {
   }];
 }
 def Core_Step : Core_Attr<"Step", "step"> {
-  let summary = "a step of an entry: `configure @main` or `run @main times 12 after (0)`";
-  let parameters = (ins "bool":$configure, "::mlir::StringAttr":$configuration, "int32_t":$count,
+  let summary = "a step of an entry: `configure @main` or `run @main times 12 from 3 after (0)`";
+  let parameters = (ins "bool":$configure, "::mlir::StringAttr":$configuration, "int32_t":$count, "int32_t":$first,
                     ArrayRefParameter<"int32_t", "steps that come before">:$after);
 }
 def Core_File : Core_Attr<"File", "file"> {

@@ -132,15 +132,17 @@ void printExtents(AsmPrinter &printer, ArrayAttr extents) {
 ParseResult parseStep(AsmParser &parser, StepAttr &step) {
   StringRef kind;
   StringAttr configuration;
-  int32_t count = 1;
+  int32_t count = 1, first = 0;
   SmallVector<int32_t> after;
   if (parseKeywordOf(parser, kind, {"configure", "run"}) || parser.parseSymbolName(configuration))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("times")) && parser.parseInteger(count))
     return failure();
+  if (succeeded(parser.parseOptionalKeyword("from")) && parser.parseInteger(first))
+    return failure();
   if (succeeded(parser.parseOptionalKeyword("after")) && parseIntegers(parser, after, AsmParser::Delimiter::Paren))
     return failure();
-  step = StepAttr::get(parser.getContext(), kind == "configure", configuration, count, after);
+  step = StepAttr::get(parser.getContext(), kind == "configure", configuration, count, first, after);
   return success();
 }
 
@@ -149,6 +151,8 @@ void printStep(AsmPrinter &printer, StepAttr step) {
   printer.printSymbolName(step.getConfiguration().getValue());
   if (step.getCount() != 1)
     printer << " times " << step.getCount();
+  if (step.getFirst() != 0)
+    printer << " from " << step.getFirst();
   if (step.getAfter().empty())
     return;
   printer << " after (";

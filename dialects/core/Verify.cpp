@@ -146,6 +146,9 @@ LogicalResult EntryOp::verify() {
     if (step.getCount() < 1 || (step.getConfigure() && step.getCount() != 1))
       return emitOpError() << "step " << index << " is to be done " << step.getCount()
                            << " times; a configuration runs at least once, and is put in place once";
+    if (step.getFirst() < 0 || (step.getConfigure() && step.getFirst() != 0))
+      return emitOpError() << "step " << index << " begins with iteration " << step.getFirst()
+                           << "; runs begin with one from 0, and only they have iterations";
     for (int32_t before : step.getAfter())
       if (before < 0 || size_t(before) >= index)
         return emitOpError() << "step " << index << " waits for step " << before

@@ -287,7 +287,8 @@ private:
     std::vector<EntryRun> order;
     for (int32_t s : *steps)
       if (entry.steps[size_t(s)].kind == StepKind::Run)
-        order.push_back({entry.steps[size_t(s)].configuration, entry.steps[size_t(s)].count});
+        order.push_back(
+            {entry.steps[size_t(s)].configuration, entry.steps[size_t(s)].count, entry.steps[size_t(s)].first});
     std::set<int32_t> checked;
     for (const EntryRun &run : order) {
       const int32_t c = run.configuration;
@@ -367,14 +368,8 @@ private:
     for (int32_t i = 0; i < run.count; ++i) {
       static const TraceMap kNone;
       const auto found = recorded.find({int32_t(number), i});
-      SampleContext context{configuration,
-                            kernels,
-                            states,
-                            residents,
-                            i,
-                            inputs,
-                            outputs,
-                            found == recorded.end() ? kNone : found->second};
+      SampleContext context{configuration, kernels, states,  residents,
+                            run.first + i, inputs,  outputs, found == recorded.end() ? kNone : found->second};
       absl::Status status = configuration.waves               ? waves.run(context)
                             : configuration.schedule.possible ? units.run(context)
                                                               : runWorklist(context);

@@ -50,13 +50,14 @@ struct ValueCounters {
 // A Run step of an entry, in the order in which they are done.
 struct EntryRun {
   int32_t configuration = 0, count = 1;
+  int32_t first = 0; // number of its first iteration
   bool operator==(const EntryRun &) const = default;
 };
 
 // A core in one iteration of one run of an entry.
 struct CorePlace {
-  int32_t run = 0; // index into CoreEngine::runs
-  int32_t iteration = 0;
+  int32_t run = 0;       // index into CoreEngine::runs
+  int32_t iteration = 0; // 0 ≤ iteration < count of the run, whichever number the run begins with
   int32_t role = -1;
   format::LatticeIndex index{};
 };

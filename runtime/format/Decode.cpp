@@ -266,7 +266,7 @@ private:
     list(from.inputs(), to.inputs, tensor);
     list(from.outputs(), to.outputs, tensor);
     list(from.steps(), to.steps, [&](const schema::Step &f) {
-      Step step{StepKind(f.kind()), f.configuration(), {}, f.count()};
+      Step step{StepKind(f.kind()), f.configuration(), {}, f.count(), f.first()};
       countedList(f.after(), step.after, [](int32_t index) { return index; });
       return step;
     });

@@ -123,6 +123,8 @@ std::string printStep(const Executable &executable, const Step &step) {
                                   printable(executable.configurations[size_t(step.configuration)].name));
   if (step.count != 1)
     absl::StrAppend(&text, " x ", step.count);
+  if (step.first != 0)
+    absl::StrAppend(&text, " from iteration ", step.first);
   for (size_t i = 0; i < step.after.size(); ++i)
     absl::StrAppend(&text, i == 0 ? " after " : " ", step.after[i]);
   return text;

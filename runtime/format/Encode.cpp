@@ -200,7 +200,7 @@ private:
     auto outputs = list(value.outputs, tensor);
     auto steps = list(value.steps, [&](const Step &step) {
       auto after = step.after.empty() ? Vector<int32_t>() : builder.CreateVector(step.after);
-      return schema::CreateStep(builder, uint8_t(step.kind), step.configuration, after, step.count);
+      return schema::CreateStep(builder, uint8_t(step.kind), step.configuration, after, step.count, step.first);
     });
     return schema::CreateEntry(builder, name, inputs, outputs, steps);
   }

@@ -36,7 +36,7 @@
 namespace wsc::format {
 
 constexpr int kMaxDims = 4; // descriptor dimensions, loop depth and lattice dimensions
-constexpr uint32_t kFormatVersion = 4;
+constexpr uint32_t kFormatVersion = 5;
 
 // Cores {(row + Σ index[d]·rowStep[d], col + Σ index[d]·colStep[d]) : 0 ≤ index[d] < count[d]}; unused dimensions have
 // count 1. No core appears twice. Dimension order: outermost first; when columns vary they are the last dimension with
@@ -87,7 +87,7 @@ struct Buffer {
   // State: the variable; which of its elements lie here is said by Configuration::stateBindings.
   int32_t state = -1;
   // Resident: index into Executable::residents, and where in it the buffer begins: byte residentOffset + i·runStep in
-  // iteration i of a Run step with a count. `address` is that of iteration 0.
+  // iteration i of a Run step. `address` is that of iteration 0.
   int32_t resident = -1;
   int64_t residentOffset = 0, runStep = 0;
   bool operator==(const Buffer &) const = default;
@@ -268,6 +268,7 @@ struct Step {
   int32_t configuration = 0;
   std::vector<int32_t> after; // indices of steps of the same entry that must be done before
   int32_t count = 1; // Run: so many times, one after another; iteration i moves windows of residents by i·runStep
+  int32_t first = 0; // Run: the number of its first iteration; it does iterations first, …, first + count − 1
   bool operator==(const Step &) const = default;
 };
 

@@ -132,7 +132,7 @@ absl::Status checkConfiguration(const Executable &executable, std::span<const in
   for (const Entry &entry : executable.entries)
     for (const Step &step : entry.steps)
       if (step.kind == StepKind::Run && size_t(step.configuration) == index) {
-        runs = std::max<int64_t>(runs, step.count);
+        runs = std::max<int64_t>(runs, int64_t(step.first) + step.count);
         if (users.empty() || users.back() != &entry)
           users.push_back(&entry);
       }
@@ -192,6 +192,11 @@ absl::Status checkEntry(const Executable &executable, const Entry &entry, const 
       return broken(at, absl::StrCat("a count of ", step.count, "; 1 to ", kMaxRuns, " are possible"));
     if (step.kind != StepKind::Run && step.count != 1)
       return broken(at, absl::StrCat("a count of ", step.count, ", but only configurations that run are repeated"));
+    if (step.first < 0 || step.first > kMaxRuns - step.count)
+      return broken(at, absl::StrCat("iterations from number ", step.first, " to ",
+                                     int64_t(step.first) + step.count - 1, "; 0 to ", kMaxRuns - 1, " are possible"));
+    if (step.kind != StepKind::Run && step.first != 0)
+      return broken(at, absl::StrCat("iteration ", step.first, ", but only configurations that run have iterations"));
     for (int32_t before : step.after)
       if (absl::Status status = checkIndex(before, s, "earlier step", at); !status.ok())
         return status;

@@ -119,6 +119,7 @@ private:
           .field("kind", step.kind == StepKind::Run ? "run" : "configure")
           .field("configuration", step.configuration)
           .field("count", step.count)
+          .field("first", step.first)
           .close();
     out.close().close();
   }

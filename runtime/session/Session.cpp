@@ -395,7 +395,7 @@ absl::Status Session::replay(int entry, const std::map<std::string, Tensor> &inp
             ? ""
             : absl::StrCat("run ", picked[i].run, " (", configuration.name, "), iteration ", picked[i].iteration, ", ");
     if (absl::Status status = replayCore(impl->executable, configuration.roles[size_t(picked[i].role)], (*traces)[i],
-                                         picked[i].iteration, phase);
+                                         runs[size_t(picked[i].run)].first + picked[i].iteration, phase);
         !status.ok())
       return status;
   }

@@ -36,6 +36,7 @@ public:
         add("step kind", step.kind);
         add("step configuration", step.configuration);
         add("step count", step.count);
+        add("step first", step.first);
         for (int32_t &before : step.after)
           add("step after", before);
       }

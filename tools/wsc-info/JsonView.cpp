@@ -44,7 +44,7 @@ std::string tensor(const TensorType &type) {
 std::string step(const Step &step) {
   return absl::StrCat("{\"kind\": ", step.kind == StepKind::Configure ? "\"configure\"" : "\"run\"",
                       ", \"configuration\": ", step.configuration, ", \"count\": ", step.count,
-                      ", \"after\": ", array(step.after, number<int32_t>), "}");
+                      ", \"first\": ", step.first, ", \"after\": ", array(step.after, number<int32_t>), "}");
 }
 
 std::string entry(const Entry &entry) {

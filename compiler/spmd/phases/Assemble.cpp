@@ -2,7 +2,7 @@
 //
 // Tensors that several phases name become residents; scratch of a phase is packed into one arena; then one allocation
 // over the whole entry gives addresses: constants live for ever, tensors from the first to the last phase that names
-// them, arenas for their phase.
+// them, and all through a loop one of whose phases does, arenas for their phase.
 #include "compiler/spmd/phases/Assemble.h"
 
 #include "compiler/solver/Allocation.h"
@@ -133,9 +133,19 @@ private:
           lives[tensor].first = std::min(lives[tensor].first, begin + int32_t(p));
           lives[tensor].last = std::max(lives[tensor].last, begin + int32_t(p));
         }
-      for (const auto &[tensor, life] : lives)
-        if (life.first != life.last)
+      for (auto &[tensor, life] : lives)
+        if (life.first != life.last) {
+          // Phases of a loop take turns.
+          auto isSameLoop = [&](int32_t a, int32_t b) {
+            const int32_t loop = entry.phases[size_t(a - begin)].loop;
+            return loop >= 0 && loop == entry.phases[size_t(b - begin)].loop;
+          };
+          while (life.first > begin && isSameLoop(life.first, life.first - 1))
+            --life.first;
+          while (life.last + 1 < begin + int32_t(entry.phases.size()) && isSameLoop(life.last, life.last + 1))
+            ++life.last;
           keep(entry, tensor, life);
+        }
       begin += int32_t(entry.phases.size());
     }
   }
@@ -152,7 +162,7 @@ private:
       buffer.resident = number;
       resident.name = absl::StrCat(buffer.name, "#", number);
       resident.type = buffer.type;
-      resident.bytes = buffer.bytes;
+      resident.bytes = std::max(resident.bytes, buffer.bytes); // a window may be a part of it
       resident.cores = wholeLattice(rectangle);
     }
     constants.residents.push_back(std::move(resident));
@@ -242,6 +252,15 @@ private:
     return absl::OkStatus();
   }
 
+  static void addSteps(Entry &entry, int32_t configuration, int32_t count, int32_t first) {
+    const auto step = int32_t(entry.steps.size());
+    Step configure{StepKind::Configure, configuration, {}};
+    if (step > 0)
+      configure.after.push_back(step - 1);
+    entry.steps.push_back(std::move(configure));
+    entry.steps.push_back({StepKind::Run, configuration, {step}, count, first});
+  }
+
   GeneratedProgram finish() {
     GeneratedProgram program;
     Executable &executable = program.executable;
@@ -250,15 +269,21 @@ private:
     executable.residents = std::move(constants.residents);
     program.sections = std::move(constants.sections);
     for (EntryPhases &entry : entries) {
-      for (size_t p = 0; p < entry.phases.size(); ++p) {
-        const int32_t number = int32_t(executable.configurations.size()), step = int32_t(entry.entry.steps.size());
-        Step configure{StepKind::Configure, number, {}}, run{StepKind::Run, number, {step}, entry.phases[p].count};
-        if (step > 0)
-          configure.after.push_back(step - 1);
-        entry.entry.steps.push_back(std::move(configure));
-        entry.entry.steps.push_back(std::move(run));
-        executable.configurations.push_back(std::move(configurations[size_t(number)]));
+      const auto number = int32_t(executable.configurations.size());
+      for (size_t begin = 0, end; begin < entry.phases.size(); begin = end) {
+        const int32_t loop = entry.phases[begin].loop;
+        for (end = begin + 1; loop >= 0 && end < entry.phases.size() && entry.phases[end].loop == loop;)
+          ++end;
+        const int32_t count = entry.phases[begin].count;
+        if (end == begin + 1)
+          addSteps(entry.entry, number + int32_t(begin), count, 0);
+        else // phases of a loop take turns
+          for (int32_t i = 0; i < count; ++i)
+            for (size_t p = begin; p < end; ++p)
+              addSteps(entry.entry, number + int32_t(p), 1, i);
       }
+      for (size_t p = 0; p < entry.phases.size(); ++p)
+        executable.configurations.push_back(std::move(configurations[executable.configurations.size()]));
       executable.entries.push_back(std::move(entry.entry));
     }
     return program;

@@ -35,8 +35,9 @@ void EntryWriter::addFill(double value, ElementType type, int64_t id, MoveProble
 absl::StatusOr<int32_t> EntryWriter::placeConstant(TensorId tensor, const Sharding &to, double padding) {
   // One for each repetition of the loop, where they differ.
   std::vector<TensorId> all{tensor};
-  for (int32_t i = 1; looping && i < plan.loop->count; ++i)
-    all.push_back(counterpart(tensor, i));
+  if (loop)
+    if (auto found = loop->constants.find(tensor); found != loop->constants.end())
+      all = found->second;
   if (std::all_of(all.begin(), all.end(), [&](TensorId other) { return other == tensor; }))
     all.resize(1);
   const std::string key = absl::StrCat(all.size() > 1 ? "loop " : "", tensor, " ", print(to), " ",
@@ -179,7 +180,7 @@ absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, dou
 
 absl::StatusOr<const std::pair<int32_t, Sharding> *> EntryWriter::flatConstant(TensorId tensor) {
   const Tensor &source = network.tensors[size_t(tensor)];
-  if (looping && counterpart(tensor, plan.loop->count - 1) != tensor)
+  if (loop && loop->constants.contains(tensor))
     return absl::UnimplementedError(absl::StrCat(
         "constant ", source.name, " differs from repetition to repetition and is moved with other tensors"));
   auto found = flatConstants.find(tensor);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace wsc::spmd {
 
@@ -52,12 +53,12 @@ absl::Status EntryWriter::write() {
       stateReads[state.read] = states.find(state.name);
   readInputs();
   for (size_t n = 0; n < network.nodes.size(); ++n) {
-    if (plan.loop && plan.loop->repeats(n))
-      continue;
-    if (plan.loop && n == plan.loop->begin) {
-      phases.emplace_back().count = plan.loop->count;
-      looping = true;
-    }
+    for (const Loop &each : plan.loops)
+      if (n == each.begin) {
+        loop = &each;
+        if (absl::Status status = openLoop(); !status.ok())
+          return status;
+      }
     const Nest *nest = std::get_if<Nest>(&network.nodes[n]);
     if (nest && network.tensors[size_t(nest->result)].elements() > 0) {
       cutIfLarge();
@@ -67,12 +68,15 @@ absl::Status EntryWriter::write() {
         return status;
       // Of its moves each phase has its own already.
       phase().estimatedCycles += std::max<int64_t>(0, plan.nodeCycles[n] - movedCycles);
+      if (loop)
+        collect(nest->result);
     }
-    if (looping && n + 1 == plan.loop->begin + plan.loop->period) {
+    if (loop && n + 1 == loop->end) {
       if (absl::Status status = closeLoop(); !status.ok())
         return status;
-      phases.emplace_back();
-      looping = false;
+      const Loop &done = *std::exchange(loop, nullptr);
+      beginPhase();
+      unpackCollected(done);
     }
   }
   // Outputs may be old values of variables, so they leave before these are written.
@@ -81,45 +85,13 @@ absl::Status EntryWriter::write() {
   return writeStates();
 }
 
-TensorId EntryWriter::counterpart(TensorId tensor, int32_t i) const {
-  if (auto found = plan.loop->constants.find(tensor); found != plan.loop->constants.end())
-    return found->second[size_t(i)];
-  for (size_t n = plan.loop->begin; n < plan.loop->begin + plan.loop->period; ++n)
-    if (std::visit([](const auto &node) { return node.result; }, network.nodes[n]) == tensor)
-      return std::visit([](const auto &node) { return node.result; }, network.nodes[n + size_t(i) * plan.loop->period]);
-  return tensor;
-}
-
-absl::Status EntryWriter::closeLoop() {
-  // All values before the first is written over: one may be another's.
-  std::vector<Place> made;
-  made.reserve(plan.loop->carried.size());
-  for (const Loop::Carried &carried : plan.loop->carried) {
-    auto place = move(carried.made, *plan.held[size_t(carried.initial)], 0, false);
-    if (!place.ok())
-      return place.status();
-    made.push_back(*place);
-  }
-  for (size_t k = 0; k < made.size(); ++k) {
-    const Loop::Carried &carried = plan.loop->carried[k];
-    const Sharding &held = *plan.held[size_t(carried.initial)];
-    const ElementType type = network.tensors[size_t(carried.initial)].type;
-    const int64_t bytes = elementBytes(type), elements = wordBytes(type, held.localElements()) / bytes;
-    const size_t begin = code().main.size();
-    code().main.push_back(instruction(Opcode::Move, type, {elements}, memory(bufferOf(carried.initial), 0, {bytes}),
-                                      memory(made[k].buffer, made[k].baseBytes, {bytes})));
-    guardFrom(code(), begin, guardOf(held.rectangle, plan.rectangle));
-  }
-  return absl::OkStatus();
-}
-
 int16_t EntryWriter::bufferOf(TensorId tensor) {
   if (auto state = stateReads.find(tensor); state != stateReads.end())
     return constantBuffer(states.places[size_t(state->second)].resident);
-  if (plan.loop)
-    for (const Loop::Carried &carried : plan.loop->carried)
-      if (tensor == carried.last)
-        tensor = carried.initial;
+  if (loop && phase().loop >= 0)
+    for (const Loop::Slice &slice : loop->slices)
+      if (tensor == slice.slice)
+        return windowOf(tensor, tensor);
   auto found = phase().buffers.find(tensor);
   if (found != phase().buffers.end())
     return found->second;

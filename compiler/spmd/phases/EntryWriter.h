@@ -50,12 +50,23 @@ private:
     const size_t before;
   };
 
-  bool inLoop(size_t node) const {
-    return plan.loop && node >= plan.loop->begin && node < plan.loop->begin + plan.loop->period;
-  }
-  /// The tensor in place of `tensor` in repetition i of the loop.
-  TensorId counterpart(TensorId tensor, int32_t i) const;
+  /// Brings what goes round, and the stacks of which repetitions take slices, to where the body finds them.
+  absl::Status openLoop();
+  /// What goes round takes its next value.
   absl::Status closeLoop();
+  /// Keeps what a repetition has made in its element of a stack.
+  void collect(TensorId made);
+  /// Stacks become tensors like others.
+  void unpackCollected(const Loop &loop);
+  /// Bytes from one element of a stack to the next where iterations have windows of it.
+  int64_t windowBytes(TensorId each) const;
+  /// This phase's buffer named `key`: the window of an iteration, or all of the stack.
+  int16_t windowOf(TensorId key, TensorId each);
+  int16_t wholeStack(TensorId key, TensorId each, int64_t count);
+  /// Copies `count` times what a core holds of `each`; `to` and `from` are byte distances.
+  void copyStack(TensorId each, int64_t count, Place to, int64_t toStep, Place from, int64_t fromStep);
+  /// Another phase, of the loop in hand if there is one.
+  void beginPhase();
   absl::StatusOr<int32_t> placeConstant(TensorId tensor, const Sharding &to, double padding);
   void cutIfLarge();
   Phase &phase() { return phases.back(); }
@@ -94,7 +105,8 @@ private:
   std::map<std::string, int32_t> placed;  // constants at rest by tensor, sharding and padding: their residents
   std::map<TensorId, int32_t> stateReads; // tensors that are the values of variables
   std::map<int32_t, int64_t> windows;     // residents of which each repetition of the loop sees so many bytes
-  bool looping = false;                   // the loop's phase is being written
+  const Loop *loop = nullptr;             // whose body is being written
+  std::map<TensorId, TensorId> stackKeys; // stacks that loops make → names of what iterations have windows of
   std::vector<Place *> pinned;            // places that a cut must keep
   int64_t movedCycles = 0;                // of the nest in hand, counted to phases already
   int32_t numCarried = 0;                 // tensors beyond the network's that cuts made

@@ -60,9 +60,8 @@ namespace {
 
 /// Plans all networks on the same rectangles and generates the most promising one that fits.
 absl::StatusOr<GeneratedProgram> generateBest(const std::vector<Network> &networks, std::vector<Views> &views,
-                                              const target::Target &target,
-                                              const std::vector<std::optional<Loop>> &loops, PlanPolicy policy,
-                                              EstimateCache &cache) {
+                                              const target::Target &target, const std::vector<std::vector<Loop>> &loops,
+                                              PlanPolicy policy, EstimateCache &cache) {
   std::map<std::pair<int32_t, int32_t>, ProgramPlan> programs;
   for (size_t n = 0; n < networks.size(); ++n) {
     auto plans = planCandidates(networks[n], views[n], target, loops[n], policy, cache);
@@ -104,26 +103,27 @@ absl::StatusOr<GeneratedProgram> generateBest(const std::vector<Network> &networ
 } // namespace
 
 absl::StatusOr<GeneratedProgram> generatePhases(const std::vector<Network> &given, const target::Target &target) {
-  std::vector<Network> networks = given;
+  std::vector<Network> networks = given, rolled;
+  std::vector<std::vector<Loop>> loops;
+  bool anyLoop = false;
   for (Network &network : networks) {
     if (absl::Status status = network.check(); !status.ok())
       return status;
     splitGathers(network, int64_t(kGatherShare * double(tensorBytes(target))));
-  }
-  std::vector<Views> views;
-  std::vector<std::optional<Loop>> loops;
-  bool anyLoop = false;
-  for (const Network &network : networks) {
-    views.emplace_back(network);
-    loops.push_back(findLoop(network));
-    anyLoop |= loops.back().has_value();
+    RolledNetwork loopsOf = rollLoops(network);
+    anyLoop |= !loopsOf.loops.empty();
+    rolled.push_back(std::move(loopsOf.network));
+    loops.push_back(std::move(loopsOf.loops));
   }
   EstimateCache cache;
-  // A loop's body must fit one configuration; where it does not, its repetitions are written out.
-  if (anyLoop)
-    if (auto program = generateBest(networks, views, target, loops, {}, cache); program.ok())
+  // Where loops do not fit, their repetitions are written out.
+  if (anyLoop) {
+    std::vector<Views> views(rolled.begin(), rolled.end());
+    if (auto program = generateBest(rolled, views, target, loops, {}, cache); program.ok())
       return program;
-  const std::vector<std::optional<Loop>> none(networks.size());
+  }
+  std::vector<Views> views(networks.begin(), networks.end());
+  const std::vector<std::vector<Loop>> none(networks.size());
   auto program = generateBest(networks, views, target, none, {}, cache);
   if (program.ok() || !absl::IsResourceExhausted(program.status()))
     return program;

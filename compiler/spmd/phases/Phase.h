@@ -32,6 +32,7 @@ struct Phase {
   std::vector<std::string> layers;
   int64_t macs = 0, estimatedCycles = 0; // of one run
   int32_t count = 1;                     // runs
+  int32_t loop = -1; // phases of one loop, which take turns if there are several: its number in the entry
 };
 
 } // namespace wsc::spmd

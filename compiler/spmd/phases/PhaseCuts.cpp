@@ -52,9 +52,19 @@ bool haveCommonGroups(const Code &code) {
 
 } // namespace
 
+void EntryWriter::beginPhase() {
+  const int32_t count = phase().count, number = phase().loop;
+  phases.emplace_back();
+  if (loop) {
+    phase().count = count;
+    phase().loop = number;
+  }
+}
+
 void EntryWriter::cutIfLarge() {
-  if (!looping && double(codeBytes(target, code())) > kPhaseCodeShare * double(target.usableSramBytes()))
-    phases.emplace_back();
+  const double most = loop ? kMostCodeShare : kPhaseCodeShare;
+  if (double(codeBytes(target, code())) > most * double(target.usableSramBytes()))
+    beginPhase();
 }
 
 absl::Status EntryWriter::makeRoom(const std::function<void(Code &, const ConstantMaker &)> &append) {
@@ -63,12 +73,8 @@ absl::Status EntryWriter::makeRoom(const std::function<void(Code &, const Consta
                     std::vector<std::byte>) { return trial.scratch(name, type, elements); });
   const RouteNeeds needs = routeNeeds(trial, plan.rectangle);
   const bool isLarge = double(codeBytes(target, trial)) > kMostCodeShare * double(target.usableSramBytes());
-  if (needs.fit(target) && !isLarge && (looping || haveCommonGroups(trial)))
+  if (needs.fit(target) && !isLarge && (loop || haveCommonGroups(trial)))
     return absl::OkStatus();
-  if (looping)
-    return absl::ResourceExhaustedError(absl::StrCat("a loop's body needs ", needs.colours, " colours, ", needs.inputs,
-                                                     " input and ", needs.outputs, " output queues and ",
-                                                     codeBytes(target, trial), " bytes of code in one configuration"));
   if (!code().main.empty())
     cut();
   return absl::OkStatus();
@@ -76,7 +82,7 @@ absl::Status EntryWriter::makeRoom(const std::function<void(Code &, const Consta
 
 void EntryWriter::cut() {
   const size_t before = phases.size() - 1;
-  phases.emplace_back();
+  beginPhase();
   for (Place *place : pinned)
     place->buffer = carried(phases[before], place->buffer);
 }
@@ -99,6 +105,7 @@ int16_t EntryWriter::carry(TensorId tensor, const Buffer &held) {
   auto [found, added] = phase().buffers.emplace(tensor, int16_t(0));
   if (added)
     found->second = code().scratch(held.name, held.type, held.bytes / elementBytes(held.type));
+  code().buffers[size_t(found->second)].runStep = held.runStep;
   return found->second;
 }
 

@@ -35,6 +35,15 @@ Lookahead::Lookahead(const Network &network, Views &views, const target::Target 
       }
 }
 
+void Lookahead::want(TensorId read, Sharding wanted) {
+  for (const View::Root &root : views.of(read).roots)
+    if (root.tensor >= 0)
+      wants[root.tensor].emplace_back(read, wanted);
+  if (!pieces.contains(read))
+    if (auto found = views.piecesOf(read))
+      pieces.emplace(read, *std::move(found));
+}
+
 int64_t Lookahead::after(TensorId tensor, const Sharding &held) {
   int64_t cycles = 0;
   for (const Reader &reader : readers[size_t(tensor)]) {
@@ -48,6 +57,9 @@ int64_t Lookahead::after(TensorId tensor, const Sharding &held) {
     if (least < INT64_MAX)
       cycles += least;
   }
+  if (auto found = wants.find(tensor); found != wants.end())
+    for (const auto &[read, wanted] : found->second)
+      cycles += moveCycles(tensor, read, held, wanted);
   return cycles;
 }
 

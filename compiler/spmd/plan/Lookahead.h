@@ -22,6 +22,9 @@ public:
   Lookahead(const Network &network, Views &views, const target::Target &target, const Rectangle &rectangle,
             bool withoutTaps, int64_t mostBytes);
 
+  /// Another reader of all roots of `read`: it wants it so, whatever else.
+  void want(TensorId read, Sharding wanted);
+
   /// Cycles of the readers of a tensor that lies so.
   int64_t after(TensorId tensor, const Sharding &held);
 
@@ -43,6 +46,7 @@ private:
   const bool withoutTaps;
   const int64_t mostBytes;
   std::vector<std::vector<Reader>> readers; // per tensor
+  std::map<TensorId, std::vector<std::pair<TensorId, Sharding>>> wants; // per root: what is read, how it is wanted
   std::map<std::pair<size_t, size_t>, std::vector<Option>> options;
   std::map<TensorId, std::vector<StridedPiece>> pieces; // of views that have them
 };

@@ -39,43 +39,63 @@ constexpr int kMostWorse = 2; // squares in a row that do not get better before 
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
+/// Whether the digits of every dimension leave no gap: then each element lies on some core.
+bool holdsAll(const Sharding &sharding) {
+  for (size_t d = 0; d < sharding.dims.size(); ++d) {
+    std::vector<std::pair<int64_t, int64_t>> digits; // step, count
+    for (const LocalDigit &digit : sharding.dims[d].local)
+      digits.emplace_back(digit.step, digit.count);
+    for (const MeshDigit &digit : sharding.dims[d].mesh) {
+      const int64_t cores = digit.axis == Axis::Row ? sharding.rectangle.rows : sharding.rectangle.cols;
+      const int64_t most = ceilDiv(cores, digit.divisor);
+      digits.emplace_back(digit.step, digit.modulus > 0 ? std::min(digit.modulus, most) : most);
+    }
+    std::sort(digits.begin(), digits.end());
+    int64_t reach = 1;
+    for (const auto &[step, count] : digits) {
+      if (step < 0 || step > reach)
+        return false;
+      reach += step * (count - 1);
+    }
+    if (sharding.dims[d].base > 0 || sharding.dims[d].base + reach < sharding.shape[d])
+      return false;
+  }
+  return true;
+}
+
 class PlanMaker {
 public:
   PlanMaker(const Network &network, Views &views, const target::Target &target, const Rectangle &rectangle,
-            const std::optional<Loop> &loop, PlanPolicy policy, EstimateCache &cache)
-      : network(network), views(views), target(target), rectangle(rectangle), policy(policy),
+            const std::vector<Loop> &loops, PlanPolicy policy, EstimateCache &cache)
+      : network(network), views(views), target(target), rectangle(rectangle), policy(policy), cache(cache),
         estimates(network, views, rectangle, tensorBytes(target) / 3, cache),
         lookahead(network, views, target, rectangle, !policy.inputIsFree, tensorBytes(target)) {
-    plan.loop = loop;
+    plan.loops = loops;
   }
 
   absl::StatusOr<NetworkPlan> make() {
-    plan.rectangle = rectangle;
-    plan.held.resize(network.tensors.size());
-    plan.distributions.resize(network.nodes.size());
-    plan.nodeCycles.resize(network.nodes.size(), 0);
+    begin();
+    for (const Loop &each : plan.loops)
+      if (absl::Status status = rehearse(each); !status.ok())
+        return status;
     placeInputs();
     countConstants();
     findLastUses();
     for (size_t n = 0; n < network.nodes.size(); ++n) {
-      if (plan.loop && plan.loop->repeats(n))
-        continue;
+      loop = loopOf(n);
+      if (loop && n == loop->begin)
+        enterLoop();
       if (const Nest *nest = std::get_if<Nest>(&network.nodes[n]))
         if (absl::Status status = place(*nest, n); !status.ok())
           return status;
       release(n);
-      // What goes round stays where it was at first.
-      if (plan.loop && n + 1 == plan.loop->begin + plan.loop->period)
-        for (const Loop::Carried &carried : plan.loop->carried) {
-          plan.held[size_t(carried.last)] = plan.held[size_t(carried.initial)];
-          live[carried.last] = live[carried.initial];
-          live.erase(carried.initial);
-        }
+      if (loop && n + 1 == loop->end)
+        leaveLoop();
     }
     if (undecided >= 0)
       placeFlat(std::exchange(undecided, -1), rectangle);
     for (size_t n = 0; n < plan.nodeCycles.size(); ++n)
-      plan.estimatedCycles += plan.nodeCycles[n] * (inLoop(n) ? plan.loop->count : 1);
+      plan.estimatedCycles += plan.nodeCycles[n] * (loopOf(n) ? loopOf(n)->count : 1);
     plan.estimatedCycles += 8 * (rectangle.rows + rectangle.cols);
     return std::move(plan);
   }
@@ -85,8 +105,116 @@ private:
     int64_t cycles = 0, bytes = 0, constantBytes = 0;
   };
 
-  bool inLoop(size_t node) const {
-    return plan.loop && node >= plan.loop->begin && node < plan.loop->begin + plan.loop->period;
+  void begin() {
+    plan.rectangle = rectangle;
+    plan.held.resize(network.tensors.size());
+    plan.distributions.resize(network.nodes.size());
+    plan.nodeCycles.resize(network.nodes.size(), 0);
+  }
+
+  /// Plans the body of a loop with slices before all else, as if whatever it reads lay where its first reader wants it:
+  /// it runs many times, so what it reads and what goes round is laid out for it.
+  absl::Status rehearse(const Loop &each) {
+    if (each.slices.empty())
+      return absl::OkStatus();
+    PlanMaker alone(network, views, target, rectangle, plan.loops, policy, cache);
+    alone.begin();
+    alone.countConstants();
+    alone.findLastUses();
+    alone.loop = alone.loopOf(each.begin);
+    std::set<TensorId> made;
+    for (size_t n = each.begin; n < each.end; ++n)
+      if (const Nest *nest = std::get_if<Nest>(&network.nodes[n])) {
+        for (const Access &access : nest->operands)
+          for (const View::Root &root : views.of(access.tensor).roots)
+            if (root.tensor >= 0 && network.tensors[size_t(root.tensor)].kind != Tensor::Kind::Constant &&
+                !made.contains(root.tensor) && !alone.plan.held[size_t(root.tensor)])
+              alone.waiting.insert(root.tensor);
+        if (absl::Status status = alone.place(*nest, n); !status.ok())
+          return status;
+        made.insert(nest->result);
+        alone.release(n);
+      }
+    for (const Loop::Slice &slice : each.slices)
+      if (const auto &held = alone.plan.held[size_t(slice.slice)]) {
+        rehearsed.emplace(slice.slice, *held);
+        lookahead.want(slice.stack, stackedSharding(*held, each.count));
+      }
+    for (const Loop::Carried &carried : each.carried)
+      if (const auto &held = alone.plan.held[size_t(carried.made)]) {
+        rehearsed.emplace(carried.value, *held);
+        lookahead.want(carried.made, *held);
+      }
+    return absl::OkStatus();
+  }
+
+  const Loop *loopOf(size_t node) const {
+    for (const Loop &each : plan.loops)
+      if (each.holds(node))
+        return &each;
+    return nullptr;
+  }
+
+  /// What goes round, and slices, lie as rehearsed; else, what goes round stays where a nest has put it at first, and
+  /// lies as its first reader wants it where no nest has.
+  void enterLoop() {
+    for (const auto &[tensor, held] : rehearsed)
+      if (isOf(*loop, tensor))
+        settle(tensor, held);
+    for (const Loop::Carried &carried : loop->carried)
+      if (rehearsed.contains(carried.value))
+        continue;
+      else if (isResult.contains(carried.initial)) {
+        plan.held[size_t(carried.value)] = plan.held[size_t(carried.initial)];
+        live[carried.value] = bytesOf(*plan.held[size_t(carried.value)], carried.value);
+      } else {
+        waiting.insert(carried.value);
+      }
+    for (const Loop::Slice &slice : loop->slices)
+      if (!rehearsed.contains(slice.slice))
+        waiting.insert(slice.slice);
+  }
+
+  static bool isOf(const Loop &each, TensorId tensor) {
+    return std::any_of(each.slices.begin(), each.slices.end(),
+                       [&](const Loop::Slice &slice) { return slice.slice == tensor; }) ||
+           std::any_of(each.carried.begin(), each.carried.end(),
+                       [&](const Loop::Carried &carried) { return carried.value == tensor; });
+  }
+
+  void leaveLoop() {
+    while (!waiting.empty())
+      settle(*waiting.begin(), flatSharding(rectangle, network.tensors[size_t(*waiting.begin())].elements(),
+                                            granuleOf(network.tensors[size_t(*waiting.begin())].type)));
+    for (const Loop::Collected &collected : loop->collected) {
+      plan.held[size_t(collected.stack)] = stackedSharding(*plan.held[size_t(collected.made)], loop->count);
+      live[collected.stack] = bytesOf(*plan.held[size_t(collected.stack)], collected.stack);
+    }
+  }
+
+  void settle(TensorId tensor, const Sharding &held) {
+    waiting.erase(tensor);
+    plan.held[size_t(tensor)] = held;
+    const bool isSlice = std::any_of(loop->slices.begin(), loop->slices.end(),
+                                     [&](const Loop::Slice &slice) { return slice.slice == tensor; });
+    live[tensor] = bytesOf(held, tensor) * (isSlice ? loop->count : 1);
+  }
+
+  /// Tensors without a place that the nest reads get one.
+  void settleOperands(const Nest &nest, const Distribution &distribution) {
+    for (const Access &access : nest.operands)
+      if (waiting.contains(access.tensor)) {
+        const Sharding wanted =
+            operandSharding(nest, access, network.tensors[size_t(access.tensor)].shape, distribution);
+        if (holdsAll(wanted))
+          settle(access.tensor, wanted);
+      }
+    for (const Access &access : nest.operands)
+      for (const View::Root &root : views.of(access.tensor).roots)
+        if (waiting.contains(root.tensor)) {
+          const Tensor &tensor = network.tensors[size_t(root.tensor)];
+          settle(root.tensor, flatSharding(rectangle, tensor.elements(), granuleOf(tensor.type)));
+        }
   }
 
   void placeInputs() {
@@ -160,15 +288,21 @@ private:
   }
 
   void findLastUses() {
-    for (size_t n = 0; n < network.nodes.size(); ++n) {
-      if (plan.loop && plan.loop->repeats(n))
-        continue;
-      if (const Nest *nest = std::get_if<Nest>(&network.nodes[n]))
+    std::map<TensorId, size_t> made; // nests' results
+    for (size_t n = 0; n < network.nodes.size(); ++n)
+      if (const Nest *nest = std::get_if<Nest>(&network.nodes[n])) {
+        made.emplace(nest->result, n);
+        isResult.insert(nest->result);
         for (const Access &access : nest->operands)
           for (const View::Root &root : views.of(access.tensor).roots)
-            if (root.tensor >= 0)
-              lastUse[root.tensor] = n;
-    }
+            if (root.tensor >= 0) {
+              // What a repetition does not make is there for the next one.
+              const Loop *around = loopOf(n);
+              const auto found = made.find(root.tensor);
+              const bool isOwn = around && found != made.end() && around->holds(found->second);
+              lastUse[root.tensor] = around && !isOwn ? around->end - 1 : n;
+            }
+      }
     auto keep = [&](TensorId tensor) {
       for (const View::Root &root : views.of(tensor).roots)
         if (root.tensor >= 0)
@@ -179,9 +313,19 @@ private:
     for (const State &state : network.states)
       if (state.written >= 0)
         keep(state.written);
-    if (plan.loop)
-      for (const Loop::Carried &carried : plan.loop->carried)
-        lastUse[carried.initial] = lastUse[carried.made] = plan.loop->begin + plan.loop->period;
+    for (const Loop &each : plan.loops) {
+      auto until = [&](TensorId tensor, size_t node) {
+        for (const View::Root &root : views.of(tensor).roots)
+          if (root.tensor >= 0)
+            lastUse[root.tensor] = std::max(lastUse[root.tensor], node);
+      };
+      for (const Loop::Carried &carried : each.carried) {
+        until(carried.initial, each.begin);
+        until(carried.made, each.end - 1);
+      }
+      for (const Loop::Slice &slice : each.slices)
+        until(slice.stack, each.begin);
+    }
     for (size_t t = 0; t < plan.held.size(); ++t)
       if (plan.held[t])
         live[TensorId(t)] = bytesOf(*plan.held[t], TensorId(t));
@@ -199,7 +343,6 @@ private:
     int64_t others = constantBytes;
     for (const auto &[tensor, bytes] : live)
       others += bytes;
-    copies = inLoop(number) ? plan.loop->count : 1;
     const int64_t limit = tensorBytes(target) - others;
     struct Candidate {
       Distribution distribution;
@@ -267,6 +410,7 @@ private:
     const Distribution chosen = *best;
     if (readsUndecided(nest))
       decideInput(nest, chosen);
+    settleOperands(nest, chosen);
     plan.distributions[number] = chosen;
     plan.nodeCycles[number] = bestCost.cycles;
     plan.held[size_t(nest.result)] = resultSharding(nest, network.tensors[size_t(nest.result)].shape, chosen);
@@ -280,11 +424,13 @@ private:
     for (const Access &access : nest.operands)
       if (isConstant(access.tensor))
         own += network.tensors[size_t(access.tensor)].elements() *
-               elementBytes(network.tensors[size_t(access.tensor)].type);
+               elementBytes(network.tensors[size_t(access.tensor)].type) * copiesOf(access.tensor);
     const double share = double(own) / double(std::max<int64_t>(1, allConstantBytes));
-    return std::max<int64_t>(kLeastConstantBytes,
-                             int64_t(kConstantShare * double(tensorBytes(target)) * share * double(copies)));
+    return std::max<int64_t>(kLeastConstantBytes, int64_t(kConstantShare * double(tensorBytes(target)) * share));
   }
+
+  /// Constants that a loop's body names once: one for each repetition where they differ.
+  int64_t copiesOf(TensorId tensor) const { return loop && loop->constants.contains(tensor) ? loop->count : 1; }
 
   bool isConstant(TensorId tensor) {
     for (const View::Root &root : views.of(tensor).roots)
@@ -356,7 +502,7 @@ private:
   int64_t quickMoves(const Nest &nest, const Distribution &distribution) {
     int64_t cycles = 0;
     for (const Access &access : nest.operands) {
-      if (isConstant(access.tensor))
+      if (isConstant(access.tensor) || waiting.contains(access.tensor))
         continue;
       const Tensor &tensor = network.tensors[size_t(access.tensor)];
       const Sharding sharding = operandSharding(nest, access, tensor.shape, distribution);
@@ -406,7 +552,7 @@ private:
       const Sharding sharding = operandSharding(nest, access, tensor.shape, distribution);
       const int64_t bytes = sharding.localElements() * elementBytes(tensor.type);
       if (isConstant(access.tensor))
-        cost.constantBytes += bytes * copies;
+        cost.constantBytes += bytes * copiesOf(access.tensor);
       else if (!lies(access.tensor, sharding))
         cost.bytes += bytes;
     }
@@ -430,7 +576,7 @@ private:
     bool byFactors = true;
     for (size_t k = 0; k < nest.operands.size() && cost.cycles <= most; ++k) {
       const Access &access = nest.operands[k];
-      if (isConstant(access.tensor))
+      if (isConstant(access.tensor) || waiting.contains(access.tensor))
         continue;
       const Tensor &tensor = network.tensors[size_t(access.tensor)];
       const Sharding sharding = operandSharding(nest, access, tensor.shape, distribution);
@@ -460,6 +606,7 @@ private:
   const target::Target &target;
   const Rectangle rectangle;
   const PlanPolicy policy;
+  EstimateCache &cache;
   MoveEstimates estimates;
   Lookahead lookahead;
   NetworkPlan plan;
@@ -468,7 +615,10 @@ private:
   std::map<TensorId, int64_t> live; // bytes on a core
   TensorId undecided = -1;          // an input whose place its first reader decides
   int64_t constantBytes = 0, allConstantBytes = 0;
-  int64_t copies = 1; // of the constants of the nest in hand: one for each repetition of a loop
+  const Loop *loop = nullptr;  // around the node in hand
+  std::set<TensorId> waiting;  // of the loop: their first reader decides where they lie
+  std::set<TensorId> isResult; // of nests
+  std::map<TensorId, Sharding> rehearsed; // what loops begin with
 };
 
 } // namespace
@@ -478,14 +628,22 @@ int64_t tensorBytes(const target::Target &target) {
 }
 
 absl::StatusOr<NetworkPlan> planNetwork(const Network &network, Views &views, const target::Target &target,
-                                        const Rectangle &rectangle, const std::optional<Loop> &loop, PlanPolicy policy,
+                                        const Rectangle &rectangle, const std::vector<Loop> &loops, PlanPolicy policy,
                                         EstimateCache *cache) {
   EstimateCache own;
-  return PlanMaker(network, views, target, rectangle, loop, policy, cache ? *cache : own).make();
+  return PlanMaker(network, views, target, rectangle, loops, policy, cache ? *cache : own).make();
+}
+
+Sharding stackedSharding(Sharding each, int64_t count) {
+  each.shape.insert(each.shape.begin(), count);
+  DimSharding whole;
+  whole.local = {{count, 1}};
+  each.dims.insert(each.dims.begin(), std::move(whole));
+  return each;
 }
 
 absl::StatusOr<std::vector<NetworkPlan>> planCandidates(const Network &network, Views &views,
-                                                        const target::Target &target, const std::optional<Loop> &loop,
+                                                        const target::Target &target, const std::vector<Loop> &loops,
                                                         PlanPolicy policy, EstimateCache &cache) {
   std::vector<NetworkPlan> plans;
   std::set<std::pair<int32_t, int32_t>> tried;
@@ -499,7 +657,7 @@ absl::StatusOr<std::vector<NetworkPlan>> planCandidates(const Network &network, 
     const int32_t r = int32_t(std::min<int64_t>(rows, target.rows)), c = int32_t(std::min<int64_t>(cols, target.cols));
     if (r < std::max(1, ports) || c < 1 || !tried.insert({r, c}).second)
       return std::nullopt;
-    auto plan = planNetwork(network, views, target, {0, 0, r, c}, loop, policy, &cache);
+    auto plan = planNetwork(network, views, target, {0, 0, r, c}, loops, policy, &cache);
     if (!plan.ok()) {
       last = plan.status();
       return std::nullopt;

@@ -25,13 +25,14 @@ struct PlanPolicy {
 };
 
 struct NetworkPlan {
-  Rectangle rectangle;                       // (0, 0, rows, cols): its first column is the mesh's
-  std::vector<std::optional<Sharding>> held; // per tensor: inputs, states and results of nests
-  std::vector<Distribution> distributions;   // per node; of remaps without meaning
-  std::vector<int64_t> nodeCycles;           // per node, estimated
+  Rectangle rectangle; // (0, 0, rows, cols): its first column is the mesh's
+  /// Per tensor: inputs, states, results of nests, and what loops make. A stack has its first dimension whole on every
+  /// core.
+  std::vector<std::optional<Sharding>> held;
+  std::vector<Distribution> distributions; // per node; of remaps without meaning
+  std::vector<int64_t> nodeCycles;         // per node, estimated
   int64_t estimatedCycles = 0;
-  /// Nodes that run as a loop. Those of later repetitions are not planned: they lie as the first ones do.
-  std::optional<Loop> loop;
+  std::vector<Loop> loops; // of the network
 };
 
 /// Bytes of SRAM that a plan may give to tensors: what the target leaves to programs, less a share for code.
@@ -40,13 +41,16 @@ int64_t tensorBytes(const target::Target &target);
 /// The cheapest distribution of each nest in the order of the network, by estimate, given where its operands lie.
 /// Errors: ResourceExhausted, with the nest and the bytes its best candidate needs on a core.
 absl::StatusOr<NetworkPlan> planNetwork(const Network &network, Views &views, const target::Target &target,
-                                        const Rectangle &rectangle, const std::optional<Loop> &loop = {},
+                                        const Rectangle &rectangle, const std::vector<Loop> &loops = {},
                                         PlanPolicy policy = {}, EstimateCache *cache = nullptr);
 
 /// Rectangles worth trying, the most promising first (by the estimate of their plans); at least one.
 /// Errors: as planNetwork of the largest one, when none holds the network.
 absl::StatusOr<std::vector<NetworkPlan>> planCandidates(const Network &network, Views &views,
-                                                        const target::Target &target, const std::optional<Loop> &loop,
+                                                        const target::Target &target, const std::vector<Loop> &loops,
                                                         PlanPolicy policy, EstimateCache &cache);
+
+/// A stack of `count` tensors that lie so: all elements of the first dimension on each core.
+Sharding stackedSharding(Sharding each, int64_t count);
 
 } // namespace wsc::spmd

@@ -102,6 +102,10 @@ private:
       report.add("step-count", text(entry.name, s),
                  text("entry ", entry.name, ": step ", s, " has the count ", step.count, "; ", why));
     };
+    if (step.first < 0 || (step.first > 0 && step.kind != StepKind::Run))
+      report.add("step-first", text(entry.name, s),
+                 text("entry ", entry.name, ": step ", s, " begins with iteration ", step.first,
+                      "; runs begin with one from 0, and only they have iterations"));
     if (step.count < 1)
       wrong("legal are counts from 1");
     else if (step.count > 1 && step.kind != StepKind::Run)

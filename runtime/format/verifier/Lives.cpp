@@ -34,7 +34,7 @@ Lives::Lives(const Executable &executable, Report &report)
         stepsOf[{c, int32_t(e)}].push_back(int32_t(s));
       if (steps[s].kind != StepKind::Run)
         continue;
-      mostRuns[c] = std::max<int64_t>(mostRuns[c], steps[s].count);
+      mostRuns[c] = std::max<int64_t>(mostRuns[c], int64_t(steps[s].first) + steps[s].count);
       if (!report.spend(int64_t(named[c].size())))
         return;
       for (int32_t r : named[c]) {

@@ -34,9 +34,9 @@ core.executable target "wse2" execution "weight-streaming" {
   configuration @main {}
 
   // CHECK: entry @train inputs ["x" : tensor<1x3x8x8xf32>, "label" : tensor<i64>] outputs ["loss" : tensor<f32>]
-  // CHECK-SAME: steps [configure @load, run @load after (0), configure @main after (0, 1), run @main times 12 after (2)]
+  // CHECK-SAME: steps [configure @load, run @load after (0), configure @main after (0, 1), run @main times 12 from 3 after (2)]
   entry @train inputs ["x" : tensor<1x3x8x8xf32>, "label" : tensor<i64>] outputs ["loss" : tensor<f32>]
-    steps [configure @load, run @load after (0), configure @main after (0, 1), run @main times 12 after (2)]
+    steps [configure @load, run @load after (0), configure @main after (0, 1), run @main times 12 from 3 after (2)]
   // CHECK-NEXT: entry @idle inputs [] outputs [] steps []
   entry @idle inputs [] outputs [] steps []
 }

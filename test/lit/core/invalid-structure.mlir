@@ -163,6 +163,23 @@ core.executable target "mesh-4x4" execution "pipelined" {
 
 // -----
 
+// Iterations are counted from 0.
+core.executable target "mesh-4x4" execution "pipelined" {
+  configuration @a {}
+  // expected-error @+1 {{step 1 begins with iteration -1; runs begin with one from 0, and only they have iterations}}
+  entry @main inputs [] outputs [] steps [configure @a, run @a from -1]
+}
+
+// -----
+
+core.executable target "mesh-4x4" execution "pipelined" {
+  configuration @a {}
+  // expected-error @+1 {{step 0 begins with iteration 2; runs begin with one from 0}}
+  entry @main inputs [] outputs [] steps [configure @a from 2, run @a]
+}
+
+// -----
+
 // Steps wait for earlier steps.
 core.executable target "mesh-4x4" execution "pipelined" {
   configuration @a {}

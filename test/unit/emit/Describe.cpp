@@ -43,7 +43,7 @@ public:
       for (const TensorType &t : entry.outputs)
         tensor(t);
       for (const Step &s : entry.steps) {
-        put("step", int(s.kind), s.configuration, s.count);
+        put("step", int(s.kind), s.configuration, s.count, s.first);
         list(s.after);
       }
     }

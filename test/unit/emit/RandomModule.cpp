@@ -39,6 +39,8 @@ public:
                   {}};
         if (step.kind == StepKind::Run && oneIn(3))
           step.count = int32_t(1 + upTo(1000));
+        if (step.kind == StepKind::Run && oneIn(3))
+          step.first = int32_t(upTo(1000));
         for (int64_t before = 0; before < int64_t(entry.steps.size()); ++before)
           if (oneIn(2))
             step.after.push_back(int32_t(before));

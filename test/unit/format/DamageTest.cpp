@@ -96,7 +96,7 @@ TEST_F(Damage, NotOneOfOurs) {
 
 TEST_F(Damage, VersionsAndEpochs) {
   header().formatVersion = kFormatVersion + 1;
-  EXPECT_EQ(load(), "format version 5; this program reads 1 to 4");
+  EXPECT_EQ(load(), "format version 6; this program reads 1 to 5");
   bytes = sound;
   header().epoch = 9;
   rehash();

@@ -278,7 +278,7 @@ TEST(Golden, EveryVersionLoads) {
     ASSERT_TRUE(read.ok()) << read.status();
     EXPECT_EQ(read->target.name, "mesh-8x8");
     EXPECT_EQ(read->target.rows, 8);
-    expectEqual(*read, version < 4 ? sampleExecutable() : residentSample());
+    expectEqual(*read, version < 4 ? sampleExecutable() : version < 5 ? residentSample() : loopSample());
     expectSampleSections(*read);
   }
 }
@@ -287,7 +287,7 @@ TEST(Golden, EveryVersionLoads) {
 //   format-file-test --gtest_also_run_disabled_tests --gtest_filter=Golden.DISABLED_Write
 TEST(Golden, DISABLED_Write) {
   std::string path = std::string(WSC_GOLDEN_DIR) + "/v" + std::to_string(kFormatVersion) + ".wse";
-  ASSERT_EQ(writeExecutable(residentSample(), sampleSections(), path), absl::OkStatus());
+  ASSERT_EQ(writeExecutable(loopSample(), sampleSections(), path), absl::OkStatus());
 }
 
 } // namespace

@@ -185,6 +185,12 @@ Executable residentSample() {
   return executable;
 }
 
+Executable loopSample() {
+  Executable executable = residentSample();
+  executable.entries[0].steps.push_back({StepKind::Run, 1, {3}, 3, 7});
+  return executable;
+}
+
 std::vector<SectionSource> sampleSections() {
   auto filled = [](std::string name, int64_t bytes, int seed) {
     return SectionSource{name, bytes, [seed](std::span<std::byte> out) {

@@ -18,6 +18,8 @@ namespace wsc::format {
 Executable sampleExecutable();
 // And what version 4 adds: residents and their windows, steps with a count, padded bindings.
 Executable residentSample();
+// And what version 5 adds: a step that begins with a later iteration.
+Executable loopSample();
 std::vector<SectionSource> sampleSections();
 
 // A file name in the temporary folder, removed with this object.

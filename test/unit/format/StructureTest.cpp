@@ -206,6 +206,15 @@ TEST(Structure, StepsHaveACount) {
           "entry 0 \"main\", step 2: a count of 2, but only configurations that run are repeated");
 }
 
+TEST(Structure, StepsBeginWithAnIteration) {
+  REFUSED(e.entries[0].steps[3].first = -1,
+          "entry 0 \"main\", step 3: iterations from number -1 to 10; 0 to 1048575 are possible");
+  REFUSED(e.entries[0].steps[3].first = (1 << 20) - 11,
+          "entry 0 \"main\", step 3: iterations from number 1048565 to 1048576; 0 to 1048575 are possible");
+  REFUSED(e.entries[0].steps[2].first = 2,
+          "entry 0 \"main\", step 2: iteration 2, but only configurations that run have iterations");
+}
+
 TEST(Structure, Entries) {
   REFUSED(e.entries[0].inputs[0].type = ElementType(13),
           "entry 0 \"main\", input \"x\": element type 13 does not exist");

@@ -60,6 +60,14 @@ public:
     return *this;
   }
 
+  // Runs configuration `number` once more: `count` iterations from number `first` on.
+  PhaseProgram &again(int32_t number, int32_t count, int32_t first) {
+    const auto steps = int32_t(entry().steps.size());
+    entry().steps.push_back({format::StepKind::Configure, number, {steps - 1}});
+    entry().steps.push_back({format::StepKind::Run, number, {steps}, count, first});
+    return *this;
+  }
+
   // The last configuration passes `elements` to or from each core of the row on `colour`; core k's begin at element
   // k·step.
   format::IoBinding &lanes(bool output, int32_t tensor, uint8_t colour, int64_t elements, int64_t step) {
@@ -134,8 +142,8 @@ inline void expectReplays(emulator::CoreEngine &engine, const format::Executable
     for (size_t q = 0; q < role.queues.size(); ++q)
       if (role.queues[q].output)
         received[q].clear();
-    auto run =
-        emulator::interpretCore(executable, role, trace.index, {trace.buffersBefore}, received, places[p].iteration);
+    auto run = emulator::interpretCore(executable, role, trace.index, {trace.buffersBefore}, received,
+                                       runs[size_t(places[p].run)].first + places[p].iteration);
     ASSERT_TRUE(run.ok()) << run.status();
     for (size_t b = 0; b < role.buffers.size(); ++b)
       EXPECT_EQ(run->image.buffers[b], trace.buffersAfter[b])

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Random entries: phases that run up to three times each on windows of residents that move, overlap, come from sections
-// and belong to states, on cores split into roles at random, some of which send to their neighbours. All schedules give
+// Random entries: phases that run up to three times each, some of them in turns, on windows of residents that move,
+// overlap, come from sections and belong to states, on cores split into roles at random, some of which send to their
+// neighbours. All schedules give
 // the same bits over several calls, and every core replays. WSC_SEED is the first seed.
 #include "test/support/Seed.h"
 #include "test/unit/phases/PhaseProgram.h"
@@ -33,6 +34,7 @@ public:
     }
     for (int64_t phases = below(1, 4); phases > 0; --phases)
       below(0, 2) == 0 ? exchange() : compute();
+    takeTurns();
     program.phase("store").lanes(true, 0, 0, words, words);
     RoleBuilder role = roleOn("store", 0, program.cols, 1);
     const Op from = role.window("x", writable(), words), out = role.output(0);
@@ -101,9 +103,24 @@ private:
     }
   }
 
-  void compute() {
+  // Some configurations once more, in any order, each with any of its iterations.
+  void takeTurns() {
+    for (int64_t n = below(0, 3); n > 0 && !turns.empty(); --n) {
+      const auto [number, count] = turns[size_t(below(0, int64_t(turns.size()) - 1))];
+      const int64_t first = below(0, count - 1);
+      program.again(number, int32_t(below(1, count - first)), int32_t(first));
+    }
+  }
+
+  int64_t phase(const std::string &name) {
     const int64_t count = below(1, 3);
-    program.phase("compute", int32_t(count));
+    program.phase(name, int32_t(count));
+    turns.emplace_back(program.entry().steps.back().configuration, count);
+    return count;
+  }
+
+  void compute() {
+    const int64_t count = phase("compute");
     const int32_t split = int32_t(below(1, program.cols));
     for (const auto &[col, cores] : {std::pair(0, split), std::pair(split, program.cols - split)})
       if (cores > 0) {
@@ -118,9 +135,9 @@ private:
   // circle.
   void exchange() {
     constexpr uint8_t kThere = 1, kBack = 2;
-    const int64_t count = below(1, 3), length = below(1, 6), pairs = program.cols / 2;
+    const int64_t length = below(1, 6), pairs = program.cols / 2;
     const bool answer = below(0, 1) == 1;
-    program.phase("exchange", int32_t(count));
+    const int64_t count = phase("exchange");
     const auto route = [&](uint8_t colour, int32_t col, Port input, Port output) {
       RouterRole router;
       router.routers.col = col;
@@ -164,6 +181,7 @@ private:
   static constexpr int64_t numWritable = 3;
   std::mt19937_64 random;
   PhaseProgram program;
+  std::vector<std::pair<int32_t, int64_t>> turns; // configurations that may run again, and their iterations
 };
 
 struct Result {

@@ -109,6 +109,38 @@ TEST(Residents, WindowsMoveWithTheIteration) {
   }
 }
 
+TEST(Residents, ConfigurationsTakeTurnsInALoop) {
+  // x = (x + a[i]) · m[i] for i = 0, 1, 2, the sum and the product each a configuration of its own.
+  PhaseProgram program(2);
+  program.entry().inputs = {{"x", ElementType::F32, {2}}};
+  program.entry().outputs = {{"y", ElementType::F32, {2}}};
+  const int32_t x = program.resident("x", ElementType::F32, 1, rectangle(0, 0, 1, 2));
+  const int32_t a = program.resident("a", ElementType::F32, 3, rectangle(0, 0, 1, 2));
+  const int32_t m = program.resident("m", ElementType::F32, 3, rectangle(0, 0, 1, 2));
+  program.result.residents[size_t(a)].section = program.section("a", bytesOf(ElementType::F32, {1, 2, 3}));
+  program.result.residents[size_t(m)].section = program.section("m", bytesOf(ElementType::F32, {10, 100, 2}));
+  loadPhase(program, x, 1);
+  const auto part = [&](const char *name, Opcode opcode, int32_t with) {
+    program.phase(name);
+    RoleBuilder role(program, name);
+    role.role.cores = rectangle(0, 0, 1, 2);
+    const Op to = role.window("x", x, 1), other = role.window("other", with, 1, 0, 1);
+    role.thread().op(opcode, to, to, other, {1});
+    role.finish();
+  };
+  part("sum", Opcode::Add, a);
+  part("product", Opcode::Mul, m);
+  for (int32_t i = 1; i < 3; ++i)
+    program.again(1, 1, i).again(2, 1, i);
+  storePhase(program, x, 1);
+  for (Schedule schedule : kSchedules) {
+    auto engine = engineOf(program.result, schedule);
+    EXPECT_EQ(engine->runs(0)[4], (EntryRun{2, 1, 1}));
+    EXPECT_EQ(runOn(*engine, {{0, 1}}), (std::vector<Floats>{{2406, 4406}}));
+    expectReplays(*engine, program.result, {{0, 1}});
+  }
+}
+
 TEST(Residents, OverlappingWindowsAreOneMemory) {
   // Element k takes the sum of itself and element k - 1, which the same instruction has just written through another
   // window.

@@ -43,11 +43,12 @@ void expectSame(const Network &network, double tolerance, size_t configurations 
       continue;
     auto target = target::loadTarget("mesh-" + std::to_string(rows) + "x" + std::to_string(cols));
     ASSERT_TRUE(target.ok());
+    const RolledNetwork rolled = rollLoops(network, 2);
     std::vector<Views> views;
-    views.emplace_back(network);
-    auto plan = planNetwork(network, views[0], *target, {0, 0, rows, cols}, findLoop(network, 2));
+    views.emplace_back(rolled.network);
+    auto plan = planNetwork(rolled.network, views[0], *target, {0, 0, rows, cols}, rolled.loops);
     ASSERT_TRUE(plan.ok()) << plan.status();
-    auto generated = generateWith({network}, views, *target, {*plan});
+    auto generated = generateWith({rolled.network}, views, *target, {*plan});
     ASSERT_TRUE(generated.ok()) << generated.status();
     auto program = inMemory(*std::move(generated));
     ASSERT_TRUE(program.ok()) << program.status();
@@ -246,11 +247,77 @@ TEST(Phases, EqualLayersAreOneConfiguration) {
     x = y;
   }
   net.output(x);
-  auto loop = findLoop(net.network, 2);
-  ASSERT_TRUE(loop.has_value());
-  EXPECT_EQ(loop->count, 4);
-  EXPECT_EQ(loop->period, 2u);
+  const RolledNetwork rolled = rollLoops(net.network, 2);
+  ASSERT_EQ(rolled.loops.size(), 1u);
+  EXPECT_EQ(rolled.loops[0].count, 4);
+  EXPECT_EQ(rolled.loops[0].end - rolled.loops[0].begin, 2u);
   expectSame(net.network, 1e-4, 3);
+}
+
+/// h = tanh(x[t] + w · h) · g[t] for `steps` steps, back and forth; y = all h, and z = the last h + 1. w is one matrix,
+/// g one number a step.
+Network recurrence(int64_t steps, int64_t hidden, bool backwards = false) {
+  NetworkBuilder net;
+  auto x = net.input("x", ElementType::F32, {steps, hidden}), start = net.input("start", ElementType::F32, {hidden});
+  std::vector<double> weights = ramp(hidden * hidden);
+  for (double &weight : weights)
+    weight /= double(hidden);
+  auto w = net.constant("w", ElementType::F32, {hidden, hidden}, weights);
+  TensorId h = start;
+  Remap all;
+  all.name = "all";
+  for (int64_t i = 0; i < steps; ++i) {
+    const int64_t t = backwards ? steps - 1 - i : i;
+    auto sum = net.value("sum", ElementType::F32, {hidden}), next = net.value("next", ElementType::F32, {hidden});
+    Nest product = nestOver({hidden, hidden}, 1, sum);
+    product.operands = {read(w, {{1, 0}, {0, 1}}), read(h, {{0, 1}}), read(x, {{0, 0}, {1, 0}}, {t, 0})};
+    product.reduction = Reduction{Opcode::Fma, ElementType::F32, 0};
+    product.values = {BodyValue::operand(0), BodyValue::operand(1)};
+    product.finish = {bodyOp(Opcode::Add, ElementType::F32, BodyValue::reduced(), BodyValue::operand(2))};
+    product.resultValue = BodyValue::operation(0);
+    net.add(product);
+    Nest cell = nestOver({hidden}, 1, next);
+    auto g = net.constant("g", ElementType::F32, {}, {1 + 0.1 * double(i)});
+    cell.operands = {read(sum, {{1}}), read(g, {})};
+    cell.body = {bodyOp(Opcode::Tanh, ElementType::F32, BodyValue::operand(0)),
+                 bodyOp(Opcode::Mul, ElementType::F32, BodyValue::operation(0), BodyValue::operand(1))};
+    cell.values = {BodyValue::operation(1)};
+    cell.resultValue = BodyValue::operation(1);
+    net.add(cell);
+    h = next;
+    Piece piece;
+    piece.source = h;
+    piece.resultOffset = t * hidden;
+    piece.digits = {{hidden, 1, 1}};
+    all.pieces.push_back(piece);
+  }
+  all.result = net.value("y", ElementType::F32, {steps, hidden});
+  net.add(all);
+  auto z = net.value("z", ElementType::F32, {hidden});
+  Nest last = nestOver({hidden}, 1, z);
+  last.operands = {read(h, {{1}})};
+  last.body = {bodyOp(Opcode::Add, ElementType::F32, BodyValue::operand(0), BodyValue::constant(1))};
+  last.values = {BodyValue::operation(0)};
+  last.resultValue = BodyValue::operation(0);
+  net.add(last);
+  net.output(all.result);
+  net.output(z);
+  return net.network;
+}
+
+TEST(Phases, StepsOfARecurrenceAreALoop) {
+  for (bool backwards : {false, true}) {
+    const Network network = recurrence(7, 12, backwards);
+    const RolledNetwork rolled = rollLoops(network, 2);
+    ASSERT_EQ(rolled.loops.size(), 1u);
+    EXPECT_EQ(rolled.loops[0].count, 7);
+    EXPECT_EQ(rolled.loops[0].end - rolled.loops[0].begin, 2u);
+    EXPECT_EQ(rolled.loops[0].carried.size(), 1u);
+    EXPECT_EQ(rolled.loops[0].slices.size(), 1u);
+    EXPECT_EQ(rolled.loops[0].collected.size(), 1u);
+    EXPECT_EQ(rolled.loops[0].constants.size(), 1u);
+    expectSame(network, 1e-5, 3);
+  }
 }
 
 /// y[t, d] = table[i[t], d] · 2, for a table of 150 lines.

@@ -45,7 +45,8 @@ public:
         if (oneIn(4))
           entry.steps.push_back({StepKind::Configure, configuration, {}});
         else
-          entry.steps.push_back({StepKind::Run, configuration, {}, int32_t(oneIn(2) ? 1 : 1 + upTo(4))});
+          entry.steps.push_back(
+              {StepKind::Run, configuration, {}, int32_t(oneIn(2) ? 1 : 1 + upTo(4)), int32_t(oneIn(3) ? upTo(2) : 0)});
       }
     return e;
   }
@@ -197,7 +198,7 @@ private:
     for (const Entry &entry : e.entries)
       for (const Step &step : entry.steps)
         if (&e.configurations[size_t(step.configuration)] == &configuration)
-          most = std::max(most, step.count);
+          most = std::max(most, step.first + step.count);
     return most;
   }
 

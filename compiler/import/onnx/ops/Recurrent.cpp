@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // RNN, GRU and LSTM, unrolled over the steps of the sequence. The products with the inputs, and the biases, are formed
-// for all steps at once; a step adds the product of the state and its weights. Steps beyond a sequence's length leave
-// its state and give 0.
+// for all steps at once; a step adds the product of the state and its weights. Gates are a dimension of their own, the
+// first of a step's: [gates, batch, hidden], so that the gates of a unit lie together however its elements are spread.
+// Steps beyond a sequence's length leave its state and give 0.
 #include "absl/strings/str_cat.h"
+#include "compiler/import/common/Functions.h"
 #include "compiler/import/onnx/Registry.h"
 #include "dialects/nn/Shape.h"
 #include <functional>
+#include <optional>
 
 namespace wsc::import {
 namespace {
@@ -22,7 +25,7 @@ struct Recurrence {
   bool backwards = false;
   double clip = 0; ///< 0: none
   std::vector<Activation> activations;
-  std::vector<Expression> inputs; ///< per step: x·Wᵀ + bias [batch, gates·hidden]
+  std::vector<Expression> inputs; ///< per step: x·Wᵀ + bias [gates, batch, hidden]
   std::vector<Expression> valid;  ///< per step, i1 [batch, 1]; empty: all are
 };
 
@@ -55,9 +58,12 @@ Expression clipped(const Recurrence &form, const Expression &x) {
   return form.clip > 0 ? maximum(minimum(x, form.clip), -form.clip) : x;
 }
 
-/// Gate `number` of those side by side.
-Expression gate(const Recurrence &form, const Expression &gates, int64_t number) {
-  return gates.slice(gates.rank() - 1, number * form.hidden, form.hidden);
+/// Gate `number` [batch, hidden] of [gates, batch, hidden].
+Expression gate(const Expression &gates, int64_t number) { return gates.slice(0, number, 1).squeeze(0); }
+
+/// What a direction has along the dimension before the last, gates after gates: a dimension for the gates.
+Expression splitGates(const Recurrence &form, const Expression &weights) {
+  return weights.reshape({weights.shape()[0] / form.hidden, form.hidden, weights.shape()[1]});
 }
 
 /// An activation by name; alpha and beta are taken from the lists, in order, by those that have them.
@@ -153,17 +159,22 @@ void recur(NodeContext &node, int64_t gates, int64_t addedGates, std::vector<std
         return node.unsupported("activation '" + name + "' is not known");
       form.activations.push_back(*activation);
     }
-    Expression all = matmul(x, weight.slice(0, d, 1).squeeze(0), /*transposeRhs=*/true);
+    Expression all = matmul(x.unsqueeze(1), splitGates(form, weight.slice(0, d, 1).squeeze(0)), /*transposeRhs=*/true);
     if (bias) {
       Expression own = bias.slice(0, d, 1), ofState = own.slice(1, gates * hidden, addedGates * hidden);
       if (addedGates < gates)
         ofState = concat({ofState, x.number(0).broadcast({1, (gates - addedGates) * hidden})}, 1);
-      all = all + (own.slice(1, 0, gates * hidden) + ofState);
+      all = all + (own.slice(1, 0, gates * hidden) + ofState).reshape({gates, 1, hidden});
+    }
+    std::optional<Expression> isWithin; // [steps, batch, 1]
+    if (lengths) {
+      const Expression numbers = countingUp(x.layers(), steps, lengths.elementType());
+      isWithin = less(numbers.reshape({steps, 1, 1}), lengths.reshape({1, batch, 1}));
     }
     for (int64_t t = 0; t < steps; ++t) {
       form.inputs.push_back(all.slice(0, t, 1).squeeze(0));
-      if (lengths)
-        form.valid.push_back(less(static_cast<double>(t), lengths.reshape({batch, 1})));
+      if (isWithin)
+        form.valid.push_back(isWithin->slice(0, t, 1).squeeze(0));
     }
     std::vector<Expression> states;
     for (size_t k = 0; k < numStates; ++k) {
@@ -196,15 +207,18 @@ void recur(NodeContext &node, int64_t gates, int64_t addedGates, std::vector<std
   }
 }
 
-/// The weights of the state for one direction.
-Expression stateWeights(NodeContext &node, int64_t direction) { return node.in(2).slice(0, direction, 1).squeeze(0); }
+/// The weights of the state for one direction: [gates, hidden, hidden].
+Expression stateWeights(NodeContext &node, const Recurrence &form, int64_t direction) {
+  return splitGates(form, node.in(2).slice(0, direction, 1).squeeze(0));
+}
 
 /// h = f(x·Wᵀ + h·Rᵀ + b)
 void rnn(NodeContext &node) {
   recur(node, 1, 1, {"Tanh"}, 1, [&](int64_t d, const Recurrence &form, std::vector<Expression> states) {
-    Expression weights = stateWeights(node, d);
+    Expression weights = stateWeights(node, form, d);
     return unroll(form, states, [&](const Expression &gates, const std::vector<Expression> &old) {
-      return std::vector<Expression>{form.activations[0](clipped(form, gates + matmul(old[0], weights, true)))};
+      Expression sum = gate(gates + matmul(old[0], weights, true), 0);
+      return std::vector<Expression>{form.activations[0](clipped(form, sum))};
     });
   });
 }
@@ -216,16 +230,15 @@ void gru(NodeContext &node) {
   int64_t addedGates = linearBeforeReset ? 2 : 3;
   recur(node, 3, addedGates, {"Sigmoid", "Tanh"}, 1,
         [&](int64_t d, const Recurrence &form, std::vector<Expression> states) {
-          Expression weights = stateWeights(node, d), newBias = node.in(3);
-          Expression bothWeights = weights.slice(0, 0, 2 * form.hidden);
-          Expression newWeights = weights.slice(0, 2 * form.hidden, form.hidden);
+          Expression weights = stateWeights(node, form, d), newBias = node.in(3);
+          Expression bothWeights = weights.slice(0, 0, 2), newWeights = weights.slice(0, 2, 1).squeeze(0);
           if (newBias)
             newBias = newBias.slice(0, d, 1).slice(1, 5 * form.hidden, form.hidden);
           return unroll(form, states, [&](const Expression &gates, const std::vector<Expression> &old) {
             const Expression &h = old[0];
-            Expression both = gates.slice(1, 0, 2 * form.hidden) + matmul(h, bothWeights, true);
+            Expression both = gates.slice(0, 0, 2) + matmul(h, bothWeights, true);
             both = form.activations[0](clipped(form, both));
-            Expression update = gate(form, both, 0), reset = gate(form, both, 1), sum = gate(form, gates, 2);
+            Expression update = gate(both, 0), reset = gate(both, 1), sum = gate(gates, 2);
             if (linearBeforeReset) {
               Expression product = matmul(h, newWeights, true);
               sum = sum + reset * (newBias ? product + newBias : product);
@@ -243,24 +256,24 @@ void lstm(NodeContext &node) {
   bool coupled = node.intAttribute("input_forget", 0) != 0;
   recur(node, 4, 4, {"Sigmoid", "Tanh", "Tanh"}, 2,
         [&](int64_t d, const Recurrence &form, std::vector<Expression> states) {
-          Expression weights = stateWeights(node, d), peepholes = node.in(7);
+          Expression weights = stateWeights(node, form, d), peepholes = node.in(7);
           const Activation &f = form.activations[0], &g = form.activations[1], &h = form.activations[2];
           auto peephole = [&](int64_t number, const Expression &cell, const Expression &sum) {
-            return sum + gate(form, peepholes.slice(0, d, 1), number) * cell;
+            return sum + peepholes.slice(0, d, 1).slice(1, number * form.hidden, form.hidden) * cell;
           };
           return unroll(form, states, [&](const Expression &gates, const std::vector<Expression> &old) {
             const Expression &cell = old[1];
             Expression sums = gates + matmul(old[0], weights, true);
             if (!peepholes) {
-              Expression three = f(clipped(form, sums.slice(1, 0, 3 * form.hidden))), input = gate(form, three, 0);
-              Expression forget = coupled ? 1 - input : gate(form, three, 2);
-              Expression next = forget * cell + input * g(clipped(form, gate(form, sums, 3)));
-              return std::vector<Expression>{gate(form, three, 1) * h(next), next};
+              Expression three = f(clipped(form, sums.slice(0, 0, 3))), input = gate(three, 0);
+              Expression forget = coupled ? 1 - input : gate(three, 2);
+              Expression next = forget * cell + input * g(clipped(form, gate(sums, 3)));
+              return std::vector<Expression>{gate(three, 1) * h(next), next};
             }
-            Expression input = f(clipped(form, peephole(0, cell, gate(form, sums, 0))));
-            Expression forget = coupled ? 1 - input : f(clipped(form, peephole(2, cell, gate(form, sums, 2))));
-            Expression next = forget * cell + input * g(clipped(form, gate(form, sums, 3)));
-            Expression output = f(clipped(form, peephole(1, next, gate(form, sums, 1))));
+            Expression input = f(clipped(form, peephole(0, cell, gate(sums, 0))));
+            Expression forget = coupled ? 1 - input : f(clipped(form, peephole(2, cell, gate(sums, 2))));
+            Expression next = forget * cell + input * g(clipped(form, gate(sums, 3)));
+            Expression output = f(clipped(form, peephole(1, next, gate(sums, 1))));
             return std::vector<Expression>{output * h(next), next};
           });
         });

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Recurrent layers are loops on the wafer: however many steps a sequence has, cores hold the programs of one step.
+#include "test/models/ModelCheck.h"
+
+#include "runtime/format/MemoryMap.h"
+
+namespace wsc::test {
+namespace {
+
+struct Layer {
+  const char *type;
+  int64_t gates;
+  const char *direction = "forward";
+  bool lengths = false;
+};
+
+OnnxBuilder modelOf(const Layer &layer, int64_t steps) {
+  constexpr int64_t kInputs = 12, kHidden = 16;
+  const int64_t directions = std::string(layer.direction) == "bidirectional" ? 2 : 1;
+  NetBuilder net(3);
+  const NetValue x = net.input("x", {steps, 1, kInputs});
+  std::vector<std::string> inputs{x.name, net.weights({directions, layer.gates * kHidden, kInputs}, 0.5f),
+                                  net.weights({directions, layer.gates * kHidden, kHidden}, 0.5f),
+                                  net.weights({directions, 2 * layer.gates * kHidden}, 0.5f)};
+  if (layer.lengths)
+    inputs.push_back(
+        net.onnx.weights("lengths", {1}, std::vector<int32_t>{int32_t(steps) - 2}, wsc::onnx::TensorProto::INT32));
+  net.onnx.nodeWithOutputs(layer.type, inputs, {"y", "h"},
+                           {Attribute::i("hidden_size", kHidden), Attribute::s("direction", layer.direction)});
+  net.onnx.output("y");
+  net.onnx.output("h");
+  return net.onnx;
+}
+
+/// Bytes of code over all roles of all configurations; the outputs are those of the reference.
+int64_t codeOf(const Layer &layer, int64_t steps) {
+  TemporaryFolder folder;
+  EXPECT_TRUE(modelOf(layer, steps).write(folder / "model.onnx"));
+  const absl::Status compiled = compileModel(folder / "model.onnx", "mesh-8x8", folder / "model.wse",
+                                             {kernels::Effort::Default, 1, 1}, driver::Execution::Phased);
+  EXPECT_TRUE(compiled.ok()) << compiled;
+  auto session = Session::open(folder / "model.wse", {.threads = 1});
+  EXPECT_TRUE(session.ok()) << session.status();
+  if (!session.ok())
+    return -1;
+  const format::Executable &executable = (*session)->executable();
+  const Inputs inputs = randomInputs(executable.entries[0], 5);
+  const auto wanted = referenceOutputs(folder / "model.onnx", executable.entries[0], inputs);
+  auto outputs = (*session)->run(0, inputs);
+  EXPECT_TRUE(outputs.ok()) << outputs.status();
+  for (size_t o = 0; outputs.ok() && o < wanted.size(); ++o)
+    EXPECT_LE(relativeL2((*outputs)[o], wanted[o]), 1e-5) << executable.entries[0].outputs[o].name;
+  int64_t bytes = 0;
+  for (const format::Configuration &configuration : executable.configurations)
+    for (const format::Role &role : configuration.roles)
+      bytes += format::codeBytes(executable.target, role);
+  return bytes;
+}
+
+TEST(Recurrence, CodeDoesNotGrowWithTheSteps) {
+  for (const Layer &layer : {Layer{"LSTM", 4}, Layer{"LSTM", 4, "bidirectional"}, Layer{"GRU", 3, "reverse"},
+                             Layer{"RNN", 1}, Layer{"LSTM", 4, "forward", true}}) {
+    SCOPED_TRACE(std::string(layer.type) + " " + layer.direction + (layer.lengths ? ", lengths" : ""));
+    const int64_t few = codeOf(layer, 5), many = codeOf(layer, 50);
+    std::printf("  %s %s: code of all roles, 5 steps %lld bytes, 50 steps %lld bytes\n", layer.type, layer.direction,
+                (long long)few, (long long)many);
+    EXPECT_EQ(few, many);
+  }
+}
+
+} // namespace
+} // namespace wsc::test
