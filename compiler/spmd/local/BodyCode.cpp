@@ -2,8 +2,8 @@
 //
 // An operation's result takes the room of a source that dies with it where both are laid out alike; the instruction
 // then walks both alike, which the machine allows. Select and Fma change their dst: its old value is one of their
-// sources, moved there first unless it lies there already. A conversion to a wider type takes no instruction where those
-// that take its result may have narrower sources (format::mayMix): a sum of f16 products in f32 reads f16.
+// sources, moved there first unless it lies there already. A conversion to a wider type takes no instruction where
+// those that take its result may have narrower sources (format::mayMix): a sum of f16 products in f32 reads f16.
 #include "compiler/spmd/local/BodyCode.h"
 
 #include "compiler/spmd/local/VectorWalk.h"

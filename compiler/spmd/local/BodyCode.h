@@ -67,7 +67,8 @@ private:
   std::vector<std::optional<Value>> operations, gathered; // per operation and operand, where they are in memory
   std::vector<int> operationUses, operandUses;            // still to come
   int reducedUses = 0;
-  // Per operation: a conversion that is left out, since all instructions that take its result widen elements themselves.
+  // Per operation: a conversion that is left out, since all instructions that take its result widen elements
+  // themselves.
   std::vector<bool> widened;
   // The destination as a temporary: of which operation (-1: any), and whether it is taken.
   std::optional<Destination> room;

@@ -8,6 +8,7 @@
 
 #include "compiler/spmd/plan/Candidates.h"
 #include "compiler/spmd/plan/MoveEstimates.h"
+#include "compiler/spmd/plan/MultiplyAdds.h"
 #include "compiler/spmd/plan/Neutral.h"
 #include "compiler/spmd/plan/PortBox.h"
 #include "compiler/spmd/plan/QuickEstimate.h"
@@ -377,17 +378,19 @@ private:
       (int32_t(k) < nest.numParallel ? parallel : reduced) *= blockOf(nest, distribution, int32_t(k));
     const ElementType type = network.tensors[size_t(nest.result)].type;
     cost.bytes += parallel * elementBytes(type);
-    for (const BodyOp &op : nest.body)
-      cost.cycles += kInstructionCycles + slots(op, parallel * reduced);
+    if (!narrowFactors(nest))
+      for (const BodyOp &op : nest.body)
+        cost.cycles += kInstructionCycles + slots(op, parallel * reduced);
     if (nest.reduction) {
-      cost.bytes += parallel * elementBytes(nest.reduction->type);
+      const int64_t width = elementBytes(nest.reduction->type);
+      cost.bytes += parallel * width;
       cost.cycles += nest.reduction->opcode == Opcode::Fma
-                         ? reduced * (kInstructionCycles + parallel)
+                         ? reduced * (kInstructionCycles + multiplyAddCycles(target, nest, parallel))
                          : kInstructionCycles * (1 + reduced / 8) + parallel * reduced;
       for (Axis axis : {Axis::Row, Axis::Col})
         if (isReduced(nest, distribution, axis)) {
-          cost.cycles += 2 * parallel + kGroupCycles * distribution.use(axis).innerParts;
-          cost.bytes += parallel * elementBytes(nest.reduction->type);
+          cost.cycles += 2 * ceilDiv(parallel * width, 4) + kGroupCycles * distribution.use(axis).innerParts;
+          cost.bytes += parallel * width;
         }
       for (const BodyOp &op : nest.finish)
         cost.cycles += kInstructionCycles + slots(op, parallel);
