@@ -7,6 +7,7 @@
 #include "compiler/driver/CoreGeneration.h"
 #include "compiler/driver/MappingTimer.h"
 #include "compiler/driver/ModelFile.h"
+#include "compiler/driver/PrecisionError.h"
 #include "compiler/driver/Registration.h"
 #include "compiler/emit/Module.h"
 #include "compiler/emit/TextFile.h"
@@ -29,7 +30,10 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
+#include <cerrno>
 #include <chrono>
+#include <cstdlib>
+#include <filesystem>
 #include <sys/resource.h>
 
 using namespace mlir;
@@ -159,6 +163,9 @@ void addPasses(Phase phase, bool phased, const CompileOptions &options, const ke
     functions.addPass(spmd::createStoreAsBytes());
     functions.addPass(spmd::createLowerToNests());
     functions.addPass(spmd::createFuseNests());
+    if (isNarrow(options.precision))
+      functions.addPass(spmd::createNarrowFloats(
+          {narrowType(options.precision), options.precision == Precision::Mixed, options.narrowSums}));
     functions.addPass(createCSEPass());
     break;
   case Phase::Routed:
@@ -391,27 +398,111 @@ private:
   std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
 };
 
-// The first float type other than f32 that an operation's result has, or null.
-Type otherFloatType(ModuleOp module) {
-  Type other;
-  module.walk([&](Operation *op) {
-    for (Type type : op->getResultTypes())
-      if (auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type)); element && !element.isF32()) {
-        other = element;
-        return WalkResult::interrupt();
-      }
-    return WalkResult::advance();
-  });
-  return other;
-}
-
 // What only strips read.
 bool asksForStrips(const CompileOptions &options) {
   return options.equalColumns || !options.pins.empty() || !options.problemsDir.empty() ||
          (options.to > Phase::Nn && options.to < Phase::Nests);
 }
 
+// The first float type that an operation's result has and of which `is` holds, or null.
+Type findFloatType(ModuleOp module, llvm::function_ref<bool(FloatType)> is) {
+  Type found;
+  module.walk([&](Operation *op) {
+    for (Type type : op->getResultTypes())
+      if (auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type)); element && is(element)) {
+        found = element;
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  return found;
+}
+
+std::string nameOf(Type type) {
+  std::string name;
+  llvm::raw_string_ostream(name) << type;
+  return name;
+}
+
+// Whether the model and the other options go with the precision that is asked for.
+absl::Status checkPrecision(const CompileOptions &options, ModuleOp module, Phase at) {
+  const auto refuse = [&](const auto &...parts) { return absl::InvalidArgumentError(absl::StrCat(parts...)); };
+  const std::string asked = absl::StrCat("--precision ", precisionName(options.precision));
+  if (options.precision == Precision::F32)
+    if (Type other = findFloatType(module, [](FloatType type) { return !type.isF32(); }))
+      return refuse(options.model, " computes in ", nameOf(other),
+                    ", not in f32 alone; --precision model takes it as it is");
+  if (!isNarrow(options.precision))
+    return absl::OkStatus();
+  if (at > Phase::Nn)
+    return refuse(options.model, " is at phase ", phaseName(at), "; ", asked,
+                  " is decided on the way to phase nests, compile from phase nn or before");
+  if (options.execution == Execution::Pipelined || asksForStrips(options))
+    return refuse(asked,
+                  " is for phased execution, and strips compute in f32; choose --execution phased, or auto, which "
+                  "takes phases then, and leave out what is for strips (--pins, --dump-problems, phases kernels "
+                  "to routed)");
+  if (findFloatType(module, [](FloatType type) { return type.isF64(); }))
+    return refuse(options.model, " computes in f64, of which ", asked,
+                  " would keep little; convert the model to f32 first, or leave the option out");
+  if (!findFloatType(module, [](FloatType type) { return type.isF32(); }))
+    return refuse(options.model, " computes nothing in f32, so ", asked, " has nothing to do; leave it out");
+  return absl::OkStatus();
+}
+
 } // namespace
+
+// The error of what was compiled, against the module in f32.
+static absl::StatusOr<report::PrecisionFacts> measurePrecision(const CompileOptions &options,
+                                                               const target::Target &target, MLIRContext &context,
+                                                               OwningOpRef<ModuleOp> module, Phase at) {
+  report::PrecisionFacts facts;
+  facts.name = precisionName(options.precision);
+  facts.operands = narrowName(options.precision);
+  facts.sums = options.narrowSums ? facts.operands : "fp32";
+  facts.samples = options.precisionSamples;
+  facts.seed = options.search.seed;
+  facts.unknown = "no samples were asked for";
+  if (options.precisionSamples <= 0)
+    return facts;
+  std::string folder = (std::filesystem::temp_directory_path() / "wsc-XXXXXX").string();
+  if (!mkdtemp(folder.data()))
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot make a temporary folder ", folder));
+  target::Target roomy = target;
+  roomy.sramBytes *= 2;
+  roomy.json = target::targetJson(roomy);
+  CompileOptions wide = options;
+  wide.precision = Precision::Model;
+  wide.target = roomy.json;
+  wide.output = folder + "/wide.wse";
+  wide.dumpDir.clear();
+  wide.hooks.progress = nullptr;
+  absl::Status status = Run(wide, roomy, context, true).finish(std::move(module), at).status();
+  facts.unknown.clear();
+  if (status.ok())
+    status = measureError(options.output, wide.output, options.search.threads, facts);
+  std::error_code error;
+  std::filesystem::remove_all(folder, error);
+  if (absl::IsCancelled(status))
+    return status;
+  if (!status.ok())
+    facts.unknown = absl::StrCat("the network in fp32, with twice the SRAM, fails: ", std::string(status.message()));
+  return facts;
+}
+
+// In phases, with f32 tensors in 16 bits.
+static absl::StatusOr<CompileReport> compileNarrow(const CompileOptions &options, const target::Target &target,
+                                                   MLIRContext &context, OwningOpRef<ModuleOp> module, Phase at) {
+  OwningOpRef<ModuleOp> copy = module->clone();
+  auto report = Run(options, target, context, true).finish(std::move(module), at);
+  if (!report.ok() || options.to != Phase::Wse)
+    return report;
+  auto facts = measurePrecision(options, target, context, std::move(copy), at);
+  if (!facts.ok())
+    return facts.status();
+  report->precision = *std::move(facts);
+  return report;
+}
 
 static absl::StatusOr<CompileReport> compileModel(const CompileOptions &given, const ModelFile &file) {
   if (isCancelled(given))
@@ -438,12 +529,8 @@ static absl::StatusOr<CompileReport> compileModel(const CompileOptions &given, c
   CompileOptions options = given;
   options.target = describeTarget(*target);
   options.defects.clear();
-  if (Type other = options.onlyF32 ? otherFloatType(*module) : Type()) {
-    std::string name;
-    llvm::raw_string_ostream(name) << other;
-    return absl::InvalidArgumentError(
-        absl::StrCat(options.model, " computes in ", name, ", not in f32 alone; --precision model takes it as it is"));
-  }
+  if (auto status = checkPrecision(options, *module, at); !status.ok())
+    return status;
   const bool open = at <= Phase::Nn; // both ways lead on from here
   if (!open && at < Phase::Core && options.execution != Execution::Auto &&
       (options.execution == Execution::Phased) != (at == Phase::Nests))
@@ -452,6 +539,8 @@ static absl::StatusOr<CompileReport> compileModel(const CompileOptions &given, c
                                                    " execution; --execution cannot change that, leave "
                                                    "it out or compile from phase nn"));
   const bool phased = open ? options.execution == Execution::Phased || options.to == Phase::Nests : at == Phase::Nests;
+  if (isNarrow(options.precision))
+    return compileNarrow(options, *target, context, std::move(module), at);
   if (!open || options.execution != Execution::Auto || phased || asksForStrips(options) || options.to <= Phase::Nn)
     return Run(options, *target, context, phased).finish(std::move(module), at);
   // Strips where every layer has that form and all fit; else phases.

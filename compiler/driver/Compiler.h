@@ -12,6 +12,7 @@
 #pragma once
 
 #include "compiler/driver/Phases.h"
+#include "compiler/driver/Precision.h"
 #include "compiler/kernels/network/Effort.h"
 #include "runtime/report/Report.h"
 #include "runtime/session/Session.h"
@@ -68,7 +69,11 @@ struct CompileOptions {
   kernels::SearchOptions search{kernels::Effort::Default, 1, 0};
   // The naive mapping to compare with: every kernel gets as many columns, in dataflow order.
   bool equalColumns = false;
-  bool onlyF32 = false; // refuse a model that computes in another float type
+  Precision precision = Precision::Model; // narrow ones take phased execution
+  bool narrowSums = false;                // of a narrow precision: sums of products in its 16-bit type too
+  // Seeded samples over which the error of a narrow precision is measured against f32, on the emulator; 0: it is not.
+  // The reference is compiled for the target with twice the SRAM, so that it fits where the network does.
+  int precisionSamples = 4;
   CompileHooks hooks = {};
 };
 
@@ -98,6 +103,7 @@ struct CompileReport {
   int64_t outputBytes = 0;
   std::vector<KernelReport> kernels;
   std::vector<PhaseTime> phases;
+  std::optional<report::PrecisionFacts> precision; // of a narrow one
 };
 
 // Compiles. Errors carry every diagnostic, one per line. Nothing is left at `output` on failure.

@@ -36,6 +36,8 @@ std::string printSummary(const CompileReport &report) {
   if (report.wordHops > 0)
     absl::StrAppendFormat(&text, "wires           %d words over the busiest link, %d word-hops per sample\n",
                           report.linkWords, report.wordHops);
+  if (report.precision)
+    absl::StrAppend(&text, "precision       ", report::precisionText(*report.precision), "\n");
   absl::StrAppendFormat(&text, "host parts      none\n");
   absl::StrAppendFormat(&text, "file            %d bytes\n", report.outputBytes);
   return text;
@@ -52,6 +54,7 @@ absl::StatusOr<report::Report> fullReport(const CompileReport &compiled) {
   report::Compilation &compilation = report.compilation.emplace();
   for (const PhaseTime &phase : compiled.phases)
     compilation.phases.push_back({phaseName(phase.phase), phase.seconds, phase.peakRssBytes});
+  compilation.precision = compiled.precision;
   compilation.outputBytes = compiled.outputBytes;
   compilation.boundCycles = compiled.boundCycles;
   compilation.boundMultiplyAddCycles = compiled.boundMultiplyAddCycles;

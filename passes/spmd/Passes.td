@@ -78,6 +78,54 @@ def FuseNests : Pass<"spmd-fuse-nests", "::mlir::func::FuncOp"> {
       "::mlir::tensor::TensorDialect"];
 }
 
+def NarrowFloats : Pass<"spmd-narrow-floats", "::mlir::func::FuncOp"> {
+  let summary = "Store f32 tensors in 16 bits";
+  let description = [{
+    Runs on nests and remaps, behind spmd-fuse-nests. Factors of multiply-adds become elements of a 16-bit float type,
+    and so do all other tensors, or with `contractions-only` those that nothing but multiply-adds and movement reads.
+    Arguments, results and variables of the function keep their types: conversions stand at the border. Numbers beyond
+    the type's range that constants hold become its largest ones.
+
+    Bodies go on in f32: elements are widened where they are read and rounded where they are stored. Where that gives
+    the bits of operations of the narrow type (one operation that rounds; minima, maxima, signs and selections beside
+    it), the body is of that type. Sums are formed in f32 and rounded once, behind the elementwise nest that takes them
+    in place, if there is one; with `narrow-sums`, those of products are formed in the narrow type. Other sums and what
+    is computed from these alone (means, variances) stay in f32, as do constants of one dimension outside of products.
+
+    Before:
+
+        %0 = linalg.generic … ["parallel", "parallel", "reduction"] ins(%x, %w : tensor<4x8xf32>, tensor<8x3xf32>) {
+        ^bb0(%a: f32, %b: f32, %sum: f32):
+          %1 = math.fma %a, %b, %sum : f32
+          linalg.yield %1 : f32
+        } -> tensor<4x3xf32>
+        %y = linalg.generic … ["parallel", "parallel"] ins(%0, %bias : tensor<4x3xf32>, tensor<3xf32>) { add }
+            -> tensor<4x3xf32>
+
+    After, where %y is read by another product:
+
+        %0 = linalg.generic … ["parallel", "parallel", "reduction"] ins(%x, %w : tensor<4x8xf16>, tensor<8x3xf16>) {
+        ^bb0(%a: f16, %b: f16, %sum: f32):
+          %1 = arith.extf %a : f16 to f32
+          %2 = arith.extf %b : f16 to f32
+          %3 = math.fma %1, %2, %sum : f32
+          linalg.yield %3 : f32
+        } -> tensor<4x3xf32>
+        %y = linalg.generic … ["parallel", "parallel"] ins(%0, %bias : tensor<4x3xf32>, tensor<3xf32>) { add, truncf }
+            -> tensor<4x3xf16>
+
+    and with `narrow-sums` the body of the first is `math.fma %a, %b, %sum : f16`.
+  }];
+  let options = [
+    Option<"type", "type", "std::string", [{"f16"}], "f16 or bf16">,
+    Option<"contractionsOnly", "contractions-only", "bool", "false",
+        "store narrow what nothing but multiply-adds reads, all else in f32">,
+    Option<"narrowSums", "narrow-sums", "bool", "false", "form the sums of multiply-adds in the narrow type">,
+  ];
+  let dependentDialects = ["::wsc::nn::NnDialect", "::wsc::wafer::WaferDialect", "::mlir::linalg::LinalgDialect",
+      "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 def PrintNetwork : Pass<"spmd-print-network", "::mlir::func::FuncOp"> {
   let summary = "Print the network that the planner gets from a function of nests, as text";
   let description = [{

@@ -105,7 +105,9 @@ py::dict reportOf(const driver::CompileReport &report) {
                   "predicted_interval_cycles"_a = report.predictedIntervalCycles, "bound_cycles"_a = report.boundCycles,
                   "link_words"_a = report.linkWords, "word_hops"_a = report.wordHops,
                   "samples_per_second"_a = report.samplesPerSecond, "utilisation"_a = report.utilisation,
-                  "bottleneck"_a = report.bottleneck, "kernels"_a = kernels, "phases"_a = phases,
+                  "bottleneck"_a = report.bottleneck,
+                  "precision"_a = report.precision ? report::precisionText(*report.precision) : "",
+                  "kernels"_a = kernels, "phases"_a = phases,
                   "summary"_a = driver::printSummary(report));
 }
 
@@ -129,7 +131,9 @@ struct Request {
     options.bindings = py::cast<std::map<std::string, std::string>>(given["bind"]);
     options.signature = py::cast<std::string>(given["signature"]);
     options.keepVariables = py::cast<bool>(given["keep_variables"]);
-    options.onlyF32 = py::cast<std::string>(given["precision"]) == "fp32";
+    options.precision = *driver::findPrecision(py::cast<std::string>(given["precision"])); // checked before
+    options.narrowSums = py::cast<std::string>(given["accumulate"]) != "fp32";
+    options.precisionSamples = py::cast<int>(given["precision_samples"]);
     options.to = phaseOf(py::cast<std::string>(given["to"]));
     options.execution = executionOf(py::cast<std::string>(given["execution"]));
     if (const auto from = py::cast<std::string>(given["compile_from"]); !from.empty())

@@ -57,6 +57,17 @@ def test_options_have_the_names_of_the_command(tmp_path):
     assert any(file.name.endswith("nests.mlir") for file in dumps.iterdir())
 
 
+def test_precision(digits, images):
+    wanted = digits.run([images[:1]])["probabilities"]
+    narrow = wsc.compile(DIGITS / "digits.onnx", "mesh-16x16", precision="fp16", accumulate="fp16", precision_samples=1)
+    assert np.abs(narrow.run([images[:1]])["probabilities"] - wanted).max() < 1e-2
+    assert narrow.compile_report["precision"].startswith("fp16 operands, fp16 sums; error against fp32 over 1")
+    with pytest.raises(wsc.InvalidArgument, match="unknown precision fp8; there are: model fp32 fp16 bf16 mixed"):
+        wsc.compile(DIGITS / "digits.onnx", precision="fp8")
+    with pytest.raises(wsc.InvalidArgument, match="accumulate fp16 does not go with precision bf16"):
+        wsc.compile(DIGITS / "digits.onnx", precision="bf16", accumulate="fp16")
+
+
 def test_compilations_run_side_by_side(digits):
     with concurrent.futures.ThreadPoolExecutor(4) as threads:
         sizes = set(threads.map(lambda _: wsc.compile(DIGITS / "digits.onnx").nbytes, range(8)))

@@ -75,10 +75,21 @@ def _progress(wanted: Union[None, bool, Progress], name: str) -> Tuple[Optional[
     return show, bar.close
 
 
+def _check_precision(precision: str, accumulate: str) -> None:
+    narrow = {"fp16": "fp16", "bf16": "bf16", "mixed": "fp16"}
+    if precision not in ("model", "fp32", *narrow):
+        raise InvalidArgument(f"unknown precision {precision}; there are: model fp32 fp16 bf16 mixed")
+    sums = ("fp32", narrow[precision]) if precision in narrow else ("fp32",)
+    if accumulate not in sums:
+        raise InvalidArgument(
+            f"accumulate {accumulate} does not go with precision {precision}; there are: {' '.join(sums)}")
+
+
 def _request(model: Model, to: str, file: str, options: Mapping[str, Any]) -> Dict[str, Any]:
     name, content = _model_of(model)
     known: Dict[str, Any] = {
-        "target": None, "execution": "auto", "precision": "model", "dim": {}, "bind": {}, "input": (), "output": (),
+        "target": None, "execution": "auto", "precision": "model",
+        "accumulate": "fp32", "precision_samples": 4, "dim": {}, "bind": {}, "input": (), "output": (),
         "effort": "default", "seed": 1, "threads": 0, "defects": "", "pins": "", "compile_from": "", "dump_phases": "",
         "dump_problems": "", "signature": "", "keep_variables": False,
     }
@@ -86,8 +97,7 @@ def _request(model: Model, to: str, file: str, options: Mapping[str, Any]) -> Di
         if key not in known:
             raise InvalidArgument(f"unknown option {key}; the options are {', '.join(known)}")
     given = {**known, **options}
-    if given["precision"] not in ("model", "fp32"):
-        raise InvalidArgument(f"unknown precision {given['precision']}; there are: model fp32")
+    _check_precision(given["precision"], given["accumulate"])
     for key in ("target", "defects", "pins", "dump_phases", "dump_problems"):
         given[key] = os.fspath(given[key] or "")
     given["compile_from"] = given["compile_from"] or ""
@@ -108,7 +118,9 @@ def compile(model: Model, target: Union[None, str, "os.PathLike[str]"] = None, *
 
     Options have the names of wsc-compile's, with underscores: `execution` (auto, pipelined, phased),
     `dim={name: value}`, `bind={name: value}`, `input=[...]`, `output=[...]`, `effort` (fast, default, high), `seed`,
-    `threads`, `defects`, `pins`, `precision`, `compile_from`, `dump_phases`, `dump_problems`,
+    `threads`, `defects`, `pins`, `precision` (model, fp32, fp16, bf16, mixed) with `accumulate` (fp32, or the operands'
+    type) and `precision_samples` (its error against fp32 is in the report), `compile_from`, `dump_phases`,
+    `dump_problems`,
     and for TensorFlow models `signature` and `keep_variables`.
 
     `progress`: True for a bar (tqdm where it is installed, else lines on stderr), or `progress(phase, done, total)`.

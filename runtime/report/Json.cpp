@@ -213,7 +213,24 @@ private:
     out.close().field("output_bytes", c.outputBytes).field("bound_cycles", c.boundCycles);
     out.field("bound_multiply_add_cycles", c.boundMultiplyAddCycles).field("bound_io_cycles", c.boundIoCycles);
     out.field("bound_largest_kernel_cycles", c.boundKernelCycles);
-    out.field("link_words", c.linkWords).field("word_hops", c.wordHops).close();
+    out.field("link_words", c.linkWords).field("word_hops", c.wordHops);
+    if (c.precision)
+      precision(*c.precision);
+    out.close();
+  }
+
+  void precision(const PrecisionFacts &p) {
+    out.key("precision").object().field("name", p.name).field("operands", p.operands).field("sums", p.sums);
+    out.field("samples", p.samples).field("seed", p.seed).field("unknown", p.unknown);
+    out.field("text", precisionText(p)).key("outputs").array();
+    for (const OutputError &error : p.outputs)
+      out.object()
+          .field("name", error.name)
+          .field("max_error", error.largest)
+          .field("max_value", error.largestValue)
+          .field("l2_error", error.relativeL2)
+          .close();
+    out.close().close();
   }
 
   void lattice(const Lattice &lattice) {

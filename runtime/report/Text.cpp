@@ -99,8 +99,22 @@ std::string partTable(const Report &r) {
 
 } // namespace
 
+std::string precisionText(const PrecisionFacts &p) {
+  std::string text = absl::StrCat(p.name == "mixed" ? "mixed: multiply-adds of " : "", p.operands, " operands, ",
+                                  p.sums, " sums; error against fp32 ");
+  if (p.outputs.empty())
+    return absl::StrCat(text, "not measured: ", p.unknown);
+  absl::StrAppendFormat(&text, "over %d seeded samples (seed %d):", p.samples, int64_t(p.seed));
+  for (const OutputError &error : p.outputs)
+    absl::StrAppendFormat(&text, "%s %s %.3g at most (values up to %.3g), L2 %.3g", &error == &p.outputs[0] ? "" : ";",
+                          format::printable(error.name), error.largest, error.largestValue, error.relativeL2);
+  return text;
+}
+
 std::string toText(const Report &report) {
   std::string text = summary(report);
+  if (report.compilation && report.compilation->precision)
+    absl::StrAppend(&text, "\nPrecision\n", wrapped(precisionText(*report.compilation->precision), 2));
   absl::StrAppend(&text, "\nWhat bounds it\n", wrapped(report.bound, 2));
   for (const Advice &advice : report.advice)
     absl::StrAppend(&text, "\n  ", advice.title, "\n", wrapped(advice.text, 4));

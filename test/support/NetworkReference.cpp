@@ -74,7 +74,8 @@ absl::Status expectBytes(const std::string &what, int64_t bytes, ElementType typ
 
 // The bytes of a source; zeros where it names none.
 absl::StatusOr<std::vector<std::byte>> bytesOf(const std::string &what, const spmd::ElementSource &source,
-                                               ElementType type, const std::vector<int64_t> &shape) {
+                                               ElementType wanted, const std::vector<int64_t> &shape) {
+  const ElementType type = source.stored.value_or(wanted);
   std::vector<std::byte> bytes(size_t(elementsOf(shape) * format::elementBytes(type)));
   if (source.inlineBytes) {
     bytes = *source.inlineBytes;
@@ -88,7 +89,7 @@ absl::StatusOr<std::vector<std::byte>> bytesOf(const std::string &what, const sp
   }
   if (absl::Status status = expectBytes(what, int64_t(bytes.size()), type, shape); !status.ok())
     return status;
-  return bytes;
+  return type == wanted ? bytes : spmd::convertElements(bytes, type, wanted);
 }
 
 class Evaluator {

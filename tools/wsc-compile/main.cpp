@@ -127,7 +127,7 @@ int main(int argc, char **argv) {
   CLI::App app(kDescription, "wsc-compile");
   wsc::driver::CompileOptions options;
   std::vector<std::string> dims, bindings;
-  std::string to, from, report, execution = "auto", precision = "model", effort = "default";
+  std::string to, from, report, execution = "auto", precision = "model", accumulate = "fp32", effort = "default";
   bool validateOnly = false, quiet = false, verbose = false;
   app.add_option("MODEL", options.model,
                  ".onnx model, TensorFlow .pb, .pbtxt, .meta or SavedModel folder, or .mlir at any phase")
@@ -145,9 +145,21 @@ int main(int argc, char **argv) {
                  "layer has that form and all fit, else phased")
       ->check(CLI::IsMember({"auto", "pipelined", "phased"}))
       ->capture_default_str();
-  app.add_option("--precision", precision,
-                 "model: as the model says; fp32: refuse a model that computes in another float type")
+  app.add_option(
+         "--precision", precision,
+         "model: as the model says; fp32: refuse a model that computes in another float type; fp16, bf16: store\n"
+         "what it computes in f32 in 16 bits; mixed: only the factors of multiply-adds, as fp16. The last three\n"
+         "take phased execution, keep the types of inputs and outputs, and report the error against fp32")
       ->check(CLI::IsMember({"model", "fp32", "fp16", "bf16", "mixed"}))
+      ->capture_default_str();
+  app.add_option("--accumulate", accumulate,
+                 "type in which those products are summed: fp32, or the 16-bit type of their operands (fp16, bf16)")
+      ->check(CLI::IsMember({"fp32", "fp16", "bf16"}))
+      ->capture_default_str();
+  app.add_option(
+         "--precision-samples", options.precisionSamples,
+         "seeded samples (--seed) that measure this error on the emulator, 0: none; fp32 is compiled for it too")
+      ->check(CLI::Range(0, 100000))
       ->capture_default_str();
   app.add_option("--dim", dims, "NAME=VALUE: fix a symbolic dimension (repeatable)");
   app.add_option(
@@ -214,11 +226,16 @@ int main(int argc, char **argv) {
     else
       options.from = found;
   }
-  if (precision != "model" && precision != "fp32")
-    return wsc::tools::failUsage("--precision " + precision +
-                                 " is not there yet; models run in their own types, which "
-                                 "--precision model takes");
-  options.onlyF32 = precision == "fp32";
+  options.precision = *wsc::driver::findPrecision(precision);
+  const bool narrow = wsc::driver::isNarrow(options.precision);
+  for (const char *name : {"--accumulate", "--precision-samples"})
+    if (!narrow && app.count(name) > 0)
+      return wsc::tools::failUsage(std::string(name) + " is for --precision fp16, bf16 and mixed");
+  if (narrow && accumulate != "fp32" && accumulate != wsc::driver::narrowName(options.precision))
+    return wsc::tools::failUsage("--accumulate " + accumulate + " does not go with --precision " + precision +
+                                 "; sums are fp32, or of their operands' type " +
+                                 wsc::driver::narrowName(options.precision));
+  options.narrowSums = accumulate != "fp32";
   if (const std::string unused = findUnused(app, options); !unused.empty())
     return wsc::tools::failUsage(unused);
   options.execution = execution == "phased"      ? wsc::driver::Execution::Phased

@@ -2,8 +2,6 @@
 // Where the inputs of each sample come from: files, seeded numbers, data sets.
 #include "tools/wsc-run/Run.h"
 
-#include "runtime/numerics/Elements.h"
-
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
@@ -14,13 +12,6 @@ namespace wsc::run {
 using namespace format;
 
 namespace {
-
-uint64_t splitMix(uint64_t &state) {
-  uint64_t z = state += 0x9E3779B97F4A7C15ull;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-  return z ^ z >> 31;
-}
 
 bool isNpz(const std::string &path) { return path.size() > 4 && path.substr(path.size() - 4) == ".npz"; }
 
@@ -64,24 +55,6 @@ absl::Status readInput(const Entry &entry, const std::string &text, Inputs &inpu
 }
 
 } // namespace
-
-Tensor randomTensor(const TensorType &type, uint64_t seed) {
-  Tensor tensor;
-  tensor.type = type;
-  const int64_t size = elementBytes(type.type), count = type.elements();
-  tensor.bytes.resize(size_t(size * count));
-  uint64_t state = seed;
-  for (int64_t i = 0; i < count; ++i) {
-    const uint64_t bits = splitMix(state);
-    double value = 0;
-    if (numerics::isFloat(type.type))
-      value = double(bits >> 40) * 0x1p-23 - 1;
-    else
-      value = type.type == ElementType::Bool ? double(bits >> 63) : double(bits >> 60);
-    numerics::storeElement(tensor.bytes.data() + i * size, type.type, numerics::encodeImmediate(value, type.type));
-  }
-  return tensor;
-}
 
 std::vector<std::string> dataSetFolders(const std::string &folder) {
   std::vector<std::string> folders;
@@ -140,16 +113,8 @@ absl::StatusOr<SampleSource> SampleSource::create(const Entry &entry, const Opti
 }
 
 absl::StatusOr<Inputs> SampleSource::sample(int k) const {
-  if (random) {
-    Inputs inputs;
-    for (size_t i = 0; i < entry->inputs.size(); ++i) {
-      uint64_t state = seed;
-      state = splitMix(state) ^ uint64_t(k);
-      state = splitMix(state) ^ uint64_t(i);
-      inputs.emplace(entry->inputs[i].name, randomTensor(entry->inputs[i], splitMix(state)));
-    }
-    return inputs;
-  }
+  if (random)
+    return randomInputs(*entry, seed, k);
   if (dataSets.empty())
     return fixed;
   const std::string &folder = dataSets[size_t(k) % dataSets.size()];

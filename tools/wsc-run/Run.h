@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/report/Report.h"
+#include "runtime/session/RandomInputs.h"
 #include "runtime/session/Session.h"
 #include "runtime/session/TensorFile.h"
 
@@ -54,8 +55,7 @@ std::vector<std::string> dataSetFolders(const std::string &folder);
 // Matches tensors read from a data set with an entry's: by name if all names fit, else by place.
 absl::StatusOr<Inputs> matchTensors(std::vector<Tensor> tensors, const std::vector<format::TensorType> &types,
                                     const std::string &where);
-// Seeded elements: floats in [-1, 1), integers in 0 … 15, booleans.
-Tensor randomTensor(const format::TensorType &type, uint64_t seed);
+using wsc::randomTensor;
 
 // Writes results to a folder (NAME.npy, NAME.K.npy) or a .npz. results[k]: outputs of sample k.
 absl::Status writeResults(const std::vector<std::vector<Tensor>> &results, const std::string &output);

@@ -154,6 +154,8 @@ private:
     options.execution = string("execution") == "phased"      ? driver::Execution::Phased
                         : string("execution") == "pipelined" ? driver::Execution::Pipelined
                                                              : driver::Execution::Auto;
+    options.precision = driver::findPrecision(string("precision")).value_or(driver::Precision::Model);
+    options.precisionSamples = 0; // the data set tells the error
     // A model or data set that cannot be read is reported by what follows.
     auto inputs = readTensorFolder(dataSet, "input");
     const std::vector<Tensor> given = inputs.ok() ? *std::move(inputs) : std::vector<Tensor>();
@@ -275,6 +277,7 @@ std::string requestFor(const tools::Case &test, const Options &options, const st
                                    {"l2", options.l2},
                                    {"engine", options.engine},
                                    {"execution", options.execution},
+                                   {"precision", options.precision},
                                    {"threads", options.threads}});
 }
 

@@ -26,6 +26,9 @@ int parseOptions(int argc, char **argv, Options &options) {
   app.add_option("--execution", options.execution, "auto, pipelined or phased, as wsc-compile takes it")
       ->check(CLI::IsMember({"auto", "pipelined", "phased"}))
       ->capture_default_str();
+  app.add_option("--precision", options.precision, "model, fp32, fp16, bf16 or mixed, as wsc-compile takes it")
+      ->check(CLI::IsMember({"model", "fp32", "fp16", "bf16", "mixed"}))
+      ->capture_default_str();
   app.add_option("--engine", options.engine,
                  "cycle: also run each case on the cycle engine, which must come to its end")
       ->check(CLI::IsMember({"core", "cycle"}))

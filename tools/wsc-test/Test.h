@@ -14,7 +14,7 @@ namespace wsc::test_tool {
 
 struct Options {
   std::vector<std::string> folders;
-  std::string target = "wse2", engine = "core", execution = "auto", filter, list, json;
+  std::string target = "wse2", engine = "core", execution = "auto", precision = "model", filter, list, json;
   std::map<std::string, int64_t> dims;
   double rtol = 1e-3, atol = 1e-7;
   double l2 = -1;     // most relative L2 error of an output; negative: no limit

@@ -2,7 +2,8 @@
 //
 // An operation's result takes the room of a source that dies with it where both are laid out alike; the instruction
 // then walks both alike, which the machine allows. Select and Fma change their dst: its old value is one of their
-// sources, moved there first unless it lies there already.
+// sources, moved there first unless it lies there already. A conversion to a wider type takes no instruction where
+// those that take its result may have narrower sources (format::mayMix): a sum of f16 products in f32 reads f16.
 #include "compiler/spmd/local/BodyCode.h"
 
 #include "compiler/spmd/local/VectorWalk.h"
@@ -84,6 +85,7 @@ absl::Status emitVector(Frame &frame, Opcode opcode, ElementType type, ElementTy
   head.opcode = opcode;
   head.type = type;
   head.sourceType = sourceType;
+  head.mixed = opcode != Opcode::Convert && sourceType != type;
   const std::vector<int64_t> *stride[3] = {};
   head.dst = frame.operand(*operands.dst);
   stride[0] = &operands.dst->stride;
@@ -140,15 +142,57 @@ void BodyCode::countUses(const std::vector<BodyValue> &wanted) {
         use(*source);
 }
 
-absl::StatusOr<std::vector<Value>> BodyCode::evaluate(const std::vector<BodyValue> &wanted, ElementType immediateType) {
+// Whether an instruction of `opcode` and `type` over these sources can widen all of them itself.
+bool BodyCode::mayWiden(Opcode opcode, ElementType type, const std::vector<const BodyValue *> &sources) const {
+  return std::all_of(sources.begin(), sources.end(), [&](const BodyValue *source) {
+    if (!isWidened(*source))
+      return false;
+    const ElementType from = operationOf(*local.nest, size_t(source->index)).sourceType;
+    return from == operationOf(*local.nest, size_t(sources[0]->index)).sourceType && mayMix(opcode, from, type);
+  });
+}
+
+// Conversions of elements in memory, less those that some instruction needs as values of their own.
+void BodyCode::findWidened(const std::vector<BodyValue> &wanted, const Reduction *reduction) {
+  for (size_t number = first; number < end; ++number) {
+    const BodyOp &op = operationOf(*local.nest, number);
+    widened[number] = operationUses[number] > 0 && op.opcode == Opcode::Convert && op.sourceType != op.type &&
+                      op.a.kind == BodyValue::Kind::Operand && !isGathered(local, size_t(op.a.index));
+  }
+  for (bool changes = true; changes;) {
+    changes = false;
+    const auto need = [&](const std::vector<const BodyValue *> &sources) {
+      for (const BodyValue *source : sources)
+        if (isWidened(*source)) {
+          widened[size_t(source->index)] = false;
+          changes = true;
+        }
+    };
+    for (size_t number = first; number < end; ++number) {
+      const BodyOp &op = operationOf(*local.nest, number);
+      const std::vector<const BodyValue *> sources = sourcesOf(op);
+      if (operationUses[number] > 0 && (updatesDst(op.opcode) || !mayWiden(op.opcode, op.type, sources)))
+        need(sources);
+    }
+    std::vector<const BodyValue *> last;
+    for (const BodyValue &value : wanted)
+      last.push_back(&value);
+    if (!reduction || !mayWiden(reduction->opcode, reduction->type, last))
+      need(last);
+  }
+}
+
+absl::StatusOr<std::vector<Value>> BodyCode::evaluate(const std::vector<BodyValue> &wanted,
+                                                      const Reduction &reduction) {
   countUses(wanted);
+  findWidened(wanted, &reduction);
   for (size_t number = first; number < end; ++number)
     if (operationUses[number] > 0)
       if (absl::Status status = apply(number, nullptr); !status.ok())
         return status;
   std::vector<Value> values;
   for (const BodyValue &value : wanted) {
-    absl::StatusOr<Value> result = valueOf(value, immediateType);
+    absl::StatusOr<Value> result = valueOf(value, reduction.type);
     if (!result.ok())
       return result.status();
     values.push_back(*std::move(result));
@@ -181,6 +225,7 @@ void BodyCode::release(const Value &value) {
 
 absl::Status BodyCode::evaluateInto(const BodyValue &wanted, const Destination &destination, bool isRoom) {
   countUses({wanted});
+  findWidened({wanted}, nullptr);
   if (isRoom)
     openRoom(wanted, destination);
   const bool isOperation = wanted.kind == BodyValue::Kind::Operation;
@@ -239,6 +284,12 @@ absl::StatusOr<Place> BodyCode::placeFor(size_t number, uint64_t support, const 
 
 absl::Status BodyCode::apply(size_t number, const Destination *destination) {
   const BodyOp &op = operationOf(*local.nest, number);
+  if (widened[number]) {
+    const auto operand = size_t(op.a.index);
+    --operandUses[operand];
+    operations[number] = Value{std::nullopt, frame.space.operands[operand], local.operandTypes[operand], false};
+    return absl::OkStatus();
+  }
   std::vector<Value> sources;
   uint64_t support = 0;
   for (const BodyValue *source : sourcesOf(op)) {
@@ -281,8 +332,9 @@ absl::Status BodyCode::apply(size_t number, const Destination *destination) {
         return status;
     operands.b = &sources[op.opcode == Opcode::Select ? 2 : 1];
   }
-  const ElementType sourceType =
-      op.opcode == Opcode::Convert ? op.sourceType : op.type; // a move takes bits as they are
+  const ElementType sourceType = op.opcode == Opcode::Convert ? op.sourceType
+                                 : isWidened(op.a)            ? sources[0].type
+                                                              : op.type; // a move takes bits as they are
   if (absl::Status status = emitVector(frame, op.opcode, op.type, sourceType, operands); !status.ok())
     return status;
   for (const Value *value : dying)

@@ -46,14 +46,14 @@ class BodyCode {
 public:
   BodyCode(Frame &frame, const LocalNest &local, size_t first, size_t end)
       : frame(frame), local(local), first(first), end(end), operations(end), gathered(local.operands.size()),
-        operationUses(end), operandUses(local.operands.size()) {}
+        operationUses(end), operandUses(local.operands.size()), widened(end) {}
 
   /// The value behind the reduction.
   void setReduced(const Value &value) { reduced = value; }
 
-  /// Emits what `wanted` needs, and returns it; temporaries are the caller's to release. `immediateType`: of
-  /// immediates.
-  absl::StatusOr<std::vector<Value>> evaluate(const std::vector<BodyValue> &wanted, format::ElementType immediateType);
+  /// Emits what the reduction combines, and returns it; temporaries are the caller's to release. All values are of the
+  /// reduction's type, or all of a narrower one whose elements the reduction's instruction widens.
+  absl::StatusOr<std::vector<Value>> evaluate(const std::vector<BodyValue> &wanted, const Reduction &reduction);
 
   /// The same for one value, converted to the destination's type. `isRoom`: the destination may hold other values
   /// before.
@@ -67,6 +67,9 @@ private:
   std::vector<std::optional<Value>> operations, gathered; // per operation and operand, where they are in memory
   std::vector<int> operationUses, operandUses;            // still to come
   int reducedUses = 0;
+  // Per operation: a conversion that is left out, since all instructions that take its result widen elements
+  // themselves.
+  std::vector<bool> widened;
   // The destination as a temporary: of which operation (-1: any), and whether it is taken.
   std::optional<Destination> room;
   int roomOperation = -1;
@@ -74,6 +77,11 @@ private:
 
   int *usesOf(const BodyValue &value);
   void countUses(const std::vector<BodyValue> &wanted);
+  bool isWidened(const BodyValue &value) const {
+    return value.kind == BodyValue::Kind::Operation && widened[size_t(value.index)];
+  }
+  bool mayWiden(format::Opcode opcode, format::ElementType type, const std::vector<const BodyValue *> &sources) const;
+  void findWidened(const std::vector<BodyValue> &wanted, const Reduction *reduction);
   void openRoom(const BodyValue &wanted, const Destination &destination);
   void release(const Value &value);
   absl::Status apply(size_t number, const Destination *destination);

@@ -215,10 +215,11 @@ private:
 
   absl::Status accumulate(Frame &frame, const Place &sums) const {
     const Reduction &reduction = *nest.reduction;
-    absl::StatusOr<std::vector<Value>> values = BodyCode(frame, local, 0, numOps).evaluate(nest.values, reduction.type);
+    absl::StatusOr<std::vector<Value>> values = BodyCode(frame, local, 0, numOps).evaluate(nest.values, reduction);
     if (!values.ok())
       return values.status();
-    absl::Status status = emitVector(frame, reduction.opcode, reduction.type, reduction.type,
+    const ElementType taken = (*values)[0].immediate ? reduction.type : (*values)[0].type;
+    absl::Status status = emitVector(frame, reduction.opcode, reduction.type, taken,
                                      {&sums, &(*values)[0], reduction.opcode == Opcode::Fma ? &(*values)[1] : nullptr,
                                       allIterators(), allIterators() & ~parallelIterators()});
     for (const Value &value : *values)

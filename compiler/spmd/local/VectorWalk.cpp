@@ -114,7 +114,7 @@ private:
   // How much the operands jump along a dimension; a result that does takes twice the cycles.
   int jumps(size_t d) const {
     int64_t bytes = elementBytes(head.type),
-            sourceBytes = head.opcode == Opcode::Convert ? elementBytes(head.sourceType) : bytes;
+            sourceBytes = head.opcode == Opcode::Convert || head.mixed ? elementBytes(head.sourceType) : bytes;
     int count = 0;
     for (size_t o = 0; o < dims[d].stride.size(); ++o) {
       int64_t stride = dims[d].stride[o];

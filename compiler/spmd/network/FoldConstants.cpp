@@ -21,14 +21,20 @@ namespace {
 using Bytes = std::vector<std::byte>;
 
 /// The elements of a constant; null if its file cannot be read.
-std::shared_ptr<const Bytes> bytesOf(const ElementSource &source) {
-  if (source.inlineBytes)
-    return source.inlineBytes;
-  auto bytes = std::make_shared<Bytes>(size_t(source.bytes));
-  std::ifstream file(source.path, std::ios::binary);
-  file.seekg(source.offset);
-  file.read(reinterpret_cast<char *>(bytes->data()), source.bytes);
-  return file ? bytes : nullptr;
+std::shared_ptr<const Bytes> bytesOf(const Tensor &constant) {
+  const ElementSource &source = constant.source;
+  std::shared_ptr<const Bytes> stored = source.inlineBytes;
+  if (!stored) {
+    auto bytes = std::make_shared<Bytes>(size_t(source.bytes));
+    std::ifstream file(source.path, std::ios::binary);
+    file.seekg(source.offset);
+    file.read(reinterpret_cast<char *>(bytes->data()), source.bytes);
+    if (!file)
+      return nullptr;
+    stored = std::move(bytes);
+  }
+  return source.stored ? std::make_shared<const Bytes>(convertElements(*stored, *source.stored, constant.type))
+                       : stored;
 }
 
 /// Calls visit(index) for every index tuple below the extents, in row-major order.
@@ -47,7 +53,7 @@ public:
 
   bool load() {
     for (const Access &access : nest.operands)
-      elements.push_back(bytesOf(network.tensors[size_t(access.tensor)].source));
+      elements.push_back(bytesOf(network.tensors[size_t(access.tensor)]));
     return std::find(elements.begin(), elements.end(), nullptr) == elements.end();
   }
 
@@ -160,7 +166,7 @@ std::optional<Bytes> valueOf(const Network &network, const Remap &remap) {
   for (size_t at = 0; at < bytes.size(); at += width)
     numerics::storeElement(bytes.data() + at, result.type, numerics::encodeImmediate(remap.fill, result.type));
   for (const Piece &piece : remap.pieces) {
-    const auto source = bytesOf(network.tensors[size_t(piece.source)].source);
+    const auto source = bytesOf(network.tensors[size_t(piece.source)]);
     if (!source)
       return std::nullopt;
     std::vector<int64_t> extents, index(piece.digits.size());
@@ -198,11 +204,37 @@ bool isSmallConstant(const Network &network, const Node &node) {
                      [&](const Access &access) { return isConstant(access.tensor); });
 }
 
+/// The constant that a nest does nothing but convert, each element in its place; null if it does anything else.
+const Tensor *convertedConstant(const Network &network, const Node &node) {
+  const auto *nest = std::get_if<Nest>(&node);
+  if (!nest || nest->reduction || nest->operands.size() != 1 || nest->body.size() != 1 ||
+      nest->body[0].opcode != Opcode::Convert || nest->body[0].a.kind != BodyValue::Kind::Operand ||
+      nest->resultValue.kind != BodyValue::Kind::Operation)
+    return nullptr;
+  const Access &access = nest->operands[0];
+  const Tensor &tensor = network.tensors[size_t(access.tensor)];
+  if (tensor.kind != Tensor::Kind::Constant || tensor.source.stored || access.gatherDim >= 0 ||
+      tensor.shape != nest->extents)
+    return nullptr;
+  for (size_t d = 0; d < access.map.size(); ++d)
+    for (size_t k = 0; k < nest->extents.size(); ++k)
+      if (access.map[d].constant != 0 || access.map[d].perIterator[k] != (d == k))
+        return nullptr;
+  return &tensor;
+}
+
 } // namespace
 
 void foldConstants(Network &network) {
   std::vector<Node> kept;
   for (Node &node : network.nodes) {
+    if (const Tensor *from = convertedConstant(network, node)) {
+      Tensor &tensor = network.tensors[size_t(std::get<Nest>(node).result)];
+      tensor.kind = Tensor::Kind::Constant;
+      tensor.source = from->source;
+      tensor.source.stored = from->type;
+      continue;
+    }
     std::optional<Bytes> value;
     if (isSmallConstant(network, node))
       value = std::visit([&](const auto &each) { return valueOf(network, each); }, node);

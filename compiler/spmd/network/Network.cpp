@@ -5,7 +5,12 @@
 
 #include "compiler/spmd/network/CheckNode.h"
 
+#include "runtime/numerics/Arrays.h"
+#include "runtime/numerics/Elements.h"
+
 #include "absl/strings/str_cat.h"
+
+#include <cstring>
 
 namespace wsc::spmd {
 
@@ -15,7 +20,11 @@ absl::Status invalid(const std::string &where, const std::string &what) {
   return absl::InvalidArgumentError(absl::StrCat(where, ": ", what));
 }
 
-absl::Status checkSource(const std::string &where, const ElementSource &source, int64_t expectedBytes) {
+absl::Status checkSource(const std::string &where, const ElementSource &source, format::ElementType type,
+                         int64_t elements) {
+  int64_t expectedBytes = 0;
+  if (__builtin_mul_overflow(elements, format::elementBytes(source.stored.value_or(type)), &expectedBytes))
+    return invalid(where, "has 2^63 or more bytes where it is stored");
   if (source.inlineBytes) {
     if (int64_t(source.inlineBytes->size()) != expectedBytes)
       return invalid(where, absl::StrCat("has ", source.inlineBytes->size(),
@@ -56,7 +65,7 @@ absl::Status checkTensor(const Network &network, size_t id) {
       return invalid(where, absl::StrCat("is said to be input ", tensor.input, ", which is not this tensor"));
     return absl::OkStatus();
   case Tensor::Kind::Constant:
-    return checkSource(where, tensor.source, bytes);
+    return checkSource(where, tensor.source, tensor.type, tensor.elements());
   case Tensor::Kind::Value:
     return absl::OkStatus();
   }
@@ -87,6 +96,27 @@ std::string shapeText(const std::vector<int64_t> &shape) {
 
 std::string typeText(format::ElementType type) { return std::string(format::elementTypeName(type)); }
 std::string opcodeText(format::Opcode opcode) { return std::string(format::opcodeInfo(opcode).name); }
+
+std::vector<std::byte> convertElements(const std::vector<std::byte> &elements, format::ElementType from,
+                                       format::ElementType to) {
+  using format::ElementType;
+  const size_t before = size_t(format::elementBytes(from)), after = size_t(format::elementBytes(to));
+  const size_t count = elements.size() / before;
+  std::vector<std::byte> result(count * after);
+  if (from == ElementType::F32 && (to == ElementType::F16 || to == ElementType::BF16)) { // weights by the million
+    std::vector<float> wide(count);
+    std::vector<uint16_t> narrow(count);
+    std::memcpy(wide.data(), elements.data(), count * before);
+    (to == ElementType::F16 ? numerics::f32ToF16Array : numerics::f32ToBF16Array)(narrow.data(), wide.data(), count);
+    std::memcpy(result.data(), narrow.data(), count * after);
+    return result;
+  }
+  for (size_t i = 0; i < count; ++i)
+    numerics::storeElement(
+        result.data() + i * after, to,
+        numerics::convertElement(numerics::loadElement(elements.data() + i * before, from), from, to));
+  return result;
+}
 
 int64_t Tensor::elements() const {
   int64_t count = 1;
@@ -135,8 +165,7 @@ absl::Status Network::check() const {
     if (count < 0 || format::elementBytes(state.type) == 0)
       return invalid(absl::StrCat("state ", state.name), "has a negative extent or an unknown element type");
     if (state.initial.inlineBytes || !state.initial.path.empty())
-      if (absl::Status status =
-              checkSource(absl::StrCat("state ", state.name), state.initial, count * format::elementBytes(state.type));
+      if (absl::Status status = checkSource(absl::StrCat("state ", state.name), state.initial, state.type, count);
           !status.ok())
         return status;
     if (state.written < 0)

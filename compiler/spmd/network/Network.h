@@ -33,12 +33,18 @@ inline int64_t granuleOf(format::ElementType type) { return std::max<int64_t>(1,
 using TensorId = int32_t;
 
 /// Row-major little-endian elements: `bytes` bytes of the file `path` from `offset`, or `inlineBytes` where that is
-/// set. Bool takes one byte an element.
+/// set. Bool takes one byte an element. Elements of type `stored` are converted (docs/Numerics.md) to the tensor's type
+/// when they are read, of constants only; nothing: they are of the tensor's type.
 struct ElementSource {
   std::string path;
   int64_t offset = 0, bytes = 0;
   std::shared_ptr<const std::vector<std::byte>> inlineBytes;
+  std::optional<format::ElementType> stored = {};
 };
+
+/// Elements of type `from`, one after another, as elements of type `to`.
+std::vector<std::byte> convertElements(const std::vector<std::byte> &elements, format::ElementType from,
+                                       format::ElementType to);
 
 struct Tensor {
   enum class Kind { Input, Constant, Value };

@@ -16,7 +16,7 @@ void simplify(Network &network);
 void foldRemaps(Network &network);
 
 /// Nodes over few constant elements become constants (the factors of a normalisation, a mask). Those whose file cannot
-/// be read stay.
+/// be read stay. Conversions of constants, however large, become constants that are converted when they are read.
 void foldConstants(Network &network);
 
 /// An elementwise nest that is the only one to read the result of a reduction, each element at its own place, becomes

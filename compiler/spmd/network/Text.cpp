@@ -52,10 +52,12 @@ private:
     return absl::StrCat(name(id), ": ", typeText(tensor.type), shapeText(tensor.shape));
   }
   static std::string source(const ElementSource &source) {
+    const std::string stored = source.stored ? absl::StrCat(", stored as ", typeText(*source.stored)) : "";
     if (source.inlineBytes)
-      return absl::StrCat(", ", source.inlineBytes->size(), " bytes");
-    return source.path.empty() ? ""
-                               : absl::StrCat(", ", source.bytes, " bytes of ", source.path, " from ", source.offset);
+      return absl::StrCat(", ", source.inlineBytes->size(), " bytes", stored);
+    if (source.path.empty())
+      return "";
+    return absl::StrCat(", ", source.bytes, " bytes of ", source.path, " from ", source.offset, stored);
   }
 
   void printLeaf(const Tensor &tensor, TensorId id) {

@@ -16,16 +16,20 @@ using namespace format;
 absl::StatusOr<const std::vector<std::byte> *> ConstantReader::read(TensorId tensor) {
   const Tensor &wanted = network.tensors[size_t(tensor)];
   const ElementSource &source = wanted.source;
-  const int64_t bytes = wanted.elements() * elementBytes(wanted.type);
+  const int64_t bytes = wanted.elements() * elementBytes(source.stored.value_or(wanted.type));
   const int64_t available = source.inlineBytes ? int64_t(source.inlineBytes->size()) : source.bytes;
   if (available != bytes)
     return absl::InvalidArgumentError(
         absl::StrCat("constant ", wanted.name, " has ", available, " bytes, its type takes ", bytes));
-  if (source.inlineBytes)
+  if (source.inlineBytes && !source.stored)
     return source.inlineBytes.get();
   auto [found, added] = known.emplace(tensor, std::vector<std::byte>());
   if (!added)
     return &found->second;
+  if (source.inlineBytes) {
+    found->second = convertElements(*source.inlineBytes, *source.stored, wanted.type);
+    return &found->second;
+  }
   found->second.resize(size_t(bytes));
   std::ifstream file(source.path, std::ios::binary);
   if (!file.seekg(source.offset) || !file.read(reinterpret_cast<char *>(found->second.data()), bytes)) {
@@ -33,6 +37,8 @@ absl::StatusOr<const std::vector<std::byte> *> ConstantReader::read(TensorId ten
     return absl::NotFoundError(absl::StrCat("constant ", wanted.name, ": cannot read ", bytes, " bytes at offset ",
                                             source.offset, " of ", source.path));
   }
+  if (source.stored)
+    found->second = convertElements(found->second, *source.stored, wanted.type);
   return &found->second;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spmd/plan/LocalCycles.h"
 
+#include "compiler/spmd/plan/MultiplyAdds.h"
 #include "runtime/timing/Cost.h"
 
 #include <algorithm>
@@ -13,6 +14,8 @@ namespace {
 
 // Of an instruction's set-up with its loop; of each core of a reduction's group.
 constexpr int64_t kInstructionCycles = 20, kGroupCycles = 8;
+
+int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 int64_t slots(const target::Target &target, const BodyOp &op, int64_t elements) {
   return int64_t(double(elements) / std::min(1.0, timing::elementsPerCycle(target, op.opcode, op.type)));
@@ -31,15 +34,17 @@ std::pair<int64_t, int64_t> iterationsOf(const Nest &nest, const Distribution &d
 int64_t localCycles(const Nest &nest, const Distribution &distribution, const target::Target &target) {
   const auto [parallel, reduced] = iterationsOf(nest, distribution);
   int64_t cycles = 0;
-  for (const BodyOp &op : nest.body)
-    cycles += kInstructionCycles + slots(target, op, parallel * reduced);
+  if (!narrowFactors(nest))
+    for (const BodyOp &op : nest.body)
+      cycles += kInstructionCycles + slots(target, op, parallel * reduced);
   if (!nest.reduction)
     return cycles;
-  cycles += nest.reduction->opcode == Opcode::Fma ? reduced * (kInstructionCycles + parallel)
+  cycles += nest.reduction->opcode == Opcode::Fma
+                ? reduced * (kInstructionCycles + multiplyAddCycles(target, nest, parallel))
                                                   : kInstructionCycles * (1 + reduced / 8) + parallel * reduced;
   for (Axis axis : {Axis::Row, Axis::Col})
     if (isReduced(nest, distribution, axis))
-      cycles += 2 * parallel + kGroupCycles * distribution.use(axis).innerParts;
+      cycles += 2 * ceilDiv(parallel * elementBytes(nest.reduction->type), 4) + kGroupCycles * distribution.use(axis).innerParts;
   for (const BodyOp &op : nest.finish)
     cycles += kInstructionCycles + slots(target, op, parallel);
   return cycles;

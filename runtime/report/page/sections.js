@@ -185,6 +185,7 @@ export function origin(model) {
     report.weight_bytes ? ["Weights", bytes(report.weight_bytes)] : null,
     report.metadata_bytes ? ["Metadata", bytes(report.metadata_bytes)] : null,
     compilation ? ["File", bytes(compilation.output_bytes)] : null,
+    compilation?.precision ? ["Precision", compilation.precision.text] : null,
     emulation
       ? [
           "Emulated with",

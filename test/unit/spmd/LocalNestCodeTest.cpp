@@ -150,14 +150,44 @@ TEST(LocalNestCode, ConvolutionLoopsOverTaps) {
 }
 
 TEST(LocalNestCode, ConversionsOfOperandsAreOverTheirOwnIterators) {
-  // i8 × i8 → i32: 12 and 24 elements are converted, not the 72 of the whole iteration space.
+  // i8 × i32 → i32: 12 elements are converted, not the 72 of the whole iteration space.
   Example matmul({3, 6, 4}, 2, ElementType::I32);
   matmul.operand(ElementType::I8, {3, 4}, {{1, 0, 0}, {0, 0, 1}});
-  matmul.operand(ElementType::I8, {4, 6}, {{0, 0, 1}, {0, 1, 0}});
-  matmul.nest.body = {convertOp(ElementType::I8, ElementType::I32, x0),
-                      convertOp(ElementType::I8, ElementType::I32, x1)};
-  matmul.reduce(Opcode::Fma, ElementType::I32, {BodyValue::operation(0), BodyValue::operation(1)});
-  EXPECT_EQ(matmul.code(), "move 18, convert 4x3, convert 24, loop 4, fma 3x6, end_loop");
+  matmul.operand(ElementType::I32, {4, 6}, {{0, 0, 1}, {0, 1, 0}});
+  matmul.nest.body = {convertOp(ElementType::I8, ElementType::I32, x0)};
+  matmul.reduce(Opcode::Fma, ElementType::I32, {BodyValue::operation(0), x1});
+  EXPECT_EQ(matmul.code(), "move 18, convert 4x3, loop 4, fma 3x6, end_loop");
+}
+
+TEST(LocalNestCode, InstructionsWidenNarrowOperandsThemselves) {
+  // f16 × f16 → f32 and Σ f16 → f32 take no conversions.
+  Example matmul({3, 6, 4}, 2);
+  matmul.operand(ElementType::F16, {3, 4}, {{1, 0, 0}, {0, 0, 1}});
+  matmul.operand(ElementType::F16, {4, 6}, {{0, 0, 1}, {0, 1, 0}});
+  matmul.nest.body = {convertOp(ElementType::F16, ElementType::F32, x0),
+                      convertOp(ElementType::F16, ElementType::F32, x1)};
+  matmul.reduce(Opcode::Fma, ElementType::F32, {BodyValue::operation(0), BodyValue::operation(1)});
+  EXPECT_EQ(matmul.code(), "move 18, loop 4, fma 3x6, end_loop");
+  const format::Instruction &fma = matmul.core.code.main[2];
+  EXPECT_TRUE(fma.mixed);
+  EXPECT_EQ(fma.sourceType, ElementType::F16);
+  EXPECT_EQ(fma.b.stride[3], 2); // along which the result and one operand walk unit strides
+
+  Example sum({8, 64}, 1);
+  sum.operand(ElementType::BF16, {8, 64}, {{1, 0}, {0, 1}});
+  sum.nest.body = {convertOp(ElementType::BF16, ElementType::F32, x0)};
+  sum.reduce(Opcode::ReduceAdd, ElementType::F32, {BodyValue::operation(0)});
+  EXPECT_EQ(sum.code(), "move 8, reduce_add 8x64");
+}
+
+TEST(LocalNestCode, ConversionsStayWhereAnInstructionNeedsThem) {
+  // x + 1 in f32: an immediate is of the sources' type, and f16 may not hold it.
+  Example add({100}, 1);
+  add.operand(ElementType::F16, {100}, {{1}});
+  add.nest.body = {convertOp(ElementType::F16, ElementType::F32, x0),
+                   bodyOp(Opcode::Add, ElementType::F32, BodyValue::operation(0), BodyValue::constant(1))};
+  add.nest.resultValue = BodyValue::operation(1);
+  EXPECT_EQ(add.code(), "convert 100, add 100");
 }
 
 TEST(LocalNestCode, ReductionsRunInsideAnInstruction) {
