@@ -114,6 +114,11 @@ Tensor LayerBuilder::emitTyped(RankedTensorType type, const typename Op::Propert
     return {};
   if (std::optional<Literal> folded = fold())
     return fromLiteral(*folded);
+  if (++madeLayers_ > maxMadeLayers) {
+    fail(absl::UnimplementedError("the model becomes more than " + std::to_string(maxMadeLayers) +
+                                  " layers; loops and tensors that are taken apart row by row make many"));
+    return {};
+  }
   OperationState state(location_, Op::getOperationName());
   for (const Tensor &operand : operands)
     state.addOperands(materialize(operand));

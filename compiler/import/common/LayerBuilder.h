@@ -124,12 +124,14 @@ private:
 
   /// Elements of all larger constants made in one import, which live as long as the context.
   static constexpr int64_t maxMadeElements = 20'000'000;
+  /// Layers of one import: loops are unrolled, and tensors taken apart row by row.
+  static constexpr int64_t maxMadeLayers = 100'000;
 
   mlir::OpBuilder &builder_;
   FileStore &files_;
   mlir::Location location_;
   absl::Status status_;
-  int64_t madeElements_ = 0;
+  int64_t madeElements_ = 0, madeLayers_ = 0;
   llvm::DenseMap<mlir::Attribute, mlir::Value> materialized_;
   llvm::DenseMap<const void *, Quantised> quantised_;
 };

@@ -163,6 +163,11 @@ TEST_F(TfErrors, Shapes) {
   fill.node("Fill", "y", {fill.ints("shape", {-2}), fill.number("value", 1)});
   expectIn("has a negative extent", importGraph(fill));
 
+  TfBuilder rows;
+  rows.input("x", {int64_t{1} << 31});
+  rows.node("Unpack", "y", {"x"});
+  expectIn("the model becomes more than 100000 layers", importGraph(rows, outputs({"y"})));
+
   TfBuilder text2;
   TensorProto strings = tfTensor(DT_STRING, {});
   strings.add_string_val("a");

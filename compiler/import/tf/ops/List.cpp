@@ -89,7 +89,7 @@ Expression stacked(NodeContext &node, const List &list, const std::vector<int64_
 /// The rows of a tensor as elements.
 std::vector<Tensor> rowsOf(const Expression &x) {
   std::vector<Tensor> rows;
-  for (int64_t i = 0; i < (x.rank() > 0 ? x.shape()[0] : 0); ++i)
+  for (int64_t i = 0; i < (x.rank() > 0 ? x.shape()[0] : 0) && !x.layers().failed(); ++i)
     rows.push_back(x.slice(0, i, 1).squeeze(0));
   return rows;
 }

@@ -69,7 +69,7 @@ void unpack(NodeContext &node) {
     return;
   if (count != x.shape()[axis])
     return node.fail(absl::StrCat("num = ", count, " is not the extent ", x.shape()[axis], " of axis ", axis));
-  for (int64_t i = 0; i < count; ++i)
+  for (int64_t i = 0; i < count && !node.failed(); ++i)
     node.setResult(static_cast<size_t>(i), x.slice(axis, i, 1).squeeze(axis));
 }
 
@@ -87,8 +87,10 @@ void split(NodeContext &node) {
   int64_t count = node.intAttribute("num_split", 1);
   if (node.failed())
     return;
-  if (count < 1 || x.shape()[axis] % count != 0)
-    return node.fail(absl::StrCat("extent ", x.shape()[axis], " does not split into ", count, " equal parts"));
+  constexpr int64_t mostParts = 65536;
+  if (count < 1 || count > mostParts || x.shape()[axis] % count != 0)
+    return node.fail(absl::StrCat("extent ", x.shape()[axis], " does not split into ", count, " equal parts; at most ",
+                                  mostParts, " are possible"));
   splitInto(node, x, axis, Extents(count, x.shape()[axis] / count));
 }
 
