@@ -67,7 +67,8 @@ public:
     if (auto generic = dyn_cast<linalg::GenericOp>(user)) {
       if (generic.isDpsInit(&use))
         return Need::Wide;
-      if (isFactor(generic, use))
+      const bool isExtremum = kindOf(generic) == NestKind::Extremum; // of rounded elements: the rounded one
+      if (isFactor(generic, use) || (isExtremum && narrow.contains(generic.getResult(0))))
         return Need::Narrow;
     }
     if (!contractionsOnly && isConstant(use.get()))

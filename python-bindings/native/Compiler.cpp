@@ -107,8 +107,7 @@ py::dict reportOf(const driver::CompileReport &report) {
                   "samples_per_second"_a = report.samplesPerSecond, "utilisation"_a = report.utilisation,
                   "bottleneck"_a = report.bottleneck,
                   "precision"_a = report.precision ? report::precisionText(*report.precision) : "",
-                  "kernels"_a = kernels, "phases"_a = phases,
-                  "summary"_a = driver::printSummary(report));
+                  "kernels"_a = kernels, "phases"_a = phases, "summary"_a = driver::printSummary(report));
 }
 
 // Fills options from Python's; `content` keeps the bytes of a model in memory.

@@ -41,10 +41,11 @@ int64_t localCycles(const Nest &nest, const Distribution &distribution, const ta
     return cycles;
   cycles += nest.reduction->opcode == Opcode::Fma
                 ? reduced * (kInstructionCycles + multiplyAddCycles(target, nest, parallel))
-                                                  : kInstructionCycles * (1 + reduced / 8) + parallel * reduced;
+                : kInstructionCycles * (1 + reduced / 8) + parallel * reduced;
   for (Axis axis : {Axis::Row, Axis::Col})
     if (isReduced(nest, distribution, axis))
-      cycles += 2 * ceilDiv(parallel * elementBytes(nest.reduction->type), 4) + kGroupCycles * distribution.use(axis).innerParts;
+      cycles += 2 * ceilDiv(parallel * elementBytes(nest.reduction->type), 4) +
+                kGroupCycles * distribution.use(axis).innerParts;
   for (const BodyOp &op : nest.finish)
     cycles += kInstructionCycles + slots(target, op, parallel);
   return cycles;

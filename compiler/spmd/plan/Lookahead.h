@@ -45,7 +45,7 @@ private:
   const Rectangle rectangle;
   const bool withoutTaps;
   const int64_t mostBytes;
-  std::vector<std::vector<Reader>> readers; // per tensor
+  std::vector<std::vector<Reader>> readers;                             // per tensor
   std::map<TensorId, std::vector<std::pair<TensorId, Sharding>>> wants; // per root: what is read, how it is wanted
   std::map<std::pair<size_t, size_t>, std::vector<Option>> options;
   std::map<TensorId, std::vector<StridedPiece>> pieces; // of views that have them

@@ -615,9 +615,9 @@ private:
   std::map<TensorId, int64_t> live; // bytes on a core
   TensorId undecided = -1;          // an input whose place its first reader decides
   int64_t constantBytes = 0, allConstantBytes = 0;
-  const Loop *loop = nullptr;  // around the node in hand
-  std::set<TensorId> waiting;  // of the loop: their first reader decides where they lie
-  std::set<TensorId> isResult; // of nests
+  const Loop *loop = nullptr;             // around the node in hand
+  std::set<TensorId> waiting;             // of the loop: their first reader decides where they lie
+  std::set<TensorId> isResult;            // of nests
   std::map<TensorId, Sharding> rehearsed; // what loops begin with
 };
 

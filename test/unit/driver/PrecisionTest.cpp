@@ -130,25 +130,39 @@ TEST(Precision, NumbersBeyondTheRangeAreTold) {
                                                "exceed the range of fp16");
 }
 
-// Cycles that `layers` more products 128 × 768 × 768 take.
-int64_t cyclesOf(Precision precision, bool narrowSums, int layers) {
-  std::string text = "func.func @main(%x0: tensor<64x128xf32>) -> tensor<64x128xf32> {\n"
-                     "  %w = nn.constant dense<0.0078125> : tensor<128x128xf32>\n";
+// Cycles of a chain of products 64 × 128 × 128.
+int64_t cyclesOf(int layers, Precision precision, bool narrowSums) {
+  std::string text = "func.func @main(%x0: tensor<64x128xf32>) -> tensor<64x128xf32> {\n";
   for (int i = 0; i < layers; ++i) {
     const std::string from = std::to_string(i), to = std::to_string(i + 1);
-    text += "  %x" + to + " = nn.matmul %x" + from +
-            ", %w : (tensor<64x128xf32>, tensor<128x128xf32>) -> tensor<64x128xf32>\n";
+    text += weights("w" + from, {128, 128}, uint32_t(i)) + "  %x" + to + " = nn.matmul %x" + from + ", %w" + from +
+            " : (tensor<64x128xf32>, tensor<128x128xf32>) -> tensor<64x128xf32>\n";
   }
   text += "  return %x" + std::to_string(layers) + " : tensor<64x128xf32>\n}\n";
   auto result = compiled(text, precision, narrowSums, 0, "mesh-8x8");
   EXPECT_TRUE(result.ok()) << result.status();
-  if (!result.ok())
-    return 0;
-  auto session = Session::open(result->executable);
+  auto session =
+      result.ok() ? Session::open(result->executable) : absl::StatusOr<std::unique_ptr<Session>>(result.status());
   EXPECT_TRUE(session.ok()) << session.status();
+  if (!session.ok())
+    return 0;
   auto timing = (*session)->timing(0);
   EXPECT_TRUE(timing.ok()) << timing.status();
   return timing.ok() ? (*timing)->latencyCycles : 0;
+}
+
+// What two products more take: without input and output, which are f32.
+TEST(Precision, MultiplyAddsAreFaster) {
+  const auto perLayer = [](Precision precision, bool narrowSums) {
+    return double(cyclesOf(3, precision, narrowSums) - cyclesOf(1, precision, narrowSums)) / 2;
+  };
+  const double f32 = perLayer(Precision::F32, false);
+  const double wideSums = perLayer(Precision::F16, false), narrowSums = perLayer(Precision::F16, true);
+  RecordProperty("fp32", std::to_string(f32));
+  RecordProperty("fp16", std::to_string(wideSums));
+  RecordProperty("fp16 with fp16 sums", std::to_string(narrowSums));
+  EXPECT_GE(f32, 1.6 * wideSums) << f32 << " " << wideSums;
+  EXPECT_GE(f32, 2.5 * narrowSums) << f32 << " " << narrowSums;
 }
 
 } // namespace
