@@ -21,6 +21,14 @@ Affine stepsAlong(Axis axis, int64_t constant, int64_t step) {
   return affine;
 }
 
+void takeOutputTurns(Code &code, const Guard &rows, int32_t length) {
+  if (length == 1)
+    return;
+  sendControl(code, outputRoute(), 1, narrowed(rows, Axis::Row, length - 1, length));
+  sendControl(code, outputRoute(), 2, narrowed(rows, Axis::Row, 1, length - 1));
+  sendControl(code, outputRoute(), 1, narrowed(rows, Axis::Row, 0, 1));
+}
+
 } // namespace
 
 void emitLineGather(Code &code, Axis axis, int32_t length, const LineGather &gather, Place from, Place into) {
@@ -64,11 +72,17 @@ void emitOutput(Code &code, int32_t rowBegin, int32_t rowEnd, int32_t cols, int6
   guard.rowEnd = rowEnd;
   code.append(moveWords(queue(code, outputRoute(), true), words(from), Affine(count)),
               narrowed(guard, Axis::Row, 0, cols));
-  if (length == 1)
-    return;
-  sendControl(code, outputRoute(), 1, narrowed(guard, Axis::Row, length - 1, length));
-  sendControl(code, outputRoute(), 2, narrowed(guard, Axis::Row, 1, length - 1));
-  sendControl(code, outputRoute(), 1, narrowed(guard, Axis::Row, 0, 1));
+  takeOutputTurns(code, guard, length);
+}
+
+void emitOutputColumn(Code &code, const Rectangle &column, ElementType type, const std::vector<int64_t> &extents,
+                      Operand from, int32_t length) {
+  Guard guard;
+  guard.rowBegin = column.row;
+  guard.rowEnd = column.row + column.rows;
+  code.append(instruction(Opcode::Move, type, extents, queue(code, outputRoute(), true), std::move(from)),
+              narrowed(guard, Axis::Row, column.col, column.col + 1));
+  takeOutputTurns(code, guard, length);
 }
 
 } // namespace wsc::spmd

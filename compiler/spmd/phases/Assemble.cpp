@@ -66,10 +66,12 @@ IoBinding boxBinding(const PortUse &use, uint8_t colour) {
   binding.ports.dims[1] = {groups, groups > 1 ? int32_t(unit) : 0, 0};
   binding.ports.dims[2] = {int32_t(unit), unit > 1 ? 1 : 0, 0};
   int64_t stride = 1;
-  for (size_t d = box.dims.size(); d-- > 0; stride *= box.shape[d])
+  for (size_t d = box.dims.size(); d-- > 0; stride *= box.shape[d]) {
+    binding.hostOffset.constant += box.dims[d].base * stride;
     for (const MeshDigit &digit : box.dims[d].mesh)
       if (digit.axis == Axis::Row)
         binding.hostOffset.perDim[digit.modulus > 0 ? 2 : 1] += digit.step * stride;
+  }
   const std::vector<PortLoop> loops = portLoops(box).value_or(std::vector<PortLoop>());
   int64_t cores = use.output ? box.rectangle.cols : 1; // of an output the last column comes first
   for (size_t i = 0; i < loops.size(); ++i) {

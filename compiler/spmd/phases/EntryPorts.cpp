@@ -2,7 +2,7 @@
 //
 // What enters and leaves: inputs, outputs, the values of variables.
 #include "compiler/spmd/phases/EntryWriter.h"
-#include "compiler/spmd/plan/OutputBox.h"
+#include "compiler/spmd/plan/PortSharding.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -20,7 +20,8 @@ void EntryWriter::readInputs() {
     const Sharding &held = *plan.held[size_t(tensor)];
     const ElementType type = network.tensors[size_t(tensor)].type;
     const Rectangle &at = held.rectangle;
-    if (held != flatSharding(at, network.tensors[size_t(tensor)].elements(), granuleOf(type))) {
+    if (at.cols != plan.rectangle.cols ||
+        held != flatSharding(at, network.tensors[size_t(tensor)].elements(), granuleOf(type))) {
       const int64_t words = wordBytes(type, held.localElements()) / 4;
       if (std::any_of(held.dims.begin(), held.dims.end(), [](const DimSharding &dim) {
             return std::any_of(dim.mesh.begin(), dim.mesh.end(),
@@ -99,19 +100,53 @@ absl::Status EntryWriter::writeOutputs() {
                                                               std::string(place.status().message())));
     const Pins pins(*this);
     pinned.push_back(&*place);
+    PortUse use{true, int32_t(i), row, row + box.rectangle.rows, box.localElements(), std::nullopt};
+    if (box != flatSharding({row, 0, each, plan.rectangle.cols}, output.elements(), granuleOf(output.type)))
+      use.box = box;
+    const std::optional<size_t> ragged = use.box ? lastColumn(box) : std::nullopt;
+    if (ragged)
+      --use.box->rectangle.cols;
     auto append = [&](Code &to, const ConstantMaker &) {
-      emitOutput(to, row, row + box.rectangle.rows, box.rectangle.cols, wordBytes(output.type, box.localElements()) / 4,
-                 *place, plan.rectangle.cols);
+      emitOutput(to, row, row + box.rectangle.rows, use.box ? use.box->rectangle.cols : box.rectangle.cols,
+                 wordBytes(output.type, box.localElements()) / 4, *place, plan.rectangle.cols);
     };
     if (absl::Status status = makeRoom(append); !status.ok())
       return status;
     append(code(), {});
-    PortUse use{true, int32_t(i), row, row + box.rectangle.rows, box.localElements(), std::nullopt};
-    if (box != flatSharding({row, 0, each, plan.rectangle.cols}, output.elements(), granuleOf(output.type)))
-      use.box = box;
     phase().ports.push_back(std::move(use));
+    if (ragged)
+      writeLastColumn(int32_t(i), box, *ragged, output.type, *place);
   }
   return absl::OkStatus();
+}
+
+void EntryWriter::writeLastColumn(int32_t output, const Sharding &box, size_t dim, ElementType type,
+                                  const Place &place) {
+  // A port takes one shape a configuration.
+  cut();
+  Sharding last = box;
+  last.rectangle.col = box.rectangle.cols - 1;
+  last.rectangle.cols = 1;
+  const int64_t block = box.dims[dim].localExtent(), first = last.rectangle.col * block;
+  last.dims[dim] = {first, {}, {}};
+  if (const int64_t rest = box.shape[dim] - first; rest > 1)
+    last.dims[dim].local = {{rest, 1}};
+  const int64_t bytes = elementBytes(type);
+  std::vector<int64_t> extents, strides;
+  int64_t pitch = bytes;
+  for (size_t d = box.dims.size(); d-- > 0; pitch *= box.dims[d].localExtent())
+    if (const int64_t extent = last.dims[d].localExtent(); extent > 1) {
+      extents.insert(extents.begin(), extent);
+      strides.insert(strides.begin(), pitch);
+    }
+  if (extents.empty()) {
+    extents = {1};
+    strides = {bytes};
+  }
+  emitOutputColumn(code(), last.rectangle, type, extents, memory(place.buffer, place.baseBytes, strides),
+                   plan.rectangle.cols);
+  phase().ports.push_back({true, output, last.rectangle.row, last.rectangle.row + last.rectangle.rows,
+                           last.localElements(), std::move(last)});
 }
 
 } // namespace wsc::spmd

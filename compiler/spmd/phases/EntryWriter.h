@@ -93,6 +93,9 @@ private:
   int16_t carry(TensorId tensor, const format::Buffer &held);
   absl::Status writeStates();
   absl::Status writeOutputs();
+  /// Of an output whose last column holds less than the others along dimension `dim`: that column, in a phase of its
+  /// own.
+  void writeLastColumn(int32_t output, const Sharding &box, size_t dim, format::ElementType type, const Place &place);
   bool isConstant(TensorId tensor);
 
   const Network &network;

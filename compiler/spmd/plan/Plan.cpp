@@ -13,6 +13,7 @@
 #include "compiler/spmd/plan/MoveEstimates.h"
 #include "compiler/spmd/plan/Neutral.h"
 #include "compiler/spmd/plan/PortBox.h"
+#include "compiler/spmd/plan/PortSharding.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -252,15 +253,14 @@ private:
     live[tensor] = bytesOf(*plan.held[size_t(tensor)], tensor);
   }
 
-  /// Where the undecided input lies best for a reader that wants it so: a box, or flat.
-  Sharding placeFor(const Access &access, const Sharding &wanted) const {
-    const Tensor &tensor = network.tensors[size_t(undecided)];
-    if (access.tensor == undecided)
-      if (const auto box = portBox(wanted, rectangle);
-          box && box->localElements() * elementBytes(tensor.type) * kBoxShare <= tensorBytes(target) &&
-          box->localElements() % granuleOf(tensor.type) == 0)
-        return *box;
-    return flatSharding(rectangle, tensor.elements(), granuleOf(tensor.type));
+  /// Where the undecided input lies best for a reader that wants it so.
+  const Sharding &placeFor(const Access &access, const Sharding &wanted, bool fillMatters) {
+    auto [found, added] =
+        inputPlaces.emplace(std::pair(access.tensor, absl::StrCat(print(wanted), fillMatters ? "f" : "")), Sharding());
+    if (added)
+      found->second = inputSharding(network, views, undecided, access.tensor, wanted, fillMatters, rectangle,
+                                    tensorBytes(target) / kBoxShare);
+    return found->second;
   }
 
   /// The undecided input lies as the nest's first access to it has it.
@@ -268,7 +268,8 @@ private:
     for (const Access &access : nest.operands)
       if (isUndecided(access.tensor)) {
         const Tensor &tensor = network.tensors[size_t(access.tensor)];
-        const Sharding held = placeFor(access, operandSharding(nest, access, tensor.shape, distribution));
+        const Sharding held = placeFor(access, operandSharding(nest, access, tensor.shape, distribution),
+                                       paddingMatters(network, nest, access, distribution));
         const TensorId input = std::exchange(undecided, -1);
         plan.held[size_t(input)] = held;
         live[input] = bytesOf(held, input);
@@ -511,7 +512,8 @@ private:
         continue;
       std::optional<Sharding> held = plan.held[size_t(access.tensor)];
       if (access.tensor == undecided)
-        held = placeFor(access, sharding);
+        held =
+            portBox(sharding, rectangle).value_or(flatSharding(rectangle, tensor.elements(), granuleOf(tensor.type)));
       if (view.isRoot() && held && held->shape == sharding.shape) {
         if (*held != sharding)
           cycles += quickMoveCycles(*held, sharding, rectangle, elementBytes(tensor.type));
@@ -580,15 +582,17 @@ private:
         continue;
       const Tensor &tensor = network.tensors[size_t(access.tensor)];
       const Sharding sharding = operandSharding(nest, access, tensor.shape, distribution);
-      if (lies(access.tensor, sharding) || (policy.inputIsFree && isUndecided(access.tensor)))
+      if (lies(access.tensor, sharding))
         continue;
       const bool matters = paddingMatters(network, nest, access, distribution);
       MoveEstimate estimate;
       if (isUndecided(access.tensor)) {
         // As if the input lay as its port can deliver it to this nest.
-        plan.held[size_t(undecided)] = placeFor(access, sharding);
+        plan.held[size_t(undecided)] = placeFor(access, sharding, matters);
         estimate = estimates.fresh(access.tensor, sharding, matters, plan.held);
         plan.held[size_t(undecided)].reset();
+        if (policy.inputIsFree && estimate.cycles < kImpossibleMove)
+          estimate.cycles = 0;
       } else {
         estimate = estimates.of(access.tensor, sharding, matters, plan.held);
       }
@@ -612,8 +616,9 @@ private:
   NetworkPlan plan;
   std::map<TensorId, std::optional<std::vector<StridedPiece>>> pieces; // of views
   std::map<TensorId, size_t> lastUse;
-  std::map<TensorId, int64_t> live; // bytes on a core
-  TensorId undecided = -1;          // an input whose place its first reader decides
+  std::map<TensorId, int64_t> live;                                 // bytes on a core
+  std::map<std::pair<TensorId, std::string>, Sharding> inputPlaces; // by what reads the input, and how
+  TensorId undecided = -1;                                          // an input whose place its first reader decides
   int64_t constantBytes = 0, allConstantBytes = 0;
   const Loop *loop = nullptr;             // around the node in hand
   std::set<TensorId> waiting;             // of the loop: their first reader decides where they lie

@@ -129,4 +129,32 @@ TEST_F(MoveTest, RandomPairs) {
                 (unsigned long long)seed, ratios[ratios.size() / 2], ratios[ratios.size() * 95 / 100]);
 }
 
+// Hops and ends of lines that random pairs seldom draw.
+TEST_F(MoveTest, ChosenPairs) {
+  struct Pair {
+    const char *from, *to;
+    Rectangle rectangle;
+    format::ElementType type;
+  };
+  for (const Pair &pair : {
+           Pair{"(0, 0, 2, 1) [7 = r*4 | 4]", "(0, 0, 1, 5) [7 = c*2 | 2]", {0, 0, 2, 5}, format::ElementType::BF16},
+           Pair{"(0, 0, 2, 1) [7 = r*4 | 4]",
+                "(0, 0, 2, 5) [7 = r*10 + c*2 | 2]",
+                {0, 0, 2, 5},
+                format::ElementType::BF16},
+           Pair{"(0, 0, 8, 4) [32 = r*4 | 4, 8 = c*2 | 2]",
+                "(0, 0, 8, 4) [32 = c*8 | 8, 8 = r*1 |]",
+                {0, 0, 8, 8},
+                format::ElementType::F32},
+       }) {
+    Case made;
+    made.from = *parseSharding(pair.from);
+    made.to = *parseSharding(pair.to);
+    made.rectangle = pair.rectangle;
+    made.type = pair.type;
+    int64_t latency = 0, bound = 0;
+    check(made, "chosen", latency, bound);
+  }
+}
+
 } // namespace

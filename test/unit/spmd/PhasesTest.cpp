@@ -36,8 +36,8 @@ void expectSame(const Network &network, double tolerance, size_t configurations 
   }
   auto reference = evaluate(network, inputs);
   ASSERT_TRUE(reference.ok()) << reference.status();
-  for (auto [rows, cols] :
-       {std::pair(1, 1), std::pair(3, 1), std::pair(1, 4), std::pair(4, 4), std::pair(5, 7), std::pair(16, 16)}) {
+  for (auto [rows, cols] : {std::pair(1, 1), std::pair(3, 1), std::pair(1, 4), std::pair(2, 5), std::pair(4, 4),
+                            std::pair(5, 7), std::pair(16, 16)}) {
     SCOPED_TRACE("mesh-" + std::to_string(rows) + "x" + std::to_string(cols));
     if (rows < int(std::max(network.inputs.size(), network.outputs.size())))
       continue;
@@ -95,6 +95,22 @@ TEST(Phases, Elementwise) {
   net.add(nest);
   net.output(z);
   expectSame(net.network, 0);
+}
+
+// Narrow elements whose last block is not full enter and leave over ports.
+TEST(Phases, NarrowElementsOnPorts) {
+  for (int64_t count : {7, 9, 14, 33}) {
+    NetworkBuilder net;
+    auto x = net.input("x", ElementType::BF16, {count}), z = net.value("z", ElementType::BF16, {count});
+    Nest nest = nestOver({count}, 1, z);
+    nest.operands = {read(x, {{1}})};
+    nest.body = {bodyOp(Opcode::Add, ElementType::BF16, BodyValue::operand(0), BodyValue::operand(0))};
+    nest.values = {BodyValue::operation(0)};
+    nest.resultValue = BodyValue::operation(0);
+    net.add(nest);
+    net.output(z);
+    expectSame(net.network, 0);
+  }
 }
 
 // The sign bit of a float, taken away by integer logic.

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spmd/plan/PortSharding.h"
+
+#include "compiler/spmd/moves/Hops.h"
+#include "compiler/spmd/plan/MoveEstimates.h"
+#include "compiler/spmd/plan/PortBox.h"
+
+#include <algorithm>
+
+namespace wsc::spmd {
+
+namespace {
+
+constexpr size_t kMostBoxes = 8;     // whose moves are planned
+constexpr int64_t kTurnCycles = 4;   // of each core of a row
+constexpr int64_t kElementwise = 64; // cycles of an element that is moved without factors: never if there is a choice
+
+int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+int64_t largestDivisor(int64_t extent, int64_t most) {
+  int64_t divisor = std::min(extent, most);
+  while (extent % divisor != 0)
+    --divisor;
+  return divisor;
+}
+
+/// Blocks of at most one dimension on rows and one on columns. Even: all of one size.
+std::vector<Sharding> blocks(const std::vector<int64_t> &shape, const Rectangle &rows, bool evenRows, bool evenCols) {
+  std::vector<Sharding> result;
+  for (size_t r = 0; r < shape.size(); ++r)
+    for (size_t c = 0; c <= shape.size(); ++c) {
+      if (c == r)
+        continue;
+      auto partsOf = [&](size_t d, int64_t most, bool even) {
+        return even ? largestDivisor(shape[d], most) : ceilDiv(shape[d], ceilDiv(shape[d], std::min(most, shape[d])));
+      };
+      const int64_t rowParts = partsOf(r, rows.rows, evenRows),
+                    colParts = c < shape.size() ? partsOf(c, rows.cols, evenCols) : 1;
+      if ((rowParts == 1 && shape[r] > 1) || (c < shape.size() && colParts == 1))
+        continue;
+      Sharding box;
+      box.rectangle = {rows.row, 0, int32_t(rowParts), int32_t(colParts)};
+      box.shape = shape;
+      for (size_t d = 0; d < shape.size(); ++d) {
+        DimSharding dim;
+        const int64_t block = ceilDiv(shape[d], d == r ? rowParts : d == c ? colParts : 1);
+        if (d == r && rowParts > 1)
+          dim.mesh = {{Axis::Row, 1, 0, block}};
+        else if (d == c)
+          dim.mesh = {{Axis::Col, 1, 0, block}};
+        if (block > 1)
+          dim.local = {{block, 1}};
+        box.dims.push_back(std::move(dim));
+      }
+      result.push_back(std::move(box));
+    }
+  return result;
+}
+
+/// The cycles of a port for what its row's cores hold.
+int64_t portCycles(const Sharding &box, int64_t bytes, const Rectangle &rectangle) {
+  return box.localElements() * box.rectangle.cols * bytes / 4 + kTurnCycles * rectangle.cols;
+}
+
+} // namespace
+
+std::optional<size_t> lastColumn(const Sharding &box) {
+  std::optional<size_t> ragged;
+  for (size_t d = 0; d < box.dims.size(); ++d)
+    for (const MeshDigit &digit : box.dims[d].mesh)
+      if (digit.axis == Axis::Col) {
+        if (ragged || digit.divisor != 1 || digit.modulus != 0 || box.dims[d].mesh.size() > 1)
+          return std::nullopt;
+        ragged = d;
+      }
+  if (!ragged)
+    return std::nullopt;
+  const int64_t block = box.dims[*ragged].localExtent(), cols = box.rectangle.cols, extent = box.shape[*ragged];
+  return cols > 1 && (cols - 1) * block < extent && extent < cols * block ? ragged : std::nullopt;
+}
+
+bool canLeave(const Sharding &box) {
+  const Rectangle &at = box.rectangle;
+  int64_t held = int64_t(at.rows) * at.cols;
+  size_t rowDigits = 0;
+  for (size_t d = 0; d < box.dims.size(); ++d) {
+    const DimSharding &dim = box.dims[d];
+    if (dim.mesh.size() > 1 || dim.base != 0 || dim.local.size() > 1)
+      return false;
+    const int64_t block = dim.localExtent();
+    if (block > 1 && dim.local[0].step != 1)
+      return false;
+    if (dim.mesh.empty()) {
+      if (block != box.shape[d])
+        return false;
+      continue;
+    }
+    const MeshDigit &digit = dim.mesh[0];
+    const int64_t cores = digit.axis == Axis::Row ? at.rows : at.cols;
+    const int64_t parts = digit.modulus > 0 ? digit.modulus : cores / digit.divisor;
+    if (digit.step != block || (parts * block != box.shape[d] && lastColumn(box) != d))
+      return false;
+    if (digit.axis == Axis::Row) {
+      ++rowDigits;
+      if (digit.modulus > 0 && digit.divisor != 1)
+        return false;
+    }
+    held /= parts; // what is left are replicas
+  }
+  return held == 1 && rowDigits <= 2 && at.col == 0 && portLoops(box).has_value();
+}
+
+Sharding outputSharding(const Network &network, Views &views, TensorId output, int32_t row, int32_t rows,
+                        const Rectangle &rectangle, int64_t roomBytes,
+                        const std::vector<std::optional<Sharding>> &held) {
+  const Tensor &tensor = network.tensors[size_t(output)];
+  const int64_t bytes = format::elementBytes(tensor.type), granule = granuleOf(tensor.type);
+  const Rectangle where{row, 0, rows, rectangle.cols};
+  std::vector<Sharding> boxes{flatSharding(where, tensor.elements(), granule)};
+  if (held[size_t(output)] && views.of(output).isRoot() && held[size_t(output)]->rectangle.row == row &&
+      held[size_t(output)]->rectangle.rows <= rows)
+    boxes.push_back(*held[size_t(output)]);
+  std::vector<Sharding> others = blocks(tensor.shape, where, true, true);
+  for (Sharding &box : blocks(tensor.shape, where, true, false))
+    if (lastColumn(box))
+      others.push_back(std::move(box));
+  std::stable_sort(others.begin(), others.end(), [&](const Sharding &a, const Sharding &b) {
+    return portCycles(a, bytes, rectangle) < portCycles(b, bytes, rectangle);
+  });
+  boxes.insert(boxes.end(), others.begin(), others.end());
+  std::optional<Sharding> best;
+  int64_t least = 0;
+  size_t planned = 0;
+  for (size_t i = 0; i < boxes.size() && planned < kMostBoxes; ++i) {
+    const Sharding &box = boxes[i];
+    if (i > 0 && (!canLeave(box) || (lastColumn(box) && bytes % 4 != 0) || box.localElements() % granule != 0 ||
+                  box.localElements() * bytes > roomBytes))
+      continue;
+    int64_t cycles = portCycles(box, bytes, rectangle);
+    if (best && cycles >= least)
+      continue;
+    if (!held[size_t(output)] || *held[size_t(output)] != box) {
+      auto problem = stridedProblem(network, views, output, box, rectangle, held);
+      std::optional<HopPlan> plan;
+      if (problem) {
+        problem->fillMatters = views.of(output).fills;
+        problem->roomBytes = roomBytes;
+        plan = planHops(*problem);
+        ++planned;
+      }
+      cycles += plan ? plan->estimatedCycles : kElementwise * tensor.elements();
+    }
+    if (!best || cycles < least) {
+      least = cycles;
+      best = box;
+    }
+  }
+  return *best;
+}
+
+Sharding inputSharding(const Network &network, Views &views, TensorId input, TensorId read, const Sharding &wanted,
+                       bool fillMatters, const Rectangle &rectangle, int64_t roomBytes) {
+  const Tensor &tensor = network.tensors[size_t(input)];
+  const int64_t bytes = format::elementBytes(tensor.type), granule = granuleOf(tensor.type);
+  std::vector<Sharding> boxes;
+  if (read == input)
+    if (auto box = portBox(wanted, rectangle))
+      boxes.push_back(*std::move(box));
+  std::vector<Sharding> others = blocks(tensor.shape, rectangle, false, false);
+  others.push_back(flatSharding(rectangle, tensor.elements(), granule));
+  std::stable_sort(others.begin(), others.end(), [&](const Sharding &a, const Sharding &b) {
+    return portCycles(a, bytes, rectangle) < portCycles(b, bytes, rectangle);
+  });
+  boxes.insert(boxes.end(), others.begin(), others.end());
+  std::optional<Sharding> best;
+  int64_t least = INT64_MAX;
+  size_t planned = 0;
+  std::vector<std::optional<Sharding>> held(network.tensors.size());
+  for (const Sharding &box : boxes) {
+    const int64_t port = portCycles(box, bytes, rectangle);
+    if (planned >= kMostBoxes || port >= least || box.localElements() % granule != 0 ||
+        box.localElements() * bytes > roomBytes || !portLoops(box))
+      continue;
+    held[size_t(input)] = box;
+    auto problem = stridedProblem(network, views, read, wanted, rectangle, held);
+    if (!problem)
+      break;
+    problem->fillMatters = fillMatters || views.of(read).fills;
+    problem->roomBytes = roomBytes;
+    ++planned;
+    const auto plan = planHops(*problem);
+    if (plan && port + plan->estimatedCycles < least) {
+      least = port + plan->estimatedCycles;
+      best = box;
+    }
+  }
+  return best ? *best : flatSharding(rectangle, tensor.elements(), granule);
+}
+
+} // namespace wsc::spmd
