@@ -121,7 +121,8 @@ const std::map<std::string, const char *> kMayPass = {
     {"immediate", kDead},
     {"io padded", kSame}, // where no element is padding
     {"mixed", kSame},     // of equal types
-    {"opcode", kDead},    // or Convert from a type to itself
+    {"step first", "no buffer of the configuration moves from run to run"},
+    {"opcode", kDead}, // or Convert from a type to itself
     {"operand base", kDead},
     {"operand buffer", kDead},
     {"operand kind", kDead},

@@ -99,7 +99,7 @@ class Reports(unittest.TestCase):
         for (name, kind), report in self.reports.items():
             step = sum(report["step"].values())
             expected = report["interval_cycles"]
-            if (name, kind) == ("phased", "compile"):
+            if (name, kind) == ("phased", "compile") and step > 1.03 * expected:
                 # A layer that two phases share is predicted as part of the second, so the slots of the first count.
                 self.assertIn("Predicted cycles are too few", [advice["title"] for advice in report["advice"]])
                 expected = step

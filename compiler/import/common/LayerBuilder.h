@@ -125,7 +125,7 @@ private:
   /// Elements of all larger constants made in one import, which live as long as the context.
   static constexpr int64_t maxMadeElements = 20'000'000;
   /// Layers of one import: loops are unrolled, and tensors taken apart row by row.
-  static constexpr int64_t maxMadeLayers = 100'000;
+  static constexpr int64_t maxMadeLayers = 500'000;
 
   mlir::OpBuilder &builder_;
   FileStore &files_;

@@ -45,7 +45,7 @@ std::string images() {
   %0 = nn.conv %x, %w bias %b : (tensor<1x2x12x12xf32>, tensor<4x2x3x3xf32>, tensor<4xf32>) -> tensor<1x4x10x10xf32>
   %1 = nn.unary relu %0 : tensor<1x4x10x10xf32>
   %2 = nn.pool max %1 kernel [2, 2] strides [2, 2] : (tensor<1x4x10x10xf32>) -> tensor<1x4x5x5xf32>
-  %3 = nn.reshape %2 : (tensor<1x4x5x5xf32>) -> tensor<1x100xf32>
+  %3 = nn.reshape %2 : tensor<1x4x5x5xf32> -> tensor<1x100xf32>
   %4 = nn.matmul %3, %v {transpose_rhs} : (tensor<1x100xf32>, tensor<10x100xf32>) -> tensor<1x10xf32>
   return %4 : tensor<1x10xf32>
 }

@@ -122,7 +122,8 @@ TEST(Views, ResidentsAndStepsAreListed) {
         "first  resident f16 weights from 64, 64 further per iteration\n", "second  resident i16 between from 128\n"})
     EXPECT_NE(core->find(line), std::string::npos) << line << "\nnot in\n" << *core;
   const std::string json = jsonView(executable);
-  EXPECT_NE(json.find("{\"kind\": \"run\", \"configuration\": 1, \"count\": 12, \"after\": [2]}"), std::string::npos);
+  EXPECT_NE(json.find("{\"kind\": \"run\", \"configuration\": 1, \"count\": 12, \"first\": 0, \"after\": [2]}"),
+            std::string::npos);
   EXPECT_NE(json.find("{\"name\": \"between\", \"type\": \"u16\", \"cores\": 8, \"address\": 32768, \"bytes\": 256, "
                       "\"section\": -1, \"state\": -1}"),
             std::string::npos);

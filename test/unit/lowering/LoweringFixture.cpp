@@ -47,8 +47,11 @@ std::vector<std::byte> foldedOutput(spmd::Network network, const std::vector<std
   }
   network.inputs.clear();
   spmd::foldConstants(network);
-  const auto &source = network.tensors[size_t(network.outputs[0].tensor)].source;
-  return source.inlineBytes ? *source.inlineBytes : std::vector<std::byte>();
+  const spmd::Tensor &output = network.tensors[size_t(network.outputs[0].tensor)];
+  if (!output.source.inlineBytes)
+    return {};
+  return output.source.stored ? spmd::convertElements(*output.source.inlineBytes, *output.source.stored, output.type)
+                              : *output.source.inlineBytes;
 }
 
 } // namespace

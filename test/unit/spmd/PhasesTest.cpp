@@ -332,7 +332,7 @@ TEST(Phases, StepsOfARecurrenceAreALoop) {
     EXPECT_EQ(rolled.loops[0].slices.size(), 1u);
     EXPECT_EQ(rolled.loops[0].collected.size(), 1u);
     EXPECT_EQ(rolled.loops[0].constants.size(), 1u);
-    expectSame(network, 1e-5, 3);
+    expectSame(network, 1e-5, 4); // before, the loop, behind; an output may leave in two
   }
 }
 
