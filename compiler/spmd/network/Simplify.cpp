@@ -4,6 +4,7 @@
 namespace wsc::spmd {
 
 void simplify(Network &network) {
+  splitDims(network);
   foldRemaps(network);
   foldConstants(network);
   mergeOperands(network); // a reduction is taken in where one operand reads it

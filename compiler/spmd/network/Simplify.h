@@ -10,6 +10,11 @@ namespace wsc::spmd {
 /// All of the below, as often as they bring something.
 void simplify(Network &network);
 
+/// Dimensions that remaps read in parts, [128, 3·12·64] as [12, 128, 64], become several dimensions, and the iterators
+/// that walk them several iterators: [128, 3, 12, 64]. Then a part can lie on an axis of its own, and remaps fold.
+/// Inputs, outputs and variables keep their shapes.
+void splitDims(Network &network);
+
 /// A nest that reads the result of a remap of one piece reads the piece's source instead, wherever its indices there
 /// are affine in the iterators: transposed, sliced, repeated, reshaped and padded operands. Padding becomes
 /// Access::padding if it is neutral for the nest's reduction; else the remap stays.
