@@ -29,7 +29,8 @@ std::string nameOf(const Route &route) {
                         route.unit > 1 ? absl::StrCat("*", route.unit) : "", " of ", route.units,
                         route.overlap ? absl::StrCat(" ", parity) : "");
   case Route::Kind::Chain:
-    return absl::StrCat(axis, " chain ", parity, route.segment ? absl::StrCat(" ", route.segment) : "");
+    return absl::StrCat(axis, route.unit > 1 ? absl::StrCat(" runs of ", route.unit) : "", " chain ", parity,
+                        route.segment ? absl::StrCat(" ", route.segment) : "");
   case Route::Kind::BusIn:
   case Route::Kind::BusOut:
     return absl::StrCat(axis, route.kind == Route::Kind::BusIn ? " bus in" : " bus out",

@@ -32,6 +32,12 @@ constexpr Route chain(Axis axis, bool odd, int32_t group = 0) {
   return {.kind = Route::Kind::Chain, .axis = axis, .parity = odd, .segment = group % 2 ? group : 0};
 }
 
+/// The same from the last core of each run of `run` adjacent cores to the last one of the next run, in groups of
+/// `group` cores; `odd` counts runs.
+constexpr Route runChain(Axis axis, bool odd, int32_t run, int32_t group, int32_t groups) {
+  return {.kind = Route::Kind::Chain, .axis = axis, .parity = odd, .unit = run, .segment = group, .units = groups};
+}
+
 /// From the last core of each group of `group` cores back to all of them.
 constexpr Route spread(Axis axis, int32_t group) {
   return {.kind = Route::Kind::Spread, .axis = axis, .backward = true, .segment = group};

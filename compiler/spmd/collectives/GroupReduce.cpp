@@ -5,51 +5,135 @@ namespace wsc::spmd {
 
 using namespace format;
 
-void emitGroupAllReduce(Code &code, Axis axis, int32_t length, int32_t group, int32_t groups, Opcode opcode,
-                        ElementType type, int64_t elements, Place mine, Place result, const Guard &cores) {
-  const int64_t bytes = elementBytes(type);
-  auto local = [&](Place place) { return memory(place.buffer, place.baseBytes, {bytes}); };
-  // Cores at places [begin, end) of their groups, of one parity unless -1.
-  auto places = [&](int32_t begin, int32_t end, int parity = -1) {
+namespace {
+
+// Of a core in a chain besides the hop to it; of an all-reduce besides its chains.
+constexpr int64_t kLinkCycles = 5, kSetUpCycles = 17;
+constexpr int32_t kShortGroup = 160; // of cores: one chain takes fewer colours and queues
+
+class GroupReduce {
+public:
+  GroupReduce(Code &code, Axis axis, int32_t length, int32_t group, int32_t groups, Opcode opcode, ElementType type,
+              int64_t elements, Place mine, Place result, const Guard &cores)
+      : code(code), axis(axis), length(length), group(group), groups(groups), run(reduceRun(group)), opcode(opcode),
+        type(type), elements(elements), mine(mine), result(result), cores(cores) {}
+
+  void write() {
+    chainInRuns();
+    if (run < group)
+      chainOfRuns();
+    const Route back = spread(axis, group);
+    code.append(instruction(Opcode::Move, type, {elements}, queue(code, back, true), local(result)),
+                places(group, group - 1, group));
+    code.append(instruction(Opcode::Move, type, {elements}, local(result), queue(code, back, false)),
+                places(group, 0, group - 1));
+  }
+
+private:
+  Operand local(Place place) const { return memory(place.buffer, place.baseBytes, {elementBytes(type)}); }
+
+  /// Cores at places [begin, end) of every `period` adjacent ones, of one parity unless -1.
+  Guard places(int32_t period, int32_t begin, int32_t end, int parity = -1) const {
     AxisGuard part;
     part.parity = parity;
-    if (groups == 1) {
+    if (group * groups == period) {
       part.begin = begin;
       part.end = end;
     } else {
       part.end = group * groups < length ? group * groups : INT32_MAX;
-      part.modulus = group;
+      part.modulus = period;
       if (begin > 0)
         part.subBegin = begin;
-      if (end < group)
+      if (end < period)
         part.subEnd = end;
     }
     return withAlong(cores, axis, part);
-  };
-  if (group == 1) {
-    if (mine.buffer != result.buffer || mine.baseBytes != result.baseBytes)
-      code.append(instruction(Opcode::Move, type, {elements}, local(result), local(mine)),
-                  narrowed(cores, axis, 0, groups));
+  }
+
+  void chainInRuns() {
+    // A single run is a line of its own: its places are coordinates.
+    const int32_t period = group * groups == run ? 0 : run;
+    const Operand first = queue(code, chain(axis, false, period), true);
+    code.append(instruction(Opcode::Move, type, {elements}, first, local(mine)), places(run, 0, 1));
+    for (int odd : {1, 0}) {
+      if (run <= (odd ? 2 : 3))
+        break; // no core inside the run has that parity
+      const Operand to = queue(code, chain(axis, odd, period), true),
+                    from = queue(code, chain(axis, !odd, period), false);
+      code.append(instruction(opcode, type, {elements}, to, from, local(mine)), places(run, 1, run - 1, odd));
+    }
+    const Operand last = queue(code, chain(axis, run % 2 != 0, period), false);
+    code.append(instruction(opcode, type, {elements}, local(result), last, local(mine)), places(run, run - 1, run));
+  }
+
+  /// The last cores of the runs [begin, end) of every group.
+  Guard runs(int32_t begin, int32_t end, int parity = -1) const {
+    AxisGuard part;
+    part.parity = parity;
+    part.end = group * groups < length ? group * groups : INT32_MAX;
+    part.modulus = group;
+    part.unit = run;
+    part.subBegin = begin;
+    part.subEnd = end;
+    part.placeBegin = run - 1;
+    part.placeEnd = run;
+    return withAlong(cores, axis, part);
+  }
+
+  void chainOfRuns() {
+    const int32_t count = group / run;
+    auto link = [&](bool odd, bool output) { return queue(code, runChain(axis, odd, run, group, groups), output); };
+    code.append(instruction(Opcode::Move, type, {elements}, link(false, true), local(result)), runs(0, 1));
+    for (int odd : {1, 0}) {
+      if (count <= (odd ? 2 : 3))
+        break;
+      code.append(instruction(opcode, type, {elements}, link(odd, true), link(!odd, false), local(result)),
+                  runs(1, count - 1, odd));
+    }
+    code.append(instruction(opcode, type, {elements}, local(result), link(count % 2 != 0, false), local(result)),
+                runs(count - 1, count));
+  }
+
+  Code &code;
+  const Axis axis;
+  const int32_t length, group, groups, run;
+  const Opcode opcode;
+  const ElementType type;
+  const int64_t elements;
+  const Place mine, result;
+  const Guard &cores;
+};
+
+} // namespace
+
+void emitGroupAllReduce(Code &code, Axis axis, int32_t length, int32_t group, int32_t groups, Opcode opcode,
+                        ElementType type, int64_t elements, Place mine, Place result, const Guard &cores) {
+  if (group > 1) {
+    GroupReduce(code, axis, length, group, groups, opcode, type, elements, mine, result, cores).write();
     return;
   }
-  // A single group is a line of its own: its places are coordinates.
-  const int32_t period = groups == 1 ? 0 : group;
-  const Operand first = queue(code, chain(axis, false, period), true);
-  code.append(instruction(Opcode::Move, type, {elements}, first, local(mine)), places(0, 1));
-  for (int odd : {1, 0}) {
-    if (group <= (odd ? 2 : 3))
-      break; // no core inside the group has that parity
-    const Operand to = queue(code, chain(axis, odd, period), true),
-                  from = queue(code, chain(axis, !odd, period), false);
-    code.append(instruction(opcode, type, {elements}, to, from, local(mine)), places(1, group - 1, odd));
+  if (mine.buffer != result.buffer || mine.baseBytes != result.baseBytes) {
+    const int64_t bytes = elementBytes(type);
+    code.append(instruction(Opcode::Move, type, {elements}, memory(result.buffer, result.baseBytes, {bytes}),
+                            memory(mine.buffer, mine.baseBytes, {bytes})),
+                narrowed(cores, axis, 0, groups));
   }
-  const Operand last = queue(code, chain(axis, group % 2 != 0, period), false);
-  code.append(instruction(opcode, type, {elements}, local(result), last, local(mine)), places(group - 1, group));
-  const Route back = spread(axis, group);
-  code.append(instruction(Opcode::Move, type, {elements}, queue(code, back, true), local(result)),
-              places(group - 1, group));
-  code.append(instruction(Opcode::Move, type, {elements}, local(result), queue(code, back, false)),
-              places(0, group - 1));
+}
+
+int32_t reduceRun(int32_t group) {
+  int32_t best = group;
+  if (group < kShortGroup)
+    return best;
+  auto links = [&](int32_t run) { return run == group ? group : run + group / run; };
+  for (int32_t run = 2; run < group; ++run)
+    if (group % run == 0 && links(run) < links(best))
+      best = run;
+  return best;
+}
+
+int64_t groupReduceCycles(int64_t words, int32_t group) {
+  const int32_t run = reduceRun(group), links = run == group ? group : run + group / run;
+  return 2 * words + 2 * group + kLinkCycles * links + kSetUpCycles;
 }
 
 } // namespace wsc::spmd

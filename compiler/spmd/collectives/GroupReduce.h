@@ -7,19 +7,28 @@
 
 namespace wsc::spmd {
 
-/// Along every line, in groups of `group` adjacent cores (groups 0 … groups − 1; group · groups ≤ length): ((S0 ∘ S1) ∘
-/// S2) …, in the order of coordinates. A chain leads to the last core of each group, which sends the result back to
-/// all:
+/// Along every line, in groups of `group` adjacent cores (groups 0 … groups − 1; group · groups ≤ length), in the order
+/// of coordinates. A chain leads to the last core of each group, which sends the result back to all:
 ///
 ///     core   0 ─► 1 ─► 2 ─► 3 │ 4 ─► 5 ─► 6 ─► 7      chains, on two colours in turns
 ///            0 ◄─ 1 ◄─ 2 ◄─ 3 │ 4 ◄─ 5 ◄─ 6 ◄─ 7      one stream from 3 to 2, 1 and 0
 ///
+/// Every core of a chain costs a set-up, so long groups reduce in two levels: chains in runs of reduceRun(group)
+/// adjacent cores, ((S0 ∘ S1) ∘ S2) …, then one over the last cores of the runs, whose words pass the others:
+///
+///     core   0 ─► 1 ─► 2   3 ─► 4 ─► 5   6 ─► 7 ─► 8
+///                      └─────────────►   └─────────►
+///
 /// `opcode`: Add, Mul, Min or Max on `elements` packed elements of `type`, sent as such: an instruction packs narrow
 /// elements into words, the last of which is padded, so buffers need no room beyond the elements. `mine` and `result`
 /// are the same place or do not overlap. `cores`: the lines that take part.
-///
-/// Time about 2 · elements + 7 · group + 17 cycles on wse2 for 32-bit elements that do not conflict in banks.
 void emitGroupAllReduce(Code &code, Axis axis, int32_t length, int32_t group, int32_t groups, format::Opcode opcode,
                         format::ElementType type, int64_t elements, Place mine, Place result, const Guard &cores = {});
+
+/// Cores of a run, a divisor of `group`; `group` itself where one chain is as quick.
+int32_t reduceRun(int32_t group);
+
+/// Cycles on wse2 for `words` words of 32-bit elements that do not conflict in banks.
+int64_t groupReduceCycles(int64_t words, int32_t group);
 
 } // namespace wsc::spmd

@@ -217,13 +217,12 @@ absl::Status EntryWriter::writeNest(const Nest &nest, const Distribution &distri
     guardFrom(code(), begin, guardOf(distribution.rectangle, plan.rectangle));
     const Guard cores = guardOf(distribution.rectangle, plan.rectangle);
     for (Axis axis : {Axis::Row, Axis::Col})
-      if (isReduced(nest, distribution, axis)) {
+      if (const ReduceGroup group = reduceGroup(nest, distribution, axis); group.cores > 1) {
         // An iterator spread over rows is summed down columns, along lines of the other axis.
         const Axis line = other(axis);
-        const AxisUse &use = distribution.use(axis);
         auto reduce = [&](Code &to, Place reduced) {
           emitGroupAllReduce(to, line, line == Axis::Row ? plan.rectangle.cols : plan.rectangle.rows,
-                             int32_t(use.innerParts), int32_t(use.parts), combining(nest.reduction->opcode), type,
+                             int32_t(group.cores), int32_t(group.groups), combining(nest.reduction->opcode), type,
                              elements, sum, reduced, linesOf(cores, line));
         };
         const absl::Status status = makeRoom(

@@ -49,9 +49,13 @@ int64_t blockOf(const Nest &nest, const Distribution &distribution, int32_t iter
   return ceilDiv(nest.extents[size_t(iterator)], partsOf(distribution, iterator));
 }
 
-bool isReduced(const Nest &nest, const Distribution &distribution, Axis axis) {
+ReduceGroup reduceGroup(const Nest &nest, const Distribution &distribution, Axis axis) {
   const AxisUse &use = distribution.use(axis);
-  return use.inner >= nest.numParallel && use.innerParts > 1;
+  if (use.inner < nest.numParallel || use.innerParts <= 1)
+    return {};
+  if (use.iterator >= nest.numParallel)
+    return {use.parts * use.innerParts, 1};
+  return {use.innerParts, use.parts};
 }
 
 Sharding operandSharding(const Nest &nest, const Access &access, const std::vector<int64_t> &shape,

@@ -19,7 +19,8 @@
 namespace wsc::spmd {
 
 /// Coordinate x of a mesh axis is p·innerParts + q: p numbers blocks of one parallel iterator, q blocks of a second
-/// one, of a reduction iterator (adjacent cores reduce among themselves), or replicas (`inner` −1).
+/// one, of a reduction iterator (adjacent cores reduce among themselves), or replicas (`inner` −1). Where q numbers
+/// blocks of a reduction iterator, p may number those of another one.
 struct AxisUse {
   int32_t iterator = -1; // −1: none
   int64_t parts = 1;     // blocks of it
@@ -41,8 +42,17 @@ struct Distribution {
 /// Iterations of iterator k that one core runs: the extent divided by the parts it is cut into, rounded up.
 int64_t blockOf(const Nest &nest, const Distribution &distribution, int32_t iterator);
 
+/// Adjacent cores of an axis that reduce among themselves, and how many such groups there are; 1 where no reduction
+/// iterator is spread over the axis.
+struct ReduceGroup {
+  int64_t cores = 1, groups = 1;
+};
+ReduceGroup reduceGroup(const Nest &nest, const Distribution &distribution, Axis axis);
+
 /// Whether a reduction iterator is spread over an axis.
-bool isReduced(const Nest &nest, const Distribution &distribution, Axis axis);
+inline bool isReduced(const Nest &nest, const Distribution &distribution, Axis axis) {
+  return reduceGroup(nest, distribution, axis).cores > 1;
+}
 
 /// The box of an operand that a core's iterations read, as a dense local box: dimensions that one iterator walks hold
 /// just the elements read, windows hold the hull. A gathered dimension is held whole,

@@ -35,6 +35,13 @@ StreamPlace placeInSegment(const Route &route, int32_t coordinate) {
   return {!others && coordinate == giver, !goesOn && coordinate == end(segment, !route.backward)};
 }
 
+/// Words of a chain of runs pass the cores between the last core of one run and that of the next.
+StreamPlace placeOnChain(const Route &route, int32_t coordinate) {
+  const int32_t at = route.unit > 1 ? coordinate % route.segment : 0, before = at / route.unit - 1;
+  const bool between = route.unit > 1 && at % route.unit != route.unit - 1 && before >= 0;
+  return {false, false, between && before % 2 == route.parity && coordinate < route.units * route.segment};
+}
+
 StreamPlace placeOnBus(const Route &route, int32_t length, int32_t coordinate) {
   const bool isWhole = route.segment == 0;
   const int32_t cores = isWhole ? length : route.segment * route.unit;
@@ -64,7 +71,7 @@ StreamPlace placeOf(const Route &route, int32_t length, int32_t coordinate) {
     return {last, first};
   }
   case Route::Kind::Chain:
-    return {};
+    return placeOnChain(route, coordinate);
   case Route::Kind::BusIn:
   case Route::Kind::BusOut:
     return placeOnBus(route, length, coordinate);
@@ -105,6 +112,8 @@ std::vector<SwitchPosition> positionsOf(const Route &route, StreamPlace place, b
       positions.push_back({Port::Ramp, bit(to)});
     else if (takes)
       positions.push_back({from, ramp});
+    else if (place.passes)
+      positions.push_back({from, bit(to)});
     break;
   }
   return positions;
