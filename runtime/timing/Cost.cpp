@@ -8,7 +8,7 @@ namespace wsc::timing {
 
 using namespace format;
 
-static bool isRoutine(Opcode opcode) {
+bool isRoutine(Opcode opcode) {
   switch (opcode) {
   case Opcode::Div:
   case Opcode::Pow:

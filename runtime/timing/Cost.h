@@ -18,6 +18,9 @@
 
 namespace wsc::timing {
 
+// Whether an element takes a routine of several instructions: divisions, roots, exponentials and the like.
+bool isRoutine(format::Opcode opcode);
+
 // Elements per cycle once an instruction streams, before accesses to SRAM and queues are looked at. Types without a
 // rate of their own in the target have one derived from others (runtime/target/README.md).
 double elementsPerCycle(const target::Target &target, format::Opcode opcode, format::ElementType type);

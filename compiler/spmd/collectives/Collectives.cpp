@@ -75,13 +75,13 @@ void emitOutput(Code &code, int32_t rowBegin, int32_t rowEnd, int32_t cols, int6
   takeOutputTurns(code, guard, length);
 }
 
-void emitOutputColumn(Code &code, const Rectangle &column, ElementType type, const std::vector<int64_t> &extents,
-                      Operand from, int32_t length) {
+void emitOutputBox(Code &code, const Rectangle &cores, ElementType type, const std::vector<int64_t> &extents,
+                   Operand from, int32_t length) {
   Guard guard;
-  guard.rowBegin = column.row;
-  guard.rowEnd = column.row + column.rows;
+  guard.rowBegin = cores.row;
+  guard.rowEnd = cores.row + cores.rows;
   code.append(instruction(Opcode::Move, type, extents, queue(code, outputRoute(), true), std::move(from)),
-              narrowed(guard, Axis::Row, column.col, column.col + 1));
+              narrowed(guard, Axis::Row, cores.col, cores.col + cores.cols));
   takeOutputTurns(code, guard, length);
 }
 

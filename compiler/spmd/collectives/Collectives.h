@@ -38,8 +38,8 @@ void emitBoxInput(Code &code, int32_t rows, int64_t words, Place into);
 /// `length` cores of the rows take turns.
 void emitOutput(Code &code, int32_t rowBegin, int32_t rowEnd, int32_t cols, int64_t words, Place from, int32_t length);
 
-/// Elements of one column's cores leave: a nest of `extents` over `from`, elements of whole words.
-void emitOutputColumn(Code &code, const Rectangle &column, format::ElementType type,
-                      const std::vector<int64_t> &extents, format::Operand from, int32_t length);
+/// Elements of a rectangle's cores leave: a nest of `extents` over `from`, elements of whole words.
+void emitOutputBox(Code &code, const Rectangle &cores, format::ElementType type, const std::vector<int64_t> &extents,
+                   format::Operand from, int32_t length);
 
 } // namespace wsc::spmd

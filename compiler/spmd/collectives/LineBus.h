@@ -31,8 +31,8 @@ struct LineBus {
 /// Whether the bus has a form: where the relay gives a block itself, the lines whose `first` is 0 must be an interval.
 bool isSound(const LineBus &bus);
 
-/// Appends the bus; `from`: a core's block, `into`: room for `blocks` blocks. Time about
-/// (words + 10)·segment + words·blocks + 2·distance cycles.
+/// Appends the bus; `from`: a core's block, `into`: room for `blocks` blocks. Time about words·(segment + blocks) +
+/// 3·cores + 30 cycles: each core of the line has a turn, which costs it two cycles, and blocks come back past all.
 void emitLineBus(Code &code, Axis axis, int32_t length, const LineBus &bus, Place from, Place into);
 
 } // namespace wsc::spmd

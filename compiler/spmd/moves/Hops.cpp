@@ -198,7 +198,7 @@ private:
   int64_t rearranging(const Sharding &from, const Sharding &to) const {
     const int64_t held = ceilDiv(from.localElements() * bytes, 4);
     return 2 * to.localElements() + held * std::max(from.rectangle.rows, from.rectangle.cols) +
-           10 * (from.rectangle.rows + from.rectangle.cols);
+           3 * (from.rectangle.rows + from.rectangle.cols);
   }
 
   /// The vertices of the shortest chain of at most kMostHops hops (Bellman and Ford); empty where there is none.

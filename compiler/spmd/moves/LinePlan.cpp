@@ -10,7 +10,8 @@ namespace wsc::spmd {
 
 namespace {
 
-constexpr int64_t kTurnCycles = 10; // switch, set-up and ramp of a unit's turn
+// Set-up and ramp of a unit's stream in a window; of a bus.
+constexpr int64_t kTurnCycles = 10, kBusCycles = 30;
 
 using Spot = LinePlan::Spot;
 
@@ -279,8 +280,7 @@ int64_t LinePlan::cycles(int64_t blockWords, int32_t length) const {
     return 2 * (reachBefore + reachBehind) * (blockWords + kTurnCycles) + 2 * unit + blockWords;
   case Kind::Bus: {
     const int64_t given = std::min(segment, units);
-    return given * (blockWords + kTurnCycles) + blocks * blockWords +
-           2 * (given < units ? given * int64_t(unit) : length);
+    return (given + blocks) * blockWords + 3 * (given < units ? given * int64_t(unit) : length) + kBusCycles;
   }
   }
   return 0;

@@ -149,7 +149,7 @@ int64_t quickMoveCycles(const Sharding &from, const Sharding &to, const Rectangl
       const int64_t units = line.dims.empty() ? 1 : std::max<int64_t>(1, held / line.unit);
       cycles += kStageCycles + int64_t(box * line.growth);
       if (line.isBus || 2 * line.reach > units)
-        cycles += int64_t(double(units) * words + std::max(words, words * line.growth)) + 4 * length + 6 * units;
+        cycles += int64_t(double(units) * words + std::max(words, words * line.growth)) + 3 * length;
       else
         cycles += 2 * line.reach * (int64_t(words) + kTurnCycles) + 2 * line.unit + int64_t(words);
     }

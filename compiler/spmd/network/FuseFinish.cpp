@@ -3,10 +3,15 @@
 // Joins reductions with the elementwise nests behind them, in one walk: a joined nest stands where the elementwise one
 // stood and may be joined with the next.
 #include "compiler/spmd/network/Simplify.h"
+#include "runtime/timing/Cost.h"
+
+#include <algorithm>
 
 namespace wsc::spmd {
 
 namespace {
+
+constexpr int64_t kMostRoutines = 8192; // elements of a finish with routines
 
 /// Whether the nest reads each element of a tensor of its result's shape at the result's place.
 bool readsInPlace(const Nest &nest, const Access &access, const Network &network) {
@@ -57,6 +62,16 @@ Nest joined(const Nest &reduction, const Nest &after, size_t operand) {
   return nest;
 }
 
+/// Cores that reduce among themselves all finish all of their results. Where that takes routines on many elements, a
+/// nest of its own lets each take a part.
+bool isBetterAlone(const Nest &after) {
+  int64_t elements = 1;
+  for (int64_t extent : after.extents)
+    elements *= extent;
+  return elements > kMostRoutines && std::any_of(after.body.begin(), after.body.end(),
+                                                 [](const BodyOp &op) { return timing::isRoutine(op.opcode); });
+}
+
 } // namespace
 
 void fuseFinish(Network &network) {
@@ -82,7 +97,7 @@ void fuseFinish(Network &network) {
   std::vector<bool> gone(network.nodes.size());
   for (size_t n = 0; n < network.nodes.size(); ++n) {
     auto *after = std::get_if<Nest>(&network.nodes[n]);
-    if (!after || after->reduction)
+    if (!after || after->reduction || isBetterAlone(*after))
       continue;
     bool gathers = false;
     for (const Access &access : after->operands)

@@ -100,53 +100,61 @@ absl::Status EntryWriter::writeOutputs() {
                                                               std::string(place.status().message())));
     const Pins pins(*this);
     pinned.push_back(&*place);
-    PortUse use{true, int32_t(i), row, row + box.rectangle.rows, box.localElements(), std::nullopt};
-    if (box != flatSharding({row, 0, each, plan.rectangle.cols}, output.elements(), granuleOf(output.type)))
-      use.box = box;
-    const std::optional<size_t> ragged = use.box ? lastColumn(box) : std::nullopt;
-    if (ragged)
-      --use.box->rectangle.cols;
-    auto append = [&](Code &to, const ConstantMaker &) {
-      emitOutput(to, row, row + box.rectangle.rows, use.box ? use.box->rectangle.cols : box.rectangle.cols,
-                 wordBytes(output.type, box.localElements()) / 4, *place, plan.rectangle.cols);
-    };
-    if (absl::Status status = makeRoom(append); !status.ok())
+    if (box == flatSharding({row, 0, each, plan.rectangle.cols}, output.elements(), granuleOf(output.type))) {
+      auto append = [&](Code &to, const ConstantMaker &) {
+        emitOutput(to, row, row + each, box.rectangle.cols, wordBytes(output.type, box.localElements()) / 4, *place,
+                   plan.rectangle.cols);
+      };
+      if (absl::Status status = makeRoom(append); !status.ok())
+        return status;
+      append(code(), {});
+      phase().ports.push_back({true, int32_t(i), row, row + each, box.localElements(), std::nullopt});
+      continue;
+    }
+    if (absl::Status status = writeOutputBox(int32_t(i), box, output.type, *place); !status.ok())
       return status;
-    append(code(), {});
-    phase().ports.push_back(std::move(use));
-    if (ragged)
-      writeLastColumn(int32_t(i), box, *ragged, output.type, *place);
   }
   return absl::OkStatus();
 }
 
-void EntryWriter::writeLastColumn(int32_t output, const Sharding &box, size_t dim, ElementType type,
-                                  const Place &place) {
-  // A port takes one shape a configuration.
-  cut();
-  Sharding last = box;
-  last.rectangle.col = box.rectangle.cols - 1;
-  last.rectangle.cols = 1;
-  const int64_t block = box.dims[dim].localExtent(), first = last.rectangle.col * block;
-  last.dims[dim] = {first, {}, {}};
-  if (const int64_t rest = box.shape[dim] - first; rest > 1)
-    last.dims[dim].local = {{rest, 1}};
+absl::Status EntryWriter::writeOutputBox(int32_t output, const Sharding &box, ElementType type, const Place &place) {
   const int64_t bytes = elementBytes(type);
-  std::vector<int64_t> extents, strides;
-  int64_t pitch = bytes;
-  for (size_t d = box.dims.size(); d-- > 0; pitch *= box.dims[d].localExtent())
-    if (const int64_t extent = last.dims[d].localExtent(); extent > 1) {
-      extents.insert(extents.begin(), extent);
-      strides.insert(strides.begin(), pitch);
+  auto emitPart = [&](Code &to, const Sharding &part) {
+    if (part.localElements() == box.localElements()) {
+      emitOutput(to, part.rectangle.row, part.rectangle.row + part.rectangle.rows, part.rectangle.cols,
+                 wordBytes(type, box.localElements()) / 4, place, plan.rectangle.cols);
+      return;
     }
-  if (extents.empty()) {
-    extents = {1};
-    strides = {bytes};
+    std::vector<int64_t> extents, strides;
+    int64_t pitch = bytes;
+    for (size_t d = box.dims.size(); d-- > 0; pitch *= box.dims[d].localExtent())
+      if (const int64_t extent = part.dims[d].localExtent(); extent > 1) {
+        extents.insert(extents.begin(), extent);
+        strides.insert(strides.begin(), pitch);
+      }
+    if (extents.empty()) {
+      extents = {1};
+      strides = {bytes};
+    }
+    emitOutputBox(to, part.rectangle, type, extents, memory(place.buffer, place.baseBytes, strides),
+                  plan.rectangle.cols);
+  };
+  const std::vector<std::vector<Sharding>> configurations = leavingParts(box);
+  for (size_t c = 0; c < configurations.size(); ++c) {
+    if (c > 0)
+      cut(); // a port takes one shape a configuration
+    auto append = [&](Code &to, const ConstantMaker &) {
+      for (const Sharding &part : configurations[c])
+        emitPart(to, part);
+    };
+    if (absl::Status status = makeRoom(append); !status.ok())
+      return status;
+    append(code(), {});
+    for (const Sharding &part : configurations[c])
+      phase().ports.push_back(
+          {true, output, part.rectangle.row, part.rectangle.row + part.rectangle.rows, part.localElements(), part});
   }
-  emitOutputColumn(code(), last.rectangle, type, extents, memory(place.buffer, place.baseBytes, strides),
-                   plan.rectangle.cols);
-  phase().ports.push_back({true, output, last.rectangle.row, last.rectangle.row + last.rectangle.rows,
-                           last.localElements(), std::move(last)});
+  return absl::OkStatus();
 }
 
 } // namespace wsc::spmd

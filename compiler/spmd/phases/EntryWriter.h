@@ -93,9 +93,8 @@ private:
   int16_t carry(TensorId tensor, const format::Buffer &held);
   absl::Status writeStates();
   absl::Status writeOutputs();
-  /// Of an output whose last column holds less than the others along dimension `dim`: that column, in a phase of its
-  /// own.
-  void writeLastColumn(int32_t output, const Sharding &box, size_t dim, format::ElementType type, const Place &place);
+  /// An output leaves as it lies in `box`, whose last row and column may hold less than the others.
+  absl::Status writeOutputBox(int32_t output, const Sharding &box, format::ElementType type, const Place &place);
   bool isConstant(TensorId tensor);
 
   const Network &network;

@@ -4,6 +4,7 @@
 #include "compiler/spmd/plan/Neutral.h"
 
 #include <algorithm>
+#include <set>
 
 namespace wsc::spmd {
 
@@ -17,8 +18,15 @@ int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 class CandidateMaker {
 public:
-  CandidateMaker(const Network &network, const Nest &nest, const Rectangle &rectangle, bool withoutTaps)
-      : network(network), nest(nest), rectangle(rectangle), withoutTaps(withoutTaps) {
+  CandidateMaker(const Network &network, Views &views, const Nest &nest, const Rectangle &rectangle, bool withoutTaps)
+      : network(network), nest(nest), rectangle(rectangle), withoutTaps(withoutTaps), grains(nest.extents.size()) {
+    for (int32_t d = 0; d < nest.numParallel; ++d)
+      grains[size_t(d)] = views.grainsOf(nest.result)[size_t(d)];
+    for (const Access &access : nest.operands)
+      for (size_t d = 0; d < access.map.size(); ++d)
+        for (size_t k = 0; k < nest.extents.size(); ++k)
+          if (access.map[d].perIterator[k] == 1)
+            grains[k].merge(std::set<int64_t>(views.grainsOf(access.tensor)[d]));
     parallel = longest(0, nest.numParallel, kMostParallel);
     reductions = longest(nest.numParallel, int32_t(nest.extents.size()), kMostReductions);
   }
@@ -63,17 +71,32 @@ private:
     return iterators;
   }
 
-  /// Blocks of equal length (the last one may be shorter), as many as there may be.
-  int64_t partsFor(int32_t k, int64_t most) const {
+  /// The least block of at least `least` iterations that divides the extent and the grains, or is a multiple of those
+  /// that it does not divide; up to twice `least` where there are grains. 0: none.
+  int64_t evenBlock(int32_t k, int64_t least) const {
     const int64_t extent = nest.extents[size_t(k)];
-    return ceilDiv(extent, ceilDiv(extent, std::min(most, extent)));
+    const std::set<int64_t> &cuts = grains[size_t(k)];
+    for (int64_t block = least; 2 * block <= (cuts.empty() ? 3 : 4) * least; ++block)
+      if (extent % block == 0 &&
+          std::all_of(cuts.begin(), cuts.end(), [&](int64_t cut) { return cut % block == 0 || block % cut == 0; }))
+        return block;
+    return 0;
+  }
+
+  /// Blocks of equal length (the last one may be shorter), about as many as there may be.
+  int64_t partsFor(int32_t k, int64_t most) const {
+    const int64_t extent = nest.extents[size_t(k)], least = ceilDiv(extent, std::min(most, extent));
+    const int64_t even = evenBlock(k, least);
+    return ceilDiv(extent, even > 0 ? even : least);
   }
   /// The same of a reduction: where it may not run beyond its end, blocks must divide it.
   int64_t reducedParts(int32_t k, int64_t most) const {
-    const int64_t extent = nest.extents[size_t(k)];
     if (mayOverrun(network, nest, k))
       return partsFor(k, most);
+    const int64_t extent = nest.extents[size_t(k)];
     int64_t parts = std::min(most, extent);
+    if (const int64_t even = evenBlock(k, ceilDiv(extent, parts)); even > 0)
+      return extent / even;
     while (extent % parts != 0)
       --parts;
     return parts;
@@ -87,9 +110,15 @@ private:
       if (std::find(uses.begin(), uses.end(), use) == uses.end())
         uses.push_back(use);
     };
-    for (int32_t k : reductions)
-      if (const int64_t parts = reducedParts(k, length); parts > 1)
+    for (int32_t k : reductions) {
+      const int64_t parts = reducedParts(k, length);
+      if (parts > 1)
         add({-1, 1, k, parts});
+      for (int32_t outer : reductions)
+        if (outer != k && parts > 1 && parts * 2 <= length)
+          if (const int64_t outerParts = reducedParts(outer, length / parts); outerParts > 1)
+            add({outer, outerParts, k, parts});
+    }
     for (int32_t k : parallel) {
       const int64_t all = partsFor(k, length);
       add({k, all, -1, 1});
@@ -118,14 +147,15 @@ private:
   const Nest &nest;
   const Rectangle rectangle;
   const bool withoutTaps;
+  std::vector<std::set<int64_t>> grains; // per iterator
   std::vector<int32_t> parallel, reductions;
 };
 
 } // namespace
 
-std::vector<Distribution> candidatesOf(const Network &network, const Nest &nest, const Rectangle &rectangle,
-                                       bool withoutTaps) {
-  return CandidateMaker(network, nest, rectangle, withoutTaps).make();
+std::vector<Distribution> candidatesOf(const Network &network, Views &views, const Nest &nest,
+                                       const Rectangle &rectangle, bool withoutTaps) {
+  return CandidateMaker(network, views, nest, rectangle, withoutTaps).make();
 }
 
 } // namespace wsc::spmd

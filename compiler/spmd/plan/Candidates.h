@@ -4,14 +4,17 @@
 #pragma once
 
 #include "compiler/spmd/plan/Distribution.h"
+#include "compiler/spmd/plan/Views.h"
 
 namespace wsc::spmd {
 
-/// Each axis takes nothing, blocks of one parallel iterator, or of two, or of one (or none) with a reduction inside; a
-/// parallel iterator with a reduction inside is cut into all, a half, a quarter … of its blocks. No iterator is on both
-/// axes. `withoutTaps`: iterators that walk a window stay on one core. Cost grows with the square of the iterators,
-/// whatever the rectangle.
-std::vector<Distribution> candidatesOf(const Network &network, const Nest &nest, const Rectangle &rectangle,
-                                       bool withoutTaps);
+/// Each axis takes nothing, blocks of one parallel iterator, of two, of one (or none) with a reduction inside, or of
+/// two reductions; a parallel iterator with a reduction inside is cut into all, a half, a quarter … of its blocks. No
+/// iterator is on both axes. Blocks that divide their dimension, and the digits as which views read it
+/// (Views::grainsOf), come before as many blocks as there may be, where they are at most half as long again (with
+/// digits: twice as long). `withoutTaps`: iterators that walk a window stay on one core. Cost grows with the square of
+/// the iterators, whatever the rectangle.
+std::vector<Distribution> candidatesOf(const Network &network, Views &views, const Nest &nest,
+                                       const Rectangle &rectangle, bool withoutTaps);
 
 } // namespace wsc::spmd

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spmd/plan/LocalCycles.h"
 
+#include "compiler/spmd/collectives/GroupReduce.h"
 #include "compiler/spmd/plan/MultiplyAdds.h"
 #include "runtime/timing/Cost.h"
 
@@ -12,8 +13,7 @@ using namespace format;
 
 namespace {
 
-// Of an instruction's set-up with its loop; of each core of a reduction's group.
-constexpr int64_t kInstructionCycles = 20, kGroupCycles = 8;
+constexpr int64_t kInstructionCycles = 20; // of an instruction's set-up with its loop
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -43,9 +43,8 @@ int64_t localCycles(const Nest &nest, const Distribution &distribution, const ta
                 ? reduced * (kInstructionCycles + multiplyAddCycles(target, nest, parallel))
                 : kInstructionCycles * (1 + reduced / 8) + parallel * reduced;
   for (Axis axis : {Axis::Row, Axis::Col})
-    if (isReduced(nest, distribution, axis))
-      cycles += 2 * ceilDiv(parallel * elementBytes(nest.reduction->type), 4) +
-                kGroupCycles * distribution.use(axis).innerParts;
+    if (const int64_t cores = reduceGroup(nest, distribution, axis).cores; cores > 1)
+      cycles += groupReduceCycles(ceilDiv(parallel * elementBytes(nest.reduction->type), 4), int32_t(cores));
   for (const BodyOp &op : nest.finish)
     cycles += kInstructionCycles + slots(target, op, parallel);
   return cycles;

@@ -4,6 +4,7 @@
 #include "compiler/spmd/moves/QuickEstimate.h"
 #include "compiler/spmd/plan/Candidates.h"
 #include "compiler/spmd/plan/LocalCycles.h"
+#include "compiler/spmd/plan/PortSharding.h"
 
 #include <algorithm>
 
@@ -33,6 +34,18 @@ Lookahead::Lookahead(const Network &network, Views &views, const target::Target 
           if (auto found = views.piecesOf(read))
             pieces.emplace(read, *std::move(found));
       }
+  const int32_t each = std::max(1, rectangle.rows / std::max(1, int32_t(network.outputs.size())));
+  for (size_t o = 0; o < network.outputs.size(); ++o) {
+    const TensorId tensor = network.outputs[o].tensor;
+    auto found = views.piecesOf(tensor);
+    if (!found || network.tensors[size_t(tensor)].elements() == 0)
+      continue;
+    pieces.emplace(tensor, *std::move(found));
+    for (const View::Root &root : views.of(tensor).roots)
+      if (root.tensor >= 0 && network.tensors[size_t(root.tensor)].kind != Tensor::Kind::Constant)
+        outputsOf[root.tensor].push_back(outputs.size());
+    outputs.push_back({tensor, int32_t(o) * each, each, {}});
+  }
 }
 
 void Lookahead::want(TensorId read, Sharding wanted) {
@@ -60,6 +73,20 @@ int64_t Lookahead::after(TensorId tensor, const Sharding &held) {
   if (auto found = wants.find(tensor); found != wants.end())
     for (const auto &[read, wanted] : found->second)
       cycles += moveCycles(tensor, read, held, wanted);
+  return cycles + leaving(tensor, held);
+}
+
+int64_t Lookahead::leaving(TensorId tensor, const Sharding &held) {
+  int64_t cycles = 0;
+  if (auto found = outputsOf.find(tensor); found != outputsOf.end())
+    for (size_t o : found->second) {
+      Output &output = outputs[o];
+      if (output.boxes.empty())
+        output.boxes = leavingBoxes(network.tensors[size_t(output.tensor)], std::nullopt, output.row, output.rows,
+                                    rectangle, mostBytes / 3);
+      cycles +=
+          quickLeaving(network, views, output.tensor, pieces.at(output.tensor), tensor, held, output.boxes, rectangle);
+    }
   return cycles;
 }
 
@@ -70,7 +97,7 @@ const std::vector<Lookahead::Option> &Lookahead::optionsOf(const Reader &reader)
   const Nest &nest = std::get<Nest>(network.nodes[reader.node]);
   const Access &access = nest.operands[reader.operand];
   std::vector<Option> all;
-  for (const Distribution &distribution : candidatesOf(network, nest, rectangle, withoutTaps))
+  for (const Distribution &distribution : candidatesOf(network, views, nest, rectangle, withoutTaps))
     if (localBytes(network, nest, distribution) <= mostBytes)
       all.push_back({localCycles(nest, distribution, target),
                      operandSharding(nest, access, network.tensors[size_t(access.tensor)].shape, distribution)});

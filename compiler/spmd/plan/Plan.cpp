@@ -97,6 +97,9 @@ public:
       placeFlat(std::exchange(undecided, -1), rectangle);
     for (size_t n = 0; n < plan.nodeCycles.size(); ++n)
       plan.estimatedCycles += plan.nodeCycles[n] * (loopOf(n) ? loopOf(n)->count : 1);
+    for (size_t t = 0; t < plan.held.size(); ++t)
+      if (plan.held[t])
+        plan.estimatedCycles += lookahead.leaving(TensorId(t), *plan.held[t]);
     plan.estimatedCycles += 8 * (rectangle.rows + rectangle.cols);
     return std::move(plan);
   }
@@ -371,11 +374,16 @@ private:
       });
     };
     sort();
-    if (candidates.size() > kMostAhead)
-      candidates.resize(kMostAhead);
     const std::vector<int64_t> &shape = network.tensors[size_t(nest.result)].shape;
-    for (Candidate &candidate : candidates)
-      candidate.after = lookahead.after(nest.result, resultSharding(nest, shape, candidate.distribution));
+    const size_t ahead = std::min(candidates.size(), kMostAhead);
+    int64_t mostAfter = 0;
+    for (size_t i = 0; i < ahead; ++i) {
+      candidates[i].after = lookahead.after(nest.result, resultSharding(nest, shape, candidates[i].distribution));
+      mostAfter = std::max(mostAfter, candidates[i].after);
+    }
+    // The others are there for the case that none of these fits or moves by factors.
+    for (size_t i = ahead; i < candidates.size(); ++i)
+      candidates[i].after = mostAfter;
     sort();
     const Distribution *best = nullptr;
     Cost bestCost;
@@ -441,7 +449,7 @@ private:
   }
 
   std::vector<Distribution> candidatesFor(const Nest &nest) {
-    std::vector<Distribution> candidates = candidatesOf(network, nest, rectangle, !policy.inputIsFree);
+    std::vector<Distribution> candidates = candidatesOf(network, views, nest, rectangle, !policy.inputIsFree);
     for (const Access &access : nest.operands)
       if (auto follow = following(nest, access);
           follow && std::find(candidates.begin(), candidates.end(), *follow) == candidates.end())
@@ -468,7 +476,7 @@ private:
           iterator = int32_t(k);
         }
       for (const MeshDigit &digit : held.dims[d].mesh) {
-        if (iterator < 0 || iterator >= nest.numParallel)
+        if (iterator < 0)
           return std::nullopt;
         AxisUse &use = digit.axis == Axis::Row ? result.rows : result.cols;
         const int64_t parts = ceilDiv(shape[d], std::max<int64_t>(1, digit.step));
@@ -482,6 +490,21 @@ private:
         }
       }
     }
+    for (AxisUse *use : {&result.rows, &result.cols})
+      if (use->iterator >= nest.numParallel) {
+        // Cores that reduce among themselves are adjacent.
+        if (use->inner < 0 && use->innerParts == 1)
+          *use = {-1, 1, use->iterator, use->parts};
+        else if (use->inner < nest.numParallel)
+          return std::nullopt;
+      }
+    for (int32_t k = nest.numParallel; k < int32_t(nest.extents.size()); ++k)
+      for (const AxisUse &use : {result.rows, result.cols})
+        if (const int64_t parts = use.iterator == k ? use.parts
+                                  : use.inner == k  ? use.innerParts
+                                                    : 1;
+            nest.extents[size_t(k)] % parts != 0 && !mayOverrun(network, nest, k))
+          return std::nullopt;
     if (operandSharding(nest, access, shape, result) != held)
       return std::nullopt;
     return result;

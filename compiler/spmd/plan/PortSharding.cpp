@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spmd/plan/PortSharding.h"
 
+#include "compiler/spmd/moves/Factors.h"
 #include "compiler/spmd/moves/Hops.h"
+#include "compiler/spmd/moves/QuickEstimate.h"
 #include "compiler/spmd/plan/MoveEstimates.h"
 #include "compiler/spmd/plan/PortBox.h"
 
@@ -64,19 +66,46 @@ int64_t portCycles(const Sharding &box, int64_t bytes, const Rectangle &rectangl
 
 } // namespace
 
-std::optional<size_t> lastColumn(const Sharding &box) {
+std::optional<size_t> raggedDim(const Sharding &box, Axis axis) {
   std::optional<size_t> ragged;
   for (size_t d = 0; d < box.dims.size(); ++d)
     for (const MeshDigit &digit : box.dims[d].mesh)
-      if (digit.axis == Axis::Col) {
+      if (digit.axis == axis) {
         if (ragged || digit.divisor != 1 || digit.modulus != 0 || box.dims[d].mesh.size() > 1)
           return std::nullopt;
         ragged = d;
       }
   if (!ragged)
     return std::nullopt;
-  const int64_t block = box.dims[*ragged].localExtent(), cols = box.rectangle.cols, extent = box.shape[*ragged];
-  return cols > 1 && (cols - 1) * block < extent && extent < cols * block ? ragged : std::nullopt;
+  const int64_t block = box.dims[*ragged].localExtent(), extent = box.shape[*ragged],
+                cores = axis == Axis::Row ? box.rectangle.rows : box.rectangle.cols;
+  return cores > 1 && (cores - 1) * block < extent && extent < cores * block ? ragged : std::nullopt;
+}
+
+std::vector<std::vector<Sharding>> leavingParts(const Sharding &box) {
+  // Along an axis: the whole blocks, and the last one.
+  auto along = [](const Sharding &all, Axis axis) {
+    const std::optional<size_t> ragged = raggedDim(all, axis);
+    std::vector<Sharding> parts{all};
+    if (!ragged)
+      return parts;
+    Sharding last = all;
+    int32_t &count = axis == Axis::Row ? parts[0].rectangle.rows : parts[0].rectangle.cols;
+    --count;
+    (axis == Axis::Row ? last.rectangle.row : last.rectangle.col) += count;
+    (axis == Axis::Row ? last.rectangle.rows : last.rectangle.cols) = 1;
+    DimSharding &dim = last.dims[*ragged];
+    const int64_t first = count * dim.localExtent(), rest = all.shape[*ragged] - first;
+    dim = {first, {}, {}};
+    if (rest > 1)
+      dim.local = {{rest, 1}};
+    parts.push_back(std::move(last));
+    return parts;
+  };
+  std::vector<std::vector<Sharding>> parts;
+  for (const Sharding &columns : along(box, Axis::Col))
+    parts.push_back(along(columns, Axis::Row));
+  return parts;
 }
 
 bool canLeave(const Sharding &box) {
@@ -98,7 +127,7 @@ bool canLeave(const Sharding &box) {
     const MeshDigit &digit = dim.mesh[0];
     const int64_t cores = digit.axis == Axis::Row ? at.rows : at.cols;
     const int64_t parts = digit.modulus > 0 ? digit.modulus : cores / digit.divisor;
-    if (digit.step != block || (parts * block != box.shape[d] && lastColumn(box) != d))
+    if (digit.step != block || (parts * block != box.shape[d] && raggedDim(box, digit.axis) != d))
       return false;
     if (digit.axis == Axis::Row) {
       ++rowDigits;
@@ -110,36 +139,65 @@ bool canLeave(const Sharding &box) {
   return held == 1 && rowDigits <= 2 && at.col == 0 && portLoops(box).has_value();
 }
 
+std::vector<Sharding> leavingBoxes(const Tensor &tensor, const std::optional<Sharding> &held, int32_t row, int32_t rows,
+                                   const Rectangle &rectangle, int64_t roomBytes) {
+  const int64_t bytes = format::elementBytes(tensor.type), granule = granuleOf(tensor.type);
+  const Rectangle where{row, 0, rows, rectangle.cols};
+  std::vector<Sharding> others;
+  for (const bool evenRows : {true, false})
+    for (const bool evenCols : {true, false})
+      for (Sharding &box : blocks(tensor.shape, where, evenRows, evenCols))
+        if (std::find(others.begin(), others.end(), box) == others.end())
+          others.push_back(std::move(box));
+  if (held && held->shape == tensor.shape && held->rectangle.row == row && held->rectangle.rows <= rows)
+    others.push_back(*held);
+  std::erase_if(others, [&](const Sharding &box) {
+    const bool isRagged = raggedDim(box, Axis::Row) || raggedDim(box, Axis::Col);
+    return !canLeave(box) || (isRagged && bytes % 4 != 0) || box.localElements() % granule != 0 ||
+           box.localElements() * bytes > roomBytes;
+  });
+  others.push_back(flatSharding(where, tensor.elements(), granule));
+  std::stable_sort(others.begin(), others.end(), [&](const Sharding &a, const Sharding &b) {
+    return portCycles(a, bytes, rectangle) < portCycles(b, bytes, rectangle);
+  });
+  return others;
+}
+
+int64_t quickLeaving(const Network &network, Views &views, TensorId output, const std::vector<StridedPiece> &pieces,
+                     TensorId root, const Sharding &held, const std::vector<Sharding> &boxes,
+                     const Rectangle &rectangle) {
+  const int64_t bytes = format::elementBytes(network.tensors[size_t(output)].type);
+  const View &view = views.of(output);
+  if (view.isRoot() && canLeave(held))
+    return portCycles(held, bytes, rectangle);
+  int64_t least = INT64_MAX;
+  for (const Sharding &box : boxes) {
+    int64_t cycles = portCycles(box, bytes, rectangle);
+    for (const StridedPiece &piece : pieces)
+      if (cycles < least && view.roots[size_t(piece.source)].tensor == root) {
+        const bool hasForm = Factors::of(held, box, piece).has_value();
+        cycles +=
+            quickPieceCycles(held, box, piece, rectangle, bytes) + (hasForm ? 0 : kElementwise * box.localElements());
+      }
+    least = std::min(least, cycles);
+  }
+  return least;
+}
+
 Sharding outputSharding(const Network &network, Views &views, TensorId output, int32_t row, int32_t rows,
                         const Rectangle &rectangle, int64_t roomBytes,
                         const std::vector<std::optional<Sharding>> &held) {
   const Tensor &tensor = network.tensors[size_t(output)];
-  const int64_t bytes = format::elementBytes(tensor.type), granule = granuleOf(tensor.type);
-  const Rectangle where{row, 0, rows, rectangle.cols};
-  std::vector<Sharding> boxes{flatSharding(where, tensor.elements(), granule)};
-  if (held[size_t(output)] && views.of(output).isRoot() && held[size_t(output)]->rectangle.row == row &&
-      held[size_t(output)]->rectangle.rows <= rows)
-    boxes.push_back(*held[size_t(output)]);
-  std::vector<Sharding> others = blocks(tensor.shape, where, true, true);
-  for (Sharding &box : blocks(tensor.shape, where, true, false))
-    if (lastColumn(box))
-      others.push_back(std::move(box));
-  std::stable_sort(others.begin(), others.end(), [&](const Sharding &a, const Sharding &b) {
-    return portCycles(a, bytes, rectangle) < portCycles(b, bytes, rectangle);
-  });
-  boxes.insert(boxes.end(), others.begin(), others.end());
+  const int64_t bytes = format::elementBytes(tensor.type);
+  const std::optional<Sharding> lies = views.of(output).isRoot() ? held[size_t(output)] : std::nullopt;
   std::optional<Sharding> best;
   int64_t least = 0;
   size_t planned = 0;
-  for (size_t i = 0; i < boxes.size() && planned < kMostBoxes; ++i) {
-    const Sharding &box = boxes[i];
-    if (i > 0 && (!canLeave(box) || (lastColumn(box) && bytes % 4 != 0) || box.localElements() % granule != 0 ||
-                  box.localElements() * bytes > roomBytes))
-      continue;
+  for (const Sharding &box : leavingBoxes(tensor, lies, row, rows, rectangle, roomBytes)) {
     int64_t cycles = portCycles(box, bytes, rectangle);
-    if (best && cycles >= least)
+    if (best && (cycles >= least || planned >= kMostBoxes))
       continue;
-    if (!held[size_t(output)] || *held[size_t(output)] != box) {
+    if (lies != box) {
       auto problem = stridedProblem(network, views, output, box, rectangle, held);
       std::optional<HopPlan> plan;
       if (problem) {

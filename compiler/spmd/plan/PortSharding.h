@@ -11,12 +11,26 @@
 
 namespace wsc::spmd {
 
-/// The dimension that lies in blocks on the columns, the last of which is shorter.
-std::optional<size_t> lastColumn(const Sharding &box);
+/// The dimension that lies in blocks on the rows (columns), the last of which is shorter.
+std::optional<size_t> raggedDim(const Sharding &box, Axis axis);
 
 /// Whether the rows' ports can take what the cores hold, core after core, as the tensor's elements: every element once
-/// and no padding but in the last column, four nested loops (PortBox.h).
+/// and no padding but in the last row and the last column, four nested loops (PortBox.h).
 bool canLeave(const Sharding &box);
+
+/// The parts in which a box leaves: a last column that is shorter in a configuration of its own, a last row that is
+/// shorter beside the others. The outer list has the configurations.
+std::vector<std::vector<Sharding>> leavingParts(const Sharding &box);
+
+/// Boxes on the rows [row, row + rows) from which a tensor may leave, those that take least of a port first: blocks,
+/// flat, and as it is held.
+std::vector<Sharding> leavingBoxes(const Tensor &tensor, const std::optional<Sharding> &held, int32_t row, int32_t rows,
+                                   const Rectangle &rectangle, int64_t roomBytes);
+
+/// A quick estimate of the least cycles in which the root, held so, leaves as its part of an output with these pieces.
+int64_t quickLeaving(const Network &network, Views &views, TensorId output, const std::vector<StridedPiece> &pieces,
+                     TensorId root, const Sharding &held, const std::vector<Sharding> &boxes,
+                     const Rectangle &rectangle);
 
 /// The sharding on the rows [row, row + rows) from which tensor `output` leaves, by the moves' estimates.
 Sharding outputSharding(const Network &network, Views &views, TensorId output, int32_t row, int32_t rows,

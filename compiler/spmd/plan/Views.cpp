@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 
 namespace wsc::spmd {
 
@@ -33,6 +34,16 @@ template <typename Visit> void forPiece(const Piece &piece, Visit visit) {
     if (piece.digits.empty())
       return;
   }
+}
+
+/// The borders of a digit that lie within a dimension.
+void addGrains(const std::vector<int64_t> &shape, int64_t stride, int64_t extent,
+               std::vector<std::set<int64_t>> &grains) {
+  int64_t pitch = 1;
+  for (size_t d = shape.size(); d-- > 0; pitch *= shape[d])
+    for (const int64_t border : {std::abs(stride), std::abs(stride) * extent})
+      if (border > pitch && border < pitch * shape[d] && border % pitch == 0)
+        grains[d].insert(border / pitch);
 }
 
 } // namespace
@@ -81,6 +92,25 @@ std::optional<std::vector<StridedPiece>> Views::piecesOf(TensorId tensor) {
     pieces.push_back({int32_t(root - roots.begin()), piece.sourceOffset, piece.resultOffset, piece.digits});
   }
   return pieces;
+}
+
+const std::vector<std::set<int64_t>> &Views::grainsOf(TensorId tensor) {
+  if (grains.empty()) {
+    for (const Tensor &each : network.tensors)
+      grains.emplace_back(each.shape.size());
+    for (size_t t = 0; t < network.tensors.size(); ++t)
+      if (remaps[t])
+        if (const auto pieces = piecesOf(TensorId(t)))
+          for (const StridedPiece &piece : *pieces) {
+            const TensorId root = of(TensorId(t)).roots[size_t(piece.source)].tensor;
+            for (const Piece::Digit &digit : piece.digits) {
+              addGrains(network.tensors[t].shape, digit.resultStride, digit.extent, grains[t]);
+              if (root >= 0)
+                addGrains(network.tensors[size_t(root)].shape, digit.sourceStride, digit.extent, grains[size_t(root)]);
+            }
+          }
+  }
+  return grains[size_t(tensor)];
 }
 
 View Views::make(TensorId tensor) {

@@ -12,6 +12,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 namespace wsc::spmd {
@@ -40,6 +41,9 @@ public:
   /// The pieces of a view whose sources are its roots, by their numbers; elements in none of them are `fill`. A root is
   /// one piece. Nothing where the view has many, or rearranges what is rearranged already.
   std::optional<std::vector<StridedPiece>> piecesOf(TensorId tensor);
+  /// Per dimension of a tensor, the steps at which pieces of views cut it: 64 where [12·64] is read as [12, 64]. Blocks
+  /// that divide them, or that they divide, move block by block.
+  const std::vector<std::set<int64_t>> &grainsOf(TensorId tensor);
   /// Tensors −1, −2, … are single elements of a value: fills that meet in one view with another fill.
   double fillOf(TensorId tensor) const { return fillValues[size_t(-1 - tensor)]; }
 
@@ -51,6 +55,7 @@ private:
   std::vector<const Remap *> remaps; // per tensor, null for roots
   std::map<TensorId, View> known;
   std::vector<double> fillValues;
+  std::vector<std::vector<std::set<int64_t>>> grains; // per tensor and dimension; empty: not looked at yet
 };
 
 } // namespace wsc::spmd
