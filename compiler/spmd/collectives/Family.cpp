@@ -37,8 +37,6 @@ std::string nameOf(const Route &route) {
                         route.segment ? absl::StrCat(" ", route.segment) : "",
                         route.unit > 1 ? absl::StrCat("*", route.unit) : "",
                         route.segment ? absl::StrCat(" of ", route.units) : "");
-  case Route::Kind::Spread:
-    return absl::StrCat(axis, " spread ", route.segment);
   }
   return "";
 }

@@ -4,7 +4,7 @@
 // configuration run over the families of its Code's palette, in one order on all cores, so that successive calls of a
 // family are one longer stream:
 //
-//   chain      from each core to the next one, on two colours by parity
+//   chain      from each core to the one before, on two colours by parity
 //   input      from the west port of a row to all its cores
 //   output     from all cores of a row, in turns from the east, to its west port
 //
@@ -29,18 +29,19 @@ constexpr Route outputRoute() { return {.kind = Route::Kind::Output, .backward =
 /// `group`: cores of a group in which chains run; 0: the whole line, or groups of any even number of cores, whose
 /// senders agree.
 constexpr Route chain(Axis axis, bool odd, int32_t group = 0) {
-  return {.kind = Route::Kind::Chain, .axis = axis, .parity = odd, .segment = group % 2 ? group : 0};
+  return {.kind = Route::Kind::Chain, .axis = axis, .backward = true, .parity = odd, .segment = group % 2 ? group : 0};
 }
 
-/// The same from the last core of each run of `run` adjacent cores to the last one of the next run, in groups of
+/// The same from the first core of each run of `run` adjacent cores to the first one of the run before, in groups of
 /// `group` cores; `odd` counts runs.
 constexpr Route runChain(Axis axis, bool odd, int32_t run, int32_t group, int32_t groups) {
-  return {.kind = Route::Kind::Chain, .axis = axis, .parity = odd, .unit = run, .segment = group, .units = groups};
-}
-
-/// From the last core of each group of `group` cores back to all of them.
-constexpr Route spread(Axis axis, int32_t group) {
-  return {.kind = Route::Kind::Spread, .axis = axis, .backward = true, .segment = group};
+  return {.kind = Route::Kind::Chain,
+          .axis = axis,
+          .backward = true,
+          .parity = odd,
+          .unit = run,
+          .segment = group,
+          .units = groups};
 }
 
 /// For people: "row bus in", "column chain odd", ….

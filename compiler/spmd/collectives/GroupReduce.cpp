@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spmd/collectives/GroupReduce.h"
 
+#include "compiler/spmd/collectives/Words.h"
+
 namespace wsc::spmd {
 
 using namespace format;
@@ -22,11 +24,7 @@ public:
     chainInRuns();
     if (run < group)
       chainOfRuns();
-    const Route back = spread(axis, group);
-    code.append(instruction(Opcode::Move, type, {elements}, queue(code, back, true), local(result)),
-                places(group, group - 1, group));
-    code.append(instruction(Opcode::Move, type, {elements}, local(result), queue(code, back, false)),
-                places(group, 0, group - 1));
+    sendBack();
   }
 
 private:
@@ -53,20 +51,20 @@ private:
   void chainInRuns() {
     // A single run is a line of its own: its places are coordinates.
     const int32_t period = group * groups == run ? 0 : run;
-    const Operand first = queue(code, chain(axis, false, period), true);
-    code.append(instruction(Opcode::Move, type, {elements}, first, local(mine)), places(run, 0, 1));
+    auto link = [&](bool odd, bool output) { return queue(code, chain(axis, odd, period), output); };
+    code.append(instruction(Opcode::Move, type, {elements}, link(run % 2 == 0, true), local(mine)),
+                places(run, run - 1, run));
     for (int odd : {1, 0}) {
       if (run <= (odd ? 2 : 3))
         break; // no core inside the run has that parity
-      const Operand to = queue(code, chain(axis, odd, period), true),
-                    from = queue(code, chain(axis, !odd, period), false);
-      code.append(instruction(opcode, type, {elements}, to, from, local(mine)), places(run, 1, run - 1, odd));
+      code.append(instruction(opcode, type, {elements}, link(odd, true), link(!odd, false), local(mine)),
+                  places(run, 1, run - 1, odd));
     }
-    const Operand last = queue(code, chain(axis, run % 2 != 0, period), false);
-    code.append(instruction(opcode, type, {elements}, local(result), last, local(mine)), places(run, run - 1, run));
+    code.append(instruction(opcode, type, {elements}, local(result), link(true, false), local(mine)),
+                places(run, 0, 1));
   }
 
-  /// The last cores of the runs [begin, end) of every group.
+  /// The first cores of the runs [begin, end) of every group.
   Guard runs(int32_t begin, int32_t end, int parity = -1) const {
     AxisGuard part;
     part.parity = parity;
@@ -75,23 +73,39 @@ private:
     part.unit = run;
     part.subBegin = begin;
     part.subEnd = end;
-    part.placeBegin = run - 1;
-    part.placeEnd = run;
+    part.placeEnd = 1;
     return withAlong(cores, axis, part);
   }
 
   void chainOfRuns() {
     const int32_t count = group / run;
-    auto link = [&](bool odd, bool output) { return queue(code, runChain(axis, odd, run, group, groups), output); };
-    code.append(instruction(Opcode::Move, type, {elements}, link(false, true), local(result)), runs(0, 1));
+    // Single groups of one run length, however long, share their routes.
+    const int32_t reach = groups == 1 ? length / run * run : group;
+    auto link = [&](bool odd, bool output) { return queue(code, runChain(axis, odd, run, reach, groups), output); };
+    code.append(instruction(Opcode::Move, type, {elements}, link(count % 2 == 0, true), local(result)),
+                runs(count - 1, count));
     for (int odd : {1, 0}) {
       if (count <= (odd ? 2 : 3))
         break;
       code.append(instruction(opcode, type, {elements}, link(odd, true), link(!odd, false), local(result)),
                   runs(1, count - 1, odd));
     }
-    code.append(instruction(opcode, type, {elements}, local(result), link(count % 2 != 0, false), local(result)),
-                runs(count - 1, count));
+    code.append(instruction(opcode, type, {elements}, local(result), link(true, false), local(result)), runs(0, 1));
+  }
+
+  void sendBack() {
+    Route back{.kind = Route::Kind::BusOut, .axis = axis};
+    if (groups > 1) {
+      back.segment = group;
+      back.units = group * groups;
+    }
+    code.append(instruction(Opcode::Move, type, {elements}, queue(code, back, true), local(result)),
+                places(group, 0, 1));
+    code.append(instruction(Opcode::Move, type, {elements}, local(result), queue(code, back, false)),
+                places(group, 1, group));
+    if (groups == 1 && group < length) // the others of the line take the stream, too
+      code.append(moveWords(nullOperand(), queue(code, back, false), Affine((elements * elementBytes(type) + 3) / 4)),
+                  narrowed(cores, axis, group, length));
   }
 
   Code &code;
@@ -132,8 +146,9 @@ int32_t reduceRun(int32_t group) {
 }
 
 int64_t groupReduceCycles(int64_t words, int32_t group) {
+  // The first core of a run sends on what it has in memory.
   const int32_t run = reduceRun(group), links = run == group ? group : run + group / run;
-  return 2 * words + 2 * group + kLinkCycles * links + kSetUpCycles;
+  return (run == group ? 2 : 3) * words + 2 * group + kLinkCycles * links + kSetUpCycles;
 }
 
 } // namespace wsc::spmd

@@ -7,17 +7,18 @@
 
 namespace wsc::spmd {
 
-/// Along every line, in groups of `group` adjacent cores (groups 0 … groups − 1; group · groups ≤ length), in the order
-/// of coordinates. A chain leads to the last core of each group, which sends the result back to all:
+/// Along every line, in groups of `group` adjacent cores (groups 0 … groups − 1; group · groups ≤ length), in falling
+/// order of coordinates. A chain leads to the first core of each group, which sends the result to all as the relay of a
+/// bus does (LineBus.h), over the same route family; a single group shares that of the whole line:
 ///
-///     core   0 ─► 1 ─► 2 ─► 3 │ 4 ─► 5 ─► 6 ─► 7      chains, on two colours in turns
-///            0 ◄─ 1 ◄─ 2 ◄─ 3 │ 4 ◄─ 5 ◄─ 6 ◄─ 7      one stream from 3 to 2, 1 and 0
+///     core   0 ◄─ 1 ◄─ 2 ◄─ 3 │ 4 ◄─ 5 ◄─ 6 ◄─ 7      chains, on two colours in turns
+///            0 ─► 1 ─► 2 ─► 3 │ 4 ─► 5 ─► 6 ─► 7      one stream from 0 to 1, 2 and 3
 ///
 /// Every core of a chain costs a set-up, so long groups reduce in two levels: chains in runs of reduceRun(group)
-/// adjacent cores, ((S0 ∘ S1) ∘ S2) …, then one over the last cores of the runs, whose words pass the others:
+/// adjacent cores, ((S2 ∘ S1) ∘ S0) …, then one over the first cores of the runs, whose words pass the others:
 ///
-///     core   0 ─► 1 ─► 2   3 ─► 4 ─► 5   6 ─► 7 ─► 8
-///                      └─────────────►   └─────────►
+///     core   0 ◄─ 1 ◄─ 2   3 ◄─ 4 ◄─ 5   6 ◄─ 7 ◄─ 8
+///            ◄─────────────┘◄─────────────┘
 ///
 /// `opcode`: Add, Mul, Min or Max on `elements` packed elements of `type`, sent as such: an instruction packs narrow
 /// elements into words, the last of which is padded, so buffers need no room beyond the elements. `mine` and `result`

@@ -11,7 +11,7 @@ namespace wsc::spmd {
 
 namespace {
 
-constexpr int64_t kMostRoutines = 8192; // elements of a finish with routines
+constexpr int64_t kMostAlike = 8192; // elements that all cores of a group may finish alike
 
 /// Whether the nest reads each element of a tensor of its result's shape at the result's place.
 bool readsInPlace(const Nest &nest, const Access &access, const Network &network) {
@@ -62,14 +62,31 @@ Nest joined(const Nest &reduction, const Nest &after, size_t operand) {
   return nest;
 }
 
-/// Cores that reduce among themselves all finish all of their results. Where that takes routines on many elements, a
-/// nest of its own lets each take a part.
-bool isBetterAlone(const Nest &after) {
-  int64_t elements = 1;
-  for (int64_t extent : after.extents)
-    elements *= extent;
-  return elements > kMostRoutines && std::any_of(after.body.begin(), after.body.end(),
-                                                 [](const BodyOp &op) { return timing::isRoutine(op.opcode); });
+/// A product of matrices: no index of an operand has two iterators, as those of windows have.
+bool isProduct(const Nest &nest) {
+  return nest.reduction->opcode == format::Opcode::Fma &&
+         std::all_of(nest.operands.begin(), nest.operands.end(), [](const Access &access) {
+           return std::all_of(access.map.begin(), access.map.end(), [](const Index &index) {
+             return std::count_if(index.perIterator.begin(), index.perIterator.end(),
+                                  [](int64_t step) { return step != 0; }) <= 1;
+           });
+         });
+}
+
+/// Cores that reduce among themselves all finish all of their results, and all need what else that reads. Where it
+/// takes routines on many elements, or reads as many of another layer (a skip over a product), a nest of its own lets
+/// each take a part.
+bool isBetterAlone(const Network &network, const Nest &reduction, const Nest &after) {
+  const int64_t elements = network.tensors[size_t(after.result)].elements();
+  if (elements <= kMostAlike)
+    return false;
+  const bool skips =
+      isProduct(reduction) && std::any_of(after.operands.begin(), after.operands.end(), [&](const Access &access) {
+        const Tensor &read = network.tensors[size_t(access.tensor)];
+        return access.tensor != reduction.result && read.kind != Tensor::Kind::Constant && read.elements() >= elements;
+      });
+  return skips || std::any_of(after.body.begin(), after.body.end(),
+                              [](const BodyOp &op) { return timing::isRoutine(op.opcode); });
 }
 
 } // namespace
@@ -97,7 +114,7 @@ void fuseFinish(Network &network) {
   std::vector<bool> gone(network.nodes.size());
   for (size_t n = 0; n < network.nodes.size(); ++n) {
     auto *after = std::get_if<Nest>(&network.nodes[n]);
-    if (!after || after->reduction || isBetterAlone(*after))
+    if (!after || after->reduction)
       continue;
     bool gathers = false;
     for (const Access &access : after->operands)
@@ -105,7 +122,8 @@ void fuseFinish(Network &network) {
     for (size_t i = 0; i < after->operands.size() && !gathers; ++i) {
       const TensorId id = after->operands[i].tensor;
       const int from = producer[size_t(id)];
-      if (from < 0 || uses[size_t(id)] != 1 || !readsInPlace(*after, after->operands[i], network))
+      if (from < 0 || uses[size_t(id)] != 1 || !readsInPlace(*after, after->operands[i], network) ||
+          isBetterAlone(network, std::get<Nest>(network.nodes[size_t(from)]), *after))
         continue;
       *after = joined(std::get<Nest>(network.nodes[size_t(from)]), *after, i);
       gone[size_t(from)] = true;

@@ -31,9 +31,13 @@ public:
     reductions = longest(nest.numParallel, int32_t(nest.extents.size()), kMostReductions);
   }
 
-  std::vector<Distribution> make() const {
+  std::vector<Distribution> make(const std::vector<AxisUse> &moreRows, const std::vector<AxisUse> &moreCols) const {
     std::vector<Distribution> candidates;
-    const std::vector<AxisUse> rowUses = usesOf(rectangle.rows), colUses = usesOf(rectangle.cols);
+    std::vector<AxisUse> rowUses = usesOf(rectangle.rows), colUses = usesOf(rectangle.cols);
+    for (const auto &[uses, more] : {std::pair(&rowUses, &moreRows), std::pair(&colUses, &moreCols)})
+      for (const AxisUse &use : *more)
+        if (std::find(uses->begin(), uses->end(), use) == uses->end())
+          uses->push_back(use);
     for (const AxisUse &rows : rowUses)
       for (const AxisUse &cols : colUses)
         if (!share(rows, cols)) {
@@ -154,8 +158,9 @@ private:
 } // namespace
 
 std::vector<Distribution> candidatesOf(const Network &network, Views &views, const Nest &nest,
-                                       const Rectangle &rectangle, bool withoutTaps) {
-  return CandidateMaker(network, views, nest, rectangle, withoutTaps).make();
+                                       const Rectangle &rectangle, bool withoutTaps,
+                                       const std::vector<AxisUse> &moreRows, const std::vector<AxisUse> &moreCols) {
+  return CandidateMaker(network, views, nest, rectangle, withoutTaps).make(moreRows, moreCols);
 }
 
 } // namespace wsc::spmd

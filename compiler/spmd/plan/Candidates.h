@@ -14,7 +14,10 @@ namespace wsc::spmd {
 /// (Views::grainsOf), come before as many blocks as there may be, where they are at most half as long again (with
 /// digits: twice as long). `withoutTaps`: iterators that walk a window stay on one core. Cost grows with the square of
 /// the iterators, whatever the rectangle.
+/// `moreRows`, `moreCols`: other uses of the axes that are worth a look.
 std::vector<Distribution> candidatesOf(const Network &network, Views &views, const Nest &nest,
-                                       const Rectangle &rectangle, bool withoutTaps);
+                                       const Rectangle &rectangle, bool withoutTaps,
+                                       const std::vector<AxisUse> &moreRows = {},
+                                       const std::vector<AxisUse> &moreCols = {});
 
 } // namespace wsc::spmd

@@ -8,6 +8,7 @@
 
 #include "compiler/spmd/moves/QuickEstimate.h"
 #include "compiler/spmd/plan/Candidates.h"
+#include "compiler/spmd/plan/Following.h"
 #include "compiler/spmd/plan/LocalCycles.h"
 #include "compiler/spmd/plan/Lookahead.h"
 #include "compiler/spmd/plan/MoveEstimates.h"
@@ -449,65 +450,26 @@ private:
   }
 
   std::vector<Distribution> candidatesFor(const Nest &nest) {
-    std::vector<Distribution> candidates = candidatesOf(network, views, nest, rectangle, !policy.inputIsFree);
-    for (const Access &access : nest.operands)
-      if (auto follow = following(nest, access);
-          follow && std::find(candidates.begin(), candidates.end(), *follow) == candidates.end())
-        candidates.push_back(*follow);
-    return candidates;
-  }
-
-  /// The distribution under which the operand lies as it is held.
-  std::optional<Distribution> following(const Nest &nest, const Access &access) {
-    const View &view = views.of(access.tensor);
-    if (!view.isRoot() || !plan.held[size_t(access.tensor)])
-      return std::nullopt;
-    const Sharding &held = *plan.held[size_t(access.tensor)];
-    const std::vector<int64_t> &shape = network.tensors[size_t(access.tensor)].shape;
-    if (held.shape != shape)
-      return std::nullopt;
-    Distribution result{held.rectangle, {}, {}};
-    for (size_t d = 0; d < shape.size(); ++d) {
-      int32_t iterator = -1;
-      for (size_t k = 0; k < access.map[d].perIterator.size(); ++k)
-        if (access.map[d].perIterator[k] != 0) {
-          if (iterator >= 0)
-            return std::nullopt;
-          iterator = int32_t(k);
-        }
-      for (const MeshDigit &digit : held.dims[d].mesh) {
-        if (iterator < 0)
-          return std::nullopt;
-        AxisUse &use = digit.axis == Axis::Row ? result.rows : result.cols;
-        const int64_t parts = ceilDiv(shape[d], std::max<int64_t>(1, digit.step));
-        if (digit.modulus > 0) {
-          use.inner = iterator;
-          use.innerParts = digit.modulus;
-        } else {
-          use.iterator = iterator;
-          use.parts = parts;
-          use.innerParts = std::max(use.innerParts, digit.divisor);
-        }
-      }
+    std::vector<AxisUse> rows, cols;
+    std::vector<Distribution> followed;
+    for (const Access &access : nest.operands) {
+      const auto &held = plan.held[size_t(access.tensor)];
+      if (!views.of(access.tensor).isRoot() || !held)
+        continue;
+      const FollowedUses uses = followedUses(network, nest, access, *held);
+      if (uses.rows)
+        rows.push_back(*uses.rows);
+      if (uses.cols)
+        cols.push_back(*uses.cols);
+      if (auto follow = following(network, nest, access, *held))
+        followed.push_back(*std::move(follow));
     }
-    for (AxisUse *use : {&result.rows, &result.cols})
-      if (use->iterator >= nest.numParallel) {
-        // Cores that reduce among themselves are adjacent.
-        if (use->inner < 0 && use->innerParts == 1)
-          *use = {-1, 1, use->iterator, use->parts};
-        else if (use->inner < nest.numParallel)
-          return std::nullopt;
-      }
-    for (int32_t k = nest.numParallel; k < int32_t(nest.extents.size()); ++k)
-      for (const AxisUse &use : {result.rows, result.cols})
-        if (const int64_t parts = use.iterator == k ? use.parts
-                                  : use.inner == k  ? use.innerParts
-                                                    : 1;
-            nest.extents[size_t(k)] % parts != 0 && !mayOverrun(network, nest, k))
-          return std::nullopt;
-    if (operandSharding(nest, access, shape, result) != held)
-      return std::nullopt;
-    return result;
+    std::vector<Distribution> candidates =
+        candidatesOf(network, views, nest, rectangle, !policy.inputIsFree, rows, cols);
+    for (Distribution &follow : followed)
+      if (std::find(candidates.begin(), candidates.end(), follow) == candidates.end())
+        candidates.push_back(std::move(follow));
+    return candidates;
   }
 
   //===- Cost

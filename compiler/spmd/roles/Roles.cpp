@@ -194,9 +194,17 @@ absl::Status makeRouters(const Rectangle &rectangle, const Uses &uses, const Rou
   }
   const bool alongRow = axisOf(route) == Axis::Row;
   const int32_t length = alongRow ? rectangle.cols : rectangle.rows;
+  const Axis axis = axisOf(route);
+  // Of those that use the route, on lines that `line` is one of (-1: on any), whether some word passes a place.
+  const auto passesAt = [&](const StreamPlace &place, int32_t line) {
+    return place.passes && std::any_of(uses.begin(), uses.end(), [&](const auto &use) {
+             return (line < 0 || along(use.first, other(axis)).holds(line)) &&
+                    (place.sender < 0 || (use.second && along(use.first, axis).holds(place.sender)));
+           });
+  };
   const auto kind = [&](int32_t coordinate) {
     const StreamPlace place = placeOf(route, length, coordinate);
-    return int(place.first) + 2 * int(place.last) + 4 * int(place.passes);
+    return int(place.first) + 2 * int(place.last) + 4 * int(passesAt(place, -1));
   };
   auto classes = classesOf(rectangle, rowCuts, colCuts, alongRow ? nullptr : std::function<int(int32_t)>(kind),
                            alongRow ? std::function<int(int32_t)>(kind) : nullptr);
@@ -215,10 +223,7 @@ absl::Status makeRouters(const Rectangle &rectangle, const Uses &uses, const Rou
       router.colour = colour;
       router.net = net;
       const StreamPlace place = placeOf(route, length, alongRow ? cols.first : rows.first);
-      const bool passes =
-          place.passes && std::any_of(uses.begin(), uses.end(), [&](const auto &use) {
-            return along(use.first, alongRow ? Axis::Col : Axis::Row).holds(alongRow ? rows.first : cols.first);
-          });
+      const bool passes = passesAt(place, alongRow ? rows.first : cols.first);
       router.positions = positionsOf(route, place, sends, takes);
       if ((sends || takes || passes) && !router.positions.empty())
         configuration.routers.push_back(std::move(router));

@@ -35,11 +35,14 @@ StreamPlace placeInSegment(const Route &route, int32_t coordinate) {
   return {!others && coordinate == giver, !goesOn && coordinate == end(segment, !route.backward)};
 }
 
-/// Words of a chain of runs pass the cores between the last core of one run and that of the next.
+/// Words of a chain of runs pass the cores between the first core of one run and that of the run before.
 StreamPlace placeOnChain(const Route &route, int32_t coordinate) {
-  const int32_t at = route.unit > 1 ? coordinate % route.segment : 0, before = at / route.unit - 1;
-  const bool between = route.unit > 1 && at % route.unit != route.unit - 1 && before >= 0;
-  return {false, false, between && before % 2 == route.parity && coordinate < route.units * route.segment};
+  if (route.unit == 1 || coordinate >= route.units * route.segment)
+    return {};
+  const int32_t at = coordinate % route.segment, behind = at / route.unit + 1;
+  if (at % route.unit == 0 || behind >= route.segment / route.unit || behind % 2 != route.parity)
+    return {};
+  return {false, false, true, coordinate - at + behind * route.unit};
 }
 
 StreamPlace placeOnBus(const Route &route, int32_t length, int32_t coordinate) {
@@ -66,10 +69,6 @@ StreamPlace placeOf(const Route &route, int32_t length, int32_t coordinate) {
   switch (route.kind) {
   case Route::Kind::Segments:
     return placeInSegment(route, coordinate);
-  case Route::Kind::Spread: {
-    const bool first = coordinate % route.segment == 0, last = coordinate % route.segment == route.segment - 1;
-    return {last, first};
-  }
   case Route::Kind::Chain:
     return placeOnChain(route, coordinate);
   case Route::Kind::BusIn:
@@ -96,7 +95,6 @@ std::vector<SwitchPosition> positionsOf(const Route &route, StreamPlace place, b
       positions.push_back({Port::Ramp, bit(Port::West)});
     break;
   case Route::Kind::Segments:
-  case Route::Kind::Spread:
   case Route::Kind::BusIn:
   case Route::Kind::BusOut:
     if (!place.first) {

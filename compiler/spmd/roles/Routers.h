@@ -13,7 +13,8 @@ namespace wsc::spmd {
 struct StreamPlace {
   bool first = false;  // a stream begins here
   bool last = false;   // the stream that comes here ends here; where a stream begins: nobody is behind
-  bool passes = false; // words pass the router whatever its core does
+  bool passes = false; // words pass the router whatever its core does,
+  int32_t sender = -1; // of this coordinate, if it sends; -1: of whichever
 };
 /// `length`: cores of the family's lines.
 StreamPlace placeOf(const Route &route, int32_t length, int32_t coordinate);

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spmd/plan/Following.h"
+
+#include "compiler/spmd/plan/Neutral.h"
+
+#include <algorithm>
+
+namespace wsc::spmd {
+
+namespace {
+
+int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// The one iterator that walks an index; −1: none, −2: several.
+int32_t walkerOf(const Index &index) {
+  int32_t iterator = -1;
+  for (size_t k = 0; k < index.perIterator.size(); ++k)
+    if (index.perIterator[k] != 0)
+      iterator = iterator == -1 ? int32_t(k) : -2;
+  return iterator;
+}
+
+std::optional<AxisUse> usedAlong(Axis axis, const Network &network, const Nest &nest, const Access &access,
+                                 const Sharding &held) {
+  AxisUse use;
+  for (size_t d = 0; d < held.shape.size(); ++d)
+    for (const MeshDigit &digit : held.dims[d].mesh) {
+      if (digit.axis != axis)
+        continue;
+      const int32_t iterator = walkerOf(access.map[d]);
+      if (iterator < 0)
+        return std::nullopt;
+      if (digit.modulus > 0) {
+        use.inner = iterator;
+        use.innerParts = digit.modulus;
+      } else {
+        use.iterator = iterator;
+        use.parts = ceilDiv(held.shape[d], std::max<int64_t>(1, digit.step));
+        use.innerParts = std::max(use.innerParts, digit.divisor);
+      }
+    }
+  if (use.iterator >= nest.numParallel) {
+    // Cores that reduce among themselves are adjacent.
+    if (use.inner < 0 && use.innerParts == 1)
+      use = {-1, 1, use.iterator, use.parts};
+    else if (use.inner < nest.numParallel)
+      return std::nullopt;
+  }
+  for (int32_t k = nest.numParallel; k < int32_t(nest.extents.size()); ++k) {
+    const int64_t parts = use.iterator == k ? use.parts : use.inner == k ? use.innerParts : 1;
+    if (nest.extents[size_t(k)] % parts != 0 && !mayOverrun(network, nest, k))
+      return std::nullopt;
+  }
+  return use;
+}
+
+} // namespace
+
+FollowedUses followedUses(const Network &network, const Nest &nest, const Access &access, const Sharding &held) {
+  if (held.shape != network.tensors[size_t(access.tensor)].shape)
+    return {};
+  return {usedAlong(Axis::Row, network, nest, access, held), usedAlong(Axis::Col, network, nest, access, held)};
+}
+
+std::optional<Distribution> following(const Network &network, const Nest &nest, const Access &access,
+                                      const Sharding &held) {
+  const FollowedUses uses = followedUses(network, nest, access, held);
+  if (!uses.rows || !uses.cols)
+    return std::nullopt;
+  Distribution result{held.rectangle, *uses.rows, *uses.cols};
+  return operandSharding(nest, access, held.shape, result) == held ? std::optional(result) : std::nullopt;
+}
+
+} // namespace wsc::spmd
