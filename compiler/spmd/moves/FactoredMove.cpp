@@ -99,13 +99,23 @@ private:
     return held >= 2 * wanted;
   }
 
-  /// Numbers in all lists of both axes together.
+  /// Whether the factor is a dimension that lies as it is wanted.
+  bool isStill(size_t f) const {
+    const Factor &factor = factors.factors[f];
+    return factor.sourceDims.size() == 1 && factor.wantedDims.size() == 1 &&
+           source.dims[factor.sourceDims[0]] == target.dims[factor.wantedDims[0]];
+  }
+
+  /// Numbers in all lists of the axes along which something moves.
   int64_t listEntries() const {
     int64_t entries = 0;
     for (Axis axis : {Axis::Row, Axis::Col}) {
       int64_t held = 1, wanted = 1;
       bool isUniform = true;
-      for (size_t f : factorsAlong(start, axis)) {
+      const std::vector<size_t> along = factorsAlong(start, axis);
+      if (std::all_of(along.begin(), along.end(), [&](size_t f) { return isStill(f); }))
+        continue;
+      for (size_t f : along) {
         held *= int64_t(start.states[f].offsets.size());
         wanted *= int64_t(finalOffsets[f].size());
         isUniform &= !wantedAlong(factors.factors[f], axis);

@@ -37,8 +37,9 @@ void mergeOperands(Network &network);
 ///     y[t, d] = table[i[t], d]   ──►   l[t, p] = i[t] − p·window
 ///                                      y[t, d] = Σ_p  0 ≤ l[t, p] < window ? table[p·window + l[t, p], d] : 0
 ///
-/// The sum is of the bits as integers: exactly one term is not zero.
-void splitGathers(Network &network, int64_t mostBytes);
+/// The sum is of the bits as integers: exactly one term is not zero. A large table has about as many windows as a line
+/// of the mesh has cores, `lineCores`, so that it can lie on all of them.
+void splitGathers(Network &network, int64_t mostBytes, int64_t lineCores);
 
 /// Drops nodes whose results nobody needs, and tensors nobody names; tensors are numbered anew.
 void removeUnused(Network &network);

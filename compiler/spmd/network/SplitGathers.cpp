@@ -18,6 +18,7 @@ using namespace format;
 namespace {
 
 constexpr int64_t kLeastWindow = 32; // elements: shorter ones take more instructions than they save memory
+constexpr int64_t kLargeTable = int64_t(64) << 20; // bytes of a table of which few cores should hold the same
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -37,7 +38,8 @@ ElementType bitsOf(ElementType type) {
 
 class GatherSplitter {
 public:
-  GatherSplitter(Network &network, int64_t mostBytes) : network(network), mostBytes(mostBytes) {}
+  GatherSplitter(Network &network, int64_t mostBytes, int64_t lineCores)
+      : network(network), mostBytes(mostBytes), lineCores(int64_t(std::bit_floor(uint64_t(lineCores)))) {}
 
   void run() {
     std::vector<Node> nodes = std::exchange(network.nodes, {});
@@ -122,7 +124,10 @@ private:
     const int64_t count = table.shape[size_t(access.gatherDim)];
     // A power of two of windows, which divides into blocks for many numbers of cores.
     const int64_t most = std::max(kLeastWindow, std::min(mostBytes / elementBytes(table.type), count / 2));
-    const int64_t parts = int64_t(std::bit_ceil(uint64_t(ceilDiv(count, most)))), window = ceilDiv(count, parts);
+    int64_t parts = int64_t(std::bit_ceil(uint64_t(ceilDiv(count, most))));
+    if (table.elements() * elementBytes(table.type) > kLargeTable)
+      parts = std::max(parts, std::min(lineCores, int64_t(std::bit_floor(uint64_t(count / kLeastWindow)))));
+    const int64_t window = ceilDiv(count, parts);
     const TensorId origins = addOrigins(table.name + ".origins", parts, window);
     const TensorId local = addNumbers(nest, numbers, origins, count, parts);
     const TensorId sum = addSum(nest, access, numbers, local, window, parts);
@@ -254,11 +259,13 @@ private:
   }
 
   Network &network;
-  const int64_t mostBytes;
+  const int64_t mostBytes, lineCores;
 };
 
 } // namespace
 
-void splitGathers(Network &network, int64_t mostBytes) { GatherSplitter(network, mostBytes).run(); }
+void splitGathers(Network &network, int64_t mostBytes, int64_t lineCores) {
+  GatherSplitter(network, mostBytes, lineCores).run();
+}
 
 } // namespace wsc::spmd

@@ -109,7 +109,7 @@ absl::StatusOr<GeneratedProgram> generatePhases(const std::vector<Network> &give
   for (Network &network : networks) {
     if (absl::Status status = network.check(); !status.ok())
       return status;
-    splitGathers(network, int64_t(kGatherShare * double(tensorBytes(target))));
+    splitGathers(network, int64_t(kGatherShare * double(tensorBytes(target))), std::min(target.rows, target.cols));
     RolledNetwork loopsOf = rollLoops(network);
     anyLoop |= !loopsOf.loops.empty();
     rolled.push_back(std::move(loopsOf.network));

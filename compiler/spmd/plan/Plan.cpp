@@ -37,6 +37,8 @@ constexpr size_t kMostAhead = 64;         // candidates of a nest whose readers 
 constexpr int kMostExact = 24; // plans of a nest's moves: 4 for each candidate that moves by factors, 1 for another
 constexpr double kCodeShare = 0.3, kConstantShare = 0.6;
 constexpr int64_t kLeastConstantBytes = 512;
+// Copies of constants of more bytes than this cost the file and who loads it more than they save.
+constexpr int64_t kLargeConstant = int64_t(64) << 20, kMostCopies = 4;
 constexpr int kMostWorse = 2; // squares in a row that do not get better before larger ones are left out
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -436,7 +438,10 @@ private:
         own += network.tensors[size_t(access.tensor)].elements() *
                elementBytes(network.tensors[size_t(access.tensor)].type) * copiesOf(access.tensor);
     const double share = double(own) / double(std::max<int64_t>(1, allConstantBytes));
-    return std::max<int64_t>(kLeastConstantBytes, int64_t(kConstantShare * double(tensorBytes(target)) * share));
+    int64_t limit = int64_t(kConstantShare * double(tensorBytes(target)) * share);
+    if (own > kLargeConstant)
+      limit = std::min(limit, kMostCopies * own / (int64_t(rectangle.rows) * rectangle.cols));
+    return std::max<int64_t>(kLeastConstantBytes, limit);
   }
 
   /// Constants that a loop's body names once: one for each repetition where they differ.

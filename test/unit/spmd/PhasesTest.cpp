@@ -359,7 +359,7 @@ TEST(Phases, GatherFromWindows) {
     SCOPED_TRACE(format::elementBytes(type));
     const Network whole = scaledGather(type).network;
     Network split = whole;
-    splitGathers(split, 64 * format::elementBytes(type));
+    splitGathers(split, 64 * format::elementBytes(type), 16);
     ASSERT_EQ(split.nodes.size(), 3u);
     std::vector<std::vector<std::byte>> inputs;
     Draw draw(11);
