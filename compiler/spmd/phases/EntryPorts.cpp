@@ -20,6 +20,7 @@ void EntryWriter::readInputs() {
     const Sharding &held = *plan.held[size_t(tensor)];
     const ElementType type = network.tensors[size_t(tensor)].type;
     const Rectangle &at = held.rectangle;
+    phase().estimatedCycles += wordBytes(type, held.localElements()) / 4 * at.cols + plan.rectangle.cols;
     if (at.cols != plan.rectangle.cols ||
         held != flatSharding(at, network.tensors[size_t(tensor)].elements(), granuleOf(type))) {
       const int64_t words = wordBytes(type, held.localElements()) / 4;
@@ -108,6 +109,7 @@ absl::Status EntryWriter::writeOutputs() {
       if (absl::Status status = makeRoom(append); !status.ok())
         return status;
       append(code(), {});
+      phase().estimatedCycles += leavingCycles(box, elementBytes(output.type), plan.rectangle);
       phase().ports.push_back({true, int32_t(i), row, row + each, box.localElements(), std::nullopt});
       continue;
     }
@@ -147,9 +149,11 @@ absl::Status EntryWriter::writeOutputBox(int32_t output, const Sharding &box, El
       for (const Sharding &part : configurations[c])
         emitPart(to, part);
     };
+    const Sharding &largest = configurations[c].front();
     if (absl::Status status = makeRoom(append); !status.ok())
       return status;
     append(code(), {});
+    phase().estimatedCycles += leavingCycles(largest, bytes, plan.rectangle);
     for (const Sharding &part : configurations[c])
       phase().ports.push_back(
           {true, output, part.rectangle.row, part.rectangle.row + part.rectangle.rows, part.localElements(), part});

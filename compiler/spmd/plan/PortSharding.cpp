@@ -59,12 +59,11 @@ std::vector<Sharding> blocks(const std::vector<int64_t> &shape, const Rectangle 
   return result;
 }
 
-/// The cycles of a port for what its row's cores hold.
-int64_t portCycles(const Sharding &box, int64_t bytes, const Rectangle &rectangle) {
+} // namespace
+
+int64_t leavingCycles(const Sharding &box, int64_t bytes, const Rectangle &rectangle) {
   return box.localElements() * box.rectangle.cols * bytes / 4 + kTurnCycles * rectangle.cols;
 }
-
-} // namespace
 
 std::optional<size_t> raggedDim(const Sharding &box, Axis axis) {
   std::optional<size_t> ragged;
@@ -158,7 +157,7 @@ std::vector<Sharding> leavingBoxes(const Tensor &tensor, const std::optional<Sha
   });
   others.push_back(flatSharding(where, tensor.elements(), granule));
   std::stable_sort(others.begin(), others.end(), [&](const Sharding &a, const Sharding &b) {
-    return portCycles(a, bytes, rectangle) < portCycles(b, bytes, rectangle);
+    return leavingCycles(a, bytes, rectangle) < leavingCycles(b, bytes, rectangle);
   });
   return others;
 }
@@ -169,10 +168,10 @@ int64_t quickLeaving(const Network &network, Views &views, TensorId output, cons
   const int64_t bytes = format::elementBytes(network.tensors[size_t(output)].type);
   const View &view = views.of(output);
   if (view.isRoot() && canLeave(held))
-    return portCycles(held, bytes, rectangle);
+    return leavingCycles(held, bytes, rectangle);
   int64_t least = INT64_MAX;
   for (const Sharding &box : boxes) {
-    int64_t cycles = portCycles(box, bytes, rectangle);
+    int64_t cycles = leavingCycles(box, bytes, rectangle);
     for (const StridedPiece &piece : pieces)
       if (cycles < least && view.roots[size_t(piece.source)].tensor == root) {
         const bool hasForm = Factors::of(held, box, piece).has_value();
@@ -194,7 +193,7 @@ Sharding outputSharding(const Network &network, Views &views, TensorId output, i
   int64_t least = 0;
   size_t planned = 0;
   for (const Sharding &box : leavingBoxes(tensor, lies, row, rows, rectangle, roomBytes)) {
-    int64_t cycles = portCycles(box, bytes, rectangle);
+    int64_t cycles = leavingCycles(box, bytes, rectangle);
     if (best && (cycles >= least || planned >= kMostBoxes))
       continue;
     if (lies != box) {
@@ -227,7 +226,7 @@ Sharding inputSharding(const Network &network, Views &views, TensorId input, Ten
   std::vector<Sharding> others = blocks(tensor.shape, rectangle, false, false);
   others.push_back(flatSharding(rectangle, tensor.elements(), granule));
   std::stable_sort(others.begin(), others.end(), [&](const Sharding &a, const Sharding &b) {
-    return portCycles(a, bytes, rectangle) < portCycles(b, bytes, rectangle);
+    return leavingCycles(a, bytes, rectangle) < leavingCycles(b, bytes, rectangle);
   });
   boxes.insert(boxes.end(), others.begin(), others.end());
   std::optional<Sharding> best;
@@ -235,7 +234,7 @@ Sharding inputSharding(const Network &network, Views &views, TensorId input, Ten
   size_t planned = 0;
   std::vector<std::optional<Sharding>> held(network.tensors.size());
   for (const Sharding &box : boxes) {
-    const int64_t port = portCycles(box, bytes, rectangle);
+    const int64_t port = leavingCycles(box, bytes, rectangle);
     if (planned >= kMostBoxes || port >= least || box.localElements() % granule != 0 ||
         box.localElements() * bytes > roomBytes || !portLoops(box))
       continue;

@@ -18,6 +18,9 @@ std::optional<size_t> raggedDim(const Sharding &box, Axis axis);
 /// and no padding but in the last row and the last column, four nested loops (PortBox.h).
 bool canLeave(const Sharding &box);
 
+/// The cycles of a port for what its row's cores hold, `bytes` an element, with the turns of all of the rectangle's.
+int64_t leavingCycles(const Sharding &box, int64_t bytes, const Rectangle &rectangle);
+
 /// The parts in which a box leaves: a last column that is shorter in a configuration of its own, a last row that is
 /// shorter beside the others. The outer list has the configurations.
 std::vector<std::vector<Sharding>> leavingParts(const Sharding &box);
