@@ -51,6 +51,8 @@ std::optional<AxisUse> usedAlong(Axis axis, const Network &network, const Nest &
     if (nest.extents[size_t(k)] % parts != 0 && !mayOverrun(network, nest, k))
       return std::nullopt;
   }
+  if (use.cores() > (axis == Axis::Row ? held.rectangle.rows : held.rectangle.cols))
+    return std::nullopt; // more than hold the operand
   return use;
 }
 
