@@ -354,7 +354,8 @@ private:
     Diagnostics diagnostics(context, options);
     if (!phased)
       readPredictions(*module, report);
-    auto coreModule = phased ? generatePhased(target, *module) : generateCore(target, *module, options.problemsDir);
+    auto coreModule = phased ? generatePhased(target, *module, options.search.threads)
+                             : generateCore(target, *module, options.problemsDir);
     if (!coreModule.ok())
       return coreModule.status().message().empty() ? diagnostics.status("core generation failed") : coreModule.status();
     programs = *std::move(coreModule);
@@ -376,7 +377,7 @@ private:
       programs = *std::move(read);
     }
     const auto goOn = [&] { return isCancelled(options) ? cancelled() : absl::OkStatus(); };
-    if (auto status = emit::writeWse(*programs, options.output, goOn); !status.ok())
+    if (auto status = emit::writeWse(*programs, options.output, goOn, options.search.threads); !status.ok())
       return status;
     done(Phase::Wse);
     fillReport(*programs, report);

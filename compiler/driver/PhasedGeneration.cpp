@@ -6,7 +6,7 @@
 
 namespace wsc::driver {
 
-absl::StatusOr<emit::CoreModule> generatePhased(const target::Target &target, mlir::ModuleOp module) {
+absl::StatusOr<emit::CoreModule> generatePhased(const target::Target &target, mlir::ModuleOp module, int threads) {
   std::vector<spmd::Network> networks;
   for (auto function : module.getOps<mlir::func::FuncOp>()) {
     auto network = spmd::readNetwork(function);
@@ -16,7 +16,7 @@ absl::StatusOr<emit::CoreModule> generatePhased(const target::Target &target, ml
   }
   if (networks.empty())
     return absl::InvalidArgumentError("the module has no function to compile");
-  auto program = spmd::generatePhases(networks, target);
+  auto program = spmd::generatePhases(networks, target, threads);
   if (!program.ok())
     return program.status();
   return emit::CoreModule{std::move(program->executable), std::move(program->sections)};

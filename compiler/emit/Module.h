@@ -40,10 +40,10 @@ mlir::OwningOpRef<mlir::ModuleOp> toCoreIR(mlir::MLIRContext &context, const Cor
 // Errors: the IR does not verify, there is not exactly one core.executable, its target cannot be loaded.
 absl::StatusOr<CoreModule> fromCoreIR(mlir::ModuleOp module);
 
-// Verifies (format::verifyExecutable) and writes; nothing is left on failure. `goOn`, if given, is asked before each
-// section; its error ends the writing.
-absl::Status writeWse(const CoreModule &module, const std::string &path,
-                      const std::function<absl::Status()> &goOn = {});
+// Verifies (format::verifyExecutable, emulator::checkLiveness) and writes, both at once unless `threads` is 1; nothing
+// is left on failure. `goOn`, if given, is asked before each section; its error ends the writing.
+absl::Status writeWse(const CoreModule &module, const std::string &path, const std::function<absl::Status()> &goOn = {},
+                      int threads = 0);
 
 // Sections become views of bytes of the .wse itself, with the element type of the buffers that read them.
 absl::StatusOr<CoreModule> fromWse(const std::string &path);

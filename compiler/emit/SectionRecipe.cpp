@@ -5,64 +5,12 @@
 #include "compiler/emit/SectionRecipe.h"
 
 #include "compiler/emit/StridedCopy.h"
+#include "runtime/files/FileView.h"
 
 #include "absl/strings/str_cat.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 namespace wsc::emit {
 namespace {
-
-// A read-only mapping of bytes [offset, offset + bytes) of a file, undone when it goes out of scope.
-class FileView {
-public:
-  FileView() = default;
-  FileView(const FileView &) = delete;
-  FileView &operator=(const FileView &) = delete;
-  ~FileView() {
-    if (base)
-      munmap(base, mapped);
-  }
-
-  absl::Status open(const std::string &path, int64_t offset, int64_t bytes) {
-    int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-      return absl::NotFoundError(absl::StrCat("cannot open ", path, ": ", std::strerror(errno)));
-    struct stat info{};
-    bool regular = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
-    if (!regular || offset > info.st_size || bytes > info.st_size - offset) {
-      close(fd);
-      return absl::OutOfRangeError(regular ? absl::StrCat(path, " has ", int64_t(info.st_size), " bytes, but bytes ",
-                                                          offset, " to ", offset + bytes, " are needed")
-                                           : absl::StrCat(path, " is not a regular file"));
-    }
-    int64_t page = sysconf(_SC_PAGESIZE), start = offset / page * page;
-    mapped = size_t(offset - start + bytes);
-    if (mapped > 0) {
-      void *address = mmap(nullptr, mapped, PROT_READ, MAP_PRIVATE, fd, off_t(start));
-      if (address == MAP_FAILED) {
-        int error = errno;
-        close(fd);
-        return absl::ResourceExhaustedError(absl::StrCat("cannot map ", path, ": ", std::strerror(error)));
-      }
-      base = address;
-      data = static_cast<const std::byte *>(base) + (offset - start);
-    }
-    close(fd);
-    return absl::OkStatus();
-  }
-
-  const std::byte *data = nullptr;
-
-private:
-  void *base = nullptr;
-  size_t mapped = 0;
-};
 
 absl::Status malformed(const SectionRecipe &recipe, const std::string &what) {
   return absl::InvalidArgumentError(absl::StrCat("section ", recipe.name, ": ", what));
@@ -71,14 +19,16 @@ absl::Status malformed(const SectionRecipe &recipe, const std::string &what) {
 absl::Status produce(const SectionRecipe &recipe, std::span<std::byte> out) {
   if (out.empty())
     return absl::OkStatus();
-  FileView file;
+  if (recipe.make)
+    return recipe.make(out);
+  files::FileView file;
   const std::byte *source = nullptr;
   if (recipe.inlineBytes) {
     source = recipe.inlineBytes->data();
   } else {
     if (absl::Status status = file.open(recipe.path, recipe.sourceOffset, recipe.sourceBytes); !status.ok())
       return status;
-    source = file.data;
+    source = file.data();
   }
   int64_t bytes = format::elementBytes(recipe.type);
   stridedCopy(out.data(), source + recipe.elementOffset * bytes, bytes, recipe.extents, recipe.strides);
@@ -98,6 +48,13 @@ absl::StatusOr<int64_t> sectionBytes(const SectionRecipe &recipe) {
   if (recipe.sourceOffset < 0 || available < 0 || recipe.sourceOffset > INT64_MAX - available)
     return malformed(recipe,
                      absl::StrCat("source starts at byte ", recipe.sourceOffset, " and has ", available, " bytes"));
+  if (recipe.make) {
+    const int64_t elements = recipe.sourceBytes / elementBytes;
+    if (recipe.sourceBytes < 0 || recipe.sourceBytes % elementBytes != 0 || recipe.elementOffset != 0 ||
+        recipe.extents != std::vector<int64_t>{elements} || recipe.strides != std::vector<int64_t>{1})
+      return malformed(recipe, absl::StrCat("is made as a whole, ", recipe.sourceBytes, " bytes in their order"));
+    return recipe.sourceBytes;
+  }
   int64_t bytes = elementBytes, least = recipe.elementOffset, greatest = recipe.elementOffset;
   bool overflow = false, empty = false;
   for (size_t d = 0; d < recipe.extents.size(); ++d) {
@@ -121,6 +78,16 @@ absl::StatusOr<int64_t> sectionBytes(const SectionRecipe &recipe) {
     return malformed(recipe, absl::StrCat("reads element ", least < 0 ? least : greatest, " of a source of ", elements,
                                           " elements"));
   return bytes;
+}
+
+absl::StatusOr<std::vector<std::byte>> sectionContent(const SectionRecipe &recipe) {
+  absl::StatusOr<int64_t> bytes = sectionBytes(recipe);
+  if (!bytes.ok())
+    return bytes.status();
+  std::vector<std::byte> content(static_cast<size_t>(*bytes));
+  if (absl::Status status = produce(recipe, content); !status.ok())
+    return status;
+  return content;
 }
 
 absl::StatusOr<format::SectionSource> toSource(const SectionRecipe &recipe) {

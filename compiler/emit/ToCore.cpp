@@ -162,15 +162,21 @@ private:
   void emitSection(const SectionRecipe &recipe) {
     Attribute source =
         core::FileAttr::get(builder.getContext(), text(recipe.path), recipe.sourceOffset, recipe.sourceBytes, 0);
-    if (recipe.inlineBytes)
-      source = inlineElements(recipe);
+    if (recipe.inlineBytes) {
+      source = inlineElements(recipe, *recipe.inlineBytes);
+    } else if (recipe.make) {
+      auto made = sectionContent(recipe);
+      if (!made.ok())
+        error("section ", recipe.name, ": ", std::string(made.status().message()));
+      else
+        source = inlineElements(recipe, *made);
+    }
     core::SectionOp::create(builder, loc, text(recipe.name), source, builder.getDenseI64ArrayAttr(recipe.extents),
                             builder.getDenseI64ArrayAttr(recipe.strides), i64(recipe.elementOffset),
                             typeAttr(recipe.type));
   }
 
-  Attribute inlineElements(const SectionRecipe &recipe) {
-    const std::vector<std::byte> &bytes = *recipe.inlineBytes;
+  Attribute inlineElements(const SectionRecipe &recipe, const std::vector<std::byte> &bytes) {
     int64_t unit = std::max<int64_t>(1, elementBytes(recipe.type)), count = int64_t(bytes.size()) / unit;
     if (count * unit != int64_t(bytes.size()))
       error("section ", recipe.name, " has ", bytes.size(), " inline bytes, no multiple of its element");

@@ -14,10 +14,12 @@
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <sys/mman.h>
+#include <thread>
 
 namespace wsc::emit {
 namespace {
@@ -102,7 +104,8 @@ std::vector<ElementType> sectionTypes(const Executable &executable) {
 
 } // namespace
 
-absl::Status writeWse(const CoreModule &module, const std::string &path, const std::function<absl::Status()> &goOn) {
+absl::Status writeWse(const CoreModule &module, const std::string &path, const std::function<absl::Status()> &goOn,
+                      int threads) {
   std::vector<SectionSource> sources;
   int64_t largest = 0;
   for (const SectionRecipe &recipe : module.sections) {
@@ -124,11 +127,32 @@ absl::Status writeWse(const CoreModule &module, const std::string &path, const s
   executable.sections.clear();
   for (const SectionSource &source : sources)
     executable.sections.push_back({source.name, pages.view(source.bytes)});
-  if (absl::Status status = verifyExecutable(executable); !status.ok())
-    return status;
-  if (absl::Status status = emulator::checkLiveness(executable); !status.ok())
-    return status;
-  return writeExecutable(executable, sources, path);
+  const auto judge = [&] {
+    const absl::Status status = verifyExecutable(executable);
+    return status.ok() ? emulator::checkLiveness(executable, {.threads = threads}) : status;
+  };
+  if (threads == 1 || std::thread::hardware_concurrency() == 1) {
+    const absl::Status status = judge();
+    return status.ok() ? writeExecutable(executable, sources, path) : status;
+  }
+  // Sections are written while a thread judges; the file takes its place when that has passed.
+  absl::Status judged;
+  std::atomic<bool> isRefused = false;
+  for (SectionSource &source : sources)
+    source.produce = [&isRefused, produce = std::move(source.produce)](std::span<std::byte> out) {
+      return isRefused ? absl::CancelledError("the executable is refused") : produce(out);
+    };
+  std::thread judging([&] {
+    judged = judge();
+    isRefused = !judged.ok();
+  });
+  const absl::Status written = writeExecutable(executable, sources, path, [&] {
+    judging.join();
+    return judged;
+  });
+  if (judging.joinable())
+    judging.join();
+  return judged.ok() ? written : judged;
 }
 
 absl::StatusOr<CoreModule> fromWse(const std::string &path) {

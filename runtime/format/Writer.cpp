@@ -127,7 +127,7 @@ absl::Status annotate(const absl::Status &status, const std::string &where) {
 uint64_t hashBytes(std::span<const std::byte> bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
 absl::Status writeExecutable(const Executable &executable, const std::vector<SectionSource> &sections,
-                             const std::string &path) {
+                             const std::string &path, const std::function<absl::Status()> &judge) {
   if (absl::Status status = checkInput(executable, sections); !status.ok())
     return annotate(status, path);
   std::vector<std::string> names;
@@ -154,6 +154,9 @@ absl::Status writeExecutable(const Executable &executable, const std::vector<Sec
     entry.hash = hashBytes(bytes);
   }
   writeHeader(file, entries);
+  if (judge)
+    if (absl::Status status = judge(); !status.ok())
+      return status;
   return file.commit();
 }
 

@@ -22,8 +22,9 @@ struct SectionSource {
 };
 
 // Writes `executable` (its `sections` are ignored) with the given sections; nothing is left
-// on failure (runtime/files). Deterministic: same content, same bytes.
+// on failure (runtime/files). Deterministic: same content, same bytes. `judge`, if given, is asked last, when all bytes
+// are there and the file is not yet in place; its error ends the writing.
 absl::Status writeExecutable(const Executable &executable, const std::vector<SectionSource> &sections,
-                             const std::string &path);
+                             const std::string &path, const std::function<absl::Status()> &judge = {});
 
 } // namespace wsc::format

@@ -231,7 +231,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::open(ExecutablePtr executable,
     return absl::InvalidArgumentError("a session needs an executable, not a null pointer");
   auto impl = std::make_unique<Impl>(std::move(executable));
   if (options.verifyLiveness)
-    if (absl::Status status = emulator::checkLiveness(impl->executable); !status.ok())
+    if (absl::Status status = emulator::checkLiveness(impl->executable, {.threads = options.threads}); !status.ok())
       return absl::Status(status.code(), absl::StrCat(impl->path, ": ", std::string(status.message())));
   emulator::CoreEngineOptions engineOptions;
   engineOptions.threads = options.threads;

@@ -7,7 +7,6 @@
 #include "compiler/kernels/network/ChannelBlocks.h"
 #include "compiler/kernels/network/CoLocation.h"
 #include "compiler/kernels/network/StateLayout.h"
-#include "compiler/kernels/network/Threads.h"
 #include "compiler/kernels/network/Tiling.h"
 #include "compiler/kernels/routes/ChooseTurns.h"
 #include "compiler/kernels/routes/LinkLoads.h"
@@ -16,6 +15,7 @@
 #include "compiler/kernels/sizing/LeftoverColumns.h"
 #include "compiler/kernels/sizing/MappingScore.h"
 #include "compiler/kernels/sizing/Repair.h"
+#include "compiler/solver/Threads.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -124,7 +124,7 @@ struct Sized {
 static absl::StatusOr<Sized> sizeWithin(const target::Target &target, const NetworkPlan &network, int64_t columnLimit,
                                         const Wanted &wanted, const Costing &costing) {
   std::vector<std::optional<absl::StatusOr<Candidates>>> costed(network.kernels.size());
-  overThreads(costing.threads, costed.size(), [&](size_t k) {
+  solver::overThreads(costing.threads, costed.size(), [&](size_t k) {
     NetworkPlan own = network; // changes while its kernel is costed
     costed[k] = costing.cache.of(target, own, int32_t(k), wanted);
   });
@@ -186,7 +186,7 @@ static int64_t findCoLocation(const target::Target &target, NetworkPlan &network
       pairs.emplace_back(k, host);
   }
   std::vector<char> worthwhile(pairs.size(), false);
-  overThreads(costing.threads, pairs.size(), [&](size_t i) {
+  solver::overThreads(costing.threads, pairs.size(), [&](size_t i) {
     worthwhile[i] = isWorthwhile(target, network, sized, pairs[i].first, pairs[i].second, costing);
   });
   for (size_t i = 0; i < pairs.size(); ++i)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/kernels/mapping/SearchMapping.h"
-#include "compiler/kernels/network/Threads.h"
 
 #include "compiler/kernels/mapping/Generate.h"
 #include "compiler/kernels/mapping/PlaceNetwork.h"
 #include "compiler/kernels/routes/LinkLoads.h"
 #include "compiler/kernels/sizing/MappingScore.h"
+#include "compiler/solver/Threads.h"
 
 #include <algorithm>
 #include <atomic>
@@ -137,7 +137,7 @@ private:
       int64_t cycles = std::numeric_limits<int64_t>::max();
     };
     std::vector<Tried> tried(variants.size());
-    overThreads(options.threads, tried.size(), [&](size_t i) {
+    solver::overThreads(options.threads, tried.size(), [&](size_t i) {
       Tried &one = tried[i];
       one.mapped = sizedAs(variants[i]);
       if (one.mapped && (one.score = routedScore(one.mapped->network)) &&
@@ -179,7 +179,7 @@ private:
     if (!options.timer)
       return true;
     std::optional<absl::StatusOr<int64_t>> its;
-    overThreads(options.threads, 2, [&](size_t i) {
+    solver::overThreads(options.threads, 2, [&](size_t i) {
       if (i == 0)
         its = emulated(network);
       else if (!firstEmulated)
@@ -209,7 +209,7 @@ private:
     });
     order.resize(std::min(order.size(), kRoutedPerRound));
     std::vector<std::optional<MappingScore>> scores(order.size());
-    overThreads(options.threads, order.size(), [&](size_t i) { scores[i] = routedScore(order[i]->network); });
+    solver::overThreads(options.threads, order.size(), [&](size_t i) { scores[i] = routedScore(order[i]->network); });
     bool moved = false;
     for (size_t i = 0; i < order.size(); ++i) {
       if (!scores[i])
@@ -254,7 +254,7 @@ private:
     for (int i = 0; i < kStepsPerRound; ++i)
       variants.push_back(variation(round, i, wires));
     std::vector<std::optional<Mapped>> tried(variants.size());
-    overThreads(options.threads, tried.size(), [&](size_t i) {
+    solver::overThreads(options.threads, tried.size(), [&](size_t i) {
       const auto self = variants.begin() + std::ptrdiff_t(i);
       if (variants[i] != now.variant && std::find(variants.begin(), self, variants[i]) == self)
         tried[i] = sizedAs(variants[i]);

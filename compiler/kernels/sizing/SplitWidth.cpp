@@ -4,8 +4,8 @@
 // the kernel's own and the sizing solver decides. Only those that are slower than anything to hope for are costed.
 #include "compiler/kernels/sizing/SplitWidth.h"
 
-#include "compiler/kernels/network/Threads.h"
 #include "compiler/kernels/sizing/MappingScore.h"
+#include "compiler/solver/Threads.h"
 
 #include <algorithm>
 
@@ -148,7 +148,7 @@ std::vector<SplitRequest> findSplits(const target::Target &target, const Network
     for (int64_t parts = 2; splits[k] && leastCycles(problem.kernels[k]) > most && parts <= kMostParts; ++parts)
       if (network.kernels[k].spec.out.width >= parts * kFewestColumns)
         tried.push_back({int32_t(k), parts, {}});
-  overThreads(threads, tried.size(), [&](size_t i) {
+  solver::overThreads(threads, tried.size(), [&](size_t i) {
     tried[i].candidates = candidatesOfPart(target, network, tried[i].kernel, tried[i].parts, intervalCycles);
   });
 

@@ -4,6 +4,7 @@
 #include "compiler/spmd/moves/CopyForm.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 #include <set>
@@ -180,10 +181,10 @@ private:
   }
 
   /// Whether some core along the axis lacks what it wants of the factors that are held along it.
-  bool isSpread(Axis axis) const {
-    const LineLists lists = listsOf(start, axis, factorsAlong(start, axis), false);
-    const auto line = planLine(lists, 1);
-    return !line || line->kind != LinePlan::Kind::Local;
+  bool isSpread(Axis axis) {
+    std::optional<LineLists> &lists = startLists[size_t(axis)];
+    lists = listsOf(start, axis, factorsAlong(start, axis), false);
+    return !isLocal(*lists);
   }
 
   std::vector<size_t> factorsAlong(const Situation &now, Axis axis) const {
@@ -363,7 +364,11 @@ private:
   /// Appends one stage; false where it has no form.
   bool stage(Axis axis, bool isLast, Situation &now, FactoredMove &move) const {
     const std::vector<size_t> along = factorsAlong(now, axis);
-    const LineLists lists = listsOf(now, axis, along, !isLast);
+    // Where nothing was moved yet, isSpread has made them.
+    const std::optional<LineLists> &known = startLists[size_t(axis)];
+    const bool isKnown = isLast && move.stages.empty() && known;
+    const LineLists own = isKnown ? LineLists() : listsOf(now, axis, along, !isLast);
+    const LineLists &lists = isKnown ? *known : own;
     for (size_t f : along)
       if (!isLast && wantedAlong(factors.factors[f], other(axis)))
         return false; // these cores only hand on: what they bring may not depend on their line
@@ -446,6 +451,7 @@ private:
   Rectangle goal; // the cores that want something of the piece
   const int64_t elementBytes;
   Situation start;
+  std::array<std::optional<LineLists>, 2> startLists; // per axis
   std::vector<std::vector<int64_t>> finalOffsets;
 };
 

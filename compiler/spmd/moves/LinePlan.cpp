@@ -45,6 +45,8 @@ public:
     return best;
   }
 
+  bool isLocal() const { return local().has_value(); }
+
 private:
   /// Visits (class, coordinate, list), of uniform lists for the first coordinate only unless `all`; stops at the first
   /// false.
@@ -285,6 +287,8 @@ int64_t LinePlan::cycles(int64_t blockWords, int32_t length) const {
   }
   return 0;
 }
+
+bool isLocal(const LineLists &lists) { return LinePlanner(lists, 1).isLocal(); }
 
 std::optional<LinePlan> planLine(const LineLists &lists, int64_t blockWords) {
   return LinePlanner(lists, blockWords).plan();

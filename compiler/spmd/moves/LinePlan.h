@@ -48,6 +48,9 @@ struct LinePlan {
   int64_t cycles(int64_t blockWords, int32_t length) const;
 };
 
+/// Whether every core has what it wants: then the plan is Local.
+bool isLocal(const LineLists &lists);
+
 /// The cheapest plan for blocks of `blockWords` words; nothing where an entry that is wanted lies nowhere on the line
 /// or the holders' places have no form.
 std::optional<LinePlan> planLine(const LineLists &lists, int64_t blockWords);

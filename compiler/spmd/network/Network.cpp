@@ -10,6 +10,8 @@
 
 #include "absl/strings/str_cat.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace wsc::spmd {
@@ -97,24 +99,32 @@ std::string shapeText(const std::vector<int64_t> &shape) {
 std::string typeText(format::ElementType type) { return std::string(format::elementTypeName(type)); }
 std::string opcodeText(format::Opcode opcode) { return std::string(format::opcodeInfo(opcode).name); }
 
+void convertElements(const std::byte *elements, int64_t count, format::ElementType from, format::ElementType to,
+                     std::byte *out) {
+  using format::ElementType;
+  const int64_t before = format::elementBytes(from), after = format::elementBytes(to);
+  if (from == ElementType::F32 && (to == ElementType::F16 || to == ElementType::BF16)) { // weights by the million
+    constexpr int64_t kChunk = 512;
+    std::array<float, kChunk> wide;
+    std::array<uint16_t, kChunk> narrow;
+    for (int64_t done = 0; done < count; done += kChunk) {
+      const auto part = size_t(std::min(kChunk, count - done));
+      std::memcpy(wide.data(), elements + done * before, part * sizeof(float));
+      (to == ElementType::F16 ? numerics::f32ToF16Array : numerics::f32ToBF16Array)(narrow.data(), wide.data(), part);
+      std::memcpy(out + done * after, narrow.data(), part * sizeof(uint16_t));
+    }
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i)
+    numerics::storeElement(out + i * after, to,
+                           numerics::convertElement(numerics::loadElement(elements + i * before, from), from, to));
+}
+
 std::vector<std::byte> convertElements(const std::vector<std::byte> &elements, format::ElementType from,
                                        format::ElementType to) {
-  using format::ElementType;
-  const size_t before = size_t(format::elementBytes(from)), after = size_t(format::elementBytes(to));
-  const size_t count = elements.size() / before;
-  std::vector<std::byte> result(count * after);
-  if (from == ElementType::F32 && (to == ElementType::F16 || to == ElementType::BF16)) { // weights by the million
-    std::vector<float> wide(count);
-    std::vector<uint16_t> narrow(count);
-    std::memcpy(wide.data(), elements.data(), count * before);
-    (to == ElementType::F16 ? numerics::f32ToF16Array : numerics::f32ToBF16Array)(narrow.data(), wide.data(), count);
-    std::memcpy(result.data(), narrow.data(), count * after);
-    return result;
-  }
-  for (size_t i = 0; i < count; ++i)
-    numerics::storeElement(
-        result.data() + i * after, to,
-        numerics::convertElement(numerics::loadElement(elements.data() + i * before, from), from, to));
+  const size_t count = elements.size() / size_t(format::elementBytes(from));
+  std::vector<std::byte> result(count * size_t(format::elementBytes(to)));
+  convertElements(elements.data(), int64_t(count), from, to, result.data());
   return result;
 }
 

@@ -42,7 +42,9 @@ struct ElementSource {
   std::optional<format::ElementType> stored = {};
 };
 
-/// Elements of type `from`, one after another, as elements of type `to`.
+/// `count` elements of type `from`, one after another, as elements of type `to`.
+void convertElements(const std::byte *elements, int64_t count, format::ElementType from, format::ElementType to,
+                     std::byte *out);
 std::vector<std::byte> convertElements(const std::vector<std::byte> &elements, format::ElementType from,
                                        format::ElementType to);
 

@@ -47,26 +47,16 @@ absl::StatusOr<int32_t> EntryWriter::placeConstant(TensorId tensor, const Shardi
   const Tensor &wanted = network.tensors[size_t(tensor)];
   // Whole words, as of everything that may travel; windows of a run step begin at multiples of the banks' period.
   const int64_t period = int64_t(target.sramBanks) * target.sramAccessBytes;
-  const int64_t local = to.localElements() * elementBytes(wanted.type);
   int64_t window = std::max<int64_t>(elementBytes(wanted.type), wordBytes(wanted.type, to.localElements()));
   if (all.size() > 1)
     window = (window + period - 1) / period * period;
-  std::vector<std::byte> data;
-  AxisPattern rows, cols;
-  for (size_t i = 0; i < all.size(); ++i) {
-    auto boxes = constantBoxes(network, reader, views, all[i], to, plan.rectangle, padding);
-    if (!boxes.ok())
-      return boxes.status();
-    rows = boxes->rows;
-    cols = boxes->cols;
-    const size_t cores = size_t(rows.distinct()) * size_t(cols.distinct()), stride = size_t(window) * all.size();
-    data.resize(cores * stride);
-    for (size_t core = 0; core < cores; ++core)
-      std::copy_n(boxes->data.begin() + ptrdiff_t(core * size_t(local)), local,
-                  data.begin() + ptrdiff_t(core * stride + i * size_t(window)));
-  }
-  const int32_t resident = constants.add(wanted.name, wanted.type, rows, cols,
-                                         window * int64_t(all.size()) / elementBytes(wanted.type), std::move(data));
+  ConstantStack stack{{}, window};
+  for (TensorId each : all)
+    stack.boxes.emplace_back(network, views, each, to, plan.rectangle, padding);
+  auto added = constants.add(wanted.name, wanted.type, std::move(stack));
+  if (!added.ok())
+    return added.status();
+  const int32_t resident = *added;
   if (all.size() > 1)
     windows.emplace(resident, window);
   placed.emplace(key, resident);
@@ -116,8 +106,9 @@ absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, dou
   }
   problem.wanted = [&](int32_t row, int32_t col, std::vector<int64_t> &ids) {
     to.elementsAt(row, col, ids);
+    const ElementNumbers &numbers = views.numbersOf(tensor);
     for (int64_t &id : ids)
-      id = id >= 0 ? view.idOf(id) : outside;
+      id = id < 0 ? outside : numbers ? (*numbers)[size_t(id)] : id;
   };
   if (auto pieces = views.piecesOf(tensor); pieces && outside < 0) {
     problem.pieces = *std::move(pieces);
@@ -186,12 +177,12 @@ absl::StatusOr<const std::pair<int32_t, Sharding> *> EntryWriter::flatConstant(T
   auto found = flatConstants.find(tensor);
   if (found == flatConstants.end()) {
     const Sharding flat = flatSharding(plan.rectangle, source.elements(), granuleOf(source.type));
-    auto boxes = constantBoxes(network, reader, views, tensor, flat, plan.rectangle, 0);
-    if (!boxes.ok())
-      return boxes.status();
-    const int32_t resident =
-        constants.add(source.name, source.type, boxes->rows, boxes->cols, flat.localElements(), std::move(boxes->data));
-    found = flatConstants.emplace(tensor, std::pair(resident, flat)).first;
+    auto resident = constants.add(source.name, source.type,
+                                  ConstantStack{{ConstantBoxes(network, views, tensor, flat, plan.rectangle, 0)},
+                                                flat.localElements() * elementBytes(source.type)});
+    if (!resident.ok())
+      return resident.status();
+    found = flatConstants.emplace(tensor, std::pair(*resident, flat)).first;
   }
   return &found->second;
 }

@@ -22,8 +22,7 @@ class EntryWriter {
 public:
   EntryWriter(const Network &network, Views &views, const target::Target &target, const NetworkPlan &plan,
               ConstantTable &constants, const StateTable &states)
-      : network(network), views(views), target(target), plan(plan), constants(constants), states(states),
-        reader(network) {}
+      : network(network), views(views), target(target), plan(plan), constants(constants), states(states) {}
 
   absl::Status write();
 
@@ -103,7 +102,6 @@ private:
   const NetworkPlan &plan;
   ConstantTable &constants;
   const StateTable &states;
-  ConstantReader reader;
   std::map<std::string, int32_t> placed;  // constants at rest by tensor, sharding and padding: their residents
   std::map<TensorId, int32_t> stateReads; // tensors that are the values of variables
   std::map<int32_t, int64_t> windows;     // residents of which each repetition of the loop sees so many bytes

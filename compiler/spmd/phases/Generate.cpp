@@ -61,10 +61,10 @@ namespace {
 /// Plans all networks on the same rectangles and generates the most promising one that fits.
 absl::StatusOr<GeneratedProgram> generateBest(const std::vector<Network> &networks, std::vector<Views> &views,
                                               const target::Target &target, const std::vector<std::vector<Loop>> &loops,
-                                              PlanPolicy policy, EstimateCache &cache) {
+                                              PlanPolicy policy, EstimateCaches &caches, int threads) {
   std::map<std::pair<int32_t, int32_t>, ProgramPlan> programs;
   for (size_t n = 0; n < networks.size(); ++n) {
-    auto plans = planCandidates(networks[n], views[n], target, loops[n], policy, cache);
+    auto plans = planCandidates(networks[n], views[n], target, loops[n], policy, caches, threads);
     if (!plans.ok())
       return plans.status();
     for (NetworkPlan &plan : *plans) {
@@ -102,7 +102,8 @@ absl::StatusOr<GeneratedProgram> generateBest(const std::vector<Network> &networ
 
 } // namespace
 
-absl::StatusOr<GeneratedProgram> generatePhases(const std::vector<Network> &given, const target::Target &target) {
+absl::StatusOr<GeneratedProgram> generatePhases(const std::vector<Network> &given, const target::Target &target,
+                                                int threads) {
   std::vector<Network> networks = given, rolled;
   std::vector<std::vector<Loop>> loops;
   bool anyLoop = false;
@@ -115,19 +116,19 @@ absl::StatusOr<GeneratedProgram> generatePhases(const std::vector<Network> &give
     rolled.push_back(std::move(loopsOf.network));
     loops.push_back(std::move(loopsOf.loops));
   }
-  EstimateCache cache;
+  EstimateCaches caches;
   // Where loops do not fit, their repetitions are written out.
   if (anyLoop) {
     std::vector<Views> views(rolled.begin(), rolled.end());
-    if (auto program = generateBest(rolled, views, target, loops, {}, cache); program.ok())
+    if (auto program = generateBest(rolled, views, target, loops, {}, caches, threads); program.ok())
       return program;
   }
   std::vector<Views> views(networks.begin(), networks.end());
   const std::vector<std::vector<Loop>> none(networks.size());
-  auto program = generateBest(networks, views, target, none, {}, cache);
+  auto program = generateBest(networks, views, target, none, {}, caches, threads);
   if (program.ok() || !absl::IsResourceExhausted(program.status()))
     return program;
-  return generateBest(networks, views, target, none, {.inputIsFree = false}, cache);
+  return generateBest(networks, views, target, none, {.inputIsFree = false}, caches, threads);
 }
 
 } // namespace wsc::spmd

@@ -15,7 +15,9 @@ namespace wsc::spmd {
 /// Plans and generates one entry for each network; they share the variables of equal name.
 /// Errors: a network that does not fit (with who needs which bytes), an unreadable constant, what no instruction can
 /// express.
-absl::StatusOr<GeneratedProgram> generatePhases(const std::vector<Network> &networks, const target::Target &target);
+/// On `threads` of the host's threads (0: all); the result does not depend on them.
+absl::StatusOr<GeneratedProgram> generatePhases(const std::vector<Network> &networks, const target::Target &target,
+                                                int threads = 0);
 
 /// The same for given plans, one for each network, all on one rectangle.
 absl::StatusOr<GeneratedProgram> generateWith(const std::vector<Network> &networks, std::vector<Views> &views,

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace wsc::spmd {
@@ -31,6 +32,8 @@ std::optional<MoveProblem> stridedProblem(const Network &network, Views &views, 
 
 /// Estimates of moves by factors by what they are: equal layers, and plans on the same rectangle, share them.
 using EstimateCache = std::map<std::string, std::optional<MoveEstimate>>;
+/// By rows and columns of the rectangle.
+using EstimateCaches = std::map<std::pair<int32_t, int32_t>, EstimateCache>;
 
 class MoveEstimates {
 public:

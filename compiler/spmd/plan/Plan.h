@@ -45,10 +45,11 @@ absl::StatusOr<NetworkPlan> planNetwork(const Network &network, Views &views, co
                                         PlanPolicy policy = {}, EstimateCache *cache = nullptr);
 
 /// Rectangles worth trying, the most promising first (by the estimate of their plans); at least one.
+/// On `threads` of the host's threads (0: all); the result does not depend on them.
 /// Errors: as planNetwork of the largest one, when none holds the network.
-absl::StatusOr<std::vector<NetworkPlan>> planCandidates(const Network &network, Views &views,
+absl::StatusOr<std::vector<NetworkPlan>> planCandidates(const Network &network, const Views &views,
                                                         const target::Target &target, const std::vector<Loop> &loops,
-                                                        PlanPolicy policy, EstimateCache &cache);
+                                                        PlanPolicy policy, EstimateCaches &caches, int threads);
 
 /// A stack of `count` tensors that lie so: all elements of the first dimension on each core.
 Sharding stackedSharding(Sharding each, int64_t count);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spmd/plan/Views.h"
 
+#include "compiler/spmd/network/Pieces.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -44,6 +46,10 @@ void addGrains(const std::vector<int64_t> &shape, int64_t stride, int64_t extent
     for (const int64_t border : {std::abs(stride), std::abs(stride) * extent})
       if (border > pitch && border < pitch * shape[d] && border % pitch == 0)
         grains[d].insert(border / pitch);
+}
+
+bool sameFill(const View &source, const Remap &remap) {
+  return std::bit_cast<uint64_t>(source.fill) == std::bit_cast<uint64_t>(remap.fill);
 }
 
 } // namespace
@@ -113,37 +119,70 @@ const std::vector<std::set<int64_t>> &Views::grainsOf(TensorId tensor) {
   return grains[size_t(tensor)];
 }
 
+const ElementNumbers &Views::numbersOf(TensorId tensor) {
+  const View &view = of(tensor);
+  auto [found, added] = numbers.emplace(tensor, nullptr);
+  if (added && !view.isIdentity)
+    found->second = number(tensor, view);
+  return found->second;
+}
+
 View Views::make(TensorId tensor) {
   View view;
   const int64_t elements = network.tensors[size_t(tensor)].elements();
   const Remap *remap = remaps[size_t(tensor)];
+  view.isIdentity = !remap || elements == 0;
   if (!remap) {
     view.roots.push_back({tensor, 0});
     view.numIds = elements;
     return view;
   }
   view.fill = remap->fill;
-  view.ids.assign(size_t(elements), -1);
-  std::map<TensorId, int64_t> first;
-  auto firstIdOf = [&](TensorId root, int64_t count) {
-    auto [found, added] = first.emplace(root, view.numIds);
-    if (added) {
-      view.roots.push_back({root, view.numIds});
-      view.numIds += count;
-    }
-    return found->second;
+  auto addRoot = [&](TensorId root, int64_t count) {
+    for (const View::Root &other : view.roots)
+      if (other.tensor == root)
+        return;
+    view.roots.push_back({root, view.numIds});
+    view.numIds += count;
   };
   int64_t covered = 0;
+  bool mayReadFill = false; // of a source, the same value as the remap's
   for (const Piece &piece : remap->pieces) {
     const View &source = of(piece.source);
+    for (const View::Root &root : source.roots)
+      addRoot(root.tensor, root.tensor < 0 ? 1 : network.tensors[size_t(root.tensor)].elements());
+    if (source.fills && sameFill(source, *remap))
+      mayReadFill = true;
+    else if (source.fills)
+      addRoot(fillTensor(source.fill), 1);
+    covered += elementsOf(piece);
+  }
+  view.fills = covered < elements;
+  if (!view.fills && mayReadFill) {
+    const ElementNumbers all = numbers[tensor] = number(tensor, view);
+    view.fills = std::find(all->begin(), all->end(), -1) != all->end();
+  }
+  return view;
+}
+
+ElementNumbers Views::number(TensorId tensor, const View &view) {
+  const Remap *remap = remaps[size_t(tensor)];
+  const auto firstIdOf = [&](TensorId root) {
+    size_t r = 0;
+    while (view.roots[r].tensor != root)
+      ++r;
+    return view.roots[r].firstId;
+  };
+  std::vector<int64_t> ids(size_t(network.tensors[size_t(tensor)].elements()), -1);
+  for (const Piece &piece : remap->pieces) {
+    const View &source = of(piece.source);
+    const ElementNumbers &sourceIds = numbersOf(piece.source);
     std::vector<int64_t> shift; // of each of the source's roots
     for (const View::Root &root : source.roots)
-      shift.push_back(firstIdOf(root.tensor, root.tensor < 0 ? 1 : network.tensors[size_t(root.tensor)].elements()) -
-                      root.firstId);
-    const bool sameFill = std::bit_cast<uint64_t>(source.fill) == std::bit_cast<uint64_t>(remap->fill);
-    const int64_t fillId = source.fills && !sameFill ? firstIdOf(fillTensor(source.fill), 1) : -1;
+      shift.push_back(firstIdOf(root.tensor) - root.firstId);
+    const int64_t fillId = source.fills && !sameFill(source, *remap) ? firstIdOf(fillTensor(source.fill)) : -1;
     forPiece(piece, [&](int64_t result, int64_t element) {
-      const int64_t id = source.idOf(element);
+      const int64_t id = sourceIds ? (*sourceIds)[size_t(element)] : element;
       int64_t mapped = fillId;
       if (id >= 0) {
         size_t root = source.roots.size() - 1;
@@ -151,13 +190,10 @@ View Views::make(TensorId tensor) {
           --root;
         mapped = id + shift[root];
       }
-      view.ids[size_t(result)] = mapped;
-      ++covered;
-      view.fills |= mapped < 0;
+      ids[size_t(result)] = mapped;
     });
   }
-  view.fills |= covered < elements;
-  return view;
+  return std::make_shared<const std::vector<int64_t>>(std::move(ids));
 }
 
 } // namespace wsc::spmd

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <vector>
@@ -23,21 +24,24 @@ struct View {
     int64_t firstId = 0;  // its elements have the numbers firstId + row-major number
   };
   std::vector<Root> roots;
-  /// Number per element, −1 for `fill`; empty for a root itself: element e has number e.
-  std::vector<int64_t> ids;
   int64_t numIds = 0; // of all roots together
   double fill = 0;
-  bool fills = false; // some element is `fill`
+  bool fills = false;      // some element is `fill`
+  bool isIdentity = false; // a root itself, or nothing: element e has number e
 
-  bool isRoot() const { return ids.empty() && roots.size() == 1; }
-  int64_t idOf(int64_t element) const { return ids.empty() ? element : ids[size_t(element)]; }
+  bool isRoot() const { return isIdentity && roots.size() == 1; }
 };
+
+/// Number per element of a view, −1 for its fill; null: element e has number e.
+using ElementNumbers = std::shared_ptr<const std::vector<int64_t>>;
 
 class Views {
 public:
   explicit Views(const Network &network);
   /// Of any tensor; computed when first asked for.
   const View &of(TensorId tensor);
+  /// Of a view's elements among those of its roots; computed when first asked for.
+  const ElementNumbers &numbersOf(TensorId tensor);
   /// The pieces of a view whose sources are its roots, by their numbers; elements in none of them are `fill`. A root is
   /// one piece. Nothing where the view has many, or rearranges what is rearranged already.
   std::optional<std::vector<StridedPiece>> piecesOf(TensorId tensor);
@@ -49,11 +53,13 @@ public:
 
 private:
   View make(TensorId tensor);
+  ElementNumbers number(TensorId tensor, const View &view);
   TensorId fillTensor(double value);
 
   const Network &network;
   std::vector<const Remap *> remaps; // per tensor, null for roots
   std::map<TensorId, View> known;
+  std::map<TensorId, ElementNumbers> numbers;
   std::vector<double> fillValues;
   std::vector<std::vector<std::set<int64_t>>> grains; // per tensor and dimension; empty: not looked at yet
 };

@@ -12,11 +12,48 @@ namespace wsc::emulator::liveness {
 
 using namespace format;
 
+namespace {
+
+constexpr size_t kJoins = 4;           // switches within which a way may join a known one
+constexpr size_t kLeastKept = 2;       // switches of ways that are kept
+constexpr size_t kMostKnown = 1 << 20; // ways that are kept
+
+} // namespace
+
+// The rest of the way from a switch, if it is known; false: it is not.
+bool Run::join(const Switch &at) {
+  if (at.known < 0 || at.place < known[size_t(at.known)].begin)
+    return false;
+  const KnownWay &way = known[size_t(at.known)];
+  for (int32_t k = 0; k < way.count; ++k)
+    if (way.places[size_t(k)] >= at.place)
+      found.push_back(way.takers[size_t(k)]);
+  return true;
+}
+
+// Keeps the way that was walked, if it has some switches and few takers.
+void Run::keepWay() {
+  if (forks || walked.size() < kLeastKept || found.size() > KnownWay::kMostTakers)
+    return;
+  if (known.size() == kMostKnown) {
+    known.clear();
+    for (Switch &each : layout.switches)
+      each.known = -1;
+  }
+  KnownWay &way = known.emplace_back();
+  way.count = int32_t(found.size());
+  std::copy(found.begin(), found.end(), way.takers.begin());
+  std::copy(foundAt.begin(), foundAt.end(), way.places.begin());
+  for (size_t i = 0; i < walked.size(); ++i) {
+    layout.switches[size_t(walked[i])].known = int32_t(known.size()) - 1;
+    layout.switches[size_t(walked[i])].place = int32_t(i);
+  }
+}
+
 // Goes along a way from a router's port to its end; other ways that part from it go to the stack. False: it is blocked.
 bool Run::follow(int32_t number, int32_t cell, int32_t port, const int32_t *routes, bool mayStand, bool &fixed) {
   const int colour = layout.senders[size_t(number)].colour;
   const auto block = [&](auto kind, int32_t at) {
-    reached.takers.clear();
     reached.blocker = kind;
     reached.at = at;
     return false;
@@ -29,6 +66,13 @@ bool Run::follow(int32_t number, int32_t cell, int32_t port, const int32_t *rout
     fixed &= !(route & 1);
     if (way.input != port)
       return block(route & 1 ? Reach::AtSwitch : Reach::Elsewhere, route >> 1);
+    if ((route & 1) && !mayStand) {
+      if (!forks && walked.size() < kJoins && join(layout.switches[size_t(route >> 1)])) {
+        forks = true; // not walked to its end
+        return true;
+      }
+      walked.push_back(route >> 1);
+    }
     goesOn = false;
     const int32_t from = cell;
     for (unsigned left = way.outputs; left; left &= left - 1) {
@@ -39,18 +83,22 @@ bool Run::follow(int32_t number, int32_t cell, int32_t port, const int32_t *rout
           error = openRoute(from, colour, out);
           return block(Reach::Elsewhere, -1);
         }
-        reached.takers.push_back(input);
+        found.push_back(input);
+        foundAt.push_back(int32_t(walked.size()) - 1);
       } else if (const int32_t next = layout.neighbour(from, out); routes[next] >= 0) {
-        if (goesOn)
+        if (goesOn) {
           stack.insert(stack.end(), {cell, port});
+          forks = true;
+        }
         goesOn = true;
         cell = next;
         port = opposite(out);
       } else if (!layout.endOfMesh(from, out)) {
         return block(Reach::Elsewhere, -1);
-      } else if (const auto found = layout.leavingAt.find(layout.portKey(from, out, colour));
-                 found != layout.leavingAt.end()) {
-        reached.takers.push_back(~found->second);
+      } else if (const auto edge = layout.leavingAt.find(layout.portKey(from, out, colour));
+                 edge != layout.leavingAt.end()) {
+        found.push_back(~edge->second);
+        foundAt.push_back(int32_t(walked.size()) - 1);
       } else {
         error = openRoute(from, colour, out);
         return block(Reach::Elsewhere, -1);
@@ -64,12 +112,16 @@ bool Run::follow(int32_t number, int32_t cell, int32_t port, const int32_t *rout
 // switches are the sender's for good, and kept.
 void Run::findTakers(int32_t number) {
   const Sender &sender = layout.senders[size_t(number)];
-  reached.takers.clear();
+  reached.takers = {};
   reached.blocker = Reach::Nothing;
   if (sender.takers >= 0 && standing.empty()) {
-    reached.takers.assign(layout.trees.begin() + sender.tree, layout.trees.begin() + sender.takers);
+    reached.takers = {layout.trees.data() + sender.tree, size_t(sender.takers - sender.tree)};
     return;
   }
+  found.clear();
+  foundAt.clear();
+  walked.clear();
+  forks = false;
   bool fixed = true;
   const int colour = sender.colour;
   const int32_t *const routes = layout.routes[size_t(colour)].data();
@@ -86,10 +138,12 @@ void Run::findTakers(int32_t number) {
     if (!follow(number, cell, port, routes, mayStand, fixed))
       return;
   }
+  reached.takers = found;
+  keepWay();
   if (fixed && standing.empty()) {
     Sender &known = layout.senders[size_t(number)];
     known.tree = int32_t(layout.trees.size());
-    layout.trees.insert(layout.trees.end(), reached.takers.begin(), reached.takers.end());
+    layout.trees.insert(layout.trees.end(), found.begin(), found.end());
     known.takers = int32_t(layout.trees.size());
   }
 }
@@ -119,7 +173,7 @@ void Run::arrive(int32_t number, int64_t words) {
     filter.meet(words);
     words = passing;
   }
-  input.words += words;
+  input.words += int32_t(words);
   if (input.words >= input.wake) {
     wakeThread(input.thread);
   } else if (input.words >= input.least && !input.late) {
@@ -143,6 +197,8 @@ void Run::advance(int32_t number, const RouterRole &router) {
   Switch &at = layout.switches[size_t(number)];
   at.position = (at.position + 1) % int32_t(router.positions.size());
   at.way = wayOf(router.positions[size_t(at.position)]);
+  if (at.known >= 0)
+    known[size_t(at.known)].begin = std::max(known[size_t(at.known)].begin, at.place + 1);
   if (at.waiting >= 0)
     wakeSenders(at.waiting);
 }
@@ -218,7 +274,7 @@ void Run::wakeSenders(int32_t &list) {
 
 void Run::hold(int32_t number, int64_t count, int32_t control) {
   Sender &sender = layout.senders[size_t(number)];
-  sender.held += count;
+  sender.held += int32_t(count);
   if (control == 0 && sender.last >= 0 && layout.tokens[size_t(sender.last)].control == 0) {
     layout.tokens[size_t(sender.last)].count += count;
   } else {
@@ -266,7 +322,7 @@ void Run::flow(int32_t number) {
     const int64_t words = std::min(first.count, reached.words);
     deliver(words);
     first.count -= words;
-    sender.held -= words;
+    sender.held -= int32_t(words);
     if (first.count > 0)
       return wait(number);
     forget(number);
@@ -283,13 +339,14 @@ void Run::retry(int32_t number) {
       wakeThread(sender.thread);
     return;
   }
-  if (sender.left == 0 || !error.ok())
+  if (layout.leftOf(sender) == 0 || !error.ok())
     return;
   reach(number);
-  const int64_t words = std::min(sender.left, reached.words);
+  int64_t &left = layout.entering[size_t(sender.entering)].left;
+  const int64_t words = std::min(left, reached.words);
   deliver(words);
-  sender.left -= words;
-  if (sender.left > 0)
+  left -= words;
+  if (left > 0)
     wait(number);
 }
 

@@ -65,7 +65,7 @@ int32_t Layout::senderAt(int32_t cell, int port, int colour) const {
 int64_t Layout::bytes() const {
   const auto of = [](const auto &vector) { return int64_t(vector.capacity() * sizeof(vector[0])); };
   int64_t bytes = of(coreAt) + of(cores) + of(threads) + of(fifos) + of(inputs) + of(filters) + of(senders) +
-                  of(leaving) + of(switches) + of(ways) + of(switchCell) + of(tokens) + of(trees);
+                  of(entering) + of(leaving) + of(switches) + of(ways) + of(switchCell) + of(tokens) + of(trees);
   for (int c = 0; c < kColours; ++c)
     bytes += of(routes[size_t(c)]) + of(inputsAt[size_t(c)]);
   for (const auto &table : programs)
@@ -163,7 +163,7 @@ private:
               absl::StrCat("router role ", r, " takes from port ", unsigned(position.input), ", which does not exist"));
       const Way way = wayOf(router.positions[0]);
       layout->ways.push_back(way);
-      std::vector<int32_t> &routes = layout->routes[router.colour];
+      Table<int32_t> &routes = layout->routes[router.colour];
       if (routes.empty())
         routes.assign(layout->coreAt.size(), -1);
       forEachPoint(router.routers, [&](const LatticeIndex &, int32_t row, int32_t col) {
@@ -274,6 +274,11 @@ private:
     return absl::OkStatus();
   }
 
+  // Of a queue with its way over the ramp.
+  int32_t capacityOf(int64_t queueWords) const {
+    return int32_t(std::min<int64_t>(kMostWords, queueWords + target.rampLatencyCycles));
+  }
+
   absl::Status placeCore(const Role &role, int32_t r, const std::vector<int32_t> &users, const LatticeIndex &index,
                          int64_t ordinal, int32_t cell) {
     int32_t &there = layout->coreAt[size_t(cell)];
@@ -309,17 +314,17 @@ private:
         sender.cell = cell;
         sender.colour = queue.colour;
         sender.thread = thread;
-        sender.capacity = int64_t(target.outputQueueWords[queue.index]) + target.rampLatencyCycles;
+        sender.capacity = capacityOf(target.outputQueueWords[queue.index]);
         layout->senders.push_back(sender);
         continue;
       }
       Input input;
       input.thread = thread;
-      input.capacity = int64_t(target.inputQueueWords[queue.index]) + target.rampLatencyCycles;
+      input.capacity = capacityOf(target.inputQueueWords[queue.index]);
       if (queue.filter.period != 0)
         if (absl::Status status = addFilter(role, queue, index, input); !status.ok())
           return status;
-      std::vector<int32_t> &inputs = layout->inputsAt[queue.colour];
+      Table<int32_t> &inputs = layout->inputsAt[queue.colour];
       if (inputs.empty())
         inputs.assign(layout->coreAt.size(), -1);
       inputs[size_t(cell)] = int32_t(layout->inputs.size());
@@ -363,8 +368,8 @@ private:
         sender.cell = cell;
         sender.colour = binding.colour;
         sender.port = uint8_t(binding.side);
-        sender.binding = int32_t(b);
-        sender.words = sender.left = words;
+        sender.entering = int32_t(layout->entering.size());
+        layout->entering.push_back({int32_t(b), words, words});
         layout->senders.push_back(sender);
         return true;
       });

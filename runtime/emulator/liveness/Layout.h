@@ -5,6 +5,7 @@
 // use; routers with one position are entries of a table and have no state.
 #pragma once
 
+#include "runtime/emulator/LargePages.h"
 #include "runtime/emulator/cycle/Program.h"
 #include "runtime/format/Executable.h"
 
@@ -20,9 +21,13 @@
 namespace wsc::emulator::liveness {
 
 constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max() / 4;
+constexpr int32_t kMostWords = 1 << 29; // that a queue holds, or an input absorbs
+constexpr int32_t kNever = std::numeric_limits<int32_t>::max();
 constexpr int kColours = 64;
 constexpr int kRamp = int(format::Port::Ramp);
 constexpr int opposite(int port) { return port ^ 1; } // North–South, East–West
+
+template <typename T> using Table = std::vector<T, LargePages<T>>;
 
 // Of every `period` data words that meet RAMP, those from `begin` up to `end` pass.
 struct FilterCount {
@@ -35,17 +40,18 @@ struct FilterCount {
   void meet(int64_t words) { met = (met + words) % period; }
 };
 
-// The way from a router's RAMP to a core with the core's input queue.
+// The way from a router's RAMP to a core with the core's input queue. There are millions of these and of senders.
 struct Input {
-  int64_t capacity = 0, words = 0;
-  // Its thread waits for it: words that the thread takes in any case, whatever others do, as soon as they come; from
-  // how many on it is to be woken (least: it could go on, wake: as far as it can). Else 0, kUnlimited, kUnlimited.
-  int64_t absorbs = 0, least = kUnlimited, wake = kUnlimited;
+  int32_t capacity = 0, words = 0;
+  // Its thread waits for it: words that the thread takes in any case, whatever others do, as soon as they come (at most
+  // kMostWords of them); from how many on it is to be woken (least: it could go on, wake: as far as it can). Else 0,
+  // kNever, kNever.
+  int32_t absorbs = 0, least = kNever, wake = kNever;
   int32_t thread = -1;  // that takes from it
   int32_t filter = -1;  // index into Layout::filters
   int32_t waiting = -1; // the first sender that waits for its room (Sender::nextWaiting)
   bool late = false;    // its thread is to be woken when nothing else is left to do
-  int64_t room() const { return capacity - words + absorbs; }
+  int64_t room() const { return int64_t(capacity) - words + absorbs; }
 };
 
 // Tokens of a kind, one after another in an output queue: data words, or one control word.
@@ -63,14 +69,17 @@ struct Sender {
   bool waits = false;             // in somebody's list
   bool pending = false;           // in the list of those that could not send
   bool queued = false;            // in the work list
-  int32_t thread = -1;            // that sends; -1: a port of the wafer
-  int64_t capacity = 0, held = 0; // tokens of an output queue
+  int32_t thread = -1;            // that sends
+  int32_t entering = -1;          // of a port of the wafer: index into Layout::entering
+  int32_t capacity = 0, held = 0; // tokens of an output queue
   int32_t first = -1, last = -1;  // its tokens
-  int64_t left = 0;               // ports: words that have still to enter, of `words`
-  int64_t words = 0;
   int32_t nextWaiting = -1;
-  int32_t binding = -1;
   int32_t tree = -1, takers = -1; // once known: its takers in Layout::trees, if no switch is on the way
+};
+
+struct Entering { // an input port of the wafer
+  int32_t binding = 0;
+  int64_t words = 0, left = 0; // that have still to enter, of all
 };
 
 struct Leaving { // an output port of the wafer
@@ -89,8 +98,9 @@ struct Way {
 // A router with two or more positions on a colour.
 struct Switch {
   int32_t role = 0, position = 0;
-  int32_t waiting = -1; // the first sender that waits for another position
-  Way way;              // of the position
+  int32_t waiting = -1;          // the first sender that waits for another position
+  Way way;                       // of the position
+  int32_t known = -1, place = 0; // the last way that led through it (index into Run::known), and its number there
 };
 
 struct Thread {
@@ -126,25 +136,26 @@ struct Layout {
   int32_t firstRow = 0, firstCol = 0, rows = 0, cols = 0;
   int64_t linkWords = 0; // that a router's queue holds
 
-  std::array<std::vector<int32_t>, kColours> routes;   // per cell: -1, role << 1, or switch << 1 | 1
-  std::array<std::vector<int32_t>, kColours> inputsAt; // per cell: its core's input on the colour, or -1
-  std::vector<int32_t> coreAt;                         // per cell
+  std::array<Table<int32_t>, kColours> routes;   // per cell: -1, role << 1, or switch << 1 | 1
+  std::array<Table<int32_t>, kColours> inputsAt; // per cell: its core's input on the colour, or -1
+  Table<int32_t> coreAt;                         // per cell
   std::vector<std::unique_ptr<cycle::ProgramTable>> programs;
   std::vector<RoleFacts> roles;
-  std::vector<Core> cores;
-  std::vector<Thread> threads;
+  Table<Core> cores;
+  Table<Thread> threads;
   std::vector<int64_t> fifos; // elements held
-  std::vector<Input> inputs;
-  std::vector<FilterCount> filters;
-  std::vector<Sender> senders;
+  Table<Input> inputs;
+  Table<FilterCount> filters;
+  Table<Sender> senders;
+  std::vector<Entering> entering;
   std::vector<Leaving> leaving;
-  std::vector<Switch> switches;
+  Table<Switch> switches;
   std::vector<Way> ways;                                     // per router role: of its first position
   std::vector<int32_t> switchCell;                           // per switch
   std::unordered_map<int64_t, int32_t> sendersAt, leavingAt; // ports of the wafer, by portKey
   std::vector<Tokens> tokens;
   int32_t freeTokens = -1;
-  std::vector<int32_t> trees; // takers: inputs, or ~index into `leaving`
+  Table<int32_t> trees; // takers: inputs, or ~index into `leaving`
 
   int32_t row(int32_t cell) const { return firstRow + cell / cols; }
   int32_t col(int32_t cell) const { return firstCol + cell % cols; }
@@ -172,6 +183,10 @@ struct Layout {
     return inputsAt[size_t(colour)].empty() ? -1 : inputsAt[size_t(colour)][size_t(cell)];
   }
   int32_t senderAt(int32_t cell, int port, int colour) const;
+  // Words that a sender has still to bring into the wafer.
+  int64_t leftOf(const Sender &sender) const {
+    return sender.entering < 0 ? 0 : entering[size_t(sender.entering)].left;
+  }
   int64_t bytes() const;
 };
 

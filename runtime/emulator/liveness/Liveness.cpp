@@ -10,9 +10,14 @@
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <type_traits>
+#include <vector>
 
 namespace wsc::emulator {
 
@@ -131,18 +136,107 @@ absl::Status checkLiveness(const Executable &executable, int number, const Liven
   return status;
 }
 
+namespace {
+
+// About what Layout::bytes() will be.
+int64_t estimateBytes(const Configuration &configuration) {
+  int64_t bytes = 0;
+  for (const Role &role : configuration.roles) {
+    int64_t each = sizeof(liveness::Core) + int64_t(role.threads.size() * sizeof(liveness::Thread));
+    for (const Queue &queue : role.queues)
+      each += queue.output ? sizeof(liveness::Sender) : sizeof(liveness::Input) + sizeof(int32_t);
+    bytes += each * std::max<int64_t>(0, role.cores.size());
+  }
+  for (const RouterRole &router : configuration.routers)
+    bytes += std::max<int64_t>(0, router.routers.size()) *
+             int64_t(sizeof(int32_t) + (router.positions.size() > 1 ? sizeof(liveness::Switch) : 0));
+  return bytes;
+}
+
+// Checks configurations side by side, as many as there is memory for, up to the first one (by number) that fails.
+class SideBySide {
+public:
+  SideBySide(const Executable &executable, const LivenessOptions &options, const std::vector<int> &numbers)
+      : executable(executable), options(options), numbers(numbers), results(numbers.size()), stats(numbers.size()) {}
+
+  absl::Status run(size_t threads, LivenessStats *sum) {
+    std::vector<std::thread> helpers;
+    for (size_t i = 1; i < std::min(threads, numbers.size()); ++i)
+      helpers.emplace_back([this] { work(); });
+    work();
+    for (std::thread &helper : helpers)
+      helper.join();
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      if (sum)
+        add(stats[i], *sum);
+      if (!results[i].ok())
+        return results[i];
+    }
+    return absl::OkStatus();
+  }
+
+private:
+  void work() {
+    std::unique_lock lock(mutex);
+    while (next < numbers.size() && next < failed) {
+      const size_t i = next;
+      const int64_t bytes = estimateBytes(executable.configurations[size_t(numbers[i])]);
+      if (running > 0 && held + bytes > options.mostBytes) {
+        ended.wait(lock);
+        continue;
+      }
+      ++next;
+      ++running;
+      held += bytes;
+      lock.unlock();
+      absl::Status status = checkLiveness(executable, numbers[i], options, &stats[i]);
+      lock.lock();
+      --running;
+      held -= bytes;
+      if (!status.ok())
+        failed = std::min(failed, i);
+      results[i] = std::move(status);
+      ended.notify_all();
+    }
+  }
+
+  static void add(const LivenessStats &one, LivenessStats &sum) {
+    sum.configurations += one.configurations;
+    sum.cores += one.cores;
+    sum.threads += one.threads;
+    sum.turns += one.turns;
+    sum.flows += one.flows;
+    sum.routerSteps += one.routerSteps;
+    sum.bytes = std::max(sum.bytes, one.bytes);
+  }
+
+  const Executable &executable;
+  const LivenessOptions &options;
+  const std::vector<int> &numbers;
+  std::vector<absl::Status> results;
+  std::vector<LivenessStats> stats;
+  std::mutex mutex;
+  std::condition_variable ended; // of a check
+  size_t next = 0, running = 0, failed = SIZE_MAX;
+  int64_t held = 0; // bytes of those that run
+};
+
+} // namespace
+
 absl::Status checkLiveness(const Executable &executable, const LivenessOptions &options, LivenessStats *stats) {
   std::set<std::string> checked;
-  for (int c = 0; c < int(executable.configurations.size()); ++c) {
-    if (!checked.insert(Counts(executable, c).text).second) {
-      if (stats)
-        ++stats->repeated;
-      continue;
-    }
-    if (absl::Status status = checkLiveness(executable, c, options, stats); !status.ok())
-      return status;
-  }
-  return absl::OkStatus();
+  std::vector<int> numbers;
+  int64_t repeated = 0;
+  for (int c = 0; c < int(executable.configurations.size()); ++c)
+    if (checked.insert(Counts(executable, c).text).second)
+      numbers.push_back(c);
+    else
+      ++repeated;
+  checked.clear();
+  if (stats)
+    stats->repeated += repeated;
+  const size_t threads = options.threads > 0 ? size_t(options.threads) : std::thread::hardware_concurrency();
+  return SideBySide(executable, options, numbers).run(threads, stats);
 }
 
 } // namespace wsc::emulator

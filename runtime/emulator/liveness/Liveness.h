@@ -17,6 +17,10 @@ namespace wsc::emulator {
 struct LivenessOptions {
   // Moves of threads and routers that the check of a configuration may take: some minutes of work.
   int64_t mostMoves = int64_t(1) << 32;
+  // Of the host, 0: all; and how many bytes of state configurations that are checked side by side may have together.
+  // The result depends on neither.
+  int threads = 1;
+  int64_t mostBytes = int64_t(1) << 29;
 };
 
 // What a check had to do.

@@ -142,8 +142,8 @@ private:
       if (from != kRamp && !layout.endOfMesh(cell, from))
         on = Who{Who::Router, layout.neighbour(cell, from), colour};
       else if (const int32_t sender = layout.senderAt(cell, from, colour); sender >= 0)
-        on = layout.senders[size_t(sender)].binding >= 0 ? Who{Who::Sends, sender, 0}
-                                                         : threadOf(layout.senders[size_t(sender)].thread);
+        on = layout.senders[size_t(sender)].entering >= 0 ? Who{Who::Sends, sender, 0}
+                                                          : threadOf(layout.senders[size_t(sender)].thread);
       return {absl::StrCat(text, " waits for words at ", kPortNames[from], ": has 0, needs 1"), on};
     }
     for (int out = 0; out < kNumPorts; ++out) {
@@ -172,12 +172,12 @@ private:
 
   Wait ofSending(int32_t number) const {
     const Sender &sender = layout.senders[size_t(number)];
-    const std::string name = portName(false, sender.binding, sender.port, sender.cell, sender.colour);
-    if (sender.left == 0)
-      return {absl::StrCat(name, " has passed all its ", sender.words, " words"), {}};
-    return {
-        absl::StrCat(name, " waits for room: ", sender.words - sender.left, " of ", sender.words, " words have passed"),
-        Who{Who::Router, sender.cell, sender.colour}};
+    const Entering &port = layout.entering[size_t(sender.entering)];
+    const std::string name = portName(false, port.binding, sender.port, sender.cell, sender.colour);
+    if (port.left == 0)
+      return {absl::StrCat(name, " has passed all its ", port.words, " words"), {}};
+    return {absl::StrCat(name, " waits for room: ", port.words - port.left, " of ", port.words, " words have passed"),
+            Who{Who::Router, sender.cell, sender.colour}};
   }
 
   Wait ofLeaving(int32_t number) const {
@@ -212,20 +212,21 @@ absl::Status checkCores(const Layout &layout) {
     const RoleFacts &facts = layout.roles[size_t(core.role)];
     for (size_t q = 0; q < role.queues.size(); ++q) {
       const Queue &queue = role.queues[q];
-      const std::string where =
-          absl::StrCat(coreName(layout, core), ", queue ", q, " (colour ", int(queue.colour), ")");
+      const auto where = [&] {
+        return absl::StrCat(coreName(layout, core), ", queue ", q, " (colour ", int(queue.colour), ")");
+      };
       if (queue.output) {
         const Sender &sender = layout.senders[size_t(core.firstSender) + size_t(facts.place[q])];
         if (sender.held > 0)
-          return leftWords(layout, where, sender.held);
+          return leftWords(layout, where(), sender.held);
         continue;
       }
       const Input &input = layout.inputs[size_t(core.firstInput) + size_t(facts.place[q])];
       if (input.words > 0)
-        return leftWords(layout, where, input.words);
+        return leftWords(layout, where(), input.words);
       if (input.filter >= 0 && layout.filters[size_t(input.filter)].met != 0)
         return failed(layout,
-                      absl::StrCat("filter: ", where, " ends a sample ", layout.filters[size_t(input.filter)].met,
+                      absl::StrCat("filter: ", where(), " ends a sample ", layout.filters[size_t(input.filter)].met,
                                    " words into a period of ", layout.filters[size_t(input.filter)].period));
     }
     for (size_t f = 0; f < facts.fifoSizes.size(); ++f)
@@ -272,7 +273,7 @@ absl::Status Run::checkEnd() const {
     if (!layout.threads[t].done)
       unfinished(threads, {Who::Thread, int32_t(t), 0});
   for (size_t s = 0; s < layout.senders.size(); ++s)
-    if (layout.senders[s].left > layout.linkWords) // the others stand in the queue of the edge's router
+    if (layout.leftOf(layout.senders[s]) > layout.linkWords) // the others stand in the queue of the edge's router
       unfinished(ports, {Who::Sends, int32_t(s), 0});
   for (size_t l = 0; l < layout.leaving.size(); ++l)
     if (layout.leaving[l].words < layout.leaving[l].wanted)
@@ -285,10 +286,9 @@ absl::Status Run::checkEnd() const {
           layout, absl::StrCat("output binding ", port.binding, ", which takes ", port.wanted, " words per sample"),
           port.words - port.wanted);
   for (const Sender &sender : layout.senders)
-    if (sender.left > 0)
-      return leftWords(layout,
-                       absl::StrCat(routerName(layout, sender.cell, sender.colour), ", at ", kPortNames[sender.port]),
-                       sender.left);
+    if (const int64_t left = layout.leftOf(sender); left > 0)
+      return leftWords(
+          layout, absl::StrCat(routerName(layout, sender.cell, sender.colour), ", at ", kPortNames[sender.port]), left);
   // The first place by number, whatever the order of the table.
   Place place = -1;
   for (const auto &[at, words] : standing)

@@ -19,7 +19,9 @@
 
 #include "absl/status/status.h"
 
+#include <array>
 #include <deque>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -49,15 +51,25 @@ private:
   int32_t senderOf(const Thread &thread, const cycle::Access &access) const;
 
   // Flows.cpp
-  struct Reach {                 // where words of a sender go
-    std::vector<int32_t> takers; // inputs, or ~index into Layout::leaving
-    int64_t words = 0;           // that can go there now
+  struct Reach {                     // where words of a sender go
+    std::span<const int32_t> takers; // inputs, or ~index into Layout::leaving
+    int64_t words = 0;               // that can go there now
     enum { Nothing, AtInput, AtSwitch, Elsewhere } blocker = Nothing;
     int32_t at = -1; // an input or a switch
+  };
+  // A way without forks that words have gone, by the numbers of the switches on it. Other senders' ways that lead into
+  // it go on as it does, as long as no switch behind has turned: gathers, where each core of a line sends to one.
+  struct KnownWay {
+    static constexpr size_t kMostTakers = 4;
+    int32_t begin = 0; // switches before this one have turned since, or one behind them has
+    int32_t count = 0; // of takers
+    std::array<int32_t, kMostTakers> takers{}, places{}; // and the last switch before each
   };
   void reach(int32_t sender);
   void findTakers(int32_t sender);
   bool follow(int32_t sender, int32_t cell, int32_t port, const int32_t *routes, bool mayStand, bool &fixed);
+  bool join(const Switch &at);
+  void keepWay();
   void deliver(int64_t words);
   bool sendControl(int32_t sender, int32_t control);
   void wait(int32_t sender);
@@ -101,6 +113,10 @@ private:
   std::vector<int32_t> late;    // inputs whose threads could go on a little
   std::vector<int32_t> pending; // senders that could not send all
   Reach reached;
+  std::vector<int32_t> found, foundAt; // takers on the ways that are being followed; their places
+  std::vector<int32_t> walked;         // switches on them
+  bool forks = false;                  // they part
+  std::vector<KnownWay> known;
   std::vector<int32_t> stack;                              // (cell, port) pairs, and counts for control words
   std::vector<int32_t> turned;                             // switches
   std::unordered_map<Place, std::deque<int32_t>> standing; // words in routers' queues

@@ -16,8 +16,8 @@ int32_t Run::head(int32_t cell, int port, int colour) const {
     if (number < 0)
       return -1;
     const Sender &sender = layout.senders[size_t(number)];
-    if (sender.thread < 0 && sender.binding >= 0)
-      return sender.left > 0 ? 0 : -1;
+    if (sender.entering >= 0)
+      return layout.leftOf(sender) > 0 ? 0 : -1;
     return sender.held > 0 ? layout.tokens[size_t(sender.first)].control : -1;
   }
   const auto found = standing.find(layout.portKey(cell, port, colour));
@@ -34,8 +34,8 @@ void Run::drop(int32_t cell, int port, int colour) {
   }
   const int32_t number = layout.senderAt(cell, port, colour);
   Sender &sender = layout.senders[size_t(number)];
-  if (sender.binding >= 0) {
-    --sender.left;
+  if (sender.entering >= 0) {
+    --layout.entering[size_t(sender.entering)].left;
     return;
   }
   --sender.held;
@@ -133,7 +133,7 @@ bool Run::stepAll() {
   }
   std::erase_if(pending, [&](int32_t number) {
     Sender &sender = layout.senders[size_t(number)];
-    sender.pending = sender.held > 0 || sender.left > 0;
+    sender.pending = sender.held > 0 || layout.leftOf(sender) > 0;
     return !sender.pending;
   });
   return !work.empty() || !late.empty();
@@ -151,7 +151,7 @@ absl::Status Run::run() {
     if (!layout.threads[t].done)
       wakeThread(int32_t(t));
   for (size_t s = layout.senders.size(); s-- > 0;)
-    if (Sender &sender = layout.senders[s]; sender.left > 0) {
+    if (Sender &sender = layout.senders[s]; layout.leftOf(sender) > 0) {
       sender.queued = true;
       work.push_back(int32_t(s) << 1 | 1);
     }

@@ -69,7 +69,7 @@ void Run::runThread(int32_t number) {
   if (thread.onInput >= 0) {
     Input &input = layout.inputs[size_t(thread.onInput)];
     input.absorbs = 0;
-    input.least = input.wake = kUnlimited;
+    input.least = input.wake = kNever;
     thread.onInput = -1;
   }
   ++stats.turns;
@@ -141,7 +141,7 @@ int64_t Run::elementsOf(const Item &item, const Thread &thread, const Access *bu
                               layout.fifos[core.firstFifo + uint32_t(item.dst.index)]);
   if (item.dst.kind == Access::Queue && &item.dst != but) {
     const Sender &sender = layout.senders[size_t(senderOf(thread, item.dst))];
-    most = std::min(most, elementsEnded(item.dst, thread.elements, left, sender.capacity - sender.held));
+    most = std::min(most, elementsEnded(item.dst, thread.elements, left, int64_t(sender.capacity) - sender.held));
   }
   most = std::max<int64_t>(most, 0);
   return item.queues && most < left ? most / item.batch * item.batch : most;
@@ -152,9 +152,9 @@ void Run::waitForWords(int32_t number, Thread &thread, const Item &item, const A
   thread.onInput = inputOf(thread, access);
   Input &input = layout.inputs[size_t(thread.onInput)];
   const int64_t left = item.elements - thread.elements;
-  input.least = access.wordsBegun(thread.elements, std::min<int64_t>(item.batch, left));
+  input.least = int32_t(access.wordsBegun(thread.elements, std::min<int64_t>(item.batch, left)));
   const int64_t most = elementsOf(item, thread, &access);
-  input.absorbs = access.wordsBegun(thread.elements, most);
+  input.absorbs = int32_t(std::min<int64_t>(kMostWords, access.wordsBegun(thread.elements, most)));
   input.wake = std::max(input.least, input.absorbs);
   if (input.absorbs > 0 && input.waiting >= 0)
     wakeSenders(input.waiting);
@@ -162,7 +162,7 @@ void Run::waitForWords(int32_t number, Thread &thread, const Item &item, const A
 
 void Run::take(int32_t number, int64_t words) {
   Input &input = layout.inputs[size_t(number)];
-  input.words -= words;
+  input.words -= int32_t(words);
   if (words > 0 && input.waiting >= 0)
     wakeSenders(input.waiting);
 }

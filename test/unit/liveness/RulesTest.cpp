@@ -192,5 +192,24 @@ TEST(LivenessRules, ConfigurationsThatCountTheSameAreCheckedOnce) {
   EXPECT_EQ(stats.repeated, 3);
 }
 
+// Threads and memory decide what is checked side by side, not which error is told.
+TEST(LivenessRules, TheFirstConfigurationThatFailsIsTold) {
+  Executable e = oneStream(10, 10);
+  for (int words = 11; words < 60; ++words) {
+    e.configurations.push_back(oneStream(words, words > 40 ? words + 1 : words).configurations[0]);
+    e.configurations.back().name = "of " + std::to_string(words);
+  }
+  for (const auto &[threads, bytes] :
+       {std::pair(1, int64_t(1) << 29), std::pair(4, int64_t(1) << 29), std::pair(4, int64_t(1))})
+    expectError(emulator::checkLiveness(e, {.threads = threads, .mostBytes = bytes}),
+                {"configuration of 41: deadlock"});
+  e.configurations.resize(31);
+  for (int threads : {1, 4}) {
+    emulator::LivenessStats stats;
+    EXPECT_EQ(emulator::checkLiveness(e, {.threads = threads}, &stats), absl::OkStatus());
+    EXPECT_EQ(stats.configurations, 31);
+  }
+}
+
 } // namespace
 } // namespace wsc::test

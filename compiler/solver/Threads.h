@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace wsc::kernels {
+namespace wsc::solver {
 
 // Calls work(0), work(1), … below `count`, on `threads` of the host's threads; 0: on all.
 template <typename Work> void overThreads(int threads, size_t count, Work work) {
@@ -27,4 +27,4 @@ template <typename Work> void overThreads(int threads, size_t count, Work work) 
     helper.join();
 }
 
-} // namespace wsc::kernels
+} // namespace wsc::solver
