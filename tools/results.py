@@ -59,7 +59,10 @@ def main():
             continue
         differences = [f'{row[key]["value"]:+.1f} %' if key in row else "–"
                        for key in ("interval.difference", "latency.difference")]
-        print(f'| {name} | {interval(row["analytic.interval"])} | {interval(row.get("cycle.interval"))} '
+        # Samples of phases do not overlap.
+        intervals = [interval(row["analytic.interval"]), interval(row.get("cycle.interval"))] \
+            if "analytic.interval" in row else ["the latency", "the latency"]
+        print(f'| {name} | {intervals[0]} | {intervals[1]} '
               f'| {differences[0]} | {number(row["analytic.latency"]["value"])} '
               f'| {number(row["cycle.latency"]["value"])} | {differences[1]} '
               f'| {number(row["cycle.samples"]["value"])} |')

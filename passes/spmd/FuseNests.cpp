@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 
@@ -38,9 +39,44 @@ bool isIndex(OpOperand *operand) {
                       [](Operation *user) { return isa<arith::IndexCastOp>(user); });
 }
 
+/// Whether every element is the same number, which upstream's patterns write into the body.
+bool isOneNumber(Value operand) {
+  SplatElementsAttr splat;
+  return operand.getDefiningOp<linalg::FillOp>() || matchPattern(operand, m_Constant(&splat));
+}
+
+/// Whether the operands of both say the extents of the consumer's iterators without the operand between them. Where a
+/// reduction runs over what reads no operand but by gathers they do not, and fusion would keep the producer's result.
+bool extentsStayKnown(OpOperand *operand) {
+  auto consumer = cast<linalg::GenericOp>(operand->getOwner());
+  auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+  if (!producer)
+    return false;
+  llvm::SmallBitVector known(consumer.getNumLoops());
+  auto know = [&](AffineExpr index) {
+    if (auto iterator = dyn_cast<AffineDimExpr>(index))
+      known.set(iterator.getPosition());
+  };
+  for (OpOperand &other : consumer->getOpOperands())
+    if (&other != operand && (consumer.isDpsInit(&other) || !isOneNumber(other.get())))
+      for (AffineExpr index : consumer.getMatchingIndexingMap(&other).getResults())
+        know(index);
+  const AffineMap made = producer.getIndexingMapMatchingResult(cast<OpResult>(operand->get())),
+                  read = consumer.getMatchingIndexingMap(operand);
+  for (OpOperand *input : producer.getDpsInputOperands()) {
+    if (isOneNumber(input->get()))
+      continue;
+    for (AffineExpr index : producer.getMatchingIndexingMap(input).getResults())
+      for (auto [iterator, place] : llvm::zip_equal(made.getResults(), read.getResults()))
+        if (iterator == index)
+          know(place);
+  }
+  return known.all();
+}
+
 bool shallFuse(OpOperand *operand) {
   return isa<linalg::GenericOp>(operand->getOwner()) && operand->get().hasOneUse() && readsOnce(operand) &&
-         !isIndex(operand);
+         !isIndex(operand) && extentsStayKnown(operand);
 }
 
 struct FuseNestsPass : impl::FuseNestsBase<FuseNestsPass> {

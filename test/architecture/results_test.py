@@ -32,6 +32,17 @@ class ResultsTest(unittest.TestCase):
         self.assertIn("| net@wse2 | 3,442 (settled) | 3,456 (3,400 to 3,500) | -0.4 % | 86,649 | 92,989 | -6.8 % "
                       "| 10 |", outcome.stdout)
 
+    def test_phases_have_a_latency_only(self):
+        def row(figure, value):
+            return {"name": "net@wse2." + figure, "value": value}
+
+        outcome = run({"suite": "agreement", "machine": "m", "results": [
+            row("part0.configure main.0", 3784), row("part1.run main.0.analytic", 715),
+            row("part1.run main.0.difference", -1.1), row("analytic.latency", 4499), row("cycle.samples", 1),
+            row("cycle.latency", 4507), row("latency.difference", -0.2)]})
+        self.assertEqual(outcome.returncode, 0, outcome.stderr)
+        self.assertIn("| net@wse2 | the latency | the latency | – | 4,499 | 4,507 | -0.2 % | 1 |", outcome.stdout)
+
     def test_other_suites_are_refused(self):
         outcome = run({"suite": "map", "machine": "m", "results": []})
         self.assertEqual(outcome.returncode, 1)

@@ -140,6 +140,37 @@ TEST_F(BadInput, ALayerFitsNoRectangle) {
   expectError("wsc-compile m.onnx --target mesh-8x8 -o m.wse", {"matmul0", "bytes", "49152", "more SRAM"});
 }
 
+/// Of phases: the layer, what it needs, who lives then, the limit, the way out.
+TEST_F(BadInput, ATensorFitsNoSram) {
+  NetBuilder net(3);
+  NetValue x = net.input("x", {1, 4000});
+  net.output(net.gemm(x, 3000));
+  ASSERT_TRUE(net.onnx.write(folder / "weights.onnx"));
+  expectError("wsc-compile weights.onnx --execution phased --target mesh-8x8 -o m.wse",
+              {"layer ", "needs ", " bytes on a core", " are left to tensors on a mesh of 8x8", "more SRAM"});
+  OnnxBuilder b;
+  std::string kept = b.node("Relu", {b.input("x", {250, 1000})}, {}, "kept"), y = kept;
+  for (int64_t axis : {0, 1})
+    y = b.node("Softmax", {y}, {Attribute::i("axis", axis)});
+  b.output(b.node("Add", {y, kept}, {}, "y"));
+  ASSERT_TRUE(b.write(folder / "tensors.onnx"));
+  expectError("wsc-compile tensors.onnx --execution phased --target mesh-8x8 -o m.wse",
+              {"layer ", "needs ", " bytes on a core, beside ", " tensors that are still needed (kept ",
+               " are left to tensors on a mesh of 8x8", "more SRAM"});
+}
+
+TEST_F(BadInput, AStateFitsNoSram) {
+  write("state.mlir", "nn.variable @total : tensor<1000x1000xf32> = dense<0.0> : tensor<1000x1000xf32>\n"
+                      "func.func @step(%x: tensor<1000x1000xf32> {nn.name = \"x\"}) {\n"
+                      "  %old = nn.read @total : tensor<1000x1000xf32>\n"
+                      "  %new = nn.binary add %old, %x : (tensor<1000x1000xf32>, tensor<1000x1000xf32>) -> "
+                      "tensor<1000x1000xf32>\n"
+                      "  nn.write @total, %new : tensor<1000x1000xf32>\n"
+                      "  return\n}\n");
+  expectError("wsc-compile state.mlir --execution phased --target mesh-8x8 -o m.wse",
+              {"bytes on a core", "still needed (", "8x8", "more SRAM"});
+}
+
 TEST_F(BadInput, TargetIsUnknown) {
   writeGood();
   expectError("wsc-compile good.onnx --target wse9 -o m.wse", {"wse9", "wse2"});

@@ -3,6 +3,7 @@
 // Metadata grows with layers and roles, not with cores: a network that fits a small mesh takes about as many bytes of
 // programs and routes on a wafer of 45 times as many cores.
 #include "test/models/ModelCheck.h"
+#include "test/models/SmallNets.h"
 
 #include "runtime/format/Reader.h"
 
@@ -66,6 +67,29 @@ TEST(Metadata, OfWindowsWithoutPaddingIsThatOfASmallMesh) {
   x = net.maxPool(x, {{3, 3}, {2, 2}});
   net.output(x);
   expectAsMany(net.onnx, 1.3);
+}
+
+/// Equal layers in phases are one loop: their programs are written once.
+TEST(Metadata, OfTwelveEqualLayersIsThatOfTwo) {
+  auto bytesOf = [](int layers) {
+    NetBuilder net(8);
+    NetValue x = net.input("x", {1, 16, 32});
+    for (int i = 0; i < layers; ++i)
+      x = transformerLayer(net, x);
+    net.output(x);
+    TemporaryFolder folder;
+    EXPECT_TRUE(net.onnx.write(folder / "model.onnx"));
+    const absl::Status compiled = compileModel(folder / "model.onnx", "wse2", folder / "model.wse",
+                                               {kernels::Effort::Default, 1, 1}, driver::Execution::Phased);
+    EXPECT_TRUE(compiled.ok()) << compiled;
+    auto executable = format::loadExecutable(folder / "model.wse");
+    EXPECT_TRUE(executable.ok()) << executable.status();
+    return executable.ok() ? executable->metadataBytes : 0;
+  };
+  const int64_t two = bytesOf(2), twelve = bytesOf(12);
+  std::cout << two << " bytes of two layers, " << twelve << " of twelve\n";
+  EXPECT_GT(two, 0);
+  EXPECT_LE(double(twelve), 1.2 * double(two));
 }
 
 } // namespace

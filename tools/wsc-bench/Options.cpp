@@ -29,7 +29,9 @@ const std::vector<Suite> &suites() {
        "quality of the mapping of models: emulated interval against the sizing bound, the prediction and a naive\n"
        "             mapping of equal columns for every kernel; cores with multiply-adds",
        runMap},
-      {"agreement", "analytic latency and interval of models or .wse files beside the cycle engine's, over --samples",
+      {"agreement",
+       "analytic latency and interval of models or .wse files beside the cycle engine's, over --samples; of phases\n"
+       "             each part of the sum",
        runAgreement},
       {"place", "value, bound and seconds of the solvers on text problems and .kgraph files (see wsc-place)", runPlace},
       {"validation", "published times of the real machines against ours, for a table of measurements (FILE.csv)",

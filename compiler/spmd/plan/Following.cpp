@@ -39,6 +39,9 @@ std::optional<AxisUse> usedAlong(Axis axis, const Network &network, const Nest &
         use.innerParts = std::max(use.innerParts, digit.divisor);
       }
     }
+  // The last of several cores that hold the same may be cut off by the rectangle's end.
+  if (use.cores() > (axis == Axis::Row ? held.rectangle.rows : held.rectangle.cols))
+    return std::nullopt;
   if (use.iterator >= nest.numParallel) {
     // Cores that reduce among themselves are adjacent.
     if (use.inner < 0 && use.innerParts == 1)
@@ -51,8 +54,6 @@ std::optional<AxisUse> usedAlong(Axis axis, const Network &network, const Nest &
     if (nest.extents[size_t(k)] % parts != 0 && !mayOverrun(network, nest, k))
       return std::nullopt;
   }
-  if (use.cores() > (axis == Axis::Row ? held.rectangle.rows : held.rectangle.cols))
-    return std::nullopt; // more than hold the operand
   return use;
 }
 

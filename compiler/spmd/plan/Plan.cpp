@@ -348,6 +348,20 @@ private:
     return sharding.localElements() * elementBytes(network.tensors[size_t(tensor)].type);
   }
 
+  /// " (name bytes, …)" of the largest tensors that live now.
+  std::string longestLives() const {
+    std::vector<std::pair<int64_t, TensorId>> all;
+    for (const auto &[tensor, bytes] : live)
+      all.emplace_back(-bytes, tensor);
+    std::sort(all.begin(), all.end());
+    constexpr size_t kMostNamed = 4;
+    std::string text;
+    for (size_t i = 0; i < std::min(all.size(), kMostNamed); ++i)
+      absl::StrAppend(&text, text.empty() ? " (" : ", ", network.tensors[size_t(all[i].second)].name, " ",
+                      -all[i].first);
+    return text.empty() ? text : text + (all.size() > kMostNamed ? ", …)" : ")");
+  }
+
   absl::Status place(const Nest &nest, size_t number) {
     int64_t others = constantBytes;
     for (const auto &[tensor, bytes] : live)
@@ -418,8 +432,8 @@ private:
     if (!best)
       return absl::ResourceExhaustedError(
           absl::StrCat("layer ", nest.name, " needs ", leastBytes, " bytes on a core, beside ", others, " bytes of ",
-                       live.size(), " tensors that are still needed and of constants; ", tensorBytes(target),
-                       " are left to tensors on a mesh of ", rectangle.rows, "x", rectangle.cols,
+                       live.size(), " tensors that are still needed", longestLives(), " and of constants; ",
+                       tensorBytes(target), " are left to tensors on a mesh of ", rectangle.rows, "x", rectangle.cols,
                        "; use a target with more cores or more SRAM"));
     const Distribution chosen = *best;
     if (readsUndecided(nest))

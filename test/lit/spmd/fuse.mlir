@@ -77,3 +77,16 @@ func.func @concat(%x: tensor<3x2xf32>) -> tensor<2x6xf32> {
   %y = nn.concat %0, %1 axis 1 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
   return %y : tensor<2x6xf32>
 }
+
+// What a sum reads through a gather by numbers that are all the same says nowhere how long it is: the gather stays.
+// CHECK-LABEL: func.func @gather_of_one_number
+// CHECK: %[[PICKED:.+]] = linalg.generic
+// CHECK: tensor.extract %arg0[
+// CHECK: linalg.generic {{.*}}"reduction"]} ins(%[[PICKED]]
+// CHECK-NOT: linalg.generic
+func.func @gather_of_one_number(%x: tensor<1x6x5xf32>) -> tensor<2x6x1xf32> {
+  %0 = nn.constant dense<0> : tensor<2x6x5xi64>
+  %1 = nn.gather_elements %x, %0 axis 0 : (tensor<1x6x5xf32>, tensor<2x6x5xi64>) -> tensor<2x6x5xf32>
+  %y = nn.reduce sum %1 axes [2] {keepdims} : (tensor<2x6x5xf32>) -> tensor<2x6x1xf32>
+  return %y : tensor<2x6x1xf32>
+}

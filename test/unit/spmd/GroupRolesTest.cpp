@@ -188,3 +188,18 @@ TEST(RouteNeeds, AreThoseOfTheBusiestCore) {
   EXPECT_TRUE(needs.fit(meshOf(2, 12)));
   EXPECT_FALSE((RouteNeeds{.inputs = 9}.fit(meshOf(2, 12))));
 }
+
+TEST(RouteColours, TooFewAreAnError) {
+  Code code = codeWithBuffers();
+  emitGroupAllReduce(code, Axis::Col, 2, 2, 1, format::Opcode::Add, format::ElementType::F32, 8, {0, 0}, {1, 0});
+  emitSegmentGather(code, Axis::Row, 12, window(1, 3, 12, 0), {1, 0});
+  target::Target target = meshOf(2, 12);
+  EXPECT_TRUE(familyColours(target, code).ok());
+  target.colours = 5;
+  target.reservedColours = {0};
+  const auto colours = familyColours(target, code);
+  ASSERT_FALSE(colours.ok());
+  EXPECT_EQ(colours.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_NE(colours.status().message().find("6"), std::string::npos) << colours.status();
+  EXPECT_NE(colours.status().message().find("4"), std::string::npos) << colours.status();
+}

@@ -3,6 +3,8 @@
 // wsc-test as a command: what it prints, what it writes, how it exits.
 #include "Tools.h"
 
+#include <cstring>
+
 namespace wsc::test {
 namespace {
 
@@ -65,6 +67,26 @@ TEST(WscTest, WrongShapeAndTypeFail) {
   auto outcome = wscTest({folder.path()});
   EXPECT_NE(outcome.output.find("FAIL shape wafer - - output y is"), std::string::npos) << outcome.output;
   EXPECT_NE(outcome.output.find("FAIL type wafer - - output y is"), std::string::npos) << outcome.output;
+}
+
+// As the data sets of ONNX 1.12 hold it.
+TEST(WscTest, Bfloat16MayComeAsItsBits) {
+  CaseFolder folder;
+  OnnxBuilder model;
+  model.input("x", {2}, wsc::onnx::TensorProto::BFLOAT16);
+  model.output(model.node("Neg", {"x"}, {}, "y"));
+  folder.model("neg", model);
+  const auto bits = [](const std::string &name, uint16_t a, uint16_t b) {
+    Tensor tensor{{name, format::ElementType::U16, {2}}, std::vector<std::byte>(4)};
+    std::memcpy(tensor.bytes.data(), &a, 2);
+    std::memcpy(tensor.bytes.data() + 2, &b, 2);
+    return tensor;
+  };
+  folder.data("neg", 0, {bits("x", 0x3f80, 0xc000)}, {bits("y", 0xbf80, 0x4000)}); // 1, -2
+  const auto outcome = wscTest({folder.path(), "--execution", "phased"});
+  EXPECT_EQ(outcome.output, "PASS neg wafer 0 0 (u16 of x read as bf16) (u16 of y read as bf16)\n"
+                            "1 passed, 0 failed, 0 skipped\n")
+      << outcome.errors;
 }
 
 TEST(WscTest, EveryDataSetRuns) {
