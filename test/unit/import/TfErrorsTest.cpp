@@ -149,6 +149,17 @@ TEST_F(TfErrors, Shapes) {
   huge.node("Relu", "y", {"x"});
   expectIn("has more than 2^63 elements", importGraph(huge));
 
+  TfBuilder wide;
+  wide.input("x", {int64_t{1} << 40});
+  wide.node("Relu", "y", {"x"});
+  expectIn("input 'x' of shape [1099511627776] has an extent 1099511627776, above 2^31", importGraph(wide));
+
+  TfBuilder block;
+  block.input("x", {0, 4, 4, 1});
+  block.node("BatchToSpaceND", "y",
+             {"x", block.ints("block", {INT32_MAX, INT32_MAX}), block.ints("crops", {0, 0, 0, 0})});
+  expectIn("has an extent 8589934588, above 2^31", importGraph(block));
+
   TfBuilder constant;
   constant.add(tfNode("Const", "y", {}, {tfValue(tfTensor(DT_FLOAT, {int64_t{1} << 40, int64_t{1} << 40}))}));
   expectIn("has more than 2^63 elements", importGraph(constant));

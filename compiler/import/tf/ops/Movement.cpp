@@ -124,7 +124,7 @@ void slice(NodeContext &node) {
     return node.fail(absl::StrCat("begin ", nn::formatShape(begin), " and size ", nn::formatShape(size), " do not fit ",
                                   nn::formatShape(x.shape())));
   for (size_t d = 0; d < size.size(); ++d) {
-    if (size[d] == -1)
+    if (size[d] == -1 && begin[d] >= 0)
       size[d] = x.shape()[d] - begin[d];
     if (begin[d] < 0 || size[d] < 0 || begin[d] > x.shape()[d] - size[d])
       return node.fail(absl::StrCat("begin ", nn::formatShape(begin), " and size ", nn::formatShape(size),
