@@ -360,6 +360,10 @@ TEST_F(TfCheckpoints, WrongSize) {
   checkpoint.entries["w"].set_size(4);
   checkpoint.write(prefix());
   expectIn("tensor 'w' of shape [2] needs 8 bytes; the index says 4", imported());
+  for (int i = 0; i < 2; ++i) // 2 · 2^31 · 2^30 elements
+    checkpoint.entries["w"].mutable_shape()->add_dim()->set_size(int64_t{1} << (31 - i));
+  checkpoint.write(prefix());
+  expectIn("has more than 2^63 bytes", imported());
 }
 
 TEST_F(TfCheckpoints, EveryDamagedByteOfTheIndexIsHandled) {
