@@ -177,7 +177,36 @@ TEST_F(TfErrors, Shapes) {
   TfBuilder rows;
   rows.input("x", {int64_t{1} << 31});
   rows.node("Unpack", "y", {"x"});
-  expectIn("the model becomes more than 500000 layers", importGraph(rows, outputs({"y"})));
+  expectIn("takes 2147483648 parts; at most 65536 are possible", importGraph(rows, outputs({"y"})));
+
+  TfBuilder layers;
+  layers.input("x", {65536});
+  for (const char *name : {"a", "b", "c", "d"})
+    layers.node("Unpack", name, {"x"});
+  expectIn("the model becomes more than 500000 layers", importGraph(layers, outputs({"a", "b", "c", "d"})));
+
+  TfBuilder list;
+  list.node("TensorListFromTensor", "l", {list.input("x", {65537, 2}), list.ints("shape", {2})},
+            {TfAttr::type("element_dtype", DT_FLOAT)});
+  list.node("TensorListStack", "y", {"l", "shape"}, {TfAttr::type("element_dtype", DT_FLOAT)});
+  expectIn("node 'l' (TensorListFromTensor): has 65537 rows; a list holds at most 65536 elements",
+           importGraph(list, outputs({"y"})));
+
+  TfBuilder segments;
+  TensorProto number = tfTensor(DT_INT64, {1});
+  number.add_int64_val(INT64_MAX);
+  segments.add(tfNode("Const", "ids", {}, {tfValue(number)}));
+  segments.node("SegmentMax", "y", {segments.input("x", {1, 2}), "ids"});
+  expectIn("1 segment numbers for 65537 segments do not fit [1, 2]", importGraph(segments));
+
+  TfBuilder begins;
+  for (const char *name : {"begin", "size"}) {
+    TensorProto place = tfTensor(DT_INT64, {1});
+    place.add_int64_val(name[0] == 'b' ? INT64_MIN : -1);
+    begins.add(tfNode("Const", name, {}, {tfValue(place)}));
+  }
+  begins.node("Slice", "y", {begins.input("x", {4}), "begin", "size"});
+  expectIn("are not inside [4]", importGraph(begins));
 
   TfBuilder text2;
   TensorProto strings = tfTensor(DT_STRING, {});
