@@ -51,4 +51,13 @@ std::optional<int64_t> elementCount(llvm::ArrayRef<int64_t> shape) {
   return count;
 }
 
+std::string shapeProblem(llvm::ArrayRef<int64_t> shape) {
+  if (!elementCount(shape))
+    return "has more than 2^63 elements";
+  for (int64_t extent : shape)
+    if (extent > maxExtent)
+      return "has an extent " + std::to_string(extent) + ", above 2^31";
+  return {};
+}
+
 } // namespace wsc::nn

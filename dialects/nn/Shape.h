@@ -27,4 +27,12 @@ std::optional<int64_t> windowOutputExtent(int64_t input, int64_t kernel, int64_t
 /// Product of the extents; nullopt on overflow of 63 bits.
 std::optional<int64_t> elementCount(llvm::ArrayRef<int64_t> shape);
 
+/// Largest extent of a tensor in a model. Strides, dilations and pads are below it, so that products of two such
+/// numbers and their sums stay within 63 bits.
+inline constexpr int64_t maxExtent = int64_t{1} << 31;
+
+/// What forbids a shape without negative extents, to stand behind its name: "has more than 2^63 elements", or "has an
+/// extent 4294967296, above 2^31"; empty for a shape that is possible.
+std::string shapeProblem(llvm::ArrayRef<int64_t> shape);
+
 } // namespace wsc::nn

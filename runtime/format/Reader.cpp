@@ -108,11 +108,10 @@ absl::StatusOr<Header> readHeader(const Mapping &mapping, const std::string &pat
   return header;
 }
 
+// Each byte equals the one before it, and the first is zero.
 bool isZero(std::span<const std::byte> bytes) {
-  for (std::byte b : bytes)
-    if (b != std::byte(0))
-      return false;
-  return true;
+  return bytes.empty() ||
+         (bytes[0] == std::byte(0) && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
 }
 
 // Reads the table and checks that it tiles the file: every section begins at the first multiple of the alignment after

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <memory>
 
 namespace wsc::target {
 
@@ -110,30 +111,53 @@ absl::Status parserError(const std::string &json, const std::string &where, cons
 
 } // namespace
 
-// Parses into `parser`, whose buffer holds the description.
-static absl::StatusOr<const schema::Description *> parseJson(const std::string &json, const std::string &where,
-                                                             flatbuffers::Parser &parser) {
+// A parser that knows the schema of descriptions. Reading the schema takes longer than reading a description, so each
+// thread keeps one; after an error it is made anew, for it may hold parts of the text that was refused.
+static absl::StatusOr<flatbuffers::Parser *> schemaParser(bool renew = false) {
+  thread_local std::unique_ptr<flatbuffers::Parser> kept;
+  if (renew)
+    kept.reset();
+  if (!kept) {
+    flatbuffers::IDLOptions options;
+    options.strict_json = true;
+    auto parser = std::make_unique<flatbuffers::Parser>(options);
+    if (!parser->Parse(std::string(embedded_target_fbs).c_str()))
+      return absl::InternalError(absl::StrCat("the schema of target descriptions does not parse: ", parser->error_));
+    kept = std::move(parser);
+  }
+  return kept.get();
+}
+
+// A description that owns its bytes.
+class Parsed {
+public:
+  explicit Parsed(flatbuffers::DetachedBuffer bytes) : bytes(std::move(bytes)) {}
+  const schema::Description &operator*() const { return *flatbuffers::GetRoot<schema::Description>(bytes.data()); }
+  const schema::Description *operator->() const { return &**this; }
+
+private:
+  flatbuffers::DetachedBuffer bytes;
+};
+
+static absl::StatusOr<Parsed> parseJson(const std::string &json, const std::string &where) {
   if (json.size() > kMaxDescriptionBytes)
     return absl::InvalidArgumentError(
         absl::StrCat(where, ": a target description of ", json.size(), " bytes; the limit is ", kMaxDescriptionBytes));
   if (json.find('\0') != std::string::npos)
     return absl::InvalidArgumentError(absl::StrCat(where, ": a target description is text; this holds a zero byte"));
-  if (!parser.Parse(std::string(embedded_target_fbs).c_str()))
-    return absl::InternalError(absl::StrCat("the schema of target descriptions does not parse: ", parser.error_));
-  if (!parser.ParseJson(json.c_str()))
-    return parserError(json, where, parser.error_);
-  return flatbuffers::GetRoot<schema::Description>(parser.builder_.GetBufferPointer());
-}
-
-static flatbuffers::IDLOptions strictJson() {
-  flatbuffers::IDLOptions options;
-  options.strict_json = true;
-  return options;
+  absl::StatusOr<flatbuffers::Parser *> parser = schemaParser();
+  if (!parser.ok())
+    return parser.status();
+  if (!(*parser)->ParseJson(json.c_str())) {
+    absl::Status error = parserError(json, where, (*parser)->error_);
+    (void)schemaParser(/*renew=*/true);
+    return error;
+  }
+  return Parsed((*parser)->builder_.Release());
 }
 
 absl::StatusOr<Described> describe(const std::string &json, const std::string &where) {
-  flatbuffers::Parser parser(strictJson());
-  auto parsed = parseJson(json, where, parser);
+  absl::StatusOr<Parsed> parsed = parseJson(json, where);
   if (!parsed.ok())
     return parsed.status();
   const schema::Description &description = **parsed;
@@ -172,8 +196,7 @@ absl::StatusOr<Described> describe(const std::string &json, const std::string &w
 }
 
 absl::StatusOr<Target> parseDefects(const std::string &json, const std::string &where, const Target &target) {
-  flatbuffers::Parser parser(strictJson());
-  auto parsed = parseJson(json, where, parser);
+  absl::StatusOr<Parsed> parsed = parseJson(json, where);
   if (!parsed.ok())
     return parsed.status();
   for (const auto &[text, name] : {std::pair((*parsed)->name(), "name"), std::pair((*parsed)->base(), "base")})

@@ -6,8 +6,8 @@
 #include "compiler/import/onnx/Import.h"
 #include "compiler/import/onnx/Registry.h"
 #include "compiler/import/onnx/onnx.pb.h"
+#include "test/fuzz/FuzzContext.h"
 #include "test/fuzz/FuzzFile.h"
-#include <memory>
 #include <random>
 #include <vector>
 
@@ -16,13 +16,9 @@ using namespace wsc::onnx;
 extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t maxSize);
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  // Attributes live as long as their context, so it is made anew from time to time.
-  static std::unique_ptr<mlir::MLIRContext> context;
-  static int uses = 0;
-  if (uses++ % 20 == 0)
-    context = std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
-  const std::string path = wsc::test::writeFuzzFile(data, size, "model.onnx");
-  (void)wsc::import::importOnnx(*context, path);
+  static wsc::test::FuzzContext context;
+  static wsc::test::FuzzFile file("model.onnx");
+  (void)wsc::import::importOnnx(context.get(), file.write(data, size));
   return 0;
 }
 

@@ -1,59 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// libFuzzer target of the TensorFlow importer. The first byte chooses what the rest is: a GraphDef that is imported
-// whole, one as text, a SavedModel, or a checkpoint's index. A seed of each is made on request: `fuzz-tensorflow
-// -seeds=FOLDER`. Any answer will do but a crash, a hang or a report of the sanitizers.
-#include "compiler/import/tf/Body.h"
+// libFuzzer target of the TensorFlow importer. The first byte chooses what the rest is: a graph, one as text, a
+// SavedModel, all of which are imported, or a checkpoint's index, which is read. Seeds of each are made on request:
+// `fuzz-tensorflow -seeds=FOLDER`. Any answer will do but a crash, a hang or a report of the sanitizers.
 #include "compiler/import/tf/Checkpoint.h"
 #include "compiler/import/tf/Import.h"
-#include "compiler/import/tf/Load.h"
 #include "compiler/import/tf/Registry.h"
+#include "dialects/nn/Nn.h"
+#include "test/fuzz/FuzzContext.h"
+#include "test/fuzz/FuzzFile.h"
 #include "test/support/TfCheckpoint.h"
 #include "test/support/TfTraining.h"
 #include "test/support/TfWhileNetworks.h"
 #include <cstdint>
 #include <cstring>
 #include <fstream>
-#include <memory>
-#include <sys/mman.h>
-#include <unistd.h>
 
 namespace {
 
 using namespace wsc::import;
 
-/// A file in memory with a path of its own.
-class MemoryFile {
-public:
-  explicit MemoryFile(std::string_view bytes) : descriptor_(::memfd_create("graph", MFD_CLOEXEC)) {
-    while (!bytes.empty()) {
-      const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
-      if (written <= 0)
-        break;
-      bytes.remove_prefix(static_cast<size_t>(written));
-    }
-  }
-  ~MemoryFile() { ::close(descriptor_); }
-  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
-
-private:
-  int descriptor_;
-};
-
-void importGraph(std::string_view bytes) {
-  // A context keeps every type and attribute it ever made.
-  static std::unique_ptr<mlir::MLIRContext> context;
-  static int uses = 0;
-  if (!context || ++uses % 500 == 0) {
-    context = std::make_unique<mlir::MLIRContext>();
-    context->disableMultithreading();
-  }
-  MemoryFile file(bytes);
-  ImportOptions options;
-  (void)importTensorFlow(*context, file.path(), options);
+wsc::test::TfCheckpoint seedCheckpoint() {
+  wsc::test::TfCheckpoint checkpoint;
+  checkpoint.add("a/b", {2}, {1, 2});
+  checkpoint.add("a/c", {1}, {3});
+  return checkpoint;
 }
 
-void connect(const wsc::tf::GraphDef &graph) { (void)tf::bodyOf(graph, graph.library()); }
+mlir::MLIRContext &context() {
+  static wsc::test::FuzzContext kept;
+  return kept.get();
+}
+
+/// Reads an index with the data file of the seeds' checkpoint beside it, and every tensor that it names.
+void readCheckpoint(std::string_view bytes) {
+  static wsc::test::FuzzFile index("model.index"), data("model.data-00000-of-00001");
+  static const std::string content = seedCheckpoint().data;
+  data.write(content.data(), content.size());
+  std::string prefix = index.write(bytes.data(), bytes.size());
+  prefix.resize(prefix.rfind('.'));
+  FileStore files;
+  auto checkpoint = tf::Checkpoint::open(files, prefix);
+  auto pairs = tf::readSortedTable(bytes);
+  if (!checkpoint.ok() || !pairs.ok())
+    return;
+  context().loadDialect<wsc::nn::NnDialect>();
+  for (const auto &[name, entry] : *pairs)
+    (void)checkpoint->find(context(), name);
+}
 
 } // namespace
 
@@ -61,23 +55,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (size == 0)
     return 0;
   const std::string_view bytes(reinterpret_cast<const char *>(data) + 1, size - 1);
-  switch (data[0] % 4) {
-  case 0:
-    importGraph(bytes);
-    break;
-  case 1:
-    if (auto graph = tf::parseGraphText(bytes); graph.ok())
-      connect(*graph);
-    break;
-  case 2:
-    if (auto saved = tf::parseSavedModel(bytes); saved.ok())
-      for (const auto &meta : saved->meta_graphs())
-        connect(meta.graph_def());
-    break;
-  default:
-    (void)tf::readSortedTable(bytes);
-    break;
-  }
+  // The name of a file tells the importer what it holds.
+  static wsc::test::FuzzFile files[] = {wsc::test::FuzzFile("graph.pb"), wsc::test::FuzzFile("graph.pbtxt"),
+                                        wsc::test::FuzzFile("saved_model.pb")};
+  if (const int kind = data[0] % 4; kind < 3)
+    (void)importTensorFlow(context(), files[kind].write(bytes.data(), bytes.size()));
+  else
+    readCheckpoint(bytes);
   return 0;
 }
 
@@ -89,9 +73,7 @@ extern "C" int LLVMFuzzerInitialize(int *argc, char ***argv) {
     wsc::test::TfBuilder graph = wsc::test::TfTraining(1).graph();
     wsc::tf::SavedModel saved;
     *saved.add_meta_graphs()->mutable_graph_def() = graph.graph;
-    wsc::test::TfCheckpoint checkpoint;
-    checkpoint.add("a/b", {2}, {1, 2});
-    checkpoint.add("a/c", {1}, {3});
+    const wsc::test::TfCheckpoint checkpoint = seedCheckpoint();
     const std::string seeds[] = {graph.bytes(), graph.text(), saved.SerializeAsString(), checkpoint.index()};
     auto write = [&](const std::string &name, int kind, const std::string &bytes) {
       std::ofstream(folder + "/" + name, std::ios::binary) << static_cast<char>(kind) << bytes;
@@ -112,7 +94,10 @@ extern "C" int LLVMFuzzerInitialize(int *argc, char ***argv) {
         std::vector<std::string> inputs;
         for (int i = 0; i < std::min(op.maxInputs, std::max(op.minInputs, 2)); ++i)
           inputs.push_back(i % 2 ? b.ints("c" + std::to_string(i), {1, 2}) : std::string("x"));
-        b.node(op.name, "y", inputs, {wsc::test::TfAttr::s("padding", "SAME")});
+        using wsc::test::TfAttr;
+        b.node(op.name, "y", inputs,
+               {TfAttr::s("padding", "SAME"), TfAttr::ints("strides", {1, 1, 1, 1}),
+                TfAttr::ints("ksize", {1, 2, 2, 1}), TfAttr::type("T", wsc::tf::DT_FLOAT), TfAttr::i("N", 2)});
         write(op.name, 0, b.bytes());
       }
     std::_Exit(0);

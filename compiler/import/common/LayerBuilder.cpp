@@ -112,6 +112,10 @@ Tensor LayerBuilder::emitTyped(RankedTensorType type, const typename Op::Propert
                                ArrayRef<Tensor> operands, Fold fold) {
   if (!usable(operands))
     return {};
+  if (std::string problem = nn::shapeProblem(type.getShape()); !problem.empty()) {
+    fail("result " + nn::formatShape(type.getShape()) + " " + problem);
+    return {};
+  }
   if (std::optional<Literal> folded = fold())
     return fromLiteral(*folded);
   if (++madeLayers_ > maxMadeLayers) {
@@ -165,10 +169,6 @@ Tensor LayerBuilder::emit(const typename Op::Properties &properties, ArrayRef<Te
     }
   }
   auto type = cast<RankedTensorType>(types.front());
-  if (!nn::elementCount(type.getShape())) {
-    fail("result " + nn::formatShape(type.getShape()) + " has more than 2^63 elements");
-    return {};
-  }
   return emitTyped<Op>(type, properties, operands, [&] { return fold(type); });
 }
 
@@ -290,7 +290,7 @@ Tensor LayerBuilder::reshape(const Tensor &x, ArrayRef<int64_t> shape) {
   if (!usable({x}) || x.shape() == shape)
     return x;
   auto type = RankedTensorType::get(shape, x.elementType());
-  if (x.constant && nn::elementCount(shape) == nn::elementCount(x.shape())) {
+  if (x.constant && nn::shapeProblem(shape).empty() && nn::elementCount(shape) == nn::elementCount(x.shape())) {
     if (auto weights = dyn_cast<nn::WeightsAttr>(Attribute(x.constant)))
       return fromAttribute(
           nn::WeightsAttr::get(type, weights.getFile(), weights.getOffset(), weights.getBytes(), weights.getHash()));

@@ -107,8 +107,8 @@ private:
     for (int64_t extent : shape)
       if (extent < 0)
         return absl::InvalidArgumentError(absl::StrCat("input '", name, "' has a negative extent ", extent));
-    if (!nn::elementCount(shape))
-      return absl::InvalidArgumentError(absl::StrCat("input '", name, "' has more than 2^63 elements"));
+    if (std::string problem = nn::shapeProblem(shape); !problem.empty())
+      return absl::InvalidArgumentError(absl::StrCat("input '", name, "' ", problem));
     inputs_.push_back({name, RankedTensorType::get(shape, element)});
     return absl::OkStatus();
   }

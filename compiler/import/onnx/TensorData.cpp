@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/import/common/Literal.h"
 #include "dialects/nn/Nn.h"
+#include "dialects/nn/Shape.h"
 #include "dialects/nn/Storage.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/Support/MathExtras.h"
@@ -226,7 +227,7 @@ absl::StatusOr<TypedAttr> TensorReader::read(const TensorProto &tensor) {
     return absl::Status(element.status().code(), absl::StrCat(label(tensor), ": ", element.status().message()));
   uint64_t bits = bitsInFile(*element);
   for (int64_t extent : tensor.dims())
-    if (extent < 0 || __builtin_mul_overflow(bits, static_cast<uint64_t>(extent), &bits) ||
+    if (extent < 0 || extent > nn::maxExtent || __builtin_mul_overflow(bits, static_cast<uint64_t>(extent), &bits) ||
         bits > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()) - 7)
       return absl::InvalidArgumentError(absl::StrCat(label(tensor), " has an impossible extent ", extent));
   const uint64_t bytes = (bits + 7) / 8;

@@ -71,7 +71,9 @@ absl::StatusOr<Value> Checkpoint::find(mlir::MLIRContext &context, const std::st
   if (!shape.ok())
     return at(where, shape.status());
   auto type = mlir::RankedTensorType::get(*shape, *element);
-  const int64_t bytes = type.getNumElements() * ((element->getIntOrFloatBitWidth() + 7) / 8);
+  int64_t bytes = 0;
+  if (__builtin_mul_overflow(type.getNumElements(), int64_t{(element->getIntOrFloatBitWidth() + 7) / 8}, &bytes))
+    return absl::DataLossError(absl::StrCat(where, " of shape ", nn::formatShape(*shape), " has more than 2^63 bytes"));
   if (entry.size() != bytes || entry.offset() < 0 || entry.shard_id() < 0 || entry.shard_id() >= shards_)
     return absl::DataLossError(absl::StrCat(where, " of shape ", nn::formatShape(*shape), " needs ", bytes,
                                             " bytes; the index says ", entry.size(), " at byte ", entry.offset(),

@@ -289,9 +289,9 @@ private:
                         name, ":1x224x224x3"));
       return absl::OkStatus();
     }
-    if (!nn::elementCount(extents))
+    if (std::string problem = nn::shapeProblem(extents); !problem.empty())
       return absl::InvalidArgumentError(
-          absl::StrCat("input '", name, "' of shape ", nn::formatShape(extents), " has more than 2^63 elements"));
+          absl::StrCat("input '", name, "' of shape ", nn::formatShape(extents), " ", problem));
     input.type = mlir::RankedTensorType::get(extents, element);
     return absl::OkStatus();
   }

@@ -67,9 +67,8 @@ absl::StatusOr<llvm::SmallVector<int64_t>> knownShape(const TensorShapeProto &sh
   for (int64_t extent : *extents)
     if (extent < 0)
       return absl::InvalidArgumentError(absl::StrCat(what, " has an impossible extent ", extent));
-  if (!nn::elementCount(*extents))
-    return absl::InvalidArgumentError(
-        absl::StrCat(what, " of shape ", nn::formatShape(*extents), " has more than 2^63 elements"));
+  if (std::string problem = nn::shapeProblem(*extents); !problem.empty())
+    return absl::InvalidArgumentError(absl::StrCat(what, " of shape ", nn::formatShape(*extents), " ", problem));
   return llvm::SmallVector<int64_t>(extents->begin(), extents->end());
 }
 

@@ -21,7 +21,8 @@ absl::StatusOr<mlir::Type> elementType(mlir::MLIRContext &context, wsc::tf::Data
 /// Extents, -1 for unknown ones; nullopt for an unknown rank.
 std::optional<std::vector<int64_t>> extentsOf(const wsc::tf::TensorShapeProto &shape);
 
-/// A shape whose extents are all known, with no more than 2^63 elements; `what` names it in the error.
+/// A shape whose extents are all known, with no more than 2^63 elements and none above 2^31; `what` names it in the
+/// error.
 absl::StatusOr<llvm::SmallVector<int64_t>> knownShape(const wsc::tf::TensorShapeProto &shape, const std::string &what);
 
 } // namespace wsc::import::tf

@@ -216,7 +216,8 @@ private:
     for (int d = 0; d < kMaxDims; ++d)
       extent[d] = int64_t(Form(binding.extent[d]).at(port));
     const int64_t innermost = extent[kMaxDims - 1], step = binding.stride[kMaxDims - 1];
-    if (!report.spend(walked / innermost))
+    constexpr int64_t divisions = 16; // what a row's cost in points
+    if (!report.spend(multiply(walked / innermost, divisions)))
       return std::nullopt;
     auto floorDivide = [](Wide a, Wide b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); };
     Wide inside = 0;

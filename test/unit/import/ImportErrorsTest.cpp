@@ -285,6 +285,12 @@ TEST_F(ImportErrors, Tensors) {
   huge.nodeWithOutputs("Add", {"y", "w"}, {"z"});
   huge.output("z");
   expectIn("impossible extent", importModel(huge));
+  OnnxBuilder wide;
+  wide.output(wide.node("Relu", {wide.input("x", {int64_t{1} << 40})}));
+  expectIn("input 'x' has an extent 1099511627776, above 2^31", importModel(wide));
+  OnnxBuilder flat;
+  flat.output(flat.node("Flatten", {flat.input("x", {1 << 20, 1 << 20})}, {Attribute::i("axis", 0)}));
+  expectIn("result [1, 1099511627776] has an extent 1099511627776, above 2^31", importModel(flat));
 }
 
 TEST_F(ImportErrors, TypesOfInputs) {

@@ -103,6 +103,10 @@ TEST_F(ImportGraphs, ScanGathersOutputs) {
   std::string text = importModel(b);
   expectIn("-> tensor<3x2xf32>", text);
   expectIn("nn.name = \"total\"", text);
+  for (int64_t scanned : {int64_t{3}, INT64_MIN}) {
+    b.graph().mutable_node(0)->mutable_attribute(1)->set_i(scanned);
+    expectIn("does not fit 2 inputs and 2 outputs of the body", importModel(b));
+  }
 }
 
 TEST_F(ImportGraphs, ScanOfOpset8HasABatch) {

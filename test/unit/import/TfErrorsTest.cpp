@@ -149,6 +149,17 @@ TEST_F(TfErrors, Shapes) {
   huge.node("Relu", "y", {"x"});
   expectIn("has more than 2^63 elements", importGraph(huge));
 
+  TfBuilder wide;
+  wide.input("x", {int64_t{1} << 40});
+  wide.node("Relu", "y", {"x"});
+  expectIn("input 'x' of shape [1099511627776] has an extent 1099511627776, above 2^31", importGraph(wide));
+
+  TfBuilder block;
+  block.input("x", {0, 4, 4, 1});
+  block.node("BatchToSpaceND", "y",
+             {"x", block.ints("block", {INT32_MAX, INT32_MAX}), block.ints("crops", {0, 0, 0, 0})});
+  expectIn("has an extent 8589934588, above 2^31", importGraph(block));
+
   TfBuilder constant;
   constant.add(tfNode("Const", "y", {}, {tfValue(tfTensor(DT_FLOAT, {int64_t{1} << 40, int64_t{1} << 40}))}));
   expectIn("has more than 2^63 elements", importGraph(constant));
@@ -166,7 +177,36 @@ TEST_F(TfErrors, Shapes) {
   TfBuilder rows;
   rows.input("x", {int64_t{1} << 31});
   rows.node("Unpack", "y", {"x"});
-  expectIn("the model becomes more than 500000 layers", importGraph(rows, outputs({"y"})));
+  expectIn("takes 2147483648 parts; at most 65536 are possible", importGraph(rows, outputs({"y"})));
+
+  TfBuilder layers;
+  layers.input("x", {65536});
+  for (const char *name : {"a", "b", "c", "d"})
+    layers.node("Unpack", name, {"x"});
+  expectIn("the model becomes more than 500000 layers", importGraph(layers, outputs({"a", "b", "c", "d"})));
+
+  TfBuilder list;
+  list.node("TensorListFromTensor", "l", {list.input("x", {65537, 2}), list.ints("shape", {2})},
+            {TfAttr::type("element_dtype", DT_FLOAT)});
+  list.node("TensorListStack", "y", {"l", "shape"}, {TfAttr::type("element_dtype", DT_FLOAT)});
+  expectIn("node 'l' (TensorListFromTensor): has 65537 rows; a list holds at most 65536 elements",
+           importGraph(list, outputs({"y"})));
+
+  TfBuilder segments;
+  TensorProto number = tfTensor(DT_INT64, {1});
+  number.add_int64_val(INT64_MAX);
+  segments.add(tfNode("Const", "ids", {}, {tfValue(number)}));
+  segments.node("SegmentMax", "y", {segments.input("x", {1, 2}), "ids"});
+  expectIn("1 segment numbers for 65537 segments do not fit [1, 2]", importGraph(segments));
+
+  TfBuilder begins;
+  for (const char *name : {"begin", "size"}) {
+    TensorProto place = tfTensor(DT_INT64, {1});
+    place.add_int64_val(name[0] == 'b' ? INT64_MIN : -1);
+    begins.add(tfNode("Const", name, {}, {tfValue(place)}));
+  }
+  begins.node("Slice", "y", {begins.input("x", {4}), "begin", "size"});
+  expectIn("are not inside [4]", importGraph(begins));
 
   TfBuilder text2;
   TensorProto strings = tfTensor(DT_STRING, {});
@@ -349,6 +389,10 @@ TEST_F(TfCheckpoints, WrongSize) {
   checkpoint.entries["w"].set_size(4);
   checkpoint.write(prefix());
   expectIn("tensor 'w' of shape [2] needs 8 bytes; the index says 4", imported());
+  for (int i = 0; i < 2; ++i) // 2 · 2^31 · 2^30 elements
+    checkpoint.entries["w"].mutable_shape()->add_dim()->set_size(int64_t{1} << (31 - i));
+  checkpoint.write(prefix());
+  expectIn("has more than 2^63 bytes", imported());
 }
 
 TEST_F(TfCheckpoints, EveryDamagedByteOfTheIndexIsHandled) {

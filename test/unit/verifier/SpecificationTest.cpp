@@ -301,6 +301,8 @@ const Case kCases[] = {
     {"PaddedOutputIncomplete", "io-output", {"output y", "16 elements", "15 are written"},
      [](E &, C &c) { c.io[1].padded = true; c.io[1].hostOffset = 1; }},
     {"PaddedOutputTwice", "io-output", {"element 0", "written twice"}, [](E &, C &c) { c.io[1].padded = true; c.io[1].stride[3] = 0; }},
+    {"PaddedRowsWithoutEnd", "budget", {"judged in seconds"},
+     [](E &, C &c) { c.io[1].padded = true; c.io[1].extent = {1, 1 << 14, 1 << 13, 1}; c.io[1].stride = {}; }},
     {"RunTwiceWithIo", "step-count", {"entry infer: step 1 has the count 2", "configuration main has I/O bindings"},
      [](E &e, C &) { e.entries[0].steps[1].count = 2; }},
     {"OutputIncomplete", "io-output", {"output y", "16 elements", "15 are written"}, [](E &, C &c) { c.io[1].extent[3] = 15; }},

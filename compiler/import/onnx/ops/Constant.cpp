@@ -39,8 +39,8 @@ static std::vector<int64_t> knownShape(NodeContext &node, size_t i) {
   for (int64_t extent : shape)
     if (extent < 0)
       node.fail(absl::StrCat("the shape has a negative extent ", extent));
-  if (!nn::elementCount(shape))
-    node.fail("the shape has more than 2^63 elements");
+  if (std::string problem = nn::shapeProblem(shape); !problem.empty())
+    node.fail("the shape " + problem);
   return shape;
 }
 

@@ -168,9 +168,9 @@ std::optional<ScanForm> scanForm(NodeContext &node, int64_t inputs) {
     node.fail("needs the attribute body");
     return std::nullopt;
   }
-  form.states = inputs - scanned;
+  form.states = scanned < 1 || scanned > inputs ? -1 : inputs - scanned;
   int64_t scans = static_cast<int64_t>(form.body->output_size()) - form.states;
-  if (scanned < 1 || form.states < 0 || scans < 0) {
+  if (form.states < 0 || scans < 0) {
     node.fail(absl::StrCat("num_scan_inputs ", scanned, " does not fit ", inputs, " inputs and ",
                            form.body->output_size(), " outputs of the body"));
     return std::nullopt;

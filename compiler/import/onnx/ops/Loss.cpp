@@ -12,7 +12,7 @@ static Expression flattened(const Expression &x, int64_t kept) {
   if (x.rank() <= kept + 1)
     return x;
   llvm::SmallVector<int64_t> shape(x.shape().take_front(kept));
-  shape.push_back(*nn::elementCount(x.shape().drop_front(kept)));
+  shape.push_back(productOf(x.shape().drop_front(kept)));
   return x.reshape(shape);
 }
 

@@ -27,7 +27,8 @@ static Expression alongAxis(NodeContext &node, const Expression &parameter, cons
     shape[axis] = x.shape()[axis];
     return parameter.reshape(shape);
   }
-  bool isBlocked = block > 0 && parameter.rank() == x.rank() && parameter.shape()[axis] * block >= x.shape()[axis];
+  bool isBlocked = block > 0 && block <= nn::maxExtent && parameter.rank() == x.rank() &&
+                   parameter.shape()[axis] * block >= x.shape()[axis];
   if (!isBlocked) {
     node.fail(absl::StrCat("scale or zero point ", nn::formatShape(parameter.shape()), " with axis ", axis,
                            " and block_size ", block, " does not fit ", nn::formatShape(x.shape())));

@@ -18,8 +18,8 @@ llvm::SmallVector<int64_t> extentsIn(NodeContext &node, size_t i) {
   for (int64_t extent : extents)
     if (extent < 0)
       node.fail(absl::StrCat("the shape ", nn::formatShape(extents), " has a negative extent"));
-  if (!node.failed() && !nn::elementCount(extents))
-    node.fail(absl::StrCat("the shape ", nn::formatShape(extents), " has more than 2^63 elements"));
+  if (std::string problem = nn::shapeProblem(extents); !node.failed() && !problem.empty())
+    node.fail(absl::StrCat("the shape ", nn::formatShape(extents), " ", problem));
   return llvm::SmallVector<int64_t>(extents.begin(), extents.end());
 }
 
@@ -67,7 +67,7 @@ void fakeParameter(NodeContext &node) {
   auto shape = given && given->has_shape() ? extentsOf(given->shape()) : std::nullopt;
   if (node.failed())
     return;
-  if (!shape || llvm::any_of(*shape, [](int64_t extent) { return extent < 0; }) || !nn::elementCount(*shape))
+  if (!shape || llvm::any_of(*shape, [](int64_t extent) { return extent < 0; }) || !nn::shapeProblem(*shape).empty())
     return node.unsupported("a shape with unknown extents is not supported");
   node.setResult(filled(node, *shape, {node.layers, node.layers.scalar(element, 0)}));
 }

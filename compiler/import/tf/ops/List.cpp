@@ -86,9 +86,11 @@ Expression stacked(NodeContext &node, const List &list, const std::vector<int64_
   return {node.layers, node.layers.fromLiteral(Literal::zeros(mlir::RankedTensorType::get(shape, list.element)))};
 }
 
-/// The rows of a tensor as elements.
+/// The rows of a tensor as elements, of which a list holds up to mostElements.
 std::vector<Tensor> rowsOf(const Expression &x) {
   std::vector<Tensor> rows;
+  if (x.rank() > 0 && x.shape()[0] > mostElements)
+    x.layers().fail(absl::StrCat("has ", x.shape()[0], " rows; a list holds at most ", mostElements, " elements"));
   for (int64_t i = 0; i < (x.rank() > 0 ? x.shape()[0] : 0) && !x.layers().failed(); ++i)
     rows.push_back(x.slice(0, i, 1).squeeze(0));
   return rows;

@@ -61,6 +61,8 @@ void pack(NodeContext &node) {
   node.setResult(parts.size() == 1 ? parts[0] : concat(parts, axis));
 }
 
+constexpr int64_t mostParts = 65536;
+
 void unpack(NodeContext &node) {
   Expression x = node.in(0);
   int64_t axis = node.normalizedAxis(node.intAttribute("axis", 0), x.rank());
@@ -69,6 +71,8 @@ void unpack(NodeContext &node) {
     return;
   if (count != x.shape()[axis])
     return node.fail(absl::StrCat("num = ", count, " is not the extent ", x.shape()[axis], " of axis ", axis));
+  if (count > mostParts)
+    return node.fail(absl::StrCat("takes ", count, " parts; at most ", mostParts, " are possible"));
   for (int64_t i = 0; i < count && !node.failed(); ++i)
     node.setResult(static_cast<size_t>(i), x.slice(axis, i, 1).squeeze(axis));
 }
@@ -87,7 +91,6 @@ void split(NodeContext &node) {
   int64_t count = node.intAttribute("num_split", 1);
   if (node.failed())
     return;
-  constexpr int64_t mostParts = 65536;
   if (count < 1 || count > mostParts || x.shape()[axis] % count != 0)
     return node.fail(absl::StrCat("extent ", x.shape()[axis], " does not split into ", count, " equal parts; at most ",
                                   mostParts, " are possible"));
@@ -124,7 +127,7 @@ void slice(NodeContext &node) {
     return node.fail(absl::StrCat("begin ", nn::formatShape(begin), " and size ", nn::formatShape(size), " do not fit ",
                                   nn::formatShape(x.shape())));
   for (size_t d = 0; d < size.size(); ++d) {
-    if (size[d] == -1)
+    if (size[d] == -1 && begin[d] >= 0)
       size[d] = x.shape()[d] - begin[d];
     if (begin[d] < 0 || size[d] < 0 || begin[d] > x.shape()[d] - size[d])
       return node.fail(absl::StrCat("begin ", nn::formatShape(begin), " and size ", nn::formatShape(size),

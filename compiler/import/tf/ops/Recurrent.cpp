@@ -64,6 +64,10 @@ template <bool isV2> void blockLstm(NodeContext &node) {
   Expression x = node.in(1), cell = node.in(2), hidden = node.in(3);
   if (node.failed())
     return;
+  constexpr int64_t mostSteps = 10000;
+  if (x.rank() == 3 && x.shape()[0] > mostSteps)
+    return node.unsupported(
+        absl::StrCat("a sequence of ", x.shape()[0], " steps is not supported; at most ", mostSteps, " are"));
   if (x.rank() != 3 || steps < x.shape()[0] || x.shape()[0] < 1)
     return node.unsupported(absl::StrCat("seq_len_max ", steps, " with a sequence ", nn::formatShape(x.shape()),
                                          " is not supported; all steps are to be valid"));

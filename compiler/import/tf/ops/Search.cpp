@@ -125,6 +125,17 @@ void cumulativeLogSumExp(NodeContext &node) {
   node.setResult(select(isEmpty, least, log(select(isEmpty, 1, sum)) + greatest).squeeze(axis + 1));
 }
 
+constexpr int64_t mostGroups = 65536;
+
+/// The places of each number below `count`; others have none.
+std::vector<std::vector<int64_t>> placesByNumber(llvm::ArrayRef<int64_t> numbers, int64_t count) {
+  std::vector<std::vector<int64_t>> places(static_cast<size_t>(count));
+  for (size_t i = 0; i < numbers.size(); ++i)
+    if (numbers[i] >= 0 && numbers[i] < count)
+      places[static_cast<size_t>(numbers[i])].push_back(static_cast<int64_t>(i));
+  return places;
+}
+
 /// Rows with the same number reduced; the numbers are known and say how many segments there are. A segment without rows
 /// is 0, of a product 1. The V2 operators give the neutral number of minimum and maximum.
 template <nn::ReduceKind kind> void segments(NodeContext &node) {
@@ -132,20 +143,18 @@ template <nn::ReduceKind kind> void segments(NodeContext &node) {
   std::vector<int64_t> ids = node.constantInts(1, "the segment numbers");
   int64_t count = 0;
   for (int64_t id : ids)
-    count = std::max(count, id + 1);
+    count = std::max(count, std::min(id, mostGroups) + 1);
   if (node.inputCount() > 2)
     count = node.constantInt(2, "num_segments");
   if (node.failed())
     return;
-  if (x.rank() < 1 || x.shape()[0] != static_cast<int64_t>(ids.size()) || count < 0 || count > 65536)
+  if (x.rank() < 1 || x.shape()[0] != static_cast<int64_t>(ids.size()) || count < 0 || count > mostGroups)
     return node.fail(
         absl::StrCat(ids.size(), " segment numbers for ", count, " segments do not fit ", nn::formatShape(x.shape())));
   std::vector<Expression> parts;
-  for (int64_t id = 0; id < count && !node.failed(); ++id) {
-    std::vector<int64_t> rows;
-    for (size_t i = 0; i < ids.size(); ++i)
-      if (ids[i] == id)
-        rows.push_back(static_cast<int64_t>(i));
+  for (const std::vector<int64_t> &rows : placesByNumber(ids, count)) {
+    if (node.failed())
+      return;
     Extents shape(x.shape());
     shape[0] = 1;
     const bool isV2 = node.inputCount() > 2;
@@ -234,7 +243,7 @@ void dynamicPartition(NodeContext &node) {
     return;
   const int64_t rank = numbers->type.getRank();
   if (numbers->isFloat() || rank > x.rank() || numbers->type.getShape() != x.shape().take_front(rank) || parts < 1 ||
-      parts > 65536)
+      parts > mostGroups)
     return node.fail(absl::StrCat("partitions ", nn::formatShape(numbers->type.getShape()), " do not fit ",
                                   nn::formatShape(x.shape())));
   for (int64_t number : numbers->ints)
@@ -243,13 +252,9 @@ void dynamicPartition(NodeContext &node) {
   Extents shape{numbers->size()};
   shape.append(x.shape().begin() + rank, x.shape().end());
   Expression rows = x.reshape(shape);
-  for (int64_t part = 0; part < parts && !node.failed(); ++part) {
-    std::vector<int64_t> places;
-    for (int64_t i = 0; i < numbers->size(); ++i)
-      if (numbers->ints[i] == part)
-        places.push_back(i);
-    node.setResult(static_cast<size_t>(part), picked(rows, 0, places));
-  }
+  const auto places = placesByNumber(numbers->ints, parts);
+  for (size_t part = 0; part < places.size() && !node.failed(); ++part)
+    node.setResult(part, picked(rows, 0, places[part]));
 }
 
 } // namespace

@@ -41,11 +41,10 @@ void spaceToBatch(NodeContext &node, std::vector<int64_t> block, size_t padsInpu
     if (node.failed())
       return;
     const int64_t extent = x.shape()[d + 1];
-    if (block[d] < 1 || extent % block[d] != 0)
+    if (block[d] < 1 || extent % block[d] != 0 || __builtin_mul_overflow(joined[0], block[d], &joined[0]))
       return node.fail(
           absl::StrCat("block ", nn::formatShape(block), " does not divide the padded ", nn::formatShape(x.shape())));
     split.append({extent / block[d], block[d]});
-    joined[0] *= block[d];
     joined.push_back(extent / block[d]);
     order.push_back(static_cast<int64_t>(2 * d + 2));
   }
@@ -68,7 +67,7 @@ void batchToSpace(NodeContext &node, std::vector<int64_t> block, size_t cropsInp
   const size_t count = block.size();
   int64_t product = 1;
   for (int64_t size : block)
-    if (size < 1 || __builtin_mul_overflow(product, size, &product))
+    if (size < 1 || size > nn::maxExtent || __builtin_mul_overflow(product, size, &product))
       return node.fail(absl::StrCat("block ", nn::formatShape(block), " is not valid"));
   if (x.rank() < static_cast<int64_t>(count) + 1 || x.shape()[0] % product != 0)
     return node.fail(absl::StrCat("block ", nn::formatShape(block), " does not fit ", nn::formatShape(x.shape())));

@@ -22,8 +22,8 @@ void declare(NodeContext &node, int number) {
   for (int64_t extent : *extents)
     if (extent < 0)
       return;
-  if (!nn::elementCount(*extents))
-    return node.fail(absl::StrCat("shape ", nn::formatShape(*extents), " has more than 2^63 elements"));
+  if (std::string problem = nn::shapeProblem(*extents); !problem.empty())
+    return node.fail(absl::StrCat("shape ", nn::formatShape(*extents), " ", problem));
   node.machine.variables()[number].type = mlir::RankedTensorType::get(*extents, element);
 }
 
