@@ -138,6 +138,23 @@ TEST(WscBench, EmulateBesideOnnxRuntime) {
   unsetenv("ORT_NODE_ROOT");
 }
 
+TEST(WscBench, Calls) {
+  CaseFolder folder;
+  addProduct(folder);
+  auto outcome = wscBench({"calls", folder.path(), "--target", "mesh-24x24", "--json", folder / "out.json"});
+  EXPECT_EQ(outcome.exitStatus, 0) << outcome.errors;
+  auto json = readJson(folder / "out.json");
+  EXPECT_GT(value(json, "product.cpp"), 0);
+  EXPECT_EQ(value(json, "product.c", "reference"), value(json, "product.cpp"));
+  EXPECT_EQ(value(json, "product.c.overhead", "bound"), 2);
+  // Without a Python that has the package: a note, and all other figures.
+  setenv("WSC_PYTHON", "/no/python3", 1);
+  outcome = wscBench({"calls", folder.path(), "--target", "mesh-24x24"});
+  EXPECT_EQ(outcome.exitStatus, 0) << outcome.errors;
+  EXPECT_NE(outcome.output.find("note: Python is not timed; "), std::string::npos) << outcome.output;
+  unsetenv("WSC_PYTHON");
+}
+
 TEST(WscBench, Place) {
   CaseFolder folder;
   auto outcome = wscBench({"place", WSC_PROBLEMS_DIR "/placement-skip.txt", WSC_PROBLEMS_DIR "/sizing-pipeline.txt",
