@@ -27,6 +27,7 @@ breathe_domain_by_file_pattern = {"*/wsc.h": "c"}
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
+default_role = "code"  # what stands in backquotes in docstrings
 suppress_warnings = ["misc.highlighting_failure"]  # excerpts of programs need not be whole
 
 
@@ -37,6 +38,18 @@ class PlainLexer(TextLexer):
     aliases = ["mlir", "flatbuffers"]
 
 
+def indented_is_code(app, what, name, given, options, lines):
+    """In docstrings, indented paragraphs are code."""
+    made = []
+    for at, line in enumerate(lines):
+        if line.startswith("    ") and not (lines[at - 1] if at else "").strip():
+            if not any(before.startswith("    ") for before in made[-2:]):
+                made += [".. code-block:: python", ""]
+        made.append(line)
+    lines[:] = made
+
+
 def setup(app):
+    app.connect("autodoc-process-docstring", indented_is_code)
     app.add_lexer("mlir", PlainLexer)
     app.add_lexer("flatbuffers", PlainLexer)

@@ -9,13 +9,18 @@ import re
 import sys
 
 
+def as_code(text):
+    """What is indented in a comment, as far as Markdown asks of code."""
+    return "    " + text if text.startswith("   ") else text
+
+
 def cpp(lines):
     yield "/// \\file"
     for line in lines[1:]:
         own = re.match(r"(\s*)//( .*)?$", line)
         behind = re.match(r"(.*[;,{}]) +// (.*)$", line)
         if own:
-            yield f"{own[1]}///{own[2] or ''}"
+            yield f"{own[1]}///{as_code(own[2] or '')}"
         elif behind:
             yield f"{behind[1]} ///< {behind[2]}"
         else:
@@ -25,6 +30,7 @@ def cpp(lines):
 def c(lines):
     text = "\n".join(lines)
     text = re.sub(r"\A/\*[^\n]*", r"/** \\file", text)
+    text = re.sub(r"^ \*(   .*)$", lambda match: " *" + as_code(match[1]), text, flags=re.MULTILINE)
     text = re.sub(r"^/\*(?!\*) ", "/** ", text, flags=re.MULTILINE)
     text = re.sub(r"([;,]) +/\*(?!\*) ", r"\1 /**< ", text)
     text = re.sub(r"(= \d+) +/\*(?!\*) ", r"\1 /**< ", text)  # the last constant of an enumeration

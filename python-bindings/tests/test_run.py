@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Executables and sessions: values, time, states, files, threads."""
 import concurrent.futures
+import json
 import os
 import pathlib
 import time
@@ -42,6 +43,24 @@ def test_describes_itself(digits):
     report = digits.report()
     assert "wse2" in report and "conv0" in report and digits.floor_plan() in report
     assert digits.compile_report["kernels"][0]["name"] == "conv0"
+
+
+def test_reports_are_files_too(digits, counter, tmp_path):
+    for ending in ("html", "json", "txt"):
+        assert digits.report(tmp_path / f"digits.{ending}") == digits.report()
+    facts = json.loads((tmp_path / "digits.json").read_text())
+    assert facts["interval_cycles"] == digits.time().interval_cycles and facts["emulation"]["engine"] == "core"
+    assert [kernel["name"] for kernel in facts["kernels"]] == [kernel.name for kernel in digits.kernels]
+    assert facts["bound"] in (tmp_path / "digits.txt").read_text()
+    assert '<script type="application/json"' in (tmp_path / "digits.html").read_text()
+    counter.report(tmp_path / "read.json", entry="read")
+    assert json.loads((tmp_path / "read.json").read_text())["entry"] == 1
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(wsc.InvalidArgument, match=r"report\.pdf must end in \.txt, \.json or \.html"):
+        digits.report(tmp_path / "report.pdf")
+    with pytest.raises(wsc.Error, match="cannot be created"):
+        digits.report(tmp_path / "no" / "report.html")
+    assert sorted(tmp_path.iterdir()) == before
 
 
 def test_time(digits):

@@ -225,8 +225,15 @@ class Executable:
             kernel["layers"] = tuple(kernel["layers"])
         return [Kernel(**kernel) for kernel in kernels]
 
-    def report(self) -> str:
-        """Summary, table of kernels and floor plan, as `wsc-info` prints them."""
+    def report(self, path: Union[None, str, os.PathLike[str]] = None, entry: Optional[str] = None) -> str:
+        """Summary, table of kernels and floor plan, as `wsc-info` prints them.
+
+        With a path that ends in .html, .json or .txt, also writes what `wsc-run --timing-only --report` does
+        (docs/Report.md): where all lies, where an entry's time goes, and what bounds it.
+        """
+        if path is not None:
+            session = self._default()
+            session._native.write_report(self._program, session._entry(entry), os.fspath(path))
         return self._program.report()
 
     def floor_plan(self) -> str:
