@@ -62,6 +62,9 @@ def _to_float32(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _open_dims(value: Any) -> bool:
+    """Of a dense tensor; other kinds of inputs have none."""
+    if not value.type.HasField("tensor_type"):
+        return False
     tensor = value.type.tensor_type
     return not tensor.HasField("shape") or any(not dim.HasField("dim_value") for dim in tensor.shape.dim)
 

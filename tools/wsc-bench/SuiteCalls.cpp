@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Suite `calls`: what a run costs by each way in: Session::runViews, wsc_session_run, and exe.run of the Python package
-// in a child. Rounds of calls take turns; the least round of each way counts, so that whatever else the machine does is
-// left out. Inputs are zeros.
+// in a child. Rounds of batches of calls take turns; the least batch of each way counts, so that whatever else the
+// machine does is left out. Inputs are zeros.
 #include "runtime/capi/wsc.h"
 #include "runtime/session/Session.h"
 #include "tools/support/Child.h"
@@ -22,10 +22,26 @@ namespace {
 
 // Bounds on what a way in adds to the C++ call, µs.
 constexpr double kMostOfC = 2, kMostOfPython = 50;
-constexpr double kRoundSeconds = 2e-3, kSecondsOfAWay = 1; // of one round, and of all, where a call is shorter
+// Microseconds of a batch, of a round and of all rounds of one way, where a call is shorter.
+constexpr double kBatch = 50, kRound = 10e3, kAll = 200e3;
 
-double microseconds(std::chrono::steady_clock::duration time) {
-  return std::chrono::duration<double, std::micro>(time).count();
+// The calls of a batch, and the batches of a round.
+struct Round {
+  int calls, batches;
+};
+
+// Microseconds of a call, in the round's least batch.
+template <typename Call> absl::StatusOr<double> timeRound(Round round, Call call) {
+  double best = 1e300;
+  for (int batch = 0; batch < round.batches; ++batch) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < round.calls; ++i)
+      if (absl::Status status = call(); !status.ok())
+        return status;
+    const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - start;
+    best = std::min(best, time.count() / round.calls);
+  }
+  return best;
 }
 
 // The C handles of an executable and a session.
@@ -50,19 +66,20 @@ public:
       if (!status.ok())
         return status;
     const auto python = openPython();
-    absl::StatusOr<double> first = roundOfCpp(1);
+    absl::StatusOr<double> first = roundOfCpp({1, 5});
     if (!first.ok())
       return first.status();
-    const int calls = int(std::clamp(kRoundSeconds * 1e6 / *first, 1.0, 1000.0));
-    const int rounds = int(std::clamp(kSecondsOfAWay * 1e6 / (*first * calls), 5.0, 400.0));
+    const int calls = int(std::clamp(kBatch / *first, 1.0, 1000.0));
+    const Round round{calls, int(std::clamp(kRound / (*first * calls), 5.0, 1000.0))};
+    const int rounds = int(std::clamp(kAll / (*first * calls * round.batches), 3.0, 20.0));
     double cpp = *first, c = 1e300, inPython = 1e300;
-    for (int round = 0; round < rounds; ++round) {
-      if (absl::Status status = least(cpp, roundOfCpp(calls)); !status.ok())
+    for (int i = 0; i < rounds; ++i) {
+      if (absl::Status status = least(cpp, roundOfCpp(round)); !status.ok())
         return status;
-      if (absl::Status status = least(c, roundOfC(calls)); !status.ok())
+      if (absl::Status status = least(c, roundOfC(round)); !status.ok())
         return status;
       if (python)
-        if (absl::Status status = least(inPython, roundOfPython(*python, calls)); !status.ok())
+        if (absl::Status status = least(inPython, roundOfPython(*python, round)); !status.ok())
           return status;
     }
     results.add({name + ".cpp", cpp, "us", {}, {}});
@@ -124,26 +141,21 @@ private:
     return nullptr;
   }
 
-  // One call's microseconds, over a round.
-  absl::StatusOr<double> roundOfCpp(int calls) {
-    const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < calls; ++i)
-      if (auto results = session->runViews(0, views); !results.ok())
-        return results.status();
-    return microseconds(std::chrono::steady_clock::now() - start) / calls;
+  absl::StatusOr<double> roundOfCpp(Round round) {
+    return timeRound(round, [&] { return session->runViews(0, views).status(); });
   }
-  absl::StatusOr<double> roundOfC(int calls) {
-    const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < calls; ++i)
-      if (wsc_session_run(handles.session, 0, inputs.data(), inputs.size(), outputs.data(), outputs.size()) != WSC_OK)
-        return absl::UnknownError(wsc_last_error());
-    return microseconds(std::chrono::steady_clock::now() - start) / calls;
+  absl::StatusOr<double> roundOfC(Round round) {
+    return timeRound(round, [&] {
+      const wsc_status status =
+          wsc_session_run(handles.session, 0, inputs.data(), inputs.size(), outputs.data(), outputs.size());
+      return status == WSC_OK ? absl::OkStatus() : absl::UnknownError(wsc_last_error());
+    });
   }
-  static absl::StatusOr<double> roundOfPython(tools::Dialogue &python, int calls) {
-    auto answer = python.ask(absl::StrCat(calls));
+  static absl::StatusOr<double> roundOfPython(tools::Dialogue &python, Round round) {
+    auto answer = python.ask(absl::StrCat(round.calls, " ", round.batches));
     if (!answer.ok())
       return answer.status();
-    return std::strtod(answer->c_str(), nullptr) / calls;
+    return std::strtod(answer->c_str(), nullptr);
   }
 
   const std::string name, file;

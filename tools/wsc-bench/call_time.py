@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Times exe.run of the first entry, N calls for each line N on standard input, so that others' calls can lie between.
+"""Times exe.run of the first entry, in rounds, so that others' rounds can lie between.
 
     python3 call_time.py MODEL.wse FOLDER
 
-FOLDER is where the package is looked for last, as a build has it. First prints "ready"; the answer to a line is the
-microseconds taken by its calls.
+FOLDER is where the package is looked for last, as a build has it. First prints "ready"; a line "CALLS BATCHES" on
+standard input asks for so many batches of so many calls, and the answer is the microseconds of a call in the least one.
 """
 import sys
 import time
@@ -23,8 +23,11 @@ inputs = {tensor.name: numpy.zeros(tensor.shape, tensor.dtype) for tensor in ent
 executable.run(inputs, entry.name)
 print("ready", flush=True)
 for line in sys.stdin:
-    calls = range(int(line))
-    start = time.perf_counter()
-    for _ in calls:
-        executable.run(inputs, entry.name)
-    print((time.perf_counter() - start) * 1e6, flush=True)
+    calls, batches = map(int, line.split())
+    best = float("inf")
+    for _ in range(batches):
+        start = time.perf_counter()
+        for _ in range(calls):
+            executable.run(inputs, entry.name)
+        best = min(best, (time.perf_counter() - start) / calls)
+    print(best * 1e6, flush=True)
