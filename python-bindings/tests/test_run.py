@@ -51,7 +51,7 @@ def test_reports_are_files_too(digits, counter, tmp_path):
     facts = json.loads((tmp_path / "digits.json").read_text())
     assert facts["interval_cycles"] == digits.time().interval_cycles and facts["emulation"]["engine"] == "core"
     assert [kernel["name"] for kernel in facts["kernels"]] == [kernel.name for kernel in digits.kernels]
-    assert facts["bound"] in (tmp_path / "digits.txt").read_text()
+    assert facts["bound"] in " ".join((tmp_path / "digits.txt").read_text().split())
     assert '<script type="application/json"' in (tmp_path / "digits.html").read_text()
     counter.report(tmp_path / "read.json", entry="read")
     assert json.loads((tmp_path / "read.json").read_text())["entry"] == 1

@@ -8,8 +8,9 @@ The commands are the indented lines of the tree's Markdown pages that begin with
 after another in a folder that looks like the tree's root, with BUILD as its build folder and first in PATH. A line that
 begins with `!` must fail. Fenced blocks of a language and a file's name are written to that file first. Models and data
 that a page names without saying where they come from are stood in for by small ones (STAND_INS). A few commands cannot
-run here; ELSEWHERE says which test runs each, or why none does, and such tests must exist. Options that the text
-mentions for a command must be in its --help, and filters of ctest must match tests.
+run here; ELSEWHERE says which test runs each, or why none does, and such tests must exist. What stands in
+brackets is left out. Options that the text mentions for a command must be in its --help, and filters of ctest must
+match tests.
 """
 import json
 import os
@@ -40,6 +41,10 @@ ELSEWHERE = [
     (r"wsc-compile (saved_model_folder|train\.(meta|pb)) |wsc-run train\.wse ", "model-tf-training-test",
      "builds such graphs with all their files"),
 ]
+
+
+# Pages whose Python is run by a test of its own.
+PYTHON_ELSEWHERE = {"docs/Python.md": "python-bindings"}
 
 
 def run(command, folder, environment, timeout=600):
@@ -95,7 +100,7 @@ class Site:
             (folder / file).write_text(content, encoding="utf-8")
         for command in commands:
             self.judge_command(name, folder, command)
-        for script in scripts:
+        for script in scripts if str(name) not in PYTHON_ELSEWHERE else []:
             self.judge_script(name, folder, script)
 
     def judge_command(self, page, folder, command):
@@ -148,10 +153,10 @@ class Site:
                 if command not in self.help:
                     self.help[command] = subprocess.run([self.build / "bin" / command, "--help"], capture_output=True,
                                                         text=True, check=True).stdout
-                for option in re.findall(r"(?<!\S)--[a-z][\w-]*", rest.split(" # ")[0]):
-                    if not re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", self.help[command]):
+                for option in re.findall(r"(?<![^\s\[])--[a-z][\w-]*", rest.split(" # ")[0]):
+                    if option != "--help" and not re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", self.help[command]):
                         self.problem(page, span, f"{command} has no option {option}")
-            for pattern in re.findall(r"ctest --preset \w+ -R (\S+)", span):
+            for pattern in re.findall(r"ctest --preset \w+ -R (\S*[a-z]\S*)", span):
                 if self.tests(pattern) == 0:
                     self.problem(page, span, "matches no test")
 
@@ -172,7 +177,7 @@ def parts(text):
         elif fence is not None:
             fence[1].append(line)
         elif line.startswith("    ") and PROGRAM.match(line[4:]):
-            commands.append(re.sub(r"\s+# .*", "", line[4:]).rstrip())
+            commands.append(re.sub(r"\s+# .*| \[--[^\]]*\]", "", line[4:]).rstrip())
     return commands, files, scripts
 
 
@@ -210,6 +215,11 @@ def make_case(site, folder, name):
     return True
 
 
+def make_demo(site, folder, name):
+    (folder / name).symlink_to(site.source / "examples" / "digits" / "digits.onnx")
+    return True
+
+
 def make_input(site, folder, name):
     import numpy
 
@@ -244,7 +254,7 @@ def make_graph(site, folder, name):
     return True
 
 
-STAND_INS = {"model.onnx": make_model, "x.npy": make_input, "model.wse": make_executable, "models/resnet50": make_case,
+STAND_INS = {"model.onnx": make_model, "net.onnx": make_demo, "x.npy": make_input, "model.wse": make_executable, "models/resnet50": make_case,
              "report.json": make_report, "FILE.csv": make_table, "graph.pb": make_graph}
 
 
