@@ -115,8 +115,8 @@ def commands_page(folder):
 def instructions_page(folder):
     text = subprocess.run([pathlib.Path(folder, "wsc-info"), "--isa"], capture_output=True, text=True,
                           check=True).stdout
-    return f"# Instructions\n\nWhat `wsc-info --isa` prints; [Execution](../docs/Execution.md) says what it means.\n\n" \
-           f"{block(text)}"
+    return ("# Instructions\n\nWhat `wsc-info --isa` prints; [Execution](../docs/Execution.md) says what it means.\n\n"
+            f"{block(text)}")
 
 
 def target_values_page(root):

@@ -117,7 +117,8 @@ class Site:
                 self.problem(page, command, "matches no test")
             return
         for stand_in, make in STAND_INS.items():
-            if re.search(rf"(?<![\w/.-]){re.escape(stand_in)}(?![\w/-])", command) and not (folder / stand_in).exists():
+            named = re.search(rf"(?<![\w/.-]){re.escape(stand_in)}(?![\w/-])", command)
+            if named and not (folder / stand_in).exists():
                 if not make(self, folder, stand_in):
                     self.counts["elsewhere"] += 1
                     print(f"  -   {page}: {command}  ({stand_in} has no stand-in here)", flush=True)
@@ -154,7 +155,8 @@ class Site:
                     self.help[command] = subprocess.run([self.build / "bin" / command, "--help"], capture_output=True,
                                                         text=True, check=True).stdout
                 for option in re.findall(r"(?<![^\s\[])--[a-z][\w-]*", rest.split(" # ")[0]):
-                    if option != "--help" and not re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", self.help[command]):
+                    known = re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", self.help[command])
+                    if option != "--help" and not known:
                         self.problem(page, span, f"{command} has no option {option}")
             for pattern in re.findall(r"ctest --preset \w+ -R (\S*[a-z]\S*)", span):
                 if self.tests(pattern) == 0:
@@ -254,8 +256,10 @@ def make_graph(site, folder, name):
     return True
 
 
-STAND_INS = {"model.onnx": make_model, "net.onnx": make_demo, "x.npy": make_input, "model.wse": make_executable, "models/resnet50": make_case,
-             "report.json": make_report, "FILE.csv": make_table, "graph.pb": make_graph}
+STAND_INS = {
+    "model.onnx": make_model, "net.onnx": make_demo, "x.npy": make_input, "model.wse": make_executable,
+    "models/resnet50": make_case, "report.json": make_report, "FILE.csv": make_table, "graph.pb": make_graph,
+}
 
 
 def main():
