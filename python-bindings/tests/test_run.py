@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import wsc
+from conftest import DIGITS
 
 
 def test_classifies_digits(digits, images, labels):
@@ -72,8 +73,19 @@ def test_time(digits):
 
 def test_floor_plan_in_a_notebook(digits):
     page = digits._repr_html_()
-    assert page.count("<rect") == len(digits.kernels) and "conv0" in page
+    assert page.count("<rect") == len(digits.kernels) and ">conv1</text>" in page
     assert "http" not in page  # self-contained
+
+
+def test_a_notebook_shows_the_first_of_many_configurations(monkeypatch):
+    phased = wsc.compile(DIGITS / "digits.onnx", "mesh-16x16", execution="phased")
+    configurations = len({kernel.configuration for kernel in phased.kernels})
+    assert configurations > 1
+    page = phased._repr_html_()
+    assert page.count("<svg") == min(configurations, 6)
+    monkeypatch.setattr("wsc._executable._PLANS", 1)
+    page = phased._repr_html_()
+    assert page.count("<svg") == 1 and f"and {configurations - 1} more configurations" in page
 
 
 def test_saves_and_loads(digits, images, tmp_path):
