@@ -228,9 +228,9 @@ TEST(WscBench, ExitStatuses) {
   EXPECT_EQ(wscBench({"--help"}).exitStatus, 0);
   auto outcome = wscBench({"validate", "x.csv"});
   EXPECT_EQ(outcome.exitStatus, 2);
-  EXPECT_NE(
-      outcome.errors.find("no suite validate; there are compile, emulate, cycle, map, agreement, place, validation"),
-      std::string::npos)
+  EXPECT_NE(outcome.errors.find("no suite validate; there are compile, emulate, cycle, map, agreement, calls, place, "
+                                "validation"),
+            std::string::npos)
       << outcome.errors;
   for (const std::vector<std::string> &wrong :
        std::vector<std::vector<std::string>>{{},
@@ -239,6 +239,8 @@ TEST(WscBench, ExitStatuses) {
                                              {"place", "x", "--target", "wse1"},
                                              {"emulate", "x", "--dim", "N=x"},
                                              {"cycle", "--samples", "3"},
+                                             {"calls"},
+                                             {"calls", "x.wse", "--samples", "3"},
                                              {"validation"},
                                              {"validation", "x.csv", "--target", "wse1"},
                                              {"place", "x", "--mesh-gemm"},
