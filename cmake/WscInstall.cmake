@@ -70,7 +70,7 @@ configure_file(cmake/wsc.pc.in ${CMAKE_BINARY_DIR}/cmake/wsc.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/cmake/wsc.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
-foreach(example python c cpp pass counter)
+foreach(example python c cpp pass counter mesh)
   install(DIRECTORY examples/${example} DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT development)
 endforeach()
 

@@ -4,6 +4,7 @@
 // their form. Links the runtime only. The interpreter lock is released while a session works.
 #include "python-bindings/native/Arrays.h"
 #include "python-bindings/native/Status.h"
+#include "runtime/report/Report.h"
 #include "runtime/session/Session.h"
 #include "runtime/session/TensorFile.h"
 #include "tools/wsc-info/Facts.h"
@@ -110,6 +111,32 @@ py::dict timeOf(Session &session, int entry) {
                   "utilisation"_a = result.computeUtilisation, "bottleneck"_a = result.bottleneck, "parts"_a = parts);
 }
 
+// What wsc-run --timing-only --report writes of an entry.
+void writeReport(Session &session, const Program &program, int entry, const std::string &path) {
+  const auto write = [&]() -> absl::Status {
+    if (absl::Status status = report::checkPath(path); !status.ok())
+      return status;
+    const auto timing = session.timing(entry);
+    report::RunFacts run;
+    run.timing = timing.ok() ? *timing : nullptr;
+    run.emulation.unknown = timing.ok() ? "" : std::string(timing.status().message());
+    run.emulation.engine = "core";
+    const emulator::ValueCounters counters = session.counters(entry);
+    run.emulation.macs = counters.macs;
+    run.emulation.coresFma = counters.coresFma;
+    report::Report report = report::describe(program.content(), program.loaded->name, entry);
+    report::addRun(report, std::move(run));
+    report::conclude(report);
+    return report::write(report, path);
+  };
+  absl::Status status;
+  {
+    const py::gil_scoped_release unlocked;
+    status = write();
+  }
+  check(status);
+}
+
 py::array readState(Session &session, const std::string &name) {
   absl::StatusOr<Tensor> tensor;
   {
@@ -200,6 +227,7 @@ PYBIND11_MODULE(_runtime, module) {
           "name"_a)
       .def("run", &run, "entry"_a, "values"_a)
       .def("time", &timeOf, "entry"_a)
+      .def("write_report", &writeReport, "program"_a, "entry"_a, "path"_a)
       .def("read_state", &readState, "name"_a)
       .def("write_state", &writeState, "name"_a, "value"_a);
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Executables and sessions: values, time, states, files, threads."""
 import concurrent.futures
+import json
 import os
 import pathlib
 import time
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import wsc
+from conftest import DIGITS
 
 
 def test_classifies_digits(digits, images, labels):
@@ -44,6 +46,24 @@ def test_describes_itself(digits):
     assert digits.compile_report["kernels"][0]["name"] == "conv0"
 
 
+def test_reports_are_files_too(digits, counter, tmp_path):
+    for ending in ("html", "json", "txt"):
+        assert digits.report(tmp_path / f"digits.{ending}") == digits.report()
+    facts = json.loads((tmp_path / "digits.json").read_text())
+    assert facts["interval_cycles"] == digits.time().interval_cycles and facts["emulation"]["engine"] == "core"
+    assert [kernel["name"] for kernel in facts["kernels"]] == [kernel.name for kernel in digits.kernels]
+    assert facts["bound"] in " ".join((tmp_path / "digits.txt").read_text().split())
+    assert '<script type="application/json"' in (tmp_path / "digits.html").read_text()
+    counter.report(tmp_path / "read.json", entry="read")
+    assert json.loads((tmp_path / "read.json").read_text())["entry"] == 1
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(wsc.InvalidArgument, match=r"report\.pdf must end in \.txt, \.json or \.html"):
+        digits.report(tmp_path / "report.pdf")
+    with pytest.raises(wsc.Error, match="cannot be created"):
+        digits.report(tmp_path / "no" / "report.html")
+    assert sorted(tmp_path.iterdir()) == before
+
+
 def test_time(digits):
     time = digits.time()
     assert 0 < time.interval_cycles <= time.latency_cycles
@@ -54,7 +74,19 @@ def test_time(digits):
 def test_floor_plan_in_a_notebook(digits):
     page = digits._repr_html_()
     assert page.count("<rect") == len(digits.kernels) and "conv0" in page
+    assert ">conv1</text>" in wsc.compile(DIGITS / "digits.onnx", "mesh-8x8")._repr_html_()  # where there is room
     assert "http" not in page  # self-contained
+
+
+def test_a_notebook_shows_the_first_of_many_configurations(monkeypatch):
+    phased = wsc.compile(DIGITS / "digits.onnx", "mesh-16x16", execution="phased")
+    configurations = len({kernel.configuration for kernel in phased.kernels})
+    assert configurations > 1
+    page = phased._repr_html_()
+    assert page.count("<svg") == min(configurations, 6)
+    monkeypatch.setattr("wsc._executable._PLANS", 1)
+    page = phased._repr_html_()
+    assert page.count("<svg") == 1 and f"and {configurations - 1} more configurations" in page
 
 
 def test_saves_and_loads(digits, images, tmp_path):

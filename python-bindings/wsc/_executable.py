@@ -165,6 +165,27 @@ class Session:
         return {t.name: self.read_state(t.name) for t in self.executable.states}
 
 
+_PLANS, _PLAN_PIXELS = 6, 480  # floor plans that a notebook shows, and their width
+
+
+def _drawing(kernel: Kernel, hottest: int, pixel: float) -> str:
+    """A kernel's rectangle and, where there is room, its name. `pixel`: cores on a pixel's side."""
+    load = kernel.predicted_interval_cycles / hottest
+    label = html.escape(f"{kernel.name}: {kernel.cores} cores, {kernel.predicted_interval_cycles} cycles")
+    rectangle = (f'<rect x="{kernel.col}" y="{kernel.row}" width="{kernel.cols}" height="{kernel.rows}" '
+                 f'fill="hsl({210 - 210 * load:.0f},70%,55%)" stroke="#fff" stroke-width="{0.6 * pixel:.2f}">'
+                 f"<title>{label}</title></rect>")
+    size = 10 * pixel
+    across = kernel.cols < kernel.rows
+    if min(kernel.rows, kernel.cols) < size or 0.6 * size * len(kernel.name) > max(kernel.rows, kernel.cols):
+        return rectangle
+    x, y = kernel.col + kernel.cols / 2, kernel.row + kernel.rows / 2
+    turn = f' transform="rotate(-90 {x:.2f} {y:.2f})"' if across else ""
+    return (f'{rectangle}<text x="{x:.2f}" y="{y:.2f}" font-size="{size:.2f}" font-family="sans-serif" fill="#000" '
+            f'text-anchor="middle" dominant-baseline="central" pointer-events="none"{turn}>'
+            f"{html.escape(kernel.name)}</text>")
+
+
 class Executable:
     """A network compiled for a wafer: programs, routes and weights; see `wsc.compile` and `wsc.load`."""
 
@@ -225,8 +246,15 @@ class Executable:
             kernel["layers"] = tuple(kernel["layers"])
         return [Kernel(**kernel) for kernel in kernels]
 
-    def report(self) -> str:
-        """Summary, table of kernels and floor plan, as `wsc-info` prints them."""
+    def report(self, path: Union[None, str, os.PathLike[str]] = None, entry: Optional[str] = None) -> str:
+        """Summary, table of kernels and floor plan, as `wsc-info` prints them.
+
+        With a path that ends in .html, .json or .txt, also writes what `wsc-run --timing-only --report` does
+        (docs/Report.md): where all lies, where an entry's time goes, and what bounds it.
+        """
+        if path is not None:
+            session = self._default()
+            session._native.write_report(self._program, session._entry(entry), os.fspath(path))
         return self._program.report()
 
     def floor_plan(self) -> str:
@@ -246,25 +274,22 @@ class Executable:
         return f"<wsc.Executable {self.name}: {self.execution} on {self.target}, entries {entries}>"
 
     def _repr_html_(self) -> str:
-        """The floor plan for notebooks: one drawing a configuration, a rectangle a kernel."""
+        """The floor plan for notebooks: a drawing of each of the first configurations, a rectangle a kernel."""
         rows, cols = self.mesh
         kernels = self.kernels
         hottest = max((k.predicted_interval_cycles for k in kernels), default=0) or 1
         plans: Dict[str, List[str]] = {}
         for kernel in kernels:
-            load = kernel.predicted_interval_cycles / hottest
-            label = html.escape(f"{kernel.name}: {kernel.cores} cores, {kernel.predicted_interval_cycles} cycles")
-            plans.setdefault(kernel.configuration, []).append(
-                f'<rect x="{kernel.col}" y="{kernel.row}" width="{kernel.cols}" height="{kernel.rows}" '
-                f'fill="hsl({210 - 210 * load:.0f},70%,55%)" stroke="#fff" stroke-width="{max(rows, cols) / 800:.2f}">'
-                f"<title>{label}</title></rect>")
+            plans.setdefault(kernel.configuration, []).append(_drawing(kernel, hottest, max(rows, cols) / _PLAN_PIXELS))
         drawings = "".join(
             f'<figure style="margin:0.5em 0"><figcaption>{html.escape(name)}</figcaption>'
-            f'<svg viewBox="0 0 {cols} {rows}" width="480" role="img" aria-label="floor plan of {html.escape(name)}" '
-            f'style="background:#8882">{"".join(rectangles)}</svg></figure>'
-            for name, rectangles in plans.items())
+            f'<svg viewBox="0 0 {cols} {rows}" width="{_PLAN_PIXELS}" role="img" '
+            f'aria-label="floor plan of {html.escape(name)}" style="background:#8882">{"".join(rectangles)}</svg>'
+            "</figure>"
+            for name, rectangles in list(plans.items())[:_PLANS])
+        more = f"<div>and {len(plans) - _PLANS} more configurations</div>" if len(plans) > _PLANS else ""
         return (f"<div><b>{html.escape(self.name)}</b>: {html.escape(self.execution)} on {html.escape(self.target)}, "
-                f"{rows} × {cols} cores; red is busiest{drawings}</div>")
+                f"{rows} × {cols} cores; the redder, the more cycles{drawings}{more}</div>")
 
 
 def load(path: Union[str, os.PathLike[str], bytes], verify_hashes: bool = False) -> Executable:

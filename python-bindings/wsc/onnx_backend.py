@@ -3,6 +3,8 @@
 
 Shapes are static on a wafer. What a model leaves open (dimensions, and inputs on whose values shapes depend) is fixed
 by the first inputs of `run`; other shapes or values of these compile the model again.
+
+Arrays are those of `onnx.numpy_helper`: where the installed onnx has float32 in place of bfloat16, so has the backend.
 """
 from __future__ import annotations
 
@@ -35,7 +37,34 @@ def _tensor_type(dtype: np.dtype[Any]) -> int:
     return int(NP_TYPE_TO_TENSOR_TYPE[dtype])
 
 
+def _bfloat16_is_float32() -> bool:
+    """Whether the installed onnx holds bfloat16 in arrays of float32, as all do that know no type for it."""
+    kind = onnx.TensorProto.BFLOAT16
+    if hasattr(onnx.helper, "tensor_dtype_to_np_dtype"):
+        return bool(onnx.helper.tensor_dtype_to_np_dtype(kind) == np.float32)
+    from onnx.mapping import TENSOR_TYPE_TO_NP_TYPE
+
+    return bool(TENSOR_TYPE_TO_NP_TYPE[int(kind)] == np.float32)
+
+
+def _to_bfloat16(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """float32 rounded to the nearest bfloat16, ties to even."""
+    bits = np.ascontiguousarray(array, np.float32).view(np.uint32)
+    rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
+    quiet = (bits >> 16) | 0x40  # of a NaN, whose rounding could end in infinity
+    return np.where(np.isnan(array), quiet, rounded).astype(np.uint16).reshape(array.shape).view(dtype)
+
+
+def _to_float32(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The values of bfloat16, whatever type NumPy has for its two bytes."""
+    bits = np.ascontiguousarray(array).view(np.uint16).astype(np.uint32) << 16
+    return bits.view(np.float32).reshape(array.shape)
+
+
 def _open_dims(value: Any) -> bool:
+    """Of a dense tensor; other kinds of inputs have none."""
+    if not value.type.HasField("tensor_type"):
+        return False
     tensor = value.type.tensor_type
     return not tensor.HasField("shape") or any(not dim.HasField("dim_value") for dim in tensor.shape.dim)
 
@@ -109,10 +138,16 @@ class PreparedModel(_BackendRep):  # type: ignore[misc]
                 raise InvalidArgument(f"{len(inputs)} inputs are given, the graph has {len(self._inputs)}")
             arrays = {value.name: np.asarray(array) for value, array in zip(self._inputs, inputs)}
         executable, bound = self._executable(arrays)
-        wanted = {tensor.name for tensor in executable.entry().inputs}
-        results = executable.run({name: array for name, array in arrays.items()
-                                  if name in wanted or name not in bound})
-        values = list(results.values())
+        entry = executable.entry()
+        wanted = {tensor.name for tensor in entry.inputs}
+        given = {name: array for name, array in arrays.items() if name in wanted or name not in bound}
+        narrow = _bfloat16_is_float32()
+        for tensor in entry.inputs:
+            if narrow and tensor.type == "bf16" and getattr(given.get(tensor.name), "dtype", None) == np.float32:
+                given[tensor.name] = _to_bfloat16(given[tensor.name], tensor.dtype)
+        results = executable.run(given)
+        values = [_to_float32(value) if narrow and tensor.type == "bf16" else value
+                  for tensor, value in zip(entry.outputs, results.values())]
         return namedtupledict("Outputs", self._outputs)(*values)  # type: ignore[no-any-return]
 
 

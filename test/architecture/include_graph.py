@@ -91,7 +91,7 @@ LAYERS = [
     Layer("tools", RUNTIME + SECTIONS + DIALECTS + ["compiler/solver", "compiler/kernels", "compiler/spmd", "passes",
                                                     "compiler/import", "compiler/emit", "compiler/driver",
                                                     "tools/support/CommandLine*", "tools/support/Progress*",
-                                                    "tools/wsc-place", "tools/wsc-run",
+                                                    "tools/wsc-place", "tools/wsc-run", "runtime/capi",
                                                     "test/validation"],
           ALL, "tools stand on top"),
     Layer("python-bindings", RUNTIME + ["compiler/driver", "tools/wsc-info"], NONE, "bindings wrap the public API"),

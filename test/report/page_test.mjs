@@ -3,6 +3,7 @@
 // Opens the reports that report_files.py made in headless Chromium and uses them as a person would.
 //
 //   node page_test.mjs CHROMIUM MODULES REPORTS [NAME…]      screenshots go to REPORTS/NAME-THEME-WIDTH.png
+//                                                            and REPORTS/NAME-stream.png
 //
 // For each: no message on the console, nothing loaded from outside, usable after less than two seconds of work; all
 // sections there; the map painted in every colouring; hover, click, keys, table, streams, phases and themes work and
@@ -139,9 +140,11 @@ async function linksTableAndMap(page, report) {
   );
 }
 
-async function followsStreams(page) {
+async function followsStreams(page, name) {
   await page.selectOption("#net", {index: 1});
   assert.match(await textOf(page, ".legend"), /sends.*receives.*passes/);
+  assert.ok((await coloursOf(page)) > 2, "the map does not show the stream");
+  await (await page.$("#floorplan")).screenshot({path: path.join(reports, `${name}-stream.png`)});
   await page.selectOption("#net", {index: 0});
 }
 
@@ -171,7 +174,7 @@ async function judge(name) {
   await paintsEveryColouring(page);
   await selectsCores(page, report);
   await linksTableAndMap(page, report);
-  await followsStreams(page);
+  await followsStreams(page, name);
   await zooms(page);
   await switchesThemes(page);
   if (report.configurations.length > 1) {

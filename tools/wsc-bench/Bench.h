@@ -77,6 +77,7 @@ absl::Status runEmulate(const Options &options, Results &results);
 absl::Status runCycle(const Options &options, Results &results);
 absl::Status runMap(const Options &options, Results &results);
 absl::Status runAgreement(const Options &options, Results &results);
+absl::Status runCalls(const Options &options, Results &results);
 absl::Status runPlace(const Options &options, Results &results);
 absl::Status runValidation(const Options &options, Results &results);
 

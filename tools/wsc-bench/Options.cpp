@@ -33,6 +33,11 @@ const std::vector<Suite> &suites() {
        "analytic latency and interval of models or .wse files beside the cycle engine's, over --samples; of phases\n"
        "             each part of the sum",
        runAgreement},
+      {"calls",
+       "what a run takes from C++, from C, and from Python (WSC_PYTHON, else python3, where it has NumPy and wsc), "
+       "for\n"
+       "             models or .wse files",
+       runCalls},
       {"place", "value, bound and seconds of the solvers on text problems and .kgraph files (see wsc-place)", runPlace},
       {"validation", "published times of the real machines against ours, for a table of measurements (FILE.csv)",
        runValidation}};
@@ -53,18 +58,18 @@ int parseOptions(int argc, char **argv, Options &options) {
   app.add_option(
       "PATHS", options.paths,
       "models: .onnx files, or folders with model.onnx and test_data_set_0 at or below; place: problem files, or\n"
-      "folders of them; cycle: .wse files, or nothing; agreement: models or .wse files; validation: .csv files");
+      "folders of them; cycle: .wse files, or nothing; agreement, calls: models or .wse files; validation: .csv files");
   app.add_option("--json", options.json, "write the results for programs")->type_name("FILE");
   auto *target =
-      app.add_option("--target", options.target,
-                     "compile, emulate, map, agreement, cycle: wse1, wse2, wse3, mesh-RxC or a description file; "
-                     "cycle: of its own workloads, whose meshes it sizes")
-          ->capture_default_str();
-  auto *dim =
       app.add_option(
-             "--dim", dims,
-             "compile, emulate, map, agreement: fix a symbolic dimension in the models that have it (repeatable)")
-          ->type_name("NAME=VALUE");
+             "--target", options.target,
+             "compile, emulate, map, agreement, calls, cycle: wse1, wse2, wse3, mesh-RxC or a description file; "
+             "cycle: of its own workloads, whose meshes it sizes")
+          ->capture_default_str();
+  auto *dim = app.add_option("--dim", dims,
+                             "compile, emulate, map, agreement, calls: fix a symbolic dimension in the models that "
+                             "have it (repeatable)")
+                  ->type_name("NAME=VALUE");
   auto *samples =
       app.add_option(
              "--samples", options.samples,
@@ -96,9 +101,9 @@ int parseOptions(int argc, char **argv, Options &options) {
     const auto is = [&](std::initializer_list<const char *> names) {
       return std::any_of(names.begin(), names.end(), [&](const char *name) { return options.suite == name; });
     };
-    if (!is({"compile", "emulate", "map", "agreement"}))
+    if (!is({"compile", "emulate", "map", "agreement", "calls"}))
       unused.push_back(dim);
-    if (!is({"compile", "emulate", "map", "agreement"}) && !(is({"cycle"}) && options.paths.empty()))
+    if (!is({"compile", "emulate", "map", "agreement", "calls"}) && !(is({"cycle"}) && options.paths.empty()))
       unused.push_back(target);
     if (!is({"emulate", "agreement"}) && !(is({"cycle"}) && !options.paths.empty()))
       unused.push_back(samples);

@@ -138,6 +138,23 @@ TEST(WscBench, EmulateBesideOnnxRuntime) {
   unsetenv("ORT_NODE_ROOT");
 }
 
+TEST(WscBench, Calls) {
+  CaseFolder folder;
+  addProduct(folder);
+  auto outcome = wscBench({"calls", folder.path(), "--target", "mesh-24x24", "--json", folder / "out.json"});
+  EXPECT_EQ(outcome.exitStatus, 0) << outcome.errors;
+  auto json = readJson(folder / "out.json");
+  EXPECT_GT(value(json, "product.cpp"), 0);
+  EXPECT_EQ(value(json, "product.c", "reference"), value(json, "product.cpp"));
+  EXPECT_EQ(value(json, "product.c.overhead", "bound"), 2);
+  // Without a Python that has the package: a note, and all other figures.
+  setenv("WSC_PYTHON", "/no/python3", 1);
+  outcome = wscBench({"calls", folder.path(), "--target", "mesh-24x24"});
+  EXPECT_EQ(outcome.exitStatus, 0) << outcome.errors;
+  EXPECT_NE(outcome.output.find("note: Python is not timed; "), std::string::npos) << outcome.output;
+  unsetenv("WSC_PYTHON");
+}
+
 TEST(WscBench, Place) {
   CaseFolder folder;
   auto outcome = wscBench({"place", WSC_PROBLEMS_DIR "/placement-skip.txt", WSC_PROBLEMS_DIR "/sizing-pipeline.txt",
@@ -211,9 +228,9 @@ TEST(WscBench, ExitStatuses) {
   EXPECT_EQ(wscBench({"--help"}).exitStatus, 0);
   auto outcome = wscBench({"validate", "x.csv"});
   EXPECT_EQ(outcome.exitStatus, 2);
-  EXPECT_NE(
-      outcome.errors.find("no suite validate; there are compile, emulate, cycle, map, agreement, place, validation"),
-      std::string::npos)
+  EXPECT_NE(outcome.errors.find("no suite validate; there are compile, emulate, cycle, map, agreement, calls, place, "
+                                "validation"),
+            std::string::npos)
       << outcome.errors;
   for (const std::vector<std::string> &wrong :
        std::vector<std::vector<std::string>>{{},
@@ -222,6 +239,8 @@ TEST(WscBench, ExitStatuses) {
                                              {"place", "x", "--target", "wse1"},
                                              {"emulate", "x", "--dim", "N=x"},
                                              {"cycle", "--samples", "3"},
+                                             {"calls"},
+                                             {"calls", "x.wse", "--samples", "3"},
                                              {"validation"},
                                              {"validation", "x.csv", "--target", "wse1"},
                                              {"place", "x", "--mesh-gemm"},
