@@ -6,7 +6,6 @@
 // set-ups.
 #include "compiler/spmd/plan/Plan.h"
 
-#include "compiler/solver/Threads.h"
 #include "compiler/spmd/moves/QuickEstimate.h"
 #include "compiler/spmd/plan/Candidates.h"
 #include "compiler/spmd/plan/Following.h"
@@ -22,7 +21,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -41,7 +39,6 @@ constexpr double kCodeShare = 0.3, kConstantShare = 0.6;
 constexpr int64_t kLeastConstantBytes = 512;
 // Copies of constants of more bytes than this cost the file and who loads it more than they save.
 constexpr int64_t kLargeConstant = int64_t(64) << 20, kMostCopies = 4;
-constexpr int kMostWorse = 2; // squares in a row that do not get better before larger ones are left out
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -651,125 +648,6 @@ Sharding stackedSharding(Sharding each, int64_t count) {
   whole.local = {{count, 1}};
   each.dims.insert(each.dims.begin(), std::move(whole));
   return each;
-}
-
-namespace {
-
-using Size = std::pair<int32_t, int32_t>; // rows, columns
-
-/// Plans of rectangles, made side by side before they are asked for.
-class PlansAhead {
-public:
-  PlansAhead(const Network &network, const Views &views, const target::Target &target, const std::vector<Loop> &loops,
-             PlanPolicy policy, EstimateCaches &caches, int threads)
-      : network(network), views(views), target(target), loops(loops), policy(policy), caches(caches), threads(threads) {
-  }
-
-  /// Makes those that are not there yet, if there is more than one thread.
-  void prepare(const std::vector<Size> &sizes) {
-    if (threads == 1 || std::thread::hardware_concurrency() == 1)
-      return;
-    std::vector<std::pair<Size, EstimateCache *>> missing;
-    for (const Size &size : sizes)
-      if (!made.contains(size)) {
-        made.emplace(size, absl::UnknownError("not planned yet"));
-        missing.emplace_back(size, &caches[size]);
-      }
-    solver::overThreads(threads, missing.size(),
-                        [&](size_t i) { made.at(missing[i].first) = plan(missing[i].first, *missing[i].second); });
-  }
-
-  absl::StatusOr<NetworkPlan> take(const Size &size) {
-    const auto found = made.find(size);
-    return found == made.end() ? plan(size, caches[size]) : std::move(found->second);
-  }
-
-private:
-  absl::StatusOr<NetworkPlan> plan(const Size &size, EstimateCache &cache) const {
-    Views own = views; // they remember what they are asked
-    return planNetwork(network, own, target, {0, 0, size.first, size.second}, loops, policy, &cache);
-  }
-
-  const Network &network;
-  const Views &views;
-  const target::Target &target;
-  const std::vector<Loop> &loops;
-  const PlanPolicy policy;
-  EstimateCaches &caches;
-  const int threads;
-  std::map<Size, absl::StatusOr<NetworkPlan>> made;
-};
-
-} // namespace
-
-absl::StatusOr<std::vector<NetworkPlan>> planCandidates(const Network &network, const Views &views,
-                                                        const target::Target &target, const std::vector<Loop> &loops,
-                                                        PlanPolicy policy, EstimateCaches &caches, int threads) {
-  std::vector<NetworkPlan> plans;
-  PlansAhead ahead(network, views, target, loops, policy, caches, threads);
-  std::set<Size> tried;
-  const int32_t ports = int32_t(std::max(network.inputs.size(), network.outputs.size()));
-  absl::Status last = absl::ResourceExhaustedError(
-      absl::StrCat("entry ", network.name, " has ", network.inputs.size(), " inputs and ", network.outputs.size(),
-                   " outputs, each needs the ports of a row; the mesh has ", target.rows, " rows"));
-  int64_t best = INT64_MAX;
-  // As much of a rectangle as the mesh has; nothing where that is not enough or was looked at before.
-  auto sizeOf = [&](int64_t rows, int64_t cols) -> std::optional<Size> {
-    const Size size(int32_t(std::min<int64_t>(rows, target.rows)), int32_t(std::min<int64_t>(cols, target.cols)));
-    return size.first < std::max(1, ports) || size.second < 1 || tried.contains(size) ? std::nullopt
-                                                                                      : std::optional(size);
-  };
-  auto prepare = [&](const std::vector<std::pair<int64_t, int64_t>> &rectangles) {
-    std::vector<Size> sizes;
-    for (const auto &[rows, cols] : rectangles)
-      if (const auto size = sizeOf(rows, cols))
-        sizes.push_back(*size);
-    ahead.prepare(sizes);
-  };
-  // The estimate of a rectangle; nothing where it holds no plan.
-  auto look = [&](int64_t rows, int64_t cols) -> std::optional<int64_t> {
-    const auto size = sizeOf(rows, cols);
-    if (!size)
-      return std::nullopt;
-    tried.insert(*size);
-    auto plan = ahead.take(*size);
-    if (!plan.ok()) {
-      last = plan.status();
-      return std::nullopt;
-    }
-    best = std::min(best, plan->estimatedCycles);
-    plans.push_back(*std::move(plan));
-    return plans.back().estimatedCycles;
-  };
-  // Squares from the smallest on, as long as they get better or nearly so; then the shapes around the best.
-  // Two at once where the second is likely to be looked at too: 2 and 4, 8 and 16, ….
-  int worse = 0;
-  for (int64_t side = 1, number = 0; side <= 1024 && worse < kMostWorse; side *= 2, ++number) {
-    if (number % 2 == 1 && worse == 0)
-      prepare({{side, side}, {2 * side, 2 * side}});
-    if (const auto estimate = look(side, side))
-      worse = *estimate > best ? worse + 1 : 0;
-  }
-  for (bool better = !plans.empty(); better;) {
-    const int64_t before = best;
-    const Rectangle at = std::min_element(plans.begin(), plans.end(), [](const NetworkPlan &a, const NetworkPlan &b) {
-                           return a.estimatedCycles < b.estimatedCycles;
-                         })->rectangle;
-    std::vector<std::pair<int64_t, int64_t>> around;
-    for (const auto &[up, down] : {std::pair(2, 1), std::pair(2, 2), std::pair(1, 2)}) {
-      around.emplace_back(int64_t(at.rows) * up, std::max(1, at.cols / down));
-      around.emplace_back(std::max(1, at.rows / down), int64_t(at.cols) * up);
-    }
-    prepare(around);
-    for (const auto &[rows, cols] : around)
-      look(rows, cols);
-    better = best < before;
-  }
-  if (plans.empty())
-    return last;
-  std::stable_sort(plans.begin(), plans.end(),
-                   [](const NetworkPlan &a, const NetworkPlan &b) { return a.estimatedCycles < b.estimatedCycles; });
-  return plans;
 }
 
 } // namespace wsc::spmd
