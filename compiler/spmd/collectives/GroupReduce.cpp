@@ -104,7 +104,7 @@ private:
     code.append(instruction(Opcode::Move, type, {elements}, local(result), queue(code, back, false)),
                 places(group, 1, group));
     if (groups == 1 && group < length) // the others of the line take the stream, too
-      code.append(moveWords(nullOperand(), queue(code, back, false), Affine((elements * elementBytes(type) + 3) / 4)),
+      code.append(instruction(Opcode::Move, type, {elements}, nullOperand(), queue(code, back, false)),
                   narrowed(cores, axis, group, length));
   }
 
