@@ -27,6 +27,7 @@ public:
 
   const spmd::Rectangle rectangle;
   spmd::Phase phase;
+  format::Entry entry; // tensors that the phase's ports name
   spmd::Code &code() { return phase.code; }
 
   /// Constant words on each core.
@@ -44,8 +45,8 @@ public:
     return buffer(resident);
   }
 
-  /// The buffer to be read back; -1 wherever the collectives do not write.
-  int16_t result(int64_t words) {
+  /// The buffer to be read back; with `clears`, -1 wherever the collectives do not write.
+  int16_t result(int64_t words, bool clears = true) {
     format::Resident resident;
     resident.name = "result";
     resident.type = format::ElementType::I32;
@@ -54,9 +55,10 @@ public:
     resident.cores.dims[spmd::kColDim] = {rectangle.cols, 0, rectangle.cols > 1 ? 1 : 0};
     constants.residents.push_back(resident);
     const int16_t made = buffer(int32_t(constants.residents.size()) - 1);
-    code().append(spmd::instruction(format::Opcode::Move, format::ElementType::I32, {words}, spmd::memory(made, 0, {4}),
-                                    spmd::immediate(-1)),
-                  {});
+    if (clears)
+      code().append(spmd::instruction(format::Opcode::Move, format::ElementType::I32, {words},
+                                      spmd::memory(made, 0, {4}), spmd::immediate(-1)),
+                    {});
     return made;
   }
 
@@ -64,10 +66,11 @@ public:
     auto target = target::loadTarget("mesh-" + std::to_string(rectangle.rows) + "x" + std::to_string(rectangle.cols));
     if (!target.ok())
       return target.status();
-    spmd::EntryPhases entry;
-    entry.entry.name = "collectives";
-    entry.phases.push_back(std::move(phase));
-    auto generated = assemble({std::move(entry)}, {}, rectangle, *target, std::move(constants));
+    spmd::EntryPhases phases;
+    phases.entry = entry;
+    phases.entry.name = "collectives";
+    phases.phases.push_back(std::move(phase));
+    auto generated = assemble({std::move(phases)}, {}, rectangle, *target, std::move(constants));
     if (!generated.ok())
       return generated.status();
     return inMemory(*std::move(generated));

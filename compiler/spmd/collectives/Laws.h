@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What collectives cost: cycles from the first set-up to the last core's last slot, by the rules of docs/Timing.md
+// alone; no number is fitted. test/agreement/CollectivesTest.cpp holds them against the cycle engine.
+//
+// What every law consists of, on a target with set-up S, task start T, ramp R, hop H, credit latency 1:
+//
+//   flight of d hops    2·R + 1 + d·H     from the slot that sends a word to the first slot that can take it
+//   answer              S + T             from the end of an instruction with a queue to the next one's first slot
+//   hand-over           1 + d·H           from the last word of a turn to the first of the next giver, d hops on: its
+//                                         words wait in its router behind a control word
+//
+// Words are 32-bit words of the fabric, one a slot: elements whose arithmetic takes longer, or operands that begin in
+// the same bank, are the caller's to scale.
+#pragma once
+
+#include "compiler/spmd/collectives/LineBus.h"
+#include "runtime/target/Target.h"
+
+namespace wsc::spmd {
+
+/// emitGroupAllReduce. A chain over `group` cores and the way back:
+/// S + (group − 1)·flight(1) + words + answer + flight(group − 1) + words; in two levels, of runs of `run` cores
+/// (reduceRun), another chain from run to run between them: answer + (group / run − 1)·flight(run) + words.
+int64_t allReduceCycles(const target::Target &target, int32_t group, int32_t run, int64_t words);
+
+/// One direction of emitSegmentGather with blocks of `words` words: t turns, 2 · segment with `overlap`, else
+/// segment − 1, each after what comes before it was taken:
+/// S + t·words + (t − 1)·(flight(unit) + answer) + flight(the last block's way).
+int64_t segmentGatherCycles(const target::Target &target, int32_t unit, int32_t segment, bool overlap, int64_t words);
+
+/// emitLineBus on lines of `length` cores. In: blocks and hand-overs from the far end to the relay; then, where the
+/// relay gives a block itself, its copy; out: answer, blocks, flight to the far end.
+int64_t lineBusCycles(const target::Target &target, const LineBus &bus, int32_t length);
+
+/// emitInput: `rows` rows of `length` cores take `words` words for each of their first `cols` cores. Cores change their
+/// instruction before and behind their own block, at different blocks; what their queues do not take up holds the row.
+int64_t inputCycles(const target::Target &target, int32_t rows, int32_t cols, int64_t words, int32_t length);
+
+/// emitBoxInput: all cores of a row take the same words.
+int64_t boxInputCycles(const target::Target &target, int32_t rows, int64_t words, int32_t length);
+
+/// emitOutput: turns from the far end to the port.
+int64_t outputCycles(const target::Target &target, int32_t rows, int32_t cols, int64_t words, int32_t length);
+
+} // namespace wsc::spmd
