@@ -34,7 +34,7 @@ ELSEWHERE = [
     (r"apt-get install ", None, "installs packages"),
     (r"/usr/bin/python3 examples/digits/train\.py$", None, "needs torch and scikit-learn, and would write the demo"),
     (r"cmake --preset fuzz && ", None, "is a build of its own, with both sanitizers"),
-    (r"test/fuzz/run import ", None, "needs that build"),
+    (r"test/fuzz/run ", None, "needs that build"),
     (r"build/bin/wsc-test /usr/share/libonnx-testdata/data/node ", "conformance-phased", "takes a list of the cases"),
     (r"python3 python-bindings/tests/onnx_runner\.py CASES ", "conformance-official-runner", "takes a list of cases"),
     (r"python3 -m pytest python-bindings/tests/test_onnx_backend\.py$", "python-bindings", "runs all of them"),

@@ -149,13 +149,17 @@ TEST_F(BadInput, ATensorFitsNoSram) {
   expectError("wsc-compile weights.onnx --execution phased --target mesh-8x8 -o m.wse",
               {"layer ", "needs ", " bytes on a core", " are left to tensors on a mesh of 8x8", "more SRAM"});
   OnnxBuilder b;
-  std::string kept = b.node("Relu", {b.input("x", {250, 1000})}, {}, "kept"), y = kept;
-  for (int64_t axis : {0, 1})
-    y = b.node("Softmax", {y}, {Attribute::i("axis", axis)});
-  b.output(b.node("Add", {y, kept}, {}, "y"));
+  // Each takes 4,000 bytes of a core, and all are added at the end.
+  std::vector<std::string> kept{b.node("Relu", {b.input("x", {64, 1000})}, {}, "kept")};
+  for (int64_t i = 0; i < 10; ++i)
+    kept.push_back(b.node("Softmax", {kept.back()}, {Attribute::i("axis", i % 2)}));
+  std::string y = kept.back();
+  for (size_t i = kept.size() - 1; i-- > 0;)
+    y = b.node("Add", {y, kept[i]}, {});
+  b.output(y);
   ASSERT_TRUE(b.write(folder / "tensors.onnx"));
   expectError("wsc-compile tensors.onnx --execution phased --target mesh-8x8 -o m.wse",
-              {"layer ", "needs ", " bytes on a core, beside ", " tensors that are still needed (kept ",
+              {"layer ", "needs ", " bytes on a core, beside ", " tensors that are still needed (", "kept ",
                " are left to tensors on a mesh of 8x8", "more SRAM"});
 }
 
