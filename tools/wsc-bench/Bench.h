@@ -9,6 +9,7 @@
 #include "llvm/Support/JSON.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -92,6 +93,11 @@ absl::Status findModels(const std::vector<std::string> &paths, bool needsData, s
 
 // Prefixes a status with the model it is about.
 absl::Status withName(const std::string &name, const absl::Status &status);
+
+/// Measures each model that `paths` name, those after one that fails, too. Errors: of findModels, and of the models by
+/// their names.
+absl::Status forModels(const std::vector<std::string> &paths, bool needsData,
+                       const std::function<absl::Status(const tools::Case &)> &measure);
 
 // Compiles in a child. Object: "report" with the figures of CompileReport that the suites show.
 struct Compiled {

@@ -121,13 +121,8 @@ absl::Status benchAgreement(const tools::Case &model, const Options &options, Re
 } // namespace
 
 absl::Status runAgreement(const Options &options, Results &results) {
-  std::vector<tools::Case> models;
-  if (absl::Status status = findModels(options.paths, false, models); !status.ok())
-    return status;
-  absl::Status all = absl::OkStatus();
-  for (const tools::Case &model : models)
-    all.Update(withName(model.name, benchAgreement(model, options, results)));
-  return all;
+  return forModels(options.paths, false,
+                   [&](const tools::Case &model) { return benchAgreement(model, options, results); });
 }
 
 } // namespace wsc::bench

@@ -182,13 +182,7 @@ absl::Status benchCalls(const tools::Case &model, const Options &options, Result
 } // namespace
 
 absl::Status runCalls(const Options &options, Results &results) {
-  std::vector<tools::Case> models;
-  if (absl::Status status = findModels(options.paths, false, models); !status.ok())
-    return status;
-  absl::Status all = absl::OkStatus();
-  for (const tools::Case &model : models)
-    all.Update(withName(model.name, benchCalls(model, options, results)));
-  return all;
+  return forModels(options.paths, false, [&](const tools::Case &model) { return benchCalls(model, options, results); });
 }
 
 } // namespace wsc::bench

@@ -80,6 +80,17 @@ absl::Status withName(const std::string &name, const absl::Status &status) {
   return status.ok() ? status : absl::Status(status.code(), absl::StrCat(name, ": ", std::string(status.message())));
 }
 
+absl::Status forModels(const std::vector<std::string> &paths, bool needsData,
+                       const std::function<absl::Status(const tools::Case &)> &measure) {
+  std::vector<tools::Case> models;
+  if (absl::Status status = findModels(paths, needsData, models); !status.ok())
+    return status;
+  absl::Status all = absl::OkStatus();
+  for (const tools::Case &model : models)
+    all.Update(withName(model.name, measure(model)));
+  return all;
+}
+
 absl::StatusOr<Compiled> compileInChild(const tools::Case &model, const Options &options, const std::string &executable,
                                         bool equalColumns) {
   const json::Object request{{"model", model.model},
@@ -134,13 +145,8 @@ int compileOne(const std::string &text) {
 }
 
 absl::Status runCompile(const Options &options, Results &results) {
-  std::vector<tools::Case> models;
-  if (absl::Status status = findModels(options.paths, false, models); !status.ok())
-    return status;
-  absl::Status all = absl::OkStatus();
-  for (const tools::Case &model : models)
-    all.Update(withName(model.name, benchCompile(model, options, results)));
-  return all;
+  return forModels(options.paths, false,
+                   [&](const tools::Case &model) { return benchCompile(model, options, results); });
 }
 
 } // namespace wsc::bench

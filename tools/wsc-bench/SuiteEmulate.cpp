@@ -175,14 +175,8 @@ private:
 } // namespace
 
 absl::Status runEmulate(const Options &options, Results &results) {
-  std::vector<tools::Case> models;
-  if (absl::Status status = findModels(options.paths, true, models); !status.ok())
-    return status;
-  absl::Status all = absl::OkStatus();
-  for (const tools::Case &model : models)
-    if (absl::Status status = EmulateBench(model, options, results).run(); !status.ok())
-      all.Update(absl::Status(status.code(), absl::StrCat(model.name, ": ", std::string(status.message()))));
-  return all;
+  return forModels(options.paths, true,
+                   [&](const tools::Case &model) { return EmulateBench(model, options, results).run(); });
 }
 
 } // namespace wsc::bench
