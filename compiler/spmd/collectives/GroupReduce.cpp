@@ -9,8 +9,6 @@ using namespace format;
 
 namespace {
 
-// Of a core in a chain besides the hop to it; of an all-reduce besides its chains.
-constexpr int64_t kLinkCycles = 5, kSetUpCycles = 17;
 constexpr int32_t kShortGroup = 160; // of cores: one chain takes fewer colours and queues
 
 class GroupReduce {
@@ -143,12 +141,6 @@ int32_t reduceRun(int32_t group) {
     if (group % run == 0 && links(run) < links(best))
       best = run;
   return best;
-}
-
-int64_t groupReduceCycles(int64_t words, int32_t group) {
-  // The first core of a run sends on what it has in memory.
-  const int32_t run = reduceRun(group), links = run == group ? group : run + group / run;
-  return (run == group ? 2 : 3) * words + 2 * group + kLinkCycles * links + kSetUpCycles;
 }
 
 } // namespace wsc::spmd

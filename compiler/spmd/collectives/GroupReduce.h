@@ -22,14 +22,11 @@ namespace wsc::spmd {
 ///
 /// `opcode`: Add, Mul, Min or Max on `elements` packed elements of `type`, sent as such: an instruction packs narrow
 /// elements into words, the last of which is padded, so buffers need no room beyond the elements. `mine` and `result`
-/// are the same place or do not overlap. `cores`: the lines that take part.
+/// are the same place or do not overlap. `cores`: the lines that take part. Time: allReduceCycles (Laws.h).
 void emitGroupAllReduce(Code &code, Axis axis, int32_t length, int32_t group, int32_t groups, format::Opcode opcode,
                         format::ElementType type, int64_t elements, Place mine, Place result, const Guard &cores = {});
 
 /// Cores of a run, a divisor of `group`; `group` itself where one chain is as quick.
 int32_t reduceRun(int32_t group);
-
-/// Cycles on wse2 for `words` words of 32-bit elements that do not conflict in banks.
-int64_t groupReduceCycles(int64_t words, int32_t group);
 
 } // namespace wsc::spmd

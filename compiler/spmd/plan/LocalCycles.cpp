@@ -2,6 +2,7 @@
 #include "compiler/spmd/plan/LocalCycles.h"
 
 #include "compiler/spmd/collectives/GroupReduce.h"
+#include "compiler/spmd/collectives/Laws.h"
 #include "compiler/spmd/plan/MultiplyAdds.h"
 #include "runtime/timing/Cost.h"
 
@@ -44,7 +45,8 @@ int64_t localCycles(const Nest &nest, const Distribution &distribution, const ta
                 : kInstructionCycles * (1 + reduced / 8) + parallel * reduced;
   for (Axis axis : {Axis::Row, Axis::Col})
     if (const int64_t cores = reduceGroup(nest, distribution, axis).cores; cores > 1)
-      cycles += groupReduceCycles(ceilDiv(parallel * elementBytes(nest.reduction->type), 4), int32_t(cores));
+      cycles += allReduceCycles(target, int32_t(cores), reduceRun(int32_t(cores)),
+                                ceilDiv(parallel * elementBytes(nest.reduction->type), 4));
   for (const BodyOp &op : nest.finish)
     cycles += kInstructionCycles + slots(target, op, parallel);
   return cycles;

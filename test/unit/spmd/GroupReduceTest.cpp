@@ -97,25 +97,3 @@ TEST(GroupReduce, NarrowElements) {
     EXPECT_EQ(found, (std::vector<int32_t>{sum * 0x10001, int32_t(0xffff0000u | uint32_t(sum))}));
   }
 }
-
-// The law of the header, against the cycle engine; sizes whose operands begin in different banks.
-TEST(GroupReduce, TakesTheTimeOfItsLaw) {
-  auto cyclesOf = [](int32_t group, int64_t elements, bool reduces) {
-    const int32_t groups = group > 100 ? 2 : 4;
-    test::CollectiveProgram program(groups * group, 1);
-    const int16_t held = program.source(elements, [](int32_t, int32_t, int64_t) { return 1; });
-    const int16_t result = program.result(elements);
-    if (reduces)
-      emitGroupAllReduce(program.code(), Axis::Col, groups * group, group, groups, format::Opcode::Add,
-                         format::ElementType::F32, elements, {held, 0}, {result, 0});
-    auto executable = program.make();
-    EXPECT_TRUE(executable.ok()) << executable.status();
-    return executable.ok() ? test::runCollectives(executable->executable).cycles : 0;
-  };
-  for (int32_t group : {2, 5, 16, 64, 160, 180})
-    for (int64_t elements : {2, 18, 66, 200}) {
-      const double cycles = double(cyclesOf(group, elements, true) - cyclesOf(group, elements, false));
-      const double law = double(groupReduceCycles(elements, group));
-      EXPECT_NEAR(cycles, law, 0.1 * law) << "group " << group << ", " << elements << " elements";
-    }
-}
