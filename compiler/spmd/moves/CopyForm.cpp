@@ -4,6 +4,7 @@
 #include "compiler/spmd/collectives/LineBus.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace wsc::spmd {
 
@@ -96,14 +97,11 @@ void CopyForm::addLine(const LineLists &lists, const std::vector<int64_t> &to, c
   points.classOf = lists.classOf;
   points.isLine = true;
   points.isUniform = stage.line.isUniform;
+  points.lists = std::exchange(stage.line.positions, {});
+  points.lists.resize(lists.wanted.size());
+  for (auto &each : points.lists)
+    each.resize(points.isUniform ? 1 : lists.held.size());
   const LinePlan &line = stage.line;
-  points.lists.resize(line.spots.size());
-  for (size_t c = 0; c < line.spots.size(); ++c) {
-    points.lists[c].resize(line.spots[c].size());
-    for (size_t k = 0; k < line.spots[c].size(); ++k)
-      for (const LinePlan::Spot &spot : line.spots[c][k])
-        points.lists[c][k].push_back(spot.block < 0 ? -1 : spot.block * stage.pitch + spot.offset);
-  }
   Moduli all = moduli;
   std::set<int64_t> &along = lists.axis == Axis::Row ? all.cols : all.rows;
   for (int64_t m : {int64_t(line.unit), int64_t(line.unit) * line.segment})
@@ -132,7 +130,7 @@ void CopyForm::addLine(const LineLists &lists, const std::vector<int64_t> &to, c
       return;
     }
   }
-  add(points, to, all);
+  add(std::move(points), to, all);
 }
 
 void CopyForm::addFixed(const std::vector<int64_t> &from, const std::vector<int64_t> &to) {
@@ -172,11 +170,11 @@ bool CopyForm::addLocal(const std::function<bool(int32_t row, int32_t col, std::
     }
     points.lists.push_back(std::move(lists));
   }
-  add(points, to, moduli);
+  add(std::move(points), to, moduli);
   return true;
 }
 
-void CopyForm::add(const Points &points, const std::vector<int64_t> &to, const Moduli &moduli) {
+void CopyForm::add(Points points, const std::vector<int64_t> &to, const Moduli &moduli) {
   if (failed)
     return;
   // Entries that are padding on all cores are left out.
@@ -200,7 +198,7 @@ void CopyForm::add(const Points &points, const std::vector<int64_t> &to, const M
   }
   stage.copy.to += keptTo[0];
   if (!addStrided(points, kept, keptTo, moduli))
-    failed = !addTable(points, kept, keptTo);
+    failed = !addTable(std::move(points), kept, keptTo);
 }
 
 bool CopyForm::addStrided(const Points &points, const std::vector<size_t> &kept, const std::vector<int64_t> &to,

@@ -19,7 +19,8 @@ public:
 
   CopyForm(const MoveProblem &problem, FactoredStage &stage) : problem(problem), stage(stage) {}
 
-  /// The factors that the stage brings along its line; `to`: of their entries in the result.
+  /// The factors that the stage brings along its line; takes the positions of its plan. `to`: of their entries in the
+  /// result.
   void addLine(const LineLists &lists, const std::vector<int64_t> &to, const Moduli &moduli);
   /// Entries that all cores have at the same places.
   void addFixed(const std::vector<int64_t> &from, const std::vector<int64_t> &to);
@@ -47,7 +48,7 @@ private:
     const std::vector<int64_t> *at(int32_t row, int32_t col) const;
   };
   bool makeTable();
-  void add(const Points &points, const std::vector<int64_t> &to, const Moduli &moduli);
+  void add(Points points, const std::vector<int64_t> &to, const Moduli &moduli);
   bool addStrided(const Points &points, const std::vector<size_t> &kept, const std::vector<int64_t> &to,
                   const Moduli &moduli);
   bool addTable(Points points, const std::vector<size_t> &kept, const std::vector<int64_t> &to);

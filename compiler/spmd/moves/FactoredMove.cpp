@@ -4,7 +4,6 @@
 #include "compiler/spmd/moves/CopyForm.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <numeric>
 #include <set>
@@ -180,11 +179,59 @@ private:
     return list;
   }
 
-  /// Whether some core along the axis lacks what it wants of the factors that are held along it.
-  bool isSpread(Axis axis) {
-    std::optional<LineLists> &lists = startLists[size_t(axis)];
-    lists = listsOf(start, axis, factorsAlong(start, axis), false);
-    return !isLocal(*lists);
+  /// Whether some core along the axis lacks what it wants of the factors that are held along it. A core has a product
+  /// if it has what it wants of every factor, so no product is formed here.
+  bool isSpread(Axis axis) const {
+    const Axis line = other(axis);
+    const std::vector<size_t> along = factorsAlong(start, axis);
+    const int32_t begin = goal.first(axis), end = begin + goal.count(axis);
+    if (begin < source.rectangle.first(axis) || end > source.rectangle.first(axis) + source.rectangle.count(axis))
+      return true;
+    std::vector<std::map<std::vector<int64_t>, std::vector<Part>>> known(along.size()); // per factor, by key
+    std::set<std::vector<const std::vector<Part> *>> seen;
+    for (int32_t l = goal.first(line); l < goal.first(line) + goal.count(line); ++l) {
+      std::vector<const std::vector<Part> *> parts;
+      for (size_t i = 0; i < along.size(); ++i) {
+        auto [found, added] = known[i].try_emplace(factors.wantedKey(along[i], axis, l));
+        if (added)
+          found->second = partsAlong(along[i], axis, l);
+        parts.push_back(&found->second);
+      }
+      if (!seen.insert(parts).second)
+        continue;
+      for (size_t k = 0; k < size_t(end - begin); ++k) {
+        bool lacks = false, wants = true;
+        for (const std::vector<Part> *part : parts) {
+          lacks |= (*part)[k] == Part::Lacks;
+          wants &= (*part)[k] != Part::Nothing;
+        }
+        if (lacks && wants)
+          return true;
+      }
+    }
+    return false;
+  }
+
+  /// What a core wants of a factor: nothing but padding, what it holds, or something else, too.
+  enum class Part : uint8_t { Nothing, Has, Lacks };
+
+  /// Per place of the goal along the axis, on line `l`.
+  std::vector<Part> partsAlong(size_t f, Axis axis, int32_t l) const {
+    std::vector<Part> parts;
+    std::vector<int32_t> holder(size_t(factors.factors[f].size), -1); // the last place that holds a number
+    for (int32_t k = goal.first(axis); k < goal.first(axis) + goal.count(axis); ++k) {
+      const auto [heldRow, heldCol] = place(axis, k, source.rectangle.first(other(axis)));
+      for (const FactorEntry &entry : factors.held(f, heldRow, heldCol))
+        if (entry.id >= 0)
+          holder[size_t(entry.id)] = k;
+      const auto [r, c] = place(axis, k, l);
+      Part part = Part::Nothing;
+      for (const FactorEntry &entry : factors.wanted(f, r, c))
+        if (entry.id >= 0 && part != Part::Lacks)
+          part = holder[size_t(entry.id)] == k ? Part::Has : Part::Lacks;
+      parts.push_back(part);
+    }
+    return parts;
   }
 
   std::vector<size_t> factorsAlong(const Situation &now, Axis axis) const {
@@ -203,6 +250,34 @@ private:
         list.push_back({a.id < 0 || b.id < 0 ? -1 : a.id * size + b.id, a.offset + b.offset});
     return list;
   }
+
+  /// What the places of a line want of one factor; lines that want the same share it.
+  class WantedLists {
+  public:
+    WantedLists(const Factors &factors, size_t factor, Axis axis, int32_t begin, int32_t count)
+        : factors(factors), factor(factor), axis(axis), begin(begin), count(count) {}
+
+    /// One list where it is the same along the line.
+    const std::vector<FactorList> &onLine(int32_t l) {
+      auto [found, added] = known.try_emplace(factors.wantedKey(factor, axis, l));
+      if (added) {
+        const Factor &what = factors.factors[factor];
+        const bool isSame = axis == Axis::Row ? !what.wantedByCol : !what.wantedByRow;
+        for (int32_t k = begin; k < begin + (isSame ? 1 : count); ++k) {
+          const auto [r, c] = place(axis, k, l);
+          found->second.push_back(factors.wanted(factor, r, c));
+        }
+      }
+      return found->second;
+    }
+
+  private:
+    const Factors &factors;
+    const size_t factor;
+    const Axis axis;
+    const int32_t begin, count;
+    std::map<std::vector<int64_t>, std::vector<FactorList>> known;
+  };
 
   /// `onPresentLines`: only lines that have the buffer take part, else the target's.
   LineLists listsOf(const Situation &now, Axis axis, const std::vector<size_t> &along, bool onPresentLines) const {
@@ -223,25 +298,28 @@ private:
     lists.isUniform =
         std::none_of(along.begin(), along.end(), [&](size_t f) { return wantedAlong(factors.factors[f], axis); });
     lists.classOf.assign(size_t(numLines), -1);
-    std::map<std::vector<int64_t>, int32_t> classes;
+    std::vector<WantedLists> wantedLists;
+    for (size_t f : along)
+      wantedLists.emplace_back(factors, f, axis, lists.takerBegin, lists.isUniform ? 1 : goal.count(axis));
+    std::map<std::vector<const std::vector<FactorList> *>, int32_t> classes;
     const Rectangle &lines = onPresentLines ? now.present : goal;
     for (int32_t l = lines.first(other(axis)); l < lines.first(other(axis)) + lines.count(other(axis)); ++l) {
-      std::vector<int64_t> key;
-      for (size_t f : along) {
-        const std::vector<int64_t> part = factors.wantedKey(f, axis, l);
-        key.insert(key.end(), part.begin(), part.end());
-      }
-      auto [found, added] = classes.emplace(std::move(key), int32_t(lists.wanted.size()));
+      std::vector<const std::vector<FactorList> *> parts; // per factor, which remembers them: equal ones are one
+      for (WantedLists &each : wantedLists)
+        parts.push_back(&each.onLine(l));
+      auto [found, added] = classes.emplace(parts, int32_t(lists.wanted.size()));
       lists.classOf[size_t(l)] = found->second;
       if (!added)
         continue;
       std::vector<FactorList> wanted(lists.isUniform ? 1 : size_t(length));
       for (int32_t k = lists.takerBegin; k < (lists.isUniform ? lists.takerBegin + 1 : lists.takerEnd); ++k) {
-        const auto [r, c] = place(axis, k, l);
         FactorList &list = wanted[lists.isUniform ? 0 : size_t(k)];
-        list = {{0, 0}};
-        for (size_t f : along)
-          list = times(list, factors.wanted(f, r, c), factors.factors[f].size);
+        if (along.empty())
+          list = {{0, 0}};
+        for (size_t i = 0; i < along.size(); ++i) {
+          const FactorList &part = (*parts[i])[parts[i]->size() == 1 ? 0 : size_t(k - lists.takerBegin)];
+          list = i == 0 ? part : times(list, part, factors.factors[along[i]].size);
+        }
       }
       lists.wanted.push_back(std::move(wanted));
     }
@@ -364,20 +442,16 @@ private:
   /// Appends one stage; false where it has no form.
   bool stage(Axis axis, bool isLast, Situation &now, FactoredMove &move) const {
     const std::vector<size_t> along = factorsAlong(now, axis);
-    // Where nothing was moved yet, isSpread has made them.
-    const std::optional<LineLists> &known = startLists[size_t(axis)];
-    const bool isKnown = isLast && move.stages.empty() && known;
-    const LineLists own = isKnown ? LineLists() : listsOf(now, axis, along, !isLast);
-    const LineLists &lists = isKnown ? *known : own;
     for (size_t f : along)
       if (!isLast && wantedAlong(factors.factors[f], other(axis)))
         return false; // these cores only hand on: what they bring may not depend on their line
+    const LineLists lists = listsOf(now, axis, along, !isLast);
     FactoredStage stage;
     stage.axis = axis;
     stage.blockElements = now.elements;
     const int64_t words = ceilDiv(now.elements * elementBytes, 4);
     stage.pitch = std::max<int64_t>(1, words * 4 / elementBytes);
-    auto line = planLine(lists, words);
+    auto line = planLine(lists, words, stage.pitch);
     if (!line)
       return false;
     stage.line = *std::move(line);
@@ -451,7 +525,6 @@ private:
   Rectangle goal; // the cores that want something of the piece
   const int64_t elementBytes;
   Situation start;
-  std::array<std::optional<LineLists>, 2> startLists; // per axis
   std::vector<std::vector<int64_t>> finalOffsets;
 };
 

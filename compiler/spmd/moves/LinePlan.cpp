@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <set>
-#include <unordered_map>
+#include <span>
+#include <utility>
 
 namespace wsc::spmd {
 
@@ -13,14 +15,16 @@ namespace {
 // Set-up and ramp of a unit's stream in a window; of a bus.
 constexpr int64_t kTurnCycles = 10, kBusCycles = 30;
 
-using Spot = LinePlan::Spot;
-
 int64_t floorDiv(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 
 class LinePlanner {
 public:
-  LinePlanner(const LineLists &lists, int64_t blockWords)
-      : lists(lists), blockWords(blockWords), length(int32_t(lists.held.size())) {}
+  LinePlanner(const LineLists &lists, int64_t blockWords, int64_t pitch)
+      : lists(lists), blockWords(blockWords), pitch(pitch), length(int32_t(lists.held.size())) {
+    for (const FactorList &list : lists.held)
+      for (const FactorEntry &entry : list)
+        numIds = std::max(numIds, entry.id + 1);
+  }
 
   std::optional<LinePlan> plan() {
     if (auto local = this->local())
@@ -45,8 +49,6 @@ public:
     return best;
   }
 
-  bool isLocal() const { return local().has_value(); }
-
 private:
   /// Visits (class, coordinate, list), of uniform lists for the first coordinate only unless `all`; stops at the first
   /// false.
@@ -65,43 +67,37 @@ private:
     return true;
   }
 
-  void emptySpots(LinePlan &plan) const {
-    plan.spots.resize(lists.wanted.size());
-    for (size_t c = 0; c < lists.wanted.size(); ++c)
-      plan.spots[c].resize(plan.isUniform ? 1 : size_t(length));
-  }
-
-  static std::unordered_map<int64_t, int64_t> offsetsOf(const FactorList &list) {
-    std::unordered_map<int64_t, int64_t> offsets;
-    for (const FactorEntry &entry : list)
-      if (entry.id >= 0)
-        offsets.emplace(entry.id, entry.offset);
-    return offsets;
+  /// The list of a class at a coordinate, with room for the positions of `entries`.
+  std::vector<int64_t> &positionsAt(LinePlan &plan, size_t c, int32_t k, const FactorList &entries) const {
+    plan.positions.resize(lists.wanted.size());
+    auto &all = plan.positions[c];
+    all.resize(plan.isUniform ? 1 : size_t(length));
+    std::vector<int64_t> &positions = all[plan.isUniform ? 0 : size_t(k)];
+    positions.reserve(entries.size());
+    return positions;
   }
 
   std::optional<LinePlan> local() const {
     LinePlan plan;
     plan.units = length;
-    emptySpots(plan);
-    std::vector<std::unordered_map<int64_t, int64_t>> own(lists.held.size());
-    std::vector<bool> known(lists.held.size(), false);
+    // Per number the offset on the core in hand, and which core that is. Classes are visited one after the other.
+    std::vector<int64_t> offset(size_t(numIds), 0);
+    std::vector<int64_t> owner(size_t(numIds), -1);
+    int64_t visit = -1;
     const bool found = forWanted(true, [&](size_t c, int32_t k, const FactorList &list) {
       if (lists.held[size_t(k)].empty())
         return false;
-      if (!known[size_t(k)]) {
-        own[size_t(k)] = offsetsOf(lists.held[size_t(k)]);
-        known[size_t(k)] = true;
-      }
-      std::vector<Spot> &spots = plan.spots[c][size_t(k)];
-      for (const FactorEntry &entry : list) {
-        if (entry.id < 0) {
-          spots.push_back({});
-          continue;
+      ++visit;
+      for (const FactorEntry &entry : lists.held[size_t(k)])
+        if (entry.id >= 0 && owner[size_t(entry.id)] != visit) {
+          owner[size_t(entry.id)] = visit;
+          offset[size_t(entry.id)] = entry.offset;
         }
-        auto at = own[size_t(k)].find(entry.id);
-        if (at == own[size_t(k)].end())
+      std::vector<int64_t> &positions = positionsAt(plan, c, k, list);
+      for (const FactorEntry &entry : list) {
+        if (entry.id >= 0 && (entry.id >= numIds || owner[size_t(entry.id)] != visit))
           return false;
-        spots.push_back({0, at->second});
+        positions.push_back(entry.id < 0 ? -1 : offset[size_t(entry.id)]);
       }
       return true;
     });
@@ -140,13 +136,27 @@ private:
   };
 
   void indexUnits() {
-    for (int32_t u = 0; u < base.units; ++u)
-      for (const FactorEntry &entry : lists.held[size_t(base.begin + u * base.unit)])
-        if (entry.id >= 0) {
-          std::vector<Holding> &holdings = holders[entry.id];
-          if (holdings.empty() || holdings.back().unit != u)
-            holdings.push_back({u, entry.offset});
-        }
+    // Counted first, then filled in; of a number that a unit has twice the first place counts.
+    auto forHeld = [&](auto visit) {
+      std::vector<int32_t> seen(size_t(numIds), -1);
+      for (int32_t u = 0; u < base.units; ++u)
+        for (const FactorEntry &entry : lists.held[size_t(base.begin + u * base.unit)])
+          if (entry.id >= 0 && std::exchange(seen[size_t(entry.id)], u) != u)
+            visit(u, entry);
+    };
+    firstHolding.assign(size_t(numIds) + 1, 0);
+    forHeld([&](int32_t, const FactorEntry &entry) { ++firstHolding[size_t(entry.id) + 1]; });
+    std::partial_sum(firstHolding.begin(), firstHolding.end(), firstHolding.begin());
+    holdings.resize(firstHolding.back());
+    std::vector<size_t> next(firstHolding.begin(), firstHolding.end() - 1);
+    forHeld([&](int32_t u, const FactorEntry &entry) { holdings[next[size_t(entry.id)]++] = {u, entry.offset}; });
+  }
+
+  std::span<const Holding> holdersOf(int64_t id) const {
+    if (id >= numIds)
+      return {};
+    return std::span(holdings).subspan(firstHolding[size_t(id)],
+                                       firstHolding[size_t(id) + 1] - firstHolding[size_t(id)]);
   }
 
   int32_t unitOf(int32_t k) const { return int32_t(floorDiv(k - base.begin, base.unit)); }
@@ -157,11 +167,8 @@ private:
     LinePlan plan = base;
     plan.kind = LinePlan::Kind::Window;
     auto nearest = [&](int64_t id, int32_t u) -> const Holding * {
-      auto found = holders.find(id);
-      if (found == holders.end())
-        return nullptr;
       const Holding *best = nullptr;
-      for (const Holding &holding : found->second)
+      for (const Holding &holding : holdersOf(id))
         if (!best || std::abs(holding.unit - u) < std::abs(best->unit - u))
           best = &holding;
       return best;
@@ -185,16 +192,12 @@ private:
     if (!found || plan.reachBefore * 2 > base.units || plan.reachBehind * 2 > base.units)
       return std::nullopt;
     plan.blocks = plan.reachBefore + 1 + plan.reachBehind;
-    emptySpots(plan);
     forWanted(true, [&](size_t c, int32_t k, const FactorList &list) {
       const int32_t u = unitOf(k);
+      std::vector<int64_t> &positions = positionsAt(plan, c, k, list);
       for (const FactorEntry &entry : list) {
-        Spot spot;
-        if (entry.id >= 0) {
-          const Holding *holding = nearest(entry.id, u);
-          spot = {holding->unit - u + plan.reachBefore, holding->offset};
-        }
-        plan.spots[c][size_t(k)].push_back(spot);
+        const Holding *holding = entry.id < 0 ? nullptr : nearest(entry.id, u);
+        positions.push_back(holding ? (holding->unit - u + plan.reachBefore) * pitch + holding->offset : -1);
       }
       return true;
     });
@@ -209,32 +212,30 @@ private:
     if (!whole && (base.units % segment != 0 || base.units * base.unit > length))
       return std::nullopt;
     auto find = [&](int64_t id, int32_t first) -> const Holding * {
-      auto found = holders.find(id);
-      if (found == holders.end())
-        return nullptr;
-      for (const Holding &holding : found->second)
+      for (const Holding &holding : holdersOf(id))
         if (holding.unit >= first && holding.unit < first + segment)
           return &holding;
       return nullptr;
     };
     std::vector<int64_t> first(lists.wanted.size(), INT64_MAX), last(lists.wanted.size(), -1);
     plan.isUniform = lists.isUniform && whole;
-    emptySpots(plan);
     const bool found = forWanted(!whole, [&](size_t c, int32_t k, const FactorList &list) {
       const int32_t from = whole ? 0 : unitOf(k) / segment * segment;
       if (!whole && (unitOf(k) < 0 || unitOf(k) >= base.units))
         return false;
+      std::vector<int64_t> &positions = positionsAt(plan, c, k, list);
       for (const FactorEntry &entry : list) {
-        Spot spot;
-        if (entry.id >= 0) {
-          const Holding *holding = find(entry.id, from);
-          if (!holding)
-            return false;
-          spot = {holding->unit - from, holding->offset};
-          first[c] = std::min(first[c], spot.block);
-          last[c] = std::max(last[c], spot.block);
+        if (entry.id < 0) {
+          positions.push_back(-1);
+          continue;
         }
-        plan.spots[c][plan.isUniform ? 0 : size_t(k)].push_back(spot);
+        const Holding *holding = find(entry.id, from);
+        if (!holding)
+          return false;
+        const int64_t block = holding->unit - from;
+        first[c] = std::min(first[c], block);
+        last[c] = std::max(last[c], block);
+        positions.push_back(block * pitch + holding->offset);
       }
       return true;
     });
@@ -249,20 +250,22 @@ private:
     const int64_t available = std::min(segment, base.units);
     for (size_t c = 0; c < lists.wanted.size(); ++c) {
       first[c] = std::min(first[c], available - plan.blocks);
-      for (std::vector<Spot> &spots : plan.spots[c])
-        for (Spot &spot : spots)
-          if (spot.block >= 0)
-            spot.block -= first[c];
+      for (std::vector<int64_t> &positions : plan.positions[c])
+        for (int64_t &position : positions)
+          if (position >= 0)
+            position -= first[c] * pitch;
     }
     plan.firstBlock = std::move(first);
     return plan;
   }
 
   const LineLists &lists;
-  const int64_t blockWords;
+  const int64_t blockWords, pitch;
   const int32_t length;
+  int64_t numIds = 0; // numbers that are held are smaller
   LinePlan base;
-  std::unordered_map<int64_t, std::vector<Holding>> holders;
+  std::vector<Holding> holdings;    // all of a number behind one another
+  std::vector<size_t> firstHolding; // by number
 };
 
 } // namespace
@@ -288,10 +291,8 @@ int64_t LinePlan::cycles(int64_t blockWords, int32_t length) const {
   return 0;
 }
 
-bool isLocal(const LineLists &lists) { return LinePlanner(lists, 1).isLocal(); }
-
-std::optional<LinePlan> planLine(const LineLists &lists, int64_t blockWords) {
-  return LinePlanner(lists, blockWords).plan();
+std::optional<LinePlan> planLine(const LineLists &lists, int64_t blockWords, int64_t pitch) {
+  return LinePlanner(lists, blockWords, pitch).plan();
 }
 
 } // namespace wsc::spmd

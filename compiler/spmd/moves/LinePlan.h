@@ -36,11 +36,9 @@ struct LinePlan {
   /// Bus: the first block taken, of the segment's, per class.
   std::vector<int64_t> firstBlock;
 
-  /// An entry lies in block `block` of the core's buffer at `offset`; block −1: it is padding.
-  struct Spot {
-    int64_t block = -1, offset = 0;
-  };
-  std::vector<std::vector<std::vector<Spot>>> spots; // as LineLists::wanted, one for all coordinates if isUniform
+  /// Where each wanted entry lies in the core's buffer (elements); −1: it is padding. As LineLists::wanted, one list
+  /// for all coordinates if isUniform.
+  std::vector<std::vector<std::vector<int64_t>>> positions;
   bool isUniform = false;
 
   /// Whether the core at `coordinate` never gets this block: it would come from beyond the line's units.
@@ -48,11 +46,8 @@ struct LinePlan {
   int64_t cycles(int64_t blockWords, int32_t length) const;
 };
 
-/// Whether every core has what it wants: then the plan is Local.
-bool isLocal(const LineLists &lists);
-
-/// The cheapest plan for blocks of `blockWords` words; nothing where an entry that is wanted lies nowhere on the line
-/// or the holders' places have no form.
-std::optional<LinePlan> planLine(const LineLists &lists, int64_t blockWords);
+/// The cheapest plan for blocks of `blockWords` words that begin `pitch` elements apart in a core's buffer; nothing
+/// where an entry that is wanted lies nowhere on the line or the holders' places have no form.
+std::optional<LinePlan> planLine(const LineLists &lists, int64_t blockWords, int64_t pitch);
 
 } // namespace wsc::spmd
