@@ -112,9 +112,6 @@ void fillReport(const emit::CoreModule &module, CompileReport &report) {
     const int64_t count = phased ? runs[size_t(&configuration - executable.configurations.data())] : 1;
     size_t first = report.kernels.size();
     times.insert(times.end(), configuration.kernels.size(), count);
-    if (phased && count > 0)
-      report.predictedIntervalCycles +=
-          timing::configurationCycles(target, timing::configurationWords(target, configuration));
     int64_t used = 0, fma = 0; // configurations run one at a time
     for (const format::Kernel &kernel : configuration.kernels)
       report.kernels.push_back({kernel.name, kernel.layers, kernel.row, kernel.col, kernel.rows, kernel.cols, 0,
@@ -134,13 +131,14 @@ void fillReport(const emit::CoreModule &module, CompileReport &report) {
     report.coresUsed = std::max(report.coresUsed, used);
     report.coresFma = std::max(report.coresFma, fma);
   }
+  if (phased && !executable.entries.empty())
+    report.predictedIntervalCycles += timing::predictedCycles(executable, executable.entries.front());
   int64_t longest = 0;
   for (size_t k = 0; k < report.kernels.size(); ++k) {
     const KernelReport &kernel = report.kernels[k];
     report.macs += kernel.macs * times[k];
     if (phased) {
       const int64_t cycles = kernel.predictedIntervalCycles * times[k];
-      report.predictedIntervalCycles += cycles;
       if (cycles > longest) {
         longest = cycles;
         report.bottleneck = kernel.name;

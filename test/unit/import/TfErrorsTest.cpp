@@ -214,6 +214,13 @@ TEST_F(TfErrors, Shapes) {
   text2.add(tfNode("Const", "s", {}, {tfValue(strings)}));
   text2.node("Neg", "y", {"s"});
   expectIn("node 'y' (Neg): input 0 is a string, a tensor is needed", importGraph(text2));
+
+  // The first axis fails, the second one has nothing to go on with.
+  TfBuilder flags;
+  flags.input("g", {1, 2, 2, 1}, DT_BOOL);
+  flags.ints("size", {4, 4});
+  flags.node("ResizeNearestNeighborGrad", "y", {"g", "size"});
+  expectIn("node 'y' (ResizeNearestNeighborGrad): ", importGraph(flags));
 }
 
 TEST_F(TfErrors, Attributes) {

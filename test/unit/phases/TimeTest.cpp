@@ -69,10 +69,14 @@ public:
 
 TEST(PhaseTime, AChangeOfConfigurationCostsCodeAndDistance) {
   target::Target target = *target::loadTarget("wse2");
-  // The largest core's 8 KB: 2,048 words, one a cycle; distances: 2 · (750 + 994).
-  EXPECT_EQ(timing::configurationCycles(target, {.largestCode = 2048, .code = 20000, .routes = 1000}), 2048 + 3488);
+  // The largest core's 8 KB: 2,048 words, one a cycle; distances: 2 · (750 + 994) on the whole wafer.
+  timing::ConfigurationWords all{.largestCode = 2048, .code = 20000, .routes = 1000, .rows = 750, .cols = 994};
+  EXPECT_EQ(timing::configurationCycles(target, all), 2048 + 3488);
   // 60 roles with 8 KB each enter at 44.1 words a cycle.
-  EXPECT_EQ(timing::configurationCycles(target, {.largestCode = 2048, .code = 60 * 2048, .routes = 1000}), 2808 + 3488);
+  all.code = 60 * 2048;
+  EXPECT_EQ(timing::configurationCycles(target, all), 2808 + 3488);
+  all.rows = all.cols = 64;
+  EXPECT_EQ(timing::configurationCycles(target, all), 2808 + 256);
   target.configurationRoundTrips = 0;
   target.configurationWordsPerCycle = 4;
   EXPECT_EQ(timing::configurationCycles(target, {.largestCode = 2048}), 512);
@@ -96,6 +100,8 @@ TEST(PhaseTime, AChangeOfConfigurationCostsCodeAndDistance) {
   EXPECT_EQ(words.largestCode, most);
   EXPECT_EQ(words.code, code);
   EXPECT_EQ(words.routes, routes);
+  EXPECT_EQ(std::pair(words.rows, words.cols),
+            std::pair(e.configurations[0].kernels[0].rows, e.configurations[0].kernels[0].cols));
 }
 
 TEST(PhaseTime, AnEntryIsTheSumOfItsParts) {

@@ -29,7 +29,7 @@ static Expression maximumPlaces(const Expression &x, const Expression &y, const 
     numbers = countingUp(layers, x.size(), i64).reshape(shape).transpose(order);
   }
   Expression padded = x, paddedNumbers = numbers;
-  for (size_t d = 0; d < rank; ++d) {
+  for (size_t d = 0; d < rank && !layers.failed(); ++d) {
     int64_t axis = static_cast<int64_t>(2 + d), low = w.pads[d], high = w.pads[rank + d];
     llvm::SmallVector<int64_t> lows(padded.shape()), highs(padded.shape());
     lows[axis] = low;
@@ -38,6 +38,8 @@ static Expression maximumPlaces(const Expression &x, const Expression &y, const 
     padded = concat({filler.broadcast(lows), padded, filler.broadcast(highs)}, axis);
     paddedNumbers = paddedNumbers.pad(axis, low, high, 0);
   }
+  if (layers.failed())
+    return numbers;
   std::vector<Expression> taps, tapNumbers;
   llvm::SmallVector<int64_t> tap(rank, 0);
   for (bool more = true; more;) {

@@ -65,6 +65,8 @@ std::vector<Tap> tapsAlong(Expression place, int64_t extent, Mode mode, Padding 
 std::vector<Expression> weightedTaps(const Expression &x, llvm::ArrayRef<std::vector<Tap>> taps,
                                      const Expression &image) {
   LayerBuilder &layers = x.layers();
+  if (!layers.failed() && x.size() == 0)
+    layers.fail(absl::StrCat("images ", nn::formatShape(x.shape()), " have no elements to take samples of"));
   if (layers.failed())
     return {};
   mlir::Type i32 = layers.builder().getI32Type();

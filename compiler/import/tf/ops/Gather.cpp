@@ -220,8 +220,12 @@ void dynamicStitch(NodeContext &node) {
     Expression data = node.in(count + i);
     if (node.failed())
       return;
+    const auto places = indices->type.getShape();
+    if (data.shape().take_front(places.size()) != places)
+      return node.fail(absl::StrCat("data ", nn::formatShape(data.shape()), " does not begin with the shape ",
+                                    nn::formatShape(places), " of its indices"));
     Extents shape{indices->size()};
-    shape.append(data.shape().begin() + indices->type.getRank(), data.shape().end());
+    shape.append(data.shape().begin() + places.size(), data.shape().end());
     rows.push_back(data.reshape(shape));
     for (int64_t k = 0; k < indices->size(); ++k) {
       const int64_t place = indices->ints[k];
