@@ -16,7 +16,7 @@ public:
   explicit operator bool() const { return static_cast<bool>(tensor_); }
   LayerBuilder &layers() const { return *layers_; }
   const Tensor &tensor() const { return tensor_; }
-  llvm::ArrayRef<int64_t> shape() const { return tensor_.shape(); }
+  TensorShape shape() const { return tensor_.shape(); }
   int64_t rank() const { return tensor_.rank(); }
   /// Number of elements; 0 after an error.
   int64_t size() const { return tensor_ ? tensor_.type.getNumElements() : 0; }

@@ -16,6 +16,25 @@
 
 namespace wsc::import {
 
+/// The shape of a tensor. After an error there is no tensor: it has no dimensions then, and 1 for each extent that a
+/// formula asks for, so that formulas read without checks in between, too.
+class TensorShape : public llvm::ArrayRef<int64_t> {
+public:
+  TensorShape() : isKnown(false) {}
+  explicit TensorShape(llvm::ArrayRef<int64_t> shape) : ArrayRef(shape) {}
+
+  int64_t operator[](size_t d) const { return isKnown ? ArrayRef::operator[](d) : 1; }
+  int64_t front() const { return isKnown ? ArrayRef::front() : 1; }
+  int64_t back() const { return isKnown ? ArrayRef::back() : 1; }
+  ArrayRef drop_front(size_t n = 1) const { return isKnown ? ArrayRef::drop_front(n) : ArrayRef(); }
+  ArrayRef drop_back(size_t n = 1) const { return isKnown ? ArrayRef::drop_back(n) : ArrayRef(); }
+  ArrayRef slice(size_t from, size_t n) const { return isKnown ? ArrayRef::slice(from, n) : ArrayRef(); }
+  ArrayRef slice(size_t from) const { return isKnown ? ArrayRef::slice(from) : ArrayRef(); }
+
+private:
+  bool isKnown = true;
+};
+
 /// A tensor of the graph being built: a constant (elements in a file or in the IR) or a value. Null after an error.
 struct Tensor {
   mlir::RankedTensorType type;
@@ -23,8 +42,7 @@ struct Tensor {
   mlir::Value value;
 
   explicit operator bool() const { return static_cast<bool>(type); }
-  /// Empty for a null tensor.
-  llvm::ArrayRef<int64_t> shape() const { return type ? type.getShape() : llvm::ArrayRef<int64_t>(); }
+  TensorShape shape() const { return type ? TensorShape(type.getShape()) : TensorShape(); }
   int64_t rank() const { return static_cast<int64_t>(shape().size()); }
   mlir::Type elementType() const { return type ? type.getElementType() : mlir::Type(); }
 };
