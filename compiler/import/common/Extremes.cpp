@@ -8,6 +8,8 @@
 namespace wsc::import {
 
 Expression numbersAlong(LayerBuilder &layers, int64_t count, int64_t axis, int64_t rank, mlir::Type element) {
+  if (layers.failed())
+    return {layers, {}};
   llvm::SmallVector<int64_t> shape(rank, 1);
   shape[axis] = count;
   return countingUp(layers, count, element).reshape(shape);

@@ -213,6 +213,8 @@ Expression picked(const Expression &x, int64_t axis, llvm::ArrayRef<int64_t> num
       continue;
     }
     Expression one = x.slice(axis, run.first, 1);
+    if (!one)
+      return one;
     llvm::SmallVector<int64_t> shape(one.shape());
     shape[axis] = run.count;
     parts.push_back(one.broadcast(shape));

@@ -35,6 +35,8 @@ static Expression alongAxis(NodeContext &node, const Expression &parameter, cons
     return parameter;
   }
   Expression split = parameter.unsqueeze(axis + 1);
+  if (node.failed())
+    return parameter;
   llvm::SmallVector<int64_t> repeated(split.shape()), joined(parameter.shape());
   repeated[axis + 1] = block;
   joined[axis] *= block;
