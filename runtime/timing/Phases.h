@@ -7,8 +7,9 @@
 //   max(code words of the largest core / configurationWordsPerCycle, words of all roles' code and routers' settings /
 //   ioWordsPerCycle)
 //   + configurationRoundTrips · 2 · (rows + columns) · hopLatency,
-// with the rows and columns from the mesh's first ones to the last that the configuration takes part of: cores beyond
-// them have nothing to put in place and are not waited for.
+// where roles whose instructions differ in addresses and extents alone share their code, and each further one brings a
+// word for every such number that is another; with the rows and columns from the mesh's first ones to the last that the
+// configuration takes part of: cores beyond them have nothing to put in place and are not waited for.
 #pragma once
 
 #include "runtime/format/Executable.h"
@@ -21,7 +22,7 @@ namespace wsc::timing {
 // 32-bit words that a configuration brings along, and how far they go.
 struct ConfigurationWords {
   int64_t largestCode = 0;    // of one core: instructions and descriptors
-  int64_t code = 0;           // of all roles, each once
+  int64_t code = 0;           // of all roles; what several share counts once
   int64_t routes = 0;         // of all router roles' switch positions, each once
   int32_t rows = 0, cols = 0; // of the mesh, from the first on, up to the last that has a role or a set router
 };

@@ -82,7 +82,7 @@ TEST(PhaseTime, AChangeOfConfigurationCostsCodeAndDistance) {
   EXPECT_EQ(timing::configurationCycles(target, {.largestCode = 2048}), 512);
 
   const Executable e = twoPhases();
-  int64_t code = 0, most = 0, routes = 0;
+  int64_t most = 0, routes = 0;
   for (const Role &role : e.configurations[0].roles) {
     int64_t bytes = 0;
     for (const Thread &thread : role.threads)
@@ -91,17 +91,32 @@ TEST(PhaseTime, AChangeOfConfigurationCostsCodeAndDistance) {
         for (const Operand *operand : {&instruction.dst, &instruction.a, &instruction.b})
           bytes += operand->kind == OperandKind::Memory ? target.descriptorBytes : 0;
       }
-    code += bytes / 4;
     most = std::max(most, bytes / 4);
   }
   for (const RouterRole &router : e.configurations[0].routers)
     routes += int64_t(router.positions.size());
   const timing::ConfigurationWords words = timing::configurationWords(e.target, e.configurations[0]);
   EXPECT_EQ(words.largestCode, most);
-  EXPECT_EQ(words.code, code);
   EXPECT_EQ(words.routes, routes);
   EXPECT_EQ(std::pair(words.rows, words.cols),
             std::pair(e.configurations[0].kernels[0].rows, e.configurations[0].kernels[0].cols));
+}
+
+TEST(PhaseTime, RolesShareTheirCode) {
+  const Executable e = twoPhases();
+  Configuration configuration = e.configurations[0];
+  auto words = [&] { return timing::configurationWords(e.target, configuration).code; };
+  const Role role = configuration.roles[0];
+  configuration.roles = {role};
+  const int64_t alone = words();
+  configuration.roles.push_back(role);
+  EXPECT_EQ(words(), alone);
+  // An extent that is another is a word, an instruction that is another takes code of its own.
+  Instruction &changed = configuration.roles.back().threads[0][0];
+  changed.extent[0].constant += 1;
+  EXPECT_EQ(words(), alone + 1);
+  changed.priority += 1;
+  EXPECT_EQ(words(), 2 * alone);
 }
 
 TEST(PhaseTime, AnEntryIsTheSumOfItsParts) {

@@ -106,8 +106,8 @@ static void reverseSequence(NodeContext &node) {
   int64_t batchAxis = node.intAttribute("batch_axis", 1), timeAxis = node.intAttribute("time_axis", 0);
   if (node.failed())
     return;
-  if (x.rank() < 2 || batchAxis + timeAxis != 1 || batchAxis * timeAxis != 0 || lengths.rank() != 1 ||
-      lengths.size() != x.shape()[batchAxis])
+  const bool areFirst = (batchAxis == 0 && timeAxis == 1) || (batchAxis == 1 && timeAxis == 0);
+  if (x.rank() < 2 || !areFirst || lengths.rank() != 1 || lengths.size() != x.shape()[batchAxis])
     return node.fail(absl::StrCat("batch_axis ", batchAxis, ", time_axis ", timeAxis, " and lengths ",
                                   nn::formatShape(lengths.shape()), " do not fit ", nn::formatShape(x.shape())));
   int64_t steps = x.shape()[timeAxis], batch = x.shape()[batchAxis];

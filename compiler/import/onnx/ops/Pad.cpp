@@ -53,6 +53,9 @@ static void pad(NodeContext &node) {
     if (removedBefore + removedAfter > extent)
       return node.fail(absl::StrCat("pads ", before, " and ", after, " remove more than the extent ", extent,
                                     " of dimension ", axis));
+    if (std::max(before, after) > nn::maxExtent)
+      return node.fail(absl::StrCat("pads ", before, " and ", after, " of dimension ", axis, " are more than ",
+                                    nn::maxExtent, " elements"));
     x = x.slice(axis, removedBefore, extent - removedBefore - removedAfter);
     low[axis] = std::max<int64_t>(before, 0);
     high[axis] = std::max<int64_t>(after, 0);
