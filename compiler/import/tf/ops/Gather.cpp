@@ -220,6 +220,8 @@ void dynamicStitch(NodeContext &node) {
     Expression data = node.in(count + i);
     if (node.failed())
       return;
+    if (indices->isFloat())
+      return node.fail("the indices are not whole numbers");
     const auto places = indices->type.getShape();
     if (data.shape().take_front(places.size()) != places)
       return node.fail(absl::StrCat("data ", nn::formatShape(data.shape()), " does not begin with the shape ",
