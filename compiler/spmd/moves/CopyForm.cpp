@@ -420,7 +420,7 @@ bool CopyForm::finish() {
   if (copy.table) // its numbers are positions themselves
     high += *std::max_element(copy.table->numbers.begin(), copy.table->numbers.end());
   // What does not matter may lie a little behind the blocks.
-  if (high >= size && stage.line.kind != LinePlan::Kind::Local && high - size < kMostSlack)
+  if (high >= size && high - size < kMostSlack)
     stage.slack = high - size + 1;
   return low >= 0 && high < size + stage.slack;
 }

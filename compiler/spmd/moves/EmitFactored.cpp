@@ -20,7 +20,9 @@ public:
       : code(code), problem(problem), makeConstant(makeConstant), bytes(elementBytes(problem.type)) {}
 
   Place write(const FactoredStage &stage, bool isLast, Place source, Place result) {
-    const Place blocks = stage.line.kind == LinePlan::Kind::Local ? source : gather(stage, source);
+    const Place blocks = stage.line.kind != LinePlan::Kind::Local ? gather(stage, source)
+                         : stage.slack > 0                        ? widened(stage, source)
+                                                                  : source;
     Place to = result;
     if (!isLast) {
       to = {wordScratch(code, "between", problem.type, stage.resultElements), 0};
@@ -50,6 +52,17 @@ public:
 private:
   Guard linesGuard(Axis axis, int32_t lineBegin, int32_t lineEnd, int64_t begin, int64_t end) const {
     return narrowed(narrowed({}, other(axis), lineBegin, lineEnd), axis, begin, end);
+  }
+
+  /// A copy of what a core holds, with room behind it.
+  Place widened(const FactoredStage &stage, Place source) {
+    const Guard guard = guardOf(stage.takers, problem.rectangle);
+    const Place wide{wordScratch(code, "wide", problem.type, stage.blockElements + stage.slack), 0};
+    code.append(instruction(Opcode::Move, problem.type, {stage.blockElements}, memory(wide.buffer, 0, {bytes}),
+                            memory(source.buffer, source.baseBytes, {bytes})),
+                guard);
+    fill({wide.buffer, stage.blockElements * bytes}, stage.slack, guard);
+    return wide;
   }
 
   /// The blocks of the stage's line, in a buffer of their own.

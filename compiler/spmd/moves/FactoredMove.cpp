@@ -432,9 +432,12 @@ private:
     }
     now.present = stage.takers;
     now.elements = stage.resultElements;
-    stage.estimatedCycles = lineCycles + stage.resultElements + kCopyCycles;
+    // A core's own box is copied where more than it holds is read.
+    const int64_t own = stage.slack > 0 ? stage.blockElements + stage.slack : 0;
+    const bool isLocal = stage.line.kind == LinePlan::Kind::Local;
+    stage.estimatedCycles = lineCycles + stage.resultElements + kCopyCycles + (isLocal ? own : 0);
     move.estimatedCycles += stage.estimatedCycles;
-    const int64_t blocks = stage.line.kind == LinePlan::Kind::Local ? 0 : stage.line.blocks * stage.pitch;
+    const int64_t blocks = isLocal ? own : stage.line.blocks * stage.pitch;
     move.scratchBytes = std::max(move.scratchBytes, (blocks + stage.resultElements) * elementBytes);
     move.stages.push_back(std::move(stage));
   }

@@ -41,7 +41,7 @@ struct FactoredStage {
   int64_t pitch = 0;         // elements from one block to the next: whole words
   int64_t resultElements = 0;
   int64_t estimatedCycles = 0;
-  int64_t slack = 0;        // elements behind the blocks that copies of what does not matter read
+  int64_t slack = 0; // elements behind the blocks (Local: the core's box) that copies of what does not matter read
   bool fillsResult = false; // the copy leaves elements out that must hold the fill
   /// The first block that a bus takes: base + a number of the line's coordinate.
   int64_t firstBlockBase = 0;

@@ -40,7 +40,7 @@ public:
     consider(window());
     std::set<int32_t> segments;
     for (int64_t cores : lists.segments)
-      if (base.begin == 0 && cores % base.unit == 0 && cores / base.unit < base.units)
+      if (base.begin == 0 && cores % base.unit == 0 && cores / base.unit < base.units && holdToEnd(cores))
         segments.insert(int32_t(cores / base.unit));
     for (int32_t segment : segments)
       consider(bus(segment));
@@ -130,6 +130,17 @@ private:
     return true;
   }
 
+  /// Whether the cores up to the end of the last segment have blocks, if only of padding.
+  bool holdToEnd(int64_t segment) const {
+    const int64_t end = (int64_t(base.units) * base.unit + segment - 1) / segment * segment;
+    if (end > length)
+      return false;
+    for (int64_t k = int64_t(base.units) * base.unit; k < end; ++k)
+      if (lists.held[size_t(k)].empty())
+        return false;
+    return true;
+  }
+
   struct Holding {
     int32_t unit;
     int64_t offset;
@@ -209,7 +220,9 @@ private:
     plan.kind = LinePlan::Kind::Bus;
     plan.segment = segment;
     const bool whole = segment >= base.units;
-    if (!whole && (base.units % segment != 0 || base.units * base.unit > length))
+    if (!whole) // what the last segment lacks are cores that hold nothing but padding
+      plan.units = (base.units + segment - 1) / segment * segment;
+    if (!whole && plan.units * base.unit > length)
       return std::nullopt;
     auto find = [&](int64_t id, int32_t first) -> const Holding * {
       for (const Holding &holding : holdersOf(id))
@@ -221,7 +234,7 @@ private:
     plan.isUniform = lists.isUniform && whole;
     const bool found = forWanted(!whole, [&](size_t c, int32_t k, const FactorList &list) {
       const int32_t from = whole ? 0 : unitOf(k) / segment * segment;
-      if (!whole && (unitOf(k) < 0 || unitOf(k) >= base.units))
+      if (!whole && (unitOf(k) < 0 || unitOf(k) >= plan.units))
         return false;
       std::vector<int64_t> &positions = positionsAt(plan, c, k, list);
       for (const FactorEntry &entry : list) {
@@ -247,7 +260,7 @@ private:
         first[c] = last[c] = 0;
       plan.blocks = std::max(plan.blocks, last[c] - first[c] + 1);
     }
-    const int64_t available = std::min(segment, base.units);
+    const int64_t available = std::min(segment, plan.units);
     for (size_t c = 0; c < lists.wanted.size(); ++c) {
       first[c] = std::min(first[c], available - plan.blocks);
       for (std::vector<int64_t> &positions : plan.positions[c])

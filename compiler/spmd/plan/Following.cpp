@@ -65,6 +65,16 @@ FollowedUses followedUses(const Network &network, const Nest &nest, const Access
   return {usedAlong(Axis::Row, network, nest, access, held), usedAlong(Axis::Col, network, nest, access, held)};
 }
 
+std::vector<AxisUse> refined(const Nest &nest, const AxisUse &use) {
+  std::vector<AxisUse> uses;
+  if (use.iterator < 0 || use.iterator >= nest.numParallel || use.inner >= 0 || use.innerParts == 1)
+    return uses;
+  for (int32_t k = 0; k < nest.numParallel; ++k)
+    if (k != use.iterator && 2 * nest.extents[size_t(k)] > use.innerParts)
+      uses.push_back({use.iterator, use.parts, k, use.innerParts});
+  return uses;
+}
+
 std::optional<Distribution> following(const Network &network, const Nest &nest, const Access &access,
                                       const Sharding &held) {
   const FollowedUses uses = followedUses(network, nest, access, held);

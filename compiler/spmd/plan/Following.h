@@ -14,6 +14,10 @@ struct FollowedUses {
 };
 FollowedUses followedUses(const Network &network, const Nest &nest, const Access &access, const Sharding &held);
 
+/// Uses that leave what lies on the axis there and share out among its replicas another parallel iterator: c/32 becomes
+/// c/32 and c%32.
+std::vector<AxisUse> refined(const Nest &nest, const AxisUse &use);
+
 /// The distribution under which the operand lies as it is held.
 std::optional<Distribution> following(const Network &network, const Nest &nest, const Access &access,
                                       const Sharding &held);

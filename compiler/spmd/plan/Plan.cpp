@@ -475,10 +475,12 @@ private:
       if (!views.of(access.tensor).isRoot() || !held)
         continue;
       const FollowedUses uses = followedUses(network, nest, access, *held);
-      if (uses.rows)
-        rows.push_back(*uses.rows);
-      if (uses.cols)
-        cols.push_back(*uses.cols);
+      for (const auto &[use, all] : {std::pair(&uses.rows, &rows), std::pair(&uses.cols, &cols)})
+        if (*use) {
+          all->push_back(**use);
+          for (const AxisUse &each : refined(nest, **use))
+            all->push_back(each);
+        }
       if (auto follow = following(network, nest, access, *held))
         followed.push_back(*std::move(follow));
     }
