@@ -158,6 +158,9 @@ static void maxUnpool(NodeContext &node) {
   if (kernel.size() != rank || rank == 0 || (!shape.empty() && static_cast<int64_t>(shape.size()) != x.rank()))
     return node.fail(absl::StrCat("kernel ", nn::formatShape(kernel), " and output_shape ", nn::formatShape(shape),
                                   " do not fit ", nn::formatShape(x.shape())));
+  for (int64_t extent : shape)
+    if (extent < 0 || extent > nn::maxExtent)
+      return node.fail(absl::StrCat("output_shape ", nn::formatShape(shape), " holds ", extent, ", outside [0, 2^31]"));
   llvm::SmallVector<int64_t> inferred(x.shape());
   for (size_t d = 0; d < rank; ++d)
     inferred[2 + d] = (x.shape()[2 + d] - 1) * strides[d] + kernel[d] - pads[d] - pads[rank + d];

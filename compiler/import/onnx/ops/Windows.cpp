@@ -23,6 +23,10 @@ std::vector<int64_t> readExtents(NodeContext &node, const char *name, size_t cou
 
 std::vector<int64_t> readKernel(NodeContext &node, llvm::ArrayRef<int64_t> known) {
   std::vector<int64_t> declared = node.intsAttribute("kernel_shape");
+  for (llvm::ArrayRef<int64_t> extents : {llvm::ArrayRef<int64_t>(declared), known})
+    for (int64_t extent : extents)
+      if (extent < 1 || extent >= (int64_t{1} << 31))
+        node.fail(absl::StrCat("kernel extent ", extent, " is outside [1, 2^31)"));
   if (known.empty())
     return declared;
   if (!declared.empty() && llvm::ArrayRef<int64_t>(declared) != known)
@@ -42,9 +46,6 @@ SpatialWindow readWindow(NodeContext &node, const Tensor &x, std::vector<int64_t
   std::vector<int64_t> pads = readExtents(node, "pads", 2 * rank, 0, 0);
   std::string autoPad = node.stringAttribute("auto_pad", "NOTSET");
   bool ceilMode = pooling && node.intAttribute("ceil_mode", 0) != 0;
-  for (int64_t extent : kernel)
-    if (extent < 1 || extent >= (int64_t{1} << 31))
-      node.fail(absl::StrCat("kernel extent ", extent, " is outside [1, 2^31)"));
   bool same = autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER";
   if (!same && autoPad != "NOTSET" && autoPad != "VALID")
     node.fail(absl::StrCat("auto_pad '", autoPad, "' is none of NOTSET, SAME_UPPER, SAME_LOWER, VALID"));
