@@ -146,6 +146,15 @@ TEST_F(MoveTest, ChosenPairs) {
                 "(0, 0, 8, 4) [32 = c*8 | 8, 8 = r*1 |]",
                 {0, 0, 8, 8},
                 format::ElementType::F32},
+           // 13 elements in blocks of 2 on the 8 cores of a group: the last core holds padding alone.
+           Pair{"(0, 0, 1, 16) [2 = c/8*1 |, 13 = 0 | 13]",
+                "(0, 0, 1, 16) [2 = c/8*1 |, 13 = c%8*2 | 2]",
+                {0, 0, 1, 16},
+                format::ElementType::F32},
+           Pair{"(0, 0, 1, 16) [2 = c/8*1 |, 13 = c%8*2 | 2]",
+                "(0, 0, 1, 16) [2 = c/8*1 |, 13 = 0 | 13]",
+                {0, 0, 1, 16},
+                format::ElementType::F32},
        }) {
     Case made;
     made.from = *parseSharding(pair.from);
@@ -155,6 +164,7 @@ TEST_F(MoveTest, ChosenPairs) {
     int64_t latency = 0, bound = 0;
     check(made, "chosen", latency, bound);
   }
+  EXPECT_EQ(factored, 5);
 }
 
 } // namespace
