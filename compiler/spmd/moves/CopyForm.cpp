@@ -2,6 +2,7 @@
 #include "compiler/spmd/moves/CopyForm.h"
 
 #include "compiler/spmd/collectives/LineBus.h"
+#include "compiler/spmd/sharding/Divide.h"
 
 #include <algorithm>
 #include <utility>
@@ -14,8 +15,6 @@ constexpr int64_t kMostTableNumbers = int64_t(1) << 24; // of all cores; larger 
 
 constexpr int64_t kLongestTable = 2048; // numbers on a core
 constexpr int64_t kMostSlack = 64;
-
-int64_t floorDiv(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 
 /// Pairs of positions as nested loops, the innermost last; nothing where they are not a sum of digits.
 std::optional<std::vector<BlockCopy::Loop>> loopsOf(const std::vector<int64_t> &from, const std::vector<int64_t> &to) {

@@ -2,6 +2,7 @@
 #include "compiler/spmd/moves/FactoredMove.h"
 
 #include "compiler/spmd/moves/CopyForm.h"
+#include "compiler/spmd/sharding/Divide.h"
 
 #include <algorithm>
 #include <map>
@@ -16,8 +17,6 @@ namespace {
 constexpr int64_t kCopyCycles = 40;       // set-up of a stage's copies
 constexpr int64_t kMostEntries = 1 << 16; // of lists; longer ones take too long to plan
 constexpr int64_t kMostAtRest = 1 << 18;  // numbers in one factor's lists on all cores
-
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 class Planner {
 public:

@@ -5,6 +5,7 @@
 #include "compiler/spmd/moves/Hops.h"
 
 #include "compiler/spmd/moves/QuickEstimate.h"
+#include "compiler/spmd/sharding/Divide.h"
 
 #include <algorithm>
 #include <limits>
@@ -19,8 +20,6 @@ constexpr int kMostHops = 4;       // of a chain
 constexpr int kMostTries = 12;     // hops without a form that are looked at before a chain is given up
 constexpr int64_t kHopCycles = 60; // of a hop besides its words
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max() / 8;
-
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// What a sharding has on one axis: digits of dimensions, and the cores that hold something.
 struct AxisContent {

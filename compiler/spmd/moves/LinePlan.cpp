@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spmd/moves/LinePlan.h"
 
+#include "compiler/spmd/sharding/Divide.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
@@ -14,8 +16,6 @@ namespace {
 
 // Set-up and ramp of a unit's stream in a window; of a bus.
 constexpr int64_t kTurnCycles = 10, kBusCycles = 30;
-
-int64_t floorDiv(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 
 class LinePlanner {
 public:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spmd/moves/QuickEstimate.h"
 
+#include "compiler/spmd/sharding/Divide.h"
+
 #include <algorithm>
 #include <array>
 
@@ -9,8 +11,6 @@ namespace wsc::spmd {
 namespace {
 
 constexpr int64_t kTurnCycles = 10, kStageCycles = 40;
-
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 std::vector<MeshDigit> digitsOn(const DimSharding &dim, Axis axis) {
   std::vector<MeshDigit> digits;

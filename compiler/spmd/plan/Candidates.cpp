@@ -2,6 +2,7 @@
 #include "compiler/spmd/plan/Candidates.h"
 
 #include "compiler/spmd/plan/Neutral.h"
+#include "compiler/spmd/sharding/Divide.h"
 
 #include <algorithm>
 #include <set>
@@ -13,8 +14,6 @@ namespace {
 constexpr int kMostHalvings = 5;      // of a parallel iterator's blocks, to make room for a reduction
 constexpr size_t kMostReductions = 2; // the longest ones
 constexpr size_t kMostParallel = 5;   // likewise
-
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 class CandidateMaker {
 public:

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spmd/plan/Distribution.h"
 
+#include "compiler/spmd/sharding/Divide.h"
+
 #include <algorithm>
 #include <cstdlib>
 
 namespace wsc::spmd {
 
 namespace {
-
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 int64_t partsOf(const Distribution &distribution, int32_t iterator) {
   int64_t parts = 1;

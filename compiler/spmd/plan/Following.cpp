@@ -2,14 +2,13 @@
 #include "compiler/spmd/plan/Following.h"
 
 #include "compiler/spmd/plan/Neutral.h"
+#include "compiler/spmd/sharding/Divide.h"
 
 #include <algorithm>
 
 namespace wsc::spmd {
 
 namespace {
-
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// The one iterator that walks an index; −1: none, −2: several.
 int32_t walkerOf(const Index &index) {

@@ -4,6 +4,7 @@
 #include "compiler/spmd/collectives/GroupReduce.h"
 #include "compiler/spmd/collectives/Laws.h"
 #include "compiler/spmd/plan/MultiplyAdds.h"
+#include "compiler/spmd/sharding/Divide.h"
 #include "runtime/timing/Cost.h"
 
 #include <algorithm>
@@ -15,8 +16,6 @@ using namespace format;
 namespace {
 
 constexpr int64_t kInstructionCycles = 20; // of an instruction's set-up with its loop
-
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 int64_t slots(const target::Target &target, const BodyOp &op, int64_t elements) {
   return int64_t(double(elements) / std::min(1.0, timing::elementsPerCycle(target, op.opcode, op.type)));

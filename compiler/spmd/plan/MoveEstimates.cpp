@@ -2,6 +2,7 @@
 #include "compiler/spmd/plan/MoveEstimates.h"
 
 #include "compiler/spmd/moves/Hops.h"
+#include "compiler/spmd/sharding/Divide.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -15,8 +16,6 @@ constexpr int64_t kTurnCycles = 8, kStageCycles = 120; // per core of a line; of
 
 // Moves element by element take long to compile where many cores want much: a price of one cycle for so many.
 constexpr int64_t kElementsPerCycle = 200;
-
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 bool has(const Sharding &sharding, Axis axis) {
   for (const DimSharding &dim : sharding.dims)

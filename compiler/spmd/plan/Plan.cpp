@@ -15,6 +15,7 @@
 #include "compiler/spmd/plan/Neutral.h"
 #include "compiler/spmd/plan/PortBox.h"
 #include "compiler/spmd/plan/PortSharding.h"
+#include "compiler/spmd/sharding/Divide.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -39,8 +40,6 @@ constexpr double kCodeShare = 0.3, kConstantShare = 0.6;
 constexpr int64_t kLeastConstantBytes = 512;
 // Copies of constants of more bytes than this cost the file and who loads it more than they save.
 constexpr int64_t kLargeConstant = int64_t(64) << 20, kMostCopies = 4;
-
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// Whether the digits of every dimension leave no gap: then each element lies on some core.
 bool holdsAll(const Sharding &sharding) {

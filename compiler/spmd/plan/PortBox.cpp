@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spmd/plan/PortBox.h"
 
+#include "compiler/spmd/sharding/Divide.h"
+
 #include "runtime/format/Executable.h"
 
 #include <algorithm>
@@ -9,8 +11,6 @@
 namespace wsc::spmd {
 
 namespace {
-
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// Coordinates of an axis: those that all blocks take, and those after which inner digits begin again.
 struct Reach {

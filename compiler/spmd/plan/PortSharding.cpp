@@ -6,6 +6,7 @@
 #include "compiler/spmd/moves/QuickEstimate.h"
 #include "compiler/spmd/plan/MoveEstimates.h"
 #include "compiler/spmd/plan/PortBox.h"
+#include "compiler/spmd/sharding/Divide.h"
 
 #include <algorithm>
 
@@ -16,8 +17,6 @@ namespace {
 constexpr size_t kMostBoxes = 8;     // whose moves are planned
 constexpr int64_t kTurnCycles = 4;   // of each core of a row
 constexpr int64_t kElementwise = 64; // cycles of an element that is moved without factors: never if there is a choice
-
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 int64_t largestDivisor(int64_t extent, int64_t most) {
   int64_t divisor = std::min(extent, most);
