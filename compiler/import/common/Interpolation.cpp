@@ -4,6 +4,9 @@
 // constant matrix that holds, for each place of the result, the weights of the input's places. Formulas are those of
 // ONNX's reference implementation.
 #include "compiler/import/common/Interpolation.h"
+
+#include "absl/strings/str_cat.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -81,6 +84,12 @@ std::vector<double> weightsOf(const Interpolation &form, const ResizedAxis &axis
 
 Expression resizeAxis(const Interpolation &form, const Expression &x, int64_t d, const ResizedAxis &axis) {
   LayerBuilder &layers = x.layers();
+  if (!layers.failed() && form.mode != "nearest" && axis.output * axis.input > maxConstantElements)
+    layers.fail(absl::UnimplementedError(absl::StrCat("resizing ", axis.input, " to ", axis.output, " takes ",
+                                                      axis.output * axis.input, " weights; at most ",
+                                                      maxConstantElements, " are supported")));
+  if (layers.failed())
+    return x;
   std::vector<int64_t> isInside, numbers;
   bool someOutside = false;
   for (int64_t i = 0; i < axis.output; ++i) {
