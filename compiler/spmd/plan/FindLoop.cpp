@@ -162,6 +162,10 @@ private:
     loop.reads.resize(period);
     for (size_t n = begin; n < stretch.end(); ++n)
       loop.nodes.push_back(nodes[n].node);
+    // Remaps alone are no code, and what a loop leaves behind it for each repetition would be another loop.
+    const auto isNest = [&](size_t n) { return std::holds_alternative<Nest>(network.nodes[n]); };
+    if (std::none_of(loop.nodes.begin(), loop.nodes.begin() + std::ptrdiff_t(period), isNest))
+      return std::nullopt;
     for (size_t p = 0; p < period; ++p)
       for (size_t k = 0; k < readsOf(network.nodes[loop.nodes[p]]); ++k) {
         auto read = classify(stretch, p, k);

@@ -270,6 +270,34 @@ TEST(Phases, EqualLayersAreOneConfiguration) {
   expectSame(net.network, 1e-4, 3);
 }
 
+// Values that are rearranged alike are no loop: there is no code to share, and a loop would leave as many remaps
+// behind.
+TEST(Phases, RemapsAloneAreNoLoop) {
+  NetworkBuilder net;
+  auto sum = net.value("sum", ElementType::F32, {3, 2});
+  Nest all = nestOver({3, 2}, 2, sum);
+  for (int i = 0; i < 6; ++i) {
+    const std::string number = std::to_string(i);
+    Remap remap;
+    remap.name = "transposed" + number;
+    remap.result = net.value("t" + number, ElementType::F32, {3, 2});
+    Piece piece;
+    piece.source = net.input("x" + number, ElementType::F32, {2, 3});
+    piece.digits = {{3, 1, 2}, {2, 3, 1}};
+    remap.pieces = {piece};
+    net.add(remap);
+    all.operands.push_back(read(remap.result, {{1, 0}, {0, 1}}));
+    if (i > 0)
+      all.body.push_back(bodyOp(Opcode::Add, ElementType::F32,
+                                i == 1 ? BodyValue::operand(0) : BodyValue::operation(i - 2), BodyValue::operand(i)));
+  }
+  all.values = {BodyValue::operation(4)};
+  all.resultValue = BodyValue::operation(4);
+  net.add(all);
+  net.output(sum);
+  EXPECT_TRUE(rollLoops(net.network, 2).loops.empty());
+}
+
 /// h = tanh(x[t] + w · h) · g[t] for `steps` steps, back and forth; y = all h, and z = the last h + 1. w is one matrix,
 /// g one number a step.
 Network recurrence(int64_t steps, int64_t hidden, bool backwards = false) {
