@@ -2,7 +2,6 @@
 #include "compiler/spmd/plan/PortBox.h"
 
 #include "compiler/spmd/sharding/Divide.h"
-
 #include "runtime/format/Executable.h"
 
 #include <algorithm>

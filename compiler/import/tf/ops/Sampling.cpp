@@ -147,7 +147,7 @@ template <Form form, bool hasHalfPixels = true> void resize(NodeContext &node) {
     return;
   x = x.cast(node.layers.builder().getF32Type());
   for (int64_t axis : {2, 1}) {
-    if (node.failed() || !areFew(node, size[axis - 1], x.shape()[axis]))
+    if (!areFew(node, size[axis - 1], x.shape()[axis]))
       return;
     x = weighted(x, axis, form(sampler, size[axis - 1], x.shape()[axis]), /*isTransposed=*/false);
   }
@@ -166,7 +166,7 @@ template <Form form, bool isSize> void resizeGrad(NodeContext &node) {
   if (!fits(node, g, size, sampler))
     return;
   for (int64_t axis : {2, 1}) {
-    if (node.failed() || !areFew(node, g.shape()[axis], size[axis - 1]))
+    if (!areFew(node, g.shape()[axis], size[axis - 1]))
       return;
     g = weighted(g, axis, form(sampler, g.shape()[axis], size[axis - 1]), /*isTransposed=*/true);
   }
