@@ -255,6 +255,16 @@ TEST_F(ImportErrors, Attributes) {
   tooMany.input("x", {2});
   tooMany.output(tooMany.node("Relu", {"x", "x"}, {}, "y"));
   expectIn("has 2 inputs, at most 1 are taken", importModel(tooMany));
+  OnnxBuilder kernel;
+  kernel.output(
+      kernel.node("MaxPool", {kernel.input("x", {1, 1, 4})}, {Attribute::ints("kernel_shape", {INT64_MAX})}, "y"));
+  expectIn("kernel extent 9223372036854775807 is outside [1, 2^31)", importModel(kernel));
+  OnnxBuilder axes;
+  axes.input("x", {2, 3});
+  axes.input("lengths", {3}, wsc::onnx::TensorProto::INT64);
+  axes.output(axes.node("ReverseSequence", {"x", "lengths"},
+                        {Attribute::i("batch_axis", INT64_MAX), Attribute::i("time_axis", 1)}, "y"));
+  expectIn("batch_axis 9223372036854775807, time_axis 1 and lengths [3] do not fit [2, 3]", importModel(axes));
 }
 
 TEST_F(ImportErrors, Shapes) {
