@@ -259,6 +259,10 @@ TEST_F(ImportErrors, Attributes) {
   kernel.output(
       kernel.node("MaxPool", {kernel.input("x", {1, 1, 4})}, {Attribute::ints("kernel_shape", {INT64_MAX})}, "y"));
   expectIn("kernel extent 9223372036854775807 is outside [1, 2^31)", importModel(kernel));
+  OnnxBuilder shape;
+  shape.output(shape.node("ConvTranspose", {shape.input("x", {1, 1, 3}), shape.input("w", {1, 1, 2})},
+                          {Attribute::ints("output_shape", {INT64_MIN})}, "y"));
+  expectIn("attribute 'output_shape' holds -9223372036854775808, which is outside [0, 2^31)", importModel(shape));
   OnnxBuilder axes;
   axes.input("x", {2, 3});
   axes.input("lengths", {3}, wsc::onnx::TensorProto::INT64);

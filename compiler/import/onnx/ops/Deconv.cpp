@@ -23,19 +23,19 @@ static void convTranspose(NodeContext &node) {
   std::vector<int64_t> pads = readExtents(node, "pads", 2 * rank, 0, 0);
   std::vector<int64_t> extra = readExtents(node, "output_padding", rank, 0, 0);
   std::vector<int64_t> outputShape = node.intsAttribute("output_shape");
+  if (!outputShape.empty()) // with batch and channels in older models
+    outputShape = readExtents(node, "output_shape", outputShape.size() > rank ? rank + 2 : rank, 0, 0);
   std::string autoPad = node.stringAttribute("auto_pad", "NOTSET");
   if (form.groups < 1 || x.shape()[1] != weight.shape()[0] || x.shape()[1] % form.groups != 0)
     return node.fail(absl::StrCat("input channels ", x.shape()[1], ", weight ", nn::formatShape(weight.shape()),
                                   " and groups ", form.groups, " do not fit"));
-  if (outputShape.size() > rank) // with batch and channels in older models
-    outputShape.erase(outputShape.begin(), outputShape.end() - static_cast<int64_t>(rank));
-  if (!outputShape.empty() && outputShape.size() != rank)
-    return node.fail(absl::StrCat("attribute 'output_shape' needs ", rank, " numbers, found ", outputShape.size()));
   bool same = autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER";
   if (!same && autoPad != "NOTSET" && autoPad != "VALID")
     node.fail(absl::StrCat("auto_pad '", autoPad, "' is none of NOTSET, SAME_UPPER, SAME_LOWER, VALID"));
   if (node.failed())
     return;
+  if (outputShape.size() > rank)
+    outputShape.erase(outputShape.begin(), outputShape.begin() + 2);
   for (size_t d = 0; d < rank; ++d) {
     int64_t input = x.shape()[2 + d], span = (kernel[d] - 1) * form.dilations[d] + 1;
     int64_t whole = (input - 1) * form.strides[d] + span + extra[d];
@@ -64,6 +64,11 @@ static void col2Im(NodeContext &node) {
   form.strides = readExtents(node, "strides", rank, 1, 1);
   form.dilations = readExtents(node, "dilations", rank, 1, 1);
   std::vector<int64_t> pads = readExtents(node, "pads", 2 * rank, 0, 0);
+  for (const std::vector<int64_t> &extents : {image, block})
+    for (int64_t extent : extents)
+      if (extent < 1 || extent > nn::maxExtent)
+        node.fail(absl::StrCat("image ", nn::formatShape(image), " and block ", nn::formatShape(block), " hold ",
+                               extent, ", outside [1, 2^31]"));
   if (node.failed())
     return;
   int64_t elements = 1, places = 1;
@@ -77,8 +82,11 @@ static void col2Im(NodeContext &node) {
     places *= count;
     elements *= block[d];
     result.push_back(image[d]);
+    if (std::max(places, elements) > nn::maxExtent)
+      break; // no dimension of the columns is as large
   }
-  if (block.size() != rank || x.rank() != 3 || elements < 1 || x.shape()[1] % elements != 0 || x.shape()[2] != places)
+  if (block.size() != rank || x.rank() != 3 || std::max(places, elements) > nn::maxExtent ||
+      x.shape()[1] % elements != 0 || x.shape()[2] != places)
     return node.fail(absl::StrCat("image ", nn::formatShape(image), " and block ", nn::formatShape(block),
                                   " do not fit columns ", nn::formatShape(x.shape())));
   int64_t batch = x.shape()[0], channels = x.shape()[1] / elements;
