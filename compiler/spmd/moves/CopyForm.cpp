@@ -5,6 +5,7 @@
 #include "compiler/spmd/sharding/Divide.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace wsc::spmd {
@@ -15,6 +16,7 @@ constexpr int64_t kMostTableNumbers = int64_t(1) << 24; // of all cores; larger 
 
 constexpr int64_t kLongestTable = 2048; // numbers on a core
 constexpr int64_t kMostSlack = 64;
+constexpr int64_t kMostStretch = 4; // times the blocks that one line needs
 
 /// Pairs of positions as nested loops, the innermost last; nothing where they are not a sum of digits.
 std::optional<std::vector<BlockCopy::Loop>> loopsOf(const std::vector<int64_t> &from, const std::vector<int64_t> &to) {
@@ -88,7 +90,84 @@ std::optional<std::pair<int64_t, GroupNumber>> fit(const std::vector<std::option
   return std::nullopt;
 }
 
+/// Stretches of `blocks` blocks, on every line from base + a number of the line on.
+struct Stretches {
+  int64_t base = 0, blocks = 0;
+  GroupNumber first;
+};
+/// The shortest stretches found that hold the first to the last block that each line needs (nothing: the line takes no
+/// part), all within [0, available). About 2·(kMostModulus + moduli)·2 tries of one pass over the lines.
+std::optional<Stretches> coverBelow(const std::vector<std::optional<std::pair<int64_t, int64_t>>> &needed,
+                                    int64_t available, const std::set<int64_t> &moduli) {
+  const auto isKnown = [](const auto &each) { return each.has_value(); };
+  const auto begin = std::find_if(needed.begin(), needed.end(), isKnown);
+  if (begin == needed.end())
+    return std::nullopt;
+  const auto end = std::find_if(needed.rbegin(), needed.rend(), isKnown).base() - 1;
+  constexpr int64_t kMostModulus = 32;
+  std::set<int64_t> tries = moduli;
+  for (int64_t m = 1; m <= std::min<int64_t>(kMostModulus, end - begin + 1); ++m)
+    tries.insert(m);
+  std::optional<Stretches> best;
+  for (int64_t m : tries) {
+    // The steepest rise from group to group that stays below, as lines are on average, and one less.
+    const int64_t rise = end == begin ? 0 : floorDiv((*end)->first * m - (*begin)->first * m, end - begin);
+    for (int64_t perGroup : {rise, rise - 1})
+      for (int64_t perSub : {floorDiv(perGroup, m), floorDiv(perGroup, m) + 1}) {
+        Stretches made{INT64_MAX, 0, {m, perGroup, m == 1 ? 0 : perSub}};
+        for (size_t l = 0; l < needed.size(); ++l)
+          if (needed[l])
+            made.base = std::min(made.base, needed[l]->first - made.first.at(int32_t(l)));
+        int64_t low = INT64_MAX, high = INT64_MIN;
+        for (size_t l = 0; l < needed.size(); ++l)
+          if (needed[l]) {
+            const int64_t first = made.base + made.first.at(int32_t(l));
+            made.blocks = std::max(made.blocks, needed[l]->second - first + 1);
+            low = std::min(low, first);
+            high = std::max(high, first);
+          }
+        if (low >= 0 && high + made.blocks <= available && (!best || made.blocks < best->blocks))
+          best = made;
+      }
+  }
+  return best;
+}
+
 } // namespace
+
+bool CopyForm::stretch(const LineLists &lists, Points &points, const std::set<int64_t> &moduli) {
+  LinePlan &line = stage.line;
+  const int64_t pitch = stage.pitch;
+  std::vector<std::optional<std::pair<int64_t, int64_t>>> needed(lists.classOf.size());
+  for (size_t l = 0; l < needed.size(); ++l)
+    if (const int32_t c = lists.classOf[l]; c >= 0)
+      needed[l] = std::pair(line.firstBlock[size_t(c)], line.firstBlock[size_t(c)] + line.blocks - 1);
+  const auto made = coverBelow(needed, std::min(line.segment, line.units), moduli);
+  if (!made || made->blocks > kMostStretch * line.blocks)
+    return false;
+  // Lines of one class may begin at different blocks: each such place is a class of its own.
+  std::map<std::pair<int32_t, int64_t>, int32_t> classes;
+  std::vector<std::vector<std::vector<int64_t>>> moved;
+  for (size_t l = 0; l < needed.size(); ++l) {
+    if (!needed[l])
+      continue;
+    const int64_t behind = needed[l]->first - made->base - made->first.at(int32_t(l));
+    const auto [found, added] = classes.emplace(std::pair(lists.classOf[l], behind), int32_t(moved.size()));
+    points.classOf[l] = found->second;
+    if (!added)
+      continue;
+    moved.push_back(points.lists[size_t(lists.classOf[l])]);
+    for (std::vector<int64_t> &list : moved.back())
+      for (int64_t &position : list)
+        if (position >= 0)
+          position += behind * pitch;
+  }
+  points.lists = std::move(moved);
+  line.blocks = made->blocks;
+  stage.firstBlockBase = made->base;
+  stage.firstBlock = made->first;
+  return true;
+}
 
 void CopyForm::addLine(const LineLists &lists, const std::vector<int64_t> &to, const Moduli &moduli) {
   Points points;
@@ -112,13 +191,14 @@ void CopyForm::addLine(const LineLists &lists, const std::vector<int64_t> &to, c
     for (size_t l = 0; l < first.size(); ++l)
       if (lists.classOf[l] >= 0)
         first[l] = line.firstBlock[size_t(lists.classOf[l])];
-    const auto fitted = fit(first, lists.axis == Axis::Row ? moduli.rows : moduli.cols);
-    if (!fitted) {
+    const std::set<int64_t> &across = lists.axis == Axis::Row ? moduli.rows : moduli.cols;
+    if (const auto fitted = fit(first, across)) {
+      stage.firstBlockBase = fitted->first;
+      stage.firstBlock = fitted->second;
+    } else if (!stretch(lists, points, across)) {
       failed = true;
       return;
     }
-    stage.firstBlockBase = fitted->first;
-    stage.firstBlock = fitted->second;
     LineBus bus;
     bus.begin = line.begin;
     bus.unit = line.unit;

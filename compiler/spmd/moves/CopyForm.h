@@ -47,6 +47,9 @@ private:
     /// Its positions on a core; nothing where the core wants nothing.
     const std::vector<int64_t> *at(int32_t row, int32_t col) const;
   };
+  /// Where the first blocks that lines need are no number of the line: the bus keeps longer stretches, which begin at
+  /// such a number. False where these are much longer.
+  bool stretch(const LineLists &lists, Points &points, const std::set<int64_t> &moduli);
   bool makeTable();
   void add(Points points, const std::vector<int64_t> &to, const Moduli &moduli);
   bool addStrided(const Points &points, const std::vector<size_t> &kept, const std::vector<int64_t> &to,

@@ -15,7 +15,7 @@ namespace wsc::spmd {
 namespace {
 
 constexpr int64_t kCopyCycles = 40;       // set-up of a stage's copies
-constexpr int64_t kMostEntries = 1 << 16; // of lists; longer ones take too long to plan
+constexpr int64_t kMostEntries = 1 << 18; // of lists; longer ones take too long to plan
 constexpr int64_t kMostAtRest = 1 << 18;  // numbers in one factor's lists on all cores
 
 class Planner {
@@ -385,7 +385,7 @@ private:
     for (size_t f = 0; f < factors.factors.size(); ++f) {
       if (!isSelected[f])
         form.addFixed(now.states[f].offsets, offsets[f]);
-      else if (!addAtRest(form, now, f, offsets[f]))
+      else if (!addAtRest(form, stage.takers, now, f, offsets[f]))
         return false;
     }
     if (!form.finish())
@@ -394,11 +394,12 @@ private:
     return true;
   }
 
-  /// A factor whose wanted entries a core has already.
-  bool addAtRest(CopyForm &form, const Situation &now, size_t f, const std::vector<int64_t> &to) const {
+  /// A factor whose wanted entries the takers have already.
+  bool addAtRest(CopyForm &form, const Rectangle &takers, const Situation &now, size_t f,
+                 const std::vector<int64_t> &to) const {
     const Factor &factor = factors.factors[f];
     const bool byRow = factor.heldByRow || factor.wantedByRow, byCol = factor.heldByCol || factor.wantedByCol;
-    const int64_t lists = int64_t(byRow ? problem.rectangle.rows : 1) * (byCol ? problem.rectangle.cols : 1);
+    const int64_t lists = int64_t(byRow ? takers.rows : 1) * (byCol ? takers.cols : 1);
     if (lists * int64_t(now.states[f].offsets.size() + to.size()) > kMostAtRest)
       return false;
     std::vector<int64_t> at(size_t(factor.size), -1); // where an entry lies, of the core in hand
@@ -485,7 +486,7 @@ private:
         form.addFixed(now.states[f].offsets, offsets[f]);
         continue;
       }
-      if (!addAtRest(form, now, f, offsets[f]))
+      if (!addAtRest(form, stage.takers, now, f, offsets[f]))
         return false;
     }
     if (!form.finish())

@@ -2,6 +2,7 @@
 //
 // Moves between random shardings, executed by the core engine and checked against enumeration: every core ends with the
 // elements that its sharding says. WSC_SEED gives another seed.
+#include "compiler/spmd/moves/FactoredMove.h"
 #include "compiler/spmd/phases/EntryWriter.h"
 #include "compiler/spmd/phases/Generate.h"
 #include "runtime/emulator/CoreEngine.h"
@@ -155,6 +156,11 @@ TEST_F(MoveTest, ChosenPairs) {
                 "(0, 0, 1, 16) [2 = c/8*1 |, 13 = 0 | 13]",
                 {0, 0, 1, 16},
                 format::ElementType::F32},
+           // Columns need blocks 0–2, 2–5, 5–7, 7–10 …: their first blocks are no number of the column.
+           Pair{"(0, 0, 24, 10) [117 = r*5 | 5]",
+                "(0, 0, 24, 9) [117 = c*13 | 13]",
+                {0, 0, 24, 10},
+                format::ElementType::F32},
        }) {
     Case made;
     made.from = *parseSharding(pair.from);
@@ -164,7 +170,25 @@ TEST_F(MoveTest, ChosenPairs) {
     int64_t latency = 0, bound = 0;
     check(made, "chosen", latency, bound);
   }
-  EXPECT_EQ(factored, 5);
+  EXPECT_EQ(factored, 6);
+}
+
+// Along the columns go whole blocks of 5: column c keeps those from block 13·c/5 on, which is no number of the column,
+// so each keeps a block more and begins where one is.
+TEST_F(MoveTest, StretchesOfBlocks) {
+  MoveProblem problem;
+  problem.rectangle = {0, 0, 24, 10};
+  problem.sources = {{*parseSharding("(0, 0, 24, 10) [117 = r*5 | 5]"), 0}};
+  problem.ids = 117;
+  problem.target = *parseSharding("(0, 0, 24, 9) [117 = c*13 | 13]");
+  problem.width = problem.target->localElements();
+  StridedPiece whole;
+  whole.digits = {{117, 1, 1}};
+  problem.pieces = {whole};
+  const auto move = planFactored(problem, whole);
+  ASSERT_TRUE(move);
+  ASSERT_EQ(move->stages.size(), 1u);
+  EXPECT_LE(move->stages[0].line.blocks, 6); // a column needs up to 4, the line has 24
 }
 
 } // namespace
