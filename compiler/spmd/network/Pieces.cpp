@@ -104,23 +104,16 @@ std::optional<Digits> digitsOf(int64_t offset, const std::vector<Term> &terms, c
   return result;
 }
 
-std::optional<Piece> composed(const Piece &outer, const Piece &inner) {
-  const Piece from = normalised(inner);
-  std::vector<Term> radices;
-  for (const Piece::Digit &digit : from.digits)
-    radices.push_back({digit.extent, digit.resultStride});
-
-  // Outer's digits, cut where they run over a digit of the inner piece.
-  Piece result = outer;
-  result.source = inner.source;
-  result.digits.clear();
-  for (Piece::Digit digit : outer.digits) {
+std::vector<Piece::Digit> cutAt(const std::vector<Piece::Digit> &digits, const std::vector<Term> &radices,
+                                int64_t Piece::Digit::*stride) {
+  std::vector<Piece::Digit> result;
+  for (Piece::Digit digit : digits) {
     std::vector<Piece::Digit> cut;
     for (;;) {
-      const int j = soleRadix(digit.sourceStride, radices);
+      const int j = soleRadix(digit.*stride, radices);
       if (j < 0)
         break;
-      const int64_t step = std::abs(digit.sourceStride) / radices[size_t(j)].stride, room = radices[size_t(j)].extent;
+      const int64_t step = std::abs(digit.*stride) / radices[size_t(j)].stride, room = radices[size_t(j)].extent;
       if ((digit.extent - 1) * step < room || room % step != 0)
         break;
       const int64_t kept = room / step;
@@ -129,10 +122,21 @@ std::optional<Piece> composed(const Piece &outer, const Piece &inner) {
       cut.push_back({kept, digit.sourceStride, digit.resultStride});
       digit = {digit.extent / kept, digit.sourceStride * kept, digit.resultStride * kept};
     }
-    result.digits.push_back(digit);
-    result.digits.insert(result.digits.end(), cut.rbegin(), cut.rend());
+    result.push_back(digit);
+    result.insert(result.end(), cut.rbegin(), cut.rend());
   }
+  return result;
+}
 
+std::optional<Piece> composed(const Piece &outer, const Piece &inner) {
+  const Piece from = normalised(inner);
+  std::vector<Term> radices;
+  for (const Piece::Digit &digit : from.digits)
+    radices.push_back({digit.extent, digit.resultStride});
+
+  Piece result = outer;
+  result.source = inner.source;
+  result.digits = cutAt(outer.digits, radices, &Piece::Digit::sourceStride);
   std::vector<Term> terms;
   for (const Piece::Digit &digit : result.digits)
     terms.push_back({digit.extent, digit.sourceStride});

@@ -10,6 +10,9 @@
 
 namespace wsc::spmd {
 
+/// Pieces of a remap whose moves are planned piece by piece; those of more go element by element.
+inline constexpr size_t kMostPieces = 64;
+
 /// Elements that a piece places.
 int64_t elementsOf(const Piece &piece);
 
@@ -45,5 +48,10 @@ struct Digits {
 
 /// The number in the given radices (of positive, falling strides). Nothing if a digit would carry.
 std::optional<Digits> digitsOf(int64_t offset, const std::vector<Term> &terms, const std::vector<Term> &radices);
+
+/// Digits cut in two wherever `stride` runs over one of the radices into the next: then each walks one of them. Those
+/// that do not divide stay.
+std::vector<Piece::Digit> cutAt(const std::vector<Piece::Digit> &digits, const std::vector<Term> &radices,
+                                int64_t Piece::Digit::*stride);
 
 } // namespace wsc::spmd

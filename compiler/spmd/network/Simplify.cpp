@@ -6,6 +6,8 @@ namespace wsc::spmd {
 void simplify(Network &network) {
   splitDims(network);
   foldRemaps(network);
+  mergeRemaps(network);
+  foldRemaps(network);
   foldConstants(network);
   mergeOperands(network); // a reduction is taken in where one operand reads it
   fuseFinish(network);

@@ -20,6 +20,10 @@ void splitDims(Network &network);
 /// Access::padding if it is neutral for the nest's reduction; else the remap stays.
 void foldRemaps(Network &network);
 
+/// A remap that reads the result of another reads that one's sources instead, wherever its pieces then have a form:
+/// slices of concatenations, concatenations of pads, joins of transposed tensors.
+void mergeRemaps(Network &network);
+
 /// Nodes over few constant elements become constants (the factors of a normalisation, a mask). Those whose file cannot
 /// be read stay. Conversions of constants, however large, become constants that are converted when they are read.
 void foldConstants(Network &network);
@@ -40,6 +44,11 @@ void mergeOperands(Network &network);
 /// The sum is of the bits as integers: exactly one term is not zero. A large table has about as many windows as a line
 /// of the mesh has cores, `lineCores`, so that it can lie on all of them.
 void splitGathers(Network &network, int64_t mostBytes, int64_t lineCores);
+
+/// Borders that mirror a tensor (reflecting pads) and are read by windows become tensors of their own:
+///
+///     y = [x[2], x[1], x[0 … n)]   ──►   m[i] = x[2 − i]  (i in [0, 2)),   y = [m, x]
+void copyMirrored(Network &network);
 
 /// Drops nodes whose results nobody needs, and tensors nobody names; tensors are numbered anew.
 void removeUnused(Network &network);

@@ -110,6 +110,7 @@ absl::StatusOr<GeneratedProgram> generatePhases(const std::vector<Network> &give
   for (Network &network : networks) {
     if (absl::Status status = network.check(); !status.ok())
       return status;
+    copyMirrored(network);
     splitGathers(network, int64_t(kGatherShare * double(tensorBytes(target))), std::min(target.rows, target.cols));
     RolledNetwork loopsOf = rollLoops(network);
     anyLoop |= !loopsOf.loops.empty();

@@ -76,7 +76,6 @@ const View &Views::of(TensorId tensor) {
 }
 
 std::optional<std::vector<StridedPiece>> Views::piecesOf(TensorId tensor) {
-  constexpr size_t kMostPieces = 16;
   const Remap *remap = remaps[size_t(tensor)];
   if (!remap) {
     const std::vector<int64_t> &shape = network.tensors[size_t(tensor)].shape;

@@ -444,4 +444,39 @@ TEST(Phases, SoftmaxAndGather) {
   expectSame(net.network, 1e-5);
 }
 
+// y = sums of 5 by 3 over x with 2 mirrored rows and columns around it.
+TEST(Phases, WindowsOverMirroredBorders) {
+  NetworkBuilder net;
+  const int64_t rows = 21, cols = 17;
+  auto x = net.input("x", ElementType::F32, {rows, cols});
+  auto padded = net.value("padded", ElementType::F32, {rows + 4, cols + 4}),
+       y = net.value("y", ElementType::F32, {7, 19});
+  // Before, within, behind: the first element read, how many, the step; where they go.
+  struct Part {
+    int64_t from, count, step, to;
+  };
+  auto parts = [](int64_t extent) {
+    return std::vector<Part>{{2, 2, -1, 0}, {0, extent, 1, 2}, {extent - 2, 2, -1, extent + 2}};
+  };
+  Remap pad{"pad", padded, {}, 0};
+  for (const Part &r : parts(rows))
+    for (const Part &c : parts(cols))
+      pad.pieces.push_back({x,
+                            r.from * cols + c.from,
+                            r.to * (cols + 4) + c.to,
+                            {{r.count, r.step * cols, cols + 4}, {c.count, c.step, 1}}});
+  net.add(pad);
+  Nest sum = nestOver({7, 19, 5, 3}, 2, y);
+  sum.operands = {read(padded, {{3, 0, 1, 0}, {0, 1, 0, 1}})};
+  sum.reduction = Reduction{Opcode::ReduceAdd, ElementType::F32, 0};
+  sum.values = {BodyValue::operand(0)};
+  sum.resultValue = BodyValue::reduced();
+  net.add(sum);
+  net.output(y);
+  Network copied = net.network;
+  copyMirrored(copied);
+  EXPECT_EQ(copied.nodes.size(), net.network.nodes.size() + 2 * 8);
+  expectSame(copied, 1e-6);
+}
+
 } // namespace

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Passes that rewrite remaps keep every element: chains by hand with what they become, and random chains against the
+// reference.
+#include "compiler/spmd/network/Pieces.h"
+#include "compiler/spmd/network/Simplify.h"
+#include "compiler/spmd/network/Text.h"
+#include "test/support/NetworkBuilder.h"
+#include "test/support/NetworkReference.h"
+#include "test/support/RandomNest.h"
+#include "test/support/Seed.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <numeric>
+
+using namespace wsc;
+using namespace wsc::spmd;
+using namespace wsc::test;
+using format::ElementType;
+
+namespace {
+
+constexpr ElementType kType = ElementType::I32;
+
+/// Remaps as front ends make them.
+class Chain : public NetworkBuilder {
+public:
+  std::vector<int64_t> shapeOf(TensorId id) const { return network.tensors[size_t(id)].shape; }
+
+  /// Elements starts + i·steps, i in [0, sizes), at `offsets` of a tensor of shape `result`; `fill` elsewhere.
+  TensorId box(TensorId x, const std::vector<int64_t> &starts, const std::vector<int64_t> &sizes,
+               const std::vector<int64_t> &steps, const std::vector<int64_t> &result,
+               const std::vector<int64_t> &offsets, double fill = 0) {
+    Remap remap{nextName(), value(nextName(), kType, result), {}, fill};
+    if (auto piece = boxPiece(shapeOf(x), starts, sizes, steps, result, offsets)) {
+      piece->source = x;
+      remap.pieces.push_back(*piece);
+    }
+    return append(std::move(remap));
+  }
+  TensorId slice(TensorId x, const std::vector<int64_t> &starts, const std::vector<int64_t> &sizes,
+                 const std::vector<int64_t> &steps) {
+    return box(x, starts, sizes, steps, sizes, std::vector<int64_t>(sizes.size()));
+  }
+  TensorId pad(TensorId x, const std::vector<int64_t> &before, const std::vector<int64_t> &result, double fill) {
+    const size_t rank = before.size();
+    return box(x, std::vector<int64_t>(rank), shapeOf(x), std::vector<int64_t>(rank, 1), result, before, fill);
+  }
+  TensorId transpose(TensorId x, const std::vector<size_t> &order) {
+    const std::vector<int64_t> shape = shapeOf(x), from = rowMajorStrides(shape);
+    std::vector<int64_t> result;
+    for (size_t d : order)
+      result.push_back(shape[d]);
+    const std::vector<int64_t> to = rowMajorStrides(result);
+    Piece piece{x, 0, 0, {}};
+    for (size_t d = 0; d < order.size(); ++d)
+      piece.digits.push_back({result[d], from[order[d]], to[d]});
+    return append({nextName(), value(nextName(), kType, result), {piece}, 0});
+  }
+  TensorId reshape(TensorId x, const std::vector<int64_t> &shape) {
+    const Piece piece{x, 0, 0, {{network.tensors[size_t(x)].elements(), 1, 1}}};
+    return append({nextName(), value(nextName(), kType, shape), {piece}, 0});
+  }
+  TensorId concat(const std::vector<TensorId> &parts, size_t dim) {
+    std::vector<int64_t> result = shapeOf(parts[0]), offset(result.size());
+    result[dim] = 0;
+    for (TensorId part : parts)
+      result[dim] += shapeOf(part)[dim];
+    Remap remap{nextName(), value(nextName(), kType, result), {}, 0};
+    for (TensorId part : parts) {
+      const std::vector<int64_t> shape = shapeOf(part), zeros(shape.size()), ones(shape.size(), 1);
+      Piece piece = *boxPiece(shape, zeros, shape, ones, result, offset);
+      piece.source = part;
+      remap.pieces.push_back(piece);
+      offset[dim] += shape[dim];
+    }
+    return append(std::move(remap));
+  }
+
+private:
+  std::string nextName() { return "t" + std::to_string(network.tensors.size()); }
+  TensorId append(Remap remap) {
+    const TensorId result = remap.result;
+    add(std::move(remap));
+    return result;
+  }
+};
+
+void expectSameElements(const Network &before, const Network &after, Draw &draw) {
+  ASSERT_TRUE(after.check().ok()) << after.check() << "\n" << printNetwork(after);
+  std::vector<std::vector<std::byte>> inputs;
+  for (const NamedTensor &input : before.inputs)
+    inputs.push_back(drawElements(draw, kType, before.tensors[size_t(input.tensor)].elements(), false));
+  const auto wanted = evaluate(before, inputs), found = evaluate(after, inputs);
+  ASSERT_TRUE(wanted.ok() && found.ok()) << wanted.status() << found.status();
+  EXPECT_EQ(wanted->outputs, found->outputs) << printNetwork(before) << printNetwork(after);
+}
+
+/// Remaps whose pieces read remaps.
+int64_t chained(const Network &network) {
+  std::vector<bool> isRemapped(network.tensors.size(), false);
+  int64_t count = 0;
+  for (const Node &node : network.nodes)
+    if (const Remap *remap = std::get_if<Remap>(&node)) {
+      count += std::any_of(remap->pieces.begin(), remap->pieces.end(),
+                           [&](const Piece &piece) { return isRemapped[size_t(piece.source)]; });
+      isRemapped[size_t(remap->result)] = true;
+    }
+  return count;
+}
+
+} // namespace
+
+// What lies beyond the slice's end is cut off; what the pads fill stays filled.
+TEST(MergeRemaps, StackOfShiftedSlices) {
+  Chain net;
+  const TensorId x = net.input("x", kType, {5, 9});
+  std::vector<TensorId> shifted;
+  for (int64_t by : {2, 0, 5}) {
+    const TensorId part = net.slice(x, {0, by}, {5, 9 - by}, {1, 1});
+    shifted.push_back(net.reshape(net.pad(part, {0, 0}, {5, 9}, 0), {5, 9, 1}));
+  }
+  const TensorId stacked = net.transpose(net.slice(net.concat(shifted, 2), {0, 0, 0}, {5, 6, 3}, {1, 1, 1}), {2, 0, 1});
+  net.output(stacked);
+  Network merged = net.network;
+  mergeRemaps(merged);
+  removeUnused(merged);
+  EXPECT_EQ(printNetwork(merged), "network main\n"
+                                  "input %x: i32[5, 9]\n"
+                                  "remap t12: over [5, 6] from %x at 2 by [9, 1] to 0 by [6, 1], "
+                                  "over [5, 6] from %x at 0 by [9, 1] to 30 by [6, 1], "
+                                  "over [5, 4] from %x at 5 by [9, 1] to 60 by [6, 1] fill 0\n"
+                                  "  %t12: i32[3, 5, 6]\n"
+                                  "output t12 = %t12\n");
+  Draw draw(1);
+  expectSameElements(net.network, merged, draw);
+}
+
+// Two fills cannot become one.
+TEST(MergeRemaps, OtherFillsStay) {
+  Chain net;
+  const TensorId x = net.input("x", kType, {4});
+  net.output(net.pad(net.pad(x, {1}, {6}, 3), {1}, {8}, 7));
+  Network merged = net.network;
+  mergeRemaps(merged);
+  EXPECT_EQ(chained(merged), 1);
+  Draw draw(1);
+  expectSameElements(net.network, merged, draw);
+}
+
+TEST(MergeRemaps, RandomChains) {
+  const uint64_t seed = seedOf(5);
+  Draw draw(seed);
+  int64_t before = 0, after = 0;
+  for (int i = 0, cases = casesOf(2000); i < cases; ++i) {
+    SCOPED_TRACE("case " + std::to_string(i));
+    Chain net;
+    std::vector<int64_t> shape(size_t(draw.in(1, 3)));
+    for (int64_t &extent : shape)
+      extent = draw.in(1, 6);
+    std::vector<TensorId> made{net.input("x", kType, shape), net.input("y", kType, shape)};
+    for (int64_t step = draw.in(2, 6); step > 0; --step) {
+      const TensorId x = draw.of(made);
+      const std::vector<int64_t> from = net.shapeOf(x);
+      const size_t rank = from.size();
+      switch (draw.in(0, 4)) {
+      case 0: {
+        std::vector<int64_t> starts, sizes, steps;
+        for (int64_t extent : from) {
+          steps.push_back(draw.oneIn(4) ? -draw.in(1, 2) : draw.in(1, 2));
+          sizes.push_back(draw.in(1, (extent - 1) / std::abs(steps.back()) + 1));
+          const int64_t room = extent - 1 - (sizes.back() - 1) * std::abs(steps.back());
+          starts.push_back(draw.in(0, room) + (steps.back() < 0 ? (sizes.back() - 1) * -steps.back() : 0));
+        }
+        made.push_back(net.slice(x, starts, sizes, steps));
+        break;
+      }
+      case 1: {
+        std::vector<int64_t> padsBefore, result;
+        for (int64_t extent : from) {
+          padsBefore.push_back(draw.in(0, 2));
+          result.push_back(padsBefore.back() + extent + draw.in(0, 2));
+        }
+        made.push_back(net.pad(x, padsBefore, result, double(draw.in(0, 1))));
+        break;
+      }
+      case 2: {
+        std::vector<size_t> order(rank);
+        std::iota(order.begin(), order.end(), size_t(0));
+        for (size_t d = rank; d-- > 1;)
+          std::swap(order[d], order[size_t(draw.in(0, int64_t(d)))]);
+        made.push_back(net.transpose(x, order));
+        break;
+      }
+      case 3: {
+        const size_t dim = size_t(draw.in(0, int64_t(rank) - 1));
+        std::vector<TensorId> parts{x};
+        for (TensorId other : made) {
+          std::vector<int64_t> alike = net.shapeOf(other);
+          if (alike.size() != rank)
+            continue;
+          alike[dim] = from[dim];
+          if (alike == from && parts.size() < 3)
+            parts.push_back(other);
+        }
+        made.push_back(net.concat(parts, dim));
+        break;
+      }
+      default: {
+        std::vector<int64_t> result;
+        for (size_t d = 0; d < rank; ++d) {
+          const bool joins = !result.empty() && draw.oneIn(2);
+          if (joins)
+            result.back() *= from[d];
+          else
+            result.push_back(from[d]);
+        }
+        made.push_back(net.reshape(x, result));
+      }
+      }
+    }
+    net.output(made.back());
+    ASSERT_TRUE(net.network.check().ok()) << net.network.check();
+    Network merged = net.network;
+    mergeRemaps(merged);
+    before += chained(net.network);
+    after += chained(merged);
+    expectSameElements(net.network, merged, draw);
+    if (HasFatalFailure() || HasNonfatalFailure())
+      return;
+  }
+  EXPECT_LT(after * 5, before) << after << " of " << before << " chained remaps are left";
+}
+
+// A border that a window reads is written once, backwards; the rest stays where it is.
+TEST(CopyMirrored, Borders) {
+  Chain net;
+  const TensorId x = net.input("x", kType, {7}), padded = net.value("padded", kType, {11});
+  net.add(Remap{"pad", padded, {{x, 2, 0, {{2, -1, 1}}}, {x, 0, 2, {{7, 1, 1}}}, {x, 5, 9, {{2, -1, 1}}}}, 0});
+  const TensorId y = net.value("y", kType, {9});
+  Nest sum = nestOver({9, 3}, 1, y);
+  sum.operands = {read(padded, {{1, 1}})};
+  sum.reduction = Reduction{format::Opcode::ReduceAdd, kType, 0};
+  sum.values = {BodyValue::operand(0)};
+  sum.resultValue = BodyValue::reduced();
+  net.add(sum);
+  net.output(y);
+  Network copied = net.network;
+  copyMirrored(copied);
+  EXPECT_EQ(copied.nodes.size(), 6u); // two slices, two nests, the pad and the sum
+  for (const Node &node : copied.nodes)
+    if (const Remap *remap = std::get_if<Remap>(&node))
+      for (const Piece &piece : remap->pieces)
+        for (const Piece::Digit &digit : piece.digits)
+          EXPECT_GT(digit.sourceStride, 0);
+  Draw draw(1);
+  expectSameElements(net.network, copied, draw);
+}
