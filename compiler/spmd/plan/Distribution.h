@@ -12,6 +12,7 @@
 #include "compiler/spmd/network/Network.h"
 #include "compiler/spmd/sharding/Sharding.h"
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -38,6 +39,15 @@ struct Distribution {
 
   const AxisUse &use(Axis axis) const { return axis == Axis::Row ? rows : cols; }
 };
+
+/// Which iterators lie on which axis, whatever their parts.
+struct DistributionKind {
+  int32_t rows = -1, innerRows = -1, cols = -1, innerCols = -1;
+  auto operator<=>(const DistributionKind &) const = default;
+};
+inline DistributionKind kindOf(const Distribution &distribution) {
+  return {distribution.rows.iterator, distribution.rows.inner, distribution.cols.iterator, distribution.cols.inner};
+}
 
 /// Iterations of iterator k that one core runs: the extent divided by the parts it is cut into, rounded up.
 int64_t blockOf(const Nest &nest, const Distribution &distribution, int32_t iterator);

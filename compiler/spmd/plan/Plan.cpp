@@ -2,8 +2,9 @@
 //
 // Greedy in the order of the network: all ways to give rows and columns to the iterators of a nest are estimated, with
 // the moves of the operands from where earlier choices left them. A candidate that lies as an operand lies already
-// moves nothing. Costs follow docs/Timing.md roughly; what decides are words on lines, distances and instruction
-// set-ups.
+// moves nothing. Where the moves of all candidates do not fit, the plan begins anew, and the nest that made the largest
+// operand may not lie in that kind of place. Costs follow docs/Timing.md roughly; what decides are words on lines,
+// distances and instruction set-ups.
 #include "compiler/spmd/plan/Plan.h"
 
 #include "compiler/spmd/moves/QuickEstimate.h"
@@ -41,6 +42,9 @@ constexpr int64_t kLeastConstantBytes = 512;
 // Copies of constants of more bytes than this cost the file and who loads it more than they save.
 constexpr int64_t kLargeConstant = int64_t(64) << 20, kMostCopies = 4;
 
+/// Kinds of distributions that nodes may not take: what reads their results has no place behind them.
+using RuledOut = std::set<std::pair<size_t, DistributionKind>>;
+
 /// Whether the digits of every dimension leave no gap: then each element lies on some core.
 bool holdsAll(const Sharding &sharding) {
   for (size_t d = 0; d < sharding.dims.size(); ++d) {
@@ -68,9 +72,9 @@ bool holdsAll(const Sharding &sharding) {
 class PlanMaker {
 public:
   PlanMaker(const Network &network, Views &views, const target::Target &target, const Rectangle &rectangle,
-            const std::vector<Loop> &loops, PlanPolicy policy, EstimateCache &cache)
+            const std::vector<Loop> &loops, PlanPolicy policy, EstimateCache &cache, const RuledOut &ruledOut)
       : network(network), views(views), target(target), rectangle(rectangle), policy(policy), cache(cache),
-        estimates(network, views, rectangle, tensorBytes(target) / 3, cache),
+        ruledOut(ruledOut), estimates(network, views, rectangle, tensorBytes(target) / 3, cache),
         lookahead(network, views, target, rectangle, !policy.inputIsFree, tensorBytes(target)) {
     plan.loops = loops;
   }
@@ -105,6 +109,9 @@ public:
     return std::move(plan);
   }
 
+  /// After an error: the distribution of an earlier nest that leaves a later one no way to its operands.
+  const std::optional<std::pair<size_t, DistributionKind>> &toBlame() const { return blamed; }
+
 private:
   struct Cost {
     int64_t cycles = 0, bytes = 0, constantBytes = 0;
@@ -122,7 +129,7 @@ private:
   absl::Status rehearse(const Loop &each) {
     if (each.slices.empty())
       return absl::OkStatus();
-    PlanMaker alone(network, views, target, rectangle, plan.loops, policy, cache);
+    PlanMaker alone(network, views, target, rectangle, plan.loops, policy, cache, ruledOut);
     alone.begin();
     alone.countConstants();
     alone.findLastUses();
@@ -135,8 +142,10 @@ private:
             if (root.tensor >= 0 && network.tensors[size_t(root.tensor)].kind != Tensor::Kind::Constant &&
                 !made.contains(root.tensor) && !alone.plan.held[size_t(root.tensor)])
               alone.waiting.insert(root.tensor);
-        if (absl::Status status = alone.place(*nest, n); !status.ok())
+        if (absl::Status status = alone.place(*nest, n); !status.ok()) {
+          blamed = alone.blamed;
           return status;
+        }
         made.insert(nest->result);
         alone.release(n);
       }
@@ -373,6 +382,8 @@ private:
     const int64_t share = constantLimit(nest);
     int64_t leastBytes = INT64_MAX;
     for (Distribution &distribution : candidatesFor(nest)) {
+      if (ruledOut.contains({number, kindOf(distribution)}))
+        continue;
       Candidate candidate{std::move(distribution), {}};
       candidate.cost = localCost(nest, candidate.distribution);
       candidate.excess = std::max<int64_t>(0, candidate.cost.constantBytes - share);
@@ -421,6 +432,8 @@ private:
       bestCost = candidate.cost;
       bestExcess = candidate.excess;
     }
+    if (!best && leastBytes <= limit)
+      blame(nest);
     if (!best && isImpossible)
       return absl::ResourceExhaustedError(
           absl::StrCat("layer ", nest.name, " reads elements that are rearranged one by one, more than ",
@@ -441,6 +454,20 @@ private:
     live[nest.result] = bytesOf(*plan.held[size_t(nest.result)], nest.result);
     constantBytes += bestCost.constantBytes;
     return absl::OkStatus();
+  }
+
+  /// The nest fits, but not what brings its operands: the place of the largest one is to blame.
+  void blame(const Nest &nest) {
+    int64_t most = 0;
+    for (const Access &access : nest.operands)
+      for (const View::Root &root : views.of(access.tensor).roots)
+        for (size_t n = 0; root.tensor >= 0 && n < network.nodes.size(); ++n)
+          if (const Nest *maker = std::get_if<Nest>(&network.nodes[n]);
+              maker && maker->result == root.tensor && network.tensors[size_t(root.tensor)].elements() > most &&
+              plan.held[size_t(root.tensor)]) {
+            most = network.tensors[size_t(root.tensor)].elements();
+            blamed = std::pair(n, kindOf(plan.distributions[n]));
+          }
   }
 
   int64_t constantLimit(const Nest &nest) {
@@ -615,6 +642,8 @@ private:
   const Rectangle rectangle;
   const PlanPolicy policy;
   EstimateCache &cache;
+  const RuledOut &ruledOut;
+  std::optional<std::pair<size_t, DistributionKind>> blamed;
   MoveEstimates estimates;
   Lookahead lookahead;
   NetworkPlan plan;
@@ -640,7 +669,17 @@ absl::StatusOr<NetworkPlan> planNetwork(const Network &network, Views &views, co
                                         const Rectangle &rectangle, const std::vector<Loop> &loops, PlanPolicy policy,
                                         EstimateCache *cache) {
   EstimateCache own;
-  return PlanMaker(network, views, target, rectangle, loops, policy, cache ? *cache : own).make();
+  RuledOut ruledOut;
+  absl::Status first;
+  for (int tries = 0;; ++tries) {
+    PlanMaker maker(network, views, target, rectangle, loops, policy, cache ? *cache : own, ruledOut);
+    auto plan = maker.make();
+    if (plan.ok())
+      return plan;
+    first.Update(plan.status());
+    if (!maker.toBlame() || tries >= policy.mostRetries || !ruledOut.insert(*maker.toBlame()).second)
+      return first;
+  }
 }
 
 Sharding stackedSharding(Sharding each, int64_t count) {

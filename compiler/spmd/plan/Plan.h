@@ -22,6 +22,8 @@ struct PlanPolicy {
   /// An input's way from where its port delivers it costs nothing: layers behind it lie better, where that way is
   /// short. Then windows' iterators may be spread over cores, too.
   bool inputIsFree = true;
+  /// Plans begun anew because moves leave a nest no place.
+  int mostRetries = 0;
 };
 
 struct NetworkPlan {
@@ -44,7 +46,8 @@ absl::StatusOr<NetworkPlan> planNetwork(const Network &network, Views &views, co
                                         const Rectangle &rectangle, const std::vector<Loop> &loops = {},
                                         PlanPolicy policy = {}, EstimateCache *cache = nullptr);
 
-/// Rectangles worth trying, the most promising first (by the estimate of their plans); at least one.
+/// Rectangles worth trying, the most promising first (by the estimate of their plans); at least one. Plans begin anew
+/// only where no rectangle has one otherwise.
 /// On `threads` of the host's threads (0: all); the result does not depend on them.
 /// Errors: as planNetwork of the largest one, when none holds the network.
 absl::StatusOr<std::vector<NetworkPlan>> planCandidates(const Network &network, const Views &views,

@@ -16,7 +16,8 @@ namespace wsc::spmd {
 
 namespace {
 
-constexpr int kMostWorse = 2; // squares in a row that do not get better before larger ones are left out
+constexpr int kMostRetries = 12; // of a rectangle's plan, where none has one without
+constexpr int kMostWorse = 2;    // squares in a row that do not get better before larger ones are left out
 
 using Size = std::pair<int32_t, int32_t>; // rows, columns
 
@@ -63,11 +64,9 @@ private:
   std::map<Size, absl::StatusOr<NetworkPlan>> made;
 };
 
-} // namespace
-
-absl::StatusOr<std::vector<NetworkPlan>> planCandidates(const Network &network, const Views &views,
-                                                        const target::Target &target, const std::vector<Loop> &loops,
-                                                        PlanPolicy policy, EstimateCaches &caches, int threads) {
+absl::StatusOr<std::vector<NetworkPlan>> plansOf(const Network &network, const Views &views,
+                                                 const target::Target &target, const std::vector<Loop> &loops,
+                                                 PlanPolicy policy, EstimateCaches &caches, int threads) {
   std::vector<NetworkPlan> plans;
   PlansAhead ahead(network, views, target, loops, policy, caches, threads);
   std::set<Size> tried;
@@ -133,6 +132,19 @@ absl::StatusOr<std::vector<NetworkPlan>> planCandidates(const Network &network, 
   std::stable_sort(plans.begin(), plans.end(),
                    [](const NetworkPlan &a, const NetworkPlan &b) { return a.estimatedCycles < b.estimatedCycles; });
   return plans;
+}
+
+} // namespace
+
+absl::StatusOr<std::vector<NetworkPlan>> planCandidates(const Network &network, const Views &views,
+                                                        const target::Target &target, const std::vector<Loop> &loops,
+                                                        PlanPolicy policy, EstimateCaches &caches, int threads) {
+  auto plans = plansOf(network, views, target, loops, policy, caches, threads);
+  if (plans.ok() || !absl::IsResourceExhausted(plans.status()))
+    return plans;
+  policy.mostRetries = kMostRetries;
+  auto again = plansOf(network, views, target, loops, policy, caches, threads);
+  return again.ok() ? std::move(again) : std::move(plans);
 }
 
 } // namespace wsc::spmd
