@@ -3,6 +3,7 @@
 
 #include "compiler/spmd/network/Simplify.h"
 #include "compiler/spmd/phases/EntryWriter.h"
+#include "compiler/spmd/phases/FewerChanges.h"
 #include "compiler/spmd/phases/States.h"
 
 #include <algorithm>
@@ -93,7 +94,9 @@ absl::StatusOr<GeneratedProgram> generateBest(const std::vector<Network> &networ
   absl::Status status = absl::ResourceExhaustedError("no rectangle of the mesh holds all entries");
   for (const ProgramPlan *candidate : candidates) {
     auto program = generateWith(networks, views, target, candidate->entries);
-    if (program.ok() || !absl::IsResourceExhausted(program.status()))
+    if (program.ok())
+      return withFewerChanges(*std::move(program), candidate->entries, networks, views, target, policy, caches);
+    if (!absl::IsResourceExhausted(program.status()))
       return program;
     status = program.status();
   }

@@ -42,9 +42,6 @@ constexpr int64_t kLeastConstantBytes = 512;
 // Copies of constants of more bytes than this cost the file and who loads it more than they save.
 constexpr int64_t kLargeConstant = int64_t(64) << 20, kMostCopies = 4;
 
-/// Kinds of distributions that nodes may not take: what reads their results has no place behind them.
-using RuledOut = std::set<std::pair<size_t, DistributionKind>>;
-
 /// Whether the digits of every dimension leave no gap: then each element lies on some core.
 bool holdsAll(const Sharding &sharding) {
   for (size_t d = 0; d < sharding.dims.size(); ++d) {
@@ -667,9 +664,8 @@ int64_t tensorBytes(const target::Target &target) {
 
 absl::StatusOr<NetworkPlan> planNetwork(const Network &network, Views &views, const target::Target &target,
                                         const Rectangle &rectangle, const std::vector<Loop> &loops, PlanPolicy policy,
-                                        EstimateCache *cache) {
+                                        EstimateCache *cache, RuledOut ruledOut) {
   EstimateCache own;
-  RuledOut ruledOut;
   absl::Status first;
   for (int tries = 0;; ++tries) {
     PlanMaker maker(network, views, target, rectangle, loops, policy, cache ? *cache : own, ruledOut);

@@ -13,6 +13,8 @@
 #include "absl/status/statusor.h"
 
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace wsc::spmd {
@@ -37,6 +39,9 @@ struct NetworkPlan {
   std::vector<Loop> loops; // of the network
 };
 
+/// Kinds of distributions that nodes may not take.
+using RuledOut = std::set<std::pair<size_t, DistributionKind>>;
+
 /// Bytes of SRAM that a plan may give to tensors: what the target leaves to programs, less a share for code.
 int64_t tensorBytes(const target::Target &target);
 
@@ -44,7 +49,8 @@ int64_t tensorBytes(const target::Target &target);
 /// Errors: ResourceExhausted, with the nest and the bytes its best candidate needs on a core.
 absl::StatusOr<NetworkPlan> planNetwork(const Network &network, Views &views, const target::Target &target,
                                         const Rectangle &rectangle, const std::vector<Loop> &loops = {},
-                                        PlanPolicy policy = {}, EstimateCache *cache = nullptr);
+                                        PlanPolicy policy = {}, EstimateCache *cache = nullptr,
+                                        RuledOut ruledOut = {});
 
 /// Rectangles worth trying, the most promising first (by the estimate of their plans); at least one. Plans begin anew
 /// only where no rectangle has one otherwise.

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spmd/phases/FewerChanges.h"
+
+#include "runtime/timing/Phases.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace wsc::spmd {
+
+namespace {
+
+constexpr int kMostRounds = 2;
+constexpr double kMostWorse = 1.25; // of a plan's estimate: others cannot gain as much by changes saved
+
+/// Whether some configuration is changed to more than once.
+bool changesAgain(const format::Executable &executable) {
+  std::set<int32_t> seen;
+  for (const format::Entry &entry : executable.entries)
+    for (const format::Step &step : entry.steps)
+      if (step.kind == format::StepKind::Configure && !seen.insert(step.configuration).second)
+        return true;
+  return false;
+}
+
+int64_t cyclesOf(const format::Executable &executable) {
+  int64_t cycles = 0;
+  for (const format::Entry &entry : executable.entries)
+    cycles += timing::predictedCycles(executable, entry);
+  return cycles;
+}
+
+/// Nests of loops that reduce in several groups of an axis, whose route families are their own.
+std::vector<size_t> groupedNests(const Network &network, const NetworkPlan &plan) {
+  std::vector<size_t> nodes;
+  for (const Loop &loop : plan.loops)
+    for (size_t n = loop.begin; n < loop.end; ++n)
+      if (const Nest *nest = std::get_if<Nest>(&network.nodes[n]))
+        for (Axis axis : {Axis::Row, Axis::Col})
+          if (const ReduceGroup group = reduceGroup(*nest, plan.distributions[n], axis);
+              group.cores > 1 && group.groups > 1 && (nodes.empty() || nodes.back() != n))
+            nodes.push_back(n);
+  return nodes;
+}
+
+} // namespace
+
+GeneratedProgram withFewerChanges(GeneratedProgram program, std::vector<NetworkPlan> plans,
+                                  const std::vector<Network> &networks, std::vector<Views> &views,
+                                  const target::Target &target, PlanPolicy policy, EstimateCaches &caches) {
+  struct Better {
+    size_t network;
+    NetworkPlan plan;
+    std::pair<size_t, DistributionKind> ruledOut;
+  };
+  std::vector<RuledOut> ruledOut(networks.size());
+  int64_t best = cyclesOf(program.executable);
+  for (int round = 0; round < kMostRounds && changesAgain(program.executable); ++round) {
+    std::optional<Better> better;
+    for (size_t n = 0; n < networks.size(); ++n)
+      for (size_t node : groupedNests(networks[n], plans[n])) {
+        const std::pair out(node, kindOf(plans[n].distributions[node]));
+        RuledOut all = ruledOut[n];
+        all.insert(out);
+        const Rectangle &rectangle = plans[n].rectangle;
+        auto plan = planNetwork(networks[n], views[n], target, rectangle, plans[n].loops, policy,
+                                &caches[{rectangle.rows, rectangle.cols}], std::move(all));
+        if (!plan.ok() || double(plan->estimatedCycles) > kMostWorse * double(plans[n].estimatedCycles))
+          continue;
+        std::vector<NetworkPlan> tried = plans;
+        tried[n] = *plan;
+        auto made = generateWith(networks, views, target, tried);
+        if (!made.ok())
+          continue;
+        if (const int64_t cycles = cyclesOf(made->executable); cycles < best) {
+          best = cycles;
+          program = *std::move(made);
+          better = Better{n, *std::move(plan), out};
+        }
+      }
+    if (!better)
+      break;
+    plans[better->network] = std::move(better->plan);
+    ruledOut[better->network].insert(better->ruledOut);
+  }
+  return program;
+}
+
+} // namespace wsc::spmd

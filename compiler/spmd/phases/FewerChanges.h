@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Loops whose body fits into one configuration.
+//
+// A plan's estimates know nothing of queues and colours. Where the body of a loop needs more of them than a core has,
+// every repetition changes the configuration, which may cost more than the distribution that asks for a route family of
+// its own saves. So plans are tried in which one nest that reduces in several groups of an axis lies in another way.
+#pragma once
+
+#include "compiler/spmd/phases/Generate.h"
+
+namespace wsc::spmd {
+
+/// The program itself, or the quickest of those that such plans make (by the cost model, changes of configuration
+/// included). One plan and one generation for each such nest of a loop, and as many again after each gain, at most
+/// kMostRounds times; nothing where no configuration is changed to twice. `plans`: of the program, one for each network.
+GeneratedProgram withFewerChanges(GeneratedProgram program, std::vector<NetworkPlan> plans,
+                                  const std::vector<Network> &networks, std::vector<Views> &views,
+                                  const target::Target &target, PlanPolicy policy, EstimateCaches &caches);
+
+} // namespace wsc::spmd
