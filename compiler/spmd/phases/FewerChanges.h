@@ -12,8 +12,8 @@
 namespace wsc::spmd {
 
 /// The program itself, or the quickest of those that such plans make (by the cost model, changes of configuration
-/// included). One plan and one generation for each such nest of a loop, and as many again after each gain, at most
-/// kMostRounds times; nothing where no configuration is changed to twice. `plans`: of the program, one for each network.
+/// included). One plan and one generation for each such nest of a loop, and as many again after a gain; nothing where
+/// no configuration is changed to twice. `plans`: of the program, one for each network.
 GeneratedProgram withFewerChanges(GeneratedProgram program, std::vector<NetworkPlan> plans,
                                   const std::vector<Network> &networks, std::vector<Views> &views,
                                   const target::Target &target, PlanPolicy policy, EstimateCaches &caches);

@@ -49,8 +49,7 @@ int64_t tensorBytes(const target::Target &target);
 /// Errors: ResourceExhausted, with the nest and the bytes its best candidate needs on a core.
 absl::StatusOr<NetworkPlan> planNetwork(const Network &network, Views &views, const target::Target &target,
                                         const Rectangle &rectangle, const std::vector<Loop> &loops = {},
-                                        PlanPolicy policy = {}, EstimateCache *cache = nullptr,
-                                        RuledOut ruledOut = {});
+                                        PlanPolicy policy = {}, EstimateCache *cache = nullptr, RuledOut ruledOut = {});
 
 /// Rectangles worth trying, the most promising first (by the estimate of their plans); at least one. Plans begin anew
 /// only where no rectangle has one otherwise.
