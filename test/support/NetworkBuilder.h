@@ -61,6 +61,16 @@ inline spmd::Nest nestOver(std::vector<int64_t> extents, int32_t numParallel, sp
   return nest;
 }
 
+/// Sums of operand 0 over the reduced iterators; operands are still to be given.
+inline spmd::Nest sumOver(std::vector<int64_t> extents, int32_t numParallel, format::ElementType type,
+                          spmd::TensorId result) {
+  spmd::Nest nest = nestOver(std::move(extents), numParallel, result);
+  nest.reduction = spmd::Reduction{format::Opcode::ReduceAdd, type, 0};
+  nest.values = {spmd::BodyValue::operand(0)};
+  nest.resultValue = spmd::BodyValue::reduced();
+  return nest;
+}
+
 inline spmd::BodyOp bodyOp(format::Opcode opcode, format::ElementType type, spmd::BodyValue a, spmd::BodyValue b = {},
                            spmd::BodyValue c = {}) {
   spmd::BodyOp op;

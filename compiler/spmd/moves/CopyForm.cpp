@@ -96,7 +96,7 @@ struct Stretches {
   GroupNumber first;
 };
 /// The shortest stretches found that hold the first to the last block that each line needs (nothing: the line takes no
-/// part), all within [0, available). About 2·(kMostModulus + moduli)·2 tries of one pass over the lines.
+/// part), all within [0, available). About 4·(kMostModulus + moduli) tries, each a pass over the lines.
 std::optional<Stretches> coverBelow(const std::vector<std::optional<std::pair<int64_t, int64_t>>> &needed,
                                     int64_t available, const std::set<int64_t> &moduli) {
   const auto isKnown = [](const auto &each) { return each.has_value(); };

@@ -489,11 +489,8 @@ TEST(Phases, WindowsOverMirroredBorders) {
                             r.to * (cols + 4) + c.to,
                             {{r.count, r.step * cols, cols + 4}, {c.count, c.step, 1}}});
   net.add(pad);
-  Nest sum = nestOver({7, 19, 5, 3}, 2, y);
+  Nest sum = sumOver({7, 19, 5, 3}, 2, ElementType::F32, y);
   sum.operands = {read(padded, {{3, 0, 1, 0}, {0, 1, 0, 1}})};
-  sum.reduction = Reduction{Opcode::ReduceAdd, ElementType::F32, 0};
-  sum.values = {BodyValue::operand(0)};
-  sum.resultValue = BodyValue::reduced();
   net.add(sum);
   net.output(y);
   Network copied = net.network;

@@ -239,11 +239,8 @@ TEST(CopyMirrored, Borders) {
   const TensorId x = net.input("x", kType, {7}), padded = net.value("padded", kType, {11});
   net.add(Remap{"pad", padded, {{x, 2, 0, {{2, -1, 1}}}, {x, 0, 2, {{7, 1, 1}}}, {x, 5, 9, {{2, -1, 1}}}}, 0});
   const TensorId y = net.value("y", kType, {9});
-  Nest sum = nestOver({9, 3}, 1, y);
+  Nest sum = sumOver({9, 3}, 1, kType, y);
   sum.operands = {read(padded, {{1, 1}})};
-  sum.reduction = Reduction{format::Opcode::ReduceAdd, kType, 0};
-  sum.values = {BodyValue::operand(0)};
-  sum.resultValue = BodyValue::reduced();
   net.add(sum);
   net.output(y);
   Network copied = net.network;
