@@ -2,6 +2,7 @@
 #include "compiler/spmd/program/Code.h"
 
 #include <algorithm>
+#include <map>
 
 namespace wsc::spmd {
 
@@ -22,6 +23,20 @@ AxisGuard along(const Guard &g, Axis axis) {
             g.colSubEnd, g.colUnit, g.colPlaceBegin, g.colPlaceEnd};
   return {g.rowBegin,  g.rowEnd,  g.rowParity,     g.rowModulus, g.rowSubBegin,
           g.rowSubEnd, g.rowUnit, g.rowPlaceBegin, g.rowPlaceEnd};
+}
+
+std::vector<int32_t> oneOfEachSort(const std::set<AxisGuard> &parts, int32_t length) {
+  std::map<std::vector<bool>, int32_t> sorts;
+  for (int32_t x = 0; x < length; ++x) {
+    std::vector<bool> holds;
+    for (const AxisGuard &part : parts)
+      holds.push_back(part.holds(x));
+    sorts.emplace(std::move(holds), x);
+  }
+  std::vector<int32_t> coordinates;
+  for (const auto &[sort, x] : sorts)
+    coordinates.push_back(x);
+  return coordinates;
 }
 
 bool runs(const Guard &guard, int32_t row, int32_t col) {

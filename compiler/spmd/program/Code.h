@@ -62,6 +62,9 @@ struct AxisGuard {
 /// Axis::Row: of the columns, the coordinates along a row; Axis::Col: of the rows.
 AxisGuard along(const Guard &guard, Axis axis);
 
+/// One coordinate in [0, length) of each sort: coordinates of a sort are in the same ones of `parts`.
+std::vector<int32_t> oneOfEachSort(const std::set<AxisGuard> &parts, int32_t length);
+
 /// A core executes what the guard guards.
 bool runs(const Guard &guard, int32_t row, int32_t col);
 

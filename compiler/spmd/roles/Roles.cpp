@@ -254,23 +254,14 @@ RouteNeeds routeNeeds(const Code &code, const Rectangle &rectangle) {
   RouteNeeds needs;
   needs.colours = int(code.routes.size());
   // Coordinates that the guards of all uses hold alike need the same; one of each sort is looked at.
-  auto sortsOf = [&](Axis axis, int32_t length) {
-    std::set<AxisGuard> parts;
-    for (const Uses &family : uses)
-      for (const auto &[guard, output] : family)
-        parts.insert(along(guard, axis));
-    std::map<std::vector<bool>, int32_t> sorts;
-    for (int32_t x = 0; x < length; ++x) {
-      std::vector<bool> holds;
-      for (const AxisGuard &part : parts)
-        holds.push_back(part.holds(x));
-      sorts.emplace(std::move(holds), x);
-    }
-    return sorts;
-  };
-  const auto rows = sortsOf(Axis::Col, rectangle.rows), cols = sortsOf(Axis::Row, rectangle.cols);
-  for (const auto &[rowSort, row] : rows)
-    for (const auto &[colSort, col] : cols) {
+  std::set<AxisGuard> parts[2];
+  for (const Uses &family : uses)
+    for (const auto &[guard, output] : family)
+      for (Axis axis : {Axis::Row, Axis::Col})
+        parts[size_t(axis)].insert(along(guard, axis));
+  const std::vector<int32_t> cols = oneOfEachSort(parts[size_t(Axis::Row)], rectangle.cols);
+  for (int32_t row : oneOfEachSort(parts[size_t(Axis::Col)], rectangle.rows))
+    for (int32_t col : cols) {
       int inputs = 0, outputs = 0;
       for (const Uses &family : uses) {
         bool sends = false, takes = false;
