@@ -48,6 +48,14 @@ std::optional<AxisUse> usedAlong(Axis axis, const Network &network, const Nest &
     else if (use.inner < nest.numParallel)
       return std::nullopt;
   }
+  // All cores of the rectangle get the result, so those behind the last block reduce with the others: they hold
+  // padding.
+  const int64_t cores = axis == Axis::Row ? held.rectangle.rows : held.rectangle.cols;
+  if (use.inner >= nest.numParallel && use.cores() < cores) {
+    if (use.iterator >= 0)
+      return std::nullopt;
+    use.innerParts = cores;
+  }
   for (int32_t k = nest.numParallel; k < int32_t(nest.extents.size()); ++k) {
     const int64_t parts = use.iterator == k ? use.parts : use.inner == k ? use.innerParts : 1;
     if (nest.extents[size_t(k)] % parts != 0 && !mayOverrun(network, nest, k))

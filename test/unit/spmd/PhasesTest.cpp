@@ -2,6 +2,7 @@
 //
 // Small networks by hand on several rectangles: planned, generated, verified, executed, and compared with plain loops.
 #include "compiler/spmd/network/Simplify.h"
+#include "compiler/spmd/plan/Following.h"
 #include "runtime/emulator/CoreEngine.h"
 #include "runtime/emulator/cycle/CycleEngine.h"
 #include "runtime/format/Verifier.h"
@@ -181,6 +182,21 @@ TEST(Phases, MatrixProductWithBias) {
   net.add(nest);
   net.output(y);
   expectSame(net.network, 1e-5);
+}
+
+// 6 elements lie in pairs on 3 of 4 columns. All 4 hold the result, so the fourth takes part with padding.
+TEST(Phases, CoresBehindTheLastBlockReduceWithTheOthers) {
+  NetworkBuilder net;
+  auto x = net.input("x", ElementType::I16, {6});
+  auto y = net.value("y", ElementType::I16, {1});
+  Nest nest = sumOver({1, 6}, 1, ElementType::I16, y);
+  nest.operands = {read(x, {{0, 1}})};
+  const auto held = parseSharding("(0, 0, 1, 4) [6 = c*2 | 2]");
+  ASSERT_TRUE(held.ok()) << held.status();
+  const auto followed = following(net.network, nest, nest.operands[0], *held);
+  ASSERT_TRUE(followed);
+  EXPECT_EQ(reduceGroup(nest, *followed, Axis::Col).cores, 4);
+  EXPECT_EQ(resultSharding(nest, {1}, *followed).rectangle.cols, 4);
 }
 
 TEST(Phases, TransposedPaddedView) {
