@@ -92,8 +92,8 @@ int64_t vectorsOf(int64_t lanes, bool wideVectors) { // in units of 8 lanes
 } // namespace
 
 std::optional<NestPlan> planNest(const Instruction &instruction, const std::array<int64_t, kMaxDims> &extent,
-                                 std::span<const NestLoop> loops, int64_t aBufferBytes, int64_t bBufferBytes,
-                                 int64_t aBase, int64_t bBase, bool wideVectors) {
+                                 std::span<const NestLoop> loops, int64_t aElements, int64_t bElements,
+                                 bool wideVectors) {
   NestPlan plan;
   switch (instruction.opcode) {
   case Opcode::Fma:
@@ -114,8 +114,7 @@ std::optional<NestPlan> planNest(const Instruction &instruction, const std::arra
   const bool fma = plan.op == NestOp::Fma;
   if (instruction.type != ElementType::F32 || typeOfA(instruction) != ElementType::F32 ||
       instruction.dst.kind != OperandKind::Memory || instruction.a.kind != OperandKind::Memory ||
-      (fma && instruction.b.kind != OperandKind::Memory) || instruction.dst.buffer == instruction.a.buffer ||
-      (fma && instruction.dst.buffer == instruction.b.buffer))
+      (fma && instruction.b.kind != OperandKind::Memory))
     return std::nullopt;
 
   auto elements = [](int64_t bytes, bool &ok) {
@@ -172,9 +171,8 @@ std::optional<NestPlan> planNest(const Instruction &instruction, const std::arra
       if (both && (s == 2 || dim.a != 1 || dim.b != 1))
         continue;
       Candidate c{s == 2, s == 1 ? dim.a : dim.b, v, 0};
-      const int64_t bufferBytes = s == 1 ? aBufferBytes : bBufferBytes;
-      if (c.stride < 1 || c.stride > kMaxPhases ||
-          (c.stride > 1 && (bufferBytes == 0 || (s == 1 ? aBase : bBase) % (4 * c.stride) != 0)))
+      const int64_t copied = s == 1 ? aElements : bElements;
+      if (c.stride < 1 || c.stride > kMaxPhases || (c.stride > 1 && copied == 0))
         continue;
       bool fits = true;
       if (c.stride > 1)
@@ -183,7 +181,7 @@ std::optional<NestPlan> planNest(const Instruction &instruction, const std::arra
       if (!fits)
         continue;
       c.cost = accumulators / dim.count * vectorsOf(dim.count, wideVectors) * taps * (both ? 2 : 1) +
-               (c.stride > 1 ? bufferBytes / 16 : 0);
+               (c.stride > 1 ? copied / 4 : 0);
       if (!best || c.cost < best->cost)
         best = c;
     }
@@ -197,10 +195,10 @@ std::optional<NestPlan> planNest(const Instruction &instruction, const std::arra
   const bool both = side(vectorDim) == 3;
   if (both)
     plan.op = NestOp::FmaVectors;
-  const int64_t bufferElements = (chosen.swapped ? bBufferBytes : aBufferBytes) / 4;
   if (chosen.stride > 1) {
     plan.phases = int32_t(chosen.stride);
-    plan.phaseLength = (bufferElements + chosen.stride - 1) / chosen.stride + 16;
+    plan.copied = chosen.swapped ? bElements : aElements;
+    plan.phaseLength = (plan.copied + chosen.stride - 1) / chosen.stride + 16;
   }
   auto vecOffset = [&](int64_t offset) {
     if (plan.phases == 1)

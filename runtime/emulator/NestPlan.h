@@ -16,8 +16,9 @@ namespace wsc::emulator {
 struct NestPlan {
   NestOp op = NestOp::Fma;
   bool swapped = false;    // the vector operand is b
-  int32_t phases = 1;      // > 1: the vector operand is first deinterleaved into so many phases,
+  int32_t phases = 1;      // > 1: the vector operand's first `copied` elements are deinterleaved into so many phases,
   int64_t phaseLength = 0; // each this long
+  int64_t copied = 0;
   std::vector<NestTap> taps;
   // Dimensions in which both sources vary: one pass of all tiles per entry.
   struct Outer {
@@ -33,12 +34,12 @@ struct NestLoop {
   int level; // index into Operand::loopStep
 };
 
-// `extent` holds the instruction's extents. `vectorBytes(operand)`: size of the buffer an operand lies in, or 0 where
-// it may not be copied. Nothing when the form is not one the kernels know.
+// `extent` holds the instruction's extents. `aElements`, `bElements`: elements that the nest touches of a source, from
+// element 0 of iteration 0 on, where it may work on a rearranged copy of them; else 0. dst and sources must lie apart.
+// Nothing when the form is not one the kernels know.
 std::optional<NestPlan> planNest(const format::Instruction &instruction,
                                  const std::array<int64_t, format::kMaxDims> &extent, std::span<const NestLoop> loops,
-                                 int64_t aBufferBytes, int64_t bBufferBytes, int64_t aBase, int64_t bBase,
-                                 bool wideVectors);
+                                 int64_t aElements, int64_t bElements, bool wideVectors);
 
 // Runs the plan. Pointers are those of element 0 in iteration 0.
 void runNest(const Kernels &kernels, const NestPlan &plan, float *acc, const float *vec, const float *scl);

@@ -90,16 +90,26 @@ std::optional<Instruction> withWideSources(Instruction instruction) {
   return instruction;
 }
 
-// What a nest touches of an operand of 4-byte elements.
-TouchedElements touchedElements(const Operand &operand, const std::array<int64_t, kMaxDims> &extent,
-                                std::span<const NestLoop> loops) {
-  int64_t low = 0, high = 0;
-  const auto walk = [&](int64_t count, int64_t step) { (step < 0 ? low : high) += (count - 1) * (step / 4); };
+// Bytes [low, high) of its buffer that a nest touches of an operand, on a core whose affine part of the base is 0.
+struct TouchedBytes {
+  int64_t low, high;
+};
+TouchedBytes touchedBytes(const Operand &operand, int64_t width, const std::array<int64_t, kMaxDims> &extent,
+                          std::span<const NestLoop> loops) {
+  TouchedBytes touched{operand.base.constant, operand.base.constant + width};
+  const auto walk = [&](int64_t count, int64_t step) { (step < 0 ? touched.low : touched.high) += (count - 1) * step; };
   for (int d = 0; d < kMaxDims; ++d)
     walk(extent[d], operand.stride[d]);
   for (const NestLoop &loop : loops)
     walk(loop.trips, operand.loopStep[loop.level]);
-  return {low, high - low + 1};
+  return touched;
+}
+
+// The same of an operand of 4-byte elements, in elements from its first one on.
+TouchedElements touchedElements(const Operand &operand, const std::array<int64_t, kMaxDims> &extent,
+                                std::span<const NestLoop> loops) {
+  const TouchedBytes touched = touchedBytes(operand, 4, extent, loops);
+  return {(touched.low - operand.base.constant) / 4, (touched.high - touched.low) / 4};
 }
 
 // The loop at ops' instruction `pc` holds nothing but inner loops and one instruction: returns that one's position,
@@ -227,7 +237,8 @@ private:
       return false;
     for (const Operand *source : {&inner.a, &inner.b})
       if (inner.dst.kind == OperandKind::Memory && source->kind == OperandKind::Memory &&
-          mayShareMemory(role, inner.dst.buffer, source->buffer))
+          mayShareMemory(role, inner.dst.buffer, source->buffer) &&
+          (inner.dst.buffer != source->buffer || inner.dst.base.perDim != source->base.perDim))
         return false;
     op.dst = placeOf(inner.dst, op.depth);
     op.a = placeOf(inner.a, op.depth);
@@ -250,10 +261,10 @@ private:
       for (size_t l = 0; l < loops.size(); ++l)
         nestLoops.push_back({key[kMaxDims + l], op.depth + int(l)});
       std::optional<NestPlan> plan;
-      if (*std::min_element(key.begin(), key.end()) > 0)
-        plan = planNest(*body, extent, nestLoops, widens ? 0 : copyableBytes(inner.a, op.depth),
-                        widens ? 0 : copyableBytes(inner.b, op.depth), inner.a.base.constant, inner.b.base.constant,
-                        kernels.wideVectors);
+      if (*std::min_element(key.begin(), key.end()) > 0 && liesApart(inner, inner.a, extent, nestLoops, op.depth) &&
+          liesApart(inner, inner.b, extent, nestLoops, op.depth))
+        plan = planNest(*body, extent, nestLoops, widens ? 0 : copyableElements(inner.a, extent, nestLoops),
+                        widens ? 0 : copyableElements(inner.b, extent, nestLoops), kernels.wideVectors);
       ok = plan.has_value() && program.plans.size() - before < kMaxVariants;
       if (!ok)
         return false;
@@ -280,16 +291,29 @@ private:
     return true;
   }
 
-  // Bytes of the operand's buffer when a nest may work on a rearranged copy of it: its place must not move from core to
-  // core or with outer loops.
-  int64_t copyableBytes(const Operand &operand, int depth) const {
-    if (operand.kind != OperandKind::Memory || !operand.base.isConstant())
-      return 0;
+  // Whether no byte of dst that the nest touches is one of the source's, in any iteration of the loops around it.
+  static bool liesApart(const Instruction &inner, const Operand &source, const std::array<int64_t, kMaxDims> &extent,
+                        std::span<const NestLoop> loops, int depth) {
+    if (inner.dst.kind != OperandKind::Memory || source.kind != OperandKind::Memory ||
+        source.buffer != inner.dst.buffer)
+      return true;
     for (int k = 0; k < depth; ++k)
-      if (operand.loopStep[k] != 0)
-        return 0;
-    const Buffer &buffer = role.buffers[operand.buffer];
-    return buffer.kind == BufferKind::Scratch ? buffer.bytes / 4 * 4 : 0;
+      if (inner.dst.loopStep[k] != source.loopStep[k])
+        return false;
+    const int64_t width = elementBytes(inner.type), sourceWidth = elementBytes(typeOfA(inner));
+    const TouchedBytes to = touchedBytes(inner.dst, width, extent, loops),
+                       from = touchedBytes(source, sourceWidth, extent, loops);
+    return to.high <= from.low || from.high <= to.low;
+  }
+
+  // Elements that the nest touches of an f32 operand, from its element 0 on, when it may work on a rearranged copy of
+  // them; else 0.
+  int64_t copyableElements(const Operand &operand, const std::array<int64_t, kMaxDims> &extent,
+                           std::span<const NestLoop> loops) const {
+    if (operand.kind != OperandKind::Memory || role.buffers[operand.buffer].kind != BufferKind::Scratch)
+      return 0;
+    const TouchedElements touched = touchedElements(operand, extent, loops);
+    return touched.low == 0 ? touched.elements : 0;
   }
 
   void makeRow(DecodedOp &op, int depth) {

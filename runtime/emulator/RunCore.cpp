@@ -162,12 +162,10 @@ private:
     const float *scl = plan.swapped ? a : b;
     if (plan.phases > 1) {
       const OperandPlace &place = plan.swapped ? op.b : op.a;
-      const int64_t elements = program.role->buffers[place.slot].bytes / 4;
       float *copy = reinterpret_cast<float *>(scratch + op.packOffset);
       if (first || !op.packShared)
-        deinterleave(reinterpret_cast<const float *>(frame.buffers[place.slot]), elements, plan.phases,
-                     plan.phaseLength, copy);
-      vec = copy + place.base / 4 / plan.phases;
+        deinterleave(floats(place), plan.copied, plan.phases, plan.phaseLength, copy);
+      vec = copy;
     }
     runNest(kernels, plan, floats(op.dst), vec, scl);
   }
