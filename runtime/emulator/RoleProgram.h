@@ -98,6 +98,12 @@ bool runCore(const RoleProgram &program, const Kernels &kernels, CoreFrame &fram
 void runOperation(const RoleProgram &program, const DecodedOp &op, const Kernels &kernels, CoreFrame &frame,
                   std::byte *scratch, const ThreadCursor &cursor);
 
+// The same of a Row and of a Nest whose operands begin at the given places. `single`: singleKernel(…) of the shape.
+void runRowAt(const DecodedOp &op, const RowShape &shape, ArrayOp single, std::byte *dst, const std::byte *a,
+              const std::byte *b, const IndexedPlace &indexed);
+void runNestAt(const DecodedOp &op, const PlanVariant &variant, const Kernels &kernels, std::byte *scratch, bool first,
+               std::byte *dst, const std::byte *a, const std::byte *b);
+
 // True when no extent or trip count differs from core to core.
 bool extentsAreConstant(const format::Role &role);
 

@@ -78,7 +78,6 @@ private:
   }
 
   std::byte *memory(const OperandPlace &place) const { return frame.buffers[place.slot] + addressIn(place); }
-  float *floats(const OperandPlace &place) const { return reinterpret_cast<float *>(memory(place)); }
 
   // Where the operand's elements of this instruction begin; queues and FIFOs move on.
   std::byte *elementsOf(const OperandPlace &place, int64_t elements, int64_t width, bool isDst) {
@@ -129,17 +128,7 @@ private:
     const std::byte *a = source(op.a, n, row.bytes[1]);
     const std::byte *b = row.usesB ? source(op.b, n, row.bytes[2]) : nullptr;
     std::byte *dst = elementsOf(op.dst, n, row.bytes[0], true);
-    const auto apart = [&](const std::byte *from, int k) { // or dst itself, element by element
-      return !row.mayAlias[k] ||
-             (from == dst && row.bytes[k] == row.bytes[0] && shape.stride[k][3] == shape.stride[0][3]) ||
-             from + n * row.bytes[k] <= dst || dst + n * row.bytes[0] <= from;
-    };
-    if (single && dst && apart(a, 1) && apart(b, 2))
-      single(dst, a, b, n);
-    else
-      runRows(row, shape, dst, a, b, indexedPlace(op));
-    if (op.dst.kind == OperandKind::Queue) // the last word is padded with zeros
-      std::memset(dst + n * row.bytes[0], 0, size_t(-(n * row.bytes[0]) & 3));
+    runRowAt(op, shape, single, dst, a, b, indexedPlace(op));
   }
   IndexedPlace indexedPlace(const DecodedOp &op) const {
     if (op.row.kind != RowOp::Kind::Gather && op.row.kind != RowOp::Kind::Scatter)
@@ -155,30 +144,8 @@ private:
       while (variant->key != key)
         ++variant;
     }
-    const NestPlan &plan = variant->plan;
-    const float *a = nestSource(op, *variant, 0);
-    const float *b = op.b.kind == OperandKind::Memory ? nestSource(op, *variant, 1) : &kZero;
-    const float *vec = plan.swapped ? b : a;
-    const float *scl = plan.swapped ? a : b;
-    if (plan.phases > 1) {
-      const OperandPlace &place = plan.swapped ? op.b : op.a;
-      float *copy = reinterpret_cast<float *>(scratch + op.packOffset);
-      if (first || !op.packShared)
-        deinterleave(floats(place), plan.copied, plan.phases, plan.phaseLength, copy);
-      vec = copy;
-    }
-    runNest(kernels, plan, floats(op.dst), vec, scl);
-  }
-
-  // Element 0 of source a (0) or b (1) as f32.
-  const float *nestSource(const DecodedOp &op, const PlanVariant &variant, int k) {
-    const OperandPlace &place = k == 0 ? op.a : op.b;
-    const WidenedSource &widened = variant.widened[k];
-    if (!widened.widen)
-      return floats(place);
-    std::byte *copy = scratch + op.widenOffset[k];
-    widened.widen(copy, memory(place) + widened.touched.low * 2, nullptr, widened.touched.elements);
-    return reinterpret_cast<const float *>(copy) - widened.touched.low;
+    runNestAt(op, *variant, kernels, scratch, first, memory(op.dst), memory(op.a),
+              op.b.kind == OperandKind::Memory ? memory(op.b) : nullptr);
   }
 
   const RoleProgram &program;
@@ -189,10 +156,6 @@ private:
   ThreadCursor cursor;
 };
 
-} // namespace
-
-namespace {
-
 bool fifosAreEmpty(const RoleProgram &program, const CoreFrame &frame) {
   for (size_t b = 0; b < program.role->buffers.size(); ++b)
     if (frame.fifos[b].pushed != frame.fifos[b].popped)
@@ -201,6 +164,47 @@ bool fifosAreEmpty(const RoleProgram &program, const CoreFrame &frame) {
 }
 
 } // namespace
+
+void runRowAt(const DecodedOp &op, const RowShape &shape, ArrayOp single, std::byte *dst, const std::byte *a,
+              const std::byte *b, const IndexedPlace &indexed) {
+  const RowOp &row = op.row;
+  const int64_t n = shape.elements;
+  const auto apart = [&](const std::byte *from, int k) { // or dst itself, element by element
+    return !row.mayAlias[k] ||
+           (from == dst && row.bytes[k] == row.bytes[0] && shape.stride[k][3] == shape.stride[0][3]) ||
+           from + n * row.bytes[k] <= dst || dst + n * row.bytes[0] <= from;
+  };
+  if (single && dst && apart(a, 1) && apart(b, 2))
+    single(dst, a, b, n);
+  else
+    runRows(row, shape, dst, a, b, indexed);
+  if (op.dst.kind == OperandKind::Queue) // the last word is padded with zeros
+    std::memset(dst + n * row.bytes[0], 0, size_t(-(n * row.bytes[0]) & 3));
+}
+
+void runNestAt(const DecodedOp &op, const PlanVariant &variant, const Kernels &kernels, std::byte *scratch, bool first,
+               std::byte *dst, const std::byte *a, const std::byte *b) {
+  const NestPlan &plan = variant.plan;
+  // Element 0 of a source as f32.
+  const auto source = [&](const std::byte *at, int k) {
+    const WidenedSource &widened = variant.widened[k];
+    if (!widened.widen)
+      return reinterpret_cast<const float *>(at);
+    std::byte *copy = scratch + op.widenOffset[k];
+    widened.widen(copy, at + widened.touched.low * 2, nullptr, widened.touched.elements);
+    return reinterpret_cast<const float *>(copy) - widened.touched.low;
+  };
+  const float *x = source(a, 0), *y = b ? source(b, 1) : &kZero;
+  const float *vec = plan.swapped ? y : x;
+  const float *scl = plan.swapped ? x : y;
+  if (plan.phases > 1) {
+    float *copy = reinterpret_cast<float *>(scratch + op.packOffset);
+    if (first || !op.packShared)
+      deinterleave(vec, plan.copied, plan.phases, plan.phaseLength, copy);
+    vec = copy;
+  }
+  runNest(kernels, plan, reinterpret_cast<float *>(dst), vec, scl);
+}
 
 void runOperation(const RoleProgram &program, const DecodedOp &op, const Kernels &kernels, CoreFrame &frame,
                   std::byte *scratch, const ThreadCursor &cursor) {

@@ -32,9 +32,8 @@ ThreadCursor cursorOf(const WaveThread &thread) {
 } // namespace
 
 WaveCore::WaveCore(const SampleContext &context, const WavePlan &plan, WaveState &state, WaveWorker &worker,
-                   int32_t core, bool partly)
-    : context(context), plan(plan), state(state), worker(worker), role(plan.roles[size_t(plan.roleOf(core))]),
-      partly(partly) {
+                   const WaveRole &role, int32_t core, bool partly)
+    : context(context), plan(plan), state(state), worker(worker), role(role), partly(partly) {
   const int64_t ordinal = core - role.core;
   threads = state.threads.data() + role.thread + ordinal * int64_t(role.threads.size());
   fifos = state.fifos.data() + role.fifo + ordinal * int64_t(role.fifos.size());
@@ -89,27 +88,34 @@ bool WaveCore::runThread(size_t t) {
       progress = true;
       continue;
     }
-    const int64_t elements = op.fixed ? op.elements : instructionElements(*op.op->instruction, frame.index);
-    if (elements > 0) {
-      const int64_t before = thread.element, there = op.inputs > 0 ? elementsThere(op, thread, elements) : elements;
-      if (there < elements && !partly) {
-        partAhead |= there > thread.element;
-        wait(op, elements);
-        return progress;
-      }
-      const bool complete = op.kind == WaveOp::Kind::Copy            ? copy(op, thread, elements)
-                            : there < elements || thread.element > 0 ? runPart(op, thread, elements)
-                                                                     : runOperation(op, thread, elements);
-      if (!complete) {
-        wait(op, elements);
-        return progress || thread.element > before;
-      }
-      thread.element = 0;
-    }
+    const int64_t before = thread.element;
+    if (!step(op, thread))
+      return progress || thread.element > before;
     ++thread.pc;
     progress = true;
   }
   return progress;
+}
+
+bool WaveCore::step(const WaveOp &op, WaveThread &thread) {
+  const int64_t elements = op.fixed ? op.elements : instructionElements(*op.op->instruction, frame.index);
+  if (elements <= 0)
+    return true;
+  const int64_t there = op.inputs > 0 ? elementsThere(op, thread, elements) : elements;
+  if (there < elements && !partly) {
+    partAhead |= there > thread.element;
+    wait(op, elements);
+    return false;
+  }
+  const bool complete = op.kind == WaveOp::Kind::Copy            ? copy(op, thread, elements)
+                        : there < elements || thread.element > 0 ? runPart(op, thread, elements)
+                                                                 : runOperation(op, thread, elements);
+  if (!complete) {
+    wait(op, elements);
+    return false;
+  }
+  thread.element = 0;
+  return true;
 }
 
 // Elements of the operation, from its first on, for which all is there.
@@ -132,15 +138,12 @@ int64_t WaveCore::elementsThere(const WaveOp &op, const WaveThread &thread, int6
 // Leaves word of what the operation waits for at the queues that it takes from.
 void WaveCore::wait(const WaveOp &op, int64_t elements) {
   for (int i = 0; i < op.inputs; ++i)
-    if (const WaveOp::Input &input = op.input[i]; input.kind == OperandKind::Queue) {
-      WavePort &from = port(input.slot);
-      const int64_t wanted = from.position + input.share * wordsOf(input.width, elements);
-      from.wanted = wanted > from.there ? int32_t(wanted) : kNobodyWaits;
-    }
+    if (const WaveOp::Input &input = op.input[i]; input.kind == OperandKind::Queue)
+      waitFor(port(input.slot), int32_t(input.share * wordsOf(input.width, elements)));
 }
 
-// The next words of a sink, at least `words` of which have come; `pieced` takes them where they do not lie together.
-const std::byte *WaveCore::stretch(int32_t number, int64_t words, std::vector<std::byte> &pieced) {
+const std::byte *wordsThere(const WavePlan &plan, WaveState &state, int32_t number, int64_t words,
+                            std::vector<std::byte> &pieced) {
   WavePort &from = state.ports[size_t(number)];
   const std::span<const WaveSegment> segments = plan.composition(plan.portComposition[size_t(number)]);
   while (from.position - from.base >= segments[size_t(from.segment)].count)
@@ -180,7 +183,8 @@ void WaveCore::bindQueues(const WaveOp &op, int64_t elements, bool part) {
       bound = QueuePort{};
       bound.limit = words;
       if (words > 0)
-        bound.data = const_cast<std::byte *>(stretch(int32_t(firstPort + input.slot), words, worker.pieced[i]));
+        bound.data =
+            const_cast<std::byte *>(wordsThere(plan, state, int32_t(firstPort + input.slot), words, worker.pieced[i]));
     }
   if (op.output >= 0) {
     QueuePort &bound = worker.queues[size_t(op.output)];

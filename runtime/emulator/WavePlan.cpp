@@ -66,6 +66,7 @@ private:
     }
     if (decoded.kind == DecodedOp::Kind::Nest) { // memory only
       op.fixed = true;
+      op.plain = decoded.fixed;
       op.elements = 1;
       return op;
     }
@@ -97,6 +98,17 @@ private:
     if (instruction.opcode == Opcode::Move && op.inputs == 1 &&
         (isStream(instruction.dst) || instruction.dst.kind == OperandKind::Null))
       op.kind = WaveOp::Kind::Copy;
+    bool queuesOnly = op.push < 0;
+    for (int i = 0; i < op.inputs; ++i) {
+      WaveOp::Input &input = op.input[i];
+      input.words = int32_t(
+          std::min<int64_t>(input.share * ((op.elements * input.width + 3) / 4), std::numeric_limits<int32_t>::max()));
+      queuesOnly &= input.kind == OperandKind::Queue && input.share == 1;
+    }
+    const bool hasKernel = op.kind == WaveOp::Kind::Copy ||
+                           (decoded.kind == DecodedOp::Kind::Row && decoded.fixed && decoded.shapes == 1 &&
+                            (decoded.row.kind == RowOp::Kind::Compute || decoded.row.kind == RowOp::Kind::Copy));
+    op.plain = op.fixed && op.elements > 0 && queuesOnly && hasKernel;
     return op;
   }
 

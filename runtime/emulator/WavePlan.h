@@ -28,11 +28,13 @@ struct WaveOp {
   };
   Kind kind = Kind::Run;
   bool fixed = false; // the same number of elements on all cores
+  bool plain = false; // fixed, some elements, array kernels, and of FIFOs none: cores may run it side by side
   int8_t inputs = 0;  // of the queues and FIFOs it takes from, `input` holds so many
   struct Input {
     format::OperandKind kind = format::OperandKind::None; // Queue or Fifo
     int16_t slot = -1;                                    // queue, or place among the role's FIFOs
     int32_t width = 0, share = 1;                         // bytes of an element; 2: both sources take from it in turns
+    int32_t words = 0;                                    // of a queue, if fixed
   };
   Input input[2];
   int16_t output = -1;  // queue it sends on

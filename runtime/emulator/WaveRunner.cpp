@@ -4,6 +4,7 @@
 
 #include "runtime/emulator/HostWords.h"
 #include "runtime/emulator/LatticeWalk.h"
+#include "runtime/emulator/WaveGroup.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -22,6 +23,7 @@ namespace {
 
 constexpr size_t kCoresForThreads = 32; // fewer are not worth a second thread
 constexpr size_t kSinksForThreads = 512, kStreamsForThreads = 512;
+constexpr size_t kSortedShare = 16; // of all cores: more are put in order by going through all
 
 } // namespace
 
@@ -32,18 +34,23 @@ struct WaveRunner::Impl {
 
   // Calls visit(worker, i) for all i below `count`; on several threads in chunks if there are many.
   template <typename Visit> void forAll(size_t count, size_t least, Visit visit) {
+    forRanges(count, least, [&](WaveWorker &worker, size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i)
+        visit(worker, i);
+    });
+  }
+  // The same with visit(worker, begin, end).
+  template <typename Visit> void forRanges(size_t count, size_t least, Visit visit) {
     if (threads == 1 || count < least) {
-      for (size_t i = 0; i < count; ++i)
-        visit(workers[0], i);
+      if (count > 0)
+        visit(workers[0], 0, count);
       return;
     }
     const size_t chunk = std::max<size_t>(1, count / (size_t(threads) * 8));
     oneapi::tbb::parallel_for(
         oneapi::tbb::blocked_range<size_t>(0, count, chunk),
         [&](const oneapi::tbb::blocked_range<size_t> &range) {
-          WaveWorker &worker = workers[size_t(oneapi::tbb::this_task_arena::current_thread_index())];
-          for (size_t i = range.begin(); i < range.end(); ++i)
-            visit(worker, i);
+          visit(workers[size_t(oneapi::tbb::this_task_arena::current_thread_index())], range.begin(), range.end());
         },
         oneapi::tbb::simple_partitioner());
   }
@@ -128,28 +135,61 @@ struct WaveRunner::Impl {
     });
   }
 
-  void runCore(const SampleContext &context, const WavePlan &plan, WaveWorker &worker, int32_t core, bool partly) {
-    WaveCore run(context, plan, state, worker, core, partly);
+  void runCore(const SampleContext &context, const WavePlan &plan, WaveWorker &worker, const WaveRole &role,
+               int32_t core, bool partly) {
+    WaveCore run(context, plan, state, worker, role, core, partly);
     run.run();
-    if (run.couldDoPart() && !corePartly[size_t(core)].exchange(1, std::memory_order_relaxed))
+    note(plan, worker, role, core, run.sentOn(), run.takenFrom(), run.couldDoPart());
+  }
+
+  // Lists the streams that a core sent on or took from.
+  void note(const WavePlan &plan, WaveWorker &worker, const WaveRole &role, int32_t core, uint64_t sent, uint64_t taken,
+            bool partAhead) {
+    if (partAhead && !corePartly[size_t(core)].exchange(1, std::memory_order_relaxed))
       worker.partly.push_back(core);
-    if ((run.sentOn() | run.takenFrom()) == 0)
+    if ((sent | taken) == 0)
       return;
-    const WaveRole &role = plan.roles[size_t(plan.roleOf(core))];
     const size_t queues = role.role->queues.size(), first = size_t(role.port) + size_t(core - role.core) * queues;
     for (size_t q = 0; q < queues; ++q) {
       const int32_t stream = plan.portStream[first + q];
       if (stream < 0)
         continue;
       if (role.role->queues[q].output) {
-        if (run.sentOn() >> (q & 63) & 1 && !streamChanged[size_t(stream)].exchange(1, std::memory_order_relaxed))
+        if (sent >> (q & 63) & 1 && !streamChanged[size_t(stream)].exchange(1, std::memory_order_relaxed))
           worker.sentOn.push_back(stream);
-      } else if (run.takenFrom() >> (q & 63) & 1 && plan.streamDrains[size_t(stream)] &&
+      } else if (taken >> (q & 63) & 1 && plan.streamDrains[size_t(stream)] &&
                  state.ports[first + q].position == state.ports[first + q].there &&
                  !streamTaken[size_t(stream)].exchange(1, std::memory_order_relaxed)) {
         worker.takenFrom.push_back(stream);
       }
     }
+  }
+
+  void runGroup(const WavePlan &plan, WaveWorker &worker, WaveGroup &group) {
+    if (group.all().empty())
+      return;
+    group.run();
+    for (const WaveGroup::Member &member : group.all())
+      note(plan, worker, group.roleOfAll(), member.core, member.sent, member.taken, member.partAhead);
+    group.clear();
+  }
+
+  // Runs cores, which are in ascending order, in groups where their roles have one thread.
+  void runCores(const SampleContext &context, const WavePlan &plan, WaveWorker &worker,
+                std::span<const int32_t> cores) {
+    WaveGroup group(context, plan, state, worker);
+    auto r = size_t(plan.roleOf(cores.front()));
+    for (int32_t core : cores) {
+      while (r + 1 < plan.roles.size() && core >= plan.roles[r + 1].core)
+        ++r;
+      const WaveRole &role = plan.roles[r];
+      if (role.threads.size() == 1 && group.add(role, core))
+        continue;
+      runGroup(plan, worker, group);
+      if (role.threads.size() != 1 || !group.add(role, core))
+        runCore(context, plan, worker, role, core, false);
+    }
+    runGroup(plan, worker, group);
   }
 
   // Tells the sinks of a stream what has come; lists the cores that can go on.
@@ -227,8 +267,21 @@ struct WaveRunner::Impl {
     }
   }
 
+  // The cores that can go on, in ascending order.
+  void collectReady(const WavePlan &plan, std::vector<int32_t> &wave) {
+    collect(&WaveWorker::ready, wave);
+    if (wave.size() * kSortedShare < size_t(plan.cores)) {
+      std::sort(wave.begin(), wave.end());
+      return;
+    }
+    size_t count = 0;
+    for (int32_t core = 0; core < plan.cores; ++core)
+      if (coreListed[size_t(core)].load(std::memory_order_relaxed))
+        wave[count++] = core;
+  }
+
   void runWaves(const SampleContext &context, const WavePlan &plan) {
-    std::vector<int32_t> wave(size_t(plan.cores)), streams, taken, partly;
+    std::vector<int32_t> wave(size_t(plan.cores)), streams, taken, partly; // in ascending order
     std::iota(wave.begin(), wave.end(), 0);
     for (const WaveLane &lane : plan.inputs)
       streams.push_back(plan.portStream[size_t(lane.port)]);
@@ -238,8 +291,14 @@ struct WaveRunner::Impl {
     for (bool inParts = false;;) {
       for (int32_t core : wave)
         (inParts ? corePartly : coreListed)[size_t(core)].store(0, std::memory_order_relaxed);
-      forAll(wave.size(), kCoresForThreads,
-             [&](WaveWorker &worker, size_t i) { runCore(context, plan, worker, wave[i], inParts); });
+      if (inParts)
+        forAll(wave.size(), kCoresForThreads, [&](WaveWorker &worker, size_t i) {
+          runCore(context, plan, worker, plan.roles[size_t(plan.roleOf(wave[i]))], wave[i], true);
+        });
+      else
+        forRanges(wave.size(), kCoresForThreads, [&](WaveWorker &worker, size_t begin, size_t end) {
+          runCores(context, plan, worker, std::span(wave).subspan(begin, end - begin));
+        });
       streams.clear();
       collect(&WaveWorker::sentOn, streams);
       deliverAll(plan, streams);
@@ -248,7 +307,7 @@ struct WaveRunner::Impl {
       if (context.traces.empty()) // they show all words
         forAll(taken.size(), kStreamsForThreads, [&](WaveWorker &worker, size_t i) { drain(plan, worker, taken[i]); });
       wave.clear();
-      collect(&WaveWorker::ready, wave);
+      collectReady(plan, wave);
       collect(&WaveWorker::partly, partly);
       inParts = wave.empty();
       if (inParts) {

@@ -57,6 +57,15 @@ struct WavePort {
   }
 };
 
+// Whether so many words behind its position have come to a sink.
+inline bool isThere(const WavePort &port, int32_t words) { return port.there - port.position >= words; }
+// Leaves word of what the sink's core waits for; true if a part of it has come.
+inline bool waitFor(WavePort &port, int32_t words) {
+  const int32_t wanted = port.position + words;
+  port.wanted = wanted > port.there ? wanted : kNobodyWaits;
+  return port.there > port.position;
+}
+
 struct WaveState {
   std::vector<format::LatticeIndex> index; // per core
   std::vector<WaveThread> threads;
@@ -80,14 +89,20 @@ struct WaveWorker {
   std::vector<int32_t> partly;    // cores that could do a part of an operation
 };
 
+// The next words of a sink, `words` of which have come; `pieced` takes them where they do not lie together.
+const std::byte *wordsThere(const WavePlan &plan, WaveState &state, int32_t port, int64_t words,
+                            std::vector<std::byte> &pieced);
+
 // Runs a core as far as it comes. Whole operations only, unless `partly`: then an operation begins with the elements
 // that are there.
 class WaveCore {
 public:
-  WaveCore(const SampleContext &context, const WavePlan &plan, WaveState &state, WaveWorker &worker, int32_t core,
-           bool partly);
+  WaveCore(const SampleContext &context, const WavePlan &plan, WaveState &state, WaveWorker &worker,
+           const WaveRole &role, int32_t core, bool partly);
 
   void run();
+  // Does the operation, no loop's begin or end, that the thread stands at. False: it waits.
+  bool step(const WaveOp &op, WaveThread &thread);
   bool done() const;
   // Queues that words were sent on: bit q mod 64.
   uint64_t sentOn() const { return sent; }
@@ -102,7 +117,6 @@ private:
   bool runPart(const WaveOp &op, WaveThread &thread, int64_t elements);
   bool copy(const WaveOp &op, WaveThread &thread, int64_t elements);
   int64_t elementsThere(const WaveOp &op, const WaveThread &thread, int64_t elements) const;
-  const std::byte *stretch(int32_t port, int64_t words, std::vector<std::byte> &pieced);
   void bindQueues(const WaveOp &op, int64_t elements, bool part);
   void bindFifos(const WaveOp &op);
   void finish(const WaveOp &op, int64_t elements);

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Plain operations (WaveOp::plain) have their elements, kernels and strides in common; what differs is where operands
+// begin. All others, and loops whose trip counts differ, are left to WaveCore, core by core.
+#include "runtime/emulator/WaveGroup.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace wsc::emulator {
+
+using namespace format;
+
+bool WaveGroup::add(const WaveRole &of, int32_t core) {
+  const int64_t ordinal = core - of.core;
+  WaveThread *thread = state.threads.data() + of.thread + ordinal;
+  if (thread->element != 0)
+    return false;
+  if (numMembers == 0) {
+    role = &of;
+    at = *thread;
+  } else if (&of != role || numMembers == kMost || int64_t(numMembers) * of.scratchBytes > kMostBytes ||
+             thread->pc != at.pc || thread->depth != at.depth ||
+             !std::equal(at.counter, at.counter + at.depth, thread->counter)) {
+    return false;
+  }
+  members[numMembers++] = {core, thread, state.ports.data() + of.port + ordinal * int64_t(of.role->queues.size()),
+                           state.buffers.data() + of.buffer + ordinal * int64_t(of.role->buffers.size()),
+                           &state.index[size_t(core)]};
+  return true;
+}
+
+void WaveGroup::run() {
+  numActive = numMembers;
+  std::iota(active.begin(), active.begin() + int64_t(numActive), uint8_t(0));
+  const std::vector<WaveOp> &ops = role->threads[0];
+  while (numActive > 0 && size_t(at.pc) < ops.size()) {
+    const WaveOp &op = ops[size_t(at.pc)];
+    if (op.kind == WaveOp::Kind::LoopBegin || op.kind == WaveOp::Kind::LoopEnd) {
+      if (!loop(op))
+        return runAlone();
+      continue;
+    }
+    if (op.plain)
+      runPlain(op);
+    else
+      runEach(op);
+    ++at.pc;
+  }
+  keepIf([](Member &) { return false; });
+}
+
+template <typename Stays> void WaveGroup::keepIf(Stays stays) {
+  size_t kept = 0;
+  for (size_t i = 0; i < numActive; ++i)
+    if (Member &member = members[active[i]]; stays(member))
+      active[kept++] = active[i];
+    else
+      leave(member);
+  numActive = kept;
+}
+
+void WaveGroup::leave(Member &member) const {
+  const int64_t element = member.thread->element;
+  *member.thread = at;
+  member.thread->element = element;
+}
+
+// Goes through a loop's begin or end; false where the trip count differs from core to core.
+bool WaveGroup::loop(const WaveOp &op) {
+  const Affine &trips = op.op->instruction->extent[0];
+  if (!trips.isConstant())
+    return false;
+  if (op.kind == WaveOp::Kind::LoopBegin) {
+    if (trips.constant <= 0) {
+      at.pc = op.op->jump;
+    } else {
+      at.counter[at.depth++] = 0;
+      ++at.pc;
+    }
+  } else if (++at.counter[at.depth - 1] < trips.constant) {
+    at.pc = op.op->jump;
+  } else {
+    --at.depth;
+    ++at.pc;
+  }
+  return true;
+}
+
+WaveGroup::Place WaveGroup::placeOf(const OperandPlace &operand, int64_t bytes) const {
+  Place place;
+  place.kind = operand.kind;
+  place.slot = operand.slot;
+  place.words = int32_t((bytes + 3) / 4);
+  place.immediate = reinterpret_cast<const std::byte *>(&operand.immediate);
+  if (operand.kind != OperandKind::Memory)
+    return place;
+  if (operand.affine)
+    place.affine = &operand.operand->base;
+  else
+    place.offset = operand.base;
+  if (operand.looped)
+    for (int k = 0; k < at.depth; ++k)
+      place.offset += int64_t(operand.operand->loopStep[k]) * at.counter[k];
+  return place;
+}
+
+// Where the operand begins on a core; `source` 0 or 1: of a and b, 2: the result.
+std::byte *WaveGroup::pointer(const Place &place, const Member &member, size_t source) {
+  switch (place.kind) {
+  case OperandKind::Memory:
+    return member.buffers[place.slot] + place.offset + (place.affine ? place.affine->at(*member.index) : 0);
+  case OperandKind::Queue: {
+    WavePort &port = member.ports[place.slot];
+    if (source == 2)
+      return port.room(state.arena, worker.chunks, place.words);
+    return const_cast<std::byte *>(
+        wordsThere(plan, state, int32_t(&port - state.ports.data()), place.words, worker.pieced[source]));
+  }
+  case OperandKind::Immediate:
+    return const_cast<std::byte *>(place.immediate);
+  default:
+    return nullptr;
+  }
+}
+
+// Members whose words are not there wait.
+void WaveGroup::keepAvailable(const WaveOp &op) {
+  keepIf([&](Member &member) {
+    bool waits = false;
+    for (int i = 0; i < op.inputs; ++i)
+      waits |= !isThere(member.ports[op.input[i].slot], op.input[i].words);
+    if (!waits)
+      return true;
+    member.partAhead = true;
+    for (int i = 0; i < op.inputs; ++i)
+      member.partAhead &= waitFor(member.ports[op.input[i].slot], op.input[i].words);
+    return false;
+  });
+}
+
+void WaveGroup::runPlain(const WaveOp &op) {
+  if (op.inputs > 0)
+    keepAvailable(op);
+  if (numActive == 0)
+    return;
+  if (op.kind == WaveOp::Kind::Copy)
+    copyWords(op);
+  else if (op.op->kind == DecodedOp::Kind::Nest)
+    runNests(*op.op);
+  else
+    runRows(*op.op);
+  if (op.inputs > 0 || op.output >= 0)
+    finish(op);
+}
+
+void WaveGroup::runRows(const DecodedOp &op) {
+  const ShapeVariant &variant = role->program->shapes[size_t(op.shape)];
+  const int64_t n = variant.shape.elements;
+  const Place dst = placeOf(op.dst, n * op.row.bytes[0]), a = placeOf(op.a, n * op.row.bytes[1]),
+              b = placeOf(op.b, n * op.row.bytes[2]);
+  for (size_t i = 0; i < numActive; ++i) {
+    const Member &member = members[active[i]];
+    const std::byte *first = pointer(a, member, 0), *second = op.row.usesB ? pointer(b, member, 1) : nullptr;
+    runRowAt(op, variant.shape, variant.single, pointer(dst, member, 2), first, second, {});
+  }
+}
+
+void WaveGroup::runNests(const DecodedOp &op) {
+  const PlanVariant &variant = role->program->plans[size_t(op.plan)];
+  const Place dst = placeOf(op.dst, 0), a = placeOf(op.a, 0), b = placeOf(op.b, 0);
+  for (size_t i = 0; i < numActive; ++i) {
+    const Member &member = members[active[i]];
+    runNestAt(op, variant, context.kernels, worker.scratch.get(), true, pointer(dst, member, 2), pointer(a, member, 0),
+              b.kind == OperandKind::Memory ? pointer(b, member, 1) : nullptr);
+  }
+}
+
+void WaveGroup::copyWords(const WaveOp &op) {
+  if (op.output < 0)
+    return; // words that nobody needs
+  const WaveOp::Input &input = op.input[0];
+  const int64_t bytes = op.elements * input.width;
+  const Place dst{OperandKind::Queue, op.output, 0, nullptr, nullptr, input.words},
+      a{OperandKind::Queue, input.slot, 0, nullptr, nullptr, input.words};
+  for (size_t i = 0; i < numActive; ++i) {
+    const Member &member = members[active[i]];
+    const std::byte *from = pointer(a, member, 0);
+    std::byte *to = pointer(dst, member, 2);
+    std::memcpy(to, from, size_t(bytes));
+    std::memset(to + bytes, 0, size_t(-bytes & 3));
+  }
+}
+
+void WaveGroup::finish(const WaveOp &op) {
+  const int32_t words = op.output >= 0 ? int32_t((op.elements * op.width + 3) / 4) : 0;
+  for (size_t i = 0; i < numActive; ++i) {
+    Member &member = members[active[i]];
+    for (int k = 0; k < op.inputs; ++k) {
+      WavePort &from = member.ports[op.input[k].slot];
+      from.position += op.input[k].words;
+      from.wanted = kNobodyWaits;
+      member.taken |= uint64_t(1) << (op.input[k].slot & 63);
+    }
+    if (op.output < 0)
+      continue;
+    WavePort &to = member.ports[op.output];
+    to.position += words;
+    to.there = to.position;
+    member.sent |= uint64_t(1) << (op.output & 63);
+  }
+}
+
+void WaveGroup::runEach(const WaveOp &op) {
+  keepIf([&](Member &member) {
+    leave(member);
+    WaveCore core(context, plan, state, worker, *role, member.core, false);
+    const bool complete = core.step(op, *member.thread);
+    member.sent |= core.sentOn();
+    member.taken |= core.takenFrom();
+    member.partAhead = core.couldDoPart();
+    return complete;
+  });
+}
+
+void WaveGroup::runAlone() {
+  for (size_t i = 0; i < numActive; ++i) {
+    Member &member = members[active[i]];
+    leave(member);
+    WaveCore core(context, plan, state, worker, *role, member.core, false);
+    core.run();
+    member.sent |= core.sentOn();
+    member.taken |= core.takenFrom();
+    member.partAhead = core.couldDoPart();
+  }
+  numActive = 0;
+}
+
+} // namespace wsc::emulator

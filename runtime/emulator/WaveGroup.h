@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Cores of a role that stand at the same operation, run side by side: each operation is looked at once and done for all
+// of them, one after the other. A core whose words are not there leaves the group. Values are those of the cores run
+// alone. For roles of one thread.
+#pragma once
+
+#include "runtime/emulator/WaveState.h"
+
+#include <array>
+#include <span>
+
+namespace wsc::emulator {
+
+class WaveGroup {
+public:
+  struct Member {
+    int32_t core = 0;
+    WaveThread *thread = nullptr;
+    WavePort *ports = nullptr; // of its queues
+    std::byte *const *buffers = nullptr;
+    const format::LatticeIndex *index = nullptr;
+    uint64_t sent = 0, taken = 0; // queues: bit q mod 64
+    bool partAhead = false;       // it waits, but could do a part of its operation
+  };
+
+  WaveGroup(const SampleContext &context, const WavePlan &plan, WaveState &state, WaveWorker &worker)
+      : context(context), plan(plan), state(state), worker(worker) {}
+
+  // Takes the core in. False where it does not fit: the group is full or stands elsewhere, or the core is in the middle
+  // of an operation.
+  bool add(const WaveRole &role, int32_t core);
+  // Runs all as far as they come. Members then say what they sent and took; they stay until clear().
+  void run();
+  std::span<const Member> all() const { return {members.data(), numMembers}; }
+  const WaveRole &roleOfAll() const { return *role; }
+  void clear() { numMembers = 0; }
+
+private:
+  static constexpr size_t kMost = 64;
+  static constexpr int64_t kMostBytes = 256 << 10; // of all members' scratch: what they hold stays in a cache
+
+  // An operand with what all members have in common.
+  struct Place {
+    format::OperandKind kind = format::OperandKind::None;
+    int16_t slot = -1;
+    int64_t offset = 0;                     // bytes
+    const format::Affine *affine = nullptr; // null: `offset` is all of it
+    const std::byte *immediate = nullptr;
+    int32_t words = 0; // of a queue
+  };
+
+  Place placeOf(const OperandPlace &operand, int64_t bytes) const;
+  std::byte *pointer(const Place &place, const Member &member, size_t source);
+  bool loop(const WaveOp &op);
+  void keepAvailable(const WaveOp &op);
+  void runPlain(const WaveOp &op);
+  void runRows(const DecodedOp &op);
+  void runNests(const DecodedOp &op);
+  void copyWords(const WaveOp &op);
+  void finish(const WaveOp &op);
+  void runEach(const WaveOp &op);
+  void runAlone();
+  void leave(Member &member) const;
+  template <typename Stays> void keepIf(Stays stays);
+
+  const SampleContext &context;
+  const WavePlan &plan;
+  WaveState &state;
+  WaveWorker &worker;
+  const WaveRole *role = nullptr;
+  std::array<Member, kMost> members;
+  size_t numMembers = 0, numActive = 0;
+  std::array<uint8_t, kMost> active{}; // members that have not left
+  WaveThread at;                       // where all active members stand
+};
+
+} // namespace wsc::emulator
