@@ -222,7 +222,7 @@ struct WaveRunner::Impl {
     }
   }
 
-  // Lets the sources of a stream begin their chunks anew if all sinks have all that was sent.
+  // Takes the chunks of a stream's sources back if all sinks have all that was sent.
   void drain(const WavePlan &plan, WaveWorker &worker, int32_t stream) {
     streamTaken[size_t(stream)].store(0, std::memory_order_relaxed);
     const std::span<const WavePlan::Sink> sinks = plan.sinksOf(stream);
@@ -251,12 +251,8 @@ struct WaveRunner::Impl {
         if (state.ports[size_t(sink.port)].position != sent)
           return;
     for (int32_t source : sources) {
-      WavePort &port = state.ports[size_t(source)];
-      if (!port.chunk)
-        continue;
-      for (WaveChunk *old = std::exchange(port.chunk->older, nullptr); old;)
-        worker.chunks.give(std::exchange(old, old->older));
-      port.chunk->first = port.position;
+      for (WaveChunk *done = std::exchange(state.ports[size_t(source)].chunk, nullptr); done;)
+        worker.chunks.give(std::exchange(done, done->older));
     }
   }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Where words are while a configuration runs in waves. A source writes its words into a chunk; when that is full it
-// takes one of twice the size, and the older ones stay until all sinks have all that was sent. Then the newest begins
-// anew, so that words take as much memory as are under way.
+// takes one of twice the size. When all sinks have all that was sent its chunks are free for other sources: words take
+// as much memory as are under way, and the chunks used last, which are in the caches, are used next.
 #pragma once
 
 #include "runtime/emulator/Pages.h"
