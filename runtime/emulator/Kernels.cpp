@@ -65,8 +65,11 @@ void deinterleave(const float *in, int64_t elements, int phases, int64_t phaseLe
       out[pairs] = in[elements - 1];
     return;
   }
-  for (int64_t e = 0; e < elements; ++e)
-    out[(e % phases) * phaseLength + e / phases] = in[e];
+  for (int phase = 0; phase < phases; ++phase) {
+    float *to = out + phase * phaseLength;
+    for (int64_t e = phase; e < elements; e += phases)
+      *to++ = in[e];
+  }
 }
 
 } // namespace wsc::emulator

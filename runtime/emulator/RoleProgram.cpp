@@ -308,9 +308,9 @@ private:
 
   // Elements that the nest touches of an f32 operand, from its element 0 on, when it may work on a rearranged copy of
   // them; else 0.
-  int64_t copyableElements(const Operand &operand, const std::array<int64_t, kMaxDims> &extent,
-                           std::span<const NestLoop> loops) const {
-    if (operand.kind != OperandKind::Memory || role.buffers[operand.buffer].kind != BufferKind::Scratch)
+  static int64_t copyableElements(const Operand &operand, const std::array<int64_t, kMaxDims> &extent,
+                                  std::span<const NestLoop> loops) {
+    if (operand.kind != OperandKind::Memory)
       return 0;
     const TouchedElements touched = touchedElements(operand, extent, loops);
     return touched.low == 0 ? touched.elements : 0;
