@@ -35,10 +35,38 @@ struct Grid {
   }
 };
 
+template <size_t Bytes>
+void copyRows(std::byte *to, int64_t toStride, const std::byte *from, int64_t fromStride, int64_t rows) {
+  for (int64_t r = 0; r < rows; ++r, to += toStride, from += fromStride)
+    std::memcpy(to, from, Bytes);
+}
+
+// Rows of so few bytes that a call for each would take longer than the copy; false for others.
+bool copyShortRows(std::byte *to, int64_t toStride, const std::byte *from, int64_t fromStride, int64_t rows,
+                   int64_t bytes) {
+  switch (bytes) {
+  case 8:
+    return copyRows<8>(to, toStride, from, fromStride, rows), true;
+  case 12:
+    return copyRows<12>(to, toStride, from, fromStride, rows), true;
+  case 16:
+    return copyRows<16>(to, toStride, from, fromStride, rows), true;
+  case 24:
+    return copyRows<24>(to, toStride, from, fromStride, rows), true;
+  case 32:
+    return copyRows<32>(to, toStride, from, fromStride, rows), true;
+  default:
+    return false;
+  }
+}
+
 template <typename T>
 void copyGrid(std::byte *to, Grid toGrid, const std::byte *from, Grid fromGrid, int64_t rows, int64_t columns,
               bool apart) {
   constexpr auto kBytes = int64_t(sizeof(T));
+  if (apart && toGrid.stride == kBytes && fromGrid.stride == kBytes &&
+      copyShortRows(to, toGrid.rowStride, from, fromGrid.rowStride, rows, columns * kBytes))
+    return;
   for (int64_t r = 0; r < rows; ++r, to += toGrid.rowStride, from += fromGrid.rowStride) {
     if (apart && toGrid.stride == kBytes && fromGrid.stride == kBytes) {
       std::memcpy(to, from, size_t(columns * kBytes));
