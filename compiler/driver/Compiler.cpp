@@ -19,6 +19,7 @@
 #include "dialects/wafer/Wafer.h"
 #include "passes/spmd/Passes.h"
 #include "passes/wafer/Passes.h"
+#include "runtime/base/PeakMemory.h"
 #include "runtime/files/OutputFile.h"
 
 #include "absl/strings/str_cat.h"
@@ -34,19 +35,12 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <sys/resource.h>
 
 using namespace mlir;
 
 namespace wsc::driver {
 
 namespace {
-
-int64_t peakRssBytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return int64_t(usage.ru_maxrss) * 1024;
-}
 
 absl::Status cancelled() { return absl::CancelledError("the compilation was cancelled"); }
 

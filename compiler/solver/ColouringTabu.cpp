@@ -6,9 +6,10 @@
 // and keeps them from getting it back for a while.
 #include "compiler/solver/ColouringConflicts.h"
 
+#include "runtime/base/Random.h"
+
 #include <algorithm>
 #include <bit>
-#include <random>
 
 namespace wsc::solver::colouring {
 
@@ -100,7 +101,7 @@ private:
           continue;
         ties = holders[cell] < fewest ? 1 : ties + 1;
         fewest = holders[cell];
-        if (ties == 1 || uint32_t(random()) % uint32_t(ties) == 0) {
+        if (ties == 1 || random.below(uint64_t(ties)) == 0) {
           chosen = u;
           bit = b;
         }
@@ -110,7 +111,7 @@ private:
     const int32_t item = without[chosen];
     without[chosen] = without.back();
     without.pop_back();
-    const int64_t tenure = int64_t(random() % 10) + int64_t(without.size()) * 6 / 10;
+    const int64_t tenure = random.in(0, 9) + int64_t(without.size()) * 6 / 10;
     forNeighbours(item, [&](int32_t other) {
       if (bitOf[size_t(other)] != bit || problem.items[size_t(other)].fixedColour)
         return;
@@ -129,7 +130,7 @@ private:
   std::vector<int32_t> holders;     // per item and colour: neighbours that hold it; from kKept on one never loses it
   std::vector<int64_t> allowedFrom; // the same: the step from which the item may have it again
   std::vector<int32_t> without;
-  std::mt19937 random{1};
+  Random random{1};
 };
 
 } // namespace

@@ -2,6 +2,7 @@
 //
 // Suite `compile`, and compiling in a child, whose peak memory is then the compiler's alone.
 #include "compiler/driver/Compiler.h"
+#include "runtime/base/PeakMemory.h"
 #include "tools/support/Child.h"
 #include "tools/support/Json.h"
 #include "tools/support/ModelFacts.h"
@@ -42,7 +43,7 @@ absl::StatusOr<json::Object> compileHere(const json::Object &request) {
     phases.push_back(json::Object{
         {"name", driver::phaseName(phase.phase)}, {"seconds", phase.seconds}, {"peak_rss_bytes", phase.peakRssBytes}});
   return json::Object{{"seconds", seconds},
-                      {"peak_rss_bytes", tools::ownPeakBytes()},
+                      {"peak_rss_bytes", peakRssBytes()},
                       {"output_bytes", report->outputBytes},
                       {"weight_bytes", facts->weightBytes},
                       {"predicted_cycles", report->predictedIntervalCycles},

@@ -3,6 +3,7 @@
 // numbers are null.
 #include "tools/wsc-run/Run.h"
 
+#include "runtime/base/PeakMemory.h"
 #include "runtime/format/Disassembly.h"
 #include "runtime/numerics/Elements.h"
 
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
-#include <sys/resource.h>
 
 namespace wsc::run {
 
@@ -28,12 +28,6 @@ std::string quote(const std::string &text) {
     quoted += c;
   }
   return quoted + '"';
-}
-
-int64_t peakBytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return int64_t(usage.ru_maxrss) * 1024;
 }
 
 std::string cycles(const Report &report, int64_t emulator::TimingResult::*field) {
@@ -281,7 +275,7 @@ std::string statsJson(const Report &report) {
       absl::StrFormat(",\n  \"load_seconds\": %.6f", report.loadSeconds),
       report.ranValues ? absl::StrFormat(",\n  \"wall_seconds_per_sample\": %.6f", report.secondsPerSample)
                        : std::string(",\n  \"wall_seconds_per_sample\": null"),
-      ",\n  \"peak_rss_bytes\": ", peakBytes(),
+      ",\n  \"peak_rss_bytes\": ", peakRssBytes(),
       report.timing ? absl::StrFormat(",\n  \"utilisation\": %.6f", report.timing->computeUtilisation)
                     : std::string(",\n  \"utilisation\": null"),
       ",\n  \"bottleneck\": ", report.timing ? quote(report.timing->bottleneck) : std::string("null"),
@@ -306,7 +300,7 @@ wsc::report::Report fullReport(const Report &report, const std::string &model, i
   run.emulation.coresFma = report.counters.coresFma;
   run.emulation.loadSeconds = report.loadSeconds;
   run.emulation.secondsPerSample = report.ranValues ? report.secondsPerSample : -1;
-  run.emulation.peakRssBytes = peakBytes();
+  run.emulation.peakRssBytes = peakRssBytes();
   wsc::report::addRun(full, std::move(run));
   wsc::report::conclude(full);
   return full;

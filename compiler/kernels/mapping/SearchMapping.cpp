@@ -6,6 +6,7 @@
 #include "compiler/kernels/routes/LinkLoads.h"
 #include "compiler/kernels/sizing/MappingScore.h"
 #include "compiler/solver/Threads.h"
+#include "runtime/base/Random.h"
 
 #include <algorithm>
 #include <atomic>
@@ -40,21 +41,10 @@ constexpr int64_t kMostForDefault = 30'000;
 // this part of the interval.
 constexpr int64_t kMostToEmulate = 100'000, kWaitingPart = 32;
 
-// splitmix64: the same numbers on every host.
-class Random {
-public:
-  Random(uint64_t seed, uint64_t stream) : state(seed * 0xD1342543DE82EF95u + stream * 0x2545F4914F6CDD1Du) {}
-  // In [least, most].
-  int64_t in(int64_t least, int64_t most) {
-    uint64_t z = (state += 0x9E3779B97F4A7C15u);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return least + int64_t((z ^ (z >> 31)) % uint64_t(most - least + 1));
-  }
-
-private:
-  uint64_t state;
-};
+// The random numbers of one of the streams of a seed.
+Random streamOf(uint64_t seed, uint64_t stream) {
+  return Random(seed * 0xD1342543DE82EF95u + stream * 0x2545F4914F6CDD1Du);
+}
 
 // A sized network.
 struct Mapped {
@@ -350,7 +340,7 @@ private:
 
   // The variant where the search is, with something else in it.
   Variant variation(int round, int index, bool wires) const {
-    Random random(options.seed, uint64_t(round) * kStepsPerRound + uint64_t(index));
+    Random random = streamOf(options.seed, uint64_t(round) * kStepsPerRound + uint64_t(index));
     Variant variant = now.variant;
     if (round == 0)
       switch (index) { // what concerns all streams, in turn
