@@ -2,6 +2,7 @@
 //
 // A report as JSON; docs/Report.md says what each field means. Tables that thousands of roles and routers share are
 // arrays of numbers with the names of their columns beside them.
+#include "runtime/format/Ports.h"
 #include "runtime/report/JsonWriter.h"
 #include "runtime/report/Report.h"
 
@@ -293,9 +294,8 @@ private:
       out.close();
       if (c.linkWordsUnknown.empty()) {
         out.line().key("link_words").object();
-        constexpr const char *kSides[] = {"north", "south", "east", "west"};
         for (size_t side = 0; side < 4; ++side)
-          raster(kSides[side], c.linkWords[side]);
+          raster(format::kSideNames[side], c.linkWords[side]);
         out.close();
       }
       out.close();

@@ -6,6 +6,7 @@
 
 #include "runtime/emulator/WaitChain.h"
 #include "runtime/format/Isa.h"
+#include "runtime/format/Ports.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -17,8 +18,6 @@ namespace wsc::emulator::cycle {
 using namespace format;
 
 namespace {
-
-const char *const kPortNames[] = {"NORTH", "SOUTH", "EAST", "WEST", "RAMP"};
 
 // A thread (core, thread), a node (tile, bit) or a port of the wafer.
 struct Who {

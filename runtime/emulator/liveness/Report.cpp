@@ -7,6 +7,7 @@
 #include "runtime/emulator/LatticeWalk.h"
 #include "runtime/emulator/WaitChain.h"
 #include "runtime/format/Isa.h"
+#include "runtime/format/Ports.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -23,7 +24,6 @@ using cycle::ItemKind;
 
 namespace {
 
-const char *const kPortNames[] = {"NORTH", "SOUTH", "EAST", "WEST", "RAMP"};
 std::string routerName(const Layout &layout, int32_t cell, int colour) {
   return absl::StrCat("router (", layout.row(cell), ", ", layout.col(cell), "), colour ", colour);
 }
