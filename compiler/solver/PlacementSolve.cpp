@@ -68,7 +68,7 @@ public:
     std::sort(pins.begin(), pins.end());
   }
 
-  // Why an order does not do: a kernel that found no room, or an eastward edge that would flow west.
+  // Why an order does not do: a kernel that found no space, or an eastward edge that would flow west.
   struct Failure {
     int32_t kernel = -1;
     const Edge *edge = nullptr;

@@ -202,7 +202,7 @@ struct StepSplit {
   int64_t compute = 0, memory = 0, network = 0, setup = 0;
   int64_t input = 0;         // waiting that the wafer's ports explain, for input and output words
   int64_t configuration = 0; // changes of configuration
-  int64_t waiting = 0;       // for words and room of other cores
+  int64_t waiting = 0;       // for words and space of other cores
   int64_t total() const { return compute + memory + network + setup + input + configuration + waiting; }
 };
 

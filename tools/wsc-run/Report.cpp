@@ -241,7 +241,7 @@ std::string summary(const Report &report, bool verbose) {
     absl::StrAppendFormat(&text, "timing       %.4g s; --no-timing leaves it out\n", report.timingSeconds);
   if (verbose && report.timing && report.configuration) {
     absl::StrAppendFormat(&text, "%-32s %12s %12s %12s %12s %12s\n", "kernel", "busy", "interval", "predicted",
-                          "waits words", "waits room");
+                          "waits words", "waits space");
     for (size_t k = 0; k < report.timing->kernels.size(); ++k) {
       const emulator::KernelTiming &timing = report.timing->kernels[k];
       absl::StrAppendFormat(&text, "%-32s %12d %12d %12d %12d %12d\n", printable(report.configuration->kernels[k].name),

@@ -36,7 +36,7 @@ public:
     const double wires = instance.wireSpan();
     wireScale = std::max({0.04 * wires, std::min(0.127 * wires, 0.005 * time), 1e-4 * time + 1e-6});
     timeScale = std::max(wireScale, 0.005 * time);
-    // Fixed targets worth trying: where areas leave some room, only if areas shrink since the one before; and the last
+    // Fixed targets worth trying: where areas leave some space, only if areas shrink since the one before; and the last
     // that the slack allows, which leaves most.
     const double grid = double(problem.width * problem.height);
     double last = 0.985 * grid, least = last;
