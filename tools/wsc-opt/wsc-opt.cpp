@@ -17,7 +17,6 @@
 
 #include <algorithm>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -49,7 +48,7 @@ void listPasses(const char *title, bool own) {
     pass->printHelpStr(2, width);
 }
 
-int printHelp() {
+void printHelp() {
   const mlir::PassPipelineCLParser parser("", "passes"); // registers their names
   llvm::outs() << kExample << "\nUSAGE: wsc-opt [options] [FILE]\n\n";
   listPasses("Passes, with their options:", true);
