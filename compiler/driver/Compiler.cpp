@@ -432,6 +432,9 @@ absl::Status checkPrecision(const CompileOptions &options, ModuleOp module, Phas
   if (at > Phase::Nn)
     return refuse(options.model, " is at phase ", phaseName(at), "; ", asked,
                   " is decided on the way to phase nests, compile from phase nn or before");
+  if (options.to <= Phase::Nn)
+    return refuse(asked, " is decided on the way to phase nests; phase ", phaseName(options.to),
+                  " comes before it, leave the option out or stop later");
   if (options.execution == Execution::Pipelined || asksForStrips(options))
     return refuse(asked,
                   " is for phased execution, and strips compute in f32; choose --execution phased, or auto, which "
@@ -446,6 +449,21 @@ absl::Status checkPrecision(const CompileOptions &options, ModuleOp module, Phas
 }
 
 } // namespace
+
+// Whether the phases behind `at` lead to the one that is asked for: strips and nests are two ways.
+static absl::Status checkWay(const CompileOptions &options, Phase at) {
+  const auto isOfStrips = [](Phase phase) { return phase > Phase::Nn && phase < Phase::Nests; };
+  const bool phased = at == Phase::Nests || options.execution == Execution::Phased;
+  const bool pipelined = isOfStrips(at) || options.execution == Execution::Pipelined;
+  if (!(phased && isOfStrips(options.to)) && !(pipelined && options.to == Phase::Nests))
+    return absl::OkStatus();
+  std::string others;
+  for (Phase phase = Phase::Import; phase <= Phase::Wse; phase = nextPhase(phase, phased))
+    absl::StrAppend(&others, " ", phaseName(phase));
+  return absl::InvalidArgumentError(absl::StrCat("phase ", phaseName(options.to), " is of ",
+                                                 phased ? "pipelined" : "phased", " execution; the phases of ",
+                                                 phased ? "phased" : "pipelined", " execution are", others));
+}
 
 // The error of what was compiled, against the module in f32.
 static absl::StatusOr<report::PrecisionFacts> measurePrecision(const CompileOptions &options,
@@ -533,6 +551,8 @@ static absl::StatusOr<CompileReport> compileModel(const CompileOptions &given, c
                                                    at == Phase::Nests ? "phased" : "pipelined",
                                                    " execution; --execution cannot change that, leave "
                                                    "it out or compile from phase nn"));
+  if (auto status = checkWay(options, at); !status.ok())
+    return status;
   const bool phased = open ? options.execution == Execution::Phased || options.to == Phase::Nests : at == Phase::Nests;
   if (isNarrow(options.precision))
     return compileNarrow(options, *target, context, std::move(module), at);
