@@ -211,9 +211,9 @@ private:
           .field("seconds", phase.seconds)
           .field("peak_rss_bytes", phase.peakRssBytes)
           .close();
-    out.close().field("output_bytes", c.outputBytes).field("bound_cycles", c.boundCycles);
+    out.close().field("output_bytes", c.outputBytes).field("candidates_optimum_cycles", c.optimumCycles);
     out.field("bound_multiply_add_cycles", c.boundMultiplyAddCycles).field("bound_io_cycles", c.boundIoCycles);
-    out.field("bound_largest_kernel_cycles", c.boundKernelCycles);
+    out.field("candidates_slowest_kernel_cycles", c.slowestKernelCycles);
     out.field("link_words", c.linkWords).field("word_hops", c.wordHops);
     if (c.precision)
       precision(*c.precision);

@@ -191,8 +191,9 @@ struct Compilation {
   std::vector<CompilePhase> phases;
   std::optional<PrecisionFacts> precision;
   int64_t outputBytes = 0;
-  // Bounds that mapping as strips knows, cycles; 0: unknown.
-  int64_t boundCycles = 0, boundMultiplyAddCycles = 0, boundIoCycles = 0, boundKernelCycles = 0;
+  // What mapping as strips knows, cycles; 0: unknown. Bounds hold for every mapping; the optimum, and the slowest
+  // kernel at its quickest, for the enumerated shapes.
+  int64_t optimumCycles = 0, boundMultiplyAddCycles = 0, boundIoCycles = 0, slowestKernelCycles = 0;
   int64_t linkWords = 0, wordHops = 0;
   std::string bottleneck;
 };

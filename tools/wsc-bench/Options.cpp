@@ -26,7 +26,7 @@ const std::vector<Suite> &suites() {
        "             for given .wse files",
        runCycle},
       {"map",
-       "quality of the mapping of models: emulated interval against the sizing bound, the prediction and a naive\n"
+       "quality of the mapping of models: emulated interval against bounds, the prediction and a naive\n"
        "             mapping of equal columns for every kernel; cores with multiply-adds",
        runMap},
       {"agreement",

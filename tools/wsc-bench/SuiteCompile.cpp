@@ -47,10 +47,10 @@ absl::StatusOr<json::Object> compileHere(const json::Object &request) {
                       {"output_bytes", report->outputBytes},
                       {"weight_bytes", facts->weightBytes},
                       {"predicted_cycles", report->predictedIntervalCycles},
-                      {"bound_cycles", report->boundCycles},
+                      {"candidates_optimum_cycles", report->optimumCycles},
                       {"bound_multiply_add_cycles", report->boundMultiplyAddCycles},
                       {"bound_io_cycles", report->boundIoCycles},
-                      {"bound_kernel_cycles", report->boundKernelCycles},
+                      {"candidates_slowest_kernel_cycles", report->slowestKernelCycles},
                       {"cores_fma", report->coresFma},
                       {"cores_total", report->coresTotal},
                       {"phases", std::move(phases)}};
@@ -118,10 +118,10 @@ absl::StatusOr<Compiled> compileInChild(const tools::Case &model, const Options 
   compiled.weightBytes = answer->getInteger("weight_bytes").value_or(0);
   auto cycles = [&](const char *name) { return answer->getInteger(name).value_or(0); };
   compiled.predictedCycles = cycles("predicted_cycles");
-  compiled.boundCycles = cycles("bound_cycles");
+  compiled.optimumCycles = cycles("candidates_optimum_cycles");
   compiled.boundMultiplyAddCycles = cycles("bound_multiply_add_cycles");
   compiled.boundIoCycles = cycles("bound_io_cycles");
-  compiled.boundKernelCycles = cycles("bound_kernel_cycles");
+  compiled.slowestKernelCycles = cycles("candidates_slowest_kernel_cycles");
   compiled.coresFma = cycles("cores_fma");
   compiled.coresTotal = cycles("cores_total");
   for (const json::Value &value : *answer->getArray("phases")) {
