@@ -186,6 +186,15 @@ std::string certainty(const Report &report) {
                                     : std::string());
 }
 
+// Which engine the sum of a phased entry's parts is by. Changes of configuration are a formula of both.
+std::string engineOf(const std::vector<emulator::TimingPart> &parts) {
+  bool cycle = false, analytic = false;
+  for (const emulator::TimingPart &part : parts)
+    if (part.kind == emulator::TimingPart::Kind::Run)
+      (part.wordByWord ? cycle : analytic) = true;
+  return cycle && analytic ? "phases by the cycle engine or analytic" : cycle ? "cycle engine" : "analytic";
+}
+
 double elementValue(const Tensor &tensor, int64_t i) {
   const uint64_t payload =
       numerics::loadElement(tensor.bytes.data() + i * elementBytes(tensor.type.type), tensor.type.type);
@@ -214,7 +223,7 @@ std::string summary(const Report &report, bool verbose) {
     const double hertz = report.executable->target.clockGHz * 1e9;
     absl::StrAppendFormat(&text, "latency      %d cycles (%.4g ms)%s\n", timing.latencyCycles,
                           double(timing.latencyCycles) / hertz * 1e3,
-                          report.cycles || !timing.parts.empty() ? "" : ", analytic");
+                          report.cycles ? "" : ", " + engineOf(timing.parts));
     if (!timing.parts.empty())
       absl::StrAppend(&text, "interval     the latency: samples of a phased entry do not overlap\n");
     else if (report.cycles && report.samples == 1)
