@@ -177,6 +177,8 @@ private:
     out.line().key("emulation").object().field("engine", e.engine).field("unknown", e.unknown);
     out.field("threads", e.threads).field("samples", e.samples);
     out.field("latency_cycles", e.latencyCycles).field("interval_cycles", e.intervalCycles);
+    out.field("interval_settled", e.intervalSettled).field("interval_low", e.intervalLow);
+    out.field("interval_high", e.intervalHigh);
     out.key("sample_done_cycles").array();
     for (int64_t cycle : e.sampleDone)
       out.value(cycle);

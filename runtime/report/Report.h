@@ -148,6 +148,9 @@ struct Emulation {
   int threads = 0, samples = 0;
   int64_t latencyCycles = 0;
   int64_t intervalCycles = 0; // 0: unknown
+  // Whether the interval is steady, and the range that it lies in by the samples counted; 0: unknown.
+  bool intervalSettled = false;
+  int64_t intervalLow = 0, intervalHigh = 0;
   std::vector<int64_t> sampleDone;
   double utilisation = 0;
   std::string bottleneck;
