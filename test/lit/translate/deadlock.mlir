@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A program that breaks no rule of the verifier and stops for ever: one thread fills a FIFO of four elements with eight
 // before it tells the other, which waits for that first. It is not written; the error names the circle.
 //
