@@ -92,10 +92,15 @@ struct KernelReport {
 struct CompileReport {
   std::string target, execution;
   int64_t coresTotal = 0, coresUsed = 0, coresFma = 0, sramWorstBytes = 0, sramLimitBytes = 0, macs = 0;
-  int64_t predictedIntervalCycles = 0;
+  int64_t predictedIntervalCycles = 0; // by the cost model
+  int64_t timedIntervalCycles = 0;     // by the analytic engine, where the search for mappings asked it; else 0
+  int64_t mappingsTried = 0;           // besides the first
+  bool foundBetterMapping = false;
   std::string bottleneck;
-  // Bounds on the interval, cycles; see kernels::IntervalBounds. 0: the model came at a phase that no longer knows.
-  int64_t boundCycles = 0, boundMultiplyAddCycles = 0, boundIoCycles = 0, boundKernelCycles = 0;
+  // Cycles between samples that no mapping can beat (bound…), and that no choice of the enumerated shapes can beat; see
+  // kernels::IntervalBounds. 0: the model came at a phase that does not know.
+  int64_t optimumCycles = 0, boundMultiplyAddCycles = 0, boundIoCycles = 0, slowestKernelCycles = 0;
+  int64_t hostSteps = 0; // of the entries: steps that do not run on the wafer
   int64_t linkWords = 0; // over the busiest link, per sample; 0: not known
   int64_t wordHops = 0;  // weighted wire length: words times links, per sample; 0: not known
   double samplesPerSecond = 0, utilisation = 0;

@@ -69,11 +69,16 @@ void readPredictions(ModuleOp module, CompileReport &report) {
   using wafer::WaferDialect;
   for (auto func : module.getOps<func::FuncOp>()) {
     auto bounds = func->getAttrOfType<DenseI64ArrayAttr>(WaferDialect::getBoundsAttrName());
-    if (bounds && bounds.size() == 4 && bounds[0] > report.boundCycles) {
-      report.boundCycles = bounds[0];
+    if (bounds && bounds.size() == 4 && bounds[0] > report.optimumCycles) {
+      report.optimumCycles = bounds[0];
       report.boundMultiplyAddCycles = bounds[1];
       report.boundIoCycles = bounds[2];
-      report.boundKernelCycles = bounds[3];
+      report.slowestKernelCycles = bounds[3];
+    }
+    if (auto search = func->getAttrOfType<DenseI64ArrayAttr>(wafer::kSearchAttrName); search && search.size() == 3) {
+      report.mappingsTried += search[0];
+      report.foundBetterMapping |= search[1] != 0;
+      report.timedIntervalCycles = std::max(report.timedIntervalCycles, search[2]);
     }
     auto words = func->getAttrOfType<IntegerAttr>(WaferDialect::getLinkWordsAttrName());
     auto link = func->getAttrOfType<StringAttr>(WaferDialect::getLinkAttrName());
@@ -131,6 +136,9 @@ void fillReport(const emit::CoreModule &module, CompileReport &report) {
     report.coresUsed = std::max(report.coresUsed, used);
     report.coresFma = std::max(report.coresFma, fma);
   }
+  for (const format::Entry &entry : executable.entries)
+    for (const format::Step &step : entry.steps)
+      report.hostSteps += step.kind != format::StepKind::Configure && step.kind != format::StepKind::Run;
   if (phased && !executable.entries.empty())
     report.predictedIntervalCycles += timing::predictedCycles(executable, executable.entries.front());
   int64_t longest = 0;

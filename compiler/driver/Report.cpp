@@ -7,6 +7,8 @@
 
 #include "absl/strings/str_format.h"
 
+#include <algorithm>
+
 namespace wsc::driver {
 
 static double percent(int64_t part, int64_t whole) { return whole > 0 ? 100.0 * double(part) / double(whole) : 0; }
@@ -26,19 +28,28 @@ std::string printSummary(const CompileReport &report) {
   absl::StrAppendFormat(
       &text, "predicted       %d cycles between samples by the cost model, %.0f samples/s, %.1f %% of peak\n",
       report.predictedIntervalCycles, report.samplesPerSecond, 100 * report.utilisation);
+  if (report.timedIntervalCycles > 0)
+    absl::StrAppendFormat(&text, "timed           %d cycles between samples, analytic, over the first samples\n",
+                          report.timedIntervalCycles);
+  if (report.mappingsTried > 0)
+    absl::StrAppendFormat(&text, "search          %d other mappings, %s\n", report.mappingsTried,
+                          report.foundBetterMapping ? "a better one is taken" : "none better than the first");
   absl::StrAppendFormat(&text, "bottleneck      %s\n", report.bottleneck);
-  if (report.boundCycles > 0)
+  if (report.optimumCycles > 0) {
     absl::StrAppendFormat(&text,
-                          "bound           %d cycles: every kernel at its fewest columns; multiply-adds alone %d, I/O "
-                          "%d, largest kernel %d\n",
-                          report.boundCycles, report.boundMultiplyAddCycles, report.boundIoCycles,
-                          report.boundKernelCycles);
+                          "optimum         %d cycles of the shapes that sizing chose from; %d of the slowest kernel\n",
+                          report.optimumCycles, report.slowestKernelCycles);
+    absl::StrAppendFormat(&text, "bound           %d cycles: multiply-adds over all cores %d, I/O %d\n",
+                          std::max(report.boundMultiplyAddCycles, report.boundIoCycles), report.boundMultiplyAddCycles,
+                          report.boundIoCycles);
+  }
   if (report.wordHops > 0)
     absl::StrAppendFormat(&text, "wires           %d words over the busiest link, %d word-hops per sample\n",
                           report.linkWords, report.wordHops);
   if (report.precision)
     absl::StrAppend(&text, "precision       ", report::precisionText(*report.precision), "\n");
-  absl::StrAppendFormat(&text, "host parts      none\n");
+  absl::StrAppendFormat(&text, "host parts      %s\n",
+                        report.hostSteps == 0 ? "none" : absl::StrFormat("%d steps", report.hostSteps));
   absl::StrAppendFormat(&text, "file            %d bytes\n", report.outputBytes);
   return text;
 }
@@ -56,10 +67,10 @@ absl::StatusOr<report::Report> fullReport(const CompileReport &compiled) {
     compilation.phases.push_back({phaseName(phase.phase), phase.seconds, phase.peakRssBytes});
   compilation.precision = compiled.precision;
   compilation.outputBytes = compiled.outputBytes;
-  compilation.boundCycles = compiled.boundCycles;
+  compilation.optimumCycles = compiled.optimumCycles;
   compilation.boundMultiplyAddCycles = compiled.boundMultiplyAddCycles;
   compilation.boundIoCycles = compiled.boundIoCycles;
-  compilation.boundKernelCycles = compiled.boundKernelCycles;
+  compilation.slowestKernelCycles = compiled.slowestKernelCycles;
   compilation.linkWords = compiled.linkWords;
   compilation.wordHops = compiled.wordHops;
   compilation.bottleneck = compiled.bottleneck;

@@ -103,7 +103,7 @@ std::pair<int64_t, int64_t> mostLive(const Problem &problem) {
   return {most, when};
 }
 
-// First fit over buffers in `order`; false, with the buffer that found no room.
+// First fit over buffers in `order`; false, with the buffer that found no space.
 bool firstFit(const Problem &problem, const std::vector<int32_t> &order, bool useBanks, Solution &solution,
               int32_t &failed) {
   solution.addressOf.assign(problem.buffers.size(), problem.begin);
@@ -167,7 +167,7 @@ absl::Status noRoom(const Problem &problem, int32_t failed) {
     absl::StrAppend(&largest, ", ", live.size() - kMostNames, " others ", rest);
   const Buffer &buffer = problem.buffers[failed];
   return absl::ResourceExhaustedError(absl::StrCat(
-      "buffer ", buffer.name, " of ", buffer.bytes, " bytes, aligned to ", buffer.alignment, ", finds no room in [",
+      "buffer ", buffer.name, " of ", buffer.bytes, " bytes, aligned to ", buffer.alignment, ", finds no space in [",
       problem.begin, ", ", problem.limit, "); at step ", when, " ", most, " bytes are live, ",
       problem.limit - problem.begin, " are available: ", largest, "; split the largest over more cores"));
 }

@@ -47,7 +47,7 @@ struct Solution {
   absl::Status verify(const Problem &problem) const;
 };
 
-// Errors: what check() says; ResourceExhausted with the buffer that found no room, the bytes needed, those there are,
+// Errors: what check() says; ResourceExhausted with the buffer that found no space, the bytes needed, those there are,
 // and the largest buffers.
 absl::StatusOr<Solution> solve(const Problem &problem);
 

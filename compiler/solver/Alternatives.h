@@ -28,7 +28,7 @@ struct Option {
 
 struct Item {
   std::string name;
-  std::vector<Option> options; // at least one; the first is what is wanted where links have room
+  std::vector<Option> options; // at least one; the first is what is wanted where links have space
 };
 
 // At most 2^24 routers, 2^40 words per load and 2^60 over all of them.

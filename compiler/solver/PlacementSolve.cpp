@@ -9,6 +9,7 @@
 #include "compiler/solver/Placement.h"
 
 #include "compiler/solver/PlacementOrder.h"
+#include "runtime/base/Random.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -67,7 +68,7 @@ public:
     std::sort(pins.begin(), pins.end());
   }
 
-  // Why an order does not do: a kernel that found no room, or an eastward edge that would flow west.
+  // Why an order does not do: a kernel that found no space, or an eastward edge that would flow west.
   struct Failure {
     int32_t kernel = -1;
     const Edge *edge = nullptr;
@@ -240,16 +241,8 @@ int64_t improve(const Problem &problem, int32_t effort, std::vector<int32_t> &or
   return bestCost;
 }
 
-// splitmix64: the same numbers on every host.
-uint64_t nextRandom(uint64_t &state) {
-  uint64_t z = (state += 0x9E3779B97F4A7C15u);
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-  return z ^ (z >> 31);
-}
-
 // A random order that eastward edges lead forward in.
-std::vector<int32_t> randomOrder(const Problem &problem, uint64_t &random) {
+std::vector<int32_t> randomOrder(const Problem &problem, Random &random) {
   std::vector<int64_t> waitingFor(problem.kernels.size(), 0);
   std::vector<std::vector<int32_t>> successors(problem.kernels.size());
   for (const Edge &edge : problem.edges)
@@ -262,7 +255,7 @@ std::vector<int32_t> randomOrder(const Problem &problem, uint64_t &random) {
     if (waitingFor[k] == 0)
       ready.push_back(int32_t(k));
   while (!ready.empty()) {
-    std::swap(ready[nextRandom(random) % ready.size()], ready.back());
+    std::swap(ready[random.next() % ready.size()], ready.back());
     const int32_t kernel = ready.back();
     ready.pop_back();
     order.push_back(kernel);
@@ -303,9 +296,10 @@ absl::StatusOr<Solution> solveRestarts(const Problem &problem, uint64_t seed, in
     return status;
   int64_t least = improve(problem, kPasses, order, best);
   std::vector<int32_t> cols(best.size());
+  Random random(seed);
   for (int32_t start = 0; start < starts; ++start) {
     Packer::Failure failure;
-    order = randomOrder(problem, seed);
+    order = randomOrder(problem, random);
     if (!Packer(problem).pack(order, cols, failure))
       continue;
     if (int64_t cost = improve(problem, kPasses, order, cols); cost < least) {

@@ -7,7 +7,7 @@
 // can, the nets on them are taken up one after the other: of a net's tree what the source reaches without such a link
 // stays, and each sink cut off looks for the tree anew. A link costs its length, times what it is over its capacity
 // (the price now, which rises from round to round), plus what it has been over in rounds before (its history). In the
-// end nets that went a longer way than they need go a shorter one if the links still have room.
+// end nets that went a longer way than they need go a shorter one if the links still have space.
 //
 // A search goes from the sink backwards, so it ends soon where the tree is near (A*, the distance to the tree's
 // bounding box as estimate). Its nodes are routers with the side on which words leave: a bend costs a little, so that
@@ -311,7 +311,7 @@ private:
     return false;
   }
 
-  // Tries a tree without detours: history forgotten, over links that have room.
+  // Tries a tree without detours: history forgotten, over links that have space.
   void shorten(size_t n) {
     std::vector<Link> old = trees[n];
     if (int64_t(old.size()) == lowerBound(problem.nets[n]) || isOver(n))
@@ -342,7 +342,7 @@ private:
   const Problem &problem;
   int64_t stepsLeft, price = 256;
   int32_t margin = kMargin;
-  bool withinCapacity = false; // only links with room, all at one price
+  bool withinCapacity = false; // only links with space, all at one price
   LinkWords words, history;
   std::vector<std::vector<Link>> trees;
   std::vector<Router> grid;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A variable and two entry points: @step adds its input to the variable, @read returns it.
 nn.variable @total : tensor<1x4xf32> = dense<0.0> : tensor<1x4xf32>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Four cores in a row receive four numbers each from the north; their sum, core by core from west to east, leaves at
 // the east edge: y[i] = ((x[0][i] + x[1][i]) + x[2][i]) + x[3][i]. docs/MeshProgram.md explains it line by line.
 core.executable target "mesh-1x4" execution "pipelined" {

@@ -11,6 +11,9 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/SmallBitVector.h"
+#include "llvm/Support/Debug.h"
+
+#define DEBUG_TYPE "spmd-fuse-nests"
 
 using namespace mlir;
 
@@ -75,8 +78,16 @@ bool extentsStayKnown(OpOperand *operand) {
 }
 
 bool shallFuse(OpOperand *operand) {
-  return isa<linalg::GenericOp>(operand->getOwner()) && operand->get().hasOneUse() && readsOnce(operand) &&
-         !isIndex(operand) && extentsStayKnown(operand);
+  if (!isa<linalg::GenericOp>(operand->getOwner()))
+    return false;
+  const char *against = !operand->get().hasOneUse()  ? "it has other uses"
+                        : !readsOnce(operand)        ? "its reader would compute it again and again"
+                        : isIndex(operand)           ? "its elements are indices"
+                        : !extentsStayKnown(operand) ? "no operand would say the extents"
+                                                     : nullptr;
+  LLVM_DEBUG(llvm::dbgs() << operand->get().getLoc() << (against ? " stays a nest: " : " goes into its reader")
+                          << (against ? against : "") << "\n");
+  return !against;
 }
 
 struct FuseNestsPass : impl::FuseNestsBase<FuseNestsPass> {

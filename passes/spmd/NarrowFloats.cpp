@@ -13,6 +13,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/Support/Debug.h"
+
+#define DEBUG_TYPE "spmd-narrow-floats"
 
 using namespace mlir;
 
@@ -270,6 +273,10 @@ struct NarrowFloatsPass : impl::NarrowFloatsBase<NarrowFloatsPass> {
       return signalPassFailure();
     }
     const Storage storage(function.getBody().front(), contractionsOnly, narrowSums);
+    LLVM_DEBUG(function.walk([&](Operation *op) {
+      if (isa<linalg::GenericOp, wafer::RemapOp>(op))
+        llvm::dbgs() << op->getLoc() << (storage.isNarrow(op->getResult(0)) ? " in 16 bits" : " stays wide") << "\n";
+    }));
     Narrowing(function, narrow, storage, narrowSums).run();
   }
 };

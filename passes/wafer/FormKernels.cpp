@@ -12,6 +12,9 @@
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Support/Debug.h"
+
+#define DEBUG_TYPE "wafer-form-kernels"
 
 using namespace mlir;
 
@@ -372,9 +375,18 @@ void cutUnknownLayers(func::FuncOp func) {
 namespace {
 
 struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
+  void tell() {
+    for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
+      llvm::dbgs() << kernel.getName() << " holds";
+      for (Operation &layer : kernel.getBody().front().without_terminator())
+        llvm::dbgs() << " " << layer.getName();
+      llvm::dbgs() << "\n";
+    }
+  }
   void runOnOperation() override {
     if (getOperation().isExternal() || failed(KernelFormer(getOperation()).run()))
-      signalPassFailure();
+      return signalPassFailure();
+    LLVM_DEBUG(tell());
   }
 };
 

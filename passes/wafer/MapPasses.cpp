@@ -11,6 +11,10 @@
 #include "passes/wafer/Passes.h"
 #include "passes/wafer/SplitKernels.h"
 
+#include "llvm/Support/Debug.h"
+
+#include <set>
+
 using namespace mlir;
 
 namespace wsc::wafer {
@@ -50,56 +54,114 @@ void noteLinks(func::FuncOp func, const target::Target &machine, const kernels::
   func->setAttr(WaferDialect::getWordHopsAttrName(), builder.getI64IntegerAttr(kernels::wordHopsOf(loads)));
 }
 
+void tellPlaces(const kernels::NetworkPlan &plan) {
+  for (const kernels::KernelPlan &kernel : plan.kernels)
+    llvm::dbgs() << kernel.spec.name << " lies at column " << kernel.placement.col << "\n";
+}
+
+void tellRoutes(const kernels::NetworkPlan &plan) {
+  std::set<int> colours;
+  for (const kernels::StreamPlan &stream : plan.streams)
+    colours.insert(stream.laneColours.begin(), stream.laneColours.end());
+  llvm::dbgs() << "lanes take " << colours.size() << " colours\n";
+  for (const kernels::KernelPlan &kernel : plan.kernels)
+    for (const std::vector<int32_t> &turns : kernel.turns)
+      if (llvm::any_of(turns, [](int32_t turn) { return turn != 0; }))
+        llvm::dbgs() << "lanes of a stream turn beside the columns of " << kernel.spec.name << "\n";
+}
+
 struct SizeKernelsPass : impl::SizeKernelsBase<SizeKernelsPass> {
   using SizeKernelsBase::SizeKernelsBase;
   SizeKernelsPass(SizeKernelsOptions options, kernels::MappingTimer timer, std::function<bool()> cancelled)
       : SizeKernelsBase(std::move(options)), timer(std::move(timer)), cancelled(std::move(cancelled)) {}
   void runOnOperation() override {
-    // Each round may put kernels in that only pass words on; a network settles in a few. Kernels are cut once, and are
+    // Attempts may put kernels in that only pass words on; a network settles in a few. Kernels are cut once, and are
     // whole again if that brings too little.
-    constexpr int kMostRounds = 4;
-    bool mayCut = !equalColumns;
-    kernels::CandidateCache cache;
-    OwningOpRef<func::FuncOp> whole;
-    int64_t ofWhole = 0; // cycles
-    for (int round = 0, open = 1; open; ++round) {
-      bool ok = decideOn(getOperation(), target, defects, Phase::Kernels,
-                         [&](const target::Target &machine, NetworkIR &network) -> absl::Status {
-                           if (auto status = kernels::checkVariables(machine, network.plan.variables); !status.ok())
-                             return status;
-                           const kernels::Asking mayAsk{.passes = round < kMostRounds, .splits = mayCut};
-                           auto report = kernels::sizeNetwork(machine, network.plan, mayAsk, equalColumns,
-                                                              {effort, seed, threads, timer, cancelled}, &cache);
-                           if (!report.ok())
-                             return report.status();
-                           if (!report->splits.empty()) {
-                             whole = getOperation().clone();
-                             ofWhole = report->intervalCycles;
-                             splitKernels(network, report->splits);
-                             mayCut = false;
-                             round = -1;
-                             return absl::OkStatus();
-                           }
-                           if (whole && report->intervalCycles > ofWhole - ofWhole / kernels::kWorthSplitting) {
-                             getOperation().getBody().takeBody(whole->getBody());
-                             whole = {};
-                             round = -1;
-                             return absl::OkStatus();
-                           }
-                           open = !report->passes.empty() && round < kMostRounds;
-                           if (open) {
-                             insertPasses(network, report->passes);
-                             return absl::OkStatus();
-                           }
-                           writeSizes(getOperation(), network);
-                           return dump(*report);
-                         });
-      if (!ok)
+    constexpr int kMostInsertions = 4;
+    State state;
+    state.mayCut = !equalColumns;
+    int insertions = 0; // since kernels were cut or made whole
+    for (;;) {
+      switch (attempt(state, insertions < kMostInsertions)) {
+      case Attempt::Failed:
         return signalPassFailure();
+      case Attempt::Sized:
+        return;
+      case Attempt::Inserted:
+        ++insertions;
+        break;
+      case Attempt::CutOrRestored:
+        insertions = 0;
+        break;
+      }
     }
   }
 
 private:
+  // What sizing the network once came to.
+  enum class Attempt {
+    Failed,        // after a diagnostic
+    Sized,         // the sizes are written
+    Inserted,      // kernels that pass words on are in the network, which is to be sized again
+    CutOrRestored, // so it is with kernels cut into parts, or whole again
+  };
+
+  struct State {
+    kernels::CandidateCache cache;
+    OwningOpRef<func::FuncOp> whole; // with no kernel cut, where some are
+    int64_t ofWhole = 0;             // its cycles
+    bool mayCut = true;
+  };
+
+  Attempt attempt(State &state, bool mayInsert) {
+    Attempt result = Attempt::Failed;
+    const auto size = [&](const target::Target &machine, NetworkIR &network) -> absl::Status {
+      if (auto status = kernels::checkVariables(machine, network.plan.variables); !status.ok())
+        return status;
+      const kernels::Asking mayAsk{.passes = mayInsert, .splits = state.mayCut};
+      auto report = kernels::sizeNetwork(machine, network.plan, mayAsk, equalColumns,
+                                         {effort, seed, threads, timer, cancelled}, &state.cache);
+      if (!report.ok())
+        return report.status();
+      if (!report->splits.empty()) {
+        DEBUG_WITH_TYPE("wafer-size", llvm::dbgs() << "cuts " << report->splits.size() << " kernels; with these whole "
+                                                   << "the network takes " << report->intervalCycles << " cycles\n");
+        state.whole = getOperation().clone();
+        state.ofWhole = report->intervalCycles;
+        splitKernels(network, report->splits);
+        state.mayCut = false;
+        result = Attempt::CutOrRestored;
+        return absl::OkStatus();
+      }
+      if (state.whole && report->intervalCycles > state.ofWhole - state.ofWhole / kernels::kWorthSplitting) {
+        DEBUG_WITH_TYPE("wafer-size", llvm::dbgs() << "makes kernels whole again: cut, the network takes "
+                                                   << report->intervalCycles << " cycles\n");
+        getOperation().getBody().takeBody(state.whole->getBody());
+        state.whole = {};
+        result = Attempt::CutOrRestored;
+        return absl::OkStatus();
+      }
+      if (mayInsert && !report->passes.empty()) {
+        DEBUG_WITH_TYPE("wafer-size",
+                        llvm::dbgs() << "inserts " << report->passes.size() << " kernels that only pass words on\n");
+        insertPasses(network, report->passes);
+        result = Attempt::Inserted;
+        return absl::OkStatus();
+      }
+      DEBUG_WITH_TYPE("wafer-size", llvm::dbgs()
+                                        << "sizes " << network.plan.kernels.size() << " kernels in " << report->columns
+                                        << " columns: " << report->intervalCycles << " cycles predicted\n");
+      writeSizes(getOperation(), network);
+      if (const kernels::SearchOutcome &search = report->search; search.tried > 0)
+        getOperation()->setAttr(
+            kSearchAttrName,
+            Builder(&getContext()).getDenseI64ArrayAttr({search.tried, search.isBetter, search.timedCycles}));
+      result = Attempt::Sized;
+      return dump(*report);
+    };
+    return decideOn(getOperation(), target, defects, Phase::Kernels, size) ? result : Attempt::Failed;
+  }
+
   absl::Status dump(const kernels::SizingReport &report) {
     if (dumpProblems.empty())
       return absl::OkStatus();
@@ -124,6 +186,7 @@ struct PlaceKernelsPass : impl::PlaceKernelsBase<PlaceKernelsPass> {
                   plan.placement.col = int32_t(rect.getCol());
               if (absl::Status status = kernels::placeNetwork(machine, network.plan, {effort, seed}); !status.ok())
                 return status;
+              DEBUG_WITH_TYPE("wafer-place", tellPlaces(network.plan));
               writePlaces(network);
               noteLinks(getOperation(), machine, network.plan);
               return dump(machine, network.plan);
@@ -160,6 +223,7 @@ struct RouteStreamsPass : impl::RouteStreamsBase<RouteStreamsPass> {
                       status.Update(kernels::writeProblem(dumpProblems, getOperation().getName().str(), problem));
                     if (!status.ok())
                       return status;
+                    DEBUG_WITH_TYPE("wafer-route", tellRoutes(network.plan));
                     writeRoutes(network);
                     noteLinks(getOperation(), machine, network.plan);
                     return absl::OkStatus();

@@ -10,6 +10,10 @@
 
 namespace wsc::wafer {
 
+/// Of a function: what looking for other mappings came to. Other mappings tried, whether one of them was chosen, and
+/// the interval of what was chosen by the analytic engine (0: it was not timed).
+inline constexpr llvm::StringLiteral kSearchAttrName = "wafer.search";
+
 struct NetworkIR {
   kernels::NetworkPlan plan;
   std::vector<KernelOp> kernelOps;          // as plan.kernels

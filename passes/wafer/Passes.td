@@ -204,8 +204,9 @@ def SizeKernels : Pass<"wafer-size", "::mlir::func::FuncOp"> {
     With more `effort` other mappings are tried. `wsc-compile` lets those that are found run on the analytic emulator
     and drops what is slower there than the first mapping; `wsc-opt` goes by the prediction alone.
 
-    `wafer.bounds` notes what no mapping can beat, in cycles: the sizing bound; multiply-adds, off-wafer words and the
-    slowest kernel alone.
+    `wafer.bounds` notes cycles: the optimum of the candidates; multiply-adds over all cores and off-wafer words, which
+    no mapping can beat; the slowest kernel at its quickest candidate. `wafer.search` notes how many other mappings were
+    tried, whether one was better, and the interval by the analytic emulator where that was asked (else 0).
   }];
   let options = [Wafer_TargetOption<>, Wafer_DefectsOption<>, Option<"equalColumns", "equal-columns", "bool", "false",
       "give every kernel as many columns, instead of the least interval: the naive mapping to compare with">,

@@ -4,6 +4,9 @@
 #include "passes/wafer/Passes.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/Support/Debug.h"
+
+#define DEBUG_TYPE "nn-share-concats"
 
 using namespace mlir;
 
@@ -70,6 +73,7 @@ struct ShareConcatsPass : impl::ShareConcatsBase<ShareConcatsPass> {
       }
       Value result = op.getResult();
       if (prefix || shared.size() > kMostOperands) {
+        LLVM_DEBUG(llvm::dbgs() << op << (prefix ? " begins with an earlier one" : " is cut in halves") << "\n");
         OpBuilder builder(op);
         result = split(builder, op.getLoc(), shared, axis);
         op.getResult().replaceAllUsesWith(result);

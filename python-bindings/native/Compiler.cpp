@@ -102,10 +102,10 @@ py::dict reportOf(const driver::CompileReport &report) {
   return py::dict("target"_a = report.target, "execution"_a = report.execution, "cores_total"_a = report.coresTotal,
                   "cores_used"_a = report.coresUsed, "cores_fma"_a = report.coresFma,
                   "sram_worst_bytes"_a = report.sramWorstBytes, "macs"_a = report.macs,
-                  "predicted_interval_cycles"_a = report.predictedIntervalCycles, "bound_cycles"_a = report.boundCycles,
-                  "link_words"_a = report.linkWords, "word_hops"_a = report.wordHops,
-                  "samples_per_second"_a = report.samplesPerSecond, "utilisation"_a = report.utilisation,
-                  "bottleneck"_a = report.bottleneck,
+                  "predicted_interval_cycles"_a = report.predictedIntervalCycles,
+                  "candidates_optimum_cycles"_a = report.optimumCycles, "link_words"_a = report.linkWords,
+                  "word_hops"_a = report.wordHops, "samples_per_second"_a = report.samplesPerSecond,
+                  "utilisation"_a = report.utilisation, "bottleneck"_a = report.bottleneck,
                   "precision"_a = report.precision ? report::precisionText(*report.precision) : "",
                   "kernels"_a = kernels, "phases"_a = phases, "summary"_a = driver::printSummary(report));
 }

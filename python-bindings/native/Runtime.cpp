@@ -108,7 +108,9 @@ py::dict timeOf(Session &session, int entry) {
     parts.append(py::make_tuple(part.kind == emulator::TimingPart::Kind::Run ? "run" : "configure", part.name,
                                 part.count, part.cyclesEach));
   return py::dict("latency_cycles"_a = result.latencyCycles, "interval_cycles"_a = result.intervalCycles,
-                  "utilisation"_a = result.computeUtilisation, "bottleneck"_a = result.bottleneck, "parts"_a = parts);
+                  "interval_settled"_a = result.intervalSettled, "interval_low"_a = result.intervalLow,
+                  "interval_high"_a = result.intervalHigh, "utilisation"_a = result.computeUtilisation,
+                  "bottleneck"_a = result.bottleneck, "parts"_a = parts);
 }
 
 // What wsc-run --timing-only --report writes of an entry.

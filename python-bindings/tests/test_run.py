@@ -67,6 +67,7 @@ def test_reports_are_files_too(digits, counter, tmp_path):
 def test_time(digits):
     time = digits.time()
     assert 0 < time.interval_cycles <= time.latency_cycles
+    assert time.interval_settled and time.interval_low <= time.interval_cycles <= time.interval_high
     assert time.interval_seconds == pytest.approx(time.interval_cycles / 0.85e9)
     assert "kernel" in time.bottleneck and 0 < time.utilisation < 1
 

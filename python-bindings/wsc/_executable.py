@@ -73,7 +73,12 @@ class Time:
     latency_cycles: int
     """From the first input word offered to the last output word out."""
     interval_cycles: int
-    """Between samples in the steady state; in phased execution the latency."""
+    """Between samples in the steady state, analytic; in phased execution the latency."""
+    interval_settled: bool
+    """Whether bounds on the interval have met within 1/128."""
+    interval_low: int
+    interval_high: int
+    """The range that the interval lies in by the samples simulated; 0: unknown."""
     clock_ghz: float
     utilisation: float
     """Multiply-adds over what all cores could do in the interval: 0 to 1."""
@@ -148,7 +153,8 @@ class Session:
     def time(self, entry: Optional[str] = None) -> Time:
         """What a sample of an entry takes; computed once."""
         native = self._native.time(self._entry(entry))
-        return Time(native["latency_cycles"], native["interval_cycles"], self.executable.clock_ghz,
+        return Time(native["latency_cycles"], native["interval_cycles"], native["interval_settled"],
+                    native["interval_low"], native["interval_high"], self.executable.clock_ghz,
                     native["utilisation"], native["bottleneck"], tuple(TimePart(*part) for part in native["parts"]))
 
     def read_state(self, name: str) -> np.ndarray[Any, Any]:

@@ -2,7 +2,7 @@
 //
 // The scalar interpreter. A core is its buffers, its queues and its threads; each thread keeps an instruction number,
 // its loop counters and its place in the running instruction. Threads take turns: each runs element by element until it
-// waits for a word, an element or room. An element has three steps (take a, take b, compute and write), and a thread
+// waits for a word, an element or space. An element has three steps (take a, take b, compute and write), and a thread
 // may wait between any two, so a core blocks only where the Kahn network of its threads does. Nothing here is clever;
 // every address is checked.
 #include "runtime/emulator/Interpreter.h"
@@ -55,7 +55,7 @@ struct LoopFrame {
 struct Wait {
   OperandKind kind = OperandKind::None;
   int16_t buffer = -1, queue = -1;
-  bool room = false; // for room rather than elements
+  bool room = false; // for space rather than elements
 };
 
 struct ThreadState {
@@ -295,7 +295,7 @@ private:
     }
   }
 
-  // Computes the element and gives it to dst. False: it waits for room.
+  // Computes the element and gives it to dst. False: it waits for space.
   absl::StatusOr<bool> computeAndWrite(size_t t) {
     ThreadState &thread = threads[t];
     const Instruction &instruction = role.threads[t][thread.next];
@@ -348,7 +348,7 @@ private:
     if (wait.kind == OperandKind::Queue)
       return absl::StrCat("words on input queue ", wait.queue, " (colour ", int(role.queues[size_t(wait.queue)].colour),
                           "; all ", received[size_t(wait.queue)].size() / 4, " words received are taken)");
-    return absl::StrCat(wait.room ? "room in" : "elements in", " FIFO '", role.buffers[size_t(wait.buffer)].name,
+    return absl::StrCat(wait.room ? "space in" : "elements in", " FIFO '", role.buffers[size_t(wait.buffer)].name,
                         "' of ", memory.fifo(size_t(wait.buffer)).capacity, " elements");
   }
 

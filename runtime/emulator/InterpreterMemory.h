@@ -35,7 +35,7 @@ public:
   absl::StatusOr<WideAddress> indexedAddress(const format::Operand &operand, WideAddress origin,
                                              format::ElementType type, int32_t number) const;
 
-  // False: nothing to pop, no room to push.
+  // False: nothing to pop, no space to push.
   bool pop(const format::Operand &operand, format::ElementType type, uint64_t &payload);
   bool hasRoom(const format::Operand &operand) const;
   void push(const format::Operand &operand, format::ElementType type, uint64_t payload);

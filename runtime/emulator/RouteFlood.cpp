@@ -8,6 +8,7 @@
 
 #include "runtime/emulator/FilterSegments.h"
 #include "runtime/emulator/LatticeWalk.h"
+#include "runtime/format/Ports.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -23,8 +24,6 @@ namespace {
 
 constexpr size_t kMaxItems = size_t(1) << 26;
 constexpr int kRamp = int(Port::Ramp);
-constexpr int kOpposite[kNumPorts] = {int(Port::South), int(Port::North), int(Port::West), int(Port::East), kRamp};
-constexpr const char *kPortNames[kNumPorts] = {"NORTH", "SOUTH", "EAST", "WEST", "RAMP"};
 
 size_t hashOf(const std::vector<Segment> &segments) {
   size_t hash = segments.size();
@@ -196,7 +195,7 @@ absl::Status RouteFlood::collect(int32_t start) {
       const int32_t other = port == kRamp ? -1 : neighbour(router, port);
       if (outputs >> port & 1) {
         if (other >= 0) {
-          if (!accepts(other, kOpposite[port]))
+          if (!accepts(other, opposite(port)))
             return absl::InvalidArgumentError(absl::StrCat(place(router), ": the route leaves ", kPortNames[port],
                                                            " and ends there: router (", other / cols, ", ",
                                                            other % cols, ") takes nothing from that side"));
@@ -212,7 +211,7 @@ absl::Status RouteFlood::collect(int32_t start) {
       }
       if (inputs >> port & 1) {
         if (other >= 0) {
-          if (emits(other, kOpposite[port]))
+          if (emits(other, opposite(port)))
             visit(other);
         } else if (const int32_t source = siteNumber(true, router, port); source >= 0) {
           componentSources.push_back(source);
@@ -278,7 +277,7 @@ absl::Status RouteFlood::deliver(int32_t local, int port, int32_t rope, int32_t 
   if (other >= 0) {
     if (control == 0)
       linkWords += ropes[rope].words;
-    push(localAt[other], kOpposite[port], rope, control);
+    push(localAt[other], opposite(port), rope, control);
     return absl::OkStatus();
   }
   if (control != 0)

@@ -20,7 +20,7 @@ struct KernelTiming {
   int64_t intervalCycles = 0;  // what the kernel alone would sustain
   int64_t fmaCycles = 0;       // cycles of its busiest core in Fma, per sample
   int64_t waitWordsCycles = 0; // of its longest waiting thread in the last simulated sample: for words,
-  int64_t waitRoomCycles = 0;  // and for room at its receivers
+  int64_t waitRoomCycles = 0;  // and for space at its receivers
   std::vector<int64_t> done;   // cycle at which its last thread finished each of the first kMostDone simulated samples
   static constexpr size_t kMostDone = 8;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Runs a sample core by core and element by element: threads take turns, block on queues and FIFOs and go on when words
-// arrive. Stream buffers hold a whole sample, so nothing ever waits for room. Slow; takes any determinate program, also
-// those whose cores wait for each other in circles.
+// arrive. Stream buffers hold a whole sample, so nothing ever waits for space. Slow; takes any determinate program,
+// also those whose cores wait for each other in circles.
 #include "runtime/emulator/EngineParts.h"
 
 #include "runtime/emulator/HostWords.h"

@@ -9,7 +9,7 @@
 //
 // Semantics in short (docs/Execution.md has the whole):
 //  - A program is a set of threads. Each thread is a straight list of instructions with static loops and runs once per
-//    sample, for ever; instructions of a thread execute one after another and block until their words or room are
+//    sample, for ever; instructions of a thread execute one after another and block until their words or space are
 //    there.
 //  - Threads of one core share nothing but FIFOs (bounded rings in SRAM with one pushing and one popping thread) and
 //    read-only buffers. A thread may run ahead of another by as many samples as the FIFOs hold.

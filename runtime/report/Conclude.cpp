@@ -55,7 +55,7 @@ public:
   }
 
 private:
-  // The slots of kernel k's busiest core, in the share that `cycles` leaves room for.
+  // The slots of kernel k's busiest core, in the share that `cycles` leaves space for.
   static void addSlots(StepSplit &split, const Work &work, int64_t times) {
     split.compute += work.computeCycles * times;
     split.memory += work.memoryCycles * times;
@@ -123,7 +123,7 @@ private:
             {"Emulated slower than predicted",
              absl::StrFormat(
                  "The interval is %.2f times the prediction, which looks at each kernel alone. What it does "
-                 "not see are kernels that wait for each other: look for kernels with long waits for room "
+                 "not see are kernels that wait for each other: look for kernels with long waits for space "
                  "in front of the slowest one, and give that one more columns with --pins.",
                  ratio)});
     }
@@ -174,7 +174,7 @@ private:
       return;
     }
     report.bound = absl::StrCat("No single resource is full in ", cycles,
-                                ": kernels wait for words and room of each other. The busiest core",
+                                ": kernels wait for words and space of each other. The busiest core",
                                 busiest ? absl::StrCat(", in kernel ", busiest->name, ",") : std::string(), " issues ",
                                 grouped(busiest ? busiest->busiest.slots() : 0), " slots (",
                                 percent(busiest ? busiest->busiest.slots() : 0, step), "), the busiest link carries ",
@@ -183,7 +183,7 @@ private:
       report.advice.push_back(
           {"Buffers between kernels",
            "Kernels that take turns cannot both be busy. Colour the floor plan by stalls: kernels "
-           "that wait for room stand in front of a slow one, kernels that wait for words behind it. "
+           "that wait for space stand in front of a slow one, kernels that wait for words behind it. "
            "Those between the two set the pace."});
   }
 

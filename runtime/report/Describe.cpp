@@ -8,6 +8,7 @@
 #include "runtime/emulator/timing/Links.h"
 #include "runtime/format/Disassembly.h"
 #include "runtime/format/MemoryMap.h"
+#include "runtime/format/Ports.h"
 #include "runtime/report/Report.h"
 #include "runtime/timing/Cost.h"
 #include "runtime/timing/Phases.h"
@@ -182,11 +183,10 @@ private:
     const std::vector<int64_t> words = emulator::timing::linkWords(target, configuration, *networks);
     const auto most = std::max_element(words.begin(), words.end());
     if (most != words.end() && *most > 0) {
-      constexpr const char *kSides[] = {"north", "south", "east", "west"};
       const int64_t link = most - words.begin(), router = link / 4;
       facts.maxLinkWords = *most;
-      facts.maxLink =
-          absl::StrCat("row ", router / target.cols, ", col ", router % target.cols, ", ", kSides[link % 4]);
+      facts.maxLink = absl::StrCat("row ", router / target.cols, ", col ", router % target.cols, ", ",
+                                   format::kSideNames[link % 4]);
     }
     std::vector<int64_t> ofSide(words.size() / 4);
     for (size_t side = 0; side < 4; ++side) {

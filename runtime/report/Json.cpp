@@ -2,6 +2,7 @@
 //
 // A report as JSON; docs/Report.md says what each field means. Tables that thousands of roles and routers share are
 // arrays of numbers with the names of their columns beside them.
+#include "runtime/format/Ports.h"
 #include "runtime/report/JsonWriter.h"
 #include "runtime/report/Report.h"
 
@@ -176,6 +177,8 @@ private:
     out.line().key("emulation").object().field("engine", e.engine).field("unknown", e.unknown);
     out.field("threads", e.threads).field("samples", e.samples);
     out.field("latency_cycles", e.latencyCycles).field("interval_cycles", e.intervalCycles);
+    out.field("interval_settled", e.intervalSettled).field("interval_low", e.intervalLow);
+    out.field("interval_high", e.intervalHigh);
     out.key("sample_done_cycles").array();
     for (int64_t cycle : e.sampleDone)
       out.value(cycle);
@@ -210,9 +213,9 @@ private:
           .field("seconds", phase.seconds)
           .field("peak_rss_bytes", phase.peakRssBytes)
           .close();
-    out.close().field("output_bytes", c.outputBytes).field("bound_cycles", c.boundCycles);
+    out.close().field("output_bytes", c.outputBytes).field("candidates_optimum_cycles", c.optimumCycles);
     out.field("bound_multiply_add_cycles", c.boundMultiplyAddCycles).field("bound_io_cycles", c.boundIoCycles);
-    out.field("bound_largest_kernel_cycles", c.boundKernelCycles);
+    out.field("candidates_slowest_kernel_cycles", c.slowestKernelCycles);
     out.field("link_words", c.linkWords).field("word_hops", c.wordHops);
     if (c.precision)
       precision(*c.precision);
@@ -293,9 +296,8 @@ private:
       out.close();
       if (c.linkWordsUnknown.empty()) {
         out.line().key("link_words").object();
-        constexpr const char *kSides[] = {"north", "south", "east", "west"};
         for (size_t side = 0; side < 4; ++side)
-          raster(kSides[side], c.linkWords[side]);
+          raster(format::kSideNames[side], c.linkWords[side]);
         out.close();
       }
       out.close();

@@ -148,6 +148,9 @@ struct Emulation {
   int threads = 0, samples = 0;
   int64_t latencyCycles = 0;
   int64_t intervalCycles = 0; // 0: unknown
+  // Whether the interval is steady, and the range that it lies in by the samples counted; 0: unknown.
+  bool intervalSettled = false;
+  int64_t intervalLow = 0, intervalHigh = 0;
   std::vector<int64_t> sampleDone;
   double utilisation = 0;
   std::string bottleneck;
@@ -191,8 +194,9 @@ struct Compilation {
   std::vector<CompilePhase> phases;
   std::optional<PrecisionFacts> precision;
   int64_t outputBytes = 0;
-  // Bounds that mapping as strips knows, cycles; 0: unknown.
-  int64_t boundCycles = 0, boundMultiplyAddCycles = 0, boundIoCycles = 0, boundKernelCycles = 0;
+  // What mapping as strips knows, cycles; 0: unknown. Bounds hold for every mapping; the optimum, and the slowest
+  // kernel at its quickest, for the enumerated shapes.
+  int64_t optimumCycles = 0, boundMultiplyAddCycles = 0, boundIoCycles = 0, slowestKernelCycles = 0;
   int64_t linkWords = 0, wordHops = 0;
   std::string bottleneck;
 };
@@ -202,7 +206,7 @@ struct StepSplit {
   int64_t compute = 0, memory = 0, network = 0, setup = 0;
   int64_t input = 0;         // waiting that the wafer's ports explain, for input and output words
   int64_t configuration = 0; // changes of configuration
-  int64_t waiting = 0;       // for words and room of other cores
+  int64_t waiting = 0;       // for words and space of other cores
   int64_t total() const { return compute + memory + network + setup + input + configuration + waiting; }
 };
 

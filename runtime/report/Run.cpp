@@ -80,6 +80,11 @@ void addRun(Report &report, RunFacts run) {
   // One sample of strips says nothing of the distance to the next.
   const bool intervalKnown = !run.cycles || emulation.samples > 1 || report.phased();
   emulation.intervalCycles = intervalKnown ? timing.intervalCycles : 0;
+  if (intervalKnown) {
+    emulation.intervalSettled = timing.intervalSettled;
+    emulation.intervalLow = timing.intervalLow;
+    emulation.intervalHigh = timing.intervalHigh;
+  }
   emulation.sampleDone = timing.sampleDone;
   emulation.utilisation = timing.computeUtilisation;
   emulation.bottleneck = timing.bottleneck;

@@ -48,7 +48,12 @@ std::string summary(const Report &r) {
     absl::StrAppendFormat(&text, "emulated     %d cycles latency", r.emulation->latencyCycles);
     if (r.emulation->intervalCycles > 0)
       absl::StrAppendFormat(&text, ", %d between samples", r.emulation->intervalCycles);
-    absl::StrAppendFormat(&text, " (engine %s)\n", r.emulation->engine);
+    absl::StrAppendFormat(
+        &text, " (%s%s)\n", r.emulation->engine == "cycle" ? "cycle engine" : "analytic",
+        r.phased() || r.emulation->intervalHigh == 0 ? ""
+        : r.emulation->intervalSettled
+            ? ", settled"
+            : absl::StrFormat(", not settled: %d to %d", r.emulation->intervalLow, r.emulation->intervalHigh));
   }
   absl::StrAppendFormat(&text, "rate         %.4g samples/s, %.2f %% of the wafer's multiply-adds\n",
                         r.samplesPerSecond, 100 * r.utilisation);

@@ -1,27 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/session/RandomInputs.h"
 
+#include "runtime/base/Random.h"
 #include "runtime/numerics/Elements.h"
 
 namespace wsc {
 
 using namespace format;
 
-static uint64_t splitMix(uint64_t &state) {
-  uint64_t z = state += 0x9E3779B97F4A7C15ull;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-  return z ^ z >> 31;
-}
-
 Tensor randomTensor(const TensorType &type, uint64_t seed) {
   Tensor tensor;
   tensor.type = type;
   const int64_t size = elementBytes(type.type), count = type.elements();
   tensor.bytes.resize(size_t(size * count));
-  uint64_t state = seed;
+  Random random(seed);
   for (int64_t i = 0; i < count; ++i) {
-    const uint64_t bits = splitMix(state);
+    const uint64_t bits = random.next();
     double value = 0;
     if (numerics::isFloat(type.type))
       value = double(bits >> 40) * 0x1p-23 - 1;
@@ -35,10 +29,8 @@ Tensor randomTensor(const TensorType &type, uint64_t seed) {
 std::map<std::string, Tensor> randomInputs(const Entry &entry, uint64_t seed, int sample) {
   std::map<std::string, Tensor> inputs;
   for (size_t i = 0; i < entry.inputs.size(); ++i) {
-    uint64_t state = seed;
-    state = splitMix(state) ^ uint64_t(sample);
-    state = splitMix(state) ^ uint64_t(i);
-    inputs.emplace(entry.inputs[i].name, randomTensor(entry.inputs[i], splitMix(state)));
+    const uint64_t ofSample = Random(seed).next() ^ uint64_t(sample), ofInput = Random(ofSample).next() ^ uint64_t(i);
+    inputs.emplace(entry.inputs[i].name, randomTensor(entry.inputs[i], Random(ofInput).next()));
   }
   return inputs;
 }

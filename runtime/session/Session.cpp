@@ -3,6 +3,7 @@
 // asked for. One lock per session; the engine brings its own threads.
 #include "runtime/session/Session.h"
 
+#include "runtime/base/Random.h"
 #include "runtime/emulator/Interpreter.h"
 #include "runtime/emulator/LatticeWalk.h"
 #include "runtime/emulator/liveness/Liveness.h"
@@ -72,24 +73,6 @@ std::string listNames(const std::vector<TensorType> &tensors) {
     absl::StrAppend(&text, text.empty() ? "" : ", ", tensor.name, " ", describe(tensor));
   return text.empty() ? "none" : text;
 }
-
-// xorshift64*: the same cores for the same seed on every host.
-class Random {
-public:
-  explicit Random(uint64_t seed) : state(seed * 0x9E3779B97F4A7C15ull + 0x1234567ull) {
-    if (state == 0)
-      state = 1;
-  }
-  uint64_t below(uint64_t limit) {
-    state ^= state >> 12;
-    state ^= state << 25;
-    state ^= state >> 27;
-    return uint64_t((unsigned __int128)(state * 0x2545F4914F6CDD1Dull) * limit >> 64);
-  }
-
-private:
-  uint64_t state;
-};
 
 // "" if equal, else the first difference.
 std::string difference(const std::vector<std::byte> &engine, const std::vector<std::byte> &scalar) {
@@ -369,7 +352,7 @@ absl::Status Session::replay(int entry, const std::map<std::string, Tensor> &inp
   Random random(seed);
   std::vector<emulator::CorePlace> picked;
   for (int i = 0; i < count; ++i) {
-    auto number = int64_t(random.below(uint64_t(all)));
+    int64_t number = random.in(0, all - 1);
     size_t run = 0;
     while (number >= coresOf(runs[run]) * runs[run].count) {
       number -= coresOf(runs[run]) * runs[run].count;

@@ -35,7 +35,7 @@ class Layer(NamedTuple):
 
 
 NONE, IR, ALL = set(), {"MLIR", "LLVM"}, {"MLIR", "LLVM", "protobuf", "ONNX"}
-BOTTOM = ["runtime/files", "runtime/target", "runtime/format", "runtime/numerics", "runtime/timing"]
+BOTTOM = ["runtime/base", "runtime/files", "runtime/target", "runtime/format", "runtime/numerics", "runtime/timing"]
 RUNTIME = BOTTOM + ["runtime/emulator", "runtime/emulator/liveness", "runtime/host", "runtime/session",
                     "runtime/report"]
 # Recipes of raw sections: plain data that code generation hands to the writer.
@@ -44,6 +44,7 @@ DIALECTS = ["dialects"]
 
 NO_COMPILER = "the runtime needs no compiler (I7)"
 LAYERS = [
+    Layer("runtime/base", [], NONE, NO_COMPILER),
     Layer("runtime/files", [], NONE, NO_COMPILER),
     Layer("runtime/target", [], NONE, NO_COMPILER),
     Layer("runtime/format", ["runtime/files", "runtime/target"], NONE, NO_COMPILER),
@@ -63,7 +64,7 @@ LAYERS = [
     Layer("test/unit/support", BOTTOM, NONE, "programs written by hand need no engine"),
     Layer("test/validation", RUNTIME + ["test/unit/support"], NONE,
           "hand-written programs run without the compiler (I7)"),
-    Layer("compiler/solver", ["runtime/target", "runtime/timing"], NONE, "solvers know no MLIR (I6)"),
+    Layer("compiler/solver", ["runtime/base", "runtime/target", "runtime/timing"], NONE, "solvers know no MLIR (I6)"),
     Layer("compiler/emit/StridedCopy*", [], NONE, "section recipes are plain data"),
     Layer("compiler/emit/SectionRecipe*", BOTTOM + ["compiler/emit/StridedCopy*"], NONE,
           "section recipes are plain data"),
@@ -85,9 +86,10 @@ LAYERS = [
     Layer("tools/support/Progress*", [], NONE, "as CommandLine"),
     Layer("tools/wsc-run", RUNTIME + ["tools/support/CommandLine*", "tools/support/Progress*"], NONE,
           "running a .wse needs no compiler (I7)"),
-    Layer("tools/wsc-info", RUNTIME + ["tools/support/CommandLine*"], NONE, "reading a .wse needs no compiler (I7)"),
-    Layer("tools/wsc-place", BOTTOM + ["compiler/solver", "tools/support/CommandLine*"], NONE,
-          "solvers know no MLIR (I6)"),
+    Layer("tools/wsc-info", RUNTIME + ["tools/support/CommandLine*", "tools/support/Progress*"], NONE,
+          "reading a .wse needs no compiler (I7)"),
+    Layer("tools/wsc-place", BOTTOM + ["compiler/solver", "tools/support/CommandLine*", "tools/support/Progress*"],
+          NONE, "solvers know no MLIR (I6)"),
     Layer("tools", RUNTIME + SECTIONS + DIALECTS + ["compiler/solver", "compiler/kernels", "compiler/spmd", "passes",
                                                     "compiler/import", "compiler/emit", "compiler/driver",
                                                     "tools/support/CommandLine*", "tools/support/Progress*",

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checks how files look: lines of at most 120 columns in sources and documents, the licence at the top of each source,
-and clang-format of C++.
+of IR and of tests, and clang-format of C++.
 
 Rows of Markdown tables, pictures in code blocks and tables that clang-format leaves alone may be longer, as they cannot
 be broken; so may lit tests, whose RUN and CHECK lines are one line by nature, and C++ with literals. Prints
@@ -16,6 +16,7 @@ import sys
 COLUMNS = 120
 SOURCES = {".cpp", ".h", ".inc", ".td", ".py", ".fbs", ".proto", ".mjs", ".js", ".css", ".html", ".cmake", ".in"}
 FORMATTED = {".cpp", ".h", ".inc"}
+LICENSED = SOURCES | {".mlir", ".test", ".sh", ".toml", ".ini", ".map"}
 # Data, pictures, files of others.
 SKIPPED = ("examples/digits/", "test/unit/format/golden/", "test/unit/solver/problems/")
 
@@ -51,13 +52,15 @@ def main():
     to_format = []
     for name in tracked(root):
         path = pathlib.Path(name)
-        if not is_source(path) and path.suffix != ".md":
+        if not is_source(path) and path.suffix not in LICENSED | {".md"}:
             continue
         text = (root / name).read_text(encoding="utf-8")
-        errors += [f"{name}:{number}: error: {length} columns, limit is {COLUMNS}" for number, length
-                   in long_lines(path, text)]
         if path.suffix != ".md" and "SPDX-License-Identifier:" not in "\n".join(text.split("\n")[:3]):
             errors.append(f"{name}:1: error: no SPDX-License-Identifier in the first three lines")
+        if not is_source(path) and path.suffix != ".md":
+            continue
+        errors += [f"{name}:{number}: error: {length} columns, limit is {COLUMNS}" for number, length
+                   in long_lines(path, text)]
         if path.suffix in FORMATTED:
             to_format.append(name)
     if len(sys.argv) > 2:

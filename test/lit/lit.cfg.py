@@ -4,6 +4,7 @@
 # .test files do the same with the models under %examples.
 # A test that uses a tool this build does not have says `REQUIRES: <tool>`.
 import os
+import shutil
 import sys
 
 import lit.formats
@@ -17,5 +18,7 @@ config.environment["PATH"] = os.pathsep.join([config.wsc_tools_dir, config.llvm_
 for tool in os.listdir(config.wsc_tools_dir):
     if tool.startswith("wsc-"):
         config.available_features.add(tool)
+if shutil.which("script"):  # gives tools a terminal
+    config.available_features.add("script")
 config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%examples", os.path.join(config.test_source_root, "..", "..", "examples")))

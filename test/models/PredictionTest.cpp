@@ -46,7 +46,7 @@ TEST(Prediction, IsNearTheEmulatedInterval) {
     const double error = std::abs(double(predicted->report.predictedIntervalCycles - predicted->intervalCycles)) /
                          double(predicted->intervalCycles);
     std::cout << "seed " << seed << ": predicted " << predicted->report.predictedIntervalCycles << ", emulated "
-              << predicted->intervalCycles << ", bound " << predicted->report.boundCycles << "\n";
+              << predicted->intervalCycles << ", optimum of the candidates " << predicted->report.optimumCycles << "\n";
     EXPECT_GE(predicted->intervalCycles, predicted->report.boundIoCycles);
     sum += error;
     near += error <= 0.05;

@@ -114,6 +114,12 @@ class Reports(unittest.TestCase):
     def test_run_adds_what_was_emulated(self):
         small = self.reports["small", "run"]
         self.assertEqual(small["emulation"]["engine"], "cycle")
+        for (name, kind), report in self.reports.items():
+            if kind == "run":
+                emulated = report["emulation"]
+                self.assertLessEqual(emulated["interval_low"], emulated["interval_cycles"], name)
+                self.assertGreaterEqual(emulated["interval_high"], emulated["interval_cycles"], name)
+                self.assertIsInstance(emulated["interval_settled"], bool)
         self.assertIn("stalls", small["emulation"])
         self.assertTrue(all("emulated" in kernel for kernel in small["kernels"]))
         self.assertNotIn("emulation", self.reports["small", "compile"])

@@ -13,7 +13,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
-#include <fstream>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/prctl.h>
@@ -250,13 +249,5 @@ absl::StatusOr<std::string> Dialogue::finish() {
 }
 
 void followParent() { prctl(PR_SET_PDEATHSIG, SIGKILL); }
-
-int64_t ownPeakBytes() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.rfind("VmHWM:", 0) == 0)
-      return std::strtoll(line.c_str() + 6, nullptr, 10) * 1024;
-  return 0;
-}
 
 } // namespace wsc::tools

@@ -54,7 +54,4 @@ private:
 // In a hidden mode, first of all: ends this process when its parent ends.
 void followParent();
 
-// Peak resident memory of this process since it was started, bytes (not its parent's, as getrusage may say).
-int64_t ownPeakBytes();
-
 } // namespace wsc::tools

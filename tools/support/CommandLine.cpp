@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <string_view>
 
 namespace wsc::tools {
 
@@ -21,6 +22,22 @@ void setUp(CLI::App &app) {
   app.failure_message([](const CLI::App *tool, const CLI::Error &error) {
     return "error: " + format::printable(error.what()) + "\nnote: " + tool->get_name() + " --help lists the options\n";
   });
+}
+
+bool answers(int argc, char **argv, const std::function<void()> &printHelp) {
+  files::cleanUpOnSignals();
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == "--help" || argument == "-h" || argument == "-help") {
+      printHelp();
+      return true;
+    }
+    if (argument == "--version") {
+      std::printf("%s\n", versionText().c_str());
+      return true;
+    }
+  }
+  return false;
 }
 
 int fail(const std::string &message) {

@@ -4,6 +4,7 @@
 // 1 failed, 2 wrong usage. No MLIR: tools of the runtime use it too.
 #pragma once
 
+#include <functional>
 #include <string>
 
 namespace CLI {
@@ -18,6 +19,10 @@ std::string versionText();
 // Adds --version, and messages of wrong usage that name the tool's --help; temporary files are removed when a signal
 // ends the process.
 void setUp(CLI::App &app);
+
+// The same for a tool whose options LLVM parses: answers --help, with what `printHelp` prints, and --version. Whether
+// either is asked for, so that the tool is done.
+bool answers(int argc, char **argv, const std::function<void()> &printHelp);
 
 // Prints a message to standard error, its first line as the error, the others as notes, without characters that would
 // drive a terminal. Returns 1.

@@ -103,7 +103,8 @@ absl::Status forModels(const std::vector<std::string> &paths, bool needsData,
 struct Compiled {
   double seconds = 0;
   int64_t peakRssBytes = 0, outputBytes = 0, weightBytes = 0;
-  int64_t predictedCycles = 0, boundCycles = 0, boundMultiplyAddCycles = 0, boundIoCycles = 0, boundKernelCycles = 0;
+  int64_t predictedCycles = 0, optimumCycles = 0, boundMultiplyAddCycles = 0, boundIoCycles = 0,
+          slowestKernelCycles = 0;
   int64_t coresFma = 0, coresTotal = 0;
   struct Phase {
     std::string name;

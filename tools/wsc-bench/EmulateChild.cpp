@@ -3,6 +3,7 @@
 // One executable on the emulator, in a process of its own. Prints its facts as one JSON object once it is loaded, timed
 // and has given the data set's results; then each line K on standard input runs sample K, and the answer is the seconds
 // taken. At the end of its input it prints its peak memory.
+#include "runtime/base/PeakMemory.h"
 #include "runtime/files/OutputFile.h"
 #include "runtime/session/Session.h"
 #include "runtime/session/TensorFile.h"
@@ -190,7 +191,7 @@ int emulateOne(const std::string &text) {
     std::printf("%.9f\n", *seconds);
     std::fflush(stdout);
   }
-  std::printf("%lld\n", (long long)tools::ownPeakBytes());
+  std::printf("%lld\n", (long long)peakRssBytes());
   return 0;
 }
 

@@ -26,7 +26,7 @@ const std::vector<Suite> &suites() {
        "             for given .wse files",
        runCycle},
       {"map",
-       "quality of the mapping of models: emulated interval against the sizing bound, the prediction and a naive\n"
+       "quality of the mapping of models: emulated interval against bounds, the prediction and a naive\n"
        "             mapping of equal columns for every kernel; cores with multiply-adds",
        runMap},
       {"agreement",
@@ -118,6 +118,11 @@ int parseOptions(int argc, char **argv, Options &options) {
     for (const CLI::Option *option : unused)
       if (option->count() > 0)
         throw CLI::ValidationError(option->get_name(), "suite " + options.suite + " has no use for it");
+    if (!options.paths.empty() && std::all_of(options.paths.begin(), options.paths.end(),
+                                              [](const std::string &path) { return path.ends_with(".wse"); }))
+      for (const CLI::Option *option : {target, dim})
+        if (option->count() > 0)
+          throw CLI::ValidationError(option->get_name(), "is for models; a .wse is compiled already");
     auto values = tools::parseDims(dims);
     if (!values.ok())
       throw CLI::ValidationError("--dim", std::string(values.status().message()));

@@ -2,6 +2,7 @@
 //
 // Suite `compile`, and compiling in a child, whose peak memory is then the compiler's alone.
 #include "compiler/driver/Compiler.h"
+#include "runtime/base/PeakMemory.h"
 #include "tools/support/Child.h"
 #include "tools/support/Json.h"
 #include "tools/support/ModelFacts.h"
@@ -42,14 +43,14 @@ absl::StatusOr<json::Object> compileHere(const json::Object &request) {
     phases.push_back(json::Object{
         {"name", driver::phaseName(phase.phase)}, {"seconds", phase.seconds}, {"peak_rss_bytes", phase.peakRssBytes}});
   return json::Object{{"seconds", seconds},
-                      {"peak_rss_bytes", tools::ownPeakBytes()},
+                      {"peak_rss_bytes", peakRssBytes()},
                       {"output_bytes", report->outputBytes},
                       {"weight_bytes", facts->weightBytes},
                       {"predicted_cycles", report->predictedIntervalCycles},
-                      {"bound_cycles", report->boundCycles},
+                      {"candidates_optimum_cycles", report->optimumCycles},
                       {"bound_multiply_add_cycles", report->boundMultiplyAddCycles},
                       {"bound_io_cycles", report->boundIoCycles},
-                      {"bound_kernel_cycles", report->boundKernelCycles},
+                      {"candidates_slowest_kernel_cycles", report->slowestKernelCycles},
                       {"cores_fma", report->coresFma},
                       {"cores_total", report->coresTotal},
                       {"phases", std::move(phases)}};
@@ -117,10 +118,10 @@ absl::StatusOr<Compiled> compileInChild(const tools::Case &model, const Options 
   compiled.weightBytes = answer->getInteger("weight_bytes").value_or(0);
   auto cycles = [&](const char *name) { return answer->getInteger(name).value_or(0); };
   compiled.predictedCycles = cycles("predicted_cycles");
-  compiled.boundCycles = cycles("bound_cycles");
+  compiled.optimumCycles = cycles("candidates_optimum_cycles");
   compiled.boundMultiplyAddCycles = cycles("bound_multiply_add_cycles");
   compiled.boundIoCycles = cycles("bound_io_cycles");
-  compiled.boundKernelCycles = cycles("bound_kernel_cycles");
+  compiled.slowestKernelCycles = cycles("candidates_slowest_kernel_cycles");
   compiled.coresFma = cycles("cores_fma");
   compiled.coresTotal = cycles("cores_total");
   for (const json::Value &value : *answer->getArray("phases")) {

@@ -38,26 +38,25 @@ absl::StatusOr<double> benchMap(const tools::Case &model, const Options &options
   if (!time.ok())
     return time.status();
   const double emulated = double(time->intervalCycles);
-  const int64_t simple =
-      std::max({compiled->boundMultiplyAddCycles, compiled->boundIoCycles, compiled->boundKernelCycles});
-  auto add = [&](const char *figure, double value, const char *unit, std::optional<double> bound = {},
+  const int64_t bound = std::max(compiled->boundMultiplyAddCycles, compiled->boundIoCycles);
+  auto add = [&](const char *figure, double value, const char *unit, std::optional<double> least = {},
                  std::optional<double> reference = {}) {
-    results.add({absl::StrCat(model.name, ".", figure), value, unit, bound, reference});
+    results.add({absl::StrCat(model.name, ".", figure), value, unit, least, reference});
   };
   add("multiply_adds", double(compiled->boundMultiplyAddCycles), "cycles");
   add("io", double(compiled->boundIoCycles), "cycles");
-  add("largest_kernel", double(compiled->boundKernelCycles), "cycles");
-  add("candidates_optimum", double(compiled->boundCycles), "cycles", double(simple));
+  add("candidates_slowest_kernel", double(compiled->slowestKernelCycles), "cycles");
+  add("candidates_optimum", double(compiled->optimumCycles), "cycles", double(bound));
   results.add(
       {absl::StrCat(model.name, ".interval"),
        emulated,
        "cycles",
-       double(simple),
+       double(bound),
        double(compiled->predictedCycles),
        {},
        Result::Interval{"analytic", time->intervalSettled, double(time->intervalLow), double(time->intervalHigh)}});
-  add("interval_over_candidates_optimum", emulated / double(compiled->boundCycles), "");
-  add("candidates_optimum_over_bounds", double(compiled->boundCycles) / double(simple), "");
+  add("interval_over_candidates_optimum", emulated / double(compiled->optimumCycles), "");
+  add("candidates_optimum_over_bounds", double(compiled->optimumCycles) / double(bound), "");
   const double error = std::abs(double(compiled->predictedCycles) - emulated) / emulated;
   add("prediction_error", 100 * error, "%");
   add("cores_fma", 100 * double(compiled->coresFma) / double(compiled->coresTotal), "%");

@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <string_view>
 #include <unistd.h>
 
 namespace {
@@ -66,15 +67,27 @@ std::string findUnused(const CLI::App &app, const wsc::driver::CompileOptions &o
       return std::string(name) + " is for models that are imported; " + options.model + " is IR already";
   if (!text && given("--compile-from"))
     return "--compile-from is for .mlir models; " + options.model + " begins with its import";
-  for (const char *name : {"-o", "--report", "--compile-to", "--dump-phases", "--dump-problems", "--pins"})
+  for (const char *name :
+       {"-o", "--target", "--defects", "--report", "--compile-to", "--dump-phases", "--dump-problems", "--pins",
+        "--effort", "--seed", "--precision", "--precision-samples", "--accumulate"})
     if (given("--validate-only") && given(name))
       return std::string(name) + " has no use beside --validate-only, which maps nothing";
   if (given("--report") && options.to != wsc::driver::Phase::Wse)
     return "--report tells of an executable; --compile-to " + wsc::driver::phaseName(options.to) +
            " stops before there is one";
-  for (const char *name : {"--pins", "--dump-problems"})
-    if (app.get_option("--execution")->as<std::string>() == "phased" && given(name))
-      return std::string(name) + " is for strips; --execution phased has no use for it";
+  const bool phased = options.execution == wsc::driver::Execution::Phased || wsc::driver::isNarrow(options.precision);
+  const bool measures = wsc::driver::isNarrow(options.precision) && options.precisionSamples > 0;
+  for (const char *name : {"--pins", "--dump-problems", "--effort", "--seed"})
+    if (given(name) && !(measures && name == std::string_view("--seed"))) {
+      if (phased || options.to == wsc::driver::Phase::Nests)
+        return std::string(name) + " is for strips; phased execution has no use for it";
+      if (options.to < wsc::driver::Phase::Sized)
+        return std::string(name) + " is for the mapping, before which --compile-to " +
+               wsc::driver::phaseName(options.to) + " stops";
+    }
+  if (given("--precision-samples") && options.to != wsc::driver::Phase::Wse)
+    return "--precision-samples run the executable; --compile-to " + wsc::driver::phaseName(options.to) +
+           " stops before there is one";
   for (const std::string &tensor : options.outputs)
     if (tensor.ends_with(".wse") || tensor.ends_with(".mlir"))
       return "--output names a tensor of the model, not the file " + tensor + "; the file to write is given with -o";
@@ -236,11 +249,11 @@ int main(int argc, char **argv) {
                                  "; sums are fp32, or of their operands' type " +
                                  wsc::driver::narrowName(options.precision));
   options.narrowSums = accumulate != "fp32";
-  if (const std::string unused = findUnused(app, options); !unused.empty())
-    return wsc::tools::failUsage(unused);
   options.execution = execution == "phased"      ? wsc::driver::Execution::Phased
                       : execution == "pipelined" ? wsc::driver::Execution::Pipelined
                                                  : wsc::driver::Execution::Auto;
+  if (const std::string unused = findUnused(app, options); !unused.empty())
+    return wsc::tools::failUsage(unused);
   for (std::string &input : options.inputs)
     input = withPlainShape(input);
   options.search.effort = *wsc::kernels::findEffort(effort);
@@ -258,6 +271,8 @@ int main(int argc, char **argv) {
       all += "\n" + line;
     return wsc::tools::fail(options.model + ": " + all);
   }
+  if (quiet && verbose)
+    return wsc::tools::failUsage("--quiet excludes -v");
   if (options.output.empty())
     return wsc::tools::failUsage("name the file to write with -o");
   if (auto status = checkFiles(options, report); !status.ok())

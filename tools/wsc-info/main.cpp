@@ -5,6 +5,7 @@
 #include "runtime/format/Reader.h"
 #include "runtime/format/Verifier.h"
 #include "tools/support/CommandLine.h"
+#include "tools/support/Progress.h"
 #include "tools/wsc-info/Views.h"
 
 #include <CLI/CLI.hpp>
@@ -12,6 +13,7 @@
 #include <charconv>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 using namespace wsc;
 using tools::fail;
@@ -73,15 +75,22 @@ int main(int argc, char **argv) {
   }
   if (verify) {
     constexpr size_t limit = 20;
-    auto violations = format::findViolations(executable, limit);
+    std::vector<format::Violation> violations;
+    absl::Status alive;
+    {
+      const tools::Progress progress("verifying " + path, false);
+      violations = format::findViolations(executable, limit);
+      if (violations.empty())
+        alive = emulator::checkLiveness(executable);
+    }
     for (const format::Violation &violation : violations)
       fail(path + ": " + violation.rule + ": " + violation.message);
     if (violations.size() == limit)
       std::fprintf(stderr, "note: only the first %zu violations are shown\n", limit);
     if (!violations.empty())
       return 1;
-    if (absl::Status status = emulator::checkLiveness(executable); !status.ok())
-      return fail(path + ": " + std::string(status.message()));
+    if (!alive.ok())
+      return fail(path + ": " + std::string(alive.message()));
     if (!json)
       text += "verified: hardware limits, determinacy, liveness and weight hashes hold\n";
   }

@@ -12,12 +12,14 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Debug.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <algorithm>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -49,7 +51,7 @@ void listPasses(const char *title, bool own) {
     pass->printHelpStr(2, width);
 }
 
-int printHelp() {
+void printHelp() {
   const mlir::PassPipelineCLParser parser("", "passes"); // registers their names
   llvm::outs() << kExample << "\nUSAGE: wsc-opt [options] [FILE]\n\n";
   listPasses("Passes, with their options:", true);
@@ -59,10 +61,34 @@ int printHelp() {
                   "  --pass-pipeline=TEXT       passes with their options and the operations they run on\n"
                   "  --split-input-file         treat parts between lines of // ----- as files of their own\n"
                   "  --verify-diagnostics       compare diagnostics with expected-error comments\n"
+                  "  --debug-only=PASS[,PASS]   tell on standard error what passes decide, and why\n"
                   "  --mlir-print-ir-after-all  print the IR after each pass\n"
                   "  --version                  versions\n"
                   "  --help-list                all options, those of MLIR and LLVM included\n";
-  return 0;
+}
+
+// Sets what LLVM_DEBUG in this project's passes asks: LLVM's library as it is distributed has no option for it. Taken
+// out of the arguments, as LLVM does not know it.
+void takeDebugTypes(int &argc, char **argv) {
+  constexpr llvm::StringRef kOption = "--debug-only=";
+  static llvm::SmallVector<std::string> types;
+  int kept = 0;
+  for (int i = 0; i < argc; ++i) {
+    llvm::StringRef argument = argv[i];
+    if (argument.consume_front(kOption))
+      for (llvm::StringRef type : llvm::split(argument, ','))
+        types.push_back(type.str());
+    else
+      argv[kept++] = argv[i];
+  }
+  argv[argc = kept] = nullptr;
+  llvm::SmallVector<const char *> names;
+  for (const std::string &type : types)
+    names.push_back(type.c_str());
+  if (names.empty())
+    return;
+  llvm::DebugFlag = true;
+  llvm::setCurrentDebugTypes(names.data(), unsigned(names.size()));
 }
 
 // Layers carry their names as locations: where a diagnostic has no line, its layer is named in its place. The handler
@@ -107,15 +133,8 @@ int run(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   wsc::driver::registerPasses();
-  wsc::files::cleanUpOnSignals();
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view argument = argv[i];
-    if (argument == "--help" || argument == "-h" || argument == "-help")
-      return printHelp();
-    if (argument == "--version") {
-      llvm::outs() << wsc::tools::versionText() << "\n";
-      return 0;
-    }
-  }
+  if (wsc::tools::answers(argc, argv, printHelp))
+    return 0;
+  takeDebugTypes(argc, argv);
   return run(argc, argv);
 }

@@ -5,6 +5,7 @@
 // Exit codes: 0 done, 1 no solution found or the solution is refused, 2 wrong usage or unreadable input.
 #include "runtime/files/OutputFile.h"
 #include "tools/support/CommandLine.h"
+#include "tools/support/Progress.h"
 #include "tools/wsc-place/Problems.h"
 
 #include <CLI/CLI.hpp>
@@ -92,10 +93,13 @@ int main(int argc, char **argv) {
   const std::string inputs[] = {problemPath, solutionPath};
   if (absl::Status status = wsc::files::checkOutputs(outputs, inputs); !status.ok())
     return wsc::tools::fail(std::string(status.message()));
-  absl::StatusOr<wsc::place::Result> result = contest && check ? wsc::place::checkContest(problem, solution)
-                                              : contest        ? wsc::place::solveContest(problem, options)
-                                              : check          ? wsc::place::checkText(problem, solution)
-                                                               : wsc::place::solveText(problem, algorithm);
+  const absl::StatusOr<wsc::place::Result> result = [&] {
+    const wsc::tools::Progress progress((check ? "checking " : "solving ") + problemPath, false);
+    return contest && check ? wsc::place::checkContest(problem, solution)
+           : contest        ? wsc::place::solveContest(problem, options)
+           : check          ? wsc::place::checkText(problem, solution)
+                            : wsc::place::solveText(problem, algorithm);
+  }();
   if (!result.ok()) {
     const std::string &path = wsc::place::concernsSolution(result.status()) ? solutionPath : problemPath;
     wsc::tools::fail(path + ": " + std::string(result.status().message()));

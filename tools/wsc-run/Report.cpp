@@ -3,6 +3,7 @@
 // numbers are null.
 #include "tools/wsc-run/Run.h"
 
+#include "runtime/base/PeakMemory.h"
 #include "runtime/format/Disassembly.h"
 #include "runtime/numerics/Elements.h"
 
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
-#include <sys/resource.h>
 
 namespace wsc::run {
 
@@ -28,12 +28,6 @@ std::string quote(const std::string &text) {
     quoted += c;
   }
   return quoted + '"';
-}
-
-int64_t peakBytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return int64_t(usage.ru_maxrss) * 1024;
 }
 
 std::string cycles(const Report &report, int64_t emulator::TimingResult::*field) {
@@ -192,6 +186,15 @@ std::string certainty(const Report &report) {
                                     : std::string());
 }
 
+// Which engine the sum of a phased entry's parts is by. Changes of configuration are a formula of both.
+std::string engineOf(const std::vector<emulator::TimingPart> &parts) {
+  bool cycle = false, analytic = false;
+  for (const emulator::TimingPart &part : parts)
+    if (part.kind == emulator::TimingPart::Kind::Run)
+      (part.wordByWord ? cycle : analytic) = true;
+  return cycle && analytic ? "phases by the cycle engine or analytic" : cycle ? "cycle engine" : "analytic";
+}
+
 double elementValue(const Tensor &tensor, int64_t i) {
   const uint64_t payload =
       numerics::loadElement(tensor.bytes.data() + i * elementBytes(tensor.type.type), tensor.type.type);
@@ -220,7 +223,7 @@ std::string summary(const Report &report, bool verbose) {
     const double hertz = report.executable->target.clockGHz * 1e9;
     absl::StrAppendFormat(&text, "latency      %d cycles (%.4g ms)%s\n", timing.latencyCycles,
                           double(timing.latencyCycles) / hertz * 1e3,
-                          report.cycles || !timing.parts.empty() ? "" : ", analytic");
+                          report.cycles ? "" : ", " + engineOf(timing.parts));
     if (!timing.parts.empty())
       absl::StrAppend(&text, "interval     the latency: samples of a phased entry do not overlap\n");
     else if (report.cycles && report.samples == 1)
@@ -247,7 +250,7 @@ std::string summary(const Report &report, bool verbose) {
     absl::StrAppendFormat(&text, "timing       %.4g s; --no-timing leaves it out\n", report.timingSeconds);
   if (verbose && report.timing && report.configuration) {
     absl::StrAppendFormat(&text, "%-32s %12s %12s %12s %12s %12s\n", "kernel", "busy", "interval", "predicted",
-                          "waits words", "waits room");
+                          "waits words", "waits space");
     for (size_t k = 0; k < report.timing->kernels.size(); ++k) {
       const emulator::KernelTiming &timing = report.timing->kernels[k];
       absl::StrAppendFormat(&text, "%-32s %12d %12d %12d %12d %12d\n", printable(report.configuration->kernels[k].name),
@@ -281,7 +284,7 @@ std::string statsJson(const Report &report) {
       absl::StrFormat(",\n  \"load_seconds\": %.6f", report.loadSeconds),
       report.ranValues ? absl::StrFormat(",\n  \"wall_seconds_per_sample\": %.6f", report.secondsPerSample)
                        : std::string(",\n  \"wall_seconds_per_sample\": null"),
-      ",\n  \"peak_rss_bytes\": ", peakBytes(),
+      ",\n  \"peak_rss_bytes\": ", peakRssBytes(),
       report.timing ? absl::StrFormat(",\n  \"utilisation\": %.6f", report.timing->computeUtilisation)
                     : std::string(",\n  \"utilisation\": null"),
       ",\n  \"bottleneck\": ", report.timing ? quote(report.timing->bottleneck) : std::string("null"),
@@ -306,7 +309,7 @@ wsc::report::Report fullReport(const Report &report, const std::string &model, i
   run.emulation.coresFma = report.counters.coresFma;
   run.emulation.loadSeconds = report.loadSeconds;
   run.emulation.secondsPerSample = report.ranValues ? report.secondsPerSample : -1;
-  run.emulation.peakRssBytes = peakBytes();
+  run.emulation.peakRssBytes = peakRssBytes();
   wsc::report::addRun(full, std::move(run));
   wsc::report::conclude(full);
   return full;

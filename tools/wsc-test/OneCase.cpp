@@ -2,6 +2,7 @@
 //
 // One case, in a process of its own: compile, open, then run and compare each data set on the same executable.
 #include "compiler/driver/Compiler.h"
+#include "runtime/base/PeakMemory.h"
 #include "runtime/session/Session.h"
 #include "runtime/session/TensorFile.h"
 #include "tools/support/Child.h"
@@ -68,7 +69,7 @@ public:
         {"data_sets", int64_t(dataSetsRun)},
         {"compile_seconds", compileSeconds},
         {"run_seconds", runSeconds},
-        {"peak_rss_bytes", tools::ownPeakBytes()},
+        {"peak_rss_bytes", peakRssBytes()},
         {"outputs", std::move(outputs)}};
     return outcome;
   }

@@ -4,6 +4,7 @@
 #include "compiler/emit/Translate.h"
 #include "runtime/files/OutputFile.h"
 #include "tools/support/CommandLine.h"
+#include "tools/support/Progress.h"
 
 #include <CLI/CLI.hpp>
 
@@ -34,7 +35,9 @@ int main(int argc, char **argv) {
   const wsc::files::Output outputs[] = {{"-o", output == "-" ? "" : output}};
   const std::string inputs[] = {core == "-" ? "" : core, wse};
   absl::Status status = wsc::files::checkOutputs(outputs, inputs);
-  if (status.ok())
+  if (status.ok()) {
+    const wsc::tools::Progress progress("translating " + (core.empty() ? wse : core), false);
     status = core.empty() ? wsc::emit::translateWseToCore(wse, output) : wsc::emit::translateCoreToWse(core, output);
+  }
   return status.ok() ? 0 : wsc::tools::fail(std::string(status.message()));
 }

@@ -6,24 +6,13 @@
 #include "compiler/import/tf/RandomValues.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/import/common/Functions.h"
+#include "runtime/base/Random.h"
 
 namespace wsc::import::tf {
 
 namespace {
 
-class Words {
-public:
-  explicit Words(uint64_t seed) : at_(seed) {}
-  uint64_t next() {
-    uint64_t word = at_ += 0x9e3779b97f4a7c15u;
-    word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9u;
-    word = (word ^ (word >> 27)) * 0x94d049bb133111ebu;
-    return word ^ (word >> 31);
-  }
-
-private:
-  uint64_t at_;
-};
+using Words = wsc::Random;
 
 double uniform(Words &words) { return static_cast<double>(words.next() >> 40) * 0x1p-24; }
 

@@ -232,9 +232,16 @@ static absl::StatusOr<SizingReport> sizeWithCoLocation(const target::Target &tar
   // Costing is most of the work, and shapes slower than the interval have no part in it. Where I/O sets it, feeders
   // that only feed suffice, and let rows drift apart further.
   const int64_t far = kFar * std::max(io, multiplyAdds);
-  absl::StatusOr<Sized> sized = absl::ResourceExhaustedError("");
-  auto takesMoreThan = [&](int64_t cycles) { return !sized.ok() || sized->interval() > cycles; };
+  std::optional<Sized> sized;
+  absl::Status failure; // of the last try, where there is none
+  auto trySizing = [&](const Wanted &wanted) {
+    absl::StatusOr<Sized> its = sizeWithin(target, network, columnLimit, wanted, costing);
+    failure = its.status();
+    sized = its.ok() ? std::optional(*std::move(its)) : std::nullopt;
+  };
+  auto takesMoreThan = [&](int64_t cycles) { return !sized || sized->interval() > cycles; };
   auto sizeAll = [&] {
+    sized.reset();
     for (KernelPlan &plan : network.kernels)
       chooseSlices(network, plan, 1);
     // Until columns are chosen, producers are taken to cut their channels where it suits their receivers.
@@ -244,12 +251,12 @@ static absl::StatusOr<SizingReport> sizeWithCoLocation(const target::Target &tar
       chooseNominalBlocks(network, int32_t(stream));
     }
     if (!equalColumns && waitsForIo)
-      sized = sizeWithin(target, network, columnLimit, {.feedersCompute = false, .mostCycles = far}, costing);
+      trySizing({.feedersCompute = false, .mostCycles = far});
     if (!equalColumns && takesMoreThan(io))
-      sized = sizeWithin(target, network, columnLimit, {.evenShares = !waitsForIo, .mostCycles = far}, costing);
+      trySizing({.evenShares = !waitsForIo, .mostCycles = far});
     if (equalColumns || takesMoreThan(far))
-      sized = sizeWithin(target, network, columnLimit, {.evenShares = !waitsForIo}, costing);
-    return sized.status();
+      trySizing({.evenShares = !waitsForIo});
+    return failure;
   };
   if (auto status = sizeAll(); !status.ok())
     return status;
@@ -257,7 +264,6 @@ static absl::StatusOr<SizingReport> sizeWithCoLocation(const target::Target &tar
   const int64_t quickest = boundsOf(target, network, sized->problem, 0).largestKernel;
   if (!equalColumns && sized->interval() > std::max(io, quickest) &&
       findCoLocation(target, network, *sized, apart, costing) > 0) {
-    sized = absl::ResourceExhaustedError("");
     if (auto status = sizeAll(); !status.ok())
       return status;
   }

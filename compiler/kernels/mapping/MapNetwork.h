@@ -23,6 +23,13 @@ struct Asking {
   bool passes = false, splits = false;
 };
 
+// What looking for other mappings came to (SearchMapping.h).
+struct SearchOutcome {
+  int64_t tried = 0;       // other mappings that were sized
+  bool isBetter = false;   // one of them was chosen
+  int64_t timedCycles = 0; // interval of the mapping by SearchOptions::timer, in dataflow order; 0: it was not timed
+};
+
 struct SizingReport {
   int64_t intervalCycles = 0; // predicted, slowest kernel
   int64_t columns = 0;
@@ -31,6 +38,7 @@ struct SizingReport {
   std::vector<PassRequest> passes;
   std::vector<SplitRequest> splits; // the network is sized as it is, too: who cuts can tell what was gained
   Variant variant;                  // that was sized
+  SearchOutcome search;
   // What the solver was asked, and the candidates chosen in the end.
   solver::sizing::Problem problem;
   solver::sizing::Solution solution;

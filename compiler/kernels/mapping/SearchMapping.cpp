@@ -6,6 +6,7 @@
 #include "compiler/kernels/routes/LinkLoads.h"
 #include "compiler/kernels/sizing/MappingScore.h"
 #include "compiler/solver/Threads.h"
+#include "runtime/base/Random.h"
 
 #include <algorithm>
 #include <atomic>
@@ -40,21 +41,10 @@ constexpr int64_t kMostForDefault = 30'000;
 // this part of the interval.
 constexpr int64_t kMostToEmulate = 100'000, kWaitingPart = 32;
 
-// splitmix64: the same numbers on every host.
-class Random {
-public:
-  Random(uint64_t seed, uint64_t stream) : state(seed * 0xD1342543DE82EF95u + stream * 0x2545F4914F6CDD1Du) {}
-  // In [least, most].
-  int64_t in(int64_t least, int64_t most) {
-    uint64_t z = (state += 0x9E3779B97F4A7C15u);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return least + int64_t((z ^ (z >> 31)) % uint64_t(most - least + 1));
-  }
-
-private:
-  uint64_t state;
-};
+// The random numbers of one of the streams of a seed.
+Random streamOf(uint64_t seed, uint64_t stream) {
+  return Random(seed * 0xD1342543DE82EF95u + stream * 0x2545F4914F6CDD1Du);
+}
 
 // A sized network.
 struct Mapped {
@@ -72,6 +62,7 @@ struct Mapped {
 struct Found {
   Mapped mapped;
   MappingScore score;
+  int64_t timedCycles = 0; // by SearchOptions::timer; 0: not timed
 };
 
 class Search {
@@ -116,6 +107,10 @@ public:
 
 private:
   void take(Found &chosen, NetworkPlan &sized, SizingReport &report) const {
+    const bool isFirst = &chosen == &settled.front() && !isFirstReplaced;
+    if (&chosen == &settled.front() && firstEmulated && firstEmulated->ok())
+      chosen.timedCycles = **firstEmulated;
+    chosen.mapped.report.search = {tries, !isFirst, chosen.timedCycles};
     chosen.mapped.network.bounds = bounds;
     sized = std::move(chosen.mapped.network);
     report = std::move(chosen.mapped.report);
@@ -137,6 +132,7 @@ private:
       int64_t cycles = std::numeric_limits<int64_t>::max();
     };
     std::vector<Tried> tried(variants.size());
+    tries += int64_t(variants.size());
     solver::overThreads(options.threads, tried.size(), [&](size_t i) {
       Tried &one = tried[i];
       one.mapped = sizedAs(variants[i]);
@@ -151,6 +147,7 @@ private:
       return;
     now = std::move(*quickest->mapped);
     settled = {{now, *quickest->score}};
+    isFirstReplaced = true;
     firstEmulated = quickest->cycles;
   }
 
@@ -167,7 +164,7 @@ private:
   void quicken(const Stage &stage) {
     for (int i = 0, left = stage.patience; i < stage.rounds && left > 0 && isAboveBound() && !ends(); ++i)
       left = quickenOnce() ? stage.patience : left - 1;
-    while (!found.empty() && !isSound(found.back().mapped.network))
+    while (!found.empty() && !isSound(found.back()))
       found.pop_back();
     if (!found.empty())
       settled.push_back(std::move(found.back()));
@@ -175,16 +172,18 @@ private:
   }
 
   // Whether a mapping is no slower than the first when both are emulated, or nobody can tell.
-  bool isSound(const NetworkPlan &network) {
+  bool isSound(Found &one) {
     if (!options.timer)
       return true;
     std::optional<absl::StatusOr<int64_t>> its;
     solver::overThreads(options.threads, 2, [&](size_t i) {
       if (i == 0)
-        its = emulated(network);
+        its = emulated(one.mapped.network);
       else if (!firstEmulated)
         firstEmulated = emulated(settled.front().mapped.network);
     });
+    if (its->ok())
+      one.timedCycles = **its;
     return its->ok() && (!firstEmulated->ok() || **its <= **firstEmulated + **firstEmulated / kGainPart);
   }
 
@@ -240,9 +239,10 @@ private:
     for (Mapped *mapped : order)
       if (const std::optional<MappingScore> score = routedScore(mapped->network);
           score && score->isBetterThan(best().score)) {
-        if (isSound(mapped->network)) {
-          now = std::move(*mapped);
-          settled.push_back({now, *score});
+        Found one{std::move(*mapped), *score};
+        if (isSound(one)) {
+          now = one.mapped;
+          settled.push_back(std::move(one));
         }
         return; // emulating takes longer than sizing: once in a round
       }
@@ -254,6 +254,7 @@ private:
     for (int i = 0; i < kStepsPerRound; ++i)
       variants.push_back(variation(round, i, wires));
     std::vector<std::optional<Mapped>> tried(variants.size());
+    tries += int64_t(variants.size());
     solver::overThreads(options.threads, tried.size(), [&](size_t i) {
       const auto self = variants.begin() + std::ptrdiff_t(i);
       if (variants[i] != now.variant && std::find(variants.begin(), self, variants[i]) == self)
@@ -350,7 +351,7 @@ private:
 
   // The variant where the search is, with something else in it.
   Variant variation(int round, int index, bool wires) const {
-    Random random(options.seed, uint64_t(round) * kStepsPerRound + uint64_t(index));
+    Random random = streamOf(options.seed, uint64_t(round) * kStepsPerRound + uint64_t(index));
     Variant variant = now.variant;
     if (round == 0)
       switch (index) { // what concerns all streams, in turn
@@ -440,6 +441,8 @@ private:
   std::vector<Found> found;                             // in this stage, each predicted to be better than all before it
   std::vector<Found> settled;                           // the first mapping, and what stages settled on
   std::optional<absl::StatusOr<int64_t>> firstEmulated; // interval of the first mapping, cycles
+  bool isFirstReplaced = false;                         // by another way to spend columns
+  int64_t tries = 0;                                    // variants sized
   int round = 0;
   IntervalBounds bounds; // the least of all variants tried
   int64_t wanted = 0;    // interval, cycles

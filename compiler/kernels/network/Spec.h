@@ -234,7 +234,8 @@ struct StreamPlan {
   std::vector<Host> outputs;
 };
 
-// What no mapping can beat, in cycles between samples; 0: not known.
+// In cycles between samples; 0: not known. No mapping can beat `multiplyAdds` and `io`; the others hold for the shapes
+// that sizing enumerates.
 struct IntervalBounds {
   // The least interval at which every kernel's fewest columns, of all its candidates, fit the mesh together; off-wafer
   // words included.

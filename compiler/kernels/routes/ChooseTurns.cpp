@@ -235,7 +235,7 @@ static Item itemOf(const target::Target &target, const NetworkPlan &network, con
             {}};
   const std::vector<Room> rooms = roomOf(target, routes, bundle);
   const auto blocks = int32_t(stream.layout.numBlocks());
-  std::set<std::vector<int32_t>> seen; // few tiles, or little room: variants that are the same here
+  std::set<std::vector<int32_t>> seen; // few tiles, or little space: variants that are the same here
   for (size_t v = 0; v < variants().size(); ++v) {
     const Turns &turns = variants()[v];
     const std::vector<int32_t> vias = viasOf(rooms, [&](int32_t lane) { return turnOfLane(turns, lane / blocks); });

@@ -100,7 +100,7 @@ LinkLoad busiestLink(const target::Target &target, const NetworkPlan &network, c
 // begin, end or pass there.
 LinkLoad busiestLinkOf(const target::Target &target, const NetworkPlan &network, int32_t index);
 
-// Streams that share a link wait for each other: an interval of so many cycles leaves that many words room to spare.
+// Streams that share a link wait for each other: an interval of so many cycles leaves that many words space to spare.
 inline int64_t withWaiting(int64_t words) { return words + words / 8; }
 
 // Words times links, of all loads.

@@ -47,7 +47,7 @@ void applyColumns(KernelPlan &plan, int64_t channelsPerColumn, int64_t feederCha
   m.bands = ceilDiv(plan.spec.out.channels, m.bandChannels());
 }
 
-// Whether a column's links would have no room for two lanes of a window's input and all its results, which otherwise
+// Whether a column's links would have no space for two lanes of a window's input and all its results, which otherwise
 // leave where receivers find them nearer. Not of joined streams, nor as long as no interval is known.
 bool wantsExitsNear(const NetworkPlan &network, const KernelPlan &plan) {
   if (plan.spec.kind != KernelKind::Window || plan.mapping.columns == 1 || network.bounds.sizing == 0 ||
@@ -240,7 +240,7 @@ absl::StatusOr<Candidates> candidatesOf(const target::Target &target, NetworkPla
     tiles += network.streams[size_t(stream)].layout.orderModulus;
   const bool lanesMeet = tiles > 1;
   // Lanes can leave their trunks in the columns beside the feeder's, too, where a contraction has them (ChooseTurns.h):
-  // this part of what is most loaded is taken to find room there.
+  // this part of what is most loaded is taken to find space there.
   constexpr int64_t kTurningPart = 10;
   auto add = [&](const Shape &shape, const KernelCost &cost, int64_t branches) {
     if (contraction && plan.width() > 1)

@@ -51,7 +51,7 @@ absl::StatusOr<Candidates> candidatesOf(const target::Target &target, NetworkPla
 // Whether its slices hold more channels than they must.
 bool hasFewerSlices(const solver::sizing::Candidate &candidate);
 // Leaves out those with fewer slices whose kin with all slices needs no more than `intervalCycles`, waiting included,
-// and those whose column's links leave too little room to spare in it, where others within it leave enough.
+// and those whose column's links leave too little space to spare in it, where others within it leave enough.
 void dropNeedless(Candidates &candidates, int64_t intervalCycles);
 
 // Gives kernel `index` the mapping of a candidate, and its output the channel blocks that go with it and with the

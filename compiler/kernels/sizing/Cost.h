@@ -14,7 +14,7 @@ struct KernelCost {
   // What it is expected to take, with what cores and lanes wait for each other.
   int64_t predictedCycles = 0;
   // The same with what the cores of a row wait for their input because results leave over the row's links, too. A
-  // choice among shapes that only just fit the mesh would pay for it everywhere; where there is room, it is avoided
+  // choice among shapes that only just fit the mesh would pay for it everywhere; where there is space, it is avoided
   // (Repair.h).
   int64_t contendedCycles = 0;
   int64_t feedCycles = 0;    // issue slots of a core that feeds a row, without its multiply-adds

@@ -163,7 +163,7 @@ private:
     return most;
   }
 
-  // Where links leave little room to spare, takes the fewer slices that are quickest.
+  // Where links leave little space to spare, takes the fewer slices that are quickest.
   void shortenBranches(int32_t kernel) {
     const int32_t before = solution.candidateOf[size_t(kernel)];
     const auto &candidates = problem.kernels[size_t(kernel)].candidates;

@@ -4,6 +4,8 @@
 // costs least, what it overflows by included.
 #include "compiler/solver/contest/Anneal.h"
 
+#include "runtime/base/Random.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -23,23 +25,6 @@ constexpr double kPriceStep = 1.1, kMostPrice = 64, kFitting = 0.5, kFitPower = 
 constexpr double kOverflowWeight = 6;
 // More than any cost.
 constexpr double kImpossible = 1e30;
-
-// splitmix64
-class Random {
-public:
-  explicit Random(uint64_t seed) : state(seed) {}
-  uint64_t next() {
-    uint64_t z = (state += 0x9E3779B97F4A7C15u);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  }
-  int32_t below(int32_t n) { return int32_t(((next() >> 32) * uint64_t(n)) >> 32); }
-  double unit() { return (double(next() >> 11) + 0.5) * 0x1p-53; }
-
-private:
-  uint64_t state;
-};
 
 struct Evaluation {
   double cost = 0;
@@ -145,8 +130,9 @@ private:
     }
   }
 
-  int32_t anyNode() { return random.below(int32_t(tree.nodes().size())); }
-  Cut anyCut() { return random.below(2) ? Cut::Stack : Cut::Line; }
+  int32_t below(int32_t limit) { return int32_t(random.below(uint64_t(limit))); }
+  int32_t anyNode() { return below(int32_t(tree.nodes().size())); }
+  Cut anyCut() { return below(2) ? Cut::Stack : Cut::Line; }
   int32_t climb(int32_t node, int32_t levels) {
     while (levels-- > 0 && tree.nodes()[node].parent >= 0)
       node = tree.nodes()[node].parent;
@@ -154,39 +140,38 @@ private:
   }
   // Itself most often, else some levels up.
   int32_t climbABit(int32_t node) {
-    const int32_t dice = random.below(8);
+    const int32_t dice = below(8);
     return climb(node, dice < 4 ? 0 : dice < 6 ? 1 : dice < 7 ? 2 : 3);
   }
 
   bool propose() {
-    const int32_t n = tree.numLeaves(), dice = random.below(100);
+    const int32_t n = tree.numLeaves(), dice = below(100);
     if (n < 2)
       return false;
     if (dice < 15)
-      return tree.swapSubtrees(random.below(n), random.below(n));
+      return tree.swapSubtrees(below(n), below(n));
     if (dice < 25)
-      return tree.swapSubtrees(climbABit(random.below(n)), climbABit(random.below(n)));
+      return tree.swapSubtrees(climbABit(below(n)), climbABit(below(n)));
     if (dice < 50) { // beside a neighbour in the graph, or beside what holds it
-      const int32_t leaf = random.below(n);
+      const int32_t leaf = below(n);
       const std::vector<int32_t> &near = instance.neighbours[leaf];
       if (near.empty())
         return false;
-      return tree.graft(climbABit(leaf), climbABit(near[random.below(int32_t(near.size()))]), anyCut(),
-                        random.below(2));
+      return tree.graft(climbABit(leaf), climbABit(near[below(int32_t(near.size()))]), anyCut(), below(2));
     }
     if (dice < 57) { // beside another of its kind, which leaves no gap
-      const int32_t leaf = random.below(n);
+      const int32_t leaf = below(n);
       const std::vector<int32_t> &alike = instance.alike[instance.types[leaf]];
-      const int32_t other = alike[random.below(int32_t(alike.size()))];
-      return other != leaf && tree.graft(leaf, other, anyCut(), random.below(2));
+      const int32_t other = alike[below(int32_t(alike.size()))];
+      return other != leaf && tree.graft(leaf, other, anyCut(), below(2));
     }
     if (dice < 65)
-      return tree.graft(climbABit(random.below(n)), anyNode(), anyCut(), random.below(2));
+      return tree.graft(climbABit(below(n)), anyNode(), anyCut(), below(2));
     if (dice < 75)
-      return tree.toggle(n + random.below(n - 1));
+      return tree.toggle(n + below(n - 1));
     if (dice < 88)
-      return tree.swapChildren(n + random.below(n - 1));
-    return tree.mirror(n + random.below(n - 1), anyCut());
+      return tree.swapChildren(n + below(n - 1));
+    return tree.mirror(n + below(n - 1), anyCut());
   }
 
   const Instance &instance;

@@ -6,6 +6,7 @@
 #include "compiler/solver/contest/Solve.h"
 
 #include "compiler/solver/contest/Anneal.h"
+#include "runtime/base/Random.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -29,13 +30,13 @@ struct Job {
 class Portfolio {
 public:
   Portfolio(const Instance &instance, const SolveOptions &options)
-      : instance(instance), options(options), state(options.seed * 0x9E3779B97F4A7C15u + 1) {
+      : instance(instance), options(options), random(options.seed * 0x9E3779B97F4A7C15u + 1) {
     const Problem &problem = instance.problem;
     const double time = instance.timeCost(0);
     const double wires = instance.wireSpan();
     wireScale = std::max({0.04 * wires, std::min(0.127 * wires, 0.005 * time), 1e-4 * time + 1e-6});
     timeScale = std::max(wireScale, 0.005 * time);
-    // Fixed targets worth trying: where areas leave some room, only if areas shrink since the one before; and the last
+    // Fixed targets worth trying: where areas leave some space, only if areas shrink since the one before; and the last
     // that the slack allows, which leaves most.
     const double grid = double(problem.width * problem.height);
     double last = 0.985 * grid, least = last;
@@ -112,13 +113,7 @@ public:
   const std::vector<Floorplan> &best() const { return population; }
 
 private:
-  uint64_t random() {
-    uint64_t z = (state += 0x9E3779B97F4A7C15u);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  }
-  double unit() { return double(random() >> 11) * 0x1p-53; }
+  double unit() { return double(random.next() >> 11) * 0x1p-53; }
 
   // `from` to `to` of the order as a balanced tree of one cut.
   int32_t chain(const std::vector<int32_t> &nodes, size_t from, size_t to, Cut cut, Tree &tree) {
@@ -159,7 +154,7 @@ private:
 
   Schedule schedule(bool freeTarget, double heat) {
     Schedule result;
-    result.seed = random();
+    result.seed = random.next();
     // A tree of few kernels takes less time, and is small enough to try for the best.
     const int64_t n = instance.numLeaves();
     result.moves = options.movesPerKernel * std::max(n, std::min<int64_t>(2048 / n, n * n / 2));
@@ -176,7 +171,7 @@ private:
   Job freshJob(int32_t index) {
     const int32_t most = std::max(1, int32_t(std::lround(std::sqrt(double(instance.numLeaves())))));
     Job job;
-    job.start.tree = snake(1 + int32_t(random() % uint64_t(most)), random() % 2 ? Cut::Line : Cut::Stack);
+    job.start.tree = snake(1 + int32_t(random.next() % uint64_t(most)), random.next() % 2 ? Cut::Line : Cut::Stack);
     // The first generation tries all targets, later ones those of the best.
     job.start.rung = fits() ? anyOfBest().rung : levels[size_t(index) % levels.size()];
     job.schedule = schedule(index % 2 == 0, 1);
@@ -197,10 +192,10 @@ private:
     Job job;
     job.start = anyOfBest();
     const double heat = std::pow(0.2, unit());
-    const bool freeTarget = random() % 2 == 0;
+    const bool freeTarget = random.next() % 2 == 0;
     job.schedule = schedule(freeTarget, heat);
     if (!freeTarget) { // its target, or the next below or above at which anything changes
-      const int32_t step = int32_t(random() % 3) - 1;
+      const int32_t step = int32_t(random.next() % 3) - 1;
       const int64_t ticks = instance.ladder.rung(job.start.rung).ticks;
       while (step != 0 && job.start.rung + step >= 0 && job.start.rung + step < instance.ladder.size() &&
              instance.ladder.rung(job.start.rung).ticks == ticks)
@@ -269,7 +264,7 @@ private:
 
   const Instance &instance;
   const SolveOptions &options;
-  uint64_t state;
+  Random random;
   double pressure = 1;                 // see Schedule
   double timeScale = 0, wireScale = 0; // temperatures
   std::vector<int32_t> levels;         // rungs

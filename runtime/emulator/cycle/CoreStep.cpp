@@ -2,7 +2,7 @@
 //
 // A core's cycle: which threads could use the slot, which one gets it, what it does with it. A thread that alone can go
 // on, or alone has the highest priority of those that can, and needs neither queue nor FIFO gets all its slots in one
-// event, until another one's word or room comes.
+// event, until another one's word or space comes.
 #include "runtime/emulator/cycle/Strip.h"
 
 #include <algorithm>

@@ -34,7 +34,7 @@ struct CoreStalls {
   int64_t busy = 0;  // a slot was issued,
   int64_t bank = 0;  // or one more on account of a bank conflict
   int64_t words = 0; // no slot: waited for words of an input queue or FIFO,
-  int64_t room = 0;  // or for room in an output queue or FIFO
+  int64_t room = 0;  // or for space in an output queue or FIFO
   int64_t total() const { return busy + bank + words + room; }
   bool operator==(const CoreStalls &) const = default;
 };

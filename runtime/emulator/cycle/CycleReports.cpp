@@ -51,7 +51,7 @@ std::string bottleneckOf(const CycleResult &run, const Configuration &configurat
     return absl::StrCat("link ", run.maxLinkName, ": ", run.maxLinkWords / samples, " words");
   return absl::StrFormat(
       "waiting: the busiest, %s, issues in %.1f %% of its cycles and waits for words in %.1f %%, for "
-      "room in %.1f %%",
+      "space in %.1f %%",
       name, 100.0 * double(slots) / double(core.stalls.total()),
       100.0 * double(core.stalls.words) / double(core.stalls.total()),
       100.0 * double(core.stalls.room) / double(core.stalls.total()));
@@ -100,7 +100,7 @@ int64_t lastEnd(const CycleResult &run) {
   return end;
 }
 
-// What the thread waited for before it could begin: words or room of its operands, or an issue slot.
+// What the thread waited for before it could begin: words or space of its operands, or an issue slot.
 std::string waitReason(const TraceSpan &span, const Configuration &configuration) {
   std::string reason;
   const auto add = [&](const char *what, const Operand &operand) {
@@ -114,7 +114,7 @@ std::string waitReason(const TraceSpan &span, const Configuration &configuration
   if (const Instruction *instruction = instructionOf(span, configuration)) {
     add("words of", instruction->a);
     add("words of", instruction->b);
-    add("room in", instruction->dst);
+    add("space in", instruction->dst);
   }
   return reason.empty() ? "issue slots" : reason + ", or issue slots";
 }

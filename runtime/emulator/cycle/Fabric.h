@@ -6,6 +6,7 @@
 
 #include "runtime/emulator/cycle/Program.h"
 #include "runtime/emulator/cycle/Queue.h"
+#include "runtime/format/Ports.h"
 
 #include "absl/status/statusor.h"
 
@@ -149,8 +150,6 @@ struct Fabric {
   int32_t neighbour(const Tile &tile, int port) const;
   int64_t bytes() const;
 };
-
-constexpr int opposite(int port) { return port ^ 1; } // North–South, East–West
 
 // Lays out a configuration. Errors as runCycles.
 absl::StatusOr<Fabric> buildFabric(const format::Executable &executable, int configuration, int samples);

@@ -6,6 +6,8 @@
 
 #include "runtime/emulator/cycle/Fabric.h"
 
+#include "runtime/format/Ports.h"
+
 #include "absl/strings/str_cat.h"
 
 #include <map>
@@ -14,7 +16,6 @@
 
 namespace wsc::emulator::cycle {
 
-inline constexpr const char *kPortNames[] = {"NORTH", "SOUTH", "EAST", "WEST", "RAMP"};
 constexpr int kRamp = int(format::Port::Ramp);
 
 // To the neighbour across `port`; false: beyond the mesh.

@@ -47,7 +47,7 @@ void Ports::step(int64_t cycle, std::vector<Strip> &strips) {
   restricted.clear();
   for (; !sleepers.empty() && sleepers.top().cycle <= cycle; sleepers.pop())
     awake.push_back(sleepers.top().party);
-  // Input ports with a word and room; the others sleep until there is some.
+  // Input ports with a word and space; the others sleep until there is some.
   std::vector<uint32_t> ready, later;
   for (uint32_t p : awake) {
     WordQueue &queue = fabric.queue(fabric.ports[p].queue);

@@ -17,7 +17,7 @@ public:
   int64_t nextCycle(int64_t now) const;
   // Serves ports in `cycle`: input ports put their words; routers whose ports were not all served are restricted.
   void step(int64_t cycle, std::vector<Strip> &strips);
-  // The port may find room in `cycle`.
+  // The port may find space in `cycle`.
   void wake(const Wake &wake);
 
 private:
@@ -27,7 +27,7 @@ private:
   Fabric &fabric;
   uint64_t wordsPerCycle = 0;       // in 2^-20
   uint32_t pointer = 0;             // port that is considered first
-  std::vector<uint32_t> awake;      // input ports with words that may have room
+  std::vector<uint32_t> awake;      // input ports with words that may have space
   std::vector<uint32_t> edgeTiles;  // tiles with routes out of the wafer
   std::vector<uint32_t> restricted; // of these, in the cycle before
   int64_t outputs = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A queue between two places of the fabric as a ring with exactly as many slots as it holds words. Every slot carries a
-// cycle: of a word, from which it can be used; of a free slot, from which its sender may use the room. All of these lie
-// after the cycle in which they are written, so what sender and taker do in one cycle does not depend on which of them
-// is simulated first, nor on the threads they run on.
+// cycle: of a word, from which it can be used; of a free slot, from which its sender may use the space. All of these
+// lie after the cycle in which they are written, so what sender and taker do in one cycle does not depend on which of
+// them is simulated first, nor on the threads they run on.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ constexpr Party partyOf(uint32_t tile, uint32_t bit) { return tile * kPartiesPer
 
 enum QueueFlags : uint8_t {
   kTakerWaits = 1,    // for the next word
-  kSenderWaits = 2,   // for room
+  kSenderWaits = 2,   // for space
   kCrossesStrips = 4, // sender and taker are told of everything
   kSenderIsPort = 8,
 };
@@ -44,7 +44,7 @@ constexpr uint64_t wordSlot(int64_t cycle, uint32_t control) { return uint64_t(c
 constexpr uint64_t freeSlot(int64_t cycle) { return uint64_t(cycle) << 9; }
 constexpr int64_t slotCycle(uint64_t slot) { return int64_t(slot >> 9); }
 constexpr uint32_t slotControl(uint64_t slot) { return uint32_t(slot >> 1) & 255; }
-// A data word that can be used in `cycle`, room for one: what else the low bits say would come out on top.
+// A data word that can be used in `cycle`, space for one: what else the low bits say would come out on top.
 constexpr bool isDataWord(uint64_t slot, int64_t cycle) { return std::rotr(slot - kFull, 9) <= uint64_t(cycle); }
 constexpr bool isRoom(uint64_t slot, int64_t cycle) { return std::rotr(slot, 9) <= uint64_t(cycle); }
 

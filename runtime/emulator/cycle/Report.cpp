@@ -6,6 +6,7 @@
 
 #include "runtime/emulator/WaitChain.h"
 #include "runtime/format/Isa.h"
+#include "runtime/format/Ports.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -17,8 +18,6 @@ namespace wsc::emulator::cycle {
 using namespace format;
 
 namespace {
-
-const char *const kPortNames[] = {"NORTH", "SOUTH", "EAST", "WEST", "RAMP"};
 
 // A thread (core, thread), a node (tile, bit) or a port of the wafer.
 struct Who {
@@ -97,7 +96,7 @@ private:
         have = room ? fabric.fifoSizes[core.role][size_t(access->index)] - held : held;
         need = item.queues ? elements : 1;
         if (have < need)
-          return {absl::StrCat(text, " waits for ", room ? "room in" : "elements of", " FIFO ",
+          return {absl::StrCat(text, " waits for ", room ? "space in" : "elements of", " FIFO ",
                                role.buffers[size_t(fabric.programs[core.role].fifos()[size_t(access->index)])].name,
                                ": has ", have, ", needs ", need),
                   fifoUser(number, access->index, !room)};
@@ -108,7 +107,7 @@ private:
                : room                         ? access->wordsEnded(state.elements, elements, item.elements)
                                               : access->wordsBegun(state.elements, elements);
         if (have < need)
-          return {absl::StrCat(text, " waits for ", room ? "room in output" : "words of input", " queue ",
+          return {absl::StrCat(text, " waits for ", room ? "space in output" : "words of input", " queue ",
                                access->index, " (colour ", int(role.queues[size_t(access->index)].colour), "): has ",
                                have, ", needs ", need),
                   room ? taker(queue) : sender(queue)};
@@ -140,7 +139,7 @@ private:
         continue;
       const WordQueue &out = fabric.queue(view.output(i));
       if (out.ring()[out.tail] & kFull)
-        return {absl::StrCat(text, " waits for room at ", kPortNames[std::countr_zero(ports)], ": the queue holds ",
+        return {absl::StrCat(text, " waits for space at ", kPortNames[std::countr_zero(ports)], ": the queue holds ",
                              wordsIn(out), " of ", out.slots),
                 taker(out)};
     }
@@ -156,7 +155,7 @@ private:
                                     "), colour ", int(binding.colour));
     if (port.words >= port.all)
       return {absl::StrCat(text, " has passed all its ", port.all, " words"), {}};
-    absl::StrAppend(&text, port.output ? " waits for words: " : " waits for room: ", port.words, " of ", port.all,
+    absl::StrAppend(&text, port.output ? " waits for words: " : " waits for space: ", port.words, " of ", port.all,
                     " words have passed");
     return {text, Who{Who::Node, port.tile, port.node - tile.firstNode}};
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A router's cycle: its colours in cyclic order, each moved, lost to another one's output, or put to sleep until the
-// word or room it lacks may be there.
+// word or space it lacks may be there.
 #include "runtime/emulator/cycle/Strip.h"
 
 #include <algorithm>
@@ -81,7 +81,7 @@ Strip::Outcome Strip::moveAny(const Tile &tile, uint32_t number, uint32_t bit, i
     return Outcome::Asleep;
   }
   if (outputs > 0) {
-    if (links & taken) // a word whose port of the wafer was not ready has no room
+    if (links & taken) // a word whose port of the wafer was not ready has no space
       return view.leaves() ? Outcome::Later : Outcome::Lost;
     taken |= links;
   }
@@ -142,7 +142,7 @@ bool Strip::route(Tile &tile, uint32_t number, uint64_t bits, int64_t cycle) {
   const uint64_t freed = freeSlot(cycle + fabric.credit);
   const uint64_t overLink = wordSlot(cycle + fabric.hop, 0), overRamp = wordSlot(cycle + fabric.ramp, 0);
   uint32_t taken = 0;
-  // A data word that can be used and a plain route whose queue has room; everything else is routeAny's.
+  // A data word that can be used and a plain route whose queue has space; everything else is routeAny's.
   const auto movePlain = [&](uint32_t node) {
     const RouteView view{routes + node};
     auto &in = *reinterpret_cast<WordQueue *>(arena + view.in());

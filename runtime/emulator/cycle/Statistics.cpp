@@ -4,6 +4,8 @@
 // queues.
 #include "runtime/emulator/cycle/Report.h"
 
+#include "runtime/format/Ports.h"
+
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
@@ -14,8 +16,6 @@ namespace wsc::emulator::cycle {
 using namespace format;
 
 namespace {
-
-const char *const kPortNames[] = {"NORTH", "SOUTH", "EAST", "WEST"};
 
 void addCores(const Fabric &fabric, const CycleOptions &options, CycleResult &result) {
   result.kernels.resize(fabric.configuration->kernels.size());

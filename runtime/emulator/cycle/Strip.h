@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A strip of the mesh: a range of tiles that one thread simulates. A tile is looked at in a cycle only if a bit of its
-// mask is set: a colour whose word or room may have come, or a thread of its core. Bits for the next cycle go to the
+// mask is set: a colour whose word or space may have come, or a thread of its core. Bits for the next cycle go to the
 // second set of masks, later ones to a wheel of cycles, those far off to a heap; those of other strips to the outbox,
 // which is emptied between cycles.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Flows: words of a sender go through all routers on their way at once, as many as every taker has room for. They do
+// Flows: words of a sender go through all routers on their way at once, as many as every taker has space for. They do
 // so only if every router on the way stands in the position that takes them and no word stands on the way; a sender
 // whose words cannot go waits in the list of the input or switch that it met first.
 #include "runtime/emulator/liveness/Run.h"

@@ -49,7 +49,7 @@ struct Input {
   int32_t absorbs = 0, least = kNever, wake = kNever;
   int32_t thread = -1;  // that takes from it
   int32_t filter = -1;  // index into Layout::filters
-  int32_t waiting = -1; // the first sender that waits for its room (Sender::nextWaiting)
+  int32_t waiting = -1; // the first sender that waits for its space (Sender::nextWaiting)
   bool late = false;    // its thread is to be woken when nothing else is left to do
   int64_t room() const { return int64_t(capacity) - words + absorbs; }
 };
@@ -108,7 +108,7 @@ struct Thread {
   int32_t core = 0;
   int32_t item = 0, depth = 0;
   bool queued = false, onFifo = false, done = false;
-  int32_t onSender = -1; // waits for room there
+  int32_t onSender = -1; // waits for space there
   int32_t onInput = -1;  // waits for words there
   int64_t elements = 0;  // done, of a vector instruction
   std::array<int64_t, format::kMaxDims> tripsLeft{};

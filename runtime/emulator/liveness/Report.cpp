@@ -7,6 +7,7 @@
 #include "runtime/emulator/LatticeWalk.h"
 #include "runtime/emulator/WaitChain.h"
 #include "runtime/format/Isa.h"
+#include "runtime/format/Ports.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -23,7 +24,6 @@ using cycle::ItemKind;
 
 namespace {
 
-const char *const kPortNames[] = {"NORTH", "SOUTH", "EAST", "WEST", "RAMP"};
 std::string routerName(const Layout &layout, int32_t cell, int colour) {
   return absl::StrCat("router (", layout.row(cell), ", ", layout.col(cell), "), colour ", colour);
 }
@@ -105,7 +105,7 @@ private:
         const int64_t need = item.queues ? elements : 1;
         const int32_t buffer = layout.programs[size_t(core.role)]->fifos()[size_t(access->index)];
         if (have < need)
-          return {absl::StrCat(text, " waits for ", room ? "room in" : "elements of", " FIFO ",
+          return {absl::StrCat(text, " waits for ", room ? "space in" : "elements of", " FIFO ",
                                role.buffers[size_t(buffer)].name, ": has ", have, ", needs ", need),
                   fifoUser(core, access->index, !room)};
       } else if (access->kind == Access::Queue) {
@@ -120,7 +120,7 @@ private:
           need = access->wordsBegun(thread.elements, elements);
         }
         if (have < need)
-          return {absl::StrCat(text, " waits for ", room ? "room in output" : "words of input", " queue ",
+          return {absl::StrCat(text, " waits for ", room ? "space in output" : "words of input", " queue ",
                                access->index, " (colour ", colour, "): has ", have, ", needs ", need),
                   Who{Who::Router, core.cell, colour}};
       }
@@ -152,13 +152,13 @@ private:
       if (out == kRamp) {
         const Input &input = layout.inputs[size_t(layout.inputAt(cell, colour))];
         if (input.room() <= 0)
-          return {absl::StrCat(text, " waits for room at RAMP: the queue holds ", input.words, " of ", input.capacity),
+          return {absl::StrCat(text, " waits for space at RAMP: the queue holds ", input.words, " of ", input.capacity),
                   threadOf(input.thread)};
         continue;
       }
       const auto found = run.standing.find(layout.portKey(layout.neighbour(cell, out), opposite(out), colour));
       if (found != run.standing.end() && int64_t(found->second.size()) >= layout.linkWords)
-        return {absl::StrCat(text, " waits for room at ", kPortNames[out], ": the queue holds ", found->second.size(),
+        return {absl::StrCat(text, " waits for space at ", kPortNames[out], ": the queue holds ", found->second.size(),
                              " of ", layout.linkWords),
                 Who{Who::Router, layout.neighbour(cell, out), colour}};
     }
@@ -176,7 +176,7 @@ private:
     const std::string name = portName(false, port.binding, sender.port, sender.cell, sender.colour);
     if (port.left == 0)
       return {absl::StrCat(name, " has passed all its ", port.words, " words"), {}};
-    return {absl::StrCat(name, " waits for room: ", port.words - port.left, " of ", port.words, " words have passed"),
+    return {absl::StrCat(name, " waits for space: ", port.words - port.left, " of ", port.words, " words have passed"),
             Who{Who::Router, sender.cell, sender.colour}};
   }
 

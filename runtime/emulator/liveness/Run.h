@@ -2,10 +2,10 @@
 //
 // The count-only run of one sample. Its schedule is chosen so that most of the work is done in long stretches:
 //
-//  - A thread goes on until it lacks words or room (Threads.cpp). One that waits for words only, and could take more
+//  - A thread goes on until it lacks words or space (Threads.cpp). One that waits for words only, and could take more
 //    of them whatever others do, says how many: then so many may come at once, though its queue holds fewer, as it
 //    would take them while they come.
-//  - Words of a sender go all the way to its takers, as many at once as all takers have room for (Flows.cpp). Between
+//  - Words of a sender go all the way to its takers, as many at once as all takers have space for (Flows.cpp). Between
 //    flows no word stands in a router, so the routers' own queues are not used.
 //  - Only when no thread can go on, words move router by router, as far as they can, into the routers' queues
 //    (Steps.cpp). What stands there moves by steps until it has arrived.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Threads: each goes on until it lacks words or room. Batches are atomic as docs/Timing.md says; as many of them as
-// words, elements and room suffice for are done at once.
+// Threads: each goes on until it lacks words or space. Batches are atomic as docs/Timing.md says; as many of them as
+// words, elements and space suffice for are done at once.
 #include "runtime/emulator/liveness/Run.h"
 
 #include <algorithm>

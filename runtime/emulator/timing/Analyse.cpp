@@ -171,7 +171,7 @@ private:
     result.maxLinkWords = bounds.links.maxWords;
     result.maxLinkName = bounds.links.maxName;
     result.linkWordHops = bounds.links.totalWords;
-    // Within 2 % a bound explains the interval; otherwise it is the wait for words and room of each other.
+    // Within 2 % a bound explains the interval; otherwise it is the wait for words and space of each other.
     const auto explains = [&](int64_t bound) { return bound * 102 >= result.intervalCycles * 100; };
     if (bounds.slowUnit >= 0)
       result.bottleneckKernel = model.units[bounds.slowUnit].kernel;
@@ -187,7 +187,7 @@ private:
       result.bottleneck =
           absl::StrCat("words gathered in ", unitName(bounds.slowUnit), ": ", bounds.slowest, " cycles");
     } else {
-      result.bottleneck = absl::StrCat("finite buffers: threads wait for words and room of each other; the busiest, ",
+      result.bottleneck = absl::StrCat("finite buffers: threads wait for words and space of each other; the busiest, ",
                                        bounds.slowUnit >= 0 ? unitName(bounds.slowUnit) : std::string("none"),
                                        ", needs ", bounds.slowest, " cycles");
     }

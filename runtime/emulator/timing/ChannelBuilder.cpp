@@ -194,7 +194,7 @@ private:
     const Endpoint &source = stream.sources[0];
     const int64_t hops = stream.sinkHops[s];
     // Queues on the way, their words, and the cycles from a word's slot to when it can be used (docs/Timing.md). What
-    // moves out over a port is out one hop later, and there is always room.
+    // moves out over a port is out one hop later, and there is always space.
     Sink sink;
     sink.slot = end->slot;
     sink.words = delivered;

@@ -4,6 +4,7 @@
 #include "runtime/emulator/timing/Links.h"
 
 #include "runtime/emulator/LatticeWalk.h"
+#include "runtime/format/Ports.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -17,8 +18,6 @@ using namespace format;
 namespace {
 
 constexpr int kSides = 4;
-constexpr int kOpposite[kSides] = {int(Port::South), int(Port::North), int(Port::West), int(Port::East)};
-constexpr const char *kSideNames[kSides] = {"NORTH", "SOUTH", "EAST", "WEST"};
 
 class LinkCounter {
 public:
@@ -125,7 +124,7 @@ private:
         if (!(mask & (1u << port)))
           continue;
         const int64_t from = port == int(Port::Ramp) ? -1 : neighbour(router, port);
-        if (from < 0 || !emits(from, kOpposite[port]))
+        if (from < 0 || !emits(from, opposite(port)))
           work.push_back(router * kNumPorts + port);
       }
     }
@@ -161,17 +160,17 @@ private:
       if (--missing[link] > 0)
         continue;
       const int64_t next = neighbour(router, side);
-      if (next < 0 || !(inputs(next) & (1u << kOpposite[side])))
+      if (next < 0 || !(inputs(next) & (1u << opposite(side))))
         continue;
-      words[next * kNumPorts + kOpposite[side]] += linkWords[link];
-      work.push_back(next * kNumPorts + kOpposite[side]);
+      words[next * kNumPorts + opposite(side)] += linkWords[link];
+      work.push_back(next * kNumPorts + opposite(side));
     }
   }
 
   std::string name(int64_t link) const {
     const int64_t router = link / kSides, row = router / cols, col = router % cols;
     const auto side = int(link % kSides);
-    std::string text = absl::StrCat("row ", row, ", col ", col, ", ", kSideNames[side], ": nets ");
+    std::string text = absl::StrCat("row ", row, ", col ", col, ", ", kPortNames[side], ": nets ");
     std::vector<std::string> nets;
     for (const RouterRole &role : configuration.routers) {
       if (std::none_of(role.positions.begin(), role.positions.end(),

@@ -102,10 +102,10 @@ std::string waitText(const Configuration &configuration, const Model &model, con
     break;
   case Blocker::Fork:
     absl::StrAppend(&text, " waits for words of ", channel, ": ", blocker.have, " of ", blocker.need,
-                    " have come, the next ones cannot pass its router while another receiver has no room");
+                    " have come, the next ones cannot pass its router while another receiver has no space");
     break;
   case Blocker::Room:
-    absl::StrAppend(&text, " waits for room in ", channel, ": ", blocker.have, " of ", blocker.need,
+    absl::StrAppend(&text, " waits for space in ", channel, ": ", blocker.have, " of ", blocker.need,
                     " words are not taken");
     break;
   case Blocker::Turn:

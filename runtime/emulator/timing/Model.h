@@ -47,7 +47,7 @@ struct Sink {
   int64_t credit = 0;                         // cycles from taking a word to the source knowing it
   int64_t words = 0;                          // that it takes per sample
   int32_t firstStretch = 0, numStretches = 0; // which these are; none: all of the channel's
-  // Of these in and after the sink's own input queue, the last on the way; a multicast waits for room in it.
+  // Of these in and after the sink's own input queue, the last on the way; a multicast waits for space in it.
   int64_t queueWords = 0, queueLatency = 0, queueCredit = 0;
 
   // Where it lies from the channel's source; the way is straight if one of both is 0 and the hops are as many.
@@ -124,8 +124,8 @@ struct Slot {
   int32_t firstFeed = 0, numFeeds = 0;
   int32_t firstSink = 0, numSinks = 0; // into Model::slotSinks
   int32_t cores = 1;                   // the most cores of the unit that send over one channel, one after another
-  // In a gather, slots that other threads take for each of its own, in parts of kWholeCompany, -1 elsewhere; and in the
-  // first sample.
+  // In a gather, slots that other threads take for each of its own, in parts of kWholeContention, -1 elsewhere; and in
+  // the first sample.
   int32_t turnContention = -1, firstContention = 0;
   int32_t earlier = 0;      // in a gather, cycles by which its first core is done earlier than the unit's furthest one
   bool feedsGather = false; // a FIFO whose words go to a gather: they are sent in turns, not while they are made
@@ -205,7 +205,7 @@ absl::Status buildChannels(const format::Executable &executable, int configurati
 struct Fifo {
   int32_t slot = 0;
   int32_t pusher = -1, popper = -1; // processes
-  int64_t words = 0, capacity = 0;  // elements per sample, and of room
+  int64_t words = 0, capacity = 0;  // elements per sample, and of space
 };
 absl::StatusOr<std::vector<Fifo>> findFifos(const format::Configuration &configuration, const Model &model);
 // Lists each slot's feeds and sinks.

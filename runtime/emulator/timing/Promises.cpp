@@ -120,7 +120,7 @@ bool Simulation::promiseAhead(int32_t p, const Item &current) {
       const int64_t room = channels[c].produced + pushWords - model.sinks[s].capacity;
       if (room > sinks[s].promised)
         return any;
-      // Room for the last word comes when the word `capacity` before it leaves.
+      // Space for the last word comes when the word `capacity` before it leaves.
       const Curve &ready = sinks[s].ready;
       if (room > 0 && !ready.empty() && room > ready.front().begin) {
         const auto leaves =

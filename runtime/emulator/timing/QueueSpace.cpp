@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How room at the sinks, and the order of words on a channel, bound a piece of a train.
+// How space at the sinks, and the order of words on a channel, bound a piece of a train.
 //
 // A word can leave when every sink has taken the word `capacity` before it. Sinks take evenly inside a piece of their
 // curve and may pause between pieces (the set-up of their next instruction). A pause begins when the sink has taken the
@@ -196,7 +196,7 @@ void Simulation::boundByPauses(int32_t p, const Item &item, const Part &part, co
     }
     const Need need = needOf(s, sending, channel.numSinks == 1);
     fetchSink(s + 4, channel.firstSink + channel.numSinks);
-    // Of earlier pauses those whose room these words ask for, at the source or, the latest, at other sinks.
+    // Of earlier pauses those whose space these words ask for, at the source or, the latest, at other sinks.
     const auto meetAgain = [&](const SinkState::Resumed &was) {
       pauses.push_back({s, Pause::kKnown, was.word, was.place, was.full, was.freed, was.cycle, -1, 0, 0});
     };
@@ -305,7 +305,7 @@ void Simulation::keepPauses(int32_t c, int64_t begin, int64_t end, int64_t late)
                pauses.end());
   for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {
     std::vector<SinkState::Resumed> &resumed = sinks[s].resumed;
-    size_t past = 0; // all but the last whose room nobody will ask for any more
+    size_t past = 0; // all but the last whose space nobody will ask for any more
     while (past + 1 < resumed.size() && resumed[past].freed < end)
       ++past;
     resumed.erase(resumed.begin(), resumed.begin() + long(past));

@@ -2,14 +2,13 @@
 #include "runtime/emulator/timing/RouteWalk.h"
 
 #include "runtime/emulator/LatticeWalk.h"
+#include "runtime/format/Ports.h"
 
 #include <algorithm>
 
 namespace wsc::emulator::timing {
 
 using namespace format;
-
-constexpr int kOpposite[] = {int(Port::South), int(Port::North), int(Port::West), int(Port::East)};
 
 RouteWalk::RouteWalk(const target::Target &target, const Configuration &configuration, const Networks &networks)
     : target(target), configuration(configuration), networks(networks), routers(kColours),
@@ -75,7 +74,7 @@ void RouteWalk::pass(Arrival at) {
       const auto [row, col] = end(target, link);
       if (fresh && row >= 0 && row < target.rows && col >= 0 && col < target.cols)
         reached.push_back(
-            {int64_t(row) * target.cols + col, kOpposite[side], at.delay + target.hopLatencyCycles, to, -1, 0});
+            {int64_t(row) * target.cols + col, opposite(side), at.delay + target.hopLatencyCycles, to, -1, 0});
     }
   }
 }

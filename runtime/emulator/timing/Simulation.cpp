@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Progress: processes from the worklist, each carried as far as the words and room known so far allow.
+// Progress: processes from the worklist, each carried as far as the words and space known so far allow.
 #include "runtime/emulator/timing/Simulation.h"
 
 #include <algorithm>
@@ -172,7 +172,7 @@ int64_t Simulation::cyclesOf(int32_t p, const Item &item, const Charge &charge) 
 }
 
 // Of the channel's first `wanted` words those that pass the router of sink `s`: a word passes it to all sides at once,
-// so the other sinks on the line need room for it, in their queues and, those that lie behind, in the routers between.
+// so the other sinks on the line need space for it, in their queues and, those that lie behind, in the routers between.
 // `holder`: who has none for the next.
 int64_t Simulation::passing(int32_t s, int64_t wanted, int32_t *holder) const {
   const Sink &sink = model.sinks[s];
@@ -245,7 +245,7 @@ int64_t Simulation::segmentWords(const SourceSegment &segment, int64_t sent, int
   return std::clamp<int64_t>(before + mulDiv(count * segment.cores, done, scale), 0, segment.words());
 }
 
-// Up to which word of the channel there is room; at least `wanted` if it returns `wanted`. Otherwise the holding sink
+// Up to which word of the channel there is space; at least `wanted` if it returns `wanted`. Otherwise the holding sink
 // is watched.
 int64_t Simulation::room(int32_t c, int64_t wanted) {
   const Channel &channel = model.channels[c];
@@ -265,7 +265,7 @@ int64_t Simulation::room(int32_t c, int64_t wanted) {
   return least;
 }
 
-// How far room and turn in the output's channels let the step go.
+// How far space and turn in the output's channels let the step go.
 int64_t Simulation::outputLimit(int32_t p, const Item &item, int64_t scale) {
   if (item.out.count == 0)
     return scale;

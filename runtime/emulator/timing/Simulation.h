@@ -10,7 +10,7 @@
 // Both only grow, so the worklist reaches the one least fixpoint whatever its order (the network is a Kahn network); it
 // moves whole trains, not queue lengths, because a relay's promise passes on what its own sinks promise, and a sink
 // that only stores promises the whole step and those that follow. A piece of a train then is timed by
-//    first ≥ issue + set-up, arrival of its first words, room for its first words
+//    first ≥ issue + set-up, arrival of its first words, space for its first words
 //    last  ≥ first + length − 1, and for every kink of an input's or sink's curve: the kink + the words left after it.
 // If the worklist runs dry before all processes have finished the sample, the program is not live.
 //
@@ -48,18 +48,18 @@ struct ChannelState {
   int64_t segmentBase = 0; // word at which the segment began
   int32_t segment = 0;     // whose turn it is: index into Model::segments
   int32_t watched = -1;    // the sink whose promise holds the source up
-  int64_t passed = 0;      // words for which every sink's own queue has room
+  int64_t passed = 0;      // words for which every sink's own queue has space
   bool held = false;       // some sink waits for words that another one holds up
 };
 
-// Two cache lines; trains that may only have to wait for room look at the first.
+// Two cache lines; trains that may only have to wait for space look at the first.
 struct alignas(64) SinkState {
   struct Resumed {
     int64_t word = -1, cycle = 0;           // the first word after a pause, and when it was taken
     int64_t place = 0, full = 0, freed = 0; // Pause's
   };
   Curve ready;
-  std::vector<Resumed> resumed; // pauses whose room the source has not asked for yet, and the last one before them
+  std::vector<Resumed> resumed; // pauses whose space the source has not asked for yet, and the last one before them
   int64_t capacity = 0;         // Sink's
   int32_t credit = 0;           // Sink's
   uint32_t readyHint = 0;
@@ -105,13 +105,13 @@ struct Blocker {
 };
 
 // The pauses of a channel's sinks that a train meets, and what each holds up. A window whose words the sink takes more
-// slowly than they come holds up the others' words behind it like a pause, until it has room for its last word.
+// slowly than they come holds up the others' words behind it like a pause, until it has space for its last word.
 struct Pause {
   int32_t sink;
   uint32_t piece;             // of the sink's curve; kKnown: met by an earlier train
   int64_t word;               // the first after the pause, of the sink's words
-  int64_t place, full, freed; // of the channel's: that word; the first that its queue has no room for before; the first
-                              // that the source sends after it
+  int64_t place, full, freed; // of the channel's: that word; the first that its queue has no space for before; the
+                              // first that the source sends after it
   int64_t taken;              // when that is taken
   int64_t windowBegin;        // -1, or the first word of a window of which `word` is taken slowly
   int64_t atSink, atSource;   // how late words behind it are at other sinks, and at the source
@@ -309,7 +309,7 @@ private:
     if (const int32_t shared = issueSlotsOf[process.unit]; shared >= 0)
       issueSlots[shared].repay(process.thread);
   }
-  // When the step's first element could be taken if words and room were there.
+  // When the step's first element could be taken if words and space were there.
   int64_t leadEnd(int32_t p, const Item &item) const;
   int64_t trainEnd(int32_t p, const Item &item, const Part &part, int64_t first, int64_t cycles) const;
   void compute(int32_t p, int64_t slots, int32_t priority);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A thread that fills a FIFO contends for slots with others: the thread that empties it, and those that go on with what
 // that one makes. Slots go round, so while the thread issues n of its own, each of the others issues n at most of those
-// that it has been given to do, or none if its priority is lower. That much longer the thread takes, if words and room
+// that it has been given to do, or none if its priority is lower. That much longer the thread takes, if words and space
 // do not hold it up anyway. The same goes for threads that fill other FIFOs for the same thread. That is the least that
 // they are charged with, and all when nothing is known of the others yet (Hindsight.h): a train that seems to run free
 // because others were timed at other times would let words wait for each other in ever longer trains. Not so where the

@@ -7,7 +7,7 @@
 
 namespace wsc::emulator::timing {
 
-// Threads of a core share its issue slots, ends of a channel its words and room.
+// Threads of a core share its issue slots, ends of a channel its words and space.
 SteadyState::SteadyState(const Model &model) : component(model.processes.size()) {
   std::vector<int32_t> parent(model.processes.size());
   std::iota(parent.begin(), parent.end(), 0);

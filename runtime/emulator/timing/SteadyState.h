@@ -4,9 +4,9 @@
 // The simulation is a monotone map F of the processes' times that commutes with shifts: it only takes maxima and adds
 // (Gaubert, Gunawardena: The Perron-Frobenius theorem for homogeneous, monotone functions). For such a map and any
 // times x, the growth per sample is at most the largest difference F(x) − x, and, where all processes wait for each
-// other through words or room, at least the smallest. So the interval is known as soon as the two meet, or as the upper
-// one meets a bound that holds for other reasons (issue slots of a core, words of a link): usually after three or four
-// samples, though single processes still fill their queues and the samples do not repeat yet.
+// other through words or space, at least the smallest. So the interval is known as soon as the two meet, or as the
+// upper one meets a bound that holds for other reasons (issue slots of a core, words of a link): usually after three or
+// four samples, though single processes still fill their queues and the samples do not repeat yet.
 #pragma once
 
 #include "runtime/emulator/timing/Simulation.h"

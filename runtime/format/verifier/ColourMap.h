@@ -9,6 +9,7 @@
 // its own, stay one node a core.
 #pragma once
 
+#include "runtime/format/Ports.h"
 #include "runtime/format/verifier/Report.h"
 #include "runtime/format/verifier/Runs.h"
 #include "runtime/format/verifier/WordSequence.h"
@@ -54,13 +55,6 @@ struct EdgePort {
   int32_t binding = -1;
   int32_t sequence = -1;
 };
-
-constexpr Port opposite(Port port) {
-  constexpr Port kOpposite[kNumPorts] = {Port::South, Port::North, Port::West, Port::East, Port::Ramp};
-  return kOpposite[size_t(port)];
-}
-static_assert(opposite(Port::North) == Port::South && opposite(Port::South) == Port::North &&
-              opposite(Port::East) == Port::West && opposite(Port::West) == Port::East);
 
 class ColourMap {
 public:

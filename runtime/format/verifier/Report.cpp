@@ -3,6 +3,8 @@
 // Collects violations and names places.
 #include "runtime/format/verifier/Report.h"
 
+#include "runtime/format/Ports.h"
+
 namespace wsc::format::verifier {
 
 void Report::add(std::string_view rule, const std::string &key, const std::string &message) {
@@ -57,9 +59,6 @@ std::string coreName(const Lattice &lattice, const LatticeIndex &index) {
   return coreName(row, col);
 }
 
-const char *portName(Port port) {
-  static const char *const names[] = {"NORTH", "SOUTH", "EAST", "WEST", "RAMP"};
-  return size_t(port) < 5 ? names[size_t(port)] : "an unknown port";
-}
+const char *portName(Port port) { return size_t(port) < kNumPorts ? kPortNames[size_t(port)] : "an unknown port"; }
 
 } // namespace wsc::format::verifier

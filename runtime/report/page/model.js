@@ -240,7 +240,7 @@ export class Model {
 
   get stallSource() {
     return this.emulated?.stalls
-      ? "of a core's cycles spent waiting for words or room (cycle engine)"
+      ? "of a core's cycles spent waiting for words or space (cycle engine)"
       : "of the step's cycles without a slot (--engine cycle tells what a core waits for)";
   }
 

@@ -23,6 +23,13 @@ export function figures(model) {
   const step = model.sampleCycles;
   const predicted = `predicted ${count(report.predicted_interval_cycles)}`;
   const latency = emulated?.latency_cycles;
+  const engine = emulated?.engine === "cycle" ? "cycle engine" : "analytic";
+  const certainty =
+    model.phased || !emulated?.interval_high
+      ? ""
+      : emulated.interval_settled
+        ? ", settled"
+        : `, not settled: ${count(emulated.interval_low)} to ${count(emulated.interval_high)}`;
   document
     .querySelector("main")
     .append(
@@ -38,7 +45,7 @@ export function figures(model) {
             "cycles",
             step
               ? `${seconds(step / hertz)} at ${machine.clock_ghz} GHz, ` +
-                  (emulated ? `emulated (${predicted})` : "predicted")
+                  (emulated ? `${engine}${certainty} (${predicted})` : "predicted")
               : "not known",
           ),
           !model.phased && latency

@@ -35,7 +35,7 @@ function columnsOf(model) {
       title: "issue slots of its busiest core in a step's cycles",
     },
     {name: "wait for words", value: (kernel) => kernel.emulated?.wait_words_cycles ?? NaN, needs: "emulated"},
-    {name: "wait for room", value: (kernel) => kernel.emulated?.wait_room_cycles ?? NaN, needs: "emulated"},
+    {name: "wait for space", value: (kernel) => kernel.emulated?.wait_room_cycles ?? NaN, needs: "emulated"},
     {
       name: "SRAM",
       value: (kernel) => kernel.sram_bytes / model.machine.sram_bytes,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels, nets, routers, input and output, bindings of state.
 // RUN: wsc-opt %s | wsc-opt | FileCheck %s
 // RUN: wsc-opt %s --mlir-print-op-generic | wsc-opt | FileCheck %s

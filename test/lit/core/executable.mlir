@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Executable, sections, states, residents, entries.
 // RUN: wsc-opt %s | wsc-opt | FileCheck %s
 // RUN: wsc-opt %s --mlir-print-op-generic | wsc-opt | FileCheck %s

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Each kind of instruction, printed as it is written.
 // RUN: wsc-opt %s | wsc-opt | FileCheck %s
 // RUN: wsc-opt %s --mlir-print-op-generic | wsc-opt | FileCheck %s

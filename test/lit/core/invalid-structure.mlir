@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What executables, configurations and roles must not be.
 // RUN: wsc-opt %s -verify-diagnostics -split-input-file
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sixteen numbers enter at the west edge and are multicast along a row of eight cores; core k multiplies them by its own constant and
 // sends them south: y[k][i] = x[i] * scale[k].
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Eight cores in a row receive eight numbers each from the north; their sum, core by core from west to east, leaves at the east edge:
 // y[i] = ((x[0][i] + x[1][i]) + x[2][i]) + … + x[7][i]. A core cannot take and give on one colour, so even cores send on
 // colour 1 and odd cores on colour 2.

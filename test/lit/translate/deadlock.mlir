@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A program that breaks no rule of the verifier and stops for ever: one thread fills a FIFO of four elements with eight
 // before it tells the other, which waits for that first. It is not written; the error names the circle.
 //
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: not wsc-translate --core-to-wse %s -o %t/stops.wse 2>&1 | FileCheck %s
 // CHECK: error: {{.*}}deadlock.mlir: configuration main: deadlock: 2 threads and 1 ports never finish a sample; a circle of waits:
-// CHECK-SAME: role stuck, core (0, 0), thread 0, instruction 0 move waits for room in FIFO {{[^ ]+}}: has 0, needs 1;
+// CHECK-SAME: role stuck, core (0, 0), thread 0, instruction 0 move waits for space in FIFO {{[^ ]+}}: has 0, needs 1;
 // CHECK-SAME: role stuck, core (0, 0), thread 1, instruction 0 move waits for elements of FIFO {{[^ ]+}}: has 0, needs 1
 // CHECK-SAME: Deepen what is full, or send and take in the same order
 // RUN: ls %t | FileCheck --allow-empty --check-prefix=FILES %s

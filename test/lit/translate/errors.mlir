@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What wsc-translate refuses: one error that says where and what, no file left.
 //
 // RUN: rm -rf %t && split-file %s %t

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Core (0, 0) sends sixteen numbers along a row. The router of core k after it lets words 4k to 4k + 3 through, that of the last core every eighth
 // word: nobody spends issue slots on words of others.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // y = A·x for a 16×16 matrix on 4×4 cores. Core (r, c) holds the 4×4 block of rows 4r… and columns 4c…, stored column by column so
 // that a vector instruction runs along its rows. The numbers x[4c…] enter at column c from the north and are multicast down it. Each core takes
 // the partial sums from its western neighbour and adds its own columns onto them, so that every y[i] is one chain of multiply-adds

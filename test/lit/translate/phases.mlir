@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Seven numbers, two on each of four cores, stay in SRAM while three configurations come and go: one takes them from the north, one multiplies
 // them by three factors in three iterations, with a window of the factors that moves, and counts, one sends them out to the south.
 //

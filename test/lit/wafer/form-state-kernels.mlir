@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: wsc-opt %s --split-input-file --wafer-form-kernels | FileCheck %s
 // RUN: wsc-opt %s --split-input-file --wafer-form-kernels | wsc-opt --split-input-file | FileCheck %s
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: wsc-opt %s --nn-forward-state | FileCheck %s
 
 nn.variable @v : tensor<2xf32>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: wsc-opt %s --split-input-file --verify-diagnostics --wafer-size=target=mesh-8x8
 
 // expected-error@+1 {{a variable lies at a column >= 0 and an address that is a multiple of 8, got -1 and 0}}

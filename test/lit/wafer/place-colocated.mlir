@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A co-located kernel lies on the first column of its host, whose feeders do its work: it takes none of the columns.
 // RUN: wsc-opt --wafer-place=target=mesh-8x8 %s | FileCheck %s
 // RUN: wsc-opt --wafer-place=target=mesh-8x8 --wafer-route=target=mesh-8x8 %s | FileCheck %s --check-prefix=LANES

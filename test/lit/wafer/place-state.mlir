@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: wsc-opt %s --wafer-form-kernels --wafer-lay-out-state=target=mesh-8x8 --wafer-size=target=mesh-8x8 --wafer-place=target=mesh-8x8 --wafer-route=target=mesh-8x8 > %t
 // RUN: FileCheck %s < %t
 // RUN: wsc-opt %t | FileCheck %s

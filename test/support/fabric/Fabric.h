@@ -61,7 +61,7 @@ struct RouterDecision {
   std::vector<Move> moves;
   int firstLoser = -1; // its colour's number
   int losers = 0, unevenMulticasts = 0;
-  int filteredPastRamp = 0; // filtered words that move though RAMP has no room or is taken
+  int filteredPastRamp = 0; // filtered words that move though RAMP has no space or is taken
 };
 using PortOpen = std::function<bool(int port)>;
 RouterDecision decide(const Router &router, int64_t t, const PortOpen &open);

@@ -166,7 +166,7 @@ private:
         if (const ThreadState &thread = core.threads[n]; !thread.finished)
           absl::StrAppend(&result.waiting, "core (", core.row, ", ", core.col, "), thread ", n, ", sample ",
                           thread.sample, ", instruction ", thread.next, " waits for ",
-                          needOf(core, thread, t) == Need::Words ? "words" : "room", "\n");
+                          needOf(core, thread, t) == Need::Words ? "words" : "space", "\n");
     for (const Core &core : fabric.cores)
       for (size_t q = 0; q < core.inputs.size(); ++q)
         if (core.inputs[q] && !core.inputs[q]->empty())

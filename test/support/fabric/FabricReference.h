@@ -19,17 +19,17 @@ namespace wsc::fabric {
 
 // How often the fabric did what is hard to get right.
 struct FabricCounts {
-  int64_t sharedLinks = 0;      // a colour with room everywhere found an output taken by another
-  int64_t unevenMulticasts = 0; // a word waited while one of its outputs had room and another had not
+  int64_t sharedLinks = 0;      // a colour with space everywhere found an output taken by another
+  int64_t unevenMulticasts = 0; // a word waited while one of its outputs had space and another had not
   int64_t switchAdvances = 0;
   int64_t filteredMulticasts = 0; // words kept from the core that went on over other outputs
   int64_t filteredEnds = 0;       // … that had no other, and ended in the router
-  int64_t filteredPastRamp = 0;   // … that moved while RAMP had no room or was taken
+  int64_t filteredPastRamp = 0;   // … that moved while RAMP had no space or was taken
   int64_t sharedSlots = 0;        // cycles of cores in which two threads or more could have used the slot
   int64_t priorities = 0;         // … and the cyclic order alone would have given it to another
   int64_t bankConflicts = 0;      // batches with doubled slots
   int64_t portsRefused = 0;       // cycles in which a ready port of the wafer went without
-  int64_t partialBatches = 0;     // batches short of elements or room in FIFOs
+  int64_t partialBatches = 0;     // batches short of elements or space in FIFOs
 };
 
 // Cycles of one core that issues a slot, between its first and its last, all samples.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Random executables with inputs for the fabric: code for a plan of streams (Plan.h). All pass the verifier; some come
-// to a stop for want of room.
+// to a stop for want of space.
 #pragma once
 
 #include "runtime/emulator/CoreEngine.h"

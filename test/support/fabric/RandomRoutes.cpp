@@ -202,7 +202,7 @@ Plan randomPlan(uint64_t seed) {
   plan.rounds = random.chance(15) ? int(random.pick(2, 3)) : 1;
   plan.samples = int(random.pick(1, plan.rounds > 1 ? 2 : 3));
   plan.swapPercent = random.chance(20) ? int(random.pick(5, 60)) : 0;
-  if (random.chance(40)) { // little room, long transfers in an order of their own: some stop
+  if (random.chance(40)) { // little space, long transfers in an order of their own: some stop
     plan.swapPercent = int(random.pick(40, 90));
     plan.target.rampLatencyCycles = int32_t(random.pick(1, 2));
     for (auto *depths : {&plan.target.inputQueueWords, &plan.target.outputQueueWords})

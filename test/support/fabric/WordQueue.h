@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A queue of the fabric as the table of docs/Timing.md has it: words usable some cycles after they were put, and room
+// A queue of the fabric as the table of docs/Timing.md has it: words usable some cycles after they were put, and space
 // that comes back to the sender some cycles after a word was taken.
 #pragma once
 
@@ -19,7 +19,7 @@ public:
   WordQueue() = default;
   WordQueue(int64_t capacity, int64_t latency, int64_t credit) : capacity(capacity), latency(latency), credit(credit) {}
 
-  // Whether `count` more words may be put in cycle t: words and credits under way take room.
+  // Whether `count` more words may be put in cycle t: words and credits under way take space.
   bool hasRoom(int64_t t, int64_t count = 1) const {
     int64_t taken = int64_t(words.size());
     for (int64_t back : credits)
@@ -55,7 +55,7 @@ private:
   };
   int64_t capacity = 0, latency = 1, credit = 1;
   std::deque<Entry> words;
-  std::deque<int64_t> credits; // cycles from which the room of taken words can be used
+  std::deque<int64_t> credits; // cycles from which the space of taken words can be used
 };
 
 } // namespace wsc::fabric

@@ -41,7 +41,7 @@ TEST(CycleErrors, DeadlockTellsTheCycleOfWaits) {
   }
 }
 
-// A FIFO too small for what must be in it: the popper waits for words of the core that waits for room.
+// A FIFO too small for what must be in it: the popper waits for words of the core that waits for space.
 TEST(CycleErrors, FullFifo) {
   Executable e = executable("mesh-1x1");
   e.configurations[0].roles.push_back(role("skip", rectangle(0, 0, 1, 1), {},
@@ -50,7 +50,7 @@ TEST(CycleErrors, FullFifo) {
                                            {4, 1}));
   EXPECT_THAT(messageOf(cycles(e)),
               AllOf(HasSubstr("deadlock in cycle 32"), HasSubstr("a cycle of waits"),
-                    HasSubstr("thread 0, instruction 0 move waits for room in FIFO fifo1: has 0, needs 1"),
+                    HasSubstr("thread 0, instruction 0 move waits for space in FIFO fifo1: has 0, needs 1"),
                     HasSubstr("thread 1, instruction 0 move waits for elements of FIFO fifo2: has 0, needs 1")));
 }
 
@@ -62,14 +62,14 @@ TEST(CycleErrors, DeadlockBehindOneThatIsDone) {
                     HasSubstr("role send, core (0, 0), thread 0 is done")));
 }
 
-// Room that never comes, through full queues of routers.
+// Space that never comes, through full queues of routers.
 TEST(CycleErrors, FullQueues) {
   Executable e = sendAlongRow(3, 40);
   e.configurations[0].roles[1].threads[0][0].extent[0] = Affine(5);
   EXPECT_THAT(
       messageOf(cycles(e)),
-      AllOf(HasSubstr("waits for room in output queue 0 (colour 0): has 0, needs 1; router (0, 0), colour 0 waits "
-                      "for room at EAST: the queue holds 2 of 2"),
+      AllOf(HasSubstr("waits for space in output queue 0 (colour 0): has 0, needs 1; router (0, 0), colour 0 waits "
+                      "for space at EAST: the queue holds 2 of 2"),
             HasSubstr("role take, core (0, 2), thread 0 is done")));
 }
 

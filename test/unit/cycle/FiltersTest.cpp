@@ -47,7 +47,7 @@ TEST(CycleFilters, EachCoreTakesItsPartOfABroadcast) {
   EXPECT_EQ(run->wordHops, 4 * 12);
 }
 
-// A core that comes late holds up only the words that it takes itself: here two, for which its queue has room.
+// A core that comes late holds up only the words that it takes itself: here two, for which its queue has space.
 TEST(CycleFilters, OtherWordsDoNotWaitForTheCore) {
   Executable e = broadcast(3, 40);
   Configuration &c = e.configurations[0];
@@ -127,7 +127,7 @@ TEST(CycleFilters, DeadlocksAreTold) {
   c.roles[1] = role("first", rectangle(0, 1, 1, 1), {filtered(0, 40, 0, 8)}, {});
   c.roles[2].threads[0][0].extent[0] = Affine(10);
   EXPECT_THAT(std::string(cycles(e).status().message()),
-              AllOf(HasSubstr("router (0, 1), colour 0 waits for room at EAST"),
+              AllOf(HasSubstr("router (0, 1), colour 0 waits for space at EAST"),
                     HasSubstr("role last, core (0, 2), thread 0 is done")));
 }
 

@@ -63,7 +63,7 @@ TEST(CyclePriorities, LoopsHaveNone) {
   EXPECT_THAT(spansOf(e, 0, 1), ElementsAre(Pair(1, 46 + 44)));
 }
 
-// A send of priority 1 gives up the core while it has no room, and has every slot from when it has.
+// A send of priority 1 gives up the core while it has no space, and has every slot from when it has.
 TEST(CyclePriorities, WhoWaitsHoldsNobodyUp) {
   Executable e = sendAlongRow(2, 40);
   Configuration &c = e.configurations[0];

@@ -174,7 +174,7 @@ TEST(CycleRules, MulticastWaitsForTheSlowest) {
   const auto stalls = run->cores[0].stalls; // the sender is held up once 8 + 2 + 4 words are out
   EXPECT_EQ(stalls.busy, 14 + 40);
   EXPECT_EQ(stalls.words, 0);
-  EXPECT_EQ(stalls.room, 1028 + 3 - (14 + 14)); // room passes back over three queues, one cycle each
+  EXPECT_EQ(stalls.room, 1028 + 3 - (14 + 14)); // space passes back over three queues, one cycle each
 }
 
 // Gather: control words move the turn on; the page's example with three cores.
@@ -223,7 +223,7 @@ TEST(CycleRules, PortsShareTheAllowance) {
   allowWordsPerCycle(e, 1);
   auto run = cycles(e);
   ASSERT_TRUE(run.ok()) << run.status();
-  // In 0, out 1? The pointer still stands at the input, which has room: in 1; then the output's turn: out 2, in 3, …
+  // In 0, out 1? The pointer still stands at the input, which has space: in 1; then the output's turn: out 2, in 3, …
   EXPECT_EQ(run->latencyCycles, 7 + 1);
   allowWordsPerCycle(e, 0.5); // words pass in 1, 3, 5, …
   run = cycles(e);

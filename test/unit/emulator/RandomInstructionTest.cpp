@@ -184,7 +184,7 @@ Program makeProgram(Draw &draw) {
   }
   if (info.sources < 2)
     op.b = Operand{};
-  if (indexed) // room to choose from
+  if (indexed) // space to choose from
     program.bytes[op.opcode == Opcode::Gather ? 0 : 2] += width[2] * draw.upTo(20);
 
   // Operands elsewhere than in memory.

@@ -90,7 +90,7 @@ template <typename Value> std::string differ(const std::string &what, const Valu
 }
 
 std::string text(const emulator::CoreStalls &stalls) {
-  return absl::StrCat("busy ", stalls.busy, ", bank ", stalls.bank, ", words ", stalls.words, ", room ", stalls.room);
+  return absl::StrCat("busy ", stalls.busy, ", bank ", stalls.bank, ", words ", stalls.words, ", space ", stalls.room);
 }
 
 // When it happens, against the cycle engine on `threads` threads.

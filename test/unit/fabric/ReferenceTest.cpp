@@ -104,7 +104,7 @@ TEST(Reference, OneWordOverOneHop) {
 }
 
 // A taker that comes late: the way holds 2 + 2 (queue of the core), 2 (its router) and 2 + 2 words (the sender's), then
-// the sender waits for room.
+// the sender waits for space.
 TEST(Reference, BackPressureFillsTheWay) {
   Example example(2);
   example.builder.router(0, 0, 0, {{Port::Ramp, kEast}}).router(0, 1, 0, {{Port::West, kRamp}});
@@ -117,8 +117,8 @@ TEST(Reference, BackPressureFillsTheWay) {
   const FabricRun run = example.run();
   // The taker begins in 5 + 100 + 5 = 110 and takes one a cycle.
   EXPECT_EQ(run.endCycle, 140);
-  // Ten words leave in 5 to 14. Room comes back queue by queue: the word taken in 110 makes room at the router's RAMP
-  // output in 111, there in 112 for the router before, whose RAMP queue has room in 113: word 11 leaves then. From
+  // Ten words leave in 5 to 14. Space comes back queue by queue: the word taken in 110 makes space at the router's RAMP
+  // output in 111, there in 112 for the router before, whose RAMP queue has space in 113: word 11 leaves then. From
   // there on one a cycle until 132.
   EXPECT_EQ(run.stalls[0], (CoreStalls{0, 0, 35, 0, 0, 98}));
 }
@@ -154,7 +154,7 @@ TEST(Reference, PortsShareTheAllowance) {
   EXPECT_EQ(run.sampleDone, (std::vector<int64_t>{8}));
 }
 
-// A multicast word leaves when the slower of its two takers has room.
+// A multicast word leaves when the slower of its two takers has space.
 TEST(Reference, MulticastWaitsForTheSlowest) {
   Example example(2, 2);
   example.builder.router(0, 0, 0, {{Port::Ramp, PortMask(kEast | kSouth)}})
@@ -171,7 +171,7 @@ TEST(Reference, MulticastWaitsForTheSlowest) {
   const FabricRun run = example.run();
   EXPECT_GT(run.counts.unevenMulticasts, 40);
   // Six words fit before the slow core (4 and 2): the quick one takes those in 11 to 16 and the seventh when the slow
-  // core's first word, taken in 70, has made room twice (71, 72): moves in 72, at (0, 1) in 73, taken in 75.
+  // core's first word, taken in 70, has made space twice (71, 72): moves in 72, at (0, 1) in 73, taken in 75.
   EXPECT_EQ(run.stalls[1], (CoreStalls{0, 1, 17, 0, 6 + 58, 0}));
   EXPECT_EQ(run.endCycle, 82);
 }
@@ -291,7 +291,7 @@ TEST(Reference, GatherByControlWords) {
   EXPECT_EQ(run.sampleDone[0], 61);
 }
 
-// Both cores send before they take, more than there is room for.
+// Both cores send before they take, more than there is space for.
 TEST(Reference, DeadlockIsSeen) {
   Example example(2);
   example.builder.router(0, 0, 0, {{Port::Ramp, kEast}})
@@ -307,8 +307,8 @@ TEST(Reference, DeadlockIsSeen) {
     role.finish();
   }
   const FabricRun run = example.run();
-  EXPECT_EQ(run.outcome, Outcome::Deadlock) << "ten words find room, as many as in BackPressureFillsTheWay";
-  EXPECT_NE(run.waiting.find("core (0, 1), thread 0, sample 0, instruction 0 waits for room"), std::string::npos)
+  EXPECT_EQ(run.outcome, Outcome::Deadlock) << "ten words find space, as many as in BackPressureFillsTheWay";
+  EXPECT_NE(run.waiting.find("core (0, 1), thread 0, sample 0, instruction 0 waits for space"), std::string::npos)
       << run.waiting;
 }
 

@@ -52,13 +52,13 @@ TEST(LivenessRules, TheCircleIsNamed) {
   expectError(check(forkJoin(1000, 100)), {
                                               "configuration main: deadlock: 4 threads and 0 ports never finish",
                                               "a circle of waits: ",
-                                              "role join, core (0, 2), thread 0, instruction 0 move waits for room in "
+                                              "role join, core (0, 2), thread 0, instruction 0 move waits for space in "
                                               "FIFO fifo1: has 0, needs 1",
                                               "role join, core (0, 2), thread 1, instruction 0 add waits for words of "
                                               "input queue 1 (colour 1): has 0, needs 1",
                                               "router (0, 1), colour 1 waits for words at RAMP",
                                               "role worker, core (0, 1), thread 0",
-                                              "router (0, 1), colour 0 waits for room at EAST: the queue holds ",
+                                              "router (0, 1), colour 0 waits for space at EAST: the queue holds ",
                                               "Deepen what is full, or send and take in the same order",
                                           });
 }

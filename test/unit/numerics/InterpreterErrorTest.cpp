@@ -80,7 +80,7 @@ TEST_F(InterpreterErrorTest, ThreadsWaitingForEachOther) {
 TEST_F(InterpreterErrorTest, FifoTooSmall) {
   auto ring = role.fifo("ring", ElementType::F32, 2);
   role.thread().move(ring, imm(1), {3}).move(null(), ring, {3});
-  expectError({"instruction 0 (move) waits for room in FIFO 'ring' of 2 elements"});
+  expectError({"instruction 0 (move) waits for space in FIFO 'ring' of 2 elements"});
 }
 
 TEST_F(InterpreterErrorTest, ElementsLeftInAFifo) {

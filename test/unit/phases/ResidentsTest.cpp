@@ -164,7 +164,7 @@ TEST(Residents, OverlappingWindowsAreOneMemory) {
 }
 
 TEST(Residents, StatesLiveFromCallToCall) {
-  // Three cores with room for two elements each hold a variable of five; each call adds x.
+  // Three cores with space for two elements each hold a variable of five; each call adds x.
   PhaseProgram program(3);
   program.entry().inputs = {{"x", ElementType::F32, {6}}};
   program.entry().outputs = {{"y", ElementType::F32, {6}}};

@@ -120,7 +120,7 @@ TEST(Allocation, FailuresNameBuffersAndLimits) {
   Problem problem = threeBuffers();
   problem.limit = 150;
   EXPECT_EQ(message(solve(problem).status()),
-            "buffer y of 24 bytes, aligned to 8, finds no room in [100, 150); at step 2 56 bytes are live, 50 are "
+            "buffer y of 24 bytes, aligned to 8, finds no space in [100, 150); at step 2 56 bytes are live, 50 are "
             "available: w 32, y 24; split the largest over more cores");
   problem.buffers[1].alignment = 12;
   EXPECT_EQ(message(problem.check()),

@@ -317,7 +317,7 @@ TEST(Routing, NegotiationAgainstEveryPairOfTrees) {
 }
 
 TEST(Routing, SaturatedNetsShareNeighbouringColumns) {
-  // Four nets that all turn into column 8: one link has room for two of them.
+  // Four nets that all turn into column 8: one link has space for two of them.
   Problem problem{12, 12, 200, {}, {}};
   for (int32_t n = 0; n < 4; ++n)
     problem.nets.push_back({"n" + std::to_string(n), n, 0, 100, {{8, 6, 11}}});

@@ -35,13 +35,13 @@ TEST(Liveness, ForkJoinNeedsADeepFifo) {
     const std::string text(shallow.status().message());
     EXPECT_NE(text.find("stops"), std::string::npos) << text;
     EXPECT_NE(text.find("kernel k, role join"), std::string::npos) << text;
-    EXPECT_NE(text.find("room in FIFO fifo1"), std::string::npos) << text;
+    EXPECT_NE(text.find("space in FIFO fifo1"), std::string::npos) << text;
   }
 }
 
-// Beside three workers that each store a sample before they send it, a join that drops half of what passes needs room
+// Beside three workers that each store a sample before they send it, a join that drops half of what passes needs space
 // for the samples in flight: with it the workers' own pace holds, also long after the FIFO has filled and wrapped
-// around; with room for one sample, only one is under way.
+// around; with space for one sample, only one is under way.
 TEST(Liveness, DeepFifoKeepsItsDepth) {
   const int64_t words = 200;
   const auto interval = [&](int64_t depthSamples) {
@@ -85,7 +85,7 @@ TEST(Liveness, QueuesBehindTheForkCount) {
   }
   auto stopped = timeIt(forkJoin(1000, 1000 - 11));
   ASSERT_FALSE(stopped.ok());
-  EXPECT_NE(std::string(stopped.status().message()).find("while another receiver has no room"), std::string::npos)
+  EXPECT_NE(std::string(stopped.status().message()).find("while another receiver has no space"), std::string::npos)
       << stopped.status();
 }
 

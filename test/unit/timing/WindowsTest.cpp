@@ -93,7 +93,7 @@ TEST(SharedSlots, TellsWhatOthersHave) {
   EXPECT_NEAR(others(0, 200, {2, 0}), 70, 0.1);
   EXPECT_NEAR(others(0, 200, {2, 1}), 50, 0.1) << "lower ones do not count";
   EXPECT_NEAR(others(40, 60, {0, 0}), 4 / 3.0, 0.1)
-      << "nor does what it has itself; the 20 lie where there is more room";
+      << "nor does what it has itself; the 20 lie where there is more space";
   EXPECT_TRUE(slots.holders(60, {2, 1}).lower);
   EXPECT_TRUE(slots.holders(60, {2, 1}).equal);
   EXPECT_FALSE(slots.holders(120, {2, 1}).equal);
