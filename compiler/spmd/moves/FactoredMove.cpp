@@ -492,7 +492,7 @@ private:
     if (!form.finish())
       return false;
 
-    const int64_t cycles = stage.line.cycles(words, problem.rectangle.count(axis));
+    const int64_t cycles = stage.line.cycles(words);
     advance(now, isAlong, offsets, stage, move, cycles);
     return true;
   }

@@ -6,6 +6,7 @@
 #include "compiler/spmd/phases/Assemble.h"
 
 #include "compiler/solver/Allocation.h"
+#include "compiler/spmd/collectives/ShortBuses.h"
 #include "compiler/spmd/plan/PortBox.h"
 #include "compiler/spmd/program/PackScratch.h"
 #include "compiler/spmd/roles/Roles.h"
@@ -102,6 +103,7 @@ public:
   absl::StatusOr<GeneratedProgram> make() {
     findTensors();
     for (Named &named : all) {
+      shortenBuses(named.phase->code, rectangle);
       auto packed = packScratch(named.phase->code, target, target.usableSramBytes());
       if (!packed.ok())
         return packed.status();

@@ -307,6 +307,22 @@ TEST_F(MoveTest, ChosenPairs) {
   EXPECT_EQ(factored, 6);
 }
 
+// Cores beyond the last giver have no turns, and those beyond the last taker do not wait for words: a line takes as
+// long on a wide mesh as on one that just holds the move.
+TEST_F(MoveTest, LinesAreAsShortAsTheirMoves) {
+  const auto cyclesOn = [&](const char *from, const char *to, const Rectangle &mesh) {
+    MoveCase made = test::moveBetween(*parseSharding(from), *parseSharding(to), mesh, format::ElementType::F32);
+    check(made, "lines");
+    return outcomes.empty() ? int64_t(0) : outcomes.back().cycles;
+  };
+  const char *tokens = "(0, 0, 4, 6) [6 = c*1 |, 12 = r*3 | 3]";
+  for (const char *to : {"(0, 0, 4, 6) [6 = 0 | 6, 12 = r*3 | 3]", "(0, 0, 4, 9) [6 = 0 | 6, 12 = r*3 | 3]",
+                         "(0, 0, 4, 9) [6 = 0 |, 12 = r*3 | 3]"})
+    EXPECT_EQ(cyclesOn(tokens, to, {0, 0, 4, 9}), cyclesOn(tokens, to, {0, 0, 4, 40})) << to;
+  const char *one = "(0, 0, 1, 6) [6 = c*1 |]", *down = "(0, 0, 5, 6) [6 = c*1 |]";
+  EXPECT_EQ(cyclesOn(one, down, {0, 0, 5, 6}), cyclesOn(one, down, {0, 0, 30, 6}));
+}
+
 // Along the columns go whole blocks of 5: column c keeps those from block 13·c/5 on, which is no number of the column,
 // so each keeps a block more and begins where one is.
 TEST_F(MoveTest, StretchesOfBlocks) {
