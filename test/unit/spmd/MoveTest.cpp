@@ -3,7 +3,7 @@
 // Moves that networks need and moves between random shardings, executed by the core engine on two schedules and checked
 // against enumeration: every core ends with the elements that its sharding says, and does what the scalar interpreter
 // does. The cycle engine tells how far each is from what any machine needs. WSC_SEED and WSC_CASES give other numbers.
-#include "compiler/spmd/moves/FactoredMove.h"
+#include "compiler/spmd/moves/Hops.h"
 #include "runtime/emulator/CoreEngine.h"
 #include "runtime/emulator/Interpreter.h"
 #include "runtime/emulator/LatticeWalk.h"
@@ -321,6 +321,23 @@ TEST_F(MoveTest, LinesAreAsShortAsTheirMoves) {
     EXPECT_EQ(cyclesOn(tokens, to, {0, 0, 4, 9}), cyclesOn(tokens, to, {0, 0, 4, 40})) << to;
   const char *one = "(0, 0, 1, 6) [6 = c*1 |]", *down = "(0, 0, 5, 6) [6 = c*1 |]";
   EXPECT_EQ(cyclesOn(one, down, {0, 0, 5, 6}), cyclesOn(one, down, {0, 0, 30, 6}));
+}
+
+// Blocks lie on columns by channel and pixel; each row wants one channel of all pixels around. Over blocks without
+// borders, groups of columns bring the channels and their neighbours the borders.
+TEST_F(MoveTest, ChannelsThenBorders) {
+  MoveProblem problem =
+      test::moveBetween(*parseSharding("(0, 0, 16, 32) [64 = c%8*8 | 8, 8 = r/8*4 | 4, 4 = c/8*1 |]"),
+                        *parseSharding("(0, 0, 16, 32) [64 = r%8*8 | 8, 8 = r/8*4 | 4, 4 = -1 + c/8*1 | 3]"),
+                        {0, 0, 16, 32}, format::ElementType::F32)
+          .problem;
+  problem.fillMatters = true;
+  const auto plan = planHops(problem);
+  ASSERT_TRUE(plan);
+  const auto direct = planFactored(problem, problem.pieces[0]);
+  ASSERT_TRUE(direct);
+  EXPECT_EQ(plan->hops.size(), 2u);
+  EXPECT_LT(plan->estimatedCycles, direct->estimatedCycles);
 }
 
 // Along the columns go whole blocks of 5: column c keeps those from block 13·c/5 on, which is no number of the column,
