@@ -4,6 +4,7 @@
 // against enumeration: every core ends with the elements that its sharding says, and does what the scalar interpreter
 // does. The cycle engine tells how far each is from what any machine needs. WSC_SEED and WSC_CASES give other numbers.
 #include "compiler/spmd/moves/Hops.h"
+#include "compiler/spmd/moves/WindowReads.h"
 #include "runtime/emulator/CoreEngine.h"
 #include "runtime/emulator/Interpreter.h"
 #include "runtime/emulator/LatticeWalk.h"
@@ -338,6 +339,24 @@ TEST_F(MoveTest, ChannelsThenBorders) {
   ASSERT_TRUE(direct);
   EXPECT_EQ(plan->hops.size(), 2u);
   EXPECT_LT(plan->estimatedCycles, direct->estimatedCycles);
+}
+
+// Of a neighbour's two channels of four rows of three pixels one row of each travels.
+TEST_F(MoveTest, BordersOfBlocks) {
+  const MoveProblem problem =
+      test::moveBetween(*parseSharding("(0, 0, 8, 1) [2 = 0 | 2, 32 = r*4 | 4, 3 = 0 | 3]"),
+                        *parseSharding("(0, 0, 8, 1) [2 = 0 | 2, 32 = -1 + r*4 | 6, 3 = 0 | 3]"), {0, 0, 8, 1},
+                        format::ElementType::F32)
+          .problem;
+  const auto move = planFactored(problem, problem.pieces[0]);
+  ASSERT_TRUE(move);
+  ASSERT_EQ(move->stages.size(), 1u);
+  ASSERT_EQ(move->stages[0].line.kind, LinePlan::Kind::Window);
+  const BlockPart before = wordsRead(move->stages[0], 4, 0, 1), behind = wordsRead(move->stages[0], 4, 2, 3);
+  EXPECT_EQ(before.base, 9);
+  EXPECT_EQ(before.words(), 6);
+  EXPECT_EQ(behind.base, 0);
+  EXPECT_EQ(behind.words(), 6);
 }
 
 // Along the columns go whole blocks of 5: column c keeps those from block 13·c/5 on, which is no number of the column,
