@@ -14,11 +14,11 @@ int64_t between(std::mt19937_64 &random, int64_t low, int64_t high) { return low
 
 } // namespace
 
-std::vector<int64_t> randomShape(std::mt19937_64 &random, int64_t mostElements) {
+std::vector<int64_t> randomShape(std::mt19937_64 &random, int64_t mostElements, int64_t mostExtent) {
   std::vector<int64_t> shape(size_t(between(random, 1, 5)));
   int64_t left = mostElements;
   for (int64_t &extent : shape) {
-    extent = between(random, 1, std::min<int64_t>(left, 12));
+    extent = between(random, 1, std::min(left, mostExtent));
     left = std::max<int64_t>(1, left / extent);
   }
   return shape;

@@ -14,7 +14,7 @@ namespace wsc::test {
 /// A sharding of a tensor of `shape` on some rectangle inside rows × cols; every element lies on some core.
 spmd::Sharding randomSharding(std::mt19937_64 &random, const std::vector<int64_t> &shape, int32_t rows, int32_t cols);
 
-/// Rank 1 to 5, at most `mostElements` elements.
-std::vector<int64_t> randomShape(std::mt19937_64 &random, int64_t mostElements);
+/// Rank 1 to 5, at most `mostElements` elements, extents up to `mostExtent`.
+std::vector<int64_t> randomShape(std::mt19937_64 &random, int64_t mostElements, int64_t mostExtent = 12);
 
 } // namespace wsc::test

@@ -161,7 +161,18 @@ private:
     if (const Affine skipped = number(0, words); !none(skipped))
       code.append(moveWords(nullOperand(), queue, skipped), guard);
     const Affine count = number(1, 1);
-    if (!none(count)) {
+    if (!none(count) && !direction.scatter.empty()) {
+      std::vector<int64_t> strides{pitch};
+      Instruction move = moveWords({}, queue, Affine(words));
+      move.extent[size_t(kMaxDims) - 1 - direction.scatter.size()] = count;
+      for (size_t d = 0; d < direction.scatter.size(); ++d) {
+        move.extent[size_t(kMaxDims) - direction.scatter.size() + d] = Affine(direction.scatter[d].first);
+        strides.push_back(direction.scatter[d].second);
+      }
+      move.dst = memory(into.buffer, 0, strides);
+      move.dst.base = number(3, 1, into.baseBytes);
+      code.append(std::move(move), guard);
+    } else if (!none(count)) {
       const bool packed = pitch == words * 4 || count == Affine(1);
       Operand to = memory(into.buffer, 0, packed ? std::vector<int64_t>{4} : std::vector<int64_t>{pitch, 4});
       to.base = number(3, 1, into.baseBytes);

@@ -18,6 +18,8 @@
 #include "compiler/spmd/collectives/Collectives.h"
 
 #include <array>
+#include <utility>
+#include <vector>
 
 namespace wsc::spmd {
 
@@ -50,6 +52,8 @@ struct SegmentGather {
     format::ElementType type = format::ElementType::I32;
     Take own, other;        // of the own segment's stream (units before, or behind, the taker), of the neighbour's
     int64_t pitchBytes = 0; // between taken blocks in memory
+    /// Where a block's words go if not one behind another: counts and bytes of up to three loops, the outermost first.
+    std::vector<std::pair<int64_t, int64_t>> scatter;
   };
   Direction forward, backward;
 };

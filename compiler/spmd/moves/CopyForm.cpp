@@ -404,7 +404,9 @@ bool CopyForm::makeTable() {
   if (table.length > kLongestTable || int64_t(rows) * cols * table.length > kMostTableNumbers)
     return false;
   const size_t length = size_t(table.length);
-  table.numbers.assign(size_t(rows) * size_t(cols) * length, 0);
+  // Padding is read from the core's own block, which is always there.
+  const int64_t own = stage.line.kind == LinePlan::Kind::Window ? stage.line.reachBefore * stage.pitch : 0;
+  table.numbers.assign(size_t(rows) * size_t(cols) * length, int32_t(own));
   std::vector<uint8_t> inside(table.numbers.size(), 1);
   bool padded = false;
   std::vector<int64_t> positions, next;
@@ -429,7 +431,7 @@ bool CopyForm::makeTable() {
         continue;
       const size_t begin = (size_t(r) * size_t(cols) + size_t(c)) * length;
       for (size_t i = 0; i < length; ++i) {
-        table.numbers[begin + i] = int32_t(std::max<int64_t>(0, positions[i]));
+        table.numbers[begin + i] = int32_t(positions[i] < 0 ? own : positions[i]);
         inside[begin + i] = positions[i] >= 0;
         padded |= positions[i] < 0;
       }

@@ -4,6 +4,7 @@
 #include "compiler/spmd/collectives/LineBus.h"
 #include "compiler/spmd/collectives/SegmentGather.h"
 #include "compiler/spmd/collectives/Words.h"
+#include "compiler/spmd/moves/WindowReads.h"
 
 #include <algorithm>
 #include <cstring>
@@ -112,28 +113,42 @@ private:
     window.overlap = true;
     window.lineBegin = lineBegin;
     window.lineEnd = lineEnd;
-    SegmentGather::Direction direction;
-    direction.words = words;
-    direction.source = memory(source.buffer, source.baseBytes, {4});
-    direction.extent[kMaxDims - 1] = Affine(words);
-    direction.pitchBytes = pitchBytes;
     if (before > 0) {
       SegmentGather forward = window;
       forward.segment = before;
-      forward.forward = direction;
-      forward.forward.own = {0, 0, 0, 1, before * pitchBytes, -pitchBytes};
-      forward.forward.other = {0, 1, before, -1, 0, 0};
+      forward.forward = direction(stage, source, 0, before);
+      const int64_t base = wordsRead(stage, bytes, 0, before).base * 4;
+      forward.forward.own = {0, 0, 0, 1, before * pitchBytes + base, -pitchBytes};
+      forward.forward.other = {0, 1, before, -1, base, 0};
       emitSegmentGather(code, axis, length, forward, blocks);
     }
     if (behind > 0) {
       SegmentGather backward = window;
       backward.segment = behind;
-      backward.backward = direction;
-      backward.backward.own = {0, 0, behind - 1, -1, (before + 1) * pitchBytes, 0};
-      backward.backward.other = {0, 0, 1, 1, (before + behind) * pitchBytes, -pitchBytes};
+      backward.backward = direction(stage, source, before + 1, before + 1 + behind);
+      const int64_t base = wordsRead(stage, bytes, before + 1, before + 1 + behind).base * 4;
+      backward.backward.own = {0, 0, behind - 1, -1, (before + 1) * pitchBytes + base, 0};
+      backward.backward.other = {0, 0, 1, 1, (before + behind) * pitchBytes + base, -pitchBytes};
       emitSegmentGather(code, axis, length, backward, blocks);
     }
     return blocks;
+  }
+
+  /// What a core gives to those that have it as one of the blocks [begin, end) of their windows.
+  SegmentGather::Direction direction(const FactoredStage &stage, Place source, int64_t begin, int64_t end) const {
+    const BlockPart part = wordsRead(stage, bytes, begin, end);
+    SegmentGather::Direction made;
+    made.words = part.words();
+    made.pitchBytes = stage.pitch * bytes;
+    std::vector<int64_t> strides;
+    for (size_t d = 0; d < part.digits.size(); ++d) {
+      made.extent[size_t(kMaxDims) - part.digits.size() + d] = Affine(part.digits[d].count);
+      strides.push_back(part.digits[d].stride * 4);
+      if (part.digits.size() > 1 || part.digits[d].stride > 1)
+        made.scatter.emplace_back(part.digits[d].count, part.digits[d].stride * 4);
+    }
+    made.source = memory(source.buffer, source.baseBytes + part.base * 4, strides);
+    return made;
   }
 
   void copy(const FactoredStage &stage, Place blocks, Place to) {

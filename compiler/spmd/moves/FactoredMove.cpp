@@ -2,6 +2,7 @@
 #include "compiler/spmd/moves/FactoredMove.h"
 
 #include "compiler/spmd/moves/CopyForm.h"
+#include "compiler/spmd/moves/WindowReads.h"
 #include "compiler/spmd/sharding/Divide.h"
 
 #include <algorithm>
@@ -492,7 +493,8 @@ private:
     if (!form.finish())
       return false;
 
-    const int64_t cycles = stage.line.cycles(words, problem.rectangle.count(axis));
+    const bool isWindow = stage.line.kind == LinePlan::Kind::Window;
+    const int64_t cycles = isWindow ? windowCycles(stage, elementBytes) : stage.line.cycles(words);
     advance(now, isAlong, offsets, stage, move, cycles);
     return true;
   }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The shardings between are the vertices of a small graph; edges cost what QuickEstimate says. The shortest path is
-// planned hop by hop; a hop without a form by factors takes its edge out, and the next path is tried.
+// A move of one hop that takes long is held against two, over the blocks that source or result have on rows and
+// columns. Where there is none, the shardings between are the vertices of a small graph; edges cost what QuickEstimate
+// says. The shortest path is planned hop by hop; a hop without a form by factors takes its edge out, and the next path
+// is tried.
 #include "compiler/spmd/moves/Hops.h"
 
 #include "compiler/spmd/moves/QuickEstimate.h"
@@ -16,9 +18,10 @@ namespace wsc::spmd {
 
 namespace {
 
-constexpr int kMostHops = 4;       // of a chain
-constexpr int kMostTries = 12;     // hops without a form that are looked at before a chain is given up
-constexpr int64_t kHopCycles = 60; // of a hop besides its words
+constexpr int kMostHops = 4;          // of a chain
+constexpr int kMostTries = 12;        // hops without a form that are looked at before a chain is given up
+constexpr int64_t kHopCycles = 60;    // of a hop besides its words
+constexpr int64_t kShortCycles = 300; // of a move that is not worth another look
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max() / 8;
 
 /// What a sharding has on one axis: digits of dimensions, and the cores that hold something.
@@ -89,8 +92,12 @@ public:
       : problem(problem), target(*problem.target), bytes(format::elementBytes(problem.type)) {}
 
   std::optional<HopPlan> plan() {
-    if (auto direct = hop(problem))
-      return collect({*std::move(direct)});
+    if (auto direct = hop(problem)) {
+      HopPlan best = collect({*std::move(direct)});
+      if (best.estimatedCycles > kShortCycles)
+        considerBlocks(best);
+      return best;
+    }
     addVertices();
     for (int tries = 0; tries < kMostTries;) {
       const std::vector<size_t> path = shortest();
@@ -113,6 +120,44 @@ public:
   }
 
 private:
+  /// Two hops over blocks without halos where that is quicker: lines of a bus that brings channels from a group's cores
+  /// need not reach into the groups beside it, from which another line brings borders.
+  void considerBlocks(HopPlan &best) {
+    vertices = {{problem.sources[size_t(problem.pieces[0].source)].sharding, false}, {target, true}};
+    const bool plain = isPlain();
+    if (plain)
+      vertices[kStart].isWanted = true;
+    const Sharding from = vertices[kStart].sharding;
+    std::vector<std::pair<const Sharding *, const Sharding *>> choices{{&target, &target}}; // of rows, of columns
+    if (plain) {
+      choices.emplace_back(&from, &target);
+      choices.emplace_back(&target, &from);
+    }
+    for (const auto &[rows, cols] : choices) {
+      auto between = blocksOf(target.shape, contentOf(*rows, Axis::Row), contentOf(*cols, Axis::Col));
+      if (!between || *between == target || (plain && *between == from) || !mayLieBetween(*between))
+        continue;
+      vertices.resize(kEnd + 1);
+      vertices.push_back({*std::move(between), true});
+      std::vector<Hop> hops;
+      int64_t cycles = 0;
+      for (const auto &[a, b] : {std::pair(kStart, kEnd + 1), std::pair(kEnd + 1, kEnd)}) {
+        auto made = cycles < best.estimatedCycles ? edge(a, b) : std::nullopt;
+        if (!made)
+          break;
+        for (const FactoredMove &move : made->moves)
+          cycles += move.estimatedCycles;
+        hops.push_back(*std::move(made));
+      }
+      if (hops.size() == 2 && cycles < best.estimatedCycles)
+        best = collect(std::move(hops));
+    }
+  }
+
+  bool mayLieBetween(const Sharding &between) const {
+    return between.localElements() * bytes <= problem.roomBytes && between.localElements() * bytes % 4 == 0;
+  }
+
   /// A sharding of the source (as it lies) or of the wanted tensor.
   struct Vertex {
     Sharding sharding;
@@ -171,8 +216,7 @@ private:
     for (const AxisContent &rows : contents(Axis::Row))
       for (const AxisContent &cols : contents(Axis::Col))
         if (auto between = blocksOf(shape, rows, cols))
-          if (between->localElements() * bytes <= problem.roomBytes && between->localElements() * bytes % 4 == 0 &&
-              std::none_of(vertices.begin(), vertices.end(), [&](const Vertex &vertex) {
+          if (mayLieBetween(*between) && std::none_of(vertices.begin(), vertices.end(), [&](const Vertex &vertex) {
                 return vertex.isWanted == isWanted && vertex.sharding == *between;
               }))
             vertices.push_back({*std::move(between), isWanted});

@@ -34,7 +34,7 @@ public:
     indexUnits();
     std::optional<LinePlan> best;
     auto consider = [&](std::optional<LinePlan> plan) {
-      if (plan && (!best || plan->cycles(blockWords, length) < best->cycles(blockWords, length)))
+      if (plan && (!best || plan->cycles(blockWords) < best->cycles(blockWords)))
         best = std::move(plan);
     };
     consider(window());
@@ -219,6 +219,7 @@ private:
     LinePlan plan = base;
     plan.kind = LinePlan::Kind::Bus;
     plan.segment = segment;
+    plan.takerEnd = lists.takerEnd;
     const bool whole = segment >= base.units;
     if (!whole) // what the last segment lacks are cores that hold nothing but padding
       plan.units = (base.units + segment - 1) / segment * segment;
@@ -290,7 +291,7 @@ bool LinePlan::isMissing(int32_t coordinate, int64_t block) const {
   return unit < 0 || unit >= units;
 }
 
-int64_t LinePlan::cycles(int64_t blockWords, int32_t length) const {
+int64_t LinePlan::cycles(int64_t blockWords) const {
   switch (kind) {
   case Kind::Local:
     return 0;
@@ -298,7 +299,9 @@ int64_t LinePlan::cycles(int64_t blockWords, int32_t length) const {
     return 2 * (reachBefore + reachBehind) * (blockWords + kTurnCycles) + 2 * unit + blockWords;
   case Kind::Bus: {
     const int64_t given = std::min(segment, units);
-    return (given + blocks) * blockWords + 3 * (given < units ? given * int64_t(unit) : length) + kBusCycles;
+    // Turns and the way to the relay, the way back (ShortBuses.h).
+    const int64_t turns = begin + given * int64_t(unit), back = given < units ? turns : int64_t(takerEnd);
+    return (given + blocks) * blockWords + (begin + given > 1 ? 2 * turns : 0) + back + kBusCycles;
   }
   }
   return 0;

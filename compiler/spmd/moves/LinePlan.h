@@ -31,6 +31,7 @@ struct LinePlan {
   /// hold the same.
   int32_t begin = 0, unit = 1, units = 1;
   int32_t segment = 1;                      // of a bus, in units
+  int32_t takerEnd = 0;                     // of a bus over the whole line: behind the last core that wants something
   int32_t reachBefore = 0, reachBehind = 0; // of a window, in units
   int64_t blocks = 1;                       // in the buffer of a core
   /// Bus: the first block taken, of the segment's, per class.
@@ -43,7 +44,7 @@ struct LinePlan {
 
   /// Whether the core at `coordinate` never gets this block: it would come from beyond the line's units.
   bool isMissing(int32_t coordinate, int64_t block) const;
-  int64_t cycles(int64_t blockWords, int32_t length) const;
+  int64_t cycles(int64_t blockWords) const;
 };
 
 /// The cheapest plan for blocks of `blockWords` words that begin `pitch` elements apart in a core's buffer; nothing

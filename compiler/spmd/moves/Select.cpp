@@ -113,7 +113,7 @@ public:
     for (int64_t inner = 1; inner < width; ++inner) {
       if (width % inner != 0 || !repeats(sample, inner))
         continue;
-      if (auto stride = repeats(positions, inner); stride && *stride * (width / inner - 1) < count) {
+      if (auto stride = repeats(positions, inner)) {
         selection.inner = inner;
         selection.outer = width / inner;
         selection.outerStride = *stride;
@@ -200,11 +200,14 @@ private:
           stride = distance / steps;
         }
       }
-    // The first repetition's place must exist for entries that only matter in a later one.
+    // Places must exist in all repetitions for entries that only matter in one.
+    const int64_t step = stride.value_or(0), outer = width / inner;
     for (const Positions &list : lists)
-      for (size_t i = 0; i < list.size(); ++i)
-        if (list[i] >= 0 && list[i] < stride.value_or(0) * (int64_t(i) / inner))
+      for (size_t i = 0; i < list.size(); ++i) {
+        const int64_t repetition = int64_t(i) / inner;
+        if (list[i] >= 0 && (list[i] < step * repetition || list[i] + step * (outer - 1 - repetition) >= count))
           return std::nullopt;
+      }
     return stride.value_or(0);
   }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tensors that several phases name become residents; copies that only rename go; scratch of a phase is packed into one
-// arena; then one allocation over the whole entry gives addresses: constants live for ever, tensors from the first to
-// the last phase that names them, and all through a loop one of whose phases does, arenas for their phase.
+// Tensors that several phases name become residents; buses end where nobody takes part any more; copies that only
+// rename go; scratch of a phase is packed into one arena. Then one allocation over the whole entry gives addresses:
+// constants live for ever, tensors from the first to the last phase that names them, and all through a loop one of
+// whose phases does, arenas for their phase.
 #include "compiler/spmd/phases/Assemble.h"
 
 #include "compiler/solver/Allocation.h"
+#include "compiler/spmd/collectives/ShortBuses.h"
 #include "compiler/spmd/plan/PortBox.h"
 #include "compiler/spmd/program/MergeCopies.h"
 #include "compiler/spmd/program/PackScratch.h"
@@ -103,6 +105,7 @@ public:
   absl::StatusOr<GeneratedProgram> make() {
     findTensors();
     for (Named &named : all) {
+      shortenBuses(named.phase->code, rectangle);
       const MergedCopies merged = mergeCopies(named.phase->code, rectangle, target);
       named.phase->estimatedCycles = std::max<int64_t>(0, named.phase->estimatedCycles - merged.savedCycles);
       auto packed = packScratch(named.phase->code, target, target.usableSramBytes());
