@@ -3,6 +3,7 @@
 // What is written is read back field by field; the same content gives the same bytes; failures leave no file behind.
 #include "runtime/format/FileLayout.h"
 #include "runtime/format/Reader.h"
+#include "test/support/Sanitizers.h"
 #include "test/unit/format/Sample.h"
 
 #include <gtest/gtest.h>
@@ -192,12 +193,6 @@ TEST(Writer, ListsWhatRolesHaveInCommonOnce) {
 }
 
 // Weights go to the page cache through a shared mapping: the process's data may stay far below their size.
-#if defined(__has_feature)
-constexpr bool kAddressSanitizer = __has_feature(address_sanitizer);
-#else
-constexpr bool kAddressSanitizer = false;
-#endif
-
 // Runs in a child: 0 when a section far beyond the limit on data was written under that limit.
 int writeUnderDataLimit(const std::string &path) {
   constexpr int64_t bytes = 64 << 20;
@@ -217,7 +212,7 @@ int writeUnderDataLimit(const std::string &path) {
 }
 
 TEST(WriterDeathTest, WeightsAreNotDataOfTheProcess) {
-  if (kAddressSanitizer)
+  if (test::kAddressSanitizer)
     GTEST_SKIP() << "the address sanitizer needs more data than the limit allows";
   TemporaryFile file("large.wse");
   EXPECT_EXIT(std::_Exit(writeUnderDataLimit(file.path)), testing::ExitedWithCode(0), "");

@@ -3,6 +3,7 @@
 // Whole solves of contest placements: quality on networks made here, determinism, limits, the contest's own graphs
 // where they are present.
 #include "compiler/solver/contest/Solve.h"
+#include "test/support/Sanitizers.h"
 #include "test/unit/solver/RandomContest.h"
 
 #include <cstdlib>
@@ -71,7 +72,7 @@ TEST(ContestSolve, StepsCompletedInTimeGiveThePlacementOfThatManySteps) {
   Random random(7);
   const Problem problem = parse(wsc::solver::test::randomNetwork(random, false, 1, 1));
   SolveOptions options = steps(1000000);
-  options.seconds = 1;
+  options.seconds = wsc::test::kSlowdown;
   const Solved solved = solveWith(problem, options);
   std::printf("%d steps\n", solved.steps);
   if (solved.steps > 0) {

@@ -2,6 +2,7 @@
 //
 // Placement: against exhaustive search over orders, refusals and messages, and a deep network.
 #include "compiler/solver/Placement.h"
+#include "test/support/Sanitizers.h"
 #include "test/unit/solver/TestUtil.h"
 
 #include <algorithm>
@@ -238,7 +239,7 @@ TEST(Placement, DeepNetworkWithSkipConnections) {
               static_cast<long long>(stats.lowerBound));
   EXPECT_LE(stats.value, evaluate(problem, *inOrder).value);
   EXPECT_LE(stats.lowerBound, stats.value);
-  EXPECT_LT(ms, 3000);
+  EXPECT_LT(ms, 3000 * wsc::test::kSlowdown);
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 // take the row's words by multicast and send one word each by gather to the collector in the last column, which hands
 // them to the next kernel. Rows are cut into bands so that there are as many roles as in a real mapping.
 #include "Fixture.h"
+#include "test/support/Sanitizers.h"
 
 #include <gtest/gtest.h>
 
@@ -110,7 +111,7 @@ TEST(Scale, FullWaferInSeconds) {
   std::cout << configuration.roles.size() << " roles, " << configuration.routers.size() << " router roles: " << seconds
             << " s\n";
   EXPECT_EQ(list(violations), "");
-  EXPECT_LT(seconds, 3.0);
+  EXPECT_LT(seconds, 3.0 * test::kSlowdown);
 }
 
 // One worker of half a million that sends a word too many is found, and named.
@@ -179,7 +180,7 @@ TEST(Scale, ResidentsOfAFullWaferInSeconds) {
   const double seconds = double(std::clock() - begin) / CLOCKS_PER_SEC;
   std::cout << kPhases << " phases of " << executable.configurations[0].roles.size() << " roles: " << seconds << " s\n";
   EXPECT_EQ(list(violations), "");
-  EXPECT_LT(seconds, 1.0);
+  EXPECT_LT(seconds, 1.0 * test::kSlowdown);
 }
 
 } // namespace
