@@ -49,12 +49,15 @@ int64_t lineBusCycles(const target::Target &target, const LineBus &bus, int32_t 
   const bool isWhole = bus.segment >= bus.units, relayGives = bus.begin == 0;
   const int64_t ramp = target.rampLatencyCycles, hop = target.hopLatencyCycles, setUp = target.vectorSetupCycles;
   const int64_t blocks = std::min(bus.segment, bus.units), givers = blocks - (relayGives ? 1 : 0);
-  const int64_t cores = isWhole ? length : int64_t(bus.segment) * bus.unit;
+  // A bus of a whole line is as long as its givers and takers need it (ShortBuses.h).
+  const int64_t giving =
+      isWhole ? std::min<int64_t>(length, bus.begin + int64_t(bus.units) * bus.unit) : int64_t(bus.segment) * bus.unit;
+  const int64_t cores = isWhole ? std::min(length, bus.takerEnd) : giving;
   int64_t cycles = setUp;
   if (givers > 0) {
     // Turns: of a whole line each core's but the relay's, of a segment each unit's. Those before the first giver are
     // control words, which need no set-up.
-    const int64_t far = isWhole ? cores - 1 : (blocks - 1) * bus.unit, perTurn = isWhole ? 1 : bus.unit;
+    const int64_t far = isWhole ? giving - 1 : (blocks - 1) * bus.unit, perTurn = isWhole ? 1 : bus.unit;
     const int64_t firstGiver = isWhole ? bus.begin + (int64_t(bus.units) - 1) * bus.unit : far;
     const int64_t lastGiver = isWhole ? bus.begin + (relayGives ? bus.unit : 0) : int64_t(relayGives ? bus.unit : 0);
     const int64_t idleTurns = (far - firstGiver) / perTurn, turns = (firstGiver - lastGiver) / perTurn;

@@ -29,8 +29,9 @@ int64_t allReduceCycles(const target::Target &target, int32_t group, int32_t run
 /// S + t·words + (t − 1)·(flight(unit) + answer) + flight(the last block's way).
 int64_t segmentGatherCycles(const target::Target &target, int32_t unit, int32_t segment, bool overlap, int64_t words);
 
-/// emitLineBus on lines of `length` cores. In: blocks and hand-overs from the far end to the relay; then, where the
-/// relay gives a block itself, its copy; out: answer, blocks, flight to the far end.
+/// emitLineBus on lines of `length` cores, the only bus of its program (ShortBuses.h). In: blocks and hand-overs from
+/// the far end to the relay; then, where the relay gives a block itself, its copy; out: answer, blocks, flight to the
+/// far end.
 int64_t lineBusCycles(const target::Target &target, const LineBus &bus, int32_t length);
 
 /// emitInput: `rows` rows of `length` cores take `words` words for each of their first `cols` cores. Cores change their
