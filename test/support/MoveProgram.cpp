@@ -2,6 +2,7 @@
 #include "test/support/MoveProgram.h"
 
 #include "compiler/spmd/moves/BestMove.h"
+#include "compiler/spmd/phases/OutputPart.h"
 #include "compiler/spmd/phases/Phase.h"
 #include "compiler/spmd/plan/PortSharding.h"
 
@@ -359,33 +360,11 @@ private:
       if (c > 0)
         place.buffer = carried(place.buffer);
       for (const Sharding &part : configurations[c]) {
-        outputPart(part, box, place);
+        emitOutputPart(phases.back().code, part, box, type, place, rectangle.cols);
         phases.back().ports.push_back(
             {true, 0, part.rectangle.row, part.rectangle.row + part.rectangle.rows, part.localElements(), part});
       }
     }
-  }
-
-  void outputPart(const Sharding &part, const Sharding &box, Place place) {
-    const Rectangle &at = part.rectangle;
-    if (part.localElements() == box.localElements()) {
-      emitOutput(phases.back().code, at.row, at.row + at.rows, at.cols, wordBytes(type, box.localElements()) / 4, place,
-                 rectangle.cols);
-      return;
-    }
-    std::vector<int64_t> extents, strides;
-    int64_t pitch = bytes;
-    for (size_t d = box.dims.size(); d-- > 0; pitch *= box.dims[d].localExtent())
-      if (const int64_t extent = part.dims[d].localExtent(); extent > 1) {
-        extents.insert(extents.begin(), extent);
-        strides.insert(strides.begin(), pitch);
-      }
-    if (extents.empty()) {
-      extents = {1};
-      strides = {bytes};
-    }
-    emitOutputBox(phases.back().code, at, type, extents, memory(place.buffer, place.baseBytes, strides),
-                  rectangle.cols);
   }
 
   /// Begins a phase in which the buffer goes on.

@@ -2,6 +2,7 @@
 //
 // What enters and leaves: inputs, outputs, the values of variables.
 #include "compiler/spmd/phases/EntryWriter.h"
+#include "compiler/spmd/phases/OutputPart.h"
 #include "compiler/spmd/plan/PortSharding.h"
 
 #include "absl/strings/str_cat.h"
@@ -121,33 +122,13 @@ absl::Status EntryWriter::writeOutputs() {
 
 absl::Status EntryWriter::writeOutputBox(int32_t output, const Sharding &box, ElementType type, const Place &place) {
   const int64_t bytes = elementBytes(type);
-  auto emitPart = [&](Code &to, const Sharding &part) {
-    if (part.localElements() == box.localElements()) {
-      emitOutput(to, part.rectangle.row, part.rectangle.row + part.rectangle.rows, part.rectangle.cols,
-                 wordBytes(type, box.localElements()) / 4, place, plan.rectangle.cols);
-      return;
-    }
-    std::vector<int64_t> extents, strides;
-    int64_t pitch = bytes;
-    for (size_t d = box.dims.size(); d-- > 0; pitch *= box.dims[d].localExtent())
-      if (const int64_t extent = part.dims[d].localExtent(); extent > 1) {
-        extents.insert(extents.begin(), extent);
-        strides.insert(strides.begin(), pitch);
-      }
-    if (extents.empty()) {
-      extents = {1};
-      strides = {bytes};
-    }
-    emitOutputBox(to, part.rectangle, type, extents, memory(place.buffer, place.baseBytes, strides),
-                  plan.rectangle.cols);
-  };
   const std::vector<std::vector<Sharding>> configurations = leavingParts(box);
   for (size_t c = 0; c < configurations.size(); ++c) {
     if (c > 0)
       cut(); // a port takes one shape a configuration
     auto append = [&](Code &to, const ConstantMaker &) {
       for (const Sharding &part : configurations[c])
-        emitPart(to, part);
+        emitOutputPart(to, part, box, type, place, plan.rectangle.cols);
     };
     const Sharding &largest = configurations[c].front();
     if (absl::Status status = makeRoom(append); !status.ok())

@@ -75,7 +75,6 @@ private:
   /// When a buffer is named: instructions, those in loops at both ends of the outermost one.
   struct Uses {
     size_t first = SIZE_MAX, last = 0; // of all but the copy
-    size_t firstBehind = SIZE_MAX;     // behind the copy
     bool before = false, behind = false, writtenBehind = false;
   };
 
@@ -127,11 +126,8 @@ private:
           uses.first = std::min(uses.first, loopBegin[i]);
           uses.last = std::max(uses.last, loopEnd[i]);
           uses.before |= i < at;
-          if (i > at) {
-            uses.behind = true;
-            uses.firstBehind = std::min(uses.firstBehind, i);
-            uses.writtenBehind |= operand == &code.main[i].dst;
-          }
+          uses.behind |= i > at;
+          uses.writtenBehind |= i > at && operand == &code.main[i].dst;
         }
     }
     return uses;

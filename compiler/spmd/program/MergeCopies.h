@@ -26,8 +26,8 @@ struct MergedCopies {
 ///
 ///  - where it is the first instruction to name the scratch buffer dst, and src is written before on all cores that
 ///    copy: dst becomes a part of src, unless both are needed later and one of them is written;
-///  - where src is scratch whose last bytes and first bytes are copied, dst a resident that nothing names from src's
-///    first instruction to the copy, and all that write src run on the copy's cores: src becomes a part of dst.
+///  - where src is scratch that is copied whole, dst a resident that nothing names from src's first instruction to the
+///    copy, and all that write src run on the copy's cores: src becomes a part of dst.
 ///
 /// Buffers that instructions access by index, FIFOs and buffers in Code::clamped keep their bytes. A buffer is not made
 /// to hold SRAM for longer than before unless the other one is about as large. `rectangle`: the cores that run the

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spmd/phases/OutputPart.h"
+
+#include "compiler/spmd/moves/EmitMove.h"
+
+namespace wsc::spmd {
+
+void emitOutputPart(Code &code, const Sharding &part, const Sharding &box, format::ElementType type, Place place,
+                    int32_t length) {
+  const Rectangle &at = part.rectangle;
+  if (part.localElements() == box.localElements()) {
+    emitOutput(code, at.row, at.row + at.rows, at.cols, wordBytes(type, box.localElements()) / 4, place, length);
+    return;
+  }
+  const int64_t bytes = format::elementBytes(type);
+  std::vector<int64_t> extents, strides;
+  int64_t pitch = bytes;
+  for (size_t d = box.dims.size(); d-- > 0; pitch *= box.dims[d].localExtent())
+    if (const int64_t extent = part.dims[d].localExtent(); extent > 1) {
+      extents.insert(extents.begin(), extent);
+      strides.insert(strides.begin(), pitch);
+    }
+  if (extents.empty()) {
+    extents = {1};
+    strides = {bytes};
+  }
+  emitOutputBox(code, at, type, extents, memory(place.buffer, place.baseBytes, strides), length);
+}
+
+} // namespace wsc::spmd
