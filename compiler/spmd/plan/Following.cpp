@@ -48,9 +48,12 @@ std::optional<AxisUse> usedAlong(Axis axis, const Network &network, const Nest &
     else if (use.inner < nest.numParallel)
       return std::nullopt;
   }
-  // All cores of the rectangle get the result, so those behind the last block reduce with the others: they hold
-  // padding.
-  const int64_t cores = axis == Axis::Row ? held.rectangle.rows : held.rectangle.cols;
+  // Groups that reduce among themselves begin at the line's begin. All cores of the rectangle get the result, so those
+  // behind the last block reduce with the others: they hold padding.
+  const auto [begin, cores] = axis == Axis::Row ? std::pair(held.rectangle.row, held.rectangle.rows)
+                                                : std::pair(held.rectangle.col, held.rectangle.cols);
+  if (use.inner >= nest.numParallel && begin != 0)
+    return std::nullopt;
   if (use.inner >= nest.numParallel && use.cores() < cores) {
     if (use.iterator >= 0)
       return std::nullopt;

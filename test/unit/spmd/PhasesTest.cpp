@@ -199,6 +199,18 @@ TEST(Phases, CoresBehindTheLastBlockReduceWithTheOthers) {
   EXPECT_EQ(resultSharding(nest, {1}, *followed).rectangle.cols, 4);
 }
 
+// Groups that reduce begin where their line does: an operand on columns 1 to 3 is brought elsewhere first.
+TEST(Phases, ReductionsDoNotFollowWhatBeginsElsewhere) {
+  NetworkBuilder net;
+  auto x = net.input("x", ElementType::I16, {6});
+  auto y = net.value("y", ElementType::I16, {1});
+  Nest nest = sumOver({1, 6}, 1, ElementType::I16, y);
+  nest.operands = {read(x, {{0, 1}})};
+  const auto held = parseSharding("(0, 1, 1, 3) [6 = c*2 | 2]");
+  ASSERT_TRUE(held.ok()) << held.status();
+  EXPECT_FALSE(following(net.network, nest, nest.operands[0], *held));
+}
+
 TEST(Phases, TransposedPaddedView) {
   NetworkBuilder net;
   auto x = net.input("x", ElementType::I32, {6, 5});
