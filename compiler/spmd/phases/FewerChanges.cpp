@@ -25,13 +25,6 @@ bool changesAgain(const format::Executable &executable) {
   return false;
 }
 
-int64_t cyclesOf(const format::Executable &executable) {
-  int64_t cycles = 0;
-  for (const format::Entry &entry : executable.entries)
-    cycles += timing::predictedCycles(executable, entry);
-  return cycles;
-}
-
 /// Nests of loops that reduce in several groups of an axis, whose route families are their own.
 std::vector<size_t> groupedNests(const Network &network, const NetworkPlan &plan) {
   std::vector<size_t> nodes;
@@ -47,6 +40,13 @@ std::vector<size_t> groupedNests(const Network &network, const NetworkPlan &plan
 
 } // namespace
 
+int64_t predictedCycles(const format::Executable &executable) {
+  int64_t cycles = 0;
+  for (const format::Entry &entry : executable.entries)
+    cycles += timing::predictedCycles(executable, entry);
+  return cycles;
+}
+
 GeneratedProgram withFewerChanges(GeneratedProgram program, std::vector<NetworkPlan> plans,
                                   const std::vector<Network> &networks, std::vector<Views> &views,
                                   const target::Target &target, PlanPolicy policy, EstimateCaches &caches) {
@@ -56,7 +56,7 @@ GeneratedProgram withFewerChanges(GeneratedProgram program, std::vector<NetworkP
     std::pair<size_t, DistributionKind> ruledOut;
   };
   std::vector<RuledOut> ruledOut(networks.size());
-  int64_t best = cyclesOf(program.executable);
+  int64_t best = predictedCycles(program.executable);
   for (int round = 0; round < kMostRounds && changesAgain(program.executable); ++round) {
     std::optional<Better> better;
     for (size_t n = 0; n < networks.size(); ++n)
@@ -65,6 +65,7 @@ GeneratedProgram withFewerChanges(GeneratedProgram program, std::vector<NetworkP
         RuledOut all = ruledOut[n];
         all.insert(out);
         const Rectangle &rectangle = plans[n].rectangle;
+        policy.starts = plans[n].starts;
         auto plan = planNetwork(networks[n], views[n], target, rectangle, plans[n].loops, policy,
                                 &caches[{rectangle.rows, rectangle.cols}], std::move(all));
         if (!plan.ok() || double(plan->estimatedCycles) > kMostWorse * double(plans[n].estimatedCycles))
@@ -74,7 +75,7 @@ GeneratedProgram withFewerChanges(GeneratedProgram program, std::vector<NetworkP
         auto made = generateWith(networks, views, target, tried);
         if (!made.ok())
           continue;
-        if (const int64_t cycles = cyclesOf(made->executable); cycles < best) {
+        if (const int64_t cycles = predictedCycles(made->executable); cycles < best) {
           best = cycles;
           program = *std::move(made);
           better = Better{n, *std::move(plan), out};

@@ -20,8 +20,10 @@ TensorType typeOf(const Network &network, const NamedTensor &named) {
   return {named.name, tensor.type, tensor.shape};
 }
 
-constexpr double kNearlyAsQuick = 1.1; // of the quickest rectangle's estimate
-constexpr double kGatherShare = 0.125; // of SRAM for a line of a gathered dimension
+constexpr double kWorthGenerating = 1.25; // of the least estimate: others are hardly the quickest
+constexpr size_t kMostGenerated = 4, kMostImproved = 2;
+constexpr double kNearlyAsQuick = 1.05; // of the quickest rectangle's prediction
+constexpr double kGatherShare = 0.125;  // of SRAM for a line of a gathered dimension
 
 /// Plans of all networks on one rectangle.
 struct ProgramPlan {
@@ -79,28 +81,53 @@ absl::StatusOr<GeneratedProgram> generateBest(const std::vector<Network> &networ
   for (const auto &[size, program] : programs)
     if (program.entries.size() == networks.size())
       candidates.push_back(&program);
-  // Of nearly as quick ones the smallest: cores that save little cost time to compile, to load and to emulate.
-  int64_t least = INT64_MAX;
-  for (const ProgramPlan *candidate : candidates)
-    least = std::min(least, candidate->estimatedCycles);
-  auto key = [&](const ProgramPlan *plan) {
-    const int64_t cores = int64_t(plan->rectangle.rows) * plan->rectangle.cols;
-    return double(plan->estimatedCycles) <= kNearlyAsQuick * double(least)
-               ? std::pair<int64_t, int64_t>(0, cores)
-               : std::pair<int64_t, int64_t>(1, plan->estimatedCycles);
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const ProgramPlan *a, const ProgramPlan *b) { return a->estimatedCycles < b->estimatedCycles; });
+  struct Generated {
+    const ProgramPlan *plan;
+    GeneratedProgram program;
+    int64_t cycles;
+    int64_t cores() const { return int64_t(plan->rectangle.rows) * plan->rectangle.cols; }
   };
-  std::sort(candidates.begin(), candidates.end(),
-            [&](const ProgramPlan *a, const ProgramPlan *b) { return key(a) < key(b); });
+  std::vector<Generated> generated;
   absl::Status status = absl::ResourceExhaustedError("no rectangle of the mesh holds all entries");
   for (const ProgramPlan *candidate : candidates) {
+    if (!generated.empty() &&
+        (generated.size() >= kMostGenerated ||
+         double(candidate->estimatedCycles) > kWorthGenerating * double(candidates.front()->estimatedCycles)))
+      break;
     auto program = generateWith(networks, views, target, candidate->entries);
-    if (program.ok())
-      return withFewerChanges(*std::move(program), candidate->entries, networks, views, target, policy, caches);
+    if (program.ok()) {
+      const int64_t cycles = predictedCycles(program->executable);
+      generated.push_back({candidate, *std::move(program), cycles});
+      continue;
+    }
     if (!absl::IsResourceExhausted(program.status()))
       return program;
     status = program.status();
   }
-  return status;
+  if (generated.empty())
+    return status;
+  std::stable_sort(generated.begin(), generated.end(),
+                   [](const Generated &a, const Generated &b) { return a.cycles < b.cycles; });
+  if (generated.size() > kMostImproved)
+    generated.erase(generated.begin() + kMostImproved, generated.end());
+  for (Generated &each : generated) {
+    each.program =
+        withFewerChanges(std::move(each.program), each.plan->entries, networks, views, target, policy, caches);
+    each.cycles = predictedCycles(each.program.executable);
+  }
+  // Of nearly as quick ones the smallest: cores that save little cost time to compile, to load and to emulate.
+  int64_t least = INT64_MAX;
+  for (const Generated &each : generated)
+    least = std::min(least, each.cycles);
+  auto key = [&](const Generated &each) {
+    return double(each.cycles) <= kNearlyAsQuick * double(least) ? std::pair<int64_t, int64_t>(0, each.cores())
+                                                                 : std::pair<int64_t, int64_t>(1, each.cycles);
+  };
+  return std::move(std::min_element(generated.begin(), generated.end(), [&](const Generated &a, const Generated &b) {
+                     return key(a) < key(b);
+                   })->program);
 }
 
 } // namespace

@@ -19,6 +19,10 @@
 
 namespace wsc::spmd {
 
+/// Where the one value lies that goes round a loop without slices: where the nodes before have left it, or where a
+/// repetition is the quickest, of as many places as the body is planned for. Both: the quicker plan of the two.
+enum class LoopStarts { AsReached, Chosen, Both };
+
 /// What choices take into account.
 struct PlanPolicy {
   /// An input's way from where its port delivers it costs nothing: layers behind it lie better, where that way is
@@ -26,6 +30,7 @@ struct PlanPolicy {
   bool inputIsFree = true;
   /// Plans begun anew because moves leave a nest no place.
   int mostRetries = 0;
+  LoopStarts starts = LoopStarts::Both;
 };
 
 struct NetworkPlan {
@@ -37,6 +42,7 @@ struct NetworkPlan {
   std::vector<int64_t> nodeCycles;         // per node, estimated
   int64_t estimatedCycles = 0;
   std::vector<Loop> loops; // of the network
+  LoopStarts starts = LoopStarts::AsReached;
 };
 
 /// Kinds of distributions that nodes may not take.

@@ -527,6 +527,56 @@ TEST(Phases, WindowsOverMirroredBorders) {
   expectSame(copied, 1e-6);
 }
 
+// Layers one after another: on two of the meshes a repetition is quicker from another place than the input reaches.
+// Both plans are right, and the quicker one is taken.
+TEST(Phases, LoopsBeginWhereRepetitionsAreQuick) {
+  const int64_t tokens = 12, width = 40, layers = 6;
+  NetworkBuilder net;
+  TensorId h = net.input("x", ElementType::F32, {tokens, width});
+  auto product = [&](TensorId from, const std::string &name, int64_t rows, int64_t columns) {
+    auto w = net.constant("w" + name, ElementType::F32, {rows, columns}, ramp(rows * columns));
+    auto y = net.value(name, ElementType::F32, {tokens, columns});
+    Nest nest = nestOver({tokens, columns, rows}, 2, y);
+    nest.operands = {read(from, {{1, 0, 0}, {0, 0, 1}}), read(w, {{0, 0, 1}, {0, 1, 0}})};
+    nest.reduction = Reduction{Opcode::Fma, ElementType::F32, 0};
+    nest.values = {BodyValue::operand(0), BodyValue::operand(1)};
+    nest.finish = {
+        BodyOp{Opcode::Mul, ElementType::F32, ElementType::F32, BodyValue::reduced(), BodyValue::constant(0.125)}};
+    nest.resultValue = BodyValue::operation(0);
+    net.add(nest);
+    return y;
+  };
+  for (int64_t l = 0; l < layers; ++l)
+    h = product(product(h, "up" + std::to_string(l), width, 4 * width), "down" + std::to_string(l), 4 * width, width);
+  net.output(h);
+  Draw draw(7);
+  const std::vector<std::vector<std::byte>> inputs{drawElements(draw, ElementType::F32, tokens * width, false)};
+  const auto reference = evaluate(net.network, inputs);
+  ASSERT_TRUE(reference.ok());
+  const RolledNetwork rolled = rollLoops(net.network, 2);
+  ASSERT_EQ(rolled.loops.size(), 1u);
+  bool gains = false;
+  for (const auto &[rows, cols] : {std::pair(8, 8), std::pair(12, 24), std::pair(24, 12)}) {
+    auto target = target::loadTarget("mesh-" + std::to_string(rows) + "x" + std::to_string(cols));
+    ASSERT_TRUE(target.ok());
+    std::map<LoopStarts, int64_t> cycles;
+    for (LoopStarts starts : {LoopStarts::AsReached, LoopStarts::Chosen, LoopStarts::Both}) {
+      std::vector<Views> views;
+      views.emplace_back(rolled.network);
+      const auto plan =
+          planNetwork(rolled.network, views[0], *target, {0, 0, rows, cols}, rolled.loops, {.starts = starts});
+      ASSERT_TRUE(plan.ok()) << plan.status();
+      cycles[starts] = plan->estimatedCycles;
+      expectOutputs(rolled.network, views, *target, *plan, inputs, *reference, 1e-4);
+    }
+    std::printf("  %dx%d: as reached %lld cycles, chosen %lld\n", rows, cols, (long long)cycles[LoopStarts::AsReached],
+                (long long)cycles[LoopStarts::Chosen]);
+    EXPECT_EQ(cycles[LoopStarts::Both], std::min(cycles[LoopStarts::AsReached], cycles[LoopStarts::Chosen]));
+    gains |= cycles[LoopStarts::Chosen] < cycles[LoopStarts::AsReached];
+  }
+  EXPECT_TRUE(gains);
+}
+
 // Where the first product leaves its result best, no way to the second one fits; the plan begins anew without that kind
 // of place.
 TEST(Phases, PlansBeginAnew) {

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One plan of a network while it is made, node by node: where inputs lie (Plan.cpp), what loops go on with
+// (PlanLoops.cpp), what a distribution of a nest costs (PlanCosts.cpp).
+#pragma once
+
+#include "compiler/spmd/plan/Lookahead.h"
+#include "compiler/spmd/plan/MoveEstimates.h"
+#include "compiler/spmd/plan/Plan.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace wsc::spmd {
+
+class PlanMaker {
+public:
+  PlanMaker(const Network &network, Views &views, const target::Target &target, const Rectangle &rectangle,
+            const std::vector<Loop> &loops, PlanPolicy policy, EstimateCache &cache, const RuledOut &ruledOut)
+      : network(network), views(views), target(target), rectangle(rectangle), policy(policy), cache(cache),
+        ruledOut(ruledOut), estimates(network, views, rectangle, tensorBytes(target) / 3, cache),
+        lookahead(network, views, target, rectangle, !policy.inputIsFree, tensorBytes(target)) {
+    plan.loops = loops;
+    plan.starts = policy.starts;
+  }
+
+  absl::StatusOr<NetworkPlan> make();
+  /// After an error: the distribution of an earlier nest that leaves a later one no way to its operands.
+  const std::optional<std::pair<size_t, DistributionKind>> &toBlame() const { return blamed; }
+
+private:
+  struct Cost {
+    int64_t cycles = 0, bytes = 0, constantBytes = 0;
+  };
+
+  void begin();
+  void placeInputs();
+  void placeFlat(TensorId tensor, const Rectangle &where);
+  /// Where the undecided input lies best for a reader that wants it so.
+  const Sharding &placeFor(const Access &access, const Sharding &wanted, bool fillMatters);
+  /// The undecided input lies as the nest's first access to it has it.
+  void decideInput(const Nest &nest, const Distribution &distribution);
+  bool readsUndecided(const Nest &nest);
+  void countConstants();
+  void findLastUses();
+  void release(size_t node);
+  /// " (name bytes, …)" of the largest tensors that live now.
+  std::string longestLives() const;
+  absl::Status place(const Nest &nest, size_t number);
+  /// The nest fits, but not what brings its operands: the place of the largest one is to blame.
+  void blame(const Nest &nest);
+  /// Constants that a loop's body names once: one for each repetition where they differ.
+  int64_t copiesOf(TensorId tensor) const { return loop && loop->constants.contains(tensor) ? loop->count : 1; }
+  std::vector<Distribution> candidatesFor(const Nest &nest);
+
+  //===- Loops ------------------------------------------------------------------------------------------------===//
+
+  const Loop *loopOf(size_t node) const;
+  /// Plans the body of a loop with slices before all else, as if whatever it reads lay where its first reader wants it:
+  /// it runs many times, so what it reads and what goes round is laid out for it.
+  absl::Status rehearse(const Loop &each);
+  /// Plans the body once for each of some places of what goes round, and takes the place with the quickest repetition.
+  /// Errors: none has a plan.
+  absl::Status chooseStart(const Loop &each);
+  /// Places the nests of a body and nothing else. What they read that is not in `made` and has no place waits for its
+  /// first reader. Cycles of a repetition; INT64_MAX where that is at least `most`.
+  absl::StatusOr<int64_t> placeBody(const Loop &each, std::set<TensorId> made, int64_t most);
+  /// What goes round, and slices, lie as rehearsed; else, what goes round stays where a nest has put it at first, and
+  /// lies as its first reader wants it where no nest has.
+  void enterLoop();
+  static bool isOf(const Loop &each, TensorId tensor);
+  void leaveLoop();
+  void settle(TensorId tensor, const Sharding &held);
+  /// Tensors without a place that the nest reads get one.
+  void settleOperands(const Nest &nest, const Distribution &distribution);
+
+  //===- Costs ------------------------------------------------------------------------------------------------===//
+
+  bool isConstant(TensorId tensor);
+  bool isUndecided(TensorId tensor);
+  bool lies(TensorId tensor, const Sharding &sharding);
+  int64_t bytesOf(const Sharding &sharding, TensorId tensor) const;
+  int64_t constantLimit(const Nest &nest);
+  int64_t quickMoves(const Nest &nest, const Distribution &distribution);
+  /// Of what is rearranged on the way.
+  int64_t quickView(TensorId tensor, const Sharding &wanted);
+  /// Without moves: what the cores compute and reduce among themselves, and where constants and results lie.
+  Cost localCost(const Nest &nest, const Distribution &distribution);
+  /// Adds the moves of the operands to where the distribution wants them; gives up beyond `most` cycles.
+  /// Whether all go by factors.
+  bool addMoves(const Nest &nest, const Distribution &distribution, int64_t most, Cost &cost);
+
+  const Network &network;
+  Views &views;
+  const target::Target &target;
+  const Rectangle rectangle;
+  const PlanPolicy policy;
+  EstimateCache &cache;
+  const RuledOut &ruledOut;
+  std::optional<std::pair<size_t, DistributionKind>> blamed;
+  MoveEstimates estimates;
+  Lookahead lookahead;
+  NetworkPlan plan;
+  std::map<TensorId, std::optional<std::vector<StridedPiece>>> pieces; // of views
+  std::map<TensorId, size_t> lastUse;
+  std::map<TensorId, int64_t> live;                                 // bytes on a core
+  std::map<std::pair<TensorId, std::string>, Sharding> inputPlaces; // by what reads the input, and how
+  TensorId undecided = -1;                                          // an input whose place its first reader decides
+  int64_t constantBytes = 0, allConstantBytes = 0;
+  const Loop *loop = nullptr;             // around the node in hand
+  std::set<TensorId> waiting;             // of the loop: their first reader decides where they lie
+  std::set<TensorId> isResult;            // of nests
+  std::map<TensorId, Sharding> rehearsed; // what loops begin with
+};
+
+} // namespace wsc::spmd
