@@ -99,14 +99,14 @@ public:
       : entries(entries), rectangle(rectangle), target(target), constants(constants) {
     for (size_t e = 0; e < entries.size(); ++e)
       for (size_t p = 0; p < entries[e].phases.size(); ++p)
-        all.push_back({&entries[e].phases[p], absl::StrCat(entries[e].entry.name, ".", p)});
+        all.push_back({&entries[e].phases[p], absl::StrCat(entries[e].entry.name, ".", p), rectangleOf(entries[e], p)});
   }
 
   absl::StatusOr<GeneratedProgram> make() {
     findTensors();
     for (Named &named : all) {
-      shortenBuses(named.phase->code, rectangle);
-      const MergedCopies merged = mergeCopies(named.phase->code, rectangle, target);
+      shortenBuses(named.phase->code, named.rectangle);
+      const MergedCopies merged = mergeCopies(named.phase->code, named.rectangle, target);
       named.phase->estimatedCycles = std::max<int64_t>(0, named.phase->estimatedCycles - merged.savedCycles);
       auto packed = packScratch(named.phase->code, target, target.usableSramBytes());
       if (!packed.ok())
@@ -119,6 +119,7 @@ public:
       return status;
     if (absl::Status status = allocate(); !status.ok())
       return status;
+    layTiles();
     return finish();
   }
 
@@ -126,10 +127,34 @@ private:
   struct Named {
     Phase *phase;
     std::string name;
+    Rectangle rectangle; // of whose cores the code speaks
   };
   struct Life {
     int32_t first = INT32_MAX, last = -1; // numbers in `all`
   };
+
+  static bool isOnTiles(const EntryPhases &entry, size_t phase) {
+    return entry.onTiles && phase >= entry.onTiles->begin && phase < entry.onTiles->end;
+  }
+  Rectangle rectangleOf(const EntryPhases &entry, size_t phase) const {
+    return isOnTiles(entry, phase) ? entry.onTiles->tiling.tile : rectangle;
+  }
+
+  void layTiles() {
+    size_t first = 0;
+    for (const EntryPhases &entry : entries) {
+      if (const auto &on = entry.onTiles) {
+        const TileLayer layer(on->tiling, constants.residents, on->residentBegin, on->residentEnd);
+        for (size_t p = on->begin; p < on->end; ++p) {
+          layer.lay(configurations[first + p]);
+          Kernel &kernel = configurations[first + p].kernels[0];
+          kernel.macs *= on->tiling.tiles();
+          absl::StrAppend(&kernel.name, " on ", on->tiling.rows, " x ", on->tiling.cols, " tiles");
+        }
+      }
+      first += entry.phases.size();
+    }
+  }
 
   /// Tensors named in several phases of an entry become residents.
   void findTensors() {
@@ -150,6 +175,8 @@ private:
           };
           while (life.first > begin && isSameLoop(life.first, life.first - 1))
             --life.first;
+          if (!entry.order.empty())
+            life = {begin, begin + int32_t(entry.phases.size()) - 1};
           while (life.last + 1 < begin + int32_t(entry.phases.size()) && isSameLoop(life.last, life.last + 1))
             ++life.last;
           keep(entry, tensor, life);
@@ -194,7 +221,7 @@ private:
       kernel.macs = phase.macs;
       kernel.predictedIntervalCycles = phase.estimatedCycles;
       configuration.kernels.push_back(std::move(kernel));
-      if (absl::Status status = makeRoles(target, rectangle, phase.code, 0, configuration); !status.ok())
+      if (absl::Status status = makeRoles(target, named.rectangle, phase.code, 0, configuration); !status.ok())
         return absl::Status(status.code(), absl::StrCat("phase ", named.name, ": ", std::string(status.message())));
       for (const PortUse &use : phase.ports) {
         const int16_t family = phase.code.findFamily(use.output ? outputRoute() : inputRoute());
@@ -260,13 +287,28 @@ private:
     return absl::OkStatus();
   }
 
-  static void addSteps(Entry &entry, int32_t configuration, int32_t count, int32_t first) {
+  static void addStep(Entry &entry, int32_t configuration, int32_t count, int32_t first) {
     const auto step = int32_t(entry.steps.size());
     Step configure{StepKind::Configure, configuration, {}};
     if (step > 0)
       configure.after.push_back(step - 1);
     entry.steps.push_back(std::move(configure));
     entry.steps.push_back({StepKind::Run, configuration, {step}, count, first});
+  }
+
+  static void addSteps(EntryPhases &entry, int32_t number, size_t first, size_t last) {
+    for (size_t begin = first, end; begin < last; begin = end) {
+      const int32_t loop = entry.phases[begin].loop;
+      for (end = begin + 1; loop >= 0 && end < last && entry.phases[end].loop == loop;)
+        ++end;
+      const int32_t count = entry.phases[begin].count;
+      if (end == begin + 1)
+        addStep(entry.entry, number + int32_t(begin), count, 0);
+      else // phases of a loop take turns
+        for (int32_t i = 0; i < count; ++i)
+          for (size_t p = begin; p < end; ++p)
+            addStep(entry.entry, number + int32_t(p), 1, i);
+    }
   }
 
   GeneratedProgram finish() {
@@ -278,18 +320,10 @@ private:
     program.sections = std::move(constants.sections);
     for (EntryPhases &entry : entries) {
       const auto number = int32_t(executable.configurations.size());
-      for (size_t begin = 0, end; begin < entry.phases.size(); begin = end) {
-        const int32_t loop = entry.phases[begin].loop;
-        for (end = begin + 1; loop >= 0 && end < entry.phases.size() && entry.phases[end].loop == loop;)
-          ++end;
-        const int32_t count = entry.phases[begin].count;
-        if (end == begin + 1)
-          addSteps(entry.entry, number + int32_t(begin), count, 0);
-        else // phases of a loop take turns
-          for (int32_t i = 0; i < count; ++i)
-            for (size_t p = begin; p < end; ++p)
-              addSteps(entry.entry, number + int32_t(p), 1, i);
-      }
+      if (entry.order.empty())
+        entry.order = {{0, entry.phases.size()}};
+      for (const auto &[begin, end] : entry.order)
+        addSteps(entry, number, begin, end);
       for (size_t p = 0; p < entry.phases.size(); ++p)
         executable.configurations.push_back(std::move(configurations[executable.configurations.size()]));
       executable.entries.push_back(std::move(entry.entry));

@@ -58,12 +58,9 @@ void EntryWriter::copyStack(TensorId each, int64_t count, Place to, int64_t toSt
 
 absl::Status EntryWriter::openLoop() {
   const Loop &opened = *std::exchange(loop, nullptr); // what comes before the body is no part of it
-  for (const Loop::Carried &carried : opened.carried) {
-    auto place = move(carried.initial, *plan.held[size_t(carried.value)], 0, false);
-    if (!place.ok())
-      return place.status();
-    copyStack(carried.value, 1, {bufferOf(carried.value), 0}, 0, *place, 0);
-  }
+  for (const Loop::Carried &carried : opened.carried)
+    if (absl::Status status = bringTo(carried.initial, carried.value); !status.ok())
+      return status;
   for (const Loop::Slice &slice : opened.slices) {
     const Sharding &held = *plan.held[size_t(slice.slice)];
     auto place = move(slice.stack, stackedSharding(held, opened.count), 0, false);

@@ -46,12 +46,25 @@ Opcode combining(Opcode reduction) {
 
 } // namespace
 
-absl::Status EntryWriter::write() {
+void EntryWriter::begin() {
   phases.emplace_back();
   for (const State &state : network.states)
     if (state.read >= 0)
       stateReads[state.read] = states.find(state.name);
+}
+
+absl::Status EntryWriter::write() {
+  begin();
   readInputs();
+  if (absl::Status status = writeNodes(); !status.ok())
+    return status;
+  // Outputs may be old values of variables, so they leave before these are written.
+  if (absl::Status status = writeOutputs(); !status.ok())
+    return status;
+  return writeStates();
+}
+
+absl::Status EntryWriter::writeNodes() {
   for (size_t n = 0; n < network.nodes.size(); ++n) {
     for (const Loop &each : plan.loops)
       if (n == each.begin) {
@@ -79,10 +92,15 @@ absl::Status EntryWriter::write() {
       unpackCollected(done);
     }
   }
-  // Outputs may be old values of variables, so they leave before these are written.
-  if (absl::Status status = writeOutputs(); !status.ok())
-    return status;
-  return writeStates();
+  return absl::OkStatus();
+}
+
+absl::Status EntryWriter::bringTo(TensorId tensor, TensorId place) {
+  auto brought = move(tensor, *plan.held[size_t(place)], 0, false);
+  if (!brought.ok())
+    return brought.status();
+  copyStack(place, 1, {bufferOf(place), 0}, 0, *brought, 0);
+  return absl::OkStatus();
 }
 
 int16_t EntryWriter::bufferOf(TensorId tensor) {

@@ -26,6 +26,17 @@ public:
 
   absl::Status write();
 
+  // What write() does one after another; SampleGroups.h puts it together in another way.
+  /// Begins the first phase.
+  void begin();
+  void readInputs();
+  absl::Status writeNodes();
+  absl::Status writeOutputs();
+  /// Brings a tensor to where `place`, which no node makes, lies.
+  absl::Status bringTo(TensorId tensor, TensorId place);
+  /// Another phase, of the loop in hand if there is one.
+  void beginPhase();
+
   std::vector<Phase> phases;
 
 private:
@@ -64,8 +75,6 @@ private:
   int16_t wholeStack(TensorId key, TensorId each, int64_t count);
   /// Copies `count` times what a core holds of `each`; `to` and `from` are byte distances.
   void copyStack(TensorId each, int64_t count, Place to, int64_t toStep, Place from, int64_t fromStep);
-  /// Another phase, of the loop in hand if there is one.
-  void beginPhase();
   absl::StatusOr<int32_t> placeConstant(TensorId tensor, const Sharding &to, double padding);
   void cutIfLarge();
   Phase &phase() { return phases.back(); }
@@ -73,7 +82,6 @@ private:
   int16_t bufferOf(TensorId tensor);
   int16_t constantBuffer(int32_t resident);
   ConstantMaker constantMaker();
-  void readInputs();
   absl::Status writeNest(const Nest &nest, const Distribution &distribution, const std::string &where);
   absl::StatusOr<Operand> bring(const Nest &nest, size_t number, const Distribution &distribution);
   absl::StatusOr<Place> move(TensorId tensor, const Sharding &to, double padding, bool fillMatters);
@@ -91,7 +99,6 @@ private:
   int16_t carried(Phase &from, int16_t buffer);
   int16_t carry(TensorId tensor, const format::Buffer &held);
   absl::Status writeStates();
-  absl::Status writeOutputs();
   /// An output leaves as it lies in `box`, whose last row and column may hold less than the others.
   absl::Status writeOutputBox(int32_t output, const Sharding &box, format::ElementType type, const Place &place);
   bool isConstant(TensorId tensor);

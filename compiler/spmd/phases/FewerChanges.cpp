@@ -47,9 +47,9 @@ int64_t predictedCycles(const format::Executable &executable) {
   return cycles;
 }
 
-GeneratedProgram withFewerChanges(GeneratedProgram program, std::vector<NetworkPlan> plans,
-                                  const std::vector<Network> &networks, std::vector<Views> &views,
-                                  const target::Target &target, PlanPolicy policy, EstimateCaches &caches) {
+void makeFewerChanges(GeneratedProgram &program, std::vector<NetworkPlan> &plans, const std::vector<Network> &networks,
+                      std::vector<Views> &views, const target::Target &target, PlanPolicy policy,
+                      EstimateCaches &caches) {
   struct Better {
     size_t network;
     NetworkPlan plan;
@@ -86,7 +86,6 @@ GeneratedProgram withFewerChanges(GeneratedProgram program, std::vector<NetworkP
     plans[better->network] = std::move(better->plan);
     ruledOut[better->network].insert(better->ruledOut);
   }
-  return program;
 }
 
 } // namespace wsc::spmd

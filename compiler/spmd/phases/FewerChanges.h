@@ -14,11 +14,11 @@ namespace wsc::spmd {
 /// Cycles of one run of every entry, by the cost model: phases and changes of configuration.
 int64_t predictedCycles(const format::Executable &executable);
 
-/// The program itself, or the quickest of those that such plans make (by the cost model, changes of configuration
-/// included). One plan and one generation for each such nest of a loop, and as many again after a gain; nothing where
-/// no configuration is changed to twice. `plans`: of the program, one for each network.
-GeneratedProgram withFewerChanges(GeneratedProgram program, std::vector<NetworkPlan> plans,
-                                  const std::vector<Network> &networks, std::vector<Views> &views,
-                                  const target::Target &target, PlanPolicy policy, EstimateCaches &caches);
+/// Leaves the quickest of the program and those that such plans make, and its plans (by the cost model, changes of
+/// configuration included). One plan and one generation for each such nest of a loop, and as many again after a gain;
+/// nothing where no configuration is changed to twice. `plans`: one for each network.
+void makeFewerChanges(GeneratedProgram &program, std::vector<NetworkPlan> &plans, const std::vector<Network> &networks,
+                      std::vector<Views> &views, const target::Target &target, PlanPolicy policy,
+                      EstimateCaches &caches);
 
 } // namespace wsc::spmd

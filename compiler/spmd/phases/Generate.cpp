@@ -4,6 +4,7 @@
 #include "compiler/spmd/network/Simplify.h"
 #include "compiler/spmd/phases/EntryWriter.h"
 #include "compiler/spmd/phases/FewerChanges.h"
+#include "compiler/spmd/phases/SampleGroups.h"
 #include "compiler/spmd/phases/States.h"
 
 #include <algorithm>
@@ -23,6 +24,7 @@ TensorType typeOf(const Network &network, const NamedTensor &named) {
 constexpr double kWorthGenerating = 1.25; // of the least estimate: others are hardly the quickest
 constexpr size_t kMostGenerated = 4, kMostImproved = 2;
 constexpr double kNearlyAsQuick = 1.05; // of the quickest rectangle's prediction
+constexpr int64_t kWorthGroups = 10000; // cycles of a program that groups of samples may make quicker
 constexpr double kGatherShare = 0.125;  // of SRAM for a line of a gathered dimension
 
 /// Plans of all networks on one rectangle.
@@ -62,9 +64,9 @@ absl::StatusOr<GeneratedProgram> generateWith(const std::vector<Network> &networ
 namespace {
 
 /// Plans all networks on the same rectangles and generates the most promising one that fits.
-absl::StatusOr<GeneratedProgram> generateBest(const std::vector<Network> &networks, std::vector<Views> &views,
-                                              const target::Target &target, const std::vector<std::vector<Loop>> &loops,
-                                              PlanPolicy policy, EstimateCaches &caches, int threads) {
+absl::StatusOr<PlannedProgram> generateBest(const std::vector<Network> &networks, std::vector<Views> &views,
+                                            const target::Target &target, const std::vector<std::vector<Loop>> &loops,
+                                            PlanPolicy policy, EstimateCaches &caches, int threads) {
   std::map<std::pair<int32_t, int32_t>, ProgramPlan> programs;
   for (size_t n = 0; n < networks.size(); ++n) {
     auto plans = planCandidates(networks[n], views[n], target, loops[n], policy, caches, threads);
@@ -86,6 +88,7 @@ absl::StatusOr<GeneratedProgram> generateBest(const std::vector<Network> &networ
   struct Generated {
     const ProgramPlan *plan;
     GeneratedProgram program;
+    std::vector<NetworkPlan> plans;
     int64_t cycles;
     int64_t cores() const { return int64_t(plan->rectangle.rows) * plan->rectangle.cols; }
   };
@@ -99,11 +102,11 @@ absl::StatusOr<GeneratedProgram> generateBest(const std::vector<Network> &networ
     auto program = generateWith(networks, views, target, candidate->entries);
     if (program.ok()) {
       const int64_t cycles = predictedCycles(program->executable);
-      generated.push_back({candidate, *std::move(program), cycles});
+      generated.push_back({candidate, *std::move(program), candidate->entries, cycles});
       continue;
     }
     if (!absl::IsResourceExhausted(program.status()))
-      return program;
+      return program.status();
     status = program.status();
   }
   if (generated.empty())
@@ -113,8 +116,7 @@ absl::StatusOr<GeneratedProgram> generateBest(const std::vector<Network> &networ
   if (generated.size() > kMostImproved)
     generated.erase(generated.begin() + kMostImproved, generated.end());
   for (Generated &each : generated) {
-    each.program =
-        withFewerChanges(std::move(each.program), each.plan->entries, networks, views, target, policy, caches);
+    makeFewerChanges(each.program, each.plans, networks, views, target, policy, caches);
     each.cycles = predictedCycles(each.program.executable);
   }
   // Of nearly as quick ones the smallest: cores that save little cost time to compile, to load and to emulate.
@@ -125,21 +127,19 @@ absl::StatusOr<GeneratedProgram> generateBest(const std::vector<Network> &networ
     return double(each.cycles) <= kNearlyAsQuick * double(least) ? std::pair<int64_t, int64_t>(0, each.cores())
                                                                  : std::pair<int64_t, int64_t>(1, each.cycles);
   };
-  return std::move(std::min_element(generated.begin(), generated.end(), [&](const Generated &a, const Generated &b) {
-                     return key(a) < key(b);
-                   })->program);
+  Generated &best = *std::min_element(generated.begin(), generated.end(),
+                                      [&](const Generated &a, const Generated &b) { return key(a) < key(b); });
+  return PlannedProgram{networks, std::move(best.plans), std::move(best.program)};
 }
 
 } // namespace
 
-absl::StatusOr<GeneratedProgram> generatePhases(const std::vector<Network> &given, const target::Target &target,
-                                                int threads) {
-  std::vector<Network> networks = given, rolled;
+absl::StatusOr<PlannedProgram> planProgram(std::vector<Network> networks, const target::Target &target,
+                                           PlanPolicy policy, int threads) {
+  std::vector<Network> rolled;
   std::vector<std::vector<Loop>> loops;
   bool anyLoop = false;
   for (Network &network : networks) {
-    if (absl::Status status = network.check(); !status.ok())
-      return status;
     copyMirrored(network);
     splitGathers(network, int64_t(kGatherShare * double(tensorBytes(target))), std::min(target.rows, target.cols));
     RolledNetwork loopsOf = rollLoops(network);
@@ -151,15 +151,34 @@ absl::StatusOr<GeneratedProgram> generatePhases(const std::vector<Network> &give
   // Where loops do not fit, their repetitions are written out.
   if (anyLoop) {
     std::vector<Views> views(rolled.begin(), rolled.end());
-    if (auto program = generateBest(rolled, views, target, loops, {}, caches, threads); program.ok())
+    if (auto program = generateBest(rolled, views, target, loops, policy, caches, threads); program.ok())
       return program;
   }
   std::vector<Views> views(networks.begin(), networks.end());
   const std::vector<std::vector<Loop>> none(networks.size());
-  auto program = generateBest(networks, views, target, none, {}, caches, threads);
+  auto program = generateBest(networks, views, target, none, policy, caches, threads);
   if (program.ok() || !absl::IsResourceExhausted(program.status()))
     return program;
-  return generateBest(networks, views, target, none, {.inputIsFree = false}, caches, threads);
+  policy.inputIsFree = false;
+  return generateBest(networks, views, target, none, policy, caches, threads);
+}
+
+absl::StatusOr<GeneratedProgram> generatePhases(const std::vector<Network> &networks, const target::Target &target,
+                                                int threads) {
+  for (const Network &network : networks)
+    if (absl::Status status = network.check(); !status.ok())
+      return status;
+  auto together = planProgram(networks, target, {}, threads);
+  if (!together.ok() && !absl::IsResourceExhausted(together.status()))
+    return together.status();
+  const int64_t cycles = together.ok() ? predictedCycles(together->program.executable) : INT64_MAX;
+  if (const auto one = networks.size() == 1 && cycles > kWorthGroups ? oneSample(networks[0]) : std::nullopt)
+    if (auto grouped = generateInGroups(networks[0], *one, target, threads);
+        grouped.ok() && predictedCycles(grouped->executable) < cycles)
+      return grouped;
+  if (!together.ok())
+    return together.status();
+  return std::move(together->program);
 }
 
 } // namespace wsc::spmd

@@ -12,12 +12,23 @@
 
 namespace wsc::spmd {
 
-/// Plans and generates one entry for each network; they share the variables of equal name.
+/// Plans and generates one entry for each network; they share the variables of equal name. A single network whose
+/// samples have nothing to do with each other runs them in groups where that is quicker (SampleGroups.h).
 /// Errors: a network that does not fit (with who needs which bytes), an unreadable constant, what no instruction can
 /// express.
 /// On `threads` of the host's threads (0: all); the result does not depend on them.
 absl::StatusOr<GeneratedProgram> generatePhases(const std::vector<Network> &networks, const target::Target &target,
                                                 int threads = 0);
+
+struct PlannedProgram {
+  std::vector<Network> networks; // as planned: with loops, or without
+  std::vector<NetworkPlan> plans;
+  GeneratedProgram program;
+};
+
+/// The quickest program by the cost model of all networks together, whatever their samples.
+absl::StatusOr<PlannedProgram> planProgram(std::vector<Network> networks, const target::Target &target,
+                                           PlanPolicy policy, int threads);
 
 /// The same for given plans, one for each network, all on one rectangle.
 absl::StatusOr<GeneratedProgram> generateWith(const std::vector<Network> &networks, std::vector<Views> &views,

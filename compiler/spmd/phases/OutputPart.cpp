@@ -15,11 +15,18 @@ void emitOutputPart(Code &code, const Sharding &part, const Sharding &box, forma
   const int64_t bytes = format::elementBytes(type);
   std::vector<int64_t> extents, strides;
   int64_t pitch = bytes;
-  for (size_t d = box.dims.size(); d-- > 0; pitch *= box.dims[d].localExtent())
-    if (const int64_t extent = part.dims[d].localExtent(); extent > 1) {
-      extents.insert(extents.begin(), extent);
-      strides.insert(strides.begin(), pitch);
+  for (size_t d = box.dims.size(); d-- > 0; pitch *= box.dims[d].localExtent()) {
+    const int64_t extent = part.dims[d].localExtent();
+    if (extent == 1)
+      continue;
+    // Dimensions that go on where the one inside ends are one: a ragged dimension of each axis leaves three.
+    if (!extents.empty() && strides[0] * extents[0] == pitch) {
+      extents[0] *= extent;
+      continue;
     }
+    extents.insert(extents.begin(), extent);
+    strides.insert(strides.begin(), pitch);
+  }
   if (extents.empty()) {
     extents = {1};
     strides = {bytes};

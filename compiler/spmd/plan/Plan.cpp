@@ -79,7 +79,10 @@ void PlanMaker::begin() {
 void PlanMaker::placeInputs() {
   // A single input lies as its first reader wants it, where that has a form; several ones flat, each on rows of its
   // own, in proportion to their words.
-  if (network.inputs.size() == 1) {
+  if (policy.inputsAreFlat) {
+    for (const NamedTensor &input : network.inputs)
+      placeFlat(input.tensor, rectangle);
+  } else if (network.inputs.size() == 1) {
     undecided = network.inputs[0].tensor;
   } else {
     std::vector<int64_t> words;

@@ -31,6 +31,8 @@ struct PlanPolicy {
   /// Plans begun anew because moves leave a nest no place.
   int mostRetries = 0;
   LoopStarts starts = LoopStarts::Both;
+  /// Inputs lie flat over the rectangle.
+  bool inputsAreFlat = false;
 };
 
 struct NetworkPlan {

@@ -2,7 +2,9 @@
 //
 // Small networks by hand on several rectangles: planned, generated, verified, executed, and compared with plain loops.
 #include "compiler/spmd/network/Simplify.h"
+#include "compiler/spmd/phases/OutputPart.h"
 #include "compiler/spmd/plan/Following.h"
+#include "compiler/spmd/plan/PortSharding.h"
 #include "runtime/emulator/CoreEngine.h"
 #include "runtime/emulator/cycle/CycleEngine.h"
 #include "runtime/format/Verifier.h"
@@ -525,6 +527,22 @@ TEST(Phases, WindowsOverMirroredBorders) {
   copyMirrored(copied);
   EXPECT_EQ(copied.nodes.size(), net.network.nodes.size() + 2 * 8);
   expectSame(copied, 1e-6);
+}
+
+// The last block of an output that is cut in its second of five dimensions leaves in one instruction of few dimensions.
+TEST(Phases, PartsOfOutputsHaveFewDimensions) {
+  const auto box = parseSharding("(0, 0, 2, 1) [3 = 0 | 3, 7 = r*4 | 4, 2 = 0 | 2, 2 = 0 | 2, 2 = 0 | 2]");
+  ASSERT_TRUE(box.ok()) << box.status();
+  const auto parts = leavingParts(*box);
+  ASSERT_EQ(parts.size(), 1u);
+  ASSERT_EQ(parts[0].size(), 2u);
+  Code code;
+  const Place place{code.scratch("box", ElementType::F32, box->localElements()), 0};
+  emitOutputPart(code, parts[0][1], *box, ElementType::F32, place, 4);
+  int64_t words = 1;
+  for (const format::Affine &extent : code.main[0].extent)
+    words *= extent.constant;
+  EXPECT_EQ(words, 3 * 3 * 2 * 2 * 2);
 }
 
 // Layers one after another: on two of the meshes a repetition is quicker from another place than the input reaches.
