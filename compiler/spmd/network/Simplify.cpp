@@ -12,6 +12,7 @@ void simplify(Network &network) {
   mergeOperands(network); // a reduction is taken in where one operand reads it
   fuseFinish(network);
   mergeOperands(network);
+  turnConstants(network);
   removeUnused(network);
 }
 

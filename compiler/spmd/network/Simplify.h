@@ -35,6 +35,10 @@ void fuseFinish(Network &network);
 /// Operands of a nest that read the same elements become one.
 void mergeOperands(Network &network);
 
+/// Constants of reductions whose last dimension the reduction walks, as [n, k] in a product over k, are turned, [k, n]:
+/// what an instruction walks lies side by side then. Elements that lie apart take an access to SRAM each.
+void turnConstants(Network &network);
+
 /// A gather from a dimension of more than `mostBytes` in one line becomes a sum over windows of that dimension, so that
 /// cores need not hold it whole:
 ///

@@ -9,6 +9,7 @@
 #include "compiler/solver/Allocation.h"
 #include "compiler/spmd/collectives/ShortBuses.h"
 #include "compiler/spmd/plan/PortBox.h"
+#include "compiler/spmd/program/Banks.h"
 #include "compiler/spmd/program/MergeCopies.h"
 #include "compiler/spmd/program/PackScratch.h"
 #include "compiler/spmd/roles/Roles.h"
@@ -23,6 +24,8 @@ namespace wsc::spmd {
 using namespace format;
 
 namespace {
+
+constexpr int64_t kWorthABank = 256; // elements walked beside others in a run: for fewer the room is worth more
 
 Lattice wholeLattice(const Rectangle &rectangle) {
   Lattice lattice;
@@ -108,7 +111,12 @@ public:
       shortenBuses(named.phase->code, named.rectangle);
       const MergedCopies merged = mergeCopies(named.phase->code, named.rectangle, target);
       named.phase->estimatedCycles = std::max<int64_t>(0, named.phase->estimatedCycles - merged.savedCycles);
-      auto packed = packScratch(named.phase->code, target, target.usableSramBytes());
+    }
+    chooseBanks();
+    for (Named &named : all) {
+      auto packed = packScratch(named.phase->code, target, target.usableSramBytes(), [&](const Buffer &buffer) {
+        return buffer.kind == BufferKind::Resident ? bankOf[size_t(buffer.resident)] : BankConflicts::kAny;
+      });
       if (!packed.ok())
         return packed.status();
       // Until addresses are known a buffer's place in its phase stands for it.
@@ -117,7 +125,10 @@ public:
     }
     if (absl::Status status = makeConfigurations(); !status.ok())
       return status;
-    if (absl::Status status = allocate(); !status.ok())
+    absl::Status status = allocate(true);
+    if (absl::IsResourceExhausted(status))
+      status = allocate(false);
+    if (!status.ok())
       return status;
     layTiles();
     return finish();
@@ -204,6 +215,25 @@ private:
     tensorLives[number] = life;
   }
 
+  /// Residents that instructions walk beside another buffer begin in a bank of their own choice.
+  void chooseBanks() {
+    const size_t scratch = constants.residents.size(); // one member for all: its banks are chosen later
+    BankConflicts conflicts(target, scratch + 1);
+    for (Named &named : all) {
+      Code &code = named.phase->code;
+      conflicts.add(
+          code,
+          [&](int16_t buffer) {
+            const Buffer &held = code.buffers[size_t(buffer)];
+            return held.kind == BufferKind::Resident ? held.resident : int(scratch);
+          },
+          named.phase->count);
+    }
+    std::vector<int> given(scratch, BankConflicts::kAny);
+    given.push_back(BankConflicts::kNever);
+    bankOf = conflicts.choose(std::move(given), kWorthABank);
+  }
+
   absl::Status makeConfigurations() {
     for (const Named &named : all) {
       const Phase &phase = *named.phase;
@@ -233,7 +263,8 @@ private:
     return absl::OkStatus();
   }
 
-  absl::Status allocate() {
+  /// `withBanks`: residents begin in their banks, which may take more room.
+  absl::Status allocate(bool withBanks) {
     solver::allocation::Problem problem;
     int64_t code = 0;
     for (const Configuration &configuration : configurations)
@@ -245,11 +276,17 @@ private:
       return absl::ResourceExhaustedError(absl::StrCat("a phase's code takes ", code,
                                                        " bytes of a core; the target leaves ", target.usableSramBytes(),
                                                        " to programs"));
+    const int64_t round = int64_t(target.sramBanks) * target.sramAccessBytes;
+    std::vector<int64_t> lead(constants.residents.size(), 0); // bytes up to the resident's bank
     for (size_t r = 0; r < constants.residents.size(); ++r) {
       solver::allocation::Buffer buffer;
       buffer.name = constants.residents[r].name;
-      buffer.bytes = constants.residents[r].bytes;
       buffer.alignment = 8;
+      if (withBanks && bankOf[r] >= 0) {
+        buffer.alignment = std::max<int64_t>(8, round);
+        lead[r] = bankOf[r] * target.sramAccessBytes;
+      }
+      buffer.bytes = lead[r] + constants.residents[r].bytes;
       if (auto life = tensorLives.find(int32_t(r)); life != tensorLives.end()) {
         buffer.lifeBegin = life->second.first;
         buffer.lifeEnd = life->second.last + 1;
@@ -277,7 +314,7 @@ private:
           absl::StrCat("the SRAM of a core does not hold the tensors, constants and scratch of all phases: ",
                        std::string(solution.status().message()), "; use a target with more cores or more SRAM"));
     for (size_t r = 0; r < constants.residents.size(); ++r)
-      constants.residents[r].address = solution->addressOf[r];
+      constants.residents[r].address = solution->addressOf[r] + lead[r];
     for (size_t p = 0; p < all.size(); ++p)
       for (Role &role : configurations[p].roles)
         for (Buffer &buffer : role.buffers)
@@ -337,6 +374,7 @@ private:
   ConstantTable &constants;
   std::vector<Named> all;
   std::map<int32_t, Life> tensorLives; // by resident
+  std::vector<int> bankOf;             // per resident: in which it begins, -1: any
   std::vector<Configuration> configurations;
 };
 

@@ -5,8 +5,9 @@
 // it lies then. Cost: the operands of the program for each copy that goes.
 #include "compiler/spmd/program/MergeCopies.h"
 
+#include "compiler/spmd/program/Banks.h"
+
 #include <algorithm>
-#include <array>
 
 namespace wsc::spmd {
 
@@ -16,10 +17,6 @@ namespace {
 
 // A buffer whose life grows may be larger than the one that it takes the place of by a quarter and this.
 constexpr int64_t kSlackBytes = 64;
-
-std::array<Operand *, 3> operandsOf(Instruction &instruction) {
-  return {&instruction.dst, &instruction.a, &instruction.b};
-}
 
 class Merger {
 public:

@@ -2,15 +2,13 @@
 //
 // Lives and sizes make a problem of compiler/solver/Allocation. Banks are interleaved (sramAccessBytes wide), so a
 // window that is to begin in bank b asks for an address aligned to one round of the banks and begins b accesses behind
-// it. Banks are given to the buffers in the order of the elements that they stream, each taking the one with the fewest
-// elements in conflict.
+// it (Banks.h).
 #include "compiler/spmd/program/PackScratch.h"
 
 #include "compiler/solver/Allocation.h"
+#include "compiler/spmd/program/Banks.h"
 
 #include <algorithm>
-#include <array>
-#include <map>
 
 namespace wsc::spmd {
 
@@ -21,36 +19,6 @@ namespace {
 
 constexpr int64_t kAlignment = 8; // bytes: of every element type
 
-// Calls visit(instruction, times that it is executed, first and last instruction of the outermost loop around it) for
-// all but loops; without a loop, both are its own number.
-template <typename Visit> void forEachVector(std::vector<Instruction> &code, const Visit &visit) {
-  std::vector<int64_t> trips;
-  size_t begin = 0, end = 0;
-  int64_t times = 1;
-  for (size_t i = 0; i < code.size(); ++i) {
-    if (code[i].opcode == Opcode::Loop) {
-      if (trips.empty()) {
-        begin = end = i;
-        for (int depth = 0; end < code.size(); ++end) {
-          depth += (code[end].opcode == Opcode::Loop) - (code[end].opcode == Opcode::EndLoop);
-          if (depth == 0)
-            break;
-        }
-      }
-      trips.push_back(std::max<int64_t>(1, code[i].extent[0].constant));
-      times *= trips.back();
-    } else if (code[i].opcode == Opcode::EndLoop) {
-      times /= trips.back();
-      trips.pop_back();
-    } else {
-      visit(code[i], times, trips.empty() ? i : begin, trips.empty() ? i : end);
-    }
-  }
-}
-
-std::array<Operand *, 3> operandsOf(Instruction &instruction) {
-  return {&instruction.dst, &instruction.a, &instruction.b};
-}
 bool namesBuffer(const Operand &operand) {
   return operand.kind == OperandKind::Memory || operand.kind == OperandKind::Fifo;
 }
@@ -59,19 +27,11 @@ bool isIndexed(const Instruction &instruction, const Operand &operand) {
          (instruction.opcode == Opcode::Scatter && &operand == &instruction.dst);
 }
 
-// A memory operand advances along the innermost dimension.
-bool streams(const Instruction &instruction, const Operand &operand) {
-  int d = kMaxDims - 1;
-  while (d > 0 && instruction.extent[size_t(d)].constant <= 1)
-    --d;
-  return operand.kind == OperandKind::Memory && operand.stride[size_t(d)] != 0;
-}
-
 class Packing {
 public:
   // `tables`: the bounded buffers that are read by index, else all that are not.
-  Packing(Code &code, const target::Target &target, bool tables)
-      : code(code), target(target), tables(tables), uses(code.buffers.size()) {
+  Packing(Code &code, const target::Target &target, const BankOf &bankOf, bool tables)
+      : code(code), target(target), bankOf(bankOf), tables(tables), uses(code.buffers.size()) {
     forEachVector(code.main, [&](Instruction &instruction, int64_t, size_t begin, size_t end) {
       for (Operand *operand : operandsOf(instruction)) {
         if (!namesBuffer(*operand))
@@ -113,48 +73,26 @@ private:
 
   Code &code;
   const target::Target &target;
+  const BankOf &bankOf;
   const bool tables;
   std::vector<Use> uses;      // per buffer
   std::vector<size_t> packed; // buffers that share the arena
 
   // The bank in which each packed buffer begins, -1: any.
   std::vector<int> banks() {
-    const int64_t access = target.sramAccessBytes, numBanks = target.sramBanks;
-    std::vector<int> slot(code.buffers.size(), -1);
-    for (size_t p = 0; p < packed.size(); ++p)
-      slot[packed[p]] = int(p);
-    std::vector<std::map<std::pair<int, int64_t>, int64_t>> conflicts(packed.size()); // other, shift → elements
-    std::vector<int64_t> elements(packed.size(), 0);
-    forEachVector(code.main, [&](Instruction &instruction, int64_t times, size_t, size_t) {
-      for (const Affine &extent : instruction.extent)
-        times *= std::max<int64_t>(0, extent.constant);
-      for (Operand *x : operandsOf(instruction))
-        for (Operand *y : operandsOf(instruction)) {
-          if (x == y || !streams(instruction, *x) || !streams(instruction, *y) || x->buffer == y->buffer)
-            continue;
-          const int one = slot[size_t(x->buffer)], other = slot[size_t(y->buffer)];
-          if (one < 0 || other < 0)
-            continue;
-          const int64_t shift = (y->base.constant / access - x->base.constant / access) % numBanks;
-          conflicts[size_t(one)][{other, (shift + numBanks) % numBanks}] += times;
-          elements[size_t(one)] += times;
-        }
-    });
-    std::vector<size_t> order;
-    for (size_t p = 0; p < packed.size(); ++p)
-      if (!conflicts[p].empty())
-        order.push_back(p);
-    std::sort(order.begin(), order.end(),
-              [&](size_t x, size_t y) { return std::pair(-elements[x], x) < std::pair(-elements[y], y); });
-    std::vector<int> bank(packed.size(), -1);
-    for (size_t p : order) {
-      std::vector<int64_t> cost(size_t(numBanks), 0);
-      for (const auto &[other, count] : conflicts[p])
-        if (int taken = bank[size_t(other.first)]; taken >= 0)
-          cost[size_t((taken + other.second) % numBanks)] += count;
-      bank[p] = int(std::min_element(cost.begin(), cost.end()) - cost.begin());
-    }
-    return bank;
+    BankConflicts conflicts(target, code.buffers.size());
+    conflicts.add(code, [](int16_t buffer) { return int(buffer); });
+    std::vector<int> given(code.buffers.size(), BankConflicts::kNever), chosen;
+    for (size_t b = 0; b < given.size(); ++b)
+      if (const Buffer &buffer = code.buffers[b]; buffer.kind != BufferKind::Scratch && bankOf)
+        if (const int bank = bankOf(buffer); bank >= 0)
+          given[b] = int((bank + buffer.residentOffset / target.sramAccessBytes) % target.sramBanks);
+    for (size_t b : packed)
+      given[b] = BankConflicts::kAny;
+    given = conflicts.choose(std::move(given));
+    for (size_t b : packed)
+      chosen.push_back(given[b]);
+    return chosen;
   }
 
   // Where the windows begin, and the bytes of the arena.
@@ -242,11 +180,12 @@ private:
 
 } // namespace
 
-absl::StatusOr<PackedScratch> packScratch(Code &code, const target::Target &target, int64_t roomBytes) {
-  auto tables = Packing(code, target, true).run(roomBytes);
+absl::StatusOr<PackedScratch> packScratch(Code &code, const target::Target &target, int64_t roomBytes,
+                                          const BankOf &bankOf) {
+  auto tables = Packing(code, target, bankOf, true).run(roomBytes);
   if (!tables.ok())
     return tables.status();
-  auto all = Packing(code, target, false).run(roomBytes);
+  auto all = Packing(code, target, bankOf, false).run(roomBytes);
   if (!all.ok())
     return all.status();
   for (int16_t &buffer : tables->newBuffer)

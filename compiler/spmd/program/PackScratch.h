@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace wsc::spmd {
@@ -28,7 +29,10 @@ struct PackedScratch {
 /// others hold. Those in Code::bounded share a buffer of their own, unless they also receive what another is read for.
 /// Windows begin at multiples of 8 bytes; those that one instruction walks begin in different banks of `target` as far
 /// as possible if all then needs at most `roomBytes`, else (or if that is not enough either) as low as possible.
+/// `bankOf`: the bank in which a buffer that is no scratch begins (a resident's first byte), −1: not known.
 /// Errors: those of solver::allocation (more than 2^16 buffers or 2^40 bytes).
-absl::StatusOr<PackedScratch> packScratch(Code &code, const target::Target &target, int64_t roomBytes);
+using BankOf = std::function<int(const format::Buffer &)>;
+absl::StatusOr<PackedScratch> packScratch(Code &code, const target::Target &target, int64_t roomBytes,
+                                          const BankOf &bankOf = {});
 
 } // namespace wsc::spmd

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The network that the planner gets: padding and reshapes become accesses, what follows a reduction its `finish`, variables
-// states; linalg of other front ends is read too.
+// states; what a reduction walks in a constant comes first in it; linalg of other front ends is read too.
 // RUN: wsc-opt --nn-lower-to-nests --spmd-fuse-nests --spmd-print-network --split-input-file %s -o /dev/null | FileCheck %s
 
 // CHECK-LABEL: network conv
 // CHECK-NEXT: input %x: f32[1, 3, 8, 8]
-// CHECK-NEXT: constant %weight: f32[4, 3, 3, 3], 432 bytes of m.onnx from 96
+// CHECK-NEXT: constant %[[WEIGHT:.*]]: f32[4, 3, 3, 3], 432 bytes of m.onnx from 96
 // CHECK-NEXT: constant %bias: f32[4], 16 bytes
+// CHECK-NEXT: remap weight: over [27, 4] from %[[WEIGHT]] at 0 by [1, 27] to 0 by [4, 1] fill 0
+// CHECK-NEXT:   %[[TURNED:.*]]: f32[3, 3, 3, 4]
 // CHECK-NEXT: nest conv1+relu1: over [1, 4, 8, 8], reduced [3, 3, 3] by fma f32 from 0, macs 6912
 // CHECK-NEXT:   o0 = %x[i0, r0, i2 + r1 - 1, i3 + r2 - 1]
-// CHECK-NEXT:   o1 = %weight[i1, r0, r1, r2]
+// CHECK-NEXT:   o1 = %[[TURNED]][r0, r1, r2, i1]
 // CHECK-NEXT:   o2 = %bias[i1]
 // CHECK-NEXT:   reduce o0, o1
 // CHECK-NEXT:   v0 = add f32 reduced, o2
