@@ -42,6 +42,18 @@ bool holdsAll(const Sharding &sharding) {
   return true;
 }
 
+/// Whether dimension d is walked by iterator d, and by nothing else.
+bool isWalkedWhole(const Nest &nest, const Access &access) {
+  for (size_t d = 0; d < access.map.size(); ++d) {
+    Index walks;
+    walks.perIterator.assign(nest.extents.size(), 0);
+    walks.perIterator[d] = 1;
+    if (access.map[d] != walks && nest.extents[d] > 1)
+      return false;
+  }
+  return true;
+}
+
 } // namespace
 
 const Loop *PlanMaker::loopOf(size_t node) const {
@@ -133,15 +145,34 @@ absl::Status PlanMaker::chooseStart(const Loop &each) {
   if (!best)
     return status;
   rehearsed.insert_or_assign(carried.value, *best);
-  lookahead.want(carried.initial, *best);
+  wantBefore(each, carried.initial, *best);
   lookahead.want(carried.made, *best);
   return absl::OkStatus();
+}
+
+void PlanMaker::wantBefore(const Loop &each, TensorId tensor, const Sharding &wanted) {
+  lookahead.want(tensor, wanted);
+  for (size_t n = 0; n < each.begin; ++n) {
+    const Nest *maker = std::get_if<Nest>(&network.nodes[n]);
+    if (!maker || maker->result != tensor || maker->reduction)
+      continue;
+    for (const Access &access : maker->operands)
+      if (!isConstant(access.tensor) && access.gatherDim < 0 && isWalkedWhole(*maker, access) &&
+          network.tensors[size_t(access.tensor)].shape == network.tensors[size_t(tensor)].shape)
+        wantBefore(each, access.tensor, wanted);
+    return;
+  }
 }
 
 void PlanMaker::enterLoop() {
   for (const auto &[tensor, held] : rehearsed)
     if (isOf(*loop, tensor))
       settle(tensor, held);
+  for (const Loop::Carried &carried : loop->carried)
+    if (const auto found = rehearsed.find(carried.value); found != rehearsed.end() && !isConstant(carried.initial) &&
+                                                          !lies(carried.initial, found->second) &&
+                                                          !isUndecided(carried.initial))
+      plan.estimatedCycles += estimates.of(carried.initial, found->second, false, plan.held).cycles;
   for (const Loop::Carried &carried : loop->carried)
     if (rehearsed.contains(carried.value))
       continue;

@@ -64,6 +64,8 @@ private:
   /// Plans the body once for each of some places of what goes round, and takes the place with the quickest repetition.
   /// Errors: none has a plan.
   absl::Status chooseStart(const Loop &each);
+  /// A tensor before the loop is wanted so, and what elementwise nests make it from.
+  void wantBefore(const Loop &each, TensorId tensor, const Sharding &wanted);
   /// Places the nests of a body and nothing else. What they read that is not in `made` and has no place waits for its
   /// first reader. Cycles of a repetition; INT64_MAX where that is at least `most`.
   absl::StatusOr<int64_t> placeBody(const Loop &each, std::set<TensorId> made, int64_t most);
