@@ -130,7 +130,8 @@ TEST(Precision, NumbersBeyondTheRangeAreTold) {
                                                "exceed the range of fp16");
 }
 
-// Cycles of a chain of products 64 × 128 × 128.
+// Cycles of a chain of products 64 × 128 × 128 on 32 cores: 32,768 multiply-adds each are most of a layer's time. Words
+// of sums are f32 whatever the factors.
 int64_t cyclesOf(int layers, Precision precision, bool narrowSums) {
   std::string text = "func.func @main(%x0: tensor<64x128xf32>) -> tensor<64x128xf32> {\n";
   for (int i = 0; i < layers; ++i) {
@@ -139,7 +140,7 @@ int64_t cyclesOf(int layers, Precision precision, bool narrowSums) {
             " : (tensor<64x128xf32>, tensor<128x128xf32>) -> tensor<64x128xf32>\n";
   }
   text += "  return %x" + std::to_string(layers) + " : tensor<64x128xf32>\n}\n";
-  auto result = compiled(text, precision, narrowSums, 0, "mesh-8x8");
+  auto result = compiled(text, precision, narrowSums, 0, "mesh-4x8");
   EXPECT_TRUE(result.ok()) << result.status();
   auto session =
       result.ok() ? Session::open(result->executable) : absl::StatusOr<std::unique_ptr<Session>>(result.status());
