@@ -245,8 +245,10 @@ absl::StatusOr<GeneratedProgram> generateInGroups(const Network &network, const 
                                                   const target::Target &target, int threads) {
   absl::StatusOr<GeneratedProgram> best =
       absl::ResourceExhaustedError("no grid of tiles holds the network of a sample");
+  // From many small tiles to few large ones, until that makes it slower.
   int64_t least = INT64_MAX;
-  for (int64_t tiles = one.samples; tiles >= 1; --tiles) {
+  bool isSlower = false;
+  for (int64_t tiles = one.samples; tiles >= 1 && !isSlower; --tiles) {
     if (one.samples % tiles != 0)
       continue;
     const auto [rows, cols] = gridOf(tiles, target);
@@ -267,7 +269,9 @@ absl::StatusOr<GeneratedProgram> generateInGroups(const Network &network, const 
           return program;
         continue;
       }
-      if (const int64_t cycles = predictedCycles(program->executable); cycles < least) {
+      const int64_t cycles = predictedCycles(program->executable);
+      isSlower = cycles > least;
+      if (cycles < least) {
         least = cycles;
         best = std::move(program);
       }

@@ -17,8 +17,8 @@
 
 namespace wsc::spmd {
 
-/// The quickest program by the cost model over the ways to divide the samples into groups; every number of tiles that
-/// divides the samples is tried, as the grid whose tiles are the nearest to squares.
+/// The quickest program by the cost model over the ways to divide the samples into groups: numbers of tiles that divide
+/// the samples, from the largest on until fewer are slower, each as the grid whose tiles are the nearest to squares.
 /// Errors: no grid has a program (ResourceExhausted).
 absl::StatusOr<GeneratedProgram> generateInGroups(const Network &network, const OneSample &one,
                                                   const target::Target &target, int threads);
