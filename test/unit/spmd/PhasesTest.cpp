@@ -2,9 +2,6 @@
 //
 // Small networks by hand on several rectangles: planned, generated, verified, executed, and compared with plain loops.
 #include "compiler/spmd/network/Simplify.h"
-#include "compiler/spmd/phases/OutputPart.h"
-#include "compiler/spmd/plan/Following.h"
-#include "compiler/spmd/plan/PortSharding.h"
 #include "runtime/emulator/CoreEngine.h"
 #include "runtime/emulator/cycle/CycleEngine.h"
 #include "runtime/format/Verifier.h"
@@ -184,33 +181,6 @@ TEST(Phases, MatrixProductWithBias) {
   net.add(nest);
   net.output(y);
   expectSame(net.network, 1e-5);
-}
-
-// 6 elements lie in pairs on 3 of 4 columns. All 4 hold the result, so the fourth takes part with padding.
-TEST(Phases, CoresBehindTheLastBlockReduceWithTheOthers) {
-  NetworkBuilder net;
-  auto x = net.input("x", ElementType::I16, {6});
-  auto y = net.value("y", ElementType::I16, {1});
-  Nest nest = sumOver({1, 6}, 1, ElementType::I16, y);
-  nest.operands = {read(x, {{0, 1}})};
-  const auto held = parseSharding("(0, 0, 1, 4) [6 = c*2 | 2]");
-  ASSERT_TRUE(held.ok()) << held.status();
-  const auto followed = following(net.network, nest, nest.operands[0], *held);
-  ASSERT_TRUE(followed);
-  EXPECT_EQ(reduceGroup(nest, *followed, Axis::Col).cores, 4);
-  EXPECT_EQ(resultSharding(nest, {1}, *followed).rectangle.cols, 4);
-}
-
-// Groups that reduce begin where their line does: an operand on columns 1 to 3 is brought elsewhere first.
-TEST(Phases, ReductionsDoNotFollowWhatBeginsElsewhere) {
-  NetworkBuilder net;
-  auto x = net.input("x", ElementType::I16, {6});
-  auto y = net.value("y", ElementType::I16, {1});
-  Nest nest = sumOver({1, 6}, 1, ElementType::I16, y);
-  nest.operands = {read(x, {{0, 1}})};
-  const auto held = parseSharding("(0, 1, 1, 3) [6 = c*2 | 2]");
-  ASSERT_TRUE(held.ok()) << held.status();
-  EXPECT_FALSE(following(net.network, nest, nest.operands[0], *held));
 }
 
 TEST(Phases, TransposedPaddedView) {
@@ -527,22 +497,6 @@ TEST(Phases, WindowsOverMirroredBorders) {
   copyMirrored(copied);
   EXPECT_EQ(copied.nodes.size(), net.network.nodes.size() + 2 * 8);
   expectSame(copied, 1e-6);
-}
-
-// The last block of an output that is cut in its second of five dimensions leaves in one instruction of few dimensions.
-TEST(Phases, PartsOfOutputsHaveFewDimensions) {
-  const auto box = parseSharding("(0, 0, 2, 1) [3 = 0 | 3, 7 = r*4 | 4, 2 = 0 | 2, 2 = 0 | 2, 2 = 0 | 2]");
-  ASSERT_TRUE(box.ok()) << box.status();
-  const auto parts = leavingParts(*box);
-  ASSERT_EQ(parts.size(), 1u);
-  ASSERT_EQ(parts[0].size(), 2u);
-  Code code;
-  const Place place{code.scratch("box", ElementType::F32, box->localElements()), 0};
-  emitOutputPart(code, parts[0][1], *box, ElementType::F32, place, 4);
-  int64_t words = 1;
-  for (const format::Affine &extent : code.main[0].extent)
-    words *= extent.constant;
-  EXPECT_EQ(words, 3 * 3 * 2 * 2 * 2);
 }
 
 // Layers one after another: on two of the meshes a repetition is quicker from another place than the input reaches.

@@ -12,11 +12,11 @@
 #include "test/support/NetworkReference.h"
 #include "test/support/PhasesProgram.h"
 #include "test/support/RandomNetwork.h"
+#include "test/support/Seed.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 
 using namespace wsc;
 using namespace wsc::spmd;
@@ -25,11 +25,6 @@ using format::ElementType;
 using format::Opcode;
 
 namespace {
-
-uint64_t fromEnvironment(const char *name, uint64_t usual) {
-  const char *text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : usual;
-}
 
 /// The network for `samples` samples at once: a dimension in front of every tensor that depends on an input. Outputs
 /// that depend on none are left out. Every second input is one for all samples.
@@ -165,14 +160,13 @@ void runCase(uint64_t seed, Counts &counts) {
 } // namespace
 
 TEST(SampleGroups, RandomBatchesOnGrids) {
-  const uint64_t first = fromEnvironment("WSC_SEED", 1), cases = fromEnvironment("WSC_CASES", 40);
+  const uint64_t first = seedOf(1), cases = uint64_t(casesOf(40));
   Counts counts;
   for (uint64_t seed = first; seed < first + cases && !testing::Test::HasFatalFailure(); ++seed) {
     SCOPED_TRACE("WSC_SEED=" + std::to_string(seed));
     runCase(seed, counts);
   }
-  std::printf("  WSC_SEED=%llu WSC_CASES=%llu: %d grids, %d refused\n", (unsigned long long)first,
-              (unsigned long long)cases, counts.grids, counts.refused);
+  std::printf("  %llu cases: %d grids, %d refused\n", (unsigned long long)cases, counts.grids, counts.refused);
   EXPECT_LE(counts.refused * 3, counts.grids);
 }
 

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Where nests and outputs lie, by the shardings that choices make: no program is generated.
+#include "compiler/spmd/phases/OutputPart.h"
+#include "compiler/spmd/plan/Following.h"
+#include "compiler/spmd/plan/PortSharding.h"
+#include "test/support/NetworkBuilder.h"
+
+#include <gtest/gtest.h>
+
+using namespace wsc;
+using namespace wsc::spmd;
+using namespace wsc::test;
+using format::ElementType;
+
+// 6 elements lie in pairs on 3 of 4 columns. All 4 hold the result, so the fourth takes part with padding.
+TEST(Following, CoresBehindTheLastBlockReduceWithTheOthers) {
+  NetworkBuilder net;
+  auto x = net.input("x", ElementType::I16, {6});
+  auto y = net.value("y", ElementType::I16, {1});
+  Nest nest = sumOver({1, 6}, 1, ElementType::I16, y);
+  nest.operands = {read(x, {{0, 1}})};
+  const auto held = parseSharding("(0, 0, 1, 4) [6 = c*2 | 2]");
+  ASSERT_TRUE(held.ok()) << held.status();
+  const auto followed = following(net.network, nest, nest.operands[0], *held);
+  ASSERT_TRUE(followed);
+  EXPECT_EQ(reduceGroup(nest, *followed, Axis::Col).cores, 4);
+  EXPECT_EQ(resultSharding(nest, {1}, *followed).rectangle.cols, 4);
+}
+
+// Groups that reduce begin where their line does: an operand on columns 1 to 3 is brought elsewhere first.
+TEST(Following, ReductionsDoNotFollowWhatBeginsElsewhere) {
+  NetworkBuilder net;
+  auto x = net.input("x", ElementType::I16, {6});
+  auto y = net.value("y", ElementType::I16, {1});
+  Nest nest = sumOver({1, 6}, 1, ElementType::I16, y);
+  nest.operands = {read(x, {{0, 1}})};
+  const auto held = parseSharding("(0, 1, 1, 3) [6 = c*2 | 2]");
+  ASSERT_TRUE(held.ok()) << held.status();
+  EXPECT_FALSE(following(net.network, nest, nest.operands[0], *held));
+}
+
+// The last block of an output that is cut in its second of five dimensions leaves in one instruction of few dimensions.
+TEST(OutputPart, PartsOfOutputsHaveFewDimensions) {
+  const auto box = parseSharding("(0, 0, 2, 1) [3 = 0 | 3, 7 = r*4 | 4, 2 = 0 | 2, 2 = 0 | 2, 2 = 0 | 2]");
+  ASSERT_TRUE(box.ok()) << box.status();
+  const auto parts = leavingParts(*box);
+  ASSERT_EQ(parts.size(), 1u);
+  ASSERT_EQ(parts[0].size(), 2u);
+  Code code;
+  const Place place{code.scratch("box", ElementType::F32, box->localElements()), 0};
+  emitOutputPart(code, parts[0][1], *box, ElementType::F32, place, 4);
+  int64_t words = 1;
+  for (const format::Affine &extent : code.main[0].extent)
+    words *= extent.constant;
+  EXPECT_EQ(words, 3 * 3 * 2 * 2 * 2);
+}
