@@ -64,6 +64,13 @@ struct Index {
   int64_t constant = 0;
   std::vector<int64_t> perIterator; // as many as the nest has iterators
   bool operator==(const Index &) const = default;
+  /// Whether it is iterator k and nothing else.
+  bool isIterator(size_t k) const {
+    for (size_t j = 0; j < perIterator.size(); ++j)
+      if (perIterator[j] != int64_t(j == k))
+        return false;
+    return constant == 0;
+  }
 };
 
 /// How a nest reads a tensor: one index per dimension of it.

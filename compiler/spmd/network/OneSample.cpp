@@ -76,10 +76,8 @@ private:
         if (!isSamples)
           continue;
         // The iterator walks this dimension, all of it, and nothing else does.
-        Index walks;
-        walks.perIterator.assign(nest.extents.size(), 0);
-        walks.perIterator[k] = 1;
-        if (index != walks || access.gatherDim == int32_t(d) || tensorOf(access.tensor).shape[d] != nest.extents[k])
+        if (!index.isIterator(k) || access.gatherDim == int32_t(d) ||
+            tensorOf(access.tensor).shape[d] != nest.extents[k])
           return false;
       }
     }

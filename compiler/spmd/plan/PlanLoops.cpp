@@ -44,13 +44,9 @@ bool holdsAll(const Sharding &sharding) {
 
 /// Whether dimension d is walked by iterator d, and by nothing else.
 bool isWalkedWhole(const Nest &nest, const Access &access) {
-  for (size_t d = 0; d < access.map.size(); ++d) {
-    Index walks;
-    walks.perIterator.assign(nest.extents.size(), 0);
-    walks.perIterator[d] = 1;
-    if (access.map[d] != walks && nest.extents[d] > 1)
+  for (size_t d = 0; d < access.map.size(); ++d)
+    if (!access.map[d].isIterator(d) && nest.extents[d] > 1)
       return false;
-  }
   return true;
 }
 
