@@ -20,13 +20,35 @@ WSC_FORCE double scalarFma(double a, double b, double c) { return numerics::cano
 
 alignas(32) constexpr int32_t kMasks[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
 
+// Masked stores take tens of operations on some processors.
+WSC_FORCE void storeFirst(float *p, int lanes, __m256 r) {
+  if (lanes == 8)
+    return _mm256_storeu_ps(p, r);
+  __m128 rest = _mm256_castps256_ps128(r);
+  if (lanes & 4) {
+    _mm_storeu_ps(p, rest);
+    rest = _mm256_extractf128_ps(r, 1);
+    p += 4;
+  }
+  if (lanes & 2) {
+    _mm_storel_pi(reinterpret_cast<__m64 *>(p), rest);
+    rest = _mm_movehl_ps(rest, rest);
+    p += 2;
+  }
+  if (lanes & 1)
+    _mm_store_ss(p, rest);
+}
+
 struct Narrow {
   using Reg = __m256;
-  using Mask = const __m256i *;
+  struct Mask {
+    const __m256i *bits;
+    int lanes;
+  };
   static constexpr int kRegisters = 12;
-  WSC_FORCE Mask mask(int lanes) { return reinterpret_cast<const __m256i *>(kMasks + 8 - lanes); }
-  WSC_FORCE Reg load(const float *p, Mask m) { return _mm256_maskload_ps(p, _mm256_loadu_si256(m)); }
-  WSC_FORCE void store(float *p, Mask m, Reg r) { _mm256_maskstore_ps(p, _mm256_loadu_si256(m), r); }
+  WSC_FORCE Mask mask(int lanes) { return {reinterpret_cast<const __m256i *>(kMasks + 8 - lanes), lanes}; }
+  WSC_FORCE Reg load(const float *p, Mask m) { return _mm256_maskload_ps(p, _mm256_loadu_si256(m.bits)); }
+  WSC_FORCE void store(float *p, Mask m, Reg r) { storeFirst(p, m.lanes, r); }
   WSC_FORCE Reg splat(float x) { return _mm256_set1_ps(x); }
   WSC_FORCE Reg fma(Reg a, Reg b, Reg c) { return _mm256_fmadd_ps(a, b, c); }
   WSC_FORCE Reg add(Reg a, Reg b) { return _mm256_add_ps(a, b); }
