@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
+#include <vector>
 
 namespace wsc::driver {
 
@@ -23,10 +25,48 @@ double valueAt(const Tensor &tensor, int64_t element) {
   return std::bit_cast<double>(numerics::convertElement(bits, type, ElementType::F64));
 }
 
-/// Squares of differences and of values in f32, over all samples.
+/// Squares of differences and of values in f32, over all samples; of rows, by how much the largest element leads.
 struct Sums {
   double difference = 0, value = 0;
+  struct Row {
+    double lead;
+    bool isSame;
+  };
+  std::vector<Row> rows;
 };
+
+/// The number of the largest of `count` elements from `begin` on; the first of equal ones.
+int64_t largestOf(const Tensor &tensor, int64_t begin, int64_t count) {
+  int64_t best = 0;
+  for (int64_t i = 1; i < count; ++i)
+    if (valueAt(tensor, begin + i) > valueAt(tensor, begin + best))
+      best = i;
+  return best;
+}
+
+void compareRows(const Tensor &narrow, const Tensor &wide, Sums &sums) {
+  const std::vector<int64_t> &shape = wide.type.shape;
+  if (shape.empty() || shape.size() > 2 || shape.back() < 2)
+    return;
+  for (int64_t begin = 0; begin < wide.type.elements(); begin += shape.back()) {
+    const int64_t top = largestOf(wide, begin, shape.back());
+    double lead = std::numeric_limits<double>::infinity();
+    for (int64_t i = 0; i < shape.back(); ++i)
+      if (i != top)
+        lead = std::min(lead, valueAt(wide, begin + top) - valueAt(wide, begin + i));
+    sums.rows.push_back({lead, largestOf(narrow, begin, shape.back()) == top});
+  }
+}
+
+void countRows(const Sums &sums, report::OutputError &error) {
+  for (const Sums::Row &row : sums.rows) {
+    const bool isClear = row.lead > 2 * error.largest;
+    ++error.rows;
+    error.sameTop += row.isSame;
+    error.clearRows += isClear;
+    error.clearSameTop += isClear && row.isSame;
+  }
+}
 
 /// False where one of the two is finite and the other is not.
 bool add(const Tensor &narrow, const Tensor &wide, report::OutputError &error, Sums &sums) {
@@ -41,6 +81,7 @@ bool add(const Tensor &narrow, const Tensor &wide, report::OutputError &error, S
     sums.difference += (is - shall) * (is - shall);
     sums.value += shall * shall;
   }
+  compareRows(narrow, wide, sums);
   return true;
 }
 
@@ -78,10 +119,12 @@ absl::Status measureError(const std::string &narrowFile, const std::string &wide
       }
   }
   for (size_t i = types.size(); i-- > 0;) {
-    if (numerics::isFloat(types[i].type))
+    if (numerics::isFloat(types[i].type)) {
       facts.outputs[i].relativeL2 = sums[i].value > 0 ? std::sqrt(sums[i].difference / sums[i].value) : 0;
-    else
+      countRows(sums[i], facts.outputs[i]);
+    } else {
       facts.outputs.erase(facts.outputs.begin() + std::ptrdiff_t(i));
+    }
   }
   if (facts.outputs.empty())
     facts.unknown = "no output is of floats";

@@ -232,6 +232,10 @@ private:
           .field("max_error", error.largest)
           .field("max_value", error.largestValue)
           .field("l2_error", error.relativeL2)
+          .field("rows", error.rows)
+          .field("same_top", error.sameTop)
+          .field("clear_rows", error.clearRows)
+          .field("clear_same_top", error.clearSameTop)
           .close();
     out.close().close();
   }

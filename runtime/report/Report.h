@@ -176,6 +176,9 @@ struct OutputError {
   double largest = 0;      // of the absolute differences
   double largestValue = 0; // of the absolute values in f32
   double relativeL2 = 0;   // of the differences against the values, over all samples
+  // Of an output [classes] or [rows, classes]: rows of all samples, those whose largest element is the same, and both
+  // of the rows where it leads in f32 by more than twice `largest`.
+  int64_t rows = 0, sameTop = 0, clearRows = 0, clearSameTop = 0;
 };
 
 // Of a network whose f32 tensors are stored in 16 bits.

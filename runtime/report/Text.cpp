@@ -110,9 +110,13 @@ std::string precisionText(const PrecisionFacts &p) {
   if (p.outputs.empty())
     return absl::StrCat(text, "not measured: ", p.unknown);
   absl::StrAppendFormat(&text, "over %d seeded samples (seed %d):", p.samples, int64_t(p.seed));
-  for (const OutputError &error : p.outputs)
+  for (const OutputError &error : p.outputs) {
     absl::StrAppendFormat(&text, "%s %s %.3g at most (values up to %.3g), L2 %.3g", &error == &p.outputs[0] ? "" : ";",
                           format::printable(error.name), error.largest, error.largestValue, error.relativeL2);
+    if (error.rows > 0)
+      absl::StrAppendFormat(&text, ", top-1 the same in %d of %d, in %d of %d that lead by more than twice the error",
+                            error.sameTop, error.rows, error.clearSameTop, error.clearRows);
+  }
   return text;
 }
 
