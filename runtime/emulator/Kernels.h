@@ -45,6 +45,8 @@ struct NestTile {
   int32_t numVectors, numScalars;
   int64_t numTaps;
   bool wide; // vectors of 16 lanes, else 8
+  // Fma of one vector of 2 to 7 lanes and scalars of one stride whose accumulators are packed, as taps' scalars are.
+  bool shortRows;
 };
 
 // dst[i] = opcode of dst[i], a[i] and b[i] for packed elements; dst may be the very address of a source. `b` of the

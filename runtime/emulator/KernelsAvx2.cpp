@@ -9,6 +9,7 @@
 #include <cstring>
 #include <immintrin.h>
 
+#define WSC_AVX2
 #define WSC_TARGET __attribute__((target("avx2,fma")))
 #define WSC_FORCE WSC_TARGET static inline __attribute__((always_inline))
 

@@ -83,6 +83,21 @@ void splitRun(NestPlan &plan, bool wideVectors, int64_t lanes, int64_t vec, int6
   }
 }
 
+bool hasShortRows(const NestPlan &plan) {
+  const std::vector<NestScalar> &scalars = plan.scalars;
+  if (plan.op != NestOp::Fma || !plan.wide.empty() || plan.narrow.size() != 1 || plan.narrow[0].lanes < 2 ||
+      plan.narrow[0].lanes > 7 || scalars.size() < 8)
+    return false;
+  for (size_t s = 1; s < scalars.size(); ++s)
+    if (scalars[s].acc != scalars[s - 1].acc + plan.narrow[0].lanes ||
+        scalars[s].scl - scalars[s - 1].scl != scalars[1].scl - scalars[0].scl)
+      return false;
+  for (size_t t = 1; t < plan.taps.size(); ++t)
+    if (plan.taps[t].scl != plan.taps[t - 1].scl + 1)
+      return false;
+  return true;
+}
+
 int64_t vectorsOf(int64_t lanes, bool wideVectors) { // in units of 8 lanes
   const int64_t full = wideVectors ? lanes / 16 * 2 : lanes / 8;
   const int64_t rest = wideVectors ? lanes % 16 : lanes % 8;
@@ -230,6 +245,7 @@ std::optional<NestPlan> planNest(const Instruction &instruction, const std::arra
     splitRun(plan, wideVectors, vectorDim.count, vecOffset(vec(p)), p.dst, scl(p));
   for (const Point &p : enumerate(scalarDims))
     plan.scalars.push_back({int32_t(scl(p)), int32_t(p.dst)});
+  plan.shortRows = hasShortRows(plan);
   return plan;
 }
 
@@ -247,7 +263,8 @@ void runNest(const Kernels &kernels, const NestPlan &plan, float *acc, const flo
                           int32_t(vectors.size()),
                           int32_t(scalars.size()),
                           int64_t(plan.taps.size()),
-                          wide};
+                          wide,
+                          plan.shortRows};
       kernels.nest(plan.op, tile, acc + outer.acc, vec + outer.vec, scl + outer.scl);
     }
 }

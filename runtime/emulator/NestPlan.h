@@ -26,6 +26,7 @@ struct NestPlan {
   };
   std::vector<Outer> outer;
   std::vector<NestVector> wide, narrow;
+  bool shortRows = false;                                              // as in NestTile
   std::vector<NestScalar> scalars, laneScalarsWide, laneScalarsNarrow; // the latter two for FmaVectors, one per vector
 };
 

@@ -145,6 +145,11 @@ void WaveCore::wait(const WaveOp &op, int64_t elements) {
 const std::byte *wordsThere(const WavePlan &plan, WaveState &state, int32_t number, int64_t words,
                             std::vector<std::byte> &pieced) {
   WavePort &from = state.ports[size_t(number)];
+  if (const int32_t source = plan.portSource[size_t(number)]; source >= 0) {
+    const WavePort::Piece piece = state.ports[size_t(source)].piece(from.position);
+    if (words <= piece.words)
+      return piece.data;
+  }
   const std::span<const WaveSegment> segments = plan.composition(plan.portComposition[size_t(number)]);
   while (from.position - from.base >= segments[size_t(from.segment)].count)
     from.base += segments[size_t(from.segment++)].count;

@@ -2,11 +2,15 @@
 //
 // Plain operations (WaveOp::plain) have their elements, kernels and strides in common; what differs is where operands
 // begin. All others, and loops whose trip counts differ, are left to WaveCore, core by core.
+//
+// While a core is at work its scratch is in a slot of the worker; when it waits, the bytes that matter then go where
+// the core's scratch is at home. So memory is touched for what cores keep, not for what they work with.
 #include "runtime/emulator/WaveGroup.h"
 
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 namespace wsc::emulator {
 
@@ -28,6 +32,9 @@ bool WaveGroup::add(const WaveRole &of, int32_t core) {
   members[numMembers++] = {core, thread, state.ports.data() + of.port + ordinal * int64_t(of.role->queues.size()),
                            state.buffers.data() + of.buffer + ordinal * int64_t(of.role->buffers.size()),
                            &state.index[size_t(core)]};
+  if (!of.live.empty() &&
+      (context.traces.empty() || !context.traces.contains({int32_t(&of - plan.roles.data()), ordinal})))
+    enter(members[numMembers - 1]);
   return true;
 }
 
@@ -42,6 +49,8 @@ void WaveGroup::run() {
         return runAlone();
       continue;
     }
+    if (!op.needs.empty())
+      keepNeeds(op);
     if (op.plain)
       runPlain(op);
     else
@@ -61,10 +70,44 @@ template <typename Stays> void WaveGroup::keepIf(Stays stays) {
   numActive = kept;
 }
 
-void WaveGroup::leave(Member &member) const {
+// Writes down where the member stands.
+void WaveGroup::tell(Member &member) const {
   const int64_t element = member.thread->element;
   *member.thread = at;
   member.thread->element = element;
+}
+
+std::byte *WaveGroup::home(const Member &member) const {
+  return state.scratch.get() + role->scratch + (member.core - role->core) * role->scratchBytes;
+}
+std::byte *WaveGroup::slot(const Member &member) {
+  return worker.slots.get() + (&member - members.data()) * role->scratchBytes;
+}
+
+void WaveGroup::enter(Member &member) {
+  member.inSlot = true;
+  const std::byte *from = home(member);
+  std::byte *to = slot(member);
+  if (size_t(at.pc) < role->live.size())
+    for (const ScratchRange &range : role->live[size_t(at.pc)])
+      std::memcpy(to + range.begin, from + range.begin, size_t(range.bytes));
+  for (size_t b = 0; b < role->bufferOffset.size(); ++b)
+    if (role->role->buffers[b].kind == BufferKind::Scratch)
+      member.buffers[b] = to + role->bufferOffset[b];
+}
+
+void WaveGroup::leave(Member &member) {
+  tell(member);
+  if (!std::exchange(member.inSlot, false))
+    return;
+  const std::byte *from = slot(member);
+  std::byte *to = home(member);
+  if (size_t(at.pc) < role->live.size())
+    for (const ScratchRange &range : role->live[size_t(at.pc)])
+      std::memcpy(to + range.begin, from + range.begin, size_t(range.bytes));
+  for (size_t b = 0; b < role->bufferOffset.size(); ++b)
+    if (role->role->buffers[b].kind == BufferKind::Scratch)
+      member.buffers[b] = to + role->bufferOffset[b];
 }
 
 // Goes through a loop's begin or end; false where the trip count differs from core to core.
@@ -106,6 +149,12 @@ WaveGroup::Place WaveGroup::placeOf(const OperandPlace &operand, int64_t bytes) 
   return place;
 }
 
+// Whether the operand lies where nobody has worked lately.
+bool WaveGroup::isFar(const Place &place) const {
+  return place.kind == OperandKind::Memory &&
+         (role->live.empty() || role->role->buffers[size_t(place.slot)].kind != BufferKind::Scratch);
+}
+
 // Where the operand begins on a core; `source` 0 or 1: of a and b, 2: the result.
 std::byte *WaveGroup::pointer(const Place &place, const Member &member, size_t source) {
   switch (place.kind) {
@@ -122,6 +171,23 @@ std::byte *WaveGroup::pointer(const Place &place, const Member &member, size_t s
     return const_cast<std::byte *>(place.immediate);
   default:
     return nullptr;
+  }
+}
+
+// Members that would have to wait before they send wait at once.
+void WaveGroup::keepNeeds(const WaveOp &op) {
+  keepIf([&](Member &member) {
+    for (const WaveOp::Need &need : op.needs)
+      if (WavePort &port = member.ports[need.queue]; !isThere(port, need.words)) {
+        waitFor(port, need.words);
+        return false;
+      }
+    return true;
+  });
+  for (const OperandPlace *source : op.fetches) {
+    const Place place = placeOf(*source, 0);
+    for (size_t i = 0; i < numActive; ++i)
+      __builtin_prefetch(pointer(place, members[active[i]], 0));
   }
 }
 
@@ -155,12 +221,59 @@ void WaveGroup::runPlain(const WaveOp &op) {
     finish(op);
 }
 
+namespace {
+
+constexpr int64_t kFewElements = 8; // less than the lanes of a vector
+
+// One source and a routine of many steps.
+bool isLongFunction(Opcode opcode) {
+  using enum Opcode;
+  return opcode == Exp || opcode == Log || opcode == Tanh || opcode == Sigmoid || opcode == Erf || opcode == Sin ||
+         opcode == Cos || opcode == Rsqrt || opcode == Sqrt;
+}
+
+} // namespace
+
+// A long function of a few elements, for all members in one call, whose vectors are then full. False where a result
+// lies across what another element is read from.
+bool WaveGroup::runTogether(const DecodedOp &op, ArrayOp function, int64_t n) {
+  const int64_t from = n * op.row.bytes[1], to = n * op.row.bytes[0];
+  const Place dst = placeOf(op.dst, to), a = placeOf(op.a, from);
+  alignas(64) std::byte sources[kMost * kFewElements * 8], results[kMost * kFewElements * 8];
+  std::byte *places[kMost];
+  for (size_t i = 0; i < numActive; ++i) {
+    const Member &member = members[active[i]];
+    const std::byte *source = pointer(a, member, 0);
+    places[i] = pointer(dst, member, 2);
+    if (source != places[i] && source < places[i] + to && places[i] < source + from)
+      return false;
+    std::memcpy(sources + int64_t(i) * from, source, size_t(from));
+  }
+  function(results, sources, nullptr, n * int64_t(numActive));
+  for (size_t i = 0; i < numActive; ++i)
+    std::memcpy(places[i], results + int64_t(i) * to, size_t(to));
+  return true;
+}
+
 void WaveGroup::runRows(const DecodedOp &op) {
   const ShapeVariant &variant = role->program->shapes[size_t(op.shape)];
   const int64_t n = variant.shape.elements;
+  if (n <= kFewElements && variant.single && isLongFunction(op.instruction->opcode) &&
+      op.a.kind == OperandKind::Memory && op.dst.kind == OperandKind::Memory && runTogether(op, variant.single, n))
+    return;
   const Place dst = placeOf(op.dst, n * op.row.bytes[0]), a = placeOf(op.a, n * op.row.bytes[1]),
               b = placeOf(op.b, n * op.row.bytes[2]);
+  const bool fetchA = isFar(a), fetchB = op.row.usesB && isFar(b), fetchDst = isFar(dst);
   for (size_t i = 0; i < numActive; ++i) {
+    if (i + kMembersAhead < numActive) {
+      const Member &next = members[active[i + kMembersAhead]];
+      if (fetchA)
+        __builtin_prefetch(pointer(a, next, 0));
+      if (fetchB)
+        __builtin_prefetch(pointer(b, next, 1));
+      if (fetchDst)
+        __builtin_prefetch(pointer(dst, next, 2), 1);
+    }
     const Member &member = members[active[i]];
     const std::byte *first = pointer(a, member, 0), *second = op.row.usesB ? pointer(b, member, 1) : nullptr;
     runRowAt(op, variant.shape, variant.single, pointer(dst, member, 2), first, second, {});
@@ -170,7 +283,15 @@ void WaveGroup::runRows(const DecodedOp &op) {
 void WaveGroup::runNests(const DecodedOp &op) {
   const PlanVariant &variant = role->program->plans[size_t(op.plan)];
   const Place dst = placeOf(op.dst, 0), a = placeOf(op.a, 0), b = placeOf(op.b, 0);
+  const bool fetchA = isFar(a), fetchB = isFar(b);
   for (size_t i = 0; i < numActive; ++i) {
+    if (i + kMembersAhead < numActive) {
+      const Member &next = members[active[i + kMembersAhead]];
+      if (fetchA)
+        __builtin_prefetch(pointer(a, next, 0));
+      if (fetchB)
+        __builtin_prefetch(pointer(b, next, 1));
+    }
     const Member &member = members[active[i]];
     runNestAt(op, variant, context.kernels, worker.scratch.get(), true, pointer(dst, member, 2), pointer(a, member, 0),
               b.kind == OperandKind::Memory ? pointer(b, member, 1) : nullptr);
@@ -214,7 +335,7 @@ void WaveGroup::finish(const WaveOp &op) {
 
 void WaveGroup::runEach(const WaveOp &op) {
   keepIf([&](Member &member) {
-    leave(member);
+    tell(member);
     WaveCore core(context, plan, state, worker, *role, member.core, false);
     const bool complete = core.step(op, *member.thread);
     member.sent |= core.sentOn();

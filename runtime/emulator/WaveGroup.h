@@ -18,11 +18,13 @@ public:
     int32_t core = 0;
     WaveThread *thread = nullptr;
     WavePort *ports = nullptr; // of its queues
-    std::byte *const *buffers = nullptr;
+    std::byte **buffers = nullptr;
     const format::LatticeIndex *index = nullptr;
     uint64_t sent = 0, taken = 0; // queues: bit q mod 64
     bool partAhead = false;       // it waits, but could do a part of its operation
+    bool inSlot = false;          // its scratch is in a slot
   };
+  static constexpr int64_t kMostBytes = 256 << 10; // of all members' scratch: what they hold stays in a cache
 
   WaveGroup(const SampleContext &context, const WavePlan &plan, WaveState &state, WaveWorker &worker)
       : context(context), plan(plan), state(state), worker(worker) {}
@@ -38,7 +40,7 @@ public:
 
 private:
   static constexpr size_t kMost = 64;
-  static constexpr int64_t kMostBytes = 256 << 10; // of all members' scratch: what they hold stays in a cache
+  static constexpr size_t kMembersAhead = 8; // whose operands are fetched while others are at work
 
   // An operand with what all members have in common.
   struct Place {
@@ -51,17 +53,24 @@ private:
   };
 
   Place placeOf(const OperandPlace &operand, int64_t bytes) const;
+  bool isFar(const Place &place) const;
   std::byte *pointer(const Place &place, const Member &member, size_t source);
   bool loop(const WaveOp &op);
   void keepAvailable(const WaveOp &op);
+  void keepNeeds(const WaveOp &op);
   void runPlain(const WaveOp &op);
   void runRows(const DecodedOp &op);
+  bool runTogether(const DecodedOp &op, ArrayOp function, int64_t n);
   void runNests(const DecodedOp &op);
   void copyWords(const WaveOp &op);
   void finish(const WaveOp &op);
   void runEach(const WaveOp &op);
   void runAlone();
-  void leave(Member &member) const;
+  void enter(Member &member);
+  void leave(Member &member);
+  void tell(Member &member) const;
+  std::byte *home(const Member &member) const;
+  std::byte *slot(const Member &member);
   template <typename Stays> void keepIf(Stays stays);
 
   const SampleContext &context;

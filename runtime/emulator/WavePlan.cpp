@@ -16,7 +16,9 @@ using namespace format;
 
 namespace {
 
-constexpr int64_t kSlackBytes = 64; // vector kernels may load past the end
+constexpr int64_t kSlackBytes = 64;      // vector kernels may load past the end
+constexpr int64_t kMuchScratch = 1 << 9; // bytes that are worth keeping in the caches
+constexpr int64_t kLiveShare = 4;        // slots pay where waiting cores keep at most 1 byte of so many
 
 bool isStream(const Operand &operand) {
   return operand.kind == OperandKind::Queue || operand.kind == OperandKind::Fifo;
@@ -53,10 +55,89 @@ public:
       area += (fifo ? program.fifoBytes[b] + kSlackBytes : buffer.bytes) + kSlackBytes - 1;
       area -= area % kSlackBytes;
     }
+    if (plan.threads.size() != 1)
+      return;
+    for (size_t pc = 0; pc < plan.threads[0].size(); ++pc)
+      findNeeds(pc);
+    findLive();
   }
   WaveRole plan;
 
 private:
+  static bool touchesQueues(const WaveOp &op) { return op.inputs > 0 || op.output >= 0 || op.push >= 0; }
+
+  // Only where a stretch begins: behind the operation that sent last.
+  void findNeeds(size_t begin) {
+    std::vector<WaveOp> &ops = plan.threads[0];
+    if (begin > 0 && ops[begin - 1].output < 0)
+      return;
+    std::vector<WaveOp::Need> needs;
+    std::vector<const OperandPlace *> fetches;
+    for (size_t pc = begin; pc < ops.size();) {
+      const WaveOp &op = ops[pc];
+      if (op.kind == WaveOp::Kind::LoopEnd)
+        break;
+      if (op.kind == WaveOp::Kind::LoopBegin) {
+        const auto end = ops.begin() + op.op->jump;
+        if (std::any_of(ops.begin() + int64_t(pc), end, touchesQueues))
+          break;
+        pc = size_t(op.op->jump);
+        continue;
+      }
+      if (op.push >= 0 || (op.inputs > 0 && !op.fixed))
+        break;
+      bool known = true;
+      for (int i = 0; i < op.inputs; ++i) {
+        const WaveOp::Input &input = op.input[i];
+        known &= input.kind == OperandKind::Queue;
+        const auto same = std::find_if(needs.begin(), needs.end(),
+                                       [&](const WaveOp::Need &need) { return need.queue == input.slot; });
+        if (known && same != needs.end())
+          same->words += input.words;
+        else if (known)
+          needs.push_back({input.slot, input.words});
+      }
+      if (!known)
+        return;
+      for (const OperandPlace *source : {&op.op->a, &op.op->b})
+        if (source->kind == OperandKind::Memory && !source->looped &&
+            role.buffers[size_t(source->slot)].kind != BufferKind::Scratch)
+          fetches.push_back(source);
+      if (op.output >= 0)
+        break;
+      ++pc;
+    }
+    const auto &own = ops[begin].input;
+    const auto isOwn = [&](const WaveOp::Need &need) {
+      for (int i = 0; i < ops[begin].inputs; ++i)
+        if (own[i].slot == need.queue && own[i].words == need.words)
+          return true;
+      return false;
+    };
+    if (std::all_of(needs.begin(), needs.end(), isOwn))
+      return;
+    ops[begin].needs = std::move(needs);
+    ops[begin].fetches = std::move(fetches);
+  }
+
+  // Kept ranges pay where they are few bytes wherever a core may wait.
+  void findLive() {
+    if (plan.scratchBytes < kMuchScratch)
+      return;
+    plan.live = liveScratch(*plan.program, plan.program->threads[0], plan.bufferOffset, plan.scratchBytes);
+    int64_t kept = 0, waits = 0;
+    const std::vector<WaveOp> &ops = plan.threads[0];
+    for (size_t pc = 0; pc < ops.size(); ++pc) {
+      if (ops[pc].needs.empty() && ops[pc].inputs == 0)
+        continue;
+      ++waits;
+      for (const ScratchRange &range : plan.live[pc])
+        kept += range.bytes;
+    }
+    if (kept * kLiveShare > waits * plan.scratchBytes)
+      plan.live.clear();
+  }
+
   WaveOp opOf(const DecodedOp &decoded) const {
     WaveOp op;
     op.op = &decoded;
@@ -153,12 +234,14 @@ absl::StatusOr<WavePlan> planWaves(const Configuration &configuration, const Net
   plan.ports = queues;
   plan.portStream.assign(size_t(queues), -1);
   plan.portComposition.assign(size_t(queues), -1);
+  plan.portSource.assign(size_t(queues), -1);
 
   const auto portOf = [&](const Endpoint &end, std::vector<WaveLane> &list) {
     if (end.role < 0) {
       list.push_back({end.binding, int32_t(plan.ports++), end.index, end.wordsPerSample});
       plan.portStream.push_back(-1);
       plan.portComposition.push_back(-1);
+      plan.portSource.push_back(-1);
       return list.back().port;
     }
     const Role &role = configuration.roles[size_t(end.role)];
@@ -194,6 +277,10 @@ absl::StatusOr<WavePlan> planWaves(const Configuration &configuration, const Net
       const int32_t port = portOf(sink, plan.outputs);
       plan.portStream[size_t(port)] = number;
       plan.portComposition[size_t(port)] = firstComposition + stream.sinkComposition[k];
+      if (const auto &seen = stream.compositions[size_t(stream.sinkComposition[k])];
+          seen.size() == 1 && seen[0].begin == 0 &&
+          seen[0].count == stream.sources[size_t(seen[0].source)].wordsPerSample)
+        plan.portSource[size_t(port)] = sources[seen[0].source];
       const int32_t core = sink.role < 0
                                ? -1
                                : int32_t(plan.roles[size_t(sink.role)].core +

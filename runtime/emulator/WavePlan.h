@@ -8,6 +8,7 @@
 // them the lanes of io bindings.
 #pragma once
 
+#include "runtime/emulator/LiveScratch.h"
 #include "runtime/emulator/Network.h"
 #include "runtime/emulator/RoleProgram.h"
 
@@ -37,10 +38,18 @@ struct WaveOp {
     int32_t words = 0;                                    // of a queue, if fixed
   };
   Input input[2];
-  int16_t output = -1;  // queue it sends on
-  int16_t push = -1;    // place among the role's FIFOs of the one it fills
-  int32_t width = 0;    // bytes of an element sent or pushed
-  int64_t elements = 0; // if fixed
+  // Words that it and those behind it take before one of them sends, where others than its own are among them: a core
+  // that waits for some of them anyway may as well wait here, and then does all at once. Outside of loops only.
+  struct Need {
+    int16_t queue;
+    int32_t words;
+  };
+  std::vector<Need> needs;
+  std::vector<const OperandPlace *> fetches; // where needs are: sources in constants and residents that they all read
+  int16_t output = -1;                       // queue it sends on
+  int16_t push = -1;                         // place among the role's FIFOs of the one it fills
+  int32_t width = 0;                         // bytes of an element sent or pushed
+  int64_t elements = 0;                      // if fixed
   const DecodedOp *op = nullptr;
 };
 
@@ -53,6 +62,8 @@ struct WaveRole {
   // A core's own memory: bytes and, per buffer, where it lies there; FIFOs have an area of their own.
   std::vector<int64_t> bufferOffset;
   int64_t scratchBytes = 0, fifoBytes = 0;
+  // Per operation of the only thread what a core that waits there keeps of its scratch. Empty: it keeps all.
+  std::vector<std::vector<ScratchRange>> live;
   // Where the role's first core, thread, FIFO, buffer and port are among all.
   int64_t core = 0, thread = 0, fifo = 0, buffer = 0, port = 0, scratch = 0, fifoArea = 0;
 };
@@ -74,8 +85,9 @@ struct WavePlan {
   int64_t scratchBytes = 0, fifoBytes = 0;
   int64_t words = 0; // of all sources in a sample
 
-  std::vector<int32_t> portStream;                  // -1: it moves no words
-  std::vector<int32_t> portComposition;             // of a sink
+  std::vector<int32_t> portStream;      // -1: it moves no words
+  std::vector<int32_t> portComposition; // of a sink
+  std::vector<int32_t> portSource;      // of a sink that sees all words of one source and no others: that one; else -1
   std::vector<uint32_t> streamSources, streamSinks; // per stream: the first; one more than there are streams
   std::vector<int32_t> sources;                     // ports
   // Per stream: when every sink has taken as many words as were sent, nobody needs these any more.

@@ -23,6 +23,9 @@ namespace {
 
 constexpr size_t kCoresForThreads = 32; // fewer are not worth a second thread
 constexpr size_t kSinksForThreads = 512, kStreamsForThreads = 512;
+constexpr size_t kCoresAhead = 16, kStreamsAhead = 8; // that are fetched while others are at work
+constexpr size_t kLineBytes = 64;                     // of a cache
+constexpr size_t kCoresInTurn = 64;
 constexpr size_t kSortedShare = 16; // of all cores: more are put in order by going through all
 
 } // namespace
@@ -34,19 +37,19 @@ struct WaveRunner::Impl {
 
   // Calls visit(worker, i) for all i below `count`; on several threads in chunks if there are many.
   template <typename Visit> void forAll(size_t count, size_t least, Visit visit) {
-    forRanges(count, least, [&](WaveWorker &worker, size_t begin, size_t end) {
+    forRanges(count, least, 1, [&](WaveWorker &worker, size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i)
         visit(worker, i);
     });
   }
-  // The same with visit(worker, begin, end).
-  template <typename Visit> void forRanges(size_t count, size_t least, Visit visit) {
+  // The same with visit(worker, begin, end) of at least so many but for the last.
+  template <typename Visit> void forRanges(size_t count, size_t least, size_t leastChunk, Visit visit) {
     if (threads == 1 || count < least) {
       if (count > 0)
         visit(workers[0], 0, count);
       return;
     }
-    const size_t chunk = std::max<size_t>(1, count / (size_t(threads) * 8));
+    const size_t chunk = std::max(leastChunk, count / (size_t(threads) * 8));
     oneapi::tbb::parallel_for(
         oneapi::tbb::blocked_range<size_t>(0, count, chunk),
         [&](const oneapi::tbb::blocked_range<size_t> &range) {
@@ -56,18 +59,20 @@ struct WaveRunner::Impl {
   }
 
   absl::Status prepare(const SampleContext &context, const WavePlan &plan) {
-    int64_t scratch = 64;
+    int64_t scratch = 64, slots = 64;
     size_t buffers = 1, queues = 1;
     for (const WaveRole &role : plan.roles) {
       scratch = std::max(scratch, role.program->scratchBytes + 64);
       buffers = std::max(buffers, role.role->buffers.size());
       queues = std::max(queues, role.role->queues.size());
+      if (!role.live.empty())
+        slots = std::max(slots, WaveGroup::kMostBytes + role.scratchBytes + 64);
     }
     bool room = state.arena.reset(plan.words, int64_t(plan.sources.size()), threads) &&
                 state.scratch.need(plan.scratchBytes + 256) &&
                 state.fifoArea.need(plan.fifoBytes + 256, Pages::Size::Small);
     for (WaveWorker &worker : workers) {
-      room = room && worker.scratch.need(scratch, Pages::Size::Small);
+      room = room && worker.scratch.need(scratch, Pages::Size::Small) && worker.slots.need(slots, Pages::Size::Small);
       worker.chunks.reset();
       worker.queues.resize(std::max(worker.queues.size(), queues));
       worker.fifos.resize(std::max(worker.fifos.size(), buffers));
@@ -174,12 +179,35 @@ struct WaveRunner::Impl {
     group.clear();
   }
 
+  // Brings what the wave schedule knows of a core into the caches.
+  void prefetchCore(const WavePlan &plan, const WaveRole &role, int32_t core) const {
+    const int64_t ordinal = core - role.core;
+    const auto lines = [](const auto *first, size_t count) {
+      const auto *begin = reinterpret_cast<const std::byte *>(first);
+      const auto *end = reinterpret_cast<const std::byte *>(first + count);
+      for (; begin < end; begin += kLineBytes)
+        __builtin_prefetch(begin);
+    };
+    const size_t queues = role.role->queues.size(), port = size_t(role.port) + size_t(ordinal) * queues;
+    const size_t buffers = role.role->buffers.size();
+    lines(state.threads.data() + role.thread + ordinal * int64_t(role.threads.size()), role.threads.size());
+    lines(state.ports.data() + port, queues);
+    lines(plan.portStream.data() + port, queues);
+    lines(plan.portSource.data() + port, queues);
+    lines(state.buffers.data() + size_t(role.buffer) + size_t(ordinal) * buffers, buffers);
+    lines(state.index.data() + core, 1);
+  }
+
   // Runs cores, which are in ascending order, in groups where their roles have one thread.
   void runCores(const SampleContext &context, const WavePlan &plan, WaveWorker &worker,
                 std::span<const int32_t> cores) {
     WaveGroup group(context, plan, state, worker);
     auto r = size_t(plan.roleOf(cores.front()));
-    for (int32_t core : cores) {
+    for (size_t i = 0; i < cores.size(); ++i) {
+      const int32_t core = cores[i];
+      if (i + kCoresAhead < cores.size() &&
+          cores[i + kCoresAhead] < plan.roles[r].core + plan.roles[r].role->cores.size())
+        prefetchCore(plan, plan.roles[r], cores[i + kCoresAhead]);
       while (r + 1 < plan.roles.size() && core >= plan.roles[r + 1].core)
         ++r;
       const WaveRole &role = plan.roles[r];
@@ -263,10 +291,10 @@ struct WaveRunner::Impl {
     }
   }
 
-  // The cores that can go on, in ascending order.
-  void collectReady(const WavePlan &plan, std::vector<int32_t> &wave) {
+  // The cores that can go on, in ascending order. `others`: more than these are listed.
+  void collectReady(const WavePlan &plan, std::vector<int32_t> &wave, bool others) {
     collect(&WaveWorker::ready, wave);
-    if (wave.size() * kSortedShare < size_t(plan.cores)) {
+    if (others || wave.size() * kSortedShare < size_t(plan.cores)) {
       std::sort(wave.begin(), wave.end());
       return;
     }
@@ -279,22 +307,26 @@ struct WaveRunner::Impl {
   void runWaves(const SampleContext &context, const WavePlan &plan) {
     std::vector<int32_t> wave(size_t(plan.cores)), streams, taken, partly; // in ascending order
     std::iota(wave.begin(), wave.end(), 0);
+    std::vector<std::vector<int32_t>> waiting; // lists of cores that can go on, each in descending order
     for (const WaveLane &lane : plan.inputs)
       streams.push_back(plan.portStream[size_t(lane.port)]);
     deliverAll(plan, streams);
     for (WaveWorker &worker : workers)
       worker.ready.clear(); // all cores are in the first wave
-    for (bool inParts = false;;) {
+    for (bool inParts = false, all = false;;) {
       for (int32_t core : wave)
         (inParts ? corePartly : coreListed)[size_t(core)].store(0, std::memory_order_relaxed);
       if (inParts)
         forAll(wave.size(), kCoresForThreads, [&](WaveWorker &worker, size_t i) {
           runCore(context, plan, worker, plan.roles[size_t(plan.roleOf(wave[i]))], wave[i], true);
         });
-      else
-        forRanges(wave.size(), kCoresForThreads, [&](WaveWorker &worker, size_t begin, size_t end) {
-          runCores(context, plan, worker, std::span(wave).subspan(begin, end - begin));
-        });
+      else {
+        all = false;
+        forRanges(wave.size(), 2 * kCoresForThreads, kCoresForThreads,
+                  [&](WaveWorker &worker, size_t begin, size_t end) {
+                    runCores(context, plan, worker, std::span(wave).subspan(begin, end - begin));
+                  });
+      }
       streams.clear();
       collect(&WaveWorker::sentOn, streams);
       deliverAll(plan, streams);
@@ -303,23 +335,62 @@ struct WaveRunner::Impl {
       if (context.traces.empty()) // they show all words
         forAll(taken.size(), kStreamsForThreads, [&](WaveWorker &worker, size_t i) { drain(plan, worker, taken[i]); });
       wave.clear();
-      collectReady(plan, wave);
+      collectReady(plan, wave, !waiting.empty());
       collect(&WaveWorker::partly, partly);
+      takeTurn(wave, waiting);
       inParts = wave.empty();
       if (inParts) {
         wave.swap(partly);
+        if (wave.empty() && !std::exchange(all, true))
+          unfinished(plan, wave);
         if (wave.empty())
           return;
       }
     }
   }
 
+  // Leaves in `wave` those who go on now, in ascending order: of the ones that came last, so many that what they send
+  // is still in the caches when it is taken. With several threads it would be in the wrong one's; they take all.
+  void takeTurn(std::vector<int32_t> &wave, std::vector<std::vector<int32_t>> &waiting) const {
+    if (threads > 1 || (waiting.empty() && wave.size() <= kCoresInTurn))
+      return;
+    if (!wave.empty()) {
+      std::reverse(wave.begin(), wave.end());
+      waiting.push_back(std::move(wave));
+    }
+    wave.clear();
+    std::vector<int32_t> &last = waiting.back();
+    const auto count = int64_t(std::min(kCoresInTurn, last.size()));
+    wave.assign(last.rbegin(), last.rbegin() + count);
+    last.resize(last.size() - size_t(count));
+    if (last.empty())
+      waiting.pop_back();
+  }
+
+  // Cores that are not done: some may wait before they have to (WaveOp::needs).
+  void unfinished(const WavePlan &plan, std::vector<int32_t> &wave) const {
+    for (const WaveRole &role : plan.roles)
+      for (int64_t ordinal = 0; ordinal < role.role->cores.size(); ++ordinal) {
+        const WaveThread *threads = state.threads.data() + role.thread + ordinal * int64_t(role.threads.size());
+        for (size_t t = 0; t < role.threads.size(); ++t)
+          if (size_t(threads[t].pc) < role.threads[t].size()) {
+            wave.push_back(int32_t(role.core + ordinal));
+            break;
+          }
+      }
+  }
+
   void deliverAll(const WavePlan &plan, const std::vector<int32_t> &streams) {
     size_t sinks = 0;
     for (int32_t stream : streams)
       sinks += plan.streamSinks[size_t(stream) + 1] - plan.streamSinks[size_t(stream)];
-    forAll(streams.size(), sinks < kSinksForThreads ? streams.size() + 1 : 2,
-           [&](WaveWorker &worker, size_t i) { deliver(plan, worker, streams[i]); });
+    forAll(streams.size(), sinks < kSinksForThreads ? streams.size() + 1 : 2, [&](WaveWorker &worker, size_t i) {
+      if (i + 2 * kStreamsAhead < streams.size())
+        __builtin_prefetch(&plan.sinks[plan.streamSinks[size_t(streams[i + 2 * kStreamsAhead])]]);
+      if (i + kStreamsAhead < streams.size())
+        __builtin_prefetch(&state.ports[size_t(plan.sinksOf(streams[i + kStreamsAhead]).front().port)]);
+      deliver(plan, worker, streams[i]);
+    });
   }
 
   absl::Status finish(const SampleContext &context, const WavePlan &plan) {

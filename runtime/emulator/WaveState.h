@@ -82,6 +82,7 @@ struct WaveWorker {
   std::vector<FifoPort> fifos;
   std::vector<std::byte> pieced[2]; // words put together from pieces, per source
   Pages scratch;                    // for nests' rearranged copies
+  Pages slots;                      // of cores that are at work: their scratch, in the caches
   WaveChunks chunks;
   std::vector<int32_t> sentOn;    // streams that carry more words
   std::vector<int32_t> takenFrom; // streams of which a sink has taken all that has come
