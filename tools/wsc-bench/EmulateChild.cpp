@@ -95,7 +95,7 @@ private:
         continue;
       const format::Configuration &configuration = executable.configurations[step.configuration];
       for (const format::Kernel &kernel : configuration.kernels)
-        macs += kernel.macs;
+        macs += kernel.macs * step.count;
       for (const format::Role &role : configuration.roles)
         for (const format::Thread &thread : role.threads)
           for (const format::Instruction &instruction : thread)

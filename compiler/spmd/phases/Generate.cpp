@@ -23,6 +23,7 @@ TensorType typeOf(const Network &network, const NamedTensor &named) {
 
 constexpr double kWorthGenerating = 1.25; // of the least estimate: others are hardly the quickest
 constexpr size_t kMostGenerated = 4, kMostImproved = 2;
+constexpr int kMostAnew = 3;            // rectangles planned once more
 constexpr double kNearlyAsQuick = 1.05; // of the quickest rectangle's prediction
 constexpr int64_t kWorthGroups = 10000; // cycles of a program that groups of samples may make quicker
 constexpr double kGatherShare = 0.125;  // of SRAM for a line of a gathered dimension
@@ -63,6 +64,24 @@ absl::StatusOr<GeneratedProgram> generateWith(const std::vector<Network> &networ
 
 namespace {
 
+/// Plans of the rectangle with room for the constants of `failed` from the first nest on.
+absl::StatusOr<ProgramPlan> planAnew(const ProgramPlan &failed, const std::vector<Network> &networks,
+                                     std::vector<Views> &views, const target::Target &target,
+                                     const std::vector<std::vector<Loop>> &loops, PlanPolicy policy,
+                                     EstimateCaches &caches) {
+  ProgramPlan anew{failed.rectangle, {}, 0};
+  for (size_t n = 0; n < networks.size(); ++n) {
+    policy.reservedBytes = failed.entries[n].constantBytes;
+    auto plan = planNetwork(networks[n], views[n], target, failed.rectangle, loops[n], policy,
+                            &caches[{failed.rectangle.rows, failed.rectangle.cols}]);
+    if (!plan.ok())
+      return plan.status();
+    anew.estimatedCycles += plan->estimatedCycles;
+    anew.entries.push_back(*std::move(plan));
+  }
+  return anew;
+}
+
 /// Plans all networks on the same rectangles and generates the most promising one that fits.
 absl::StatusOr<PlannedProgram> generateBest(const std::vector<Network> &networks, std::vector<Views> &views,
                                             const target::Target &target, const std::vector<std::vector<Loop>> &loops,
@@ -86,23 +105,30 @@ absl::StatusOr<PlannedProgram> generateBest(const std::vector<Network> &networks
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const ProgramPlan *a, const ProgramPlan *b) { return a->estimatedCycles < b->estimatedCycles; });
   struct Generated {
-    const ProgramPlan *plan;
+    Rectangle rectangle;
     GeneratedProgram program;
     std::vector<NetworkPlan> plans;
     int64_t cycles;
-    int64_t cores() const { return int64_t(plan->rectangle.rows) * plan->rectangle.cols; }
+    int64_t cores() const { return int64_t(rectangle.rows) * rectangle.cols; }
   };
   std::vector<Generated> generated;
+  int anew = 0;
   absl::Status status = absl::ResourceExhaustedError("no rectangle of the mesh holds all entries");
   for (const ProgramPlan *candidate : candidates) {
     if (!generated.empty() &&
         (generated.size() >= kMostGenerated ||
          double(candidate->estimatedCycles) > kWorthGenerating * double(candidates.front()->estimatedCycles)))
       break;
-    auto program = generateWith(networks, views, target, candidate->entries);
+    std::vector<NetworkPlan> plans = candidate->entries;
+    auto program = generateWith(networks, views, target, plans);
+    if (absl::IsResourceExhausted(program.status()) && anew++ < kMostAnew)
+      if (auto roomier = planAnew(*candidate, networks, views, target, loops, policy, caches); roomier.ok()) {
+        plans = std::move(roomier->entries);
+        program = generateWith(networks, views, target, plans);
+      }
     if (program.ok()) {
       const int64_t cycles = predictedCycles(program->executable);
-      generated.push_back({candidate, *std::move(program), candidate->entries, cycles});
+      generated.push_back({candidate->rectangle, *std::move(program), std::move(plans), cycles});
       continue;
     }
     if (!absl::IsResourceExhausted(program.status()))

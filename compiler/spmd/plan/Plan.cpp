@@ -66,6 +66,7 @@ absl::StatusOr<NetworkPlan> PlanMaker::make() {
     if (plan.held[t])
       plan.estimatedCycles += lookahead.leaving(TensorId(t), *plan.held[t]);
   plan.estimatedCycles += 8 * (rectangle.rows + rectangle.cols);
+  plan.constantBytes = constantBytes;
   return std::move(plan);
 }
 
@@ -211,7 +212,10 @@ absl::Status PlanMaker::place(const Nest &nest, size_t number) {
   int64_t others = constantBytes;
   for (const auto &[tensor, bytes] : live)
     others += bytes;
-  const int64_t limit = tensorBytes(target) - others;
+  // Its own constants are among those that are kept free.
+  const auto fits = [&, limit = tensorBytes(target) - others](const Cost &cost) {
+    return cost.bytes + std::max<int64_t>(0, policy.reservedBytes - constantBytes - cost.constantBytes) <= limit;
+  };
   struct Candidate {
     Distribution distribution;
     Cost cost;
@@ -221,6 +225,7 @@ absl::Status PlanMaker::place(const Nest &nest, size_t number) {
   std::vector<Candidate> candidates;
   const int64_t share = constantLimit(nest);
   int64_t leastBytes = INT64_MAX;
+  bool anyFits = false; // without its moves
   for (Distribution &distribution : candidatesFor(nest)) {
     if (ruledOut.contains({number, kindOf(distribution)}))
       continue;
@@ -228,8 +233,9 @@ absl::Status PlanMaker::place(const Nest &nest, size_t number) {
     candidate.cost = localCost(nest, candidate.distribution);
     candidate.excess = std::max<int64_t>(0, candidate.cost.constantBytes - share);
     leastBytes = std::min(leastBytes, candidate.cost.bytes);
-    if (candidate.cost.bytes > limit)
+    if (!fits(candidate.cost))
       continue;
+    anyFits = true;
     candidate.quick = candidate.cost.cycles + quickMoves(nest, candidate.distribution);
     candidates.push_back(std::move(candidate));
   }
@@ -264,7 +270,7 @@ absl::Status PlanMaker::place(const Nest &nest, size_t number) {
     // Moves element by element are no reason to stop looking.
     looked += addMoves(nest, candidate.distribution, bestTotal - candidate.after, candidate.cost) ? 4 : 1;
     isImpossible |= candidate.cost.cycles >= kImpossibleMove;
-    if (candidate.cost.bytes > limit || candidate.cost.cycles >= kImpossibleMove ||
+    if (!fits(candidate.cost) || candidate.cost.cycles >= kImpossibleMove ||
         candidate.cost.cycles + candidate.after >= bestTotal)
       continue;
     bestTotal = candidate.cost.cycles + candidate.after;
@@ -272,7 +278,7 @@ absl::Status PlanMaker::place(const Nest &nest, size_t number) {
     bestCost = candidate.cost;
     bestExcess = candidate.excess;
   }
-  if (!best && leastBytes <= limit)
+  if (!best && anyFits)
     blame(nest);
   if (!best && isImpossible)
     return absl::ResourceExhaustedError(

@@ -33,6 +33,9 @@ struct PlanPolicy {
   LoopStarts starts = LoopStarts::Both;
   /// Inputs lie flat over the rectangle.
   bool inputsAreFlat = false;
+  /// Bytes on a core for the constants of all nests, kept free from the first nest on. They are there while any nest
+  /// runs, but a plan knows only those of the nests before.
+  int64_t reservedBytes = 0;
 };
 
 struct NetworkPlan {
@@ -43,7 +46,8 @@ struct NetworkPlan {
   std::vector<Distribution> distributions; // per node; of remaps without meaning
   std::vector<int64_t> nodeCycles;         // per node, estimated
   int64_t estimatedCycles = 0;
-  std::vector<Loop> loops; // of the network
+  int64_t constantBytes = 0; // on a core, of all nests
+  std::vector<Loop> loops;   // of the network
   LoopStarts starts = LoopStarts::AsReached;
 };
 
