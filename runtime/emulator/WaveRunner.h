@@ -5,6 +5,10 @@
 // Between waves the words they sent are told to their sinks, and the cores whose operations have all their words then
 // form the next wave. When there is none, cores do parts of operations, element by element where it must be; the sample
 // is over when nobody can do even that. Which thread runs a core changes nothing (I10).
+//
+// A core that will have to wait before it sends anything waits before it computes (WaveOp::needs): it then does all at
+// once, its scratch in the caches (WaveGroup.h). One thread takes waves in turns of a few cores and goes on with those
+// that their words set going, so that words are in the caches when they are taken, too.
 #pragma once
 
 #include "runtime/emulator/WaveState.h"
