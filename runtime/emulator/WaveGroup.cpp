@@ -151,8 +151,7 @@ WaveGroup::Place WaveGroup::placeOf(const OperandPlace &operand, int64_t bytes) 
 
 // Whether the operand lies where nobody has worked lately.
 bool WaveGroup::isFar(const Place &place) const {
-  return place.kind == OperandKind::Memory &&
-         (role->live.empty() || role->role->buffers[size_t(place.slot)].kind != BufferKind::Scratch);
+  return place.kind == OperandKind::Memory && role->role->buffers[size_t(place.slot)].kind != BufferKind::Scratch;
 }
 
 // Where the operand begins on a core; `source` 0 or 1: of a and b, 2: the result.
