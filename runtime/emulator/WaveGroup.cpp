@@ -84,10 +84,7 @@ std::byte *WaveGroup::slot(const Member &member) {
   return worker.slots.get() + (&member - members.data()) * role->scratchBytes;
 }
 
-void WaveGroup::enter(Member &member) {
-  member.inSlot = true;
-  const std::byte *from = home(member);
-  std::byte *to = slot(member);
+void WaveGroup::moveScratch(const Member &member, const std::byte *from, std::byte *to) const {
   if (size_t(at.pc) < role->live.size())
     for (const ScratchRange &range : role->live[size_t(at.pc)])
       std::memcpy(to + range.begin, from + range.begin, size_t(range.bytes));
@@ -96,18 +93,15 @@ void WaveGroup::enter(Member &member) {
       member.buffers[b] = to + role->bufferOffset[b];
 }
 
+void WaveGroup::enter(Member &member) {
+  member.inSlot = true;
+  moveScratch(member, home(member), slot(member));
+}
+
 void WaveGroup::leave(Member &member) {
   tell(member);
-  if (!std::exchange(member.inSlot, false))
-    return;
-  const std::byte *from = slot(member);
-  std::byte *to = home(member);
-  if (size_t(at.pc) < role->live.size())
-    for (const ScratchRange &range : role->live[size_t(at.pc)])
-      std::memcpy(to + range.begin, from + range.begin, size_t(range.bytes));
-  for (size_t b = 0; b < role->bufferOffset.size(); ++b)
-    if (role->role->buffers[b].kind == BufferKind::Scratch)
-      member.buffers[b] = to + role->bufferOffset[b];
+  if (std::exchange(member.inSlot, false))
+    moveScratch(member, slot(member), home(member));
 }
 
 // Goes through a loop's begin or end; false where the trip count differs from core to core.

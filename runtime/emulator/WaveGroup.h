@@ -66,6 +66,8 @@ private:
   void finish(const WaveOp &op);
   void runEach(const WaveOp &op);
   void runAlone();
+  // Copies what matters where the group stands, and lets the member's buffers be there.
+  void moveScratch(const Member &member, const std::byte *from, std::byte *to) const;
   void enter(Member &member);
   void leave(Member &member);
   void tell(Member &member) const;
