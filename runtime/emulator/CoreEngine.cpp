@@ -314,6 +314,11 @@ private:
           return status;
       }
     }
+    std::vector<bool> again(order.size());
+    std::set<int32_t> later;
+    for (size_t r = order.size(); r-- > 0;)
+      again[r] = !later.insert(order[r].configuration).second;
+    comeAgain.push_back(std::move(again));
     // After its last run a resident holds nothing.
     std::vector<std::vector<int32_t>> ends(order.size());
     std::set<int32_t> ended;
@@ -368,8 +373,10 @@ private:
     for (int32_t i = 0; i < run.count; ++i) {
       static const TraceMap kNone;
       const auto found = recorded.find({int32_t(number), i});
-      SampleContext context{configuration, kernels, states,  residents,
-                            run.first + i, inputs,  outputs, found == recorded.end() ? kNone : found->second};
+      const bool comesAgain = i + 1 < run.count || comeAgain[size_t(entry)][number];
+      SampleContext context{configuration, kernels,       states,
+                            residents,     run.first + i, comesAgain,
+                            inputs,        outputs,       found == recorded.end() ? kNone : found->second};
       absl::Status status = configuration.waves               ? waves.run(context)
                             : configuration.schedule.possible ? units.run(context)
                                                               : runWorklist(context);
@@ -390,7 +397,8 @@ private:
   std::vector<std::unique_ptr<PreparedConfiguration>> timed; // per configuration: streams only, for its time
   std::deque<int> kept;                                      // those of `timed`, in the order in which they were made
   std::shared_ptr<PreparedStore> prepared;
-  std::vector<std::vector<EntryRun>> entryRuns;                // per entry
+  std::vector<std::vector<EntryRun>> entryRuns; // per entry
+  std::vector<std::vector<bool>> comeAgain;     // per entry and run: whether a later one is of the same configuration
   std::vector<std::vector<std::vector<int32_t>>> residentEnds; // per entry and run: those that no later run uses
 };
 

@@ -47,6 +47,7 @@ struct SampleContext {
   StateStore &states;
   const ResidentStore &residents;
   int64_t iteration; // of the run step
+  bool comesAgain;   // the entry runs the configuration once more
   std::span<const HostView> inputs;
   std::vector<HostTensor> &outputs;
   const TraceMap &traces;

@@ -47,6 +47,9 @@ struct NestTile {
   bool wide; // vectors of 16 lanes, else 8
   // Fma of one vector of 2 to 7 lanes and scalars of one stride whose accumulators are packed, as taps' scalars are.
   bool shortRows;
+  bool fresh = false;         // accumulators begin as zeros; else with what `acc` holds
+  float *out = nullptr;       // where results go, at accumulators' offsets: `acc`, or elsewhere
+  const float *add = nullptr; // results are these, at the same offsets, plus the accumulators; may be null
 };
 
 // dst[i] = opcode of dst[i], a[i] and b[i] for packed elements; dst may be the very address of a source. `b` of the
@@ -54,7 +57,7 @@ struct NestTile {
 using ArrayOp = void (*)(std::byte *dst, const std::byte *a, const std::byte *b, int64_t n);
 
 struct Kernels {
-  void (*nest)(NestOp op, const NestTile &tile, float *acc, const float *vec, const float *scl);
+  void (*nest)(NestOp op, const NestTile &tile, const float *acc, const float *vec, const float *scl);
   bool wideVectors; // 16 lanes pay
   // Elements of the computing type `type`: valueType(…) for arithmetic; for Select the type or the unsigned one of its
   // width; for And, Or and Xor that one. Null when there is no such form.

@@ -75,7 +75,7 @@ private:
 };
 
 struct Access {
-  ByteSet reads, writes;
+  ByteSet reads, writes, touches; // surely written; read or written on some core
 };
 
 class Accesses {
@@ -100,6 +100,8 @@ public:
       read(instruction.dst, elementBytes(instruction.type), instruction, trips, false, access.reads);
     else if (runs && !scatters)
       write(instruction.dst, elementBytes(instruction.type), instruction, trips, access.writes);
+    access.touches.merge(access.reads);
+    read(instruction.dst, elementBytes(instruction.type), instruction, trips, scatters, access.touches);
   }
 
 private:
@@ -155,15 +157,10 @@ private:
   std::span<const int64_t> offsets;
 };
 
-} // namespace
-
-std::vector<std::vector<ScratchRange>> liveScratch(const RoleProgram &program, std::span<const DecodedOp> thread,
-                                                   std::span<const int64_t> offsets, int64_t areaBytes) {
+std::vector<Access> accessesOf(const RoleProgram &program, std::span<const DecodedOp> thread,
+                               std::span<const int64_t> offsets, int64_t areaBytes) {
   const Accesses accesses(program, offsets);
-  const auto isLoop = [&](size_t pc) {
-    return thread[pc].kind == DecodedOp::Kind::LoopBegin || thread[pc].kind == DecodedOp::Kind::LoopEnd;
-  };
-  std::vector<Access> access(thread.size(), {ByteSet(areaBytes), ByteSet(areaBytes)});
+  std::vector<Access> access(thread.size(), {ByteSet(areaBytes), ByteSet(areaBytes), ByteSet(areaBytes)});
   std::vector<int64_t> trips;
   for (size_t pc = 0; pc < thread.size(); ++pc) {
     if (thread[pc].kind == DecodedOp::Kind::LoopBegin)
@@ -173,6 +170,25 @@ std::vector<std::vector<ScratchRange>> liveScratch(const RoleProgram &program, s
     else
       accesses.find(thread[pc], trips, access[pc]);
   }
+  return access;
+}
+
+} // namespace
+
+std::vector<std::vector<ScratchRange>> touchedScratch(const RoleProgram &program, std::span<const DecodedOp> thread,
+                                                      std::span<const int64_t> offsets, int64_t areaBytes) {
+  std::vector<std::vector<ScratchRange>> ranges;
+  for (const Access &access : accessesOf(program, thread, offsets, areaBytes))
+    ranges.push_back(access.touches.ranges());
+  return ranges;
+}
+
+std::vector<std::vector<ScratchRange>> liveScratch(const RoleProgram &program, std::span<const DecodedOp> thread,
+                                                   std::span<const int64_t> offsets, int64_t areaBytes) {
+  const auto isLoop = [&](size_t pc) {
+    return thread[pc].kind == DecodedOp::Kind::LoopBegin || thread[pc].kind == DecodedOp::Kind::LoopEnd;
+  };
+  const std::vector<Access> access = accessesOf(program, thread, offsets, areaBytes);
   std::vector<ByteSet> live(thread.size() + 1, ByteSet(areaBytes)); // before each operation; the last: nothing
   for (bool changes = true; changes;) {
     changes = false;

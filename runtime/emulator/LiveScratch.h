@@ -16,6 +16,10 @@ struct ScratchRange {
   bool operator==(const ScratchRange &) const = default;
 };
 
+// Per operation of the thread, bytes that it may read or write on some core.
+std::vector<std::vector<ScratchRange>> touchedScratch(const RoleProgram &program, std::span<const DecodedOp> thread,
+                                                      std::span<const int64_t> offsets, int64_t areaBytes);
+
 // Per operation of the thread, in ascending order; ranges that lie close together become one. `offsets`: where each
 // buffer lies in the area of all scratch buffers, -1 for those of other kinds; `areaBytes`: of the area.
 std::vector<std::vector<ScratchRange>> liveScratch(const RoleProgram &program, std::span<const DecodedOp> thread,

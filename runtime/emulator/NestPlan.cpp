@@ -249,7 +249,31 @@ std::optional<NestPlan> planNest(const Instruction &instruction, const std::arra
   return plan;
 }
 
-void runNest(const Kernels &kernels, const NestPlan &plan, float *acc, const float *vec, const float *scl) {
+bool fillsRow(const NestPlan &plan, int64_t n) {
+  std::vector<bool> found(size_t(n), false);
+  int64_t count = 0;
+  const auto mark = [&](int64_t first, int64_t lanes) {
+    for (int64_t i = first; i < first + lanes; ++i, ++count) {
+      if (i < 0 || i >= n || found[size_t(i)])
+        return false;
+      found[size_t(i)] = true;
+    }
+    return true;
+  };
+  const NestScalar one;
+  const std::span<const NestScalar> scalars =
+      plan.op == NestOp::Fma ? std::span(plan.scalars) : std::span<const NestScalar>(&one, 1);
+  for (const NestPlan::Outer &outer : plan.outer)
+    for (const auto *vectors : {&plan.wide, &plan.narrow})
+      for (const NestVector &vector : *vectors)
+        for (const NestScalar &scalar : scalars)
+          if (!mark(outer.acc + vector.acc + scalar.acc, vector.lanes))
+            return false;
+  return count == n;
+}
+
+void runNest(const Kernels &kernels, const NestPlan &plan, float *acc, const float *vec, const float *scl,
+             const NestEnds &ends) {
   const bool lanes = plan.op != NestOp::Fma;
   for (const NestPlan::Outer &outer : plan.outer)
     for (bool wide : {true, false}) {
@@ -264,7 +288,10 @@ void runNest(const Kernels &kernels, const NestPlan &plan, float *acc, const flo
                           int32_t(scalars.size()),
                           int64_t(plan.taps.size()),
                           wide,
-                          plan.shortRows};
+                          plan.shortRows,
+                          ends.fresh,
+                          (ends.out ? ends.out : acc) + outer.acc,
+                          ends.add ? ends.add + outer.acc : nullptr};
       kernels.nest(plan.op, tile, acc + outer.acc, vec + outer.vec, scl + outer.scl);
     }
 }

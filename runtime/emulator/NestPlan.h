@@ -42,7 +42,18 @@ std::optional<NestPlan> planNest(const format::Instruction &instruction,
                                  const std::array<int64_t, format::kMaxDims> &extent, std::span<const NestLoop> loops,
                                  int64_t aElements, int64_t bElements, bool wideVectors);
 
+// What becomes of the accumulators before and behind a nest, where that is done along with it.
+struct NestEnds {
+  bool fresh = false;         // they begin as zeros
+  const float *add = nullptr; // results are these plus the accumulators
+  float *out = nullptr;       // where they go; null: to the accumulators
+};
+
 // Runs the plan. Pointers are those of element 0 in iteration 0.
-void runNest(const Kernels &kernels, const NestPlan &plan, float *acc, const float *vec, const float *scl);
+void runNest(const Kernels &kernels, const NestPlan &plan, float *acc, const float *vec, const float *scl,
+             const NestEnds &ends = {});
+
+// The accumulators are elements 0 … n - 1 from `acc` on, each of them once.
+bool fillsRow(const NestPlan &plan, int64_t n);
 
 } // namespace wsc::emulator

@@ -40,6 +40,7 @@ public:
     return base;
   }
   std::byte *get() const { return base; }
+  bool holds(const std::byte *at) const { return at >= base && at < base + bytes; }
 
   // All zero; large areas give their memory back.
   void clear() {

@@ -93,6 +93,20 @@ absl::StatusOr<RoleProgram> decodeRole(const format::Role &role, const std::vect
 // `scratch` is the worker's scratch (for nests' copies). False when a FIFO is not left empty.
 bool runCore(const RoleProgram &program, const Kernels &kernels, CoreFrame &frame, std::byte *scratch, bool first);
 
+// Where the operands of an operation are on a core.
+struct LocatedOp {
+  const ShapeVariant *row = nullptr; // of a Row
+  const PlanVariant *nest = nullptr; // of a Nest
+  std::byte *dst = nullptr;
+  const std::byte *a = nullptr, *b = nullptr;
+  IndexedPlace indexed;
+};
+
+// The same as runOperation() would find them, without running it. Nothing for what runs element by element. `own` is
+// filled in and pointed to where the role has no shape for the core's extents.
+std::optional<LocatedOp> locateOperation(const RoleProgram &program, const DecodedOp &op, const Kernels &kernels,
+                                         CoreFrame &frame, const ThreadCursor &cursor, ShapeVariant &own);
+
 // Runs one operation, no loop's begin or end, whose words and elements are all there, within the loops that `cursor`
 // says. `scratch` as above.
 void runOperation(const RoleProgram &program, const DecodedOp &op, const Kernels &kernels, CoreFrame &frame,
@@ -102,7 +116,7 @@ void runOperation(const RoleProgram &program, const DecodedOp &op, const Kernels
 void runRowAt(const DecodedOp &op, const RowShape &shape, ArrayOp single, std::byte *dst, const std::byte *a,
               const std::byte *b, const IndexedPlace &indexed);
 void runNestAt(const DecodedOp &op, const PlanVariant &variant, const Kernels &kernels, std::byte *scratch, bool first,
-               std::byte *dst, const std::byte *a, const std::byte *b);
+               std::byte *dst, const std::byte *a, const std::byte *b, const NestEnds &ends = {});
 
 // True when no extent or trip count differs from core to core.
 bool extentsAreConstant(const format::Role &role);

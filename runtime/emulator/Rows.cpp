@@ -64,6 +64,15 @@ template <typename T>
 void copyGrid(std::byte *to, Grid toGrid, const std::byte *from, Grid fromGrid, int64_t rows, int64_t columns,
               bool apart) {
   constexpr auto kBytes = int64_t(sizeof(T));
+  if (apart && rows > 1 && fromGrid.rowStride == 0 && toGrid.packed(rows, columns, kBytes)) { // one row again and again
+    copyGrid<T>(to, toGrid, from, fromGrid, 1, columns, true);
+    for (int64_t done = columns * kBytes, all = rows * done; done < all;) {
+      const int64_t next = std::min(done, all - done);
+      std::memcpy(to + done, to, size_t(next));
+      done += next;
+    }
+    return;
+  }
   if (apart && toGrid.stride == kBytes && fromGrid.stride == kBytes &&
       copyShortRows(to, toGrid.rowStride, from, fromGrid.rowStride, rows, columns * kBytes))
     return;
@@ -103,6 +112,18 @@ template <int64_t Bytes> void copyElements(std::byte *dst, const std::byte *a, c
 }
 ArrayOp copyPacked(int64_t bytes) {
   return bytes == 8 ? copyElements<8> : bytes == 4 ? copyElements<4> : bytes == 2 ? copyElements<2> : copyElements<1>;
+}
+
+template <typename T> void fillElements(std::byte *dst, const std::byte *a, const std::byte *, int64_t n) {
+  const T value = load<T>(a);
+  for (int64_t i = 0; i < n; ++i)
+    std::memcpy(dst + i * int64_t(sizeof(T)), &value, sizeof(T));
+}
+ArrayOp fillPacked(int64_t bytes) {
+  return bytes == 8   ? fillElements<uint64_t>
+         : bytes == 4 ? fillElements<uint32_t>
+         : bytes == 2 ? fillElements<uint16_t>
+                      : fillElements<uint8_t>;
 }
 
 // Last element number inside the buffer, counted from `start`.
@@ -402,7 +423,11 @@ std::optional<RowOp> rowOp(const Role &role, const Instruction &instruction, con
 ArrayOp singleKernel(const RowOp &op, const RowShape &shape) {
   const auto packed = [&](int k) { return shape.extent[3] == 1 || shape.stride[k][3] == op.bytes[k]; };
   const bool row = shape.extent[0] == 1 && shape.extent[1] == 1 && shape.extent[2] == 1;
-  if (!row || shape.freeDims != kMaxDims || !packed(kDst) || !packed(kA) || op.widen[kDst] || op.widen[kA] || op.narrow)
+  if (!row || shape.freeDims != kMaxDims || !packed(kDst) || op.widen[kDst] || op.widen[kA] || op.narrow)
+    return nullptr;
+  if (op.kind == RowOp::Kind::Copy && shape.stride[kA][3] == 0 && shape.extent[3] > 1)
+    return fillPacked(op.bytes[kDst]);
+  if (!packed(kA))
     return nullptr;
   if (op.kind == RowOp::Kind::Copy)
     return copyPacked(op.bytes[kDst]);

@@ -29,8 +29,8 @@ bool mayShareMemory(const format::Role &role, int buffer, int other);
 // Nothing for what runs element by element: control, and two sources that take turns at one queue or FIFO.
 std::optional<RowOp> rowOp(const format::Role &role, const format::Instruction &instruction, const Kernels &kernels);
 
-// The one kernel that does all of it where every operand is packed, or b a single element, and nothing is to be
-// widened: called on all elements at once, as long as sources are dst itself or apart from it. Null elsewhere.
+// The one kernel that does all of it where every operand is packed, or b (of a copy: a) a single element, and nothing
+// is to be widened: called on all elements at once, as long as sources are dst itself or apart from it. Null elsewhere.
 ArrayOp singleKernel(const RowOp &op, const RowShape &shape);
 
 // The element numbered 0 of an indexed operand lies `origin` bytes into its buffer of `bytes` bytes and is stepped by

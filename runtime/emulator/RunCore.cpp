@@ -54,6 +54,22 @@ public:
     run(op);
   }
 
+  std::optional<LocatedOp> locateWithin(const DecodedOp &op, const ThreadCursor &loops, ShapeVariant &own) {
+    cursor = loops;
+    if (op.kind == DecodedOp::Kind::Nest)
+      return locateNest(op);
+    if (op.kind != DecodedOp::Kind::Row)
+      return std::nullopt;
+    const ShapeVariant *shape = shapeOf(op);
+    if (!shape) {
+      own = {{}, ownShape(op), nullptr};
+      shape = &own;
+    }
+    LocatedOp located = locateRow(op, shape->shape.elements);
+    located.row = shape;
+    return located;
+  }
+
 private:
   void run(const DecodedOp &op) {
     switch (op.kind) {
@@ -107,11 +123,19 @@ private:
   }
 
   void runRow(const DecodedOp &op) {
+    if (const ShapeVariant *variant = shapeOf(op))
+      return runRow(op, variant->shape, variant->single);
+    runRow(op, ownShape(op), nullptr);
+  }
+  const ShapeVariant *shapeOf(const DecodedOp &op) const {
     for (int32_t s = op.shape; s < op.shape + op.shapes; ++s)
       if (const ShapeVariant &variant = program.shapes[size_t(s)];
           op.fixed || hasExtents(*op.instruction, variant.extent))
-        return runRow(op, variant.shape, variant.single);
-    runRow(op, rowShape(*op.instruction, op.row.bytes, !op.row.mayAlias[1], frame.index), nullptr);
+        return &variant;
+    return nullptr;
+  }
+  RowShape ownShape(const DecodedOp &op) const {
+    return rowShape(*op.instruction, op.row.bytes, !op.row.mayAlias[1], frame.index);
   }
   bool hasExtents(const Instruction &instruction, const std::array<int64_t, kMaxDims> &extent) const {
     for (int d = 0; d < kMaxDims; ++d)
@@ -121,14 +145,18 @@ private:
   }
 
   void runRow(const DecodedOp &op, const RowShape &shape, ArrayOp single) {
-    const RowOp &row = op.row;
-    const int64_t n = shape.elements;
-    if (n == 0)
+    if (shape.elements == 0)
       return;
-    const std::byte *a = source(op.a, n, row.bytes[1]);
-    const std::byte *b = row.usesB ? source(op.b, n, row.bytes[2]) : nullptr;
-    std::byte *dst = elementsOf(op.dst, n, row.bytes[0], true);
-    runRowAt(op, shape, single, dst, a, b, indexedPlace(op));
+    const LocatedOp located = locateRow(op, shape.elements);
+    runRowAt(op, shape, single, located.dst, located.a, located.b, located.indexed);
+  }
+  LocatedOp locateRow(const DecodedOp &op, int64_t n) {
+    LocatedOp located;
+    located.a = source(op.a, n, op.row.bytes[1]);
+    located.b = op.row.usesB ? source(op.b, n, op.row.bytes[2]) : nullptr;
+    located.dst = elementsOf(op.dst, n, op.row.bytes[0], true);
+    located.indexed = indexedPlace(op);
+    return located;
   }
   IndexedPlace indexedPlace(const DecodedOp &op) const {
     if (op.row.kind != RowOp::Kind::Gather && op.row.kind != RowOp::Kind::Scatter)
@@ -138,14 +166,21 @@ private:
   }
 
   void runNestOp(const DecodedOp &op) {
-    const PlanVariant *variant = &program.plans[op.plan];
+    const LocatedOp located = locateNest(op);
+    runNestAt(op, *located.nest, kernels, scratch, first, located.dst, located.a, located.b);
+  }
+  LocatedOp locateNest(const DecodedOp &op) const {
+    LocatedOp located;
+    located.nest = &program.plans[size_t(op.plan)];
     if (!op.fixed) {
       const std::vector<int64_t> key = nestKey(*op.instruction, op.nestLoops, frame.index);
-      while (variant->key != key)
-        ++variant;
+      while (located.nest->key != key)
+        ++located.nest;
     }
-    runNestAt(op, *variant, kernels, scratch, first, memory(op.dst), memory(op.a),
-              op.b.kind == OperandKind::Memory ? memory(op.b) : nullptr);
+    located.dst = memory(op.dst);
+    located.a = memory(op.a);
+    located.b = op.b.kind == OperandKind::Memory ? memory(op.b) : nullptr;
+    return located;
   }
 
   const RoleProgram &program;
@@ -183,7 +218,7 @@ void runRowAt(const DecodedOp &op, const RowShape &shape, ArrayOp single, std::b
 }
 
 void runNestAt(const DecodedOp &op, const PlanVariant &variant, const Kernels &kernels, std::byte *scratch, bool first,
-               std::byte *dst, const std::byte *a, const std::byte *b) {
+               std::byte *dst, const std::byte *a, const std::byte *b, const NestEnds &ends) {
   const NestPlan &plan = variant.plan;
   // Element 0 of a source as f32.
   const auto source = [&](const std::byte *at, int k) {
@@ -203,7 +238,12 @@ void runNestAt(const DecodedOp &op, const PlanVariant &variant, const Kernels &k
       deinterleave(vec, plan.copied, plan.phases, plan.phaseLength, copy);
     vec = copy;
   }
-  runNest(kernels, plan, reinterpret_cast<float *>(dst), vec, scl);
+  runNest(kernels, plan, reinterpret_cast<float *>(dst), vec, scl, ends);
+}
+
+std::optional<LocatedOp> locateOperation(const RoleProgram &program, const DecodedOp &op, const Kernels &kernels,
+                                         CoreFrame &frame, const ThreadCursor &cursor, ShapeVariant &own) {
+  return CoreRunner(program, kernels, frame, nullptr, true).locateWithin(op, cursor, own);
 }
 
 void runOperation(const RoleProgram &program, const DecodedOp &op, const Kernels &kernels, CoreFrame &frame,

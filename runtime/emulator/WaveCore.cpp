@@ -9,6 +9,7 @@
 #include "runtime/emulator/LatticeWalk.h"
 #include "runtime/emulator/QueueTraffic.h"
 #include "runtime/emulator/ScalarExecutor.h"
+#include "runtime/emulator/WaveRecord.h"
 
 #include <algorithm>
 #include <cstring>
@@ -99,7 +100,7 @@ bool WaveCore::runThread(size_t t) {
 
 bool WaveCore::step(const WaveOp &op, WaveThread &thread) {
   const int64_t elements = op.fixed ? op.elements : instructionElements(*op.op->instruction, frame.index);
-  if (elements <= 0)
+  if (elements <= 0 || (op.leftOut && context.traces.empty()))
     return true;
   const int64_t there = op.inputs > 0 ? elementsThere(op, thread, elements) : elements;
   if (there < elements && !partly) {
@@ -235,6 +236,14 @@ void rewind(FifoPort &fifo, bool allowed) {
 bool WaveCore::runOperation(const WaveOp &op, WaveThread &thread, int64_t elements) {
   bindQueues(op, elements, false);
   bindFifos(op);
+  if (worker.recorder) {
+    record(op, thread);
+    bindQueues(op, elements, false);
+    bindFifos(op);
+  }
+  if (op.zeros >= 0 && context.traces.empty())
+    emulator::runOperation(*role.program, *role.threads[0][size_t(op.zeros)].op, context.kernels, frame,
+                           worker.scratch.get(), cursorOf(thread));
   emulator::runOperation(*role.program, *op.op, context.kernels, frame, worker.scratch.get(), cursorOf(thread));
   for (int i = 0; i < op.inputs; ++i)
     if (const WaveOp::Input &input = op.input[i]; input.kind == OperandKind::Fifo) {
@@ -247,7 +256,59 @@ bool WaveCore::runOperation(const WaveOp &op, WaveThread &thread, int64_t elemen
   return true;
 }
 
+// Writes down an operation whose queues and FIFOs are bound.
+void WaveCore::record(const WaveOp &op, const WaveThread &thread) {
+  if (op.op->instruction && op.op->instruction->opcode == Opcode::SendControl)
+    return; // moves nothing that a core sees
+  WaveRecorder &recorder = *worker.recorder;
+  ShapeVariant own;
+  const auto located = locateOperation(*role.program, *op.op, context.kernels, frame, cursorOf(thread), own);
+  if (!located)
+    return recorder.giveUp();
+  RecordedStep step;
+  step.op = op.op;
+  const auto place = [&](const OperandPlace &operand, const std::byte *at) {
+    std::byte *begin = const_cast<std::byte *>(at);
+    const bool window =
+        operand.kind == OperandKind::Memory && role.role->buffers[size_t(operand.slot)].kind == BufferKind::Resident;
+    return recorder.places(
+        {&begin, 1},
+        window ? context.prepared.windows[size_t(&role - plan.roles.data())][size_t(operand.slot)].runStep : 0);
+  };
+  const auto source = [&](const OperandPlace &operand, const std::byte *at, int64_t bytes) {
+    if (operand.kind != OperandKind::Queue)
+      return place(operand, at);
+    const auto number = int32_t(firstPort + operand.slot);
+    return recorder.words({&number, 1}, (bytes + 3) / 4);
+  };
+  if (op.op->kind == DecodedOp::Kind::Nest) {
+    step.kind = RecordedStep::Kind::Nest;
+    step.nest = located->nest;
+    step.fresh = op.zeros >= 0;
+    step.a = place(op.op->a, located->a);
+    if (located->b)
+      step.b = place(op.op->b, located->b);
+  } else {
+    const RowOp &row = op.op->row;
+    step.kind = RecordedStep::Kind::Row;
+    step.row = located->row == &own ? recorder.keep(own) : located->row;
+    const int64_t n = step.row->shape.elements;
+    step.a = source(op.op->a, located->a, n * row.bytes[1]);
+    if (row.usesB)
+      step.b = source(op.op->b, located->b, n * row.bytes[2]);
+    if (row.kind == RowOp::Kind::Gather || row.kind == RowOp::Kind::Scatter) {
+      step.indexedBytes = int32_t(located->indexed.bytes);
+      step.indexedStep = int32_t(located->indexed.step);
+      step.origins = recorder.origins({&located->indexed.origin, 1});
+    }
+  }
+  step.dst = place(op.op->dst, located->dst);
+  recorder.add(step);
+}
+
 bool WaveCore::runPart(const WaveOp &op, WaveThread &thread, int64_t elements) {
+  if (worker.recorder)
+    worker.recorder->giveUp();
   bindQueues(op, elements, true);
   bindFifos(op);
   ThreadCursor cursor = cursorOf(thread);
@@ -286,6 +347,25 @@ void WaveCore::copyWords(int32_t number, int64_t fromByte, std::byte *to, int64_
   }
 }
 
+// Writes down a copy of bytes, from byte `from` of what has not been taken on. Only whole words can be.
+void WaveCore::recordCopy(const WaveOp &op, std::byte *to, int64_t from, int64_t bytes) {
+  WaveRecorder &recorder = *worker.recorder;
+  RecordedStep step;
+  step.bytes = bytes;
+  step.dst = recorder.places({&to, 1});
+  if (op.input[0].kind == OperandKind::Queue) {
+    if (from != 0)
+      return recorder.giveUp();
+    const auto number = int32_t(firstPort + op.input[0].slot);
+    step.a = recorder.words({&number, 1}, (bytes + 3) / 4);
+  } else {
+    const FifoPort &fifo = fifos[op.input[0].slot];
+    std::byte *begin = frame.buffers[role.fifos[size_t(op.input[0].slot)]] + fifo.popped;
+    step.a = recorder.places({&begin, 1});
+  }
+  recorder.add(step);
+}
+
 bool WaveCore::copy(const WaveOp &op, WaveThread &thread, int64_t elements) {
   const WaveOp::Input &input = op.input[0];
   const int64_t width = input.width, end = elementsThere(op, thread, elements), bytes = (end - thread.element) * width;
@@ -296,6 +376,8 @@ bool WaveCore::copy(const WaveOp &op, WaveThread &thread, int64_t elements) {
     to = frame.buffers[role.fifos[size_t(op.push)]] + fifos[op.push].pushed;
   else if (op.output >= 0)
     to = port(op.output).room(state.arena, worker.chunks, wordsOf(op.width, elements)) + thread.element * width;
+  if (worker.recorder && to)
+    recordCopy(op, to, thread.element * width, bytes);
   if (input.kind == OperandKind::Queue) {
     if (to)
       copyWords(int32_t(firstPort + input.slot), thread.element * width, to, bytes);

@@ -40,7 +40,12 @@ bool WaveGroup::add(const WaveRole &of, int32_t core) {
 
 void WaveGroup::run() {
   numActive = numMembers;
+  held[0] = held[1] = -1;
   std::iota(active.begin(), active.begin() + int64_t(numActive), uint8_t(0));
+  if (worker.recorder) {
+    worker.recorder->beginGroup();
+    recordMoves({active.data(), numActive}, true);
+  }
   const std::vector<WaveOp> &ops = role->threads[0];
   while (numActive > 0 && size_t(at.pc) < ops.size()) {
     const WaveOp &op = ops[size_t(at.pc)];
@@ -60,14 +65,35 @@ void WaveGroup::run() {
   keepIf([](Member &) { return false; });
 }
 
+// What members hold in words goes to scratch before they leave.
+void WaveGroup::releaseWords(std::span<const uint8_t> leaving) {
+  for (int k : {0, 1}) {
+    if (held[k] < 0 || leaving.empty())
+      continue;
+    const WaveOp &copy = role->threads[0][size_t(held[k])];
+    const int64_t bytes = copy.elements * copy.input[0].width;
+    const Place dst = placeOf(copy.op->dst, bytes);
+    for (uint8_t i : leaving)
+      std::memcpy(pointer(dst, members[i], 2), members[i].words[k], size_t(bytes));
+    if (worker.recorder)
+      recordRelease(leaving, dst, k, bytes);
+  }
+}
+
 template <typename Stays> void WaveGroup::keepIf(Stays stays) {
-  size_t kept = 0;
+  size_t kept = 0, gone = 0;
+  std::array<uint8_t, kMost> leaving;
   for (size_t i = 0; i < numActive; ++i)
-    if (Member &member = members[active[i]]; stays(member))
+    if (stays(members[active[i]]))
       active[kept++] = active[i];
     else
-      leave(member);
+      leaving[gone++] = active[i];
   numActive = kept;
+  releaseWords({leaving.data(), gone});
+  if (worker.recorder)
+    recordMoves({leaving.data(), gone}, false);
+  for (size_t i = 0; i < gone; ++i)
+    leave(members[leaving[i]]);
 }
 
 // Writes down where the member stands.
@@ -80,7 +106,7 @@ void WaveGroup::tell(Member &member) const {
 std::byte *WaveGroup::home(const Member &member) const {
   return state.scratch.get() + role->scratch + (member.core - role->core) * role->scratchBytes;
 }
-std::byte *WaveGroup::slot(const Member &member) {
+std::byte *WaveGroup::slot(const Member &member) const {
   return worker.slots.get() + (&member - members.data()) * role->scratchBytes;
 }
 
@@ -167,6 +193,15 @@ std::byte *WaveGroup::pointer(const Place &place, const Member &member, size_t s
   }
 }
 
+// Of a row whose elements are chosen by numbers: the operand that they are chosen from.
+const OperandPlace *WaveGroup::indexedOperand(const DecodedOp &op) const {
+  return op.row.kind == RowOp::Kind::Gather ? &op.a : op.row.kind == RowOp::Kind::Scatter ? &op.dst : nullptr;
+}
+IndexedPlace WaveGroup::indexedPlace(const Place &place, const OperandPlace &operand, const Member &member) const {
+  return {place.offset + (place.affine ? place.affine->at(*member.index) : 0),
+          role->role->buffers[size_t(operand.slot)].bytes, operand.operand->stride[kMaxDims - 1]};
+}
+
 // Members that would have to wait before they send wait at once.
 void WaveGroup::keepNeeds(const WaveOp &op) {
   keepIf([&](Member &member) {
@@ -204,19 +239,49 @@ void WaveGroup::runPlain(const WaveOp &op) {
     keepAvailable(op);
   if (numActive == 0)
     return;
+  const bool fuses = context.traces.empty();
+  if (fuses && op.leftOut)
+    return;
+  if (fuses && op.wordsFor >= 0 && holdWords(op))
+    return finish(op);
+  if (op.op->kind == DecodedOp::Kind::Nest)
+    return runNest(op, fuses);
+  bool together = false;
   if (op.kind == WaveOp::Kind::Copy)
     copyWords(op);
-  else if (op.op->kind == DecodedOp::Kind::Nest)
-    runNests(*op.op);
   else
-    runRows(*op.op);
+    together = runRows(*op.op);
+  if (worker.recorder)
+    record(op, together);
   if (op.inputs > 0 || op.output >= 0)
     finish(op);
+}
+
+// Keeps words where they are for the nest that reads them; false where some core's do not lie together.
+bool WaveGroup::holdWords(const WaveOp &op) {
+  const Place place{OperandKind::Queue, op.input[0].slot, 0, nullptr, nullptr, op.input[0].words};
+  for (size_t i = 0; i < numActive; ++i) {
+    Member &member = members[active[i]];
+    const std::byte *words = pointer(place, member, 0);
+    if (words == worker.pieced[0].data())
+      return false;
+    member.words[op.wordsFor] = words;
+  }
+  held[op.wordsFor] = at.pc;
+  return true;
+}
+
+// Where a nest's source begins.
+const std::byte *WaveGroup::sourceOf(const WaveOp &nest, const Place &place, const Member &member, int k) {
+  if (nest.wordsOf[k] >= 0 && held[k] == nest.wordsOf[k])
+    return member.words[k] + nest.wordsOffset[k];
+  return place.kind == OperandKind::Memory ? pointer(place, member, size_t(k)) : nullptr;
 }
 
 namespace {
 
 constexpr int64_t kFewElements = 8; // less than the lanes of a vector
+static_assert(64 * kFewElements * 8 <= kMostTogetherBytes);
 
 // One source and a routine of many steps.
 bool isLongFunction(Opcode opcode) {
@@ -232,7 +297,7 @@ bool isLongFunction(Opcode opcode) {
 bool WaveGroup::runTogether(const DecodedOp &op, ArrayOp function, int64_t n) {
   const int64_t from = n * op.row.bytes[1], to = n * op.row.bytes[0];
   const Place dst = placeOf(op.dst, to), a = placeOf(op.a, from);
-  alignas(64) std::byte sources[kMost * kFewElements * 8], results[kMost * kFewElements * 8];
+  alignas(64) std::byte sources[kMostTogetherBytes], results[kMostTogetherBytes];
   std::byte *places[kMost];
   for (size_t i = 0; i < numActive; ++i) {
     const Member &member = members[active[i]];
@@ -248,14 +313,17 @@ bool WaveGroup::runTogether(const DecodedOp &op, ArrayOp function, int64_t n) {
   return true;
 }
 
-void WaveGroup::runRows(const DecodedOp &op) {
+// True if all cores' elements went through one call.
+bool WaveGroup::runRows(const DecodedOp &op) {
   const ShapeVariant &variant = role->program->shapes[size_t(op.shape)];
   const int64_t n = variant.shape.elements;
   if (n <= kFewElements && variant.single && isLongFunction(op.instruction->opcode) &&
       op.a.kind == OperandKind::Memory && op.dst.kind == OperandKind::Memory && runTogether(op, variant.single, n))
-    return;
+    return true;
   const Place dst = placeOf(op.dst, n * op.row.bytes[0]), a = placeOf(op.a, n * op.row.bytes[1]),
               b = placeOf(op.b, n * op.row.bytes[2]);
+  const OperandPlace *const indexed = indexedOperand(op);
+  const Place from = indexed ? placeOf(*indexed, 0) : Place();
   const bool fetchA = isFar(a), fetchB = op.row.usesB && isFar(b), fetchDst = isFar(dst);
   for (size_t i = 0; i < numActive; ++i) {
     if (i + kMembersAhead < numActive) {
@@ -269,13 +337,32 @@ void WaveGroup::runRows(const DecodedOp &op) {
     }
     const Member &member = members[active[i]];
     const std::byte *first = pointer(a, member, 0), *second = op.row.usesB ? pointer(b, member, 1) : nullptr;
-    runRowAt(op, variant.shape, variant.single, pointer(dst, member, 2), first, second, {});
+    runRowAt(op, variant.shape, variant.single, pointer(dst, member, 2), first, second,
+             indexed ? indexedPlace(from, *indexed, member) : IndexedPlace());
   }
+  return false;
 }
 
-void WaveGroup::runNests(const DecodedOp &op) {
+// Operands of the nest, and of the sum that is done along with it if there is one.
+WaveGroup::NestPlaces WaveGroup::nestPlaces(const WaveOp &op, const WaveOp *sum) const {
+  NestPlaces places{placeOf(op.op->dst, 0), placeOf(op.op->a, 0), placeOf(op.op->b, 0), {}, {}};
+  if (sum) {
+    const int64_t bytes = sum->elements * int64_t(sizeof(float));
+    places.add = placeOf(sum->op->a.kind == OperandKind::Queue ? sum->op->a : sum->op->b, bytes);
+    places.out = placeOf(sum->op->dst, bytes);
+  }
+  return places;
+}
+
+void WaveGroup::runNest(const WaveOp &nest, bool fuses) {
+  const DecodedOp &op = *nest.op;
   const PlanVariant &variant = role->program->plans[size_t(op.plan)];
-  const Place dst = placeOf(op.dst, 0), a = placeOf(op.a, 0), b = placeOf(op.b, 0);
+  const WaveOp *sum = fuses && nest.addsNext ? &nest + 1 : nullptr;
+  for (size_t i = 0; i < numActive && sum; ++i)
+    if (!isThere(members[active[i]].ports[sum->input[0].slot], sum->input[0].words))
+      sum = nullptr;
+  const NestPlaces places = nestPlaces(nest, sum);
+  const auto &[dst, a, b, add, out] = places;
   const bool fetchA = isFar(a), fetchB = isFar(b);
   for (size_t i = 0; i < numActive; ++i) {
     if (i + kMembersAhead < numActive) {
@@ -286,8 +373,20 @@ void WaveGroup::runNests(const DecodedOp &op) {
         __builtin_prefetch(pointer(b, next, 1));
     }
     const Member &member = members[active[i]];
-    runNestAt(op, variant, context.kernels, worker.scratch.get(), true, pointer(dst, member, 2), pointer(a, member, 0),
-              b.kind == OperandKind::Memory ? pointer(b, member, 1) : nullptr);
+    NestEnds ends{fuses && nest.zeros >= 0, nullptr, nullptr};
+    if (sum) {
+      ends.add = reinterpret_cast<const float *>(pointer(add, member, 0));
+      ends.out = reinterpret_cast<float *>(pointer(out, member, 2));
+    }
+    runNestAt(op, variant, context.kernels, worker.scratch.get(), true, pointer(dst, member, 2),
+              sourceOf(nest, a, member, 0), sourceOf(nest, b, member, 1), ends);
+  }
+  if (worker.recorder)
+    recordNest(nest, places, fuses && nest.zeros >= 0);
+  held[0] = held[1] = -1;
+  if (sum) {
+    finish(*sum);
+    ++at.pc;
   }
 }
 
@@ -339,6 +438,8 @@ void WaveGroup::runEach(const WaveOp &op) {
 }
 
 void WaveGroup::runAlone() {
+  if (worker.recorder)
+    recordMoves({active.data(), numActive}, false);
   for (size_t i = 0; i < numActive; ++i) {
     Member &member = members[active[i]];
     leave(member);

@@ -5,6 +5,7 @@
 // alone. For roles of one thread.
 #pragma once
 
+#include "runtime/emulator/WaveRecord.h"
 #include "runtime/emulator/WaveState.h"
 
 #include <array>
@@ -20,9 +21,10 @@ public:
     WavePort *ports = nullptr; // of its queues
     std::byte **buffers = nullptr;
     const format::LatticeIndex *index = nullptr;
-    uint64_t sent = 0, taken = 0; // queues: bit q mod 64
-    bool partAhead = false;       // it waits, but could do a part of its operation
-    bool inSlot = false;          // its scratch is in a slot
+    uint64_t sent = 0, taken = 0;                   // queues: bit q mod 64
+    bool partAhead = false;                         // it waits, but could do a part of its operation
+    bool inSlot = false;                            // its scratch is in a slot
+    const std::byte *words[2] = {nullptr, nullptr}; // that are held for a nest's sources (WaveOp::wordsFor)
   };
   static constexpr int64_t kMostBytes = 256 << 10; // of all members' scratch: what they hold stays in a cache
 
@@ -52,18 +54,34 @@ private:
     int32_t words = 0; // of a queue
   };
 
+  struct NestPlaces {
+    Place dst, a, b, add, out;
+  };
+
   Place placeOf(const OperandPlace &operand, int64_t bytes) const;
   bool isFar(const Place &place) const;
+  const OperandPlace *indexedOperand(const DecodedOp &op) const;
+  IndexedPlace indexedPlace(const Place &place, const OperandPlace &operand, const Member &member) const;
   std::byte *pointer(const Place &place, const Member &member, size_t source);
   bool loop(const WaveOp &op);
   void keepAvailable(const WaveOp &op);
   void keepNeeds(const WaveOp &op);
   void runPlain(const WaveOp &op);
-  void runRows(const DecodedOp &op);
+  bool runRows(const DecodedOp &op);
   bool runTogether(const DecodedOp &op, ArrayOp function, int64_t n);
-  void runNests(const DecodedOp &op);
+  bool holdWords(const WaveOp &op);
+  void releaseWords(std::span<const uint8_t> leaving);
+  const std::byte *sourceOf(const WaveOp &nest, const Place &place, const Member &member, int k);
+  NestPlaces nestPlaces(const WaveOp &op, const WaveOp *sum) const;
+  void runNest(const WaveOp &nest, bool fuses);
   void copyWords(const WaveOp &op);
   void finish(const WaveOp &op);
+  void record(const WaveOp &op, bool together);
+  void recordNest(const WaveOp &nest, const NestPlaces &places, bool fresh);
+  void recordRelease(std::span<const uint8_t> leaving, const Place &dst, int k, int64_t bytes);
+  ArrayOp togetherKernel(const DecodedOp &op, const ShapeVariant &variant, const RecordedStep &step) const;
+  RecordedOperand recorded(const Place &place, size_t source);
+  void recordMoves(std::span<const uint8_t> moved, bool enters) const;
   void runEach(const WaveOp &op);
   void runAlone();
   // Copies what matters where the group stands, and lets the member's buffers be there.
@@ -72,7 +90,7 @@ private:
   void leave(Member &member);
   void tell(Member &member) const;
   std::byte *home(const Member &member) const;
-  std::byte *slot(const Member &member);
+  std::byte *slot(const Member &member) const;
   template <typename Stays> void keepIf(Stays stays);
 
   const SampleContext &context;
@@ -84,6 +102,7 @@ private:
   size_t numMembers = 0, numActive = 0;
   std::array<uint8_t, kMost> active{}; // members that have not left
   WaveThread at;                       // where all active members stand
+  int32_t held[2] = {-1, -1};          // the copies whose words they hold
 };
 
 } // namespace wsc::emulator

@@ -4,6 +4,7 @@
 
 #include "runtime/emulator/LatticeWalk.h"
 #include "runtime/emulator/QueueTraffic.h"
+#include "runtime/emulator/WaveFusion.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -60,6 +61,7 @@ public:
     for (size_t pc = 0; pc < plan.threads[0].size(); ++pc)
       findNeeds(pc);
     findLive();
+    fuseNests(plan);
   }
   WaveRole plan;
 
@@ -186,9 +188,8 @@ private:
           std::min<int64_t>(input.share * ((op.elements * input.width + 3) / 4), std::numeric_limits<int32_t>::max()));
       queuesOnly &= input.kind == OperandKind::Queue && input.share == 1;
     }
-    const bool hasKernel = op.kind == WaveOp::Kind::Copy ||
-                           (decoded.kind == DecodedOp::Kind::Row && decoded.fixed && decoded.shapes == 1 &&
-                            (decoded.row.kind == RowOp::Kind::Compute || decoded.row.kind == RowOp::Kind::Copy));
+    const bool hasKernel =
+        op.kind == WaveOp::Kind::Copy || (decoded.kind == DecodedOp::Kind::Row && decoded.fixed && decoded.shapes == 1);
     op.plain = op.fixed && op.elements > 0 && queuesOnly && hasKernel;
     return op;
   }
@@ -197,6 +198,8 @@ private:
 };
 
 } // namespace
+
+WaveRole planRole(const RoleProgram &program) { return RolePlanner(program).plan; }
 
 int32_t WavePlan::roleOf(int64_t core) const {
   const auto after =
@@ -208,7 +211,7 @@ absl::StatusOr<WavePlan> planWaves(const Configuration &configuration, const Net
                                    const std::vector<RoleProgram> &programs) {
   WavePlan plan;
   for (size_t r = 0; r < programs.size(); ++r) {
-    WaveRole role = RolePlanner(programs[r]).plan;
+    WaveRole role = planRole(programs[r]);
     const int64_t cores = role.role->cores.size();
     const auto next = [cores](int64_t &all, int64_t each) {
       const int64_t first = all;

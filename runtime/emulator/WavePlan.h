@@ -51,6 +51,13 @@ struct WaveOp {
   int32_t width = 0;                         // bytes of an element sent or pushed
   int64_t elements = 0;                      // if fixed
   const DecodedOp *op = nullptr;
+  // What a nest does along with its own (WaveFusion.h), unless the run is traced.
+  bool leftOut = false;            // zeros that a nest begins with
+  int8_t wordsFor = -1;            // a copy of words which only source 0 or 1 of a nest reads
+  bool addsNext = false;           // Nest: the next operation, if its words are there
+  int32_t zeros = -1;              // Nest: the operation that was left out
+  int32_t wordsOf[2] = {-1, -1};   // Nest: the copy from whose words a source is read; it begins so many bytes behind
+  int32_t wordsOffset[2] = {0, 0}; // the first word
 };
 
 struct WaveRole {
@@ -112,6 +119,9 @@ struct WavePlan {
   }
   int32_t roleOf(int64_t core) const;
 };
+
+// A role as it is run in waves, without the numbers of its cores; `program` must outlive it.
+WaveRole planRole(const RoleProgram &program);
 
 // `programs` are those of the configuration's roles and must outlive the plan. Errors: more than 2^31 ports.
 absl::StatusOr<WavePlan> planWaves(const format::Configuration &configuration, const Networks &networks,

@@ -2,8 +2,8 @@
 // The waves of a sample, and what comes before and after them.
 #include "runtime/emulator/WaveRunner.h"
 
-#include "runtime/emulator/HostWords.h"
 #include "runtime/emulator/LatticeWalk.h"
+#include "runtime/emulator/RecordedRuns.h"
 #include "runtime/emulator/WaveGroup.h"
 
 #include "absl/strings/str_cat.h"
@@ -12,8 +12,6 @@
 #include <atomic>
 #include <cstring>
 #include <numeric>
-#include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/task_arena.h>
 
 namespace wsc::emulator {
 
@@ -31,34 +29,10 @@ constexpr size_t kSortedShare = 16; // of all cores: more are put in order by go
 } // namespace
 
 struct WaveRunner::Impl {
-  explicit Impl(int wanted)
-      : threads(wanted > 0 ? wanted : oneapi::tbb::this_task_arena::max_concurrency()), arena(threads),
-        workers(size_t(threads)) {}
+  explicit Impl(int wanted) : team(wanted), recorded(team, state) {}
 
-  // Calls visit(worker, i) for all i below `count`; on several threads in chunks if there are many.
-  template <typename Visit> void forAll(size_t count, size_t least, Visit visit) {
-    forRanges(count, least, 1, [&](WaveWorker &worker, size_t begin, size_t end) {
-      for (size_t i = begin; i < end; ++i)
-        visit(worker, i);
-    });
-  }
-  // The same with visit(worker, begin, end) of at least so many but for the last.
-  template <typename Visit> void forRanges(size_t count, size_t least, size_t leastChunk, Visit visit) {
-    if (threads == 1 || count < least) {
-      if (count > 0)
-        visit(workers[0], 0, count);
-      return;
-    }
-    const size_t chunk = std::max(leastChunk, count / (size_t(threads) * 8));
-    oneapi::tbb::parallel_for(
-        oneapi::tbb::blocked_range<size_t>(0, count, chunk),
-        [&](const oneapi::tbb::blocked_range<size_t> &range) {
-          visit(workers[size_t(oneapi::tbb::this_task_arena::current_thread_index())], range.begin(), range.end());
-        },
-        oneapi::tbb::simple_partitioner());
-  }
-
-  absl::Status prepare(const SampleContext &context, const WavePlan &plan) {
+  // Memory for a run of the plan.
+  absl::Status reserve(const SampleContext &context, const WavePlan &plan) {
     int64_t scratch = 64, slots = 64;
     size_t buffers = 1, queues = 1;
     for (const WaveRole &role : plan.roles) {
@@ -68,19 +42,28 @@ struct WaveRunner::Impl {
       if (!role.live.empty())
         slots = std::max(slots, WaveGroup::kMostBytes + role.scratchBytes + 64);
     }
-    bool room = state.arena.reset(plan.words, int64_t(plan.sources.size()), threads) &&
+    const std::byte *const scratchBefore = state.scratch.get(), *const fifosBefore = state.fifoArea.get();
+    bool room = state.arena.reset(plan.words, int64_t(plan.sources.size()), team.threads) &&
                 state.scratch.need(plan.scratchBytes + 256) &&
                 state.fifoArea.need(plan.fifoBytes + 256, Pages::Size::Small);
-    for (WaveWorker &worker : workers) {
+    if (state.scratch.get() != scratchBefore || state.fifoArea.get() != fifosBefore)
+      bound = nullptr; // its buffers are gone
+    for (WaveWorker &worker : team.workers) {
       room = room && worker.scratch.need(scratch, Pages::Size::Small) && worker.slots.need(slots, Pages::Size::Small);
       worker.chunks.reset();
       worker.queues.resize(std::max(worker.queues.size(), queues));
       worker.fifos.resize(std::max(worker.fifos.size(), buffers));
     }
-    if (!room)
-      return absl::ResourceExhaustedError(
-          absl::StrCat("no memory for configuration ", context.prepared.configuration->name, ": ", plan.words * 4,
-                       " bytes of words and ", plan.scratchBytes + plan.fifoBytes, " bytes of SRAM"));
+    if (room)
+      return absl::OkStatus();
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no memory for configuration ", context.prepared.configuration->name, ": ", plan.words * 4,
+                     " bytes of words and ", plan.scratchBytes + plan.fifoBytes, " bytes of SRAM"));
+  }
+
+  absl::Status prepare(const SampleContext &context, const WavePlan &plan) {
+    if (absl::Status status = reserve(context, plan); !status.ok())
+      return status;
     state.index.resize(size_t(plan.cores));
     state.threads.assign(size_t(plan.threads), WaveThread{});
     state.fifos.assign(size_t(plan.fifos), FifoPort{});
@@ -95,12 +78,11 @@ struct WaveRunner::Impl {
       bindRole(context, plan.roles[r], int32_t(r), &plan == bound);
     bound = &plan;
     for (const WaveLane &lane : plan.inputs) {
-      const IoBinding &binding = context.prepared.configuration->io[size_t(lane.binding)];
-      const ElementType type = context.prepared.bindingTypes[size_t(lane.binding)];
       WavePort &port = state.ports[size_t(lane.port)];
-      std::byte *words = port.room(state.arena, workers[0].chunks, lane.words);
-      packLane(binding, lane.index, type, context.inputs[size_t(binding.tensor)], words);
+      std::byte *words = port.room(state.arena, team.workers[0].chunks, lane.words);
+      bringIn(context, lane, words);
       port.position = port.there = int32_t(lane.words);
+      recorded.noteInput(words);
     }
     return absl::OkStatus();
   }
@@ -124,7 +106,7 @@ struct WaveRunner::Impl {
       }
       return;
     }
-    forAll(cores, kCoresForThreads, [&](WaveWorker &, size_t ordinal) {
+    team.forAll(cores, kCoresForThreads, [&](WaveWorker &, size_t ordinal) {
       LatticeIndex &index = state.index[size_t(role.core) + ordinal];
       index = latticeIndex(role.role->cores, int64_t(ordinal));
       std::byte **pointers = state.buffers.data() + size_t(role.buffer) + ordinal * buffers;
@@ -142,6 +124,8 @@ struct WaveRunner::Impl {
 
   void runCore(const SampleContext &context, const WavePlan &plan, WaveWorker &worker, const WaveRole &role,
                int32_t core, bool partly) {
+    if (worker.recorder)
+      worker.recorder->beginGroup();
     WaveCore run(context, plan, state, worker, role, core, partly);
     run.run();
     note(plan, worker, role, core, run.sentOn(), run.takenFrom(), run.couldDoPart());
@@ -285,7 +269,7 @@ struct WaveRunner::Impl {
   }
 
   template <typename List> void collect(std::vector<int32_t> WaveWorker::*list, List &all) {
-    for (WaveWorker &worker : workers) {
+    for (WaveWorker &worker : team.workers) {
       all.insert(all.end(), (worker.*list).begin(), (worker.*list).end());
       (worker.*list).clear();
     }
@@ -311,29 +295,32 @@ struct WaveRunner::Impl {
     for (const WaveLane &lane : plan.inputs)
       streams.push_back(plan.portStream[size_t(lane.port)]);
     deliverAll(plan, streams);
-    for (WaveWorker &worker : workers)
+    for (WaveWorker &worker : team.workers)
       worker.ready.clear(); // all cores are in the first wave
     for (bool inParts = false, all = false;;) {
       for (int32_t core : wave)
         (inParts ? corePartly : coreListed)[size_t(core)].store(0, std::memory_order_relaxed);
       if (inParts)
-        forAll(wave.size(), kCoresForThreads, [&](WaveWorker &worker, size_t i) {
+        team.forAll(wave.size(), kCoresForThreads, [&](WaveWorker &worker, size_t i) {
           runCore(context, plan, worker, plan.roles[size_t(plan.roleOf(wave[i]))], wave[i], true);
         });
       else {
         all = false;
-        forRanges(wave.size(), 2 * kCoresForThreads, kCoresForThreads,
-                  [&](WaveWorker &worker, size_t begin, size_t end) {
-                    runCores(context, plan, worker, std::span(wave).subspan(begin, end - begin));
-                  });
+        team.forRanges(wave.size(), 2 * kCoresForThreads, kCoresForThreads,
+                       [&](WaveWorker &worker, size_t begin, size_t end) {
+                         runCores(context, plan, worker, std::span(wave).subspan(begin, end - begin));
+                       });
       }
+      if (team.threads > 1)
+        recorded.endWave();
       streams.clear();
       collect(&WaveWorker::sentOn, streams);
       deliverAll(plan, streams);
       taken.clear();
       collect(&WaveWorker::takenFrom, taken);
       if (context.traces.empty()) // they show all words
-        forAll(taken.size(), kStreamsForThreads, [&](WaveWorker &worker, size_t i) { drain(plan, worker, taken[i]); });
+        team.forAll(taken.size(), kStreamsForThreads,
+                    [&](WaveWorker &worker, size_t i) { drain(plan, worker, taken[i]); });
       wave.clear();
       collectReady(plan, wave, !waiting.empty());
       collect(&WaveWorker::partly, partly);
@@ -352,7 +339,7 @@ struct WaveRunner::Impl {
   // Leaves in `wave` those who go on now, in ascending order: of the ones that came last, so many that what they send
   // is still in the caches when it is taken. With several threads it would be in the wrong one's; they take all.
   void takeTurn(std::vector<int32_t> &wave, std::vector<std::vector<int32_t>> &waiting) const {
-    if (threads > 1 || (waiting.empty() && wave.size() <= kCoresInTurn))
+    if (team.threads > 1 || (waiting.empty() && wave.size() <= kCoresInTurn))
       return;
     if (!wave.empty()) {
       std::reverse(wave.begin(), wave.end());
@@ -384,7 +371,7 @@ struct WaveRunner::Impl {
     size_t sinks = 0;
     for (int32_t stream : streams)
       sinks += plan.streamSinks[size_t(stream) + 1] - plan.streamSinks[size_t(stream)];
-    forAll(streams.size(), sinks < kSinksForThreads ? streams.size() + 1 : 2, [&](WaveWorker &worker, size_t i) {
+    team.forAll(streams.size(), sinks < kSinksForThreads ? streams.size() + 1 : 2, [&](WaveWorker &worker, size_t i) {
       if (i + 2 * kStreamsAhead < streams.size())
         __builtin_prefetch(&plan.sinks[plan.streamSinks[size_t(streams[i + 2 * kStreamsAhead])]]);
       if (i + kStreamsAhead < streams.size())
@@ -416,12 +403,16 @@ struct WaveRunner::Impl {
                              fifo.pushed - fifo.popped, " bytes after the sample"));
       }
     std::vector<std::byte> words;
+    std::vector<WaveRecord::Piece> pieces;
     for (const WaveLane &lane : plan.outputs) {
-      const IoBinding &binding = context.prepared.configuration->io[size_t(lane.binding)];
-      received(plan, lane.port, words);
-      words.resize(words.size() + 64);
-      unpackLane(binding, lane.index, context.prepared.bindingTypes[size_t(lane.binding)], words.data(),
-                 context.outputs[size_t(binding.tensor)]);
+      words.clear();
+      pieces.clear();
+      forReceived(plan, lane.port, [&](const WavePort::Piece &piece, int64_t count) {
+        words.insert(words.end(), piece.data, piece.data + count * 4);
+        pieces.push_back({piece.data - state.arena.memory().get(), count});
+      });
+      bringOut(context, lane, words);
+      recorded.noteOutput(pieces);
     }
     return absl::OkStatus();
   }
@@ -433,24 +424,23 @@ struct WaveRunner::Impl {
   }
 
   // All words of a sink that have come.
-  void received(const WavePlan &plan, int32_t port, std::vector<std::byte> &words) {
-    words.clear();
+  template <typename Visit> void forReceived(const WavePlan &plan, int32_t port, Visit visit) {
     if (plan.portStream[size_t(port)] < 0)
       return;
     int64_t left = state.ports[size_t(port)].there;
     for (const WaveSegment &segment : plan.composition(plan.portComposition[size_t(port)])) {
       const int64_t count = std::min<int64_t>(left, segment.count);
-      append(segment.port, segment.begin, count, words);
+      forSent(segment.port, segment.begin, count, visit);
       left -= count;
     }
   }
 
   // `count` words of a source from number `begin` on.
-  void append(int32_t source, int64_t begin, int64_t count, std::vector<std::byte> &words) {
+  template <typename Visit> void forSent(int32_t source, int64_t begin, int64_t count, Visit visit) {
     for (int64_t at = begin; at < begin + count;) {
       const WavePort::Piece piece = state.ports[size_t(source)].piece(at);
       const int64_t here = std::min(piece.words, begin + count - at);
-      words.insert(words.end(), piece.data, piece.data + here * 4);
+      visit(piece, here);
       at += here;
     }
   }
@@ -490,32 +480,42 @@ struct WaveRunner::Impl {
       for (size_t q = 0; q < role.role->queues.size(); ++q) {
         const auto port = int32_t(role.port + key.second * int64_t(role.role->queues.size()) + int64_t(q));
         std::vector<std::byte> &words = trace->queueWords.emplace_back();
-        if (!role.role->queues[q].output) {
-          received(plan, port, words);
-        } else if (plan.portStream[size_t(port)] >= 0) {
-          append(port, 0, state.ports[size_t(port)].position, words);
-        }
+        const auto append = [&](const WavePort::Piece &piece, int64_t count) {
+          words.insert(words.end(), piece.data, piece.data + count * 4);
+        };
+        if (!role.role->queues[q].output)
+          forReceived(plan, port, append);
+        else if (plan.portStream[size_t(port)] >= 0)
+          forSent(port, 0, state.ports[size_t(port)].position, append);
       }
     }
   }
 
   absl::Status run(const SampleContext &context) {
     const WavePlan &plan = *context.prepared.waves;
-    if (absl::Status status = prepare(context, plan); !status.ok())
+    if (const WaveRecord *record = recorded.find(context)) {
+      absl::Status status = reserve(context, plan);
+      if (status.ok())
+        recorded.run(context, *record);
       return status;
-    traceBefore(context, plan);
-    runWaves(context, plan);
-    absl::Status status = finish(context, plan);
+    }
+    recorded.begin(context);
+    absl::Status status = prepare(context, plan);
+    if (status.ok()) {
+      traceBefore(context, plan);
+      runWaves(context, plan);
+      status = finish(context, plan);
+    }
     if (status.ok())
       traceAfter(context, plan);
+    recorded.end(context, status.ok());
     return status;
   }
 
-  const int threads;
-  oneapi::tbb::task_arena arena;
-  std::vector<WaveWorker> workers;
+  WaveTeam team;
   WaveState state;
   const WavePlan *bound = nullptr; // whose buffers `state` points to
+  RecordedRuns recorded;
   // Set while a stream, a core is in the list it would be put into.
   std::vector<std::atomic<uint8_t>> streamChanged, streamTaken, coreListed, corePartly;
   std::vector<int32_t> holder; // per stream: a sink that has words to take
@@ -525,10 +525,10 @@ WaveRunner::WaveRunner(int threads) : impl(std::make_unique<Impl>(threads)) {}
 WaveRunner::~WaveRunner() = default;
 
 absl::Status WaveRunner::run(const SampleContext &context) {
-  if (impl->threads == 1)
+  if (impl->team.threads == 1)
     return impl->run(context);
   absl::Status status;
-  impl->arena.execute([&] { status = impl->run(context); });
+  impl->team.arena.execute([&] { status = impl->run(context); });
   return status;
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/emulator/WavePlan.h"
 #include "runtime/emulator/WaveWords.h"
 
+#include <array>
 #include <atomic>
 #include <limits>
 
@@ -76,6 +77,8 @@ struct WaveState {
   Pages scratch, fifoArea;
 };
 
+class WaveRecorder; // WaveRecord.h
+
 // What one host thread needs and finds.
 struct WaveWorker {
   std::vector<QueuePort> queues; // of the core at work, for one operation
@@ -84,10 +87,11 @@ struct WaveWorker {
   Pages scratch;                    // for nests' rearranged copies
   Pages slots;                      // of cores that are at work: their scratch, in the caches
   WaveChunks chunks;
-  std::vector<int32_t> sentOn;    // streams that carry more words
-  std::vector<int32_t> takenFrom; // streams of which a sink has taken all that has come
-  std::vector<int32_t> ready;     // cores that can go on
-  std::vector<int32_t> partly;    // cores that could do a part of an operation
+  std::vector<int32_t> sentOn;      // streams that carry more words
+  std::vector<int32_t> takenFrom;   // streams of which a sink has taken all that has come
+  std::vector<int32_t> ready;       // cores that can go on
+  std::vector<int32_t> partly;      // cores that could do a part of an operation
+  WaveRecorder *recorder = nullptr; // of what it does, if that is written down
 };
 
 // The next words of a sink, `words` of which have come; `pieced` takes them where they do not lie together.
@@ -120,6 +124,8 @@ private:
   int64_t elementsThere(const WaveOp &op, const WaveThread &thread, int64_t elements) const;
   void bindQueues(const WaveOp &op, int64_t elements, bool part);
   void bindFifos(const WaveOp &op);
+  void record(const WaveOp &op, const WaveThread &thread);
+  void recordCopy(const WaveOp &op, std::byte *to, int64_t from, int64_t bytes);
   void finish(const WaveOp &op, int64_t elements);
   void wait(const WaveOp &op, int64_t elements);
   void copyWords(int32_t port, int64_t fromByte, std::byte *to, int64_t bytes);

@@ -34,6 +34,7 @@ public:
     used.store(0, std::memory_order_relaxed);
     return pages.need((words * 32 + sources * 512 + 2 * kSlabBytes) * threads + 256) != nullptr;
   }
+  const Pages &memory() const { return pages; }
   std::byte *take(int64_t bytes) { return pages.get() + used.fetch_add(bytes, std::memory_order_relaxed); }
 
 private:

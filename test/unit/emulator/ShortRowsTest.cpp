@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Products onto short rows of accumulators: this machine's kernels give the bits of the portable ones.
 #include "runtime/emulator/NestPlan.h"
+#include "runtime/numerics/Arithmetic.h"
 #include "test/support/Seed.h"
 #include "test/unit/emulator/TinyMesh.h"
 
@@ -35,6 +36,7 @@ std::optional<emulator::NestPlan> planOf(const Product &product) {
 
 } // namespace
 
+// With what a nest does along with its own, too: accumulators that begin as zeros, results that are added to others.
 TEST(ShortRows, GiveTheBitsOfThePortableKernels) {
   std::mt19937_64 random(test::seedOf(1));
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -58,13 +60,29 @@ TEST(ShortRows, GiveTheBitsOfThePortableKernels) {
     };
     const std::vector<float> x = draw(product.rows * product.stride), w = draw(product.taps * product.lanes);
     std::vector<float> want = draw(product.rows * product.lanes), got = want;
-    const auto run = [&](emulator::CpuLevel level, std::vector<float> &acc) {
+    const std::vector<float> added = draw(product.rows * product.lanes);
+    std::vector<float> sums(want.size()), gotSums = sums;
+    const bool fresh = random() % 2 == 0, adds = random() % 2 == 0;
+    const auto run = [&](emulator::CpuLevel level, std::vector<float> &acc, std::vector<float> &out) {
       const auto &scalars = plan->swapped ? x : w, &vectors = plan->swapped ? w : x;
-      emulator::runNest(emulator::kernels(level), *plan, acc.data(), vectors.data(), scalars.data());
+      emulator::NestEnds ends{fresh, nullptr, nullptr};
+      if (adds)
+        ends = {fresh, added.data(), out.data()};
+      emulator::runNest(emulator::kernels(level), *plan, acc.data(), vectors.data(), scalars.data(), ends);
     };
-    run(emulator::CpuLevel::Portable, want);
-    run(emulator::cpuLevel(), got);
+    // One operation after the other: zeros, products, sum.
+    std::vector<float> plain = want;
+    if (fresh)
+      std::fill_n(plain.begin(), product.rows * product.lanes, 0.0f);
+    emulator::runNest(emulator::kernels(emulator::CpuLevel::Portable), *plan, plain.data(),
+                      (plan->swapped ? w : x).data(), (plan->swapped ? x : w).data());
+    for (int64_t e = 0; e < product.rows * product.lanes && adds; ++e)
+      plain[size_t(e)] = numerics::add(added[size_t(e)], plain[size_t(e)]);
+    run(emulator::CpuLevel::Portable, want, sums);
+    run(emulator::cpuLevel(), got, gotSums);
+    ASSERT_EQ(std::memcmp((adds ? sums : want).data(), plain.data(), size_t(product.rows * product.lanes) * 4), 0);
     ASSERT_EQ(std::memcmp(want.data(), got.data(), want.size() * sizeof(float)), 0); // and nothing behind them
+    ASSERT_EQ(std::memcmp(sums.data(), gotSums.data(), sums.size() * sizeof(float)), 0);
   }
   EXPECT_GT(shortRows * 4, test::casesOf(2000));
 }

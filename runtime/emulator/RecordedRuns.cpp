@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/emulator/RecordedRuns.h"
+
+#include "runtime/emulator/HostWords.h"
+
+#include <algorithm>
+
+namespace wsc::emulator {
+
+using namespace format;
+
+namespace {
+
+bool hasStates(const WavePlan &plan) {
+  for (const WaveRole &role : plan.roles)
+    for (const Buffer &buffer : role.role->buffers)
+      if (buffer.kind == BufferKind::State)
+        return true;
+  return false;
+}
+
+} // namespace
+
+void bringIn(const SampleContext &context, const WaveLane &lane, std::byte *words) {
+  const IoBinding &binding = context.prepared.configuration->io[size_t(lane.binding)];
+  packLane(binding, lane.index, context.prepared.bindingTypes[size_t(lane.binding)],
+           context.inputs[size_t(binding.tensor)], words);
+}
+void bringOut(const SampleContext &context, const WaveLane &lane, std::vector<std::byte> &words) {
+  const IoBinding &binding = context.prepared.configuration->io[size_t(lane.binding)];
+  words.resize(words.size() + 64);
+  unpackLane(binding, lane.index, context.prepared.bindingTypes[size_t(lane.binding)], words.data(),
+             context.outputs[size_t(binding.tensor)]);
+}
+
+const WaveRecord *RecordedRuns::find(const SampleContext &context) const {
+  const auto found = known.find(context.prepared.waves.get());
+  return found == known.end() || !context.traces.empty() ? nullptr : found->second.record.get();
+}
+
+void RecordedRuns::begin(const SampleContext &context) {
+  Known &run = known[context.prepared.waves.get()];
+  const bool pays = run.isRecordable && (context.comesAgain || run.hasRun);
+  run.hasRun = true;
+  if (!pays || !context.traces.empty() || hasStates(*context.prepared.waves))
+    return;
+  recording = std::make_unique<WaveRecord>();
+  recording->iteration = context.iteration;
+  recording->streams.resize(team.workers.size());
+  recorders.clear();
+  recorders.reserve(team.workers.size());
+  for (size_t w = 0; w < team.workers.size(); ++w) {
+    WaveWorker &worker = team.workers[w];
+    worker.recorder = &recorders.emplace_back(*context.prepared.waves, state, worker, recording->streams[w]);
+  }
+}
+
+void RecordedRuns::endWave() {
+  if (recording)
+    for (const WaveRecord::Stream &stream : recording->streams)
+      recording->waves.push_back(uint32_t(stream.groups.size()));
+}
+
+void RecordedRuns::noteInput(const std::byte *words) {
+  if (recording)
+    recording->inputs.push_back(words - state.arena.memory().get());
+}
+void RecordedRuns::noteOutput(std::vector<WaveRecord::Piece> pieces) {
+  if (recording)
+    recording->outputs.push_back(std::move(pieces));
+}
+
+void RecordedRuns::end(const SampleContext &context, bool succeeded) {
+  if (!recording)
+    return;
+  endWave();
+  for (WaveWorker &worker : team.workers)
+    worker.recorder = nullptr;
+  for (const WaveRecorder &recorder : recorders) {
+    succeeded = succeeded && !recorder.lost();
+    recording->piecedWords = std::max(recording->piecedWords, recorder.mostPiecedWords());
+  }
+  Known &run = known[context.prepared.waves.get()];
+  run.isRecordable = succeeded;
+  if (succeeded) {
+    for (WaveRecord::Stream &stream : recording->streams)
+      stream.shrink();
+    run.record = std::move(recording);
+  }
+  recording.reset();
+}
+
+void RecordedRuns::run(const SampleContext &context, const WaveRecord &record) {
+  const WavePlan &plan = *context.prepared.waves;
+  std::byte *const words = state.arena.memory().get();
+  for (WaveWorker &worker : team.workers)
+    for (std::vector<std::byte> &pieced : worker.pieced)
+      pieced.resize(std::max(pieced.size(), size_t(record.piecedWords * 4 + 64)));
+  for (size_t i = 0; i < plan.inputs.size(); ++i)
+    bringIn(context, plan.inputs[i], words + record.inputs[i]);
+  const WaveReplay replay(context.kernels, state, context.iteration - record.iteration);
+  const size_t streams = record.streams.size();
+  struct Group {
+    uint32_t stream, number;
+  };
+  std::vector<Group> groups; // of a wave
+  std::vector<uint32_t> done(streams, 0);
+  for (size_t wave = 0; wave < record.waves.size(); wave += streams) {
+    groups.clear();
+    for (size_t s = 0; s < streams; ++s)
+      for (uint32_t &group = done[s]; group < record.waves[wave + s]; ++group)
+        groups.push_back({uint32_t(s), group});
+    team.forAll(groups.size(), 2, [&](WaveWorker &worker, size_t i) {
+      replay.runGroup(worker, record.streams[groups[i].stream], groups[i].number);
+    });
+  }
+  std::vector<std::byte> output;
+  for (size_t i = 0; i < plan.outputs.size(); ++i) {
+    output.clear();
+    for (const WaveRecord::Piece &piece : record.outputs[i])
+      output.insert(output.end(), words + piece.offset, words + piece.offset + piece.words * 4);
+    bringOut(context, plan.outputs[i], output);
+  }
+}
+
+} // namespace wsc::emulator

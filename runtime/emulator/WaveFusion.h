@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Operations of a role that a nest does along with its own, where nobody else sees what they leave in scratch:
+//
+//     move x ← queue          x is not copied: the nest reads the words where they are
+//     move acc ← 0            nothing is written: the accumulators begin as zeros in registers
+//     acc += x · w            nest
+//     queue ← queue + acc     added before the accumulators are stored, so they never are
+//
+// The results are the same bits: the same operations on the same values.
+#pragma once
+
+#include "runtime/emulator/WavePlan.h"
+
+namespace wsc::emulator {
+
+// Marks them in the role's only thread (WaveOp::fusion).
+void fuseNests(WaveRole &role);
+
+} // namespace wsc::emulator

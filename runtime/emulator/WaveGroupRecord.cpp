@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is written down of a group's run.
+#include "runtime/emulator/WaveGroup.h"
+
+#include <algorithm>
+
+namespace wsc::emulator {
+
+using namespace format;
+
+constexpr size_t kFewCores = 4; // that are not worth gathering their elements
+
+// An operand of the active members.
+RecordedOperand WaveGroup::recorded(const Place &place, size_t source) {
+  if (place.kind == OperandKind::Queue && source != 2) {
+    std::array<int32_t, kMost> ports;
+    for (size_t i = 0; i < numActive; ++i)
+      ports[i] = int32_t(&members[active[i]].ports[place.slot] - state.ports.data());
+    return worker.recorder->words({ports.data(), numActive}, place.words);
+  }
+  std::array<std::byte *, kMost> begins;
+  for (size_t i = 0; i < numActive; ++i)
+    begins[i] = pointer(place, members[active[i]], source);
+  const bool window =
+      place.kind == OperandKind::Memory && role->role->buffers[size_t(place.slot)].kind == BufferKind::Resident;
+  return worker.recorder->places(
+      {begins.data(), numActive},
+      window ? context.prepared.windows[size_t(role - plan.roles.data())][size_t(place.slot)].runStep : 0);
+}
+
+// Of rows of few packed elements: the kernel for the elements of all cores in one call; null where an operand of one
+// core could be the result of another's, or of one of its own elements.
+ArrayOp WaveGroup::togetherKernel(const DecodedOp &op, const ShapeVariant &variant, const RecordedStep &step) const {
+  const RowOp &row = op.row;
+  const int64_t n = variant.shape.elements,
+                widest = std::max({row.bytes[0], row.bytes[1], row.usesB ? row.bytes[2] : 0});
+  if (row.kind != RowOp::Kind::Compute || !variant.single || row.readsDst || numActive < kFewCores ||
+      n * widest > kMostTogetherBytes / int64_t(kMost) || step.dst.region == RecordedOperand::Region::None)
+    return nullptr;
+  const auto isApart = [&](int k, const OperandPlace &source) {
+    if (!row.mayAlias[k])
+      return true;
+    // Elements are taken before any is written, so a source may be the result itself.
+    if (source.slot != op.dst.slot || source.affine || op.dst.affine || source.looped || op.dst.looped)
+      return false;
+    return (source.base == op.dst.base && row.bytes[k] == row.bytes[0]) ||
+           source.base + n * row.bytes[k] <= op.dst.base || op.dst.base + n * row.bytes[0] <= source.base;
+  };
+  if (!isApart(1, op.a) || (row.usesB && !isApart(2, op.b)))
+    return nullptr;
+  return row.compute;
+}
+
+void WaveGroup::record(const WaveOp &op, bool together) {
+  RecordedStep step;
+  step.cores = int32_t(numActive);
+  step.op = op.op;
+  if (op.kind == WaveOp::Kind::Copy) {
+    if (op.output < 0)
+      return;
+    step.bytes = op.elements * op.input[0].width;
+    const int32_t words = op.input[0].words;
+    step.dst = recorded({OperandKind::Queue, op.output, 0, nullptr, nullptr, words}, 2);
+    step.a = recorded({OperandKind::Queue, op.input[0].slot, 0, nullptr, nullptr, words}, 0);
+    return worker.recorder->add(step);
+  }
+  const DecodedOp &decoded = *op.op;
+  const ShapeVariant &variant = role->program->shapes[size_t(decoded.shape)];
+  const int64_t n = variant.shape.elements;
+  step.kind = RecordedStep::Kind::Row;
+  step.row = &variant;
+  step.dst = recorded(placeOf(decoded.dst, n * decoded.row.bytes[0]), 2);
+  step.a = recorded(placeOf(decoded.a, n * decoded.row.bytes[1]), 0);
+  if (decoded.row.usesB)
+    step.b = recorded(placeOf(decoded.b, n * decoded.row.bytes[2]), 1);
+  if (const OperandPlace *indexed = indexedOperand(decoded)) {
+    const Place from = placeOf(*indexed, 0);
+    std::array<int64_t, kMost> origins;
+    for (size_t i = 0; i < numActive; ++i)
+      origins[i] = indexedPlace(from, *indexed, members[active[i]]).origin;
+    step.origins = worker.recorder->origins({origins.data(), numActive});
+    step.indexedBytes = int32_t(role->role->buffers[size_t(indexed->slot)].bytes);
+    step.indexedStep = int32_t(indexed->operand->stride[kMaxDims - 1]);
+  }
+  // Windows that move by different steps may come to overlap in another iteration.
+  if (together && (!decoded.row.mayAlias[1] || step.dst.runStep == step.a.runStep)) {
+    step.kind = RecordedStep::Kind::Together;
+    step.function = variant.single;
+  } else if (ArrayOp function = togetherKernel(decoded, variant, step)) {
+    step.kind = RecordedStep::Kind::Together;
+    step.function = function;
+  }
+  worker.recorder->add(step);
+}
+
+void WaveGroup::recordNest(const WaveOp &nest, const NestPlaces &places, bool fresh) {
+  RecordedStep step;
+  step.kind = RecordedStep::Kind::Nest;
+  step.cores = int32_t(numActive);
+  step.op = nest.op;
+  step.nest = &role->program->plans[size_t(nest.op->plan)];
+  step.fresh = fresh;
+  const auto source = [&](const Place &place, int k) {
+    if (nest.wordsOf[k] < 0 || held[k] != nest.wordsOf[k])
+      return place.kind == OperandKind::Memory ? recorded(place, size_t(k)) : RecordedOperand();
+    std::array<std::byte *, kMost> begins;
+    for (size_t i = 0; i < numActive; ++i)
+      begins[i] = const_cast<std::byte *>(sourceOf(nest, place, members[active[i]], k));
+    return worker.recorder->places({begins.data(), numActive});
+  };
+  step.dst = recorded(places.dst, 2);
+  step.a = source(places.a, 0);
+  step.b = source(places.b, 1);
+  if (places.add.kind == OperandKind::Queue) {
+    step.add = recorded(places.add, 0);
+    step.out = recorded(places.out, 2);
+  }
+  worker.recorder->add(step);
+}
+
+void WaveGroup::recordRelease(std::span<const uint8_t> leaving, const Place &dst, int k, int64_t bytes) {
+  std::array<std::byte *, kMost> to, from;
+  for (size_t i = 0; i < leaving.size(); ++i) {
+    to[i] = pointer(dst, members[leaving[i]], 2);
+    from[i] = const_cast<std::byte *>(members[leaving[i]].words[k]);
+  }
+  RecordedStep step;
+  step.cores = int32_t(leaving.size());
+  step.bytes = bytes;
+  step.dst = worker.recorder->places({to.data(), leaving.size()});
+  step.a = worker.recorder->places({from.data(), leaving.size()});
+  worker.recorder->add(step);
+}
+
+// Copies between a member's home and its slot, of what matters where the group stands.
+void WaveGroup::recordMoves(std::span<const uint8_t> moved, bool enters) const {
+  if (size_t(at.pc) >= role->live.size() || role->live[size_t(at.pc)].empty())
+    return;
+  std::array<std::byte *, kMost> homes, slots;
+  size_t count = 0;
+  for (uint8_t i : moved)
+    if (members[i].inSlot) {
+      homes[count] = home(members[i]);
+      slots[count++] = slot(members[i]);
+    }
+  if (count == 0)
+    return;
+  RecordedStep step;
+  step.kind = RecordedStep::Kind::Ranges;
+  step.cores = int32_t(count);
+  step.ranges = &role->live[size_t(at.pc)];
+  step.dst = worker.recorder->places({(enters ? slots : homes).data(), count});
+  step.a = worker.recorder->places({(enters ? homes : slots).data(), count});
+  worker.recorder->add(step);
+}
+
+} // namespace wsc::emulator

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Operands of the cores of a step mostly begin at equal distances: slots do, and residents of adjacent cores; words
+// that many cores read are at distance 0. Only others take a number for each core.
+#include "runtime/emulator/WaveRecord.h"
+
+#include "runtime/emulator/WaveState.h"
+
+#include <algorithm>
+
+namespace wsc::emulator {
+
+int64_t WaveRecord::Stream::bytes() const {
+  return int64_t(steps.size() * sizeof(RecordedStep) + places.size() * sizeof(int64_t) + pieces.size() * sizeof(Piece) +
+                 (firstPiece.size() + groups.size()) * sizeof(uint32_t) + shapes.size() * sizeof(ShapeVariant));
+}
+
+void WaveRecord::Stream::shrink() {
+  steps.shrink_to_fit();
+  groups.shrink_to_fit();
+  places.shrink_to_fit();
+  pieces.shrink_to_fit();
+  firstPiece.shrink_to_fit();
+}
+
+RecordedOperand::Region WaveRecorder::regionOf(const std::byte *at, const std::byte *&begin) const {
+  using enum RecordedOperand::Region;
+  begin = nullptr;
+  if (!at)
+    return None;
+  const std::pair<const Pages *, RecordedOperand::Region> regions[] = {
+      {&state.arena.memory(), Words}, {&worker.slots, Slot}, {&state.scratch, Scratch}, {&state.fifoArea, Fifo}};
+  for (const auto &[pages, region] : regions)
+    if (pages->holds(at)) {
+      begin = pages->get();
+      return region;
+    }
+  return Address;
+}
+
+RecordedOperand WaveRecorder::places(std::span<std::byte *const> begins, int64_t runStep) {
+  RecordedOperand operand;
+  const std::byte *begin = nullptr;
+  operand.region = regionOf(begins[0], begin);
+  operand.runStep = int32_t(runStep);
+  const auto offset = [&](size_t i) { return int64_t(uintptr_t(begins[i]) - uintptr_t(begin)); };
+  operand.base = offset(0);
+  const int64_t stride = begins.size() > 1 ? offset(1) - offset(0) : 0;
+  bool even = stride == int32_t(stride);
+  for (size_t i = 2; i < begins.size() && even; ++i)
+    even = offset(i) == operand.base + int64_t(i) * stride;
+  operand.stride = int32_t(stride);
+  if (even)
+    return operand;
+  operand.table = int32_t(stream.places.size());
+  for (size_t i = 0; i < begins.size(); ++i)
+    stream.places.push_back(offset(i));
+  return operand;
+}
+
+RecordedOperand WaveRecorder::words(std::span<const int32_t> ports, int64_t words) {
+  const size_t first = stream.pieces.size(), firstCount = stream.firstPiece.size();
+  bool together = true;
+  for (int32_t port : ports) {
+    stream.firstPiece.push_back(uint32_t(stream.pieces.size()));
+    piecesThere(plan, state, port, words, stream.pieces);
+    together &= stream.pieces.size() == stream.firstPiece.back() + 1;
+  }
+  if (!together) {
+    RecordedOperand operand;
+    operand.region = RecordedOperand::Region::Pieces;
+    operand.table = int32_t(firstCount);
+    stream.firstPiece.push_back(uint32_t(stream.pieces.size()));
+    piecedWords = std::max(piecedWords, words);
+    return operand;
+  }
+  std::vector<std::byte *> begins;
+  for (size_t i = first; i < stream.pieces.size(); ++i)
+    begins.push_back(state.arena.memory().get() + stream.pieces[i].offset);
+  stream.pieces.resize(first);
+  stream.firstPiece.resize(firstCount);
+  return places(begins);
+}
+
+int32_t WaveRecorder::origins(std::span<const int64_t> all) {
+  const auto first = int32_t(stream.places.size());
+  stream.places.insert(stream.places.end(), all.begin(), all.end());
+  return first;
+}
+
+void WaveRecorder::add(const RecordedStep &step) {
+  stream.steps.push_back(step);
+  isLost |= stream.steps.size() % 1024 == 0 && stream.bytes() > kMostBytes;
+}
+
+void piecesThere(const WavePlan &plan, WaveState &state, int32_t number, int64_t words,
+                 std::vector<WaveRecord::Piece> &pieces) {
+  const std::byte *arena = state.arena.memory().get();
+  const auto add = [&](const WavePort::Piece &piece, int64_t count) { pieces.push_back({piece.data - arena, count}); };
+  const WavePort &from = state.ports[size_t(number)];
+  const std::span<const WaveSegment> segments = plan.composition(plan.portComposition[size_t(number)]);
+  size_t s = size_t(from.segment);
+  int64_t at = from.position - from.base;
+  for (int64_t left = words; left > 0;) {
+    for (; at >= segments[s].count; ++s)
+      at -= segments[s].count;
+    const WavePort::Piece piece = state.ports[size_t(segments[s].port)].piece(segments[s].begin + at);
+    const int64_t count = std::min({left, segments[s].count - at, piece.words});
+    if (!pieces.empty() && count < words && left < words &&
+        pieces.back().offset + pieces.back().words * 4 == piece.data - arena)
+      pieces.back().words += count;
+    else
+      add(piece, count);
+    left -= count;
+    at += count;
+  }
+}
+
+} // namespace wsc::emulator

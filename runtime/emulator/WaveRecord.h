@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A run of a configuration in waves, written down: which operations the cores did, in which order, and where operands
+// began. None of it depends on values, so a later run does the same steps without asking ports, threads and streams
+// who can go on (WaveReplay.cpp).
+//
+//     wave      groups    steps of a group: one operation of up to 64 cores each
+//     0         0 1 2     0: Ranges home → slot   1: Row   2: Nest   3: Row   4: Ranges slot → home
+//     1         3 4       …
+//
+// Groups of a wave have nothing to do with each other. Operands are written as offsets in the runner's memory, so that
+// it may be mapped anew between runs; windows of residents move by their runStep from iteration to iteration.
+#pragma once
+
+#include "runtime/emulator/LiveScratch.h"
+#include "runtime/emulator/RoleProgram.h"
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+namespace wsc::emulator {
+
+constexpr int64_t kMostTogetherBytes = 4096; // of the sources, or results, of all cores of a step
+
+struct WavePlan;
+struct WaveState;
+struct WaveWorker;
+
+// Where an operand begins on each core of a step.
+struct RecordedOperand {
+  enum class Region : uint8_t {
+    None,    // there is no such operand, or its elements go nowhere
+    Address, // constants, residents, immediates: as they are
+    Scratch, // offsets in the cores' scratch at home, in the worker's slots, in FIFOs, in the arena of words
+    Slot,
+    Fifo,
+    Words,
+    Pieces, // words that do not lie together
+  };
+  int32_t table = -1; // number of the first core's offset among Stream::places (Pieces: among firstPiece)
+  int32_t stride = 0; // without a table core i's offset is base + i · stride
+  int64_t base = 0;
+  int32_t runStep = 0; // bytes from one iteration to the next
+  Region region = Region::None;
+};
+
+struct RecordedStep {
+  enum class Kind : uint8_t {
+    Ranges,   // the ranges' bytes, from a to dst
+    Bytes,    // `bytes` bytes from a to dst, and zeros up to a whole word
+    Row,      // runRowAt
+    Together, // a row of few elements, those of all cores in one call
+    Nest,     // runNestAt
+  };
+  Kind kind = Kind::Bytes;
+  int32_t cores = 1;
+  union {
+    const std::vector<ScratchRange> *ranges;
+    int64_t bytes;
+    const ShapeVariant *row;
+    const PlanVariant *nest;
+  };
+  const DecodedOp *op = nullptr;
+  ArrayOp function = nullptr; // Together
+  bool fresh = false;         // Nest: accumulators (dst) begin as zeros
+  RecordedOperand dst, a, b;
+  RecordedOperand add, out;                  // Nest: as NestEnds
+  int32_t indexedBytes = 0, indexedStep = 0; // Row: of an indexed operand (IndexedPlace); its origins
+  int32_t origins = -1;                      // among Stream::places
+};
+
+struct WaveRecord {
+  struct Piece {
+    int64_t offset = 0; // in the arena of words
+    int64_t words = 0;
+  };
+  // What one host thread did.
+  struct Stream {
+    std::vector<RecordedStep> steps;
+    std::vector<uint32_t> groups; // per group: its first step
+    std::vector<int64_t> places;
+    std::vector<Piece> pieces;
+    std::vector<uint32_t> firstPiece; // per core of an operand in pieces; one more than there are cores
+    std::deque<ShapeVariant> shapes;  // of rows that the role's program has none for
+    int64_t bytes() const;
+    void shrink(); // to what it holds
+  };
+  std::vector<Stream> streams;
+  std::vector<uint32_t> waves;             // per wave and stream: behind its last group
+  std::vector<int64_t> inputs;             // per input lane: where its words go, in the arena
+  std::vector<std::vector<Piece>> outputs; // per output lane
+  int64_t iteration = 0;                   // that was recorded
+  int64_t piecedWords = 0;                 // the most that one operand has in pieces
+};
+
+// Writes down what a worker does.
+class WaveRecorder {
+public:
+  static constexpr int64_t kMostBytes = int64_t(128) << 20; // of a stream; a longer run is not recorded
+
+  WaveRecorder(const WavePlan &plan, WaveState &state, const WaveWorker &worker, WaveRecord::Stream &stream)
+      : plan(plan), state(state), worker(worker), stream(stream) {}
+
+  void beginGroup() { stream.groups.push_back(uint32_t(stream.steps.size())); }
+  // Of operands that are not words which a sink takes.
+  RecordedOperand places(std::span<std::byte *const> begins, int64_t runStep = 0);
+  // The next `words` words of sinks, all of which have come.
+  RecordedOperand words(std::span<const int32_t> ports, int64_t words);
+  int32_t origins(std::span<const int64_t> all);
+  const ShapeVariant *keep(const ShapeVariant &shape) { return &stream.shapes.emplace_back(shape); }
+  void add(const RecordedStep &step);
+
+  // Something was done that has no step. What is recorded is of no use then.
+  void giveUp() { isLost = true; }
+  bool lost() const { return isLost; }
+  int64_t mostPiecedWords() const { return piecedWords; }
+
+private:
+  RecordedOperand::Region regionOf(const std::byte *at, const std::byte *&begin) const;
+
+  const WavePlan &plan;
+  WaveState &state;
+  const WaveWorker &worker;
+  WaveRecord::Stream &stream;
+  bool isLost = false;
+  int64_t piecedWords = 0;
+};
+
+// The pieces of the next words of a sink.
+void piecesThere(const WavePlan &plan, WaveState &state, int32_t port, int64_t words,
+                 std::vector<WaveRecord::Piece> &pieces);
+
+// Does the steps of a group again. `iterations`: how many the run is behind the recorded one.
+class WaveReplay {
+public:
+  WaveReplay(const Kernels &kernels, const WaveState &state, int64_t iterations)
+      : kernels(kernels), state(state), iterations(iterations) {}
+  void runGroup(WaveWorker &worker, const WaveRecord::Stream &stream, size_t group) const;
+
+private:
+  const Kernels &kernels;
+  const WaveState &state;
+  const int64_t iterations;
+};
+
+} // namespace wsc::emulator

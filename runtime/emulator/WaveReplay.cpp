@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/emulator/WaveRecord.h"
+#include "runtime/emulator/WaveState.h"
+
+#include <cstring>
+#include <type_traits>
+
+namespace wsc::emulator {
+
+namespace {
+
+constexpr int64_t kFewBytes = 64;  // that take longer to call for than to copy
+constexpr int32_t kCoresAhead = 8; // whose operands are fetched while others are at work
+
+// An operand of a step's cores.
+class Places {
+public:
+  using Region = RecordedOperand::Region;
+
+  Places(const RecordedOperand &operand, const WaveRecord::Stream &stream, const WaveState &state,
+         const WaveWorker &worker, int64_t iterations, std::vector<std::byte> &pieced)
+      : operand(operand), stream(stream), arena(state.arena.memory().get()), pieced(pieced) {
+    switch (operand.region) {
+    case Region::None:
+    case Region::Pieces:
+    case Region::Address:
+      begin = nullptr;
+      break;
+    case Region::Scratch:
+      begin = state.scratch.get();
+      break;
+    case Region::Slot:
+      begin = worker.slots.get();
+      break;
+    case Region::Fifo:
+      begin = state.fifoArea.get();
+      break;
+    case Region::Words:
+      begin = arena;
+      break;
+    }
+    table = operand.table < 0 || operand.region == Region::Pieces ? nullptr : &stream.places[size_t(operand.table)];
+    isFar = operand.region == Region::Scratch || (operand.region == Region::Address && (table || operand.stride != 0));
+    moved = uintptr_t(begin) + uintptr_t(iterations * int64_t(operand.runStep));
+  }
+
+  bool isNone() const { return operand.region == Region::None; }
+  bool inPieces() const { return operand.region == Region::Pieces; }
+  std::byte *at(int32_t core) const {
+    if (operand.region == Region::None)
+      return nullptr;
+    if (inPieces()) {
+      copyPieces(core, pieced.data());
+      return pieced.data();
+    }
+    return reinterpret_cast<std::byte *>(
+        moved + uintptr_t(table ? table[core] : operand.base + core * int64_t(operand.stride)));
+  }
+  // Fetches the beginning of what core number `core` has, if that lies where nobody has worked lately.
+  void fetch(int32_t core, int32_t cores) const {
+    if (isFar && core < cores)
+      __builtin_prefetch(at(core));
+  }
+  void copyPieces(int32_t core, std::byte *to) const {
+    const uint32_t *first = &stream.firstPiece[size_t(operand.table + core)];
+    for (uint32_t p = first[0]; p < first[1]; ++p) {
+      const WaveRecord::Piece &piece = stream.pieces[p];
+      std::memcpy(to, arena + piece.offset, size_t(piece.words * 4));
+      to += piece.words * 4;
+    }
+  }
+
+private:
+  const RecordedOperand &operand;
+  const WaveRecord::Stream &stream;
+  std::byte *const arena, *begin = nullptr;
+  const int64_t *table = nullptr;
+  uintptr_t moved = 0;
+  bool isFar = false;
+  std::vector<std::byte> &pieced;
+};
+
+// `bytes` bytes of each core between where they are and a row of all cores'.
+template <typename Copy> void forCores(int32_t cores, int64_t bytes, Copy copy) {
+  const auto all = [&](auto width) {
+    for (int32_t i = 0; i < cores; ++i)
+      copy(i, i * bytes, width);
+  };
+  switch (bytes) { // copies of a known length are a few instructions
+  case 4:
+    return all(std::integral_constant<size_t, 4>());
+  case 8:
+    return all(std::integral_constant<size_t, 8>());
+  case 16:
+    return all(std::integral_constant<size_t, 16>());
+  case 24:
+    return all(std::integral_constant<size_t, 24>());
+  case 32:
+    return all(std::integral_constant<size_t, 32>());
+  default:
+    return all(size_t(bytes));
+  }
+}
+
+// A source of all cores, one behind the other; a single element (`scalar`) once for each of `count` elements.
+void gatherSource(const Places &source, int32_t cores, int64_t count, int64_t width, bool scalar, std::byte *to) {
+  if (!scalar)
+    return forCores(cores, count * width,
+                    [&](int32_t i, int64_t at, auto bytes) { std::memcpy(to + at, source.at(i), bytes); });
+  for (int32_t i = 0; i < cores; ++i)
+    for (int64_t k = 0; k < count; ++k, to += width)
+      std::memcpy(to, source.at(i), size_t(width));
+}
+
+void runTogether(const RecordedStep &step, const Places &dst, const Places &a, const Places &b) {
+  alignas(64) std::byte first[kMostTogetherBytes], second[kMostTogetherBytes], results[kMostTogetherBytes];
+  const RowOp &row = step.op->row;
+  const RowShape &shape = step.row->shape;
+  const auto isScalar = [&](int k) { return shape.elements > 1 && shape.stride[k][3] == 0; };
+  const int64_t count = shape.elements;
+  gatherSource(a, step.cores, count, row.bytes[1], isScalar(1), first);
+  if (row.usesB)
+    gatherSource(b, step.cores, count, row.bytes[2], isScalar(2), second);
+  step.function(results, first, second, step.cores * count);
+  const int64_t bytes = count * row.bytes[0], padding = -bytes & 3;
+  forCores(step.cores, bytes, [&](int32_t i, int64_t at, auto width) {
+    std::byte *to = dst.at(i);
+    std::memcpy(to, results + at, width);
+    if (padding > 0 && step.op->dst.kind == format::OperandKind::Queue)
+      std::memset(to + bytes, 0, size_t(padding));
+  });
+}
+
+// Whether a row copies whole words that lie one behind the other.
+bool isPlainCopy(const RecordedStep &step) {
+  const RowOp &row = step.op->row;
+  return row.kind == RowOp::Kind::Copy && step.row->single &&
+         (step.row->shape.elements == 1 || step.row->shape.stride[1][3] != 0) &&
+         step.dst.region != RecordedOperand::Region::None && step.row->shape.elements * row.bytes[0] % 4 == 0;
+}
+
+} // namespace
+
+void WaveReplay::runGroup(WaveWorker &worker, const WaveRecord::Stream &stream, size_t group) const {
+  const size_t end = group + 1 < stream.groups.size() ? stream.groups[group + 1] : stream.steps.size();
+  for (size_t s = stream.groups[group]; s < end; ++s) {
+    const RecordedStep &step = stream.steps[s];
+    const Places dst(step.dst, stream, state, worker, iterations, worker.pieced[0]),
+        a(step.a, stream, state, worker, iterations, worker.pieced[0]),
+        b(step.b, stream, state, worker, iterations, worker.pieced[1]);
+    const auto fetch = [&](int32_t core) {
+      for (const Places *operand : {&dst, &a, &b})
+        operand->fetch(core + kCoresAhead, step.cores);
+    };
+    switch (step.kind) {
+    case RecordedStep::Kind::Ranges:
+      for (int32_t i = 0; i < step.cores; ++i) {
+        if (i + kCoresAhead < step.cores && !step.ranges->empty()) {
+          const int32_t first = step.ranges->front().begin;
+          __builtin_prefetch(dst.at(i + kCoresAhead) + first, 1);
+          __builtin_prefetch(a.at(i + kCoresAhead) + first);
+        }
+        std::byte *to = dst.at(i);
+        const std::byte *from = a.at(i);
+        for (const ScratchRange &range : *step.ranges)
+          std::memcpy(to + range.begin, from + range.begin, size_t(range.bytes));
+      }
+      break;
+    case RecordedStep::Kind::Bytes:
+      for (int32_t i = 0; i < step.cores; ++i) {
+        std::byte *to = dst.at(i);
+        if (a.inPieces() && step.bytes % 4 == 0) {
+          a.copyPieces(i, to);
+          continue;
+        }
+        std::memcpy(to, a.at(i), size_t(step.bytes));
+        std::memset(to + step.bytes, 0, size_t(-step.bytes & 3));
+      }
+      break;
+    case RecordedStep::Kind::Row: {
+      if (isPlainCopy(step)) {
+        if (a.inPieces()) {
+          for (int32_t i = 0; i < step.cores; ++i)
+            a.copyPieces(i, dst.at(i));
+          break;
+        }
+        if (const int64_t bytes = step.row->shape.elements * step.op->row.bytes[0]; bytes <= kFewBytes) {
+          forCores(step.cores, bytes, [&](int32_t i, int64_t, auto width) {
+            fetch(i);
+            std::memmove(dst.at(i), a.at(i), width);
+          });
+          break;
+        }
+      }
+      const int64_t *origins = step.origins < 0 ? nullptr : &stream.places[size_t(step.origins)];
+      for (int32_t i = 0; i < step.cores; ++i) {
+        fetch(i);
+        const std::byte *second = b.at(i), *first = a.at(i);
+        runRowAt(*step.op, step.row->shape, step.row->single, dst.at(i), first, second,
+                 {origins ? origins[i] : 0, step.indexedBytes, step.indexedStep});
+      }
+      break;
+    }
+    case RecordedStep::Kind::Together:
+      runTogether(step, dst, a, b);
+      break;
+    case RecordedStep::Kind::Nest: {
+      const Places add(step.add, stream, state, worker, iterations, worker.pieced[0]),
+          out(step.out, stream, state, worker, iterations, worker.pieced[0]);
+      for (int32_t i = 0; i < step.cores; ++i) {
+        fetch(i);
+        runNestAt(*step.op, *step.nest, kernels, worker.scratch.get(), true, dst.at(i), a.at(i), b.at(i),
+                  {step.fresh, reinterpret_cast<const float *>(add.at(i)), reinterpret_cast<float *>(out.at(i))});
+      }
+      break;
+    }
+    }
+  }
+}
+
+} // namespace wsc::emulator

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a nest does along with its own: x ← words, acc ← 0, acc += x · w, words ← words + acc.
+#include "runtime/emulator/WaveFusion.h"
+#include "test/unit/emulator/TinyMesh.h"
+
+#include <gtest/gtest.h>
+
+using namespace wsc::format;
+using namespace wsc::testing;
+using wsc::emulator::WaveOp;
+using wsc::emulator::WaveRole;
+
+namespace {
+
+constexpr int kAcc = 0, kX = 1, kW = 2, kIn = 0, kSums = 1, kOut = 2; // buffers, queues
+constexpr int64_t kRows = 8, kColumns = 3, kTaps = 2;
+
+class WaveFusion : public testing::Test {
+protected:
+  WaveFusion() {
+    role.cores = rowOf(0, 0, 4);
+    role.buffers = {scratch(kRows * kColumns * 4), scratch(kRows * kTaps * 4), scratch(kTaps * kColumns * 4)};
+    role.queues = {{false, 0, 0}, {false, 1, 1}, {true, 2, 2}};
+  }
+
+  static Instruction take() { return vectorOp(Opcode::Move, kRows * kTaps, memoryOperand(kX, 4), queueOperand(kIn)); }
+  static Instruction zero(Affine n = kRows * kColumns) {
+    Operand nothing;
+    nothing.kind = OperandKind::Immediate;
+    return vectorOp(Opcode::Move, n, memoryOperand(kAcc, 4), nothing);
+  }
+  static Instruction loop() {
+    Instruction begin;
+    begin.opcode = Opcode::Loop;
+    begin.extent[0] = kTaps;
+    return begin;
+  }
+  static Instruction product() {
+    Instruction fma =
+        vectorOp(Opcode::Fma, kColumns, memoryOperand(kAcc, 4), memoryOperand(kX, 0), memoryOperand(kW, 4));
+    fma.extent[2] = kRows;
+    fma.dst.stride[2] = kColumns * 4;
+    fma.a.stride[2] = kTaps * 4;
+    fma.a.loopStep[0] = 4;
+    fma.b.loopStep[0] = kColumns * 4;
+    return fma;
+  }
+  static Instruction endLoop() {
+    Instruction end;
+    end.opcode = Opcode::EndLoop;
+    return end;
+  }
+  static Instruction sum() {
+    return vectorOp(Opcode::Add, kRows * kColumns, queueOperand(kOut), queueOperand(kSums), memoryOperand(kAcc, 4));
+  }
+
+  const std::vector<WaveOp> &fuse(const Thread &thread) {
+    role.threads = {thread};
+    auto decoded = wsc::emulator::decodeRole(role, {false, false, false},
+                                             wsc::emulator::kernels(wsc::emulator::CpuLevel::Portable));
+    EXPECT_TRUE(decoded.ok()) << decoded.status();
+    program = *std::move(decoded);
+    wave = wsc::emulator::planRole(program);
+    return wave.threads[0];
+  }
+
+  Role role;
+  wsc::emulator::RoleProgram program;
+  WaveRole wave;
+};
+
+TEST_F(WaveFusion, AProductOfAChain) {
+  const auto &ops = fuse({take(), zero(), loop(), product(), endLoop(), sum()});
+  ASSERT_EQ(ops.size(), 4u);
+  EXPECT_EQ(ops[0].wordsFor, 0);
+  EXPECT_TRUE(ops[1].leftOut);
+  EXPECT_EQ(ops[2].zeros, 1);
+  EXPECT_EQ(ops[2].wordsOf[0], 0);
+  EXPECT_EQ(ops[2].wordsOf[1], -1);
+  EXPECT_TRUE(ops[2].addsNext);
+}
+
+// Zeros behind the accumulators would be missing.
+TEST_F(WaveFusion, ZerosOfMoreThanTheAccumulators) {
+  role.buffers[kAcc].bytes += 4;
+  const auto &ops = fuse({take(), zero(kRows * kColumns + 1), loop(), product(), endLoop(), sum()});
+  EXPECT_FALSE(ops[1].leftOut);
+  EXPECT_EQ(ops[2].zeros, -1);
+}
+
+// The accumulators are sent once more, so they have to be there.
+TEST_F(WaveFusion, AccumulatorsThatAreReadLater) {
+  const Instruction again = vectorOp(Opcode::Move, kRows * kColumns, queueOperand(kOut), memoryOperand(kAcc, 4));
+  const auto &ops = fuse({take(), zero(), loop(), product(), endLoop(), sum(), again});
+  EXPECT_TRUE(ops[1].leftOut);
+  EXPECT_FALSE(ops[2].addsNext);
+}
+
+// Words that are read once more, or only in part taken for the product, are copied.
+TEST_F(WaveFusion, WordsThatOthersRead) {
+  const Instruction again = vectorOp(Opcode::Move, 1, queueOperand(kOut), memoryOperand(kX, 4));
+  EXPECT_EQ(fuse({take(), zero(), loop(), product(), endLoop(), sum(), again})[0].wordsFor, -1);
+  EXPECT_EQ(fuse({take(), again, zero(), loop(), product(), endLoop(), sum()})[0].wordsFor, -1);
+  Instruction half = take();
+  half.extent[3] = kRows;
+  EXPECT_EQ(fuse({half, half, zero(), loop(), product(), endLoop(), sum()})[1].wordsFor, -1);
+}
+
+// Between the zeros and the product the accumulators are something else.
+TEST_F(WaveFusion, AccumulatorsThatAreWrittenBefore) {
+  const Instruction other = vectorOp(Opcode::Move, 1, memoryOperand(kAcc, 4), queueOperand(kSums));
+  EXPECT_FALSE(fuse({take(), zero(), other, loop(), product(), endLoop(), sum()})[1].leftOut);
+}
+
+} // namespace
