@@ -3,8 +3,7 @@
 // Plain operations (WaveOp::plain) have their elements, kernels and strides in common; what differs is where operands
 // begin. All others, and loops whose trip counts differ, are left to WaveCore, core by core.
 //
-// While a core is at work its scratch is in a slot of the worker; when it waits, the bytes that matter then go where
-// the core's scratch is at home. So memory is touched for what cores keep, not for what they work with.
+// While a core is at work its scratch is in a slot of the worker (CoreScratch.h).
 #include "runtime/emulator/WaveGroup.h"
 
 #include <algorithm>
@@ -32,9 +31,10 @@ bool WaveGroup::add(const WaveRole &of, int32_t core) {
   members[numMembers++] = {core, thread, state.ports.data() + of.port + ordinal * int64_t(of.role->queues.size()),
                            state.buffers.data() + of.buffer + ordinal * int64_t(of.role->buffers.size()),
                            &state.index[size_t(core)]};
-  if (!of.live.empty() &&
-      (context.traces.empty() || !context.traces.contains({int32_t(&of - plan.roles.data()), ordinal})))
-    enter(members[numMembers - 1]);
+  if (Member &member = members[numMembers - 1]; !of.live.empty() && !isTraced(context, plan, of, core)) {
+    member.inSlot = true;
+    scratchOf(member).enter(at.pc, slot(member));
+  }
   return true;
 }
 
@@ -44,7 +44,8 @@ void WaveGroup::run() {
   std::iota(active.begin(), active.begin() + int64_t(numActive), uint8_t(0));
   if (worker.recorder) {
     worker.recorder->beginGroup();
-    recordMoves({active.data(), numActive}, true);
+    recordMoves({active.data(), numActive}, Move::Enter);
+    recordMoves({active.data(), numActive}, Move::EnterWhole);
   }
   const std::vector<WaveOp> &ops = role->threads[0];
   while (numActive > 0 && size_t(at.pc) < ops.size()) {
@@ -91,7 +92,7 @@ template <typename Stays> void WaveGroup::keepIf(Stays stays) {
   numActive = kept;
   releaseWords({leaving.data(), gone});
   if (worker.recorder)
-    recordMoves({leaving.data(), gone}, false);
+    recordMoves({leaving.data(), gone}, Move::Keep);
   for (size_t i = 0; i < gone; ++i)
     leave(members[leaving[i]]);
 }
@@ -103,31 +104,14 @@ void WaveGroup::tell(Member &member) const {
   member.thread->element = element;
 }
 
-std::byte *WaveGroup::home(const Member &member) const {
-  return state.scratch.get() + role->scratch + (member.core - role->core) * role->scratchBytes;
-}
 std::byte *WaveGroup::slot(const Member &member) const {
   return worker.slots.get() + (&member - members.data()) * role->scratchBytes;
-}
-
-void WaveGroup::moveScratch(const Member &member, const std::byte *from, std::byte *to) const {
-  if (size_t(at.pc) < role->live.size())
-    for (const ScratchRange &range : role->live[size_t(at.pc)])
-      std::memcpy(to + range.begin, from + range.begin, size_t(range.bytes));
-  for (size_t b = 0; b < role->bufferOffset.size(); ++b)
-    if (role->role->buffers[b].kind == BufferKind::Scratch)
-      member.buffers[b] = to + role->bufferOffset[b];
-}
-
-void WaveGroup::enter(Member &member) {
-  member.inSlot = true;
-  moveScratch(member, home(member), slot(member));
 }
 
 void WaveGroup::leave(Member &member) {
   tell(member);
   if (std::exchange(member.inSlot, false))
-    moveScratch(member, slot(member), home(member));
+    scratchOf(member).keep(at.pc, slot(member));
 }
 
 // Goes through a loop's begin or end; false where the trip count differs from core to core.
@@ -439,10 +423,12 @@ void WaveGroup::runEach(const WaveOp &op) {
 
 void WaveGroup::runAlone() {
   if (worker.recorder)
-    recordMoves({active.data(), numActive}, false);
+    recordMoves({active.data(), numActive}, Move::Settle);
   for (size_t i = 0; i < numActive; ++i) {
     Member &member = members[active[i]];
-    leave(member);
+    tell(member);
+    if (std::exchange(member.inSlot, false))
+      scratchOf(member).settle(at.pc, slot(member));
     WaveCore core(context, plan, state, worker, *role, member.core, false);
     core.run();
     member.sent |= core.sentOn();

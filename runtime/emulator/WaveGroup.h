@@ -5,6 +5,7 @@
 // alone. For roles of one thread.
 #pragma once
 
+#include "runtime/emulator/CoreScratch.h"
 #include "runtime/emulator/WaveRecord.h"
 #include "runtime/emulator/WaveState.h"
 
@@ -41,6 +42,7 @@ public:
   void clear() { numMembers = 0; }
 
 private:
+  enum class Move { Enter, EnterWhole, Keep, Settle }; // of scratch, as CoreScratch does it
   static constexpr size_t kMost = 64;
   static constexpr size_t kMembersAhead = 8; // whose operands are fetched while others are at work
 
@@ -81,15 +83,12 @@ private:
   void recordRelease(std::span<const uint8_t> leaving, const Place &dst, int k, int64_t bytes);
   ArrayOp togetherKernel(const DecodedOp &op, const ShapeVariant &variant, const RecordedStep &step) const;
   RecordedOperand recorded(const Place &place, size_t source);
-  void recordMoves(std::span<const uint8_t> moved, bool enters) const;
+  void recordMoves(std::span<const uint8_t> moved, Move move) const;
   void runEach(const WaveOp &op);
   void runAlone();
-  // Copies what matters where the group stands, and lets the member's buffers be there.
-  void moveScratch(const Member &member, const std::byte *from, std::byte *to) const;
-  void enter(Member &member);
   void leave(Member &member);
   void tell(Member &member) const;
-  std::byte *home(const Member &member) const;
+  CoreScratch scratchOf(const Member &member) const { return {state, *role, member.core}; }
   std::byte *slot(const Member &member) const;
   template <typename Stays> void keepIf(Stays stays);
 

@@ -132,23 +132,30 @@ void WaveGroup::recordRelease(std::span<const uint8_t> leaving, const Place &dst
   worker.recorder->add(step);
 }
 
-// Copies between a member's home and its slot, of what matters where the group stands.
-void WaveGroup::recordMoves(std::span<const uint8_t> moved, bool enters) const {
-  if (size_t(at.pc) >= role->live.size() || role->live[size_t(at.pc)].empty())
+// Copies of what matters where the group stands, of those members that move so.
+void WaveGroup::recordMoves(std::span<const uint8_t> moved, Move move) const {
+  const std::vector<ScratchRange> &ranges = rangesAt(*role, at.pc);
+  if (ranges.empty())
     return;
+  const bool enters = move == Move::Enter || move == Move::EnterWhole;
+  const bool packed = move == Move::Enter || move == Move::Keep;
   std::array<std::byte *, kMost> homes, slots;
   size_t count = 0;
-  for (uint8_t i : moved)
-    if (members[i].inSlot) {
-      homes[count] = home(members[i]);
-      slots[count++] = slot(members[i]);
-    }
+  for (uint8_t i : moved) {
+    const CoreScratch scratch = scratchOf(members[i]);
+    if (!members[i].inSlot || (enters && scratch.isKept() != packed))
+      continue;
+    homes[count] = packed ? scratch.kept() : scratch.whole();
+    slots[count++] = slot(members[i]);
+  }
   if (count == 0)
     return;
   RecordedStep step;
   step.kind = RecordedStep::Kind::Ranges;
   step.cores = int32_t(count);
-  step.ranges = &role->live[size_t(at.pc)];
+  step.ranges = &ranges;
+  step.fromPacked = enters && packed;
+  step.toPacked = !enters && packed;
   step.dst = worker.recorder->places({(enters ? slots : homes).data(), count});
   step.a = worker.recorder->places({(enters ? homes : slots).data(), count});
   worker.recorder->add(step);

@@ -19,7 +19,6 @@ namespace {
 
 constexpr int64_t kSlackBytes = 64;      // vector kernels may load past the end
 constexpr int64_t kMuchScratch = 1 << 9; // bytes that are worth keeping in the caches
-constexpr int64_t kLiveShare = 4;        // slots pay where waiting cores keep at most 1 byte of so many
 
 bool isStream(const Operand &operand) {
   return operand.kind == OperandKind::Queue || operand.kind == OperandKind::Fifo;
@@ -122,22 +121,16 @@ private:
     ops[begin].fetches = std::move(fetches);
   }
 
-  // Kept ranges pay where they are few bytes wherever a core may wait.
   void findLive() {
     if (plan.scratchBytes < kMuchScratch)
       return;
     plan.live = liveScratch(*plan.program, plan.program->threads[0], plan.bufferOffset, plan.scratchBytes);
-    int64_t kept = 0, waits = 0;
-    const std::vector<WaveOp> &ops = plan.threads[0];
-    for (size_t pc = 0; pc < ops.size(); ++pc) {
-      if (ops[pc].needs.empty() && ops[pc].inputs == 0)
-        continue;
-      ++waits;
-      for (const ScratchRange &range : plan.live[pc])
-        kept += range.bytes;
+    for (const std::vector<ScratchRange> &ranges : plan.live) {
+      int64_t bytes = 0;
+      for (const ScratchRange &range : ranges)
+        bytes += range.bytes;
+      plan.keptBytes = std::max(plan.keptBytes, (bytes + 7) / 8 * 8);
     }
-    if (kept * kLiveShare > waits * plan.scratchBytes)
-      plan.live.clear();
   }
 
   WaveOp opOf(const DecodedOp &decoded) const {
@@ -223,6 +216,7 @@ absl::StatusOr<WavePlan> planWaves(const Configuration &configuration, const Net
     role.fifo = next(plan.fifos, int64_t(role.fifos.size()));
     role.buffer = next(plan.buffers, int64_t(role.role->buffers.size()));
     role.scratch = next(plan.scratchBytes, role.scratchBytes);
+    role.kept = next(plan.keptBytes, role.keptBytes);
     role.fifoArea = next(plan.fifoBytes, role.fifoBytes);
     role.port = networks.roleOffset[r];
     plan.roles.push_back(std::move(role));

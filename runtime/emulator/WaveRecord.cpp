@@ -28,8 +28,11 @@ RecordedOperand::Region WaveRecorder::regionOf(const std::byte *at, const std::b
   begin = nullptr;
   if (!at)
     return None;
-  const std::pair<const Pages *, RecordedOperand::Region> regions[] = {
-      {&state.arena.memory(), Words}, {&worker.slots, Slot}, {&state.scratch, Scratch}, {&state.fifoArea, Fifo}};
+  const std::pair<const Pages *, RecordedOperand::Region> regions[] = {{&state.arena.memory(), Words},
+                                                                       {&worker.slots, Slot},
+                                                                       {&state.scratch, Scratch},
+                                                                       {&state.kept, Kept},
+                                                                       {&state.fifoArea, Fifo}};
   for (const auto &[pages, region] : regions)
     if (pages->holds(at)) {
       begin = pages->get();
@@ -91,6 +94,18 @@ int32_t WaveRecorder::origins(std::span<const int64_t> all) {
 void WaveRecorder::add(const RecordedStep &step) {
   stream.steps.push_back(step);
   isLost |= stream.steps.size() % 1024 == 0 && stream.bytes() > kMostBytes;
+}
+
+void WaveRecorder::addUnpack(const std::vector<ScratchRange> &ranges, std::byte *from, std::byte *to) {
+  if (ranges.empty())
+    return;
+  RecordedStep step;
+  step.kind = RecordedStep::Kind::Ranges;
+  step.ranges = &ranges;
+  step.fromPacked = true;
+  step.dst = places({&to, 1});
+  step.a = places({&from, 1});
+  add(step);
 }
 
 void piecesThere(const WavePlan &plan, WaveState &state, int32_t number, int64_t words,

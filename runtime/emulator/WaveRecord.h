@@ -33,7 +33,8 @@ struct RecordedOperand {
   enum class Region : uint8_t {
     None,    // there is no such operand, or its elements go nowhere
     Address, // constants, residents, immediates: as they are
-    Scratch, // offsets in the cores' scratch at home, in the worker's slots, in FIFOs, in the arena of words
+    Scratch, // offsets in cores' own areas, in kept scratch, in the worker's slots, in FIFOs, in the arena of words
+    Kept,
     Slot,
     Fifo,
     Words,
@@ -48,7 +49,7 @@ struct RecordedOperand {
 
 struct RecordedStep {
   enum class Kind : uint8_t {
-    Ranges,   // the ranges' bytes, from a to dst
+    Ranges,   // the ranges' bytes, from a to dst (copyRanges)
     Bytes,    // `bytes` bytes from a to dst, and zeros up to a whole word
     Row,      // runRowAt
     Together, // a row of few elements, those of all cores in one call
@@ -63,8 +64,9 @@ struct RecordedStep {
     const PlanVariant *nest;
   };
   const DecodedOp *op = nullptr;
-  ArrayOp function = nullptr; // Together
-  bool fresh = false;         // Nest: accumulators (dst) begin as zeros
+  ArrayOp function = nullptr;                // Together
+  bool fromPacked = false, toPacked = false; // Ranges
+  bool fresh = false;                        // Nest: accumulators (dst) begin as zeros
   RecordedOperand dst, a, b;
   RecordedOperand add, out;                  // Nest: as NestEnds
   int32_t indexedBytes = 0, indexedStep = 0; // Row: of an indexed operand (IndexedPlace); its origins
@@ -111,6 +113,7 @@ public:
   int32_t origins(std::span<const int64_t> all);
   const ShapeVariant *keep(const ShapeVariant &shape) { return &stream.shapes.emplace_back(shape); }
   void add(const RecordedStep &step);
+  void addUnpack(const std::vector<ScratchRange> &ranges, std::byte *from, std::byte *to);
 
   // Something was done that has no step. What is recorded is of no use then.
   void giveUp() { isLost = true; }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/emulator/CoreScratch.h"
 #include "runtime/emulator/WaveRecord.h"
 #include "runtime/emulator/WaveState.h"
 
@@ -29,6 +30,9 @@ public:
     case Region::Scratch:
       begin = state.scratch.get();
       break;
+    case Region::Kept:
+      begin = state.kept.get();
+      break;
     case Region::Slot:
       begin = worker.slots.get();
       break;
@@ -40,7 +44,8 @@ public:
       break;
     }
     table = operand.table < 0 || operand.region == Region::Pieces ? nullptr : &stream.places[size_t(operand.table)];
-    isFar = operand.region == Region::Scratch || (operand.region == Region::Address && (table || operand.stride != 0));
+    isFar = operand.region == Region::Scratch || operand.region == Region::Kept ||
+            (operand.region == Region::Address && (table || operand.stride != 0));
     moved = uintptr_t(begin) + uintptr_t(iterations * int64_t(operand.runStep));
   }
 
@@ -155,15 +160,8 @@ void WaveReplay::runGroup(WaveWorker &worker, const WaveRecord::Stream &stream, 
     switch (step.kind) {
     case RecordedStep::Kind::Ranges:
       for (int32_t i = 0; i < step.cores; ++i) {
-        if (i + kCoresAhead < step.cores && !step.ranges->empty()) {
-          const int32_t first = step.ranges->front().begin;
-          __builtin_prefetch(dst.at(i + kCoresAhead) + first, 1);
-          __builtin_prefetch(a.at(i + kCoresAhead) + first);
-        }
-        std::byte *to = dst.at(i);
-        const std::byte *from = a.at(i);
-        for (const ScratchRange &range : *step.ranges)
-          std::memcpy(to + range.begin, from + range.begin, size_t(range.bytes));
+        fetch(i);
+        copyRanges(*step.ranges, a.at(i), step.fromPacked, dst.at(i), step.toPacked);
       }
       break;
     case RecordedStep::Kind::Bytes:

@@ -2,6 +2,7 @@
 // The waves of a sample, and what comes before and after them.
 #include "runtime/emulator/WaveRunner.h"
 
+#include "runtime/emulator/CoreScratch.h"
 #include "runtime/emulator/LatticeWalk.h"
 #include "runtime/emulator/RecordedRuns.h"
 #include "runtime/emulator/WaveGroup.h"
@@ -44,7 +45,7 @@ struct WaveRunner::Impl {
     }
     const std::byte *const scratchBefore = state.scratch.get(), *const fifosBefore = state.fifoArea.get();
     bool room = state.arena.reset(plan.words, int64_t(plan.sources.size()), team.threads) &&
-                state.scratch.need(plan.scratchBytes + 256) &&
+                state.scratch.need(plan.scratchBytes + 256) && state.kept.need(plan.keptBytes + 256) &&
                 state.fifoArea.need(plan.fifoBytes + 256, Pages::Size::Small);
     if (state.scratch.get() != scratchBefore || state.fifoArea.get() != fifosBefore)
       bound = nullptr; // its buffers are gone
@@ -65,6 +66,7 @@ struct WaveRunner::Impl {
     if (absl::Status status = reserve(context, plan); !status.ok())
       return status;
     state.index.resize(size_t(plan.cores));
+    state.isKept.assign(size_t(plan.cores), true);
     state.threads.assign(size_t(plan.threads), WaveThread{});
     state.fifos.assign(size_t(plan.fifos), FifoPort{});
     state.buffers.resize(size_t(plan.buffers));
@@ -75,7 +77,7 @@ struct WaveRunner::Impl {
     coreListed = std::vector<std::atomic<uint8_t>>(size_t(plan.cores));
     corePartly = std::vector<std::atomic<uint8_t>>(size_t(plan.cores));
     for (size_t r = 0; r < plan.roles.size(); ++r)
-      bindRole(context, plan.roles[r], int32_t(r), &plan == bound);
+      bindRole(context, plan.roles[r], int32_t(r), &plan == bound && context.traces.empty());
     bound = &plan;
     for (const WaveLane &lane : plan.inputs) {
       WavePort &port = state.ports[size_t(lane.port)];
@@ -87,7 +89,8 @@ struct WaveRunner::Impl {
     return absl::OkStatus();
   }
 
-  // `again`: the last run was of the same configuration. Only windows and states may have moved since.
+  // `again`: the last run was of the same configuration. Only windows and states may have moved since; scratch of cores
+  // that are traced must be back in their own areas.
   void bindRole(const SampleContext &context, const WaveRole &role, int32_t number, bool again) {
     const auto cores = size_t(role.role->cores.size());
     const size_t buffers = role.role->buffers.size();
@@ -126,6 +129,13 @@ struct WaveRunner::Impl {
                int32_t core, bool partly) {
     if (worker.recorder)
       worker.recorder->beginGroup();
+    if (!role.live.empty() && !isTraced(context, plan, role, core)) {
+      const CoreScratch scratch(state, role, core);
+      const int32_t pc = state.threads[size_t(role.thread + core - role.core)].pc;
+      if (worker.recorder && scratch.isKept())
+        worker.recorder->addUnpack(rangesAt(role, pc), scratch.kept(), scratch.whole());
+      scratch.unpack(pc);
+    }
     WaveCore run(context, plan, state, worker, role, core, partly);
     run.run();
     note(plan, worker, role, core, run.sentOn(), run.takenFrom(), run.couldDoPart());

@@ -75,6 +75,8 @@ struct WaveState {
   std::vector<WavePort> ports;
   WaveArena arena;
   Pages scratch, fifoArea;
+  Pages kept;                  // scratch of cores that wait (CoreScratch.h)
+  std::vector<uint8_t> isKept; // per core: its scratch is there; else in `scratch`, or the role keeps it there always
 };
 
 class WaveRecorder; // WaveRecord.h
@@ -93,6 +95,11 @@ struct WaveWorker {
   std::vector<int32_t> partly;      // cores that could do a part of an operation
   WaveRecorder *recorder = nullptr; // of what it does, if that is written down
 };
+
+// Whether the core's state of affairs is recorded.
+inline bool isTraced(const SampleContext &context, const WavePlan &plan, const WaveRole &role, int32_t core) {
+  return !context.traces.empty() && context.traces.contains({int32_t(&role - plan.roles.data()), core - role.core});
+}
 
 // The next words of a sink, `words` of which have come; `pieced` takes them where they do not lie together.
 const std::byte *wordsThere(const WavePlan &plan, WaveState &state, int32_t port, int64_t words,
