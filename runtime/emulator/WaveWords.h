@@ -48,8 +48,9 @@ public:
   void reset() { *this = WaveChunks(); }
 
   WaveChunk *take(WaveArena &arena, int64_t words) {
-    const auto bytes = std::bit_ceil(uint64_t(std::max<int64_t>(words * 4 + int64_t(sizeof(WaveChunk)), 64)));
-    WaveChunk *&unused = free[size_t(std::countr_zero(bytes))];
+    const Size size = sizeOf(uint64_t(words * 4) + sizeof(WaveChunk));
+    const uint64_t bytes = size.bytes;
+    WaveChunk *&unused = free[size.number];
     WaveChunk *chunk = unused;
     if (chunk) {
       unused = chunk->older;
@@ -68,13 +69,24 @@ public:
     return chunk;
   }
   void give(WaveChunk *chunk) {
-    WaveChunk *&unused = free[size_t(std::countr_zero(uint64_t(chunk->words) * 4 + sizeof(WaveChunk)))];
+    WaveChunk *&unused = free[sizeOf(uint64_t(chunk->words) * 4 + sizeof(WaveChunk)).number];
     chunk->older = unused;
     unused = chunk;
   }
 
 private:
-  std::array<WaveChunk *, 64> free{}; // by the logarithm of their bytes
+  // Sizes have eight steps from one power of two to the next, and whole lines of a cache.
+  struct Size {
+    uint64_t bytes;
+    size_t number;
+  };
+  static Size sizeOf(uint64_t bytes) {
+    const int step = std::max(int(std::bit_width(bytes - 1)) - 4, 6); // logarithm
+    const uint64_t steps = (bytes + (uint64_t(1) << step) - 1) >> step;
+    return {steps << step, size_t(step) * 16 + size_t(steps) - 1};
+  }
+
+  std::array<WaveChunk *, size_t(64) * 16> free{}; // by number of their size
   std::byte *slab = nullptr;
   int64_t left = 0;
 };
