@@ -55,7 +55,7 @@ void WaveGroup::run() {
         return runAlone();
       continue;
     }
-    if (!op.needs.empty())
+    if (patient && !op.needs.empty())
       keepNeeds(op);
     if (op.plain)
       runPlain(op);

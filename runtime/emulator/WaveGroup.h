@@ -29,8 +29,9 @@ public:
   };
   static constexpr int64_t kMostBytes = 256 << 10; // of all members' scratch: what they hold stays in a cache
 
-  WaveGroup(const SampleContext &context, const WavePlan &plan, WaveState &state, WaveWorker &worker)
-      : context(context), plan(plan), state(state), worker(worker) {}
+  // `patient`: members wait before they have to (WaveOp::needs).
+  WaveGroup(const SampleContext &context, const WavePlan &plan, WaveState &state, WaveWorker &worker, bool patient)
+      : context(context), plan(plan), state(state), worker(worker), patient(patient) {}
 
   // Takes the core in. False where it does not fit: the group is full or stands elsewhere, or the core is in the middle
   // of an operation.
@@ -96,6 +97,7 @@ private:
   const WavePlan &plan;
   WaveState &state;
   WaveWorker &worker;
+  const bool patient;
   const WaveRole *role = nullptr;
   std::array<Member, kMost> members;
   size_t numMembers = 0, numActive = 0;

@@ -25,6 +25,10 @@ constexpr size_t kSinksForThreads = 512, kStreamsForThreads = 512;
 constexpr size_t kCoresAhead = 16, kStreamsAhead = 8; // that are fetched while others are at work
 constexpr size_t kLineBytes = 64;                     // of a cache
 constexpr size_t kCoresInTurn = 64;
+// How cores of a wave go on: they wait for all that they need before they send, then do whole operations; they do whole
+// operations at once, as far as words go; they do parts of operations.
+enum class Manner { Patient, Eager, InParts };
+
 constexpr size_t kSortedShare = 16; // of all cores: more are put in order by going through all
 
 } // namespace
@@ -192,10 +196,11 @@ struct WaveRunner::Impl {
     lines(state.index.data() + core, 1);
   }
 
-  // Runs cores, which are in ascending order, in groups where their roles have one thread.
-  void runCores(const SampleContext &context, const WavePlan &plan, WaveWorker &worker,
-                std::span<const int32_t> cores) {
-    WaveGroup group(context, plan, state, worker);
+  // Runs cores, which are in ascending order, in groups where their roles have one thread. `patient`: they wait before
+  // they have to (WaveOp::needs).
+  void runCores(const SampleContext &context, const WavePlan &plan, WaveWorker &worker, std::span<const int32_t> cores,
+                bool patient) {
+    WaveGroup group(context, plan, state, worker, patient);
     auto r = size_t(plan.roleOf(cores.front()));
     for (size_t i = 0; i < cores.size(); ++i) {
       const int32_t core = cores[i];
@@ -307,20 +312,21 @@ struct WaveRunner::Impl {
     deliverAll(plan, streams);
     for (WaveWorker &worker : team.workers)
       worker.ready.clear(); // all cores are in the first wave
-    for (bool inParts = false, all = false;;) {
+    // Cores of the last wave, if its manner was eager.
+    std::vector<int32_t> stuck;
+    bool all = false;
+    for (Manner manner = Manner::Patient;;) {
       for (int32_t core : wave)
-        (inParts ? corePartly : coreListed)[size_t(core)].store(0, std::memory_order_relaxed);
-      if (inParts)
+        (manner == Manner::Patient ? coreListed : corePartly)[size_t(core)].store(0, std::memory_order_relaxed);
+      if (manner == Manner::InParts)
         team.forAll(wave.size(), kCoresForThreads, [&](WaveWorker &worker, size_t i) {
           runCore(context, plan, worker, plan.roles[size_t(plan.roleOf(wave[i]))], wave[i], true);
         });
-      else {
-        all = false;
-        team.forRanges(wave.size(), 2 * kCoresForThreads, kCoresForThreads,
-                       [&](WaveWorker &worker, size_t begin, size_t end) {
-                         runCores(context, plan, worker, std::span(wave).subspan(begin, end - begin));
-                       });
-      }
+      else
+        team.forRanges(
+            wave.size(), 2 * kCoresForThreads, kCoresForThreads, [&](WaveWorker &worker, size_t begin, size_t end) {
+              runCores(context, plan, worker, std::span(wave).subspan(begin, end - begin), manner == Manner::Patient);
+            });
       if (team.threads > 1)
         recorded.endWave();
       streams.clear();
@@ -331,18 +337,28 @@ struct WaveRunner::Impl {
       if (context.traces.empty()) // they show all words
         team.forAll(taken.size(), kStreamsForThreads,
                     [&](WaveWorker &worker, size_t i) { drain(plan, worker, taken[i]); });
+      const bool moved = !streams.empty() || !taken.empty();
+      stuck.clear();
+      if (manner == Manner::Eager && !moved)
+        stuck.swap(wave);
+      all = all && !moved;
       wave.clear();
       collectReady(plan, wave, !waiting.empty());
       collect(&WaveWorker::partly, partly);
       takeTurn(wave, waiting);
-      inParts = wave.empty();
-      if (inParts) {
-        wave.swap(partly);
-        if (wave.empty() && !std::exchange(all, true))
-          unfinished(plan, wave);
-        if (wave.empty())
-          return;
+      if (!wave.empty()) {
+        manner = Manner::Patient;
+        continue;
       }
+      manner = stuck.empty() ? Manner::Eager : Manner::InParts;
+      wave.swap(stuck.empty() ? partly : stuck);
+      partly.clear();
+      std::erase_if(wave, [&](int32_t core) { return isDone(plan.roles[size_t(plan.roleOf(core))], core); });
+      if (wave.empty() && !std::exchange(all, true))
+        unfinished(plan, wave);
+      if (wave.empty())
+        return;
+      std::sort(wave.begin(), wave.end());
     }
   }
 
@@ -367,14 +383,16 @@ struct WaveRunner::Impl {
   // Cores that are not done: some may wait before they have to (WaveOp::needs).
   void unfinished(const WavePlan &plan, std::vector<int32_t> &wave) const {
     for (const WaveRole &role : plan.roles)
-      for (int64_t ordinal = 0; ordinal < role.role->cores.size(); ++ordinal) {
-        const WaveThread *threads = state.threads.data() + role.thread + ordinal * int64_t(role.threads.size());
-        for (size_t t = 0; t < role.threads.size(); ++t)
-          if (size_t(threads[t].pc) < role.threads[t].size()) {
-            wave.push_back(int32_t(role.core + ordinal));
-            break;
-          }
-      }
+      for (int32_t core = int32_t(role.core); core < role.core + role.role->cores.size(); ++core)
+        if (!isDone(role, core))
+          wave.push_back(core);
+  }
+  bool isDone(const WaveRole &role, int32_t core) const {
+    const WaveThread *threads = state.threads.data() + role.thread + (core - role.core) * int64_t(role.threads.size());
+    for (size_t t = 0; t < role.threads.size(); ++t)
+      if (size_t(threads[t].pc) < role.threads[t].size())
+        return false;
+    return true;
   }
 
   void deliverAll(const WavePlan &plan, const std::vector<int32_t> &streams) {
