@@ -246,6 +246,11 @@ std::optional<NestPlan> planNest(const Instruction &instruction, const std::arra
   for (const Point &p : enumerate(scalarDims))
     plan.scalars.push_back({int32_t(scl(p)), int32_t(p.dst)});
   plan.shortRows = hasShortRows(plan);
+  for (const auto *all : {&dims, &tapDims})
+    for (const Dim &dim : *all) {
+      plan.vecElements += std::max<int64_t>(0, (chosen.swapped ? dim.b : dim.a) * (dim.count - 1));
+      plan.sclElements += std::max<int64_t>(0, (chosen.swapped ? dim.a : dim.b) * (dim.count - 1));
+    }
   return plan;
 }
 

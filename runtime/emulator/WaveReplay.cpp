@@ -3,6 +3,7 @@
 #include "runtime/emulator/WaveRecord.h"
 #include "runtime/emulator/WaveState.h"
 
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 
@@ -11,6 +12,7 @@ namespace wsc::emulator {
 namespace {
 
 constexpr int64_t kFewBytes = 64;  // that take longer to call for than to copy
+constexpr int64_t kLineBytes = 64, kMostFetched = 8 * kLineBytes;
 constexpr int32_t kCoresAhead = 8; // whose operands are fetched while others are at work
 
 // An operand of a step's cores.
@@ -62,9 +64,12 @@ public:
         moved + uintptr_t(table ? table[core] : operand.base + core * int64_t(operand.stride)));
   }
   // Fetches the beginning of what core number `core` has, if that lies where nobody has worked lately.
-  void fetch(int32_t core, int32_t cores) const {
-    if (isFar && core < cores)
-      __builtin_prefetch(at(core));
+  void fetch(int32_t core, int32_t cores, int64_t bytes = 1) const {
+    if (!isFar || core >= cores)
+      return;
+    const std::byte *begin = at(core);
+    for (int64_t line = 0; line < std::min(bytes, kMostFetched); line += kLineBytes)
+      __builtin_prefetch(begin + line);
   }
   void copyPieces(int32_t core, std::byte *to) const {
     const uint32_t *first = &stream.firstPiece[size_t(operand.table + core)];
@@ -205,8 +210,12 @@ void WaveReplay::runGroup(WaveWorker &worker, const WaveRecord::Stream &stream, 
     case RecordedStep::Kind::Nest: {
       const Places add(step.add, stream, state, worker, iterations, worker.pieced[0]),
           out(step.out, stream, state, worker, iterations, worker.pieced[0]);
+      const NestPlan &plan = step.nest->plan;
+      const int64_t vec = plan.vecElements * 4 + 4, scl = plan.sclElements * 4 + 4;
       for (int32_t i = 0; i < step.cores; ++i) {
-        fetch(i);
+        dst.fetch(i + kCoresAhead, step.cores);
+        a.fetch(i + kCoresAhead, step.cores, plan.swapped ? scl : vec);
+        b.fetch(i + kCoresAhead, step.cores, plan.swapped ? vec : scl);
         runNestAt(*step.op, *step.nest, kernels, worker.scratch.get(), true, dst.at(i), a.at(i), b.at(i),
                   {step.fresh, reinterpret_cast<const float *>(add.at(i)), reinterpret_cast<float *>(out.at(i))});
       }
