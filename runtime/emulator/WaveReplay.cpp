@@ -11,7 +11,7 @@ namespace wsc::emulator {
 
 namespace {
 
-constexpr int64_t kFewBytes = 64;  // that take longer to call for than to copy
+constexpr int64_t kFewBytes = 64; // that take longer to call for than to copy
 constexpr int64_t kLineBytes = 64, kMostFetched = 8 * kLineBytes;
 constexpr int32_t kCoresAhead = 8; // whose operands are fetched while others are at work
 
@@ -53,6 +53,7 @@ public:
 
   bool isNone() const { return operand.region == Region::None; }
   bool inPieces() const { return operand.region == Region::Pieces; }
+  // Where core number `core` has it; pieces are put together for it.
   std::byte *at(int32_t core) const {
     if (operand.region == Region::None)
       return nullptr;
@@ -62,6 +63,20 @@ public:
     }
     return reinterpret_cast<std::byte *>(
         moved + uintptr_t(table ? table[core] : operand.base + core * int64_t(operand.stride)));
+  }
+  // Calls use(core, place) for all cores.
+  template <typename Use> void forEach(int32_t cores, Use use) const {
+    if (table && !inPieces()) {
+      for (int32_t i = 0; i < cores; ++i)
+        use(i, reinterpret_cast<std::byte *>(moved + uintptr_t(table[i])));
+    } else if (!isNone() && !inPieces()) {
+      uintptr_t place = moved + uintptr_t(operand.base);
+      for (int32_t i = 0; i < cores; ++i, place += uintptr_t(int64_t(operand.stride)))
+        use(i, reinterpret_cast<std::byte *>(place));
+    } else {
+      for (int32_t i = 0; i < cores; ++i)
+        use(i, at(i));
+    }
   }
   // Fetches the beginning of what core number `core` has, if that lies where nobody has worked lately.
   void fetch(int32_t core, int32_t cores, int64_t bytes = 1) const {
@@ -90,36 +105,34 @@ private:
   std::vector<std::byte> &pieced;
 };
 
-// `bytes` bytes of each core between where they are and a row of all cores'.
-template <typename Copy> void forCores(int32_t cores, int64_t bytes, Copy copy) {
-  const auto all = [&](auto width) {
-    for (int32_t i = 0; i < cores; ++i)
-      copy(i, i * bytes, width);
-  };
-  switch (bytes) { // copies of a known length are a few instructions
+// Calls use(bytes) with `bytes` as a constant where copies of so many are a few instructions.
+template <typename Use> void withLength(int64_t bytes, Use use) {
+  switch (bytes) {
   case 4:
-    return all(std::integral_constant<size_t, 4>());
+    return use(std::integral_constant<size_t, 4>());
   case 8:
-    return all(std::integral_constant<size_t, 8>());
+    return use(std::integral_constant<size_t, 8>());
   case 16:
-    return all(std::integral_constant<size_t, 16>());
+    return use(std::integral_constant<size_t, 16>());
   case 24:
-    return all(std::integral_constant<size_t, 24>());
+    return use(std::integral_constant<size_t, 24>());
   case 32:
-    return all(std::integral_constant<size_t, 32>());
+    return use(std::integral_constant<size_t, 32>());
   default:
-    return all(size_t(bytes));
+    return use(size_t(bytes));
   }
 }
 
 // A source of all cores, one behind the other; a single element (`scalar`) once for each of `count` elements.
 void gatherSource(const Places &source, int32_t cores, int64_t count, int64_t width, bool scalar, std::byte *to) {
-  if (!scalar)
-    return forCores(cores, count * width,
-                    [&](int32_t i, int64_t at, auto bytes) { std::memcpy(to + at, source.at(i), bytes); });
-  for (int32_t i = 0; i < cores; ++i)
-    for (int64_t k = 0; k < count; ++k, to += width)
-      std::memcpy(to, source.at(i), size_t(width));
+  if (scalar)
+    return source.forEach(cores, [&](int32_t, const std::byte *from) {
+      for (int64_t k = 0; k < count; ++k, to += width)
+        std::memcpy(to, from, size_t(width));
+    });
+  withLength(count * width, [&](auto bytes) {
+    source.forEach(cores, [&](int32_t i, const std::byte *from) { std::memcpy(to + size_t(i) * bytes, from, bytes); });
+  });
 }
 
 void runTogether(const RecordedStep &step, const Places &dst, const Places &a, const Places &b) {
@@ -132,12 +145,13 @@ void runTogether(const RecordedStep &step, const Places &dst, const Places &a, c
   if (row.usesB)
     gatherSource(b, step.cores, count, row.bytes[2], isScalar(2), second);
   step.function(results, first, second, step.cores * count);
-  const int64_t bytes = count * row.bytes[0], padding = -bytes & 3;
-  forCores(step.cores, bytes, [&](int32_t i, int64_t at, auto width) {
-    std::byte *to = dst.at(i);
-    std::memcpy(to, results + at, width);
-    if (padding > 0 && step.op->dst.kind == format::OperandKind::Queue)
-      std::memset(to + bytes, 0, size_t(padding));
+  const int64_t padding = step.op->dst.kind == format::OperandKind::Queue ? -(count * row.bytes[0]) & 3 : 0;
+  withLength(count * row.bytes[0], [&](auto bytes) {
+    dst.forEach(step.cores, [&](int32_t i, std::byte *to) {
+      std::memcpy(to, results + size_t(i) * bytes, bytes);
+      if (padding > 0)
+        std::memset(to + bytes, 0, size_t(padding));
+    });
   });
 }
 
@@ -188,9 +202,11 @@ void WaveReplay::runGroup(WaveWorker &worker, const WaveRecord::Stream &stream, 
           break;
         }
         if (const int64_t bytes = step.row->shape.elements * step.op->row.bytes[0]; bytes <= kFewBytes) {
-          forCores(step.cores, bytes, [&](int32_t i, int64_t, auto width) {
-            fetch(i);
-            std::memmove(dst.at(i), a.at(i), width);
+          withLength(bytes, [&](auto length) {
+            a.forEach(step.cores, [&](int32_t i, const std::byte *from) {
+              fetch(i);
+              std::memmove(dst.at(i), from, length);
+            });
           });
           break;
         }
