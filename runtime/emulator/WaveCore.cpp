@@ -297,9 +297,7 @@ void WaveCore::record(const WaveOp &op, const WaveThread &thread) {
     if (row.usesB)
       step.b = source(op.op->b, located->b, n * row.bytes[2]);
     if (row.kind == RowOp::Kind::Gather || row.kind == RowOp::Kind::Scatter) {
-      step.indexedBytes = int32_t(located->indexed.bytes);
-      step.indexedStep = int32_t(located->indexed.step);
-      step.origins = recorder.origins({&located->indexed.origin, 1});
+      step.extra = recorder.extra({{}, {}, located->indexed, recorder.origins({&located->indexed.origin, 1})});
     }
   }
   step.dst = place(op.op->dst, located->dst);

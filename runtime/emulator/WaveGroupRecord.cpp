@@ -78,9 +78,10 @@ void WaveGroup::record(const WaveOp &op, bool together) {
     std::array<int64_t, kMost> origins;
     for (size_t i = 0; i < numActive; ++i)
       origins[i] = indexedPlace(from, *indexed, members[active[i]]).origin;
-    step.origins = worker.recorder->origins({origins.data(), numActive});
-    step.indexedBytes = int32_t(role->role->buffers[size_t(indexed->slot)].bytes);
-    step.indexedStep = int32_t(indexed->operand->stride[kMaxDims - 1]);
+    RecordedExtra extra;
+    extra.origins = worker.recorder->origins({origins.data(), numActive});
+    extra.indexed = indexedPlace(from, *indexed, members[active[0]]);
+    step.extra = worker.recorder->extra(extra);
   }
   // Windows that move by different steps may come to overlap in another iteration.
   if (together && (!decoded.row.mayAlias[1] || step.dst.runStep == step.a.runStep)) {
@@ -112,8 +113,7 @@ void WaveGroup::recordNest(const WaveOp &nest, const NestPlaces &places, bool fr
   step.a = source(places.a, 0);
   step.b = source(places.b, 1);
   if (places.add.kind == OperandKind::Queue) {
-    step.add = recorded(places.add, 0);
-    step.out = recorded(places.out, 2);
+    step.extra = worker.recorder->extra({recorded(places.add, 0), recorded(places.out, 2), {}, -1});
   }
   worker.recorder->add(step);
 }

@@ -11,12 +11,14 @@
 namespace wsc::emulator {
 
 int64_t WaveRecord::Stream::bytes() const {
-  return int64_t(steps.size() * sizeof(RecordedStep) + places.size() * sizeof(int64_t) + pieces.size() * sizeof(Piece) +
+  return int64_t(steps.size() * sizeof(RecordedStep) + extras.size() * sizeof(RecordedExtra) +
+                 places.size() * sizeof(int64_t) + pieces.size() * sizeof(Piece) +
                  (firstPiece.size() + groups.size()) * sizeof(uint32_t) + shapes.size() * sizeof(ShapeVariant));
 }
 
 void WaveRecord::Stream::shrink() {
   steps.shrink_to_fit();
+  extras.shrink_to_fit();
   groups.shrink_to_fit();
   places.shrink_to_fit();
   pieces.shrink_to_fit();

@@ -65,12 +65,17 @@ struct RecordedStep {
   };
   const DecodedOp *op = nullptr;
   ArrayOp function = nullptr;                // Together
+  int32_t extra = -1;                        // number among Stream::extras, of steps that need more
   bool fromPacked = false, toPacked = false; // Ranges
   bool fresh = false;                        // Nest: accumulators (dst) begin as zeros
   RecordedOperand dst, a, b;
-  RecordedOperand add, out;                  // Nest: as NestEnds
-  int32_t indexedBytes = 0, indexedStep = 0; // Row: of an indexed operand (IndexedPlace); its origins
-  int32_t origins = -1;                      // among Stream::places
+};
+
+// What few steps need.
+struct RecordedExtra {
+  RecordedOperand add, out; // Nest: as NestEnds
+  IndexedPlace indexed;     // Row: of an indexed operand
+  int32_t origins = -1;     // its origins, among Stream::places; the one in `indexed` counts for nothing
 };
 
 struct WaveRecord {
@@ -81,6 +86,7 @@ struct WaveRecord {
   // What one host thread did.
   struct Stream {
     std::vector<RecordedStep> steps;
+    std::vector<RecordedExtra> extras;
     std::vector<uint32_t> groups; // per group: its first step
     std::vector<int64_t> places;
     std::vector<Piece> pieces;
@@ -111,6 +117,10 @@ public:
   // The next `words` words of sinks, all of which have come.
   RecordedOperand words(std::span<const int32_t> ports, int64_t words);
   int32_t origins(std::span<const int64_t> all);
+  int32_t extra(const RecordedExtra &extra) {
+    stream.extras.push_back(extra);
+    return int32_t(stream.extras.size()) - 1;
+  }
   const ShapeVariant *keep(const ShapeVariant &shape) { return &stream.shapes.emplace_back(shape); }
   void add(const RecordedStep &step);
   void addUnpack(const std::vector<ScratchRange> &ranges, std::byte *from, std::byte *to);

@@ -166,9 +166,11 @@ bool isPlainCopy(const RecordedStep &step) {
 } // namespace
 
 void WaveReplay::runGroup(WaveWorker &worker, const WaveRecord::Stream &stream, size_t group) const {
+  static const RecordedExtra kNothing;
   const size_t end = group + 1 < stream.groups.size() ? stream.groups[group + 1] : stream.steps.size();
   for (size_t s = stream.groups[group]; s < end; ++s) {
     const RecordedStep &step = stream.steps[s];
+    const RecordedExtra &extra = step.extra < 0 ? kNothing : stream.extras[size_t(step.extra)];
     const Places dst(step.dst, stream, state, worker, iterations, worker.pieced[0]),
         a(step.a, stream, state, worker, iterations, worker.pieced[0]),
         b(step.b, stream, state, worker, iterations, worker.pieced[1]);
@@ -211,12 +213,13 @@ void WaveReplay::runGroup(WaveWorker &worker, const WaveRecord::Stream &stream, 
           break;
         }
       }
-      const int64_t *origins = step.origins < 0 ? nullptr : &stream.places[size_t(step.origins)];
+      IndexedPlace indexed = extra.indexed;
       for (int32_t i = 0; i < step.cores; ++i) {
         fetch(i);
+        if (extra.origins >= 0)
+          indexed.origin = stream.places[size_t(extra.origins + i)];
         const std::byte *second = b.at(i), *first = a.at(i);
-        runRowAt(*step.op, step.row->shape, step.row->single, dst.at(i), first, second,
-                 {origins ? origins[i] : 0, step.indexedBytes, step.indexedStep});
+        runRowAt(*step.op, step.row->shape, step.row->single, dst.at(i), first, second, indexed);
       }
       break;
     }
@@ -224,8 +227,8 @@ void WaveReplay::runGroup(WaveWorker &worker, const WaveRecord::Stream &stream, 
       runTogether(step, dst, a, b);
       break;
     case RecordedStep::Kind::Nest: {
-      const Places add(step.add, stream, state, worker, iterations, worker.pieced[0]),
-          out(step.out, stream, state, worker, iterations, worker.pieced[0]);
+      const Places add(extra.add, stream, state, worker, iterations, worker.pieced[0]),
+          out(extra.out, stream, state, worker, iterations, worker.pieced[0]);
       const NestPlan &plan = step.nest->plan;
       const int64_t vec = plan.vecElements * 4 + 4, scl = plan.sclElements * 4 + 4;
       for (int32_t i = 0; i < step.cores; ++i) {
