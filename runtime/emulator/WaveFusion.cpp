@@ -84,6 +84,12 @@ private:
     return false;
   }
 
+  // A group holds words for one source 0 and one source 1 at a time.
+  bool holdsBetween(size_t begin, size_t end, int k) const {
+    return std::any_of(ops.begin() + int64_t(begin), ops.begin() + int64_t(end),
+                       [k](const WaveOp &op) { return op.wordsFor == k || op.wordsOf[k] >= 0; });
+  }
+
   void fuse(size_t nest) {
     const DecodedOp &op = thread[nest];
     const Instruction &instruction = *op.instruction;
@@ -155,8 +161,8 @@ private:
         return;
       const ScratchRange copied = rangeOf(thread[pc].dst, bytes);
       if (copied.bytes == 0 || copied.begin > read.begin || copied.begin + copied.bytes < read.begin + read.bytes ||
-          touchBetween(pc + 1, nest, copied) || meet({accumulators, sources[size_t(1 - k)]}, copied) ||
-          !isDead(nest + 1, copied))
+          touchBetween(pc + 1, nest, copied) || holdsBetween(pc + 1, nest, k) ||
+          meet({accumulators, sources[size_t(1 - k)]}, copied) || !isDead(nest + 1, copied))
         return;
       ops[pc].wordsFor = int8_t(k);
       ops[nest].wordsOf[k] = int32_t(pc);

@@ -367,7 +367,9 @@ void WaveGroup::runNest(const WaveOp &nest, bool fuses) {
   }
   if (worker.recorder)
     recordNest(nest, places, fuses && nest.zeros >= 0);
-  held[0] = held[1] = -1;
+  for (int k : {0, 1})
+    if (held[k] == nest.wordsOf[k])
+      held[k] = -1;
   if (sum) {
     finish(*sum);
     ++at.pc;

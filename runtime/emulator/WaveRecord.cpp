@@ -94,8 +94,11 @@ int32_t WaveRecorder::origins(std::span<const int64_t> all) {
 }
 
 void WaveRecorder::add(const RecordedStep &step) {
+  constexpr size_t kStepsBetweenChecks = 1024;
   stream.steps.push_back(step);
-  isLost |= stream.steps.size() % 1024 == 0 && stream.bytes() > kMostBytes;
+  isLost |= stream.steps.size() % kStepsBetweenChecks == 0 && stream.bytes() > kMostBytes;
+  if (isLost)
+    stream = {};
 }
 
 void WaveRecorder::addUnpack(const std::vector<ScratchRange> &ranges, std::byte *from, std::byte *to) {

@@ -9,6 +9,8 @@
 // A core that will have to wait before it sends anything waits before it computes (WaveOp::needs): it then does all at
 // once, its scratch in the caches (WaveGroup.h). One thread takes waves in turns of a few cores and goes on with those
 // that their words set going, so that words are in the caches when they are taken, too.
+//
+// None of this depends on values. A configuration that runs again repeats what its cores did (RecordedRuns.h).
 #pragma once
 
 #include "runtime/emulator/WaveState.h"

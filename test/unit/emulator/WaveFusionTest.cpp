@@ -106,6 +106,33 @@ TEST_F(WaveFusion, WordsThatOthersRead) {
   EXPECT_EQ(fuse({half, half, zero(), loop(), product(), endLoop(), sum()})[1].wordsFor, -1);
 }
 
+// Words may wait behind another product that reads words; but not two products' for the same source.
+TEST_F(WaveFusion, WordsOfTwoProducts) {
+  constexpr int kOther = 3;
+  role.buffers.push_back(scratch(kTaps * kColumns * 4));
+  Instruction weights = take(), weighted = product();
+  weights.dst = memoryOperand(kOther, 4);
+  weights.extent[3] = kTaps * kColumns;
+  weighted.b.buffer = kOther;
+  const Thread twice = {weights, take(), zero(), loop(),   product(), endLoop(), sum(),
+                        take(),  zero(), loop(), weighted, endLoop(), sum()};
+  const auto &ops = fuse(twice);
+  EXPECT_EQ(ops[0].wordsFor, 1);
+  EXPECT_EQ(ops[1].wordsFor, 0);
+  EXPECT_EQ(ops[3].wordsOf[0], 1);
+  EXPECT_EQ(ops[7].wordsOf[0], 5);
+  EXPECT_EQ(ops[7].wordsOf[1], 0);
+  Instruction first = take(), second = product();
+  first.dst = memoryOperand(kOther, 4);
+  first.extent[3] = kRows * kTaps;
+  role.buffers[kOther].bytes = kRows * kTaps * 4;
+  second.a.buffer = kOther;
+  const auto &crossed =
+      fuse({first, take(), zero(), loop(), product(), endLoop(), sum(), zero(), loop(), second, endLoop(), sum()});
+  EXPECT_EQ(crossed[1].wordsFor, 0);
+  EXPECT_EQ(crossed[0].wordsFor, -1);
+}
+
 // Between the zeros and the product the accumulators are something else.
 TEST_F(WaveFusion, AccumulatorsThatAreWrittenBefore) {
   const Instruction other = vectorOp(Opcode::Move, 1, memoryOperand(kAcc, 4), queueOperand(kSums));
