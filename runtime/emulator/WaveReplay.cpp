@@ -4,6 +4,7 @@
 #include "runtime/emulator/WaveState.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <type_traits>
 
@@ -46,8 +47,10 @@ public:
       break;
     }
     table = operand.table < 0 || operand.region == Region::Pieces ? nullptr : &stream.places[size_t(operand.table)];
-    isFar = operand.region == Region::Scratch || operand.region == Region::Kept ||
-            (operand.region == Region::Address && (table || operand.stride != 0));
+    // Cores that lie close together are fetched by the host.
+    const bool isApart = table || std::abs(operand.stride) >= kLineBytes;
+    isFar = isApart &&
+            (operand.region == Region::Scratch || operand.region == Region::Kept || operand.region == Region::Address);
     moved = uintptr_t(begin) + uintptr_t(iterations * int64_t(operand.runStep));
   }
 
@@ -206,7 +209,8 @@ void WaveReplay::runGroup(WaveWorker &worker, const WaveRecord::Stream &stream, 
         if (const int64_t bytes = step.row->shape.elements * step.op->row.bytes[0]; bytes <= kFewBytes) {
           withLength(bytes, [&](auto length) {
             a.forEach(step.cores, [&](int32_t i, const std::byte *from) {
-              fetch(i);
+              dst.fetch(i + kCoresAhead, step.cores);
+              a.fetch(i + kCoresAhead, step.cores);
               std::memmove(dst.at(i), from, length);
             });
           });
