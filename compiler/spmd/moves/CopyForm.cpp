@@ -18,37 +18,6 @@ constexpr int64_t kLongestTable = 2048; // numbers on a core
 constexpr int64_t kMostSlack = 64;
 constexpr int64_t kMostStretch = 4; // times the blocks that one line needs
 
-/// Pairs of positions as nested loops, the innermost last; nothing where they are not a sum of digits.
-std::optional<std::vector<BlockCopy::Loop>> loopsOf(const std::vector<int64_t> &from, const std::vector<int64_t> &to) {
-  std::vector<BlockCopy::Loop> loops; // innermost first
-  const size_t size = to.size();
-  for (size_t done = 1; done < size;) {
-    const int64_t fromStride = from[done] - from[0], toStride = to[done] - to[0];
-    size_t count = 2;
-    while (count * done < size && from[count * done] - from[0] == fromStride * int64_t(count) &&
-           to[count * done] - to[0] == toStride * int64_t(count))
-      ++count;
-    while (count > 1 && size % (count * done) != 0)
-      --count;
-    if (count == 1)
-      return std::nullopt;
-    loops.push_back({int64_t(count), fromStride, toStride, 0});
-    done *= count;
-  }
-  for (size_t i = 0; i < size; ++i) {
-    int64_t number = int64_t(i), fromAt = from[0], toAt = to[0];
-    for (const BlockCopy::Loop &loop : loops) {
-      fromAt += number % loop.count * loop.fromStride;
-      toAt += number % loop.count * loop.toStride;
-      number /= loop.count;
-    }
-    if (fromAt != from[i] || toAt != to[i])
-      return std::nullopt;
-  }
-  std::reverse(loops.begin(), loops.end());
-  return loops;
-}
-
 /// Known values of a coordinate as constant + perGroup·(k / modulus) + perSub·(k % modulus).
 std::optional<std::pair<int64_t, GroupNumber>> fit(const std::vector<std::optional<int64_t>> &values,
                                                    const std::set<int64_t> &moduli) {
@@ -134,6 +103,36 @@ std::optional<Stretches> coverBelow(const std::vector<std::optional<std::pair<in
 }
 
 } // namespace
+
+std::optional<std::vector<BlockCopy::Loop>> loopsOf(const std::vector<int64_t> &from, const std::vector<int64_t> &to) {
+  std::vector<BlockCopy::Loop> loops; // innermost first
+  const size_t size = to.size();
+  for (size_t done = 1; done < size;) {
+    const int64_t fromStride = from[done] - from[0], toStride = to[done] - to[0];
+    size_t count = 2;
+    while (count * done < size && from[count * done] - from[0] == fromStride * int64_t(count) &&
+           to[count * done] - to[0] == toStride * int64_t(count))
+      ++count;
+    while (count > 1 && size % (count * done) != 0)
+      --count;
+    if (count == 1)
+      return std::nullopt;
+    loops.push_back({int64_t(count), fromStride, toStride, 0});
+    done *= count;
+  }
+  for (size_t i = 0; i < size; ++i) {
+    int64_t number = int64_t(i), fromAt = from[0], toAt = to[0];
+    for (const BlockCopy::Loop &loop : loops) {
+      fromAt += number % loop.count * loop.fromStride;
+      toAt += number % loop.count * loop.toStride;
+      number /= loop.count;
+    }
+    if (fromAt != from[i] || toAt != to[i])
+      return std::nullopt;
+  }
+  std::reverse(loops.begin(), loops.end());
+  return loops;
+}
 
 bool CopyForm::stretch(const LineLists &lists, Points &points, const std::set<int64_t> &moduli) {
   LinePlan &line = stage.line;

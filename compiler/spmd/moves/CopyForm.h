@@ -7,9 +7,14 @@
 #include "compiler/spmd/moves/FactoredMove.h"
 
 #include <functional>
+#include <optional>
 #include <set>
+#include <vector>
 
 namespace wsc::spmd {
+
+/// Pairs of positions as nested loops, the innermost last; nothing where they are not a sum of digits.
+std::optional<std::vector<BlockCopy::Loop>> loopsOf(const std::vector<int64_t> &from, const std::vector<int64_t> &to);
 
 class CopyForm {
 public:

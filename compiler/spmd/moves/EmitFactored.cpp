@@ -4,6 +4,7 @@
 #include "compiler/spmd/collectives/LineBus.h"
 #include "compiler/spmd/collectives/SegmentGather.h"
 #include "compiler/spmd/collectives/Words.h"
+#include "compiler/spmd/moves/EmitPick.h"
 #include "compiler/spmd/moves/WindowReads.h"
 
 #include <algorithm>
@@ -21,9 +22,7 @@ public:
       : code(code), problem(problem), makeConstant(makeConstant), bytes(elementBytes(problem.type)) {}
 
   Place write(const FactoredStage &stage, bool isLast, Place source, Place result) {
-    const Place blocks = stage.line.kind != LinePlan::Kind::Local ? gather(stage, source)
-                         : stage.slack > 0                        ? widened(stage, source)
-                                                                  : source;
+    const Place blocks = brought(stage, source);
     Place to = result;
     if (!isLast) {
       to = {wordScratch(code, "between", problem.type, stage.resultElements), 0};
@@ -51,6 +50,17 @@ public:
   }
 
 private:
+  Place brought(const FactoredStage &stage, Place source) {
+    switch (stage.line.kind) {
+    case LinePlan::Kind::Local:
+      return stage.slack > 0 ? widened(stage, source) : source;
+    case LinePlan::Kind::Pick:
+      return emitPick(code, problem, stage, source, makeConstant);
+    default:
+      return gather(stage, source);
+    }
+  }
+
   Guard linesGuard(Axis axis, int32_t lineBegin, int32_t lineEnd, int64_t begin, int64_t end) const {
     return narrowed(narrowed({}, other(axis), lineBegin, lineEnd), axis, begin, end);
   }

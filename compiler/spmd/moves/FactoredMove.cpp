@@ -2,6 +2,7 @@
 #include "compiler/spmd/moves/FactoredMove.h"
 
 #include "compiler/spmd/moves/CopyForm.h"
+#include "compiler/spmd/moves/LinePick.h"
 #include "compiler/spmd/moves/WindowReads.h"
 #include "compiler/spmd/sharding/Divide.h"
 
@@ -443,22 +444,46 @@ private:
     move.stages.push_back(std::move(stage));
   }
 
-  /// Appends one stage; false where it has no form.
+  /// Appends one stage, by the line plan or the pick that takes less; false where neither has a form.
   bool stage(Axis axis, bool isLast, Situation &now, FactoredMove &move) const {
     const std::vector<size_t> along = factorsAlong(now, axis);
     for (size_t f : along)
       if (!isLast && wantedAlong(factors.factors[f], other(axis)))
         return false; // these cores only hand on: what they bring may not depend on their line
     const LineLists lists = listsOf(now, axis, along, !isLast);
+    const LineBlock block{now.elements, elementBytes};
+    struct Made {
+      Situation now;
+      FactoredMove move;
+    };
+    auto make = [&](std::optional<LinePlan> line) -> std::optional<Made> {
+      Made made{now, move};
+      if (!line || !stageBy(*std::move(line), lists, along, axis, isLast, made.now, made.move))
+        return std::nullopt;
+      return made;
+    };
+    auto best = make(planLine(lists, block));
+    if (!best || best->move.stages.back().line.kind != LinePlan::Kind::Local) {
+      const int64_t atMost = best ? best->move.stages.back().estimatedCycles : INT64_MAX;
+      if (auto picked = make(planPick(lists, block, atMost));
+          picked && picked->move.stages.back().estimatedCycles < atMost)
+        best = std::move(picked);
+    }
+    if (!best)
+      return false;
+    now = std::move(best->now);
+    move = std::move(best->move);
+    return true;
+  }
+
+  bool stageBy(LinePlan line, const LineLists &lists, const std::vector<size_t> &along, Axis axis, bool isLast,
+               Situation &now, FactoredMove &move) const {
+    const LineBlock block{now.elements, elementBytes};
     FactoredStage stage;
     stage.axis = axis;
     stage.blockElements = now.elements;
-    const int64_t words = ceilDiv(now.elements * elementBytes, 4);
-    stage.pitch = std::max<int64_t>(1, words * 4 / elementBytes);
-    auto line = planLine(lists, words, stage.pitch);
-    if (!line)
-      return false;
-    stage.line = *std::move(line);
+    stage.pitch = block.pitch();
+    stage.line = std::move(line);
     stage.givers = now.present;
     // Lines take part where both the buffer is and what is wanted of it.
     stage.takers = goal;
@@ -472,6 +497,10 @@ private:
     std::vector<bool> isAlong(factors.factors.size(), false);
     for (size_t f : along)
       isAlong[f] = true;
+    // Where entries lie in what the line brings.
+    Situation brought = now;
+    if (stage.line.kind == LinePlan::Kind::Pick && !packEntries(lists, isAlong, brought, stage))
+      return false;
     // Where the result's entries lie.
     const auto [offsets, elements] = isLast ? std::pair(finalOffsets, target.localElements()) : packed(now, isAlong);
     stage.resultElements = elements;
@@ -484,19 +513,42 @@ private:
       // Of several pieces what belongs to another is left out in the last stage, too.
       const bool leavesOut = isLast && problem.pieces.size() > 1;
       if (!isLast || (now.states[f].isWanted && !leavesOut)) {
-        form.addFixed(now.states[f].offsets, offsets[f]);
+        form.addFixed(brought.states[f].offsets, offsets[f]);
         continue;
       }
-      if (!addAtRest(form, stage.takers, now, f, offsets[f]))
+      if (!addAtRest(form, stage.takers, brought, f, offsets[f]))
         return false;
     }
     if (!form.finish())
       return false;
 
     const bool isWindow = stage.line.kind == LinePlan::Kind::Window;
-    const int64_t cycles = isWindow ? windowCycles(stage, elementBytes) : stage.line.cycles(words);
+    const int64_t cycles = isWindow ? windowCycles(stage, elementBytes) : stage.line.cycles(block);
     advance(now, isAlong, offsets, stage, move, cycles);
     return true;
+  }
+
+  /// A pick brings entries of the line's factors; of each, what the others have lies packed behind one another.
+  bool packEntries(const LineLists &lists, const std::vector<bool> &isAlong, Situation &brought,
+                   FactoredStage &stage) const {
+    int64_t elements = 1;
+    for (size_t f = isAlong.size(); f-- > 0;) {
+      if (isAlong[f])
+        continue;
+      std::vector<int64_t> offsets;
+      for (size_t e = 0; e < brought.states[f].offsets.size(); ++e)
+        offsets.push_back(int64_t(e) * elements);
+      const auto loops = loopsOf(brought.states[f].offsets, offsets);
+      if (!loops || brought.states[f].offsets.front() != 0 ||
+          std::any_of(loops->begin(), loops->end(), [](const BlockCopy::Loop &loop) { return loop.fromStride < 0; }))
+        return false;
+      stage.entry.insert(stage.entry.begin(), loops->begin(), loops->end());
+      elements *= int64_t(offsets.size());
+      brought.states[f].offsets = std::move(offsets);
+    }
+    stage.pitch = stage.line.entryElements;
+    stage.pickClass = lists.classOf;
+    return elements == stage.line.entryElements;
   }
 
   /// The offsets of the product of some factors' entries, in its order.

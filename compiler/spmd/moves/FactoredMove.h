@@ -38,7 +38,7 @@ struct FactoredStage {
   Rectangle givers;          // the cores that have a source buffer
   Rectangle takers;          // the cores that get a result
   int64_t blockElements = 0; // of the source buffer
-  int64_t pitch = 0;         // elements from one block to the next: whole words
+  int64_t pitch = 0;         // elements from one block to the next: whole words; of a pick, from one entry to the next
   int64_t resultElements = 0;
   int64_t estimatedCycles = 0;
   int64_t slack = 0; // elements behind the blocks (Local: the core's box) that copies of what does not matter read
@@ -46,6 +46,9 @@ struct FactoredStage {
   /// The first block that a bus takes: base + a number of the line's coordinate.
   int64_t firstBlockBase = 0;
   GroupNumber firstBlock;
+  /// Of a pick: an entry's elements in a block, and how they lie behind one another. Table of numbers per line.
+  std::vector<BlockCopy::Loop> entry;
+  std::vector<int32_t> pickClass; // per line; −1: the line takes no part
   BlockCopy copy;
 };
 

@@ -320,10 +320,13 @@ private:
       for (const FactoredMove &move : hops[i].moves) {
         plan.estimatedCycles += move.estimatedCycles;
         scratch = std::max(scratch, move.scratchBytes);
-        for (const FactoredStage &stage : move.stages)
+        for (const FactoredStage &stage : move.stages) {
+          if (stage.line.kind == LinePlan::Kind::Pick)
+            plan.tableBytes += stage.line.blocks * 4;
           if (stage.copy.table)
             plan.tableBytes += stage.copy.table->length * 4 +
                                int64_t(!stage.copy.table->inside.empty()) * stage.copy.table->length * bytes;
+        }
       }
       if (i > 0)
         scratch += hops[i].problem.sources[0].sharding.localElements() * bytes;

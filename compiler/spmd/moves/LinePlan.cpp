@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spmd/moves/LinePlan.h"
 
+#include "compiler/spmd/collectives/GroupReduce.h"
 #include "compiler/spmd/sharding/Divide.h"
 
 #include <algorithm>
@@ -15,12 +16,15 @@ namespace wsc::spmd {
 namespace {
 
 // Set-up and ramp of a unit's stream in a window; of a bus.
-constexpr int64_t kTurnCycles = 10, kBusCycles = 30;
+constexpr int64_t kTurnCycles = 15, kBusCycles = 30;
+// Instructions that prepare a pick; the way over both ramps; from the end of an instruction to the next one's first
+// word.
+constexpr int64_t kPickCycles = 50, kFlightCycles = 5, kAnswerCycles = 10;
 
 class LinePlanner {
 public:
-  LinePlanner(const LineLists &lists, int64_t blockWords, int64_t pitch)
-      : lists(lists), blockWords(blockWords), pitch(pitch), length(int32_t(lists.held.size())) {
+  LinePlanner(const LineLists &lists, const LineBlock &block)
+      : lists(lists), block(block), pitch(block.pitch()), length(int32_t(lists.held.size())) {
     for (const FactorList &list : lists.held)
       for (const FactorEntry &entry : list)
         numIds = std::max(numIds, entry.id + 1);
@@ -34,7 +38,7 @@ public:
     indexUnits();
     std::optional<LinePlan> best;
     auto consider = [&](std::optional<LinePlan> plan) {
-      if (plan && (!best || plan->cycles(blockWords) < best->cycles(blockWords)))
+      if (plan && (!best || plan->cycles(block) < best->cycles(block)))
         best = std::move(plan);
     };
     consider(window());
@@ -261,20 +265,29 @@ private:
         first[c] = last[c] = 0;
       plan.blocks = std::max(plan.blocks, last[c] - first[c] + 1);
     }
-    const int64_t available = std::min(segment, plan.units);
+    int64_t low = 0;
+    if (whole) { // units before and behind what any line wants do not give
+      low = *std::min_element(first.begin(), first.end());
+      plan.begin += int32_t(low) * plan.unit;
+      plan.units = int32_t(std::max(low, *std::max_element(last.begin(), last.end())) + 1 - low);
+      plan.segment = plan.units;
+    }
+    const int64_t available = std::min(plan.segment, plan.units);
     for (size_t c = 0; c < lists.wanted.size(); ++c) {
-      first[c] = std::min(first[c], available - plan.blocks);
+      first[c] = std::min(first[c], low + available - plan.blocks);
       for (std::vector<int64_t> &positions : plan.positions[c])
         for (int64_t &position : positions)
           if (position >= 0)
             position -= first[c] * pitch;
+      first[c] -= low;
     }
     plan.firstBlock = std::move(first);
     return plan;
   }
 
   const LineLists &lists;
-  const int64_t blockWords, pitch;
+  const LineBlock block;
+  const int64_t pitch;
   const int32_t length;
   int64_t numIds = 0; // numbers that are held are smaller
   LinePlan base;
@@ -291,24 +304,36 @@ bool LinePlan::isMissing(int32_t coordinate, int64_t block) const {
   return unit < 0 || unit >= units;
 }
 
-int64_t LinePlan::cycles(int64_t blockWords) const {
+int64_t LinePlan::cycles(const LineBlock &block) const {
+  const int64_t blockWords = block.words();
   switch (kind) {
   case Kind::Local:
     return 0;
   case Kind::Window:
-    return 2 * (reachBefore + reachBehind) * (blockWords + kTurnCycles) + 2 * unit + blockWords;
+    return 2 * (reachBefore + reachBehind) * (blockWords + kTurnCycles + unit) + 2 * unit + blockWords;
   case Kind::Bus: {
     const int64_t given = std::min(segment, units);
     // Turns and the way to the relay, the way back (ShortBuses.h).
     const int64_t turns = begin + given * int64_t(unit), back = given < units ? turns : int64_t(takerEnd);
     return (given + blocks) * blockWords + (begin + given > 1 ? 2 * turns : 0) + back + kBusCycles;
   }
+  case Kind::Pick: {
+    // The core's own block with zeros around it, numbers and gather; a chain in runs, one from run to run, the way back
+    // (allReduceCycles).
+    const int64_t picked = blocks * entryElements, words = (picked * block.elementBytes + 3) / 4;
+    const int64_t run = reduceRun(segment), runs = segment / run;
+    int64_t cycles = kPickCycles + 2 * block.elements + blocks + picked;
+    cycles += (run - 1) * (kFlightCycles + 1) + words;
+    if (runs > 1)
+      cycles += kAnswerCycles + (runs - 1) * (kFlightCycles + run) + words;
+    return cycles + kAnswerCycles + kFlightCycles + segment - 1 + words;
+  }
   }
   return 0;
 }
 
-std::optional<LinePlan> planLine(const LineLists &lists, int64_t blockWords, int64_t pitch) {
-  return LinePlanner(lists, blockWords, pitch).plan();
+std::optional<LinePlan> planLine(const LineLists &lists, const LineBlock &block) {
+  return LinePlanner(lists, block).plan();
 }
 
 } // namespace wsc::spmd

@@ -7,6 +7,7 @@
 //   Window   blocks from the nearest units on both sides: shifts, halos
 //   Bus      the blocks of a segment of the line (or of all of it) pass every core of the segment, which takes those
 //            between the first and the last that it needs
+//   Pick     of each line what it wants comes together on all of its cores (LinePick.h)
 #pragma once
 
 #include "compiler/spmd/moves/Factors.h"
@@ -24,18 +25,30 @@ struct LineLists {
   std::vector<int64_t> segments; // lengths (cores) worth trying as segments of a bus
 };
 
+/// What a core of the line holds.
+struct LineBlock {
+  int64_t elements = 1, elementBytes = 4;
+  int64_t words() const { return (elements * elementBytes + 3) / 4; }
+  /// Elements from one block to the next: whole words.
+  int64_t pitch() const { return words() * 4 < elementBytes ? 1 : words() * 4 / elementBytes; }
+};
+
 struct LinePlan {
-  enum class Kind { Local, Window, Bus };
+  enum class Kind { Local, Window, Bus, Pick };
   Kind kind = Kind::Local;
   /// Cores begin … begin + unit·units − 1 hold blocks (the last unit may be cut off by the line's end); cores of a unit
   /// hold the same.
   int32_t begin = 0, unit = 1, units = 1;
-  int32_t segment = 1;                      // of a bus, in units
+  int32_t segment = 1;                      // of a bus, in units; of a pick, in cores
   int32_t takerEnd = 0;                     // of a bus over the whole line: behind the last core that wants something
   int32_t reachBefore = 0, reachBehind = 0; // of a window, in units
-  int64_t blocks = 1;                       // in the buffer of a core
+  int64_t blocks = 1;                       // in the buffer of a core; of a pick, entries
   /// Bus: the first block taken, of the segment's, per class.
   std::vector<int64_t> firstBlock;
+  /// Pick: elements of a block for each entry, and per class the places of the entries that a line wants, in ascending
+  /// order: elements in the blocks of a segment's cores, laid behind one another.
+  int64_t entryElements = 1;
+  std::vector<std::vector<int64_t>> picks;
 
   /// Where each wanted entry lies in the core's buffer (elements); −1: it is padding. As LineLists::wanted, one list
   /// for all coordinates if isUniform.
@@ -44,11 +57,11 @@ struct LinePlan {
 
   /// Whether the core at `coordinate` never gets this block: it would come from beyond the line's units.
   bool isMissing(int32_t coordinate, int64_t block) const;
-  int64_t cycles(int64_t blockWords) const;
+  int64_t cycles(const LineBlock &block) const;
 };
 
-/// The cheapest plan for blocks of `blockWords` words that begin `pitch` elements apart in a core's buffer; nothing
-/// where an entry that is wanted lies nowhere on the line or the holders' places have no form.
-std::optional<LinePlan> planLine(const LineLists &lists, int64_t blockWords, int64_t pitch);
+/// The cheapest plan that is no pick; nothing where an entry that is wanted lies nowhere on the line or the holders'
+/// places have no form.
+std::optional<LinePlan> planLine(const LineLists &lists, const LineBlock &block);
 
 } // namespace wsc::spmd

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace wsc::spmd {
 
 namespace {
 
-constexpr int64_t kTurnCycles = 10, kStageCycles = 40;
+constexpr int64_t kTurnCycles = 15, kStageCycles = 40;
+constexpr int64_t kLongChain = 160; // cores
 
 std::vector<MeshDigit> digitsOn(const DimSharding &dim, Axis axis) {
   std::vector<MeshDigit> digits;
@@ -26,6 +28,21 @@ int64_t spanOf(const DimSharding &dim) {
   for (const LocalDigit &digit : dim.local)
     span += (digit.count - 1) * std::abs(digit.step);
   return span;
+}
+
+/// Of a line of this many cores, what each wants of it comes together by a chain of or, in runs where it is long
+/// (LinePick.h); besides the words, which pass two or three times.
+int64_t chainCycles(int64_t cores) {
+  const auto run = cores < kLongChain ? cores : int64_t(std::sqrt(double(cores)));
+  return 6 * run + (cores > run ? (cores / run) * (5 + run) : 0) + cores + 30;
+}
+
+/// Different places along the axis of what is wanted of a dimension.
+int64_t placesAlong(const DimSharding &dim, Axis axis, int64_t cores) {
+  int64_t places = 1;
+  for (const MeshDigit &digit : digitsOn(dim, axis))
+    places *= digit.modulus > 0 ? digit.modulus : ceilDiv(cores, digit.divisor);
+  return places;
 }
 
 /// How a dimension's elements come to the cores along one axis.
@@ -105,7 +122,8 @@ int64_t quickMoveCycles(const Sharding &from, const Sharding &to, const Rectangl
   struct Line {
     bool moves = false, isBus = false;
     int64_t reach = 0, unit = 1;
-    double growth = 1, kept = 1;
+    double growth = 1;
+    int64_t places = 1; // along it, of what is wanted
     std::vector<size_t> dims;
   };
   const Rectangle &a = from.rectangle, &b = to.rectangle;
@@ -122,6 +140,7 @@ int64_t quickMoveCycles(const Sharding &from, const Sharding &to, const Rectangl
         lines[size_t(i)].dims.push_back(d);
         lines[size_t(i)].moves = lines[size_t(i)].isBus = from.dims[d] != to.dims[d];
         lines[size_t(i)].growth *= i == 0 ? ofRow : more / ofRow;
+        lines[size_t(i)].places *= placesAlong(to.dims[d], i == 0 ? Axis::Col : Axis::Row, i == 0 ? b.cols : b.rows);
       }
       continue;
     }
@@ -133,6 +152,7 @@ int64_t quickMoveCycles(const Sharding &from, const Sharding &to, const Rectangl
     line.unit = std::max(line.unit, way.unit);
     line.moves |= way.isBus || way.reach > 0;
     line.growth *= more;
+    line.places *= placesAlong(to.dims[d], onCols ? Axis::Col : Axis::Row, onCols ? b.cols : b.rows);
   }
   if (b.col < a.col || b.col + b.cols > a.col + a.cols)
     lines[0].moves = lines[0].isBus = true;
@@ -148,10 +168,14 @@ int64_t quickMoveCycles(const Sharding &from, const Sharding &to, const Rectangl
       const int64_t length = i == 0 ? mesh.cols : mesh.rows, held = i == 0 ? a.cols : a.rows;
       const int64_t units = line.dims.empty() ? 1 : std::max<int64_t>(1, held / line.unit);
       cycles += kStageCycles + int64_t(box * line.growth);
-      if (line.isBus || 2 * line.reach > units)
-        cycles += int64_t(double(units) * words + std::max(words, words * line.growth)) + 3 * length;
-      else
-        cycles += 2 * line.reach * (int64_t(words) + kTurnCycles) + 2 * line.unit + int64_t(words);
+      if (line.isBus || 2 * line.reach > units) {
+        const int64_t bus = int64_t(double(units) * words + std::max(words, words * line.growth)) + 3 * length;
+        const double picked = words * line.growth * double(line.places);
+        const int64_t pick = int64_t(2 * box + (length < kLongChain ? 4 : 5) * picked) +
+                             chainCycles(std::max<int64_t>(held, i == 0 ? b.cols : b.rows));
+        cycles += std::min(bus, pick);
+      } else
+        cycles += 2 * line.reach * (int64_t(words) + kTurnCycles + line.unit) + 2 * line.unit + int64_t(words);
     }
     box *= line.growth;
   }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMostDigits = 3;      // an instruction has one more, for the blocks
 constexpr size_t kMostBases = 1 << 16; // of cores; where there are more, blocks travel whole
-constexpr int64_t kTurnCycles = 10;
+constexpr int64_t kTurnCycles = 15;
 
 std::set<int64_t> valuesOf(const GroupNumber &number, int32_t begin, int32_t count) {
   std::set<int64_t> values;
@@ -115,7 +115,7 @@ int64_t windowCycles(const FactoredStage &stage, int64_t elementBytes) {
   for (const auto &[reach, begin] :
        {std::pair(line.reachBefore, int64_t(0)), std::pair(line.reachBehind, int64_t(line.reachBefore) + 1)})
     if (reach > 0)
-      cycles += 2 * reach * (wordsRead(stage, elementBytes, begin, begin + reach).words() + kTurnCycles);
+      cycles += 2 * reach * (wordsRead(stage, elementBytes, begin, begin + reach).words() + kTurnCycles + line.unit);
   return cycles;
 }
 

@@ -377,4 +377,77 @@ TEST_F(MoveTest, StretchesOfBlocks) {
   EXPECT_LE(move->stages[0].line.blocks, 6); // a column needs up to 4, the line has 24
 }
 
+// Every line wants other entries of its cores' blocks: they come together by an or, whatever their type, and nothing
+// else travels.
+TEST_F(MoveTest, PicksOfLines) {
+  struct Pair {
+    const char *what, *from, *to;
+    format::ElementType type;
+    int64_t entries, entryElements; // of a line
+  };
+  const Rectangle mesh{0, 0, 24, 24};
+  for (const Pair &pair : {
+           Pair{"a block of a core", "(0, 0, 24, 24) [24 = c*1 |, 32 = 0 | 32]",
+                "(0, 0, 24, 24) [24 = r*1 |, 32 = 0 | 32]", format::ElementType::F32, 1, 32},
+           Pair{"the same in bytes, a part of a word behind them", "(0, 0, 24, 24) [24 = c*1 |, 129 = 0 | 129]",
+                "(0, 0, 24, 24) [24 = r*1 |, 129 = 0 | 129]", format::ElementType::U8, 1, 129},
+           Pair{"the same in two words each", "(0, 0, 24, 24) [24 = c*1 |, 16 = 0 | 16]",
+                "(0, 0, 24, 24) [24 = r*1 |, 16 = 0 | 16]", format::ElementType::I64, 1, 16},
+           Pair{"a part of a block, strided", "(0, 0, 24, 24) [80 = 0 | 80, 48 = c*2 | 2]",
+                "(0, 0, 24, 24) [80 = 0 | 80, 48 = r*1 |]", format::ElementType::F16, 1, 80},
+           Pair{"parts of two cores' blocks", "(0, 0, 24, 24) [72 = c*3 | 3, 24 = 0 | 24]",
+                "(0, 0, 24, 24) [72 = 1 + r*2 | 2, 24 = 0 | 24]", format::ElementType::F32, 2, 24},
+           Pair{"blocks that pairs of cores hold", "(0, 0, 24, 24) [12 = c/2*1 |, 32 = 0 | 32]",
+                "(0, 0, 24, 24) [12 = r/2*1 |, 32 = 0 | 32]", format::ElementType::F32, 1, 32},
+           Pair{"the cores of a line want two of twenty-four", "(0, 0, 24, 24) [24 = c*1 |, 32 = 0 | 32]",
+                "(0, 0, 12, 24) [24 = r*2 + c%2*1 |, 32 = 0 | 32]", format::ElementType::F32, 2, 32},
+           Pair{"cores that hold nothing, in front and behind", "(0, 2, 24, 20) [20 = c*1 |, 32 = 0 | 32]",
+                "(0, 0, 20, 24) [20 = r*1 |, 32 = 0 | 32]", format::ElementType::F32, 1, 32},
+       }) {
+    SCOPED_TRACE(pair.what);
+    MoveCase made = test::moveBetween(*parseSharding(pair.from), *parseSharding(pair.to), mesh, pair.type);
+    made.family = "picks";
+    const auto move = planFactored(made.problem, made.problem.pieces[0]);
+    ASSERT_TRUE(move);
+    ASSERT_EQ(move->stages.size(), 1u);
+    const LinePlan &line = move->stages[0].line;
+    ASSERT_EQ(line.kind, LinePlan::Kind::Pick);
+    EXPECT_EQ(line.blocks, pair.entries);
+    EXPECT_EQ(line.entryElements, pair.entryElements);
+    check(made, pair.what);
+  }
+}
+
+// The groups of a line pick for themselves where what they want lies in them.
+TEST_F(MoveTest, PicksOfGroups) {
+  MoveCase made = test::moveBetween(*parseSharding("(0, 0, 16, 64) [4 = c/16*1 |, 16 = c%16*1 |, 64 = 0 | 64]"),
+                                    *parseSharding("(0, 0, 16, 64) [4 = c/16*1 |, 16 = r*1 |, 64 = 0 | 64]"),
+                                    {0, 0, 16, 64}, format::ElementType::F32);
+  made.family = "picks";
+  const auto move = planFactored(made.problem, made.problem.pieces[0]);
+  ASSERT_TRUE(move);
+  ASSERT_EQ(move->stages.size(), 1u);
+  const LinePlan &line = move->stages[0].line;
+  ASSERT_EQ(line.kind, LinePlan::Kind::Pick);
+  EXPECT_EQ(line.segment, 16);
+  EXPECT_EQ(line.blocks, 1);
+  check(made, "groups");
+}
+
+// A bus from cores whose blocks no line wants carries nothing of them.
+TEST_F(MoveTest, BusOfWantedBlocks) {
+  MoveCase made = test::moveBetween(*parseSharding("(0, 0, 16, 4) [16 = r*1 |, 8 = c*2 | 2]"),
+                                    *parseSharding("(0, 0, 16, 4) [16 = 5 | 2, 8 = c*2 | 2]"), {0, 0, 16, 4},
+                                    format::ElementType::F32);
+  made.family = "bus";
+  const auto move = planFactored(made.problem, made.problem.pieces[0]);
+  ASSERT_TRUE(move);
+  ASSERT_EQ(move->stages.size(), 1u);
+  const LinePlan &line = move->stages[0].line;
+  ASSERT_EQ(line.kind, LinePlan::Kind::Bus);
+  EXPECT_EQ(line.begin, 5);
+  EXPECT_EQ(line.units, 2);
+  check(made, "bus");
+}
+
 } // namespace
