@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Which rectangles are planned: squares of growing size, then the shapes around the best one.
+// Which rectangles are planned: squares of growing size, then the shapes around the best one, and around a smaller one
+// that is nearly as quick.
 #include "compiler/solver/Threads.h"
 #include "compiler/spmd/plan/Plan.h"
 
@@ -17,7 +18,8 @@ namespace wsc::spmd {
 namespace {
 
 constexpr int kMostRetries = 12; // of a rectangle's plan, where none has one without
-constexpr int kMostWorse = 2;    // squares in a row that do not get better before larger ones are left out
+constexpr double kNearlyAsQuick = 1.02;
+constexpr int kMostWorse = 2; // squares in a row that do not get better before larger ones are left out
 
 using Size = std::pair<int32_t, int32_t>; // rows, columns
 
@@ -112,11 +114,7 @@ absl::StatusOr<std::vector<NetworkPlan>> plansOf(const Network &network, const V
     if (const auto estimate = look(side, side))
       worse = *estimate > best ? worse + 1 : 0;
   }
-  for (bool better = !plans.empty(); better;) {
-    const int64_t before = best;
-    const Rectangle at = std::min_element(plans.begin(), plans.end(), [](const NetworkPlan &a, const NetworkPlan &b) {
-                           return a.estimatedCycles < b.estimatedCycles;
-                         })->rectangle;
+  auto lookAround = [&](const Rectangle &at) {
     std::vector<std::pair<int64_t, int64_t>> around;
     for (const auto &[up, down] : {std::pair(2, 1), std::pair(2, 2), std::pair(1, 2)}) {
       around.emplace_back(int64_t(at.rows) * up, std::max(1, at.cols / down));
@@ -125,6 +123,26 @@ absl::StatusOr<std::vector<NetworkPlan>> plansOf(const Network &network, const V
     prepare(around);
     for (const auto &[rows, cols] : around)
       look(rows, cols);
+  };
+  auto quickest = [&] {
+    return std::min_element(
+               plans.begin(), plans.end(),
+               [](const NetworkPlan &a, const NetworkPlan &b) { return a.estimatedCycles < b.estimatedCycles; })
+        ->rectangle;
+  };
+  // Estimates of a plan that is made greedily jump from shape to shape: of nearly as quick squares the smallest is a
+  // second place to begin at.
+  if (!plans.empty()) {
+    const Rectangle first = quickest();
+    const auto smallest = std::find_if(plans.begin(), plans.end(), [&](const NetworkPlan &plan) {
+      return double(plan.estimatedCycles) <= kNearlyAsQuick * double(best);
+    });
+    if (const Rectangle second = smallest->rectangle; second != first)
+      lookAround(second);
+  }
+  for (bool better = !plans.empty(); better;) {
+    const int64_t before = best;
+    lookAround(quickest());
     better = best < before;
   }
   if (plans.empty())
