@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 
 namespace wsc::spmd {
 
@@ -13,22 +12,41 @@ constexpr size_t kMostDigits = 3;      // an instruction has one more, for the b
 constexpr size_t kMostBases = 1 << 16; // of cores; where there are more, blocks travel whole
 constexpr int64_t kTurnCycles = 15;
 
-std::set<int64_t> valuesOf(const GroupNumber &number, int32_t begin, int32_t count) {
-  std::set<int64_t> values;
-  for (int32_t k = begin; k < begin + count; ++k)
-    values.insert(number.at(k));
+std::vector<int64_t> withoutRepeats(std::vector<int64_t> values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
   return values;
+}
+
+std::vector<int64_t> valuesOf(const GroupNumber &number, int32_t begin, int32_t count) {
+  std::vector<int64_t> values;
+  for (int32_t k = begin; k < begin + count; ++k)
+    values.push_back(number.at(k));
+  return withoutRepeats(std::move(values));
+}
+
+/// The numbers of a table, each once: millions of entries name a few thousand elements.
+std::vector<int64_t> placesOf(const BlockCopy::Table &table) {
+  const auto [least, most] = std::minmax_element(table.numbers.begin(), table.numbers.end());
+  std::vector<bool> isThere(size_t(*most - *least) + 1, false);
+  for (int32_t number : table.numbers)
+    isThere[size_t(number - *least)] = true;
+  std::vector<int64_t> places;
+  for (size_t i = 0; i < isThere.size(); ++i)
+    if (isThere[i])
+      places.push_back(*least + int64_t(i));
+  return places;
 }
 
 /// Which elements of a core's buffer the copy reads, on any core; empty: not known.
 std::vector<bool> elementsRead(const FactoredStage &stage) {
   const BlockCopy &copy = stage.copy;
   const int64_t size = stage.line.blocks * stage.pitch + stage.slack;
-  const std::set<int64_t> rows = valuesOf(copy.from.row, stage.takers.row, stage.takers.rows),
-                          cols = valuesOf(copy.from.col, stage.takers.col, stage.takers.cols);
-  std::set<int64_t> places{0};
-  if (copy.table)
-    places = std::set<int64_t>(copy.table->numbers.begin(), copy.table->numbers.end());
+  const std::vector<int64_t> rows = valuesOf(copy.from.row, stage.takers.row, stage.takers.rows),
+                             cols = valuesOf(copy.from.col, stage.takers.col, stage.takers.cols);
+  std::vector<int64_t> places{0};
+  if (copy.table && !copy.table->numbers.empty())
+    places = placesOf(*copy.table);
   if (rows.size() * cols.size() * places.size() > kMostBases)
     return {};
   std::vector<bool> read(static_cast<size_t>(size), false);
