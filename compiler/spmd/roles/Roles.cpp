@@ -195,16 +195,25 @@ absl::Status makeRouters(const Rectangle &rectangle, const Uses &uses, const Rou
   const bool alongRow = axisOf(route) == Axis::Row;
   const int32_t length = alongRow ? rectangle.cols : rectangle.rows;
   const Axis axis = axisOf(route);
-  // Of those that use the route, on lines that `line` is one of (-1: on any), whether some word passes a place.
-  const auto passesAt = [&](const StreamPlace &place, int32_t line) {
-    return place.passes && std::any_of(uses.begin(), uses.end(), [&](const auto &use) {
-             return (line < 0 || along(use.first, other(axis)).holds(line)) &&
-                    (place.sender < 0 || (use.second && along(use.first, axis).holds(place.sender)));
-           });
+  // The uses of the route whose words pass a place, on the lines on which they are.
+  const auto passingAt = [&](const StreamPlace &place) {
+    std::vector<size_t> passing;
+    for (size_t u = 0; u < uses.size() && place.passes; ++u)
+      if (place.sender < 0 || (uses[u].second && along(uses[u].first, axis).holds(place.sender)))
+        passing.push_back(u);
+    return passing;
   };
+  const auto passesAt = [&](const StreamPlace &place, int32_t line) {
+    const std::vector<size_t> passing = passingAt(place);
+    return std::any_of(passing.begin(), passing.end(),
+                       [&](size_t u) { return along(uses[u].first, other(axis)).holds(line); });
+  };
+  // Places that words of the same uses pass are of one kind: on any line some of them pass all, or none does.
+  std::map<std::vector<size_t>, int> kinds;
   const auto kind = [&](int32_t coordinate) {
     const StreamPlace place = placeOf(route, length, coordinate);
-    return int(place.first) + 2 * int(place.last) + 4 * int(passesAt(place, -1));
+    const int passing = kinds.emplace(passingAt(place), int(kinds.size())).first->second;
+    return int(place.first) + 2 * int(place.last) + 4 * passing;
   };
   auto classes = classesOf(rectangle, rowCuts, colCuts, alongRow ? nullptr : std::function<int(int32_t)>(kind),
                            alongRow ? std::function<int(int32_t)>(kind) : nullptr);

@@ -97,3 +97,25 @@ TEST(GroupReduce, NarrowElements) {
     EXPECT_EQ(found, (std::vector<int32_t>{sum * 0x10001, int32_t(0xffff0000u | uint32_t(sum))}));
   }
 }
+
+// Runs of sixteen cores on both lines, half as many on the first: they share their routes, and no word passes the
+// routers of the first line beyond its last run.
+TEST(GroupReduce, LinesOfTwoLengthsWithOneRun) {
+  test::CollectiveProgram program(512, 2);
+  const int16_t held = program.source(1, [](int32_t row, int32_t col, int64_t) { return row + col; });
+  const int16_t result = program.result(1);
+  ASSERT_EQ(reduceRun(256), 16);
+  ASSERT_EQ(reduceRun(512), 16);
+  for (const int32_t line : {0, 1}) {
+    Guard lines;
+    lines.colBegin = line;
+    lines.colEnd = line + 1;
+    emitGroupAllReduce(program.code(), Axis::Col, 512, 256 << line, 1, format::Opcode::Max, format::ElementType::I32, 1,
+                       {held, 0}, {result, 0}, lines);
+  }
+  auto executable = program.make();
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  const test::CollectiveRun run = test::runCollectives(executable->executable);
+  for (const auto &[core, found] : run.results)
+    EXPECT_EQ(found, (std::vector<int32_t>{core.second == 1 ? 512 : core.first < 256 ? 255 : -1})) << core.first;
+}
