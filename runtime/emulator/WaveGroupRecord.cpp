@@ -143,7 +143,7 @@ void WaveGroup::recordMoves(std::span<const uint8_t> moved, Move move) const {
   size_t count = 0;
   for (uint8_t i : moved) {
     const CoreScratch scratch = scratchOf(members[i]);
-    if (!members[i].inSlot || (enters && scratch.isKept() != packed))
+    if (!members[i].inSlot || (enters && scratch.isKept() != packed) || (packed && !scratch.kept()))
       continue;
     homes[count] = packed ? scratch.kept() : scratch.whole();
     slots[count++] = slot(members[i]);

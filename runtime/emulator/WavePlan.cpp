@@ -5,11 +5,14 @@
 #include "runtime/emulator/LatticeWalk.h"
 #include "runtime/emulator/QueueTraffic.h"
 #include "runtime/emulator/WaveFusion.h"
+#include "runtime/emulator/WaveWords.h"
 
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
+#include <set>
 
 namespace wsc::emulator {
 
@@ -125,12 +128,13 @@ private:
     if (plan.scratchBytes < kMuchScratch)
       return;
     plan.live = liveScratch(*plan.program, plan.program->threads[0], plan.bufferOffset, plan.scratchBytes);
-    for (const std::vector<ScratchRange> &ranges : plan.live) {
-      int64_t bytes = 0;
-      for (const ScratchRange &range : ranges)
-        bytes += range.bytes;
-      plan.keptBytes = std::max(plan.keptBytes, (bytes + 7) / 8 * 8);
-    }
+    // A chunk of every size that the core keeps at times, and one that is not free again yet; up to a quarter of a slab
+    // is left at its end.
+    std::set<int64_t> chunks;
+    for (const std::vector<ScratchRange> &ranges : plan.live)
+      if (const int64_t bytes = packedBytes(ranges); bytes > 0)
+        chunks.insert(WaveChunks::bytesFor((bytes + 3) / 4));
+    plan.keptBytes = std::accumulate(chunks.begin(), chunks.end(), int64_t(0)) * 2 * 4 / 3;
   }
 
   WaveOp opOf(const DecodedOp &decoded) const {
@@ -216,7 +220,7 @@ absl::StatusOr<WavePlan> planWaves(const Configuration &configuration, const Net
     role.fifo = next(plan.fifos, int64_t(role.fifos.size()));
     role.buffer = next(plan.buffers, int64_t(role.role->buffers.size()));
     role.scratch = next(plan.scratchBytes, role.scratchBytes);
-    role.kept = next(plan.keptBytes, role.keptBytes);
+    plan.keptBytes += cores * role.keptBytes;
     role.fifoArea = next(plan.fifoBytes, role.fifoBytes);
     role.port = networks.roleOffset[r];
     plan.roles.push_back(std::move(role));

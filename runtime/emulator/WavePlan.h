@@ -71,9 +71,9 @@ struct WaveRole {
   int64_t scratchBytes = 0, fifoBytes = 0;
   // Per operation of the only thread what a core that waits there keeps of its scratch. Empty: it keeps all.
   std::vector<std::vector<ScratchRange>> live;
-  int64_t keptBytes = 0; // of that, of one core
+  int64_t keptBytes = 0; // of the arena that a core takes at most for that
   // Where the role's first core, thread, FIFO, buffer and port are among all.
-  int64_t core = 0, thread = 0, fifo = 0, buffer = 0, port = 0, scratch = 0, kept = 0, fifoArea = 0;
+  int64_t core = 0, thread = 0, fifo = 0, buffer = 0, port = 0, scratch = 0, fifoArea = 0;
 };
 
 // Words [begin, begin + count) of what the source at `port` sends.

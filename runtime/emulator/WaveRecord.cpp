@@ -30,11 +30,8 @@ RecordedOperand::Region WaveRecorder::regionOf(const std::byte *at, const std::b
   begin = nullptr;
   if (!at)
     return None;
-  const std::pair<const Pages *, RecordedOperand::Region> regions[] = {{&state.arena.memory(), Words},
-                                                                       {&worker.slots, Slot},
-                                                                       {&state.scratch, Scratch},
-                                                                       {&state.kept, Kept},
-                                                                       {&state.fifoArea, Fifo}};
+  const std::pair<const Pages *, RecordedOperand::Region> regions[] = {
+      {&state.arena.memory(), Words}, {&worker.slots, Slot}, {&state.scratch, Scratch}, {&state.fifoArea, Fifo}};
   for (const auto &[pages, region] : regions)
     if (pages->holds(at)) {
       begin = pages->get();

@@ -33,8 +33,7 @@ struct RecordedOperand {
   enum class Region : uint8_t {
     None,    // there is no such operand, or its elements go nowhere
     Address, // constants, residents, immediates: as they are
-    Scratch, // offsets in cores' own areas, in kept scratch, in the worker's slots, in FIFOs, in the arena of words
-    Kept,
+    Scratch, // offsets in cores' own areas, in the worker's slots, in FIFOs, in the arena of words
     Slot,
     Fifo,
     Words,

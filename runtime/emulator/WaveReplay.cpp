@@ -33,9 +33,6 @@ public:
     case Region::Scratch:
       begin = state.scratch.get();
       break;
-    case Region::Kept:
-      begin = state.kept.get();
-      break;
     case Region::Slot:
       begin = worker.slots.get();
       break;
@@ -49,8 +46,7 @@ public:
     table = operand.table < 0 || operand.region == Region::Pieces ? nullptr : &stream.places[size_t(operand.table)];
     // Cores that lie close together are fetched by the host.
     const bool isApart = table || std::abs(operand.stride) >= kLineBytes;
-    isFar = isApart &&
-            (operand.region == Region::Scratch || operand.region == Region::Kept || operand.region == Region::Address);
+    isFar = isApart && (operand.region == Region::Scratch || operand.region == Region::Address);
     moved = uintptr_t(begin) + uintptr_t(iterations * int64_t(operand.runStep));
   }
 

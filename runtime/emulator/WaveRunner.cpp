@@ -48,14 +48,14 @@ struct WaveRunner::Impl {
         slots = std::max(slots, WaveGroup::kMostBytes + role.scratchBytes + 64);
     }
     const std::byte *const scratchBefore = state.scratch.get(), *const fifosBefore = state.fifoArea.get();
-    bool room = state.arena.reset(plan.words, int64_t(plan.sources.size()), team.threads) &&
-                state.scratch.need(plan.scratchBytes + 256) && state.kept.need(plan.keptBytes + 256) &&
+    bool room = state.arena.reset(plan.words, int64_t(plan.sources.size()), plan.keptBytes, team.threads) &&
+                state.scratch.need(plan.scratchBytes + 256) &&
                 state.fifoArea.need(plan.fifoBytes + 256, Pages::Size::Small);
     if (state.scratch.get() != scratchBefore || state.fifoArea.get() != fifosBefore)
       bound = nullptr; // its buffers are gone
+    team.takeChunksBack();
     for (WaveWorker &worker : team.workers) {
       room = room && worker.scratch.need(scratch, Pages::Size::Small) && worker.slots.need(slots, Pages::Size::Small);
-      worker.chunks.reset();
       worker.queues.resize(std::max(worker.queues.size(), queues));
       worker.fifos.resize(std::max(worker.fifos.size(), buffers));
     }
@@ -71,6 +71,7 @@ struct WaveRunner::Impl {
       return status;
     state.index.resize(size_t(plan.cores));
     state.isKept.assign(size_t(plan.cores), true);
+    state.kept.assign(size_t(plan.cores), nullptr);
     state.threads.assign(size_t(plan.threads), WaveThread{});
     state.fifos.assign(size_t(plan.fifos), FifoPort{});
     state.buffers.resize(size_t(plan.buffers));
@@ -136,9 +137,9 @@ struct WaveRunner::Impl {
     if (!role.live.empty() && !isTraced(context, plan, role, core)) {
       const CoreScratch scratch(state, role, core);
       const int32_t pc = state.threads[size_t(role.thread + core - role.core)].pc;
-      if (worker.recorder && scratch.isKept())
+      if (worker.recorder && scratch.isKept() && scratch.kept())
         worker.recorder->addUnpack(rangesAt(role, pc), scratch.kept(), scratch.whole());
-      scratch.unpack(pc);
+      scratch.unpack(pc, worker);
     }
     WaveCore run(context, plan, state, worker, role, core, partly);
     run.run();
@@ -279,7 +280,7 @@ struct WaveRunner::Impl {
           return;
     for (int32_t source : sources) {
       for (WaveChunk *done = std::exchange(state.ports[size_t(source)].chunk, nullptr); done;)
-        worker.chunks.give(std::exchange(done, done->older));
+        worker.release(std::exchange(done, done->older));
     }
   }
 
@@ -337,6 +338,7 @@ struct WaveRunner::Impl {
       if (context.traces.empty()) // they show all words
         team.forAll(taken.size(), kStreamsForThreads,
                     [&](WaveWorker &worker, size_t i) { drain(plan, worker, taken[i]); });
+      team.giveReleased();
       const bool moved = !streams.empty() || !taken.empty();
       stuck.clear();
       if (manner == Manner::Eager && !moved)

@@ -48,8 +48,8 @@ struct WavePort {
   }
   // Where a source's next `words` words go, beginning at its position.
   std::byte *room(WaveArena &arena, WaveChunks &chunks, int64_t words) {
-    if (!chunk || position - chunk->first + words > chunk->words) {
-      WaveChunk *next = chunks.take(arena, std::max(words, chunk ? int64_t(chunk->words) * 2 : 0));
+    if (!chunk || position - chunk->first + words > chunk->words()) {
+      WaveChunk *next = chunks.take(arena, std::max(words, chunk ? int64_t(chunk->words()) * 2 : 0));
       next->first = position;
       next->older = chunk;
       std::atomic_ref(chunk).store(next, std::memory_order_release);
@@ -75,8 +75,9 @@ struct WaveState {
   std::vector<WavePort> ports;
   WaveArena arena;
   Pages scratch, fifoArea;
-  Pages kept;                  // scratch of cores that wait (CoreScratch.h)
-  std::vector<uint8_t> isKept; // per core: its scratch is there; else in `scratch`, or the role keeps it there always
+  // Per core (CoreScratch.h): its scratch is in `kept`, null where nothing of it matters; else it is in `scratch`.
+  std::vector<uint8_t> isKept;
+  std::vector<WaveChunk *> kept;
 };
 
 class WaveRecorder; // WaveRecord.h
@@ -89,11 +90,21 @@ struct WaveWorker {
   Pages scratch;                    // for nests' rearranged copies
   Pages slots;                      // of cores that are at work: their scratch, in the caches
   WaveChunks chunks;
-  std::vector<int32_t> sentOn;      // streams that carry more words
-  std::vector<int32_t> takenFrom;   // streams of which a sink has taken all that has come
-  std::vector<int32_t> ready;       // cores that can go on
-  std::vector<int32_t> partly;      // cores that could do a part of an operation
-  WaveRecorder *recorder = nullptr; // of what it does, if that is written down
+  std::vector<WaveChunk *> released; // of any worker: they are free when the wave is over
+  std::vector<int32_t> sentOn;       // streams that carry more words
+  std::vector<int32_t> takenFrom;    // streams of which a sink has taken all that has come
+  std::vector<int32_t> ready;        // cores that can go on
+  std::vector<int32_t> partly;       // cores that could do a part of an operation
+  WaveRecorder *recorder = nullptr;  // of what it does, if that is written down
+  bool isAlone = true;               // there are no other workers
+
+  // Nobody needs the chunk any more.
+  void release(WaveChunk *chunk) {
+    if (isAlone)
+      chunks.give(chunk);
+    else
+      released.push_back(chunk);
+  }
 };
 
 // Whether the core's state of affairs is recorded.
