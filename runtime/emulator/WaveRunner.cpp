@@ -22,9 +22,9 @@ namespace {
 
 constexpr size_t kCoresForThreads = 32; // fewer are not worth a second thread
 constexpr size_t kSinksForThreads = 512, kStreamsForThreads = 512;
-constexpr size_t kCoresAhead = 16, kStreamsAhead = 8; // that are fetched while others are at work
-constexpr size_t kLineBytes = 64;                     // of a cache
-constexpr size_t kCoresInTurn = 64;
+constexpr size_t kCoresAhead = 16, kStreamsAhead = 8;         // that are fetched while others are at work
+constexpr size_t kLineBytes = 64;                             // of a cache
+constexpr size_t kCoresInTurn = 64, kCoresInSharedTurn = 256; // of one thread; of each of several
 // How cores of a wave go on: they wait for all that they need before they send, then do whole operations; they do whole
 // operations at once, as far as words go; they do parts of operations.
 enum class Manner { Patient, Eager, InParts };
@@ -365,9 +365,11 @@ struct WaveRunner::Impl {
   }
 
   // Leaves in `wave` those who go on now, in ascending order: of the ones that came last, so many that what they send
-  // is still in the caches when it is taken. With several threads it would be in the wrong one's; they take all.
+  // is still in the caches when it is taken; with several threads, whose caches have it half of the time, so many that
+  // all are busy.
   void takeTurn(std::vector<int32_t> &wave, std::vector<std::vector<int32_t>> &waiting) const {
-    if (team.threads > 1 || (waiting.empty() && wave.size() <= kCoresInTurn))
+    const size_t most = team.threads == 1 ? kCoresInTurn : kCoresInSharedTurn * size_t(team.threads);
+    if (waiting.empty() && wave.size() <= most)
       return;
     if (!wave.empty()) {
       std::reverse(wave.begin(), wave.end());
@@ -375,7 +377,7 @@ struct WaveRunner::Impl {
     }
     wave.clear();
     std::vector<int32_t> &last = waiting.back();
-    const auto count = int64_t(std::min(kCoresInTurn, last.size()));
+    const auto count = int64_t(std::min(most, last.size()));
     wave.assign(last.rbegin(), last.rbegin() + count);
     last.resize(last.size() - size_t(count));
     if (last.empty())
