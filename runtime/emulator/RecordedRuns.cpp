@@ -46,7 +46,7 @@ void RecordedRuns::begin(const SampleContext &context) {
     return;
   recording = std::make_unique<WaveRecord>();
   recording->iteration = context.iteration;
-  recording->streams.resize(team.workers.size());
+  recording->streams = std::vector<WaveRecord::Stream>(team.workers.size());
   recorders.clear();
   recorders.reserve(team.workers.size());
   for (size_t w = 0; w < team.workers.size(); ++w) {

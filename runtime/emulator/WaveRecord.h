@@ -17,11 +17,14 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 namespace wsc::emulator {
 
+constexpr size_t kMostCores = 64;            // of a step
 constexpr int64_t kMostTogetherBytes = 4096; // of the sources, or results, of all cores of a step
 
 struct WavePlan;
@@ -39,12 +42,17 @@ struct RecordedOperand {
     Words,
     Pieces, // words that do not lie together
   };
-  int32_t table = -1; // number of the first core's offset among Stream::places (Pieces: among firstPiece)
-  int32_t stride = 0; // without a table core i's offset is base + i · stride
-  int64_t base = 0;
+  // Core i's offset is base + i · stride, or base + distances[table + i] of the stream. Pieces: firstPiece[table + i].
+  uint64_t base : 48 = 0;
+  Region region : 8 = Region::None;
+  bool hasTable : 8 = false;
+  union {
+    int32_t stride = 0;
+    uint32_t table;
+  };
   int32_t runStep = 0; // bytes from one iteration to the next
-  Region region = Region::None;
 };
+static_assert(sizeof(RecordedOperand) == 16);
 
 struct RecordedStep {
   enum class Kind : uint8_t {
@@ -55,7 +63,11 @@ struct RecordedStep {
     Nest,     // runNestAt
   };
   Kind kind = Kind::Bytes;
-  int32_t cores = 1;
+  uint8_t cores = 1;
+  bool fromPacked : 1 = false, toPacked : 1 = false; // Ranges
+  bool isOfShape : 1 = false;                        // Together: the shape's kernel; else the operation's
+  bool fresh : 1 = false;                            // Nest: accumulators (dst) begin as zeros
+  int32_t extra = -1;                                // number among Stream::extras, of steps that need more
   union {
     const std::vector<ScratchRange> *ranges;
     int64_t bytes;
@@ -63,18 +75,33 @@ struct RecordedStep {
     const PlanVariant *nest;
   };
   const DecodedOp *op = nullptr;
-  ArrayOp function = nullptr;                // Together
-  int32_t extra = -1;                        // number among Stream::extras, of steps that need more
-  bool fromPacked = false, toPacked = false; // Ranges
-  bool fresh = false;                        // Nest: accumulators (dst) begin as zeros
   RecordedOperand dst, a, b;
 };
+static_assert(sizeof(RecordedStep) == 72);
 
 // What few steps need.
 struct RecordedExtra {
   RecordedOperand add, out; // Nest: as NestEnds
   IndexedPlace indexed;     // Row: of an indexed operand
-  int32_t origins = -1;     // its origins, among Stream::places; the one in `indexed` counts for nothing
+  int32_t origins = -1;     // its origins, among Stream::origins; the one in `indexed` counts for nothing
+};
+
+// Grows without being copied.
+class RecordedSteps {
+public:
+  size_t size() const { return count; }
+  int64_t bytes() const { return int64_t(blocks.size() * kBlock * sizeof(RecordedStep)); }
+  const RecordedStep &operator[](size_t i) const { return blocks[i / kBlock][i % kBlock]; }
+  void push_back(const RecordedStep &step) {
+    if (count % kBlock == 0)
+      blocks.push_back(std::make_unique<RecordedStep[]>(kBlock));
+    blocks.back()[count++ % kBlock] = step;
+  }
+
+private:
+  static constexpr size_t kBlock = 512;
+  size_t count = 0;
+  std::vector<std::unique_ptr<RecordedStep[]>> blocks;
 };
 
 struct WaveRecord {
@@ -84,10 +111,11 @@ struct WaveRecord {
   };
   // What one host thread did.
   struct Stream {
-    std::vector<RecordedStep> steps;
+    RecordedSteps steps;
     std::vector<RecordedExtra> extras;
-    std::vector<uint32_t> groups; // per group: its first step
-    std::vector<int64_t> places;
+    std::vector<uint32_t> groups;   // per group: its first step
+    std::vector<int32_t> distances; // of operands' cores from the first one; steps share equal ones
+    std::vector<int64_t> origins;
     std::vector<Piece> pieces;
     std::vector<uint32_t> firstPiece; // per core of an operand in pieces; one more than there are cores
     std::deque<ShapeVariant> shapes;  // of rows that the role's program has none for
@@ -131,11 +159,13 @@ public:
 
 private:
   RecordedOperand::Region regionOf(const std::byte *at, const std::byte *&begin) const;
+  uint32_t tableOf(std::span<const int32_t> distances);
 
   const WavePlan &plan;
   WaveState &state;
   const WaveWorker &worker;
   WaveRecord::Stream &stream;
+  std::unordered_map<uint64_t, uint32_t> tables; // by hash
   bool isLost = false;
   int64_t piecedWords = 0;
 };
