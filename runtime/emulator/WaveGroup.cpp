@@ -174,7 +174,7 @@ std::byte *WaveGroup::pointer(const Place &place, const Member &member, size_t s
     if (source == 2)
       return port.room(state.arena, worker.chunks, place.words);
     return const_cast<std::byte *>(
-        wordsThere(plan, state, int32_t(&port - state.ports.data()), place.words, worker.pieced[source]));
+        wordsThere(state, int32_t(&port - state.ports.data()), place.words, worker.pieced[source]));
   }
   case OperandKind::Immediate:
     return const_cast<std::byte *>(place.immediate);

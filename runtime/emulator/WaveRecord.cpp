@@ -87,7 +87,7 @@ RecordedOperand WaveRecorder::words(std::span<const int32_t> ports, int64_t word
   bool together = true;
   for (int32_t port : ports) {
     stream.firstPiece.push_back(uint32_t(stream.pieces.size()));
-    piecesThere(plan, state, port, words, stream.pieces);
+    piecesThere(state, port, words, stream.pieces);
     together &= stream.pieces.size() == stream.firstPiece.back() + 1;
   }
   if (!together) {
@@ -132,12 +132,12 @@ void WaveRecorder::addUnpack(const std::vector<ScratchRange> &ranges, std::byte 
   add(step);
 }
 
-void piecesThere(const WavePlan &plan, WaveState &state, int32_t number, int64_t words,
-                 std::vector<WaveRecord::Piece> &pieces) {
+void piecesThere(WaveState &state, int32_t number, int64_t words, std::vector<WaveRecord::Piece> &pieces) {
   const std::byte *arena = state.arena.memory().get();
   const auto add = [&](const WavePort::Piece &piece, int64_t count) { pieces.push_back({piece.data - arena, count}); };
   const WavePort &from = state.ports[size_t(number)];
-  const std::span<const WaveSegment> segments = plan.composition(plan.portComposition[size_t(number)]);
+  const std::span<const WaveSegment> segments =
+      state.streams->composition(state.streams->portComposition[size_t(number)]);
   size_t s = size_t(from.segment);
   int64_t at = from.position - from.base;
   for (int64_t left = words; left > 0;) {

@@ -14,6 +14,7 @@
 
 #include "runtime/emulator/LiveScratch.h"
 #include "runtime/emulator/RoleProgram.h"
+#include "runtime/emulator/WaveStreams.h"
 
 #include <cstdint>
 #include <deque>
@@ -27,7 +28,6 @@ namespace wsc::emulator {
 constexpr size_t kMostCores = 64;            // of a step
 constexpr int64_t kMostTogetherBytes = 4096; // of the sources, or results, of all cores of a step
 
-struct WavePlan;
 struct WaveState;
 struct WaveWorker;
 
@@ -123,11 +123,20 @@ struct WaveRecord {
     void shrink(); // to what it holds
   };
   std::vector<Stream> streams;
-  std::vector<uint32_t> waves;             // per wave and stream: behind its last group
-  std::vector<int64_t> inputs;             // per input lane: where its words go, in the arena
-  std::vector<std::vector<Piece>> outputs; // per output lane
-  int64_t iteration = 0;                   // that was recorded
-  int64_t piecedWords = 0;                 // the most that one operand has in pieces
+  std::vector<uint32_t> waves; // per wave and stream: behind its last group
+  struct Input {
+    WaveLane lane;
+    int64_t offset; // of its words in the arena
+  };
+  struct Output {
+    WaveLane lane;
+    std::vector<Piece> pieces;
+  };
+  std::vector<Input> inputs;
+  std::vector<Output> outputs;
+  int64_t iteration = 0;   // that was recorded
+  int64_t piecedWords = 0; // the most that one operand has in pieces
+  int64_t arenaBytes = 0;  // in which all words are
 };
 
 // Writes down what a worker does.
@@ -135,8 +144,8 @@ class WaveRecorder {
 public:
   static constexpr int64_t kMostBytes = int64_t(128) << 20; // of a stream; a longer run is not recorded
 
-  WaveRecorder(const WavePlan &plan, WaveState &state, const WaveWorker &worker, WaveRecord::Stream &stream)
-      : plan(plan), state(state), worker(worker), stream(stream) {}
+  WaveRecorder(WaveState &state, const WaveWorker &worker, WaveRecord::Stream &stream)
+      : state(state), worker(worker), stream(stream) {}
 
   void beginGroup() { stream.groups.push_back(uint32_t(stream.steps.size())); }
   // Of operands that are not words which a sink takes.
@@ -161,7 +170,6 @@ private:
   RecordedOperand::Region regionOf(const std::byte *at, const std::byte *&begin) const;
   uint32_t tableOf(std::span<const int32_t> distances);
 
-  const WavePlan &plan;
   WaveState &state;
   const WaveWorker &worker;
   WaveRecord::Stream &stream;
@@ -171,8 +179,7 @@ private:
 };
 
 // The pieces of the next words of a sink.
-void piecesThere(const WavePlan &plan, WaveState &state, int32_t port, int64_t words,
-                 std::vector<WaveRecord::Piece> &pieces);
+void piecesThere(WaveState &state, int32_t port, int64_t words, std::vector<WaveRecord::Piece> &pieces);
 
 // Does the steps of a group again. `iterations`: how many the run is behind the recorded one.
 class WaveReplay {

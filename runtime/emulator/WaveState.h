@@ -7,7 +7,7 @@
 
 #include "runtime/emulator/EngineParts.h"
 #include "runtime/emulator/Pages.h"
-#include "runtime/emulator/WavePlan.h"
+#include "runtime/emulator/WaveStreams.h"
 #include "runtime/emulator/WaveWords.h"
 
 #include <array>
@@ -67,8 +67,12 @@ inline bool waitFor(WavePort &port, int32_t words) {
   return port.there > port.position;
 }
 
+// Gives the memory of vectors back.
+template <typename... Vectors> void freeAll(Vectors &...vectors) { ((vectors = Vectors()), ...); }
+
 struct WaveState {
-  std::vector<format::LatticeIndex> index; // per core
+  std::shared_ptr<const WaveStreams> streams; // of the configuration that runs
+  std::vector<format::LatticeIndex> index;    // per core
   std::vector<WaveThread> threads;
   std::vector<FifoPort> fifos;
   std::vector<std::byte *> buffers;
@@ -78,6 +82,12 @@ struct WaveState {
   // Per core (CoreScratch.h): its scratch is in `kept`, null where nothing of it matters; else it is in `scratch`.
   std::vector<uint8_t> isKept;
   std::vector<WaveChunk *> kept;
+
+  // Gives back what a repeated run needs not.
+  void forgetRun() {
+    streams = nullptr;
+    freeAll(index, threads, fifos, buffers, ports, isKept, kept);
+  }
 };
 
 class WaveRecorder; // WaveRecord.h
@@ -113,8 +123,7 @@ inline bool isTraced(const SampleContext &context, const WavePlan &plan, const W
 }
 
 // The next words of a sink, `words` of which have come; `pieced` takes them where they do not lie together.
-const std::byte *wordsThere(const WavePlan &plan, WaveState &state, int32_t port, int64_t words,
-                            std::vector<std::byte> &pieced);
+const std::byte *wordsThere(WaveState &state, int32_t port, int64_t words, std::vector<std::byte> &pieced);
 
 // Runs a core as far as it comes. Whole operations only, unless `partly`: then an operation begins with the elements
 // that are there.

@@ -51,6 +51,9 @@ public:
     used.store(0, std::memory_order_relaxed);
     return pages.need((words * 32 + sources * 512 + keptBytes + 2 * kSlabBytes) * threads + 256) != nullptr;
   }
+  // The same for a run that takes no chunks, whose words lie in so many bytes.
+  bool hold(int64_t bytes) { return pages.need(bytes + 256) != nullptr; }
+  int64_t takenBytes() const { return used.load(std::memory_order_relaxed); }
   const Pages &memory() const { return pages; }
   std::byte *take(int64_t bytes) { return pages.get() + used.fetch_add(bytes, std::memory_order_relaxed); }
 
