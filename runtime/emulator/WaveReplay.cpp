@@ -77,6 +77,37 @@ public:
         use(i, at(i));
     }
   }
+  // Calls use(to, from) for all cores, with the places here and in `source`, whose beginnings are fetched ahead.
+  // Neither is in pieces or nowhere.
+  template <typename Use> void forPairs(int32_t cores, const Places &source, Use use) const {
+    const auto forCores = [&](auto to, auto from) {
+      const auto byte = [](uintptr_t at) { return reinterpret_cast<std::byte *>(at); };
+      int32_t i = 0;
+      for (; i + kCoresAhead < cores; ++i) {
+        __builtin_prefetch(byte(to(i + kCoresAhead)), 1);
+        __builtin_prefetch(byte(from(i + kCoresAhead)));
+        use(byte(to(i)), byte(from(i)));
+      }
+      for (; i < cores; ++i)
+        use(byte(to(i)), byte(from(i)));
+    };
+    const auto even = [](const Places &places) {
+      return [first = places.first, stride = int64_t(places.operand.stride)](int32_t i) {
+        return first + uintptr_t(i * stride);
+      };
+    };
+    const auto listed = [](const Places &places) {
+      return [first = places.first, table = places.table](int32_t i) { return first + uintptr_t(int64_t(table[i])); };
+    };
+    if (table && source.table)
+      forCores(listed(*this), listed(source));
+    else if (table)
+      forCores(listed(*this), even(source));
+    else if (source.table)
+      forCores(even(*this), listed(source));
+    else
+      forCores(even(*this), even(source));
+  }
   // Fetches the beginning of what core number `core` has, if that lies where nobody has worked lately.
   void fetch(int32_t core, int32_t cores, int64_t bytes = 1) const {
     if (!isFar || core >= cores)
@@ -205,11 +236,7 @@ void WaveReplay::runGroup(WaveWorker &worker, const WaveRecord::Stream &stream, 
         }
         if (const int64_t bytes = step.row->shape.elements * step.op->row.bytes[0]; bytes <= kFewBytes) {
           withLength(bytes, [&](auto length) {
-            a.forEach(step.cores, [&](int32_t i, const std::byte *from) {
-              dst.fetch(i + kCoresAhead, step.cores);
-              a.fetch(i + kCoresAhead, step.cores);
-              std::memmove(dst.at(i), from, length);
-            });
+            dst.forPairs(step.cores, a, [&](std::byte *to, const std::byte *from) { std::memmove(to, from, length); });
           });
           break;
         }
