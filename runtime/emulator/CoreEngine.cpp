@@ -7,10 +7,12 @@
 #include "runtime/emulator/EntryOrder.h"
 #include "runtime/emulator/HostWords.h"
 #include "runtime/emulator/LatticeWalk.h"
+#include "runtime/emulator/Pages.h"
 #include "runtime/emulator/PreparedStore.h"
 #include "runtime/emulator/QueueTraffic.h"
 #include "runtime/emulator/ValueCount.h"
 #include "runtime/emulator/WaveRunner.h"
+#include "runtime/emulator/WaveStreams.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -105,7 +107,12 @@ absl::Status makeSchedule(PreparedConfiguration &prepared, const Kernels &kernel
     if (!waves.ok())
       return waves.status();
     prepared.waves = std::make_shared<const WavePlan>(std::move(*waves));
-    prepared.networks = {}; // all that is needed of them is in the plan
+    absl::StatusOr<WaveStreams> streams = layStreams(configuration, prepared.networks, *prepared.waves);
+    if (!streams.ok())
+      return streams.status();
+    prepared.streams = std::make_shared<WaveStreamStore>(std::make_shared<const WaveStreams>(std::move(*streams)));
+    prepared.networks = {}; // all that is needed of them is in the streams
+    trimHeap();
     prepared.hasStreams = false;
     return absl::OkStatus();
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/emulator/CoreScratch.h"
 
+#include <utility>
+
 namespace wsc::emulator {
 
 void CoreScratch::point(std::byte *begin) const {
@@ -11,12 +13,14 @@ void CoreScratch::point(std::byte *begin) const {
 }
 
 void CoreScratch::enter(int32_t pc, std::byte *slot) const {
-  copyRanges(rangesAt(role, pc), isKept() ? kept() : whole(), isKept(), slot, false);
+  if (const std::byte *from = isKept() ? kept() : whole())
+    copyRanges(rangesAt(role, pc), from, isKept(), slot, false);
   point(slot);
 }
 
 void CoreScratch::keep(int32_t pc, const std::byte *slot) const {
-  copyRanges(rangesAt(role, pc), slot, false, kept(), true);
+  if (std::byte *to = kept())
+    copyRanges(rangesAt(role, pc), slot, false, to, true);
   state.isKept[size_t(core)] = true;
 }
 
@@ -26,12 +30,26 @@ void CoreScratch::settle(int32_t pc, const std::byte *slot) const {
   point(whole());
 }
 
-void CoreScratch::unpack(int32_t pc) const {
+void CoreScratch::unpack(int32_t pc, WaveWorker &worker) const {
   if (!isKept())
     return;
-  copyRanges(rangesAt(role, pc), kept(), true, whole(), false);
+  if (const std::byte *from = kept())
+    copyRanges(rangesAt(role, pc), from, true, whole(), false);
+  giveRoom(worker);
   state.isKept[size_t(core)] = false;
   point(whole());
+}
+
+void CoreScratch::makeRoom(int32_t pc, WaveWorker &worker) const {
+  const int64_t bytes = packedBytes(rangesAt(role, pc));
+  if (bytes == 0)
+    return;
+  state.kept[size_t(core)] = worker.chunks.take(state.arena, (bytes + 3) / 4);
+}
+
+void CoreScratch::giveRoom(WaveWorker &worker) const {
+  if (WaveChunk *chunk = std::exchange(state.kept[size_t(core)], nullptr))
+    worker.release(chunk);
 }
 
 } // namespace wsc::emulator

@@ -14,9 +14,10 @@
 
 namespace wsc::emulator {
 
-struct WavePlan; // WavePlan.h
+struct WavePlan;       // WavePlan.h
+class WaveStreamStore; // WaveStreams.h
 
-// Never changes once it is made: engines share it.
+// Never changes once it is made, but for the streams in store: engines share it.
 struct PreparedConfiguration {
   const format::Executable *executable = nullptr;
   const format::Configuration *configuration = nullptr;
@@ -28,6 +29,7 @@ struct PreparedConfiguration {
   std::vector<RoleProgram> programs;
   // One way of running: waves, units if their schedule is possible, else the worklist.
   std::shared_ptr<const WavePlan> waves;
+  std::shared_ptr<WaveStreamStore> streams; // for waves; may be asked by any engine
   UnitSchedule schedule;
   // Tasks of a level bundled into pieces of work large enough to hand to a thread.
   struct Bundle {

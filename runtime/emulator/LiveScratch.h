@@ -16,6 +16,13 @@ struct ScratchRange {
   bool operator==(const ScratchRange &) const = default;
 };
 
+inline int64_t packedBytes(std::span<const ScratchRange> ranges) {
+  int64_t bytes = 0;
+  for (const ScratchRange &range : ranges)
+    bytes += range.bytes;
+  return bytes;
+}
+
 // Per operation of the thread, bytes that it may read or write on some core.
 std::vector<std::vector<ScratchRange>> touchedScratch(const RoleProgram &program, std::span<const DecodedOp> thread,
                                                       std::span<const int64_t> offsets, int64_t areaBytes);

@@ -1,14 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Zeroed memory that is only backed once touched.
+// Zeroed memory that is only backed once touched; what the heap holds beside it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <sys/mman.h>
 #include <utility>
 
 namespace wsc::emulator {
+
+// Behind the release of large tables: gives the system what the heap holds of them for later use. Takes some
+// milliseconds.
+inline void trimHeap() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
 
 class Pages {
 public:

@@ -33,6 +33,23 @@ void bringOut(const SampleContext &context, const WaveLane &lane, std::vector<st
              context.outputs[size_t(binding.tensor)]);
 }
 
+absl::StatusOr<WaveStreamStore::Shared> RecordedRuns::streams(const SampleContext &context) {
+  const PreparedConfiguration &prepared = context.prepared;
+  WaveStreamStore::Shared &mine = known[prepared.waves.get()].streams;
+  if (mine)
+    return mine;
+  absl::StatusOr<WaveStreamStore::Shared> shared = prepared.streams->get([&]() -> absl::StatusOr<WaveStreams> {
+    const absl::StatusOr<Networks> networks =
+        resolveNetworks(prepared.executable->target, *prepared.configuration, prepared.bindingTypes);
+    if (!networks.ok())
+      return networks.status();
+    return layStreams(*prepared.configuration, *networks, *prepared.waves);
+  });
+  if (shared.ok())
+    mine = *shared;
+  return shared;
+}
+
 const WaveRecord *RecordedRuns::find(const SampleContext &context) const {
   const auto found = known.find(context.prepared.waves.get());
   return found == known.end() || !context.traces.empty() ? nullptr : found->second.record.get();
@@ -46,12 +63,12 @@ void RecordedRuns::begin(const SampleContext &context) {
     return;
   recording = std::make_unique<WaveRecord>();
   recording->iteration = context.iteration;
-  recording->streams.resize(team.workers.size());
+  recording->streams = std::vector<WaveRecord::Stream>(team.workers.size());
   recorders.clear();
   recorders.reserve(team.workers.size());
   for (size_t w = 0; w < team.workers.size(); ++w) {
     WaveWorker &worker = team.workers[w];
-    worker.recorder = &recorders.emplace_back(*context.prepared.waves, state, worker, recording->streams[w]);
+    worker.recorder = &recorders.emplace_back(state, worker, recording->streams[w]);
   }
 }
 
@@ -61,18 +78,18 @@ void RecordedRuns::endWave() {
       recording->waves.push_back(uint32_t(stream.groups.size()));
 }
 
-void RecordedRuns::noteInput(const std::byte *words) {
+void RecordedRuns::noteInput(const WaveLane &lane, const std::byte *words) {
   if (recording)
-    recording->inputs.push_back(words - state.arena.memory().get());
+    recording->inputs.push_back({lane, words - state.arena.memory().get()});
 }
-void RecordedRuns::noteOutput(std::vector<WaveRecord::Piece> pieces) {
+void RecordedRuns::noteOutput(const WaveLane &lane, std::vector<WaveRecord::Piece> pieces) {
   if (recording)
-    recording->outputs.push_back(std::move(pieces));
+    recording->outputs.push_back({lane, std::move(pieces)});
 }
 
-void RecordedRuns::end(const SampleContext &context, bool succeeded) {
+bool RecordedRuns::end(const SampleContext &context, bool succeeded) {
   if (!recording)
-    return;
+    return false;
   endWave();
   for (WaveWorker &worker : team.workers)
     worker.recorder = nullptr;
@@ -85,19 +102,21 @@ void RecordedRuns::end(const SampleContext &context, bool succeeded) {
   if (succeeded) {
     for (WaveRecord::Stream &stream : recording->streams)
       stream.shrink();
+    recording->arenaBytes = state.arena.takenBytes();
     run.record = std::move(recording);
   }
+  recorders.clear();
   recording.reset();
+  return succeeded;
 }
 
 void RecordedRuns::run(const SampleContext &context, const WaveRecord &record) {
-  const WavePlan &plan = *context.prepared.waves;
   std::byte *const words = state.arena.memory().get();
   for (WaveWorker &worker : team.workers)
     for (std::vector<std::byte> &pieced : worker.pieced)
       pieced.resize(std::max(pieced.size(), size_t(record.piecedWords * 4 + 64)));
-  for (size_t i = 0; i < plan.inputs.size(); ++i)
-    bringIn(context, plan.inputs[i], words + record.inputs[i]);
+  for (const WaveRecord::Input &input : record.inputs)
+    bringIn(context, input.lane, words + input.offset);
   const WaveReplay replay(context.kernels, state, context.iteration - record.iteration);
   const size_t streams = record.streams.size();
   struct Group {
@@ -114,12 +133,12 @@ void RecordedRuns::run(const SampleContext &context, const WaveRecord &record) {
       replay.runGroup(worker, record.streams[groups[i].stream], groups[i].number);
     });
   }
-  std::vector<std::byte> output;
-  for (size_t i = 0; i < plan.outputs.size(); ++i) {
-    output.clear();
-    for (const WaveRecord::Piece &piece : record.outputs[i])
-      output.insert(output.end(), words + piece.offset, words + piece.offset + piece.words * 4);
-    bringOut(context, plan.outputs[i], output);
+  std::vector<std::byte> sent;
+  for (const WaveRecord::Output &output : record.outputs) {
+    sent.clear();
+    for (const WaveRecord::Piece &piece : output.pieces)
+      sent.insert(sent.end(), words + piece.offset, words + piece.offset + piece.words * 4);
+    bringOut(context, output.lane, sent);
   }
 }
 

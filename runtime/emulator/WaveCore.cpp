@@ -143,15 +143,15 @@ void WaveCore::wait(const WaveOp &op, int64_t elements) {
       waitFor(port(input.slot), int32_t(input.share * wordsOf(input.width, elements)));
 }
 
-const std::byte *wordsThere(const WavePlan &plan, WaveState &state, int32_t number, int64_t words,
-                            std::vector<std::byte> &pieced) {
+const std::byte *wordsThere(WaveState &state, int32_t number, int64_t words, std::vector<std::byte> &pieced) {
   WavePort &from = state.ports[size_t(number)];
-  if (const int32_t source = plan.portSource[size_t(number)]; source >= 0) {
+  if (const int32_t source = state.streams->portSource[size_t(number)]; source >= 0) {
     const WavePort::Piece piece = state.ports[size_t(source)].piece(from.position);
     if (words <= piece.words)
       return piece.data;
   }
-  const std::span<const WaveSegment> segments = plan.composition(plan.portComposition[size_t(number)]);
+  const std::span<const WaveSegment> segments =
+      state.streams->composition(state.streams->portComposition[size_t(number)]);
   while (from.position - from.base >= segments[size_t(from.segment)].count)
     from.base += segments[size_t(from.segment++)].count;
   const WaveSegment &first = segments[size_t(from.segment)];
@@ -190,7 +190,7 @@ void WaveCore::bindQueues(const WaveOp &op, int64_t elements, bool part) {
       bound.limit = words;
       if (words > 0)
         bound.data =
-            const_cast<std::byte *>(wordsThere(plan, state, int32_t(firstPort + input.slot), words, worker.pieced[i]));
+            const_cast<std::byte *>(wordsThere(state, int32_t(firstPort + input.slot), words, worker.pieced[i]));
     }
   if (op.output >= 0) {
     QueuePort &bound = worker.queues[size_t(op.output)];
@@ -329,7 +329,8 @@ bool WaveCore::runPart(const WaveOp &op, WaveThread &thread, int64_t elements) {
 // Copies bytes from a sink's port, `fromByte` bytes behind its position on. What comes before them is read no more.
 void WaveCore::copyWords(int32_t number, int64_t fromByte, std::byte *to, int64_t bytes) {
   WavePort &from = state.ports[size_t(number)];
-  const std::span<const WaveSegment> segments = plan.composition(plan.portComposition[size_t(number)]);
+  const std::span<const WaveSegment> segments =
+      state.streams->composition(state.streams->portComposition[size_t(number)]);
   int64_t at = int64_t(from.position) * 4 + fromByte;
   while (bytes > 0) {
     while (at >= int64_t(from.base + segments[size_t(from.segment)].count) * 4)

@@ -47,6 +47,9 @@ void WaveGroup::run() {
     recordMoves({active.data(), numActive}, Move::Enter);
     recordMoves({active.data(), numActive}, Move::EnterWhole);
   }
+  for (size_t i = 0; i < numMembers; ++i)
+    if (members[i].inSlot)
+      scratchOf(members[i]).giveRoom(worker);
   const std::vector<WaveOp> &ops = role->threads[0];
   while (numActive > 0 && size_t(at.pc) < ops.size()) {
     const WaveOp &op = ops[size_t(at.pc)];
@@ -91,6 +94,9 @@ template <typename Stays> void WaveGroup::keepIf(Stays stays) {
       leaving[gone++] = active[i];
   numActive = kept;
   releaseWords({leaving.data(), gone});
+  for (size_t i = 0; i < gone; ++i)
+    if (Member &member = members[leaving[i]]; member.inSlot)
+      scratchOf(member).makeRoom(at.pc, worker);
   if (worker.recorder)
     recordMoves({leaving.data(), gone}, Move::Keep);
   for (size_t i = 0; i < gone; ++i)
@@ -168,7 +174,7 @@ std::byte *WaveGroup::pointer(const Place &place, const Member &member, size_t s
     if (source == 2)
       return port.room(state.arena, worker.chunks, place.words);
     return const_cast<std::byte *>(
-        wordsThere(plan, state, int32_t(&port - state.ports.data()), place.words, worker.pieced[source]));
+        wordsThere(state, int32_t(&port - state.ports.data()), place.words, worker.pieced[source]));
   }
   case OperandKind::Immediate:
     return const_cast<std::byte *>(place.immediate);

@@ -44,7 +44,7 @@ public:
 
 private:
   enum class Move { Enter, EnterWhole, Keep, Settle }; // of scratch, as CoreScratch does it
-  static constexpr size_t kMost = 64;
+  static constexpr size_t kMost = kMostCores;
   static constexpr size_t kMembersAhead = 8; // whose operands are fetched while others are at work
 
   // An operand with what all members have in common.
@@ -82,7 +82,7 @@ private:
   void record(const WaveOp &op, bool together);
   void recordNest(const WaveOp &nest, const NestPlaces &places, bool fresh);
   void recordRelease(std::span<const uint8_t> leaving, const Place &dst, int k, int64_t bytes);
-  ArrayOp togetherKernel(const DecodedOp &op, const ShapeVariant &variant, const RecordedStep &step) const;
+  bool goesTogether(const DecodedOp &op, const ShapeVariant &variant, const RecordedStep &step) const;
   RecordedOperand recorded(const Place &place, size_t source);
   void recordMoves(std::span<const uint8_t> moved, Move move) const;
   void runEach(const WaveOp &op);

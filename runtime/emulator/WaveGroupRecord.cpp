@@ -28,15 +28,15 @@ RecordedOperand WaveGroup::recorded(const Place &place, size_t source) {
       window ? context.prepared.windows[size_t(role - plan.roles.data())][size_t(place.slot)].runStep : 0);
 }
 
-// Of rows of few packed elements: the kernel for the elements of all cores in one call; null where an operand of one
-// core could be the result of another's, or of one of its own elements.
-ArrayOp WaveGroup::togetherKernel(const DecodedOp &op, const ShapeVariant &variant, const RecordedStep &step) const {
+// Of rows of few packed elements: whether the elements of all cores may go through one call; not where an operand of
+// one core could be the result of another's, or of one of its own elements.
+bool WaveGroup::goesTogether(const DecodedOp &op, const ShapeVariant &variant, const RecordedStep &step) const {
   const RowOp &row = op.row;
   const int64_t n = variant.shape.elements,
                 widest = std::max({row.bytes[0], row.bytes[1], row.usesB ? row.bytes[2] : 0});
   if (row.kind != RowOp::Kind::Compute || !variant.single || row.readsDst || numActive < kFewCores ||
       n * widest > kMostTogetherBytes / int64_t(kMost) || step.dst.region == RecordedOperand::Region::None)
-    return nullptr;
+    return false;
   const auto isApart = [&](int k, const OperandPlace &source) {
     if (!row.mayAlias[k])
       return true;
@@ -46,14 +46,12 @@ ArrayOp WaveGroup::togetherKernel(const DecodedOp &op, const ShapeVariant &varia
     return (source.base == op.dst.base && row.bytes[k] == row.bytes[0]) ||
            source.base + n * row.bytes[k] <= op.dst.base || op.dst.base + n * row.bytes[0] <= source.base;
   };
-  if (!isApart(1, op.a) || (row.usesB && !isApart(2, op.b)))
-    return nullptr;
-  return row.compute;
+  return isApart(1, op.a) && (!row.usesB || isApart(2, op.b));
 }
 
 void WaveGroup::record(const WaveOp &op, bool together) {
   RecordedStep step;
-  step.cores = int32_t(numActive);
+  step.cores = uint8_t(numActive);
   step.op = op.op;
   if (op.kind == WaveOp::Kind::Copy) {
     if (op.output < 0)
@@ -86,10 +84,9 @@ void WaveGroup::record(const WaveOp &op, bool together) {
   // Windows that move by different steps may come to overlap in another iteration.
   if (together && (!decoded.row.mayAlias[1] || step.dst.runStep == step.a.runStep)) {
     step.kind = RecordedStep::Kind::Together;
-    step.function = variant.single;
-  } else if (ArrayOp function = togetherKernel(decoded, variant, step)) {
+    step.isOfShape = true;
+  } else if (goesTogether(decoded, variant, step)) {
     step.kind = RecordedStep::Kind::Together;
-    step.function = function;
   }
   worker.recorder->add(step);
 }
@@ -97,7 +94,7 @@ void WaveGroup::record(const WaveOp &op, bool together) {
 void WaveGroup::recordNest(const WaveOp &nest, const NestPlaces &places, bool fresh) {
   RecordedStep step;
   step.kind = RecordedStep::Kind::Nest;
-  step.cores = int32_t(numActive);
+  step.cores = uint8_t(numActive);
   step.op = nest.op;
   step.nest = &role->program->plans[size_t(nest.op->plan)];
   step.fresh = fresh;
@@ -125,7 +122,7 @@ void WaveGroup::recordRelease(std::span<const uint8_t> leaving, const Place &dst
     from[i] = const_cast<std::byte *>(members[leaving[i]].words[k]);
   }
   RecordedStep step;
-  step.cores = int32_t(leaving.size());
+  step.cores = uint8_t(leaving.size());
   step.bytes = bytes;
   step.dst = worker.recorder->places({to.data(), leaving.size()});
   step.a = worker.recorder->places({from.data(), leaving.size()});
@@ -143,7 +140,7 @@ void WaveGroup::recordMoves(std::span<const uint8_t> moved, Move move) const {
   size_t count = 0;
   for (uint8_t i : moved) {
     const CoreScratch scratch = scratchOf(members[i]);
-    if (!members[i].inSlot || (enters && scratch.isKept() != packed))
+    if (!members[i].inSlot || (enters && scratch.isKept() != packed) || (packed && !scratch.kept()))
       continue;
     homes[count] = packed ? scratch.kept() : scratch.whole();
     slots[count++] = slot(members[i]);
@@ -152,7 +149,7 @@ void WaveGroup::recordMoves(std::span<const uint8_t> moved, Move move) const {
     return;
   RecordedStep step;
   step.kind = RecordedStep::Kind::Ranges;
-  step.cores = int32_t(count);
+  step.cores = uint8_t(count);
   step.ranges = &ranges;
   step.fromPacked = enters && packed;
   step.toPacked = !enters && packed;

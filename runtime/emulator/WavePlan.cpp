@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Numbers roles' cores one after the other and flattens the streams.
+// Numbers roles' cores one after the other.
 #include "runtime/emulator/WavePlan.h"
 
 #include "runtime/emulator/LatticeWalk.h"
 #include "runtime/emulator/QueueTraffic.h"
 #include "runtime/emulator/WaveFusion.h"
+#include "runtime/emulator/WaveWords.h"
 
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
+#include <set>
 
 namespace wsc::emulator {
 
@@ -125,12 +128,13 @@ private:
     if (plan.scratchBytes < kMuchScratch)
       return;
     plan.live = liveScratch(*plan.program, plan.program->threads[0], plan.bufferOffset, plan.scratchBytes);
-    for (const std::vector<ScratchRange> &ranges : plan.live) {
-      int64_t bytes = 0;
-      for (const ScratchRange &range : ranges)
-        bytes += range.bytes;
-      plan.keptBytes = std::max(plan.keptBytes, (bytes + 7) / 8 * 8);
-    }
+    // A chunk of every size that the core keeps at times, and one that is not free again yet; up to a quarter of a slab
+    // is left at its end.
+    std::set<int64_t> chunks;
+    for (const std::vector<ScratchRange> &ranges : plan.live)
+      if (const int64_t bytes = packedBytes(ranges); bytes > 0)
+        chunks.insert(WaveChunks::bytesFor((bytes + 3) / 4));
+    plan.keptBytes = std::accumulate(chunks.begin(), chunks.end(), int64_t(0)) * 2 * 4 / 3;
   }
 
   WaveOp opOf(const DecodedOp &decoded) const {
@@ -216,81 +220,14 @@ absl::StatusOr<WavePlan> planWaves(const Configuration &configuration, const Net
     role.fifo = next(plan.fifos, int64_t(role.fifos.size()));
     role.buffer = next(plan.buffers, int64_t(role.role->buffers.size()));
     role.scratch = next(plan.scratchBytes, role.scratchBytes);
-    role.kept = next(plan.keptBytes, role.keptBytes);
+    plan.keptBytes += cores * role.keptBytes;
     role.fifoArea = next(plan.fifoBytes, role.fifoBytes);
     role.port = networks.roleOffset[r];
     plan.roles.push_back(std::move(role));
   }
-  const auto queues = int64_t(networks.streamTable.size());
-  int64_t lanes = 0;
-  for (const IoBinding &binding : configuration.io)
-    lanes += binding.ports.size();
-  if (queues + lanes > std::numeric_limits<int32_t>::max() || plan.cores > std::numeric_limits<int32_t>::max())
-    return absl::ResourceExhaustedError(absl::StrCat("configuration ", configuration.name, ": ", queues, " queues and ",
-                                                     lanes, " io lanes; the engine numbers up to 2147483647"));
-  plan.ports = queues;
-  plan.portStream.assign(size_t(queues), -1);
-  plan.portComposition.assign(size_t(queues), -1);
-  plan.portSource.assign(size_t(queues), -1);
-
-  const auto portOf = [&](const Endpoint &end, std::vector<WaveLane> &list) {
-    if (end.role < 0) {
-      list.push_back({end.binding, int32_t(plan.ports++), end.index, end.wordsPerSample});
-      plan.portStream.push_back(-1);
-      plan.portComposition.push_back(-1);
-      plan.portSource.push_back(-1);
-      return list.back().port;
-    }
-    const Role &role = configuration.roles[size_t(end.role)];
-    return int32_t(networks.roleOffset[size_t(end.role)] +
-                   latticeOrdinal(role.cores, end.index) * int64_t(role.queues.size()) + end.queue);
-  };
-  int32_t number = 0;
-  for (const Stream &stream : networks.streams) {
-    plan.streamSources.push_back(uint32_t(plan.sources.size()));
-    plan.streamSinks.push_back(uint32_t(plan.sinks.size()));
-    int64_t words = 0;
-    for (const Endpoint &source : stream.sources) {
-      const int32_t port = portOf(source, plan.inputs);
-      plan.portStream[size_t(port)] = number;
-      plan.sources.push_back(port);
-      words += source.wordsPerSample;
-    }
-    if (words > std::numeric_limits<int32_t>::max())
-      return absl::ResourceExhaustedError(absl::StrCat("configuration ", configuration.name, ": a stream of ", words,
-                                                       " words per sample; the engine counts up to 2147483647"));
-    plan.words += words;
-    const int32_t *sources = plan.sources.data() + plan.streamSources.back();
-    const auto firstComposition = int32_t(plan.compositionSegments.size());
-    for (size_t c = 0; c < stream.compositions.size(); ++c) {
-      plan.compositionSegments.push_back(uint32_t(plan.segments.size()));
-      for (const Segment &segment : stream.compositions[c])
-        plan.segments.push_back({sources[segment.source], segment.begin, segment.count});
-    }
-    // Of one source the words come in order; of several all sinks must see all.
-    bool drains = true;
-    for (size_t k = 0; k < stream.sinks.size(); ++k) {
-      const Endpoint &sink = stream.sinks[k];
-      const int32_t port = portOf(sink, plan.outputs);
-      plan.portStream[size_t(port)] = number;
-      plan.portComposition[size_t(port)] = firstComposition + stream.sinkComposition[k];
-      if (const auto &seen = stream.compositions[size_t(stream.sinkComposition[k])];
-          seen.size() == 1 && seen[0].begin == 0 &&
-          seen[0].count == stream.sources[size_t(seen[0].source)].wordsPerSample)
-        plan.portSource[size_t(port)] = sources[seen[0].source];
-      const int32_t core = sink.role < 0
-                               ? -1
-                               : int32_t(plan.roles[size_t(sink.role)].core +
-                                         latticeOrdinal(configuration.roles[size_t(sink.role)].cores, sink.index));
-      plan.sinks.push_back({port, core});
-      drains = drains && core >= 0 && (stream.sources.size() == 1 || sink.wordsPerSample == words);
-    }
-    plan.streamDrains.push_back(drains);
-    ++number;
-  }
-  plan.streamSources.push_back(uint32_t(plan.sources.size()));
-  plan.streamSinks.push_back(uint32_t(plan.sinks.size()));
-  plan.compositionSegments.push_back(uint32_t(plan.segments.size()));
+  if (plan.cores > std::numeric_limits<int32_t>::max())
+    return absl::ResourceExhaustedError(absl::StrCat("configuration ", configuration.name, ": ", plan.cores,
+                                                     " cores; the engine numbers up to 2147483647"));
   return plan;
 }
 

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A configuration laid out for the wave schedule (WaveRunner.h): its cores, threads and queue ends numbered, and for
-// every sink the stretches of sources that it sees. Everything here is fixed; what changes in a run is in WaveState.h.
-//
-// Words exist once, where their source puts them: a sink reads them there, so a multicast to a thousand cores copies
-// nothing. The ends of streams are *ports*: the queues of all cores, in the order of Networks::streamTable, and behind
-// them the lanes of io bindings.
+// A configuration laid out for the wave schedule (WaveRunner.h): its cores and threads numbered. Everything here is
+// fixed, as are the streams between cores (WaveStreams.h); what changes in a run is in WaveState.h.
 #pragma once
 
 #include "runtime/emulator/LiveScratch.h"
@@ -71,60 +67,22 @@ struct WaveRole {
   int64_t scratchBytes = 0, fifoBytes = 0;
   // Per operation of the only thread what a core that waits there keeps of its scratch. Empty: it keeps all.
   std::vector<std::vector<ScratchRange>> live;
-  int64_t keptBytes = 0; // of that, of one core
+  int64_t keptBytes = 0; // of the arena that a core takes at most for that
   // Where the role's first core, thread, FIFO, buffer and port are among all.
-  int64_t core = 0, thread = 0, fifo = 0, buffer = 0, port = 0, scratch = 0, kept = 0, fifoArea = 0;
-};
-
-// Words [begin, begin + count) of what the source at `port` sends.
-struct WaveSegment {
-  int32_t port, begin, count;
-};
-
-struct WaveLane {
-  int32_t binding = 0, port = 0;
-  format::LatticeIndex index{};
-  int64_t words = 0;
+  int64_t core = 0, thread = 0, fifo = 0, buffer = 0, port = 0, scratch = 0, fifoArea = 0;
 };
 
 struct WavePlan {
   std::vector<WaveRole> roles;
-  int64_t cores = 0, threads = 0, fifos = 0, buffers = 0, ports = 0;
+  int64_t cores = 0, threads = 0, fifos = 0, buffers = 0;
   int64_t scratchBytes = 0, keptBytes = 0, fifoBytes = 0;
-  int64_t words = 0; // of all sources in a sample
-
-  std::vector<int32_t> portStream;      // -1: it moves no words
-  std::vector<int32_t> portComposition; // of a sink
-  std::vector<int32_t> portSource;      // of a sink that sees all words of one source and no others: that one; else -1
-  std::vector<uint32_t> streamSources, streamSinks; // per stream: the first; one more than there are streams
-  std::vector<int32_t> sources;                     // ports
-  // Per stream: when every sink has taken as many words as were sent, nobody needs these any more.
-  std::vector<bool> streamDrains;
-  struct Sink {
-    int32_t port, core; // core -1: a lane
-  };
-  std::vector<Sink> sinks;
-  std::vector<uint32_t>
-      compositionSegments; // per composition: first of its segments; one more than there are compositions
-  std::vector<WaveSegment> segments;
-  std::vector<WaveLane> inputs, outputs;
-
-  std::span<const WaveSegment> composition(int32_t c) const {
-    return {segments.data() + compositionSegments[size_t(c)], segments.data() + compositionSegments[size_t(c) + 1]};
-  }
-  std::span<const int32_t> sourcesOf(int32_t stream) const {
-    return {sources.data() + streamSources[size_t(stream)], sources.data() + streamSources[size_t(stream) + 1]};
-  }
-  std::span<const Sink> sinksOf(int32_t stream) const {
-    return {sinks.data() + streamSinks[size_t(stream)], sinks.data() + streamSinks[size_t(stream) + 1]};
-  }
   int32_t roleOf(int64_t core) const;
 };
 
 // A role as it is run in waves, without the numbers of its cores; `program` must outlive it.
 WaveRole planRole(const RoleProgram &program);
 
-// `programs` are those of the configuration's roles and must outlive the plan. Errors: more than 2^31 ports.
+// `programs` are those of the configuration's roles and must outlive the plan. Errors: more than 2^31 cores.
 absl::StatusOr<WavePlan> planWaves(const format::Configuration &configuration, const Networks &networks,
                                    const std::vector<RoleProgram> &programs);
 

@@ -7,20 +7,22 @@
 #include "runtime/emulator/WaveState.h"
 
 #include <algorithm>
+#include <array>
 
 namespace wsc::emulator {
 
 int64_t WaveRecord::Stream::bytes() const {
-  return int64_t(steps.size() * sizeof(RecordedStep) + extras.size() * sizeof(RecordedExtra) +
-                 places.size() * sizeof(int64_t) + pieces.size() * sizeof(Piece) +
+  return steps.bytes() +
+         int64_t(extras.size() * sizeof(RecordedExtra) + distances.size() * sizeof(int32_t) +
+                 origins.size() * sizeof(int64_t) + pieces.size() * sizeof(Piece) +
                  (firstPiece.size() + groups.size()) * sizeof(uint32_t) + shapes.size() * sizeof(ShapeVariant));
 }
 
 void WaveRecord::Stream::shrink() {
-  steps.shrink_to_fit();
   extras.shrink_to_fit();
   groups.shrink_to_fit();
-  places.shrink_to_fit();
+  distances.shrink_to_fit();
+  origins.shrink_to_fit();
   pieces.shrink_to_fit();
   firstPiece.shrink_to_fit();
 }
@@ -30,11 +32,8 @@ RecordedOperand::Region WaveRecorder::regionOf(const std::byte *at, const std::b
   begin = nullptr;
   if (!at)
     return None;
-  const std::pair<const Pages *, RecordedOperand::Region> regions[] = {{&state.arena.memory(), Words},
-                                                                       {&worker.slots, Slot},
-                                                                       {&state.scratch, Scratch},
-                                                                       {&state.kept, Kept},
-                                                                       {&state.fifoArea, Fifo}};
+  const std::pair<const Pages *, RecordedOperand::Region> regions[] = {
+      {&state.arena.memory(), Words}, {&worker.slots, Slot}, {&state.scratch, Scratch}, {&state.fifoArea, Fifo}};
   for (const auto &[pages, region] : regions)
     if (pages->holds(at)) {
       begin = pages->get();
@@ -49,18 +48,38 @@ RecordedOperand WaveRecorder::places(std::span<std::byte *const> begins, int64_t
   operand.region = regionOf(begins[0], begin);
   operand.runStep = int32_t(runStep);
   const auto offset = [&](size_t i) { return int64_t(uintptr_t(begins[i]) - uintptr_t(begin)); };
-  operand.base = offset(0);
-  const int64_t stride = begins.size() > 1 ? offset(1) - offset(0) : 0;
-  bool even = stride == int32_t(stride);
-  for (size_t i = 2; i < begins.size() && even; ++i)
-    even = offset(i) == operand.base + int64_t(i) * stride;
-  operand.stride = int32_t(stride);
+  const int64_t base = offset(0);
+  operand.base = uint64_t(base);
+  const int64_t stride = begins.size() > 1 ? offset(1) - base : 0;
+  bool even = true;
+  std::array<int32_t, kMostCores> distances;
+  for (size_t i = 0; i < begins.size(); ++i) {
+    const int64_t distance = offset(i) - base;
+    distances[i] = int32_t(distance);
+    if (distances[i] != distance) // 2 GB and more
+      giveUp();
+    even = even && distance == int64_t(i) * stride;
+  }
+  operand.hasTable = !even;
   if (even)
-    return operand;
-  operand.table = int32_t(stream.places.size());
-  for (size_t i = 0; i < begins.size(); ++i)
-    stream.places.push_back(offset(i));
+    operand.stride = int32_t(stride);
+  else
+    operand.table = tableOf({distances.data(), begins.size()});
   return operand;
+}
+
+// Where the distances are in the stream.
+uint32_t WaveRecorder::tableOf(std::span<const int32_t> distances) {
+  uint64_t hash = distances.size();
+  for (int32_t distance : distances)
+    hash = (hash ^ uint32_t(distance)) * 0x9e3779b97f4a7c15u;
+  std::vector<int32_t> &all = stream.distances;
+  uint32_t &known = tables[hash];
+  if (known + distances.size() > all.size() || !std::equal(distances.begin(), distances.end(), all.begin() + known)) {
+    known = uint32_t(all.size());
+    all.insert(all.end(), distances.begin(), distances.end());
+  }
+  return known;
 }
 
 RecordedOperand WaveRecorder::words(std::span<const int32_t> ports, int64_t words) {
@@ -68,13 +87,13 @@ RecordedOperand WaveRecorder::words(std::span<const int32_t> ports, int64_t word
   bool together = true;
   for (int32_t port : ports) {
     stream.firstPiece.push_back(uint32_t(stream.pieces.size()));
-    piecesThere(plan, state, port, words, stream.pieces);
+    piecesThere(state, port, words, stream.pieces);
     together &= stream.pieces.size() == stream.firstPiece.back() + 1;
   }
   if (!together) {
     RecordedOperand operand;
     operand.region = RecordedOperand::Region::Pieces;
-    operand.table = int32_t(firstCount);
+    operand.table = uint32_t(firstCount);
     stream.firstPiece.push_back(uint32_t(stream.pieces.size()));
     piecedWords = std::max(piecedWords, words);
     return operand;
@@ -88,8 +107,8 @@ RecordedOperand WaveRecorder::words(std::span<const int32_t> ports, int64_t word
 }
 
 int32_t WaveRecorder::origins(std::span<const int64_t> all) {
-  const auto first = int32_t(stream.places.size());
-  stream.places.insert(stream.places.end(), all.begin(), all.end());
+  const auto first = int32_t(stream.origins.size());
+  stream.origins.insert(stream.origins.end(), all.begin(), all.end());
   return first;
 }
 
@@ -113,12 +132,12 @@ void WaveRecorder::addUnpack(const std::vector<ScratchRange> &ranges, std::byte 
   add(step);
 }
 
-void piecesThere(const WavePlan &plan, WaveState &state, int32_t number, int64_t words,
-                 std::vector<WaveRecord::Piece> &pieces) {
+void piecesThere(WaveState &state, int32_t number, int64_t words, std::vector<WaveRecord::Piece> &pieces) {
   const std::byte *arena = state.arena.memory().get();
   const auto add = [&](const WavePort::Piece &piece, int64_t count) { pieces.push_back({piece.data - arena, count}); };
   const WavePort &from = state.ports[size_t(number)];
-  const std::span<const WaveSegment> segments = plan.composition(plan.portComposition[size_t(number)]);
+  const std::span<const WaveSegment> segments =
+      state.streams->composition(state.streams->portComposition[size_t(number)]);
   size_t s = size_t(from.segment);
   int64_t at = from.position - from.base;
   for (int64_t left = words; left > 0;) {

@@ -14,17 +14,20 @@
 
 #include "runtime/emulator/LiveScratch.h"
 #include "runtime/emulator/RoleProgram.h"
+#include "runtime/emulator/WaveStreams.h"
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 namespace wsc::emulator {
 
+constexpr size_t kMostCores = 64;            // of a step
 constexpr int64_t kMostTogetherBytes = 4096; // of the sources, or results, of all cores of a step
 
-struct WavePlan;
 struct WaveState;
 struct WaveWorker;
 
@@ -33,19 +36,23 @@ struct RecordedOperand {
   enum class Region : uint8_t {
     None,    // there is no such operand, or its elements go nowhere
     Address, // constants, residents, immediates: as they are
-    Scratch, // offsets in cores' own areas, in kept scratch, in the worker's slots, in FIFOs, in the arena of words
-    Kept,
+    Scratch, // offsets in cores' own areas, in the worker's slots, in FIFOs, in the arena of words
     Slot,
     Fifo,
     Words,
     Pieces, // words that do not lie together
   };
-  int32_t table = -1; // number of the first core's offset among Stream::places (Pieces: among firstPiece)
-  int32_t stride = 0; // without a table core i's offset is base + i · stride
-  int64_t base = 0;
+  // Core i's offset is base + i · stride, or base + distances[table + i] of the stream. Pieces: firstPiece[table + i].
+  uint64_t base : 48 = 0;
+  Region region : 8 = Region::None;
+  bool hasTable : 8 = false;
+  union {
+    int32_t stride = 0;
+    uint32_t table;
+  };
   int32_t runStep = 0; // bytes from one iteration to the next
-  Region region = Region::None;
 };
+static_assert(sizeof(RecordedOperand) == 16);
 
 struct RecordedStep {
   enum class Kind : uint8_t {
@@ -56,7 +63,11 @@ struct RecordedStep {
     Nest,     // runNestAt
   };
   Kind kind = Kind::Bytes;
-  int32_t cores = 1;
+  uint8_t cores = 1;
+  bool fromPacked : 1 = false, toPacked : 1 = false; // Ranges
+  bool isOfShape : 1 = false;                        // Together: the shape's kernel; else the operation's
+  bool fresh : 1 = false;                            // Nest: accumulators (dst) begin as zeros
+  int32_t extra = -1;                                // number among Stream::extras, of steps that need more
   union {
     const std::vector<ScratchRange> *ranges;
     int64_t bytes;
@@ -64,18 +75,33 @@ struct RecordedStep {
     const PlanVariant *nest;
   };
   const DecodedOp *op = nullptr;
-  ArrayOp function = nullptr;                // Together
-  int32_t extra = -1;                        // number among Stream::extras, of steps that need more
-  bool fromPacked = false, toPacked = false; // Ranges
-  bool fresh = false;                        // Nest: accumulators (dst) begin as zeros
   RecordedOperand dst, a, b;
 };
+static_assert(sizeof(RecordedStep) == 72);
 
 // What few steps need.
 struct RecordedExtra {
   RecordedOperand add, out; // Nest: as NestEnds
   IndexedPlace indexed;     // Row: of an indexed operand
-  int32_t origins = -1;     // its origins, among Stream::places; the one in `indexed` counts for nothing
+  int32_t origins = -1;     // its origins, among Stream::origins; the one in `indexed` counts for nothing
+};
+
+// Grows without being copied.
+class RecordedSteps {
+public:
+  size_t size() const { return count; }
+  int64_t bytes() const { return int64_t(blocks.size() * kBlock * sizeof(RecordedStep)); }
+  const RecordedStep &operator[](size_t i) const { return blocks[i / kBlock][i % kBlock]; }
+  void push_back(const RecordedStep &step) {
+    if (count % kBlock == 0)
+      blocks.push_back(std::make_unique<RecordedStep[]>(kBlock));
+    blocks.back()[count++ % kBlock] = step;
+  }
+
+private:
+  static constexpr size_t kBlock = 512;
+  size_t count = 0;
+  std::vector<std::unique_ptr<RecordedStep[]>> blocks;
 };
 
 struct WaveRecord {
@@ -85,10 +111,11 @@ struct WaveRecord {
   };
   // What one host thread did.
   struct Stream {
-    std::vector<RecordedStep> steps;
+    RecordedSteps steps;
     std::vector<RecordedExtra> extras;
-    std::vector<uint32_t> groups; // per group: its first step
-    std::vector<int64_t> places;
+    std::vector<uint32_t> groups;   // per group: its first step
+    std::vector<int32_t> distances; // of operands' cores from the first one; steps share equal ones
+    std::vector<int64_t> origins;
     std::vector<Piece> pieces;
     std::vector<uint32_t> firstPiece; // per core of an operand in pieces; one more than there are cores
     std::deque<ShapeVariant> shapes;  // of rows that the role's program has none for
@@ -96,11 +123,20 @@ struct WaveRecord {
     void shrink(); // to what it holds
   };
   std::vector<Stream> streams;
-  std::vector<uint32_t> waves;             // per wave and stream: behind its last group
-  std::vector<int64_t> inputs;             // per input lane: where its words go, in the arena
-  std::vector<std::vector<Piece>> outputs; // per output lane
-  int64_t iteration = 0;                   // that was recorded
-  int64_t piecedWords = 0;                 // the most that one operand has in pieces
+  std::vector<uint32_t> waves; // per wave and stream: behind its last group
+  struct Input {
+    WaveLane lane;
+    int64_t offset; // of its words in the arena
+  };
+  struct Output {
+    WaveLane lane;
+    std::vector<Piece> pieces;
+  };
+  std::vector<Input> inputs;
+  std::vector<Output> outputs;
+  int64_t iteration = 0;   // that was recorded
+  int64_t piecedWords = 0; // the most that one operand has in pieces
+  int64_t arenaBytes = 0;  // in which all words are
 };
 
 // Writes down what a worker does.
@@ -108,8 +144,8 @@ class WaveRecorder {
 public:
   static constexpr int64_t kMostBytes = int64_t(128) << 20; // of a stream; a longer run is not recorded
 
-  WaveRecorder(const WavePlan &plan, WaveState &state, const WaveWorker &worker, WaveRecord::Stream &stream)
-      : plan(plan), state(state), worker(worker), stream(stream) {}
+  WaveRecorder(WaveState &state, const WaveWorker &worker, WaveRecord::Stream &stream)
+      : state(state), worker(worker), stream(stream) {}
 
   void beginGroup() { stream.groups.push_back(uint32_t(stream.steps.size())); }
   // Of operands that are not words which a sink takes.
@@ -132,18 +168,18 @@ public:
 
 private:
   RecordedOperand::Region regionOf(const std::byte *at, const std::byte *&begin) const;
+  uint32_t tableOf(std::span<const int32_t> distances);
 
-  const WavePlan &plan;
   WaveState &state;
   const WaveWorker &worker;
   WaveRecord::Stream &stream;
+  std::unordered_map<uint64_t, uint32_t> tables; // by hash
   bool isLost = false;
   int64_t piecedWords = 0;
 };
 
 // The pieces of the next words of a sink.
-void piecesThere(const WavePlan &plan, WaveState &state, int32_t port, int64_t words,
-                 std::vector<WaveRecord::Piece> &pieces);
+void piecesThere(WaveState &state, int32_t port, int64_t words, std::vector<WaveRecord::Piece> &pieces);
 
 // Does the steps of a group again. `iterations`: how many the run is behind the recorded one.
 class WaveReplay {

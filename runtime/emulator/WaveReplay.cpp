@@ -33,9 +33,6 @@ public:
     case Region::Scratch:
       begin = state.scratch.get();
       break;
-    case Region::Kept:
-      begin = state.kept.get();
-      break;
     case Region::Slot:
       begin = worker.slots.get();
       break;
@@ -46,12 +43,11 @@ public:
       begin = arena;
       break;
     }
-    table = operand.table < 0 || operand.region == Region::Pieces ? nullptr : &stream.places[size_t(operand.table)];
+    table = operand.hasTable ? &stream.distances[operand.table] : nullptr;
     // Cores that lie close together are fetched by the host.
     const bool isApart = table || std::abs(operand.stride) >= kLineBytes;
-    isFar = isApart &&
-            (operand.region == Region::Scratch || operand.region == Region::Kept || operand.region == Region::Address);
-    moved = uintptr_t(begin) + uintptr_t(iterations * int64_t(operand.runStep));
+    isFar = isApart && (operand.region == Region::Scratch || operand.region == Region::Address);
+    first = uintptr_t(begin) + uintptr_t(operand.base) + uintptr_t(iterations * int64_t(operand.runStep));
   }
 
   bool isNone() const { return operand.region == Region::None; }
@@ -64,22 +60,53 @@ public:
       copyPieces(core, pieced.data());
       return pieced.data();
     }
-    return reinterpret_cast<std::byte *>(
-        moved + uintptr_t(table ? table[core] : operand.base + core * int64_t(operand.stride)));
+    return reinterpret_cast<std::byte *>(first +
+                                         uintptr_t(table ? int64_t(table[core]) : core * int64_t(operand.stride)));
   }
   // Calls use(core, place) for all cores.
   template <typename Use> void forEach(int32_t cores, Use use) const {
     if (table && !inPieces()) {
       for (int32_t i = 0; i < cores; ++i)
-        use(i, reinterpret_cast<std::byte *>(moved + uintptr_t(table[i])));
+        use(i, reinterpret_cast<std::byte *>(first + uintptr_t(int64_t(table[i]))));
     } else if (!isNone() && !inPieces()) {
-      uintptr_t place = moved + uintptr_t(operand.base);
+      uintptr_t place = first;
       for (int32_t i = 0; i < cores; ++i, place += uintptr_t(int64_t(operand.stride)))
         use(i, reinterpret_cast<std::byte *>(place));
     } else {
       for (int32_t i = 0; i < cores; ++i)
         use(i, at(i));
     }
+  }
+  // Calls use(to, from) for all cores, with the places here and in `source`, whose beginnings are fetched ahead.
+  // Neither is in pieces or nowhere.
+  template <typename Use> void forPairs(int32_t cores, const Places &source, Use use) const {
+    const auto forCores = [&](auto to, auto from) {
+      const auto byte = [](uintptr_t at) { return reinterpret_cast<std::byte *>(at); };
+      int32_t i = 0;
+      for (; i + kCoresAhead < cores; ++i) {
+        __builtin_prefetch(byte(to(i + kCoresAhead)), 1);
+        __builtin_prefetch(byte(from(i + kCoresAhead)));
+        use(byte(to(i)), byte(from(i)));
+      }
+      for (; i < cores; ++i)
+        use(byte(to(i)), byte(from(i)));
+    };
+    const auto even = [](const Places &places) {
+      return [first = places.first, stride = int64_t(places.operand.stride)](int32_t i) {
+        return first + uintptr_t(i * stride);
+      };
+    };
+    const auto listed = [](const Places &places) {
+      return [first = places.first, table = places.table](int32_t i) { return first + uintptr_t(int64_t(table[i])); };
+    };
+    if (table && source.table)
+      forCores(listed(*this), listed(source));
+    else if (table)
+      forCores(listed(*this), even(source));
+    else if (source.table)
+      forCores(even(*this), listed(source));
+    else
+      forCores(even(*this), even(source));
   }
   // Fetches the beginning of what core number `core` has, if that lies where nobody has worked lately.
   void fetch(int32_t core, int32_t cores, int64_t bytes = 1) const {
@@ -90,8 +117,8 @@ public:
       __builtin_prefetch(begin + line);
   }
   void copyPieces(int32_t core, std::byte *to) const {
-    const uint32_t *first = &stream.firstPiece[size_t(operand.table + core)];
-    for (uint32_t p = first[0]; p < first[1]; ++p) {
+    const uint32_t *pieces = &stream.firstPiece[operand.table + size_t(core)];
+    for (uint32_t p = pieces[0]; p < pieces[1]; ++p) {
       const WaveRecord::Piece &piece = stream.pieces[p];
       std::memcpy(to, arena + piece.offset, size_t(piece.words * 4));
       to += piece.words * 4;
@@ -102,8 +129,8 @@ private:
   const RecordedOperand &operand;
   const WaveRecord::Stream &stream;
   std::byte *const arena, *begin = nullptr;
-  const int64_t *table = nullptr;
-  uintptr_t moved = 0;
+  const int32_t *table = nullptr;
+  uintptr_t first = 0; // where the first core has it
   bool isFar = false;
   std::vector<std::byte> &pieced;
 };
@@ -147,7 +174,8 @@ void runTogether(const RecordedStep &step, const Places &dst, const Places &a, c
   gatherSource(a, step.cores, count, row.bytes[1], isScalar(1), first);
   if (row.usesB)
     gatherSource(b, step.cores, count, row.bytes[2], isScalar(2), second);
-  step.function(results, first, second, step.cores * count);
+  const ArrayOp function = step.isOfShape ? step.row->single : row.compute;
+  function(results, first, second, step.cores * count);
   const int64_t padding = step.op->dst.kind == format::OperandKind::Queue ? -(count * row.bytes[0]) & 3 : 0;
   withLength(count * row.bytes[0], [&](auto bytes) {
     dst.forEach(step.cores, [&](int32_t i, std::byte *to) {
@@ -208,11 +236,7 @@ void WaveReplay::runGroup(WaveWorker &worker, const WaveRecord::Stream &stream, 
         }
         if (const int64_t bytes = step.row->shape.elements * step.op->row.bytes[0]; bytes <= kFewBytes) {
           withLength(bytes, [&](auto length) {
-            a.forEach(step.cores, [&](int32_t i, const std::byte *from) {
-              dst.fetch(i + kCoresAhead, step.cores);
-              a.fetch(i + kCoresAhead, step.cores);
-              std::memmove(dst.at(i), from, length);
-            });
+            dst.forPairs(step.cores, a, [&](std::byte *to, const std::byte *from) { std::memmove(to, from, length); });
           });
           break;
         }
@@ -221,7 +245,7 @@ void WaveReplay::runGroup(WaveWorker &worker, const WaveRecord::Stream &stream, 
       for (int32_t i = 0; i < step.cores; ++i) {
         fetch(i);
         if (extra.origins >= 0)
-          indexed.origin = stream.places[size_t(extra.origins + i)];
+          indexed.origin = stream.origins[size_t(extra.origins + i)];
         const std::byte *second = b.at(i), *first = a.at(i);
         runRowAt(*step.op, step.row->shape, step.row->single, dst.at(i), first, second, indexed);
       }

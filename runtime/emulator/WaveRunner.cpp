@@ -22,9 +22,9 @@ namespace {
 
 constexpr size_t kCoresForThreads = 32; // fewer are not worth a second thread
 constexpr size_t kSinksForThreads = 512, kStreamsForThreads = 512;
-constexpr size_t kCoresAhead = 16, kStreamsAhead = 8; // that are fetched while others are at work
-constexpr size_t kLineBytes = 64;                     // of a cache
-constexpr size_t kCoresInTurn = 64;
+constexpr size_t kCoresAhead = 16, kStreamsAhead = 8;         // that are fetched while others are at work
+constexpr size_t kLineBytes = 64;                             // of a cache
+constexpr size_t kCoresInTurn = 64, kCoresInSharedTurn = 256; // of one thread; of each of several
 // How cores of a wave go on: they wait for all that they need before they send, then do whole operations; they do whole
 // operations at once, as far as words go; they do parts of operations.
 enum class Manner { Patient, Eager, InParts };
@@ -36,8 +36,8 @@ constexpr size_t kSortedShare = 16; // of all cores: more are put in order by go
 struct WaveRunner::Impl {
   explicit Impl(int wanted) : team(wanted), recorded(team, state) {}
 
-  // Memory for a run of the plan.
-  absl::Status reserve(const SampleContext &context, const WavePlan &plan) {
+  // Memory for a run of the plan; `record`: that is repeated, or null.
+  absl::Status reserve(const SampleContext &context, const WavePlan &plan, const WaveRecord *record) {
     int64_t scratch = 64, slots = 64;
     size_t buffers = 1, queues = 1;
     for (const WaveRole &role : plan.roles) {
@@ -48,47 +48,51 @@ struct WaveRunner::Impl {
         slots = std::max(slots, WaveGroup::kMostBytes + role.scratchBytes + 64);
     }
     const std::byte *const scratchBefore = state.scratch.get(), *const fifosBefore = state.fifoArea.get();
-    bool room = state.arena.reset(plan.words, int64_t(plan.sources.size()), team.threads) &&
-                state.scratch.need(plan.scratchBytes + 256) && state.kept.need(plan.keptBytes + 256) &&
+    bool room = (record ? state.arena.hold(record->arenaBytes)
+                        : state.arena.reset(state.streams->words, int64_t(state.streams->sources.size()),
+                                            plan.keptBytes, team.threads)) &&
+                state.scratch.need(plan.scratchBytes + 256) &&
                 state.fifoArea.need(plan.fifoBytes + 256, Pages::Size::Small);
     if (state.scratch.get() != scratchBefore || state.fifoArea.get() != fifosBefore)
       bound = nullptr; // its buffers are gone
+    team.takeChunksBack();
     for (WaveWorker &worker : team.workers) {
       room = room && worker.scratch.need(scratch, Pages::Size::Small) && worker.slots.need(slots, Pages::Size::Small);
-      worker.chunks.reset();
       worker.queues.resize(std::max(worker.queues.size(), queues));
       worker.fifos.resize(std::max(worker.fifos.size(), buffers));
     }
     if (room)
       return absl::OkStatus();
     return absl::ResourceExhaustedError(
-        absl::StrCat("no memory for configuration ", context.prepared.configuration->name, ": ", plan.words * 4,
-                     " bytes of words and ", plan.scratchBytes + plan.fifoBytes, " bytes of SRAM"));
+        absl::StrCat("no memory for configuration ", context.prepared.configuration->name, ": ",
+                     record ? record->arenaBytes : state.streams->words * 4, " bytes of words and ",
+                     plan.scratchBytes + plan.fifoBytes, " bytes of SRAM"));
   }
 
   absl::Status prepare(const SampleContext &context, const WavePlan &plan) {
-    if (absl::Status status = reserve(context, plan); !status.ok())
+    if (absl::Status status = reserve(context, plan, nullptr); !status.ok())
       return status;
     state.index.resize(size_t(plan.cores));
     state.isKept.assign(size_t(plan.cores), true);
+    state.kept.assign(size_t(plan.cores), nullptr);
     state.threads.assign(size_t(plan.threads), WaveThread{});
     state.fifos.assign(size_t(plan.fifos), FifoPort{});
     state.buffers.resize(size_t(plan.buffers));
-    state.ports.assign(size_t(plan.ports), WavePort{});
-    streamChanged = std::vector<std::atomic<uint8_t>>(plan.streamSinks.size());
-    streamTaken = std::vector<std::atomic<uint8_t>>(plan.streamSinks.size());
-    holder.assign(plan.streamSinks.size(), 0);
+    state.ports.assign(size_t(state.streams->ports), WavePort{});
+    streamChanged = std::vector<std::atomic<uint8_t>>(state.streams->streamSinks.size());
+    streamTaken = std::vector<std::atomic<uint8_t>>(state.streams->streamSinks.size());
+    holder.assign(state.streams->streamSinks.size(), 0);
     coreListed = std::vector<std::atomic<uint8_t>>(size_t(plan.cores));
     corePartly = std::vector<std::atomic<uint8_t>>(size_t(plan.cores));
     for (size_t r = 0; r < plan.roles.size(); ++r)
       bindRole(context, plan.roles[r], int32_t(r), &plan == bound && context.traces.empty());
     bound = &plan;
-    for (const WaveLane &lane : plan.inputs) {
+    for (const WaveLane &lane : state.streams->inputs) {
       WavePort &port = state.ports[size_t(lane.port)];
       std::byte *words = port.room(state.arena, team.workers[0].chunks, lane.words);
       bringIn(context, lane, words);
       port.position = port.there = int32_t(lane.words);
-      recorded.noteInput(words);
+      recorded.noteInput(lane, words);
     }
     return absl::OkStatus();
   }
@@ -136,31 +140,30 @@ struct WaveRunner::Impl {
     if (!role.live.empty() && !isTraced(context, plan, role, core)) {
       const CoreScratch scratch(state, role, core);
       const int32_t pc = state.threads[size_t(role.thread + core - role.core)].pc;
-      if (worker.recorder && scratch.isKept())
+      if (worker.recorder && scratch.isKept() && scratch.kept())
         worker.recorder->addUnpack(rangesAt(role, pc), scratch.kept(), scratch.whole());
-      scratch.unpack(pc);
+      scratch.unpack(pc, worker);
     }
     WaveCore run(context, plan, state, worker, role, core, partly);
     run.run();
-    note(plan, worker, role, core, run.sentOn(), run.takenFrom(), run.couldDoPart());
+    note(worker, role, core, run.sentOn(), run.takenFrom(), run.couldDoPart());
   }
 
   // Lists the streams that a core sent on or took from.
-  void note(const WavePlan &plan, WaveWorker &worker, const WaveRole &role, int32_t core, uint64_t sent, uint64_t taken,
-            bool partAhead) {
+  void note(WaveWorker &worker, const WaveRole &role, int32_t core, uint64_t sent, uint64_t taken, bool partAhead) {
     if (partAhead && !corePartly[size_t(core)].exchange(1, std::memory_order_relaxed))
       worker.partly.push_back(core);
     if ((sent | taken) == 0)
       return;
     const size_t queues = role.role->queues.size(), first = size_t(role.port) + size_t(core - role.core) * queues;
     for (size_t q = 0; q < queues; ++q) {
-      const int32_t stream = plan.portStream[first + q];
+      const int32_t stream = state.streams->portStream[first + q];
       if (stream < 0)
         continue;
       if (role.role->queues[q].output) {
         if (sent >> (q & 63) & 1 && !streamChanged[size_t(stream)].exchange(1, std::memory_order_relaxed))
           worker.sentOn.push_back(stream);
-      } else if (taken >> (q & 63) & 1 && plan.streamDrains[size_t(stream)] &&
+      } else if (taken >> (q & 63) & 1 && state.streams->streamDrains[size_t(stream)] &&
                  state.ports[first + q].position == state.ports[first + q].there &&
                  !streamTaken[size_t(stream)].exchange(1, std::memory_order_relaxed)) {
         worker.takenFrom.push_back(stream);
@@ -168,17 +171,17 @@ struct WaveRunner::Impl {
     }
   }
 
-  void runGroup(const WavePlan &plan, WaveWorker &worker, WaveGroup &group) {
+  void runGroup(WaveWorker &worker, WaveGroup &group) {
     if (group.all().empty())
       return;
     group.run();
     for (const WaveGroup::Member &member : group.all())
-      note(plan, worker, group.roleOfAll(), member.core, member.sent, member.taken, member.partAhead);
+      note(worker, group.roleOfAll(), member.core, member.sent, member.taken, member.partAhead);
     group.clear();
   }
 
   // Brings what the wave schedule knows of a core into the caches.
-  void prefetchCore(const WavePlan &plan, const WaveRole &role, int32_t core) const {
+  void prefetchCore(const WaveRole &role, int32_t core) const {
     const int64_t ordinal = core - role.core;
     const auto lines = [](const auto *first, size_t count) {
       const auto *begin = reinterpret_cast<const std::byte *>(first);
@@ -190,8 +193,8 @@ struct WaveRunner::Impl {
     const size_t buffers = role.role->buffers.size();
     lines(state.threads.data() + role.thread + ordinal * int64_t(role.threads.size()), role.threads.size());
     lines(state.ports.data() + port, queues);
-    lines(plan.portStream.data() + port, queues);
-    lines(plan.portSource.data() + port, queues);
+    lines(state.streams->portStream.data() + port, queues);
+    lines(state.streams->portSource.data() + port, queues);
     lines(state.buffers.data() + size_t(role.buffer) + size_t(ordinal) * buffers, buffers);
     lines(state.index.data() + core, 1);
   }
@@ -206,25 +209,26 @@ struct WaveRunner::Impl {
       const int32_t core = cores[i];
       if (i + kCoresAhead < cores.size() &&
           cores[i + kCoresAhead] < plan.roles[r].core + plan.roles[r].role->cores.size())
-        prefetchCore(plan, plan.roles[r], cores[i + kCoresAhead]);
+        prefetchCore(plan.roles[r], cores[i + kCoresAhead]);
       while (r + 1 < plan.roles.size() && core >= plan.roles[r + 1].core)
         ++r;
       const WaveRole &role = plan.roles[r];
       if (role.threads.size() == 1 && group.add(role, core))
         continue;
-      runGroup(plan, worker, group);
+      runGroup(worker, group);
       if (role.threads.size() != 1 || !group.add(role, core))
         runCore(context, plan, worker, role, core, false);
     }
-    runGroup(plan, worker, group);
+    runGroup(worker, group);
   }
 
   // Tells the sinks of a stream what has come; lists the cores that can go on.
-  void deliver(const WavePlan &plan, WaveWorker &worker, int32_t stream) {
+  void deliver(WaveWorker &worker, int32_t stream) {
     streamChanged[size_t(stream)].store(0, std::memory_order_relaxed);
-    for (const WavePlan::Sink &sink : plan.sinksOf(stream)) {
+    for (const WaveStreams::Sink &sink : state.streams->sinksOf(stream)) {
       WavePort &port = state.ports[size_t(sink.port)];
-      const std::span<const WaveSegment> segments = plan.composition(plan.portComposition[size_t(sink.port)]);
+      const std::span<const WaveSegment> segments =
+          state.streams->composition(state.streams->portComposition[size_t(sink.port)]);
       int32_t there = port.there;
       while (size_t(port.arriving) < segments.size()) {
         const WaveSegment &segment = segments[size_t(port.arriving)];
@@ -250,10 +254,10 @@ struct WaveRunner::Impl {
   }
 
   // Takes the chunks of a stream's sources back if all sinks have all that was sent.
-  void drain(const WavePlan &plan, WaveWorker &worker, int32_t stream) {
+  void drain(WaveWorker &worker, int32_t stream) {
     streamTaken[size_t(stream)].store(0, std::memory_order_relaxed);
-    const std::span<const WavePlan::Sink> sinks = plan.sinksOf(stream);
-    const auto waits = [&](const WavePlan::Sink &sink) {
+    const std::span<const WaveStreams::Sink> sinks = state.streams->sinksOf(stream);
+    const auto waits = [&](const WaveStreams::Sink &sink) {
       const WavePort &port = state.ports[size_t(sink.port)];
       return port.position != port.there;
     };
@@ -265,7 +269,7 @@ struct WaveRunner::Impl {
         last = int32_t(k);
         return;
       }
-    const std::span<const int32_t> sources = plan.sourcesOf(stream);
+    const std::span<const int32_t> sources = state.streams->sourcesOf(stream);
     int64_t sent = 0;
     for (int32_t source : sources) {
       const WavePort &port = state.ports[size_t(source)];
@@ -274,12 +278,12 @@ struct WaveRunner::Impl {
       sent += port.position;
     }
     if (sources.size() > 1)
-      for (const WavePlan::Sink &sink : sinks)
+      for (const WaveStreams::Sink &sink : sinks)
         if (state.ports[size_t(sink.port)].position != sent)
           return;
     for (int32_t source : sources) {
       for (WaveChunk *done = std::exchange(state.ports[size_t(source)].chunk, nullptr); done;)
-        worker.chunks.give(std::exchange(done, done->older));
+        worker.release(std::exchange(done, done->older));
     }
   }
 
@@ -307,9 +311,9 @@ struct WaveRunner::Impl {
     std::vector<int32_t> wave(size_t(plan.cores)), streams, taken, partly; // in ascending order
     std::iota(wave.begin(), wave.end(), 0);
     std::vector<std::vector<int32_t>> waiting; // lists of cores that can go on, each in descending order
-    for (const WaveLane &lane : plan.inputs)
-      streams.push_back(plan.portStream[size_t(lane.port)]);
-    deliverAll(plan, streams);
+    for (const WaveLane &lane : state.streams->inputs)
+      streams.push_back(state.streams->portStream[size_t(lane.port)]);
+    deliverAll(streams);
     for (WaveWorker &worker : team.workers)
       worker.ready.clear(); // all cores are in the first wave
     // Cores of the last wave, if its manner was eager.
@@ -331,12 +335,12 @@ struct WaveRunner::Impl {
         recorded.endWave();
       streams.clear();
       collect(&WaveWorker::sentOn, streams);
-      deliverAll(plan, streams);
+      deliverAll(streams);
       taken.clear();
       collect(&WaveWorker::takenFrom, taken);
       if (context.traces.empty()) // they show all words
-        team.forAll(taken.size(), kStreamsForThreads,
-                    [&](WaveWorker &worker, size_t i) { drain(plan, worker, taken[i]); });
+        team.forAll(taken.size(), kStreamsForThreads, [&](WaveWorker &worker, size_t i) { drain(worker, taken[i]); });
+      team.giveReleased();
       const bool moved = !streams.empty() || !taken.empty();
       stuck.clear();
       if (manner == Manner::Eager && !moved)
@@ -363,9 +367,11 @@ struct WaveRunner::Impl {
   }
 
   // Leaves in `wave` those who go on now, in ascending order: of the ones that came last, so many that what they send
-  // is still in the caches when it is taken. With several threads it would be in the wrong one's; they take all.
+  // is still in the caches when it is taken; with several threads, whose caches have it half of the time, so many that
+  // all are busy.
   void takeTurn(std::vector<int32_t> &wave, std::vector<std::vector<int32_t>> &waiting) const {
-    if (team.threads > 1 || (waiting.empty() && wave.size() <= kCoresInTurn))
+    const size_t most = team.threads == 1 ? kCoresInTurn : kCoresInSharedTurn * size_t(team.threads);
+    if (waiting.empty() && wave.size() <= most)
       return;
     if (!wave.empty()) {
       std::reverse(wave.begin(), wave.end());
@@ -373,7 +379,7 @@ struct WaveRunner::Impl {
     }
     wave.clear();
     std::vector<int32_t> &last = waiting.back();
-    const auto count = int64_t(std::min(kCoresInTurn, last.size()));
+    const auto count = int64_t(std::min(most, last.size()));
     wave.assign(last.rbegin(), last.rbegin() + count);
     last.resize(last.size() - size_t(count));
     if (last.empty())
@@ -395,16 +401,16 @@ struct WaveRunner::Impl {
     return true;
   }
 
-  void deliverAll(const WavePlan &plan, const std::vector<int32_t> &streams) {
+  void deliverAll(const std::vector<int32_t> &streams) {
     size_t sinks = 0;
     for (int32_t stream : streams)
-      sinks += plan.streamSinks[size_t(stream) + 1] - plan.streamSinks[size_t(stream)];
+      sinks += state.streams->streamSinks[size_t(stream) + 1] - state.streams->streamSinks[size_t(stream)];
     team.forAll(streams.size(), sinks < kSinksForThreads ? streams.size() + 1 : 2, [&](WaveWorker &worker, size_t i) {
       if (i + 2 * kStreamsAhead < streams.size())
-        __builtin_prefetch(&plan.sinks[plan.streamSinks[size_t(streams[i + 2 * kStreamsAhead])]]);
+        __builtin_prefetch(&state.streams->sinks[state.streams->streamSinks[size_t(streams[i + 2 * kStreamsAhead])]]);
       if (i + kStreamsAhead < streams.size())
-        __builtin_prefetch(&state.ports[size_t(plan.sinksOf(streams[i + kStreamsAhead]).front().port)]);
-      deliver(plan, worker, streams[i]);
+        __builtin_prefetch(&state.ports[size_t(state.streams->sinksOf(streams[i + kStreamsAhead]).front().port)]);
+      deliver(worker, streams[i]);
     });
   }
 
@@ -432,15 +438,15 @@ struct WaveRunner::Impl {
       }
     std::vector<std::byte> words;
     std::vector<WaveRecord::Piece> pieces;
-    for (const WaveLane &lane : plan.outputs) {
+    for (const WaveLane &lane : state.streams->outputs) {
       words.clear();
       pieces.clear();
-      forReceived(plan, lane.port, [&](const WavePort::Piece &piece, int64_t count) {
+      forReceived(lane.port, [&](const WavePort::Piece &piece, int64_t count) {
         words.insert(words.end(), piece.data, piece.data + count * 4);
         pieces.push_back({piece.data - state.arena.memory().get(), count});
       });
       bringOut(context, lane, words);
-      recorded.noteOutput(pieces);
+      recorded.noteOutput(lane, pieces);
     }
     return absl::OkStatus();
   }
@@ -452,11 +458,11 @@ struct WaveRunner::Impl {
   }
 
   // All words of a sink that have come.
-  template <typename Visit> void forReceived(const WavePlan &plan, int32_t port, Visit visit) {
-    if (plan.portStream[size_t(port)] < 0)
+  template <typename Visit> void forReceived(int32_t port, Visit visit) {
+    if (state.streams->portStream[size_t(port)] < 0)
       return;
     int64_t left = state.ports[size_t(port)].there;
-    for (const WaveSegment &segment : plan.composition(plan.portComposition[size_t(port)])) {
+    for (const WaveSegment &segment : state.streams->composition(state.streams->portComposition[size_t(port)])) {
       const int64_t count = std::min<int64_t>(left, segment.count);
       forSent(segment.port, segment.begin, count, visit);
       left -= count;
@@ -512,8 +518,8 @@ struct WaveRunner::Impl {
           words.insert(words.end(), piece.data, piece.data + count * 4);
         };
         if (!role.role->queues[q].output)
-          forReceived(plan, port, append);
-        else if (plan.portStream[size_t(port)] >= 0)
+          forReceived(port, append);
+        else if (state.streams->portStream[size_t(port)] >= 0)
           forSent(port, 0, state.ports[size_t(port)].position, append);
       }
     }
@@ -522,11 +528,16 @@ struct WaveRunner::Impl {
   absl::Status run(const SampleContext &context) {
     const WavePlan &plan = *context.prepared.waves;
     if (const WaveRecord *record = recorded.find(context)) {
-      absl::Status status = reserve(context, plan);
+      letGo(context);
+      absl::Status status = reserve(context, plan, record);
       if (status.ok())
         recorded.run(context, *record);
       return status;
     }
+    absl::StatusOr<WaveStreamStore::Shared> streams = recorded.streams(context);
+    if (!streams.ok())
+      return streams.status();
+    state.streams = *std::move(streams);
     recorded.begin(context);
     absl::Status status = prepare(context, plan);
     if (status.ok()) {
@@ -536,8 +547,20 @@ struct WaveRunner::Impl {
     }
     if (status.ok())
       traceAfter(context, plan);
-    recorded.end(context, status.ok());
+    if (recorded.end(context, status.ok()))
+      letGo(context);
     return status;
+  }
+
+  // What only waves need of a configuration that is recorded.
+  void letGo(const SampleContext &context) {
+    recorded.letGo(context);
+    if (bound != context.prepared.waves.get())
+      return;
+    bound = nullptr;
+    state.forgetRun();
+    freeAll(streamChanged, streamTaken, coreListed, corePartly, holder);
+    trimHeap();
   }
 
   WaveTeam team;

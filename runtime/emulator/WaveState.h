@@ -7,7 +7,7 @@
 
 #include "runtime/emulator/EngineParts.h"
 #include "runtime/emulator/Pages.h"
-#include "runtime/emulator/WavePlan.h"
+#include "runtime/emulator/WaveStreams.h"
 #include "runtime/emulator/WaveWords.h"
 
 #include <array>
@@ -48,8 +48,8 @@ struct WavePort {
   }
   // Where a source's next `words` words go, beginning at its position.
   std::byte *room(WaveArena &arena, WaveChunks &chunks, int64_t words) {
-    if (!chunk || position - chunk->first + words > chunk->words) {
-      WaveChunk *next = chunks.take(arena, std::max(words, chunk ? int64_t(chunk->words) * 2 : 0));
+    if (!chunk || position - chunk->first + words > chunk->words()) {
+      WaveChunk *next = chunks.take(arena, std::max(words, chunk ? int64_t(chunk->words()) * 2 : 0));
       next->first = position;
       next->older = chunk;
       std::atomic_ref(chunk).store(next, std::memory_order_release);
@@ -67,16 +67,27 @@ inline bool waitFor(WavePort &port, int32_t words) {
   return port.there > port.position;
 }
 
+// Gives the memory of vectors back.
+template <typename... Vectors> void freeAll(Vectors &...vectors) { ((vectors = Vectors()), ...); }
+
 struct WaveState {
-  std::vector<format::LatticeIndex> index; // per core
+  std::shared_ptr<const WaveStreams> streams; // of the configuration that runs
+  std::vector<format::LatticeIndex> index;    // per core
   std::vector<WaveThread> threads;
   std::vector<FifoPort> fifos;
   std::vector<std::byte *> buffers;
   std::vector<WavePort> ports;
   WaveArena arena;
   Pages scratch, fifoArea;
-  Pages kept;                  // scratch of cores that wait (CoreScratch.h)
-  std::vector<uint8_t> isKept; // per core: its scratch is there; else in `scratch`, or the role keeps it there always
+  // Per core (CoreScratch.h): its scratch is in `kept`, null where nothing of it matters; else it is in `scratch`.
+  std::vector<uint8_t> isKept;
+  std::vector<WaveChunk *> kept;
+
+  // Gives back what a repeated run needs not.
+  void forgetRun() {
+    streams = nullptr;
+    freeAll(index, threads, fifos, buffers, ports, isKept, kept);
+  }
 };
 
 class WaveRecorder; // WaveRecord.h
@@ -89,11 +100,21 @@ struct WaveWorker {
   Pages scratch;                    // for nests' rearranged copies
   Pages slots;                      // of cores that are at work: their scratch, in the caches
   WaveChunks chunks;
-  std::vector<int32_t> sentOn;      // streams that carry more words
-  std::vector<int32_t> takenFrom;   // streams of which a sink has taken all that has come
-  std::vector<int32_t> ready;       // cores that can go on
-  std::vector<int32_t> partly;      // cores that could do a part of an operation
-  WaveRecorder *recorder = nullptr; // of what it does, if that is written down
+  std::vector<WaveChunk *> released; // of any worker: they are free when the wave is over
+  std::vector<int32_t> sentOn;       // streams that carry more words
+  std::vector<int32_t> takenFrom;    // streams of which a sink has taken all that has come
+  std::vector<int32_t> ready;        // cores that can go on
+  std::vector<int32_t> partly;       // cores that could do a part of an operation
+  WaveRecorder *recorder = nullptr;  // of what it does, if that is written down
+  bool isAlone = true;               // there are no other workers
+
+  // Nobody needs the chunk any more.
+  void release(WaveChunk *chunk) {
+    if (isAlone)
+      chunks.give(chunk);
+    else
+      released.push_back(chunk);
+  }
 };
 
 // Whether the core's state of affairs is recorded.
@@ -102,8 +123,7 @@ inline bool isTraced(const SampleContext &context, const WavePlan &plan, const W
 }
 
 // The next words of a sink, `words` of which have come; `pieced` takes them where they do not lie together.
-const std::byte *wordsThere(const WavePlan &plan, WaveState &state, int32_t port, int64_t words,
-                            std::vector<std::byte> &pieced);
+const std::byte *wordsThere(WaveState &state, int32_t port, int64_t words, std::vector<std::byte> &pieced);
 
 // Runs a core as far as it comes. Whole operations only, unless `partly`: then an operation begins with the elements
 // that are there.

@@ -14,7 +14,10 @@ namespace wsc::emulator {
 struct WaveTeam {
   explicit WaveTeam(int wanted) // 0: all
       : threads(wanted > 0 ? wanted : oneapi::tbb::this_task_arena::max_concurrency()), arena(threads),
-        workers(size_t(threads)) {}
+        workers(size_t(threads)) {
+    for (WaveWorker &worker : workers)
+      worker.isAlone = threads == 1;
+  }
 
   // Calls visit(worker, i) for all i below `count`; on several threads in chunks if there are many.
   template <typename Visit> void forAll(size_t count, size_t least, Visit visit) {
@@ -37,6 +40,22 @@ struct WaveTeam {
           visit(workers[size_t(oneapi::tbb::this_task_arena::current_thread_index())], range.begin(), range.end());
         },
         oneapi::tbb::simple_partitioner());
+  }
+
+  // Those of the last run are free.
+  void takeChunksBack() {
+    for (size_t w = 0; w < workers.size(); ++w) {
+      workers[w].chunks = WaveChunks(uint16_t(w));
+      workers[w].released.clear();
+    }
+  }
+  // Of released chunks, whose workers are not at work.
+  void giveReleased() {
+    for (WaveWorker &worker : workers) {
+      for (WaveChunk *chunk : worker.released)
+        workers[chunk->worker].chunks.give(chunk);
+      worker.released.clear();
+    }
   }
 
   const int threads;

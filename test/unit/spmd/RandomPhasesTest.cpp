@@ -33,6 +33,64 @@ bool isFloat(ElementType type) { return numerics::isFloat(type); }
 constexpr double kTolerance = 0.05; // of the largest magnitude of the output: halves round a thousandth at each step
 constexpr int kSamples = 3;         // the engine repeats what it has written down of the second
 
+using Tensors = std::vector<emulator::HostTensor>;
+
+// A core of each role, in the first and the last iteration of each run.
+std::vector<emulator::CorePlace> someCores(const emulator::CoreEngine &engine, const format::Executable &executable) {
+  std::vector<emulator::CorePlace> places;
+  const auto runs = engine.runs(0);
+  for (size_t r = 0; r < runs.size(); ++r)
+    for (size_t role = 0; role < executable.configurations[size_t(runs[r].configuration)].roles.size(); ++role)
+      for (int32_t iteration : {0, runs[r].count - 1})
+        places.push_back({int32_t(r), iteration, int32_t(role), {}});
+  return places;
+}
+
+// Outputs of samples, of which the last but one is traced, and the traces.
+struct Traced {
+  std::vector<std::vector<std::byte>> outputs, traces;
+};
+Traced runTracedBetween(emulator::CoreEngine &engine, const format::Executable &executable,
+                        const std::vector<Tensors> &samples) {
+  Traced all;
+  for (size_t sample = 0; sample < samples.size(); ++sample) {
+    Tensors outputs;
+    if (sample + 2 == samples.size()) {
+      auto traces = engine.runTraced(0, samples[sample], someCores(engine, executable), outputs);
+      EXPECT_TRUE(traces.ok()) << traces.status();
+      for (const auto &trace : traces.ok() ? *traces : std::vector<emulator::CoreEngine::CoreTrace>())
+        for (const auto *parts : {&trace.buffersBefore, &trace.buffersAfter, &trace.queueWords})
+          all.traces.insert(all.traces.end(), parts->begin(), parts->end());
+    } else {
+      auto found = engine.run(0, samples[sample]);
+      EXPECT_TRUE(found.ok()) << found.status();
+      if (found.ok())
+        outputs = *std::move(found);
+    }
+    for (emulator::HostTensor &output : outputs)
+      all.outputs.push_back(std::move(output.bytes));
+  }
+  return all;
+}
+
+// What an engine lets go of when it has written down a configuration is there again for a trace, and for another engine
+// with the same store.
+void expectTracesBetweenRepeats(const format::Executable &executable, int threads,
+                                const std::vector<Tensors> &samples) {
+  auto plain = emulator::CoreEngine::create(executable, {.schedule = emulator::Schedule::Worklist});
+  ASSERT_TRUE(plain.ok()) << plain.status();
+  const Traced want = runTracedBetween(**plain, executable, samples);
+  const auto shared = emulator::makePreparedStore();
+  for (int engine = 0; engine < 2; ++engine) {
+    auto waves = emulator::CoreEngine::create(
+        executable, {.threads = threads, .schedule = emulator::Schedule::Waves, .shared = shared});
+    ASSERT_TRUE(waves.ok()) << waves.status();
+    const Traced found = runTracedBetween(**waves, executable, samples);
+    ASSERT_EQ(found.outputs, want.outputs) << "engine " << engine;
+    ASSERT_EQ(found.traces, want.traces) << "engine " << engine;
+  }
+}
+
 struct Outcome {
   bool refused = false;
   std::string why;
@@ -89,6 +147,11 @@ void runCase(uint64_t seed, Outcome &outcome) {
       for (size_t o = 0; o < first.size(); ++o)
         ASSERT_EQ(first[o].bytes, (*outputs)[o].bytes) << "the schedules differ in output " << o;
   }
+  std::vector<Tensors> samples; // written down in the second; repeated, traced and repeated again
+  for (int sample = 0; sample < kSamples + 2; ++sample)
+    for (Tensors &inputs = samples.emplace_back(); const auto &input : inputsOf(sample))
+      inputs.push_back({input});
+  expectTracesBetweenRepeats(program->executable, 1 + int(seed % 2), samples);
   const bool ordered = !test::reducesFloats(network);
   auto exact = test::evaluate(network, inputsOf(0));
   for (int sample = 1; sample < kSamples && exact.ok(); ++sample)
