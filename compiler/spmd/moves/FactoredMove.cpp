@@ -439,7 +439,9 @@ private:
     const bool isLocal = stage.line.kind == LinePlan::Kind::Local;
     stage.estimatedCycles = lineCycles + stage.resultElements + kCopyCycles + (isLocal ? own : 0);
     move.estimatedCycles += stage.estimatedCycles;
-    const int64_t blocks = isLocal ? own : stage.line.blocks * stage.pitch;
+    int64_t blocks = isLocal ? own : stage.line.blocks * stage.pitch;
+    if (stage.line.kind == LinePlan::Kind::Pick) // the core's block between zeros, and its numbers
+      blocks += 2 * stage.blockElements + stage.line.blocks * ceilDiv(4, elementBytes);
     move.scratchBytes = std::max(move.scratchBytes, (blocks + stage.resultElements) * elementBytes);
     move.stages.push_back(std::move(stage));
   }
@@ -463,7 +465,7 @@ private:
       return made;
     };
     auto best = make(planLine(lists, block));
-    if (!best || best->move.stages.back().line.kind != LinePlan::Kind::Local) {
+    if (problem.picks && (!best || best->move.stages.back().line.kind != LinePlan::Kind::Local)) {
       const int64_t atMost = best ? best->move.stages.back().estimatedCycles : INT64_MAX;
       if (auto picked = make(planPick(lists, block, atMost));
           picked && picked->move.stages.back().estimatedCycles < atMost)

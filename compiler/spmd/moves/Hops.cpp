@@ -231,8 +231,8 @@ private:
     auto [found, added] = quickly.emplace(std::pair(a, b), 0);
     if (added) {
       const bool isPlainEdge = vertices[a].isWanted == vertices[b].isWanted && from.shape == to.shape;
-      found->second =
-          kHopCycles + (isPlainEdge ? quickMoveCycles(from, to, problem.rectangle, bytes) : rearranging(from, to));
+      found->second = kHopCycles + (isPlainEdge ? quickMoveCycles(from, to, problem.rectangle, bytes, problem.picks)
+                                                : rearranging(from, to));
     }
     return found->second;
   }
@@ -278,6 +278,7 @@ private:
     part.rectangle = problem.rectangle;
     part.type = problem.type;
     part.roomBytes = problem.roomBytes;
+    part.picks = problem.picks;
     part.fill = problem.fill;
     const bool crosses = a == kStart ? !vertices[a].isWanted || vertices[b].isWanted == false
                                      : vertices[a].isWanted != vertices[b].isWanted;

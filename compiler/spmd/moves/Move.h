@@ -61,6 +61,7 @@ struct MoveProblem {
   double fill = 0;
   int64_t roomBytes = INT64_MAX; // of a line's buffer: plans that keep to it come first
   bool packs = false;            // cores pack what somebody wants before anything travels
+  bool picks = true;             // lines may pick (LinePick.h), which takes tables in SRAM
 
   absl::Status check() const;
 };

@@ -118,7 +118,7 @@ Sharding overDigits(const Sharding &sharding, const std::vector<int64_t> &extent
 
 } // namespace
 
-int64_t quickMoveCycles(const Sharding &from, const Sharding &to, const Rectangle &mesh, int64_t bytes) {
+int64_t quickMoveCycles(const Sharding &from, const Sharding &to, const Rectangle &mesh, int64_t bytes, bool picks) {
   struct Line {
     bool moves = false, isBus = false;
     int64_t reach = 0, unit = 1;
@@ -173,7 +173,7 @@ int64_t quickMoveCycles(const Sharding &from, const Sharding &to, const Rectangl
         const double picked = words * line.growth * double(line.places);
         const int64_t pick = int64_t(2 * box + (length < kLongChain ? 4 : 5) * picked) +
                              chainCycles(std::max<int64_t>(held, i == 0 ? b.cols : b.rows));
-        cycles += std::min(bus, pick);
+        cycles += picks ? std::min(bus, pick) : bus;
       } else
         cycles += 2 * line.reach * (int64_t(words) + kTurnCycles + line.unit) + 2 * line.unit + int64_t(words);
     }
@@ -183,7 +183,7 @@ int64_t quickMoveCycles(const Sharding &from, const Sharding &to, const Rectangl
 }
 
 int64_t quickPieceCycles(const Sharding &from, const Sharding &to, const StridedPiece &piece, const Rectangle &mesh,
-                         int64_t bytes) {
+                         int64_t bytes, bool picks) {
   std::vector<int64_t> extents, held, wanted;
   for (const Piece::Digit &digit : piece.digits)
     if (digit.extent > 1) {
@@ -191,7 +191,7 @@ int64_t quickPieceCycles(const Sharding &from, const Sharding &to, const Strided
       held.push_back(digit.sourceStride);
       wanted.push_back(digit.resultStride);
     }
-  return quickMoveCycles(overDigits(from, extents, held), overDigits(to, extents, wanted), mesh, bytes);
+  return quickMoveCycles(overDigits(from, extents, held), overDigits(to, extents, wanted), mesh, bytes, picks);
 }
 
 } // namespace wsc::spmd

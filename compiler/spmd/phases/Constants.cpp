@@ -4,6 +4,8 @@
 #include "absl/strings/str_cat.h"
 
 #include <cstring>
+#include <functional>
+#include <string_view>
 #include <utility>
 
 namespace wsc::spmd {
@@ -80,10 +82,27 @@ int32_t ConstantTable::add(const std::string &name, ElementType type, AxisPatter
       std::memmove(&data[size_t(r * size)], &data[size_t(r * cols * size)], size_t(size));
     data.resize(size_t(rowPattern.distinct()) * size_t(colPattern.distinct()) * size_t(size));
   }
+  // Moves of equal layers, and of tensors that lie alike, have equal tables.
+  const size_t hash = std::hash<std::string_view>()({reinterpret_cast<const char *>(data.data()), data.size()});
   emit::SectionRecipe recipe;
   recipe.sourceBytes = int64_t(data.size());
   recipe.inlineBytes = std::make_shared<const std::vector<std::byte>>(std::move(data));
-  return addSection(name, type, rowPattern, colPattern, size, std::move(recipe));
+  const int32_t added = addSection(name, type, rowPattern, colPattern, size, std::move(recipe));
+  const auto [begin, end] = byBytes.equal_range(hash);
+  for (auto found = begin; found != end; ++found)
+    if (isSame(found->second, added)) {
+      residents.pop_back();
+      sections.pop_back();
+      return found->second;
+    }
+  byBytes.emplace(hash, added);
+  return added;
+}
+
+bool ConstantTable::isSame(int32_t one, int32_t another) const {
+  const Resident &a = residents[size_t(one)], &b = residents[size_t(another)];
+  return a.type == b.type && a.bytes == b.bytes && a.cores == b.cores && a.sectionOffset == b.sectionOffset &&
+         *sections[size_t(a.section)].inlineBytes == *sections[size_t(b.section)].inlineBytes;
 }
 
 absl::StatusOr<int32_t> ConstantTable::add(const std::string &name, ElementType type, ConstantStack stack) {

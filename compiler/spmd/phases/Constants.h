@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,7 @@ struct ConstantTable {
   std::vector<emit::SectionRecipe> sections;
 
   /// Adds a constant of `elements` elements on every core that the patterns cover: `data` holds them for each distinct
-  /// row and column. Returns the resident's number.
+  /// row and column. Returns the resident's number; one that holds the same on all cores stands for it.
   int32_t add(const std::string &name, format::ElementType type, AxisPattern rows, AxisPattern cols, int64_t elements,
               std::vector<std::byte> data);
   /// The same of a stack, whose bytes are made when the program is written. Errors: a constant cannot be read.
@@ -36,6 +37,10 @@ struct ConstantTable {
               int64_t elements, std::vector<std::byte> data);
 
 private:
+  /// Of constants whose bytes are at hand, by a hash of these.
+  std::multimap<size_t, int32_t> byBytes;
+  bool isSame(int32_t one, int32_t another) const;
+
   int32_t addSection(const std::string &name, format::ElementType type, AxisPattern rows, AxisPattern cols,
                      int64_t coreBytes, emit::SectionRecipe recipe);
 };

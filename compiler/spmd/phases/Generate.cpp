@@ -173,20 +173,28 @@ absl::StatusOr<PlannedProgram> planProgram(std::vector<Network> networks, const 
     rolled.push_back(std::move(loopsOf.network));
     loops.push_back(std::move(loopsOf.loops));
   }
+  // Where it does not fit with the tables of picks, without them.
+  auto generate = [&](const std::vector<Network> &each, const std::vector<std::vector<Loop>> &loopsOf,
+                      PlanPolicy policy, EstimateCaches &caches) {
+    std::vector<Views> views(each.begin(), each.end());
+    auto program = generateBest(each, views, target, loopsOf, policy, caches, threads);
+    if (!absl::IsResourceExhausted(program.status()))
+      return program;
+    policy.picks = false;
+    auto other = generateBest(each, views, target, loopsOf, policy, caches, threads);
+    return other.ok() ? std::move(other) : std::move(program);
+  };
   EstimateCaches caches;
   // Where loops do not fit, their repetitions are written out.
-  if (anyLoop) {
-    std::vector<Views> views(rolled.begin(), rolled.end());
-    if (auto program = generateBest(rolled, views, target, loops, policy, caches, threads); program.ok())
+  if (anyLoop)
+    if (auto program = generate(rolled, loops, policy, caches); program.ok())
       return program;
-  }
-  std::vector<Views> views(networks.begin(), networks.end());
   const std::vector<std::vector<Loop>> none(networks.size());
-  auto program = generateBest(networks, views, target, none, policy, caches, threads);
+  auto program = generate(networks, none, policy, caches);
   if (program.ok() || !absl::IsResourceExhausted(program.status()))
     return program;
   policy.inputIsFree = false;
-  return generateBest(networks, views, target, none, policy, caches, threads);
+  return generate(networks, none, policy, caches);
 }
 
 absl::StatusOr<GeneratedProgram> generatePhases(const std::vector<Network> &networks, const target::Target &target,

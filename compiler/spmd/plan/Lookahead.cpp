@@ -19,8 +19,8 @@ constexpr int64_t kUnknown = 4000;  // cycles of a move whose pieces have no for
 } // namespace
 
 Lookahead::Lookahead(const Network &network, Views &views, const target::Target &target, const Rectangle &rectangle,
-                     bool withoutTaps, int64_t mostBytes)
-    : network(network), views(views), target(target), rectangle(rectangle), withoutTaps(withoutTaps),
+                     bool withoutTaps, bool picks, int64_t mostBytes)
+    : network(network), views(views), target(target), rectangle(rectangle), withoutTaps(withoutTaps), picks(picks),
       mostBytes(mostBytes), readers(network.tensors.size()) {
   for (size_t n = 0; n < network.nodes.size(); ++n)
     if (const Nest *nest = std::get_if<Nest>(&network.nodes[n]))
@@ -117,7 +117,9 @@ const std::vector<Lookahead::Option> &Lookahead::optionsOf(const Reader &reader)
 int64_t Lookahead::moveCycles(TensorId root, TensorId read, const Sharding &held, const Sharding &wanted) const {
   const int64_t bytes = format::elementBytes(network.tensors[size_t(root)].type);
   if (root == read)
-    return held == wanted ? 0 : held.shape == wanted.shape ? quickMoveCycles(held, wanted, rectangle, bytes) : kUnknown;
+    return held == wanted               ? 0
+           : held.shape == wanted.shape ? quickMoveCycles(held, wanted, rectangle, bytes, picks)
+                                        : kUnknown;
   const auto found = pieces.find(read);
   if (found == pieces.end())
     return kUnknown;
@@ -125,7 +127,7 @@ int64_t Lookahead::moveCycles(TensorId root, TensorId read, const Sharding &held
   int64_t cycles = 0;
   for (const StridedPiece &piece : found->second)
     if (view.roots[size_t(piece.source)].tensor == root)
-      cycles += quickPieceCycles(held, wanted, piece, rectangle, bytes);
+      cycles += quickPieceCycles(held, wanted, piece, rectangle, bytes, picks);
   return cycles;
 }
 

@@ -19,9 +19,10 @@ namespace wsc::spmd {
 
 class Lookahead {
 public:
-  /// `withoutTaps`: candidates as in Candidates.h; `mostBytes`: of a nest's operands and result on a core.
+  /// `withoutTaps`: candidates as in Candidates.h; `picks`: lines may pick; `mostBytes`: of a nest's operands and
+  /// result on a core.
   Lookahead(const Network &network, Views &views, const target::Target &target, const Rectangle &rectangle,
-            bool withoutTaps, int64_t mostBytes);
+            bool withoutTaps, bool picks, int64_t mostBytes);
 
   /// Another reader of all roots of `read`: it wants it so, whatever else.
   void want(TensorId read, Sharding wanted);
@@ -52,7 +53,7 @@ private:
   Views &views;
   const target::Target &target;
   const Rectangle rectangle;
-  const bool withoutTaps;
+  const bool withoutTaps, picks;
   const int64_t mostBytes;
   std::vector<std::vector<Reader>> readers;                             // per tensor
   std::map<TensorId, std::vector<std::pair<TensorId, Sharding>>> wants; // per root: what is read, how it is wanted

@@ -299,6 +299,7 @@ absl::Status PlanMaker::place(const Nest &nest, size_t number) {
   plan.held[size_t(nest.result)] = resultSharding(nest, network.tensors[size_t(nest.result)].shape, chosen);
   live[nest.result] = bytesOf(*plan.held[size_t(nest.result)], nest.result);
   constantBytes += bestCost.constantBytes;
+  plan.tableBytes += bestCost.tableBytes;
   return absl::OkStatus();
 }
 

@@ -36,6 +36,8 @@ struct PlanPolicy {
   /// Bytes on a core for the constants of all nests, kept free from the first nest on. They are there while any nest
   /// runs, but a plan knows only those of the nests before.
   int64_t reservedBytes = 0;
+  /// Lines may pick (moves/LinePick.h): quick, but tables of all picks are in SRAM from the start.
+  bool picks = true;
 };
 
 struct NetworkPlan {
@@ -47,8 +49,10 @@ struct NetworkPlan {
   std::vector<int64_t> nodeCycles;         // per node, estimated
   int64_t estimatedCycles = 0;
   int64_t constantBytes = 0; // on a core, of all nests
+  int64_t tableBytes = 0;    // of all moves, if no two have one in common
   std::vector<Loop> loops;   // of the network
   LoopStarts starts = LoopStarts::AsReached;
+  bool picks = true; // as of the policy
 };
 
 /// Kinds of distributions that nodes may not take.

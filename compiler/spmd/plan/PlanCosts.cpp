@@ -73,7 +73,7 @@ int64_t PlanMaker::quickMoves(const Nest &nest, const Distribution &distribution
       held = portBox(sharding, rectangle).value_or(flatSharding(rectangle, tensor.elements(), granuleOf(tensor.type)));
     if (view.isRoot() && held && held->shape == sharding.shape) {
       if (*held != sharding)
-        cycles += quickMoveCycles(*held, sharding, rectangle, elementBytes(tensor.type));
+        cycles += quickMoveCycles(*held, sharding, rectangle, elementBytes(tensor.type), policy.picks);
       continue;
     }
     cycles += quickView(access.tensor, sharding);
@@ -91,7 +91,7 @@ int64_t PlanMaker::quickView(TensorId tensor, const Sharding &wanted) {
   if (found->second) {
     for (const StridedPiece &piece : *found->second)
       if (const TensorId root = view.roots[size_t(piece.source)].tensor; root >= 0 && plan.held[size_t(root)])
-        cycles += quickPieceCycles(*plan.held[size_t(root)], wanted, piece, rectangle, bytes);
+        cycles += quickPieceCycles(*plan.held[size_t(root)], wanted, piece, rectangle, bytes, policy.picks);
     return cycles;
   }
   // As if each root went to where the view's box has as many elements.
@@ -151,6 +151,7 @@ bool PlanMaker::addMoves(const Nest &nest, const Distribution &distribution, int
     }
     cost.cycles += estimate.cycles;
     cost.bytes += estimate.tableBytes;
+    cost.tableBytes += estimate.tableBytes;
     scratch = std::max(scratch, estimate.scratchBytes);
     byFactors &= !estimate.isByElement;
   }

@@ -20,10 +20,11 @@ public:
   PlanMaker(const Network &network, Views &views, const target::Target &target, const Rectangle &rectangle,
             const std::vector<Loop> &loops, PlanPolicy policy, EstimateCache &cache, const RuledOut &ruledOut)
       : network(network), views(views), target(target), rectangle(rectangle), policy(policy), cache(cache),
-        ruledOut(ruledOut), estimates(network, views, rectangle, tensorBytes(target) / 3, cache),
-        lookahead(network, views, target, rectangle, !policy.inputIsFree, tensorBytes(target)) {
+        ruledOut(ruledOut), estimates(network, views, rectangle, tensorBytes(target) / 3, policy.picks, cache),
+        lookahead(network, views, target, rectangle, !policy.inputIsFree, policy.picks, tensorBytes(target)) {
     plan.loops = loops;
     plan.starts = policy.starts;
+    plan.picks = policy.picks;
   }
 
   absl::StatusOr<NetworkPlan> make();
@@ -33,6 +34,7 @@ public:
 private:
   struct Cost {
     int64_t cycles = 0, bytes = 0, constantBytes = 0;
+    int64_t tableBytes = 0; // of moves
   };
 
   void begin();

@@ -174,8 +174,8 @@ int64_t quickLeaving(const Network &network, Views &views, TensorId output, cons
     for (const StridedPiece &piece : pieces)
       if (cycles < least && view.roots[size_t(piece.source)].tensor == root) {
         const bool hasForm = Factors::of(held, box, piece).has_value();
-        cycles +=
-            quickPieceCycles(held, box, piece, rectangle, bytes) + (hasForm ? 0 : kElementwise * box.localElements());
+        cycles += quickPieceCycles(held, box, piece, rectangle, bytes, true) +
+                  (hasForm ? 0 : kElementwise * box.localElements());
       }
     least = std::min(least, cycles);
   }

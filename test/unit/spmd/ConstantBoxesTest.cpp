@@ -165,6 +165,26 @@ TEST(ConstantBoxes, EqualRowsAndColumnsAreHeldOnce) {
   EXPECT_EQ(*emit::sectionContent(table.sections[0]), elementsOf(ElementType::F32, {2}));
 }
 
+// Tables of equal layers are one, whatever they are called; a type or an axis of its own makes another.
+TEST(ConstantTable, EqualConstantsAreHeldOnce) {
+  ConstantTable table;
+  const Rectangle mesh{0, 0, 2, 3};
+  auto add = [&](const char *name, ElementType type, int32_t rows, int32_t cols, int seed) {
+    std::mt19937_64 random{uint64_t(seed)};
+    return table.add(name, type, mesh, rows, cols, 4, randomBytes(random, int64_t(rows) * cols * 16));
+  };
+  const int32_t first = add("first", ElementType::I32, 1, 3, 1);
+  EXPECT_EQ(add("second", ElementType::I32, 1, 3, 1), first);
+  const int32_t other = add("other", ElementType::I32, 1, 3, 2);
+  EXPECT_NE(other, first);
+  EXPECT_NE(add("floats", ElementType::F32, 1, 3, 1), first);
+  EXPECT_NE(add("by row", ElementType::I32, 2, 1, 1), first);
+  EXPECT_EQ(add("third", ElementType::I32, 1, 3, 1), first);
+  EXPECT_EQ(add("another", ElementType::I32, 1, 3, 2), other);
+  EXPECT_EQ(table.residents.size(), 4u);
+  EXPECT_EQ(table.sections.size(), 4u);
+}
+
 TEST(ConstantBoxes, NameTheConstantThatCannotBeRead) {
   NetworkBuilder builder;
   const TensorId constant = builder.constant("weights", ElementType::F32, {2}, {1, 2});

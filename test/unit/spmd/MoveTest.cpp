@@ -415,6 +415,11 @@ TEST_F(MoveTest, PicksOfLines) {
     EXPECT_EQ(line.blocks, pair.entries);
     EXPECT_EQ(line.entryElements, pair.entryElements);
     check(made, pair.what);
+    made.problem.picks = false; // SRAM has no room for the tables of a program's picks
+    const auto other = planFactored(made.problem, made.problem.pieces[0]);
+    ASSERT_TRUE(other);
+    EXPECT_NE(other->stages[0].line.kind, LinePlan::Kind::Pick);
+    EXPECT_GT(other->estimatedCycles, move->estimatedCycles);
   }
 }
 
