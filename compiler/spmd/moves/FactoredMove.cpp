@@ -17,6 +17,7 @@ namespace wsc::spmd {
 namespace {
 
 constexpr int64_t kCopyCycles = 40;       // set-up of a stage's copies
+constexpr int64_t kPickGain = 2;          // times as quick: a pick takes tables, and work of every core of its lines
 constexpr int64_t kMostEntries = 1 << 18; // of lists; longer ones take too long to plan
 constexpr int64_t kMostAtRest = 1 << 18;  // numbers in one factor's lists on all cores
 
@@ -466,7 +467,7 @@ private:
     };
     auto best = make(planLine(lists, block));
     if (problem.picks && (!best || best->move.stages.back().line.kind != LinePlan::Kind::Local)) {
-      const int64_t atMost = best ? best->move.stages.back().estimatedCycles : INT64_MAX;
+      const int64_t atMost = best ? best->move.stages.back().estimatedCycles / kPickGain : INT64_MAX;
       if (auto picked = make(planPick(lists, block, atMost));
           picked && picked->move.stages.back().estimatedCycles < atMost)
         best = std::move(picked);

@@ -139,6 +139,16 @@ absl::StatusOr<PlannedProgram> generateBest(const std::vector<Network> &networks
     return status;
   std::stable_sort(generated.begin(), generated.end(),
                    [](const Generated &a, const Generated &b) { return a.cycles < b.cycles; });
+  // The quickest, and the smallest of nearly as quick ones.
+  const auto smallest =
+      std::min_element(generated.begin(), generated.end(), [&](const Generated &a, const Generated &b) {
+        auto key = [&](const Generated &each) {
+          return std::pair(double(each.cycles) > kNearlyAsQuick * double(generated.front().cycles), each.cores());
+        };
+        return key(a) < key(b);
+      });
+  if (generated.size() > kMostImproved && smallest - generated.begin() >= int64_t(kMostImproved))
+    std::iter_swap(smallest, generated.begin() + kMostImproved - 1);
   if (generated.size() > kMostImproved)
     generated.erase(generated.begin() + kMostImproved, generated.end());
   for (Generated &each : generated) {

@@ -387,22 +387,22 @@ TEST_F(MoveTest, PicksOfLines) {
   };
   const Rectangle mesh{0, 0, 24, 24};
   for (const Pair &pair : {
-           Pair{"a block of a core", "(0, 0, 24, 24) [24 = c*1 |, 32 = 0 | 32]",
-                "(0, 0, 24, 24) [24 = r*1 |, 32 = 0 | 32]", format::ElementType::F32, 1, 32},
-           Pair{"the same in bytes, a part of a word behind them", "(0, 0, 24, 24) [24 = c*1 |, 129 = 0 | 129]",
-                "(0, 0, 24, 24) [24 = r*1 |, 129 = 0 | 129]", format::ElementType::U8, 1, 129},
-           Pair{"the same in two words each", "(0, 0, 24, 24) [24 = c*1 |, 16 = 0 | 16]",
-                "(0, 0, 24, 24) [24 = r*1 |, 16 = 0 | 16]", format::ElementType::I64, 1, 16},
-           Pair{"a part of a block, strided", "(0, 0, 24, 24) [80 = 0 | 80, 48 = c*2 | 2]",
-                "(0, 0, 24, 24) [80 = 0 | 80, 48 = r*1 |]", format::ElementType::F16, 1, 80},
-           Pair{"parts of two cores' blocks", "(0, 0, 24, 24) [72 = c*3 | 3, 24 = 0 | 24]",
-                "(0, 0, 24, 24) [72 = 1 + r*2 | 2, 24 = 0 | 24]", format::ElementType::F32, 2, 24},
-           Pair{"blocks that pairs of cores hold", "(0, 0, 24, 24) [12 = c/2*1 |, 32 = 0 | 32]",
-                "(0, 0, 24, 24) [12 = r/2*1 |, 32 = 0 | 32]", format::ElementType::F32, 1, 32},
-           Pair{"the cores of a line want two of twenty-four", "(0, 0, 24, 24) [24 = c*1 |, 32 = 0 | 32]",
-                "(0, 0, 12, 24) [24 = r*2 + c%2*1 |, 32 = 0 | 32]", format::ElementType::F32, 2, 32},
-           Pair{"cores that hold nothing, in front and behind", "(0, 2, 24, 20) [20 = c*1 |, 32 = 0 | 32]",
-                "(0, 0, 20, 24) [20 = r*1 |, 32 = 0 | 32]", format::ElementType::F32, 1, 32},
+           Pair{"a block of a core", "(0, 0, 24, 24) [24 = c*1 |, 96 = 0 | 96]",
+                "(0, 0, 24, 24) [24 = r*1 |, 96 = 0 | 96]", format::ElementType::F32, 1, 96},
+           Pair{"the same in half words, an odd number of them", "(0, 0, 24, 24) [24 = c*1 |, 193 = 0 | 193]",
+                "(0, 0, 24, 24) [24 = r*1 |, 193 = 0 | 193]", format::ElementType::U16, 1, 193},
+           Pair{"the same in two words each", "(0, 0, 24, 24) [24 = c*1 |, 48 = 0 | 48]",
+                "(0, 0, 24, 24) [24 = r*1 |, 48 = 0 | 48]", format::ElementType::I64, 1, 48},
+           Pair{"a part of a block, strided", "(0, 0, 24, 24) [240 = 0 | 240, 48 = c*2 | 2]",
+                "(0, 0, 24, 24) [240 = 0 | 240, 48 = r*2 |]", format::ElementType::F16, 1, 240},
+           Pair{"parts of two cores' blocks", "(0, 0, 24, 24) [72 = c*3 | 3, 96 = 0 | 96]",
+                "(0, 0, 24, 24) [72 = 1 + r*2 | 2, 96 = 0 | 96]", format::ElementType::F32, 2, 96},
+           Pair{"blocks that pairs of cores hold", "(0, 0, 24, 24) [12 = c/2*1 |, 480 = 0 | 480]",
+                "(0, 0, 24, 24) [12 = r/2*1 |, 480 = 0 | 480]", format::ElementType::F32, 1, 480},
+           Pair{"the cores of a line want two of twenty-four", "(0, 0, 24, 24) [24 = c*1 |, 96 = 0 | 96]",
+                "(0, 0, 12, 24) [24 = r*2 + c%2*1 |, 96 = 0 | 96]", format::ElementType::F32, 2, 96},
+           Pair{"cores that hold nothing, in front and behind", "(0, 2, 24, 20) [20 = c*1 |, 96 = 0 | 96]",
+                "(0, 0, 20, 24) [20 = r*1 |, 96 = 0 | 96]", format::ElementType::F32, 1, 96},
        }) {
     SCOPED_TRACE(pair.what);
     MoveCase made = test::moveBetween(*parseSharding(pair.from), *parseSharding(pair.to), mesh, pair.type);
