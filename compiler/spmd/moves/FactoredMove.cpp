@@ -447,7 +447,7 @@ private:
     move.stages.push_back(std::move(stage));
   }
 
-  /// Appends one stage, by the line plan or the pick that takes less; false where neither has a form.
+  /// Appends one stage: a line plan, or a pick where that takes less than half; false where neither has a form.
   bool stage(Axis axis, bool isLast, Situation &now, FactoredMove &move) const {
     const std::vector<size_t> along = factorsAlong(now, axis);
     for (size_t f : along)
@@ -479,6 +479,7 @@ private:
     return true;
   }
 
+  /// Appends the stage that this line plan makes; false where its copies have no form.
   bool stageBy(LinePlan line, const LineLists &lists, const std::vector<size_t> &along, Axis axis, bool isLast,
                Situation &now, FactoredMove &move) const {
     const LineBlock block{now.elements, elementBytes};

@@ -46,7 +46,7 @@ struct FactoredStage {
   /// The first block that a bus takes: base + a number of the line's coordinate.
   int64_t firstBlockBase = 0;
   GroupNumber firstBlock;
-  /// Of a pick: an entry's elements in a block, and how they lie behind one another. Table of numbers per line.
+  /// Of a pick: loops over an entry's elements, from where they lie in a block to where they lie behind one another.
   std::vector<BlockCopy::Loop> entry;
   std::vector<int32_t> pickClass; // per line; −1: the line takes no part
   BlockCopy copy;
