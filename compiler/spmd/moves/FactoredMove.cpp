@@ -3,6 +3,7 @@
 
 #include "compiler/spmd/moves/CopyForm.h"
 #include "compiler/spmd/moves/LinePick.h"
+#include "compiler/spmd/moves/WantedLists.h"
 #include "compiler/spmd/moves/WindowReads.h"
 #include "compiler/spmd/sharding/Divide.h"
 
@@ -17,7 +18,6 @@ namespace wsc::spmd {
 namespace {
 
 constexpr int64_t kCopyCycles = 40;       // set-up of a stage's copies
-constexpr int64_t kPickGain = 2;          // times as quick: a pick takes tables, and work of every core of its lines
 constexpr int64_t kMostEntries = 1 << 18; // of lists; longer ones take too long to plan
 constexpr int64_t kMostAtRest = 1 << 18;  // numbers in one factor's lists on all cores
 
@@ -135,10 +135,6 @@ private:
     return growth;
   }
 
-  /// Row, column of the place `k` on line `l`.
-  static std::pair<int32_t, int32_t> place(Axis axis, int32_t k, int32_t l) {
-    return axis == Axis::Row ? std::pair(l, k) : std::pair(k, l);
-  }
   bool heldAlong(const Factor &factor, Axis axis) const {
     return axis == Axis::Row ? factor.heldByCol : factor.heldByRow;
   }
@@ -222,11 +218,11 @@ private:
     std::vector<Part> parts;
     std::vector<int32_t> holder(size_t(factors.factors[f].size), -1); // the last place that holds a number
     for (int32_t k = goal.first(axis); k < goal.first(axis) + goal.count(axis); ++k) {
-      const auto [heldRow, heldCol] = place(axis, k, source.rectangle.first(other(axis)));
+      const auto [heldRow, heldCol] = placeOnLine(axis, k, source.rectangle.first(other(axis)));
       for (const FactorEntry &entry : factors.held(f, heldRow, heldCol))
         if (entry.id >= 0)
           holder[size_t(entry.id)] = k;
-      const auto [r, c] = place(axis, k, l);
+      const auto [r, c] = placeOnLine(axis, k, l);
       Part part = Part::Nothing;
       for (const FactorEntry &entry : factors.wanted(f, r, c))
         if (entry.id >= 0 && part != Part::Lacks)
@@ -253,34 +249,6 @@ private:
     return list;
   }
 
-  /// What the places of a line want of one factor; lines that want the same share it.
-  class WantedLists {
-  public:
-    WantedLists(const Factors &factors, size_t factor, Axis axis, int32_t begin, int32_t count)
-        : factors(factors), factor(factor), axis(axis), begin(begin), count(count) {}
-
-    /// One list where it is the same along the line.
-    const std::vector<FactorList> &onLine(int32_t l) {
-      auto [found, added] = known.try_emplace(factors.wantedKey(factor, axis, l));
-      if (added) {
-        const Factor &what = factors.factors[factor];
-        const bool isSame = axis == Axis::Row ? !what.wantedByCol : !what.wantedByRow;
-        for (int32_t k = begin; k < begin + (isSame ? 1 : count); ++k) {
-          const auto [r, c] = place(axis, k, l);
-          found->second.push_back(factors.wanted(factor, r, c));
-        }
-      }
-      return found->second;
-    }
-
-  private:
-    const Factors &factors;
-    const size_t factor;
-    const Axis axis;
-    const int32_t begin, count;
-    std::map<std::vector<int64_t>, std::vector<FactorList>> known;
-  };
-
   /// `onPresentLines`: only lines that have the buffer take part, else the target's.
   LineLists listsOf(const Situation &now, Axis axis, const std::vector<size_t> &along, bool onPresentLines) const {
     LineLists lists;
@@ -290,7 +258,7 @@ private:
     for (int32_t k = 0; k < length; ++k) {
       if (k < now.present.first(axis) || k >= now.present.first(axis) + now.present.count(axis))
         continue;
-      const auto [r, c] = place(axis, k, now.present.first(other(axis)));
+      const auto [r, c] = placeOnLine(axis, k, now.present.first(other(axis)));
       lists.held[size_t(k)] = {{0, 0}};
       for (size_t f : along)
         lists.held[size_t(k)] = times(lists.held[size_t(k)], current(now, f, r, c), factors.factors[f].size);

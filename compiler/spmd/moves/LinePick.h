@@ -20,6 +20,10 @@
 
 namespace wsc::spmd {
 
+/// A pick takes tables, and work of every core of its lines: it is taken where another way needs so many times its
+/// cycles.
+constexpr int64_t kPickGain = 2;
+
 /// The cheapest pick, on lines as a whole or in the segments of `lists`; nothing where none takes less than `atMost`
 /// cycles, or an entry that is wanted lies nowhere in its segment. Cost: sorting what all classes of lines want.
 std::optional<LinePlan> planPick(const LineLists &lists, const LineBlock &block, int64_t atMost);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spmd/moves/QuickEstimate.h"
 
+#include "compiler/spmd/moves/LinePick.h"
 #include "compiler/spmd/sharding/Divide.h"
 
 #include <algorithm>
@@ -13,7 +14,6 @@ namespace {
 
 constexpr int64_t kTurnCycles = 15, kStageCycles = 40;
 constexpr int64_t kLongChain = 160; // cores
-constexpr int64_t kPickGain = 2;    // times as quick as a bus, as in FactoredMove.cpp
 
 std::vector<MeshDigit> digitsOn(const DimSharding &dim, Axis axis) {
   std::vector<MeshDigit> digits;
