@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace wsc::emulator {
 
@@ -52,12 +53,23 @@ struct NestTile {
   const float *add = nullptr; // results are these, at the same offsets, plus the accumulators; may be null
 };
 
+// Nests of one form, each added to the sum of those before: out = (add + nest 0) + nest 1 …, where every nest's
+// accumulators begin as zeros.
+struct NestChain {
+  const float *const *vec, *const *scl; // per nest: element 0 of its sources
+  int32_t nests;
+  const float *add; // null: zeros
+  float *out;
+};
+
 // dst[i] = opcode of dst[i], a[i] and b[i] for packed elements; dst may be the very address of a source. `b` of the
 // scalar forms is one element.
 using ArrayOp = void (*)(std::byte *dst, const std::byte *a, const std::byte *b, int64_t n);
 
 struct Kernels {
   void (*nest)(NestOp op, const NestTile &tile, const float *acc, const float *vec, const float *scl);
+  // Chains of the tile's form, which is one of short rows; accumulators lie as in a tile.
+  void (*chains)(const NestTile &tile, std::span<const NestChain> chains);
   bool wideVectors; // 16 lanes pay
   // Elements of the computing type `type`: valueType(…) for arithmetic; for Select the type or the unsigned one of its
   // width; for And, Or and Xor that one. Null when there is no such form.

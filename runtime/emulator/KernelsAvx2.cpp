@@ -73,7 +73,7 @@ using Wide = Narrow;
 
 } // namespace
 
-const Kernels kAvx2Kernels{nest, false, arrayOp, chainOp, convertOp};
+const Kernels kAvx2Kernels{nest, nestChains, false, arrayOp, chainOp, convertOp};
 
 } // namespace wsc::emulator
 #endif

@@ -82,7 +82,7 @@ struct Narrow {
 
 } // namespace
 
-const Kernels kAvx512Kernels{nest, true, arrayOp, chainOp, convertOp};
+const Kernels kAvx512Kernels{nest, nestChains, true, arrayOp, chainOp, convertOp};
 
 } // namespace wsc::emulator
 #endif

@@ -73,6 +73,6 @@ using Wide = Narrow;
 
 } // namespace
 
-const Kernels kPortableKernels{nest, false, arrayOp, chainOp, convertOp};
+const Kernels kPortableKernels{nest, nestChains, false, arrayOp, chainOp, convertOp};
 
 } // namespace wsc::emulator

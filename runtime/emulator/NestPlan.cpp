@@ -301,4 +301,16 @@ void runNest(const Kernels &kernels, const NestPlan &plan, float *acc, const flo
     }
 }
 
+void runNestChains(const Kernels &kernels, const NestPlan &plan, std::span<const NestChain> chains) {
+  const NestTile tile{plan.narrow.data(),
+                      plan.scalars.data(),
+                      plan.taps.data(),
+                      1,
+                      int32_t(plan.scalars.size()),
+                      int64_t(plan.taps.size()),
+                      false,
+                      true};
+  kernels.chains(tile, chains);
+}
+
 } // namespace wsc::emulator

@@ -57,4 +57,7 @@ void runNest(const Kernels &kernels, const NestPlan &plan, float *acc, const flo
 // The accumulators are elements 0 … n - 1 from `acc` on, each of them once.
 bool fillsRow(const NestPlan &plan, int64_t n);
 
+// Runs chains of a plan of short rows with one outer point.
+void runNestChains(const Kernels &kernels, const NestPlan &plan, std::span<const NestChain> chains);
+
 } // namespace wsc::emulator

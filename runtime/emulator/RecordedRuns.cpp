@@ -64,11 +64,13 @@ void RecordedRuns::begin(const SampleContext &context) {
   recording = std::make_unique<WaveRecord>();
   recording->iteration = context.iteration;
   recording->streams = std::vector<WaveRecord::Stream>(team.workers.size());
+  recording->sent.resize(size_t(state.streams->ports));
+  state.staysInPlace.assign(size_t(state.streams->ports), 0);
   recorders.clear();
   recorders.reserve(team.workers.size());
   for (size_t w = 0; w < team.workers.size(); ++w) {
     WaveWorker &worker = team.workers[w];
-    worker.recorder = &recorders.emplace_back(state, worker, recording->streams[w]);
+    worker.recorder = &recorders.emplace_back(state, worker, *recording, w);
   }
 }
 
@@ -99,7 +101,10 @@ bool RecordedRuns::end(const SampleContext &context, bool succeeded) {
   }
   Known &run = known[context.prepared.waves.get()];
   run.isRecordable = succeeded;
+  freeAll(state.staysInPlace);
   if (succeeded) {
+    freeAll(recording->sent);
+    joinLinks(*recording);
     for (WaveRecord::Stream &stream : recording->streams)
       stream.shrink();
     recording->arenaBytes = state.arena.takenBytes();

@@ -9,6 +9,7 @@
 #include "runtime/numerics/Elements.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 namespace wsc::emulator {
@@ -126,12 +127,32 @@ ArrayOp fillPacked(int64_t bytes) {
                       : fillElements<uint8_t>;
 }
 
-// Last element number inside the buffer, counted from `start`.
-int64_t lastNumber(const IndexedPlace &place, int64_t start, int64_t width) {
-  const int64_t room = place.bytes - width - start;
-  return std::max<int64_t>(0, place.step > 0 ? room / place.step : place.step < 0 ? start / -place.step : 0);
-}
-int64_t clampedNumber(const std::byte *at, int64_t last) { return std::clamp<int64_t>(load<int32_t>(at), 0, last); }
+// The last number that chooses an element inside the buffer, as the place of number 0 goes from element to element.
+class LastNumber {
+public:
+  // `start`: bytes into the buffer of number 0; `move`: from element to element.
+  LastNumber(const IndexedPlace &place, int64_t start, int64_t width, int64_t move)
+      : step(std::abs(place.step)), room(place.step > 0 ? place.bytes - width - start : start),
+        move(place.step > 0 ? -move : move) {
+    divide();
+  }
+  int64_t get() const { return last; }
+  void next() {
+    if (move == 0)
+      return;
+    room += move;
+    if (std::abs(move) > step) // else it is the same or one of its neighbours
+      divide();
+    else if (last * step > room)
+      last = std::max<int64_t>(0, last - 1);
+    else if (last * step + step <= room)
+      ++last;
+  }
+
+private:
+  void divide() { last = step == 0 ? 0 : std::max<int64_t>(0, room / step); }
+  int64_t step, room, move, last = 0; // room: bytes that numbers may go through
+};
 
 class Runner {
 public:
@@ -193,25 +214,30 @@ private:
     constexpr int kIndexed = Gather ? kA : kDst, kOther = Gather ? kDst : kA;
     std::byte *memory = Gather ? const_cast<std::byte *>(a) : dst; // written by Scatter only
     std::byte *other = Gather ? dst : const_cast<std::byte *>(a);
+    // Elements may lie anywhere, so what the loop needs is at hand in variables of its own.
+    const IndexedPlace place = indexed;
+    const int64_t count = shape.extent[3], otherStep = shape.stride[kOther][3], numberStep = shape.stride[kB][3],
+                  startStep = shape.stride[kIndexed][3]; // numbers may be chosen in another place for each element
+    const bool toBool = sizeof(T) == 1 && op.toBool;
     for (int64_t i = 0; i < shape.extent[0]; ++i)
       for (int64_t j = 0; j < shape.extent[1]; ++j)
         for (int64_t k = 0; k < shape.extent[2]; ++k) {
           const auto row = [&](int o) { return outer(o, i, j) + k * shape.stride[o][2]; };
-          int64_t start = row(kIndexed), last = lastNumber(indexed, indexed.origin + start, sizeof(T));
+          int64_t start = row(kIndexed);
+          LastNumber last(place, place.origin + start, sizeof(T), startStep);
           std::byte *element = other + row(kOther);
           const std::byte *number = b + row(kB);
-          for (int64_t c = 0; c < shape.extent[3]; ++c) {
-            std::byte *chosen = memory + start + clampedNumber(number, last) * indexed.step;
+          for (int64_t c = 0; c < count; ++c) {
+            const int64_t chosenNumber = std::clamp<int64_t>(load<int32_t>(number), 0, last.get());
+            std::byte *chosen = memory + start + chosenNumber * place.step;
             T value = load<T>(Gather ? chosen : element);
-            if (sizeof(T) == 1 && op.toBool)
+            if (toBool)
               value = value != 0;
             std::memcpy(Gather ? element : chosen, &value, sizeof(T));
-            element += shape.stride[kOther][3];
-            number += shape.stride[kB][3];
-            if (shape.stride[kIndexed][3] != 0) { // numbers are chosen in another place for each element
-              start += shape.stride[kIndexed][3];
-              last = lastNumber(indexed, indexed.origin + start, sizeof(T));
-            }
+            element += otherStep;
+            number += numberStep;
+            start += startStep;
+            last.next();
           }
         }
   }
@@ -242,7 +268,7 @@ private:
 
   // The operand's elements of a block, packed and, if it is computed so, widened.
   const std::byte *source(int k, const std::byte *at, int64_t rows, int64_t columns, bool widens = true) {
-    if (keeps && at == kept[k].at && rows == kept[k].rows && columns == kept[k].columns)
+    if (keeps && at == kept[k].at && rows <= kept[k].rows && columns == kept[k].columns)
       return kept[k].elements;
     kept[k] = {at, rows, columns, at};
     if (!grid(k).packed(rows, columns, op.bytes[k])) {

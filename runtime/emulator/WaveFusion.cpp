@@ -5,6 +5,7 @@
 #include "runtime/emulator/WaveFusion.h"
 
 #include "runtime/emulator/QueueTraffic.h"
+#include "runtime/format/Bounds.h"
 
 #include <algorithm>
 #include <array>
@@ -31,7 +32,9 @@ public:
   void run() {
     for (size_t pc = 0; pc < ops.size(); ++pc)
       if (ops[pc].plain && thread[pc].kind == DecodedOp::Kind::Nest)
-        fuse(pc);
+        fuseNest(pc);
+      else if (ops[pc].plain && thread[pc].kind == DecodedOp::Kind::Row)
+        fuseRow(pc);
   }
 
 private:
@@ -42,10 +45,14 @@ private:
 
   // An operand of `bytes` bytes one behind the other at the same place of scratch on all cores; none: bytes is 0.
   ScratchRange rangeOf(const OperandPlace &place, int64_t bytes) const {
-    if (place.kind != OperandKind::Memory || place.affine || place.looped ||
-        role.bufferOffset[size_t(place.slot)] < 0 || role.role->buffers[size_t(place.slot)].kind != BufferKind::Scratch)
+    if (place.kind != OperandKind::Memory || place.affine || place.looped || bufferBegin(place) < 0)
       return {};
-    return {int32_t(role.bufferOffset[size_t(place.slot)] + place.base), int32_t(bytes)};
+    return {int32_t(bufferBegin(place) + place.base), int32_t(bytes)};
+  }
+  // Where the operand's buffer lies in scratch; -1: it is not there.
+  int64_t bufferBegin(const OperandPlace &place) const {
+    return role.role->buffers[size_t(place.slot)].kind == BufferKind::Scratch ? role.bufferOffset[size_t(place.slot)]
+                                                                              : -1;
   }
 
   // A row of packed elements that one kernel does.
@@ -57,12 +64,13 @@ private:
     return variant.single && !op.row.toBool ? &variant : nullptr;
   }
 
-  // All bytes that an operand of a nest is read or written at.
+  // All bytes that an operand is read or written at, on any core.
   ScratchRange hullOf(const DecodedOp &nest, const OperandPlace &place, const Operand &operand) const {
-    const ScratchRange first = rangeOf(place, elementBytes(operandTypeOf(nest, operand)));
-    if (first.bytes == 0)
+    if (place.kind != OperandKind::Memory || place.looped || bufferBegin(place) < 0)
       return {};
-    int64_t low = first.begin, high = first.begin + first.bytes;
+    const Interval first = place.affine ? rangeOver(operand.base, role.role->cores) : Interval{place.base, place.base};
+    int64_t low = bufferBegin(place) + int64_t(first.least),
+            high = bufferBegin(place) + int64_t(first.most) + elementBytes(operandTypeOf(nest, operand));
     const auto walk = [&](int64_t count, int64_t step) { (step < 0 ? low : high) += (count - 1) * step; };
     for (int d = 0; d < kMaxDims; ++d)
       walk(nest.instruction->extent[size_t(d)].constant, operand.stride[size_t(d)]);
@@ -90,7 +98,17 @@ private:
                        [k](const WaveOp &op) { return op.wordsFor == k || op.wordsOf[k] >= 0; });
   }
 
-  void fuse(size_t nest) {
+  void fuseRow(size_t pc) {
+    const DecodedOp &op = thread[pc];
+    if (op.row.kind != RowOp::Kind::Compute && op.row.kind != RowOp::Kind::Copy)
+      return;
+    const Instruction &instruction = *op.instruction;
+    sources = {hullOf(op, op.a, instruction.a), op.row.usesB ? hullOf(op, op.b, instruction.b) : ScratchRange()};
+    accumulators = hullOf(op, op.dst, instruction.dst);
+    findWords(pc, 0);
+    findWords(pc, 1);
+  }
+  void fuseNest(size_t nest) {
     const DecodedOp &op = thread[nest];
     const Instruction &instruction = *op.instruction;
     sources = {hullOf(op, op.a, instruction.a), ScratchRange()};
@@ -125,10 +143,16 @@ private:
     }
   }
 
-  // The next operation sends or keeps words plus the accumulators, which nobody reads after it.
+  // The next operation sends the accumulators, or sends or keeps words plus them; nobody reads them after it.
   void findSum(size_t nest) {
     const size_t pc = nest + 1;
     const ShapeVariant *row = pc < ops.size() ? packedRow(pc) : nullptr;
+    if (row && thread[pc].row.kind == RowOp::Kind::Copy && thread[pc].row.bytes[0] == 4 && ops[pc].inputs == 0 &&
+        thread[pc].dst.kind == OperandKind::Queue && row->shape.stride[1][3] == 4 &&
+        isAccumulators(nest, rangeOf(thread[pc].a, row->shape.elements * 4))) {
+      ops[nest].addsNext = isDead(pc + 1, accumulators);
+      return;
+    }
     if (!row || thread[pc].instruction->opcode != Opcode::Add || thread[pc].instruction->type != ElementType::F32 ||
         ops[pc].inputs != 1 || row->shape.stride[1][3] != 4 || row->shape.stride[2][3] != 4)
       return;
@@ -146,7 +170,7 @@ private:
         result.bytes > 0 && (result == accumulators || (!meet(others, result) && isDead(pc + 1, accumulators)));
   }
 
-  // Words that only source `k` of the nest reads, copied to scratch before it.
+  // Words that only source `k` of the operation reads, copied to scratch before it.
   void findWords(size_t nest, int k) {
     const ScratchRange &read = sources[size_t(k)];
     if (read.bytes == 0)
@@ -166,7 +190,8 @@ private:
         return;
       ops[pc].wordsFor = int8_t(k);
       ops[nest].wordsOf[k] = int32_t(pc);
-      ops[nest].wordsOffset[k] = rangeOf(k == 0 ? thread[nest].a : thread[nest].b, 1).begin - copied.begin;
+      const OperandPlace &place = k == 0 ? thread[nest].a : thread[nest].b;
+      ops[nest].wordsOffset[k] = int32_t(bufferBegin(place) + (place.affine ? 0 : place.base) - copied.begin);
       return;
     }
   }
@@ -175,8 +200,8 @@ private:
   std::vector<WaveOp> &ops;
   const std::vector<DecodedOp> &thread;
   const std::vector<std::vector<ScratchRange>> touched, live;
-  std::array<ScratchRange, 2> sources; // of the nest at hand; 0 bytes: not in scratch
-  ScratchRange accumulators;
+  std::array<ScratchRange, 2> sources; // of the nest or row at hand; 0 bytes: not in scratch
+  ScratchRange accumulators;           // or results
 };
 
 } // namespace

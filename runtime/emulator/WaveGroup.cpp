@@ -240,14 +240,15 @@ void WaveGroup::runPlain(const WaveOp &op) {
   if (op.kind == WaveOp::Kind::Copy)
     copyWords(op);
   else
-    together = runRows(*op.op);
+    together = runRows(op);
   if (worker.recorder)
     record(op, together);
+  letWordsGo(op);
   if (op.inputs > 0 || op.output >= 0)
     finish(op);
 }
 
-// Keeps words where they are for the nest that reads them; false where some core's do not lie together.
+// Keeps words where they are for the nest or row that reads them; false where some core's do not lie together.
 bool WaveGroup::holdWords(const WaveOp &op) {
   const Place place{OperandKind::Queue, op.input[0].slot, 0, nullptr, nullptr, op.input[0].words};
   for (size_t i = 0; i < numActive; ++i) {
@@ -261,11 +262,17 @@ bool WaveGroup::holdWords(const WaveOp &op) {
   return true;
 }
 
-// Where a nest's source begins.
-const std::byte *WaveGroup::sourceOf(const WaveOp &nest, const Place &place, const Member &member, int k) {
-  if (nest.wordsOf[k] >= 0 && held[k] == nest.wordsOf[k])
-    return member.words[k] + nest.wordsOffset[k];
-  return place.kind == OperandKind::Memory ? pointer(place, member, size_t(k)) : nullptr;
+void WaveGroup::letWordsGo(const WaveOp &op) {
+  for (int k : {0, 1})
+    if (holds(op, k))
+      held[k] = -1;
+}
+
+// Where an operation's source begins.
+const std::byte *WaveGroup::sourceOf(const WaveOp &op, const Place &place, const Member &member, int k) {
+  if (holds(op, k))
+    return member.words[k] + op.wordsOffset[k] + (place.affine ? place.affine->at(*member.index) : 0);
+  return pointer(place, member, size_t(k));
 }
 
 namespace {
@@ -284,14 +291,15 @@ bool isLongFunction(Opcode opcode) {
 
 // A long function of a few elements, for all members in one call, whose vectors are then full. False where a result
 // lies across what another element is read from.
-bool WaveGroup::runTogether(const DecodedOp &op, ArrayOp function, int64_t n) {
+bool WaveGroup::runTogether(const WaveOp &row, ArrayOp function, int64_t n) {
+  const DecodedOp &op = *row.op;
   const int64_t from = n * op.row.bytes[1], to = n * op.row.bytes[0];
   const Place dst = placeOf(op.dst, to), a = placeOf(op.a, from);
   alignas(64) std::byte sources[kMostTogetherBytes], results[kMostTogetherBytes];
   std::byte *places[kMost];
   for (size_t i = 0; i < numActive; ++i) {
     const Member &member = members[active[i]];
-    const std::byte *source = pointer(a, member, 0);
+    const std::byte *source = sourceOf(row, a, member, 0);
     places[i] = pointer(dst, member, 2);
     if (source != places[i] && source < places[i] + to && places[i] < source + from)
       return false;
@@ -304,11 +312,12 @@ bool WaveGroup::runTogether(const DecodedOp &op, ArrayOp function, int64_t n) {
 }
 
 // True if all cores' elements went through one call.
-bool WaveGroup::runRows(const DecodedOp &op) {
+bool WaveGroup::runRows(const WaveOp &row) {
+  const DecodedOp &op = *row.op;
   const ShapeVariant &variant = role->program->shapes[size_t(op.shape)];
   const int64_t n = variant.shape.elements;
   if (n <= kFewElements && variant.single && isLongFunction(op.instruction->opcode) &&
-      op.a.kind == OperandKind::Memory && op.dst.kind == OperandKind::Memory && runTogether(op, variant.single, n))
+      op.a.kind == OperandKind::Memory && op.dst.kind == OperandKind::Memory && runTogether(row, variant.single, n))
     return true;
   const Place dst = placeOf(op.dst, n * op.row.bytes[0]), a = placeOf(op.a, n * op.row.bytes[1]),
               b = placeOf(op.b, n * op.row.bytes[2]);
@@ -326,19 +335,21 @@ bool WaveGroup::runRows(const DecodedOp &op) {
         __builtin_prefetch(pointer(dst, next, 2), 1);
     }
     const Member &member = members[active[i]];
-    const std::byte *first = pointer(a, member, 0), *second = op.row.usesB ? pointer(b, member, 1) : nullptr;
+    const std::byte *first = sourceOf(row, a, member, 0),
+                    *second = op.row.usesB ? sourceOf(row, b, member, 1) : nullptr;
     runRowAt(op, variant.shape, variant.single, pointer(dst, member, 2), first, second,
              indexed ? indexedPlace(from, *indexed, member) : IndexedPlace());
   }
   return false;
 }
 
-// Operands of the nest, and of the sum that is done along with it if there is one.
+// Operands of the nest, and of the next operation if that is done along with it.
 WaveGroup::NestPlaces WaveGroup::nestPlaces(const WaveOp &op, const WaveOp *sum) const {
   NestPlaces places{placeOf(op.op->dst, 0), placeOf(op.op->a, 0), placeOf(op.op->b, 0), {}, {}};
   if (sum) {
     const int64_t bytes = sum->elements * int64_t(sizeof(float));
-    places.add = placeOf(sum->op->a.kind == OperandKind::Queue ? sum->op->a : sum->op->b, bytes);
+    if (sum->inputs > 0)
+      places.add = placeOf(sum->op->a.kind == OperandKind::Queue ? sum->op->a : sum->op->b, bytes);
     places.out = placeOf(sum->op->dst, bytes);
   }
   return places;
@@ -348,7 +359,7 @@ void WaveGroup::runNest(const WaveOp &nest, bool fuses) {
   const DecodedOp &op = *nest.op;
   const PlanVariant &variant = role->program->plans[size_t(op.plan)];
   const WaveOp *sum = fuses && nest.addsNext ? &nest + 1 : nullptr;
-  for (size_t i = 0; i < numActive && sum; ++i)
+  for (size_t i = 0; i < numActive && sum && sum->inputs > 0; ++i)
     if (!isThere(members[active[i]].ports[sum->input[0].slot], sum->input[0].words))
       sum = nullptr;
   const NestPlaces places = nestPlaces(nest, sum);
@@ -365,7 +376,8 @@ void WaveGroup::runNest(const WaveOp &nest, bool fuses) {
     const Member &member = members[active[i]];
     NestEnds ends{fuses && nest.zeros >= 0, nullptr, nullptr};
     if (sum) {
-      ends.add = reinterpret_cast<const float *>(pointer(add, member, 0));
+      if (add.kind == OperandKind::Queue)
+        ends.add = reinterpret_cast<const float *>(pointer(add, member, 0));
       ends.out = reinterpret_cast<float *>(pointer(out, member, 2));
     }
     runNestAt(op, variant, context.kernels, worker.scratch.get(), true, pointer(dst, member, 2),
@@ -373,9 +385,7 @@ void WaveGroup::runNest(const WaveOp &nest, bool fuses) {
   }
   if (worker.recorder)
     recordNest(nest, places, fuses && nest.zeros >= 0);
-  for (int k : {0, 1})
-    if (held[k] == nest.wordsOf[k])
-      held[k] = -1;
+  letWordsGo(nest);
   if (sum) {
     finish(*sum);
     ++at.pc;

@@ -10,6 +10,7 @@
 #include "runtime/emulator/WaveState.h"
 
 #include <array>
+#include <optional>
 #include <span>
 
 namespace wsc::emulator {
@@ -25,7 +26,7 @@ public:
     uint64_t sent = 0, taken = 0;                   // queues: bit q mod 64
     bool partAhead = false;                         // it waits, but could do a part of its operation
     bool inSlot = false;                            // its scratch is in a slot
-    const std::byte *words[2] = {nullptr, nullptr}; // that are held for a nest's sources (WaveOp::wordsFor)
+    const std::byte *words[2] = {nullptr, nullptr}; // that are held for an operation's sources (WaveOp::wordsFor)
   };
   static constexpr int64_t kMostBytes = 256 << 10; // of all members' scratch: what they hold stays in a cache
 
@@ -70,20 +71,32 @@ private:
   void keepAvailable(const WaveOp &op);
   void keepNeeds(const WaveOp &op);
   void runPlain(const WaveOp &op);
-  bool runRows(const DecodedOp &op);
-  bool runTogether(const DecodedOp &op, ArrayOp function, int64_t n);
+  bool runRows(const WaveOp &row);
+  bool runTogether(const WaveOp &row, ArrayOp function, int64_t n);
   bool holdWords(const WaveOp &op);
   void releaseWords(std::span<const uint8_t> leaving);
-  const std::byte *sourceOf(const WaveOp &nest, const Place &place, const Member &member, int k);
+  bool holds(const WaveOp &op, int k) const { return op.wordsOf[k] >= 0 && held[k] == op.wordsOf[k]; }
+  void letWordsGo(const WaveOp &op);
+  const std::byte *sourceOf(const WaveOp &op, const Place &place, const Member &member, int k);
   NestPlaces nestPlaces(const WaveOp &op, const WaveOp *sum) const;
   void runNest(const WaveOp &nest, bool fuses);
   void copyWords(const WaveOp &op);
   void finish(const WaveOp &op);
   void record(const WaveOp &op, bool together);
   void recordNest(const WaveOp &nest, const NestPlaces &places, bool fresh);
+  struct ChainSource {
+    int16_t queue = -1; // that its words come from; -1: it is at an address
+    int32_t runStep = 0;
+  };
+  std::optional<ChainSource> chainSource(const WaveOp &nest, const Place &place, int k) const;
+  bool recordLinks(const WaveOp &nest, const NestPlaces &places);
+  int32_t portOf(const Member &member, int16_t queue) const {
+    return int32_t(&member.ports[queue] - state.ports.data());
+  }
   void recordRelease(std::span<const uint8_t> leaving, const Place &dst, int k, int64_t bytes);
   bool goesTogether(const DecodedOp &op, const ShapeVariant &variant, const RecordedStep &step) const;
   RecordedOperand recorded(const Place &place, size_t source);
+  RecordedOperand recordedSource(const WaveOp &op, const Place &place, int k);
   void recordMoves(std::span<const uint8_t> moved, Move move) const;
   void runEach(const WaveOp &op);
   void runAlone();

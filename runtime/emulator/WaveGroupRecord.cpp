@@ -28,6 +28,16 @@ RecordedOperand WaveGroup::recorded(const Place &place, size_t source) {
       window ? context.prepared.windows[size_t(role - plan.roles.data())][size_t(place.slot)].runStep : 0);
 }
 
+// Of a nest or row.
+RecordedOperand WaveGroup::recordedSource(const WaveOp &op, const Place &place, int k) {
+  if (!holds(op, k))
+    return recorded(place, size_t(k));
+  std::array<std::byte *, kMost> begins;
+  for (size_t i = 0; i < numActive; ++i)
+    begins[i] = const_cast<std::byte *>(sourceOf(op, place, members[active[i]], k));
+  return worker.recorder->places({begins.data(), numActive});
+}
+
 // Of rows of few packed elements: whether the elements of all cores may go through one call; not where an operand of
 // one core could be the result of another's, or of one of its own elements.
 bool WaveGroup::goesTogether(const DecodedOp &op, const ShapeVariant &variant, const RecordedStep &step) const {
@@ -68,9 +78,9 @@ void WaveGroup::record(const WaveOp &op, bool together) {
   step.kind = RecordedStep::Kind::Row;
   step.row = &variant;
   step.dst = recorded(placeOf(decoded.dst, n * decoded.row.bytes[0]), 2);
-  step.a = recorded(placeOf(decoded.a, n * decoded.row.bytes[1]), 0);
+  step.a = recordedSource(op, placeOf(decoded.a, n * decoded.row.bytes[1]), 0);
   if (decoded.row.usesB)
-    step.b = recorded(placeOf(decoded.b, n * decoded.row.bytes[2]), 1);
+    step.b = recordedSource(op, placeOf(decoded.b, n * decoded.row.bytes[2]), 1);
   if (const OperandPlace *indexed = indexedOperand(decoded)) {
     const Place from = placeOf(*indexed, 0);
     std::array<int64_t, kMost> origins;
@@ -91,27 +101,95 @@ void WaveGroup::record(const WaveOp &op, bool together) {
   worker.recorder->add(step);
 }
 
+// Source k of nests in a chain: where its words come from, or nothing if all cores have it at an address where it never
+// changes.
+std::optional<WaveGroup::ChainSource> WaveGroup::chainSource(const WaveOp &nest, const Place &place, int k) const {
+  ChainSource source;
+  if (holds(nest, k)) {
+    source.queue = role->threads[0][size_t(nest.wordsOf[k])].input[0].slot;
+    for (size_t i = 0; i < numActive; ++i)
+      if (state.streams->portSource[size_t(portOf(members[active[i]], source.queue))] < 0)
+        return std::nullopt;
+    return source;
+  }
+  if (place.kind != OperandKind::Memory)
+    return std::nullopt;
+  const Buffer &buffer = role->role->buffers[size_t(place.slot)];
+  if (buffer.kind == BufferKind::Constant)
+    return source;
+  if (buffer.kind != BufferKind::Resident ||
+      context.prepared.executable->residents[size_t(buffer.resident)].section < 0)
+    return std::nullopt;
+  source.runStep = int32_t(context.prepared.windows[size_t(role - plan.roles.data())][size_t(place.slot)].runStep);
+  return source;
+}
+
+// Writes the nests down as links of chains; false where they can be none.
+bool WaveGroup::recordLinks(const WaveOp &nest, const NestPlaces &places) {
+  const PlanVariant &variant = role->program->plans[size_t(nest.op->plan)];
+  if (places.out.kind == OperandKind::None || !isChainable(variant))
+    return false;
+  const std::optional<ChainSource> sources[2] = {chainSource(nest, places.a, 0), chainSource(nest, places.b, 1)};
+  if (!sources[0] || !sources[1])
+    return false;
+  const bool adds = places.add.kind == OperandKind::Queue;
+  for (size_t i = 0; adds && i < numActive; ++i) {
+    const int32_t from = portOf(members[active[i]], places.add.slot), source = state.streams->portSource[size_t(from)];
+    if (source < 0 || state.ports[size_t(source)].piece(state.ports[size_t(from)].position).words < places.add.words)
+      return false;
+  }
+  RecordedStep step;
+  step.cores = uint8_t(numActive);
+  step.nest = &variant;
+  step.dst = recorded(places.out, 2);
+  ChainForm form{&variant.plan, {}, {}};
+  for (int k : {0, 1}) {
+    form.inWords[k] = sources[k]->queue >= 0;
+    form.runStep[k] = sources[k]->runStep;
+    RecordedOperand &common = k == 0 ? step.a : step.b;
+    common.region = form.inWords[k] ? RecordedOperand::Region::Words : RecordedOperand::Region::Address;
+    common.runStep = form.runStep[k];
+  }
+  worker.recorder->addChains(step, form);
+  for (size_t i = 0; i < numActive; ++i) {
+    const Member &member = members[active[i]];
+    RecordedLink link;
+    for (int k : {0, 1}) {
+      const std::byte *at = sourceOf(nest, k == 0 ? places.a : places.b, member, k);
+      link.source[k] = form.inWords[k] ? worker.recorder->offsetOfWords(at) : int64_t(uintptr_t(at));
+      if (form.inWords[k])
+        worker.recorder->keepWords(state.streams->portSource[size_t(portOf(member, sources[k]->queue))]);
+    }
+    int32_t to = -1;
+    if (places.out.kind == OperandKind::Queue) {
+      to = portOf(member, places.out.slot);
+      if (const int32_t stream = state.streams->portStream[size_t(to)];
+          stream < 0 || state.streams->sinksOf(stream).size() != 1 || state.streams->sourcesOf(stream).size() != 1)
+        to = -1;
+    }
+    worker.recorder->addLink(link, adds ? portOf(member, places.add.slot) : -1, to, places.out.words);
+  }
+  return true;
+}
+
 void WaveGroup::recordNest(const WaveOp &nest, const NestPlaces &places, bool fresh) {
+  if (fresh && recordLinks(nest, places))
+    return;
   RecordedStep step;
   step.kind = RecordedStep::Kind::Nest;
   step.cores = uint8_t(numActive);
   step.op = nest.op;
   step.nest = &role->program->plans[size_t(nest.op->plan)];
   step.fresh = fresh;
-  const auto source = [&](const Place &place, int k) {
-    if (nest.wordsOf[k] < 0 || held[k] != nest.wordsOf[k])
-      return place.kind == OperandKind::Memory ? recorded(place, size_t(k)) : RecordedOperand();
-    std::array<std::byte *, kMost> begins;
-    for (size_t i = 0; i < numActive; ++i)
-      begins[i] = const_cast<std::byte *>(sourceOf(nest, place, members[active[i]], k));
-    return worker.recorder->places({begins.data(), numActive});
-  };
   step.dst = recorded(places.dst, 2);
-  step.a = source(places.a, 0);
-  step.b = source(places.b, 1);
-  if (places.add.kind == OperandKind::Queue) {
-    step.extra = worker.recorder->extra({recorded(places.add, 0), recorded(places.out, 2), {}, -1});
-  }
+  step.a = recordedSource(nest, places.a, 0);
+  step.b = recordedSource(nest, places.b, 1);
+  if (places.out.kind != OperandKind::None)
+    step.extra =
+        worker.recorder->extra({places.add.kind == OperandKind::Queue ? recorded(places.add, 0) : RecordedOperand(),
+                                recorded(places.out, 2),
+                                {},
+                                -1});
   worker.recorder->add(step);
 }
 

@@ -47,13 +47,13 @@ struct WaveOp {
   int32_t width = 0;                         // bytes of an element sent or pushed
   int64_t elements = 0;                      // if fixed
   const DecodedOp *op = nullptr;
-  // What a nest does along with its own (WaveFusion.h), unless the run is traced.
+  // What nests and rows do along with their own (WaveFusion.h), unless the run is traced.
   bool leftOut = false;            // zeros that a nest begins with
-  int8_t wordsFor = -1;            // a copy of words which only source 0 or 1 of a nest reads
-  bool addsNext = false;           // Nest: the next operation, if its words are there
+  int8_t wordsFor = -1;            // a copy of words which only source 0 or 1 of a nest or row reads
+  bool addsNext = false;           // Nest: the next operation (a sum, if its words are there, or sends the results)
   int32_t zeros = -1;              // Nest: the operation that was left out
-  int32_t wordsOf[2] = {-1, -1};   // Nest: the copy from whose words a source is read; it begins so many bytes behind
-  int32_t wordsOffset[2] = {0, 0}; // the first word
+  int32_t wordsOf[2] = {-1, -1};   // the copy from whose words a source is read; it begins so many bytes, and what
+  int32_t wordsOffset[2] = {0, 0}; // its place on a core adds, behind the first word
 };
 
 struct WaveRole {

@@ -12,10 +12,11 @@
 namespace wsc::emulator {
 
 int64_t WaveRecord::Stream::bytes() const {
-  return steps.bytes() +
-         int64_t(extras.size() * sizeof(RecordedExtra) + distances.size() * sizeof(int32_t) +
-                 origins.size() * sizeof(int64_t) + pieces.size() * sizeof(Piece) +
-                 (firstPiece.size() + groups.size()) * sizeof(uint32_t) + shapes.size() * sizeof(ShapeVariant));
+  return steps.bytes() + int64_t(extras.size() * sizeof(RecordedExtra) + distances.size() * sizeof(int32_t) +
+                                 origins.size() * sizeof(int64_t) + pieces.size() * sizeof(Piece) +
+                                 (firstPiece.size() + groups.size()) * sizeof(uint32_t) +
+                                 shapes.size() * sizeof(ShapeVariant) + links.size() * sizeof(RecordedLink) +
+                                 chains.size() * sizeof(RecordedChain) + chainSources.size() * sizeof(chainSources[0]));
 }
 
 void WaveRecord::Stream::shrink() {
@@ -25,6 +26,8 @@ void WaveRecord::Stream::shrink() {
   origins.shrink_to_fit();
   pieces.shrink_to_fit();
   firstPiece.shrink_to_fit();
+  chains.shrink_to_fit();
+  chainSources.shrink_to_fit();
 }
 
 RecordedOperand::Region WaveRecorder::regionOf(const std::byte *at, const std::byte *&begin) const {
@@ -130,6 +133,41 @@ void WaveRecorder::addUnpack(const std::vector<ScratchRange> &ranges, std::byte 
   step.dst = places({&to, 1});
   step.a = places({&from, 1});
   add(step);
+}
+
+void WaveRecorder::addChains(RecordedStep step, const ChainForm &form) {
+  step.kind = RecordedStep::Kind::Chains;
+  step.chains = {uint32_t(stream.links.size()), step.cores};
+  if (stream.forms.empty() || !(stream.forms.back() == form))
+    stream.forms.push_back(form);
+  add(step);
+}
+
+void WaveRecorder::addLink(RecordedLink link, int32_t from, int32_t to, int32_t words) {
+  if (isLost)
+    return;
+  const ChainForm &form = stream.forms.back();
+  if (from >= 0) {
+    const int32_t source = state.streams->portSource[size_t(from)];
+    const WavePort &port = state.ports[size_t(from)];
+    const SentLink &last = sent[size_t(source)];
+    if (last.form && last.position == port.position && last.words == words && *last.form == form) {
+      link.before = last.link;
+      link.streamBefore = last.stream;
+    } else {
+      link.add = offsetOfWords(state.ports[size_t(source)].piece(port.position).data);
+      keepWords(source);
+    }
+  }
+  if (to >= 0)
+    sent[size_t(to)] = {&form, number, int32_t(stream.links.size()), state.ports[size_t(to)].position, words};
+  stream.links.push_back(link);
+}
+
+int64_t WaveRecorder::offsetOfWords(const std::byte *at) const { return at - state.arena.memory().get(); }
+
+void WaveRecorder::keepWords(int32_t source) {
+  std::atomic_ref(state.staysInPlace[size_t(source)]).store(1, std::memory_order_relaxed);
 }
 
 void piecesThere(WaveState &state, int32_t number, int64_t words, std::vector<WaveRecord::Piece> &pieces) {

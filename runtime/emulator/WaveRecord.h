@@ -14,8 +14,10 @@
 
 #include "runtime/emulator/LiveScratch.h"
 #include "runtime/emulator/RoleProgram.h"
+#include "runtime/emulator/WaveChains.h"
 #include "runtime/emulator/WaveStreams.h"
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -61,6 +63,7 @@ struct RecordedStep {
     Row,      // runRowAt
     Together, // a row of few elements, those of all cores in one call
     Nest,     // runNestAt
+    Chains,   // chains of nests that end here (WaveChains.h); of their sources a and b are what is common
   };
   Kind kind = Kind::Bytes;
   uint8_t cores = 1;
@@ -74,7 +77,13 @@ struct RecordedStep {
     const ShapeVariant *row;
     const PlanVariant *nest;
   };
-  const DecodedOp *op = nullptr;
+  struct Chains {
+    uint32_t first, count; // until links are joined: the first of a link per core
+  };
+  union {
+    const DecodedOp *op = nullptr;
+    Chains chains;
+  };
   RecordedOperand dst, a, b;
 };
 static_assert(sizeof(RecordedStep) == 72);
@@ -92,6 +101,7 @@ public:
   size_t size() const { return count; }
   int64_t bytes() const { return int64_t(blocks.size() * kBlock * sizeof(RecordedStep)); }
   const RecordedStep &operator[](size_t i) const { return blocks[i / kBlock][i % kBlock]; }
+  RecordedStep &operator[](size_t i) { return blocks[i / kBlock][i % kBlock]; }
   void push_back(const RecordedStep &step) {
     if (count % kBlock == 0)
       blocks.push_back(std::make_unique<RecordedStep[]>(kBlock));
@@ -119,6 +129,10 @@ struct WaveRecord {
     std::vector<Piece> pieces;
     std::vector<uint32_t> firstPiece; // per core of an operand in pieces; one more than there are cores
     std::deque<ShapeVariant> shapes;  // of rows that the role's program has none for
+    std::vector<RecordedLink> links;  // until they are joined
+    std::deque<ChainForm> forms;      // of the links
+    std::vector<RecordedChain> chains;
+    std::vector<std::array<int64_t, 2>> chainSources; // per nest of a chain, as RecordedLink::source
     int64_t bytes() const;
     void shrink(); // to what it holds
   };
@@ -134,9 +148,10 @@ struct WaveRecord {
   };
   std::vector<Input> inputs;
   std::vector<Output> outputs;
-  int64_t iteration = 0;   // that was recorded
-  int64_t piecedWords = 0; // the most that one operand has in pieces
-  int64_t arenaBytes = 0;  // in which all words are
+  std::vector<SentLink> sent; // per port, while it is recorded
+  int64_t iteration = 0;      // that was recorded
+  int64_t piecedWords = 0;    // the most that one operand has in pieces
+  int64_t arenaBytes = 0;     // in which all words are
 };
 
 // Writes down what a worker does.
@@ -144,8 +159,9 @@ class WaveRecorder {
 public:
   static constexpr int64_t kMostBytes = int64_t(128) << 20; // of a stream; a longer run is not recorded
 
-  WaveRecorder(WaveState &state, const WaveWorker &worker, WaveRecord::Stream &stream)
-      : state(state), worker(worker), stream(stream) {}
+  // Records what the worker does in stream number `number` of the record.
+  WaveRecorder(WaveState &state, const WaveWorker &worker, WaveRecord &record, size_t number)
+      : state(state), worker(worker), stream(record.streams[number]), number(int32_t(number)), sent(record.sent) {}
 
   void beginGroup() { stream.groups.push_back(uint32_t(stream.steps.size())); }
   // Of operands that are not words which a sink takes.
@@ -159,6 +175,14 @@ public:
   }
   const ShapeVariant *keep(const ShapeVariant &shape) { return &stream.shapes.emplace_back(shape); }
   void add(const RecordedStep &step);
+  // Links of a step's cores are added one after the other, behind the step.
+  void addChains(RecordedStep step, const ChainForm &form);
+  // `link`: its sources. The nest is added to the next `words` words of the sink `from` (-1: to zeros), which lie
+  // together; the sum goes to the source `to` (-1: to nobody who could go on).
+  void addLink(RecordedLink link, int32_t from, int32_t to, int32_t words);
+  // Leaves the words of a source where they are until the run is over.
+  void keepWords(int32_t source);
+  int64_t offsetOfWords(const std::byte *at) const;
   void addUnpack(const std::vector<ScratchRange> &ranges, std::byte *from, std::byte *to);
 
   // Something was done that has no step. What is recorded is of no use then.
@@ -173,6 +197,8 @@ private:
   WaveState &state;
   const WaveWorker &worker;
   WaveRecord::Stream &stream;
+  const int32_t number;
+  std::vector<SentLink> &sent;
   std::unordered_map<uint64_t, uint32_t> tables; // by hash
   bool isLost = false;
   int64_t piecedWords = 0;
@@ -189,6 +215,8 @@ public:
   void runGroup(WaveWorker &worker, const WaveRecord::Stream &stream, size_t group) const;
 
 private:
+  void runChains(WaveWorker &worker, const WaveRecord::Stream &stream, const RecordedStep &step) const;
+
   const Kernels &kernels;
   const WaveState &state;
   const int64_t iterations;

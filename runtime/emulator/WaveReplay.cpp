@@ -63,6 +63,8 @@ public:
     return reinterpret_cast<std::byte *>(first +
                                          uintptr_t(table ? int64_t(table[core]) : core * int64_t(operand.stride)));
   }
+  // Where a core has it whose own offset is `offset`.
+  std::byte *from(int64_t offset) const { return reinterpret_cast<std::byte *>(first + uintptr_t(offset)); }
   // Calls use(core, place) for all cores.
   template <typename Use> void forEach(int32_t cores, Use use) const {
     if (table && !inPieces()) {
@@ -196,6 +198,35 @@ bool isPlainCopy(const RecordedStep &step) {
 
 } // namespace
 
+void WaveReplay::runChains(WaveWorker &worker, const WaveRecord::Stream &stream, const RecordedStep &step) const {
+  const Places out(step.dst, stream, state, worker, iterations, worker.pieced[0]),
+      a(step.a, stream, state, worker, iterations, worker.pieced[0]),
+      b(step.b, stream, state, worker, iterations, worker.pieced[0]);
+  const NestPlan &plan = step.nest->plan;
+  const std::span<const RecordedChain> chains(stream.chains.data() + step.chains.first, step.chains.count);
+  size_t nests = 0;
+  for (const RecordedChain &chain : chains)
+    nests += chain.nests;
+  std::vector<const float *> &places = worker.chainSources;
+  places.resize(std::max(places.size(), 2 * nests));
+  std::array<NestChain, kMostCores> all;
+  const float **at = places.data();
+  for (size_t c = 0; c < chains.size(); ++c) {
+    const RecordedChain &chain = chains[c];
+    const float **const first = at, **const second = at + chain.nests;
+    at += 2 * chain.nests;
+    for (uint32_t n = 0; n < chain.nests; ++n) {
+      const std::array<int64_t, 2> &source = stream.chainSources[chain.first + n];
+      first[n] = reinterpret_cast<const float *>(a.from(source[0]));
+      second[n] = reinterpret_cast<const float *>(b.from(source[1]));
+    }
+    all[c] = {plan.swapped ? second : first, plan.swapped ? first : second, int32_t(chain.nests),
+              chain.add < 0 ? nullptr : reinterpret_cast<const float *>(state.arena.memory().get() + chain.add),
+              reinterpret_cast<float *>(out.at(chain.core))};
+  }
+  runNestChains(kernels, plan, {all.data(), chains.size()});
+}
+
 void WaveReplay::runGroup(WaveWorker &worker, const WaveRecord::Stream &stream, size_t group) const {
   static const RecordedExtra kNothing;
   const size_t end = group + 1 < stream.groups.size() ? stream.groups[group + 1] : stream.steps.size();
@@ -253,6 +284,9 @@ void WaveReplay::runGroup(WaveWorker &worker, const WaveRecord::Stream &stream, 
     }
     case RecordedStep::Kind::Together:
       runTogether(step, dst, a, b);
+      break;
+    case RecordedStep::Kind::Chains:
+      runChains(worker, stream, step);
       break;
     case RecordedStep::Kind::Nest: {
       const Places add(extra.add, stream, state, worker, iterations, worker.pieced[0]),

@@ -282,6 +282,8 @@ struct WaveRunner::Impl {
         if (state.ports[size_t(sink.port)].position != sent)
           return;
     for (int32_t source : sources) {
+      if (!state.staysInPlace.empty() && state.staysInPlace[size_t(source)])
+        continue;
       for (WaveChunk *done = std::exchange(state.ports[size_t(source)].chunk, nullptr); done;)
         worker.release(std::exchange(done, done->older));
     }

@@ -77,6 +77,7 @@ struct WaveState {
   std::vector<FifoPort> fifos;
   std::vector<std::byte *> buffers;
   std::vector<WavePort> ports;
+  std::vector<uint8_t> staysInPlace; // per port, in a run that is written down: words sent stay until it is over
   WaveArena arena;
   Pages scratch, fifoArea;
   // Per core (CoreScratch.h): its scratch is in `kept`, null where nothing of it matters; else it is in `scratch`.
@@ -86,7 +87,7 @@ struct WaveState {
   // Gives back what a repeated run needs not.
   void forgetRun() {
     streams = nullptr;
-    freeAll(index, threads, fifos, buffers, ports, isKept, kept);
+    freeAll(index, threads, fifos, buffers, ports, staysInPlace, isKept, kept);
   }
 };
 
@@ -97,8 +98,9 @@ struct WaveWorker {
   std::vector<QueuePort> queues; // of the core at work, for one operation
   std::vector<FifoPort> fifos;
   std::vector<std::byte> pieced[2]; // words put together from pieces, per source
-  Pages scratch;                    // for nests' rearranged copies
-  Pages slots;                      // of cores that are at work: their scratch, in the caches
+  std::vector<const float *> chainSources;
+  Pages scratch; // for nests' rearranged copies
+  Pages slots;   // of cores that are at work: their scratch, in the caches
   WaveChunks chunks;
   std::vector<WaveChunk *> released; // of any worker: they are free when the wave is over
   std::vector<int32_t> sentOn;       // streams that carry more words

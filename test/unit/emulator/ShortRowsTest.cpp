@@ -87,6 +87,64 @@ TEST(ShortRows, GiveTheBitsOfThePortableKernels) {
   EXPECT_GT(shortRows * 4, test::casesOf(2000));
 }
 
+// As nest by nest. Chains of a call share scalars, all or some.
+TEST(ShortRows, ChainsGiveTheBitsOfNestsOneByOne) {
+  std::mt19937_64 random(test::seedOf(2));
+  for (int i = 0; i < test::casesOf(500); ++i) {
+    Product product{int64_t(8 + random() % 300), int64_t(2 + random() % 6), int64_t(2 + random() % 9), 0};
+    product.stride = product.taps + int64_t(random() % 3);
+    const auto plan = planOf(product);
+    ASSERT_TRUE(plan && plan->shortRows);
+    const auto chains = size_t(1 + random() % 5), most = size_t(1 + random() % 20);
+    SCOPED_TRACE(::testing::Message() << "case " << i << ": " << chains << " chains of up to " << most << ", "
+                                      << product.rows << " rows of " << product.lanes << ", " << product.taps
+                                      << " taps, scalars " << product.stride << " apart");
+    const auto draw = [&](int64_t count) {
+      std::vector<float> values(size_t(count) + 16); // kernels may load past the end
+      for (float &value : values)
+        value =
+            random() % 500 == 0 ? std::numeric_limits<float>::infinity() : float(int64_t(random() % 2001) - 1000) / 64;
+      return values;
+    };
+    const int64_t elements = product.rows * product.lanes;
+    std::vector<std::vector<float>> x, w, added, want, got;
+    for (size_t n = 0; n < 2 * most; ++n)
+      x.push_back(draw(product.rows * product.stride));
+    for (size_t n = 0; n < chains * most; ++n)
+      w.push_back(draw(product.taps * product.lanes));
+    std::vector<std::vector<const float *>> vec(chains), scl(chains);
+    std::vector<emulator::NestChain> all;
+    for (size_t c = 0; c < chains; ++c) {
+      const auto nests = size_t(1 + random() % most);
+      for (size_t n = 0; n < nests; ++n) {
+        vec[c].push_back(w[c * most + n].data());
+        scl[c].push_back(x[n + (random() % 3 == 0 ? most : 0)].data());
+      }
+      added.push_back(draw(elements));
+      want.emplace_back(size_t(elements));
+      got.emplace_back(size_t(elements) + 8, 5.0f);
+      const bool adds = random() % 2 == 0;
+      if (adds)
+        std::copy_n(added[c].begin(), elements, want[c].begin());
+      for (size_t n = 0; n < nests; ++n) {
+        emulator::NestEnds ends{true, want[c].data(), want[c].data()};
+        emulator::runNest(emulator::kernels(emulator::CpuLevel::Portable), *plan, nullptr,
+                          plan->swapped ? vec[c][n] : scl[c][n], plan->swapped ? scl[c][n] : vec[c][n], ends);
+      }
+      all.push_back({plan->swapped ? vec[c].data() : scl[c].data(), plan->swapped ? scl[c].data() : vec[c].data(),
+                     int32_t(nests), adds ? added[c].data() : nullptr, got[c].data()});
+    }
+    for (emulator::CpuLevel level : {emulator::CpuLevel::Portable, emulator::cpuLevel()}) {
+      emulator::runNestChains(emulator::kernels(level), *plan, all);
+      for (size_t c = 0; c < chains; ++c) {
+        ASSERT_EQ(std::memcmp(got[c].data(), want[c].data(), size_t(elements) * 4), 0) << "chain " << c;
+        ASSERT_EQ(got[c][size_t(elements)], 5.0f); // and nothing behind them
+        std::fill(got[c].begin(), got[c].end(), 5.0f);
+      }
+    }
+  }
+}
+
 TEST(ShortRows, AreThoseOfNoWholeVectors) {
   for (int64_t lanes = 2; lanes <= 9; ++lanes)
     EXPECT_EQ(planOf({16, lanes, 3, 3})->shortRows, lanes <= 7) << lanes;

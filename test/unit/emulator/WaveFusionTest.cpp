@@ -80,6 +80,32 @@ TEST_F(WaveFusion, AProductOfAChain) {
   EXPECT_TRUE(ops[2].addsNext);
 }
 
+// The first of a chain.
+TEST_F(WaveFusion, AProductThatIsSent) {
+  const Instruction send = vectorOp(Opcode::Move, kRows * kColumns, queueOperand(kOut), memoryOperand(kAcc, 4));
+  EXPECT_TRUE(fuse({take(), zero(), loop(), product(), endLoop(), send})[2].addsNext);
+  EXPECT_FALSE(fuse({take(), zero(), loop(), product(), endLoop(), send, send})[2].addsNext);
+  Instruction half = send;
+  half.extent[3] = kRows;
+  EXPECT_FALSE(fuse({take(), zero(), loop(), product(), endLoop(), half})[2].addsNext);
+}
+
+// Each core needs a few of the words that come; where they lie depends on the core.
+TEST_F(WaveFusion, ARowThatReadsAFewWords) {
+  Instruction few = vectorOp(Opcode::Move, 2, memoryOperand(kW, 4), memoryOperand(kX, 4));
+  few.a.base = Affine(8);
+  few.a.base.perDim[3] = 4;
+  const auto &ops = fuse({take(), few});
+  EXPECT_EQ(ops[0].wordsFor, 0);
+  EXPECT_EQ(ops[1].wordsOf[0], 0);
+  EXPECT_EQ(ops[1].wordsOffset[0], 0); // the place on a core is all that is added
+  Instruction beyond = few;
+  beyond.a.base.perDim[3] = 32; // of the last core
+  role.buffers[kX].bytes += 64;
+  EXPECT_EQ(fuse({take(), beyond})[0].wordsFor, -1);
+  EXPECT_EQ(fuse({take(), few, few})[0].wordsFor, -1);
+}
+
 // Zeros behind the accumulators would be missing.
 TEST_F(WaveFusion, ZerosOfMoreThanTheAccumulators) {
   role.buffers[kAcc].bytes += 4;

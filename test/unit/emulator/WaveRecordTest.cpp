@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Memory of runs in waves: chunks go back to who took them; operands at equal distances share them in a record.
+// Memory of runs in waves: chunks go back to who took them; operands at equal distances share them in a record; links
+// of a record become chains.
 #include "runtime/emulator/WaveRecord.h"
 #include "runtime/emulator/WaveTeam.h"
 
@@ -50,8 +51,13 @@ TEST(WaveChunks, AreFreeAtOnceForOneThread) {
 struct Recording {
   WaveState state;
   WaveWorker worker;
-  WaveRecord::Stream stream;
-  WaveRecorder recorder{state, worker, stream};
+  WaveRecord record;
+  WaveRecorder recorder;
+  Recording() : recorder(state, worker, addStream(record), 0) {}
+  static WaveRecord &addStream(WaveRecord &record) {
+    record.streams = std::vector<WaveRecord::Stream>(1);
+    return record;
+  }
   RecordedOperand places(uintptr_t base, std::vector<int64_t> distances) {
     std::vector<std::byte *> begins;
     for (int64_t distance : distances)
@@ -72,7 +78,7 @@ TEST(WaveRecord, OperandsAtEqualDistancesShareThem) {
   EXPECT_EQ(other.base, uint64_t(1 << 22));
   EXPECT_EQ(other.table, one.table);
   EXPECT_NE(third.table, one.table);
-  EXPECT_EQ(recording.stream.distances, (std::vector<int32_t>{0, 8, 24, 0, 8, -24}));
+  EXPECT_EQ(recording.record.streams[0].distances, (std::vector<int32_t>{0, 8, 24, 0, 8, -24}));
   EXPECT_FALSE(recording.recorder.lost());
 }
 
@@ -80,6 +86,50 @@ TEST(WaveRecord, CoresFarApartAreNotRecorded) {
   Recording recording;
   recording.places(1 << 20, {0, int64_t(1) << 31});
   EXPECT_TRUE(recording.recorder.lost());
+}
+
+// Two chains of three nests. The second thread did what is in the middle; the last nests are in one step.
+TEST(WaveRecord, LinksOfSeveralThreadsBecomeChains) {
+  WaveRecord record;
+  record.streams = std::vector<WaveRecord::Stream>(2);
+  const auto step = [](uint32_t first, uint8_t cores) {
+    RecordedStep made;
+    made.kind = RecordedStep::Kind::Chains;
+    made.cores = cores;
+    made.chains = {first, cores};
+    return made;
+  };
+  const auto link = [](int64_t source, int64_t add, int32_t before, int32_t stream) {
+    RecordedLink made;
+    made.source[0] = source;
+    made.add = add;
+    made.before = before;
+    made.streamBefore = stream;
+    return made;
+  };
+  WaveRecord::Stream &first = record.streams[0], &second = record.streams[1];
+  first.steps.push_back(step(0, 2));
+  first.steps.push_back(step(2, 2));
+  second.steps.push_back(step(0, 2));
+  first.links = {link(100, 7, -1, 0), link(101, -1, -1, 0), link(121, -1, 1, 1), link(120, -1, 0, 1)};
+  second.links = {link(110, -1, 0, 0), link(111, -1, 1, 0)};
+  joinLinks(record);
+  EXPECT_EQ(first.steps[0].chains.count, 0u);
+  EXPECT_EQ(second.steps[0].chains.count, 0u);
+  ASSERT_EQ(first.steps[1].chains.count, 2u);
+  const auto sourcesOf = [&](const RecordedChain &chain) {
+    std::vector<int64_t> sources;
+    for (uint32_t n = 0; n < chain.nests; ++n)
+      sources.push_back(first.chainSources[chain.first + n][0]);
+    return sources;
+  };
+  const RecordedChain *chains = &first.chains[first.steps[1].chains.first]; // in order of their words
+  EXPECT_EQ(sourcesOf(chains[0]), (std::vector<int64_t>{100, 110, 120}));
+  EXPECT_EQ(chains[0].core, 1);
+  EXPECT_EQ(chains[0].add, 7);
+  EXPECT_EQ(sourcesOf(chains[1]), (std::vector<int64_t>{101, 111, 121}));
+  EXPECT_EQ(chains[1].core, 0);
+  EXPECT_EQ(chains[1].add, -1);
 }
 
 TEST(WaveRecord, StepsStayWhereTheyAre) {
