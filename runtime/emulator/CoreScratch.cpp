@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/emulator/CoreScratch.h"
 
+#include "runtime/emulator/WaveRecord.h"
+
 #include <utility>
 
 namespace wsc::emulator {
@@ -12,44 +14,49 @@ void CoreScratch::point(std::byte *begin) const {
       buffers[b] = begin + role.bufferOffset[b];
 }
 
-void CoreScratch::enter(int32_t pc, std::byte *slot) const {
-  if (const std::byte *from = isKept() ? kept() : whole())
-    copyRanges(rangesAt(role, pc), from, isKept(), slot, false);
-  point(slot);
-}
-
-void CoreScratch::keep(int32_t pc, const std::byte *slot) const {
-  if (std::byte *to = kept())
-    copyRanges(rangesAt(role, pc), slot, false, to, true);
+void CoreScratch::pack(int32_t pc, WaveWorker &worker) const {
+  if (isKept())
+    return;
+  exchangeRoom(pc, worker);
+  if (kept()) {
+    const ScratchCopies &copies = pathOf(worker, role, pc).pack();
+    if (worker.recorder)
+      worker.recorder->addScratch(copies, whole(), kept());
+    copyScratch(copies, whole(), kept());
+  }
   state.isKept[size_t(core)] = true;
-}
-
-void CoreScratch::settle(int32_t pc, const std::byte *slot) const {
-  copyRanges(rangesAt(role, pc), slot, false, whole(), false);
-  state.isKept[size_t(core)] = false;
-  point(whole());
 }
 
 void CoreScratch::unpack(int32_t pc, WaveWorker &worker) const {
   if (!isKept())
     return;
-  if (const std::byte *from = kept())
-    copyRanges(rangesAt(role, pc), from, true, whole(), false);
-  giveRoom(worker);
+  if (kept()) {
+    const ScratchCopies &copies = pathOf(worker, role, pc).unpack();
+    if (worker.recorder)
+      worker.recorder->addScratch(copies, kept(), whole());
+    copyScratch(copies, kept(), whole());
+  }
+  settle(worker);
+}
+
+void CoreScratch::settle(WaveWorker &worker) const {
+  if (WaveChunk *chunk = std::exchange(state.kept[size_t(core)], nullptr))
+    worker.release(chunk);
   state.isKept[size_t(core)] = false;
   point(whole());
 }
 
-void CoreScratch::makeRoom(int32_t pc, WaveWorker &worker) const {
-  const int64_t bytes = packedBytes(rangesAt(role, pc));
-  if (bytes == 0)
-    return;
-  state.kept[size_t(core)] = worker.chunks.take(state.arena, (bytes + 3) / 4);
+WaveChunk *CoreScratch::exchangeRoom(int32_t pc, WaveWorker &worker) const {
+  const int64_t bytes = packedBytes(role.kept.keptAt(pc));
+  return std::exchange(state.kept[size_t(core)],
+                       bytes == 0 ? nullptr : worker.chunks.take(state.arena, (bytes + 3) / 4));
 }
 
-void CoreScratch::giveRoom(WaveWorker &worker) const {
-  if (WaveChunk *chunk = std::exchange(state.kept[size_t(core)], nullptr))
-    worker.release(chunk);
+ScratchPath &pathOf(WaveWorker &worker, const WaveRole &role, int32_t pc) {
+  std::unique_ptr<ScratchPath> &path = worker.paths[{&role, pc}];
+  if (!path)
+    path = std::make_unique<ScratchPath>(role.kept, pc);
+  return *path;
 }
 
 } // namespace wsc::emulator

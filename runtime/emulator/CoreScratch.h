@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Where the scratch of a core is in waves. At work it is in a slot of the worker, laid out like SRAM. While the core
-// waits only the bytes that matter are kept (LiveScratch.h), one behind the other, in a chunk of the arena of words:
+// waits only the bytes that matter are kept, one behind the other, in a chunk of the arena of words:
 //
 //     slot   [acc      |........|x   |..........]        kept   [acc      |x   ]
 //
-// So there is as much memory as what waiting cores keep at a time, and what one core has given back is in the caches
-// when the next one takes it. A core that is run by itself works in an area as large as its SRAM, which costs address
-// space only until then.
+// Which bytes move when is said by ScratchMoves.h. So there is as much memory as what waiting cores keep at a time. A
+// core that is run by itself works in an area as large as its SRAM, which costs address space only until then.
 //
 // Chunks are free when the wave is over (groups of a wave have nothing to do with each other), those of a single thread
 // at once.
@@ -29,42 +28,25 @@ public:
     return chunk ? chunk->data() : nullptr;
   }
   std::byte *whole() const { return state.scratch.get() + role.scratch + ordinal * role.scratchBytes; }
-
-  // What matters at operation `pc`: into a slot, which buffers are in from then on; from there to the room that was
-  // made for it; or to the core's own area, which buffers are in from then on.
-  void enter(int32_t pc, std::byte *slot) const;
-  void keep(int32_t pc, const std::byte *slot) const;
-  void settle(int32_t pc, const std::byte *slot) const;
-  // To the core's own area from where it is kept, if it is.
+  // Buffers are there from now on: in a slot, or in the core's own area.
+  void point(std::byte *begin) const;
+  // From its own area, where it is run by itself, to where it is kept at `pc`, or back.
+  void pack(int32_t pc, WaveWorker &worker) const;
   void unpack(int32_t pc, WaveWorker &worker) const;
+  // The core is in its own area from now on.
+  void settle(WaveWorker &worker) const;
 
-  // Room to keep what matters at `pc`, and back.
-  void makeRoom(int32_t pc, WaveWorker &worker) const;
-  void giveRoom(WaveWorker &worker) const;
+  // Room to keep what matters at `pc`. What it has had so far is given to the caller.
+  WaveChunk *exchangeRoom(int32_t pc, WaveWorker &worker) const;
 
 private:
-  void point(std::byte *begin) const;
-
   WaveState &state;
   const WaveRole &role;
   const int32_t core;
   const int64_t ordinal;
 };
 
-// Copies ranges between two areas that hold them in place, or `packed` one behind the other.
-inline void copyRanges(const std::vector<ScratchRange> &ranges, const std::byte *from, bool fromPacked, std::byte *to,
-                       bool toPacked) {
-  int64_t at = 0;
-  for (const ScratchRange &range : ranges) {
-    std::memcpy(to + (toPacked ? at : range.begin), from + (fromPacked ? at : range.begin), size_t(range.bytes));
-    at += range.bytes;
-  }
-}
-
-// The ranges that matter at operation `pc` of the role's thread.
-inline const std::vector<ScratchRange> &rangesAt(const WaveRole &role, int32_t pc) {
-  static const std::vector<ScratchRange> kNone;
-  return size_t(pc) < role.live.size() ? role.live[size_t(pc)] : kNone;
-}
+// Of cores of the role that go on at `pc`.
+ScratchPath &pathOf(WaveWorker &worker, const WaveRole &role, int32_t pc);
 
 } // namespace wsc::emulator

@@ -75,7 +75,7 @@ private:
 };
 
 struct Access {
-  ByteSet reads, writes, touches; // surely written; read or written on some core
+  ByteSet reads, writes, changes; // writes: surely written; changes: written on some core
 };
 
 class Accesses {
@@ -100,8 +100,7 @@ public:
       read(instruction.dst, elementBytes(instruction.type), instruction, trips, false, access.reads);
     else if (runs && !scatters)
       write(instruction.dst, elementBytes(instruction.type), instruction, trips, access.writes);
-    access.touches.merge(access.reads);
-    read(instruction.dst, elementBytes(instruction.type), instruction, trips, scatters, access.touches);
+    read(instruction.dst, elementBytes(instruction.type), instruction, trips, scatters, access.changes);
   }
 
 private:
@@ -178,8 +177,18 @@ std::vector<Access> accessesOf(const RoleProgram &program, std::span<const Decod
 std::vector<std::vector<ScratchRange>> touchedScratch(const RoleProgram &program, std::span<const DecodedOp> thread,
                                                       std::span<const int64_t> offsets, int64_t areaBytes) {
   std::vector<std::vector<ScratchRange>> ranges;
+  for (Access &access : accessesOf(program, thread, offsets, areaBytes)) {
+    access.reads.merge(access.changes);
+    ranges.push_back(access.reads.ranges());
+  }
+  return ranges;
+}
+
+std::vector<std::vector<ScratchRange>> changedScratch(const RoleProgram &program, std::span<const DecodedOp> thread,
+                                                      std::span<const int64_t> offsets, int64_t areaBytes) {
+  std::vector<std::vector<ScratchRange>> ranges;
   for (const Access &access : accessesOf(program, thread, offsets, areaBytes))
-    ranges.push_back(access.touches.ranges());
+    ranges.push_back(access.changes.ranges());
   return ranges;
 }
 

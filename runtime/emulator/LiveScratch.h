@@ -23,8 +23,10 @@ inline int64_t packedBytes(std::span<const ScratchRange> ranges) {
   return bytes;
 }
 
-// Per operation of the thread, bytes that it may read or write on some core.
+// Per operation of the thread, bytes that it may read or write on some core; those that it may write.
 std::vector<std::vector<ScratchRange>> touchedScratch(const RoleProgram &program, std::span<const DecodedOp> thread,
+                                                      std::span<const int64_t> offsets, int64_t areaBytes);
+std::vector<std::vector<ScratchRange>> changedScratch(const RoleProgram &program, std::span<const DecodedOp> thread,
                                                       std::span<const int64_t> offsets, int64_t areaBytes);
 
 // Per operation of the thread, in ascending order; ranges that lie close together become one. `offsets`: where each

@@ -31,10 +31,7 @@ bool WaveGroup::add(const WaveRole &of, int32_t core) {
   members[numMembers++] = {core, thread, state.ports.data() + of.port + ordinal * int64_t(of.role->queues.size()),
                            state.buffers.data() + of.buffer + ordinal * int64_t(of.role->buffers.size()),
                            &state.index[size_t(core)]};
-  if (Member &member = members[numMembers - 1]; !of.live.empty() && !isTraced(context, plan, of, core)) {
-    member.inSlot = true;
-    scratchOf(member).enter(at.pc, slot(member));
-  }
+  members[numMembers - 1].inSlot = of.kept.moves() && !isTraced(context, plan, of, core);
   return true;
 }
 
@@ -42,14 +39,9 @@ void WaveGroup::run() {
   numActive = numMembers;
   held[0] = held[1] = -1;
   std::iota(active.begin(), active.begin() + int64_t(numActive), uint8_t(0));
-  if (worker.recorder) {
+  if (worker.recorder)
     worker.recorder->beginGroup();
-    recordMoves({active.data(), numActive}, Move::Enter);
-    recordMoves({active.data(), numActive}, Move::EnterWhole);
-  }
-  for (size_t i = 0; i < numMembers; ++i)
-    if (members[i].inSlot)
-      scratchOf(members[i]).giveRoom(worker);
+  beginInSlots();
   const std::vector<WaveOp> &ops = role->threads[0];
   while (numActive > 0 && size_t(at.pc) < ops.size()) {
     const WaveOp &op = ops[size_t(at.pc)];
@@ -94,13 +86,86 @@ template <typename Stays> void WaveGroup::keepIf(Stays stays) {
       leaving[gone++] = active[i];
   numActive = kept;
   releaseWords({leaving.data(), gone});
-  for (size_t i = 0; i < gone; ++i)
-    if (Member &member = members[leaving[i]]; member.inSlot)
-      scratchOf(member).makeRoom(at.pc, worker);
+  keepScratch({leaving.data(), gone});
+  for (size_t i = 0; i < gone; ++i) {
+    tell(members[leaving[i]]);
+    members[leaving[i]].inSlot = false;
+  }
+}
+
+// Buffers of members are in slots from now on.
+void WaveGroup::beginInSlots() {
+  path = nullptr;
+  hasEntered = false;
+  for (size_t i = 0; i < numMembers; ++i) {
+    Member &member = members[i];
+    if (!member.inSlot)
+      continue;
+    if (!path)
+      path = &pathOf(worker, *role, at.pc);
+    scratchOf(member).pack(at.pc, worker);
+    scratchOf(member).point(slot(member));
+  }
+}
+
+// Brings what operations from `pc` on touch to the slots.
+void WaveGroup::enter(int32_t pc) {
+  if (!path || (hasEntered && role->kept.hasLoops))
+    return;
+  if (hasEntered && !role->kept.mayWait[size_t(pc)])
+    return;
+  hasEntered = true;
+  const ScratchCopies &copies = path->enter(pc);
+  if (copies.empty())
+    return;
+  std::array<std::byte *, kMost> from, to;
+  size_t count = 0;
+  for (size_t i = 0; i < numActive; ++i)
+    if (const Member &member = members[active[i]]; member.inSlot && scratchOf(member).kept()) {
+      from[count] = scratchOf(member).kept();
+      to[count++] = slot(member);
+    }
+  moveScratch(copies, {from.data(), count}, {to.data(), count});
+}
+
+// Takes what matters back from the slots of members that wait.
+void WaveGroup::keepScratch(std::span<const uint8_t> leaving) {
+  if (!path || !hasEntered || leaving.empty())
+    return;
+  const ScratchPath::Leave &leave = path->leave(at.pc);
+  std::array<std::byte *, kMost> slots, before, kept;
+  std::array<WaveChunk *, kMost> chunks;
+  size_t count = 0;
+  bool hadRoom = true; // else nothing has mattered so far: all begin at the first operation
+  for (uint8_t i : leaving) {
+    if (!members[i].inSlot)
+      continue;
+    const CoreScratch scratch = scratchOf(members[i]);
+    slots[count] = slot(members[i]);
+    before[count] = scratch.kept();
+    chunks[count] = leave.stays && scratch.kept() ? nullptr : scratch.exchangeRoom(at.pc, worker);
+    hadRoom = hadRoom && before[count];
+    kept[count++] = scratch.kept();
+  }
+  moveScratch(leave.fromSlot, {slots.data(), count}, {kept.data(), count});
+  if (hadRoom)
+    moveScratch(leave.fromKept, {before.data(), count}, {kept.data(), count});
+  for (size_t i = 0; i < count; ++i)
+    if (chunks[i])
+      worker.release(chunks[i]);
+}
+
+void WaveGroup::moveScratch(const ScratchCopies &copies, std::span<std::byte *const> from,
+                            std::span<std::byte *const> to) const {
   if (worker.recorder)
-    recordMoves({leaving.data(), gone}, Move::Keep);
-  for (size_t i = 0; i < gone; ++i)
-    leave(members[leaving[i]]);
+    recordScratch(copies, from, to);
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (i + kMembersAhead < from.size()) {
+      __builtin_prefetch(from[i + kMembersAhead]);
+      __builtin_prefetch(to[i + kMembersAhead], 1);
+    }
+    copyScratch(copies, from[i], to[i]);
+  }
 }
 
 // Writes down where the member stands.
@@ -112,12 +177,6 @@ void WaveGroup::tell(Member &member) const {
 
 std::byte *WaveGroup::slot(const Member &member) const {
   return worker.slots.get() + (&member - members.data()) * role->scratchBytes;
-}
-
-void WaveGroup::leave(Member &member) {
-  tell(member);
-  if (std::exchange(member.inSlot, false))
-    scratchOf(member).keep(at.pc, slot(member));
 }
 
 // Goes through a loop's begin or end; false where the trip count differs from core to core.
@@ -229,6 +288,7 @@ void WaveGroup::runPlain(const WaveOp &op) {
     keepAvailable(op);
   if (numActive == 0)
     return;
+  enter(at.pc);
   const bool fuses = context.traces.empty();
   if (fuses && op.leftOut)
     return;
@@ -362,6 +422,8 @@ void WaveGroup::runNest(const WaveOp &nest, bool fuses) {
   for (size_t i = 0; i < numActive && sum && sum->inputs > 0; ++i)
     if (!isThere(members[active[i]].ports[sum->input[0].slot], sum->input[0].words))
       sum = nullptr;
+  if (sum)
+    enter(at.pc + 1);
   const NestPlaces places = nestPlaces(nest, sum);
   const auto &[dst, a, b, add, out] = places;
   const bool fetchA = isFar(a), fetchB = isFar(b);
@@ -428,6 +490,7 @@ void WaveGroup::finish(const WaveOp &op) {
 }
 
 void WaveGroup::runEach(const WaveOp &op) {
+  enter(at.pc);
   keepIf([&](Member &member) {
     tell(member);
     WaveCore core(context, plan, state, worker, *role, member.core, false);
@@ -440,13 +503,21 @@ void WaveGroup::runEach(const WaveOp &op) {
 }
 
 void WaveGroup::runAlone() {
-  if (worker.recorder)
-    recordMoves({active.data(), numActive}, Move::Settle);
   for (size_t i = 0; i < numActive; ++i) {
     Member &member = members[active[i]];
     tell(member);
-    if (std::exchange(member.inSlot, false))
-      scratchOf(member).settle(at.pc, slot(member));
+    if (std::exchange(member.inSlot, false)) {
+      const CoreScratch scratch = scratchOf(member);
+      if (!hasEntered) {
+        scratch.unpack(at.pc, worker);
+      } else {
+        const ScratchCopies &copies = path->settle(at.pc);
+        if (worker.recorder)
+          worker.recorder->addScratch(copies, slot(member), scratch.whole());
+        copyScratch(copies, slot(member), scratch.whole());
+        scratch.settle(worker);
+      }
+    }
     WaveCore core(context, plan, state, worker, *role, member.core, false);
     core.run();
     member.sent |= core.sentOn();

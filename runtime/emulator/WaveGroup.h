@@ -44,7 +44,6 @@ public:
   void clear() { numMembers = 0; }
 
 private:
-  enum class Move { Enter, EnterWhole, Keep, Settle }; // of scratch, as CoreScratch does it
   static constexpr size_t kMost = kMostCores;
   static constexpr size_t kMembersAhead = 8; // whose operands are fetched while others are at work
 
@@ -97,10 +96,14 @@ private:
   bool goesTogether(const DecodedOp &op, const ShapeVariant &variant, const RecordedStep &step) const;
   RecordedOperand recorded(const Place &place, size_t source);
   RecordedOperand recordedSource(const WaveOp &op, const Place &place, int k);
-  void recordMoves(std::span<const uint8_t> moved, Move move) const;
+  void recordScratch(const ScratchCopies &copies, std::span<std::byte *const> from,
+                     std::span<std::byte *const> to) const;
   void runEach(const WaveOp &op);
   void runAlone();
-  void leave(Member &member);
+  void beginInSlots();
+  void enter(int32_t pc);
+  void keepScratch(std::span<const uint8_t> leaving);
+  void moveScratch(const ScratchCopies &copies, std::span<std::byte *const> from, std::span<std::byte *const> to) const;
   void tell(Member &member) const;
   CoreScratch scratchOf(const Member &member) const { return {state, *role, member.core}; }
   std::byte *slot(const Member &member) const;
@@ -116,6 +119,8 @@ private:
   size_t numMembers = 0, numActive = 0;
   std::array<uint8_t, kMost> active{}; // members that have not left
   WaveThread at;                       // where all active members stand
+  ScratchPath *path = nullptr;         // how their scratch moves, if it does
+  bool hasEntered = false;             // something of it may be in slots
   int32_t held[2] = {-1, -1};          // the copies whose words they hold
 };
 

@@ -207,32 +207,17 @@ void WaveGroup::recordRelease(std::span<const uint8_t> leaving, const Place &dst
   worker.recorder->add(step);
 }
 
-// Copies of what matters where the group stands, of those members that move so.
-void WaveGroup::recordMoves(std::span<const uint8_t> moved, Move move) const {
-  const std::vector<ScratchRange> &ranges = rangesAt(*role, at.pc);
-  if (ranges.empty())
-    return;
-  const bool enters = move == Move::Enter || move == Move::EnterWhole;
-  const bool packed = move == Move::Enter || move == Move::Keep;
-  std::array<std::byte *, kMost> homes, slots;
-  size_t count = 0;
-  for (uint8_t i : moved) {
-    const CoreScratch scratch = scratchOf(members[i]);
-    if (!members[i].inSlot || (enters && scratch.isKept() != packed) || (packed && !scratch.kept()))
-      continue;
-    homes[count] = packed ? scratch.kept() : scratch.whole();
-    slots[count++] = slot(members[i]);
-  }
-  if (count == 0)
+// Copies of scratch between the places of the same number.
+void WaveGroup::recordScratch(const ScratchCopies &copies, std::span<std::byte *const> from,
+                              std::span<std::byte *const> to) const {
+  if (copies.empty() || from.empty())
     return;
   RecordedStep step;
-  step.kind = RecordedStep::Kind::Ranges;
-  step.cores = uint8_t(count);
-  step.ranges = &ranges;
-  step.fromPacked = enters && packed;
-  step.toPacked = !enters && packed;
-  step.dst = worker.recorder->places({(enters ? slots : homes).data(), count});
-  step.a = worker.recorder->places({(enters ? homes : slots).data(), count});
+  step.kind = RecordedStep::Kind::Scratch;
+  step.cores = uint8_t(from.size());
+  step.copies = &copies;
+  step.dst = worker.recorder->places(to);
+  step.a = worker.recorder->places(from);
   worker.recorder->add(step);
 }
 

@@ -62,7 +62,7 @@ public:
       return;
     for (size_t pc = 0; pc < plan.threads[0].size(); ++pc)
       findNeeds(pc);
-    findLive();
+    planScratch();
     fuseNests(plan);
   }
   WaveRole plan;
@@ -124,15 +124,26 @@ private:
     ops[begin].fetches = std::move(fetches);
   }
 
-  void findLive() {
+  void planScratch() {
     if (plan.scratchBytes < kMuchScratch)
       return;
-    plan.live = liveScratch(*plan.program, plan.program->threads[0], plan.bufferOffset, plan.scratchBytes);
+    const std::vector<WaveOp> &ops = plan.threads[0];
+    const auto find = [&](auto bytes) {
+      return bytes(*plan.program, plan.program->threads[0], plan.bufferOffset, plan.scratchBytes);
+    };
+    plan.kept.live = find(liveScratch);
+    plan.kept.touched = find(touchedScratch);
+    plan.kept.changed = find(changedScratch);
+    for (size_t pc = 0; pc < ops.size(); ++pc) {
+      plan.kept.mayWait.push_back(pc == 0 || ops[pc].inputs > 0 || !ops[pc].needs.empty());
+      plan.kept.hasLoops |= ops[pc].kind == WaveOp::Kind::LoopBegin;
+    }
+    plan.kept.layOut();
     // A chunk of every size that the core keeps at times, and one that is not free again yet; up to a quarter of a slab
     // is left at its end.
     std::set<int64_t> chunks;
-    for (const std::vector<ScratchRange> &ranges : plan.live)
-      if (const int64_t bytes = packedBytes(ranges); bytes > 0)
+    for (const std::vector<ScratchRange> &layout : plan.kept.layouts)
+      if (const int64_t bytes = packedBytes(layout); bytes > 0)
         chunks.insert(WaveChunks::bytesFor((bytes + 3) / 4));
     plan.keptBytes = std::accumulate(chunks.begin(), chunks.end(), int64_t(0)) * 2 * 4 / 3;
   }

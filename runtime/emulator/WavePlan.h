@@ -4,9 +4,9 @@
 // fixed, as are the streams between cores (WaveStreams.h); what changes in a run is in WaveState.h.
 #pragma once
 
-#include "runtime/emulator/LiveScratch.h"
 #include "runtime/emulator/Network.h"
 #include "runtime/emulator/RoleProgram.h"
+#include "runtime/emulator/ScratchMoves.h"
 
 #include "absl/status/statusor.h"
 
@@ -65,8 +65,7 @@ struct WaveRole {
   // A core's own memory: bytes and, per buffer, where it lies there; FIFOs have an area of their own.
   std::vector<int64_t> bufferOffset;
   int64_t scratchBytes = 0, fifoBytes = 0;
-  // Per operation of the only thread what a core that waits there keeps of its scratch. Empty: it keeps all.
-  std::vector<std::vector<ScratchRange>> live;
+  ScratchPlan kept;      // what cores keep of their scratch while they wait; all of it if nothing moves
   int64_t keptBytes = 0; // of the arena that a core takes at most for that
   // Where the role's first core, thread, FIFO, buffer and port are among all.
   int64_t core = 0, thread = 0, fifo = 0, buffer = 0, port = 0, scratch = 0, fifoArea = 0;

@@ -123,13 +123,12 @@ void WaveRecorder::add(const RecordedStep &step) {
     stream = {};
 }
 
-void WaveRecorder::addUnpack(const std::vector<ScratchRange> &ranges, std::byte *from, std::byte *to) {
-  if (ranges.empty())
+void WaveRecorder::addScratch(const ScratchCopies &copies, std::byte *from, std::byte *to) {
+  if (copies.empty())
     return;
   RecordedStep step;
-  step.kind = RecordedStep::Kind::Ranges;
-  step.ranges = &ranges;
-  step.fromPacked = true;
+  step.kind = RecordedStep::Kind::Scratch;
+  step.copies = &copies;
   step.dst = places({&to, 1});
   step.a = places({&from, 1});
   add(step);

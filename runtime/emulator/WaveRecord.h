@@ -5,15 +5,15 @@
 // who can go on (WaveReplay.cpp).
 //
 //     wave      groups    steps of a group: one operation of up to 64 cores each
-//     0         0 1 2     0: Ranges home → slot   1: Row   2: Nest   3: Row   4: Ranges slot → home
+//     0         0 1 2     0: Scratch kept → slot   1: Row   2: Nest   3: Row   4: Scratch slot → kept
 //     1         3 4       …
 //
 // Groups of a wave have nothing to do with each other. Operands are written as offsets in the runner's memory, so that
 // it may be mapped anew between runs; windows of residents move by their runStep from iteration to iteration.
 #pragma once
 
-#include "runtime/emulator/LiveScratch.h"
 #include "runtime/emulator/RoleProgram.h"
+#include "runtime/emulator/ScratchMoves.h"
 #include "runtime/emulator/WaveChains.h"
 #include "runtime/emulator/WaveStreams.h"
 
@@ -58,7 +58,7 @@ static_assert(sizeof(RecordedOperand) == 16);
 
 struct RecordedStep {
   enum class Kind : uint8_t {
-    Ranges,   // the ranges' bytes, from a to dst (copyRanges)
+    Scratch,  // copies from a to dst (copyScratch)
     Bytes,    // `bytes` bytes from a to dst, and zeros up to a whole word
     Row,      // runRowAt
     Together, // a row of few elements, those of all cores in one call
@@ -67,12 +67,11 @@ struct RecordedStep {
   };
   Kind kind = Kind::Bytes;
   uint8_t cores = 1;
-  bool fromPacked : 1 = false, toPacked : 1 = false; // Ranges
-  bool isOfShape : 1 = false;                        // Together: the shape's kernel; else the operation's
-  bool fresh : 1 = false;                            // Nest: accumulators (dst) begin as zeros
-  int32_t extra = -1;                                // number among Stream::extras, of steps that need more
+  bool isOfShape = false; // Together: the shape's kernel; else the operation's
+  bool fresh = false;     // Nest: accumulators (dst) begin as zeros
+  int32_t extra = -1;     // number among Stream::extras, of steps that need more
   union {
-    const std::vector<ScratchRange> *ranges;
+    const ScratchCopies *copies;
     int64_t bytes;
     const ShapeVariant *row;
     const PlanVariant *nest;
@@ -183,7 +182,8 @@ public:
   // Leaves the words of a source where they are until the run is over.
   void keepWords(int32_t source);
   int64_t offsetOfWords(const std::byte *at) const;
-  void addUnpack(const std::vector<ScratchRange> &ranges, std::byte *from, std::byte *to);
+  // Of a single core.
+  void addScratch(const ScratchCopies &copies, std::byte *from, std::byte *to);
 
   // Something was done that has no step. What is recorded is of no use then.
   void giveUp() { isLost = true; }

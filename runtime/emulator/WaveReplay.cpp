@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/emulator/CoreScratch.h"
 #include "runtime/emulator/WaveRecord.h"
 #include "runtime/emulator/WaveState.h"
 
@@ -241,11 +240,8 @@ void WaveReplay::runGroup(WaveWorker &worker, const WaveRecord::Stream &stream, 
         operand->fetch(core + kCoresAhead, step.cores);
     };
     switch (step.kind) {
-    case RecordedStep::Kind::Ranges:
-      for (int32_t i = 0; i < step.cores; ++i) {
-        fetch(i);
-        copyRanges(*step.ranges, a.at(i), step.fromPacked, dst.at(i), step.toPacked);
-      }
+    case RecordedStep::Kind::Scratch:
+      dst.forPairs(step.cores, a, [&](std::byte *to, const std::byte *from) { copyScratch(*step.copies, from, to); });
       break;
     case RecordedStep::Kind::Bytes:
       for (int32_t i = 0; i < step.cores; ++i) {

@@ -44,7 +44,7 @@ struct WaveRunner::Impl {
       scratch = std::max(scratch, role.program->scratchBytes + 64);
       buffers = std::max(buffers, role.role->buffers.size());
       queues = std::max(queues, role.role->queues.size());
-      if (!role.live.empty())
+      if (role.kept.moves())
         slots = std::max(slots, WaveGroup::kMostBytes + role.scratchBytes + 64);
     }
     const std::byte *const scratchBefore = state.scratch.get(), *const fifosBefore = state.fifoArea.get();
@@ -137,13 +137,8 @@ struct WaveRunner::Impl {
                int32_t core, bool partly) {
     if (worker.recorder)
       worker.recorder->beginGroup();
-    if (!role.live.empty() && !isTraced(context, plan, role, core)) {
-      const CoreScratch scratch(state, role, core);
-      const int32_t pc = state.threads[size_t(role.thread + core - role.core)].pc;
-      if (worker.recorder && scratch.isKept() && scratch.kept())
-        worker.recorder->addUnpack(rangesAt(role, pc), scratch.kept(), scratch.whole());
-      scratch.unpack(pc, worker);
-    }
+    if (role.kept.moves() && !isTraced(context, plan, role, core))
+      CoreScratch(state, role, core).unpack(state.threads[size_t(role.thread + core - role.core)].pc, worker);
     WaveCore run(context, plan, state, worker, role, core, partly);
     run.run();
     note(worker, role, core, run.sentOn(), run.takenFrom(), run.couldDoPart());

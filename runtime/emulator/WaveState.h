@@ -13,6 +13,9 @@
 #include <array>
 #include <atomic>
 #include <limits>
+#include <map>
+#include <memory>
+#include <utility>
 
 namespace wsc::emulator {
 
@@ -99,6 +102,8 @@ struct WaveWorker {
   std::vector<FifoPort> fifos;
   std::vector<std::byte> pieced[2]; // words put together from pieces, per source
   std::vector<const float *> chainSources;
+  // How scratch moves, by role and the operation that cores go on at; records point to the copies.
+  std::map<std::pair<const WaveRole *, int32_t>, std::unique_ptr<ScratchPath>> paths;
   Pages scratch; // for nests' rearranged copies
   Pages slots;   // of cores that are at work: their scratch, in the caches
   WaveChunks chunks;
