@@ -127,31 +127,30 @@ ArrayOp fillPacked(int64_t bytes) {
                       : fillElements<uint8_t>;
 }
 
-// The last number that chooses an element inside the buffer, as the place of number 0 goes from element to element.
+// The last number that chooses an element inside the buffer. The place of number 0 moves, mostly by less than a step:
+// then it is the same or one of its neighbours, which is quicker found than divided for.
 class LastNumber {
 public:
-  // `start`: bytes into the buffer of number 0; `move`: from element to element.
-  LastNumber(const IndexedPlace &place, int64_t start, int64_t width, int64_t move)
-      : step(std::abs(place.step)), room(place.step > 0 ? place.bytes - width - start : start),
-        move(place.step > 0 ? -move : move) {
+  // `start`: bytes into the buffer of number 0.
+  LastNumber(const IndexedPlace &place, int64_t start, int64_t width)
+      : step(std::abs(place.step)), direction(place.step > 0 ? -1 : 1),
+        room(place.step > 0 ? place.bytes - width - start : start) {
     divide();
   }
   int64_t get() const { return last; }
-  void next() {
-    if (move == 0)
-      return;
-    room += move;
-    if (std::abs(move) > step) // else it is the same or one of its neighbours
+  void move(int64_t bytes) {
+    room += bytes * direction;
+    if (std::abs(bytes) > step)
       divide();
     else if (last * step > room)
       last = std::max<int64_t>(0, last - 1);
-    else if (last * step + step <= room)
+    else if (last * step + step <= room && step > 0)
       ++last;
   }
 
 private:
   void divide() { last = step == 0 ? 0 : std::max<int64_t>(0, room / step); }
-  int64_t step, room, move, last = 0; // room: bytes that numbers may go through
+  int64_t step, direction, room, last = 0; // room: bytes that numbers may go through
 };
 
 class Runner {
@@ -219,14 +218,14 @@ private:
     const int64_t count = shape.extent[3], otherStep = shape.stride[kOther][3], numberStep = shape.stride[kB][3],
                   startStep = shape.stride[kIndexed][3]; // numbers may be chosen in another place for each element
     const bool toBool = sizeof(T) == 1 && op.toBool;
+    const int64_t rowStep = shape.stride[kIndexed][2] - count * startStep; // from a row's end to the next one
     for (int64_t i = 0; i < shape.extent[0]; ++i)
-      for (int64_t j = 0; j < shape.extent[1]; ++j)
+      for (int64_t j = 0; j < shape.extent[1]; ++j) {
+        int64_t start = outer(kIndexed, i, j);
+        LastNumber last(place, place.origin + start, sizeof(T));
         for (int64_t k = 0; k < shape.extent[2]; ++k) {
-          const auto row = [&](int o) { return outer(o, i, j) + k * shape.stride[o][2]; };
-          int64_t start = row(kIndexed);
-          LastNumber last(place, place.origin + start, sizeof(T), startStep);
-          std::byte *element = other + row(kOther);
-          const std::byte *number = b + row(kB);
+          std::byte *element = other + outer(kOther, i, j) + k * shape.stride[kOther][2];
+          const std::byte *number = b + outer(kB, i, j) + k * shape.stride[kB][2];
           for (int64_t c = 0; c < count; ++c) {
             const int64_t chosenNumber = std::clamp<int64_t>(load<int32_t>(number), 0, last.get());
             std::byte *chosen = memory + start + chosenNumber * place.step;
@@ -236,10 +235,15 @@ private:
             std::memcpy(Gather ? element : chosen, &value, sizeof(T));
             element += otherStep;
             number += numberStep;
-            start += startStep;
-            last.next();
+            if (startStep != 0) {
+              start += startStep;
+              last.move(startStep);
+            }
           }
+          start += rowStep;
+          last.move(rowStep);
         }
+      }
   }
 
   void compute(std::byte *dst, const std::byte *a, const std::byte *b) {

@@ -53,6 +53,7 @@ struct RecordedOperand {
     uint32_t table;
   };
   int32_t runStep = 0; // bytes from one iteration to the next
+  bool inPieces() const { return region == Region::Pieces; }
 };
 static_assert(sizeof(RecordedOperand) == 16);
 

@@ -3,6 +3,7 @@
 #include "runtime/emulator/WaveState.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <type_traits>
@@ -187,6 +188,46 @@ void runTogether(const RecordedStep &step, const Places &dst, const Places &a, c
   });
 }
 
+// Results of the last cores of a step. Cores that compute from the same sources (words that many take, constants) have
+// the same results, which are copied if that is quicker.
+class EqualRows {
+public:
+  explicit EqualRows(const RecordedStep &step) {
+    const RowOp &row = step.op->row;
+    const RowShape &shape = step.row->shape;
+    constexpr int64_t kLeastElements = 64;
+    if (row.kind != RowOp::Kind::Compute || row.readsDst || shape.elements < kLeastElements || step.cores == 1 ||
+        step.a.inPieces() || step.b.inPieces() || step.dst.region == RecordedOperand::Region::None)
+      return;
+    int64_t packed = row.bytes[0];
+    for (int d = format::kMaxDims - 1; d >= 0; packed *= shape.extent[d--])
+      if (shape.extent[d] > 1 && shape.stride[0][d] != packed)
+        return;
+    bytes = (packed + 3) / 4 * 4;
+  }
+  bool copy(std::byte *to, const std::byte *a, const std::byte *b) const {
+    for (size_t k = 0; k < std::min(count, kMost); ++k)
+      if (rows[k].a == a && rows[k].b == b) {
+        std::memcpy(to, rows[k].result, size_t(bytes));
+        return true;
+      }
+    return false;
+  }
+  void note(const std::byte *result, const std::byte *a, const std::byte *b) {
+    if (bytes > 0)
+      rows[count++ % kMost] = {a, b, result};
+  }
+
+private:
+  static constexpr size_t kMost = 8;
+  struct Row {
+    const std::byte *a, *b, *result;
+  };
+  std::array<Row, kMost> rows;
+  size_t count = 0;
+  int64_t bytes = 0; // of a result; 0: no results are copied
+};
+
 // Whether a row copies whole words that lie one behind the other.
 bool isPlainCopy(const RecordedStep &step) {
   const RowOp &row = step.op->row;
@@ -269,12 +310,17 @@ void WaveReplay::runGroup(WaveWorker &worker, const WaveRecord::Stream &stream, 
         }
       }
       IndexedPlace indexed = extra.indexed;
+      EqualRows known(step);
       for (int32_t i = 0; i < step.cores; ++i) {
         fetch(i);
         if (extra.origins >= 0)
           indexed.origin = stream.origins[size_t(extra.origins + i)];
         const std::byte *second = b.at(i), *first = a.at(i);
-        runRowAt(*step.op, step.row->shape, step.row->single, dst.at(i), first, second, indexed);
+        std::byte *to = dst.at(i);
+        if (known.copy(to, first, second))
+          continue;
+        runRowAt(*step.op, step.row->shape, step.row->single, to, first, second, indexed);
+        known.note(to, first, second);
       }
       break;
     }
