@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 namespace wsc::emulator::timing {
 
@@ -47,8 +48,11 @@ int64_t Simulation::linksTaken(const Item &item, Train &train) {
     for (const LinkEdge &edge : linkEdges) {
       sum += (edge.cycle - at) * taken;
       at = edge.cycle;
-      linkTaken[size_t(edge.link)] = edge.parts;
-      taken = *std::max_element(linkTaken.begin(), linkTaken.end());
+      const int64_t before = std::exchange(linkTaken[size_t(edge.link)], edge.parts);
+      if (edge.parts >= taken)
+        taken = edge.parts;
+      else if (before == taken)
+        taken = *std::max_element(linkTaken.begin(), linkTaken.end());
     }
     most = std::max(most, sum);
     train.othersMost = std::max(train.othersMost, (sum + left) / SharedSlots::kWhole);

@@ -9,11 +9,25 @@
 
 namespace wsc::emulator::timing {
 
+// Mostly one of the last stretches; the others are halved.
 const int64_t *SharedSlots::find(int64_t cycle) const {
-  const int64_t *here = pastStretches();
-  while (here != stretches() && (here - width)[kEnd] > cycle)
-    here -= width;
-  return here;
+  constexpr int kNear = 8;
+  const int64_t *const first = stretches(), *here = pastStretches();
+  for (int k = 0; k < kNear; ++k, here -= width)
+    if (here == first || (here - width)[kEnd] <= cycle)
+      return here;
+  size_t count = size_t(here - first) / width; // those before `here`; its own end is behind the cycle
+  for (const int64_t *low = first;;) {
+    if (count == 0)
+      return low;
+    const size_t half = count / 2;
+    if (const int64_t *middle = low + half * width; middle[kEnd] <= cycle) {
+      low = middle + width;
+      count -= half + 1;
+    } else {
+      count = half;
+    }
+  }
 }
 
 // Water rises evenly: who uses less than the level leaves the rest to the others.
