@@ -65,7 +65,6 @@ void RecordedRuns::begin(const SampleContext &context) {
   recording->iteration = context.iteration;
   recording->streams = std::vector<WaveRecord::Stream>(team.workers.size());
   recording->sent.resize(size_t(state.streams->ports));
-  state.staysInPlace.assign(size_t(state.streams->ports), 0);
   recorders.clear();
   recorders.reserve(team.workers.size());
   for (size_t w = 0; w < team.workers.size(); ++w) {
@@ -101,7 +100,6 @@ bool RecordedRuns::end(const SampleContext &context, bool succeeded) {
   }
   Known &run = known[context.prepared.waves.get()];
   run.isRecordable = succeeded;
-  freeAll(state.staysInPlace);
   if (succeeded) {
     freeAll(recording->sent);
     joinLinks(*recording);

@@ -9,8 +9,8 @@
 //     5      2                                    words + nest 2 ──► words
 //
 // As nobody else sees the words between, a repeated run does all nests where the last one is done (NestChain). Sources
-// of those before must still be there then: constants are; words are kept in place until the recorded run is over, so
-// that nobody else's lie there in repeated ones.
+// of those before must still be there then: constants are; chunks of words stay until the recorded run is over, so that
+// nobody else's words lie there in repeated ones.
 #pragma once
 
 #include "runtime/emulator/RoleProgram.h"

@@ -158,7 +158,7 @@ bool WaveGroup::recordLinks(const WaveOp &nest, const NestPlaces &places) {
       const std::byte *at = sourceOf(nest, k == 0 ? places.a : places.b, member, k);
       link.source[k] = form.inWords[k] ? worker.recorder->offsetOfWords(at) : int64_t(uintptr_t(at));
       if (form.inWords[k])
-        worker.recorder->keepWords(state.streams->portSource[size_t(portOf(member, sources[k]->queue))]);
+        worker.recorder->keepWords(state.streams->portSource[size_t(portOf(member, sources[k]->queue))], at);
     }
     int32_t to = -1;
     if (places.out.kind == OperandKind::Queue) {

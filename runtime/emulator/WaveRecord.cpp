@@ -119,8 +119,11 @@ void WaveRecorder::add(const RecordedStep &step) {
   constexpr size_t kStepsBetweenChecks = 1024;
   stream.steps.push_back(step);
   isLost |= stream.steps.size() % kStepsBetweenChecks == 0 && stream.bytes() > kMostBytes;
-  if (isLost)
+  if (isLost) {
+    std::deque<ChainForm> forms = std::move(stream.forms); // others' links may have them
     stream = {};
+    stream.forms = std::move(forms);
+  }
 }
 
 void WaveRecorder::addScratch(const ScratchCopies &copies, std::byte *from, std::byte *to) {
@@ -154,8 +157,9 @@ void WaveRecorder::addLink(RecordedLink link, int32_t from, int32_t to, int32_t 
       link.before = last.link;
       link.streamBefore = last.stream;
     } else {
-      link.add = offsetOfWords(state.ports[size_t(source)].piece(port.position).data);
-      keepWords(source);
+      const std::byte *at = state.ports[size_t(source)].piece(port.position).data;
+      link.add = offsetOfWords(at);
+      keepWords(source, at);
     }
   }
   if (to >= 0)
@@ -165,8 +169,11 @@ void WaveRecorder::addLink(RecordedLink link, int32_t from, int32_t to, int32_t 
 
 int64_t WaveRecorder::offsetOfWords(const std::byte *at) const { return at - state.arena.memory().get(); }
 
-void WaveRecorder::keepWords(int32_t source) {
-  std::atomic_ref(state.staysInPlace[size_t(source)]).store(1, std::memory_order_relaxed);
+void WaveRecorder::keepWords(int32_t source, const std::byte *at) {
+  for (WaveChunk *chunk = std::atomic_ref(state.ports[size_t(source)].chunk).load(std::memory_order_acquire); chunk;
+       chunk = chunk->older)
+    if (at >= chunk->data() && at < chunk->data() + int64_t(chunk->words()) * 4)
+      return chunk->stay();
 }
 
 void piecesThere(WaveState &state, int32_t number, int64_t words, std::vector<WaveRecord::Piece> &pieces) {

@@ -180,8 +180,8 @@ public:
   // `link`: its sources. The nest is added to the next `words` words of the sink `from` (-1: to zeros), which lie
   // together; the sum goes to the source `to` (-1: to nobody who could go on).
   void addLink(RecordedLink link, int32_t from, int32_t to, int32_t words);
-  // Leaves the words of a source where they are until the run is over.
-  void keepWords(int32_t source);
+  // Leaves the words at `at` of a source where they are until the run is over.
+  void keepWords(int32_t source, const std::byte *at);
   int64_t offsetOfWords(const std::byte *at) const;
   // Of a single core.
   void addScratch(const ScratchCopies &copies, std::byte *from, std::byte *to);

@@ -328,7 +328,8 @@ void WaveReplay::runGroup(WaveWorker &worker, const WaveRecord::Stream &stream, 
       runTogether(step, dst, a, b);
       break;
     case RecordedStep::Kind::Chains:
-      runChains(worker, stream, step);
+      if (step.chains.count > 0)
+        runChains(worker, stream, step);
       break;
     case RecordedStep::Kind::Nest: {
       const Places add(extra.add, stream, state, worker, iterations, worker.pieced[0]),

@@ -276,12 +276,10 @@ struct WaveRunner::Impl {
       for (const WaveStreams::Sink &sink : sinks)
         if (state.ports[size_t(sink.port)].position != sent)
           return;
-    for (int32_t source : sources) {
-      if (!state.staysInPlace.empty() && state.staysInPlace[size_t(source)])
-        continue;
-      for (WaveChunk *done = std::exchange(state.ports[size_t(source)].chunk, nullptr); done;)
-        worker.release(std::exchange(done, done->older));
-    }
+    for (int32_t source : sources)
+      for (WaveChunk *next = std::exchange(state.ports[size_t(source)].chunk, nullptr); next;)
+        if (WaveChunk *done = std::exchange(next, next->older); !done->stays())
+          worker.release(done);
   }
 
   template <typename List> void collect(std::vector<int32_t> WaveWorker::*list, List &all) {

@@ -80,7 +80,6 @@ struct WaveState {
   std::vector<FifoPort> fifos;
   std::vector<std::byte *> buffers;
   std::vector<WavePort> ports;
-  std::vector<uint8_t> staysInPlace; // per port, in a run that is written down: words sent stay until it is over
   WaveArena arena;
   Pages scratch, fifoArea;
   // Per core (CoreScratch.h): its scratch is in `kept`, null where nothing of it matters; else it is in `scratch`.
@@ -90,7 +89,7 @@ struct WaveState {
   // Gives back what a repeated run needs not.
   void forgetRun() {
     streams = nullptr;
-    freeAll(index, threads, fifos, buffers, ports, staysInPlace, isKept, kept);
+    freeAll(index, threads, fifos, buffers, ports, isKept, kept);
   }
 };
 

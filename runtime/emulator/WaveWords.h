@@ -34,9 +34,17 @@ struct WaveChunkSize {
 struct WaveChunk {
   WaveChunk *older = nullptr;
   int32_t first = 0;             // number of its first word among all of the source
-  uint16_t size = 0, worker = 0; // number of its size; of the worker that took it
-  int32_t words() const { return int32_t((WaveChunkSize::bytesOf(size) - int64_t(sizeof(WaveChunk))) / 4); } // room
+  uint16_t size = 0, worker = 0; // number of its size, and whether it stays; number of the worker that took it
+  uint16_t sizeNumber() const { return flags() & ~kStays; }
+  int32_t words() const { return int32_t((WaveChunkSize::bytesOf(sizeNumber()) - int64_t(sizeof(WaveChunk))) / 4); }
   std::byte *data() { return reinterpret_cast<std::byte *>(this + 1); }
+  // Nobody else gets it until the run is over. Several may say so at a time.
+  void stay() { std::atomic_ref(size).fetch_or(kStays, std::memory_order_relaxed); }
+  bool stays() const { return flags() & kStays; }
+
+private:
+  static constexpr uint16_t kStays = 1 << 15;
+  uint16_t flags() const { return std::atomic_ref(const_cast<uint16_t &>(size)).load(std::memory_order_relaxed); }
 };
 
 // Memory for all chunks of a run, cut into slabs.
@@ -91,11 +99,14 @@ public:
       slab += bytes;
       left -= int64_t(bytes);
     }
-    *chunk = {nullptr, 0, size.number, worker};
+    chunk->older = nullptr;
+    chunk->first = 0;
+    chunk->size = size.number;
+    chunk->worker = worker;
     return chunk;
   }
   void give(WaveChunk *chunk) {
-    WaveChunk *&unused = free[chunk->size];
+    WaveChunk *&unused = free[chunk->sizeNumber()];
     chunk->older = unused;
     unused = chunk;
   }
