@@ -20,6 +20,7 @@ namespace {
 
 constexpr int64_t kBlock = 256;     // elements
 constexpr int64_t kFewColumns = 32; // up to here packing rows of unpacked operands together pays
+constexpr int64_t kMostRepeatedBytes = 32;
 constexpr int kDst = 0, kA = 1, kB = 2;
 
 template <typename T> T load(const std::byte *from) {
@@ -61,10 +62,32 @@ bool copyShortRows(std::byte *to, int64_t toStride, const std::byte *from, int64
   }
 }
 
+// Each element `times` times, one behind the other: a store of a few copies for each, of which the next one overwrites
+// what is too much.
+template <typename T>
+void repeatElements(std::byte *to, const std::byte *from, int64_t stride, int64_t elements, int64_t times) {
+  constexpr int64_t kCopies = kMostRepeatedBytes / int64_t(sizeof(T));
+  const std::byte *const end = to + elements * times * int64_t(sizeof(T));
+  const int64_t step = times * int64_t(sizeof(T));
+  for (; end - to >= kMostRepeatedBytes; to += step, from += stride) {
+    T copies[kCopies];
+    std::fill_n(copies, kCopies, load<T>(from));
+    std::memcpy(to, copies, sizeof(copies));
+  }
+  for (; to < end; to += step, from += stride) {
+    const T value = load<T>(from);
+    for (int64_t k = 0; k < times; ++k)
+      std::memcpy(to + k * int64_t(sizeof(T)), &value, sizeof(T));
+  }
+}
+
 template <typename T>
 void copyGrid(std::byte *to, Grid toGrid, const std::byte *from, Grid fromGrid, int64_t rows, int64_t columns,
               bool apart) {
   constexpr auto kBytes = int64_t(sizeof(T));
+  if (apart && rows > 1 && fromGrid.stride == 0 && columns * kBytes <= kMostRepeatedBytes &&
+      toGrid.packed(rows, columns, kBytes))
+    return repeatElements<T>(to, from, fromGrid.rowStride, rows, columns);
   if (apart && rows > 1 && fromGrid.rowStride == 0 && toGrid.packed(rows, columns, kBytes)) { // one row again and again
     copyGrid<T>(to, toGrid, from, fromGrid, 1, columns, true);
     for (int64_t done = columns * kBytes, all = rows * done; done < all;) {
@@ -138,6 +161,11 @@ public:
     divide();
   }
   int64_t get() const { return last; }
+  // How many of `count` places of number 0, each `bytes` behind the one before, have number `one` inside the buffer.
+  int64_t countInside(int64_t one, int64_t bytes, int64_t count) const {
+    const int64_t left = room - one * step;
+    return left < 0 ? 0 : std::min(count, left / bytes + 1);
+  }
   void move(int64_t bytes) {
     room += bytes * direction;
     if (std::abs(bytes) > step)
@@ -218,6 +246,10 @@ private:
     const int64_t count = shape.extent[3], otherStep = shape.stride[kOther][3], numberStep = shape.stride[kB][3],
                   startStep = shape.stride[kIndexed][3]; // numbers may be chosen in another place for each element
     const bool toBool = sizeof(T) == 1 && op.toBool;
+    // One number for a row, which no result changes; beyond the end all elements of the row choose the same one.
+    const bool isPlain = Gather && numberStep == 0 && !toBool && !op.mayAlias[kA] && !op.mayAlias[kB] &&
+                         place.step > 0 && startStep > 0 && startStep % place.step == 0 &&
+                         place.origin + shape.high[kA] <= place.bytes;
     const int64_t rowStep = shape.stride[kIndexed][2] - count * startStep; // from a row's end to the next one
     for (int64_t i = 0; i < shape.extent[0]; ++i)
       for (int64_t j = 0; j < shape.extent[1]; ++j) {
@@ -226,16 +258,33 @@ private:
         for (int64_t k = 0; k < shape.extent[2]; ++k) {
           std::byte *element = other + outer(kOther, i, j) + k * shape.stride[kOther][2];
           const std::byte *number = b + outer(kB, i, j) + k * shape.stride[kB][2];
-          for (int64_t c = 0; c < count; ++c) {
-            const int64_t chosenNumber = std::clamp<int64_t>(load<int32_t>(number), 0, last.get());
-            std::byte *chosen = memory + start + chosenNumber * place.step;
+          const auto moveOne = [&](int64_t most) {
+            std::byte *chosen = memory + start + std::clamp<int64_t>(load<int32_t>(number), 0, most) * place.step;
             T value = load<T>(Gather ? chosen : element);
             if (toBool)
               value = value != 0;
             std::memcpy(Gather ? element : chosen, &value, sizeof(T));
             element += otherStep;
             number += numberStep;
-            if (startStep != 0) {
+          };
+          if (startStep == 0) {
+            const int64_t most = last.get();
+            for (int64_t c = 0; c < count; ++c)
+              moveOne(most);
+          } else if (isPlain) {
+            // Those that the number chooses inside the buffer follow each other; behind them all choose the last one.
+            const int64_t one = std::max(0, load<int32_t>(number)), inside = last.countInside(one, startStep, count);
+            copyGrid<T>(element, {0, otherStep}, memory + start + one * place.step, {0, startStep}, 1, inside, true);
+            start += inside * startStep;
+            last.move(inside * startStep);
+            if (inside < count)
+              copyGrid<T>(element + inside * otherStep, {0, otherStep}, memory + start + last.get() * place.step,
+                          {0, 0}, 1, count - inside, true);
+            start += (count - inside) * startStep;
+            last.move((count - inside) * startStep);
+          } else {
+            for (int64_t c = 0; c < count; ++c) {
+              moveOne(last.get());
               start += startStep;
               last.move(startStep);
             }

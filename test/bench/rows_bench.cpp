@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Speed of single instructions in the core engine: `rows_bench [opcode]` prints nanoseconds per element for every
 // opcode and element type, on one core with all operands in memory. Forms: packed (1024 neighbours), grid (64 rows of
-// 16, a broadcast along the rows, b packed) and, for reductions, sum (1024 elements onto one). WSC_CPU chooses the CPU
-// level.
+// 16, a broadcast along the rows, b packed), few (320 rows of three, an element of a for each row, a row of b for all),
+// for reductions sum (1024 elements onto one), for gathers one (1024 elements in order behind the one that a single
+// number chooses). WSC_CPU chooses the CPU level.
 #include "runtime/emulator/RoleProgram.h"
 #include "runtime/numerics/Elements.h"
 
@@ -17,7 +18,7 @@ namespace {
 
 constexpr int64_t kMost = 1024;
 
-enum class Form { Packed, Short, Grid, Sum };
+enum class Form { Packed, Short, Grid, Few, Sum, One };
 
 Operand memory(int buffer, int64_t outer, int64_t inner) {
   Operand operand;
@@ -60,8 +61,13 @@ double nanoseconds(const Role &role, const emulator::Kernels &kernels, std::arra
 
 double nanosecondsPerElement(Opcode opcode, ElementType type, ElementType sourceType, Form form,
                              const emulator::Kernels &kernels) {
-  const int64_t kElements = form == Form::Short ? 16 : kMost;
-  const int64_t width = elementBytes(type), rows = form == Form::Grid ? 64 : 1, columns = kElements / rows;
+  const int64_t kElements = form == Form::Short ? 16 : form == Form::Few ? 960 : kMost;
+  const int64_t width = elementBytes(type),
+                rows = form == Form::Grid  ? 64
+                       : form == Form::Few ? 320
+                       : form == Form::One ? kElements
+                                           : 1,
+                columns = kElements / rows;
   const bool indexed = opcode == Opcode::Gather || opcode == Opcode::Scatter;
   const int64_t aWidth = elementBytes(opcode == Opcode::Convert ? sourceType : type), bWidth = indexed ? 4 : width;
   constexpr int64_t kRepeats = 64;
@@ -74,9 +80,13 @@ double nanosecondsPerElement(Opcode opcode, ElementType type, ElementType source
   op.sourceType = sourceType;
   op.extent = {Affine(1), Affine(1), Affine(rows), Affine(columns)};
   op.dst = form == Form::Sum ? memory(2, 0, 0) : memory(2, columns * width, width);
-  op.a = form == Form::Grid ? memory(0, 0, aWidth) : memory(0, columns * aWidth, aWidth);
+  op.a = form == Form::Grid  ? memory(0, 0, aWidth)
+         : form == Form::Few ? memory(0, aWidth, 0)
+                             : memory(0, columns * aWidth, aWidth);
   if (opcodeInfo(opcode).sources == 2)
-    op.b = memory(1, columns * bWidth, bWidth);
+    op.b = form == Form::Few   ? memory(1, 0, bWidth)
+           : form == Form::One ? memory(1, 0, 0)
+                               : memory(1, columns * bWidth, bWidth);
   Role role;
   for (int b = 0; b < 3; ++b) {
     Buffer buffer;
@@ -158,7 +168,10 @@ int main(int argc, char **argv) {
     printRow(name.c_str(), opcode, Form::Packed, kernels);
     printRow((name + " short").c_str(), opcode, Form::Short, kernels);
     if (opcodeInfo(opcode).sources == 2 && opcode != Opcode::Gather && opcode != Opcode::Scatter)
-      printRow((name + " grid").c_str(), opcode, Form::Grid, kernels);
+      for (const auto &[form, title] : {std::pair(Form::Grid, " grid"), std::pair(Form::Few, " few")})
+        printRow((name + title).c_str(), opcode, form, kernels);
+    if (opcode == Opcode::Gather)
+      printRow("gather one", opcode, Form::One, kernels);
     if (opcode >= Opcode::ReduceAdd && opcode <= Opcode::ReduceMax)
       printRow((name + " sum").c_str(), opcode, Form::Sum, kernels);
   }

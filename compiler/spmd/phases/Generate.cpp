@@ -6,9 +6,11 @@
 #include "compiler/spmd/phases/FewerChanges.h"
 #include "compiler/spmd/phases/SampleGroups.h"
 #include "compiler/spmd/phases/States.h"
+#include "runtime/timing/Phases.h"
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 namespace wsc::spmd {
 
@@ -155,13 +157,20 @@ absl::StatusOr<PlannedProgram> generateBest(const std::vector<Network> &networks
     makeFewerChanges(each.program, each.plans, networks, views, target, policy, caches);
     each.cycles = predictedCycles(each.program.executable);
   }
-  // Of nearly as quick ones the smallest: cores that save little cost time to compile, to load and to emulate.
+  // Of nearly as quick ones the smallest, with the least work: cores and slots that save little cost power, and time to
+  // compile, to load and to emulate.
   int64_t least = INT64_MAX;
   for (const Generated &each : generated)
     least = std::min(least, each.cycles);
+  auto work = [&](const Generated &each) {
+    double slots = 0;
+    for (const format::Entry &entry : each.program.executable.entries)
+      slots += timing::busySlots(each.program.executable, entry);
+    return slots;
+  };
   auto key = [&](const Generated &each) {
-    return double(each.cycles) <= kNearlyAsQuick * double(least) ? std::pair<int64_t, int64_t>(0, each.cores())
-                                                                 : std::pair<int64_t, int64_t>(1, each.cycles);
+    const bool isQuick = double(each.cycles) <= kNearlyAsQuick * double(least);
+    return std::tuple(!isQuick, isQuick ? each.cores() : each.cycles, isQuick ? work(each) : 0);
   };
   Generated &best = *std::min_element(generated.begin(), generated.end(),
                                       [&](const Generated &a, const Generated &b) { return key(a) < key(b); });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Which rectangles are planned: squares of growing size, then the shapes around the best one, and around a smaller one
-// that is nearly as quick.
+// that is nearly as quick; then what the costly layers use of the promising ones.
 #include "compiler/solver/Threads.h"
 #include "compiler/spmd/plan/Plan.h"
 
@@ -19,7 +19,9 @@ namespace {
 
 constexpr int kMostRetries = 12; // of a rectangle's plan, where none has one without
 constexpr double kNearlyAsQuick = 1.02;
-constexpr int kMostWorse = 2; // squares in a row that do not get better before larger ones are left out
+constexpr double kPromising = 1.15; // times the best estimate
+constexpr double kRareShare = 0.1;  // of a plan's cycles: layers that may have to do with less
+constexpr int kMostWorse = 2;       // squares in a row that do not get better before larger ones are left out
 
 using Size = std::pair<int32_t, int32_t>; // rows, columns
 
@@ -65,6 +67,33 @@ private:
   const int threads;
   std::map<Size, absl::StatusOr<NetworkPlan>> made;
 };
+
+/// Rows and columns that suffice to all layers but those that take a small part of the plan's cycles: networks' own
+/// extents, which squares and their halves do not meet.
+Size sizeUsed(const Network &network, const NetworkPlan &plan) {
+  std::vector<std::pair<Rectangle, int64_t>> layers; // cycles of all repetitions
+  int64_t all = 0;
+  for (size_t n = 0; n < network.nodes.size(); ++n)
+    if (std::holds_alternative<Nest>(network.nodes[n])) {
+      int64_t cycles = plan.nodeCycles[n];
+      for (const Loop &loop : plan.loops)
+        if (loop.holds(n))
+          cycles *= loop.count;
+      layers.emplace_back(plan.distributions[n].rectangle, cycles);
+      all += cycles;
+    }
+  auto used = [&](auto extentOf) {
+    std::stable_sort(layers.begin(), layers.end(),
+                     [&](const auto &a, const auto &b) { return extentOf(a.first) > extentOf(b.first); });
+    int64_t rare = 0;
+    for (const auto &[rectangle, cycles] : layers)
+      if (rare += cycles; double(rare) > kRareShare * double(all))
+        return extentOf(rectangle);
+    return 1;
+  };
+  return {used([](const Rectangle &each) { return each.row + each.rows; }),
+          used([](const Rectangle &each) { return each.col + each.cols; })};
+}
 
 absl::StatusOr<std::vector<NetworkPlan>> plansOf(const Network &network, const Views &views,
                                                  const target::Target &target, const std::vector<Loop> &loops,
@@ -147,6 +176,13 @@ absl::StatusOr<std::vector<NetworkPlan>> plansOf(const Network &network, const V
   }
   if (plans.empty())
     return last;
+  std::vector<std::pair<int64_t, int64_t>> used;
+  for (const NetworkPlan &plan : plans)
+    if (double(plan.estimatedCycles) <= kPromising * double(best))
+      used.push_back(sizeUsed(network, plan));
+  prepare(used);
+  for (const auto &[rows, cols] : used)
+    look(rows, cols);
   std::stable_sort(plans.begin(), plans.end(),
                    [](const NetworkPlan &a, const NetworkPlan &b) { return a.estimatedCycles < b.estimatedCycles; });
   return plans;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What plans leave free.
+// What plans leave free, and which rectangles they take.
 #include "compiler/spmd/plan/Plan.h"
 #include "test/support/NetworkBuilder.h"
 
@@ -11,19 +11,49 @@ using namespace wsc::test;
 using format::ElementType;
 using format::Opcode;
 
+namespace {
+
+/// y [rows, cols] = x [rows, inner] · w [inner, cols]; the network's only nest.
+struct Product : NetworkBuilder {
+  TensorId y;
+  Product(int64_t rows, int64_t inner, int64_t cols) {
+    auto x = input("x", ElementType::F32, {rows, inner});
+    y = value("y", ElementType::F32, {rows, cols});
+    auto w = constant("w", ElementType::F32, {inner, cols}, std::vector<double>(size_t(inner * cols), 1));
+    Nest nest = nestOver({rows, cols, inner}, 2, y);
+    nest.operands = {read(x, {{1, 0, 0}, {0, 0, 1}}), read(w, {{0, 0, 1}, {0, 1, 0}})};
+    nest.reduction = Reduction{Opcode::Fma, ElementType::F32, 0};
+    nest.values = {BodyValue::operand(0), BodyValue::operand(1)};
+    nest.resultValue = BodyValue::reduced();
+    add(nest);
+    output(y);
+  }
+};
+
+} // namespace
+
+// Extents of 320 × 192 fit no square and none of its halves: one of the rectangles has just the cores that compute.
+TEST(PlanRectangles, MeetWhatTheLayersUse) {
+  Product net(96, 320, 192);
+  auto target = target::loadTarget("mesh-600x500");
+  ASSERT_TRUE(target.ok());
+  const Views views(net.network);
+  EstimateCaches caches;
+  const auto plans = planCandidates(net.network, views, *target, {}, {}, caches, 1);
+  ASSERT_TRUE(plans.ok()) << plans.status();
+  for (const NetworkPlan &plan : *plans) {
+    const Rectangle &own = plan.rectangle, &used = plan.distributions[0].rectangle;
+    const auto isPower = [](int32_t extent) { return (extent & (extent - 1)) == 0; };
+    if (own == used && (!isPower(own.rows) || !isPower(own.cols)))
+      return;
+  }
+  FAIL() << "all of the " << plans->size() << " rectangles have idle rows or columns";
+}
+
 // Bytes that are kept free for constants go to no tensor.
 TEST(PlanRoom, IsKeptForConstants) {
   const int64_t rows = 64, inner = 16, cols = 48;
-  NetworkBuilder net;
-  auto x = net.input("x", ElementType::F32, {rows, inner}), y = net.value("y", ElementType::F32, {rows, cols});
-  auto w = net.constant("w", ElementType::F32, {inner, cols}, std::vector<double>(size_t(inner * cols), 1));
-  Nest nest = nestOver({rows, cols, inner}, 2, y);
-  nest.operands = {read(x, {{1, 0, 0}, {0, 0, 1}}), read(w, {{0, 0, 1}, {0, 1, 0}})};
-  nest.reduction = Reduction{Opcode::Fma, ElementType::F32, 0};
-  nest.values = {BodyValue::operand(0), BodyValue::operand(1)};
-  nest.resultValue = BodyValue::reduced();
-  net.add(nest);
-  net.output(y);
+  const Product net(rows, inner, cols);
   auto target = target::loadTarget("mesh-8x8");
   ASSERT_TRUE(target.ok());
   std::vector<Views> views;
@@ -37,7 +67,7 @@ TEST(PlanRoom, IsKeptForConstants) {
       EXPECT_LT(free, 4 * rows * cols / 64 * 10); // not before it is scarce
       continue;
     }
-    const int64_t result = plan->held[size_t(y)]->localElements() * 4;
+    const int64_t result = plan->held[size_t(net.y)]->localElements() * 4;
     EXPECT_LE(std::max(plan->constantBytes, all - free) + result, all);
     EXPECT_GT(plan->constantBytes, 0);
   }
