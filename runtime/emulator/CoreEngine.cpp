@@ -153,6 +153,7 @@ public:
     for (size_t e = 0; e < executable.entries.size(); ++e)
       if (absl::Status status = prepareEntry(int(e)); !status.ok())
         return status;
+    residents.share(residentsUsed);
     return absl::OkStatus();
   }
 
@@ -326,14 +327,18 @@ private:
     for (size_t r = order.size(); r-- > 0;)
       again[r] = !later.insert(order[r].configuration).second;
     comeAgain.push_back(std::move(again));
+    std::vector<std::vector<int32_t>> used;
+    for (const EntryRun &run : order)
+      used.push_back(residentsOf(executable.configurations[size_t(run.configuration)]));
     // After its last run a resident holds nothing.
     std::vector<std::vector<int32_t>> ends(order.size());
     std::set<int32_t> ended;
     for (size_t r = order.size(); r-- > 0;)
-      for (int32_t resident : residentsOf(executable.configurations[size_t(order[r].configuration)]))
+      for (int32_t resident : used[r])
         if (ended.insert(resident).second)
           ends[r].push_back(resident);
     residentEnds.push_back(std::move(ends));
+    residentsUsed.push_back(std::move(used));
     entryRuns.push_back(std::move(order));
     return absl::OkStatus();
   }
@@ -406,7 +411,8 @@ private:
   std::shared_ptr<PreparedStore> prepared;
   std::vector<std::vector<EntryRun>> entryRuns; // per entry
   std::vector<std::vector<bool>> comeAgain;     // per entry and run: whether a later one is of the same configuration
-  std::vector<std::vector<std::vector<int32_t>>> residentEnds; // per entry and run: those that no later run uses
+  std::vector<std::vector<std::vector<int32_t>>> residentsUsed; // per entry and run
+  std::vector<std::vector<std::vector<int32_t>>> residentEnds;  // per entry and run: those that no later run uses
 };
 
 } // namespace

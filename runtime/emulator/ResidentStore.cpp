@@ -8,6 +8,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <set>
+#include <utility>
 
 namespace wsc::emulator {
 
@@ -95,31 +98,84 @@ absl::StatusOr<std::vector<std::vector<WindowPlace>>> placeWindows(const Executa
 }
 
 ResidentStore::ResidentStore(const Executable &executable)
-    : executable(executable), pages(executable.residents.size()) {
-  for (const Resident &resident : executable.residents)
+    : executable(executable), areas(executable.residents.size()), begin(executable.residents.size()) {
+  for (const Resident &resident : executable.residents) {
+    areaOf.push_back(int32_t(areaOf.size()));
     strides.push_back((resident.bytes + 15) / 16 * 16);
+    areas[size_t(areaOf.back())].bytes = strides.back() * resident.cores.size() + kSlackBytes;
+  }
+}
+
+void ResidentStore::share(std::span<const std::vector<std::vector<int32_t>>> entries) {
+  std::vector<int> users(executable.residents.size());
+  for (const std::vector<std::vector<int32_t>> &runs : entries) {
+    std::set<int32_t> used;
+    for (const std::vector<int32_t> &run : runs)
+      used.insert(run.begin(), run.end());
+    for (int32_t resident : used)
+      ++users[size_t(resident)];
+  }
+  for (const std::vector<std::vector<int32_t>> &runs : entries) {
+    std::map<int32_t, size_t> lastRun;
+    for (size_t r = 0; r < runs.size(); ++r)
+      for (int32_t resident : runs[r])
+        lastRun[resident] = r;
+    std::set<std::pair<int64_t, int32_t>> unused; // bytes, area
+    std::set<int32_t> alive;
+    for (size_t r = 0; r < runs.size(); ++r) {
+      for (int32_t resident : runs[r]) {
+        if (!hasMemory(resident) || executable.residents[size_t(resident)].state >= 0 || users[size_t(resident)] > 1 ||
+            !alive.insert(resident).second)
+          continue;
+        // The smallest one that is large enough, else the largest one grows.
+        const int64_t bytes = areaFor(resident).bytes;
+        auto found = unused.lower_bound({bytes, -1});
+        if (found == unused.end() && !unused.empty())
+          --found;
+        if (found == unused.end())
+          continue; // its own
+        areaOf[size_t(resident)] = found->second;
+        Area &area = areaFor(resident);
+        area.bytes = std::max(area.bytes, bytes);
+        unused.erase(found);
+      }
+      for (int32_t resident : runs[r])
+        if (lastRun[resident] == r && alive.contains(resident))
+          unused.emplace(areaFor(resident).bytes, areaOf[size_t(resident)]);
+    }
+  }
 }
 
 absl::Status ResidentStore::need(std::span<const int32_t> residents) {
   for (int32_t r : residents) {
+    if (!hasMemory(r))
+      continue;
+    Area &area = areaFor(r);
+    begin[size_t(r)] = area.pages.need(area.bytes);
     const Resident &resident = executable.residents[size_t(r)];
-    if (resident.section < 0 && !pages[size_t(r)].need(strides[size_t(r)] * resident.cores.size() + kSlackBytes))
+    if (!begin[size_t(r)])
       return absl::ResourceExhaustedError(absl::StrCat("no memory for resident ", resident.name, ": ", resident.bytes,
                                                        " bytes on each of ", resident.cores.size(), " cores"));
+    if (area.holder == r)
+      continue;
+    if (!area.isClean)
+      area.pages.zero();
+    area.holder = r;
+    area.isClean = false;
   }
   return absl::OkStatus();
 }
 
 void ResidentStore::forget(std::span<const int32_t> residents) {
   for (int32_t r : residents)
-    if (executable.residents[size_t(r)].section < 0 && executable.residents[size_t(r)].state < 0)
-      pages[size_t(r)].clear();
+    if (hasMemory(r) && executable.residents[size_t(r)].state < 0 && areaFor(r).holder == r)
+      areaFor(r).holder = -1;
 }
 
 std::byte *ResidentStore::core(int32_t number, int64_t ordinal) const {
   const Resident &resident = executable.residents[size_t(number)];
   if (resident.section < 0)
-    return pages[size_t(number)].get() + ordinal * strides[size_t(number)];
+    return begin[size_t(number)] + ordinal * strides[size_t(number)];
   // Programs that write it are refused by the verifier.
   std::byte *section = const_cast<std::byte *>(executable.sections[size_t(resident.section)].bytes.data());
   return section + (resident.sectionOffset.isConstant()
@@ -149,7 +205,7 @@ absl::Status ResidentStore::load(int32_t state, std::span<const std::byte> host)
       continue;
     if (absl::Status status = need({&r, 1}); !status.ok())
       return status;
-    pages[size_t(r)].clear();
+    areaFor(r).pages.clear();
     forStatePieces(r, int64_t(host.size()), [&](int64_t ordinal, int64_t at, int64_t from, int64_t bytes) {
       if (bytes > 0)
         std::memcpy(core(r, ordinal) + at, host.data() + from, size_t(bytes));
@@ -160,7 +216,7 @@ absl::Status ResidentStore::load(int32_t state, std::span<const std::byte> host)
 
 void ResidentStore::store(int32_t state, std::span<std::byte> host) const {
   for (int32_t r = 0; r < int32_t(executable.residents.size()); ++r)
-    if (executable.residents[size_t(r)].state == state && pages[size_t(r)].get())
+    if (executable.residents[size_t(r)].state == state && begin[size_t(r)])
       forStatePieces(r, int64_t(host.size()), [&](int64_t ordinal, int64_t at, int64_t to, int64_t bytes) {
         if (bytes > 0)
           std::memcpy(host.data() + to, core(r, ordinal) + at, size_t(bytes));

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What residents hold, core by core, while configurations come and go.
 //
-// A resident with a section is viewed in the mapped file. Any other has memory of its own, [number of the core in its
-// lattice][bytes], made when a configuration first uses it. A role reaches it through windows: the number of each of
-// its cores in the resident's lattice is looked up once, when the configuration is prepared.
+// A resident with a section is viewed in the mapped file. Any other has memory, [number of the core in its lattice]
+// [bytes], made when a configuration first uses it and kept from sample to sample. Residents of one entry whose lives
+// do not meet share it: memory that is there is quicker to fill with zeros than new memory is to get. A role reaches it
+// through windows: the number of each of its cores in the resident's lattice is looked up once, when the configuration
+// is prepared.
 #pragma once
 
 #include "runtime/emulator/Pages.h"
@@ -32,6 +34,10 @@ class ResidentStore {
 public:
   explicit ResidentStore(const format::Executable &executable);
 
+  // Which residents each run of each entry uses, [entry][run]; to be called before any is needed. A resident lives from
+  // the first run of an entry that uses it to the last. Where it lies stays as it is from then on.
+  void share(std::span<const std::vector<std::vector<int32_t>>> entries);
+
   // Makes memory for these residents. ResourceExhausted when the host has none.
   absl::Status need(std::span<const int32_t> residents);
   // Forgets what these hold unless it comes from a section or belongs to a state: they are zero when used again.
@@ -51,9 +57,21 @@ public:
 private:
   template <typename Visit> void forStatePieces(int32_t resident, int64_t hostBytes, Visit visit) const;
 
+  // Memory of residents, one at a time.
+  struct Area {
+    Pages pages;
+    int64_t bytes = 0;
+    int32_t holder = -1; // the resident that lives; -1: none
+    bool isClean = true;
+  };
+  bool hasMemory(int32_t resident) const { return executable.residents[size_t(resident)].section < 0; }
+  Area &areaFor(int32_t resident) { return areas[size_t(areaOf[size_t(resident)])]; }
+
   const format::Executable &executable;
-  std::vector<Pages> pages;     // per resident
-  std::vector<int64_t> strides; // bytes from core to core
+  std::vector<Area> areas;
+  std::vector<int32_t> areaOf;    // per resident
+  std::vector<std::byte *> begin; // per resident, of its first core; null before it is needed
+  std::vector<int64_t> strides;   // bytes from core to core
 };
 
 } // namespace wsc::emulator

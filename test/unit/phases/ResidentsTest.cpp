@@ -279,6 +279,40 @@ TEST(Residents, PaddedLanesReachBeyondTheTensor) {
       << refused.status();
 }
 
+// The second resident lies where the first one was, small and large, and holds zeros but for what is written.
+TEST(Residents, BeginWithZerosWhereOthersHaveLived) {
+  for (const int64_t elements : {4, 10000}) {
+    PhaseProgram program(3);
+    program.entry().inputs = {{"x", ElementType::F32, {3 * elements}}};
+    program.entry().outputs = {{"first", ElementType::F32, {3 * elements}},
+                               {"second", ElementType::F32, {3 * elements}}};
+    const int32_t first = program.resident("first", ElementType::F32, elements, rectangle(0, 0, 1, 3)),
+                  second = program.resident("second", ElementType::F32, elements, rectangle(0, 0, 1, 3)),
+                  seven = program.resident("seven", ElementType::F32, 1, rectangle(0, 0, 1, 3));
+    program.result.residents[size_t(seven)].section = program.section("seven", bytesOf(ElementType::F32, {7}));
+    loadPhase(program, first, elements);
+    storePhase(program, first, elements);
+    program.phase("part");
+    RoleBuilder role(program, "part");
+    role.role.cores = rectangle(0, 0, 1, 3);
+    const Op to = role.window("second", second, 1, 2), from = role.window("seven", seven, 1);
+    role.thread().move(to, from, {1});
+    role.finish();
+    storePhase(program, second, elements);
+    program.configuration().io.back().tensor = 1;
+    Floats x(size_t(3 * elements)), y(x.size());
+    for (size_t i = 0; i < x.size(); ++i)
+      x[i] = float(i + 1);
+    for (int core = 0; core < 3; ++core)
+      y[size_t(core * elements + 2)] = 7;
+    for (Schedule schedule : kSchedules) {
+      auto engine = engineOf(program.result, schedule);
+      for (int call = 0; call < 3; ++call)
+        EXPECT_TRUE(runOn(*engine, {x}) == (std::vector<Floats>{x, y})) << elements << " elements, call " << call;
+    }
+  }
+}
+
 TEST(Residents, ACoreOutsideOfTheResidentIsRefused) {
   PhaseProgram program(3);
   program.entry().inputs = {{"x", ElementType::F32, {6}}};
