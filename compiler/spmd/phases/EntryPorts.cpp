@@ -8,10 +8,20 @@
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace wsc::spmd {
 
 using namespace format;
+
+namespace {
+
+/// Cycles of ports of which the busiest takes `busiest` cycles, and which pass so many words together.
+int64_t portCycles(const target::Target &target, int64_t busiest, int64_t words) {
+  return std::max(busiest, int64_t(std::ceil(double(words) / target.ioWordsPerCycle())));
+}
+
+} // namespace
 
 void EntryWriter::readInputs() {
   for (size_t i = 0; i < network.inputs.size(); ++i) {
@@ -21,23 +31,22 @@ void EntryWriter::readInputs() {
     const Sharding &held = *plan.held[size_t(tensor)];
     const ElementType type = network.tensors[size_t(tensor)].type;
     const Rectangle &at = held.rectangle;
-    phase().estimatedCycles += wordBytes(type, held.localElements()) / 4 * at.cols + plan.rectangle.cols;
-    if (at.cols != plan.rectangle.cols ||
-        held != flatSharding(at, network.tensors[size_t(tensor)].elements(), granuleOf(type))) {
-      const int64_t words = wordBytes(type, held.localElements()) / 4;
-      if (std::any_of(held.dims.begin(), held.dims.end(), [](const DimSharding &dim) {
-            return std::any_of(dim.mesh.begin(), dim.mesh.end(),
-                               [](const MeshDigit &digit) { return digit.axis == Axis::Col; });
-          }))
-        emitInput(code(), at.row, at.row + at.rows, at.cols, words, {bufferOf(tensor), 0}, plan.rectangle.cols);
-      else
-        emitBoxInput(code(), at.row + at.rows, words, {bufferOf(tensor), 0});
-      phase().ports.push_back({false, int32_t(i), at.row, at.row + at.rows, held.localElements(), held});
-      continue;
-    }
-    emitInput(code(), at.row, at.row + at.rows, plan.rectangle.cols, wordBytes(type, held.localElements()) / 4,
-              {bufferOf(tensor), 0}, plan.rectangle.cols);
-    phase().ports.push_back({false, int32_t(i), at.row, at.row + at.rows, held.localElements()});
+    const int64_t words = wordBytes(type, held.localElements()) / 4;
+    const bool isFlat = at.cols == plan.rectangle.cols &&
+                        held == flatSharding(at, network.tensors[size_t(tensor)].elements(), granuleOf(type));
+    // Else all cores of a row hold the same.
+    const bool isSpread = isFlat || std::any_of(held.dims.begin(), held.dims.end(), [](const DimSharding &dim) {
+                            return std::any_of(dim.mesh.begin(), dim.mesh.end(),
+                                               [](const MeshDigit &digit) { return digit.axis == Axis::Col; });
+                          });
+    const int64_t ofRow = isSpread ? words * at.cols : words;
+    phase().estimatedCycles += portCycles(target, ofRow, ofRow * at.rows) + plan.rectangle.cols;
+    if (isSpread)
+      emitInput(code(), at.row, at.row + at.rows, at.cols, words, {bufferOf(tensor), 0}, plan.rectangle.cols);
+    else
+      emitBoxInput(code(), at.row + at.rows, words, {bufferOf(tensor), 0});
+    phase().ports.push_back({false, int32_t(i), at.row, at.row + at.rows, held.localElements(),
+                             isFlat ? std::nullopt : std::optional(held)});
   }
 }
 
@@ -110,7 +119,8 @@ absl::Status EntryWriter::writeOutputs() {
       if (absl::Status status = makeRoom(append); !status.ok())
         return status;
       append(code(), {});
-      phase().estimatedCycles += leavingCycles(box, elementBytes(output.type), plan.rectangle);
+      phase().estimatedCycles += portCycles(target, leavingCycles(box, elementBytes(output.type), plan.rectangle),
+                                            wordBytes(output.type, output.elements()) / 4);
       phase().ports.push_back({true, int32_t(i), row, row + each, box.localElements(), std::nullopt});
       continue;
     }
@@ -134,7 +144,10 @@ absl::Status EntryWriter::writeOutputBox(int32_t output, const Sharding &box, El
     if (absl::Status status = makeRoom(append); !status.ok())
       return status;
     append(code(), {});
-    phase().estimatedCycles += leavingCycles(largest, bytes, plan.rectangle);
+    int64_t words = 0;
+    for (const Sharding &part : configurations[c])
+      words += wordBytes(type, part.localElements()) / 4 * part.rectangle.rows * part.rectangle.cols;
+    phase().estimatedCycles += portCycles(target, leavingCycles(largest, bytes, plan.rectangle), words);
     for (const Sharding &part : configurations[c])
       phase().ports.push_back(
           {true, output, part.rectangle.row, part.rectangle.row + part.rectangle.rows, part.localElements(), part});
