@@ -26,7 +26,7 @@ TensorType typeOf(const Network &network, const NamedTensor &named) {
 constexpr double kWorthGenerating = 1.25; // of the least estimate: others are hardly the quickest
 constexpr size_t kMostGenerated = 4, kMostImproved = 2;
 constexpr int kMostAnew = 3;            // rectangles planned once more
-constexpr double kNearlyAsQuick = 1.05; // of the quickest rectangle's prediction
+constexpr double kNearlyAsQuick = 1.04; // of the quickest rectangle's prediction
 constexpr int64_t kWorthGroups = 10000; // cycles of a program that groups of samples may make quicker
 constexpr double kGatherShare = 0.125;  // of SRAM for a line of a gathered dimension
 
