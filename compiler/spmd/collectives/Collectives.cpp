@@ -21,6 +21,18 @@ Affine stepsAlong(Axis axis, int64_t constant, int64_t step) {
   return affine;
 }
 
+/// The first columns of units [begin, end) of `unit` columns.
+Guard unitColumns(const Guard &rows, int32_t begin, int32_t end, int32_t unit) {
+  if (unit == 1)
+    return narrowed(rows, Axis::Row, begin, end);
+  AxisGuard part;
+  part.begin = begin * unit;
+  part.end = end * unit;
+  part.modulus = unit;
+  part.subEnd = 1;
+  return withAlong(rows, Axis::Row, part);
+}
+
 void takeOutputTurns(Code &code, const Guard &rows, int32_t length) {
   if (length == 1)
     return;
@@ -66,22 +78,23 @@ void emitBoxInput(Code &code, int32_t rows, int64_t count, Place into) {
   code.append(moveWords(words(into), queue(code, inputRoute(), false), Affine(count)), guard);
 }
 
-void emitOutput(Code &code, int32_t rowBegin, int32_t rowEnd, int32_t cols, int64_t count, Place from, int32_t length) {
+void emitOutput(Code &code, int32_t rowBegin, int32_t rowEnd, int32_t cols, int64_t count, Place from, int32_t length,
+                int32_t unit) {
   Guard guard;
   guard.rowBegin = rowBegin;
   guard.rowEnd = rowEnd;
   code.append(moveWords(queue(code, outputRoute(), true), words(from), Affine(count)),
-              narrowed(guard, Axis::Row, 0, cols));
+              unitColumns(guard, 0, cols, unit));
   takeOutputTurns(code, guard, length);
 }
 
 void emitOutputBox(Code &code, const Rectangle &cores, ElementType type, const std::vector<int64_t> &extents,
-                   Operand from, int32_t length) {
+                   Operand from, int32_t length, int32_t unit) {
   Guard guard;
   guard.rowBegin = cores.row;
   guard.rowEnd = cores.row + cores.rows;
   code.append(instruction(Opcode::Move, type, extents, queue(code, outputRoute(), true), std::move(from)),
-              narrowed(guard, Axis::Row, cores.col, cores.col + cores.cols));
+              unitColumns(guard, cores.col, cores.col + cores.cols, unit));
   takeOutputTurns(code, guard, length);
 }
 

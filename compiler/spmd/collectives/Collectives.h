@@ -34,12 +34,14 @@ void emitInput(Code &code, int32_t rowBegin, int32_t rowEnd, int32_t cols, int64
 /// All cores of rows 0 … rows − 1 take the same `words` words from their row's west port.
 void emitBoxInput(Code &code, int32_t rows, int64_t words, Place into);
 
-/// The reverse: words of the first `cols` cores leave through the west port, those of the last of them first; all
-/// `length` cores of the rows take turns.
-void emitOutput(Code &code, int32_t rowBegin, int32_t rowEnd, int32_t cols, int64_t words, Place from, int32_t length);
+/// The reverse: words of `cols` cores, the first ones of units of `unit` columns, leave through the west port, those of
+/// the last of them first; all `length` cores of the rows take turns.
+void emitOutput(Code &code, int32_t rowBegin, int32_t rowEnd, int32_t cols, int64_t words, Place from, int32_t length,
+                int32_t unit = 1);
 
-/// Elements of a rectangle's cores leave: a nest of `extents` over `from`, elements of whole words.
+/// Elements of a rectangle's cores leave, whose columns are units' first ones: a nest of `extents` over `from`,
+/// elements of whole words.
 void emitOutputBox(Code &code, const Rectangle &cores, format::ElementType type, const std::vector<int64_t> &extents,
-                   format::Operand from, int32_t length);
+                   format::Operand from, int32_t length, int32_t unit = 1);
 
 } // namespace wsc::spmd

@@ -2,14 +2,16 @@
 #include "compiler/spmd/phases/OutputPart.h"
 
 #include "compiler/spmd/moves/EmitMove.h"
+#include "compiler/spmd/plan/PortSharding.h"
 
 namespace wsc::spmd {
 
 void emitOutputPart(Code &code, const Sharding &part, const Sharding &box, format::ElementType type, Place place,
                     int32_t length) {
   const Rectangle &at = part.rectangle;
+  const int32_t unit = leavingUnit(box);
   if (part.localElements() == box.localElements()) {
-    emitOutput(code, at.row, at.row + at.rows, at.cols, wordBytes(type, box.localElements()) / 4, place, length);
+    emitOutput(code, at.row, at.row + at.rows, at.cols, wordBytes(type, box.localElements()) / 4, place, length, unit);
     return;
   }
   const int64_t bytes = format::elementBytes(type);
@@ -31,7 +33,7 @@ void emitOutputPart(Code &code, const Sharding &part, const Sharding &box, forma
     extents = {1};
     strides = {bytes};
   }
-  emitOutputBox(code, at, type, extents, memory(place.buffer, place.baseBytes, strides), length);
+  emitOutputBox(code, at, type, extents, memory(place.buffer, place.baseBytes, strides), length, unit);
 }
 
 } // namespace wsc::spmd

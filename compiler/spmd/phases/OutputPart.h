@@ -9,7 +9,8 @@
 
 namespace wsc::spmd {
 
-/// Appends the way out of `part`, of elements of `type` that lie as `box` says at `place`, on rows of `length` cores.
+/// Appends the way out of `part` (leavingParts), of elements of `type` that lie as `box` says at `place`, on rows of
+/// `length` cores.
 void emitOutputPart(Code &code, const Sharding &part, const Sharding &box, format::ElementType type, Place place,
                     int32_t length);
 

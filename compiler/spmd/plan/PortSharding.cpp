@@ -9,6 +9,7 @@
 #include "compiler/spmd/sharding/Divide.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace wsc::spmd {
 
@@ -60,8 +61,32 @@ std::vector<Sharding> blocks(const std::vector<int64_t> &shape, const Rectangle 
 
 } // namespace
 
+int32_t leavingUnit(const Sharding &box) {
+  int64_t unit = 0;
+  for (const DimSharding &dim : box.dims)
+    for (const MeshDigit &digit : dim.mesh)
+      if (digit.axis == Axis::Col)
+        unit = std::gcd(unit, digit.divisor);
+  return unit > 0 && box.rectangle.cols % unit == 0 ? int32_t(unit) : unit > 0 ? 1 : box.rectangle.cols;
+}
+
+Sharding withoutCopies(Sharding box) {
+  const int32_t unit = leavingUnit(box);
+  bool liesOnRows = false;
+  for (DimSharding &dim : box.dims)
+    for (MeshDigit &digit : dim.mesh) {
+      liesOnRows |= digit.axis == Axis::Row;
+      if (digit.axis == Axis::Col)
+        digit.divisor /= unit;
+    }
+  box.rectangle.cols /= unit;
+  if (!liesOnRows)
+    box.rectangle.rows = 1;
+  return box;
+}
+
 int64_t leavingCycles(const Sharding &box, int64_t bytes, const Rectangle &rectangle) {
-  return box.localElements() * box.rectangle.cols * bytes / 4 + kTurnCycles * rectangle.cols;
+  return box.localElements() * (box.rectangle.cols / leavingUnit(box)) * bytes / 4 + kTurnCycles * rectangle.cols;
 }
 
 std::optional<size_t> raggedDim(const Sharding &box, Axis axis) {
@@ -101,14 +126,15 @@ std::vector<std::vector<Sharding>> leavingParts(const Sharding &box) {
     return parts;
   };
   std::vector<std::vector<Sharding>> parts;
-  for (const Sharding &columns : along(box, Axis::Col))
+  for (const Sharding &columns : along(withoutCopies(box), Axis::Col))
     parts.push_back(along(columns, Axis::Row));
   return parts;
 }
 
-bool canLeave(const Sharding &box) {
+bool canLeave(const Sharding &held) {
+  const Sharding box = withoutCopies(held);
   const Rectangle &at = box.rectangle;
-  int64_t held = int64_t(at.rows) * at.cols;
+  int64_t copies = int64_t(at.rows) * at.cols;
   size_t rowDigits = 0;
   for (size_t d = 0; d < box.dims.size(); ++d) {
     const DimSharding &dim = box.dims[d];
@@ -132,9 +158,9 @@ bool canLeave(const Sharding &box) {
       if (digit.modulus > 0 && digit.divisor != 1)
         return false;
     }
-    held /= parts; // what is left are replicas
+    copies /= parts;
   }
-  return held == 1 && rowDigits <= 2 && at.col == 0 && portLoops(box).has_value();
+  return copies == 1 && rowDigits <= 2 && at.col == 0 && portLoops(box).has_value();
 }
 
 std::vector<Sharding> leavingBoxes(const Tensor &tensor, const std::optional<Sharding> &held, int32_t row, int32_t rows,
@@ -150,7 +176,8 @@ std::vector<Sharding> leavingBoxes(const Tensor &tensor, const std::optional<Sha
   if (held && held->shape == tensor.shape && held->rectangle.row == row && held->rectangle.rows <= rows)
     others.push_back(*held);
   std::erase_if(others, [&](const Sharding &box) {
-    const bool isRagged = raggedDim(box, Axis::Row) || raggedDim(box, Axis::Col);
+    const Sharding leaves = withoutCopies(box);
+    const bool isRagged = raggedDim(leaves, Axis::Row) || raggedDim(leaves, Axis::Col);
     return !canLeave(box) || (isRagged && bytes % 4 != 0) || box.localElements() % granule != 0 ||
            box.localElements() * bytes > roomBytes;
   });

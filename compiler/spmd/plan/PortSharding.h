@@ -14,15 +14,22 @@ namespace wsc::spmd {
 /// The dimension that lies in blocks on the rows (columns), the last of which is shorter.
 std::optional<size_t> raggedDim(const Sharding &box, Axis axis);
 
+/// Of how many adjacent columns that hold the same only the first one's words leave.
+int32_t leavingUnit(const Sharding &box);
+
+/// What leaves of a box: such columns are one, as are all rows where no dimension lies on rows.
+Sharding withoutCopies(Sharding box);
+
 /// Whether the rows' ports can take what the cores hold, core after core, as the tensor's elements: every element once
-/// and no padding but in the last row and the last column, four nested loops (PortBox.h).
+/// but for copies that stay behind, and no padding but in the last row and the last column, four nested loops
+/// (PortBox.h).
 bool canLeave(const Sharding &box);
 
 /// The cycles of a port for what its row's cores hold, `bytes` an element, with the turns of all of the rectangle's.
 int64_t leavingCycles(const Sharding &box, int64_t bytes, const Rectangle &rectangle);
 
-/// The parts in which a box leaves: a last column that is shorter in a configuration of its own, a last row that is
-/// shorter beside the others. The outer list has the configurations.
+/// The parts in which a box without its copies leaves: a last column that is shorter in a configuration of its own, a
+/// last row that is shorter beside the others. The outer list has the configurations.
 std::vector<std::vector<Sharding>> leavingParts(const Sharding &box);
 
 /// Boxes on the rows [row, row + rows) from which a tensor may leave, those that take least of a port first: blocks,

@@ -55,3 +55,31 @@ TEST(OutputPart, PartsOfOutputsHaveFewDimensions) {
     words *= extent.constant;
   EXPECT_EQ(words, 3 * 3 * 2 * 2 * 2);
 }
+
+// Of columns, or rows, that hold the same the first one's words leave: nothing has to be moved before.
+TEST(OutputPart, CopiesStayBehind) {
+  struct Case {
+    const char *box;
+    int32_t unit;
+    Rectangle leaves;
+    int64_t words; // of a row
+  };
+  for (const Case &c : {Case{"(0, 0, 4, 12) [6 = c/4*2 | 2, 12 = r*3 | 3]", 4, {0, 0, 4, 3}, 18},
+                        Case{"(0, 0, 4, 6) [6 = c*1 |, 12 = r*3 | 3]", 1, {0, 0, 4, 6}, 18},
+                        Case{"(0, 0, 4, 6) [2 = 0 | 2, 12 = r*3 | 3]", 6, {0, 0, 4, 1}, 6},
+                        Case{"(0, 0, 4, 6) [12 = c/2*4 | 4]", 2, {0, 0, 1, 3}, 12},
+                        Case{"(0, 0, 4, 12) [5 = c/4*2 | 2, 12 = r*3 | 3]", 4, {0, 0, 4, 3}, 18}}) {
+    const auto box = parseSharding(c.box);
+    ASSERT_TRUE(box.ok()) << box.status();
+    EXPECT_EQ(leavingUnit(*box), c.unit) << c.box;
+    EXPECT_EQ(withoutCopies(*box).rectangle, c.leaves) << c.box;
+    EXPECT_TRUE(canLeave(*box)) << c.box;
+    EXPECT_EQ(leavingCycles(*box, 4, {0, 0, 4, 12}) - leavingCycles(*box, 0, {0, 0, 4, 12}), c.words) << c.box;
+  }
+  // Copies that are not side by side: all would leave.
+  for (const char *box : {"(0, 0, 4, 12) [3 = c%3*1 |, 12 = r*3 | 3]", "(0, 0, 8, 1) [12 = r/2*3 | 3]"}) {
+    const auto held = parseSharding(box);
+    ASSERT_TRUE(held.ok()) << held.status();
+    EXPECT_FALSE(canLeave(*held)) << box;
+  }
+}
