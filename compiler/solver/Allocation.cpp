@@ -6,6 +6,7 @@
 // for one buffer after the other, for the first aligned hole between the placed buffers that live at the same time.
 #include "compiler/solver/Allocation.h"
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
@@ -17,6 +18,7 @@ namespace wsc::solver::allocation {
 namespace {
 constexpr int64_t kMostBytes = int64_t(1) << 40;
 constexpr size_t kMostBuffers = size_t(1) << 16;
+constexpr char kMissingBytes[] = "wsc/solver/missing_bytes";
 
 bool liveTogether(const Buffer &a, const Buffer &b) { return a.lifeBegin < b.lifeEnd && b.lifeBegin < a.lifeEnd; }
 } // namespace
@@ -166,13 +168,28 @@ absl::Status noRoom(const Problem &problem, int32_t failed) {
   if (live.size() > kMostNames)
     absl::StrAppend(&largest, ", ", live.size() - kMostNames, " others ", rest);
   const Buffer &buffer = problem.buffers[failed];
-  return absl::ResourceExhaustedError(absl::StrCat(
+  absl::Status status = absl::ResourceExhaustedError(absl::StrCat(
       "buffer ", buffer.name, " of ", buffer.bytes, " bytes, aligned to ", buffer.alignment, ", finds no space in [",
       problem.begin, ", ", problem.limit, "); at step ", when, " ", most, " bytes are live, ",
       problem.limit - problem.begin, " are available: ", largest, "; split the largest over more cores"));
+  // Where gaps are all that is in the way, as much as the buffer that found no space.
+  const int64_t missing = most > problem.limit - problem.begin ? most - (problem.limit - problem.begin) : buffer.bytes;
+  setMissingBytes(status, missing);
+  return status;
 }
 
 } // namespace
+
+int64_t missingBytes(const absl::Status &status) {
+  int64_t bytes = 0;
+  if (const auto payload = status.GetPayload(kMissingBytes))
+    (void)absl::SimpleAtoi(std::string(*payload), &bytes);
+  return bytes;
+}
+
+void setMissingBytes(absl::Status &status, int64_t bytes) {
+  status.SetPayload(kMissingBytes, absl::Cord(absl::string_view(absl::StrCat(bytes))));
+}
 
 absl::StatusOr<Solution> solve(const Problem &problem) {
   if (absl::Status status = problem.check(); !status.ok())

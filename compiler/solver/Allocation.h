@@ -51,6 +51,10 @@ struct Solution {
 // and the largest buffers.
 absl::StatusOr<Solution> solve(const Problem &problem);
 
+// Of such an error: at least so many bytes fewer would have to live at one time; 0 of others.
+int64_t missingBytes(const absl::Status &status);
+void setMissingBytes(absl::Status &status, int64_t bytes);
+
 // Value: bytes from Problem::begin to the end of the highest buffer. Bound: most bytes live at one time.
 struct AllocationStats : Stats {
   int64_t preferredBanks = 0;    // buffers that asked for a bank

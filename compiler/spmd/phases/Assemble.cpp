@@ -308,11 +308,14 @@ private:
         problem.buffers.push_back(std::move(buffer));
       }
     auto solution = solver::allocation::solve(problem);
-    if (!solution.ok())
-      return absl::Status(
+    if (!solution.ok()) {
+      absl::Status status(
           solution.status().code(),
           absl::StrCat("the SRAM of a core does not hold the tensors, constants and scratch of all phases: ",
                        std::string(solution.status().message()), "; use a target with more cores or more SRAM"));
+      solver::allocation::setMissingBytes(status, solver::allocation::missingBytes(solution.status()));
+      return status;
+    }
     for (size_t r = 0; r < constants.residents.size(); ++r)
       constants.residents[r].address = solution->addressOf[r] + lead[r];
     for (size_t p = 0; p < all.size(); ++p)

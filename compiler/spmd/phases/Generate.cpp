@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spmd/phases/Generate.h"
 
+#include "compiler/solver/Allocation.h"
 #include "compiler/spmd/network/Simplify.h"
 #include "compiler/spmd/phases/EntryWriter.h"
 #include "compiler/spmd/phases/FewerChanges.h"
@@ -25,7 +26,7 @@ TensorType typeOf(const Network &network, const NamedTensor &named) {
 
 constexpr double kWorthGenerating = 1.25; // of the least estimate: others are hardly the quickest
 constexpr size_t kMostGenerated = 4, kMostImproved = 2;
-constexpr int kMostAnew = 3;            // rectangles planned once more
+constexpr int kMostAnew = 6;            // plans of rectangles whose programs did not fit
 constexpr double kNearlyAsQuick = 1.04; // of the quickest rectangle's prediction
 constexpr int64_t kWorthGroups = 10000; // cycles of a program that groups of samples may make quicker
 constexpr double kGatherShare = 0.125;  // of SRAM for a line of a gathered dimension
@@ -66,116 +67,152 @@ absl::StatusOr<GeneratedProgram> generateWith(const std::vector<Network> &networ
 
 namespace {
 
-/// Plans of the rectangle with room for the constants of `failed` from the first nest on.
-absl::StatusOr<ProgramPlan> planAnew(const ProgramPlan &failed, const std::vector<Network> &networks,
-                                     std::vector<Views> &views, const target::Target &target,
-                                     const std::vector<std::vector<Loop>> &loops, PlanPolicy policy,
-                                     EstimateCaches &caches) {
-  ProgramPlan anew{failed.rectangle, {}, 0};
-  for (size_t n = 0; n < networks.size(); ++n) {
-    policy.reservedBytes = failed.entries[n].constantBytes;
-    auto plan = planNetwork(networks[n], views[n], target, failed.rectangle, loops[n], policy,
-                            &caches[{failed.rectangle.rows, failed.rectangle.cols}]);
-    if (!plan.ok())
-      return plan.status();
-    anew.estimatedCycles += plan->estimatedCycles;
-    anew.entries.push_back(*std::move(plan));
+/// A plan's program, of so many cycles by the cost model.
+struct Generated {
+  ProgramPlan plan;
+  GeneratedProgram program;
+  int64_t cycles = 0;
+
+  int64_t cores() const { return int64_t(plan.rectangle.rows) * plan.rectangle.cols; }
+  double busySlots() const {
+    double slots = 0;
+    for (const format::Entry &entry : program.executable.entries)
+      slots += timing::busySlots(program.executable, entry);
+    return slots;
   }
-  return anew;
+};
+
+/// Number of the one to take: of those nearly as quick as the quickest the smallest, with the least work. Cores and
+/// slots that save little cost power, and time to compile, to load and to emulate.
+size_t bestOf(const std::vector<Generated> &all) {
+  int64_t least = INT64_MAX;
+  for (const Generated &each : all)
+    least = std::min(least, each.cycles);
+  const auto key = [&](const Generated &each) {
+    const bool isQuick = double(each.cycles) <= kNearlyAsQuick * double(least);
+    return std::tuple(!isQuick, isQuick ? each.cores() : each.cycles, isQuick ? each.busySlots() : 0);
+  };
+  size_t best = 0;
+  for (size_t i = 1; i < all.size(); ++i)
+    if (key(all[i]) < key(all[best]))
+      best = i;
+  return best;
 }
 
-/// Plans all networks on the same rectangles and generates the most promising one that fits.
-absl::StatusOr<PlannedProgram> generateBest(const std::vector<Network> &networks, std::vector<Views> &views,
-                                            const target::Target &target, const std::vector<std::vector<Loop>> &loops,
-                                            PlanPolicy policy, EstimateCaches &caches, int threads) {
-  std::map<std::pair<int32_t, int32_t>, ProgramPlan> programs;
-  for (size_t n = 0; n < networks.size(); ++n) {
-    auto plans = planCandidates(networks[n], views[n], target, loops[n], policy, caches, threads);
+/// Programs of networks that share a rectangle.
+struct Generator {
+  const std::vector<Network> &networks;
+  std::vector<Views> &views;
+  const target::Target &target;
+  const std::vector<std::vector<Loop>> &loops;
+  const PlanPolicy policy;
+  EstimateCaches &caches;
+  const int threads;
+  int anew = 0; // plans made anew
+
+  /// Plans of rectangles that hold all networks, the quickest first.
+  absl::StatusOr<std::vector<ProgramPlan>> candidates() {
+    std::map<std::pair<int32_t, int32_t>, ProgramPlan> programs;
+    for (size_t n = 0; n < networks.size(); ++n) {
+      auto plans = planCandidates(networks[n], views[n], target, loops[n], policy, caches, threads);
+      if (!plans.ok())
+        return plans.status();
+      for (NetworkPlan &plan : *plans) {
+        ProgramPlan &program = programs[{plan.rectangle.rows, plan.rectangle.cols}];
+        program.rectangle = plan.rectangle;
+        program.estimatedCycles += plan.estimatedCycles;
+        program.entries.push_back(std::move(plan));
+      }
+    }
+    std::vector<ProgramPlan> all;
+    for (auto &[size, program] : programs)
+      if (program.entries.size() == networks.size())
+        all.push_back(std::move(program));
+    std::sort(all.begin(), all.end(), [](const ProgramPlan &a, const ProgramPlan &b) {
+      const auto key = [](const ProgramPlan &each) {
+        return std::tuple(each.estimatedCycles, each.rectangle.rows, each.rectangle.cols);
+      };
+      return key(a) < key(b);
+    });
+    return all;
+  }
+
+  /// The plan of the same rectangle with room for the constants of `failed` from the first nest on, and `marginBytes`
+  /// to spare.
+  absl::StatusOr<ProgramPlan> planAnew(const ProgramPlan &failed, int64_t marginBytes) {
+    ProgramPlan made{failed.rectangle, {}, 0};
+    PlanPolicy roomier = policy;
+    roomier.marginBytes = marginBytes;
+    for (size_t n = 0; n < networks.size(); ++n) {
+      roomier.reservedBytes = failed.entries[n].constantBytes;
+      auto plan = planNetwork(networks[n], views[n], target, failed.rectangle, loops[n], roomier,
+                              &caches[{failed.rectangle.rows, failed.rectangle.cols}]);
+      if (!plan.ok())
+        return plan.status();
+      made.estimatedCycles += plan->estimatedCycles;
+      made.entries.push_back(*std::move(plan));
+    }
+    return made;
+  }
+
+  /// A plan knows the constants of the nests behind only from the plan before; what its program lacks beyond that, as
+  /// estimates leave out some of what programs need, the next plan has to spare.
+  absl::StatusOr<Generated> generate(ProgramPlan plan) {
+    auto program = generateWith(networks, views, target, plan.entries);
+    int64_t margin = 0;
+    for (bool isFirst = true; absl::IsResourceExhausted(program.status()) && anew < kMostAnew; isFirst = false) {
+      const int64_t missing = solver::allocation::missingBytes(program.status());
+      if (!isFirst && missing == 0)
+        break;
+      margin += isFirst ? 0 : missing;
+      ++anew;
+      auto roomier = planAnew(plan, margin);
+      if (!roomier.ok())
+        break;
+      plan = *std::move(roomier);
+      program = generateWith(networks, views, target, plan.entries);
+    }
+    if (!program.ok())
+      return program.status();
+    const int64_t cycles = predictedCycles(program->executable);
+    return Generated{std::move(plan), *std::move(program), cycles};
+  }
+
+  /// Plans all networks on the same rectangles, generates the most promising ones that fit, and improves the quickest
+  /// and the best.
+  absl::StatusOr<PlannedProgram> run() {
+    auto plans = candidates();
     if (!plans.ok())
       return plans.status();
-    for (NetworkPlan &plan : *plans) {
-      ProgramPlan &program = programs[{plan.rectangle.rows, plan.rectangle.cols}];
-      program.rectangle = plan.rectangle;
-      program.estimatedCycles += plan.estimatedCycles;
-      program.entries.push_back(std::move(plan));
+    std::vector<Generated> all;
+    absl::Status status = absl::ResourceExhaustedError("no rectangle of the mesh holds all entries");
+    for (const ProgramPlan &plan : *plans) {
+      if (!all.empty() && (all.size() >= kMostGenerated ||
+                           double(plan.estimatedCycles) > kWorthGenerating * double(plans->front().estimatedCycles)))
+        break;
+      if (auto made = generate(plan); made.ok())
+        all.push_back(*std::move(made));
+      else if (status = made.status(); !absl::IsResourceExhausted(status))
+        return status;
     }
-  }
-  std::vector<const ProgramPlan *> candidates; // rectangles that hold all entries, the quickest first
-  for (const auto &[size, program] : programs)
-    if (program.entries.size() == networks.size())
-      candidates.push_back(&program);
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const ProgramPlan *a, const ProgramPlan *b) { return a->estimatedCycles < b->estimatedCycles; });
-  struct Generated {
-    Rectangle rectangle;
-    GeneratedProgram program;
-    std::vector<NetworkPlan> plans;
-    int64_t cycles;
-    int64_t cores() const { return int64_t(rectangle.rows) * rectangle.cols; }
-  };
-  std::vector<Generated> generated;
-  int anew = 0;
-  absl::Status status = absl::ResourceExhaustedError("no rectangle of the mesh holds all entries");
-  for (const ProgramPlan *candidate : candidates) {
-    if (!generated.empty() &&
-        (generated.size() >= kMostGenerated ||
-         double(candidate->estimatedCycles) > kWorthGenerating * double(candidates.front()->estimatedCycles)))
-      break;
-    std::vector<NetworkPlan> plans = candidate->entries;
-    auto program = generateWith(networks, views, target, plans);
-    if (absl::IsResourceExhausted(program.status()) && anew++ < kMostAnew)
-      if (auto roomier = planAnew(*candidate, networks, views, target, loops, policy, caches); roomier.ok()) {
-        plans = std::move(roomier->entries);
-        program = generateWith(networks, views, target, plans);
-      }
-    if (program.ok()) {
-      const int64_t cycles = predictedCycles(program->executable);
-      generated.push_back({candidate->rectangle, *std::move(program), std::move(plans), cycles});
-      continue;
+    if (all.empty())
+      return status;
+    std::sort(all.begin(), all.end(), [](const Generated &a, const Generated &b) {
+      return std::pair(a.cycles, a.cores()) < std::pair(b.cycles, b.cores());
+    });
+    if (all.size() > kMostImproved) {
+      if (const size_t best = bestOf(all); best >= kMostImproved)
+        std::swap(all[best], all[kMostImproved - 1]);
+      all.erase(all.begin() + kMostImproved, all.end());
     }
-    if (!absl::IsResourceExhausted(program.status()))
-      return program.status();
-    status = program.status();
+    for (Generated &each : all) {
+      makeFewerChanges(each.program, each.plan.entries, networks, views, target, policy, caches);
+      each.cycles = predictedCycles(each.program.executable);
+    }
+    Generated &best = all[bestOf(all)];
+    return PlannedProgram{networks, std::move(best.plan.entries), std::move(best.program)};
   }
-  if (generated.empty())
-    return status;
-  std::stable_sort(generated.begin(), generated.end(),
-                   [](const Generated &a, const Generated &b) { return a.cycles < b.cycles; });
-  // The quickest, and the smallest of nearly as quick ones.
-  const auto smallest =
-      std::min_element(generated.begin(), generated.end(), [&](const Generated &a, const Generated &b) {
-        auto key = [&](const Generated &each) {
-          return std::pair(double(each.cycles) > kNearlyAsQuick * double(generated.front().cycles), each.cores());
-        };
-        return key(a) < key(b);
-      });
-  if (generated.size() > kMostImproved && smallest - generated.begin() >= int64_t(kMostImproved))
-    std::iter_swap(smallest, generated.begin() + kMostImproved - 1);
-  if (generated.size() > kMostImproved)
-    generated.erase(generated.begin() + kMostImproved, generated.end());
-  for (Generated &each : generated) {
-    makeFewerChanges(each.program, each.plans, networks, views, target, policy, caches);
-    each.cycles = predictedCycles(each.program.executable);
-  }
-  // Of nearly as quick ones the smallest, with the least work: cores and slots that save little cost power, and time to
-  // compile, to load and to emulate.
-  int64_t least = INT64_MAX;
-  for (const Generated &each : generated)
-    least = std::min(least, each.cycles);
-  auto work = [&](const Generated &each) {
-    double slots = 0;
-    for (const format::Entry &entry : each.program.executable.entries)
-      slots += timing::busySlots(each.program.executable, entry);
-    return slots;
-  };
-  auto key = [&](const Generated &each) {
-    const bool isQuick = double(each.cycles) <= kNearlyAsQuick * double(least);
-    return std::tuple(!isQuick, isQuick ? each.cores() : each.cycles, isQuick ? work(each) : 0);
-  };
-  Generated &best = *std::min_element(generated.begin(), generated.end(),
-                                      [&](const Generated &a, const Generated &b) { return key(a) < key(b); });
-  return PlannedProgram{networks, std::move(best.plans), std::move(best.program)};
-}
+};
 
 } // namespace
 
@@ -196,11 +233,11 @@ absl::StatusOr<PlannedProgram> planProgram(std::vector<Network> networks, const 
   auto generate = [&](const std::vector<Network> &each, const std::vector<std::vector<Loop>> &loopsOf,
                       PlanPolicy policy, EstimateCaches &caches) {
     std::vector<Views> views(each.begin(), each.end());
-    auto program = generateBest(each, views, target, loopsOf, policy, caches, threads);
+    auto program = Generator{each, views, target, loopsOf, policy, caches, threads}.run();
     if (!absl::IsResourceExhausted(program.status()))
       return program;
     policy.picks = false;
-    auto other = generateBest(each, views, target, loopsOf, policy, caches, threads);
+    auto other = Generator{each, views, target, loopsOf, policy, caches, threads}.run();
     return other.ok() ? std::move(other) : std::move(program);
   };
   EstimateCaches caches;

@@ -213,7 +213,7 @@ absl::Status PlanMaker::place(const Nest &nest, size_t number) {
   for (const auto &[tensor, bytes] : live)
     others += bytes;
   // Its own constants are among those that are kept free.
-  const auto fits = [&, limit = tensorBytes(target) - others](const Cost &cost) {
+  const auto fits = [&, limit = tensorBytes(target) - others - policy.marginBytes](const Cost &cost) {
     return cost.bytes + std::max<int64_t>(0, policy.reservedBytes - constantBytes - cost.constantBytes) <= limit;
   };
   struct Candidate {
@@ -224,8 +224,8 @@ absl::Status PlanMaker::place(const Nest &nest, size_t number) {
   };
   std::vector<Candidate> candidates;
   const int64_t share = constantLimit(nest);
-  int64_t leastBytes = INT64_MAX;
-  bool anyFits = false; // without its moves
+  int64_t leastBytes = INT64_MAX, leastMoving = INT64_MAX; // of a candidate, of one with its moves
+  bool anyFits = false;                                    // without its moves
   for (Distribution &distribution : candidatesFor(nest)) {
     if (ruledOut.contains({number, kindOf(distribution)}))
       continue;
@@ -270,6 +270,7 @@ absl::Status PlanMaker::place(const Nest &nest, size_t number) {
     // Moves element by element are no reason to stop looking.
     looked += addMoves(nest, candidate.distribution, bestTotal - candidate.after, candidate.cost) ? 4 : 1;
     isImpossible |= candidate.cost.cycles >= kImpossibleMove;
+    leastMoving = std::min(leastMoving, candidate.cost.bytes);
     if (!fits(candidate.cost) || candidate.cost.cycles >= kImpossibleMove ||
         candidate.cost.cycles + candidate.after >= bestTotal)
       continue;
@@ -286,10 +287,11 @@ absl::Status PlanMaker::place(const Nest &nest, size_t number) {
                      " of them on a mesh of ", rectangle.rows, "x", rectangle.cols));
   if (!best)
     return absl::ResourceExhaustedError(
-        absl::StrCat("layer ", nest.name, " needs ", leastBytes, " bytes on a core, beside ", others, " bytes of ",
-                     live.size(), " tensors that are still needed", longestLives(), " and of constants; ",
-                     tensorBytes(target), " are left to tensors on a mesh of ", rectangle.rows, "x", rectangle.cols,
-                     "; use a target with more cores or more SRAM"));
+        absl::StrCat("layer ", nest.name, anyFits ? " with what brings its operands" : "", " needs ",
+                     anyFits ? leastMoving : leastBytes, " bytes on a core, beside ", others, " bytes of ", live.size(),
+                     " tensors that are still needed", longestLives(), " and of constants; ",
+                     tensorBytes(target) - policy.marginBytes, " are left to tensors on a mesh of ", rectangle.rows,
+                     "x", rectangle.cols, "; use a target with more cores or more SRAM"));
   const Distribution chosen = *best;
   if (readsUndecided(nest))
     decideInput(nest, chosen);

@@ -36,6 +36,8 @@ struct PlanPolicy {
   /// Bytes on a core for the constants of all nests, kept free from the first nest on. They are there while any nest
   /// runs, but a plan knows only those of the nests before.
   int64_t reservedBytes = 0;
+  /// Bytes on a core that no nest may count on: what the program of an earlier plan needed beyond its estimates.
+  int64_t marginBytes = 0;
   /// Lines may pick (moves/LinePick.h): quick, but tables of all picks are in SRAM from the start.
   bool picks = true;
 };

@@ -123,6 +123,7 @@ TEST(Allocation, FailuresNameBuffersAndLimits) {
   EXPECT_EQ(message(solve(problem).status()),
             "buffer y of 24 bytes, aligned to 8, finds no space in [100, 150); at step 2 56 bytes are live, 50 are "
             "available: w 32, y 24; split the largest over more cores");
+  EXPECT_EQ(missingBytes(solve(problem).status()), 6);
   problem.buffers[1].alignment = 12;
   EXPECT_EQ(message(problem.check()),
             "allocation: buffer x has alignment 12, must be a power of two up to 1099511627776");

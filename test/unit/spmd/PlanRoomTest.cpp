@@ -73,3 +73,24 @@ TEST(PlanRoom, IsKeptForConstants) {
   }
   EXPECT_FALSE(planNetwork(net.network, views[0], *target, {0, 0, 8, 8}, {}, {.reservedBytes = all}).ok());
 }
+
+// What a program lacked, the next plan leaves to it: operand, result and constants keep out of the margin.
+TEST(PlanRoom, LeavesAMargin) {
+  const int64_t rows = 64, inner = 16, cols = 48;
+  const Product net(rows, inner, cols);
+  auto target = target::loadTarget("mesh-8x8");
+  ASSERT_TRUE(target.ok());
+  std::vector<Views> views;
+  views.emplace_back(net.network);
+  const int64_t all = tensorBytes(*target);
+  const auto planWith = [&](int64_t left) {
+    return planNetwork(net.network, views[0], *target, {0, 0, 8, 8}, {}, {.marginBytes = all - left});
+  };
+  const int64_t result = 4 * rows * cols / 64;
+  for (int64_t left : {all, 16 * result, 10 * result}) {
+    const auto plan = planWith(left);
+    ASSERT_TRUE(plan.ok()) << left << ": " << plan.status();
+    EXPECT_LE(plan->constantBytes + plan->held[size_t(net.y)]->localElements() * 4, left);
+  }
+  EXPECT_TRUE(absl::IsResourceExhausted(planWith(result).status()));
+}
