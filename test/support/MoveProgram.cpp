@@ -332,11 +332,7 @@ private:
     const Rectangle &at = lies.rectangle;
     const int64_t words = wordBytes(type, lies.localElements()) / 4;
     const bool isFlat = at.cols == rectangle.cols && lies == flatSharding(at, lies.elements(), granuleOf(type));
-    const bool byCol = std::any_of(lies.dims.begin(), lies.dims.end(), [](const DimSharding &dim) {
-      return std::any_of(dim.mesh.begin(), dim.mesh.end(),
-                         [](const MeshDigit &digit) { return digit.axis == Axis::Col; });
-    });
-    if (isFlat || byCol)
+    if (isFlat || liesOn(lies, Axis::Col))
       emitInput(phase.code, at.row, at.row + at.rows, at.cols, words, place, rectangle.cols);
     else
       emitBoxInput(phase.code, at.row + at.rows, words, place);

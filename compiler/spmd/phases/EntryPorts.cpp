@@ -35,10 +35,7 @@ void EntryWriter::readInputs() {
     const bool isFlat = at.cols == plan.rectangle.cols &&
                         held == flatSharding(at, network.tensors[size_t(tensor)].elements(), granuleOf(type));
     // Else all cores of a row hold the same.
-    const bool isSpread = isFlat || std::any_of(held.dims.begin(), held.dims.end(), [](const DimSharding &dim) {
-                            return std::any_of(dim.mesh.begin(), dim.mesh.end(),
-                                               [](const MeshDigit &digit) { return digit.axis == Axis::Col; });
-                          });
+    const bool isSpread = isFlat || liesOn(held, Axis::Col);
     const int64_t ofRow = isSpread ? words * at.cols : words;
     phase().estimatedCycles += portCycles(target, ofRow, ofRow * at.rows) + plan.rectangle.cols;
     if (isSpread)

@@ -59,6 +59,12 @@ std::vector<Sharding> blocks(const std::vector<int64_t> &shape, const Rectangle 
   return result;
 }
 
+/// The cycles of a port for what arrives for its row's cores: a box for each, or one for all.
+int64_t arrivingCycles(const Sharding &box, int64_t bytes, const Rectangle &rectangle) {
+  const int64_t boxes = liesOn(box, Axis::Col) ? box.rectangle.cols : 1;
+  return boxes * box.localElements() * bytes / 4 + kTurnCycles * rectangle.cols;
+}
+
 } // namespace
 
 int32_t leavingUnit(const Sharding &box) {
@@ -67,20 +73,19 @@ int32_t leavingUnit(const Sharding &box) {
     for (const MeshDigit &digit : dim.mesh)
       if (digit.axis == Axis::Col)
         unit = std::gcd(unit, digit.divisor);
-  return unit > 0 && box.rectangle.cols % unit == 0 ? int32_t(unit) : unit > 0 ? 1 : box.rectangle.cols;
+  if (unit == 0)
+    return box.rectangle.cols;
+  return box.rectangle.cols % unit == 0 ? int32_t(unit) : 1;
 }
 
 Sharding withoutCopies(Sharding box) {
   const int32_t unit = leavingUnit(box);
-  bool liesOnRows = false;
   for (DimSharding &dim : box.dims)
-    for (MeshDigit &digit : dim.mesh) {
-      liesOnRows |= digit.axis == Axis::Row;
+    for (MeshDigit &digit : dim.mesh)
       if (digit.axis == Axis::Col)
         digit.divisor /= unit;
-    }
   box.rectangle.cols /= unit;
-  if (!liesOnRows)
+  if (!liesOn(box, Axis::Row))
     box.rectangle.rows = 1;
   return box;
 }
@@ -252,7 +257,7 @@ Sharding inputSharding(const Network &network, Views &views, TensorId input, Ten
   std::vector<Sharding> others = blocks(tensor.shape, rectangle, false, false);
   others.push_back(flatSharding(rectangle, tensor.elements(), granule));
   std::stable_sort(others.begin(), others.end(), [&](const Sharding &a, const Sharding &b) {
-    return leavingCycles(a, bytes, rectangle) < leavingCycles(b, bytes, rectangle);
+    return arrivingCycles(a, bytes, rectangle) < arrivingCycles(b, bytes, rectangle);
   });
   boxes.insert(boxes.end(), others.begin(), others.end());
   std::optional<Sharding> best;
@@ -260,7 +265,7 @@ Sharding inputSharding(const Network &network, Views &views, TensorId input, Ten
   size_t planned = 0;
   std::vector<std::optional<Sharding>> held(network.tensors.size());
   for (const Sharding &box : boxes) {
-    const int64_t port = leavingCycles(box, bytes, rectangle);
+    const int64_t port = arrivingCycles(box, bytes, rectangle);
     if (planned >= kMostBoxes || port >= least || box.localElements() % granule != 0 ||
         box.localElements() * bytes > roomBytes || !portLoops(box))
       continue;

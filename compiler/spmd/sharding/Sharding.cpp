@@ -96,6 +96,12 @@ absl::Status Sharding::check(bool covers) const {
   return absl::OkStatus();
 }
 
+bool liesOn(const Sharding &sharding, Axis axis) {
+  return std::any_of(sharding.dims.begin(), sharding.dims.end(), [axis](const DimSharding &dim) {
+    return std::any_of(dim.mesh.begin(), dim.mesh.end(), [axis](const MeshDigit &digit) { return digit.axis == axis; });
+  });
+}
+
 Sharding flatSharding(const Rectangle &rectangle, int64_t elements, int64_t granule) {
   const int64_t cores = int64_t(rectangle.rows) * rectangle.cols;
   int64_t each = std::max<int64_t>(1, (elements + cores - 1) / cores);
