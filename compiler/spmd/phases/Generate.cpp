@@ -100,16 +100,49 @@ size_t bestOf(const std::vector<Generated> &all) {
 }
 
 /// Programs of networks that share a rectangle.
-struct Generator {
-  const std::vector<Network> &networks;
-  std::vector<Views> &views;
-  const target::Target &target;
-  const std::vector<std::vector<Loop>> &loops;
-  const PlanPolicy policy;
-  EstimateCaches &caches;
-  const int threads;
-  int anew = 0; // plans made anew
+class Generator {
+public:
+  Generator(const std::vector<Network> &networks, std::vector<Views> &views, const target::Target &target,
+            const std::vector<std::vector<Loop>> &loops, const PlanPolicy &policy, EstimateCaches &caches, int threads)
+      : networks(networks), views(views), target(target), loops(loops), policy(policy), caches(caches),
+        threads(threads) {}
 
+  /// Plans all networks on the same rectangles, generates the most promising ones that fit, and improves the quickest
+  /// and the best.
+  absl::StatusOr<PlannedProgram> run() {
+    auto plans = candidates();
+    if (!plans.ok())
+      return plans.status();
+    std::vector<Generated> all;
+    absl::Status status = absl::ResourceExhaustedError("no rectangle of the mesh holds all entries");
+    for (const ProgramPlan &plan : *plans) {
+      if (!all.empty() && (all.size() >= kMostGenerated ||
+                           double(plan.estimatedCycles) > kWorthGenerating * double(plans->front().estimatedCycles)))
+        break;
+      if (auto made = generate(plan); made.ok())
+        all.push_back(*std::move(made));
+      else if (status = made.status(); !absl::IsResourceExhausted(status))
+        return status;
+    }
+    if (all.empty())
+      return status;
+    std::sort(all.begin(), all.end(), [](const Generated &a, const Generated &b) {
+      return std::pair(a.cycles, a.cores()) < std::pair(b.cycles, b.cores());
+    });
+    if (all.size() > kMostImproved) {
+      if (const size_t best = bestOf(all); best >= kMostImproved)
+        std::swap(all[best], all[kMostImproved - 1]);
+      all.erase(all.begin() + kMostImproved, all.end());
+    }
+    for (Generated &each : all) {
+      makeFewerChanges(each.program, each.plan.entries, networks, views, target, policy, caches);
+      each.cycles = predictedCycles(each.program.executable);
+    }
+    Generated &best = all[bestOf(all)];
+    return PlannedProgram{networks, std::move(best.plan.entries), std::move(best.program)};
+  }
+
+private:
   /// Plans of rectangles that hold all networks, the quickest first.
   absl::StatusOr<std::vector<ProgramPlan>> candidates() {
     std::map<std::pair<int32_t, int32_t>, ProgramPlan> programs;
@@ -178,40 +211,14 @@ struct Generator {
     return Generated{std::move(plan), *std::move(program), cycles};
   }
 
-  /// Plans all networks on the same rectangles, generates the most promising ones that fit, and improves the quickest
-  /// and the best.
-  absl::StatusOr<PlannedProgram> run() {
-    auto plans = candidates();
-    if (!plans.ok())
-      return plans.status();
-    std::vector<Generated> all;
-    absl::Status status = absl::ResourceExhaustedError("no rectangle of the mesh holds all entries");
-    for (const ProgramPlan &plan : *plans) {
-      if (!all.empty() && (all.size() >= kMostGenerated ||
-                           double(plan.estimatedCycles) > kWorthGenerating * double(plans->front().estimatedCycles)))
-        break;
-      if (auto made = generate(plan); made.ok())
-        all.push_back(*std::move(made));
-      else if (status = made.status(); !absl::IsResourceExhausted(status))
-        return status;
-    }
-    if (all.empty())
-      return status;
-    std::sort(all.begin(), all.end(), [](const Generated &a, const Generated &b) {
-      return std::pair(a.cycles, a.cores()) < std::pair(b.cycles, b.cores());
-    });
-    if (all.size() > kMostImproved) {
-      if (const size_t best = bestOf(all); best >= kMostImproved)
-        std::swap(all[best], all[kMostImproved - 1]);
-      all.erase(all.begin() + kMostImproved, all.end());
-    }
-    for (Generated &each : all) {
-      makeFewerChanges(each.program, each.plan.entries, networks, views, target, policy, caches);
-      each.cycles = predictedCycles(each.program.executable);
-    }
-    Generated &best = all[bestOf(all)];
-    return PlannedProgram{networks, std::move(best.plan.entries), std::move(best.program)};
-  }
+  const std::vector<Network> &networks;
+  std::vector<Views> &views;
+  const target::Target &target;
+  const std::vector<std::vector<Loop>> &loops;
+  const PlanPolicy policy;
+  EstimateCaches &caches;
+  const int threads;
+  int anew = 0; // plans made anew
 };
 
 } // namespace
@@ -233,11 +240,11 @@ absl::StatusOr<PlannedProgram> planProgram(std::vector<Network> networks, const 
   auto generate = [&](const std::vector<Network> &each, const std::vector<std::vector<Loop>> &loopsOf,
                       PlanPolicy policy, EstimateCaches &caches) {
     std::vector<Views> views(each.begin(), each.end());
-    auto program = Generator{each, views, target, loopsOf, policy, caches, threads}.run();
+    auto program = Generator(each, views, target, loopsOf, policy, caches, threads).run();
     if (!absl::IsResourceExhausted(program.status()))
       return program;
     policy.picks = false;
-    auto other = Generator{each, views, target, loopsOf, policy, caches, threads}.run();
+    auto other = Generator(each, views, target, loopsOf, policy, caches, threads).run();
     return other.ok() ? std::move(other) : std::move(program);
   };
   EstimateCaches caches;

@@ -50,47 +50,48 @@ TEST(PlanRectangles, MeetWhatTheLayersUse) {
   FAIL() << "all of the " << plans->size() << " rectangles have idle rows or columns";
 }
 
+class PlanRoom : public testing::Test {
+protected:
+  static constexpr int64_t kRows = 64, kInner = 16, kCols = 48, kSide = 8;
+  static constexpr int64_t kResultBytes = 4 * kRows * kCols / (kSide * kSide); // of a core
+
+  void SetUp() override {
+    ASSERT_TRUE(target.ok()) << target.status();
+    all = tensorBytes(*target);
+  }
+  absl::StatusOr<NetworkPlan> planWith(const PlanPolicy &policy) {
+    Views views(net.network);
+    return planNetwork(net.network, views, *target, {0, 0, kSide, kSide}, {}, policy);
+  }
+
+  const Product net{kRows, kInner, kCols};
+  const absl::StatusOr<target::Target> target = target::loadTarget("mesh-8x8");
+  int64_t all = 0; // bytes of a core for tensors
+};
+
 // Bytes that are kept free for constants go to no tensor.
-TEST(PlanRoom, IsKeptForConstants) {
-  const int64_t rows = 64, inner = 16, cols = 48;
-  const Product net(rows, inner, cols);
-  auto target = target::loadTarget("mesh-8x8");
-  ASSERT_TRUE(target.ok());
-  std::vector<Views> views;
-  views.emplace_back(net.network);
-  const int64_t all = tensorBytes(*target);
+TEST_F(PlanRoom, IsKeptForConstants) {
   for (int64_t free = all; free > 0; free /= 2) {
     SCOPED_TRACE(std::to_string(all - free) + " bytes reserved");
-    const auto plan = planNetwork(net.network, views[0], *target, {0, 0, 8, 8}, {}, {.reservedBytes = all - free});
+    const auto plan = planWith({.reservedBytes = all - free});
     if (!plan.ok()) {
       EXPECT_TRUE(absl::IsResourceExhausted(plan.status())) << plan.status();
-      EXPECT_LT(free, 4 * rows * cols / 64 * 10); // not before it is scarce
+      EXPECT_LT(free, kResultBytes * 10); // not before it is scarce
       continue;
     }
     const int64_t result = plan->held[size_t(net.y)]->localElements() * 4;
     EXPECT_LE(std::max(plan->constantBytes, all - free) + result, all);
     EXPECT_GT(plan->constantBytes, 0);
   }
-  EXPECT_FALSE(planNetwork(net.network, views[0], *target, {0, 0, 8, 8}, {}, {.reservedBytes = all}).ok());
+  EXPECT_FALSE(planWith({.reservedBytes = all}).ok());
 }
 
 // What a program lacked, the next plan leaves to it: operand, result and constants keep out of the margin.
-TEST(PlanRoom, LeavesAMargin) {
-  const int64_t rows = 64, inner = 16, cols = 48;
-  const Product net(rows, inner, cols);
-  auto target = target::loadTarget("mesh-8x8");
-  ASSERT_TRUE(target.ok());
-  std::vector<Views> views;
-  views.emplace_back(net.network);
-  const int64_t all = tensorBytes(*target);
-  const auto planWith = [&](int64_t left) {
-    return planNetwork(net.network, views[0], *target, {0, 0, 8, 8}, {}, {.marginBytes = all - left});
-  };
-  const int64_t result = 4 * rows * cols / 64;
-  for (int64_t left : {all, 16 * result, 10 * result}) {
-    const auto plan = planWith(left);
+TEST_F(PlanRoom, LeavesAMargin) {
+  for (int64_t left : {all, 16 * kResultBytes, 10 * kResultBytes}) {
+    const auto plan = planWith({.marginBytes = all - left});
     ASSERT_TRUE(plan.ok()) << left << ": " << plan.status();
     EXPECT_LE(plan->constantBytes + plan->held[size_t(net.y)]->localElements() * 4, left);
   }
-  EXPECT_TRUE(absl::IsResourceExhausted(planWith(result).status()));
+  EXPECT_TRUE(absl::IsResourceExhausted(planWith({.marginBytes = all - kResultBytes}).status()));
 }
