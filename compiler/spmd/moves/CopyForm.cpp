@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <utility>
 
 namespace wsc::spmd {
@@ -208,7 +209,7 @@ void CopyForm::addLine(const LineLists &lists, const std::vector<int64_t> &to, c
       return;
     }
   }
-  add(std::move(points), to, all);
+  add(points, to, all);
 }
 
 void CopyForm::addFixed(const std::vector<int64_t> &from, const std::vector<int64_t> &to) {
@@ -248,11 +249,11 @@ bool CopyForm::addLocal(const std::function<bool(int32_t row, int32_t col, std::
     }
     points.lists.push_back(std::move(lists));
   }
-  add(std::move(points), to, moduli);
+  add(points, to, moduli);
   return true;
 }
 
-void CopyForm::add(Points points, const std::vector<int64_t> &to, const Moduli &moduli) {
+void CopyForm::add(const Points &points, const std::vector<int64_t> &to, const Moduli &moduli) {
   if (failed)
     return;
   // Entries that are padding on all cores are left out.
@@ -276,7 +277,7 @@ void CopyForm::add(Points points, const std::vector<int64_t> &to, const Moduli &
   }
   stage.copy.to += keptTo[0];
   if (!addStrided(points, kept, keptTo, moduli))
-    failed = !addTable(std::move(points), kept, keptTo);
+    failed = !addTable(points, kept, keptTo);
 }
 
 bool CopyForm::addStrided(const Points &points, const std::vector<size_t> &kept, const std::vector<int64_t> &to,
@@ -370,81 +371,57 @@ bool CopyForm::addStrided(const Points &points, const std::vector<size_t> &kept,
   return true;
 }
 
-bool CopyForm::addTable(Points points, const std::vector<size_t> &kept, const std::vector<int64_t> &to) {
+bool CopyForm::addTable(const Points &points, const std::vector<size_t> &kept, const std::vector<int64_t> &to) {
   std::vector<int64_t> numbers(kept.size());
   for (size_t i = 0; i < numbers.size(); ++i)
     numbers[i] = int64_t(i);
   auto found = loopsOf(numbers, to);
   if (!found)
     return false;
-  tableGroups.push_back({std::move(points), kept, *std::move(found)});
+  CopyTable::Factor factor{points.axis, points.classOf, {}, points.isUniform, {}};
+  std::map<std::vector<int64_t>, int32_t> known;
+  std::vector<int64_t> list(kept.size());
+  for (const auto &lists : points.lists) {
+    std::vector<int32_t> &numbersOf = factor.listOf.emplace_back(lists.size(), -1);
+    for (size_t k = 0; k < lists.size(); ++k) {
+      if (lists[k].empty())
+        continue;
+      for (size_t i = 0; i < kept.size(); ++i)
+        list[i] = lists[k][kept[i]];
+      const auto [number, added] = known.try_emplace(list, int32_t(factor.lists.size()));
+      if (added)
+        factor.lists.push_back(list);
+      numbersOf[k] = number->second;
+    }
+  }
+  tableGroups.push_back({std::move(factor), int64_t(kept.size()), *std::move(found)});
   return true;
 }
 
-const std::vector<int64_t> *CopyForm::TableGroup::at(int32_t row, int32_t col) const {
-  const bool acrossRows = points.axis == Axis::Row;
-  const int32_t line = points.classOf[size_t(acrossRows ? row : col)];
-  if (line < 0)
-    return nullptr;
-  const auto &list = points.lists[size_t(line)][points.isUniform ? 0 : size_t(acrossRows ? col : row)];
-  return list.empty() ? nullptr : &list;
-}
-
 bool CopyForm::makeTable() {
-  BlockCopy::Table table;
-  table.length = 1;
-  for (const TableGroup &group : tableGroups) {
-    const bool byLine = group.points.lists.size() > 1, acrossRows = group.points.axis == Axis::Row;
-    table.byCol |= acrossRows ? !group.points.isUniform : byLine;
-    table.byRow |= acrossRows ? byLine : !group.points.isUniform;
-    table.length *= int64_t(group.kept.size());
-  }
-  const int32_t rows = table.byRow ? problem.rectangle.rows : 1, cols = table.byCol ? problem.rectangle.cols : 1;
-  if (table.length > kLongestTable || int64_t(rows) * cols * table.length > kMostTableNumbers)
+  int64_t length = 1, cores = 1;
+  for (const TableGroup &group : tableGroups)
+    length *= group.entries;
+  for (Axis coordinate : {Axis::Row, Axis::Col})
+    if (std::any_of(tableGroups.begin(), tableGroups.end(),
+                    [&](const TableGroup &group) { return group.factor.dependsOn(coordinate); }))
+      cores *= coordinate == Axis::Row ? problem.rectangle.rows : problem.rectangle.cols;
+  if (length > kLongestTable || cores * length > kMostTableNumbers)
     return false;
-  const size_t length = size_t(table.length);
-  // Padding is read from the core's own block, which is always there.
-  const int64_t own = stage.line.kind == LinePlan::Kind::Window ? stage.line.reachBefore * stage.pitch : 0;
-  table.numbers.assign(size_t(rows) * size_t(cols) * length, int32_t(own));
-  std::vector<uint8_t> inside(table.numbers.size(), 1);
-  bool padded = false;
-  std::vector<int64_t> positions, next;
-  for (int32_t r = 0; r < rows; ++r)
-    for (int32_t c = 0; c < cols; ++c) {
-      // An axis that nothing depends on is represented by the takers' first line.
-      const int32_t row = table.byRow ? r : stage.takers.row, col = table.byCol ? c : stage.takers.col;
-      positions.assign(1, 0);
-      bool wants = true;
-      for (const TableGroup &group : tableGroups) {
-        const std::vector<int64_t> *list = group.at(row, col);
-        wants &= list != nullptr;
-        if (!wants)
-          break;
-        next.clear();
-        for (int64_t outer : positions)
-          for (size_t entry : group.kept)
-            next.push_back(outer < 0 || (*list)[entry] < 0 ? -1 : outer + (*list)[entry]);
-        positions.swap(next);
-      }
-      if (!wants)
-        continue;
-      const size_t begin = (size_t(r) * size_t(cols) + size_t(c)) * length;
-      for (size_t i = 0; i < length; ++i) {
-        table.numbers[begin + i] = int32_t(positions[i] < 0 ? own : positions[i]);
-        inside[begin + i] = positions[i] >= 0;
-        padded |= positions[i] < 0;
-      }
-    }
-  if (padded && (problem.fillMatters || problem.pieces.size() > 1))
-    table.inside = std::move(inside);
-  int64_t stride = table.length;
-  for (const TableGroup &group : tableGroups) {
-    stride /= int64_t(group.kept.size());
+  int64_t stride = length;
+  std::vector<CopyTable::Factor> factors;
+  for (TableGroup &group : tableGroups) {
+    stride /= group.entries;
     for (const BlockCopy::Loop &loop : group.loops)
       tableLoops.push_back({loop.count, 0, loop.toStride, loop.fromStride * stride});
+    factors.push_back(std::move(group.factor));
   }
   if (tableLoops.empty())
     tableLoops.push_back({1, 0, 0, 0});
+  // Padding is read from the core's own block, which is always there.
+  const int64_t own = stage.line.kind == LinePlan::Kind::Window ? stage.line.reachBefore * stage.pitch : 0;
+  auto table = std::make_shared<CopyTable>(std::move(factors), problem.rectangle, stage.takers, own);
+  stage.copy.masksPadding = table->isPadded() && (problem.fillMatters || problem.pieces.size() > 1);
   stage.copy.table = std::move(table);
   return true;
 }
@@ -498,7 +475,7 @@ bool CopyForm::finish() {
   low += rows.first + cols.first;
   high += rows.second + cols.second;
   if (copy.table) // its numbers are positions themselves
-    high += *std::max_element(copy.table->numbers.begin(), copy.table->numbers.end());
+    high += copy.table->most();
   // What does not matter may lie a little behind the blocks.
   if (high >= size && high - size < kMostSlack)
     stage.slack = high - size + 1;

@@ -46,20 +46,18 @@ private:
   };
   /// A group whose positions go through the table.
   struct TableGroup {
-    Points points;
-    std::vector<size_t> kept;           // entries that matter
-    std::vector<BlockCopy::Loop> loops; // toStride of the result, fromStride of the kept entries' numbers
-    /// Its positions on a core; nothing where the core wants nothing.
-    const std::vector<int64_t> *at(int32_t row, int32_t col) const;
+    CopyTable::Factor factor;           // lists of the entries that matter
+    int64_t entries = 0;                // of a list
+    std::vector<BlockCopy::Loop> loops; // toStride of the result, fromStride of the entries' numbers
   };
   /// Where the first blocks that lines need are no number of the line: the bus keeps longer stretches, which begin at
   /// such a number. False where these are much longer.
   bool stretch(const LineLists &lists, Points &points, const std::set<int64_t> &moduli);
   bool makeTable();
-  void add(Points points, const std::vector<int64_t> &to, const Moduli &moduli);
+  void add(const Points &points, const std::vector<int64_t> &to, const Moduli &moduli);
   bool addStrided(const Points &points, const std::vector<size_t> &kept, const std::vector<int64_t> &to,
                   const Moduli &moduli);
-  bool addTable(Points points, const std::vector<size_t> &kept, const std::vector<int64_t> &to);
+  bool addTable(const Points &points, const std::vector<size_t> &kept, const std::vector<int64_t> &to);
 
   const MoveProblem &problem;
   FactoredStage &stage;

@@ -173,7 +173,7 @@ private:
     guard = withAlong(withAlong(guard, Axis::Row, cols), Axis::Col, rows);
     Tables tables;
     if (form.table)
-      tables = makeTables(*form.table, blocks);
+      tables = makeTables(*form.table, form.masksPadding, blocks);
     emitLoops(form.loops, 0, blocks.buffer, base, to.buffer, to.baseBytes + form.to * bytes,
               form.table ? &tables : nullptr, guard);
   }
@@ -182,21 +182,23 @@ private:
     int16_t places = -1, inside = -1;
   };
 
-  Tables makeTables(const BlockCopy::Table &table, Place blocks) {
+  Tables makeTables(const CopyTable &table, bool masksPadding, Place blocks) {
     Tables tables;
-    const int32_t rows = table.byRow ? problem.rectangle.rows : 1, cols = table.byCol ? problem.rectangle.cols : 1;
-    std::vector<std::byte> numbers(table.numbers.size() * sizeof(int32_t));
-    std::memcpy(numbers.data(), table.numbers.data(), numbers.size());
-    tables.places = makeConstant("places", ElementType::I32, rows, cols, table.length, std::move(numbers));
+    const std::vector<int32_t> positions = table.numbers();
+    std::vector<std::byte> numbers(positions.size() * sizeof(int32_t));
+    std::memcpy(numbers.data(), positions.data(), numbers.size());
+    tables.places =
+        makeConstant("places", ElementType::I32, table.rows(), table.cols(), table.length(), std::move(numbers));
     code.bounded.insert(blocks.buffer);
-    if (table.inside.empty())
+    if (!masksPadding)
       return tables;
-    std::vector<std::byte> ones(table.inside.size() * size_t(bytes));
+    const std::vector<uint8_t> inside = table.inside();
+    std::vector<std::byte> ones(inside.size() * size_t(bytes));
     const uint64_t one = onePattern(problem.type);
-    for (size_t i = 0; i < table.inside.size(); ++i)
-      if (table.inside[i])
+    for (size_t i = 0; i < inside.size(); ++i)
+      if (inside[i])
         std::memcpy(&ones[i * size_t(bytes)], &one, size_t(bytes));
-    tables.inside = makeConstant("inside", problem.type, rows, cols, table.length, std::move(ones));
+    tables.inside = makeConstant("inside", problem.type, table.rows(), table.cols(), table.length(), std::move(ones));
     return tables;
   }
 

@@ -9,8 +9,11 @@
 // positions, shared by all cores that differ in the other axis only.
 #pragma once
 
+#include "compiler/spmd/moves/CopyTable.h"
 #include "compiler/spmd/moves/LinePlan.h"
 #include "compiler/spmd/moves/PlaceNumber.h"
+
+#include <memory>
 
 namespace wsc::spmd {
 
@@ -22,14 +25,9 @@ struct BlockCopy {
   };
   PlaceNumber from;
   int64_t to = 0;
-  std::vector<Loop> loops; // any number, those of the table last
-  struct Table {
-    bool byRow = false, byCol = false; // depends on the axis; else one line stands for all
-    int64_t length = 0;
-    std::vector<int32_t> numbers; // rows × columns × length
-    std::vector<uint8_t> inside;  // empty, or 0 where the element is padding to be filled, or another piece's
-  };
-  std::optional<Table> table;
+  std::vector<Loop> loops;                // any number, those of the table last
+  std::shared_ptr<const CopyTable> table; // where positions are no strides of the core's place
+  bool masksPadding = false; // the table's padding holds the fill or another piece's elements, which must stay
 };
 
 struct FactoredStage {

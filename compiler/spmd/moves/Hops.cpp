@@ -325,8 +325,7 @@ private:
           if (stage.line.kind == LinePlan::Kind::Pick)
             plan.tableBytes += stage.line.blocks * 4;
           if (stage.copy.table)
-            plan.tableBytes += stage.copy.table->length * 4 +
-                               int64_t(!stage.copy.table->inside.empty()) * stage.copy.table->length * bytes;
+            plan.tableBytes += stage.copy.table->length() * (4 + (stage.copy.masksPadding ? bytes : 0));
         }
       }
       if (i > 0)

@@ -25,19 +25,6 @@ std::vector<int64_t> valuesOf(const GroupNumber &number, int32_t begin, int32_t 
   return withoutRepeats(std::move(values));
 }
 
-/// The numbers of a table, each once: millions of entries name a few thousand elements.
-std::vector<int64_t> placesOf(const BlockCopy::Table &table) {
-  const auto [least, most] = std::minmax_element(table.numbers.begin(), table.numbers.end());
-  std::vector<bool> isThere(size_t(*most - *least) + 1, false);
-  for (int32_t number : table.numbers)
-    isThere[size_t(number - *least)] = true;
-  std::vector<int64_t> places;
-  for (size_t i = 0; i < isThere.size(); ++i)
-    if (isThere[i])
-      places.push_back(*least + int64_t(i));
-  return places;
-}
-
 /// Which elements of a core's buffer the copy reads, on any core; empty: not known.
 std::vector<bool> elementsRead(const FactoredStage &stage) {
   const BlockCopy &copy = stage.copy;
@@ -45,8 +32,8 @@ std::vector<bool> elementsRead(const FactoredStage &stage) {
   const std::vector<int64_t> rows = valuesOf(copy.from.row, stage.takers.row, stage.takers.rows),
                              cols = valuesOf(copy.from.col, stage.takers.col, stage.takers.cols);
   std::vector<int64_t> places{0};
-  if (copy.table && !copy.table->numbers.empty())
-    places = placesOf(*copy.table);
+  if (copy.table)
+    places = copy.table->places();
   if (rows.size() * cols.size() * places.size() > kMostBases)
     return {};
   std::vector<bool> read(static_cast<size_t>(size), false);
