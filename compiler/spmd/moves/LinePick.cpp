@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace wsc::spmd {
 
@@ -45,6 +46,7 @@ public:
 private:
   struct Holding {
     int32_t core;
+    int32_t number; // among all
     int64_t offset;
   };
 
@@ -90,38 +92,69 @@ private:
 
   /// By number, in the order of cores; found when the first choice needs them.
   void indexHolders() {
-    if (isIndexed)
+    if (numHolders > 0)
       return;
-    isIndexed = true;
     for (int32_t k = 0; k < length; ++k)
       for (const FactorEntry &entry : lists.held[size_t(k)])
         if (entry.id >= 0 && (holders[size_t(entry.id)].empty() || holders[size_t(entry.id)].back().core != k))
-          holders[size_t(entry.id)].push_back({k, entry.offset});
+          holders[size_t(entry.id)].push_back({k, numHolders++, entry.offset});
+    wantedBy.assign(size_t(numHolders), -1);
+    rankOf.resize(size_t(numHolders));
   }
 
-  /// Where an entry lies in the blocks of the segment that begins at core `first`, one behind another; −1: nowhere.
-  int64_t placeOf(int64_t id, int32_t first, int32_t cores) const {
+  /// The first core that holds an entry, of the segment that begins at core `first`; null: none.
+  const Holding *holderOf(int64_t id, int32_t first, int32_t cores) const {
     if (id >= int64_t(holders.size()))
-      return -1;
+      return nullptr;
     const std::vector<Holding> &all = holders[size_t(id)];
     const auto found = std::lower_bound(all.begin(), all.end(), first,
                                         [](const Holding &holding, int32_t core) { return holding.core < core; });
-    if (found == all.end() || found->core >= first + cores)
-      return -1;
-    return (found->core - first) * block.elements + found->offset;
+    return found == all.end() || found->core >= first + cores ? nullptr : &*found;
   }
 
-  /// Visits (class, coordinate, list); stops at the first false. On whole lines uniform lists count once.
-  template <typename Visit> bool forWanted(bool isWhole, Visit visit) const {
-    for (size_t c = 0; c < lists.wanted.size(); ++c)
-      for (int32_t k = lists.takerBegin; k < lists.takerEnd; ++k) {
-        const FactorList &list = lists.wanted[c][lists.isUniform ? 0 : size_t(k)];
-        if (!list.empty() && !visit(c, k, list))
-          return false;
-        if (lists.isUniform && isWhole)
-          break;
-      }
+  /// Visits the wanted lists of a class as (coordinate, list); stops at the first false. On whole lines uniform lists
+  /// count once.
+  template <typename Visit> bool forWanted(size_t c, bool isWhole, Visit visit) const {
+    for (int32_t k = lists.takerBegin; k < lists.takerEnd; ++k) {
+      const FactorList &list = lists.wanted[c][lists.isUniform ? 0 : size_t(k)];
+      if (!list.empty() && !visit(k, list))
+        return false;
+      if (lists.isUniform && isWhole)
+        break;
+    }
     return true;
+  }
+
+  /// Where the entries lie that a class wants, in the blocks of a segment, one behind another: each place once, in
+  /// order; notes the rank of each holder's place. False: an entry lies nowhere, or there are too many.
+  bool pickOf(size_t c, int32_t segment, bool isWhole, std::vector<int64_t> &picks) {
+    std::vector<std::pair<int64_t, int32_t>> places; // with the holder's number
+    const bool found = forWanted(c, isWhole, [&](int32_t k, const FactorList &list) {
+      const int32_t first = k / segment * segment;
+      for (const FactorEntry &entry : list) {
+        if (entry.id < 0)
+          continue;
+        const Holding *holding = holderOf(entry.id, first, segment);
+        if (holding == nullptr)
+          return false;
+        if (std::exchange(wantedBy[size_t(holding->number)], round) == round)
+          continue;
+        places.emplace_back((holding->core - first) * block.elements + holding->offset, holding->number);
+        if (isWhole && int64_t(places.size()) > kMostPicks)
+          return false; // each has a place of its own
+      }
+      return true;
+    });
+    ++round;
+    if (!found)
+      return false;
+    std::sort(places.begin(), places.end());
+    for (const auto &[place, number] : places) {
+      if (picks.empty() || picks.back() != place)
+        picks.push_back(place);
+      rankOf[size_t(number)] = int64_t(picks.size()) - 1;
+    }
+    return int64_t(picks.size()) <= kMostPicks;
   }
 
   bool pick(LinePlan &plan) {
@@ -129,43 +162,25 @@ private:
     const bool isWhole = plan.units == plan.segment;
     plan.isUniform = lists.isUniform && isWhole;
     plan.picks.assign(lists.wanted.size(), {});
-    const bool found = forWanted(isWhole, [&](size_t c, int32_t k, const FactorList &list) {
-      for (const FactorEntry &entry : list) {
-        if (entry.id < 0)
-          continue;
-        const int64_t place = placeOf(entry.id, k / plan.segment * plan.segment, plan.segment);
-        if (place < 0)
-          return false;
-        plan.picks[c].push_back(place);
-      }
-      return true;
-    });
-    if (!found)
-      return false;
-    plan.blocks = 1;
-    for (std::vector<int64_t> &places : plan.picks) {
-      std::sort(places.begin(), places.end());
-      places.erase(std::unique(places.begin(), places.end()), places.end());
-      plan.blocks = std::max(plan.blocks, int64_t(places.size()));
-    }
-    if (plan.blocks > kMostPicks)
-      return false;
     plan.positions.assign(lists.wanted.size(), {});
-    for (auto &ofClass : plan.positions)
-      ofClass.resize(plan.isUniform ? 1 : size_t(length));
-    return forWanted(isWhole, [&](size_t c, int32_t k, const FactorList &list) {
-      const std::vector<int64_t> &places = plan.picks[c];
-      std::vector<int64_t> &positions = plan.positions[c][plan.isUniform ? 0 : size_t(k)];
-      for (const FactorEntry &entry : list) {
-        if (entry.id < 0) {
-          positions.push_back(-1);
-          continue;
-        }
-        const int64_t place = placeOf(entry.id, k / plan.segment * plan.segment, plan.segment);
-        positions.push_back((std::lower_bound(places.begin(), places.end(), place) - places.begin()) * rest);
-      }
-      return true;
-    });
+    plan.blocks = 1;
+    for (size_t c = 0; c < lists.wanted.size(); ++c) {
+      if (!pickOf(c, plan.segment, isWhole, plan.picks[c]))
+        return false;
+      plan.blocks = std::max(plan.blocks, int64_t(plan.picks[c].size()));
+      plan.positions[c].resize(plan.isUniform ? 1 : size_t(length));
+      forWanted(c, isWhole, [&](int32_t k, const FactorList &list) {
+        std::vector<int64_t> &positions = plan.positions[c][plan.isUniform ? 0 : size_t(k)];
+        positions.reserve(list.size());
+        for (const FactorEntry &entry : list)
+          positions.push_back(
+              entry.id < 0
+                  ? -1
+                  : rankOf[size_t(holderOf(entry.id, k / plan.segment * plan.segment, plan.segment)->number)] * rest);
+        return true;
+      });
+    }
+    return true;
   }
 
   const LineLists &lists;
@@ -174,8 +189,10 @@ private:
   int32_t end = 0;        // behind the last core that holds or wants something
   int64_t rest = 1;       // elements of a block for each entry
   int64_t leastPicks = 0; // of some line
-  bool isIndexed = false;
-  std::vector<std::vector<Holding>> holders;
+  int32_t numHolders = 0, round = 0;
+  std::vector<std::vector<Holding>> holders; // by number of the entry
+  std::vector<int32_t> wantedBy;             // per holder: the last round that wanted it
+  std::vector<int64_t> rankOf;               // per holder: of its place among the picks of the class in hand
 };
 
 } // namespace
