@@ -3,6 +3,8 @@
 
 #include "compiler/spmd/moves/Select.h"
 
+#include <bit>
+
 namespace wsc::spmd {
 
 std::optional<Draft> StageDrafter::stage(std::optional<Axis> axis, const std::vector<Input> &inputs,
@@ -10,59 +12,57 @@ std::optional<Draft> StageDrafter::stage(std::optional<Axis> axis, const std::ve
   if (axis && length(*axis) == 1)
     return std::nullopt;
   const int32_t numLines = axis ? lines(*axis) : int32_t(cores);
+  const int64_t bytes = format::elementBytes(problem.type);
   std::vector<LineGather> gathers(inputs.size(), {INT32_MAX, 0, INT32_MAX, 0, 0, 0});
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    gathers[k].words = (inputs[k].local * bytes + 3) / 4;
+    gathers[k].pitch = axis ? std::max<int64_t>(1, gathers[k].words * 4 / bytes) : inputs[k].local;
+  }
+  // Positions among the blocks of one input on the whole line, and the input's number in the lowest bits.
+  CoreIds positions(cores);
+  const int inputBits = std::bit_width(inputs.size());
   bool found = true;
   for (int32_t l = 0; l < numLines && found; ++l) {
     const std::vector<size_t> line = lineOf(axis, l);
     mapLine(inputs, line, [&] {
-      for (size_t at : line)
+      for (size_t at : line) {
+        positions[at].reserve(lists[at].size());
         for (int64_t id : lists[at]) {
-          if (id < 0)
+          if (id < 0) {
+            positions[at].push_back(fill ? id : kAnything);
             continue;
+          }
           const Place &place = places[size_t(id)];
           found &= place.input >= 0;
           if (place.input < 0)
             return;
-          gathers[place.input].begin = std::min(gathers[place.input].begin, place.at);
-          gathers[place.input].end = std::max(gathers[place.input].end, place.at + 1);
-          gathers[place.input].lineBegin = std::min(gathers[place.input].lineBegin, l);
-          gathers[place.input].lineEnd = std::max(gathers[place.input].lineEnd, l + 1);
+          LineGather &gather = gathers[size_t(place.input)];
+          gather.begin = std::min(gather.begin, place.at);
+          gather.end = std::max(gather.end, place.at + 1);
+          gather.lineBegin = std::min(gather.lineBegin, l);
+          gather.lineEnd = std::max(gather.lineEnd, l + 1);
+          const int64_t position = place.slot + (axis ? place.at * gather.pitch : 0);
+          positions[at].push_back(position << inputBits | place.input);
         }
+      }
     });
   }
   if (!found)
     return std::nullopt;
   MoveStage result;
   result.axis = axis;
-  const int64_t bytes = format::elementBytes(problem.type);
-  for (size_t k = 0; k < inputs.size(); ++k) {
-    LineGather &gather = gathers[k];
+  std::vector<int64_t> firstBlock; // per input: where the first block that is given lies, less that of block 0
+  for (LineGather &gather : gathers) {
     if (gather.begin > gather.end)
       gather.begin = gather.end = gather.lineBegin = gather.lineEnd = 0;
-    gather.words = (inputs[k].local * bytes + 3) / 4;
-    gather.pitch = axis ? std::max<int64_t>(1, gather.words * 4 / bytes) : inputs[k].local;
     result.firstPosition.push_back(result.positions);
+    firstBlock.push_back(result.positions - (axis ? gather.begin * gather.pitch : 0));
     result.positions += axis ? gather.pitch * (gather.end - gather.begin) : gather.pitch;
   }
-  CoreIds positions(cores);
-  for (int32_t l = 0; l < numLines; ++l) {
-    const std::vector<size_t> line = lineOf(axis, l);
-    mapLine(inputs, line, [&] {
-      for (size_t at : line)
-        for (int64_t id : lists[at]) {
-          int64_t position = id;
-          if (id >= 0) {
-            const Place &place = places[size_t(id)];
-            position = result.firstPosition[place.input] + place.slot;
-            if (axis)
-              position += (place.at - gathers[place.input].begin) * gathers[place.input].pitch;
-          } else if (!fill) {
-            position = kAnything;
-          }
-          positions[at].push_back(position);
-        }
-    });
-  }
+  for (Ids &own : positions)
+    for (int64_t &position : own)
+      if (position >= 0)
+        position = (position >> inputBits) + firstBlock[size_t(position & ((int64_t(1) << inputBits) - 1))];
   result.active = hullOf([&](size_t at) {
     return std::any_of(positions[at].begin(), positions[at].end(),
                        [](int64_t position) { return position != kAnything; });
