@@ -88,7 +88,19 @@ struct Share {
 std::vector<int64_t> partsOf(int64_t extent, int64_t offset, std::vector<Share> shares) {
   std::sort(shares.begin(), shares.end(), [](const Share &a, const Share &b) { return a.step > b.step; });
   std::vector<int64_t> parts(size_t(extent), -1);
-  for (int64_t i = offset; i < extent; ++i) {
+  parts[size_t(offset)] = 0;
+  int64_t span = 1; // indices that the shares so far reach
+  bool isNested = true;
+  for (auto share = shares.rbegin(); share != shares.rend(); ++share) {
+    isNested &= share->step >= span;
+    for (int64_t digit = 1; digit < share->extent && isNested; ++digit)
+      for (int64_t i = offset; i < offset + span; ++i)
+        if (parts[size_t(i)] >= 0)
+          parts[size_t(i + digit * share->step)] = parts[size_t(i)] + digit * share->weight;
+    span += (share->extent - 1) * share->step;
+  }
+  // Where digits overlap an index may have several decompositions: the one with the largest digits counts.
+  for (int64_t i = offset; i < extent && !isNested; ++i) {
     int64_t rest = i - offset, part = 0;
     for (const Share &share : shares) {
       const int64_t digit = std::min(rest / share.step, share.extent - 1);
@@ -184,6 +196,9 @@ std::optional<Factors> Factors::of(const Sharding &source, const Sharding &wante
     (isSource ? factor.heldByRow : factor.wantedByRow) |= depends(dim, Axis::Row);
     (isSource ? factor.heldByCol : factor.wantedByCol) |= depends(dim, Axis::Col);
   }
+  for (const Factor &factor : made.factors)
+    if (factor.heldByRow && factor.heldByCol)
+      return std::nullopt;
   for (const Digit &digit : *digits) {
     const size_t to = numSource + size_t(digit.wantedDim);
     if (digit.sourceDim < 0) {
@@ -210,9 +225,6 @@ std::optional<Factors> Factors::of(const Sharding &source, const Sharding &wante
     made.fromPart.push_back(partsOf(source.shape[d], fromOffset[d], shares[d]));
   for (size_t d = 0; d < wanted.shape.size(); ++d)
     made.toPart.push_back(partsOf(wanted.shape[d], toOffset[d], shares[numSource + d]));
-  for (const Factor &factor : made.factors)
-    if (factor.heldByRow && factor.heldByCol)
-      return std::nullopt;
   return made;
 }
 
