@@ -36,28 +36,42 @@ CopyTable::CopyTable(std::vector<Factor> parts, const Rectangle &mesh, const Rec
     largest = any ? std::max(largest, ownPosition) : ownPosition;
 }
 
-void CopyTable::findChoices() {
-  // Numbers for the choices of the first factors, by (that of the factors before, list).
-  std::vector<std::map<std::pair<int32_t, int32_t>, int32_t>> known(factors.size());
-  std::vector<std::vector<std::pair<int32_t, int32_t>>> byNumber(factors.size());
+template <typename Fn> void CopyTable::forEachCore(Fn fn) const {
+  std::vector<int32_t> lists(factors.size()), before;
   for (int32_t r = 0; r < rows(); ++r)
     for (int32_t c = 0; c < cols(); ++c) {
       // An axis that nothing depends on is represented by the takers' first line.
       const int32_t row = byRow ? r : takers.row, col = byCol ? c : takers.col;
-      int32_t number = 0;
-      for (size_t f = 0; f < factors.size() && number >= 0; ++f) {
-        const int32_t list = factors[f].at(row, col);
-        if (list < 0) {
-          readsOwn = true;
-          number = -1;
-          break;
-        }
-        const auto [found, added] = known[f].try_emplace(std::pair(number, list), int32_t(byNumber[f].size()));
-        if (added)
-          byNumber[f].emplace_back(number, list);
-        number = found->second;
+      bool wants = true;
+      for (size_t f = 0; f < factors.size() && wants; ++f) {
+        lists[f] = factors[f].at(row, col);
+        wants = lists[f] >= 0;
       }
+      if (!wants)
+        continue;
+      const bool isOther = lists != before;
+      fn(size_t(r) * size_t(cols()) + size_t(c), lists, isOther);
+      if (isOther)
+        before = lists;
     }
+}
+
+void CopyTable::findChoices() {
+  // Numbers for the choices of the first factors, by (that of the factors before, list).
+  std::vector<std::map<std::pair<int32_t, int32_t>, int32_t>> known(factors.size());
+  std::vector<std::vector<std::pair<int32_t, int32_t>>> byNumber(factors.size());
+  int64_t wanting = 0;
+  forEachCore([&](size_t, const std::vector<int32_t> &lists, bool isOther) {
+    ++wanting;
+    int32_t number = 0;
+    for (size_t f = 0; f < factors.size() && isOther; ++f) {
+      const auto [found, added] = known[f].try_emplace(std::pair(number, lists[f]), int32_t(byNumber[f].size()));
+      if (added)
+        byNumber[f].emplace_back(number, lists[f]);
+      number = found->second;
+    }
+  });
+  readsOwn = wanting < int64_t(rows()) * cols();
   for (size_t last = 0; last < byNumber.back().size(); ++last) {
     std::vector<int32_t> choice(factors.size());
     auto number = int32_t(last);
@@ -99,30 +113,12 @@ std::vector<int64_t> CopyTable::places() const {
   return places;
 }
 
-template <typename Fn> void CopyTable::forEachCore(Fn fn) const {
-  std::vector<int32_t> lists(factors.size()), before;
-  std::vector<int64_t> positions;
-  for (int32_t r = 0; r < rows(); ++r)
-    for (int32_t c = 0; c < cols(); ++c) {
-      const int32_t row = byRow ? r : takers.row, col = byCol ? c : takers.col;
-      bool wants = true;
-      for (size_t f = 0; f < factors.size(); ++f) {
-        lists[f] = factors[f].at(row, col);
-        wants &= lists[f] >= 0;
-      }
-      if (!wants)
-        continue;
-      if (lists != before) {
-        positionsOf(lists, positions);
-        before = lists;
-      }
-      fn(size_t(r) * size_t(cols()) + size_t(c), positions);
-    }
-}
-
 std::vector<int32_t> CopyTable::numbers() const {
   std::vector<int32_t> numbers(static_cast<size_t>(size()), int32_t(ownPosition));
-  forEachCore([&](size_t core, const std::vector<int64_t> &positions) {
+  std::vector<int64_t> positions;
+  forEachCore([&](size_t core, const std::vector<int32_t> &lists, bool isOther) {
+    if (isOther)
+      positionsOf(lists, positions);
     for (size_t i = 0; i < positions.size(); ++i)
       if (positions[i] >= 0)
         numbers[core * size_t(perCore) + i] = int32_t(positions[i]);
@@ -132,7 +128,10 @@ std::vector<int32_t> CopyTable::numbers() const {
 
 std::vector<uint8_t> CopyTable::inside() const {
   std::vector<uint8_t> inside(static_cast<size_t>(size()), 1);
-  forEachCore([&](size_t core, const std::vector<int64_t> &positions) {
+  std::vector<int64_t> positions;
+  forEachCore([&](size_t core, const std::vector<int32_t> &lists, bool isOther) {
+    if (isOther)
+      positionsOf(lists, positions);
     for (size_t i = 0; i < positions.size(); ++i)
       inside[core * size_t(perCore) + i] = positions[i] >= 0;
   });

@@ -49,9 +49,10 @@ public:
   std::vector<uint8_t> inside() const;
 
 private:
-  /// Calls `fn` with the number of the core and its positions, −1 for padding, of all cores that want some.
+  /// Calls `fn` with each core that wants something: its number, its lists, one per factor, and whether they are others
+  /// than those of the core visited before.
   template <typename Fn> void forEachCore(Fn fn) const;
-  /// The positions of these lists, one per factor.
+  /// The product of these lists.
   void positionsOf(const std::vector<int32_t> &lists, std::vector<int64_t> &positions) const;
   void findChoices();
 
