@@ -93,12 +93,18 @@ TEST(CopyTable, RandomFactors) {
     for (Factor &factor : factors)
       factor = randomFactor(random, mesh);
     const int64_t own = int64_t(random() % 200);
-    const CopyTable table(factors, mesh, mesh, own);
+    // An axis that nothing depends on is represented by the takers' first line.
+    const int32_t firstRow = int32_t(random() % uint64_t(mesh.rows)),
+                  firstCol = int32_t(random() % uint64_t(mesh.cols));
+    const Rectangle takers{firstRow, firstCol, mesh.rows - firstRow, mesh.cols - firstCol};
+    const CopyTable table(factors, mesh, takers, own);
+    const bool byRow = std::any_of(factors.begin(), factors.end(), [](auto &f) { return f.dependsOn(Axis::Row); });
+    const bool byCol = std::any_of(factors.begin(), factors.end(), [](auto &f) { return f.dependsOn(Axis::Col); });
     std::vector<int32_t> numbers;
     std::vector<uint8_t> inside;
     for (int32_t row = 0; row < table.rows(); ++row)
       for (int32_t col = 0; col < table.cols(); ++col) {
-        List positions = positionsOf(factors, row, col);
+        List positions = positionsOf(factors, byRow ? row : firstRow, byCol ? col : firstCol);
         const bool wants = !positions.empty();
         positions.resize(size_t(table.length()), own);
         for (int64_t position : positions) {
