@@ -170,13 +170,13 @@ private:
     return all;
   }
 
-  /// The plan of the same rectangle with room for the constants of `failed` from the first nest on, and `marginBytes`
-  /// to spare.
-  absl::StatusOr<ProgramPlan> planAnew(const ProgramPlan &failed, int64_t marginBytes) {
+  /// The plan of the same rectangle with room for the constants of `failed` from the first nest on, and `moreBytes`
+  /// more to spare.
+  absl::StatusOr<ProgramPlan> planAnew(const ProgramPlan &failed, int64_t moreBytes) {
     ProgramPlan made{failed.rectangle, {}, 0};
     PlanPolicy roomier = policy;
-    roomier.marginBytes = marginBytes;
     for (size_t n = 0; n < networks.size(); ++n) {
+      roomier.marginBytes = failed.entries[n].marginBytes + moreBytes;
       roomier.reservedBytes = failed.entries[n].constantBytes;
       auto plan = planNetwork(networks[n], views[n], target, failed.rectangle, loops[n], roomier,
                               &caches[{failed.rectangle.rows, failed.rectangle.cols}]);
@@ -192,14 +192,12 @@ private:
   /// estimates leave out some of what programs need, the next plan has to spare.
   absl::StatusOr<Generated> generate(ProgramPlan plan) {
     auto program = generateWith(networks, views, target, plan.entries);
-    int64_t margin = 0;
     for (bool isFirst = true; absl::IsResourceExhausted(program.status()) && anew < kMostAnew; isFirst = false) {
       const int64_t missing = solver::allocation::missingBytes(program.status());
       if (!isFirst && missing == 0)
         break;
-      margin += isFirst ? 0 : missing;
       ++anew;
-      auto roomier = planAnew(plan, margin);
+      auto roomier = planAnew(plan, isFirst ? 0 : missing);
       if (!roomier.ok())
         break;
       plan = *std::move(roomier);

@@ -11,14 +11,16 @@ namespace wsc::spmd {
 
 namespace {
 
-constexpr int kMostHalvings = 5;      // of a parallel iterator's blocks, to make room for a reduction
-constexpr size_t kMostReductions = 2; // the longest ones
-constexpr size_t kMostParallel = 5;   // likewise
+constexpr int kMostHalvings[] = {5, 7}; // usual, of all: of a parallel iterator's blocks, to make room for a reduction
+constexpr size_t kMostReductions = 2;   // the longest ones
+constexpr size_t kMostParallel = 5;     // likewise
 
 class CandidateMaker {
 public:
-  CandidateMaker(const Network &network, Views &views, const Nest &nest, const Rectangle &rectangle, bool withoutTaps)
-      : network(network), nest(nest), rectangle(rectangle), withoutTaps(withoutTaps), grains(nest.extents.size()) {
+  CandidateMaker(const Network &network, Views &views, const Nest &nest, const Rectangle &rectangle, bool withoutTaps,
+                 CandidateRange range)
+      : network(network), nest(nest), rectangle(rectangle), withoutTaps(withoutTaps),
+        isWide(range == CandidateRange::All), grains(nest.extents.size()) {
     for (int32_t d = 0; d < nest.numParallel; ++d)
       grains[size_t(d)] = views.grainsOf(nest.result)[size_t(d)];
     for (const Access &access : nest.operands)
@@ -39,7 +41,7 @@ public:
           uses->push_back(use);
     for (const AxisUse &rows : rowUses)
       for (const AxisUse &cols : colUses)
-        if (!share(rows, cols)) {
+        if (isWide ? mayMeet(rows, cols) : !share(rows, cols)) {
           Distribution made{rectangle, rows, cols};
           if (rows.cores() > 0)
             made.rectangle.rows = int32_t(rows.cores());
@@ -130,13 +132,31 @@ private:
           if (const int64_t innerParts = partsFor(inner, length / all); innerParts > 1)
             add({k, all, inner, innerParts});
       int64_t parts = all;
-      for (int halved = 0; halved < kMostHalvings && parts > 1; ++halved, parts = partsFor(k, ceilDiv(parts, 2)))
+      for (int halved = 0; halved < kMostHalvings[isWide] && parts > 1;
+           ++halved, parts = partsFor(k, ceilDiv(parts, 2))) {
+        if (parts * 2 > length)
+          continue;
         for (int32_t inner : reductions)
-          if (parts * 2 <= length)
-            if (const int64_t innerParts = reducedParts(inner, length / parts); innerParts > 1)
-              add({k, parts, inner, innerParts});
+          if (const int64_t innerParts = reducedParts(inner, length / parts); innerParts > 1)
+            add({k, parts, inner, innerParts});
+        if (!isWide)
+          continue;
+        add({k, parts, -1, length / parts});
+        for (int32_t inner : parallel)
+          if (const int64_t innerParts = inner == k ? 1 : partsFor(inner, length / parts); innerParts > 1)
+            add({k, parts, inner, innerParts});
+      }
     }
     return uses;
+  }
+
+  /// A parallel iterator may be on both axes where all its parts hold something.
+  bool mayMeet(const AxisUse &rows, const AxisUse &cols) const {
+    for (const auto &[k, parts] : {std::pair(rows.iterator, rows.parts), std::pair(rows.inner, rows.innerParts)})
+      for (const auto &[l, more] : {std::pair(cols.iterator, cols.parts), std::pair(cols.inner, cols.innerParts)})
+        if (k >= 0 && k == l && (k >= nest.numParallel || parts * more > nest.extents[size_t(k)]))
+          return false;
+    return true;
   }
 
   static bool share(const AxisUse &a, const AxisUse &b) {
@@ -149,7 +169,7 @@ private:
   const Network &network;
   const Nest &nest;
   const Rectangle rectangle;
-  const bool withoutTaps;
+  const bool withoutTaps, isWide;
   std::vector<std::set<int64_t>> grains; // per iterator
   std::vector<int32_t> parallel, reductions;
 };
@@ -158,8 +178,9 @@ private:
 
 std::vector<Distribution> candidatesOf(const Network &network, Views &views, const Nest &nest,
                                        const Rectangle &rectangle, bool withoutTaps,
-                                       const std::vector<AxisUse> &moreRows, const std::vector<AxisUse> &moreCols) {
-  return CandidateMaker(network, views, nest, rectangle, withoutTaps).make(moreRows, moreCols);
+                                       const std::vector<AxisUse> &moreRows, const std::vector<AxisUse> &moreCols,
+                                       CandidateRange range) {
+  return CandidateMaker(network, views, nest, rectangle, withoutTaps, range).make(moreRows, moreCols);
 }
 
 } // namespace wsc::spmd

@@ -10,23 +10,21 @@ namespace wsc::spmd {
 
 namespace {
 
+int64_t partsAlong(const Distribution &distribution, Axis axis, int32_t iterator) {
+  const AxisUse &use = distribution.use(axis);
+  return (use.iterator == iterator ? use.parts : 1) * (use.inner == iterator ? use.innerParts : 1);
+}
 int64_t partsOf(const Distribution &distribution, int32_t iterator) {
-  int64_t parts = 1;
-  for (const AxisUse *use : {&distribution.rows, &distribution.cols}) {
-    if (use->iterator == iterator)
-      parts *= use->parts;
-    if (use->inner == iterator)
-      parts *= use->innerParts;
-  }
-  return parts;
+  return partsAlong(distribution, Axis::Row, iterator) * partsAlong(distribution, Axis::Col, iterator);
 }
 
 /// The mesh digits that give the first iteration of a core's block, in iterations.
 std::vector<MeshDigit> digitsOf(const Nest &nest, const Distribution &distribution, int32_t iterator) {
   std::vector<MeshDigit> digits;
-  const int64_t block = blockOf(nest, distribution, iterator);
   for (Axis axis : {Axis::Row, Axis::Col}) {
     const AxisUse &use = distribution.use(axis);
+    const int64_t block =
+        blockOf(nest, distribution, iterator) * (axis == Axis::Row ? partsAlong(distribution, Axis::Col, iterator) : 1);
     if (use.iterator == iterator && use.parts > 1)
       digits.push_back({axis, use.innerParts, 0, block});
     else if (use.inner == iterator && use.innerParts > 1)

@@ -32,6 +32,7 @@ struct AxisUse {
   int64_t cores() const { return iterator < 0 && inner < 0 ? 0 : parts * innerParts; }
 };
 
+/// An iterator that is on both axes is cut into parts by the rows, and each of these by the columns.
 struct Distribution {
   Rectangle rectangle; // the cores that compute
   AxisUse rows, cols;

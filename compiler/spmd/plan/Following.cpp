@@ -19,6 +19,15 @@ int32_t walkerOf(const Index &index) {
   return iterator;
 }
 
+/// Elements of a dimension that one digit walks: all, or those that a coarser digit on the other axis leaves.
+int64_t partOf(int64_t extent, const DimSharding &dim, const MeshDigit &digit) {
+  int64_t part = extent;
+  for (const MeshDigit &coarser : dim.mesh)
+    if (coarser.axis != digit.axis && coarser.step > digit.step)
+      part = std::min(part, coarser.step);
+  return part;
+}
+
 std::optional<AxisUse> usedAlong(Axis axis, const Network &network, const Nest &nest, const Access &access,
                                  const Sharding &held) {
   AxisUse use;
@@ -34,7 +43,7 @@ std::optional<AxisUse> usedAlong(Axis axis, const Network &network, const Nest &
         use.innerParts = digit.modulus;
       } else {
         use.iterator = iterator;
-        use.parts = ceilDiv(held.shape[d], std::max<int64_t>(1, digit.step));
+        use.parts = ceilDiv(partOf(held.shape[d], held.dims[d], digit), std::max<int64_t>(1, digit.step));
         use.innerParts = std::max(use.innerParts, digit.divisor);
       }
     }

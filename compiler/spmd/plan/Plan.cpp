@@ -28,6 +28,7 @@ constexpr int kBoxShare = 4;       // an input's box takes at most this part of 
 constexpr size_t kMostAhead = 64;  // candidates of a nest whose readers are looked at
 constexpr int kMostExact = 24;     // plans of a nest's moves: 4 for each candidate that moves by factors, 1 for another
 constexpr double kCodeShare = 0.3; // of SRAM
+constexpr double kSpareShare = 0.15; // of it, where code may have less
 
 /// Whether places to begin with can be chosen for some loop.
 bool hasChoice(const Loop &loop) { return loop.slices.empty() && loop.carried.size() == 1; }
@@ -209,6 +210,15 @@ std::string PlanMaker::longestLives() const {
 }
 
 absl::Status PlanMaker::place(const Nest &nest, size_t number) {
+  absl::Status status = placeAmong(nest, number, policy.range);
+  if (policy.range == CandidateRange::All || !absl::IsResourceExhausted(status) ||
+      !placeAmong(nest, number, CandidateRange::All).ok())
+    return status;
+  blamed.reset();
+  return absl::OkStatus();
+}
+
+absl::Status PlanMaker::placeAmong(const Nest &nest, size_t number, CandidateRange range) {
   int64_t others = constantBytes;
   for (const auto &[tensor, bytes] : live)
     others += bytes;
@@ -226,7 +236,7 @@ absl::Status PlanMaker::place(const Nest &nest, size_t number) {
   const int64_t share = constantLimit(nest);
   int64_t leastBytes = INT64_MAX, leastMoving = INT64_MAX; // of a candidate, of one with its moves
   bool anyFits = false;                                    // without its moves
-  for (Distribution &distribution : candidatesFor(nest)) {
+  for (Distribution &distribution : candidatesFor(nest, range)) {
     if (ruledOut.contains({number, kindOf(distribution)}))
       continue;
     Candidate candidate{std::move(distribution), {}};
@@ -318,7 +328,7 @@ void PlanMaker::blame(const Nest &nest) {
         }
 }
 
-std::vector<Distribution> PlanMaker::candidatesFor(const Nest &nest) {
+std::vector<Distribution> PlanMaker::candidatesFor(const Nest &nest, CandidateRange range) {
   std::vector<AxisUse> rows, cols;
   std::vector<Distribution> followed;
   for (const Access &access : nest.operands) {
@@ -335,7 +345,8 @@ std::vector<Distribution> PlanMaker::candidatesFor(const Nest &nest) {
     if (auto follow = following(network, nest, access, *held))
       followed.push_back(*std::move(follow));
   }
-  std::vector<Distribution> candidates = candidatesOf(network, views, nest, rectangle, !policy.inputIsFree, rows, cols);
+  std::vector<Distribution> candidates =
+      candidatesOf(network, views, nest, rectangle, !policy.inputIsFree, rows, cols, range);
   for (Distribution &follow : followed)
     if (std::find(candidates.begin(), candidates.end(), follow) == candidates.end())
       candidates.push_back(std::move(follow));
@@ -345,6 +356,8 @@ std::vector<Distribution> PlanMaker::candidatesFor(const Nest &nest) {
 int64_t tensorBytes(const target::Target &target) {
   return int64_t(double(target.usableSramBytes()) * (1 - kCodeShare));
 }
+
+int64_t spareCodeBytes(const target::Target &target) { return int64_t(double(target.usableSramBytes()) * kSpareShare); }
 
 absl::StatusOr<NetworkPlan> planNetwork(const Network &network, Views &views, const target::Target &target,
                                         const Rectangle &rectangle, const std::vector<Loop> &loops, PlanPolicy policy,

@@ -4,6 +4,7 @@
 // rest.
 #pragma once
 
+#include "compiler/spmd/plan/Candidates.h"
 #include "compiler/spmd/plan/Distribution.h"
 #include "compiler/spmd/plan/Loop.h"
 #include "compiler/spmd/plan/MoveEstimates.h"
@@ -37,7 +38,10 @@ struct PlanPolicy {
   /// runs, but a plan knows only those of the nests before.
   int64_t reservedBytes = 0;
   /// Bytes on a core that no nest may count on: what the program of an earlier plan needed beyond its estimates.
+  /// Negative: bytes of the share for code that nests may count on.
   int64_t marginBytes = 0;
+  /// Candidates of each nest; where none fits, all are looked at.
+  CandidateRange range = CandidateRange::Usual;
   /// Lines may pick (moves/LinePick.h): quick, but tables of all picks are in SRAM from the start.
   bool picks = true;
 };
@@ -55,6 +59,7 @@ struct NetworkPlan {
   std::vector<Loop> loops;   // of the network
   LoopStarts starts = LoopStarts::AsReached;
   bool picks = true; // as of the policy
+  int64_t marginBytes = 0;
 };
 
 /// Kinds of distributions that nodes may not take.
@@ -62,6 +67,8 @@ using RuledOut = std::set<std::pair<size_t, DistributionKind>>;
 
 /// Bytes of SRAM that a plan may give to tensors: what the target leaves to programs, less a share for code.
 int64_t tensorBytes(const target::Target &target);
+/// As much of that share as a program may do without.
+int64_t spareCodeBytes(const target::Target &target);
 
 /// The cheapest distribution of each nest in the order of the network, by estimate, given where its operands lie.
 /// Errors: ResourceExhausted, with the nest and the bytes its best candidate needs on a core.
@@ -70,7 +77,7 @@ absl::StatusOr<NetworkPlan> planNetwork(const Network &network, Views &views, co
                                         PlanPolicy policy = {}, EstimateCache *cache = nullptr, RuledOut ruledOut = {});
 
 /// Rectangles worth trying, the most promising first (by the estimate of their plans); at least one. Plans begin anew
-/// only where no rectangle has one otherwise.
+/// only where no rectangle has one otherwise, and count on a part of the share for code only where that does not help.
 /// On `threads` of the host's threads (0: all); the result does not depend on them.
 /// Errors: as planNetwork of the largest one, when none holds the network.
 absl::StatusOr<std::vector<NetworkPlan>> planCandidates(const Network &network, const Views &views,

@@ -197,8 +197,12 @@ absl::StatusOr<std::vector<NetworkPlan>> planCandidates(const Network &network, 
   if (plans.ok() || !absl::IsResourceExhausted(plans.status()))
     return plans;
   policy.mostRetries = kMostRetries;
-  auto again = plansOf(network, views, target, loops, policy, caches, threads);
-  return again.ok() ? std::move(again) : std::move(plans);
+  for (int64_t margin : {policy.marginBytes, policy.marginBytes - spareCodeBytes(target)}) {
+    policy.marginBytes = margin;
+    if (auto again = plansOf(network, views, target, loops, policy, caches, threads); again.ok())
+      return again;
+  }
+  return plans;
 }
 
 } // namespace wsc::spmd

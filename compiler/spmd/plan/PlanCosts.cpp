@@ -118,9 +118,11 @@ PlanMaker::Cost PlanMaker::localCost(const Nest &nest, const Distribution &distr
   for (int32_t k = 0; k < nest.numParallel; ++k)
     parallel *= blockOf(nest, distribution, k);
   cost.bytes += parallel * elementBytes(network.tensors[size_t(nest.result)].type);
-  if (nest.reduction) {
-    const int64_t sums = parallel * elementBytes(nest.reduction->type);
-    cost.bytes += sums * (1 + isReduced(nest, distribution, Axis::Row) + isReduced(nest, distribution, Axis::Col));
+  // Sums that cores reduce among themselves come to another buffer for each axis; the last one is the result where
+  // nothing is left to do to it.
+  if (const int axes = isReduced(nest, distribution, Axis::Row) + isReduced(nest, distribution, Axis::Col); axes > 0) {
+    const bool isResult = nest.finish.empty() && nest.reduction->type == network.tensors[size_t(nest.result)].type;
+    cost.bytes += parallel * elementBytes(nest.reduction->type) * (axes + !isResult);
   }
   cost.bytes += cost.constantBytes;
   return cost;

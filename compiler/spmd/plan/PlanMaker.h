@@ -25,6 +25,7 @@ public:
     plan.loops = loops;
     plan.starts = policy.starts;
     plan.picks = policy.picks;
+    plan.marginBytes = policy.marginBytes;
   }
 
   absl::StatusOr<NetworkPlan> make();
@@ -50,12 +51,14 @@ private:
   void release(size_t node);
   /// " (name bytes, …)" of the largest tensors that live now.
   std::string longestLives() const;
+  /// Among all candidates where none of the usual ones fits.
   absl::Status place(const Nest &nest, size_t number);
+  absl::Status placeAmong(const Nest &nest, size_t number, CandidateRange range);
   /// The nest fits, but not what brings its operands: the place of the largest one is to blame.
   void blame(const Nest &nest);
   /// Constants that a loop's body names once: one for each repetition where they differ.
   int64_t copiesOf(TensorId tensor) const { return loop && loop->constants.contains(tensor) ? loop->count : 1; }
-  std::vector<Distribution> candidatesFor(const Nest &nest);
+  std::vector<Distribution> candidatesFor(const Nest &nest, CandidateRange range);
 
   //===- Loops ------------------------------------------------------------------------------------------------===//
 

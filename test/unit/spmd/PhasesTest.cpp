@@ -574,9 +574,12 @@ TEST(Phases, PlansBeginAnew) {
   ASSERT_TRUE(target.ok());
   std::vector<Views> views;
   views.emplace_back(net.network);
-  const auto once = planNetwork(net.network, views[0], *target, {0, 0, 8, 8});
+  PlanPolicy policy;
+  policy.marginBytes = 6000; // of what a core has for tensors
+  const auto once = planNetwork(net.network, views[0], *target, {0, 0, 8, 8}, {}, policy);
   EXPECT_FALSE(once.ok());
-  const auto plan = planNetwork(net.network, views[0], *target, {0, 0, 8, 8}, {}, {.mostRetries = 12});
+  policy.mostRetries = 12;
+  const auto plan = planNetwork(net.network, views[0], *target, {0, 0, 8, 8}, {}, policy);
   ASSERT_TRUE(plan.ok()) << plan.status();
   Draw draw(7);
   const std::vector<std::vector<std::byte>> inputs{drawElements(draw, ElementType::F32, b * t * k, false)};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What plans leave free, and which rectangles they take.
+#include "compiler/spmd/phases/Generate.h"
 #include "compiler/spmd/plan/Plan.h"
 #include "test/support/NetworkBuilder.h"
 
@@ -94,4 +95,51 @@ TEST_F(PlanRoom, LeavesAMargin) {
     EXPECT_LE(plan->constantBytes + plan->held[size_t(net.y)]->localElements() * 4, left);
   }
   EXPECT_TRUE(absl::IsResourceExhausted(planWith({.marginBytes = all - kResultBytes}).status()));
+}
+
+// A row times a matrix: with columns on one axis a core holds an eighth of the result and of the sums, which is too
+// much; on both axes a 64th.
+TEST(PlanCandidates, PutAnIteratorOnBothAxesWhereNothingElseFits) {
+  Product net(1, 16, 2048);
+  const auto target = target::loadTarget("mesh-8x8");
+  ASSERT_TRUE(target.ok()) << target.status();
+  const auto planIn = [&](int64_t bytes) {
+    Views views(net.network);
+    PlanPolicy policy;
+    policy.marginBytes = tensorBytes(*target) - bytes;
+    return planNetwork(net.network, views, *target, {0, 0, 8, 8}, {}, policy);
+  };
+  const auto axesOfColumns = [](const NetworkPlan &plan) {
+    const Distribution &found = plan.distributions[0];
+    int axes = 0;
+    for (const AxisUse *use : {&found.rows, &found.cols})
+      axes += use->iterator == 1 || use->inner == 1;
+    return axes;
+  };
+  const int64_t weights = 4 * 16 * 2048 / 64;
+  const auto roomy = planIn(8 * weights), scarce = planIn(weights + 512);
+  ASSERT_TRUE(roomy.ok()) << roomy.status();
+  ASSERT_TRUE(scarce.ok()) << scarce.status();
+  EXPECT_EQ(axesOfColumns(*roomy), 1);
+  EXPECT_EQ(axesOfColumns(*scarce), 2);
+  EXPECT_EQ(scarce->held[size_t(net.y)]->localElements(), 2048 / 64);
+  EXPECT_TRUE(absl::IsResourceExhausted(planIn(weights).status()));
+}
+
+// Weights that are more than a plan usually gives to tensors, but less than what a short program leaves.
+TEST(PlanCandidates, CountOnTheShareForCodeWhereNothingElseFits) {
+  const auto target = target::loadTarget("mesh-8x8");
+  ASSERT_TRUE(target.ok()) << target.status();
+  const int64_t usual = tensorBytes(*target), spare = spareCodeBytes(*target);
+  Product net(1, 64, (usual + spare / 2) / 4); // 64 rows of weights on 64 cores, four bytes a column
+  const Views views(net.network);
+  EstimateCaches caches;
+  const auto plans = planCandidates(net.network, views, *target, {}, {}, caches, 1);
+  ASSERT_TRUE(plans.ok()) << plans.status();
+  EXPECT_EQ(plans->front().marginBytes, -spare);
+  EXPECT_GT(plans->front().constantBytes, usual);
+  const auto program = generatePhases({net.network}, *target, 1);
+  EXPECT_TRUE(program.ok()) << program.status();
+  Product tooLarge(1, 64, (usual + 2 * spare) / 4);
+  EXPECT_TRUE(absl::IsResourceExhausted(generatePhases({tooLarge.network}, *target, 1).status()));
 }

@@ -110,7 +110,10 @@ void runCase(uint64_t seed, Outcome &outcome) {
   ASSERT_TRUE(target.ok());
   std::vector<Views> views;
   views.emplace_back(network);
-  auto plan = planNetwork(network, views[0], *target, {0, 0, rows, cols});
+  // Candidates that are looked at where no usual one fits are as good as these.
+  PlanPolicy policy;
+  policy.range = seed % 4 < 2 ? CandidateRange::Usual : CandidateRange::All;
+  auto plan = planNetwork(network, views[0], *target, {0, 0, rows, cols}, {}, policy);
   if (!plan.ok()) {
     outcome = {true, std::string(plan.status().message())};
     ASSERT_TRUE(absl::IsResourceExhausted(plan.status())) << plan.status();
