@@ -24,10 +24,11 @@ using namespace format;
 namespace {
 
 // Policy.
-constexpr int kBoxShare = 4;       // an input's box takes at most this part of SRAM
-constexpr size_t kMostAhead = 64;  // candidates of a nest whose readers are looked at
-constexpr int kMostExact = 24;     // plans of a nest's moves: 4 for each candidate that moves by factors, 1 for another
-constexpr double kCodeShare = 0.3; // of SRAM
+constexpr int kBoxShare = 4;      // an input's box takes at most this part of SRAM
+constexpr size_t kMostAhead = 64; // candidates of a nest whose readers are looked at
+constexpr int kMostExact = 24;    // plans of a nest's moves: 4 for each candidate that moves by factors, 1 for another
+constexpr int kMostFruitless = 200;  // such plans without one that fits, where all candidates are looked at
+constexpr double kCodeShare = 0.3;   // of SRAM
 constexpr double kSpareShare = 0.15; // of it, where code may have less
 
 /// Whether places to begin with can be chosen for some loop.
@@ -273,7 +274,8 @@ absl::Status PlanMaker::placeAmong(const Nest &nest, size_t number, CandidateRan
   int looked = 0;
   bool isImpossible = false; // some candidate has a move that takes too long to plan
   for (Candidate &candidate : candidates) {
-    if (best && (candidate.excess > bestExcess || looked >= kMostExact))
+    if (best ? candidate.excess > bestExcess || looked >= kMostExact
+             : range == CandidateRange::All && looked >= kMostFruitless)
       break;
     if (candidate.cost.cycles + candidate.after >= bestTotal)
       continue;
