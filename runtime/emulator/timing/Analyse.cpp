@@ -63,6 +63,15 @@ private:
     result = TimingResult();
     bounds = findBounds(executable, configuration, networks, model);
     result.kernels = bounds.kernels;
+    if (samples == 1) {
+      Simulation once(model, Simulation::Notes::None);
+      if (!once.runSample())
+        return livenessError(configuration, model, once);
+      if (!once.lacksNotes()) {
+        finishSample(once);
+        return finish(once, false);
+      }
+    }
     Simulation simulation(model);
     SteadyState steady(model);
     const int most = samples > 0 ? samples : kMostSamples;
@@ -71,8 +80,7 @@ private:
     for (int sample = 0;; ++sample) {
       if (!simulation.runSample())
         return livenessError(configuration, model, simulation);
-      result.sampleDone.push_back(sampleDone(simulation));
-      noteDone(simulation, size_t(sample));
+      finishSample(simulation);
       if (simulation.charged()) {
         steady.add(simulation);
         charged = charged < 0 ? sample : charged;
@@ -82,6 +90,14 @@ private:
         break;
       simulation.trim();
     }
+    return finish(simulation, known);
+  }
+
+  void finishSample(const Simulation &simulation) {
+    noteDone(simulation, result.sampleDone.size());
+    result.sampleDone.push_back(sampleDone(simulation));
+  }
+  absl::Status finish(const Simulation &simulation, bool known) {
     countWaits(simulation);
     result.latencyCycles = result.sampleDone.front();
     if (!known)

@@ -99,7 +99,7 @@ static int64_t chargeFor(int64_t own, int64_t cycles, int64_t before, int64_t af
 }
 
 // Charges the steps of the first sample with what others took of their trains since these were timed.
-void Simulation::charge() {
+bool Simulation::charge() {
   for (std::vector<Charge> &steps : hindsight.charges)
     std::fill(steps.begin(), steps.end(), Charge{0, 0, 0});
   for (const Train &before : hindsight.trains) {
@@ -113,6 +113,10 @@ void Simulation::charge() {
                           std::max(step.links, now.othersMost));
   }
   hindsight.trains = {};
+  // Shared issue slots are timed by estimates until they are charged.
+  return !issueSlots.empty() || std::ranges::any_of(hindsight.charges, [](const std::vector<Charge> &steps) {
+    return std::ranges::any_of(steps, [](const Charge &step) { return step.slots > 0 || step.links > 0; });
+  });
 }
 
 // Charges the steps of all samples that follow with what others take of their links beyond what these know.
@@ -141,7 +145,6 @@ void Simulation::recharge(int32_t p, const Item &item, Part &part) {
 
 // Times the first sample again, with the same moves.
 void Simulation::timeAgain() {
-  charge();
   const std::vector<ProcessState> decided = processes;
   for (size_t p = 0; p < processes.size(); ++p) {
     processes[p] = ProcessState();

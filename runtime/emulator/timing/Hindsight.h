@@ -6,7 +6,8 @@
 // the core and the cycles of the links that others have taken during each train, and had not when it was timed, are
 // what it had been short of; with these charged it is timed again, and so on: what is charged in the end is what others
 // take of a train that is charged with it. Once more is enough: charges that are too high come down to what others
-// take, those that are too low are found from how much of each cycle is left.
+// take, those that are too low are found from how much of each cycle is left. Where nothing is to be charged, as in
+// phases whose cores have one thread each, once is.
 //
 // These charges hold for all samples. But on links a later sample meets more than the first: results of the sample
 // before, which come while its own words do. Of those that had been timed before the train each link knows its own; yet

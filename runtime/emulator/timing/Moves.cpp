@@ -83,7 +83,7 @@ void Simulation::noteSample() {
     now.push_back(sinks[s].promised - sinks[s].base);
     now.push_back(relative(sinks[s].wakeAt, channels[model.sinks[s].channel].produced));
   }
-  repeats = mayRepeat && now == ahead;
+  repeats = notes == Notes::Repeat && now == ahead;
   if (!repeats)
     forgetParts();
   ahead = repeats ? std::vector<int64_t>() : std::move(now);

@@ -14,6 +14,8 @@ const Part &Simulation::findPart(int32_t p, const Item &item, int64_t to, int in
       recharge(p, item, part);
     return part;
   }
+  if (notes == Notes::None)
+    forgetParts();
   Part part;
   part.from = processes[p].done;
   part.to = to;

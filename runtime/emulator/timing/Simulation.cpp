@@ -6,10 +6,9 @@
 
 namespace wsc::emulator::timing {
 
-Simulation::Simulation(const Model &model, bool mayRepeat)
-    : model(model), mayRepeat(mayRepeat), channels(model.channels.size()), sinks(model.sinks.size()),
-      feeds(model.feeds.size()), slots(model.slots.size()), processes(model.processes.size()),
-      hindsight(model.processes.size()), work(model) {
+Simulation::Simulation(const Model &model, Notes notes)
+    : model(model), notes(notes), channels(model.channels.size()), sinks(model.sinks.size()), feeds(model.feeds.size()),
+      slots(model.slots.size()), processes(model.processes.size()), hindsight(model.processes.size()), work(model) {
   for (size_t c = 0; c < channels.size(); ++c) {
     channels[c].segment = model.channels[c].firstSegment;
     channels[c].words = model.channels[c].words;
@@ -43,14 +42,16 @@ bool Simulation::runSample() {
     return false;
   recharges = false;
   if (limit == 1) {
-    for (int look = 0; look < kLooks; ++look)
-      timeAgain();
-    charge();
+    for (int look = 0; charge() && look < kLooks && !isShort; ++look)
+      if (notes == Notes::None)
+        isShort = true;
+      else
+        timeAgain();
   } else if (!hindsight.watching && !hindsight.trains.empty()) {
     chargeLater();
     recharges = true;
   }
-  if (!repeats)
+  if (!repeats && notes != Notes::None)
     noteSample();
   return true;
 }

@@ -129,11 +129,18 @@ struct Move {
 
 class Simulation {
 public:
-  // Without `mayRepeat` every sample's moves are decided anew; times are the same.
-  explicit Simulation(const Model &model, bool mayRepeat = true);
+  // What the notes of a sample's moves are for. Times are the same.
+  enum class Notes {
+    Repeat, // for samples that repeat them, and for another look at the first
+    Look,   // for the latter alone: every sample's moves are decided anew
+    None,   // there are none, and only one sample
+  };
+  explicit Simulation(const Model &model, Notes notes = Notes::Repeat);
 
   // Runs every process through one more sample; false: not live, see blockers.
   bool runSample();
+  // Without notes: the sample's times are not right, as others take of its trains what only another look would show.
+  bool lacksNotes() const { return isShort; }
   // Whether the last sample was charged with all that others take (Hindsight.h), as those that follow.
   bool charged() const { return limit > Hindsight::lastBefore(); }
   // Forgets what later samples do not need.
@@ -206,7 +213,7 @@ private:
     }
   }
   void note(Move::Kind kind, int32_t p, int64_t to = 0, int input = 0) {
-    if (!repeats)
+    if (!repeats && notes != Notes::None)
       moves.push_back({kind, int8_t(input), p, to});
   }
 
@@ -237,7 +244,7 @@ private:
   int64_t linksTaken(const Item &item, Train &train);
   Train look(int32_t p, int32_t item, int64_t ordinal, int64_t from, int64_t to);
   void watch(int32_t p, const Part &part, const Span &when);
-  void charge();
+  bool charge(); // whether trains would be timed otherwise with the charges
   void chargeLater();
   void recharge(int32_t p, const Item &item, Part &part);
   void timeAgain();
@@ -322,7 +329,7 @@ private:
   void raise(int32_t sink, int64_t words, int64_t first, int64_t last, int64_t pause, int64_t own);
 
   const Model &model;
-  const bool mayRepeat;
+  const Notes notes;
   int64_t limit = 0;
   std::vector<ChannelState> channels;
   std::vector<SinkState> sinks;
@@ -351,6 +358,7 @@ private:
   Parts known;                // of the moves of the sample
   size_t nextPart = 0;        // of these
   int64_t repeated = 0;       // samples since these were found
+  bool isShort = false;       // there are charges, and no notes to time the sample again
   bool repeats = false;       // every sample from here on makes the same moves
   bool recharges = false;     // charges are others than when the parts were found
 };
