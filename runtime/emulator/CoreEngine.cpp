@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <mutex>
 #include <set>
 
 namespace wsc::emulator {
@@ -181,14 +182,22 @@ public:
     return states.write(state, value);
   }
 
-  absl::StatusOr<const Networks *> networks(int configuration) override {
+  absl::StatusOr<std::shared_ptr<const Networks>> networks(int configuration) override {
     if (absl::Status status = checkNumber(configuration); !status.ok())
       return status;
+    const auto networksOf = [](const auto &owner) { return std::shared_ptr<const Networks>(owner, &owner->networks); };
     if (const PreparedStore::Prepared &ready = runnable[size_t(configuration)]; ready && ready->hasStreams)
-      return &ready->networks;
-    if (absl::Status status = resolve(configuration); !status.ok())
+      return networksOf(ready);
+    {
+      const std::lock_guard lock(timedMutex);
+      if (const Timed &known = timed[size_t(configuration)])
+        return networksOf(known);
+    }
+    auto made = std::make_shared<PreparedConfiguration>();
+    if (absl::Status status = resolveStreams(executable, configuration, *made); !status.ok())
       return status;
-    return &timed[size_t(configuration)]->networks;
+    keep(configuration, made);
+    return networksOf(made);
   }
 
   absl::StatusOr<std::vector<CoreTrace>> runTracedViews(int entry, std::span<const HostView> inputs,
@@ -236,15 +245,14 @@ private:
         absl::StrCat("no configuration ", number, "; there are ", executable.configurations.size()));
   }
 
+  using Timed = std::shared_ptr<PreparedConfiguration>;
+
   // Streams for their time only. They are found again when they are needed, beyond so many.
-  absl::Status resolve(int number) {
-    std::unique_ptr<PreparedConfiguration> &wanted = timed[size_t(number)];
-    if (wanted)
-      return absl::OkStatus();
-    auto made = std::make_unique<PreparedConfiguration>();
-    if (absl::Status status = resolveStreams(executable, number, *made); !status.ok())
-      return status;
-    wanted = std::move(made);
+  void keep(int number, const Timed &made) {
+    const std::lock_guard lock(timedMutex);
+    if (timed[size_t(number)])
+      return;
+    timed[size_t(number)] = made;
     kept.push_back(number);
     const auto endsOf = [&](int c) {
       return timed[size_t(c)] ? int64_t(timed[size_t(c)]->networks.streamTable.size()) : 0;
@@ -257,7 +265,6 @@ private:
       timed[size_t(kept.front())].reset();
       kept.pop_front();
     }
-    return absl::OkStatus();
   }
 
   // Ready to run, by this engine or another one of the executable.
@@ -269,7 +276,7 @@ private:
       return absl::OkStatus();
     auto found = prepared->get(number, options.schedule, [&]() -> absl::StatusOr<PreparedStore::Prepared> {
       auto made = std::make_shared<PreparedConfiguration>();
-      if (std::unique_ptr<PreparedConfiguration> &known = timed[size_t(number)]) {
+      if (Timed &known = timed[size_t(number)]) {
         *made = std::move(*known);
         known.reset();
         kept.erase(std::find(kept.begin(), kept.end(), number));
@@ -405,9 +412,10 @@ private:
   mutable StateStore states;
   UnitRunner units;
   WaveRunner waves;
-  std::vector<PreparedStore::Prepared> runnable;             // per configuration; null until it runs
-  std::vector<std::unique_ptr<PreparedConfiguration>> timed; // per configuration: streams only, for its time
-  std::deque<int> kept;                                      // those of `timed`, in the order in which they were made
+  std::vector<PreparedStore::Prepared> runnable; // per configuration; null until it runs
+  std::mutex timedMutex;                         // of the two below
+  std::vector<Timed> timed;                      // per configuration: streams only, for its time
+  std::deque<int> kept;                          // those of `timed`, in the order in which they were made
   std::shared_ptr<PreparedStore> prepared;
   std::vector<std::vector<EntryRun>> entryRuns; // per entry
   std::vector<std::vector<bool>> comeAgain;     // per entry and run: whether a later one is of the same configuration

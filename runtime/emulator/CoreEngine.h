@@ -86,8 +86,9 @@ public:
   virtual ValueCounters counters(int entry) const = 0;
   // The runs of an entry; none for an entry that does not exist.
   virtual std::span<const EntryRun> runs(int entry) const = 0;
-  // The resolved streams of a configuration, for the timing analysis; valid until the next call of anything.
-  virtual absl::StatusOr<const Networks *> networks(int configuration) = 0;
+  // The resolved streams of a configuration, for the timing analysis; valid until the next run. May be called by
+  // several threads at once, while none calls anything else.
+  virtual absl::StatusOr<std::shared_ptr<const Networks>> networks(int configuration) = 0;
 
   // State variables in row-major order, for --state-in and --state-out.
   virtual HostTensor readState(int state) const = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/session/EntryTime.h"
 
+#include "runtime/base/SideBySide.h"
 #include "runtime/emulator/EntryOrder.h"
 #include "runtime/emulator/LatticeWalk.h"
 #include "runtime/emulator/QueueTraffic.h"
@@ -12,6 +13,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <thread>
 
 namespace wsc {
 
@@ -142,10 +145,8 @@ template <typename Run> absl::StatusOr<std::vector<TimingPart>> EntryTime::walk(
   return parts;
 }
 
-absl::StatusOr<const EntryTime::Drained *> EntryTime::drained(int configuration) {
-  if (auto known = times.find(configuration); known != times.end())
-    return &known->second;
-  absl::StatusOr<const emulator::Networks *> networks = engine.networks(configuration);
+absl::StatusOr<EntryTime::Drained> EntryTime::drain(int configuration, int threadsOfCycles) const {
+  absl::StatusOr<std::shared_ptr<const emulator::Networks>> networks = engine.networks(configuration);
   if (!networks.ok())
     return networks.status();
   int64_t wordHops = 0;
@@ -161,7 +162,7 @@ absl::StatusOr<const EntryTime::Drained *> EntryTime::drained(int configuration)
     result.cycles = result.time.latencyCycles;
     result.useful = result.time.computeUtilisation * double(result.time.intervalCycles);
   } else {
-    absl::StatusOr<CycleResult> run = emulator::runCycles(executable, configuration, {.threads = threads});
+    absl::StatusOr<CycleResult> run = emulator::runCycles(executable, configuration, {.threads = threadsOfCycles});
     if (!run.ok())
       return run.status();
     result.time = emulator::timingOf(*run, program, 1, nullptr);
@@ -170,22 +171,50 @@ absl::StatusOr<const EntryTime::Drained *> EntryTime::drained(int configuration)
     result.useful =
         addFmaCycles(executable.target, program, result.time.kernels) / double(executable.target.numCores());
   }
-  return &times.emplace(configuration, std::move(result)).first->second;
+  return result;
+}
+
+absl::Status EntryTime::drainAll(int entry) {
+  std::vector<int> missing;
+  for (const Step &step : executable.entries[size_t(entry)].steps)
+    if (step.kind == StepKind::Run && !times.contains(step.configuration) &&
+        std::ranges::find(missing, step.configuration) == missing.end())
+      missing.push_back(step.configuration);
+  const size_t workers = std::min(missing.size(), threads > 0 ? size_t(threads) : std::thread::hardware_concurrency());
+  std::vector<absl::StatusOr<Drained>> found(missing.size(), absl::UnknownError("not timed"));
+  runSideBySide(
+      missing.size(), workers, kMostBytes,
+      [&](size_t i) {
+        int64_t cores = 0;
+        for (const Role &role : executable.configurations[size_t(missing[i])].roles)
+          cores += role.cores.size();
+        return cores * kBytesPerCore;
+      },
+      [&](size_t i) {
+        found[i] = drain(missing[i], workers > 1 ? 1 : threads);
+        return found[i].ok();
+      });
+  for (size_t i = 0; i < missing.size(); ++i) {
+    if (!found[i].ok())
+      return found[i].status();
+    times.emplace(missing[i], *std::move(found[i]));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<TimingResult> EntryTime::timing(int entry) {
+  if (absl::Status status = drainAll(entry); !status.ok())
+    return status;
   TimingResult result;
   double useful = 0;
   std::string longestBottleneck;
   int64_t longest = -1;
   size_t longestPart = 0, number = 0;
   absl::StatusOr<std::vector<TimingPart>> parts = walk(entry, [&](TimingPart &part) {
-    absl::StatusOr<const Drained *> time = drained(part.configuration);
-    if (!time.ok())
-      return time.status();
-    const TimingResult &once = (*time)->time;
-    part.cyclesEach = (*time)->cycles;
-    part.wordByWord = (*time)->wordByWord;
+    const Drained &time = times.at(part.configuration);
+    const TimingResult &once = time.time;
+    part.cyclesEach = time.cycles;
+    part.wordByWord = time.wordByWord;
     const Configuration &configuration = executable.configurations[size_t(part.configuration)];
     for (size_t k = 0; k < configuration.kernels.size(); ++k) {
       KernelTiming kernel = once.kernels[k];
@@ -195,7 +224,7 @@ absl::StatusOr<TimingResult> EntryTime::timing(int entry) {
         kernel.*field *= part.count;
       result.kernels.push_back(kernel);
     }
-    useful += (*time)->useful * part.count;
+    useful += time.useful * part.count;
     result.linkWordHops += once.linkWordHops * part.count;
     if (once.maxLinkWords > result.maxLinkWords) {
       result.maxLinkWords = once.maxLinkWords;

@@ -17,7 +17,7 @@ namespace wsc {
 
 class EntryTime {
 public:
-  // Both must outlive this. `threads`: of the cycle engine, 0: all.
+  // Both must outlive this. `threads`: of the host, 0: all.
   EntryTime(const format::Executable &executable, emulator::CoreEngine &engine, int threads)
       : executable(executable), engine(engine), threads(threads) {}
 
@@ -38,13 +38,18 @@ public:
   static constexpr int64_t kMostWordHops = 10'000'000; // about half a second of the cycle engine
 
 private:
+  // About what the analytic engine needs, and how much configurations that are timed side by side may need together.
+  static constexpr int64_t kBytesPerCore = 10'000, kMostBytes = int64_t(3) << 30;
+
   struct Drained {
     emulator::TimingResult time; // of one sample
     int64_t cycles = 0;          // until nothing is left to do
     double useful = 0;           // cycles that the multiply-adds would take all cores of the wafer
     bool wordByWord = false;
   };
-  absl::StatusOr<const Drained *> drained(int configuration);
+  absl::StatusOr<Drained> drain(int configuration, int threadsOfCycles) const;
+  // Fills `times` for all configurations that the entry runs, several of them at a time.
+  absl::Status drainAll(int entry);
   // The entry's parts in order; cyclesEach of runs is left to `run`.
   template <typename Run> absl::StatusOr<std::vector<emulator::TimingPart>> walk(int entry, Run run) const;
 

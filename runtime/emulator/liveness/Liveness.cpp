@@ -4,15 +4,14 @@
 // FIFOs, and of instructions operands' kinds, extents and types. The text decides, not a hash of it.
 #include "runtime/emulator/liveness/Liveness.h"
 
+#include "runtime/base/SideBySide.h"
 #include "runtime/emulator/Network.h"
 #include "runtime/emulator/liveness/Run.h"
 
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <set>
 #include <string>
 #include <thread>
@@ -153,73 +152,15 @@ int64_t estimateBytes(const Configuration &configuration) {
   return bytes;
 }
 
-// Checks configurations side by side, as many as there is memory for, up to the first one (by number) that fails.
-class SideBySide {
-public:
-  SideBySide(const Executable &executable, const LivenessOptions &options, const std::vector<int> &numbers)
-      : executable(executable), options(options), numbers(numbers), results(numbers.size()), stats(numbers.size()) {}
-
-  absl::Status run(size_t threads, LivenessStats *sum) {
-    std::vector<std::thread> helpers;
-    for (size_t i = 1; i < std::min(threads, numbers.size()); ++i)
-      helpers.emplace_back([this] { work(); });
-    work();
-    for (std::thread &helper : helpers)
-      helper.join();
-    for (size_t i = 0; i < numbers.size(); ++i) {
-      if (sum)
-        add(stats[i], *sum);
-      if (!results[i].ok())
-        return results[i];
-    }
-    return absl::OkStatus();
-  }
-
-private:
-  void work() {
-    std::unique_lock lock(mutex);
-    while (next < numbers.size() && next < failed) {
-      const size_t i = next;
-      const int64_t bytes = estimateBytes(executable.configurations[size_t(numbers[i])]);
-      if (running > 0 && held + bytes > options.mostBytes) {
-        ended.wait(lock);
-        continue;
-      }
-      ++next;
-      ++running;
-      held += bytes;
-      lock.unlock();
-      absl::Status status = checkLiveness(executable, numbers[i], options, &stats[i]);
-      lock.lock();
-      --running;
-      held -= bytes;
-      if (!status.ok())
-        failed = std::min(failed, i);
-      results[i] = std::move(status);
-      ended.notify_all();
-    }
-  }
-
-  static void add(const LivenessStats &one, LivenessStats &sum) {
-    sum.configurations += one.configurations;
-    sum.cores += one.cores;
-    sum.threads += one.threads;
-    sum.turns += one.turns;
-    sum.flows += one.flows;
-    sum.routerSteps += one.routerSteps;
-    sum.bytes = std::max(sum.bytes, one.bytes);
-  }
-
-  const Executable &executable;
-  const LivenessOptions &options;
-  const std::vector<int> &numbers;
-  std::vector<absl::Status> results;
-  std::vector<LivenessStats> stats;
-  std::mutex mutex;
-  std::condition_variable ended; // of a check
-  size_t next = 0, running = 0, failed = SIZE_MAX;
-  int64_t held = 0; // bytes of those that run
-};
+void add(const LivenessStats &one, LivenessStats &sum) {
+  sum.configurations += one.configurations;
+  sum.cores += one.cores;
+  sum.threads += one.threads;
+  sum.turns += one.turns;
+  sum.flows += one.flows;
+  sum.routerSteps += one.routerSteps;
+  sum.bytes = std::max(sum.bytes, one.bytes);
+}
 
 } // namespace
 
@@ -236,7 +177,23 @@ absl::Status checkLiveness(const Executable &executable, const LivenessOptions &
   if (stats)
     stats->repeated += repeated;
   const size_t threads = options.threads > 0 ? size_t(options.threads) : std::thread::hardware_concurrency();
-  return SideBySide(executable, options, numbers).run(threads, stats);
+  std::vector<absl::Status> results(numbers.size());
+  std::vector<LivenessStats> counts(numbers.size());
+  runSideBySide(
+      numbers.size(), threads, options.mostBytes,
+      [&](size_t i) { return estimateBytes(executable.configurations[size_t(numbers[i])]); },
+      [&](size_t i) {
+        results[i] = checkLiveness(executable, numbers[i], options, &counts[i]);
+        return results[i].ok();
+      });
+  // Up to the first one (by number) that fails.
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (stats)
+      add(counts[i], *stats);
+    if (!results[i].ok())
+      return results[i];
+  }
+  return absl::OkStatus();
 }
 
 } // namespace wsc::emulator
