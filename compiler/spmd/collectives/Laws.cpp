@@ -45,6 +45,12 @@ int64_t segmentGatherCycles(const target::Target &target, int32_t unit, int32_t 
          flight(target, int64_t(unit) * (overlap ? segment : 1));
 }
 
+int64_t windowCycles(const target::Target &target, int32_t segment, int64_t words) {
+  const int64_t turns = 4 * int64_t(segment), controls = segment > 1 ? 2 : 0;
+  return target.vectorSetupCycles + turns * words + (turns - 4) * flight(target, 1) + 2 * flight(target, segment) +
+         (turns - 1) * answer(target) + controls;
+}
+
 int64_t lineBusCycles(const target::Target &target, const LineBus &bus, int32_t length) {
   const bool isWhole = bus.segment >= bus.units, relayGives = bus.begin == 0;
   const int64_t ramp = target.rampLatencyCycles, hop = target.hopLatencyCycles, setUp = target.vectorSetupCycles;

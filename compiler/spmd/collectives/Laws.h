@@ -29,6 +29,13 @@ int64_t allReduceCycles(const target::Target &target, int32_t group, int32_t run
 /// S + t·words + (t − 1)·(flight(unit) + answer) + flight(the last block's way).
 int64_t segmentGatherCycles(const target::Target &target, int32_t unit, int32_t segment, bool overlap, int64_t words);
 
+/// Both directions of it with overlap, of units of one core on segments of equal length. Of the t = 4 · segment turns
+/// two are of cores that have just given in the other direction, one of cores that take from all of the neighbouring
+/// segment, the rest as above; where turns are handed on, a control word for each direction:
+/// S + t·words + (t − 4)·flight(1) + flight(segment) + (t − 1)·answer + flight(segment) + 2.
+/// Larger units take no longer than their directions one after the other.
+int64_t windowCycles(const target::Target &target, int32_t segment, int64_t words);
+
 /// emitLineBus on lines of `length` cores, the only bus of its program (ShortBuses.h). In: blocks and hand-overs from
 /// the far end to the relay; then, where the relay gives a block itself, its copy; out: answer, blocks, flight to the
 /// far end.

@@ -48,16 +48,17 @@ public:
     }
   }
 
-  void write(const SegmentGather::Direction &direction, bool backward) {
-    if (direction.words == 0)
+  /// The streams of segments of a parity.
+  void write(int32_t parity) {
+    if (parity > 0 && !parities)
       return;
-    for (int32_t parity = 0; parity < (parities ? 2 : 1); ++parity) {
-      if (parity == 1)
-        takeFromNeighbours(direction, backward, parity);
+    for (bool backward : {false, true}) {
+      const SegmentGather::Direction &direction = backward ? gather.backward : gather.forward;
+      if (direction.words == 0)
+        continue;
       for (const Range &range : ranges)
         turns(direction, backward, parity, range);
-      if (parity == 0)
-        takeFromNeighbours(direction, backward, parity);
+      takeFromNeighbours(direction, backward, 1 - parity);
     }
   }
 
@@ -185,6 +186,7 @@ private:
       code.append(moveWords(nullOperand(), queue, skipped), guard);
   }
 
+  /// What cores of segments of a parity take of the other's streams.
   void takeFromNeighbours(const SegmentGather::Direction &direction, bool backward, int32_t parity) {
     if (!parities)
       return;
@@ -241,10 +243,13 @@ private:
 
 } // namespace
 
-void emitSegmentGather(Code &code, Axis axis, int32_t length, const SegmentGather &gather, Place into) {
-  Writer writer(code, axis, length, gather, into);
-  writer.write(gather.forward, false);
-  writer.write(gather.backward, true);
+void emitSegmentGathers(Code &code, Axis axis, int32_t length, std::span<const SegmentGather> gathers, Place into) {
+  std::vector<Writer> writers;
+  for (const SegmentGather &gather : gathers)
+    writers.emplace_back(code, axis, length, gather, into);
+  for (int32_t parity : {0, 1})
+    for (Writer &writer : writers)
+      writer.write(parity);
 }
 
 } // namespace wsc::spmd

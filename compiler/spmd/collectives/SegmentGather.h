@@ -10,14 +10,16 @@
 // Windows of a convolution, halos of neighbours and all-gathers in groups are of this form, and so is the all-gather
 // along a whole line (one segment).
 //
-// Order of the instructions on a core, per direction: those of even segments take and give in their own segment, then
-// take from the neighbour; those of odd segments take from the neighbour first. So no core waits for one that waits for
-// it: first all even segments give, to cores that do nothing else, then all odd ones.
+// Order of the instructions on a core: those of even segments take and give in their own segment, in both directions,
+// then take from the neighbours; those of odd segments take from the neighbours first. So no core waits for one that
+// waits for it: first all even segments give, to cores that do nothing else, then all odd ones. As the last unit to
+// give forward is the first to give backward, nobody waits between the two.
 #pragma once
 
 #include "compiler/spmd/collectives/Collectives.h"
 
 #include <array>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -62,10 +64,17 @@ struct SegmentGather {
 /// that is shorter), which arrive from the far end. The neighbour's stream has all blocks of its segment. What a core's
 /// own unit holds is not copied. `length`: cores of the line, at least units·unit.
 ///
+/// Several gathers on the same line, of one direction each, go on together as both directions of one do; their segments
+/// may differ.
+///
 /// Time per direction about turns · (words + 15 + unit) cycles on wse2, one turn after another: 2 · segment turns with
-/// overlap, segment − 1 without. 15 is the time from the last word of a turn to the first of the next: the route to the
-/// next sender, and the set-up of the instruction with which it sends once it has taken what came before. With segments
-/// of one unit (a shift to the neighbour) there are neither switches nor control words.
-void emitSegmentGather(Code &code, Axis axis, int32_t length, const SegmentGather &gather, Place into);
+/// overlap, segment − 1 without; both directions with overlap and units of one core about 12 cycles less. 15 is the
+/// time from the last word of a turn to the first of the next: the route to the next sender, and the set-up of the
+/// instruction with which it sends once it has taken what came before. With segments of one unit (a shift to the
+/// neighbour) there are neither switches nor control words.
+void emitSegmentGathers(Code &code, Axis axis, int32_t length, std::span<const SegmentGather> gathers, Place into);
+inline void emitSegmentGather(Code &code, Axis axis, int32_t length, const SegmentGather &gather, Place into) {
+  emitSegmentGathers(code, axis, length, {&gather, 1}, into);
+}
 
 } // namespace wsc::spmd

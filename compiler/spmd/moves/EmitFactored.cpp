@@ -123,24 +123,24 @@ private:
     window.overlap = true;
     window.lineBegin = lineBegin;
     window.lineEnd = lineEnd;
+    std::vector<SegmentGather> sides;
     if (before > 0) {
-      SegmentGather forward = window;
+      SegmentGather &forward = sides.emplace_back(window);
       forward.segment = before;
       forward.forward = direction(stage, source, 0, before);
       const int64_t base = wordsRead(stage, bytes, 0, before).base * 4;
       forward.forward.own = {0, 0, 0, 1, before * pitchBytes + base, -pitchBytes};
       forward.forward.other = {0, 1, before, -1, base, 0};
-      emitSegmentGather(code, axis, length, forward, blocks);
     }
     if (behind > 0) {
-      SegmentGather backward = window;
+      SegmentGather &backward = sides.emplace_back(window);
       backward.segment = behind;
       backward.backward = direction(stage, source, before + 1, before + 1 + behind);
       const int64_t base = wordsRead(stage, bytes, before + 1, before + 1 + behind).base * 4;
       backward.backward.own = {0, 0, behind - 1, -1, (before + 1) * pitchBytes + base, 0};
       backward.backward.other = {0, 0, 1, 1, (before + behind) * pitchBytes + base, -pitchBytes};
-      emitSegmentGather(code, axis, length, backward, blocks);
     }
+    emitSegmentGathers(code, axis, length, sides, blocks);
     return blocks;
   }
 

@@ -310,7 +310,7 @@ int64_t LinePlan::cycles(const LineBlock &block) const {
   case Kind::Local:
     return 0;
   case Kind::Window:
-    return 2 * (reachBefore + reachBehind) * (blockWords + kTurnCycles + unit) + 2 * unit + blockWords;
+    return windowCycles(blockWords, blockWords, blockWords);
   case Kind::Bus: {
     const int64_t given = std::min(segment, units);
     // Turns and the way to the relay, the way back (ShortBuses.h).
@@ -330,6 +330,13 @@ int64_t LinePlan::cycles(const LineBlock &block) const {
   }
   }
   return 0;
+}
+
+int64_t LinePlan::windowCycles(int64_t blockWords, int64_t before, int64_t behind) const {
+  // A core that gives in both directions does not wait for words between the two (windowCycles in Laws.h).
+  const int64_t spared = unit == 1 && reachBefore > 0 && reachBehind > 0 ? 2 * (kFlightCycles + 1) : 0;
+  return 2 * (reachBefore * (before + kTurnCycles + unit) + reachBehind * (behind + kTurnCycles + unit)) - spared +
+         2 * unit + blockWords;
 }
 
 std::optional<LinePlan> planLine(const LineLists &lists, const LineBlock &block) {

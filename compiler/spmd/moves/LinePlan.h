@@ -58,6 +58,9 @@ struct LinePlan {
   /// Whether the core at `coordinate` never gets this block: it would come from beyond the line's units.
   bool isMissing(int32_t coordinate, int64_t block) const;
   int64_t cycles(const LineBlock &block) const;
+  /// Of a window whose cores give `before` and `behind` words of their blocks to those that have them before and behind
+  /// their own.
+  int64_t windowCycles(int64_t blockWords, int64_t before, int64_t behind) const;
 };
 
 /// The cheapest plan that is no pick; nothing where an entry that is wanted lies nowhere on the line or the holders'

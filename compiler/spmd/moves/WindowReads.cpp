@@ -10,7 +10,6 @@ namespace {
 
 constexpr size_t kMostDigits = 3;      // an instruction has one more, for the blocks
 constexpr size_t kMostBases = 1 << 16; // of cores; where there are more, blocks travel whole
-constexpr int64_t kTurnCycles = 15;
 
 std::vector<int64_t> withoutRepeats(std::vector<int64_t> values) {
   std::sort(values.begin(), values.end());
@@ -116,12 +115,11 @@ BlockPart wordsRead(const FactoredStage &stage, int64_t elementBytes, int64_t be
 
 int64_t windowCycles(const FactoredStage &stage, int64_t elementBytes) {
   const LinePlan &line = stage.line;
-  int64_t cycles = 2 * line.unit + stage.pitch * elementBytes / 4;
-  for (const auto &[reach, begin] :
-       {std::pair(line.reachBefore, int64_t(0)), std::pair(line.reachBehind, int64_t(line.reachBefore) + 1)})
-    if (reach > 0)
-      cycles += 2 * reach * (wordsRead(stage, elementBytes, begin, begin + reach).words() + kTurnCycles + line.unit);
-  return cycles;
+  const auto given = [&](int64_t begin, int64_t reach) {
+    return reach > 0 ? wordsRead(stage, elementBytes, begin, begin + reach).words() : 0;
+  };
+  return line.windowCycles(stage.pitch * elementBytes / 4, given(0, line.reachBefore),
+                           given(line.reachBefore + 1, line.reachBehind));
 }
 
 } // namespace wsc::spmd

@@ -64,13 +64,13 @@ TEST(CollectiveText, AWindowOfOne) {
    1  move.i32 window[32 + 4*i3], in0(colour 3) for i3 < 4
 r0c1sp: row 0, cols 1..5 step 2
    0  move.i32 window[4*i3], in0(colour 0) for i3 < 4
-   1  move.i32 out0(colour 1), held[4*i3] for i3 < 4
-   2  move.i32 window[32 + 4*i3], in1(colour 2) for i3 < 4
+   1  move.i32 window[32 + 4*i3], in1(colour 1) for i3 < 4
+   2  move.i32 out0(colour 2), held[4*i3] for i3 < 4
    3  move.i32 out1(colour 3), held[4*i3] for i3 < 4
 r0c2sp: row 0, cols 2..6 step 2
    0  move.i32 out0(colour 0), held[4*i3] for i3 < 4
-   1  move.i32 window[4*i3], in0(colour 1) for i3 < 4
-   2  move.i32 out1(colour 2), held[4*i3] for i3 < 4
+   1  move.i32 out1(colour 1), held[4*i3] for i3 < 4
+   2  move.i32 window[4*i3], in0(colour 2) for i3 < 4
    3  move.i32 window[32 + 4*i3], in1(colour 3) for i3 < 4
 r0c7: core (0, 7)
    0  move.i32 window[4*i3], in0(colour 0) for i3 < 4
@@ -79,10 +79,10 @@ row segments forward 1 of 8 even: core (0, 0), RAMP -> E
 row segments forward 1 of 8 even: row 0, cols 1..5 step 2, W -> RAMP
 row segments forward 1 of 8 even: row 0, cols 2..6 step 2, RAMP -> E
 row segments forward 1 of 8 even: core (0, 7), W -> RAMP
-row segments forward 1 of 8 odd: row 0, cols 1..5 step 2, RAMP -> E
-row segments forward 1 of 8 odd: row 0, cols 2..6 step 2, W -> RAMP
 row segments backward 1 of 8 even: row 0, cols 1..5 step 2, E -> RAMP
 row segments backward 1 of 8 even: row 0, cols 2..6 step 2, RAMP -> W
+row segments forward 1 of 8 odd: row 0, cols 1..5 step 2, RAMP -> E
+row segments forward 1 of 8 odd: row 0, cols 2..6 step 2, W -> RAMP
 row segments backward 1 of 8 odd: core (0, 0), E -> RAMP
 row segments backward 1 of 8 odd: row 0, cols 1..5 step 2, RAMP -> W
 row segments backward 1 of 8 odd: row 0, cols 2..6 step 2, E -> RAMP
