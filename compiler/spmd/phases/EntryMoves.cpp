@@ -78,7 +78,7 @@ absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, dou
   problem.ids = view.numIds;
   problem.width = to.localElements();
   problem.roomBytes = tensorBytes(target) / 3;
-  problem.picks = plan.picks;
+  problem.picks = plan.policy.picks;
   std::vector<SourceName> sources;
   for (const View::Root &root : view.roots) {
     if (root.tensor < 0) {

@@ -48,8 +48,7 @@ int64_t predictedCycles(const format::Executable &executable) {
 }
 
 void makeFewerChanges(GeneratedProgram &program, std::vector<NetworkPlan> &plans, const std::vector<Network> &networks,
-                      std::vector<Views> &views, const target::Target &target, PlanPolicy policy,
-                      EstimateCaches &caches) {
+                      std::vector<Views> &views, const target::Target &target, EstimateCaches &caches) {
   struct Better {
     size_t network;
     NetworkPlan plan;
@@ -65,8 +64,7 @@ void makeFewerChanges(GeneratedProgram &program, std::vector<NetworkPlan> &plans
         RuledOut all = ruledOut[n];
         all.insert(out);
         const Rectangle &rectangle = plans[n].rectangle;
-        policy.starts = plans[n].starts;
-        auto plan = planNetwork(networks[n], views[n], target, rectangle, plans[n].loops, policy,
+        auto plan = planNetwork(networks[n], views[n], target, rectangle, plans[n].loops, plans[n].policy,
                                 &caches[{rectangle.rows, rectangle.cols}], std::move(all));
         if (!plan.ok() || double(plan->estimatedCycles) > kMostWorse * double(plans[n].estimatedCycles))
           continue;

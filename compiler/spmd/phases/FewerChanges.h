@@ -16,9 +16,9 @@ int64_t predictedCycles(const format::Executable &executable);
 
 /// Leaves the quickest of the program and those that such plans make, and its plans (by the cost model, changes of
 /// configuration included). One plan and one generation for each such nest of a loop, and as many again after a gain;
-/// nothing where no configuration is changed to twice. `plans`: one for each network.
+/// nothing where no configuration is changed to twice. `plans`: one for each network; others are made with the same
+/// policy.
 void makeFewerChanges(GeneratedProgram &program, std::vector<NetworkPlan> &plans, const std::vector<Network> &networks,
-                      std::vector<Views> &views, const target::Target &target, PlanPolicy policy,
-                      EstimateCaches &caches);
+                      std::vector<Views> &views, const target::Target &target, EstimateCaches &caches);
 
 } // namespace wsc::spmd

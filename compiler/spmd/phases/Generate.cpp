@@ -135,7 +135,7 @@ public:
       all.erase(all.begin() + kMostImproved, all.end());
     }
     for (Generated &each : all) {
-      makeFewerChanges(each.program, each.plan.entries, networks, views, target, policy, caches);
+      makeFewerChanges(each.program, each.plan.entries, networks, views, target, caches);
       each.cycles = predictedCycles(each.program.executable);
     }
     Generated &best = all[bestOf(all)];
@@ -174,9 +174,10 @@ private:
   /// more to spare.
   absl::StatusOr<ProgramPlan> planAnew(const ProgramPlan &failed, int64_t moreBytes) {
     ProgramPlan made{failed.rectangle, {}, 0};
-    PlanPolicy roomier = policy;
     for (size_t n = 0; n < networks.size(); ++n) {
-      roomier.marginBytes = failed.entries[n].marginBytes + moreBytes;
+      PlanPolicy roomier = failed.entries[n].policy;
+      roomier.starts = policy.starts;
+      roomier.marginBytes += moreBytes;
       roomier.reservedBytes = failed.entries[n].constantBytes;
       auto plan = planNetwork(networks[n], views[n], target, failed.rectangle, loops[n], roomier,
                               &caches[{failed.rectangle.rows, failed.rectangle.cols}]);

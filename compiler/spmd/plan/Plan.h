@@ -57,9 +57,7 @@ struct NetworkPlan {
   int64_t constantBytes = 0; // on a core, of all nests
   int64_t tableBytes = 0;    // of all moves, if no two have one in common
   std::vector<Loop> loops;   // of the network
-  LoopStarts starts = LoopStarts::AsReached;
-  bool picks = true; // as of the policy
-  int64_t marginBytes = 0;
+  PlanPolicy policy;         // that it was made with; `starts` is one of the two
 };
 
 /// Kinds of distributions that nodes may not take.

@@ -23,9 +23,7 @@ public:
         ruledOut(ruledOut), estimates(network, views, rectangle, tensorBytes(target) / 3, policy.picks, cache),
         lookahead(network, views, target, rectangle, !policy.inputIsFree, policy.picks, tensorBytes(target)) {
     plan.loops = loops;
-    plan.starts = policy.starts;
-    plan.picks = policy.picks;
-    plan.marginBytes = policy.marginBytes;
+    plan.policy = policy;
   }
 
   absl::StatusOr<NetworkPlan> make();

@@ -136,7 +136,7 @@ TEST(PlanCandidates, CountOnTheShareForCodeWhereNothingElseFits) {
   EstimateCaches caches;
   const auto plans = planCandidates(net.network, views, *target, {}, {}, caches, 1);
   ASSERT_TRUE(plans.ok()) << plans.status();
-  EXPECT_EQ(plans->front().marginBytes, -spare);
+  EXPECT_EQ(plans->front().policy.marginBytes, -spare);
   EXPECT_GT(plans->front().constantBytes, usual);
   const auto program = generatePhases({net.network}, *target, 1);
   EXPECT_TRUE(program.ok()) << program.status();
