@@ -42,11 +42,12 @@ bool Simulation::runSample() {
     return false;
   recharges = false;
   if (limit == 1) {
-    for (int look = 0; charge() && look < kLooks && !isShort; ++look)
-      if (notes == Notes::None)
-        isShort = true;
-      else
-        timeAgain();
+    const bool isCharged = charge();
+    isShort = isCharged && notes == Notes::None;
+    for (int look = 0; look < kLooks && isCharged && !isShort; ++look) {
+      timeAgain();
+      charge();
+    }
   } else if (!hindsight.watching && !hindsight.trains.empty()) {
     chargeLater();
     recharges = true;
