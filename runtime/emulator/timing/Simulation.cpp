@@ -42,9 +42,9 @@ bool Simulation::runSample() {
     return false;
   recharges = false;
   if (limit == 1) {
-    const bool isCharged = charge();
-    isShort = isCharged && notes == Notes::None;
-    for (int look = 0; look < kLooks && isCharged && !isShort; ++look) {
+    const bool looksAgain = charge() || notes == Notes::Look;
+    isShort = looksAgain && notes == Notes::None;
+    for (int look = 0; look < kLooks && looksAgain && !isShort; ++look) {
       timeAgain();
       charge();
     }

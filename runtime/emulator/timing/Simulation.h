@@ -131,8 +131,8 @@ class Simulation {
 public:
   // What the notes of a sample's moves are for. Times are the same.
   enum class Notes {
-    Repeat, // for samples that repeat them, and for another look at the first
-    Look,   // for the latter alone: every sample's moves are decided anew
+    Repeat, // for samples that repeat them, and for another look at the first where somebody is charged
+    Look,   // for the latter alone, in any case: to hold the others against; every sample's moves are decided anew
     None,   // there are none, and only one sample
   };
   explicit Simulation(const Model &model, Notes notes = Notes::Repeat);
