@@ -10,6 +10,7 @@
 #include "compiler/spmd/collectives/ShortBuses.h"
 #include "compiler/spmd/plan/PortBox.h"
 #include "compiler/spmd/program/Banks.h"
+#include "compiler/spmd/program/EarlySlices.h"
 #include "compiler/spmd/program/MergeCopies.h"
 #include "compiler/spmd/program/PackScratch.h"
 #include "compiler/spmd/roles/Roles.h"
@@ -111,6 +112,7 @@ public:
       shortenBuses(named.phase->code, named.rectangle);
       const MergedCopies merged = mergeCopies(named.phase->code, named.rectangle, target);
       named.phase->estimatedCycles = std::max<int64_t>(0, named.phase->estimatedCycles - merged.savedCycles);
+      takeSlicesEarly(named.phase->code);
     }
     chooseBanks();
     for (Named &named : all) {
