@@ -4,6 +4,7 @@
 #include "compiler/spmd/collectives/GroupReduce.h"
 #include "compiler/spmd/collectives/Laws.h"
 #include "compiler/spmd/collectives/SegmentGather.h"
+#include "compiler/spmd/collectives/SegmentShift.h"
 #include "test/unit/spmd/CollectiveProgram.h"
 
 #include <cmath>
@@ -134,6 +135,31 @@ TEST_F(CollectiveLaws, Windows) {
                                           : "window on both sides ") +
                       text({{"cores", length}, {"unit", unit}, {"reach", reach}, {"words", words}}),
                   side == Side::Both ? windowCycles(target, reach, words) : oneSide, cycles);
+      }
+}
+
+TEST_F(CollectiveLaws, Shifts) {
+  for (bool both : {false, true})
+    for (int32_t segment : {2, 3, 4, 5, 7, 8, 16, 32})
+      for (int64_t words : {1, 2, 3, 4, 6, 8, 16, 64}) {
+        const int32_t cores = 4 * segment;
+        const int64_t cycles =
+            measure(1, cores, words, 2 * words, [&](CollectiveProgram &program, Place held, Place result) {
+              SegmentShift shift;
+              shift.segment = segment;
+              shift.units = cores;
+              shift.forward.words = words;
+              shift.forward.source = memory(held.buffer, 0, {4});
+              shift.forward.extent[3] = format::Affine(words);
+              if (both) {
+                shift.backward = shift.forward;
+                shift.backward.place = words * 4;
+              }
+              emitSegmentShift(program.code(), Axis::Row, shift, result);
+            });
+        expectLaw((both ? "shift in both directions " : "shift forward ") +
+                      text({{"cores", cores}, {"segment", segment}, {"words", words}}),
+                  segmentShiftCycles(targetOf(1, cores), segment, words, both), cycles);
       }
 }
 

@@ -28,6 +28,9 @@ std::string nameOf(const Route &route) {
     return absl::StrCat(axis, " segments ", direction, " ", route.segment,
                         route.unit > 1 ? absl::StrCat("*", route.unit) : "", " of ", route.units,
                         route.overlap ? absl::StrCat(" ", parity) : "");
+  case Route::Kind::Shift:
+    return absl::StrCat(axis, " shift ", direction, " by ", route.segment, " of ", route.units, ", ", route.words,
+                        " words ", parity);
   case Route::Kind::Chain:
     return absl::StrCat(axis, route.unit > 1 ? absl::StrCat(" runs of ", route.unit) : "", " chain ", parity,
                         route.segment ? absl::StrCat(" ", route.segment) : "");

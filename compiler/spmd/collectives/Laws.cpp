@@ -51,6 +51,23 @@ int64_t windowCycles(const target::Target &target, int32_t segment, int64_t word
          (turns - 1) * answer(target) + controls;
 }
 
+int64_t segmentShiftCycles(const target::Target &target, int32_t segment, int64_t words, bool inBothDirections) {
+  constexpr int64_t kShortWords = 2, kQueueWords = 4; // that pass without waiting, that cores give without waiting
+  const int64_t n = segment, all = 2 * n * words;
+  const int64_t controls = words > kShortWords ? std::max<int64_t>(0, n - 3) : 0;
+  if (!inBothDirections) {
+    const int64_t handedOn =
+        target.vectorSetupCycles + 2 * flight(target, n) + answer(target) + (n + 1) * words + controls;
+    return std::max(handedOn, all + std::max(target.vectorSetupCycles + flight(target, 1), 2 * n + 15 - words));
+  }
+  const int64_t handedOn = (words + 2) * n + 2 * words + 50 + controls;
+  if (words <= kShortWords)
+    return std::max(handedOn, all + 2 * n + 11);
+  if (words <= kQueueWords)
+    return std::max(handedOn, all + 7 * n / 2 + 15);
+  return all + 7 * n / 2 + 45 + (n % 2 != 0 ? 3 * words - 8 : 0);
+}
+
 int64_t lineBusCycles(const target::Target &target, const LineBus &bus, int32_t length) {
   const bool isWhole = bus.segment >= bus.units, relayGives = bus.begin == 0;
   const int64_t ramp = target.rampLatencyCycles, hop = target.hopLatencyCycles, setUp = target.vectorSetupCycles;

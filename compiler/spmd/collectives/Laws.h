@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What collectives cost: cycles from the first set-up to the last core's last slot, by the rules of docs/Timing.md
-// alone; no number is fitted. test/agreement/CollectivesTest.cpp holds them against the cycle engine.
+// alone; no number is fitted but those of shifts in both directions. test/agreement/CollectivesTest.cpp holds them
+// against the cycle engine.
 //
 // What every law consists of, on a target with set-up S, task start T, ramp R, hop H, credit latency 1:
 //
@@ -35,6 +36,20 @@ int64_t segmentGatherCycles(const target::Target &target, int32_t unit, int32_t 
 /// S + t·words + (t − 4)·flight(1) + flight(segment) + (t − 1)·answer + flight(segment) + 2.
 /// Larger units take no longer than their directions one after the other.
 int64_t windowCycles(const target::Target &target, int32_t segment, int64_t words);
+
+/// emitSegmentShift by n = `segment` cores on lines of at least four segments, of w words in one direction: the larger
+/// of
+///
+///   what a core gets and then gives:  S + flight(n) + w + answer + flight(n) + n·w, and n − 3 slots of control words
+///                                     where w > 2
+///   the words of two segments on the links in a segment's middle:  2·n·w + S + flight(1), or 2·n·w + 2·n + 15 − w
+///                                     where control words count
+///
+/// In both directions streams have cores in common, which wait for one and then for the other. The forms for that are
+/// fitted to the cycle engine: where queues hold the words of a block (4), the larger of (w + 2)·n + 2·w + 50 (and
+/// those slots) and 2·n·w + 7/2·n + 15 (2·n·w + 2·n + 11 up to w = 2); else 2·n·w + 7/2·n + 45, and 3·w − 8 more for
+/// odd n, as the core in the middle of a segment has both its turns at a time.
+int64_t segmentShiftCycles(const target::Target &target, int32_t segment, int64_t words, bool inBothDirections);
 
 /// emitLineBus on lines of `length` cores, the only bus of its program (ShortBuses.h). In: blocks and hand-overs from
 /// the far end to the relay; then, where the relay gives a block itself, its copy; out: answer, blocks, flight to the

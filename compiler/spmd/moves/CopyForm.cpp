@@ -419,7 +419,7 @@ bool CopyForm::makeTable() {
   if (tableLoops.empty())
     tableLoops.push_back({1, 0, 0, 0});
   // Padding is read from the core's own block, which is always there.
-  const int64_t own = stage.line.kind == LinePlan::Kind::Window ? stage.line.reachBefore * stage.pitch : 0;
+  const int64_t own = stage.line.kind == LinePlan::Kind::Window ? stage.line.ownBlock() * stage.pitch : 0;
   auto table = std::make_shared<CopyTable>(std::move(factors), problem.rectangle, stage.takers, own);
   stage.copy.masksPadding = table->isPadded() && (problem.fillMatters || problem.pieces.size() > 1);
   stage.copy.table = std::move(table);

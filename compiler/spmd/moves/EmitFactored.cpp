@@ -3,6 +3,7 @@
 
 #include "compiler/spmd/collectives/LineBus.h"
 #include "compiler/spmd/collectives/SegmentGather.h"
+#include "compiler/spmd/collectives/SegmentShift.h"
 #include "compiler/spmd/collectives/Words.h"
 #include "compiler/spmd/moves/EmitPick.h"
 #include "compiler/spmd/moves/WindowReads.h"
@@ -114,9 +115,23 @@ private:
     if (behind > 0)
       fill(blocks, line.blocks * stage.pitch,
            linesGuard(axis, lineBegin, lineEnd, std::max(cores - behind * line.unit, before * line.unit), length));
-    code.append(moveWords(memory(blocks.buffer, before * pitchBytes, {4}), memory(source.buffer, source.baseBytes, {4}),
+    const int32_t own = line.ownBlock();
+    code.append(moveWords(memory(blocks.buffer, own * pitchBytes, {4}), memory(source.buffer, source.baseBytes, {4}),
                           Affine(words)),
                 linesGuard(axis, lineBegin, lineEnd, 0, cores));
+    if (line.isShift) {
+      SegmentShift shift;
+      shift.segment = std::max(before, behind);
+      shift.units = line.units;
+      shift.lineBegin = lineBegin;
+      shift.lineEnd = lineEnd;
+      if (before > 0)
+        shift.forward = shifted(stage, source, 0);
+      if (behind > 0)
+        shift.backward = shifted(stage, source, own + 1);
+      emitSegmentShift(code, axis, shift, blocks);
+      return blocks;
+    }
     SegmentGather window;
     window.unit = line.unit;
     window.units = line.units;
@@ -159,6 +174,17 @@ private:
     }
     made.source = memory(source.buffer, source.baseBytes + part.base * 4, strides);
     return made;
+  }
+
+  /// What a core gives to the one that has it as this block of its window.
+  SegmentShift::Direction shifted(const FactoredStage &stage, Place source, int64_t block) const {
+    const SegmentGather::Direction part = direction(stage, source, block, block + 1);
+    return {part.words,
+            part.source,
+            part.extent,
+            part.type,
+            block * part.pitchBytes + wordsRead(stage, bytes, block, block + 1).base * 4,
+            part.scatter};
   }
 
   void copy(const FactoredStage &stage, Place blocks, Place to) {

@@ -253,6 +253,7 @@ private:
   LineLists listsOf(const Situation &now, Axis axis, const std::vector<size_t> &along, bool onPresentLines) const {
     LineLists lists;
     lists.axis = axis;
+    lists.shifts = problem.shifts;
     const int32_t length = problem.rectangle.count(axis), numLines = problem.rectangle.count(other(axis));
     lists.held.resize(size_t(length));
     for (int32_t k = 0; k < length; ++k) {

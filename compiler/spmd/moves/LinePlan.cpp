@@ -17,6 +17,8 @@ namespace {
 
 // Set-up and ramp of a unit's stream in a window; of a bus.
 constexpr int64_t kTurnCycles = 15, kBusCycles = 30;
+// Instructions of a shift in one direction, in both.
+constexpr int64_t kShiftCycles = 30, kShiftBothCycles = 50;
 // Instructions that prepare a pick; the way over both ramps; from the end of an instruction to the next one's first
 // word.
 constexpr int64_t kPickCycles = 50, kFlightCycles = 5, kAnswerCycles = 10;
@@ -41,7 +43,10 @@ public:
       if (plan && (!best || plan->cycles(block) < best->cycles(block)))
         best = std::move(plan);
     };
-    consider(window());
+    if (auto near = window()) {
+      consider(shift(*near));
+      consider(std::move(near));
+    }
     std::set<int32_t> segments;
     for (int64_t cores : lists.segments)
       if (base.begin == 0 && cores % base.unit == 0 && cores / base.unit < base.units && holdToEnd(cores))
@@ -219,6 +224,28 @@ private:
     return plan;
   }
 
+  /// A window from which no core wants anything but its own block and the farthest ones.
+  std::optional<LinePlan> shift(const LinePlan &window) const {
+    const int32_t before = window.reachBefore, behind = window.reachBehind;
+    if (!lists.shifts || window.unit != 1 || std::max(before, behind) < 2 ||
+        (before > 0 && behind > 0 && before != behind))
+      return std::nullopt;
+    LinePlan plan = window;
+    plan.isShift = true;
+    plan.blocks = plan.ownBlock() + (behind > 0 ? 2 : 1);
+    for (auto &lines : plan.positions)
+      for (auto &list : lines)
+        for (int64_t &position : list) {
+          if (position < 0)
+            continue;
+          const int64_t from = position / pitch - before;
+          if (from != 0 && from != -before && from != behind)
+            return std::nullopt;
+          position = (plan.ownBlock() + (from > 0 ? 1 : from < 0 ? -1 : 0)) * pitch + position % pitch;
+        }
+    return plan;
+  }
+
   std::optional<LinePlan> bus(int32_t segment) const {
     LinePlan plan = base;
     plan.kind = LinePlan::Kind::Bus;
@@ -300,7 +327,10 @@ private:
 bool LinePlan::isMissing(int32_t coordinate, int64_t block) const {
   if (kind != Kind::Window)
     return false;
-  const int64_t unit = coordinate / this->unit + block - reachBefore;
+  int64_t away = block - ownBlock();
+  if (isShift && away != 0)
+    away = away < 0 ? -reachBefore : reachBehind;
+  const int64_t unit = coordinate / this->unit + away;
   return unit < 0 || unit >= units;
 }
 
@@ -310,7 +340,7 @@ int64_t LinePlan::cycles(const LineBlock &block) const {
   case Kind::Local:
     return 0;
   case Kind::Window:
-    return windowCycles(blockWords, blockWords, blockWords);
+    return windowCycles(blockWords, reachBefore > 0 ? blockWords : 0, reachBehind > 0 ? blockWords : 0);
   case Kind::Bus: {
     const int64_t given = std::min(segment, units);
     // Turns and the way to the relay, the way back (ShortBuses.h).
@@ -333,6 +363,14 @@ int64_t LinePlan::cycles(const LineBlock &block) const {
 }
 
 int64_t LinePlan::windowCycles(int64_t blockWords, int64_t before, int64_t behind) const {
+  if (isShift) {
+    // As segmentShiftCycles in Laws.h, nearly.
+    const int64_t segment = std::max(reachBefore, reachBehind), words = std::max(before, behind);
+    const bool both = reachBefore > 0 && reachBehind > 0;
+    const int64_t middle = both && segment % 2 != 0 ? 3 * words : 0;
+    return 2 * segment * words + (both ? 3 : 1) * segment + middle + (both ? kShiftBothCycles : kShiftCycles) +
+           blockWords;
+  }
   // A core that gives in both directions does not wait for words between the two (windowCycles in Laws.h).
   const int64_t spared = unit == 1 && reachBefore > 0 && reachBehind > 0 ? 2 * (kFlightCycles + 1) : 0;
   return 2 * (reachBefore * (before + kTurnCycles + unit) + reachBehind * (behind + kTurnCycles + unit)) - spared +

@@ -4,7 +4,7 @@
 // in the blocks that a core takes. All lines of a class want the same.
 //
 //   Local    every core has what it wants
-//   Window   blocks from the nearest units on both sides: shifts, halos
+//   Window   blocks from the nearest units on both sides: halos; or those of the farthest of them alone (a shift)
 //   Bus      the blocks of a segment of the line (or of all of it) pass every core of the segment, which takes those
 //            between the first and the last that it needs
 //   Pick     of each line what it wants comes together on all of its cores (LinePick.h)
@@ -23,6 +23,7 @@ struct LineLists {
   bool isUniform = false;
   int32_t takerBegin = 0, takerEnd = 0;
   std::vector<int64_t> segments; // lengths (cores) worth trying as segments of a bus
+  bool shifts = true;            // cores may take a part of what passes them (SegmentShift.h)
 };
 
 /// What a core of the line holds.
@@ -42,7 +43,8 @@ struct LinePlan {
   int32_t segment = 1;                      // of a bus, in units; of a pick, in cores
   int32_t takerEnd = 0;                     // of a bus over the whole line: behind the last core that wants something
   int32_t reachBefore = 0, reachBehind = 0; // of a window, in units
-  int64_t blocks = 1;                       // in the buffer of a core; of a pick, entries
+  bool isShift = false; // of a window: of the units before a core's own, and behind it, only the farthest one's block
+  int64_t blocks = 1;   // in the buffer of a core; of a pick, entries
   /// Bus: the first block taken, of the segment's, per class.
   std::vector<int64_t> firstBlock;
   /// Pick: elements of a block for each entry, and per class the places of the entries that a line wants, in ascending
@@ -55,6 +57,8 @@ struct LinePlan {
   std::vector<std::vector<std::vector<int64_t>>> positions;
   bool isUniform = false;
 
+  /// Of a window: which of a core's blocks is its own.
+  int32_t ownBlock() const { return isShift ? (reachBefore > 0 ? 1 : 0) : reachBefore; }
   /// Whether the core at `coordinate` never gets this block: it would come from beyond the line's units.
   bool isMissing(int32_t coordinate, int64_t block) const;
   int64_t cycles(const LineBlock &block) const;

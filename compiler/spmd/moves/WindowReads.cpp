@@ -115,11 +115,11 @@ BlockPart wordsRead(const FactoredStage &stage, int64_t elementBytes, int64_t be
 
 int64_t windowCycles(const FactoredStage &stage, int64_t elementBytes) {
   const LinePlan &line = stage.line;
-  const auto given = [&](int64_t begin, int64_t reach) {
-    return reach > 0 ? wordsRead(stage, elementBytes, begin, begin + reach).words() : 0;
+  const auto given = [&](int64_t begin, int64_t end) {
+    return begin < end ? wordsRead(stage, elementBytes, begin, end).words() : 0;
   };
-  return line.windowCycles(stage.pitch * elementBytes / 4, given(0, line.reachBefore),
-                           given(line.reachBefore + 1, line.reachBehind));
+  return line.windowCycles(stage.pitch * elementBytes / 4, given(0, line.ownBlock()),
+                           given(line.ownBlock() + 1, line.blocks));
 }
 
 } // namespace wsc::spmd

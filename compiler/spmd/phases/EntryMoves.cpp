@@ -79,6 +79,7 @@ absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, dou
   problem.width = to.localElements();
   problem.roomBytes = tensorBytes(target) / 3;
   problem.picks = plan.policy.picks;
+  problem.shifts = plan.policy.shifts;
   std::vector<SourceName> sources;
   for (const View::Root &root : view.roots) {
     if (root.tensor < 0) {

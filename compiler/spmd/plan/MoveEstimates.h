@@ -39,8 +39,9 @@ class MoveEstimates {
 public:
   /// `roomBytes`: of a line's buffer; longer lines go in parts.
   MoveEstimates(const Network &network, Views &views, const Rectangle &rectangle, int64_t roomBytes, bool picks,
-                EstimateCache &cache)
-      : network(network), views(views), rectangle(rectangle), roomBytes(roomBytes), picks(picks), cache(cache) {}
+                bool shifts, EstimateCache &cache)
+      : network(network), views(views), rectangle(rectangle), roomBytes(roomBytes), picks(picks), shifts(shifts),
+        cache(cache) {}
 
   /// `held`: where tensors lie, which for those already placed does not change.
   const MoveEstimate &of(TensorId tensor, const Sharding &to, bool fillMatters,
@@ -62,7 +63,7 @@ private:
   Views &views;
   const Rectangle rectangle;
   const int64_t roomBytes;
-  const bool picks;
+  const bool picks, shifts;
   EstimateCache &cache;
   std::map<std::pair<TensorId, std::string>, MoveEstimate> known;
 };

@@ -44,6 +44,8 @@ struct PlanPolicy {
   CandidateRange range = CandidateRange::Usual;
   /// Lines may pick (moves/LinePick.h): quick, but tables of all picks are in SRAM from the start.
   bool picks = true;
+  /// Lines may shift (collectives/SegmentShift.h): the target has a filter for each input queue.
+  bool shifts = true;
 };
 
 struct NetworkPlan {

@@ -75,6 +75,8 @@ struct Route {
     Input,    // from the west port of a row to all its cores
     Output,   // from all cores of a row, in turns from the east, to its west port
     Segments, // the same in segments of a line, each with turns of its own
+    Shift,    // from all cores of a segment in turns, the nearest first, to those of the next, each of which gets one
+              // block
     Chain,    // from each core, or first core of a run, to the one before, sent by those of one parity
     BusIn,    // units of each segment give in turns to the segment's first core
     BusOut,   // from the first core of each segment to all cores behind it
@@ -82,12 +84,13 @@ struct Route {
   Kind kind = Kind::Input;
   Axis axis = Axis::Row;
   bool backward = false; // towards lower coordinates
-  int32_t parity = 0;    // Chain: of the senders' place in their group; Segments: of the senders' segment
+  int32_t parity = 0;    // Chain: of the senders' place in their group; Segments, Shift: of the senders' segment
   int32_t unit = 1;      // Segments: adjacent cores that give as one; Chain: cores of a run, whose first one takes part
-  int32_t segment = 0;   // Segments, buses: units of a segment (buses 0: the whole line); Chain: cores of a group (0:
-                         // any even number)
-  int32_t units = 0;     // Segments: units of the line; Chain of runs: groups of the line
-  bool overlap = false;  // Segments: the next segment takes too
+  int32_t segment = 0;  // Segments, Shift, buses: units of a segment (buses 0: the whole line); Chain: cores of a group
+                        // (0: any even number)
+  int32_t units = 0;    // Segments, Shift: units of the line; Chain of runs: groups of the line
+  bool overlap = false; // Segments: the next segment takes too
+  int32_t words = 0;    // Shift: of a block
   auto operator<=>(const Route &) const = default;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spmd/roles/Roles.h"
 
+#include "compiler/spmd/collectives/SegmentShift.h"
 #include "compiler/spmd/roles/AxisClasses.h"
 #include "compiler/spmd/roles/Routers.h"
 
@@ -29,6 +30,14 @@ bool usesSub(const Instruction &instruction, int dim) {
   for (const Affine &extent : instruction.extent)
     uses |= extent.perDim[size_t(dim)] != 0;
   return uses;
+}
+
+/// Whether the instruction takes a part of a stream that depends on its sub-index along an axis.
+bool takesShift(const Code &code, const Instruction &instruction, Axis axis) {
+  if (instruction.a.kind != OperandKind::Queue)
+    return false;
+  const Route &route = code.routes[size_t(familyOf(instruction.a.queue))];
+  return route.kind == Route::Kind::Shift && route.axis == axis;
 }
 
 /// The classes of rows and of columns; a product of two fits the dimensions of a lattice.
@@ -97,6 +106,20 @@ Affine rebased(const Affine &value, const Guard &guard, const AxisClass &rows, c
   return result;
 }
 
+/// Of a shift's stream a core takes its own block: number `begin` depends on its place in its segment, which the guard
+/// of the instruction that takes it has as sub-index.
+Filter filterOf(const Route &route, const Guard &guard, const AxisClass &rows, const AxisClass &cols) {
+  if (route.kind != Route::Kind::Shift)
+    return {};
+  const ShiftPart first = partOfShift(route, (route.axis == Axis::Row ? cols : rows).first);
+  const int64_t perPlace = route.backward ? route.words : -route.words;
+  Affine begin;
+  begin.perDim[route.axis == Axis::Row ? kColSubDim : kRowSubDim] = perPlace;
+  Filter filter{first.period, rebased(begin, guard, rows, cols), Affine(route.words)};
+  filter.begin.constant = first.begin;
+  return filter;
+}
+
 std::string nameOf(char axis, const AxisClass &places) {
   return absl::StrCat(std::string(1, axis), places.first, places.dims.empty() ? "" : "s",
                       !places.dims.empty() && places.dims.back().step > 1 ? "p" : "",
@@ -128,6 +151,8 @@ public:
           Queue made;
           made.output = isOutput(operand.queue);
           made.colour = colours[size_t(familyOf(operand.queue))];
+          if (!made.output)
+            made.filter = filterOf(code.routes[size_t(familyOf(operand.queue))], guard, rows, cols);
           made.index = uint8_t(std::count_if(role.queues.begin(), role.queues.end(),
                                              [&](const Queue &other) { return other.output == made.output; }));
           role.queues.push_back(made);
@@ -294,8 +319,9 @@ absl::Status makeRoles(const target::Target &target, const Rectangle &rectangle,
   AxisCuts rowCuts, colCuts;
   for (size_t i = 0; i < code.main.size(); ++i) {
     const Guard guard = guardOf(code, i);
-    rowCuts.add(along(guard, Axis::Col), usesSub(code.main[i], kRowSubDim));
-    colCuts.add(along(guard, Axis::Row), usesSub(code.main[i], kColSubDim));
+    const Instruction &each = code.main[i];
+    rowCuts.add(along(guard, Axis::Col), usesSub(each, kRowSubDim) || takesShift(code, each, Axis::Col));
+    colCuts.add(along(guard, Axis::Row), usesSub(each, kColSubDim) || takesShift(code, each, Axis::Row));
   }
   auto classes = classesOf(rectangle, rowCuts, colCuts);
   if (!classes.ok())

@@ -35,6 +35,21 @@ StreamPlace placeInSegment(const Route &route, int32_t coordinate) {
   return {!others && coordinate == giver, !goesOn && coordinate == end(segment, !route.backward)};
 }
 
+/// Streams begin at the giver that is the farthest from the takers.
+StreamPlace placeOnShift(const Route &route, int32_t coordinate) {
+  const int32_t segments = (route.units + route.segment - 1) / route.segment;
+  const int32_t segment = coordinate / route.segment, at = coordinate % route.segment;
+  const bool gives = segment % 2 == route.parity;
+  const int32_t partner = gives == route.backward ? segment - 1 : segment + 1; // the segment taken from or given to
+  if (coordinate >= route.units || partner < 0 || partner >= segments)
+    return {};
+  const int32_t high = std::min(route.segment, route.units - segment * route.segment) - 1;
+  if (gives)
+    return {at == (route.backward ? high : 0), false};
+  const bool isLast = at == (route.backward ? 0 : high);
+  return {false, isLast, !isLast};
+}
+
 /// Words of a chain of runs pass the cores between the first core of one run and that of the run before.
 StreamPlace placeOnChain(const Route &route, int32_t coordinate) {
   if (route.unit == 1 || coordinate >= route.units * route.segment)
@@ -69,6 +84,8 @@ StreamPlace placeOf(const Route &route, int32_t length, int32_t coordinate) {
   switch (route.kind) {
   case Route::Kind::Segments:
     return placeInSegment(route, coordinate);
+  case Route::Kind::Shift:
+    return placeOnShift(route, coordinate);
   case Route::Kind::Chain:
     return placeOnChain(route, coordinate);
   case Route::Kind::BusIn:
@@ -104,6 +121,15 @@ std::vector<SwitchPosition> positionsOf(const Route &route, StreamPlace place, b
     }
     if (sends && !place.last)
       positions.push_back({Port::Ramp, bit(to)});
+    break;
+  case Route::Kind::Shift:
+    if (sends) {
+      positions.push_back({Port::Ramp, bit(to)});
+      if (!place.first)
+        positions.push_back({from, bit(to)});
+    } else if (takes || place.passes) {
+      positions.push_back({from, PortMask((place.last ? 0 : bit(to)) | (takes ? ramp : 0))});
+    }
     break;
   case Route::Kind::Chain:
     if (sends)

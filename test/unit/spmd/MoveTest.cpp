@@ -359,6 +359,33 @@ TEST_F(MoveTest, BordersOfBlocks) {
   EXPECT_EQ(behind.words(), 6);
 }
 
+// Four groups of channels lie on adjacent rows, so the neighbouring strips of pixels are four rows away: only their
+// blocks travel.
+TEST_F(MoveTest, BordersAcrossGroupsOfChannels) {
+  MoveCase made = test::moveBetween(*parseSharding("(0, 0, 24, 2) [8 = r%4*2 | 2, 12 = r/4*2 | 2, 6 = c*3 | 3]"),
+                                    *parseSharding("(0, 0, 24, 2) [8 = r%4*2 | 2, 12 = -1 + r/4*2 | 4, 6 = c*3 | 3]"),
+                                    {0, 0, 24, 2}, format::ElementType::F32);
+  made.family = "shift";
+  made.problem.fillMatters = true;
+  const auto move = planFactored(made.problem, made.problem.pieces[0]);
+  ASSERT_TRUE(move);
+  ASSERT_EQ(move->stages.size(), 1u);
+  const LinePlan &line = move->stages[0].line;
+  ASSERT_EQ(line.kind, LinePlan::Kind::Window);
+  EXPECT_TRUE(line.isShift);
+  EXPECT_EQ(line.blocks, 3);
+  check(made, "shift");
+  made.problem.shifts = false; // the target has no filters
+  const auto window = planFactored(made.problem, made.problem.pieces[0]);
+  ASSERT_TRUE(window);
+  EXPECT_FALSE(window->stages[0].line.isShift);
+  EXPECT_EQ(window->stages[0].line.blocks, 9);
+  EXPECT_GT(window->estimatedCycles, 2 * move->estimatedCycles);
+  check(made, "window");
+  ASSERT_EQ(outcomes.size(), 2u);
+  EXPECT_GT(outcomes[1].cycles, outcomes[0].cycles * 3 / 2);
+}
+
 // Along the columns go whole blocks of 5: column c keeps those from block 13·c/5 on, which is no number of the column,
 // so each keeps a block more and begins where one is.
 TEST_F(MoveTest, StretchesOfBlocks) {
