@@ -29,7 +29,6 @@ constexpr size_t kMostGenerated = 4, kMostImproved = 2;
 constexpr int kMostAnew = 6;            // plans of rectangles whose programs did not fit
 constexpr double kNearlyAsQuick = 1.04; // of the quickest rectangle's prediction
 constexpr int64_t kWorthGroups = 10000; // cycles of a program that groups of samples may make quicker
-constexpr int64_t kNestsOfPhase = 3;    // outside of loops, about
 constexpr double kGatherShare = 0.125;  // of SRAM for a line of a gathered dimension
 
 /// Plans of all networks on one rectangle.
@@ -118,7 +117,7 @@ public:
     absl::Status status = absl::ResourceExhaustedError("no rectangle of the mesh holds all entries");
     for (const ProgramPlan &plan : *plans) {
       if (!all.empty() && (all.size() >= kMostGenerated ||
-                           double(likelyCycles(plan)) > kWorthGenerating * double(likelyCycles(plans->front()))))
+                           double(plan.estimatedCycles) > kWorthGenerating * double(plans->front().estimatedCycles)))
         break;
       if (auto made = generate(plan); made.ok())
         all.push_back(*std::move(made));
@@ -144,19 +143,6 @@ public:
   }
 
 private:
-  /// What the plan's program is likely to take. Estimates of plans leave out changes of configuration, each of which
-  /// takes a way over the rectangle and back; loops have few.
-  int64_t likelyCycles(const ProgramPlan &plan) const {
-    int64_t nests = 0;
-    for (size_t n = 0; n < networks.size(); ++n)
-      for (size_t node = 0; node < networks[n].nodes.size(); ++node)
-        nests += std::holds_alternative<Nest>(networks[n].nodes[node]) &&
-                 std::none_of(plan.entries[n].loops.begin(), plan.entries[n].loops.end(),
-                              [&](const Loop &loop) { return loop.holds(node); });
-    const int64_t change = 2 * target.configurationRoundTrips * (int64_t(plan.rectangle.rows) + plan.rectangle.cols);
-    return plan.estimatedCycles + nests / kNestsOfPhase * change;
-  }
-
   /// Plans of rectangles that hold all networks, the quickest first.
   absl::StatusOr<std::vector<ProgramPlan>> candidates() {
     std::map<std::pair<int32_t, int32_t>, ProgramPlan> programs;
@@ -175,9 +161,9 @@ private:
     for (auto &[size, program] : programs)
       if (program.entries.size() == networks.size())
         all.push_back(std::move(program));
-    std::sort(all.begin(), all.end(), [&](const ProgramPlan &a, const ProgramPlan &b) {
-      const auto key = [&](const ProgramPlan &each) {
-        return std::tuple(likelyCycles(each), each.rectangle.rows, each.rectangle.cols);
+    std::sort(all.begin(), all.end(), [](const ProgramPlan &a, const ProgramPlan &b) {
+      const auto key = [](const ProgramPlan &each) {
+        return std::tuple(each.estimatedCycles, each.rectangle.rows, each.rectangle.cols);
       };
       return key(a) < key(b);
     });

@@ -39,9 +39,8 @@ class MoveEstimates {
 public:
   /// `roomBytes`: of a line's buffer; longer lines go in parts.
   MoveEstimates(const Network &network, Views &views, const Rectangle &rectangle, int64_t roomBytes, bool picks,
-                bool shifts, EstimateCache &cache)
-      : network(network), views(views), rectangle(rectangle), roomBytes(roomBytes), picks(picks), shifts(shifts),
-        cache(cache) {}
+                EstimateCache &cache)
+      : network(network), views(views), rectangle(rectangle), roomBytes(roomBytes), picks(picks), cache(cache) {}
 
   /// `held`: where tensors lie, which for those already placed does not change.
   const MoveEstimate &of(TensorId tensor, const Sharding &to, bool fillMatters,
@@ -63,7 +62,7 @@ private:
   Views &views;
   const Rectangle rectangle;
   const int64_t roomBytes;
-  const bool picks, shifts;
+  const bool picks;
   EstimateCache &cache;
   std::map<std::pair<TensorId, std::string>, MoveEstimate> known;
 };

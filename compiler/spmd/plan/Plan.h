@@ -44,7 +44,9 @@ struct PlanPolicy {
   CandidateRange range = CandidateRange::Usual;
   /// Lines may pick (moves/LinePick.h): quick, but tables of all picks are in SRAM from the start.
   bool picks = true;
-  /// Lines may shift (collectives/SegmentShift.h): the target has a filter for each input queue.
+  /// Lines of programs may shift (collectives/SegmentShift.h): the target has a filter for each input queue. Plans
+  /// count on windows: with estimates of shifts, greedy choices for convolutions lead to larger rectangles that save
+  /// little.
   bool shifts = true;
 };
 

@@ -20,8 +20,7 @@ public:
   PlanMaker(const Network &network, Views &views, const target::Target &target, const Rectangle &rectangle,
             const std::vector<Loop> &loops, PlanPolicy policy, EstimateCache &cache, const RuledOut &ruledOut)
       : network(network), views(views), target(target), rectangle(rectangle), policy(policy), cache(cache),
-        ruledOut(ruledOut),
-        estimates(network, views, rectangle, tensorBytes(target) / 3, policy.picks, policy.shifts, cache),
+        ruledOut(ruledOut), estimates(network, views, rectangle, tensorBytes(target) / 3, policy.picks, cache),
         lookahead(network, views, target, rectangle, !policy.inputIsFree, policy.picks, tensorBytes(target)) {
     plan.loops = loops;
     plan.policy = policy;
