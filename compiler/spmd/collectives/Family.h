@@ -8,8 +8,8 @@
 //   input      from the west port of a row to all its cores
 //   output     from all cores of a row, in turns from the east, to its west port
 //
-// and those of SegmentGather.h and GroupReduce.h. A queue operand of Code names a family of the palette and a direction
-// (queueOf); roles turn that into queues and colours.
+// and those of SegmentGather.h, SegmentShift.h and GroupReduce.h. A queue operand of Code names a family of the palette
+// and a direction (queueOf); roles turn that into queues and colours.
 #pragma once
 
 #include "compiler/spmd/program/Code.h"

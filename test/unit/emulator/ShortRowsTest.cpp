@@ -21,8 +21,8 @@ struct Product {
   int64_t rows, lanes, taps, stride; // stride: from row to row of the scalars, at least `taps`
 };
 
-// acc[r][l] += x[r][t] · w[t][l].
-std::optional<emulator::NestPlan> planOf(const Product &product) {
+// acc[r][l] += x[r][t] · w[t][l], in the vectors of a CPU level.
+std::optional<emulator::NestPlan> planOf(const Product &product, emulator::CpuLevel level = emulator::cpuLevel()) {
   Instruction fma = vectorOp(Opcode::Fma, product.lanes, memoryOperand(0, 4), memoryOperand(1, 0), memoryOperand(2, 4));
   fma.extent[2] = product.rows;
   fma.dst.stride[2] = int32_t(4 * product.lanes);
@@ -31,7 +31,7 @@ std::optional<emulator::NestPlan> planOf(const Product &product) {
   fma.b.loopStep[0] = int32_t(4 * product.lanes);
   const emulator::NestLoop loop{product.taps, 0};
   return emulator::planNest(fma, {1, 1, product.rows, product.lanes}, std::span(&loop, 1), 0, 0,
-                            emulator::kernels(emulator::cpuLevel()).wideVectors);
+                            emulator::kernels(level).wideVectors);
 }
 
 } // namespace
@@ -47,8 +47,9 @@ TEST(ShortRows, GiveTheBitsOfThePortableKernels) {
     product.stride = product.taps + int64_t(random() % 3);
     SCOPED_TRACE(::testing::Message() << "case " << i << ": " << product.rows << " rows of " << product.lanes << ", "
                                       << product.taps << " taps, scalars " << product.stride << " apart");
-    const auto plan = planOf(product);
-    ASSERT_TRUE(plan);
+    const auto plan = planOf(product), portable = planOf(product, emulator::CpuLevel::Portable);
+    ASSERT_TRUE(plan && portable);
+    ASSERT_EQ(plan->swapped, portable->swapped);
     shortRows += plan->shortRows;
     const bool hasSpecials = random() % 4 == 0;
     const auto draw = [&](int64_t count) {
@@ -68,13 +69,14 @@ TEST(ShortRows, GiveTheBitsOfThePortableKernels) {
       emulator::NestEnds ends{fresh, nullptr, nullptr};
       if (adds)
         ends = {fresh, added.data(), out.data()};
-      emulator::runNest(emulator::kernels(level), *plan, acc.data(), vectors.data(), scalars.data(), ends);
+      emulator::runNest(emulator::kernels(level), level == emulator::CpuLevel::Portable ? *portable : *plan, acc.data(),
+                        vectors.data(), scalars.data(), ends);
     };
     // One operation after the other: zeros, products, sum.
     std::vector<float> plain = want;
     if (fresh)
       std::fill_n(plain.begin(), product.rows * product.lanes, 0.0f);
-    emulator::runNest(emulator::kernels(emulator::CpuLevel::Portable), *plan, plain.data(),
+    emulator::runNest(emulator::kernels(emulator::CpuLevel::Portable), *portable, plain.data(),
                       (plan->swapped ? w : x).data(), (plan->swapped ? x : w).data());
     for (int64_t e = 0; e < product.rows * product.lanes && adds; ++e)
       plain[size_t(e)] = numerics::add(added[size_t(e)], plain[size_t(e)]);
