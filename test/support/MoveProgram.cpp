@@ -9,6 +9,8 @@
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <utility>
 
 namespace wsc::test {
 
@@ -93,7 +95,6 @@ public:
     std::vector<int64_t> into(size_t(rows) * size_t(cols), 0), out(into), down(size_t(rows), 0), up(down),
         east(size_t(cols), 0), west(east);
     int64_t distance = 0;
-    std::vector<int32_t> near(into.size());
     for (size_t id = 0; id < holders.size(); ++id) {
       if (takers[id].empty())
         continue;
@@ -110,12 +111,12 @@ public:
           ++out[size_t(holders[id][0])];
         continue;
       }
-      findNearest(holders[id], near);
+      const std::vector<int32_t> near = nearest(holders[id], takers[id]);
       bool moves = false;
-      for (int32_t core : takers[id]) {
-        distance = std::max<int64_t>(distance, near[size_t(core)]);
-        moves |= near[size_t(core)] > 0;
-        into[size_t(core)] += near[size_t(core)] > 0;
+      for (size_t t = 0; t < near.size(); ++t) {
+        distance = std::max<int64_t>(distance, near[t]);
+        moves |= near[t] > 0;
+        into[size_t(takers[id][t])] += near[t] > 0;
       }
       if (made.fromHost) {
         for (int32_t cut = 0; cut <= wanted.colHigh; ++cut)
@@ -166,31 +167,48 @@ private:
         lists[size_t(first + id)].push_back(core);
   }
 
-  /// Of every core the hops to the nearest one that holds an element.
-  void findNearest(const std::vector<int32_t> &held, std::vector<int32_t> &near) const {
-    std::fill(near.begin(), near.end(), INT32_MAX / 2);
-    if (made.fromHost)
-      forCores([&](int32_t core, int32_t, int32_t c) { near[size_t(core)] = c + 1; });
-    else
-      for (int32_t core : held)
-        near[size_t(core)] = 0;
-    auto step = [&](int32_t core, int32_t other) {
-      near[size_t(core)] = std::min(near[size_t(core)], near[size_t(other)] + 1);
-    };
-    forCores([&](int32_t core, int32_t r, int32_t c) {
-      if (r > 0)
-        step(core, core - cols);
-      if (c > 0)
-        step(core, core - 1);
-    });
-    for (int32_t core = rows * cols; core-- > 0;) {
-      if (core / cols + 1 < rows)
-        step(core, core + cols);
-      if (core % cols + 1 < cols)
-        step(core, core + 1);
-    }
+  /// Hops from places 0 … length − 1 of an axis to the nearest of those that hold an element.
+  static std::vector<int32_t> hopsAlong(int32_t length, const std::vector<char> &holds) {
+    std::vector<int32_t> hops(static_cast<size_t>(length), kFar);
+    for (size_t i = 0; i < hops.size(); ++i)
+      hops[i] = holds[i] ? 0 : i > 0 ? hops[i - 1] + 1 : kFar;
+    for (size_t i = hops.size() - 1; i-- > 0;)
+      hops[i] = std::min(hops[i], hops[i + 1] + 1);
+    return hops;
   }
 
+  /// Of the cores `takers` the hops to the nearest one that holds an element. What a sharding gives to several cores
+  /// lies on the cores of some rows and some columns, and of a list of places the nearest ones are looked for.
+  std::vector<int32_t> nearest(const std::vector<int32_t> &held, const std::vector<int32_t> &takers) const {
+    std::vector<int32_t> near;
+    near.reserve(takers.size());
+    if (made.fromHost) {
+      for (int32_t core : takers)
+        near.push_back(core % cols + 1);
+      return near;
+    }
+    std::vector<char> inRow(size_t(rows), 0), inCol(size_t(cols), 0);
+    int64_t heldRows = 0, heldCols = 0;
+    for (int32_t core : held) {
+      heldRows += !std::exchange(inRow[size_t(core / cols)], 1);
+      heldCols += !std::exchange(inCol[size_t(core % cols)], 1);
+    }
+    if (heldRows * heldCols == int64_t(held.size())) {
+      const std::vector<int32_t> down = hopsAlong(rows, inRow), across = hopsAlong(cols, inCol);
+      for (int32_t core : takers)
+        near.push_back(down[size_t(core / cols)] + across[size_t(core % cols)]);
+      return near;
+    }
+    for (int32_t core : takers) {
+      int32_t least = kFar;
+      for (int32_t other : held)
+        least = std::min(least, std::abs(core / cols - other / cols) + std::abs(core % cols - other % cols));
+      near.push_back(least);
+    }
+    return near;
+  }
+
+  static constexpr int32_t kFar = INT32_MAX / 2;
   const MoveCase &made;
   const int32_t rows, cols;
   const int64_t bytes;
