@@ -74,11 +74,15 @@ private:
     const std::vector<size_t> &of = uses[buffer];
     if (code.buffers[buffer].kind != BufferKind::Scratch || code.buffers[buffer].bytes < kLeastBytes)
       return;
+    // As many of the last ones as take half of the buffer's room at most.
     size_t slices = 0;
     int64_t bytes = 0;
-    for (; slices < of.size() && isSlice(of[of.size() - 1 - slices], buffer); ++slices)
+    for (; slices < of.size() && isSlice(of[of.size() - 1 - slices], buffer); ++slices) {
       bytes += code.buffers[size_t(code.main[of[of.size() - 1 - slices]].dst.buffer)].bytes;
-    if (slices == 0 || slices == of.size() || 2 * bytes > code.buffers[buffer].bytes)
+      if (2 * bytes > code.buffers[buffer].bytes)
+        break;
+    }
+    if (slices == 0 || slices == of.size())
       return;
     const size_t last = behind[of[of.size() - 1 - slices]];
     if (of.back() == last + slices) // they are there

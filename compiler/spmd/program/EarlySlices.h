@@ -15,8 +15,9 @@
 namespace wsc::spmd {
 
 /// Moves the copies to right behind the last instruction that names their source for anything else (behind its
-/// outermost loop). Copies out of a scratch buffer move where they are the last to name it, each is the first to name
-/// its own destination, and all destinations together are at most half as large as the source. Returns how many moved.
+/// outermost loop). Copies out of a scratch buffer move where they are the last to name it and each is the first to
+/// name its own destination: as many of the last ones as take at most half of the source's room. Returns how many
+/// moved.
 int takeSlicesEarly(Code &code);
 
 } // namespace wsc::spmd

@@ -65,6 +65,18 @@ TEST_F(EarlySlices, PartsThatSomebodyReadsBetweenStayBehindThatReader) {
   EXPECT_EQ(written(), (std::vector<int16_t>{made, part, result, late, others}));
 }
 
+TEST_F(EarlySlices, TheLastOnesMoveThatTakeHalfOfTheRoom) {
+  // Queries, keys and values of all tokens: keys are read at once, values behind the softmax.
+  const int16_t keys = code.scratch("keys", ElementType::F32, 40);
+  const int16_t values = code.scratch("values", ElementType::F32, 40);
+  move(at(made), immediate(1), 100);
+  move(at(keys), at(made, 20), 40);
+  scale(others, keys);
+  move(at(values), at(made, 60), 40);
+  EXPECT_EQ(spmd::takeSlicesEarly(code), 1);
+  EXPECT_EQ(written(), (std::vector<int16_t>{made, keys, values, others}));
+}
+
 TEST_F(EarlySlices, CopiesOfALoopsResultFollowTheLoop) {
   code.append(instruction(Opcode::Loop, ElementType::F32, {2}, {}, {}), {});
   move(at(made), immediate(1), 100);
