@@ -48,6 +48,7 @@ struct NestTile {
   bool wide; // vectors of 16 lanes, else 8
   // Fma of one vector of 2 to 7 lanes and scalars of one stride whose accumulators are packed, as taps' scalars are.
   bool shortRows;
+  bool tapRun = false;        // taps of the vector operand lie one behind the other
   bool fresh = false;         // accumulators begin as zeros; else with what `acc` holds
   float *out = nullptr;       // where results go, at accumulators' offsets: `acc`, or elsewhere
   const float *add = nullptr; // results are these, at the same offsets, plus the accumulators; may be null

@@ -246,6 +246,8 @@ std::optional<NestPlan> planNest(const Instruction &instruction, const std::arra
   for (const Point &p : enumerate(scalarDims))
     plan.scalars.push_back({int32_t(scl(p)), int32_t(p.dst)});
   plan.shortRows = hasShortRows(plan);
+  for (size_t t = 1; t < plan.taps.size() && (plan.tapRun || t == 1); ++t)
+    plan.tapRun = plan.taps[t].vec == plan.taps[t - 1].vec + 1;
   for (const auto *all : {&dims, &tapDims})
     for (const Dim &dim : *all) {
       plan.vecElements += std::max<int64_t>(0, (chosen.swapped ? dim.b : dim.a) * (dim.count - 1));
@@ -294,6 +296,7 @@ void runNest(const Kernels &kernels, const NestPlan &plan, float *acc, const flo
                           int64_t(plan.taps.size()),
                           wide,
                           plan.shortRows,
+                          plan.tapRun,
                           ends.fresh,
                           (ends.out ? ends.out : acc) + outer.acc,
                           ends.add ? ends.add + outer.acc : nullptr};

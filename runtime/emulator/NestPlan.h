@@ -27,7 +27,7 @@ struct NestPlan {
   std::vector<Outer> outer;
   std::vector<NestVector> wide, narrow;
   int64_t vecElements = 0, sclElements = 0; // from each source's first element to the last that is read
-  bool shortRows = false;                   // as in NestTile
+  bool shortRows = false, tapRun = false;   // as in NestTile
   std::vector<NestScalar> scalars, laneScalarsWide, laneScalarsNarrow; // the latter two for FmaVectors, one per vector
 };
 
