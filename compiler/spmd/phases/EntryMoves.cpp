@@ -3,6 +3,7 @@
 // Tensors to where they are wanted: constants are laid there when the program is loaded, all else is moved.
 #include "compiler/spmd/moves/EmitFactored.h"
 #include "compiler/spmd/phases/EntryWriter.h"
+#include "compiler/spmd/plan/ConstantPlaces.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -81,6 +82,7 @@ absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, dou
   problem.picks = plan.policy.picks;
   problem.shifts = plan.policy.shifts;
   std::vector<SourceName> sources;
+  const auto pieces = views.piecesOf(tensor);
   for (const View::Root &root : view.roots) {
     if (root.tensor < 0) {
       addFill(views.fillOf(root.tensor), wanted.type, root.firstId, problem, sources);
@@ -88,11 +90,13 @@ absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, dou
     }
     const Tensor &source = network.tensors[size_t(root.tensor)];
     if (source.kind == Tensor::Kind::Constant) {
-      auto flat = flatConstant(root.tensor);
-      if (!flat.ok())
-        return flat.status();
-      problem.sources.push_back({(*flat)->second, root.firstId});
-      sources.push_back({.resident = (*flat)->first});
+      Sharding lies = constantPlace(source, int32_t(problem.sources.size()),
+                                    pieces ? *pieces : std::vector<StridedPiece>(), to, plan.rectangle);
+      const auto resident = movedConstant(root.tensor, lies);
+      if (!resident.ok())
+        return resident.status();
+      problem.sources.push_back({std::move(lies), root.firstId});
+      sources.push_back({.resident = *resident});
       continue;
     }
     problem.sources.push_back({*plan.held[size_t(root.tensor)], root.firstId});
@@ -112,8 +116,8 @@ absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, dou
     for (int64_t &id : ids)
       id = id < 0 ? outside : numbers ? (*numbers)[size_t(id)] : id;
   };
-  if (auto pieces = views.piecesOf(tensor); pieces && outside < 0) {
-    problem.pieces = *std::move(pieces);
+  if (pieces && outside < 0) {
+    problem.pieces = *pieces;
     problem.target = to;
   }
   auto planned = planBestMove(problem);
@@ -171,22 +175,12 @@ absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, dou
   return result;
 }
 
-absl::StatusOr<const std::pair<int32_t, Sharding> *> EntryWriter::flatConstant(TensorId tensor) {
+absl::StatusOr<int32_t> EntryWriter::movedConstant(TensorId tensor, const Sharding &lies) {
   const Tensor &source = network.tensors[size_t(tensor)];
   if (loop && loop->constants.contains(tensor))
     return absl::UnimplementedError(absl::StrCat(
         "constant ", source.name, " differs from repetition to repetition and is moved with other tensors"));
-  auto found = flatConstants.find(tensor);
-  if (found == flatConstants.end()) {
-    const Sharding flat = flatSharding(plan.rectangle, source.elements(), granuleOf(source.type));
-    auto resident = constants.add(source.name, source.type,
-                                  ConstantStack{{ConstantBoxes(network, views, tensor, flat, plan.rectangle, 0)},
-                                                flat.localElements() * elementBytes(source.type)});
-    if (!resident.ok())
-      return resident.status();
-    found = flatConstants.emplace(tensor, std::pair(*resident, flat)).first;
-  }
-  return &found->second;
+  return placeConstant(tensor, lies, 0);
 }
 
 void EntryWriter::addMoved(int64_t cycles) {

@@ -88,7 +88,8 @@ private:
   /// A source that holds one value everywhere, as element `id` of the move.
   void addFill(double value, format::ElementType type, int64_t id, MoveProblem &problem,
                std::vector<SourceName> &sources);
-  absl::StatusOr<const std::pair<int32_t, Sharding> *> flatConstant(TensorId tensor);
+  /// The resident of a constant that is a source of a move. Errors: one that differs from repetition to repetition.
+  absl::StatusOr<int32_t> movedConstant(TensorId tensor, const Sharding &lies);
   /// Begins a phase where what `append` appends has no room in this one: colours, queues, code.
   absl::Status makeRoom(const std::function<void(Code &, const ConstantMaker &)> &append);
   /// Begins a phase; pinned places move into it.
@@ -117,7 +118,6 @@ private:
   std::vector<Place *> pinned;            // places that a cut must keep
   int64_t movedCycles = 0;                // of the nest in hand, counted to phases already
   int32_t numCarried = 0;                 // tensors beyond the network's that cuts made
-  std::map<TensorId, std::pair<int32_t, Sharding>> flatConstants; // constants that are moved: resident, sharding
 };
 
 } // namespace wsc::spmd

@@ -2,6 +2,7 @@
 #include "compiler/spmd/plan/MoveEstimates.h"
 
 #include "compiler/spmd/moves/Hops.h"
+#include "compiler/spmd/plan/ConstantPlaces.h"
 #include "compiler/spmd/sharding/Divide.h"
 
 #include "absl/strings/str_cat.h"
@@ -59,7 +60,8 @@ std::optional<MoveProblem> stridedProblem(const Network &network, Views &views, 
     if (held[size_t(root.tensor)])
       problem.sources.push_back({*held[size_t(root.tensor)], root.firstId});
     else if (source.kind == Tensor::Kind::Constant)
-      problem.sources.push_back({flatSharding(rectangle, source.elements(), granuleOf(source.type)), root.firstId});
+      problem.sources.push_back(
+          {constantPlace(source, int32_t(problem.sources.size()), *pieces, to, rectangle), root.firstId});
     else
       return std::nullopt;
   }
@@ -112,7 +114,7 @@ void MoveEstimates::addLines(const Tensor &root, const std::optional<Sharding> &
                              MoveEstimate &estimate) const {
   const int64_t words = ceilDiv(root.elements() * format::elementBytes(root.type), 4);
   // Lines that share the words: before the move by where they lie, after it by where they go. A constant that is moved
-  // with others lies flat.
+  // with others counts as lying flat.
   const int64_t heldRows = !held ? rectangle.rows : has(*held, Axis::Row) ? held->rectangle.rows : 1;
   const int64_t heldCols = !held ? rectangle.cols : has(*held, Axis::Col) ? held->rectangle.cols : 1;
   const int64_t toRows = has(to, Axis::Row) ? to.rectangle.rows : 1,
