@@ -63,27 +63,6 @@ void extend(ConfigurationWords &words, const format::Lattice &lattice) {
   words.cols = std::max(words.cols, col + 1);
 }
 
-int64_t busySlots(const target::Target &target, const format::Role &role, const format::LatticeIndex &index) {
-  int64_t slots = 0;
-  for (const format::Thread &thread : role.threads) {
-    std::vector<int64_t> times{1}; // of the loops around an instruction
-    for (const format::Instruction &instruction : thread) {
-      if (instruction.opcode == format::Opcode::Loop) {
-        times.push_back(times.back() * std::max<int64_t>(0, instruction.extent[0].at(index)));
-      } else if (instruction.opcode == format::Opcode::EndLoop) {
-        times.pop_back();
-      } else if (instruction.opcode != format::Opcode::SendControl) {
-        int64_t elements = 1;
-        for (const format::Affine &extent : instruction.extent)
-          elements *= std::max<int64_t>(0, extent.at(index));
-        if (elements > 0)
-          slots += times.back() * instructionSlots(target, role, instruction, index, elements).total();
-      }
-    }
-  }
-  return slots;
-}
-
 } // namespace
 
 ConfigurationWords configurationWords(const target::Target &target, const format::Configuration &configuration) {
@@ -129,21 +108,6 @@ int64_t predictedCycles(const format::Executable &executable, const format::Entr
         cycles += step.count * kernel.predictedIntervalCycles;
   }
   return cycles;
-}
-
-double busySlots(const format::Executable &executable, const format::Entry &entry) {
-  double slots = 0;
-  for (const format::Step &step : entry.steps) {
-    if (step.kind != format::StepKind::Run)
-      continue;
-    for (const format::Role &role : executable.configurations[size_t(step.configuration)].roles) {
-      format::LatticeIndex middle{};
-      for (size_t d = 0; d < middle.size(); ++d)
-        middle[d] = role.cores.dims[d].count / 2;
-      slots += double(step.count) * double(role.cores.size()) * double(busySlots(executable.target, role, middle));
-    }
-  }
-  return slots;
 }
 
 } // namespace wsc::timing

@@ -34,8 +34,4 @@ int64_t configurationCycles(const target::Target &target, const ConfigurationWor
 /// take, and its changes of configuration.
 int64_t predictedCycles(const format::Executable &executable, const format::Entry &entry);
 
-/// Issue slots of all cores together in one sample of an entry, a core of each role in its middle for all of the role:
-/// how much work a program is, however many cores wait meanwhile.
-double busySlots(const format::Executable &executable, const format::Entry &entry);
-
 } // namespace wsc::timing

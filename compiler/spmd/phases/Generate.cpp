@@ -10,6 +10,7 @@
 #include "runtime/timing/Phases.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -27,7 +28,7 @@ TensorType typeOf(const Network &network, const NamedTensor &named) {
 constexpr double kWorthGenerating = 1.25; // of the least estimate: others are hardly the quickest
 constexpr size_t kMostGenerated = 4, kMostImproved = 2;
 constexpr int kMostAnew = 6;            // plans of rectangles whose programs did not fit
-constexpr double kNearlyAsQuick = 1.04; // of the quickest rectangle's prediction
+constexpr double kCoresExponent = 0.2;  // of a program's cost
 constexpr int64_t kWorthGroups = 10000; // cycles of a program that groups of samples may make quicker
 constexpr double kGatherShare = 0.125;  // of SRAM for a line of a gathered dimension
 
@@ -36,6 +37,8 @@ struct ProgramPlan {
   Rectangle rectangle;
   std::vector<NetworkPlan> entries;
   int64_t estimatedCycles = 0;
+
+  int64_t cores() const { return int64_t(rectangle.rows) * rectangle.cols; }
 };
 
 } // namespace
@@ -73,31 +76,10 @@ struct Generated {
   GeneratedProgram program;
   int64_t cycles = 0;
 
-  int64_t cores() const { return int64_t(plan.rectangle.rows) * plan.rectangle.cols; }
-  double busySlots() const {
-    double slots = 0;
-    for (const format::Entry &entry : program.executable.entries)
-      slots += timing::busySlots(program.executable, entry);
-    return slots;
-  }
+  /// What the program costs. Cores that save little cost power, and time to compile, to load and to emulate: twice as
+  /// many have to save 13 % of the cycles.
+  double cost() const { return double(cycles) * std::pow(double(plan.cores()), kCoresExponent); }
 };
-
-/// Number of the one to take: of those nearly as quick as the quickest the smallest, with the least work. Cores and
-/// slots that save little cost power, and time to compile, to load and to emulate.
-size_t bestOf(const std::vector<Generated> &all) {
-  int64_t least = INT64_MAX;
-  for (const Generated &each : all)
-    least = std::min(least, each.cycles);
-  const auto key = [&](const Generated &each) {
-    const bool isQuick = double(each.cycles) <= kNearlyAsQuick * double(least);
-    return std::tuple(!isQuick, isQuick ? each.cores() : each.cycles, isQuick ? each.busySlots() : 0);
-  };
-  size_t best = 0;
-  for (size_t i = 1; i < all.size(); ++i)
-    if (key(all[i]) < key(all[best]))
-      best = i;
-  return best;
-}
 
 /// Programs of networks that share a rectangle.
 class Generator {
@@ -107,17 +89,16 @@ public:
       : networks(networks), views(views), target(target), loops(loops), policy(policy), caches(caches),
         threads(threads) {}
 
-  /// Plans all networks on the same rectangles, generates the most promising ones that fit, and improves the quickest
-  /// and the best.
+  /// Plans all networks on the same rectangles, generates the most promising ones that fit, and improves the best two.
   absl::StatusOr<PlannedProgram> run() {
     auto plans = candidates();
     if (!plans.ok())
       return plans.status();
     std::vector<Generated> all;
     absl::Status status = absl::ResourceExhaustedError("no rectangle of the mesh holds all entries");
-    for (const ProgramPlan &plan : *plans) {
-      if (!all.empty() && (all.size() >= kMostGenerated ||
-                           double(plan.estimatedCycles) > kWorthGenerating * double(plans->front().estimatedCycles)))
+    for (const size_t number : inOrderOfPromise(*plans)) {
+      const ProgramPlan &plan = (*plans)[number];
+      if (!all.empty() && (all.size() >= kMostGenerated || !isPromising(plan, *plans)))
         break;
       if (auto made = generate(plan); made.ok())
         all.push_back(*std::move(made));
@@ -126,23 +107,47 @@ public:
     }
     if (all.empty())
       return status;
-    std::sort(all.begin(), all.end(), [](const Generated &a, const Generated &b) {
-      return std::pair(a.cycles, a.cores()) < std::pair(b.cycles, b.cores());
-    });
-    if (all.size() > kMostImproved) {
-      if (const size_t best = bestOf(all); best >= kMostImproved)
-        std::swap(all[best], all[kMostImproved - 1]);
+    std::sort(all.begin(), all.end(), isCheaper);
+    if (all.size() > kMostImproved)
       all.erase(all.begin() + kMostImproved, all.end());
-    }
     for (Generated &each : all) {
       makeFewerChanges(each.program, each.plan.entries, networks, views, target, caches);
       each.cycles = predictedCycles(each.program.executable);
     }
-    Generated &best = all[bestOf(all)];
+    Generated &best = *std::min_element(all.begin(), all.end(), isCheaper);
     return PlannedProgram{networks, std::move(best.plan.entries), std::move(best.program)};
   }
 
 private:
+  /// Of programs that cost the same, one on fewer rows.
+  static bool isCheaper(const Generated &a, const Generated &b) {
+    return std::pair(a.cost(), a.plan.rectangle.rows) < std::pair(b.cost(), b.plan.rectangle.rows);
+  }
+
+  static bool isPromising(const ProgramPlan &plan, const std::vector<ProgramPlan> &plans) {
+    return double(plan.estimatedCycles) <= kWorthGenerating * double(plans.front().estimatedCycles);
+  }
+
+  /// Numbers of plans, which are sorted by estimate: of promising ones in turns the quickest and the smallest.
+  static std::vector<size_t> inOrderOfPromise(const std::vector<ProgramPlan> &plans) {
+    std::vector<size_t> quickest, smallest, order;
+    for (size_t i = 0; i < plans.size(); ++i) {
+      quickest.push_back(i);
+      if (isPromising(plans[i], plans))
+        smallest.push_back(i);
+    }
+    std::sort(smallest.begin(), smallest.end(),
+              [&](size_t a, size_t b) { return std::pair(plans[a].cores(), a) < std::pair(plans[b].cores(), b); });
+    std::vector<bool> taken(plans.size(), false);
+    for (size_t i = 0; i < plans.size(); ++i)
+      for (const std::vector<size_t> *from : {&quickest, &smallest})
+        if (i < from->size() && !taken[(*from)[i]]) {
+          taken[(*from)[i]] = true;
+          order.push_back((*from)[i]);
+        }
+    return order;
+  }
+
   /// Plans of rectangles that hold all networks, the quickest first.
   absl::StatusOr<std::vector<ProgramPlan>> candidates() {
     std::map<std::pair<int32_t, int32_t>, ProgramPlan> programs;

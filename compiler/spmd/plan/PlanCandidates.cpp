@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Which rectangles are planned: squares of growing size, then the shapes around the best one, and around a smaller one
-// that is nearly as quick; then what the costly layers use of the promising ones.
+// that is nearly as quick; of the promising ones, then, three quarters of their rows or columns, and what the costly
+// layers use of them.
 #include "compiler/solver/Threads.h"
 #include "compiler/spmd/plan/Plan.h"
 
@@ -143,15 +144,18 @@ absl::StatusOr<std::vector<NetworkPlan>> plansOf(const Network &network, const V
     if (const auto estimate = look(side, side))
       worse = *estimate > best ? worse + 1 : 0;
   }
+  auto lookAt = [&](const std::vector<std::pair<int64_t, int64_t>> &shapes) {
+    prepare(shapes);
+    for (const auto &[rows, cols] : shapes)
+      look(rows, cols);
+  };
   auto lookAround = [&](const Rectangle &at) {
     std::vector<std::pair<int64_t, int64_t>> around;
     for (const auto &[up, down] : {std::pair(2, 1), std::pair(2, 2), std::pair(1, 2)}) {
       around.emplace_back(int64_t(at.rows) * up, std::max(1, at.cols / down));
       around.emplace_back(std::max(1, at.rows / down), int64_t(at.cols) * up);
     }
-    prepare(around);
-    for (const auto &[rows, cols] : around)
-      look(rows, cols);
+    lookAt(around);
   };
   auto quickest = [&] {
     return std::min_element(
@@ -176,13 +180,20 @@ absl::StatusOr<std::vector<NetworkPlan>> plansOf(const Network &network, const V
   }
   if (plans.empty())
     return last;
-  std::vector<std::pair<int64_t, int64_t>> used;
-  for (const NetworkPlan &plan : plans)
-    if (double(plan.estimatedCycles) <= kPromising * double(best))
-      used.push_back(sizeUsed(network, plan));
-  prepare(used);
-  for (const auto &[rows, cols] : used)
-    look(rows, cols);
+  // Of those that promise most: three quarters of their rows or columns, and what their layers use of them.
+  auto ofPromising = [&](auto shapesOf) {
+    std::vector<std::pair<int64_t, int64_t>> shapes;
+    for (const NetworkPlan &plan : plans)
+      if (double(plan.estimatedCycles) <= kPromising * double(best))
+        shapesOf(plan, shapes);
+    return shapes;
+  };
+  lookAt(ofPromising([](const NetworkPlan &plan, auto &shapes) {
+    const Rectangle &at = plan.rectangle;
+    shapes.emplace_back(at.rows, std::max(1, at.cols * 3 / 4));
+    shapes.emplace_back(std::max(1, at.rows * 3 / 4), at.cols);
+  }));
+  lookAt(ofPromising([&](const NetworkPlan &plan, auto &shapes) { shapes.push_back(sizeUsed(network, plan)); }));
   std::stable_sort(plans.begin(), plans.end(),
                    [](const NetworkPlan &a, const NetworkPlan &b) { return a.estimatedCycles < b.estimatedCycles; });
   return plans;

@@ -68,37 +68,6 @@ public:
 
 } // namespace
 
-// Six cores, the k-th of which adds up 4 + k elements in three rounds, run twice in a sample.
-TEST(PhaseTime, BusySlotsAreThoseOfAllCores) {
-  Executable e;
-  e.target = *target::loadTarget("mesh-4x8");
-  Role role;
-  role.cores.dims[0] = {6, 0, 1};
-  role.buffers.resize(1);
-  role.buffers[0].bytes = 64;
-  Instruction loop, sum, end;
-  loop.opcode = Opcode::Loop;
-  loop.extent[0] = Affine(3);
-  sum.opcode = Opcode::ReduceAdd;
-  sum.extent[3] = Affine(4);
-  sum.extent[3].perDim[0] = 1;
-  sum.dst.kind = sum.a.kind = OperandKind::Memory;
-  sum.dst.buffer = sum.a.buffer = 0;
-  sum.a.stride[3] = 4;
-  end.opcode = Opcode::EndLoop;
-  role.threads = {{loop, sum, end}};
-  e.configurations.resize(1);
-  e.configurations[0].roles = {role};
-  Entry entry;
-  entry.steps = {{StepKind::Configure, 0, {}}, {StepKind::Run, 0, {0}}};
-  entry.steps[1].count = 2;
-  const int64_t middle = timing::instructionSlots(e.target, role, sum, {3}, 7).total();
-  EXPECT_GT(middle, 7);
-  EXPECT_EQ(timing::busySlots(e, entry), double(2 * 6 * 3 * middle));
-  entry.steps.pop_back();
-  EXPECT_EQ(timing::busySlots(e, entry), 0);
-}
-
 TEST(PhaseTime, AChangeOfConfigurationCostsCodeAndDistance) {
   target::Target target = *target::loadTarget("wse2");
   // The largest core's 8 KB: 2,048 words, one a cycle; distances: 2 · (750 + 994) on the whole wafer.
