@@ -150,6 +150,8 @@ ArrayOp fillPacked(int64_t bytes) {
                       : fillElements<uint8_t>;
 }
 
+constexpr int64_t kLeastRows = 4; // that make it pay to look at all numbers first
+
 // The last number that chooses an element inside the buffer. The place of number 0 moves, mostly by less than a step:
 // then it is the same or one of its neighbours, which is quicker found than divided for.
 class LastNumber {
@@ -236,6 +238,30 @@ private:
       return moveIndexed<uint8_t, Gather>(dst, a, b, indexed);
     }
   }
+  // Whether no two elements of the two inner dimensions have the same place in dst.
+  bool columnsLieApart() const {
+    const auto [row, column] = grid(kDst);
+    return row > 0 && column > 0 && (column >= row * shape.extent[2] || row >= column * shape.extent[3]);
+  }
+  // All rows take the same numbers, which choose from a place that moves from row to row: number by number, where all
+  // of them lie in the buffer for the first row and for the last one. False: nothing is done.
+  template <typename T>
+  bool gatherColumns(std::byte *dst, const std::byte *a, int64_t start, const std::byte *numbers,
+                     const IndexedPlace &place) const {
+    const int64_t rows = shape.extent[2], columns = shape.extent[3], rowStep = shape.stride[kA][2];
+    const int64_t first = place.origin + start;
+    const int64_t most = std::min(LastNumber(place, first, sizeof(T)).get(),
+                                  LastNumber(place, first + (rows - 1) * rowStep, sizeof(T)).get());
+    for (int64_t c = 0; c < columns; ++c)
+      if (const int32_t number = load<int32_t>(numbers + c * shape.stride[kB][3]); number < 0 || number > most)
+        return false;
+    for (int64_t c = 0; c < columns; ++c)
+      copyGrid<T>(dst + c * shape.stride[kDst][3], {0, shape.stride[kDst][2]},
+                  a + start + load<int32_t>(numbers + c * shape.stride[kB][3]) * place.step, {0, rowStep}, 1, rows,
+                  true);
+    return true;
+  }
+
   template <typename T, bool Gather>
   void moveIndexed(std::byte *dst, const std::byte *a, const std::byte *b, const IndexedPlace &indexed) {
     constexpr int kIndexed = Gather ? kA : kDst, kOther = Gather ? kDst : kA;
@@ -251,9 +277,13 @@ private:
                          place.step > 0 && startStep > 0 && startStep % place.step == 0 &&
                          place.origin + shape.high[kA] <= place.bytes;
     const int64_t rowStep = shape.stride[kIndexed][2] - count * startStep; // from a row's end to the next one
+    const bool isByColumns = Gather && startStep == 0 && !toBool && !op.mayAlias[kA] && !op.mayAlias[kB] &&
+                             shape.stride[kB][2] == 0 && shape.extent[2] >= kLeastRows && columnsLieApart();
     for (int64_t i = 0; i < shape.extent[0]; ++i)
       for (int64_t j = 0; j < shape.extent[1]; ++j) {
         int64_t start = outer(kIndexed, i, j);
+        if (isByColumns && gatherColumns<T>(dst + outer(kDst, i, j), a, start, b + outer(kB, i, j), place))
+          continue;
         LastNumber last(place, place.origin + start, sizeof(T));
         for (int64_t k = 0; k < shape.extent[2]; ++k) {
           std::byte *element = other + outer(kOther, i, j) + k * shape.stride[kOther][2];

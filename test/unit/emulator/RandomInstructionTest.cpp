@@ -130,12 +130,17 @@ void drawOpcode(Draw &draw, Instruction &op) {
   op.mixed = op.sourceType != op.type && draw.oneIn(2) && mayMix(op.opcode, op.sourceType, op.type);
 }
 
-// `opcode`: of four bytes; nothing: any.
-Program makeProgram(Draw &draw, std::optional<Opcode> opcode = {}) {
+/// A gather of four bytes whose numbers vary along some dimensions at most.
+struct NumbersVary {
+  std::array<bool, 4> along;
+};
+
+// Nothing: any opcode.
+Program makeProgram(Draw &draw, std::optional<NumbersVary> gather = {}) {
   Program program;
   Instruction &op = program.op;
-  if (opcode)
-    op.opcode = *opcode;
+  if (gather)
+    op.opcode = Opcode::Gather;
   else
     drawOpcode(draw, op);
   const bool reduce = op.opcode >= Opcode::ReduceAdd && op.opcode <= Opcode::ReduceMax;
@@ -149,7 +154,7 @@ Program makeProgram(Draw &draw, std::optional<Opcode> opcode = {}) {
     extent[d] = draw.oneIn(2) ? 1 : 1 + draw.upTo(d == 3 ? (draw.oneIn(8) ? 400 : 40) : 6);
     op.extent[d] = Affine(extent[d]);
     varies[0][d] = draw.upTo(2) > 0;
-    varies[1][d] = draw.upTo(2) > 0 && (!opcode || d < 2); // else one number for rows and more
+    varies[1][d] = draw.upTo(2) > 0 && (!gather || gather->along[d]);
     varies[2][d] = !(reduce && draw.oneIn(3)) && !(info.readsDst == false && draw.oneIn(12));
   }
   Operand *operands[3] = {&op.a, &op.b, &op.dst};
@@ -379,7 +384,18 @@ TEST(RandomInstruction, GathersOfOneNumber) {
   const uint32_t first = firstSeed();
   for (uint32_t seed = first; seed < first + 2000 && !HasFailure(); ++seed) {
     Draw draw(seed);
-    const Program program = makeProgram(draw, Opcode::Gather);
+    const Program program = makeProgram(draw, NumbersVary{{true, true, false, false}});
+    SCOPED_TRACE("WSC_SEED=" + std::to_string(seed) + " " + describe(program));
+    expectAgreement(draw, program);
+  }
+}
+
+// Gathers whose rows all take the same numbers.
+TEST(RandomInstruction, GathersOfTheSameNumbers) {
+  const uint32_t first = firstSeed();
+  for (uint32_t seed = first; seed < first + 2000 && !HasFailure(); ++seed) {
+    Draw draw(seed);
+    const Program program = makeProgram(draw, NumbersVary{{false, false, false, true}});
     SCOPED_TRACE("WSC_SEED=" + std::to_string(seed) + " " + describe(program));
     expectAgreement(draw, program);
   }
