@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spmd/program/Banks.h"
 
+#include "compiler/spmd/program/OutermostLoops.h"
+
 #include <algorithm>
 
 namespace wsc::spmd {
@@ -21,26 +23,18 @@ bool streams(const Instruction &instruction, const Operand &operand) {
 
 void forEachVector(std::vector<Instruction> &code,
                    const std::function<void(Instruction &, int64_t, size_t, size_t)> &visit) {
+  const OutermostLoops loops(code);
   std::vector<int64_t> trips;
-  size_t begin = 0, end = 0;
   int64_t times = 1;
   for (size_t i = 0; i < code.size(); ++i) {
     if (code[i].opcode == Opcode::Loop) {
-      if (trips.empty()) {
-        begin = end = i;
-        for (int depth = 0; end < code.size(); ++end) {
-          depth += (code[end].opcode == Opcode::Loop) - (code[end].opcode == Opcode::EndLoop);
-          if (depth == 0)
-            break;
-        }
-      }
       trips.push_back(std::max<int64_t>(1, code[i].extent[0].constant));
       times *= trips.back();
     } else if (code[i].opcode == Opcode::EndLoop) {
       times /= trips.back();
       trips.pop_back();
     } else {
-      visit(code[i], times, trips.empty() ? i : begin, trips.empty() ? i : end);
+      visit(code[i], times, loops.begin[i], loops.end[i]);
     }
   }
 }

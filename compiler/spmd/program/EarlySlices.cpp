@@ -2,6 +2,7 @@
 #include "compiler/spmd/program/EarlySlices.h"
 
 #include "compiler/spmd/program/Banks.h"
+#include "compiler/spmd/program/OutermostLoops.h"
 
 #include <algorithm>
 #include <map>
@@ -19,25 +20,13 @@ constexpr int64_t kLeastBytes = 256;
 
 class SliceMover {
 public:
-  explicit SliceMover(Code &code) : code(code), uses(code.buffers.size()), behind(code.main.size()) {
+  explicit SliceMover(Code &code) : code(code), loops(code.main), uses(code.buffers.size()) {
     code.guards.resize(code.main.size());
-    int depth = 0;
-    size_t begin = 0;
-    for (size_t i = 0; i < code.main.size(); ++i) {
-      if (code.main[i].opcode == Opcode::Loop && depth++ == 0)
-        begin = i;
-      const bool inLoop = depth > 0;
-      if (code.main[i].opcode == Opcode::EndLoop)
-        --depth;
-      isInLoop.push_back(inLoop);
-      behind[i] = i;
-      if (inLoop && depth == 0)
-        std::fill(behind.begin() + int64_t(begin), behind.begin() + int64_t(i) + 1, i);
+    for (size_t i = 0; i < code.main.size(); ++i)
       for (const Operand *operand : operandsOf(code.main[i]))
         if (operand->kind == OperandKind::Memory || operand->kind == OperandKind::Fifo)
           if (std::vector<size_t> &of = uses[size_t(operand->buffer)]; of.empty() || of.back() != i)
             of.push_back(i);
-    }
   }
 
   int run() {
@@ -64,7 +53,7 @@ private:
   /// Copies part of scratch buffer `from` to a scratch buffer that nothing names before.
   bool isSlice(size_t i, size_t from) const {
     const Instruction &copy = code.main[i];
-    return copy.opcode == Opcode::Move && !isInLoop[i] && copy.a.kind == OperandKind::Memory &&
+    return copy.opcode == Opcode::Move && !loops.isInLoop(i) && copy.a.kind == OperandKind::Memory &&
            copy.dst.kind == OperandKind::Memory && size_t(copy.a.buffer) == from && copy.dst.buffer != copy.a.buffer &&
            code.buffers[size_t(copy.dst.buffer)].kind == BufferKind::Scratch &&
            uses[size_t(copy.dst.buffer)].front() == i;
@@ -84,7 +73,7 @@ private:
     }
     if (slices == 0 || slices == of.size())
       return;
-    const size_t last = behind[of[of.size() - 1 - slices]];
+    const size_t last = loops.end[of[of.size() - 1 - slices]];
     if (of.back() == last + slices) // they are there
       return;
     for (size_t k = of.size() - slices; k < of.size(); ++k)
@@ -98,10 +87,9 @@ private:
   }
 
   Code &code;
+  const OutermostLoops loops;
   std::vector<std::vector<size_t>> uses; // per buffer: the instructions that name it
-  std::vector<size_t> behind;            // per instruction: the end of the outermost loop around it; outside: itself
-  std::vector<bool> isInLoop;
-  std::map<size_t, size_t> follows; // copies that move: behind which instruction
+  std::map<size_t, size_t> follows;      // copies that move: behind which instruction
   int moved = 0;
 };
 

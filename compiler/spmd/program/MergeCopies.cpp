@@ -6,6 +6,7 @@
 #include "compiler/spmd/program/MergeCopies.h"
 
 #include "compiler/spmd/program/Banks.h"
+#include "compiler/spmd/program/OutermostLoops.h"
 
 #include <algorithm>
 
@@ -21,7 +22,7 @@ constexpr int64_t kSlackBytes = 64;
 class Merger {
 public:
   Merger(Code &code, const Rectangle &rectangle, const target::Target &target)
-      : code(code), target(target), fixed(code.buffers.size(), false) {
+      : code(code), target(target), fixed(code.buffers.size(), false), loops(code.main) {
     code.guards.resize(code.main.size());
     std::set<AxisGuard> parts[2];
     for (const Guard &guard : code.guards)
@@ -30,7 +31,6 @@ public:
     cols = oneOfEachSort(parts[size_t(Axis::Row)], rectangle.cols);
     rows = oneOfEachSort(parts[size_t(Axis::Col)], rectangle.rows);
     gone.assign(code.main.size(), false);
-    findLoops();
     for (int16_t buffer : code.clamped)
       fixed[size_t(buffer)] = true;
     for (const Instruction &instruction : code.main) {
@@ -77,31 +77,16 @@ private:
 
   Code &code;
   const target::Target &target;
-  std::vector<bool> fixed;                // per buffer: it keeps its bytes
-  std::vector<bool> gone;                 // per instruction
-  std::vector<int32_t> rows, cols;        // of one core of each kind
-  std::vector<size_t> loopBegin, loopEnd; // of the outermost loop around each instruction; outside: itself
-
-  void findLoops() {
-    loopBegin.resize(code.main.size());
-    loopEnd.resize(code.main.size());
-    int depth = 0;
-    size_t begin = 0;
-    for (size_t i = 0; i < code.main.size(); ++i) {
-      if (code.main[i].opcode == Opcode::Loop && depth++ == 0)
-        begin = i;
-      loopBegin[i] = depth > 0 ? begin : i;
-      loopEnd[i] = i;
-      if (code.main[i].opcode == Opcode::EndLoop && --depth == 0)
-        std::fill(loopEnd.begin() + int64_t(begin), loopEnd.begin() + int64_t(i) + 1, i);
-    }
-  }
+  std::vector<bool> fixed;         // per buffer: it keeps its bytes
+  std::vector<bool> gone;          // per instruction
+  std::vector<int32_t> rows, cols; // of one core of each kind
+  const OutermostLoops loops;
 
   /// Elements that the instruction copies from one buffer to another with the same strides on both sides; else 0.
   int64_t elementsCopied(size_t at) const {
     const Instruction &copy = code.main[at];
     if (copy.opcode != Opcode::Move || copy.dst.kind != OperandKind::Memory || copy.a.kind != OperandKind::Memory ||
-        copy.dst.buffer == copy.a.buffer || loopBegin[at] != loopEnd[at] || fixed[size_t(copy.dst.buffer)] ||
+        copy.dst.buffer == copy.a.buffer || loops.isInLoop(at) || fixed[size_t(copy.dst.buffer)] ||
         fixed[size_t(copy.a.buffer)] || copy.dst.base.perDim != copy.a.base.perDim)
       return 0;
     int64_t elements = 1;
@@ -120,8 +105,8 @@ private:
         continue;
       for (Operand *operand : operandsOf(code.main[i]))
         if (operand->kind == OperandKind::Memory && operand->buffer == buffer) {
-          uses.first = std::min(uses.first, loopBegin[i]);
-          uses.last = std::max(uses.last, loopEnd[i]);
+          uses.first = std::min(uses.first, loops.begin[i]);
+          uses.last = std::max(uses.last, loops.end[i]);
           uses.before |= i < at;
           uses.behind |= i > at;
           uses.writtenBehind |= i > at && operand == &code.main[i].dst;
@@ -213,7 +198,7 @@ private:
       for (Operand *operand : operandsOf(code.main[i])) {
         if (operand->kind != OperandKind::Memory)
           continue;
-        if (operand->buffer == dst && loopEnd[i] >= source.first && i < at)
+        if (operand->buffer == dst && loops.end[i] >= source.first && i < at)
           return false;
         if (operand->buffer == src && operand == &code.main[i].dst && !(code.guards[i] == code.guards[at]))
           return false;
