@@ -38,6 +38,8 @@ std::optional<Sharding> placeInView(const Tensor &constant, const StridedPiece &
       return std::nullopt;
     // Element 0 of the constant's dimension is this one of the view's.
     const int64_t first = piece.resultOffset / wanted[at] % to.shape[at];
+    if (first + digit.extent > to.shape[at])
+      return std::nullopt;
     place.dims[from] = to.dims[at];
     place.dims[from].base -= first;
     elements *= digit.extent;

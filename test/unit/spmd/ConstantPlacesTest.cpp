@@ -48,6 +48,9 @@ TEST(ConstantPlaces, OthersLieFlat) {
   // Half of it.
   EXPECT_EQ(placeOf(constant({3, 32}), {1, 0, 0, {{3, 32, 16}, {16, 1, 1}}}, "(0, 0, 3, 8) [3 = r*1 |, 16 = c*2 | 2]"),
             flat);
+  // Around the end of a dimension.
+  EXPECT_EQ(placeOf(constant({3, 32}), {1, 0, 16, {{3, 32, 32}, {32, 1, 1}}}, "(0, 0, 4, 8) [4 = r*1 |, 32 = c*4 | 4]"),
+            flat);
   // More than 1 KB on each core.
   EXPECT_EQ(
       placeOf(constant({3, 32}), {1, 0, 0, {{3, 32, 1024}, {32, 1, 1}}}, "(0, 0, 1, 1) [3 = 0 | 3, 1024 = 0 | 1024]"),
