@@ -28,7 +28,8 @@ TensorType typeOf(const Network &network, const NamedTensor &named) {
 constexpr double kWorthGenerating = 1.25; // of the least estimate: others are hardly the quickest
 constexpr size_t kMostGenerated = 4, kMostImproved = 2;
 constexpr int kMostAnew = 6;            // plans of rectangles whose programs did not fit
-constexpr double kCoresExponent = 0.2;  // of a program's cost
+constexpr double kCoresExponent = 0.25; // of a program's cost
+constexpr double kIdleShare = 1.0 / 32; // power of a mesh that idles, of that of all its cores
 constexpr int64_t kWorthGroups = 10000; // cycles of a program that groups of samples may make quicker
 constexpr double kGatherShare = 0.125;  // of SRAM for a line of a gathered dimension
 
@@ -75,10 +76,6 @@ struct Generated {
   ProgramPlan plan;
   GeneratedProgram program;
   int64_t cycles = 0;
-
-  /// What the program costs. Cores that save little cost power, and time to compile, to load and to emulate: twice as
-  /// many have to save 13 % of the cycles.
-  double cost() const { return double(cycles) * std::pow(double(plan.cores()), kCoresExponent); }
 };
 
 /// Programs of networks that share a rectangle.
@@ -107,21 +104,28 @@ public:
     }
     if (all.empty())
       return status;
-    std::sort(all.begin(), all.end(), isCheaper);
+    const auto cheaper = [this](const Generated &a, const Generated &b) { return isCheaper(a, b); };
+    std::sort(all.begin(), all.end(), cheaper);
     if (all.size() > kMostImproved)
       all.erase(all.begin() + kMostImproved, all.end());
     for (Generated &each : all) {
       makeFewerChanges(each.program, each.plan.entries, networks, views, target, caches);
       each.cycles = predictedCycles(each.program.executable);
     }
-    Generated &best = *std::min_element(all.begin(), all.end(), isCheaper);
+    Generated &best = *std::min_element(all.begin(), all.end(), cheaper);
     return PlannedProgram{networks, std::move(best.plan.entries), std::move(best.program)};
   }
 
 private:
+  /// What a program costs. Cores that save little cost power, and time to compile, to load and to emulate: twice as
+  /// many have to save a sixth of the cycles, less where the rest of the wafer takes as much, which idles.
+  double costOf(const Generated &made) const {
+    const double idle = kIdleShare * double(target.rows) * double(target.cols);
+    return double(made.cycles) * std::pow(double(made.plan.cores()) + idle, kCoresExponent);
+  }
   /// Of programs that cost the same, one on fewer rows.
-  static bool isCheaper(const Generated &a, const Generated &b) {
-    return std::pair(a.cost(), a.plan.rectangle.rows) < std::pair(b.cost(), b.plan.rectangle.rows);
+  bool isCheaper(const Generated &a, const Generated &b) const {
+    return std::pair(costOf(a), a.plan.rectangle.rows) < std::pair(costOf(b), b.plan.rectangle.rows);
   }
 
   static bool isPromising(const ProgramPlan &plan, const std::vector<ProgramPlan> &plans) {

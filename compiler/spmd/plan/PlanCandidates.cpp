@@ -20,9 +20,10 @@ namespace {
 
 constexpr int kMostRetries = 12; // of a rectangle's plan, where none has one without
 constexpr double kNearlyAsQuick = 1.02;
-constexpr double kPromising = 1.15; // times the best estimate
-constexpr double kRareShare = 0.1;  // of a plan's cycles: layers that may have to do with less
-constexpr int kMostWorse = 2;       // squares in a row that do not get better before larger ones are left out
+constexpr double kPromising = 1.15;     // times the best estimate
+constexpr int64_t kLeastBetween = 8192; // cores of a rectangle from which shapes between its half and it are looked at
+constexpr double kRareShare = 0.1;      // of a plan's cycles: layers that may have to do with less
+constexpr int kMostWorse = 2;           // squares in a row that do not get better before larger ones are left out
 
 using Size = std::pair<int32_t, int32_t>; // rows, columns
 
@@ -188,8 +189,10 @@ absl::StatusOr<std::vector<NetworkPlan>> plansOf(const Network &network, const V
         shapesOf(plan, shapes);
     return shapes;
   };
-  lookAt(ofPromising([](const NetworkPlan &plan, auto &shapes) {
+  lookAt(ofPromising([&](const NetworkPlan &plan, auto &shapes) {
     const Rectangle &at = plan.rectangle;
+    if (int64_t(at.rows) * at.cols < kLeastBetween)
+      return;
     shapes.emplace_back(at.rows, std::max(1, at.cols * 3 / 4));
     shapes.emplace_back(std::max(1, at.rows * 3 / 4), at.cols);
   }));
