@@ -47,7 +47,6 @@ absl::StatusOr<NetworkPlan> PlanMaker::make() {
       return status;
   }
   placeInputs();
-  countConstants();
   findLastUses();
   for (size_t n = 0; n < network.nodes.size(); ++n) {
     loop = loopOf(n);
@@ -144,12 +143,6 @@ bool PlanMaker::readsUndecided(const Nest &nest) {
                      [&](const Access &access) { return isUndecided(access.tensor); });
 }
 
-void PlanMaker::countConstants() {
-  for (const Tensor &tensor : network.tensors)
-    if (tensor.kind == Tensor::Kind::Constant)
-      allConstantBytes += tensor.elements() * elementBytes(tensor.type);
-}
-
 void PlanMaker::findLastUses() {
   std::map<TensorId, size_t> made; // nests' results
   for (size_t n = 0; n < network.nodes.size(); ++n)
@@ -234,7 +227,7 @@ absl::Status PlanMaker::placeAmong(const Nest &nest, size_t number, CandidateRan
     int64_t after = 0;             // cycles that the result's place costs those that read it
   };
   std::vector<Candidate> candidates;
-  const int64_t share = constantLimit(nest);
+  const int64_t share = constants.limitOf(nest, loop);
   int64_t leastBytes = INT64_MAX, leastMoving = INT64_MAX; // of a candidate, of one with its moves
   bool anyFits = false;                                    // without its moves
   for (Distribution &distribution : candidatesFor(nest, range)) {

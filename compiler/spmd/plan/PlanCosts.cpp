@@ -17,19 +17,8 @@ using namespace format;
 namespace {
 
 constexpr int64_t kRearrangeCycles = 200; // of a quick estimate where the moved tensor has no pieces
-constexpr double kConstantShare = 0.6;    // of SRAM for the constants of all nests together
-constexpr int64_t kLeastConstantBytes = 512;
-// Copies of constants of more bytes than this cost the file and who loads it more than they save.
-constexpr int64_t kLargeConstant = int64_t(64) << 20, kMostCopies = 4;
 
 } // namespace
-
-bool PlanMaker::isConstant(TensorId tensor) {
-  for (const View::Root &root : views.of(tensor).roots)
-    if (root.tensor >= 0 && network.tensors[size_t(root.tensor)].kind != Tensor::Kind::Constant)
-      return false;
-  return true;
-}
 
 bool PlanMaker::isUndecided(TensorId tensor) {
   const std::vector<View::Root> &roots = views.of(tensor).roots;
@@ -45,23 +34,10 @@ int64_t PlanMaker::bytesOf(const Sharding &sharding, TensorId tensor) const {
   return sharding.localElements() * elementBytes(network.tensors[size_t(tensor)].type);
 }
 
-int64_t PlanMaker::constantLimit(const Nest &nest) {
-  int64_t own = 0;
-  for (const Access &access : nest.operands)
-    if (isConstant(access.tensor))
-      own += network.tensors[size_t(access.tensor)].elements() *
-             elementBytes(network.tensors[size_t(access.tensor)].type) * copiesOf(access.tensor);
-  const double share = double(own) / double(std::max<int64_t>(1, allConstantBytes));
-  int64_t limit = int64_t(kConstantShare * double(tensorBytes(target)) * share);
-  if (own > kLargeConstant)
-    limit = std::min(limit, kMostCopies * own / (int64_t(rectangle.rows) * rectangle.cols));
-  return std::max<int64_t>(kLeastConstantBytes, limit);
-}
-
 int64_t PlanMaker::quickMoves(const Nest &nest, const Distribution &distribution) {
   int64_t cycles = 0;
   for (const Access &access : nest.operands) {
-    if (isConstant(access.tensor) || waiting.contains(access.tensor))
+    if (constants.isConstant(access.tensor) || waiting.contains(access.tensor))
       continue;
     const Tensor &tensor = network.tensors[size_t(access.tensor)];
     const Sharding sharding = operandSharding(nest, access, tensor.shape, distribution);
@@ -107,12 +83,10 @@ PlanMaker::Cost PlanMaker::localCost(const Nest &nest, const Distribution &distr
   for (const Access &access : nest.operands) {
     const Tensor &tensor = network.tensors[size_t(access.tensor)];
     const Sharding sharding = operandSharding(nest, access, tensor.shape, distribution);
-    const int64_t bytes = sharding.localElements() * elementBytes(tensor.type);
-    if (isConstant(access.tensor))
-      cost.constantBytes += bytes * copiesOf(access.tensor);
-    else if (!lies(access.tensor, sharding))
-      cost.bytes += bytes;
+    if (!constants.isConstant(access.tensor) && !lies(access.tensor, sharding))
+      cost.bytes += sharding.localElements() * elementBytes(tensor.type);
   }
+  cost.constantBytes = constants.bytesOf(nest, distribution, loop);
   cost.cycles = localCycles(nest, distribution, target);
   int64_t parallel = 1;
   for (int32_t k = 0; k < nest.numParallel; ++k)
@@ -133,7 +107,7 @@ bool PlanMaker::addMoves(const Nest &nest, const Distribution &distribution, int
   bool byFactors = true;
   for (size_t k = 0; k < nest.operands.size() && cost.cycles <= most; ++k) {
     const Access &access = nest.operands[k];
-    if (isConstant(access.tensor) || waiting.contains(access.tensor))
+    if (constants.isConstant(access.tensor) || waiting.contains(access.tensor))
       continue;
     const Tensor &tensor = network.tensors[size_t(access.tensor)];
     const Sharding sharding = operandSharding(nest, access, tensor.shape, distribution);

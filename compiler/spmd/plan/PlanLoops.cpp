@@ -60,7 +60,6 @@ const Loop *PlanMaker::loopOf(size_t node) const {
 }
 
 absl::StatusOr<int64_t> PlanMaker::placeBody(const Loop &each, std::set<TensorId> made, int64_t most) {
-  countConstants();
   findLastUses();
   loop = loopOf(each.begin);
   int64_t cycles = 0;
@@ -153,7 +152,7 @@ void PlanMaker::wantBefore(const Loop &each, TensorId tensor, const Sharding &wa
     if (!maker || maker->result != tensor || maker->reduction)
       continue;
     for (const Access &access : maker->operands)
-      if (!isConstant(access.tensor) && access.gatherDim < 0 && isWalkedWhole(*maker, access) &&
+      if (!constants.isConstant(access.tensor) && access.gatherDim < 0 && isWalkedWhole(*maker, access) &&
           network.tensors[size_t(access.tensor)].shape == network.tensors[size_t(tensor)].shape)
         wantBefore(each, access.tensor, wanted);
     return;
@@ -165,9 +164,9 @@ void PlanMaker::enterLoop() {
     if (isOf(*loop, tensor))
       settle(tensor, held);
   for (const Loop::Carried &carried : loop->carried)
-    if (const auto found = rehearsed.find(carried.value); found != rehearsed.end() && !isConstant(carried.initial) &&
-                                                          !lies(carried.initial, found->second) &&
-                                                          !isUndecided(carried.initial))
+    if (const auto found = rehearsed.find(carried.value);
+        found != rehearsed.end() && !constants.isConstant(carried.initial) && !lies(carried.initial, found->second) &&
+        !isUndecided(carried.initial))
       plan.estimatedCycles += estimates.of(carried.initial, found->second, false, plan.held).cycles;
   for (const Loop::Carried &carried : loop->carried)
     if (rehearsed.contains(carried.value))

@@ -4,6 +4,7 @@
 // (PlanLoops.cpp), what a distribution of a nest costs (PlanCosts.cpp).
 #pragma once
 
+#include "compiler/spmd/plan/ConstantShare.h"
 #include "compiler/spmd/plan/Lookahead.h"
 #include "compiler/spmd/plan/MoveEstimates.h"
 #include "compiler/spmd/plan/Plan.h"
@@ -20,7 +21,8 @@ public:
   PlanMaker(const Network &network, Views &views, const target::Target &target, const Rectangle &rectangle,
             const std::vector<Loop> &loops, PlanPolicy policy, EstimateCache &cache, const RuledOut &ruledOut)
       : network(network), views(views), target(target), rectangle(rectangle), policy(policy), cache(cache),
-        ruledOut(ruledOut), estimates(network, views, rectangle, tensorBytes(target) / 3, policy.picks, cache),
+        ruledOut(ruledOut), constants(network, views, rectangle, tensorBytes(target)),
+        estimates(network, views, rectangle, tensorBytes(target) / 3, policy.picks, cache),
         lookahead(network, views, target, rectangle, !policy.inputIsFree, policy.picks, tensorBytes(target)) {
     plan.loops = loops;
     plan.policy = policy;
@@ -44,7 +46,6 @@ private:
   /// The undecided input lies as the nest's first access to it has it.
   void decideInput(const Nest &nest, const Distribution &distribution);
   bool readsUndecided(const Nest &nest);
-  void countConstants();
   void findLastUses();
   void release(size_t node);
   /// " (name bytes, …)" of the largest tensors that live now.
@@ -54,8 +55,6 @@ private:
   absl::Status placeAmong(const Nest &nest, size_t number, CandidateRange range);
   /// The nest fits, but not what brings its operands: the place of the largest one is to blame.
   void blame(const Nest &nest);
-  /// Constants that a loop's body names once: one for each repetition where they differ.
-  int64_t copiesOf(TensorId tensor) const { return loop && loop->constants.contains(tensor) ? loop->count : 1; }
   std::vector<Distribution> candidatesFor(const Nest &nest, CandidateRange range);
 
   //===- Loops ------------------------------------------------------------------------------------------------===//
@@ -83,11 +82,9 @@ private:
 
   //===- Costs ------------------------------------------------------------------------------------------------===//
 
-  bool isConstant(TensorId tensor);
   bool isUndecided(TensorId tensor);
   bool lies(TensorId tensor, const Sharding &sharding);
   int64_t bytesOf(const Sharding &sharding, TensorId tensor) const;
-  int64_t constantLimit(const Nest &nest);
   int64_t quickMoves(const Nest &nest, const Distribution &distribution);
   /// Of what is rearranged on the way.
   int64_t quickView(TensorId tensor, const Sharding &wanted);
@@ -105,6 +102,7 @@ private:
   EstimateCache &cache;
   const RuledOut &ruledOut;
   std::optional<std::pair<size_t, DistributionKind>> blamed;
+  const ConstantShare constants;
   MoveEstimates estimates;
   Lookahead lookahead;
   NetworkPlan plan;
@@ -113,7 +111,7 @@ private:
   std::map<TensorId, int64_t> live;                                 // bytes on a core
   std::map<std::pair<TensorId, std::string>, Sharding> inputPlaces; // by what reads the input, and how
   TensorId undecided = -1;                                          // an input whose place its first reader decides
-  int64_t constantBytes = 0, allConstantBytes = 0;
+  int64_t constantBytes = 0;
   const Loop *loop = nullptr;             // around the node in hand
   std::set<TensorId> waiting;             // of the loop: their first reader decides where they lie
   std::set<TensorId> isResult;            // of nests
