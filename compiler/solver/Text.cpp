@@ -132,7 +132,8 @@ std::string quoted(const std::string &word) {
 }
 
 std::string problemKind(const std::string &text) {
-  for (const char *kind : {"colouring", "sizing", "placement", "routing", "alternatives", "allocation", "lines"})
+  for (const char *kind :
+       {"colouring", "sizing", "placement", "routing", "alternatives", "allocation", "lines", "pbqp"})
     if (LineReader(text, "wsc-problem", kind).ok())
       return kind;
   return "";

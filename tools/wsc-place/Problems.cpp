@@ -7,6 +7,7 @@
 #include "compiler/solver/Alternatives.h"
 #include "compiler/solver/Colouring.h"
 #include "compiler/solver/Lines.h"
+#include "compiler/solver/Pbqp.h"
 #include "compiler/solver/Placement.h"
 #include "compiler/solver/Routing.h"
 #include "compiler/solver/Sizing.h"
@@ -203,8 +204,18 @@ absl::StatusOr<Result> runAnyKind(const std::string &problem, const Request &req
          [](const auto &p, const auto &s) { return statsText(n::evaluate(p, s), "value", "cores"); }},
         problem, request);
   }
+  if (kind == "pbqp") {
+    namespace n = solver::pbqp;
+    return run<n::Problem, n::Solution>(
+        {n::parseProblem,
+         n::parseSolution,
+         n::printSolution,
+         {{"reductions", n::solve}},
+         [](const auto &p, const auto &s) { return statsText(n::evaluate(p, s), "value", "cost"); }},
+        problem, request);
+  }
   return absl::InvalidArgumentError("line 1: expected 'wsc-problem KIND 1' with KIND one of colouring, sizing, "
-                                    "placement, routing, alternatives, allocation, lines");
+                                    "placement, routing, alternatives, allocation, lines, pbqp");
 }
 
 } // namespace

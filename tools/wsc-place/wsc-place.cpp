@@ -50,7 +50,7 @@ int main(int argc, char **argv) {
          "--algorithm", algorithm,
          "colouring: default, first-fit, west-first, dsatur, tabu; sizing: exact; placement: default, local-search, "
          "exact, in-order, restarts; routing: negotiated, combs; alternatives: negotiated; allocation: first-fit; "
-         "lines: exact")
+         "lines: exact; pbqp: reductions")
       ->excludes(checkOption);
   std::string slack = "5";
   std::vector<CLI::Option *> contestOptions{

@@ -7,6 +7,7 @@
 #include "compiler/solver/Alternatives.h"
 #include "compiler/solver/Colouring.h"
 #include "compiler/solver/Lines.h"
+#include "compiler/solver/Pbqp.h"
 #include "compiler/solver/Placement.h"
 #include "compiler/solver/Routing.h"
 #include "compiler/solver/Sizing.h"
@@ -59,6 +60,8 @@ std::string reprint(const std::string &text) {
     return print(solver::allocation::parseProblem(text), solver::allocation::printProblem);
   if (kind == "lines")
     return print(solver::lines::parseProblem(text), solver::lines::printProblem);
+  if (kind == "pbqp")
+    return print(solver::pbqp::parseProblem(text), solver::pbqp::printProblem);
   return "";
 }
 
@@ -96,7 +99,8 @@ TEST(Text, KeptProblemsRoundTripAndTheirSolutionsPass) {
     EXPECT_LE(bound, value);
     EXPECT_GT(bound, 0);
   }
-  for (const char *kind : {"sizing", "placement", "routing", "alternatives", "colouring", "allocation", "lines"})
+  for (const char *kind :
+       {"sizing", "placement", "routing", "alternatives", "colouring", "allocation", "lines", "pbqp"})
     EXPECT_GE(ofKind[kind], 3) << kind;
   EXPECT_LT(bytes, 1'000'000u);
 }
@@ -109,6 +113,7 @@ TEST(Text, EveryFieldSurvivesPrinting) {
            "wsc-problem routing 1\nmesh 4 5\ncapacity 6\nfixed 0 1 3 1 5\nnet \"q\\\"\\\\\\n#\" 1 2 3\nsink 4 0 2\n",
            "wsc-problem alternatives 1\nmesh 4 5\ncapacity 6\nfixed 0 1 3 1 5\nitem i\noption \"\" 3\nload 1 1 1 "
            "4 7\n",
+           "wsc-problem pbqp 1\nnode \"a b\" 1 2\nnode c 3\nedge 0 1 4 5\nedge 1 0 6 7\n",
            "wsc-problem lines 1\nmesh 4 5\ndead 1 2\ndead-row 3\ndead-col 0\n",
            "wsc-problem allocation 1\nrange 1 90\nbanks 32\nbuffer b 5 align 4 bank 2 life -3 9\nbuffer c 6 life 2 "
            "forever\n",
@@ -126,7 +131,7 @@ TEST(Text, BrokenTextsAreRefusedWithTheirLine) {
   auto error = [](const std::string &text) { return message(place::solveText(text, "").status()); };
   std::string head = "wsc-problem placement 1\n";
   EXPECT_EQ(error(""), "line 1: expected 'wsc-problem KIND 1' with KIND one of colouring, sizing, placement, routing, "
-                       "alternatives, allocation, lines");
+                       "alternatives, allocation, lines, pbqp");
   EXPECT_EQ(error(head + "mesh 4\n"), "line 2: 'mesh' lacks its columns");
   EXPECT_EQ(error(head + "\n# c\nmesh 4 x\n"), "line 4: columns is 'x', expected an integer");
   EXPECT_EQ(error(head + "mesh 4 5 6\n"), "line 2: unexpected '6' after 'mesh'");
@@ -172,6 +177,8 @@ TEST(Text, IllFormedProblemsAreRefusedWithTheirLine) {
       {"colouring 1\nmesh 4 9\ncolours 1 2 1\n", "line 3: colouring: colour 1 is listed twice"},
       {"allocation 1\nrange 0 64\nbuffer w 8 align 3\n",
        "line 3: allocation: buffer w has alignment 3, must be a power of two up to 1099511627776"},
+      {"pbqp 1\nnode a 1 2\nnode b 3\nedge 0 1 4\n",
+       "line 4: pbqp: edge 0 1 has 1 costs, its nodes have 2 pairs of options"},
       {"lines 1\nmesh 4 9\ndead 4 0\n", "line 3: dead core (4, 0) lies outside the mesh of 4 x 9"},
   };
   for (const auto &[text, expected] : cases)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes the problems of random graphs in random/: a pipeline to size, branches that rejoin to place, memories, lanes
-to colour, nets to route, bundles that choose between ways, and defects. The seed of each is its number.
+to colour, nets to route, bundles that choose between ways, defects, and layers that choose between layouts. The seed of each is its number.
 
     python3 make_random.py          (writes to the folder random beside it)
 """
@@ -110,6 +110,17 @@ def defects(seed, rows, cols, cores, row_links, col_links):
             [f"dead-col {r.randrange(cols)}" for _ in range(col_links)])
 
 
+def layers(seed, count, options, skip):
+    """Each layer reads the one before it, every `skip`-th also the one `skip` before."""
+    r = random.Random(seed)
+    lines = [f"node l{k} " + " ".join(str(r.randint(100, 2000)) for _ in range(options)) for k in range(count)]
+    for k in range(1, count):
+        for source in {k - 1, k - skip if k % skip == 0 else k - 1}:
+            costs = [0 if i == j else r.randint(50, 3000) for i in range(options) for j in range(options)]
+            lines.append(f"edge {source} {k} " + " ".join(map(str, costs)))
+    return lines
+
+
 def main():
     os.makedirs(FOLDER, exist_ok=True)
     write("1-pipeline", "sizing", sizing(1, 40))
@@ -123,6 +134,8 @@ def main():
     write("9-mesh-1-percent", "lines", defects(9, 64, 64, 41, 1, 1))
     write("10-links", "lines", defects(10, 32, 48, 3, 2, 2))
     write("11-small-nets", "routing", routing(11, 12, 8))
+    write("12-layers", "pbqp", layers(12, 30, 12, 3))
+    write("13-layers-that-meet", "pbqp", layers(13, 24, 10, 2))
 
 
 if __name__ == "__main__":
