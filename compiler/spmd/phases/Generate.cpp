@@ -25,8 +25,8 @@ TensorType typeOf(const Network &network, const NamedTensor &named) {
   return {named.name, tensor.type, tensor.shape};
 }
 
-constexpr double kWorthGenerating = 1.25; // of the least estimate: others are hardly the quickest
-constexpr size_t kMostGenerated = 4, kMostImproved = 2;
+constexpr double kWorthGenerating = 1.5; // of the least estimate: others are hardly the quickest
+constexpr size_t kMostGenerated = 12, kMostImproved = 2;
 constexpr int kMostAnew = 6;            // plans of rectangles whose programs did not fit
 constexpr double kCoresExponent = 0.25; // of a program's cost
 constexpr double kIdleShare = 1.0 / 32; // power of a mesh that idles, of that of all its cores
@@ -91,23 +91,28 @@ public:
     auto plans = candidates();
     if (!plans.ok())
       return plans.status();
-    std::vector<Generated> all;
+    const auto cheaper = [this](const Generated &a, const Generated &b) { return isCheaper(a, b); };
+    std::vector<Generated> all; // the best ones so far
+    size_t generated = 0;
     absl::Status status = absl::ResourceExhaustedError("no rectangle of the mesh holds all entries");
     for (const size_t number : inOrderOfPromise(*plans)) {
       const ProgramPlan &plan = (*plans)[number];
-      if (!all.empty() && (all.size() >= kMostGenerated || !isPromising(plan, *plans)))
+      if (!all.empty() && (generated >= kMostGenerated || !isPromising(plan, *plans)))
         break;
-      if (auto made = generate(plan); made.ok())
-        all.push_back(*std::move(made));
-      else if (status = made.status(); !absl::IsResourceExhausted(status))
-        return status;
+      auto made = generate(plan);
+      if (!made.ok()) {
+        if (status = made.status(); !absl::IsResourceExhausted(status))
+          return status;
+        continue;
+      }
+      ++generated;
+      all.push_back(*std::move(made));
+      std::sort(all.begin(), all.end(), cheaper);
+      if (all.size() > kMostImproved)
+        all.pop_back();
     }
     if (all.empty())
       return status;
-    const auto cheaper = [this](const Generated &a, const Generated &b) { return isCheaper(a, b); };
-    std::sort(all.begin(), all.end(), cheaper);
-    if (all.size() > kMostImproved)
-      all.erase(all.begin() + kMostImproved, all.end());
     for (Generated &each : all) {
       makeFewerChanges(each.program, each.plan.entries, networks, views, target, caches);
       each.cycles = predictedCycles(each.program.executable);

@@ -3,12 +3,13 @@
 // Greedy in the order of the network: all ways to give rows and columns to the iterators of a nest are estimated, with
 // the moves of the operands from where earlier choices left them. A candidate that lies as an operand lies already
 // moves nothing. Where the moves of all candidates do not fit, the plan begins anew, and the nest that made the largest
-// operand may not lie in that kind of place. Costs follow docs/Timing.md roughly; what decides are words on lines,
-// distances and instruction set-ups.
+// operand may not lie in that kind of place. Where it applies, a joint choice (JointChoice.h) begins with such a plan.
+// Costs follow docs/Timing.md roughly; what decides are words on lines, distances and instruction set-ups.
 #include "compiler/spmd/plan/Plan.h"
 
 #include "compiler/spmd/plan/Candidates.h"
 #include "compiler/spmd/plan/Following.h"
+#include "compiler/spmd/plan/ImprovePlan.h"
 #include "compiler/spmd/plan/Neutral.h"
 #include "compiler/spmd/plan/PlanMaker.h"
 #include "compiler/spmd/plan/PortSharding.h"
@@ -26,7 +27,9 @@ namespace {
 // Policy.
 constexpr int kBoxShare = 4;      // an input's box takes at most this part of SRAM
 constexpr size_t kMostAhead = 64; // candidates of a nest whose readers are looked at
-constexpr int kMostExact = 24;    // plans of a nest's moves: 4 for each candidate that moves by factors, 1 for another
+// Plans of a nest's moves: 4 for each candidate that moves by factors, 1 for another; fewer where all nests choose
+// together afterwards.
+constexpr int kMostExact = 24, kMostExactAtFirst = 4;
 constexpr int kMostFruitless = 200;  // such plans without one that fits, where all candidates are looked at
 constexpr double kCodeShare = 0.3;   // of SRAM
 constexpr double kSpareShare = 0.15; // of it, where code may have less
@@ -38,7 +41,11 @@ bool hasChoice(const Loop &loop) { return loop.slices.empty() && loop.carried.si
 
 absl::StatusOr<NetworkPlan> PlanMaker::make() {
   begin();
+  if (joint)
+    rehearsed = joint->starts;
   for (const Loop &each : plan.loops) {
+    if (joint)
+      break;
     const bool chooses = policy.starts == LoopStarts::Chosen && hasChoice(each);
     if (absl::Status status = chooses               ? chooseStart(each)
                               : each.slices.empty() ? absl::OkStatus()
@@ -120,8 +127,8 @@ const Sharding &PlanMaker::placeFor(const Access &access, const Sharding &wanted
   auto [found, added] =
       inputPlaces.emplace(std::pair(access.tensor, absl::StrCat(print(wanted), fillMatters ? "f" : "")), Sharding());
   if (added)
-    found->second = inputSharding(network, views, undecided, access.tensor, wanted, fillMatters, rectangle,
-                                  tensorBytes(target) / kBoxShare);
+    found->second =
+        inputSharding(network, views, undecided, access.tensor, wanted, fillMatters, rectangle, boxBytes(target));
   return found->second;
 }
 
@@ -204,15 +211,24 @@ std::string PlanMaker::longestLives() const {
 }
 
 absl::Status PlanMaker::place(const Nest &nest, size_t number) {
-  absl::Status status = placeAmong(nest, number, policy.range);
-  if (policy.range == CandidateRange::All || !absl::IsResourceExhausted(status) ||
-      !placeAmong(nest, number, CandidateRange::All).ok())
+  auto among = [&](CandidateRange range) {
+    return placeAmong(nest, number, candidatesFor(nest, range), range == CandidateRange::All);
+  };
+  if (joint && joint->distributions[number]) {
+    if (placeAmong(nest, number, {*joint->distributions[number]}, false).ok())
+      return absl::OkStatus();
+    refusals.push_back({number, blamed.has_value()});
+    blamed.reset();
+  }
+  absl::Status status = among(policy.range);
+  if (policy.range == CandidateRange::All || !absl::IsResourceExhausted(status) || !among(CandidateRange::All).ok())
     return status;
   blamed.reset();
   return absl::OkStatus();
 }
 
-absl::Status PlanMaker::placeAmong(const Nest &nest, size_t number, CandidateRange range) {
+absl::Status PlanMaker::placeAmong(const Nest &nest, size_t number, std::vector<Distribution> distributions,
+                                   bool areAll) {
   int64_t others = constantBytes;
   for (const auto &[tensor, bytes] : live)
     others += bytes;
@@ -230,7 +246,7 @@ absl::Status PlanMaker::placeAmong(const Nest &nest, size_t number, CandidateRan
   const int64_t share = constants.limitOf(nest, loop);
   int64_t leastBytes = INT64_MAX, leastMoving = INT64_MAX; // of a candidate, of one with its moves
   bool anyFits = false;                                    // without its moves
-  for (Distribution &distribution : candidatesFor(nest, range)) {
+  for (Distribution &distribution : distributions) {
     if (ruledOut.contains({number, kindOf(distribution)}))
       continue;
     Candidate candidate{std::move(distribution), {}};
@@ -251,7 +267,7 @@ absl::Status PlanMaker::placeAmong(const Nest &nest, size_t number, CandidateRan
   };
   sort();
   const std::vector<int64_t> &shape = network.tensors[size_t(nest.result)].shape;
-  const size_t ahead = std::min(candidates.size(), kMostAhead);
+  const size_t ahead = candidates.size() > 1 ? std::min(candidates.size(), kMostAhead) : 0;
   int64_t mostAfter = 0;
   for (size_t i = 0; i < ahead; ++i) {
     candidates[i].after = lookahead.after(nest.result, resultSharding(nest, shape, candidates[i].distribution));
@@ -264,11 +280,11 @@ absl::Status PlanMaker::placeAmong(const Nest &nest, size_t number, CandidateRan
   const Distribution *best = nullptr;
   Cost bestCost;
   int64_t bestExcess = 0, bestTotal = INT64_MAX; // cycles with those of the readers
+  const int mostExact = improves ? kMostExactAtFirst : kMostExact;
   int looked = 0;
   bool isImpossible = false; // some candidate has a move that takes too long to plan
   for (Candidate &candidate : candidates) {
-    if (best ? candidate.excess > bestExcess || looked >= kMostExact
-             : range == CandidateRange::All && looked >= kMostFruitless)
+    if (best ? candidate.excess > bestExcess || looked >= kMostExact : areAll && looked >= kMostFruitless)
       break;
     if (candidate.cost.cycles + candidate.after >= bestTotal)
       continue;
@@ -352,12 +368,19 @@ int64_t tensorBytes(const target::Target &target) {
   return int64_t(double(target.usableSramBytes()) * (1 - kCodeShare));
 }
 
+int64_t boxBytes(const target::Target &target) { return tensorBytes(target) / kBoxShare; }
+
 int64_t spareCodeBytes(const target::Target &target) { return int64_t(double(target.usableSramBytes()) * kSpareShare); }
 
 absl::StatusOr<NetworkPlan> planNetwork(const Network &network, Views &views, const target::Target &target,
                                         const Rectangle &rectangle, const std::vector<Loop> &loops, PlanPolicy policy,
                                         EstimateCache *cache, RuledOut given) {
   EstimateCache own;
+  auto improved = [&](absl::StatusOr<NetworkPlan> plan) {
+    if (plan.ok())
+      plan = improvePlan(network, views, target, *std::move(plan), cache ? *cache : own, given);
+    return plan;
+  };
   auto planWith = [&](LoopStarts starts) -> absl::StatusOr<NetworkPlan> {
     policy.starts = starts;
     RuledOut ruledOut = given;
@@ -373,13 +396,13 @@ absl::StatusOr<NetworkPlan> planNetwork(const Network &network, Views &views, co
     }
   };
   if (policy.starts != LoopStarts::Both)
-    return planWith(policy.starts);
+    return improved(planWith(policy.starts));
   auto plan = planWith(LoopStarts::AsReached);
   if (std::any_of(loops.begin(), loops.end(), hasChoice))
     if (auto other = planWith(LoopStarts::Chosen);
         other.ok() && (!plan.ok() || other->estimatedCycles < plan->estimatedCycles))
-      return other;
-  return plan;
+      return improved(std::move(other));
+  return improved(std::move(plan));
 }
 
 Sharding stackedSharding(Sharding each, int64_t count) {

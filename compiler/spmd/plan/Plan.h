@@ -69,7 +69,9 @@ using RuledOut = std::set<std::pair<size_t, DistributionKind>>;
 
 /// Bytes of SRAM that a plan may give to tensors: what the target leaves to programs, less a share for code.
 int64_t tensorBytes(const target::Target &target);
-/// As much of that share as a program may do without.
+/// Of these, what an input's box may take.
+int64_t boxBytes(const target::Target &target);
+/// As much of the share for code as a program may do without.
 int64_t spareCodeBytes(const target::Target &target);
 
 /// The cheapest distribution of each nest in the order of the network, by estimate, given where its operands lie.

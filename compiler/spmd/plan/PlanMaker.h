@@ -5,6 +5,7 @@
 #pragma once
 
 #include "compiler/spmd/plan/ConstantShare.h"
+#include "compiler/spmd/plan/JointChoice.h"
 #include "compiler/spmd/plan/Lookahead.h"
 #include "compiler/spmd/plan/MoveEstimates.h"
 #include "compiler/spmd/plan/Plan.h"
@@ -19,9 +20,11 @@ namespace wsc::spmd {
 class PlanMaker {
 public:
   PlanMaker(const Network &network, Views &views, const target::Target &target, const Rectangle &rectangle,
-            const std::vector<Loop> &loops, PlanPolicy policy, EstimateCache &cache, const RuledOut &ruledOut)
+            const std::vector<Loop> &loops, PlanPolicy policy, EstimateCache &cache, const RuledOut &ruledOut,
+            const JointPlan *joint = nullptr)
       : network(network), views(views), target(target), rectangle(rectangle), policy(policy), cache(cache),
-        ruledOut(ruledOut), constants(network, views, rectangle, tensorBytes(target)),
+        ruledOut(ruledOut), joint(joint), improves(JointChoice::applies(network, loops)),
+        constants(network, views, rectangle, tensorBytes(target)),
         estimates(network, views, rectangle, tensorBytes(target) / 3, policy.picks, cache),
         lookahead(network, views, target, rectangle, !policy.inputIsFree, policy.picks, tensorBytes(target)) {
     plan.loops = loops;
@@ -31,6 +34,13 @@ public:
   absl::StatusOr<NetworkPlan> make();
   /// After an error: the distribution of an earlier nest that leaves a later one no way to its operands.
   const std::optional<std::pair<size_t, DistributionKind>> &toBlame() const { return blamed; }
+
+  /// A distribution of the joint choice that does not fit where it is to be, or not with the moves of its operands.
+  struct Refusal {
+    size_t node = 0;
+    bool forMoves = false;
+  };
+  const std::vector<Refusal> &refused() const { return refusals; }
 
 private:
   struct Cost {
@@ -52,7 +62,7 @@ private:
   std::string longestLives() const;
   /// Among all candidates where none of the usual ones fits.
   absl::Status place(const Nest &nest, size_t number);
-  absl::Status placeAmong(const Nest &nest, size_t number, CandidateRange range);
+  absl::Status placeAmong(const Nest &nest, size_t number, std::vector<Distribution> distributions, bool areAll);
   /// The nest fits, but not what brings its operands: the place of the largest one is to blame.
   void blame(const Nest &nest);
   std::vector<Distribution> candidatesFor(const Nest &nest, CandidateRange range);
@@ -101,6 +111,9 @@ private:
   const PlanPolicy policy;
   EstimateCache &cache;
   const RuledOut &ruledOut;
+  const JointPlan *const joint; // distributions to take where they fit
+  const bool improves;          // a joint choice follows or has been made
+  std::vector<Refusal> refusals;
   std::optional<std::pair<size_t, DistributionKind>> blamed;
   const ConstantShare constants;
   MoveEstimates estimates;
