@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spmd/phases/FewerChanges.h"
 
+#include "compiler/spmd/plan/ImprovePlan.h"
 #include "runtime/timing/Phases.h"
 
 #include <algorithm>
@@ -58,15 +59,24 @@ void makeFewerChanges(GeneratedProgram &program, std::vector<NetworkPlan> &plans
   int64_t best = predictedCycles(program.executable);
   for (int round = 0; round < kMostRounds && changesAgain(program.executable); ++round) {
     std::optional<Better> better;
-    for (size_t n = 0; n < networks.size(); ++n)
+    for (size_t n = 0; n < networks.size(); ++n) {
+      const Rectangle &rectangle = plans[n].rectangle;
+      EstimateCache &cache = caches[{rectangle.rows, rectangle.cols}];
+      std::optional<PlanChooser> chooser;
+      if (JointChoice::applies(networks[n], plans[n].loops))
+        chooser.emplace(networks[n], views[n], target, plans[n], cache);
       for (size_t node : groupedNests(networks[n], plans[n])) {
         const std::pair out(node, kindOf(plans[n].distributions[node]));
         RuledOut all = ruledOut[n];
         all.insert(out);
-        const Rectangle &rectangle = plans[n].rectangle;
-        auto plan = planNetwork(networks[n], views[n], target, rectangle, plans[n].loops, plans[n].policy,
-                                &caches[{rectangle.rows, rectangle.cols}], std::move(all));
-        if (!plan.ok() || double(plan->estimatedCycles) > kMostWorse * double(plans[n].estimatedCycles))
+        std::optional<NetworkPlan> plan;
+        if (chooser)
+          plan = chooser->choose(all);
+        else if (auto made = planNetwork(networks[n], views[n], target, rectangle, plans[n].loops, plans[n].policy,
+                                         &cache, std::move(all));
+                 made.ok())
+          plan = *std::move(made);
+        if (!plan || double(plan->estimatedCycles) > kMostWorse * double(plans[n].estimatedCycles))
           continue;
         std::vector<NetworkPlan> tried = plans;
         tried[n] = *plan;
@@ -79,6 +89,7 @@ void makeFewerChanges(GeneratedProgram &program, std::vector<NetworkPlan> &plans
           better = Better{n, *std::move(plan), out};
         }
       }
+    }
     if (!better)
       break;
     plans[better->network] = std::move(better->plan);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spmd/plan/ImprovePlan.h"
 
-#include "compiler/spmd/plan/JointChoice.h"
 #include "compiler/spmd/plan/PlanMaker.h"
 
 #include <utility>
@@ -14,24 +13,33 @@ constexpr int kMostChoices = 6; // one after another, each without what of the o
 
 } // namespace
 
-NetworkPlan improvePlan(const Network &network, Views &views, const target::Target &target, NetworkPlan plan,
-                        EstimateCache &cache, const RuledOut &ruledOut) {
-  if (!JointChoice::applies(network, plan.loops))
-    return plan;
-  const NetworkPlan start = plan;
-  JointChoice choice(network, views, target, start, cache, ruledOut);
+PlanChooser::PlanChooser(const Network &network, Views &views, const target::Target &target, NetworkPlan plan,
+                         EstimateCache &cache)
+    : network(network), views(views), target(target), start(std::move(plan)), cache(cache),
+      choice(network, views, target, start, cache) {}
+
+std::optional<NetworkPlan> PlanChooser::choose(const RuledOut &ruledOut) {
+  std::optional<NetworkPlan> best;
   for (int number = 0; number < kMostChoices; ++number) {
-    const JointPlan joint = choice.choose();
+    const JointPlan joint = choice.choose(ruledOut);
     PlanMaker maker(network, views, target, start.rectangle, start.loops, start.policy, cache, ruledOut, &joint);
     auto made = maker.make();
-    if (made.ok() && made->estimatedCycles < plan.estimatedCycles)
-      plan = *std::move(made);
+    if (made.ok() && (!best || made->estimatedCycles < best->estimatedCycles))
+      best = *std::move(made);
     if (maker.refused().empty())
       break;
     for (const PlanMaker::Refusal &refusal : maker.refused())
       choice.forbid(refusal.node, refusal.forMoves);
   }
-  return plan;
+  return best;
+}
+
+NetworkPlan improvePlan(const Network &network, Views &views, const target::Target &target, NetworkPlan plan,
+                        EstimateCache &cache, const RuledOut &ruledOut) {
+  if (!JointChoice::applies(network, plan.loops))
+    return plan;
+  auto better = PlanChooser(network, views, target, plan, cache).choose(ruledOut);
+  return better && better->estimatedCycles < plan.estimatedCycles ? *std::move(better) : std::move(plan);
 }
 
 } // namespace wsc::spmd

@@ -36,7 +36,7 @@ size_t JointChoice::Places::numberOf(const Sharding &sharding) {
 }
 
 JointChoice::JointChoice(const Network &network, Views &views, const target::Target &target, const NetworkPlan &start,
-                         EstimateCache &cache, const RuledOut &ruledOut)
+                         EstimateCache &cache)
     : network(network), views(views), target(target), start(start), rectangle(start.rectangle),
       mostBytes(tensorBytes(target) - start.policy.marginBytes),
       constants(network, views, rectangle, tensorBytes(target)),
@@ -46,7 +46,7 @@ JointChoice::JointChoice(const Network &network, Views &views, const target::Tar
   findMakers();
   for (size_t n = 0; n < network.nodes.size(); ++n)
     if (std::holds_alternative<Nest>(network.nodes[n]))
-      addLayer(n, ruledOut);
+      addLayer(n);
   for (size_t l = 0; l < layers.size(); ++l)
     for (size_t k = 0; k < layers[l].nest->operands.size(); ++k)
       if (const TensorId read = layers[l].nest->operands[k].tensor; !constants.isConstant(read))
@@ -101,7 +101,7 @@ std::vector<Distribution> JointChoice::optionsOf(const Nest &nest) const {
   return options;
 }
 
-void JointChoice::addLayer(size_t node, const RuledOut &ruledOut) {
+void JointChoice::addLayer(size_t node) {
   const Nest &nest = std::get<Nest>(network.nodes[node]);
   const Loop *loop = loopOf(node);
   Layer layer{node, &nest, loop ? loop->count : 1, {}, {}, std::vector<Places>(nest.operands.size())};
@@ -109,8 +109,6 @@ void JointChoice::addLayer(size_t node, const RuledOut &ruledOut) {
   const int64_t share = constants.limitOf(nest, loop);
   std::vector<std::tuple<int64_t, int64_t, size_t>> ranked; // bytes of constants beyond their share, cycles
   for (size_t i = 0; i < all.size(); ++i) {
-    if (ruledOut.contains({node, kindOf(all[i])}))
-      continue;
     const int64_t own = constants.bytesOf(nest, all[i], loop);
     if (localBytes(network, nest, all[i]) <= mostBytes - std::max<int64_t>(0, start.constantBytes - own))
       ranked.emplace_back(std::max<int64_t>(0, own - share), localCycles(nest, all[i], target), i);
@@ -261,13 +259,13 @@ int64_t JointChoice::costOf(const Use &use, const Source &source, size_t held, s
          int64_t(kHope * std::clamp(ratio, 0.5, 8.0) * double(1 + use.failures[wanted]) * double(source.cycles[at]));
 }
 
-solver::pbqp::Problem JointChoice::problem() const {
+solver::pbqp::Problem JointChoice::problem(const RuledOut &ruledOut) const {
   solver::pbqp::Problem made;
   for (const Layer &layer : layers) {
     solver::pbqp::Node &node = made.nodes.emplace_back();
     node.name = layer.nest->name;
     for (const Option &option : layer.options)
-      node.costs.push_back(option.cycles);
+      node.costs.push_back(cyclesOf(layer, option, ruledOut));
   }
   for (const Use &use : uses) {
     const std::vector<Option> &readers = layers[size_t(use.reader)].options;
@@ -289,15 +287,15 @@ solver::pbqp::Problem JointChoice::problem() const {
   return made;
 }
 
-JointPlan JointChoice::choose() {
+JointPlan JointChoice::choose(const RuledOut &ruledOut) {
   std::vector<int32_t> best = chosen;
-  int64_t least = exactTotal(best);
+  int64_t least = exactTotal(best, ruledOut);
   for (int round = 0; round < kMostRounds; ++round) {
-    const auto solution = solver::pbqp::solve(problem());
+    const auto solution = solver::pbqp::solve(problem(ruledOut));
     if (!solution.ok())
       break; // costs beyond all limits
     const size_t before = planned;
-    const int64_t total = exactTotal(solution->optionOf);
+    const int64_t total = exactTotal(solution->optionOf, ruledOut);
     if (total < least) {
       least = total;
       best = solution->optionOf;
@@ -322,10 +320,10 @@ std::vector<size_t> JointChoice::placesOf(const Use &use, const std::vector<int3
 
 /// The cycles of a choice with its moves planned exactly, which the problem has from then on: of a view of several
 /// roots as the first one's, beside what the others' count.
-int64_t JointChoice::exactTotal(const std::vector<int32_t> &optionOf) {
+int64_t JointChoice::exactTotal(const std::vector<int32_t> &optionOf, const RuledOut &ruledOut) {
   int64_t total = 0;
   for (size_t l = 0; l < layers.size(); ++l)
-    total += layers[l].options[size_t(optionOf[l])].cycles;
+    total += cyclesOf(layers[l], layers[l].options[size_t(optionOf[l])], ruledOut);
   for (Use &use : uses) {
     const std::vector<size_t> places = placesOf(use, optionOf);
     const size_t wanted = places.back();
@@ -351,6 +349,10 @@ int64_t JointChoice::exactTotal(const std::vector<int32_t> &optionOf) {
     total += use.count * found->second;
   }
   return total;
+}
+
+int64_t JointChoice::cyclesOf(const Layer &layer, const Option &option, const RuledOut &ruledOut) const {
+  return option.cycles + (ruledOut.contains({layer.node, kindOf(option.distribution)}) ? kImpossibleMove : 0);
 }
 
 int64_t JointChoice::exactMove(const Use &use, const std::vector<size_t> &places, int64_t bytes) {

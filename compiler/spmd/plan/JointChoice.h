@@ -38,19 +38,19 @@ public:
   /// but a nest makes what goes round.
   static bool applies(const Network &network, const std::vector<Loop> &loops);
 
-  /// For networks that it applies to. `start`: a plan on the same rectangle, which is the first choice; `ruledOut`:
-  /// kinds of distributions that nodes may not take, of which it has none.
+  /// For networks that it applies to. `start`: a plan on the same rectangle, which is the first choice.
   JointChoice(const Network &network, Views &views, const target::Target &target, const NetworkPlan &start,
-              EstimateCache &cache, const RuledOut &ruledOut = {});
+              EstimateCache &cache);
 
-  JointPlan choose();
+  /// `ruledOut`: kinds of distributions that nodes do not take this time, where they have others.
+  JointPlan choose(const RuledOut &ruledOut = {});
 
   /// What the last choice gave a node has no room: itself, or the moves that bring its operands. Later choices are
   /// others.
   void forbid(size_t node, bool forMoves);
 
   /// The problem with all that is known of its moves.
-  solver::pbqp::Problem problem() const;
+  solver::pbqp::Problem problem(const RuledOut &ruledOut = {}) const;
 
 private:
   struct Option {
@@ -101,7 +101,7 @@ private:
 
   void findMakers();
   const Loop *loopOf(size_t node) const;
-  void addLayer(size_t node, const RuledOut &ruledOut);
+  void addLayer(size_t node);
   std::vector<Distribution> optionsOf(const Nest &nest) const;
   void addOption(Layer &layer, const Distribution &distribution);
   void addUse(Use use);
@@ -119,7 +119,9 @@ private:
   }
   int64_t costOf(const Use &use, const Source &source, size_t held, size_t wanted) const;
   std::vector<size_t> placesOf(const Use &use, const std::vector<int32_t> &optionOf) const;
-  int64_t exactTotal(const std::vector<int32_t> &optionOf);
+  int64_t exactTotal(const std::vector<int32_t> &optionOf, const RuledOut &ruledOut);
+  /// Cycles of an option, out of reach where its kind is ruled out.
+  int64_t cyclesOf(const Layer &layer, const Option &option, const RuledOut &ruledOut) const;
   int64_t exactMove(const Use &use, const std::vector<size_t> &places, int64_t bytes);
   JointPlan planOf(const std::vector<int32_t> &optionOf) const;
 

@@ -221,7 +221,8 @@ absl::Status PlanMaker::place(const Nest &nest, size_t number) {
     blamed.reset();
   }
   absl::Status status = among(policy.range);
-  if (policy.range == CandidateRange::All || !absl::IsResourceExhausted(status) || !among(CandidateRange::All).ok())
+  if (joint || policy.range == CandidateRange::All || !absl::IsResourceExhausted(status) ||
+      !among(CandidateRange::All).ok())
     return status;
   blamed.reset();
   return absl::OkStatus();

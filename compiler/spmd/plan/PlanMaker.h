@@ -60,7 +60,8 @@ private:
   void release(size_t node);
   /// " (name bytes, …)" of the largest tensors that live now.
   std::string longestLives() const;
-  /// Among all candidates where none of the usual ones fits.
+  /// As the joint choice has it, if there is one and it fits; else among the usual candidates, or among all where none
+  /// of these fits. All take long to look at: a joint choice is made again instead.
   absl::Status place(const Nest &nest, size_t number);
   absl::Status placeAmong(const Nest &nest, size_t number, std::vector<Distribution> distributions, bool areAll);
   /// The nest fits, but not what brings its operands: the place of the largest one is to blame.
