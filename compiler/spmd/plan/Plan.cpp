@@ -285,7 +285,7 @@ absl::Status PlanMaker::placeAmong(const Nest &nest, size_t number, std::vector<
   int looked = 0;
   bool isImpossible = false; // some candidate has a move that takes too long to plan
   for (Candidate &candidate : candidates) {
-    if (best ? candidate.excess > bestExcess || looked >= kMostExact : areAll && looked >= kMostFruitless)
+    if (best ? candidate.excess > bestExcess || looked >= mostExact : areAll && looked >= kMostFruitless)
       break;
     if (candidate.cost.cycles + candidate.after >= bestTotal)
       continue;
