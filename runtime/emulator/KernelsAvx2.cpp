@@ -67,6 +67,18 @@ struct Narrow {
 };
 using Wide = Narrow;
 
+// Of chains of short rows.
+struct Rows {
+  using Reg = __m256;
+  static constexpr int kRows = 8, kLanes = 3;
+  static constexpr int vectors(int) { return 2; }
+  WSC_FORCE Reg load(const float *p) { return _mm256_load_ps(p); }
+  WSC_FORCE void store(float *p, Reg r) { _mm256_store_ps(p, r); }
+  WSC_FORCE Reg splat(float x) { return _mm256_set1_ps(x); }
+  WSC_FORCE Reg fma(Reg a, Reg b, Reg c) { return _mm256_fmadd_ps(a, b, c); }
+  WSC_FORCE Reg add(Reg a, Reg b) { return _mm256_add_ps(a, b); }
+};
+
 #include "runtime/emulator/Kernels.inc"
 
 #include "runtime/emulator/ArrayKernels.inc"

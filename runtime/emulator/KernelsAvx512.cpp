@@ -76,6 +76,18 @@ struct Narrow {
   }
 };
 
+// Of chains of short rows.
+struct Rows {
+  using Reg = __m512;
+  static constexpr int kRows = 16, kLanes = 6;
+  static constexpr int vectors(int lanes) { return lanes <= 3 ? 4 : 2; }
+  WSC_FORCE Reg load(const float *p) { return _mm512_load_ps(p); }
+  WSC_FORCE void store(float *p, Reg r) { _mm512_store_ps(p, r); }
+  WSC_FORCE Reg splat(float x) { return _mm512_set1_ps(x); }
+  WSC_FORCE Reg fma(Reg a, Reg b, Reg c) { return _mm512_fmadd_ps(a, b, c); }
+  WSC_FORCE Reg add(Reg a, Reg b) { return _mm512_add_ps(a, b); }
+};
+
 #include "runtime/emulator/Kernels.inc"
 
 #include "runtime/emulator/ArrayKernels.inc"

@@ -86,7 +86,7 @@ void splitRun(NestPlan &plan, bool wideVectors, int64_t lanes, int64_t vec, int6
 bool hasShortRows(const NestPlan &plan) {
   const std::vector<NestScalar> &scalars = plan.scalars;
   if (plan.op != NestOp::Fma || !plan.wide.empty() || plan.narrow.size() != 1 || plan.narrow[0].lanes < 2 ||
-      plan.narrow[0].lanes > 7 || scalars.size() < 8)
+      plan.narrow[0].lanes > 8 || scalars.size() < 8)
     return false;
   for (size_t s = 1; s < scalars.size(); ++s)
     if (scalars[s].acc != scalars[s - 1].acc + plan.narrow[0].lanes ||

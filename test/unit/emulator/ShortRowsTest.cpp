@@ -93,11 +93,11 @@ TEST(ShortRows, GiveTheBitsOfThePortableKernels) {
 TEST(ShortRows, ChainsGiveTheBitsOfNestsOneByOne) {
   std::mt19937_64 random(test::seedOf(2));
   for (int i = 0; i < test::casesOf(500); ++i) {
-    Product product{int64_t(8 + random() % 300), int64_t(2 + random() % 6), int64_t(2 + random() % 9), 0};
+    Product product{int64_t(8 + random() % 300), int64_t(2 + random() % 7), int64_t(2 + random() % 9), 0};
     product.stride = product.taps + int64_t(random() % 3);
     const auto plan = planOf(product);
     ASSERT_TRUE(plan && plan->shortRows);
-    const auto chains = size_t(1 + random() % 5), most = size_t(1 + random() % 20);
+    const auto chains = size_t(1 + random() % 5), most = size_t(1 + random() % 70);
     SCOPED_TRACE(::testing::Message() << "case " << i << ": " << chains << " chains of up to " << most << ", "
                                       << product.rows << " rows of " << product.lanes << ", " << product.taps
                                       << " taps, scalars " << product.stride << " apart");
@@ -147,8 +147,8 @@ TEST(ShortRows, ChainsGiveTheBitsOfNestsOneByOne) {
   }
 }
 
-TEST(ShortRows, AreThoseOfNoWholeVectors) {
+TEST(ShortRows, AreThoseOfOneVector) {
   for (int64_t lanes = 2; lanes <= 9; ++lanes)
-    EXPECT_EQ(planOf({16, lanes, 3, 3})->shortRows, lanes <= 7) << lanes;
+    EXPECT_EQ(planOf({16, lanes, 3, 3})->shortRows, lanes <= 8) << lanes;
   EXPECT_FALSE(planOf({7, 3, 3, 3})->shortRows);
 }
