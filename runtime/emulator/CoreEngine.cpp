@@ -7,6 +7,7 @@
 #include "runtime/emulator/EntryOrder.h"
 #include "runtime/emulator/HostWords.h"
 #include "runtime/emulator/LatticeWalk.h"
+#include "runtime/emulator/NearWindows.h"
 #include "runtime/emulator/Pages.h"
 #include "runtime/emulator/PreparedStore.h"
 #include "runtime/emulator/QueueTraffic.h"
@@ -108,6 +109,7 @@ absl::Status makeSchedule(PreparedConfiguration &prepared, const Kernels &kernel
     if (!waves.ok())
       return waves.status();
     prepared.waves = std::make_shared<const WavePlan>(std::move(*waves));
+    bringNear(*prepared.executable, int(&configuration - prepared.executable->configurations.data()), prepared.windows);
     absl::StatusOr<WaveStreams> streams = layStreams(configuration, prepared.networks, *prepared.waves);
     if (!streams.ok())
       return streams.status();

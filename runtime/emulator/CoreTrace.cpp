@@ -42,12 +42,12 @@ void traceCore(const SampleContext &context, int32_t roleIndex, int64_t ordinal,
     if (role.buffers[b].kind == BufferKind::Resident) {
       const WindowPlace &place = context.prepared.windows[size_t(roleIndex)][b];
       auto [copy, isNew] = residents.try_emplace(place.resident);
-      const std::byte *core = buffers[b] - place.offset - context.iteration * place.runStep;
+      const std::byte *core = context.residents.core(place.resident, (*place.ordinals)[size_t(ordinal)]);
       if (isNew) {
         copy->second.assign(core, core + context.prepared.executable->residents[size_t(place.resident)].bytes);
         copy->second.resize(copy->second.size() + 64);
       }
-      buffers[b] = copy->second.data() + (buffers[b] - core);
+      buffers[b] = copy->second.data() + place.offset + context.iteration * place.runStep;
     }
     if (role.buffers[b].kind == BufferKind::Fifo)
       trace.buffersBefore.emplace_back(bytes);

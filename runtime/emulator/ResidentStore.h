@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What residents hold, core by core, while configurations come and go.
 //
-// A resident with a section is viewed in the mapped file. Any other has memory, [number of the core in its lattice]
-// [bytes], made when a configuration first uses it and kept from sample to sample. Residents of one entry whose lives
-// do not meet share it: memory that is there is quicker to fill with zeros than new memory is to get. A role reaches it
-// through windows: the number of each of its cores in the resident's lattice is looked up once, when the configuration
-// is prepared.
+// A resident with a section is viewed in the mapped file, or in a copy of its windows. Any other has memory, [number of
+// the core in its lattice] [bytes], made when a configuration first uses it and kept from sample to sample. Residents
+// of one entry whose lives do not meet share it: memory that is there is quicker to fill with zeros than new memory is
+// to get. A role reaches it through windows: the number of each of its cores in the resident's lattice is looked up
+// once, when the configuration is prepared.
 #pragma once
 
 #include "runtime/emulator/Pages.h"
@@ -19,11 +19,21 @@
 
 namespace wsc::emulator {
 
+// A copy of a window of all cores of a constant, iteration by iteration (NearWindows.h).
+struct NearWindow {
+  Pages pages;
+  int64_t coreStep = 0, iterationStep = 0; // bytes from core to core, from iteration to iteration
+};
+
 // A buffer's window of a resident.
 struct WindowPlace {
   int32_t resident = -1;                                // -1: the buffer is none
   std::shared_ptr<const std::vector<int32_t>> ordinals; // per core of the role, its number in the resident's lattice
   int64_t offset = 0, runStep = 0;                      // bytes: at offset + i·runStep in iteration i
+  std::shared_ptr<const NearWindow> near = nullptr;     // where it is instead, if not null
+
+  // Bytes from where it is in an iteration to where it is in the next one.
+  int64_t iterationStep() const { return near ? near->iterationStep : runStep; }
 };
 
 // [role][buffer]. Errors: a role runs on a core that the resident does not have; a resident that does not exist.
@@ -46,7 +56,10 @@ public:
   // The bytes of core number `ordinal`. Those of a section are read-only by contract.
   std::byte *core(int32_t resident, int64_t ordinal) const;
   std::byte *window(const WindowPlace &place, int64_t roleOrdinal, int64_t iteration) const {
-    return core(place.resident, (*place.ordinals)[size_t(roleOrdinal)]) + place.offset + iteration * place.runStep;
+    const int64_t ordinal = (*place.ordinals)[size_t(roleOrdinal)];
+    if (place.near)
+      return place.near->pages.get() + ordinal * place.near->coreStep + iteration * place.near->iterationStep;
+    return core(place.resident, ordinal) + place.offset + iteration * place.runStep;
   }
 
   // Between a state variable's elements in host order and the residents that hold it. Elements that no core holds stay

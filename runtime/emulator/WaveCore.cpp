@@ -273,7 +273,7 @@ void WaveCore::record(const WaveOp &op, const WaveThread &thread) {
         operand.kind == OperandKind::Memory && role.role->buffers[size_t(operand.slot)].kind == BufferKind::Resident;
     return recorder.places(
         {&begin, 1},
-        window ? context.prepared.windows[size_t(&role - plan.roles.data())][size_t(operand.slot)].runStep : 0);
+        window ? context.prepared.windows[size_t(&role - plan.roles.data())][size_t(operand.slot)].iterationStep() : 0);
   };
   const auto source = [&](const OperandPlace &operand, const std::byte *at, int64_t bytes) {
     if (operand.kind != OperandKind::Queue)

@@ -25,7 +25,7 @@ RecordedOperand WaveGroup::recorded(const Place &place, size_t source) {
       place.kind == OperandKind::Memory && role->role->buffers[size_t(place.slot)].kind == BufferKind::Resident;
   return worker.recorder->places(
       {begins.data(), numActive},
-      window ? context.prepared.windows[size_t(role - plan.roles.data())][size_t(place.slot)].runStep : 0);
+      window ? context.prepared.windows[size_t(role - plan.roles.data())][size_t(place.slot)].iterationStep() : 0);
 }
 
 // Of a nest or row.
@@ -120,7 +120,8 @@ std::optional<WaveGroup::ChainSource> WaveGroup::chainSource(const WaveOp &nest,
   if (buffer.kind != BufferKind::Resident ||
       context.prepared.executable->residents[size_t(buffer.resident)].section < 0)
     return std::nullopt;
-  source.runStep = int32_t(context.prepared.windows[size_t(role - plan.roles.data())][size_t(place.slot)].runStep);
+  source.runStep =
+      int32_t(context.prepared.windows[size_t(role - plan.roles.data())][size_t(place.slot)].iterationStep());
   return source;
 }
 
