@@ -28,7 +28,7 @@ TensorType typeOf(const Network &network, const NamedTensor &named) {
 constexpr double kWorthGenerating = 1.5; // of the least estimate: others are hardly the quickest
 constexpr size_t kMostGenerated = 12, kMostImproved = 2;
 constexpr int kMostAnew = 6;            // plans of rectangles whose programs did not fit
-constexpr double kCoresExponent = 0.25; // of a program's cost
+constexpr double kCoresExponent = 1.0 / 3; // of a program's cost
 constexpr double kIdleShare = 1.0 / 32; // power of a mesh that idles, of that of all its cores
 constexpr int64_t kWorthGroups = 10000; // cycles of a program that groups of samples may make quicker
 constexpr double kGatherShare = 0.125;  // of SRAM for a line of a gathered dimension
@@ -123,7 +123,7 @@ public:
 
 private:
   /// What a program costs. Cores that save little cost power, and time to compile, to load and to emulate: twice as
-  /// many have to save a sixth of the cycles, less where the rest of the wafer takes as much, which idles.
+  /// many have to save a fifth of the cycles, less where the rest of the wafer takes as much, which idles.
   double costOf(const Generated &made) const {
     const double idle = kIdleShare * double(target.rows) * double(target.cols);
     return double(made.cycles) * std::pow(double(made.plan.cores()) + idle, kCoresExponent);
