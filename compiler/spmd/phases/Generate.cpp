@@ -27,11 +27,11 @@ TensorType typeOf(const Network &network, const NamedTensor &named) {
 
 constexpr double kWorthGenerating = 1.5; // of the least estimate: others are hardly the quickest
 constexpr size_t kMostGenerated = 12, kMostImproved = 2;
-constexpr int kMostAnew = 6;            // plans of rectangles whose programs did not fit
+constexpr int kMostAnew = 6;               // plans of rectangles whose programs did not fit
 constexpr double kCoresExponent = 1.0 / 3; // of a program's cost
-constexpr double kIdleShare = 1.0 / 32; // power of a mesh that idles, of that of all its cores
-constexpr int64_t kWorthGroups = 10000; // cycles of a program that groups of samples may make quicker
-constexpr double kGatherShare = 0.125;  // of SRAM for a line of a gathered dimension
+constexpr double kIdleShare = 1.0 / 32;    // power of a mesh that idles, of that of all its cores
+constexpr int64_t kWorthGroups = 10000;    // cycles of a program that groups of samples may make quicker
+constexpr double kGatherShare = 0.125;     // of SRAM for a line of a gathered dimension
 
 /// Plans of all networks on one rectangle.
 struct ProgramPlan {
