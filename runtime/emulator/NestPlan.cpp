@@ -161,7 +161,7 @@ std::optional<NestPlan> planNest(const Instruction &instruction, const std::arra
   for (const Dim &dim : dims)
     if ((accumulators *= dim.count) > kMaxAccumulators)
       return std::nullopt;
-  if (!aligned || taps <= 1 || accumulators == 0 || !injective(dims))
+  if (!aligned || taps < 1 || accumulators == 0 || !injective(dims))
     return std::nullopt;
   mergeNeighbours(dims);
   if (dims.empty())
@@ -173,7 +173,8 @@ std::optional<NestPlan> planNest(const Instruction &instruction, const std::arra
   int64_t count[4] = {1, 1, 1, 1};
   for (const Dim &dim : dims)
     count[side(dim)] *= dim.count;
-  if (count[0] > 1)
+  // Of a single tap only outer products are worth it: others are rows as they stand.
+  if (count[0] > 1 || (taps == 1 && (!fma || count[1] == 1 || count[2] == 1)))
     return std::nullopt;
   for (int v = 0; v < int(dims.size()); ++v) {
     const Dim &dim = dims[v];

@@ -9,6 +9,7 @@
 #include "runtime/numerics/Elements.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 
@@ -150,7 +151,7 @@ ArrayOp fillPacked(int64_t bytes) {
                       : fillElements<uint8_t>;
 }
 
-constexpr int64_t kLeastRows = 4; // that make it pay to look at all numbers first
+constexpr int64_t kLeastRows = 2, kMostRows = 64; // that are gathered number by number
 
 // The last number that chooses an element inside the buffer. The place of number 0 moves, mostly by less than a step:
 // then it is the same or one of its neighbours, which is quicker found than divided for.
@@ -159,6 +160,7 @@ public:
   // `start`: bytes into the buffer of number 0.
   LastNumber(const IndexedPlace &place, int64_t start, int64_t width)
       : step(std::abs(place.step)), direction(place.step > 0 ? -1 : 1),
+        shift(std::has_single_bit(uint64_t(step)) ? std::countr_zero(uint64_t(step)) : -1),
         room(place.step > 0 ? place.bytes - width - start : start) {
     divide();
   }
@@ -179,8 +181,11 @@ public:
   }
 
 private:
-  void divide() { last = step == 0 ? 0 : std::max<int64_t>(0, room / step); }
-  int64_t step, direction, room, last = 0; // room: bytes that numbers may go through
+  void divide() { last = step == 0 || room < 0 ? 0 : shift >= 0 ? room >> shift : room / step; }
+  int64_t step, direction;
+  int shift;    // of a step that is a power of two; else -1
+  int64_t room; // bytes that numbers may go through
+  int64_t last = 0;
 };
 
 class Runner {
@@ -238,27 +243,45 @@ private:
       return moveIndexed<uint8_t, Gather>(dst, a, b, indexed);
     }
   }
+  // Whether dst lies outside of the buffer from which numbers choose.
+  bool liesApart(const std::byte *dst, const std::byte *a, const IndexedPlace &place) const {
+    const std::byte *const buffer = a - place.origin;
+    return !op.mayAlias[kA] || buffer + place.bytes <= dst + shape.low[kDst] || dst + shape.high[kDst] <= buffer;
+  }
   // Whether no two elements of the two inner dimensions have the same place in dst.
   bool columnsLieApart() const {
     const auto [row, column] = grid(kDst);
     return row > 0 && column > 0 && (column >= row * shape.extent[2] || row >= column * shape.extent[3]);
   }
-  // All rows take the same numbers, which choose from a place that moves from row to row: number by number, where all
-  // of them lie in the buffer for the first row and for the last one. False: nothing is done.
+  // All rows take the same numbers, which choose from a place that moves from row to row: number by number. False:
+  // nothing is done.
   template <typename T>
   bool gatherColumns(std::byte *dst, const std::byte *a, int64_t start, const std::byte *numbers,
                      const IndexedPlace &place) const {
     const int64_t rows = shape.extent[2], columns = shape.extent[3], rowStep = shape.stride[kA][2];
-    const int64_t first = place.origin + start;
-    const int64_t most = std::min(LastNumber(place, first, sizeof(T)).get(),
-                                  LastNumber(place, first + (rows - 1) * rowStep, sizeof(T)).get());
-    for (int64_t c = 0; c < columns; ++c)
-      if (const int32_t number = load<int32_t>(numbers + c * shape.stride[kB][3]); number < 0 || number > most)
-        return false;
-    for (int64_t c = 0; c < columns; ++c)
-      copyGrid<T>(dst + c * shape.stride[kDst][3], {0, shape.stride[kDst][2]},
-                  a + start + load<int32_t>(numbers + c * shape.stride[kB][3]) * place.step, {0, rowStep}, 1, rows,
-                  true);
+    if (rows > kMostRows || place.step <= 0)
+      return false;
+    // Bytes from the place of number 0 of the first row to that of the last number of each row.
+    int64_t furthest[kMostRows];
+    LastNumber last(place, place.origin + start, sizeof(T));
+    int64_t most = last.get(); // a number that all rows have in the buffer
+    for (int64_t r = 0; r < rows; ++r) {
+      furthest[r] = last.get() * place.step + r * rowStep;
+      most = std::min(most, last.get());
+      last.move(rowStep);
+    }
+    const int64_t toStep = shape.stride[kDst][2];
+    for (int64_t c = 0; c < columns; ++c) {
+      std::byte *to = dst + c * shape.stride[kDst][3];
+      const int64_t number = std::max(0, load<int32_t>(numbers + c * shape.stride[kB][3]));
+      int64_t from = number * place.step;
+      if (number <= most)
+        for (int64_t r = 0; r < rows; ++r, to += toStep, from += rowStep)
+          std::memcpy(to, a + start + from, sizeof(T));
+      else
+        for (int64_t r = 0; r < rows; ++r, to += toStep, from += rowStep)
+          std::memcpy(to, a + start + std::min(from, furthest[r]), sizeof(T));
+    }
     return true;
   }
 
@@ -273,12 +296,12 @@ private:
                   startStep = shape.stride[kIndexed][3]; // numbers may be chosen in another place for each element
     const bool toBool = sizeof(T) == 1 && op.toBool;
     // One number for a row, which no result changes; beyond the end all elements of the row choose the same one.
-    const bool isPlain = Gather && numberStep == 0 && !toBool && !op.mayAlias[kA] && !op.mayAlias[kB] &&
-                         place.step > 0 && startStep > 0 && startStep % place.step == 0 &&
+    const bool isApart = Gather && !toBool && !overlaps(dst, b, kB) && liesApart(dst, a, place);
+    const bool isPlain = isApart && numberStep == 0 && place.step > 0 && startStep > 0 && startStep % place.step == 0 &&
                          place.origin + shape.high[kA] <= place.bytes;
     const int64_t rowStep = shape.stride[kIndexed][2] - count * startStep; // from a row's end to the next one
-    const bool isByColumns = Gather && startStep == 0 && !toBool && !op.mayAlias[kA] && !op.mayAlias[kB] &&
-                             shape.stride[kB][2] == 0 && shape.extent[2] >= kLeastRows && columnsLieApart();
+    const bool isByColumns =
+        isApart && startStep == 0 && shape.stride[kB][2] == 0 && shape.extent[2] >= kLeastRows && columnsLieApart();
     for (int64_t i = 0; i < shape.extent[0]; ++i)
       for (int64_t j = 0; j < shape.extent[1]; ++j) {
         int64_t start = outer(kIndexed, i, j);

@@ -43,11 +43,15 @@ TEST(ShortRows, GiveTheBitsOfThePortableKernels) {
   const float special[] = {0.0f, -0.0f, kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN(), 1e-40f, 3e38f};
   int shortRows = 0;
   for (int i = 0; i < test::casesOf(2000); ++i) {
-    Product product{int64_t(1 + random() % 40), int64_t(2 + random() % 8), int64_t(2 + random() % 9), 0};
+    Product product{int64_t(1 + random() % 40), int64_t(2 + random() % 8), int64_t(1 + random() % 10), 0};
     product.stride = product.taps + int64_t(random() % 3);
     SCOPED_TRACE(::testing::Message() << "case " << i << ": " << product.rows << " rows of " << product.lanes << ", "
                                       << product.taps << " taps, scalars " << product.stride << " apart");
     const auto plan = planOf(product), portable = planOf(product, emulator::CpuLevel::Portable);
+    if (product.taps == 1 && product.rows == 1) { // no outer product: a row as it stands
+      ASSERT_FALSE(plan || portable);
+      continue;
+    }
     ASSERT_TRUE(plan && portable);
     ASSERT_EQ(plan->swapped, portable->swapped);
     shortRows += plan->shortRows;
@@ -93,7 +97,7 @@ TEST(ShortRows, GiveTheBitsOfThePortableKernels) {
 TEST(ShortRows, ChainsGiveTheBitsOfNestsOneByOne) {
   std::mt19937_64 random(test::seedOf(2));
   for (int i = 0; i < test::casesOf(500); ++i) {
-    Product product{int64_t(8 + random() % 300), int64_t(2 + random() % 7), int64_t(2 + random() % 9), 0};
+    Product product{int64_t(8 + random() % 300), int64_t(2 + random() % 7), int64_t(1 + random() % 10), 0};
     product.stride = product.taps + int64_t(random() % 3);
     const auto plan = planOf(product);
     ASSERT_TRUE(plan && plan->shortRows);
