@@ -74,7 +74,7 @@ TEST_F(CollectiveLaws, GroupReduce) {
         const int32_t rows = axis == Axis::Row ? 3 : length, cols = axis == Axis::Row ? length : 3;
         const int64_t cycles = measure(
             rows, cols, words, words, [&, length = length, group = group](auto &program, Place held, Place result) {
-              emitGroupAllReduce(program.code(), axis, length, group, length / group, format::Opcode::Add,
+              emitGroupAllReduce(program.code(), {axis, length, group, length / group}, format::Opcode::Add,
                                  format::ElementType::F32, words, held, result);
             });
         expectLaw((axis == Axis::Row ? "all-reduce along rows of " : "all-reduce along columns of ") +

@@ -40,8 +40,8 @@ public:
         fill(to, elements, 0, narrowed(lines, axis, begin, end));
     if (elements > picked)
       fill({to.buffer, picked * bytes}, elements - picked, 0, narrowed(lines, axis, giverBegin, giverEnd));
-    emitGroupAllReduce(code, axis, length, line.segment, line.units / line.segment, Opcode::Or, ElementType::I32,
-                       elements * bytes / 4, to, to, lines);
+    emitGroupAllReduce(code, {axis, length, line.segment, line.units / line.segment, lines}, Opcode::Or,
+                       ElementType::I32, elements * bytes / 4, to, to);
     if (stage.slack > 0)
       fill({to.buffer, picked * bytes}, stage.slack, problem.fill, lines);
     return to;

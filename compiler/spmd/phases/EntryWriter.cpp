@@ -160,6 +160,23 @@ absl::StatusOr<EntryWriter::Operand> EntryWriter::bring(const Nest &nest, size_t
   return operand;
 }
 
+namespace {
+
+/// A box of the parallel iterators, packed.
+LocalOperand packed(const LocalNest &local, int16_t buffer, ElementType type) {
+  LocalOperand at;
+  at.buffer = buffer;
+  at.strideBytes.assign(size_t(local.nest->numParallel), 0);
+  int64_t pitch = elementBytes(type);
+  for (int32_t k = local.nest->numParallel; k-- > 0;) {
+    at.strideBytes[size_t(k)] = pitch;
+    pitch *= local.extents[size_t(k)];
+  }
+  return at;
+}
+
+} // namespace
+
 absl::Status EntryWriter::writeNest(const Nest &nest, const Distribution &distribution, const std::string &where) {
   auto located = [&](const absl::Status &status) {
     return absl::Status(status.code(), absl::StrCat(where, ": ", std::string(status.message())));
@@ -169,7 +186,6 @@ absl::Status EntryWriter::writeNest(const Nest &nest, const Distribution &distri
   local.nest = &nest;
   for (size_t k = 0; k < nest.extents.size(); ++k)
     local.extents.push_back(blockOf(nest, distribution, int32_t(k)));
-  const bool partial = isReduced(nest, distribution, Axis::Row) || isReduced(nest, distribution, Axis::Col);
   const Pins pins(*this);
   std::vector<Operand> operands;
   operands.reserve(nest.operands.size());
@@ -202,61 +218,20 @@ absl::Status EntryWriter::writeNest(const Nest &nest, const Distribution &distri
     }
   };
   locate();
-  // The result's box, packed, of the parallel iterators.
-  auto packed = [&](int16_t buffer, ElementType type) {
-    LocalOperand at;
-    at.buffer = buffer;
-    at.strideBytes.assign(size_t(nest.numParallel), 0);
-    int64_t pitch = elementBytes(type);
-    for (int32_t k = nest.numParallel; k-- > 0;) {
-      at.strideBytes[size_t(k)] = pitch;
-      pitch *= local.extents[size_t(k)];
-    }
-    return at;
-  };
   int64_t elements = 1;
   for (int32_t k = 0; k < nest.numParallel; ++k)
     elements *= local.extents[size_t(k)];
   local.resultType = resultTensor.type;
-  local.partial = partial;
-  size_t begin = code().main.size();
-  if (!partial) {
-    local.result = packed(bufferOf(nest.result), resultTensor.type);
+  local.partial = isReduced(nest, distribution, Axis::Row) || isReduced(nest, distribution, Axis::Col);
+  if (!local.partial) {
+    const size_t begin = code().main.size();
+    local.result = packed(local, bufferOf(nest.result), resultTensor.type);
     if (absl::Status status = emitNest(code(), local, kTemporaryBytes); !status.ok())
       return located(status);
     guardFrom(code(), begin, guardOf(distribution.rectangle, plan.rectangle));
   } else {
-    const ElementType type = nest.reduction->type;
-    Place sum{code().scratch("sums", type, elements), 0};
-    pinned.push_back(&sum);
-    local.result = packed(sum.buffer, type);
-    if (absl::Status status = emitNest(code(), local, kTemporaryBytes); !status.ok())
+    if (absl::Status status = reduceParts(nest, distribution, local, elements, locate); !status.ok())
       return located(status);
-    guardFrom(code(), begin, guardOf(distribution.rectangle, plan.rectangle));
-    const Guard cores = guardOf(distribution.rectangle, plan.rectangle);
-    for (Axis axis : {Axis::Row, Axis::Col})
-      if (const ReduceGroup group = reduceGroup(nest, distribution, axis); group.cores > 1) {
-        // An iterator spread over rows is summed down columns, along lines of the other axis.
-        const Axis line = other(axis);
-        auto reduce = [&](Code &to, Place reduced) {
-          emitGroupAllReduce(to, line, line == Axis::Row ? plan.rectangle.cols : plan.rectangle.rows,
-                             int32_t(group.cores), int32_t(group.groups), combining(nest.reduction->opcode), type,
-                             elements, sum, reduced, linesOf(cores, line));
-        };
-        const absl::Status status = makeRoom(
-            [&](Code &trial, const ConstantMaker &) { reduce(trial, {trial.scratch("reduced", type, elements), 0}); });
-        if (!status.ok())
-          return located(status);
-        const Place reduced{code().scratch("reduced", type, elements), 0};
-        reduce(code(), reduced);
-        sum = reduced;
-      }
-    locate(); // a reduction may begin a phase
-    local.result = packed(bufferOf(nest.result), resultTensor.type);
-    begin = code().main.size();
-    if (absl::Status status = finishNest(code(), local, packed(sum.buffer, type), kTemporaryBytes); !status.ok())
-      return located(status);
-    guardFrom(code(), begin, cores);
   }
   // What may travel later is written to the end of its last word.
   const int64_t bytes = elements * elementBytes(resultTensor.type), padded = wordBytes(resultTensor.type, elements);
@@ -266,6 +241,60 @@ absl::Status EntryWriter::writeNest(const Nest &nest, const Distribution &distri
                   guardOf(distribution.rectangle, plan.rectangle));
   phase().layers.push_back(nest.name);
   phase().macs += nest.macs;
+  return absl::OkStatus();
+}
+
+/// What each core has of a sum, added up along one axis and then the other. The cores at which the last chains end do
+/// what is left to do, and send the results to all.
+absl::Status EntryWriter::reduceParts(const Nest &nest, const Distribution &distribution, LocalNest &local,
+                                      int64_t elements, const std::function<void()> &locate) {
+  const ElementType type = nest.reduction->type, resultType = local.resultType;
+  const Guard cores = guardOf(distribution.rectangle, plan.rectangle);
+  const Pins pins(*this);
+  Place sum{code().scratch("sums", type, elements), 0};
+  pinned.push_back(&sum);
+  local.result = packed(local, sum.buffer, type);
+  const size_t begin = code().main.size();
+  if (absl::Status status = emitNest(code(), local, kTemporaryBytes); !status.ok())
+    return status;
+  guardFrom(code(), begin, cores);
+  std::vector<CoreGroups> stages;
+  for (Axis axis : {Axis::Row, Axis::Col})
+    if (const ReduceGroup group = reduceGroup(nest, distribution, axis); group.cores > 1) {
+      // An iterator spread over rows is summed down columns, along lines of the other axis.
+      const Axis line = other(axis);
+      stages.push_back({line, line == Axis::Row ? plan.rectangle.cols : plan.rectangle.rows, int32_t(group.cores),
+                        int32_t(group.groups), linesOf(cores, line)});
+    }
+  const Opcode opcode = combining(nest.reduction->opcode);
+  const bool isResult = nest.resultValue.kind == BodyValue::Kind::Reduced && type == resultType;
+  for (size_t s = 0; s < stages.size(); ++s) {
+    const CoreGroups &groups = stages[s];
+    const bool isLast = s + 1 == stages.size();
+    absl::Status status = makeRoom([&](Code &trial, const ConstantMaker &) {
+      const Place reduced{trial.scratch("reduced", type, elements), 0};
+      emitGroupReduce(trial, groups, opcode, type, elements, sum, reduced);
+      emitGroupSend(trial, groups, isLast ? resultType : type, elements, reduced);
+    });
+    if (!status.ok())
+      return status;
+    const Place reduced{isLast && isResult ? bufferOf(nest.result) : code().scratch("reduced", type, elements), 0};
+    emitGroupReduce(code(), groups, opcode, type, elements, sum, reduced);
+    sum = reduced;
+    if (!isLast || isResult) {
+      emitGroupSend(code(), groups, type, elements, sum);
+      continue;
+    }
+    locate(); // the reduction may have begun a phase
+    const int16_t result = bufferOf(nest.result);
+    local.result = packed(local, result, resultType);
+    const size_t end = code().main.size();
+    status = finishNest(code(), local, packed(local, sum.buffer, type), kTemporaryBytes);
+    if (!status.ok())
+      return status;
+    guardFrom(code(), end, firstCores(groups));
+    emitGroupSendLast(code(), groups, resultType, elements, {result, 0});
+  }
   return absl::OkStatus();
 }
 

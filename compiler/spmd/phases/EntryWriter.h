@@ -18,6 +18,8 @@
 
 namespace wsc::spmd {
 
+struct LocalNest;
+
 class EntryWriter {
 public:
   EntryWriter(const Network &network, Views &views, const target::Target &target, const NetworkPlan &plan,
@@ -83,6 +85,8 @@ private:
   int16_t constantBuffer(int32_t resident);
   ConstantMaker constantMaker();
   absl::Status writeNest(const Nest &nest, const Distribution &distribution, const std::string &where);
+  absl::Status reduceParts(const Nest &nest, const Distribution &distribution, LocalNest &local, int64_t elements,
+                           const std::function<void()> &locate);
   absl::StatusOr<Operand> bring(const Nest &nest, size_t number, const Distribution &distribution);
   absl::StatusOr<Place> move(TensorId tensor, const Sharding &to, double padding, bool fillMatters);
   /// A source that holds one value everywhere, as element `id` of the move.

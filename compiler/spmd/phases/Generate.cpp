@@ -26,7 +26,7 @@ TensorType typeOf(const Network &network, const NamedTensor &named) {
 }
 
 constexpr double kWorthGenerating = 1.5; // of the least estimate: others are hardly the quickest
-constexpr size_t kMostGenerated = 12, kMostImproved = 2;
+constexpr size_t kMostGenerated = 12, kMostImproved = 4;
 constexpr int kMostAnew = 6;               // plans of rectangles whose programs did not fit
 constexpr double kCoresExponent = 1.0 / 3; // of a program's cost
 constexpr double kIdleShare = 1.0 / 32;    // power of a mesh that idles, of that of all its cores
@@ -86,7 +86,8 @@ public:
       : networks(networks), views(views), target(target), loops(loops), policy(policy), caches(caches),
         threads(threads) {}
 
-  /// Plans all networks on the same rectangles, generates the most promising ones that fit, and improves the best two.
+  /// Plans all networks on the same rectangles, generates the most promising ones that fit, and improves the best of
+  /// these.
   absl::StatusOr<PlannedProgram> run() {
     auto plans = candidates();
     if (!plans.ok())

@@ -42,12 +42,19 @@ int64_t localCycles(const Nest &nest, const Distribution &distribution, const ta
   cycles += nest.reduction->opcode == Opcode::Fma
                 ? reduced * (kInstructionCycles + multiplyAddCycles(target, nest, parallel))
                 : kInstructionCycles * (1 + reduced / 8) + parallel * reduced;
+  bool isSent = false;
   for (Axis axis : {Axis::Row, Axis::Col})
-    if (const int64_t cores = reduceGroup(nest, distribution, axis).cores; cores > 1)
+    if (const int64_t cores = reduceGroup(nest, distribution, axis).cores; cores > 1) {
       cycles += allReduceCycles(target, int32_t(cores), reduceRun(int32_t(cores)),
                                 ceilDiv(parallel * elementBytes(nest.reduction->type), 4));
-  for (const BodyOp &op : nest.finish)
-    cycles += kInstructionCycles + slots(target, op, parallel);
+      isSent = true;
+    }
+  for (const BodyOp &op : nest.finish) {
+    const int64_t elements = slots(target, op, parallel);
+    // What the last operation makes goes out to the group as it is made (emitGroupSendLast).
+    const bool goesOut = isSent && &op == &nest.finish.back();
+    cycles += goesOut ? elements - std::min(elements, parallel) : kInstructionCycles + elements;
+  }
   return cycles;
 }
 

@@ -14,9 +14,9 @@ TEST(CollectiveColours, TwoCollectivesThatMeetAreRefused) {
   test::CollectiveProgram program(6, 6);
   const int16_t held = program.source(4, [](int32_t, int32_t, int64_t) { return 1; });
   const int16_t result = program.result(8);
-  emitGroupAllReduce(program.code(), Axis::Row, 6, 6, 1, format::Opcode::Add, format::ElementType::F32, 4, {held, 0},
+  emitGroupAllReduce(program.code(), {Axis::Row, 6, 6, 1}, format::Opcode::Add, format::ElementType::F32, 4, {held, 0},
                      {result, 0});
-  emitGroupAllReduce(program.code(), Axis::Col, 6, 6, 1, format::Opcode::Add, format::ElementType::F32, 4, {held, 0},
+  emitGroupAllReduce(program.code(), {Axis::Col, 6, 6, 1}, format::Opcode::Add, format::ElementType::F32, 4, {held, 0},
                      {result, 16});
   auto made = program.make();
   ASSERT_TRUE(made.ok()) << made.status();

@@ -52,7 +52,7 @@ TEST(GroupReduce, AgreesWithPlainLoopsBitForBit) {
       const int32_t length = axis == Axis::Row ? cols : rows, group = 1 + int32_t(random() % uint64_t(length)),
                     groups = 1 + int32_t(random() % uint64_t(length / group));
       what += "\ngroup " + std::to_string(group) + " groups " + std::to_string(groups);
-      emitGroupAllReduce(program.code(), axis, length, group, groups, format::Opcode::Add, format::ElementType::F32,
+      emitGroupAllReduce(program.code(), {axis, length, group, groups}, format::Opcode::Add, format::ElementType::F32,
                          elements, {held, 0}, {result, place * 4});
       for (int32_t line = 0; line < (axis == Axis::Row ? rows : cols); ++line)
         for (int32_t g = 0; g < groups; ++g)
@@ -82,12 +82,47 @@ TEST(GroupReduce, AgreesWithPlainLoopsBitForBit) {
   }
 }
 
+// What the first cores do with sums goes out as they do it, where it makes just the elements that are sent; else behind
+// it.
+TEST(GroupReduce, SendsWhatTheLastInstructionMakes) {
+  for (const bool isWhole : {true, false}) {
+    test::CollectiveProgram program(1, 6);
+    const int16_t held = program.source(4, [](int32_t, int32_t col, int64_t e) { return int32_t(col + 10 * e); });
+    const int16_t result = program.result(4);
+    Code &code = program.code();
+    const CoreGroups groups{Axis::Row, 6, 3, 2};
+    const int16_t sums = code.scratch("sums", format::ElementType::I32, 4);
+    emitGroupReduce(code, groups, format::Opcode::Add, format::ElementType::I32, 4, {held, 0}, {sums, 0});
+    const auto triple = [&](int64_t first, int64_t count) {
+      code.append(instruction(format::Opcode::Mul, format::ElementType::I32, {count}, memory(result, first * 4, {4}),
+                              memory(sums, first * 4, {4}), immediate(3)),
+                  firstCores(groups));
+    };
+    triple(0, isWhole ? 4 : 3);
+    if (!isWhole)
+      triple(3, 1);
+    emitGroupSendLast(code, groups, format::ElementType::I32, 4, {result, 0});
+    int sends = 0;
+    for (const format::Instruction &each : code.main)
+      sends += each.opcode == format::Opcode::Mul && each.dst.kind == format::OperandKind::Queue;
+    EXPECT_EQ(sends, isWhole ? 1 : 0);
+    auto executable = program.make();
+    ASSERT_TRUE(executable.ok()) << executable.status();
+    const test::CollectiveRun run = test::runCollectives(executable->executable);
+    ASSERT_EQ(run.results.size(), 6u);
+    for (const auto &[core, found] : run.results) {
+      const int32_t sum = core.second < 3 ? 3 : 12;
+      EXPECT_EQ(found, (std::vector<int32_t>{3 * sum, 3 * (sum + 30), 3 * (sum + 60), 3 * (sum + 90)}));
+    }
+  }
+}
+
 // Elements of 16 bits, an odd number of them: the last word is half empty; what lies behind them stays.
 TEST(GroupReduce, NarrowElements) {
   test::CollectiveProgram program(1, 6);
   const int16_t held = program.source(2, [](int32_t, int32_t col, int64_t) { return (col + 1) * 0x10001; });
   const int16_t result = program.result(2);
-  emitGroupAllReduce(program.code(), Axis::Row, 6, 3, 2, format::Opcode::Add, format::ElementType::I16, 3, {held, 0},
+  emitGroupAllReduce(program.code(), {Axis::Row, 6, 3, 2}, format::Opcode::Add, format::ElementType::I16, 3, {held, 0},
                      {result, 0});
   auto executable = program.make();
   ASSERT_TRUE(executable.ok()) << executable.status();
@@ -110,8 +145,8 @@ TEST(GroupReduce, LinesOfTwoLengthsWithOneRun) {
     Guard lines;
     lines.colBegin = line;
     lines.colEnd = line + 1;
-    emitGroupAllReduce(program.code(), Axis::Col, 512, 256 << line, 1, format::Opcode::Max, format::ElementType::I32, 1,
-                       {held, 0}, {result, 0}, lines);
+    emitGroupAllReduce(program.code(), {Axis::Col, 512, 256 << line, 1, lines}, format::Opcode::Max,
+                       format::ElementType::I32, 1, {held, 0}, {result, 0});
   }
   auto executable = program.make();
   ASSERT_TRUE(executable.ok()) << executable.status();

@@ -65,8 +65,8 @@ TEST(GroupRoles, DoNotGrowWithTheNumberOfGroups) {
   };
   auto groups = [](int32_t length, int32_t group) {
     Code code = codeWithBuffers();
-    emitGroupAllReduce(code, Axis::Col, length, group, length / group, format::Opcode::Add, format::ElementType::F32, 8,
-                       {0, 0}, {1, 0});
+    emitGroupAllReduce(code, {Axis::Col, length, group, length / group}, format::Opcode::Add, format::ElementType::F32,
+                       8, {0, 0}, {1, 0});
     return rolesOf(code, {0, 0, length, 3});
   };
   EXPECT_EQ(windows(8, 1, 1), windows(240, 1, 1));
@@ -180,7 +180,7 @@ TEST(RouteNeeds, AreThoseOfTheBusiestCore) {
   EXPECT_EQ(needs.colours, 4); // two directions, even and odd segments
   EXPECT_EQ(needs.inputs, 4);  // a core inside takes from its own segment and from its neighbour, both ways
   EXPECT_EQ(needs.outputs, 2);
-  emitGroupAllReduce(code, Axis::Col, 2, 2, 1, format::Opcode::Add, format::ElementType::F32, 8, {0, 0}, {1, 0});
+  emitGroupAllReduce(code, {Axis::Col, 2, 2, 1}, format::Opcode::Add, format::ElementType::F32, 8, {0, 0}, {1, 0});
   needs = routeNeeds(code, {0, 0, 2, 12});
   EXPECT_EQ(needs.colours, 6);
   EXPECT_EQ(needs.inputs, 5);
@@ -191,7 +191,7 @@ TEST(RouteNeeds, AreThoseOfTheBusiestCore) {
 
 TEST(RouteColours, TooFewAreAnError) {
   Code code = codeWithBuffers();
-  emitGroupAllReduce(code, Axis::Col, 2, 2, 1, format::Opcode::Add, format::ElementType::F32, 8, {0, 0}, {1, 0});
+  emitGroupAllReduce(code, {Axis::Col, 2, 2, 1}, format::Opcode::Add, format::ElementType::F32, 8, {0, 0}, {1, 0});
   emitSegmentGather(code, Axis::Row, 12, window(1, 3, 12, 0), {1, 0});
   target::Target target = meshOf(2, 12);
   EXPECT_TRUE(familyColours(target, code).ok());
