@@ -331,8 +331,9 @@ absl::Status RouteFlood::simulate(int64_t &linkWords) {
         if (--control == 0)
           continue;
       }
+      const PortMask outputs = control > 0 ? controlOutputs(p.outputs) : p.outputs;
       for (int port = 0; port < kNumPorts; ++port)
-        if (p.outputs >> port & 1)
+        if (outputs >> port & 1)
           if (absl::Status status = deliver(local, port, item.rope, control, linkWords); !status.ok())
             return status;
     }

@@ -19,8 +19,8 @@
 //  - A router forwards a colour from exactly one input port per switch position to a set of output ports. A control
 //    word with count n advances (cyclically) the switch of each router with two or more positions on the colour it
 //    passes, beginning at the sender's own, and decrements n there; at n = 0 it is absorbed, else forwarded by the
-//    position in force before the advance. Routers with one position forward it unchanged. Each sample leaves every
-//    switch where it began.
+//    position in force before the advance, by all its outputs but RAMP. Routers with one position forward it likewise,
+//    with the same count. Each sample leaves every switch where it began.
 #pragma once
 
 #include "runtime/format/Isa.h"
@@ -165,6 +165,12 @@ struct SwitchPosition {
   PortMask outputs = 0;
   bool operator==(const SwitchPosition &) const = default;
 };
+
+// The outputs among these by which a control word goes on: all but RAMP. RAMP alone stays, where it must not come.
+constexpr PortMask controlOutputs(PortMask outputs) {
+  constexpr PortMask ramp = PortMask(1u << unsigned(Port::Ramp));
+  return outputs == ramp ? outputs : PortMask(outputs & ~ramp);
+}
 
 struct RouterRole {
   Lattice routers;

@@ -62,9 +62,11 @@ Strip::Outcome Strip::moveAny(const Tile &tile, uint32_t number, uint32_t bit, i
   if (switches)
     --control;
   uint32_t outputs = switches && control == 0 ? 0 : view.outputs(), links = view.ports();
-  if (filter && !filter->passes()) { // as if RAMP, the last, were no output
+  constexpr uint32_t kRamp = 1u << unsigned(format::Port::Ramp);
+  // As if RAMP, the last, were no output.
+  if (filter ? !filter->passes() : control > 0 && outputs > 1 && (links & kRamp)) {
     --outputs;
-    links &= ~(1u << unsigned(format::Port::Ramp));
+    links &= ~kRamp;
   }
   for (uint32_t i = 0; i < outputs; ++i) {
     if (view.output(i) & RouteView::kPortBit) {

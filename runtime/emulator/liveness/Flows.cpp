@@ -228,8 +228,9 @@ bool Run::sendControl(int32_t number, int32_t control) {
       if (--count == 0)
         continue;
     }
+    const PortMask outputs = format::controlOutputs(position.outputs);
     for (int out = 0; out < kNumPorts; ++out) {
-      if (!(position.outputs >> out & 1))
+      if (!(outputs >> out & 1))
         continue;
       if (out == kRamp || layout.endOfMesh(cell, out)) { // an error, if it comes so far
         reached.blocker = Reach::Elsewhere;

@@ -67,6 +67,8 @@ bool Run::step(int32_t cell, int colour) {
   bool strays = false;
   if (turns && --control == 0)
     outputs = 0;
+  if (!data)
+    outputs = format::controlOutputs(outputs);
   for (int out = 0; out < kNumPorts; ++out) {
     if (!(outputs >> out & 1))
       continue;

@@ -203,8 +203,9 @@ private:
     SegmentPool::List *last = nullptr; // where the segments themselves go; others get copies
     if (position.outputs >> unsigned(Port::Ramp) & 1)
       pool.forEach(queue, [&](const Segment &segment) {
-        deliver(node, states[n].queue[kDelivered], segment, "RAMP");
         --budget;
+        if (segment.unit >= 0 || goesToRamp(position.outputs))
+          deliver(node, states[n].queue[kDelivered], segment, "RAMP");
       });
     forEachTarget(node, position.outputs, [&](Port side, int32_t target) {
       if (target == kNone)
@@ -222,9 +223,12 @@ private:
     last ? pool.moveAll(queue, *last) : pool.clear(queue);
   }
 
+  /// Of a control word.
+  static bool goesToRamp(PortMask outputs) { return controlOutputs(outputs) >> unsigned(Port::Ramp) & 1; }
+
   void forward(int32_t n, PortMask outputs, Segment segment) {
     const Node &node = map.nodes[n];
-    if (outputs >> unsigned(Port::Ramp) & 1)
+    if (segment.unit < 0 ? goesToRamp(outputs) : outputs >> unsigned(Port::Ramp) & 1)
       deliver(node, states[n].queue[kDelivered], segment, "RAMP");
     forEachTarget(node, outputs, [&](Port side, int32_t target) {
       if (target == kNone)

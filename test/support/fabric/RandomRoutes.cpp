@@ -3,7 +3,8 @@
 // Random streams on a small mesh:
 //   unicast and multicast  one source (core or port), walks that branch, sinks at their ends and on the way;
 //   relays                 a walk cut into several streams of equal length on colours of their own;
-//   gathers                senders along a walk, each passing the turn to the next by control words;
+//   gathers                senders along a walk, each passing the turn to the next by control words; some cores on the
+//                          way take what passes;
 //   joins and splits       a switch that takes from, or gives to, several sides in turn.
 // Keys of items order all transfers of a sample, so that programs that keep to them come to their end.
 #include "test/support/fabric/StreamDrawer.h"
@@ -85,7 +86,11 @@ private:
     const Cell last = walk(*first, 0, random.pick(1, 6), &passed);
     if (passed.empty())
       return;
+    // Some routers on the way deliver what comes from behind to their cores, too; control words pass them.
+    std::vector<std::pair<Cell, size_t>> listeners; // senders behind them
     for (Cell cell : passed) {
+      if (cell != last && random.chance(30))
+        listeners.emplace_back(cell, stream.senders.size());
       if (cell != last && random.chance(30))
         continue;
       stream.senders.push_back({cell.first, cell.second, false, Port::Ramp, {}});
@@ -94,14 +99,17 @@ private:
     // Either each sender passes the turn to the next; or the first turns all switches at once, and the nearest to the
     // end goes first.
     std::vector<Item> all;
+    std::vector<size_t> senderOf; // of each of them
     const size_t senders = stream.senders.size();
     const bool allAtOnce = random.chance(40);
     for (int64_t rounds = random.pick(1, 2); rounds > 0; --rounds)
       for (size_t turn = 0; turn < senders; ++turn) {
-        Party &sender = stream.senders[allAtOnce && turn > 0 ? senders - turn : turn];
+        const size_t number = allAtOnce && turn > 0 ? senders - turn : turn;
+        Party &sender = stream.senders[number];
         for (const Item &item : items(2)) {
           sender.items.push_back(item);
           all.push_back(item);
+          senderOf.push_back(number);
         }
         const int switches = allAtOnce ? (turn == 0 ? int(senders) - 1 : 1) : turn == 0 || turn + 1 == senders ? 1 : 2;
         sender.items.push_back(control(switches));
@@ -112,6 +120,14 @@ private:
     if (tree[last][0].outputs & bit(Port::Ramp))
       return;
     tree[last][1].outputs = tree[last][0].outputs;
+    for (const auto &[cell, behind] : listeners) {
+      Party listener{cell.first, cell.second, false, Port::Ramp, {}};
+      for (size_t i = 0; i < all.size(); ++i)
+        if (senderOf[i] < behind)
+          listener.items.push_back(all[i]);
+      tree[cell][0].outputs |= bit(Port::Ramp);
+      addTaker(listener);
+    }
     commit();
   }
 

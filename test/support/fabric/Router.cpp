@@ -41,7 +41,9 @@ RouterDecision decide(const Router &router, int64_t t, const PortOpen &open) {
     }
     const bool meetsRamp = queue.head().control == 0 && (position.outputs & kRamp);
     const bool filtered = meetsRamp && !passes(colour.filter);
-    const PortMask outputs = filtered ? position.outputs & ~kRamp : position.outputs;
+    // A control word is not offered to RAMP, unless it can go nowhere else.
+    const bool staysOut = filtered || (queue.head().control > 0 && position.outputs != kRamp);
+    const PortMask outputs = staysOut ? position.outputs & ~kRamp : position.outputs;
     int withRoom = 0, without = 0;
     for (int port = 0; port < kNumPorts; ++port)
       if (outputs >> port & 1) {

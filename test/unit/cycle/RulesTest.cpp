@@ -201,6 +201,23 @@ TEST(CycleRules, ControlWordsAdvanceSwitches) {
   EXPECT_EQ(run->wordHops, 2 * (3 + 3 + 2 + 2 + 2 + 1 + 1));
 }
 
+// The control word that turns router 2 passes core 1 by: RAMP is none of its outputs.
+TEST(CycleRules, ControlWordsPassByCores) {
+  Executable e = executable("mesh-1x4");
+  Configuration &c = e.configurations[0];
+  c.roles = {role("send", rectangle(0, 0, 1, 1), {out(0)}, {{move(2, queue(0), memory()), control(0, 1)}}),
+             role("listen", rectangle(0, 1, 1, 1), {in(0)}, {{move(2, memory(), queue(0))}}),
+             role("send on", rectangle(0, 2, 1, 1), {out(0)}, {{move(2, queue(0), memory()), control(0, 1)}}),
+             role("take", rectangle(0, 3, 1, 1), {in(0)}, {{move(4, memory(), queue(0))}})};
+  c.routers.push_back(router(0, rectangle(0, 0, 1, 1), {{Port::Ramp, bit(Port::East)}}));
+  c.routers.push_back(router(0, rectangle(0, 1, 1, 1), {{Port::West, PortMask(bit(Port::East) | bit(Port::Ramp))}}));
+  c.routers.push_back(router(0, rectangle(0, 2, 1, 1), {{Port::West, bit(Port::East)}, {Port::Ramp, bit(Port::East)}}));
+  c.routers.push_back(router(0, rectangle(0, 3, 1, 1), {{Port::West, bit(Port::Ramp)}}));
+  auto run = cycles(e, 2);
+  ASSERT_TRUE(run.ok()) << run.status();
+  EXPECT_EQ(run->wordHops, 2 * (3 + 3 + 2 + 2)); // core 0's words and control word, core 2's words
+}
+
 // Ports: words stand ready from cycle 0; one moves into the wafer per cycle and port, and out over the other side.
 TEST(CycleRules, WordsPassThroughThePorts) {
   Executable e = executable("mesh-1x3");

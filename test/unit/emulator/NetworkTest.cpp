@@ -154,6 +154,36 @@ TEST(Network, ScatterGivesEachSinkItsPart) {
   }
 }
 
+// A control word passes routers that deliver to their cores; these see data words alone.
+TEST(Network, GatherOfTheNearestFirst) {
+  constexpr int kCores = 5;
+  Executable e = tinyMesh(1, kCores);
+  Configuration &c = e.configurations[0];
+  for (int k = 0; k < kCores; ++k) {
+    const bool gives = k + 1 < kCores;
+    Role role = sender(0, k, gives ? 4 : 4 * k, !gives ? 0 : k == 0 ? kCores - 2 : 1, gives);
+    if (gives && k > 0) {
+      role.queues.push_back({false, 0, 0});
+      role.threads[0].push_back(vectorOp(Opcode::Move, 4 * k, memoryOperand(0, 0), queueOperand(1)));
+    }
+    c.roles.push_back(role);
+  }
+  c.routers.push_back({rowOf(0, 0, 1), 0, -1, {from(Port::Ramp, {Port::East})}});
+  c.routers.push_back(
+      {rowOf(0, 1, kCores - 2), 0, -1, {from(Port::Ramp, {Port::East}), from(Port::West, {Port::East, Port::Ramp})}});
+  c.routers.push_back({rowOf(0, kCores - 1, 1), 0, -1, {from(Port::West, {Port::Ramp})}});
+  auto networks = resolveNetworks(e.target, c);
+  ASSERT_TRUE(networks.ok()) << networks.status();
+  const Stream stream = networks->streams[0];
+  ASSERT_EQ(stream.sinks.size(), size_t(kCores - 1));
+  for (size_t k = 0; k < stream.sinks.size(); ++k) {
+    const auto seen = stream.compositions[size_t(stream.sinkComposition[k])];
+    ASSERT_EQ(seen.size(), size_t(stream.sinks[k].col));
+    for (size_t i = 0; i < seen.size(); ++i)
+      EXPECT_EQ(stream.sources[size_t(seen[i].source)].col, stream.sinks[k].col - 1 - int(i));
+  }
+}
+
 TEST(Network, NamesWhatIsWrong) {
   Executable e = gather(3);
   e.configurations[0].roles[0].threads[0].pop_back(); // core 0 does not turn to core 1
