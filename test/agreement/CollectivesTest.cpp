@@ -83,6 +83,44 @@ TEST_F(CollectiveLaws, GroupReduce) {
       }
 }
 
+TEST_F(CollectiveLaws, Gathers) {
+  for (const auto &[length, unit, segment] : {std::array<int32_t, 3>{24, 1, 2},
+                                              {24, 1, 3},
+                                              {24, 1, 4},
+                                              {48, 1, 8},
+                                              {64, 1, 16},
+                                              {64, 1, 64},
+                                              {128, 1, 128},
+                                              {64, 2, 8},
+                                              {64, 8, 4},
+                                              {128, 8, 16}})
+    for (int64_t words : {1, 2}) {
+      const int64_t cycles = measure(
+          2, length, words, segment * words,
+          [&, length = length, unit = unit, segment = segment](auto &program, Place held, Place result) {
+            SegmentGather gather;
+            gather.unit = unit;
+            gather.units = length / unit;
+            gather.segment = segment;
+            gather.forward.words = words;
+            gather.forward.source = memory(held.buffer, 0, {4});
+            gather.forward.extent[3] = format::Affine(words);
+            gather.forward.pitchBytes = words * 4;
+            gather.backward = gather.forward;
+            gather.forward.own = {.countPerPosition = 1};
+            gather.backward.own = {
+                .count = segment - 1, .countPerPosition = -1, .place = words * 4, .placePerPosition = words * 4};
+            emitSegmentGather(program.code(), Axis::Row, length, gather, result);
+          });
+      const std::string what = text({{"cores", length}, {"unit", unit}, {"segment", segment}, {"words", words}});
+      const int64_t law = gatherCycles(targetOf(2, length), unit, segment, words);
+      if (unit > 1)
+        EXPECT_LE(cycles, law) << what;
+      else
+        expectLaw("gather " + what, law, cycles);
+    }
+}
+
 TEST_F(CollectiveLaws, Windows) {
   enum class Side { Before, Behind, Both };
   for (Side side : {Side::Before, Side::Behind, Side::Both})
@@ -124,7 +162,7 @@ TEST_F(CollectiveLaws, Windows) {
                       emitSegmentGather(program.code(), Axis::Row, length, window, result);
                     });
         const target::Target target = targetOf(2, length);
-        const int64_t oneSide = segmentGatherCycles(target, unit, reach, true, words);
+        const int64_t oneSide = segmentGatherCycles(target, unit, reach, words);
         if (side == Side::Both && unit > 1) {
           EXPECT_LE(cycles, 2 * oneSide + target.vectorSetupCycles + target.taskStartCycles)
               << text({{"cores", length}, {"unit", unit}, {"reach", reach}, {"words", words}});

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <span>
 
 namespace wsc::spmd {
 
@@ -37,18 +38,52 @@ int64_t allReduceCycles(const target::Target &target, int32_t group, int32_t run
   return cycles + answer(target) + flight(target, group - 1) + words;
 }
 
-int64_t segmentGatherCycles(const target::Target &target, int32_t unit, int32_t segment, bool overlap, int64_t words) {
-  const int64_t turns = overlap ? 2 * int64_t(segment) : segment - 1;
-  if (turns <= 0)
-    return 0;
-  return target.vectorSetupCycles + turns * words + (turns - 1) * (flight(target, unit) + answer(target)) +
-         flight(target, int64_t(unit) * (overlap ? segment : 1));
+namespace {
+
+/// perUnit · n + constant, from blocks of `words` words on.
+struct HeldUp {
+  int64_t words;
+  double perUnit;
+  int64_t constant;
+};
+// In one direction, in both.
+constexpr HeldUp kHeldUp[] = {{1, 0, 0}, {3, 4, 29}, {5, 5.3, 27}, {8, 7, 19}, {11, 12, 17}};
+constexpr HeldUp kHeldUpBoth[] = {{1, 4, 66},  {2, 3, 82},    {3, 7, 47},  {4, 8.5, 49},
+                                  {5, 11, 38}, {6, 13.2, 33}, {8, 15, 38}, {11, 27, 18}};
+
+int64_t heldUp(std::span<const HeldUp> forms, int64_t words, int64_t units) {
+  const HeldUp *form = &forms.front();
+  for (const HeldUp &each : forms)
+    if (words >= each.words)
+      form = &each;
+  return int64_t(form->perUnit * double(units)) + form->constant;
+}
+
+} // namespace
+
+int64_t segmentGatherCycles(const target::Target &target, int32_t unit, int32_t segment, int64_t words) {
+  const int64_t n = segment, u = unit, all = 2 * n * words;
+  const int64_t inTurn = target.vectorSetupCycles + (n > 1 ? 3 : 1) * answer(target) + 2 * flight(target, n * u) + all;
+  if (n == 1)
+    return inTurn;
+  const int64_t late = target.vectorSetupCycles + flight(target, 2) + 3 * flight(target, n * u) + (n + 1) * words;
+  // Between units more routers hold words.
+  return std::max({inTurn, late, all + 2 * n * (u - 1) + heldUp(kHeldUp, words > 10 ? words - (u - 1) : words, n)});
+}
+
+int64_t gatherCycles(const target::Target &target, int32_t unit, int32_t segment, int64_t words) {
+  const int64_t n = segment, cores = n * unit, more = 2 * (words - 1);
+  const int64_t instructions = target.vectorSetupCycles + 2 * answer(target);
+  if (cores == 2)
+    return instructions + 3 + more;
+  return std::max((n - 1) * words + more + std::max<int64_t>(cores, 7) + instructions + flight(target, 2),
+                  2 * flight(target, cores) + 2 * words - flight(target, 1));
 }
 
 int64_t windowCycles(const target::Target &target, int32_t segment, int64_t words) {
-  const int64_t turns = 4 * int64_t(segment), controls = segment > 1 ? 2 : 0;
-  return target.vectorSetupCycles + turns * words + (turns - 4) * flight(target, 1) + 2 * flight(target, segment) +
-         (turns - 1) * answer(target) + controls;
+  const int64_t n = segment, all = 4 * n * words, answers = 2 * std::min<int64_t>(n, 3) + 1;
+  const int64_t inTurn = target.vectorSetupCycles + answers * answer(target) + 2 * flight(target, n) + all;
+  return n == 1 ? inTurn : std::max(inTurn, all + heldUp(kHeldUpBoth, words, n));
 }
 
 int64_t segmentShiftCycles(const target::Target &target, int32_t segment, int64_t words, bool inBothDirections) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What collectives cost: cycles from the first set-up to the last core's last slot, by the rules of docs/Timing.md
-// alone; no number is fitted but those of shifts in both directions. test/agreement/CollectivesTest.cpp holds them
-// against the cycle engine.
+// alone; fitted are only numbers of shifts in both directions and of windows whose cores pass blocks over.
+// test/agreement/CollectivesTest.cpp holds them against the cycle engine.
 //
 // What every law consists of, on a target with set-up S, task start T, ramp R, hop H, credit latency 1:
 //
@@ -25,15 +25,29 @@ namespace wsc::spmd {
 /// (reduceRun), another chain from run to run between them: answer + (group / run − 1)·flight(run) + words.
 int64_t allReduceCycles(const target::Target &target, int32_t group, int32_t run, int64_t words);
 
-/// One direction of emitSegmentGather with blocks of `words` words: t turns, 2 · segment with `overlap`, else
-/// segment − 1, each after what comes before it was taken:
-/// S + t·words + (t − 1)·(flight(unit) + answer) + flight(the last block's way).
-int64_t segmentGatherCycles(const target::Target &target, int32_t unit, int32_t segment, bool overlap, int64_t words);
+/// One direction of emitSegmentGather with overlap, of n = `segment` units of u = `unit` cores and blocks of w words:
+/// the largest of
+///
+///   each segment's cores give, then those beside it   S + 3·answer + 2·flight(n·u) + 2·n·w; n = 1: one answer
+///   few words on a long way                           S + flight(2) + 3·flight(n·u) + (n + 1)·w
+///   cores change from taking to passing over, each    2·n·w + 2·n·(u − 1) + a·n + b; a and b by w, fitted to the cycle
+///   at another block                                  engine
+int64_t segmentGatherCycles(const target::Target &target, int32_t unit, int32_t segment, int64_t words);
 
-/// Both directions of it with overlap, of units of one core on segments of equal length. Of the t = 4 · segment turns
-/// two are of cores that have just given in the other direction, one of cores that take from all of the neighbouring
-/// segment, the rest as above; where turns are handed on, a control word for each direction:
-/// S + t·words + (t − 4)·flight(1) + flight(segment) + (t − 1)·answer + flight(segment) + 2.
+/// Both directions of it without overlap, of segments of n = `segment` ≥ 2 units of u = `unit` cores and blocks of w ≤
+/// 2 words, which queues hold, so that both go on together; longer blocks take about 2·(n − 1)·w. The larger of
+///
+///   words on the links, instructions          (n − 1)·w + 2·(w − 1) + n·u + S + 2·answer + flight(2), of n·u ≥ 7
+///   there and back                            2·flight(n·u) + 2·w − flight(1)
+///
+/// Units of several cores take no longer than that; two units of one core S + 2·answer + 3 + 2·(w − 1).
+int64_t gatherCycles(const target::Target &target, int32_t unit, int32_t segment, int64_t words);
+
+/// Both directions of it with overlap, of units of one core on segments of equal length: the larger of
+///
+///   both directions one after the other   S + (2·min(n, 3) + 1)·answer + 2·flight(n) + 4·n·w
+///   cores pass blocks over                4·n·w + a·n + b; fitted to the cycle engine
+///
 /// Larger units take no longer than their directions one after the other.
 int64_t windowCycles(const target::Target &target, int32_t segment, int64_t words);
 

@@ -57,9 +57,19 @@ public:
       if (direction.words == 0)
         continue;
       for (const Range &range : ranges)
-        turns(direction, backward, parity, range);
+        stream(direction, backward, parity, range);
       takeFromNeighbours(direction, backward, 1 - parity);
     }
+  }
+
+  void copyOwnBlocks() {
+    const SegmentGather::Direction &direction = gather.forward;
+    for (const Range &range : ranges)
+      if (const auto guard = cores(range, 0, 0, range.own)) {
+        Operand to = memory(into.buffer, 0, {4});
+        to.base = atPosition(into.baseBytes, direction.pitchBytes, 0);
+        code.append(moveWords(std::move(to), direction.source, Affine(direction.words)), *guard);
+      }
   }
 
 private:
@@ -123,8 +133,8 @@ private:
     if (count == 0)
       return {blocks, 0, 0, 0};
     const int64_t place = take.place + p * take.placePerPosition;
-    return backward ? Arrival{rest, count, skip, place + (count - 1) * direction.pitchBytes}
-                    : Arrival{skip, count, rest, place};
+    return backward ? Arrival{skip, count, rest, place}
+                    : Arrival{rest, count, skip, place + (count - 1) * direction.pitchBytes};
   }
 
   /// The cores at positions [0, range.own) take what `at` says.
@@ -156,7 +166,7 @@ private:
   template <typename Number>
   void takeAffine(const SegmentGather::Direction &direction, bool backward, const Route &from, const Guard &guard,
                   const Number &number) {
-    const int64_t words = direction.words, pitch = backward ? -direction.pitchBytes : direction.pitchBytes;
+    const int64_t words = direction.words, pitch = backward ? direction.pitchBytes : -direction.pitchBytes;
     const Operand queue = spmd::queue(code, from, false);
     auto none = [](const Affine &affine) { return affine == Affine(0); };
     if (const Affine skipped = number(0, words); !none(skipped))
@@ -198,36 +208,31 @@ private:
     }
   }
 
-  /// The turns of the segments of a range: what their cores take of their own stream, and what they give to it.
-  void turns(const SegmentGather::Direction &direction, bool backward, int32_t parity, const Range &range) {
+  /// The streams of the segments of a range: what their cores give, and what they take of it.
+  void stream(const SegmentGather::Direction &direction, bool backward, int32_t parity, const Range &range) {
     const bool allGive = parities && (backward ? range.before : range.behind) > 0;
     const int32_t own = range.own, givers = allGive ? own : own - 1;
     if (givers == 0)
       return;
     const Route via = route(backward, parity);
-    take(direction, backward, parity, range, via,
-         [&](int64_t p) { return arrival(direction, direction.own, backward, p, backward ? own - 1 - p : p); });
-    // In the order of turns: position t is the t-th to give, place 0 of a unit hands on the turn first.
+    // Of the units at positions [begin, end), counted along the stream, the core that gives.
     const int32_t unit = gather.unit;
-    auto inTurn = [&](int32_t begin, int32_t end, int32_t placeBegin, int32_t placeEnd) {
-      return backward ? cores(range, parity, own - end, own - begin, unit - placeEnd, unit - placeBegin)
-                      : cores(range, parity, begin, end, placeBegin, placeEnd);
+    auto givesAt = [&](int32_t begin, int32_t end) {
+      return backward ? cores(range, parity, own - end, own - begin, 0, 1)
+                      : cores(range, parity, begin, end, unit - 1, unit);
     };
-    if (const auto guard = inTurn(0, givers, unit - 1, unit)) {
+    if (const auto guard = givesAt(0, givers)) {
       Instruction send = instruction(Opcode::Move, direction.type, {}, queue(code, via, true), direction.source);
       send.extent = direction.extent;
       code.append(std::move(send), *guard);
     }
-    if (givers == 1)
-      return;
-    auto control = [&](int count, const std::optional<Guard> &guard) {
-      if (guard)
-        sendControl(code, via, count, *guard);
-    };
-    control(1, inTurn(0, 1, unit - 1, unit));
-    control(2, inTurn(1, givers - 1, 0, unit));
-    control(2, inTurn(givers - 1, givers, 0, unit - 1));
-    control(1, inTurn(givers - 1, givers, unit - 1, unit));
+    // All but the first turn their switch to what comes from behind; the first one's word turns them all back.
+    if (givers > 1) {
+      sendControl(code, via, 1, *givesAt(1, givers));
+      sendControl(code, via, givers - 1, *givesAt(0, 1));
+    }
+    take(direction, backward, parity, range, via,
+         [&](int64_t p) { return arrival(direction, direction.own, backward, p, backward ? own - 1 - p : p); });
   }
 
   Code &code;
@@ -250,6 +255,10 @@ void emitSegmentGathers(Code &code, Axis axis, int32_t length, std::span<const S
   for (int32_t parity : {0, 1})
     for (Writer &writer : writers)
       writer.write(parity);
+}
+
+void emitOwnBlocks(Code &code, Axis axis, int32_t length, const SegmentGather &gather, Place into) {
+  Writer(code, axis, length, gather, into).copyOwnBlocks();
 }
 
 } // namespace wsc::spmd

@@ -10,10 +10,14 @@
 // Windows of a convolution, halos of neighbours and all-gathers in groups are of this form, and so is the all-gather
 // along a whole line (one segment).
 //
-// Order of the instructions on a core: those of even segments take and give in their own segment, in both directions,
-// then take from the neighbours; those of odd segments take from the neighbours first. So no core waits for one that
-// waits for it: first all even segments give, to cores that do nothing else, then all odd ones. As the last unit to
-// give forward is the first to give backward, nobody waits between the two.
+// All words of a segment are one stream. Its routers begin with their own core's words and then hand on what comes from
+// behind, which they also deliver to their core: so blocks come to a core from the nearest unit first, and nobody waits
+// for a turn to be handed on. A core ends its words with a control word that turns its own switch; that of the core
+// where the stream begins passes all others, behind all words, and turns them back.
+//
+// Order of the instructions on a core: those of even segments give and take in their own segment, in one direction
+// after the other, then take from the neighbours; those of odd segments take from the neighbours first. What a core
+// gives waits for cores further on alone, the last of which gives nothing, so all goes on.
 #pragma once
 
 #include "compiler/spmd/collectives/Collectives.h"
@@ -25,14 +29,13 @@
 
 namespace wsc::spmd {
 
+constexpr int32_t kMostSegment = 256; // units of a segment: what a control word counts
+
 /// Cores of every line are cut into units of `unit` adjacent cores (the cores of a unit hold the same), units into
-/// segments of `segment` units. Units 0 … units − 1 (cores 0 … units·unit − 1 of the line) take part. Forward: in every
-/// segment the units give in turns, ascending; the last core of each unit sends for it; all cores of later units of the
-/// same segment take, and, where `overlap`, all cores of the next segment too. Backward mirrors it (the first core of
-/// each unit sends, descending turns, cores of the segment before take).
-///
-/// A control word cannot pass a router that delivers to its core (docs/Execution.md, Routers), so the other cores of a
-/// unit hand on the turn with control words of their own; they take part in the stream like the one that sends.
+/// segments of `segment` ≤ kMostSegment units. Units 0 … units − 1 (cores 0 … units·unit − 1 of the line) take part.
+/// Forward: in every segment the units give, the last core of each sends for it; all cores of later units of the same
+/// segment take, and, where `overlap`, all cores of the next segment too. Backward mirrors it (the first core of each
+/// unit sends, cores of the segment before take).
 struct SegmentGather {
   int32_t unit = 1, segment = 1, units = 1;
   bool overlap = false;
@@ -61,18 +64,25 @@ struct SegmentGather {
 };
 
 /// Forward, own segment: a core at position p sees p blocks; backward: segment − 1 − p of them (fewer in a last segment
-/// that is shorter), which arrive from the far end. The neighbour's stream has all blocks of its segment. What a core's
-/// own unit holds is not copied. `length`: cores of the line, at least units·unit.
+/// that is shorter), the nearest first. The neighbour's stream has all blocks of its segment. What a core's own unit
+/// holds is not copied. `length`: cores of the line, at least units·unit.
 ///
 /// Several gathers on the same line, of one direction each, go on together as both directions of one do; their segments
 /// may differ.
 ///
-/// Time per direction about turns · (words + 15 + unit) cycles on wse2, one turn after another: 2 · segment turns with
-/// overlap, segment − 1 without; both directions with overlap and units of one core about 12 cycles less. 15 is the
-/// time from the last word of a turn to the first of the next: the route to the next sender, and the set-up of the
-/// instruction with which it sends once it has taken what came before. With segments of one unit (a shift to the
-/// neighbour) there are neither switches nor control words.
+/// Time per direction on wse2, where all cores take all that comes to them: with overlap about 2 · segment · (words +
+/// unit)
+/// + 30 cycles, without (segment − 1) · words + segment · unit / 4 + 15. Cores that pass blocks over hold the stream up
+/// (passOverCycles). With segments of one unit (a shift to the neighbour) there are neither switches nor control words.
 void emitSegmentGathers(Code &code, Axis axis, int32_t length, std::span<const SegmentGather> gathers, Place into);
+/// Every core copies its own block, of a gather in both directions without overlap, to where the others' get it.
+void emitOwnBlocks(Code &code, Axis axis, int32_t length, const SegmentGather &gather, Place into);
+
+/// Cycles for each block of a stream with overlap by which cores hold it up that change from taking to passing over,
+/// each at another block: what the queues between them do not take up. From the cycle engine, on wse2.
+constexpr int64_t passOverCycles(int64_t words) {
+  return words <= 2 ? 0 : words <= 4 ? 1 : words <= 7 ? 2 : words <= 10 ? 3 : 5;
+}
 inline void emitSegmentGather(Code &code, Axis axis, int32_t length, const SegmentGather &gather, Place into) {
   emitSegmentGathers(code, axis, length, {&gather, 1}, into);
 }

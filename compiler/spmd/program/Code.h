@@ -74,7 +74,7 @@ struct Route {
   enum class Kind : uint8_t {
     Input,    // from the west port of a row to all its cores
     Output,   // from all cores of a row, in turns from the east, to its west port
-    Segments, // the same in segments of a line, each with turns of its own
+    Segments, // from all cores of a segment to those behind them, the nearest first, each of which takes all that comes
     Shift,    // from all cores of a segment in turns, the nearest first, to those of the next, each of which gets one
               // block
     Chain,    // from each core, or first core of a run, to the one before, sent by those of one parity

@@ -111,7 +111,13 @@ std::vector<SwitchPosition> positionsOf(const Route &route, StreamPlace place, b
     if (sends)
       positions.push_back({Port::Ramp, bit(Port::West)});
     break;
-  case Route::Kind::Segments:
+  case Route::Kind::Segments: // a core's own words, then those from behind
+    if (sends && !place.last)
+      positions.push_back({Port::Ramp, bit(to)});
+    if (!place.first)
+      if (const PortMask on = PortMask((place.last ? 0 : bit(to)) | (takes ? ramp : 0)))
+        positions.push_back({from, on});
+    break;
   case Route::Kind::BusIn:
   case Route::Kind::BusOut:
     if (!place.first) {

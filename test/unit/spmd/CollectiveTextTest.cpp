@@ -97,81 +97,62 @@ TEST(CollectiveText, AWindowOfThree) {
   gather.backward = {};
   EXPECT_EQ(print(gather, 24), R"(r0c0: core (0, 0)
    0  move.i32 out0(colour 0), held[4*i3] for i3 < 4
-   1  send_control out0(colour 0), count 1
-r0c1: core (0, 1)
-   0  move.i32 window[32 + 4*i3], in0(colour 0) for i3 < 4
-   1  move.i32 out0(colour 0), held[4*i3] for i3 < 4
-   2  send_control out0(colour 0), count 2
-r0c2: core (0, 2)
-   0  move.i32 window[16 + 4*i3], in0(colour 0) for i3 < 8
-   1  move.i32 out0(colour 0), held[4*i3] for i3 < 4
-   2  send_control out0(colour 0), count 1
-r0c3sp: row 0, cols 3..15 step 6
-   0  move.i32 null, in0(colour 0) for i3 < 0
-   1  move.i32 window[4*i3], in0(colour 0) for i3 < 12
-   2  move.i32 out0(colour 1), held[4*i3] for i3 < 4
-   3  send_control out0(colour 1), count 1
-r0c4sp: row 0, cols 4..16 step 6
-   0  move.i32 null, in0(colour 0) for i3 < 4
-   1  move.i32 window[4*i3], in0(colour 0) for i3 < 8
-   2  move.i32 window[32 + 4*i3], in1(colour 1) for i3 < 4
-   3  move.i32 out0(colour 1), held[4*i3] for i3 < 4
-   4  send_control out0(colour 1), count 2
-r0c5sp: row 0, cols 5..17 step 6
-   0  move.i32 null, in0(colour 0) for i3 < 8
-   1  move.i32 window[4*i3], in0(colour 0) for i3 < 4
-   2  move.i32 window[16 + 4*i3], in1(colour 1) for i3 < 8
-   3  move.i32 out0(colour 1), held[4*i3] for i3 < 4
-   4  send_control out0(colour 1), count 1
-r0c6sp: row 0, cols 6..18 step 6
+   1  send_control out0(colour 0), count 2
+r0c1s: row 0, cols 1..2
    0  move.i32 out0(colour 0), held[4*i3] for i3 < 4
    1  send_control out0(colour 0), count 1
-   2  move.i32 null, in0(colour 1) for i3 < 0
-   3  move.i32 window[4*i3], in0(colour 1) for i3 < 12
-r0c7sp: row 0, cols 7..19 step 6
-   0  move.i32 window[32 + 4*i3], in0(colour 0) for i3 < 4
-   1  move.i32 out0(colour 0), held[4*i3] for i3 < 4
-   2  send_control out0(colour 0), count 2
-   3  move.i32 null, in1(colour 1) for i3 < 4
-   4  move.i32 window[4*i3], in1(colour 1) for i3 < 8
-r0c8sp: row 0, cols 8..20 step 6
-   0  move.i32 window[16 + 4*i3], in0(colour 0) for i3 < 8
-   1  move.i32 out0(colour 0), held[4*i3] for i3 < 4
-   2  send_control out0(colour 0), count 1
-   3  move.i32 null, in1(colour 1) for i3 < 8
-   4  move.i32 window[4*i3], in1(colour 1) for i3 < 4
+   2  move.i32 window[32 - 16*i2 + 4*i3], in0(colour 0) for i2 < 1 + c3, i3 < 4
+r0c3sp: row 0, cols 3..15 step 6
+   0  move.i32 window[32 - 16*i2 + 4*i3], in0(colour 0) for i2 < 3, i3 < 4
+   1  move.i32 null, in0(colour 0) for i3 < 0
+   2  move.i32 out0(colour 1), held[4*i3] for i3 < 4
+   3  send_control out0(colour 1), count 2
+r0c4sg: from (0, 4), 3 times (0, 6), 2 times (0, 1)
+   0  move.i32 window[16 - 16*c3 - 16*i2 + 4*i3], in0(colour 0) for i2 < 2 - c3, i3 < 4
+   1  move.i32 null, in0(colour 0) for i3 < 4 + 4*c3
+   2  move.i32 out0(colour 1), held[4*i3] for i3 < 4
+   3  send_control out0(colour 1), count 1
+   4  move.i32 window[32 - 16*i2 + 4*i3], in1(colour 1) for i2 < 1 + c3, i3 < 4
+r0c6sp: row 0, cols 6..18 step 6
+   0  move.i32 out0(colour 0), held[4*i3] for i3 < 4
+   1  send_control out0(colour 0), count 2
+   2  move.i32 window[32 - 16*i2 + 4*i3], in0(colour 1) for i2 < 3, i3 < 4
+   3  move.i32 null, in0(colour 1) for i3 < 0
+r0c7sg: from (0, 7), 3 times (0, 6), 2 times (0, 1)
+   0  move.i32 out0(colour 0), held[4*i3] for i3 < 4
+   1  send_control out0(colour 0), count 1
+   2  move.i32 window[32 - 16*i2 + 4*i3], in0(colour 0) for i2 < 1 + c3, i3 < 4
+   3  move.i32 window[16 - 16*c3 - 16*i2 + 4*i3], in1(colour 1) for i2 < 2 - c3, i3 < 4
+   4  move.i32 null, in1(colour 1) for i3 < 4 + 4*c3
 r0c21: core (0, 21)
-   0  move.i32 null, in0(colour 0) for i3 < 0
-   1  move.i32 window[4*i3], in0(colour 0) for i3 < 12
+   0  move.i32 window[32 - 16*i2 + 4*i3], in0(colour 0) for i2 < 3, i3 < 4
+   1  move.i32 null, in0(colour 0) for i3 < 0
    2  move.i32 out0(colour 1), held[4*i3] for i3 < 4
    3  send_control out0(colour 1), count 1
 r0c22: core (0, 22)
-   0  move.i32 null, in0(colour 0) for i3 < 4
-   1  move.i32 window[4*i3], in0(colour 0) for i3 < 8
-   2  move.i32 window[32 + 4*i3], in1(colour 1) for i3 < 4
-   3  move.i32 out0(colour 1), held[4*i3] for i3 < 4
-   4  send_control out0(colour 1), count 1
+   0  move.i32 window[16 - 16*i2 + 4*i3], in0(colour 0) for i2 < 2, i3 < 4
+   1  move.i32 null, in0(colour 0) for i3 < 4
+   2  move.i32 out0(colour 1), held[4*i3] for i3 < 4
+   3  send_control out0(colour 1), count 1
+   4  move.i32 window[32 - 16*i2 + 4*i3], in1(colour 1) for i3 < 4
 r0c23: core (0, 23)
-   0  move.i32 null, in0(colour 0) for i3 < 8
-   1  move.i32 window[4*i3], in0(colour 0) for i3 < 4
-   2  move.i32 window[16 + 4*i3], in1(colour 1) for i3 < 8
+   0  move.i32 window[-16*i2 + 4*i3], in0(colour 0) for i3 < 4
+   1  move.i32 null, in0(colour 0) for i3 < 8
+   2  move.i32 window[32 - 16*i2 + 4*i3], in1(colour 1) for i2 < 2, i3 < 4
 row segments forward 3 of 24 even: core (0, 0), RAMP -> E
-row segments forward 3 of 24 even: core (0, 1), W -> E RAMP, RAMP -> E
-row segments forward 3 of 24 even: core (0, 2), W -> E RAMP, RAMP -> E
+row segments forward 3 of 24 even: row 0, cols 1..2, RAMP -> E, W -> E RAMP
 row segments forward 3 of 24 even: from (0, 3), 3 times (0, 6), 2 times (0, 1), W -> E RAMP
 row segments forward 3 of 24 even: row 0, cols 5..17 step 6, W -> RAMP
 row segments forward 3 of 24 even: row 0, cols 6..18 step 6, RAMP -> E
-row segments forward 3 of 24 even: row 0, cols 7..19 step 6, W -> E RAMP, RAMP -> E
-row segments forward 3 of 24 even: row 0, cols 8..20 step 6, W -> E RAMP, RAMP -> E
+row segments forward 3 of 24 even: from (0, 7), 3 times (0, 6), 2 times (0, 1), RAMP -> E, W -> E RAMP
 row segments forward 3 of 24 even: row 0, cols 21..22, W -> E RAMP
 row segments forward 3 of 24 even: core (0, 23), W -> RAMP
 row segments forward 3 of 24 odd: row 0, cols 3..15 step 6, RAMP -> E
-row segments forward 3 of 24 odd: row 0, cols 4..16 step 6, W -> E RAMP, RAMP -> E
-row segments forward 3 of 24 odd: row 0, cols 5..17 step 6, W -> E RAMP, RAMP -> E
+row segments forward 3 of 24 odd: from (0, 4), 3 times (0, 6), 2 times (0, 1), RAMP -> E, W -> E RAMP
 row segments forward 3 of 24 odd: from (0, 6), 3 times (0, 6), 2 times (0, 1), W -> E RAMP
 row segments forward 3 of 24 odd: row 0, cols 8..20 step 6, W -> RAMP
 row segments forward 3 of 24 odd: core (0, 21), RAMP -> E
-row segments forward 3 of 24 odd: core (0, 22), W -> E RAMP, RAMP -> E
+row segments forward 3 of 24 odd: core (0, 22), RAMP -> E, W -> E RAMP
 row segments forward 3 of 24 odd: core (0, 23), W -> RAMP
 )");
 }
@@ -190,33 +171,24 @@ TEST(CollectiveText, AGroupGather) {
   gather.backward.own = {.count = 3, .countPerPosition = -1, .place = 16, .placePerPosition = 16};
   EXPECT_EQ(print(gather, 12), R"(r0c0sp: row 0, cols 0..8 step 4
    0  move.i32 out0(colour 0), held[4*i3] for i3 < 4
+   1  send_control out0(colour 0), count 2
+   2  move.i32 window[16 + 4*i3], in0(colour 1) for i3 < 12
+r0c1sg: from (0, 1), 3 times (0, 4), 2 times (0, 1)
+   0  move.i32 out0(colour 0), held[4*i3] for i3 < 4
    1  send_control out0(colour 0), count 1
-   2  move.i32 window[48 - 16*i2 + 4*i3], in0(colour 1) for i2 < 3, i3 < 4
-r0c1sp: row 0, cols 1..9 step 4
-   0  move.i32 window[4*i3], in0(colour 0) for i3 < 4
-   1  move.i32 out0(colour 0), held[4*i3] for i3 < 4
-   2  send_control out0(colour 0), count 2
-   3  move.i32 window[48 - 16*i2 + 4*i3], in1(colour 1) for i2 < 2, i3 < 4
-   4  move.i32 out1(colour 1), held[4*i3] for i3 < 4
-   5  send_control out1(colour 1), count 1
-r0c2sp: row 0, cols 2..10 step 4
-   0  move.i32 window[4*i3], in0(colour 0) for i3 < 8
-   1  move.i32 out0(colour 0), held[4*i3] for i3 < 4
-   2  send_control out0(colour 0), count 1
-   3  move.i32 window[48 - 16*i2 + 4*i3], in1(colour 1) for i3 < 4
-   4  move.i32 out1(colour 1), held[4*i3] for i3 < 4
-   5  send_control out1(colour 1), count 2
+   2  move.i32 window[16*c3 - 16*i2 + 4*i3], in0(colour 0) for i2 < 1 + c3, i3 < 4
+   3  move.i32 out1(colour 1), held[4*i3] for i3 < 4
+   4  send_control out1(colour 1), count 1
+   5  move.i32 window[32 + 16*c3 + 4*i3], in1(colour 1) for i3 < 8 - 4*c3
 r0c3sp: row 0, cols 3..11 step 4
-   0  move.i32 window[4*i3], in0(colour 0) for i3 < 12
+   0  move.i32 window[32 - 16*i2 + 4*i3], in0(colour 0) for i2 < 3, i3 < 4
    1  move.i32 out0(colour 1), held[4*i3] for i3 < 4
-   2  send_control out0(colour 1), count 1
+   2  send_control out0(colour 1), count 2
 row segments forward 4 of 12: row 0, cols 0..8 step 4, RAMP -> E
-row segments forward 4 of 12: row 0, cols 1..9 step 4, W -> E RAMP, RAMP -> E
-row segments forward 4 of 12: row 0, cols 2..10 step 4, W -> E RAMP, RAMP -> E
+row segments forward 4 of 12: from (0, 1), 3 times (0, 4), 2 times (0, 1), RAMP -> E, W -> E RAMP
 row segments forward 4 of 12: row 0, cols 3..11 step 4, W -> RAMP
 row segments backward 4 of 12: row 0, cols 0..8 step 4, E -> RAMP
-row segments backward 4 of 12: row 0, cols 1..9 step 4, E -> W RAMP, RAMP -> W
-row segments backward 4 of 12: row 0, cols 2..10 step 4, E -> W RAMP, RAMP -> W
+row segments backward 4 of 12: from (0, 1), 3 times (0, 4), 2 times (0, 1), RAMP -> W, E -> W RAMP
 row segments backward 4 of 12: row 0, cols 3..11 step 4, RAMP -> W
 )");
 }

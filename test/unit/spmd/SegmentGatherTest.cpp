@@ -238,13 +238,14 @@ TEST(SegmentGather, TakesTheTimeOfItsLaw) {
     return executable.ok() ? test::runCollectives(executable->executable).cycles : 0;
   };
   for (const Shape &shape :
-       {Shape{60, 1, 1, true, false, 1}, Shape{60, 1, 1, true, true, 200}, Shape{60, 1, 6, true, false, 16},
-        Shape{60, 1, 6, true, true, 64}, Shape{60, 1, 12, false, true, 16}, Shape{60, 1, 60, false, false, 8},
-        Shape{60, 1, 30, false, false, 2}, Shape{60, 2, 6, true, false, 16}, Shape{60, 3, 4, true, true, 16},
-        Shape{60, 5, 12, false, false, 40}}) {
+       {Shape{60, 1, 1, true, false, 1}, Shape{60, 1, 1, true, true, 200}, Shape{60, 1, 16, true, true, 1},
+        Shape{60, 1, 3, true, false, 4}, Shape{60, 1, 6, true, false, 16}, Shape{60, 1, 6, true, true, 64},
+        Shape{60, 1, 12, false, true, 16}, Shape{60, 1, 60, false, false, 8}, Shape{60, 1, 30, false, false, 2},
+        Shape{60, 2, 6, true, false, 16}, Shape{60, 3, 4, true, true, 16}, Shape{60, 5, 12, false, false, 40}}) {
     const double cycles = double(cyclesOf(shape, true) - cyclesOf(shape, false));
-    const double turns = shape.overlap ? 2 * shape.segment : shape.segment - 1;
-    const double law = turns * double(shape.words + 15 + shape.unit);
+    const int64_t cores = int64_t(shape.segment) * shape.unit;
+    const double law = shape.overlap ? double(2 * shape.segment * shape.words + 2 * cores + 30)
+                                     : double((shape.segment - 1) * shape.words + cores / 4 + 15);
     EXPECT_NEAR(cycles, law, 0.1 * law) << "unit " << shape.unit << " segment " << shape.segment << " words "
                                         << shape.words << (shape.overlap ? " overlap" : "");
   }
