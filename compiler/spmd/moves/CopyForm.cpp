@@ -418,10 +418,19 @@ bool CopyForm::makeTable() {
   }
   if (tableLoops.empty())
     tableLoops.push_back({1, 0, 0, 0});
-  // Padding is read from the core's own block, which is always there.
+  // Padding is read from the core's own block, which is always there; or from behind the blocks, where the fill is put,
+  // if that is no more than a mask's two more passes over the result.
   const int64_t own = stage.line.kind == LinePlan::Kind::Window ? stage.line.ownBlock() * stage.pitch : 0;
-  auto table = std::make_shared<CopyTable>(std::move(factors), problem.rectangle, stage.takers, own);
+  auto table = std::make_shared<CopyTable>(factors, problem.rectangle, stage.takers, own);
   stage.copy.masksPadding = table->isPadded() && (problem.fillMatters || problem.pieces.size() > 1);
+  const auto [low, high] = reach();
+  const bool copiesBlock = stage.line.kind == LinePlan::Kind::Local; // to have room behind it
+  if (stage.copy.masksPadding && problem.pieces.size() == 1 &&
+      high - low + (copiesBlock ? stage.blockElements : 0) < std::max(kMostSlack, stage.resultElements)) {
+    table = std::make_shared<CopyTable>(std::move(factors), problem.rectangle, stage.takers, blocksEnd() - low);
+    stage.copy.masksPadding = false;
+    readsFill = true;
+  }
   stage.copy.table = std::move(table);
   return true;
 }
@@ -453,10 +462,24 @@ bool CopyForm::finish() {
     copy.table.reset();
     return true;
   }
-  // All cores that copy stay within their blocks.
-  const int64_t size = stage.line.kind == LinePlan::Kind::Local ? stage.blockElements : stage.line.blocks * stage.pitch;
+  // All cores that copy stay within their blocks. What does not matter, or holds the fill, may lie behind them.
+  auto [low, high] = reach();
+  if (copy.table) // its numbers are positions themselves
+    high += copy.table->most();
+  const int64_t size = blocksEnd();
+  if (high >= size && high - size < (readsFill ? std::max(kMostSlack, stage.resultElements) : kMostSlack))
+    stage.slack = high - size + 1;
+  return low >= 0 && high < size + stage.slack;
+}
+
+int64_t CopyForm::blocksEnd() const {
+  return stage.line.kind == LinePlan::Kind::Local ? stage.blockElements : stage.line.blocks * stage.pitch;
+}
+
+std::pair<int64_t, int64_t> CopyForm::reach() const {
+  const BlockCopy &copy = stage.copy;
   int64_t low = copy.from.constant, high = copy.from.constant;
-  for (const BlockCopy::Loop &loop : copy.loops)
+  for (const BlockCopy::Loop &loop : loops)
     (loop.fromStride < 0 ? low : high) += loop.fromStride * (loop.count - 1);
   auto range = [](const GroupNumber &part, int32_t begin, int32_t count) {
     std::pair<int64_t, int64_t> range{INT64_MAX, INT64_MIN};
@@ -472,14 +495,7 @@ bool CopyForm::finish() {
   };
   const auto rows = range(copy.from.row, stage.takers.row, stage.takers.rows),
              cols = range(copy.from.col, stage.takers.col, stage.takers.cols);
-  low += rows.first + cols.first;
-  high += rows.second + cols.second;
-  if (copy.table) // its numbers are positions themselves
-    high += copy.table->most();
-  // What does not matter may lie a little behind the blocks.
-  if (high >= size && high - size < kMostSlack)
-    stage.slack = high - size + 1;
-  return low >= 0 && high < size + stage.slack;
+  return {low + rows.first + cols.first, high + rows.second + cols.second};
 }
 
 } // namespace wsc::spmd

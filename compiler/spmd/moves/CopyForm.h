@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace wsc::spmd {
@@ -54,6 +55,10 @@ private:
   /// such a number. False where these are much longer.
   bool stretch(const LineLists &lists, Points &points, const std::set<int64_t> &moduli);
   bool makeTable();
+  /// Elements in front of which all blocks lie.
+  int64_t blocksEnd() const;
+  /// The first and the last element that the strided part of the copy adds up to, on any core.
+  std::pair<int64_t, int64_t> reach() const;
   void add(const Points &points, const std::vector<int64_t> &to, const Moduli &moduli);
   bool addStrided(const Points &points, const std::vector<size_t> &kept, const std::vector<int64_t> &to,
                   const Moduli &moduli);
@@ -63,7 +68,7 @@ private:
   FactoredStage &stage;
   std::vector<BlockCopy::Loop> loops, tableLoops;
   std::vector<TableGroup> tableGroups;
-  bool failed = false;
+  bool failed = false, readsFill = false; // padding comes from behind the blocks
 };
 
 } // namespace wsc::spmd

@@ -407,7 +407,9 @@ private:
     // A core's own box is copied where more than it holds is read.
     const int64_t own = stage.slack > 0 ? stage.blockElements + stage.slack : 0;
     const bool isLocal = stage.line.kind == LinePlan::Kind::Local;
-    stage.estimatedCycles = lineCycles + stage.resultElements + kCopyCycles + (isLocal ? own : 0);
+    stage.estimatedCycles = lineCycles + stage.resultElements + kCopyCycles + (isLocal ? own : stage.slack / 2);
+    if (stage.copy.masksPadding) // two more passes
+      stage.estimatedCycles += 3 * stage.resultElements / 2;
     move.estimatedCycles += stage.estimatedCycles;
     int64_t blocks = isLocal ? own : stage.line.blocks * stage.pitch;
     if (stage.line.kind == LinePlan::Kind::Pick) // the core's block between zeros, and its numbers
