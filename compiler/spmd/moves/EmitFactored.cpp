@@ -108,6 +108,26 @@ private:
       emitLineBus(code, axis, length, bus, source, blocks);
       return blocks;
     }
+    if (line.kind == LinePlan::Kind::Gather) {
+      SegmentGather all;
+      all.unit = line.unit;
+      all.segment = line.segment;
+      all.units = line.units;
+      all.lineBegin = lineBegin;
+      all.lineEnd = lineEnd;
+      SegmentGather::Direction &forward = all.forward;
+      forward.words = words;
+      forward.source = memory(source.buffer, source.baseBytes, {4});
+      forward.extent[kMaxDims - 1] = Affine(words);
+      forward.pitchBytes = pitchBytes;
+      all.backward = forward;
+      forward.own = {.countPerPosition = 1};
+      all.backward.own = {
+          .count = line.segment - 1, .countPerPosition = -1, .place = pitchBytes, .placePerPosition = pitchBytes};
+      emitOwnBlocks(code, axis, length, all, blocks);
+      emitSegmentGather(code, axis, length, all, blocks);
+      return blocks;
+    }
     const int32_t cores = line.units * line.unit, before = line.reachBefore, behind = line.reachBehind;
     // Blocks from beyond the line's ends hold the fill.
     if (before > 0)

@@ -254,6 +254,7 @@ private:
     LineLists lists;
     lists.axis = axis;
     lists.shifts = problem.shifts;
+    lists.gatherBytes = problem.gathers ? problem.roomBytes / 2 : 0;
     const int32_t length = problem.rectangle.count(axis), numLines = problem.rectangle.count(other(axis));
     lists.held.resize(size_t(length));
     for (int32_t k = 0; k < length; ++k) {

@@ -279,6 +279,7 @@ private:
     part.type = problem.type;
     part.roomBytes = problem.roomBytes;
     part.picks = problem.picks;
+    part.gathers = problem.gathers;
     part.shifts = problem.shifts;
     part.fill = problem.fill;
     const bool crosses = a == kStart ? !vertices[a].isWanted || vertices[b].isWanted == false

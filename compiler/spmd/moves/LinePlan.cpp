@@ -2,6 +2,7 @@
 #include "compiler/spmd/moves/LinePlan.h"
 
 #include "compiler/spmd/collectives/GroupReduce.h"
+#include "compiler/spmd/collectives/SegmentGather.h"
 #include "compiler/spmd/sharding/Divide.h"
 
 #include <algorithm>
@@ -15,8 +16,12 @@ namespace wsc::spmd {
 
 namespace {
 
-// Set-up and ramp of a unit's stream in a window; of a bus.
-constexpr int64_t kTurnCycles = 15, kBusCycles = 30;
+// Instructions and ramps of one direction of a window; of a gather, a bus.
+constexpr int64_t kWindowCycles = 40, kGatherCycles = 40, kBusCycles = 30;
+// Of blocks of a few words both directions of a gather go on together, by how much the analytic engine cannot tell:
+// such gathers of more units are left to buses.
+constexpr int64_t kLeastWords = 8;
+constexpr int32_t kFewUnits = 4;
 // Instructions of a shift in one direction, in both.
 constexpr int64_t kShiftCycles = 30, kShiftBothCycles = 50;
 // Instructions that prepare a pick; the way over both ramps; from the end of an instruction to the next one's first
@@ -45,14 +50,18 @@ public:
     };
     if (auto near = window()) {
       consider(shift(*near));
-      consider(std::move(near));
+      if (std::max(near->reachBefore, near->reachBehind) <= kMostSegment)
+        consider(std::move(near));
     }
     std::set<int32_t> segments;
     for (int64_t cores : lists.segments)
       if (base.begin == 0 && cores % base.unit == 0 && cores / base.unit < base.units && holdToEnd(cores))
         segments.insert(int32_t(cores / base.unit));
-    for (int32_t segment : segments)
+    for (int32_t segment : segments) {
+      consider(gather(segment));
       consider(bus(segment));
+    }
+    consider(gather(base.units));
     if (!best || best->kind != LinePlan::Kind::Bus)
       consider(bus(base.units));
     return best;
@@ -246,26 +255,18 @@ private:
     return plan;
   }
 
-  std::optional<LinePlan> bus(int32_t segment) const {
-    LinePlan plan = base;
-    plan.kind = LinePlan::Kind::Bus;
-    plan.segment = segment;
-    plan.takerEnd = lists.takerEnd;
-    const bool whole = segment >= base.units;
-    if (!whole) // what the last segment lacks are cores that hold nothing but padding
-      plan.units = (base.units + segment - 1) / segment * segment;
-    if (!whole && plan.units * base.unit > length)
-      return std::nullopt;
+  /// Fills in where wanted entries lie in the blocks of their core's segment, and calls taken(class, block) for each;
+  /// false where one lies in no unit of it. `whole`: the segment is the line.
+  template <typename Taken> bool placeInSegments(LinePlan &plan, bool whole, Taken taken) const {
     auto find = [&](int64_t id, int32_t first) -> const Holding * {
       for (const Holding &holding : holdersOf(id))
-        if (holding.unit >= first && holding.unit < first + segment)
+        if (holding.unit >= first && holding.unit < first + plan.segment)
           return &holding;
       return nullptr;
     };
-    std::vector<int64_t> first(lists.wanted.size(), INT64_MAX), last(lists.wanted.size(), -1);
     plan.isUniform = lists.isUniform && whole;
-    const bool found = forWanted(!whole, [&](size_t c, int32_t k, const FactorList &list) {
-      const int32_t from = whole ? 0 : unitOf(k) / segment * segment;
+    return forWanted(!whole, [&](size_t c, int32_t k, const FactorList &list) {
+      const int32_t from = whole ? 0 : unitOf(k) / plan.segment * plan.segment;
       if (!whole && (unitOf(k) < 0 || unitOf(k) >= plan.units))
         return false;
       std::vector<int64_t> &positions = positionsAt(plan, c, k, list);
@@ -278,11 +279,40 @@ private:
         if (!holding)
           return false;
         const int64_t block = holding->unit - from;
-        first[c] = std::min(first[c], block);
-        last[c] = std::max(last[c], block);
+        taken(c, block);
         positions.push_back(block * pitch + holding->offset);
       }
       return true;
+    });
+  }
+
+  std::optional<LinePlan> gather(int32_t segment) const {
+    LinePlan plan = base;
+    plan.kind = LinePlan::Kind::Gather;
+    plan.segment = segment;
+    plan.blocks = segment;
+    const bool whole = segment >= base.units;
+    if ((segment > kFewUnits && block.words() < kLeastWords) || base.begin != 0 || base.units * base.unit > length ||
+        segment < 2 || segment > kMostSegment || segment * pitch * block.elementBytes > lists.gatherBytes ||
+        (whole && lists.takerEnd > base.units * base.unit))
+      return std::nullopt;
+    return placeInSegments(plan, whole, [](size_t, int64_t) {}) ? std::optional(std::move(plan)) : std::nullopt;
+  }
+
+  std::optional<LinePlan> bus(int32_t segment) const {
+    LinePlan plan = base;
+    plan.kind = LinePlan::Kind::Bus;
+    plan.segment = segment;
+    plan.takerEnd = lists.takerEnd;
+    const bool whole = segment >= base.units;
+    if (!whole) // what the last segment lacks are cores that hold nothing but padding
+      plan.units = (base.units + segment - 1) / segment * segment;
+    if (!whole && plan.units * base.unit > length)
+      return std::nullopt;
+    std::vector<int64_t> first(lists.wanted.size(), INT64_MAX), last(lists.wanted.size(), -1);
+    const bool found = placeInSegments(plan, whole, [&](size_t c, int64_t block) {
+      first[c] = std::min(first[c], block);
+      last[c] = std::max(last[c], block);
     });
     if (!found)
       return std::nullopt;
@@ -341,6 +371,8 @@ int64_t LinePlan::cycles(const LineBlock &block) const {
     return 0;
   case Kind::Window:
     return windowCycles(blockWords, reachBefore > 0 ? blockWords : 0, reachBehind > 0 ? blockWords : 0);
+  case Kind::Gather: // as gatherCycles in Laws.h, and a copy of the core's own block
+    return 2 * (segment - 1) * blockWords + int64_t(segment) * unit * (unit > 1 ? 2 : 1) + kGatherCycles + blockWords;
   case Kind::Bus: {
     const int64_t given = std::min(segment, units);
     // Turns and the way to the relay, the way back (ShortBuses.h).
@@ -371,10 +403,13 @@ int64_t LinePlan::windowCycles(int64_t blockWords, int64_t before, int64_t behin
     return 2 * segment * words + (both ? 3 : 1) * segment + middle + (both ? kShiftBothCycles : kShiftCycles) +
            blockWords;
   }
-  // A core that gives in both directions does not wait for words between the two (windowCycles in Laws.h).
-  const int64_t spared = unit == 1 && reachBefore > 0 && reachBehind > 0 ? 2 * (kFlightCycles + 1) : 0;
-  return 2 * (reachBefore * (before + kTurnCycles + unit) + reachBehind * (behind + kTurnCycles + unit)) - spared +
-         2 * unit + blockWords;
+  // As segmentGatherCycles in Laws.h, nearly.
+  const auto side = [&](int64_t reach, int64_t words) {
+    return reach == 0
+               ? 0
+               : 2 * reach * (words + passOverCycles(words) + unit) + (reach == 1 ? kWindowCycles / 2 : kWindowCycles);
+  };
+  return side(reachBefore, before) + side(reachBehind, behind) + blockWords;
 }
 
 std::optional<LinePlan> planLine(const LineLists &lists, const LineBlock &block) {

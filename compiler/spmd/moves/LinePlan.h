@@ -5,8 +5,9 @@
 //
 //   Local    every core has what it wants
 //   Window   blocks from the nearest units on both sides: halos; or those of the farthest of them alone (a shift)
-//   Bus      the blocks of a segment of the line (or of all of it) pass every core of the segment, which takes those
-//            between the first and the last that it needs
+//   Gather   every core of a segment of the line (or of all of it) takes the blocks of all the others
+//   Bus      the blocks of a segment pass every core of it, which takes those between the first and the last that it
+//            needs
 //   Pick     of each line what it wants comes together on all of its cores (LinePick.h)
 #pragma once
 
@@ -22,8 +23,9 @@ struct LineLists {
   std::vector<std::vector<FactorList>> wanted;
   bool isUniform = false;
   int32_t takerBegin = 0, takerEnd = 0;
-  std::vector<int64_t> segments; // lengths (cores) worth trying as segments of a bus
-  bool shifts = true;            // cores may take a part of what passes them (SegmentShift.h)
+  std::vector<int64_t> segments;   // lengths (cores) worth trying as segments
+  int64_t gatherBytes = INT64_MAX; // room for the blocks of a gather
+  bool shifts = true;              // cores may take a part of what passes them (SegmentShift.h)
 };
 
 /// What a core of the line holds.
@@ -35,12 +37,12 @@ struct LineBlock {
 };
 
 struct LinePlan {
-  enum class Kind { Local, Window, Bus, Pick };
+  enum class Kind { Local, Window, Gather, Bus, Pick };
   Kind kind = Kind::Local;
   /// Cores begin … begin + unit·units − 1 hold blocks (the last unit may be cut off by the line's end); cores of a unit
   /// hold the same.
   int32_t begin = 0, unit = 1, units = 1;
-  int32_t segment = 1;                      // of a bus, in units; of a pick, in cores
+  int32_t segment = 1;                      // of a gather or bus, in units; of a pick, in cores
   int32_t takerEnd = 0;                     // of a bus over the whole line: behind the last core that wants something
   int32_t reachBefore = 0, reachBehind = 0; // of a window, in units
   bool isShift = false; // of a window: of the units before a core's own, and behind it, only the farthest one's block

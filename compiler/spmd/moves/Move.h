@@ -62,6 +62,7 @@ struct MoveProblem {
   int64_t roomBytes = INT64_MAX; // of a line's buffer: plans that keep to it come first
   bool packs = false;            // cores pack what somebody wants before anything travels
   bool picks = true;             // lines may pick (LinePick.h), which takes tables in SRAM
+  bool gathers = true;           // lines may gather by streams (LinePlan.h), which takes two route families each
   bool shifts = true;            // lines may shift (SegmentShift.h), which takes a filter for each input queue
 
   absl::Status check() const;

@@ -80,6 +80,7 @@ absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, dou
   problem.width = to.localElements();
   problem.roomBytes = tensorBytes(target) / 3;
   problem.picks = plan.policy.picks;
+  problem.gathers = plan.policy.gathers;
   problem.shifts = plan.policy.shifts;
   std::vector<SourceName> sources;
   const auto pieces = views.piecesOf(tensor);

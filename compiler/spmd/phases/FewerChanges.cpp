@@ -39,6 +39,17 @@ std::vector<size_t> groupedNests(const Network &network, const NetworkPlan &plan
   return nodes;
 }
 
+/// The plan that is found where lines gather by buses, which share the families of reductions.
+std::optional<NetworkPlan> planByBuses(const Network &network, Views &views, const target::Target &target,
+                                       const NetworkPlan &plan, EstimateCache &cache) {
+  NetworkPlan start = plan;
+  start.policy.gathers = false;
+  if (JointChoice::applies(network, plan.loops))
+    return PlanChooser(network, views, target, start, cache).choose({});
+  auto made = planNetwork(network, views, target, plan.rectangle, plan.loops, start.policy, &cache, {});
+  return made.ok() ? std::optional(*std::move(made)) : std::nullopt;
+}
+
 } // namespace
 
 int64_t predictedCycles(const format::Executable &executable) {
@@ -57,6 +68,19 @@ void makeFewerChanges(GeneratedProgram &program, std::vector<NetworkPlan> &plans
   };
   std::vector<RuledOut> ruledOut(networks.size());
   int64_t best = predictedCycles(program.executable);
+  if (changesAgain(program.executable)) {
+    std::vector<NetworkPlan> tried = plans;
+    for (size_t n = 0; n < networks.size(); ++n)
+      if (auto plan = planByBuses(networks[n], views[n], target, plans[n],
+                                  caches[{plans[n].rectangle.rows, plans[n].rectangle.cols}]))
+        tried[n] = *std::move(plan);
+    if (auto made = generateWith(networks, views, target, tried); made.ok())
+      if (const int64_t cycles = predictedCycles(made->executable); cycles < best) {
+        best = cycles;
+        program = *std::move(made);
+        plans = std::move(tried);
+      }
+  }
   for (int round = 0; round < kMostRounds && changesAgain(program.executable); ++round) {
     std::optional<Better> better;
     for (size_t n = 0; n < networks.size(); ++n) {

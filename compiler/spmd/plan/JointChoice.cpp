@@ -40,7 +40,7 @@ JointChoice::JointChoice(const Network &network, Views &views, const target::Tar
     : network(network), views(views), target(target), start(start), rectangle(start.rectangle),
       mostBytes(tensorBytes(target) - start.policy.marginBytes),
       constants(network, views, rectangle, tensorBytes(target)),
-      estimates(network, views, rectangle, tensorBytes(target) / 3, start.policy.picks, cache),
+      estimates(network, views, rectangle, tensorBytes(target) / 3, {start.policy.picks, start.policy.gathers}, cache),
       lookahead(network, views, target, rectangle, !start.policy.inputIsFree, start.policy.picks, tensorBytes(target)),
       makers(network.tensors.size(), -1), layerOf(network.nodes.size(), -1) {
   findMakers();

@@ -28,9 +28,9 @@ bool has(const Sharding &sharding, Axis axis) {
 
 /// Equal for problems that planHops plans alike.
 std::string keyOf(const MoveProblem &problem) {
-  std::string key =
-      absl::StrCat(problem.rectangle.rows, "x", problem.rectangle.cols, " ", int(problem.type), " ",
-                   problem.fillMatters, " ", problem.roomBytes, " ", problem.picks, " ", print(*problem.target));
+  std::string key = absl::StrCat(problem.rectangle.rows, "x", problem.rectangle.cols, " ", int(problem.type), " ",
+                                 problem.fillMatters, " ", problem.roomBytes, " ", problem.picks, problem.gathers, " ",
+                                 print(*problem.target));
   for (const MoveSource &source : problem.sources)
     absl::StrAppend(&key, ";", print(source.sharding));
   for (const StridedPiece &piece : problem.pieces) {
@@ -87,7 +87,8 @@ MoveEstimate MoveEstimates::make(TensorId tensor, const Sharding &to, bool fillM
   if (auto problem = stridedProblem(network, views, tensor, to, rectangle, held)) {
     problem->fillMatters = fillMatters || views.of(tensor).fills;
     problem->roomBytes = roomBytes;
-    problem->picks = picks;
+    problem->picks = forms.picks;
+    problem->gathers = forms.gathers;
     problem->shifts = false; // see PlanPolicy
     auto [found, added] = cache.try_emplace(keyOf(*problem));
     if (added)

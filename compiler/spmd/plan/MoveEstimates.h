@@ -35,12 +35,17 @@ using EstimateCache = std::map<std::string, std::optional<MoveEstimate>>;
 /// By rows and columns of the rectangle.
 using EstimateCaches = std::map<std::pair<int32_t, int32_t>, EstimateCache>;
 
+/// What lines may do, of PlanPolicy.
+struct LineForms {
+  bool picks = true, gathers = true;
+};
+
 class MoveEstimates {
 public:
   /// `roomBytes`: of a line's buffer; longer lines go in parts.
-  MoveEstimates(const Network &network, Views &views, const Rectangle &rectangle, int64_t roomBytes, bool picks,
+  MoveEstimates(const Network &network, Views &views, const Rectangle &rectangle, int64_t roomBytes, LineForms forms,
                 EstimateCache &cache)
-      : network(network), views(views), rectangle(rectangle), roomBytes(roomBytes), picks(picks), cache(cache) {}
+      : network(network), views(views), rectangle(rectangle), roomBytes(roomBytes), forms(forms), cache(cache) {}
 
   /// `held`: where tensors lie, which for those already placed does not change.
   const MoveEstimate &of(TensorId tensor, const Sharding &to, bool fillMatters,
@@ -62,7 +67,7 @@ private:
   Views &views;
   const Rectangle rectangle;
   const int64_t roomBytes;
-  const bool picks;
+  const LineForms forms;
   EstimateCache &cache;
   std::map<std::pair<TensorId, std::string>, MoveEstimate> known;
 };

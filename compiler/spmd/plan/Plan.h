@@ -44,6 +44,9 @@ struct PlanPolicy {
   CandidateRange range = CandidateRange::Usual;
   /// Lines may pick (moves/LinePick.h): quick, but tables of all picks are in SRAM from the start.
   bool picks = true;
+  /// Lines may gather by streams (collectives/SegmentGather.h): quicker than buses, but of families of their own, so
+  /// that the body of a loop may need several configurations.
+  bool gathers = true;
   /// Lines of programs may shift (collectives/SegmentShift.h): the target has a filter for each input queue. Plans
   /// count on windows: with estimates of shifts, greedy choices for convolutions lead to larger rectangles that save
   /// little.

@@ -25,7 +25,7 @@ public:
       : network(network), views(views), target(target), rectangle(rectangle), policy(policy), cache(cache),
         ruledOut(ruledOut), joint(joint), improves(JointChoice::applies(network, loops)),
         constants(network, views, rectangle, tensorBytes(target)),
-        estimates(network, views, rectangle, tensorBytes(target) / 3, policy.picks, cache),
+        estimates(network, views, rectangle, tensorBytes(target) / 3, {policy.picks, policy.gathers}, cache),
         lookahead(network, views, target, rectangle, !policy.inputIsFree, policy.picks, tensorBytes(target)) {
     plan.loops = loops;
     plan.policy = policy;

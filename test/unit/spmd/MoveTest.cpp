@@ -380,7 +380,7 @@ TEST_F(MoveTest, BordersAcrossGroupsOfChannels) {
   ASSERT_TRUE(window);
   EXPECT_FALSE(window->stages[0].line.isShift);
   EXPECT_EQ(window->stages[0].line.blocks, 9);
-  EXPECT_GT(window->estimatedCycles, 2 * move->estimatedCycles);
+  EXPECT_GT(2 * window->estimatedCycles, 3 * move->estimatedCycles);
   check(made, "window");
   ASSERT_EQ(outcomes.size(), 2u);
   EXPECT_GT(outcomes[1].cycles, outcomes[0].cycles * 3 / 2);
