@@ -72,11 +72,14 @@ int64_t segmentGatherCycles(const target::Target &target, int32_t unit, int32_t 
 }
 
 int64_t gatherCycles(const target::Target &target, int32_t unit, int32_t segment, int64_t words) {
-  const int64_t n = segment, cores = n * unit, more = 2 * (words - 1);
-  const int64_t instructions = target.vectorSetupCycles + 2 * answer(target);
+  constexpr int64_t kQueueWords = 2;
+  const int64_t n = segment, cores = n * unit, S = target.vectorSetupCycles;
   if (cores == 2)
-    return instructions + 3 + more;
-  return std::max((n - 1) * words + more + std::max<int64_t>(cores, 7) + instructions + flight(target, 2),
+    return S + 2 * answer(target) + 2 * words + 2;
+  if (words > kQueueWords)
+    return 2 * (n - 1) * words + S + std::max(2 * answer(target) + flight(target, cores), 3 * answer(target) + 2);
+  return std::max((n - 1) * words + 2 * (words - 1) + std::max<int64_t>(cores, 7) + S + 2 * answer(target) +
+                      flight(target, 2),
                   2 * flight(target, cores) + 2 * words - flight(target, 1));
 }
 

@@ -34,13 +34,15 @@ int64_t allReduceCycles(const target::Target &target, int32_t group, int32_t run
 ///   at another block                                  engine
 int64_t segmentGatherCycles(const target::Target &target, int32_t unit, int32_t segment, int64_t words);
 
-/// Both directions of it without overlap, of segments of n = `segment` ≥ 2 units of u = `unit` cores and blocks of w ≤
-/// 2 words, which queues hold, so that both go on together; longer blocks take about 2·(n − 1)·w. The larger of
+/// Both directions of it without overlap, of segments of n = `segment` ≥ 2 units of u = `unit` cores and blocks of w
+/// words. Where queues hold them (w ≤ 2) both directions go on together: the larger of
 ///
 ///   words on the links, instructions          (n − 1)·w + 2·(w − 1) + n·u + S + 2·answer + flight(2), of n·u ≥ 7
 ///   there and back                            2·flight(n·u) + 2·w − flight(1)
 ///
-/// Units of several cores take no longer than that; two units of one core S + 2·answer + 3 + 2·(w − 1).
+/// Else one after the other: 2·(n − 1)·w + S + the larger of 2·answer + flight(n·u) and 3·answer + 2. Of blocks of
+/// three and four words some wait in queues, so it takes up to 5 cycles less. Two units of one core: S + 2·answer + 2·w
+/// + 2. Larger units take no longer.
 int64_t gatherCycles(const target::Target &target, int32_t unit, int32_t segment, int64_t words);
 
 /// Both directions of it with overlap, of units of one core on segments of equal length: the larger of
