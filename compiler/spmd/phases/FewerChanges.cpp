@@ -42,12 +42,11 @@ std::vector<size_t> groupedNests(const Network &network, const NetworkPlan &plan
 /// The plan that is found where lines gather by buses, which share the families of reductions.
 std::optional<NetworkPlan> planByBuses(const Network &network, Views &views, const target::Target &target,
                                        const NetworkPlan &plan, EstimateCache &cache) {
+  if (!plan.policy.gathers || !JointChoice::applies(network, plan.loops))
+    return std::nullopt;
   NetworkPlan start = plan;
   start.policy.gathers = false;
-  if (JointChoice::applies(network, plan.loops))
-    return PlanChooser(network, views, target, start, cache).choose({});
-  auto made = planNetwork(network, views, target, plan.rectangle, plan.loops, start.policy, &cache, {});
-  return made.ok() ? std::optional(*std::move(made)) : std::nullopt;
+  return PlanChooser(network, views, target, start, cache).choose({});
 }
 
 } // namespace
