@@ -72,15 +72,18 @@ int64_t segmentGatherCycles(const target::Target &target, int32_t unit, int32_t 
 }
 
 int64_t gatherCycles(const target::Target &target, int32_t unit, int32_t segment, int64_t words) {
-  constexpr int64_t kQueueWords = 2;
+  constexpr int64_t kQueueWords = 2, kRampWords = 5; // of blocks up to which cores give without waiting, or begin to
   const int64_t n = segment, cores = n * unit, S = target.vectorSetupCycles;
   if (cores == 2)
     return S + 2 * answer(target) + 2 * words + 2;
-  if (words > kQueueWords)
-    return 2 * (n - 1) * words + S + std::max(2 * answer(target) + flight(target, cores), 3 * answer(target) + 2);
-  return std::max((n - 1) * words + 2 * (words - 1) + std::max<int64_t>(cores, 7) + S + 2 * answer(target) +
-                      flight(target, 2),
-                  2 * flight(target, cores) + 2 * words - flight(target, 1));
+  const int64_t inTurn =
+      2 * (n - 1) * words + S + std::max(2 * answer(target) + flight(target, cores), 3 * answer(target) + 2);
+  if (words > kRampWords)
+    return inTurn;
+  const int64_t together = std::max((n - 1) * words + 2 * (words - 1) + std::max<int64_t>(cores, 7) + S +
+                                        2 * answer(target) + flight(target, 2),
+                                    2 * flight(target, cores) + 2 * words - flight(target, 1));
+  return words > kQueueWords ? std::max(together, inTurn - kRampWords) : together;
 }
 
 int64_t windowCycles(const target::Target &target, int32_t segment, int64_t words) {

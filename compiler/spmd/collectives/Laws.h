@@ -41,8 +41,8 @@ int64_t segmentGatherCycles(const target::Target &target, int32_t unit, int32_t 
 ///   there and back                            2·flight(n·u) + 2·w − flight(1)
 ///
 /// Else one after the other: 2·(n − 1)·w + S + the larger of 2·answer + flight(n·u) and 3·answer + 2. Of blocks of
-/// three and four words some wait in queues, so it takes up to 5 cycles less. Two units of one core: S + 2·answer + 2·w
-/// + 2. Larger units take no longer.
+/// three to five words the queues hold some: it takes 5 cycles less, but no less than both directions together. Two
+/// units of one core: S + 2·answer + 2·w + 2. Larger units take no longer.
 int64_t gatherCycles(const target::Target &target, int32_t unit, int32_t segment, int64_t words);
 
 /// Both directions of it with overlap, of units of one core on segments of equal length: the larger of

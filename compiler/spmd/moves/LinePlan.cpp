@@ -18,10 +18,6 @@ namespace {
 
 // Instructions and ramps of one direction of a window; of a gather, a bus.
 constexpr int64_t kWindowCycles = 40, kGatherCycles = 40, kBusCycles = 30;
-// Of blocks of a few words both directions of a gather go on together, by how much the analytic engine cannot tell:
-// such gathers of more units are left to buses.
-constexpr int64_t kLeastWords = 8;
-constexpr int32_t kFewUnits = 4;
 // Instructions of a shift in one direction, in both.
 constexpr int64_t kShiftCycles = 30, kShiftBothCycles = 50;
 // Instructions that prepare a pick; the way over both ramps; from the end of an instruction to the next one's first
@@ -292,9 +288,8 @@ private:
     plan.segment = segment;
     plan.blocks = segment;
     const bool whole = segment >= base.units;
-    if ((segment > kFewUnits && block.words() < kLeastWords) || base.begin != 0 || base.units * base.unit > length ||
-        segment < 2 || segment > kMostSegment || segment * pitch * block.elementBytes > lists.gatherBytes ||
-        (whole && lists.takerEnd > base.units * base.unit))
+    if (base.begin != 0 || base.units * base.unit > length || segment < 2 || segment > kMostSegment ||
+        segment * pitch * block.elementBytes > lists.gatherBytes || (whole && lists.takerEnd > base.units * base.unit))
       return std::nullopt;
     return placeInSegments(plan, whole, [](size_t, int64_t) {}) ? std::optional(std::move(plan)) : std::nullopt;
   }

@@ -42,11 +42,14 @@ std::vector<size_t> groupedNests(const Network &network, const NetworkPlan &plan
 /// The plan that is found where lines gather by buses, which share the families of reductions.
 std::optional<NetworkPlan> planByBuses(const Network &network, Views &views, const target::Target &target,
                                        const NetworkPlan &plan, EstimateCache &cache) {
-  if (!plan.policy.gathers || !JointChoice::applies(network, plan.loops))
+  if (!plan.policy.gathers)
     return std::nullopt;
   NetworkPlan start = plan;
   start.policy.gathers = false;
-  return PlanChooser(network, views, target, start, cache).choose({});
+  if (JointChoice::applies(network, plan.loops))
+    return PlanChooser(network, views, target, start, cache).choose({});
+  auto made = planNetwork(network, views, target, plan.rectangle, plan.loops, start.policy, &cache, {});
+  return made.ok() ? std::optional(*std::move(made)) : std::nullopt;
 }
 
 } // namespace

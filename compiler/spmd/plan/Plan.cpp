@@ -377,8 +377,6 @@ int64_t spareCodeBytes(const target::Target &target) { return int64_t(double(tar
 absl::StatusOr<NetworkPlan> planNetwork(const Network &network, Views &views, const target::Target &target,
                                         const Rectangle &rectangle, const std::vector<Loop> &loops, PlanPolicy policy,
                                         EstimateCache *cache, RuledOut given) {
-  // Loops that are planned nest by nest have short bodies, which more route families would cut into configurations.
-  policy.gathers = policy.gathers && (loops.empty() || JointChoice::applies(network, loops));
   EstimateCache own;
   auto improved = [&](absl::StatusOr<NetworkPlan> plan) {
     if (plan.ok())

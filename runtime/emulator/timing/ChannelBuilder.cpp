@@ -99,6 +99,8 @@ private:
   absl::Status channel(const Stream &stream, const ChannelWords &words) {
     segments.clear();
     const std::vector<Segment> &parts = words.parts;
+    const Endpoint *before = takerOfNearest(stream, words); // the one before on the way
+    const int32_t nearest = before ? parts[0].source : -1;
     for (size_t i = 0; i < parts.size();) {
       Segment part = parts[i++];
       for (; i < parts.size() && parts[i].source == part.source && parts[i].begin == part.begin + part.count; ++i)
@@ -108,7 +110,16 @@ private:
       absl::StatusOr<End> end = resolve(stream.sources[part.source]);
       if (!end.ok())
         return end.status();
-      add(*end, part, shorterBy(stream, part.source), stream.sources[part.source].col);
+      const Endpoint &source = stream.sources[part.source];
+      SourceSegment way;
+      way.shorterBy = shorterBy(stream, part.source);
+      way.firstCol = source.col;
+      if (nearest >= 0) {
+        way.further = hopsBetween(source, stream.sources[nearest]) * target.hopLatencyCycles;
+        way.between = hopsBetween(source, *before) * target.routerQueueWords;
+        before = &source;
+      }
+      add(*end, part, way);
     }
     for (const SourceSegment &segment : segments)
       lastSegment[segment.slot] = -1;
@@ -122,7 +133,7 @@ private:
       takenOf[size_t(taken.composition)] = &taken;
     for (size_t s = 0; s < stream.sinks.size(); ++s)
       if (const ChannelWords::Taken *taken = takenOf[size_t(stream.sinkComposition[s])])
-        if (absl::Status status = addSink(stream, s, words, *taken); !status.ok())
+        if (absl::Status status = addSink(stream, s, words, *taken, nearest); !status.ok())
           return status;
     for (const Taker &taker : sinks)
       sinkPlace[taker.sink.slot] = -1;
@@ -148,8 +159,31 @@ private:
            target.routerQueueWords;
   }
 
-  // A segment of another core of a unit joins the unit's segment over the same words.
-  void add(const End &end, const Segment &part, int64_t shorterBy, int32_t col) {
+  static int64_t hopsBetween(const Endpoint &a, const Endpoint &b) {
+    return int64_t(std::abs(a.row - b.row)) + std::abs(a.col - b.col);
+  }
+
+  // One who takes the words if they come from one core after another of a line, the nearest first; else null. Then
+  // routers pass their own core's words before others', so these are on their way while they wait for their turn.
+  static const Endpoint *takerOfNearest(const Stream &stream, const ChannelWords &words) {
+    if (words.parts.size() < 2 || words.compositions.size() != 1)
+      return nullptr;
+    const auto taken = std::ranges::find(stream.sinkComposition, words.compositions[0].composition);
+    if (taken == stream.sinkComposition.end())
+      return nullptr;
+    const auto s = size_t(taken - stream.sinkComposition.begin());
+    int64_t hops = 0;
+    for (const Segment &part : words.parts) {
+      const int64_t next = hopsBetween(stream.sources[size_t(part.source)], stream.sinks[s]);
+      if (next <= hops || stream.sources[size_t(part.source)].role < 0)
+        return nullptr;
+      hops = next;
+    }
+    return hops == stream.sinkHops[s] ? &stream.sinks[s] : nullptr;
+  }
+
+  // A segment of another core of a unit joins the unit's segment over the same words. `fresh`: says how its words come.
+  void add(const End &end, const Segment &part, SourceSegment fresh) {
     const int32_t last = lastSegment[end.slot];
     if (last >= 0 && part.begin < segments[last].sourceBegin + segments[last].sourceCount) {
       for (int32_t s = last; s >= 0; --s) {
@@ -162,12 +196,9 @@ private:
       splitUnit(end.unit);
       return;
     }
-    SourceSegment fresh;
     fresh.slot = end.slot;
     fresh.sourceBegin = part.begin;
     fresh.sourceCount = part.count;
-    fresh.shorterBy = shorterBy;
-    fresh.firstCol = col;
     lastSegment[end.slot] = int32_t(segments.size());
     segments.push_back(fresh);
   }
@@ -181,7 +212,9 @@ private:
     }
   }
 
-  absl::Status addSink(const Stream &stream, size_t s, const ChannelWords &words, const ChannelWords::Taken &taken) {
+  // `nearest`: the source that is, where words come from the nearest first; else -1.
+  absl::Status addSink(const Stream &stream, size_t s, const ChannelWords &words, const ChannelWords::Taken &taken,
+                       int32_t nearest) {
     const Endpoint &endpoint = stream.sinks[s];
     const int64_t delivered = wordsOf(words, taken);
     if (endpoint.wordsPerSample != delivered)
@@ -191,14 +224,14 @@ private:
     absl::StatusOr<End> end = resolve(endpoint);
     if (!end.ok())
       return end.status();
-    const Endpoint &source = stream.sources[0];
+    const Endpoint &source = stream.sources[size_t(std::max(nearest, 0))];
     const int64_t hops = stream.sinkHops[s];
     // Queues on the way, their words, and the cycles from a word's slot to when it can be used (docs/Timing.md). What
     // moves out over a port is out one hop later, and there is always space.
     Sink sink;
     sink.slot = end->slot;
     sink.words = delivered;
-    sink.latency = hops * target.hopLatencyCycles;
+    sink.latency = (nearest < 0 ? hops : hopsBetween(source, endpoint)) * target.hopLatencyCycles;
     sink.capacity = hops * target.routerQueueWords;
     int64_t queues = hops;
     if (source.role >= 0) {

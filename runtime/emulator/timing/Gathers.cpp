@@ -134,7 +134,7 @@ void findGathers(const target::Target &target, Model &model) {
   for (const Unit &unit : model.units)
     busiest = std::max(busiest, unit.busy);
   for (Channel &channel : model.channels) {
-    if (channel.fifo)
+    if (channel.fifo || model.nearestFirst(channel))
       continue;
     std::vector<Source> sources = sourcesOf(model, channel);
     double cores = 0, alone = 0, taken = 0; // alone: idle + Σ slots; taken: Σ slots · o

@@ -34,7 +34,10 @@ struct SourceSegment {
   int64_t sourceBegin = 0, sourceCount = 0, cores = 1;
   int64_t channelBegin = 0; // first word in the channel's sample
   int64_t shorterBy = 0;    // words by which its way holds less than the furthest source's, of the first of the cores
-  int32_t firstCol = -1;    // of the core that sends first
+  // Of words that come from the nearest first: cycles to where the channel's first segment comes from, and words that
+  // lie between its core and the one before.
+  int64_t further = 0, between = 0;
+  int32_t firstCol = -1; // of the core that sends first
 
   int64_t words() const { return sourceCount * cores; }
 };
@@ -172,6 +175,10 @@ struct Model {
   Window window(const Sink &sink) const {
     return {std::span(stretches).subspan(size_t(sink.firstStretch), size_t(sink.numStretches)), sink.words,
             channels[size_t(sink.channel)].words};
+  }
+  // Whether the words of a core pass its router before those from behind it, so that nobody waits for a turn.
+  bool nearestFirst(const Channel &channel) const {
+    return channel.numSegments > 1 && segments[size_t(channel.firstSegment) + 1].further > 0;
   }
   // The part of the words of a feed that crosses the link: all segments of a slot take the same way.
   int32_t partOf(const LinkShare &share, const Feed &feed) const {

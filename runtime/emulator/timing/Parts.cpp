@@ -108,6 +108,8 @@ void Simulation::findSendings(int32_t p, const Item &item, const Part &part, int
       continue;
     const int64_t begin = sending.begin, end = sending.end;
     sending.total = item.out.count * segment.cores;
+    sending.further = segment.further;
+    sending.between = segment.between;
     findCycles(part, sending);
     sending.firstNeed = known.needs.size();
     const Channel &channel = model.channels[c];

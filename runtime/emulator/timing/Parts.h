@@ -21,9 +21,10 @@ struct Sending {
   int32_t channel = 0, feed = 0;
   size_t firstNeed = 0; // one for each of the channel's sinks; none if all of them take all words
   int64_t begin = 0, end = 0, total = 0;
-  int64_t last = 0;      // cycles from the first word to the last if nothing holds up the train
-  int64_t mostLeft = 0;  // cycles of the step that these words take
-  int64_t roundTrip = 0; // cycles from the first word to the last if credits set the pace
+  int64_t last = 0;                 // cycles from the first word to the last if nothing holds up the train
+  int64_t mostLeft = 0;             // cycles of the step that these words take
+  int64_t roundTrip = 0;            // cycles from the first word to the last if credits set the pace
+  int64_t further = 0, between = 0; // its SourceSegment's
 };
 
 // What a sink must have taken for a Sending. Words are the sink's; `freed` is the channel's.

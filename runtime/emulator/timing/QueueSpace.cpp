@@ -62,9 +62,10 @@ void Simulation::boundByLinks(const Part &part, const Sending &sending, Span &sp
     const SharedSlots::Claim claim = claimOf(c, share, span);
     const int64_t all = LinkShare::crossing(words, crosses) + charged,
                   left = LinkShare::crossing(span.later(words), crosses);
+    const int64_t delay = share.delay + sending.further;
     const int64_t after =
-        std::max(link.after(span.first + share.delay, all, claim), link.after(span.resumed + share.delay, left, claim));
-    span.last = std::max(span.last, after - 1 - share.delay);
+        std::max(link.after(span.first + delay, all, claim), link.after(span.resumed + delay, left, claim));
+    span.last = std::max(span.last, after - 1 - delay);
   }
 }
 
@@ -85,11 +86,11 @@ void Simulation::takeLinks(const Sending &sending, const Span &span) {
     SharedSlots &link = links[size_t(share.link)];
     const SharedSlots::Claim claim = claimOf(c, share, span);
     const int64_t all = LinkShare::crossing(words, part), later = LinkShare::crossing(span.later(words), part),
-                  due = linkDue(c, share);
+                  due = linkDue(c, share), delay = share.delay + sending.further;
     link.repay(share.member);
-    link.take(channels[c].lastCycle + 1 + share.delay, span.first + share.delay, due, claim);
-    link.take(span.first + share.delay, span.resumed + share.delay, all - later, claim);
-    link.take(span.resumed + share.delay, span.last + 1 + share.delay, later, claim);
+    link.take(channels[c].lastCycle + 1 + share.delay, span.first + delay, due, claim);
+    link.take(span.first + delay, span.resumed + delay, all - later, claim);
+    link.take(span.resumed + delay, span.last + 1 + delay, later, claim);
   }
 }
 
@@ -97,7 +98,7 @@ void Simulation::boundByFirst(const Sending &sending, Span &span) {
   const int32_t c = sending.channel;
   const Channel &channel = model.channels[c];
   if (!channel.fifo)
-    span.first = std::max(span.first, channels[c].lastCycle + 1);
+    span.first = std::max(span.first, channels[c].lastCycle + 1 - sending.further);
   for (int32_t l = channel.firstLink; l < channel.firstLink + channel.numLinks; ++l) {
     const LinkShare &share = model.linkShares[l];
     if (partOf(share, sending) == 0)
@@ -105,7 +106,7 @@ void Simulation::boundByFirst(const Sending &sending, Span &span) {
     const SharedSlots &link = links[size_t(share.link)];
     const int64_t free =
         link.after(channels[c].lastCycle + 1 + share.delay, linkDue(c, share), {share.member, share.priority});
-    span.first = std::max(span.first, free - share.delay);
+    span.first = std::max(span.first, free - share.delay - sending.further);
   }
   for (int32_t s = channel.firstSink; s < channel.firstSink + channel.numSinks; ++s) {
     SinkState &sink = sinks[s];

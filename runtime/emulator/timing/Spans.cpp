@@ -135,11 +135,14 @@ void Simulation::send(int32_t p, const Sending &sending, const Item &item, const
   const Channel &channel = model.channels[c];
   ChannelState &state = channels[c];
   const int64_t end = sending.end + repeated * channel.words;
-  const int64_t last = std::max(when.first, when.last - item.rest);
+  // Control words that end in the core's router do so unseen while those behind it still send their own words.
+  const int64_t turned = item.out.count <= sending.between ? item.controls : 0;
+  const int64_t first = when.first + sending.further,
+                last = std::max(first, when.last - item.rest - turned + sending.further);
   takeLinks(sending, when);
-  state.curve.push_back({state.produced, end, when.first, last});
+  state.curve.push_back({state.produced, end, first, last});
   state.produced = end;
-  state.trainFirst = when.first;
+  state.trainFirst = first;
   state.lastCycle = last;
   if (repeats)
     return;
