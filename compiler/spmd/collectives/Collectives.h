@@ -14,6 +14,10 @@ struct Place {
   int64_t baseBytes = 0;
 };
 
+/// Words of a block that cores nearly give before anybody takes, as queues on the way hold most of them. Longer blocks
+/// are given as fast as others take them, so these must not be late.
+constexpr int64_t kGivenAhead = 8;
+
 /// The cores [begin, end) of lines [lineBegin, lineEnd) along the axis give `words` 32-bit words each.
 struct LineGather {
   int32_t begin = 0, end = 0;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace wsc::spmd {
 
@@ -34,8 +35,10 @@ struct Arrival {
 
 class Writer {
 public:
-  Writer(Code &code, Axis axis, int32_t length, const SegmentGather &gather, Place into)
-      : code(code), axis(axis), length(length), gather(gather), into(into),
+  /// `meanwhile` is called once, by the first of several writers that has cores give.
+  Writer(Code &code, Axis axis, int32_t length, const SegmentGather &gather, Place into,
+         std::function<void()> &meanwhile)
+      : code(code), axis(axis), length(length), gather(gather), into(into), meanwhile(meanwhile),
         lines(narrowed({}, other(axis), gather.lineBegin, gather.lineEnd)),
         segments((gather.units + gather.segment - 1) / gather.segment), parities(gather.overlap && segments > 1) {
     for (int32_t s = 0; s < segments; ++s) {
@@ -57,7 +60,11 @@ public:
       if (direction.words == 0)
         continue;
       for (const Range &range : ranges)
-        stream(direction, backward, parity, range);
+        give(direction, backward, parity, range);
+      if (const auto work = std::exchange(meanwhile, nullptr))
+        work();
+      for (const Range &range : ranges)
+        takeOwn(direction, backward, parity, range);
       takeFromNeighbours(direction, backward, 1 - parity);
     }
   }
@@ -208,10 +215,15 @@ private:
     }
   }
 
-  /// The streams of the segments of a range: what their cores give, and what they take of it.
-  void stream(const SegmentGather::Direction &direction, bool backward, int32_t parity, const Range &range) {
+  /// Units of a segment of the range that give.
+  int32_t giversOf(const Range &range, bool backward) const {
     const bool allGive = parities && (backward ? range.before : range.behind) > 0;
-    const int32_t own = range.own, givers = allGive ? own : own - 1;
+    return allGive ? range.own : range.own - 1;
+  }
+
+  /// What cores of the segments of a range give.
+  void give(const SegmentGather::Direction &direction, bool backward, int32_t parity, const Range &range) {
+    const int32_t own = range.own, givers = giversOf(range, backward);
     if (givers == 0)
       return;
     const Route via = route(backward, parity);
@@ -221,16 +233,25 @@ private:
       return backward ? cores(range, parity, own - end, own - begin, 0, 1)
                       : cores(range, parity, begin, end, unit - 1, unit);
     };
-    if (const auto guard = givesAt(0, givers)) {
-      Instruction send = instruction(Opcode::Move, direction.type, {}, queue(code, via, true), direction.source);
-      send.extent = direction.extent;
-      code.append(std::move(send), *guard);
-    }
+    const auto guard = givesAt(0, givers);
+    if (!guard) // the range has no segment of the parity
+      return;
+    Instruction send = instruction(Opcode::Move, direction.type, {}, queue(code, via, true), direction.source);
+    send.extent = direction.extent;
+    code.append(std::move(send), *guard);
     // All but the first turn their switch to what comes from behind; the first one's word turns them all back.
     if (givers > 1) {
       sendControl(code, via, 1, *givesAt(1, givers));
       sendControl(code, via, givers - 1, *givesAt(0, 1));
     }
+  }
+
+  /// What they take of it.
+  void takeOwn(const SegmentGather::Direction &direction, bool backward, int32_t parity, const Range &range) {
+    const int32_t own = range.own;
+    if (giversOf(range, backward) == 0)
+      return;
+    const Route via = route(backward, parity);
     take(direction, backward, parity, range, via,
          [&](int64_t p) { return arrival(direction, direction.own, backward, p, backward ? own - 1 - p : p); });
   }
@@ -240,6 +261,7 @@ private:
   const int32_t length; // cores of the line
   const SegmentGather &gather;
   const Place into;
+  std::function<void()> &meanwhile;
   const Guard lines;
   const int32_t segments;
   const bool parities; // neighbouring segments overlap
@@ -248,17 +270,25 @@ private:
 
 } // namespace
 
-void emitSegmentGathers(Code &code, Axis axis, int32_t length, std::span<const SegmentGather> gathers, Place into) {
+void emitSegmentGathers(Code &code, Axis axis, int32_t length, std::span<const SegmentGather> gathers, Place into,
+                        std::function<void()> meanwhile) {
+  for (const SegmentGather &gather : gathers)
+    if (std::max(gather.forward.words, gather.backward.words) > kGivenAhead)
+      if (const auto work = std::exchange(meanwhile, nullptr))
+        work();
   std::vector<Writer> writers;
   for (const SegmentGather &gather : gathers)
-    writers.emplace_back(code, axis, length, gather, into);
+    writers.emplace_back(code, axis, length, gather, into, meanwhile);
   for (int32_t parity : {0, 1})
     for (Writer &writer : writers)
       writer.write(parity);
+  if (meanwhile) // nobody gives
+    meanwhile();
 }
 
 void emitOwnBlocks(Code &code, Axis axis, int32_t length, const SegmentGather &gather, Place into) {
-  Writer(code, axis, length, gather, into).copyOwnBlocks();
+  std::function<void()> nothing;
+  Writer(code, axis, length, gather, into, nothing).copyOwnBlocks();
 }
 
 } // namespace wsc::spmd

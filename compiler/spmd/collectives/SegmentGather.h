@@ -23,6 +23,7 @@
 #include "compiler/spmd/collectives/Collectives.h"
 
 #include <array>
+#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -71,10 +72,14 @@ struct SegmentGather {
 /// may differ.
 ///
 /// Time per direction on wse2, where all cores take all that comes to them: with overlap about 2 · segment · (words +
-/// unit)
-/// + 30 cycles, without (segment − 1) · words + segment · unit / 4 + 15. Cores that pass blocks over hold the stream up
-/// (passOverCycles). With segments of one unit (a shift to the neighbour) there are neither switches nor control words.
-void emitSegmentGathers(Code &code, Axis axis, int32_t length, std::span<const SegmentGather> gathers, Place into);
+/// unit) + 30 cycles, without (segment − 1) · words + segment · unit / 4 + 15. Cores that pass blocks over hold the
+/// stream up (passOverCycles). With segments of one unit (a shift to the neighbour) there are neither switches nor
+/// control words.
+///
+/// `meanwhile` appends what cores do by themselves before they take: it comes behind what the first of them give, or
+/// first of all where blocks are longer than kGivenAhead.
+void emitSegmentGathers(Code &code, Axis axis, int32_t length, std::span<const SegmentGather> gathers, Place into,
+                        std::function<void()> meanwhile = {});
 /// Every core copies its own block, of a gather in both directions without overlap, to where the others' get it.
 void emitOwnBlocks(Code &code, Axis axis, int32_t length, const SegmentGather &gather, Place into);
 

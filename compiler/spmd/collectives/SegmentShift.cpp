@@ -21,13 +21,15 @@ public:
       : code(code), axis(axis), shift(shift), into(into), n(shift.segment),
         segments((shift.units + shift.segment - 1) / shift.segment) {}
 
-  void write() {
+  void write(const std::function<void()> &meanwhile) {
     // Positions below the middle have their turn backward before the one forward.
     const int32_t middle = n / 2;
     for (int32_t parity : {0, 1}) {
       giveBackward(parity, 0, middle);
       giveForward(parity);
       giveBackward(parity, middle, n);
+      if (parity == 0 && meanwhile)
+        meanwhile();
       take(shift.backward, true, parity, 0, middle);
       take(shift.forward, false, parity, 0, n);
       take(shift.backward, true, parity, middle, n);
@@ -147,9 +149,14 @@ ShiftPart partOfShift(const Route &route, int32_t coordinate) {
   return {int64_t(blocks) * route.words, int64_t(route.backward ? at : blocks - 1 - at) * route.words};
 }
 
-void emitSegmentShift(Code &code, Axis axis, const SegmentShift &shift, Place into) {
-  if (shift.units > shift.segment)
-    Writer(code, axis, shift, into).write();
+void emitSegmentShift(Code &code, Axis axis, const SegmentShift &shift, Place into,
+                      const std::function<void()> &meanwhile) {
+  const bool gives = shift.units > shift.segment,
+             isFirst = meanwhile && (!gives || std::max(shift.forward.words, shift.backward.words) > kGivenAhead);
+  if (isFirst)
+    meanwhile();
+  if (gives)
+    Writer(code, axis, shift, into).write(isFirst ? nullptr : meanwhile);
 }
 
 } // namespace wsc::spmd

@@ -17,6 +17,7 @@
 #include "compiler/spmd/collectives/Collectives.h"
 
 #include <array>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -52,6 +53,10 @@ ShiftPart partOfShift(const Route &route, int32_t coordinate);
 /// First segments of even number give and those between them take, then the other way round. A core gives (takes) in
 /// the direction first in which its turn comes first, so both directions go on at the same time. Time about 2 ·
 /// segment · words and up to 4 · segment + 50 cycles besides, for one direction or both (segmentShiftCycles in Laws.h).
-void emitSegmentShift(Code &code, Axis axis, const SegmentShift &shift, Place into);
+///
+/// `meanwhile` appends what cores do by themselves before they take: it comes behind what the first of them give, or
+/// first of all where blocks are longer than kGivenAhead.
+void emitSegmentShift(Code &code, Axis axis, const SegmentShift &shift, Place into,
+                      const std::function<void()> &meanwhile = {});
 
 } // namespace wsc::spmd

@@ -22,14 +22,16 @@ public:
   FactoredWriter(Code &code, const MoveProblem &problem, const ConstantMaker &makeConstant)
       : code(code), problem(problem), makeConstant(makeConstant), bytes(elementBytes(problem.type)) {}
 
-  Place write(const FactoredStage &stage, bool isLast, Place source, Place result) {
-    const Place blocks = brought(stage, source);
-    Place to = result;
-    if (!isLast) {
-      to = {wordScratch(code, "between", problem.type, stage.resultElements), 0};
-      if (stage.fillsResult || problem.pieces.size() > 1)
+  /// `fills`: the result is filled before anything comes to it. That, and what else cores do by themselves before their
+  /// line brings anything, comes behind what they give to others, who wait for it.
+  Place write(const FactoredStage &stage, bool isLast, bool fills, Place source, Place result) {
+    const Place to = isLast ? result : Place{wordScratch(code, "between", problem.type, stage.resultElements), 0};
+    const Place blocks = brought(stage, source, [&] {
+      if (!isLast && (stage.fillsResult || problem.pieces.size() > 1))
         fill(to, stage.resultElements, guardOf(stage.takers, problem.rectangle));
-    }
+      if (fills)
+        fill(result, problem.target->localElements(), guardOf(problem.target->rectangle, problem.rectangle));
+    });
     copy(stage, blocks, to);
     if (!isLast)
       padToWord(to, stage.resultElements);
@@ -51,14 +53,16 @@ public:
   }
 
 private:
-  Place brought(const FactoredStage &stage, Place source) {
+  Place brought(const FactoredStage &stage, Place source, const std::function<void()> &meanwhile) {
     switch (stage.line.kind) {
     case LinePlan::Kind::Local:
+      meanwhile();
       return stage.slack > 0 ? widened(stage, source) : source;
     case LinePlan::Kind::Pick:
+      meanwhile();
       return emitPick(code, problem, stage, source, makeConstant);
     default:
-      return gather(stage, source);
+      return gather(stage, source, meanwhile);
     }
   }
 
@@ -78,13 +82,16 @@ private:
   }
 
   /// The blocks of the stage's line, in a buffer of their own.
-  Place gather(const FactoredStage &stage, Place source) {
+  Place gather(const FactoredStage &stage, Place source, const std::function<void()> &meanwhile) {
     const LinePlan &line = stage.line;
     const Axis axis = stage.axis;
     const int64_t elements = line.blocks * stage.pitch;
     const Place blocks{wordScratch(code, "blocks", problem.type, elements + stage.slack), 0};
-    if (stage.slack > 0)
-      fill({blocks.buffer, elements * bytes}, stage.slack, guardOf(stage.takers, problem.rectangle));
+    const auto fillsSlack = [&] {
+      meanwhile();
+      if (stage.slack > 0)
+        fill({blocks.buffer, elements * bytes}, stage.slack, guardOf(stage.takers, problem.rectangle));
+    };
     const int64_t pitchBytes = stage.pitch * bytes, words = pitchBytes / 4;
     const int32_t length = problem.rectangle.count(axis);
     const int32_t lineBegin = std::max(stage.givers.first(other(axis)), stage.takers.first(other(axis)));
@@ -105,6 +112,7 @@ private:
       bus.blocks = line.blocks;
       bus.firstBase = stage.firstBlockBase;
       bus.first = stage.firstBlock;
+      fillsSlack();
       emitLineBus(code, axis, length, bus, source, blocks);
       return blocks;
     }
@@ -124,21 +132,29 @@ private:
       forward.own = {.countPerPosition = 1};
       all.backward.own = {
           .count = line.segment - 1, .countPerPosition = -1, .place = pitchBytes, .placePerPosition = pitchBytes};
-      emitOwnBlocks(code, axis, length, all, blocks);
-      emitSegmentGather(code, axis, length, all, blocks);
+      emitSegmentGathers(code, axis, length, {&all, 1}, blocks, [&] {
+        fillsSlack();
+        emitOwnBlocks(code, axis, length, all, blocks);
+      });
       return blocks;
     }
     const int32_t cores = line.units * line.unit, before = line.reachBefore, behind = line.reachBehind;
-    // Blocks from beyond the line's ends hold the fill.
-    if (before > 0)
-      fill(blocks, line.blocks * stage.pitch, linesGuard(axis, lineBegin, lineEnd, 0, before * line.unit));
-    if (behind > 0)
-      fill(blocks, line.blocks * stage.pitch,
-           linesGuard(axis, lineBegin, lineEnd, std::max(cores - behind * line.unit, before * line.unit), length));
     const int32_t own = line.ownBlock();
-    code.append(moveWords(memory(blocks.buffer, own * pitchBytes, {4}), memory(source.buffer, source.baseBytes, {4}),
-                          Affine(words)),
-                linesGuard(axis, lineBegin, lineEnd, 0, cores));
+    const auto prepares = [&] {
+      fillsSlack();
+      // Blocks from beyond the line's ends hold the fill.
+      const int64_t low = own * stage.pitch, high = (line.blocks - own - 1) * stage.pitch;
+      if (before > 0)
+        fill(blocks, low, linesGuard(axis, lineBegin, lineEnd, 0, before * line.unit));
+      if (behind > 0)
+        fill({blocks.buffer, (own + 1) * pitchBytes}, high,
+             linesGuard(axis, lineBegin, lineEnd, std::max(0, cores - behind * line.unit), cores));
+      if (const int64_t end = stage.takers.first(axis) + stage.takers.count(axis); cores < end)
+        fill(blocks, elements, linesGuard(axis, lineBegin, lineEnd, cores, end));
+      code.append(moveWords(memory(blocks.buffer, own * pitchBytes, {4}), memory(source.buffer, source.baseBytes, {4}),
+                            Affine(words)),
+                  linesGuard(axis, lineBegin, lineEnd, 0, cores));
+    };
     if (line.isShift) {
       SegmentShift shift;
       shift.segment = std::max(before, behind);
@@ -149,7 +165,7 @@ private:
         shift.forward = shifted(stage, source, 0);
       if (behind > 0)
         shift.backward = shifted(stage, source, own + 1);
-      emitSegmentShift(code, axis, shift, blocks);
+      emitSegmentShift(code, axis, shift, blocks, prepares);
       return blocks;
     }
     SegmentGather window;
@@ -175,7 +191,7 @@ private:
       backward.backward.own = {0, 0, behind - 1, -1, (before + 1) * pitchBytes + base, 0};
       backward.backward.other = {0, 0, 1, 1, (before + behind) * pitchBytes + base, -pitchBytes};
     }
-    emitSegmentGathers(code, axis, length, sides, blocks);
+    emitSegmentGathers(code, axis, length, sides, blocks, prepares);
     return blocks;
   }
 
@@ -312,20 +328,18 @@ private:
 
 } // namespace
 
-Place beginFactored(Code &code, const MoveProblem &problem, const std::vector<FactoredMove> &moves) {
-  const int64_t elements = problem.target->localElements();
-  const Place result{wordScratch(code, "moved", problem.type, elements), 0};
-  bool fills = moves.size() > 1;
-  for (const FactoredMove &move : moves)
-    fills |= move.stages.back().fillsResult;
-  if (fills)
-    FactoredWriter(code, problem, {}).fill(result, elements, guardOf(problem.target->rectangle, problem.rectangle));
-  return result;
+Place beginFactored(Code &code, const MoveProblem &problem) {
+  return {wordScratch(code, "moved", problem.type, problem.target->localElements()), 0};
 }
 
-Place emitStage(Code &code, const MoveProblem &problem, const FactoredStage &stage, bool isLast, Place source,
-                Place result, const ConstantMaker &makeConstant) {
-  return FactoredWriter(code, problem, makeConstant).write(stage, isLast, source, result);
+bool fillsResult(const std::vector<FactoredMove> &moves) {
+  return moves.size() > 1 ||
+         std::any_of(moves.begin(), moves.end(), [](const auto &move) { return move.stages.back().fillsResult; });
+}
+
+Place emitStage(Code &code, const MoveProblem &problem, const FactoredStage &stage, bool isLast, bool fills,
+                Place source, Place result, const ConstantMaker &makeConstant) {
+  return FactoredWriter(code, problem, makeConstant).write(stage, isLast, fills, source, result);
 }
 
 void endFactored(Code &code, const MoveProblem &problem, Place result) {
@@ -334,11 +348,13 @@ void endFactored(Code &code, const MoveProblem &problem, Place result) {
 
 Place emitFactored(Code &code, const MoveProblem &problem, const std::vector<FactoredMove> &moves,
                    const std::vector<Place> &sources, const ConstantMaker &makeConstant) {
-  const Place result = beginFactored(code, problem, moves);
+  const Place result = beginFactored(code, problem);
   for (size_t i = 0; i < moves.size(); ++i) {
     Place at = sources[size_t(problem.pieces[i].source)];
-    for (const FactoredStage &stage : moves[i].stages)
-      at = emitStage(code, problem, stage, &stage == &moves[i].stages.back(), at, result, makeConstant);
+    for (const FactoredStage &stage : moves[i].stages) {
+      const bool isLast = &stage == &moves[i].stages.back();
+      at = emitStage(code, problem, stage, isLast, i == 0 && isLast && fillsResult(moves), at, result, makeConstant);
+    }
   }
   endFactored(code, problem, result);
   return result;

@@ -8,13 +8,16 @@
 
 namespace wsc::spmd {
 
-/// Where the wanted box will lie; what no piece brings is filled.
-Place beginFactored(Code &code, const MoveProblem &problem, const std::vector<FactoredMove> &moves);
+/// Where the wanted box will lie.
+Place beginFactored(Code &code, const MoveProblem &problem);
+
+/// Whether pieces leave elements of the wanted box out, so that it is filled first.
+bool fillsResult(const std::vector<FactoredMove> &moves);
 
 /// Appends one stage. `source`: the box of the stage before, or the piece's; `result`: the wanted box, to which the
-/// last stage brings. Returns where the stage's box lies.
-Place emitStage(Code &code, const MoveProblem &problem, const FactoredStage &stage, bool isLast, Place source,
-                Place result, const ConstantMaker &makeConstant);
+/// last stage brings, and which is filled before if `fills`. Returns where the stage's box lies.
+Place emitStage(Code &code, const MoveProblem &problem, const FactoredStage &stage, bool isLast, bool fills,
+                Place source, Place result, const ConstantMaker &makeConstant);
 
 /// What may travel later is written to the end of its last word.
 void endFactored(Code &code, const MoveProblem &problem, Place result);

@@ -153,7 +153,7 @@ absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, dou
     Place held = result; // what the hop before made
     if (h > 0)
       pinned.push_back(&held);
-    result = beginFactored(code(), hop.problem, hop.moves);
+    result = beginFactored(code(), hop.problem);
     for (size_t i = 0; i < hop.moves.size(); ++i) {
       const Pins ofPiece(*this);
       for (size_t s = 0; s < hop.moves[i].stages.size(); ++s) {
@@ -161,7 +161,9 @@ absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, dou
         auto append = [&](Code &to_, const ConstantMaker &makeConstant) {
           if (s == 0)
             at = h == 0 ? place(sources[size_t(hop.problem.pieces[i].source)]) : held;
-          return emitStage(to_, hop.problem, stage, s + 1 == hop.moves[i].stages.size(), at, result, makeConstant);
+          const bool isLast = s + 1 == hop.moves[i].stages.size();
+          return emitStage(to_, hop.problem, stage, isLast, i == 0 && isLast && fillsResult(hop.moves), at, result,
+                           makeConstant);
         };
         if (const absl::Status status = makeRoom(append); !status.ok())
           return named(status);
