@@ -5,6 +5,7 @@
 // dimensions as may be computed together; the dimensions around it are walked in order.
 #include "runtime/emulator/Rows.h"
 
+#include "runtime/emulator/CopyGrid.h"
 #include "runtime/emulator/QueueTraffic.h"
 #include "runtime/numerics/Elements.h"
 
@@ -12,6 +13,7 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace wsc::emulator {
 
@@ -21,115 +23,12 @@ namespace {
 
 constexpr int64_t kBlock = 256;     // elements
 constexpr int64_t kFewColumns = 32; // up to here packing rows of unpacked operands together pays
-constexpr int64_t kMostRepeatedBytes = 32;
 constexpr int kDst = 0, kA = 1, kB = 2;
 
 template <typename T> T load(const std::byte *from) {
   T value;
   std::memcpy(&value, from, sizeof(T));
   return value;
-}
-
-// Strides in bytes, of rows and of columns.
-struct Grid {
-  int64_t rowStride, stride;
-  bool packed(int64_t rows, int64_t columns, int64_t bytes) const {
-    return (columns == 1 || stride == bytes) && (rows == 1 || rowStride == columns * bytes);
-  }
-};
-
-template <size_t Bytes>
-void copyRows(std::byte *to, int64_t toStride, const std::byte *from, int64_t fromStride, int64_t rows) {
-  for (int64_t r = 0; r < rows; ++r, to += toStride, from += fromStride)
-    std::memcpy(to, from, Bytes);
-}
-
-// Rows of so few bytes that a call for each would take longer than the copy; false for others.
-bool copyShortRows(std::byte *to, int64_t toStride, const std::byte *from, int64_t fromStride, int64_t rows,
-                   int64_t bytes) {
-  switch (bytes) {
-  case 8:
-    return copyRows<8>(to, toStride, from, fromStride, rows), true;
-  case 12:
-    return copyRows<12>(to, toStride, from, fromStride, rows), true;
-  case 16:
-    return copyRows<16>(to, toStride, from, fromStride, rows), true;
-  case 24:
-    return copyRows<24>(to, toStride, from, fromStride, rows), true;
-  case 32:
-    return copyRows<32>(to, toStride, from, fromStride, rows), true;
-  default:
-    return false;
-  }
-}
-
-// Each element `times` times, one behind the other: a store of a few copies for each, of which the next one overwrites
-// what is too much.
-template <typename T>
-void repeatElements(std::byte *to, const std::byte *from, int64_t stride, int64_t elements, int64_t times) {
-  constexpr int64_t kCopies = kMostRepeatedBytes / int64_t(sizeof(T));
-  const std::byte *const end = to + elements * times * int64_t(sizeof(T));
-  const int64_t step = times * int64_t(sizeof(T));
-  for (; end - to >= kMostRepeatedBytes; to += step, from += stride) {
-    T copies[kCopies];
-    std::fill_n(copies, kCopies, load<T>(from));
-    std::memcpy(to, copies, sizeof(copies));
-  }
-  for (; to < end; to += step, from += stride) {
-    const T value = load<T>(from);
-    for (int64_t k = 0; k < times; ++k)
-      std::memcpy(to + k * int64_t(sizeof(T)), &value, sizeof(T));
-  }
-}
-
-template <typename T>
-void copyGrid(std::byte *to, Grid toGrid, const std::byte *from, Grid fromGrid, int64_t rows, int64_t columns,
-              bool apart) {
-  constexpr auto kBytes = int64_t(sizeof(T));
-  if (apart && rows > 1 && fromGrid.stride == 0 && columns * kBytes <= kMostRepeatedBytes &&
-      toGrid.packed(rows, columns, kBytes))
-    return repeatElements<T>(to, from, fromGrid.rowStride, rows, columns);
-  if (apart && rows > 1 && fromGrid.rowStride == 0 && toGrid.packed(rows, columns, kBytes)) { // one row again and again
-    copyGrid<T>(to, toGrid, from, fromGrid, 1, columns, true);
-    for (int64_t done = columns * kBytes, all = rows * done; done < all;) {
-      const int64_t next = std::min(done, all - done);
-      std::memcpy(to + done, to, size_t(next));
-      done += next;
-    }
-    return;
-  }
-  if (apart && toGrid.stride == kBytes && fromGrid.stride == kBytes &&
-      copyShortRows(to, toGrid.rowStride, from, fromGrid.rowStride, rows, columns * kBytes))
-    return;
-  for (int64_t r = 0; r < rows; ++r, to += toGrid.rowStride, from += fromGrid.rowStride) {
-    if (apart && toGrid.stride == kBytes && fromGrid.stride == kBytes) {
-      std::memcpy(to, from, size_t(columns * kBytes));
-    } else if (apart && toGrid.stride == kBytes && fromGrid.stride == 0) {
-      const T value = load<T>(from);
-      for (int64_t c = 0; c < columns; ++c)
-        std::memcpy(to + c * kBytes, &value, sizeof(T));
-    } else {
-      for (int64_t c = 0; c < columns; ++c) {
-        const T value = load<T>(from + c * fromGrid.stride);
-        std::memcpy(to + c * toGrid.stride, &value, sizeof(T));
-      }
-    }
-  }
-}
-
-// In order; `apart`: the two do not overlap.
-void copyGrid(int64_t bytes, std::byte *to, Grid toGrid, const std::byte *from, Grid fromGrid, int64_t rows,
-              int64_t columns, bool apart = true) {
-  switch (bytes) {
-  case 8:
-    return copyGrid<uint64_t>(to, toGrid, from, fromGrid, rows, columns, apart);
-  case 4:
-    return copyGrid<uint32_t>(to, toGrid, from, fromGrid, rows, columns, apart);
-  case 2:
-    return copyGrid<uint16_t>(to, toGrid, from, fromGrid, rows, columns, apart);
-  default:
-    return copyGrid<uint8_t>(to, toGrid, from, fromGrid, rows, columns, apart);
-  }
 }
 
 template <int64_t Bytes> void copyElements(std::byte *dst, const std::byte *a, const std::byte *, int64_t n) {
@@ -261,26 +160,32 @@ private:
     const int64_t rows = shape.extent[2], columns = shape.extent[3], rowStep = shape.stride[kA][2];
     if (rows > kMostRows || place.step <= 0)
       return false;
-    // Bytes from the place of number 0 of the first row to that of the last number of each row.
-    int64_t furthest[kMostRows];
-    LastNumber last(place, place.origin + start, sizeof(T));
-    int64_t most = last.get(); // a number that all rows have in the buffer
-    for (int64_t r = 0; r < rows; ++r) {
-      furthest[r] = last.get() * place.step + r * rowStep;
-      most = std::min(most, last.get());
-      last.move(rowStep);
-    }
+    const std::byte *const first = a + start;
+    const auto lastOf = [&](int64_t row) {
+      return LastNumber(place, place.origin + start + row * rowStep, sizeof(T)).get();
+    };
+    const int64_t most = std::min(lastOf(0), lastOf(rows - 1)); // a number that all rows have in the buffer
+    int64_t furthest[kMostRows]; // bytes from `first` to the last number of each row, once one goes beyond
+    bool isFar = false;
     const int64_t toStep = shape.stride[kDst][2];
+    const bool isRun = rowStep == sizeof(T) && toStep == sizeof(T); // rows follow each other on both sides
     for (int64_t c = 0; c < columns; ++c) {
       std::byte *to = dst + c * shape.stride[kDst][3];
       const int64_t number = std::max(0, load<int32_t>(numbers + c * shape.stride[kB][3]));
       int64_t from = number * place.step;
-      if (number <= most)
-        for (int64_t r = 0; r < rows; ++r, to += toStep, from += rowStep)
-          std::memcpy(to, a + start + from, sizeof(T));
-      else
-        for (int64_t r = 0; r < rows; ++r, to += toStep, from += rowStep)
-          std::memcpy(to, a + start + std::min(from, furthest[r]), sizeof(T));
+      if (number <= most) {
+        if (isRun)
+          copyRun(to, first + from, rows * int64_t(sizeof(T)));
+        else
+          for (int64_t r = 0; r < rows; ++r, to += toStep, from += rowStep)
+            std::memcpy(to, first + from, sizeof(T));
+        continue;
+      }
+      if (!std::exchange(isFar, true))
+        for (int64_t r = 0; r < rows; ++r)
+          furthest[r] = lastOf(r) * place.step + r * rowStep;
+      for (int64_t r = 0; r < rows; ++r, to += toStep, from += rowStep)
+        std::memcpy(to, first + std::min(from, furthest[r]), sizeof(T));
     }
     return true;
   }
@@ -327,12 +232,13 @@ private:
           } else if (isPlain) {
             // Those that the number chooses inside the buffer follow each other; behind them all choose the last one.
             const int64_t one = std::max(0, load<int32_t>(number)), inside = last.countInside(one, startStep, count);
-            copyGrid<T>(element, {0, otherStep}, memory + start + one * place.step, {0, startStep}, 1, inside, true);
+            copyGrid(sizeof(T), element, {0, otherStep}, memory + start + one * place.step, {0, startStep}, 1, inside,
+                     true);
             start += inside * startStep;
             last.move(inside * startStep);
             if (inside < count)
-              copyGrid<T>(element + inside * otherStep, {0, otherStep}, memory + start + last.get() * place.step,
-                          {0, 0}, 1, count - inside, true);
+              copyGrid(sizeof(T), element + inside * otherStep, {0, otherStep},
+                       memory + start + last.get() * place.step, {0, 0}, 1, count - inside, true);
             start += (count - inside) * startStep;
             last.move((count - inside) * startStep);
           } else {
