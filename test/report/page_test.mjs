@@ -43,15 +43,21 @@ async function open(name) {
 }
 
 // How many colours the map shows.
-const coloursOf = (page) =>
+// What the map shows once it is drawn: the number of its colours, and a hash of all pixels.
+const pictureOf = (page) =>
   page.$eval(canvas, async (element) => {
     await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
     const copy = new OffscreenCanvas(element.width, element.height).getContext("2d", {willReadFrequently: true});
     copy.drawImage(element, 0, 0);
     const {data} = copy.getImageData(0, 0, element.width, element.height);
     const seen = new Set();
-    for (let at = 0; at < data.length; at += 4) seen.add((data[at] << 16) | (data[at + 1] << 8) | data[at + 2]);
-    return seen.size;
+    let hash = 0;
+    for (let at = 0; at < data.length; at += 4) {
+      const colour = (data[at] << 16) | (data[at + 1] << 8) | data[at + 2];
+      seen.add(colour);
+      hash = (Math.imul(hash, 31) + colour) | 0;
+    }
+    return {colours: seen.size, hash};
   });
 const textOf = (page, selector) => page.$eval(selector, (element) => element.textContent);
 
@@ -88,7 +94,7 @@ async function showsAllParts(page, report) {
 async function paintsEveryColouring(page) {
   for (const view of ["sram", "fma", "slots", "links", "stalls", "kernel"]) {
     await page.check(`input[value=${view}]`, {force: true});
-    assert.ok((await coloursOf(page)) > 4, `the map by ${view} is empty`);
+    assert.ok((await pictureOf(page)).colours > 4, `the map by ${view} is empty`);
     if (view !== "kernel") assert.match(await textOf(page, ".legend"), /% of/);
   }
 }
@@ -117,13 +123,13 @@ async function followsKeys(page) {
 }
 
 async function linksTableAndMap(page, report) {
-  const before = await coloursOf(page);
+  const before = (await pictureOf(page)).hash;
   const selected = () =>
     page.$$eval("tr[aria-selected=true] .name", (names) => names.map(({textContent}) => textContent));
   await page.click("#kernels tbody tr:first-child");
   assert.deepEqual(await selected(), [report.kernels[0].name]);
   if (report.kernels.length > 1)
-    assert.notEqual(await coloursOf(page), before, "the map does not show the selection");
+    assert.notEqual((await pictureOf(page)).hash, before, "the map does not show the selection");
   await page.click("#kernels tbody tr:first-child");
   assert.deepEqual(await selected(), []);
   await page.fill("#filter", "no such kernel");
@@ -143,7 +149,7 @@ async function linksTableAndMap(page, report) {
 async function followsStreams(page, name) {
   await page.selectOption("#net", {index: 1});
   assert.match(await textOf(page, ".legend"), /sends.*receives.*passes/);
-  assert.ok((await coloursOf(page)) > 2, "the map does not show the stream");
+  assert.ok((await pictureOf(page)).colours > 2, "the map does not show the stream");
   await (await page.$("#floorplan")).screenshot({path: path.join(reports, `${name}-stream.png`)});
   await page.selectOption("#net", {index: 0});
 }
@@ -162,7 +168,7 @@ async function switchesThemes(page) {
   const before = await theme();
   await page.click("#theme");
   assert.notEqual(await theme(), before);
-  assert.ok((await coloursOf(page)) > 4);
+  assert.ok((await pictureOf(page)).colours > 4);
   await page.click("#theme");
 }
 
@@ -179,7 +185,7 @@ async function judge(name) {
   await switchesThemes(page);
   if (report.configurations.length > 1) {
     await page.selectOption("#phase", {index: 0});
-    assert.ok((await coloursOf(page)) > 4);
+    assert.ok((await pictureOf(page)).colours > 4);
   }
   for (const [width, theme] of [
     [1440, "light"],

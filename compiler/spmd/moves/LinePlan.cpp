@@ -18,6 +18,7 @@ namespace {
 
 // Instructions and ramps of one direction of a window; of a gather, a bus.
 constexpr int64_t kWindowCycles = 40, kGatherCycles = 40, kBusCycles = 30;
+constexpr int64_t kQueueWords = 2; // of blocks that queues hold, so that both directions of a gather go on together
 // Instructions of a shift in one direction, in both.
 constexpr int64_t kShiftCycles = 30, kShiftBothCycles = 50;
 // Instructions that prepare a pick; the way over both ramps; from the end of an instruction to the next one's first
@@ -366,8 +367,11 @@ int64_t LinePlan::cycles(const LineBlock &block) const {
     return 0;
   case Kind::Window:
     return windowCycles(blockWords, reachBefore > 0 ? blockWords : 0, reachBehind > 0 ? blockWords : 0);
-  case Kind::Gather: // as gatherCycles in Laws.h, and a copy of the core's own block
-    return 2 * (segment - 1) * blockWords + int64_t(segment) * unit * (unit > 1 ? 2 : 1) + kGatherCycles + blockWords;
+  case Kind::Gather: { // as gatherCycles in Laws.h, and a copy of the core's own block
+    const int64_t directions = blockWords > kQueueWords ? 2 : 1; // one after the other
+    return directions * (segment - 1) * blockWords + int64_t(segment) * unit * (unit > 1 ? 2 : 1) + kGatherCycles +
+           blockWords;
+  }
   case Kind::Bus: {
     const int64_t given = std::min(segment, units);
     // Turns and the way to the relay, the way back (ShortBuses.h).
