@@ -22,12 +22,15 @@ CpuLevel cpuLevel();
 // All offsets in elements. Up to 16 (wide) or 8 (narrow) neighbouring accumulators.
 struct NestVector {
   int32_t vec = 0, acc = 0, lanes = 0;
+  bool operator==(const NestVector &) const = default;
 };
 struct NestScalar {
   int32_t scl = 0, acc = 0;
+  bool operator==(const NestScalar &) const = default;
 };
 struct NestTap {
   int32_t vec = 0, scl = 0;
+  bool operator==(const NestTap &) const = default;
 };
 
 enum class NestOp : uint8_t {

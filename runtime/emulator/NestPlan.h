@@ -23,12 +23,15 @@ struct NestPlan {
   // Dimensions in which both sources vary: one pass of all tiles per entry.
   struct Outer {
     int32_t acc, vec, scl;
+    bool operator==(const Outer &) const = default;
   };
   std::vector<Outer> outer;
   std::vector<NestVector> wide, narrow;
   int64_t vecElements = 0, sclElements = 0; // from each source's first element to the last that is read
   bool shortRows = false, tapRun = false;   // as in NestTile
   std::vector<NestScalar> scalars, laneScalarsWide, laneScalarsNarrow; // the latter two for FmaVectors, one per vector
+
+  bool operator==(const NestPlan &) const = default;
 };
 
 struct NestLoop {

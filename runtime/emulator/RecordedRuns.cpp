@@ -2,6 +2,8 @@
 #include "runtime/emulator/RecordedRuns.h"
 
 #include "runtime/emulator/HostWords.h"
+#include "runtime/emulator/WaveGroup.h"
+#include "runtime/emulator/WaveMerge.h"
 
 #include <algorithm>
 
@@ -103,6 +105,7 @@ bool RecordedRuns::end(const SampleContext &context, bool succeeded) {
   if (succeeded) {
     freeAll(recording->sent);
     joinLinks(*recording);
+    mergeGroups(*recording, WaveGroup::kMostBytes);
     for (WaveRecord::Stream &stream : recording->streams)
       stream.shrink();
     recording->arenaBytes = state.arena.takenBytes();

@@ -21,6 +21,8 @@ struct RowShape {
   int freeDims = 0;
   // The innermost dimension adds up onto one dst element.
   bool chain = false;
+
+  bool operator==(const RowShape &) const = default;
 };
 
 // Shape on core `index`. `bytes`: widths of the three operands. `apart`: sources surely lie apart from dst, so that

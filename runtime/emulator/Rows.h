@@ -21,6 +21,8 @@ struct RowOp {
   ArrayOp widen[3] = {};      // from stored to widened elements; null where they are the same
   ArrayOp narrow = nullptr;   // back to dst's; null where the result is stored as computed
   ArrayOp compute = nullptr, computeScalarB = nullptr, chain = nullptr;
+
+  bool operator==(const RowOp &) const = default;
 };
 
 // Whether memory operands in two buffers of the role may meet: one buffer, or windows of one resident.

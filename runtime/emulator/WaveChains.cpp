@@ -8,23 +8,9 @@
 
 namespace wsc::emulator {
 
-namespace {
-
-bool isEqual(const NestPlan &x, const NestPlan &y) {
-  const auto same = [](const auto &a, const auto &b, auto... member) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [&](const auto &p, const auto &q) { return ((p.*member == q.*member) && ...); });
-  };
-  return x.swapped == y.swapped && same(x.taps, y.taps, &NestTap::vec, &NestTap::scl) &&
-         same(x.narrow, y.narrow, &NestVector::vec, &NestVector::acc, &NestVector::lanes) &&
-         same(x.scalars, y.scalars, &NestScalar::scl, &NestScalar::acc);
-}
-
-} // namespace
-
 bool operator==(const ChainForm &x, const ChainForm &y) {
   return std::ranges::equal(x.inWords, y.inWords) && std::ranges::equal(x.runStep, y.runStep) &&
-         (x.plan == y.plan || isEqual(*x.plan, *y.plan));
+         (x.plan == y.plan || *x.plan == *y.plan);
 }
 
 bool isChainable(const PlanVariant &variant) {
@@ -33,6 +19,12 @@ bool isChainable(const PlanVariant &variant) {
   return plan.shortRows && plan.phases == 1 && plan.taps.size() <= kMostTaps && plan.outer.size() == 1 &&
          plan.outer[0].acc == 0 && plan.outer[0].vec == 0 && plan.outer[0].scl == 0 && !variant.widened[0].widen &&
          !variant.widened[1].widen;
+}
+
+void sortChains(const std::vector<std::array<int64_t, 2>> &sources, std::span<RecordedChain> chains) {
+  std::sort(chains.begin(), chains.end(), [&](const RecordedChain &x, const RecordedChain &y) {
+    return std::tie(sources[x.first], x.core) < std::tie(sources[y.first], y.core);
+  });
 }
 
 void joinLinks(WaveRecord &record) {
@@ -61,12 +53,7 @@ void joinLinks(WaveRecord &record) {
           stream.chainSources.push_back({(*it)->source[0], (*it)->source[1]});
         ++step.chains.count;
       }
-      // Chains with the same words lie one behind the other.
-      std::sort(stream.chains.begin() + step.chains.first, stream.chains.end(),
-                [&](const RecordedChain &x, const RecordedChain &y) {
-                  return std::tie(stream.chainSources[x.first], x.core) <
-                         std::tie(stream.chainSources[y.first], y.core);
-                });
+      sortChains(stream.chainSources, std::span(stream.chains).subspan(step.chains.first));
     }
   }
   for (WaveRecord::Stream &stream : streams)

@@ -15,6 +15,7 @@
 
 #include "runtime/emulator/RoleProgram.h"
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -56,6 +57,9 @@ struct SentLink {
   int32_t stream = -1, link = -1;   // as RecordedLink::before
   int32_t position = -1, words = 0; // of the source
 };
+
+// So that those with the same words lie one behind the other. `sources`: of all nests of chains.
+void sortChains(const std::vector<std::array<int64_t, 2>> &sources, std::span<RecordedChain> chains);
 
 // Makes chains of the links that were recorded.
 void joinLinks(WaveRecord &record);

@@ -22,6 +22,8 @@ bool meet(const std::vector<ScratchRange> &ranges, const ScratchRange &range) {
   });
 }
 
+int32_t endOf(const ScratchRange &range) { return range.begin + range.bytes; }
+
 class Fuser {
 public:
   explicit Fuser(WaveRole &role)
@@ -31,10 +33,12 @@ public:
 
   void run() {
     for (size_t pc = 0; pc < ops.size(); ++pc)
+      findDead(pc);
+    for (size_t pc = 0; pc < ops.size(); ++pc)
+      findReaders(pc);
+    for (size_t pc = 0; pc < ops.size(); ++pc)
       if (ops[pc].plain && thread[pc].kind == DecodedOp::Kind::Nest)
         fuseNest(pc);
-      else if (ops[pc].plain && thread[pc].kind == DecodedOp::Kind::Row)
-        fuseRow(pc);
   }
 
 private:
@@ -85,42 +89,84 @@ private:
                                         : instruction.type;
   }
 
-  bool touchBetween(size_t begin, size_t end, const ScratchRange &range) const {
-    for (size_t pc = begin; pc < end; ++pc)
-      if (meet(touched[pc], range))
-        return true;
-    return false;
-  }
-
-  // A group holds words for one source 0 and one source 1 at a time.
-  bool holdsBetween(size_t begin, size_t end, int k) const {
-    return std::any_of(ops.begin() + int64_t(begin), ops.begin() + int64_t(end),
-                       [k](const WaveOp &op) { return op.wordsFor == k || op.wordsOf[k] >= 0; });
-  }
-
-  void fuseRow(size_t pc) {
+  // Where an operation reads and writes scratch; 0 bytes: it does not.
+  struct Hulls {
+    std::array<ScratchRange, 2> sources;
+    ScratchRange result;
+  };
+  Hulls hullsOf(size_t pc) const {
     const DecodedOp &op = thread[pc];
-    if (op.row.kind != RowOp::Kind::Compute && op.row.kind != RowOp::Kind::Copy)
-      return;
     const Instruction &instruction = *op.instruction;
-    sources = {hullOf(op, op.a, instruction.a), op.row.usesB ? hullOf(op, op.b, instruction.b) : ScratchRange()};
-    accumulators = hullOf(op, op.dst, instruction.dst);
-    findWords(pc, 0);
-    findWords(pc, 1);
+    return {{hullOf(op, op.a, instruction.a), hullOf(op, op.b, instruction.b)}, hullOf(op, op.dst, instruction.dst)};
   }
+  bool isLooped(const OperandPlace &place) const {
+    return place.kind == OperandKind::Memory && place.looped && bufferBegin(place) >= 0;
+  }
+
+  void findDead(size_t pc) {
+    WaveOp &op = ops[pc];
+    if (!op.plain || thread[pc].dst.kind != OperandKind::Memory ||
+        (thread[pc].kind == DecodedOp::Kind::Row && thread[pc].row.kind == RowOp::Kind::Scatter)) // writes anywhere
+      return;
+    const ScratchRange result = hullsOf(pc).result;
+    if (result.bytes > 0 && isDead(pc + 1, result))
+      (op.inputs > 0 ? op.isDropped : op.leftOut) = true;
+  }
+
+  // Who reads the words that operation `pc` copies to scratch, if these are nests and rows only, in one stretch.
+  void findReaders(size_t pc) {
+    const ShapeVariant *row = packedRow(pc);
+    if (!row || thread[pc].row.kind != RowOp::Kind::Copy || thread[pc].a.kind != OperandKind::Queue ||
+        ops[pc].isDropped)
+      return;
+    const ScratchRange copied = rangeOf(thread[pc].dst, row->shape.elements * thread[pc].row.bytes[0]);
+    if (copied.bytes == 0 || copied.bytes % 4 != 0)
+      return;
+    std::vector<std::pair<size_t, int>> readers; // operation, source
+    for (size_t at = pc + 1; !isDead(at, copied); ++at) {
+      if (isLoop(ops[at]))
+        return;
+      if (!meet(touched[at], copied) || ops[at].leftOut)
+        continue;
+      const DecodedOp &op = thread[at];
+      if (!ops[at].plain || isLooped(op.a) || isLooped(op.b) || isLooped(op.dst) ||
+          (op.kind == DecodedOp::Kind::Row && op.row.kind != RowOp::Kind::Compute && op.row.kind != RowOp::Kind::Copy))
+        return;
+      const Hulls hulls = hullsOf(at);
+      if (meet({hulls.result}, copied))
+        return;
+      for (int k : {0, 1}) {
+        const ScratchRange &read = hulls.sources[size_t(k)];
+        if (!meet({read}, copied))
+          continue;
+        if (read.begin < copied.begin || endOf(read) > endOf(copied))
+          return;
+        readers.push_back({at, k});
+      }
+    }
+    if (readers.empty())
+      return;
+    const auto place = std::ranges::find_if(heldUntil, [pc](int64_t until) { return until < int64_t(pc); });
+    if (place == heldUntil.end())
+      return;
+    *place = int64_t(readers.back().first);
+    ops[pc].heldIn = int8_t(place - heldUntil.begin());
+    ops[readers.back().first].letsGo |= uint8_t(1 << ops[pc].heldIn);
+    for (const auto &[reader, k] : readers) {
+      const OperandPlace &source = k == 0 ? thread[reader].a : thread[reader].b;
+      ops[reader].wordsOf[k] = int32_t(pc);
+      ops[reader].wordsOffset[k] = int32_t(bufferBegin(source) + (source.affine ? 0 : source.base) - copied.begin);
+    }
+  }
+
   void fuseNest(size_t nest) {
-    const DecodedOp &op = thread[nest];
-    const Instruction &instruction = *op.instruction;
-    sources = {hullOf(op, op.a, instruction.a), ScratchRange()};
-    if (op.b.kind == OperandKind::Memory)
-      sources[1] = hullOf(op, op.b, instruction.b);
-    accumulators = hullOf(op, op.dst, instruction.dst);
-    if (accumulators.bytes > 0 && rangeOf(op.dst, 4).begin == accumulators.begin) {
+    const Hulls hulls = hullsOf(nest);
+    accumulators = hulls.result;
+    sources = hulls.sources;
+    if (accumulators.bytes > 0 && rangeOf(thread[nest].dst, 4).begin == accumulators.begin) {
       findZeros(nest);
       findSum(nest);
     }
-    findWords(nest, 0);
-    findWords(nest, 1);
   }
   // Whether a row of `bytes` bytes is the nest's accumulators, all of them and nothing else.
   bool isAccumulators(size_t nest, const ScratchRange &row) const {
@@ -165,43 +211,26 @@ private:
       return;
     }
     const ScratchRange result = rangeOf(thread[pc].dst, bytes);
-    const std::vector<ScratchRange> others{accumulators, sources[0], sources[1]};
-    ops[nest].addsNext =
-        result.bytes > 0 && (result == accumulators || (!meet(others, result) && isDead(pc + 1, accumulators)));
-  }
-
-  // Words that only source `k` of the operation reads, copied to scratch before it.
-  void findWords(size_t nest, int k) {
-    const ScratchRange &read = sources[size_t(k)];
-    if (read.bytes == 0)
+    if (result.bytes == 0 ||
+        (result != accumulators && (meet({accumulators}, result) || !isDead(pc + 1, accumulators))))
       return;
-    for (size_t pc = nest; pc-- > 0 && !isLoop(ops[pc]);) {
-      if (!meet(touched[pc], read))
-        continue;
-      const ShapeVariant *row = packedRow(pc);
-      const int64_t bytes = row ? row->shape.elements * thread[pc].row.bytes[0] : 0;
-      if (!row || thread[pc].row.kind != RowOp::Kind::Copy || thread[pc].a.kind != OperandKind::Queue ||
-          bytes % 4 != 0 || ops[pc].wordsFor >= 0)
-        return;
-      const ScratchRange copied = rangeOf(thread[pc].dst, bytes);
-      if (copied.bytes == 0 || copied.begin > read.begin || copied.begin + copied.bytes < read.begin + read.bytes ||
-          touchBetween(pc + 1, nest, copied) || holdsBetween(pc + 1, nest, k) ||
-          meet({accumulators, sources[size_t(1 - k)]}, copied) || !isDead(nest + 1, copied))
-        return;
-      ops[pc].wordsFor = int8_t(k);
-      ops[nest].wordsOf[k] = int32_t(pc);
-      const OperandPlace &place = k == 0 ? thread[nest].a : thread[nest].b;
-      ops[nest].wordsOffset[k] = int32_t(bufferBegin(place) + (place.affine ? 0 : place.base) - copied.begin);
-      return;
-    }
+    // Words that are held are not in scratch, where the sum goes.
+    for (int k : {0, 1})
+      if (result != accumulators && meet({sources[size_t(k)]}, result)) {
+        if (ops[nest].wordsOf[k] < 0)
+          return;
+        ops[nest].addsIfHeld = true;
+      }
+    ops[nest].addsNext = true;
   }
 
   WaveRole &role;
   std::vector<WaveOp> &ops;
   const std::vector<DecodedOp> &thread;
   const std::vector<std::vector<ScratchRange>> touched, live;
-  std::array<ScratchRange, 2> sources; // of the nest or row at hand; 0 bytes: not in scratch
-  ScratchRange accumulators;           // or results
+  std::array<ScratchRange, 2> sources; // of the nest at hand; 0 bytes: not in scratch
+  ScratchRange accumulators;
+  std::vector<int64_t> heldUntil = std::vector<int64_t>(kHeldPlaces, -1); // per place: the last that reads from it
 };
 
 } // namespace

@@ -2,10 +2,12 @@
 //
 // Operations of a role that a nest does along with its own, where nobody else sees what they leave in scratch:
 //
-//     move x ← queue          x is not copied: the nest reads the words where they are
+//     move x ← queue          x is not copied: the nest, or rows, read the words where they are
 //     move acc ← 0            nothing is written: the accumulators begin as zeros in registers
 //     acc += x · w            nest
 //     queue ← queue + acc     added before the accumulators are stored, so they never are
+//
+// Operations whose results nobody reads are left out but for the words that they take.
 //
 // The results are the same bits: the same operations on the same values.
 #pragma once
@@ -14,7 +16,7 @@
 
 namespace wsc::emulator {
 
-// Marks them in the role's only thread (WaveOp::fusion).
+// Marks them in the role's only thread (WaveOp).
 void fuseNests(WaveRole &role);
 
 } // namespace wsc::emulator

@@ -37,10 +37,10 @@ bool WaveGroup::add(const WaveRole &of, int32_t core) {
 
 void WaveGroup::run() {
   numActive = numMembers;
-  held[0] = held[1] = -1;
+  held.fill(-1);
   std::iota(active.begin(), active.begin() + int64_t(numActive), uint8_t(0));
   if (worker.recorder)
-    worker.recorder->beginGroup();
+    worker.recorder->beginGroup(members[0].inSlot ? int64_t(numMembers) * role->scratchBytes : 0);
   beginInSlots();
   const std::vector<WaveOp> &ops = role->threads[0];
   while (numActive > 0 && size_t(at.pc) < ops.size()) {
@@ -63,16 +63,16 @@ void WaveGroup::run() {
 
 // What members hold in words goes to scratch before they leave.
 void WaveGroup::releaseWords(std::span<const uint8_t> leaving) {
-  for (int k : {0, 1}) {
-    if (held[k] < 0 || leaving.empty())
+  for (int place = 0; place < kHeldPlaces; ++place) {
+    if (held[size_t(place)] < 0 || leaving.empty())
       continue;
-    const WaveOp &copy = role->threads[0][size_t(held[k])];
+    const WaveOp &copy = role->threads[0][size_t(held[size_t(place)])];
     const int64_t bytes = copy.elements * copy.input[0].width;
     const Place dst = placeOf(copy.op->dst, bytes);
     for (uint8_t i : leaving)
-      std::memcpy(pointer(dst, members[i], 2), members[i].words[k], size_t(bytes));
+      std::memcpy(pointer(dst, members[i], 2), members[i].words[place], size_t(bytes));
     if (worker.recorder)
-      recordRelease(leaving, dst, k, bytes);
+      recordRelease(leaving, dst, place, bytes);
   }
 }
 
@@ -292,8 +292,10 @@ void WaveGroup::runPlain(const WaveOp &op) {
   const bool fuses = context.traces.empty();
   if (fuses && op.leftOut)
     return;
-  if (fuses && op.wordsFor >= 0 && holdWords(op))
+  if (fuses && (op.isDropped || (op.heldIn >= 0 && holdWords(op)))) {
+    letWordsGo(op);
     return finish(op);
+  }
   if (op.op->kind == DecodedOp::Kind::Nest)
     return runNest(op, fuses);
   bool together = false;
@@ -316,22 +318,22 @@ bool WaveGroup::holdWords(const WaveOp &op) {
     const std::byte *words = pointer(place, member, 0);
     if (words == worker.pieced[0].data())
       return false;
-    member.words[op.wordsFor] = words;
+    member.words[op.heldIn] = words;
   }
-  held[op.wordsFor] = at.pc;
+  held[size_t(op.heldIn)] = at.pc;
   return true;
 }
 
 void WaveGroup::letWordsGo(const WaveOp &op) {
-  for (int k : {0, 1})
-    if (holds(op, k))
-      held[k] = -1;
+  for (int place = 0; place < kHeldPlaces; ++place)
+    if (op.letsGo >> place & 1)
+      held[size_t(place)] = -1;
 }
 
 // Where an operation's source begins.
 const std::byte *WaveGroup::sourceOf(const WaveOp &op, const Place &place, const Member &member, int k) {
-  if (holds(op, k))
-    return member.words[k] + op.wordsOffset[k] + (place.affine ? place.affine->at(*member.index) : 0);
+  if (const int held = placeHeld(op, k); held >= 0)
+    return member.words[held] + op.wordsOffset[k] + (place.affine ? place.affine->at(*member.index) : 0);
   return pointer(place, member, size_t(k));
 }
 
@@ -419,6 +421,9 @@ void WaveGroup::runNest(const WaveOp &nest, bool fuses) {
   const DecodedOp &op = *nest.op;
   const PlanVariant &variant = role->program->plans[size_t(op.plan)];
   const WaveOp *sum = fuses && nest.addsNext ? &nest + 1 : nullptr;
+  for (int k : {0, 1})
+    if (nest.addsIfHeld && nest.wordsOf[k] >= 0 && !holds(nest, k))
+      sum = nullptr;
   for (size_t i = 0; i < numActive && sum && sum->inputs > 0; ++i)
     if (!isThere(members[active[i]].ports[sum->input[0].slot], sum->input[0].words))
       sum = nullptr;

@@ -23,10 +23,10 @@ public:
     WavePort *ports = nullptr; // of its queues
     std::byte **buffers = nullptr;
     const format::LatticeIndex *index = nullptr;
-    uint64_t sent = 0, taken = 0;                   // queues: bit q mod 64
-    bool partAhead = false;                         // it waits, but could do a part of its operation
-    bool inSlot = false;                            // its scratch is in a slot
-    const std::byte *words[2] = {nullptr, nullptr}; // that are held for an operation's sources (WaveOp::wordsFor)
+    uint64_t sent = 0, taken = 0;             // queues: bit q mod 64
+    bool partAhead = false;                   // it waits, but could do a part of its operation
+    bool inSlot = false;                      // its scratch is in a slot
+    const std::byte *words[kHeldPlaces] = {}; // that are held (WaveOp::heldIn)
   };
   static constexpr int64_t kMostBytes = 256 << 10; // of all members' scratch: what they hold stays in a cache
 
@@ -74,7 +74,13 @@ private:
   bool runTogether(const WaveOp &row, ArrayOp function, int64_t n);
   bool holdWords(const WaveOp &op);
   void releaseWords(std::span<const uint8_t> leaving);
-  bool holds(const WaveOp &op, int k) const { return op.wordsOf[k] >= 0 && held[k] == op.wordsOf[k]; }
+  // The place of the words that source `k` is read from; -1: these are not held.
+  int placeHeld(const WaveOp &op, int k) const {
+    const int32_t copy = op.wordsOf[k];
+    const int place = copy < 0 ? -1 : role->threads[0][size_t(copy)].heldIn;
+    return place >= 0 && held[place] == copy ? place : -1;
+  }
+  bool holds(const WaveOp &op, int k) const { return placeHeld(op, k) >= 0; }
   void letWordsGo(const WaveOp &op);
   const std::byte *sourceOf(const WaveOp &op, const Place &place, const Member &member, int k);
   NestPlaces nestPlaces(const WaveOp &op, const WaveOp *sum) const;
@@ -92,7 +98,7 @@ private:
   int32_t portOf(const Member &member, int16_t queue) const {
     return int32_t(&member.ports[queue] - state.ports.data());
   }
-  void recordRelease(std::span<const uint8_t> leaving, const Place &dst, int k, int64_t bytes);
+  void recordRelease(std::span<const uint8_t> leaving, const Place &dst, int place, int64_t bytes);
   bool goesTogether(const DecodedOp &op, const ShapeVariant &variant, const RecordedStep &step) const;
   RecordedOperand recorded(const Place &place, size_t source);
   RecordedOperand recordedSource(const WaveOp &op, const Place &place, int k);
@@ -117,11 +123,11 @@ private:
   const WaveRole *role = nullptr;
   std::array<Member, kMost> members;
   size_t numMembers = 0, numActive = 0;
-  std::array<uint8_t, kMost> active{}; // members that have not left
-  WaveThread at;                       // where all active members stand
-  ScratchPath *path = nullptr;         // how their scratch moves, if it does
-  bool hasEntered = false;             // something of it may be in slots
-  int32_t held[2] = {-1, -1};          // the copies whose words they hold
+  std::array<uint8_t, kMost> active{};     // members that have not left
+  WaveThread at;                           // where all active members stand
+  ScratchPath *path = nullptr;             // how their scratch moves, if it does
+  bool hasEntered = false;                 // something of it may be in slots
+  std::array<int32_t, kHeldPlaces> held{}; // the copies whose words they hold; -1: none
 };
 
 } // namespace wsc::emulator

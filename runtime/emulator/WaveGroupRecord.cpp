@@ -8,8 +8,6 @@ namespace wsc::emulator {
 
 using namespace format;
 
-constexpr size_t kFewCores = 4; // that are not worth gathering their elements
-
 // An operand of the active members.
 RecordedOperand WaveGroup::recorded(const Place &place, size_t source) {
   if (place.kind == OperandKind::Queue && source != 2) {
@@ -44,7 +42,7 @@ bool WaveGroup::goesTogether(const DecodedOp &op, const ShapeVariant &variant, c
   const RowOp &row = op.row;
   const int64_t n = variant.shape.elements,
                 widest = std::max({row.bytes[0], row.bytes[1], row.usesB ? row.bytes[2] : 0});
-  if (row.kind != RowOp::Kind::Compute || !variant.single || row.readsDst || numActive < kFewCores ||
+  if (row.kind != RowOp::Kind::Compute || !variant.single || row.readsDst ||
       n * widest > kMostTogetherBytes / int64_t(kMost) || step.dst.region == RecordedOperand::Region::None)
     return false;
   const auto isApart = [&](int k, const OperandPlace &source) {
@@ -194,11 +192,11 @@ void WaveGroup::recordNest(const WaveOp &nest, const NestPlaces &places, bool fr
   worker.recorder->add(step);
 }
 
-void WaveGroup::recordRelease(std::span<const uint8_t> leaving, const Place &dst, int k, int64_t bytes) {
+void WaveGroup::recordRelease(std::span<const uint8_t> leaving, const Place &dst, int place, int64_t bytes) {
   std::array<std::byte *, kMost> to, from;
   for (size_t i = 0; i < leaving.size(); ++i) {
     to[i] = pointer(dst, members[leaving[i]], 2);
-    from[i] = const_cast<std::byte *>(members[leaving[i]].words[k]);
+    from[i] = const_cast<std::byte *>(members[leaving[i]].words[place]);
   }
   RecordedStep step;
   step.cores = uint8_t(leaving.size());

@@ -15,6 +15,8 @@
 
 namespace wsc::emulator {
 
+constexpr int kHeldPlaces = 4; // of copies of words that cores hold at a time
+
 // An operation with what has to be there before it can run.
 struct WaveOp {
   enum class Kind : uint8_t {
@@ -48,9 +50,13 @@ struct WaveOp {
   int64_t elements = 0;                      // if fixed
   const DecodedOp *op = nullptr;
   // What nests and rows do along with their own (WaveFusion.h), unless the run is traced.
-  bool leftOut = false;            // zeros that a nest begins with
-  int8_t wordsFor = -1;            // a copy of words which only source 0 or 1 of a nest or row reads
+  bool leftOut = false;            // takes nothing, and nobody reads what it leaves, or it is the zeros of a nest
+  bool isDropped = false;          // takes words of which nobody reads what it makes
+  int8_t heldIn = -1;              // a copy of words that only sources of nests and rows read: its place among those
+                                   // that are held
+  uint8_t letsGo = 0;              // no operation behind reads from these places: bit p
   bool addsNext = false;           // Nest: the next operation (a sum, if its words are there, or sends the results)
+  bool addsIfHeld = false;         // only while its sources that are copies of words are held: the sum goes there
   int32_t zeros = -1;              // Nest: the operation that was left out
   int32_t wordsOf[2] = {-1, -1};   // the copy from whose words a source is read; it begins so many bytes, and what
   int32_t wordsOffset[2] = {0, 0}; // its place on a core adds, behind the first word

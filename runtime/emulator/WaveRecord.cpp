@@ -14,7 +14,7 @@ namespace wsc::emulator {
 int64_t WaveRecord::Stream::bytes() const {
   return steps.bytes() + int64_t(extras.size() * sizeof(RecordedExtra) + distances.size() * sizeof(int32_t) +
                                  origins.size() * sizeof(int64_t) + pieces.size() * sizeof(Piece) +
-                                 (firstPiece.size() + groups.size()) * sizeof(uint32_t) +
+                                 firstPiece.size() * sizeof(uint32_t) + groups.size() * sizeof(RecordedGroup) +
                                  shapes.size() * sizeof(ShapeVariant) + links.size() * sizeof(RecordedLink) +
                                  chains.size() * sizeof(RecordedChain) + chainSources.size() * sizeof(chainSources[0]));
 }
@@ -50,29 +50,36 @@ RecordedOperand WaveRecorder::places(std::span<std::byte *const> begins, int64_t
   const std::byte *begin = nullptr;
   operand.region = regionOf(begins[0], begin);
   operand.runStep = int32_t(runStep);
-  const auto offset = [&](size_t i) { return int64_t(uintptr_t(begins[i]) - uintptr_t(begin)); };
-  const int64_t base = offset(0);
+  std::array<int64_t, kMostCores> offsets;
+  for (size_t i = 0; i < begins.size(); ++i)
+    offsets[i] = int64_t(uintptr_t(begins[i]) - uintptr_t(begin));
+  if (!tables.place(operand, {offsets.data(), begins.size()}))
+    giveUp();
+  return operand;
+}
+
+bool DistanceTables::place(RecordedOperand &operand, std::span<const int64_t> offsets) {
+  const int64_t base = offsets[0], stride = offsets.size() > 1 ? offsets[1] - base : 0;
   operand.base = uint64_t(base);
-  const int64_t stride = begins.size() > 1 ? offset(1) - base : 0;
   bool even = true;
   std::array<int32_t, kMostCores> distances;
-  for (size_t i = 0; i < begins.size(); ++i) {
-    const int64_t distance = offset(i) - base;
+  for (size_t i = 0; i < offsets.size(); ++i) {
+    const int64_t distance = offsets[i] - base;
     distances[i] = int32_t(distance);
-    if (distances[i] != distance) // 2 GB and more
-      giveUp();
+    if (distances[i] != distance)
+      return false;
     even = even && distance == int64_t(i) * stride;
   }
   operand.hasTable = !even;
   if (even)
     operand.stride = int32_t(stride);
   else
-    operand.table = tableOf({distances.data(), begins.size()});
-  return operand;
+    operand.table = tableOf({distances.data(), offsets.size()});
+  return true;
 }
 
 // Where the distances are in the stream.
-uint32_t WaveRecorder::tableOf(std::span<const int32_t> distances) {
+uint32_t DistanceTables::tableOf(std::span<const int32_t> distances) {
   uint64_t hash = distances.size();
   for (int32_t distance : distances)
     hash = (hash ^ uint32_t(distance)) * 0x9e3779b97f4a7c15u;

@@ -62,7 +62,7 @@ struct RecordedStep {
     Scratch,  // copies from a to dst (copyScratch)
     Bytes,    // `bytes` bytes from a to dst, and zeros up to a whole word
     Row,      // runRowAt
-    Together, // a row of few elements, those of all cores in one call
+    Together, // a row of few elements, which those of all cores may be in one call
     Nest,     // runNestAt
     Chains,   // chains of nests that end here (WaveChains.h); of their sources a and b are what is common
   };
@@ -99,6 +99,7 @@ struct RecordedExtra {
 class RecordedSteps {
 public:
   size_t size() const { return count; }
+  bool empty() const { return count == 0; }
   int64_t bytes() const { return int64_t(blocks.size() * kBlock * sizeof(RecordedStep)); }
   const RecordedStep &operator[](size_t i) const { return blocks[i / kBlock][i % kBlock]; }
   RecordedStep &operator[](size_t i) { return blocks[i / kBlock][i % kBlock]; }
@@ -114,6 +115,12 @@ private:
   std::vector<std::unique_ptr<RecordedStep[]>> blocks;
 };
 
+// Cores that were at work together.
+struct RecordedGroup {
+  uint32_t firstStep = 0;
+  int64_t slotBytes = 0; // of the worker's slots
+};
+
 struct WaveRecord {
   struct Piece {
     int64_t offset = 0; // in the arena of words
@@ -123,7 +130,7 @@ struct WaveRecord {
   struct Stream {
     RecordedSteps steps;
     std::vector<RecordedExtra> extras;
-    std::vector<uint32_t> groups;   // per group: its first step
+    std::vector<RecordedGroup> groups;
     std::vector<int32_t> distances; // of operands' cores from the first one; steps share equal ones
     std::vector<int64_t> origins;
     std::vector<Piece> pieces;
@@ -135,6 +142,10 @@ struct WaveRecord {
     std::vector<std::array<int64_t, 2>> chainSources; // per nest of a chain, as RecordedLink::source
     int64_t bytes() const;
     void shrink(); // to what it holds
+    // The steps of a group.
+    std::pair<size_t, size_t> stepsOf(size_t group) const {
+      return {groups[group].firstStep, group + 1 < groups.size() ? groups[group + 1].firstStep : steps.size()};
+    }
   };
   std::vector<Stream> streams;
   std::vector<uint32_t> waves; // per wave and stream: behind its last group
@@ -154,6 +165,20 @@ struct WaveRecord {
   int64_t arenaBytes = 0;     // in which all words are
 };
 
+// Distances of operands' cores in a stream, equal ones once.
+class DistanceTables {
+public:
+  explicit DistanceTables(WaveRecord::Stream &stream) : stream(stream) {}
+  // Cores have the operand at these offsets. False: some lie 2 GB and more apart.
+  bool place(RecordedOperand &operand, std::span<const int64_t> offsets);
+
+private:
+  uint32_t tableOf(std::span<const int32_t> distances);
+
+  WaveRecord::Stream &stream;
+  std::unordered_map<uint64_t, uint32_t> tables; // by hash
+};
+
 // Writes down what a worker does.
 class WaveRecorder {
 public:
@@ -161,9 +186,10 @@ public:
 
   // Records what the worker does in stream number `number` of the record.
   WaveRecorder(WaveState &state, const WaveWorker &worker, WaveRecord &record, size_t number)
-      : state(state), worker(worker), stream(record.streams[number]), number(int32_t(number)), sent(record.sent) {}
+      : state(state), worker(worker), stream(record.streams[number]), number(int32_t(number)), sent(record.sent),
+        tables(stream) {}
 
-  void beginGroup() { stream.groups.push_back(uint32_t(stream.steps.size())); }
+  void beginGroup(int64_t slotBytes) { stream.groups.push_back({uint32_t(stream.steps.size()), slotBytes}); }
   // Of operands that are not words which a sink takes.
   RecordedOperand places(std::span<std::byte *const> begins, int64_t runStep = 0);
   // The next `words` words of sinks, all of which have come.
@@ -193,14 +219,13 @@ public:
 
 private:
   RecordedOperand::Region regionOf(const std::byte *at, const std::byte *&begin) const;
-  uint32_t tableOf(std::span<const int32_t> distances);
 
   WaveState &state;
   const WaveWorker &worker;
   WaveRecord::Stream &stream;
   const int32_t number;
   std::vector<SentLink> &sent;
-  std::unordered_map<uint64_t, uint32_t> tables; // by hash
+  DistanceTables tables;
   bool isLost = false;
   int64_t piecedWords = 0;
 };

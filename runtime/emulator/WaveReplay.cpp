@@ -15,6 +15,7 @@ namespace {
 constexpr int64_t kFewBytes = 64; // that take longer to call for than to copy
 constexpr int64_t kLineBytes = 64, kMostFetched = 8 * kLineBytes;
 constexpr int32_t kCoresAhead = 8; // whose operands are fetched while others are at work
+constexpr int32_t kFewCores = 4;   // that are not worth gathering their elements
 
 // An operand of a step's cores.
 class Places {
@@ -269,8 +270,7 @@ void WaveReplay::runChains(WaveWorker &worker, const WaveRecord::Stream &stream,
 
 void WaveReplay::runGroup(WaveWorker &worker, const WaveRecord::Stream &stream, size_t group) const {
   static const RecordedExtra kNothing;
-  const size_t end = group + 1 < stream.groups.size() ? stream.groups[group + 1] : stream.steps.size();
-  for (size_t s = stream.groups[group]; s < end; ++s) {
+  for (auto [s, end] = stream.stepsOf(group); s < end; ++s) {
     const RecordedStep &step = stream.steps[s];
     const RecordedExtra &extra = step.extra < 0 ? kNothing : stream.extras[size_t(step.extra)];
     const Places dst(step.dst, stream, state, worker, iterations, worker.pieced[0]),
@@ -295,6 +295,12 @@ void WaveReplay::runGroup(WaveWorker &worker, const WaveRecord::Stream &stream, 
         std::memset(to + step.bytes, 0, size_t(-step.bytes & 3));
       }
       break;
+    case RecordedStep::Kind::Together:
+      if (step.isOfShape || step.cores >= kFewCores) {
+        runTogether(step, dst, a, b);
+        break;
+      }
+      [[fallthrough]];
     case RecordedStep::Kind::Row: {
       if (isPlainCopy(step)) {
         if (a.inPieces()) {
@@ -324,12 +330,8 @@ void WaveReplay::runGroup(WaveWorker &worker, const WaveRecord::Stream &stream, 
       }
       break;
     }
-    case RecordedStep::Kind::Together:
-      runTogether(step, dst, a, b);
-      break;
     case RecordedStep::Kind::Chains:
-      if (step.chains.count > 0)
-        runChains(worker, stream, step);
+      runChains(worker, stream, step);
       break;
     case RecordedStep::Kind::Nest: {
       const Places add(extra.add, stream, state, worker, iterations, worker.pieced[0]),

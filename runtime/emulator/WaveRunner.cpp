@@ -136,7 +136,7 @@ struct WaveRunner::Impl {
   void runCore(const SampleContext &context, const WavePlan &plan, WaveWorker &worker, const WaveRole &role,
                int32_t core, bool partly) {
     if (worker.recorder)
-      worker.recorder->beginGroup();
+      worker.recorder->beginGroup(0);
     if (role.kept.moves() && !isTraced(context, plan, role, core))
       CoreScratch(state, role, core).unpack(state.threads[size_t(role.thread + core - role.core)].pc, worker);
     WaveCore run(context, plan, state, worker, role, core, partly);
@@ -326,8 +326,7 @@ struct WaveRunner::Impl {
             wave.size(), 2 * kCoresForThreads, kCoresForThreads, [&](WaveWorker &worker, size_t begin, size_t end) {
               runCores(context, plan, worker, std::span(wave).subspan(begin, end - begin), manner == Manner::Patient);
             });
-      if (team.threads > 1)
-        recorded.endWave();
+      recorded.endWave();
       streams.clear();
       collect(&WaveWorker::sentOn, streams);
       deliverAll(streams);

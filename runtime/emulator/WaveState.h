@@ -114,9 +114,9 @@ struct WaveWorker {
   WaveRecorder *recorder = nullptr;  // of what it does, if that is written down
   bool isAlone = true;               // there are no other workers
 
-  // Nobody needs the chunk any more.
+  // Nobody needs the chunk any more. What groups of a wave do is written down as if it were done at the same time.
   void release(WaveChunk *chunk) {
-    if (isAlone)
+    if (isAlone && !recorder)
       chunks.give(chunk);
     else
       released.push_back(chunk);

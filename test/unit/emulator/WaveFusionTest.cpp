@@ -72,7 +72,8 @@ protected:
 TEST_F(WaveFusion, AProductOfAChain) {
   const auto &ops = fuse({take(), zero(), loop(), product(), endLoop(), sum()});
   ASSERT_EQ(ops.size(), 4u);
-  EXPECT_EQ(ops[0].wordsFor, 0);
+  EXPECT_EQ(ops[0].heldIn, 0);
+  EXPECT_EQ(ops[2].letsGo, 1);
   EXPECT_TRUE(ops[1].leftOut);
   EXPECT_EQ(ops[2].zeros, 1);
   EXPECT_EQ(ops[2].wordsOf[0], 0);
@@ -95,15 +96,15 @@ TEST_F(WaveFusion, ARowThatReadsAFewWords) {
   Instruction few = vectorOp(Opcode::Move, 2, memoryOperand(kW, 4), memoryOperand(kX, 4));
   few.a.base = Affine(8);
   few.a.base.perDim[3] = 4;
-  const auto &ops = fuse({take(), few});
-  EXPECT_EQ(ops[0].wordsFor, 0);
+  Instruction send = vectorOp(Opcode::Move, 2, queueOperand(kOut), memoryOperand(kW, 4));
+  const auto &ops = fuse({take(), few, send});
+  EXPECT_EQ(ops[0].heldIn, 0);
   EXPECT_EQ(ops[1].wordsOf[0], 0);
   EXPECT_EQ(ops[1].wordsOffset[0], 0); // the place on a core is all that is added
   Instruction beyond = few;
   beyond.a.base.perDim[3] = 32; // of the last core
   role.buffers[kX].bytes += 64;
-  EXPECT_EQ(fuse({take(), beyond})[0].wordsFor, -1);
-  EXPECT_EQ(fuse({take(), few, few})[0].wordsFor, -1);
+  EXPECT_EQ(fuse({take(), beyond, send})[0].heldIn, -1);
 }
 
 // Zeros behind the accumulators would be missing.
@@ -122,17 +123,23 @@ TEST_F(WaveFusion, AccumulatorsThatAreReadLater) {
   EXPECT_FALSE(ops[2].addsNext);
 }
 
-// Words that are read once more, or only in part taken for the product, are copied.
+// Words are held for all who read them; they are copied where one of them is changed, or where the product reads more.
 TEST_F(WaveFusion, WordsThatOthersRead) {
   const Instruction again = vectorOp(Opcode::Move, 1, queueOperand(kOut), memoryOperand(kX, 4));
-  EXPECT_EQ(fuse({take(), zero(), loop(), product(), endLoop(), sum(), again})[0].wordsFor, -1);
-  EXPECT_EQ(fuse({take(), again, zero(), loop(), product(), endLoop(), sum()})[0].wordsFor, -1);
+  const auto &both = fuse({take(), again, zero(), loop(), product(), endLoop(), sum()});
+  EXPECT_EQ(both[0].heldIn, 0);
+  EXPECT_EQ(both[1].wordsOf[0], 0);
+  EXPECT_EQ(both[1].letsGo, 0);
+  EXPECT_EQ(both[3].wordsOf[0], 0);
+  EXPECT_EQ(both[3].letsGo, 1);
+  const Instruction change = vectorOp(Opcode::Move, 1, memoryOperand(kX, 4), queueOperand(kSums));
+  EXPECT_EQ(fuse({take(), change, zero(), loop(), product(), endLoop(), sum()})[0].heldIn, -1);
   Instruction half = take();
   half.extent[3] = kRows;
-  EXPECT_EQ(fuse({half, half, zero(), loop(), product(), endLoop(), sum()})[1].wordsFor, -1);
+  EXPECT_EQ(fuse({half, half, zero(), loop(), product(), endLoop(), sum()})[1].heldIn, -1);
 }
 
-// Words may wait behind another product that reads words; but not two products' for the same source.
+// Words may wait behind another product that reads words, for the same source or another.
 TEST_F(WaveFusion, WordsOfTwoProducts) {
   constexpr int kOther = 3;
   role.buffers.push_back(scratch(kTaps * kColumns * 4));
@@ -143,8 +150,9 @@ TEST_F(WaveFusion, WordsOfTwoProducts) {
   const Thread twice = {weights, take(), zero(), loop(),   product(), endLoop(), sum(),
                         take(),  zero(), loop(), weighted, endLoop(), sum()};
   const auto &ops = fuse(twice);
-  EXPECT_EQ(ops[0].wordsFor, 1);
-  EXPECT_EQ(ops[1].wordsFor, 0);
+  EXPECT_EQ(ops[0].heldIn, 0);
+  EXPECT_EQ(ops[1].heldIn, 1);
+  EXPECT_EQ(ops[5].heldIn, 1);
   EXPECT_EQ(ops[3].wordsOf[0], 1);
   EXPECT_EQ(ops[7].wordsOf[0], 5);
   EXPECT_EQ(ops[7].wordsOf[1], 0);
@@ -155,8 +163,34 @@ TEST_F(WaveFusion, WordsOfTwoProducts) {
   second.a.buffer = kOther;
   const auto &crossed =
       fuse({first, take(), zero(), loop(), product(), endLoop(), sum(), zero(), loop(), second, endLoop(), sum()});
-  EXPECT_EQ(crossed[1].wordsFor, 0);
-  EXPECT_EQ(crossed[0].wordsFor, -1);
+  EXPECT_EQ(crossed[0].heldIn, 0);
+  EXPECT_EQ(crossed[1].heldIn, 1);
+  EXPECT_EQ(crossed[3].wordsOf[0], 1);
+  EXPECT_EQ(crossed[6].wordsOf[0], 0);
+}
+
+// Words are taken, but nobody reads them or what is made of them.
+TEST_F(WaveFusion, ResultsThatNobodyReads) {
+  const Instruction twice = vectorOp(Opcode::Add, 4, memoryOperand(kX, 4), queueOperand(kSums), memoryOperand(kW, 4)),
+                    send = vectorOp(Opcode::Move, 4, queueOperand(kOut), memoryOperand(kX, 4));
+  const auto &ops = fuse({twice, zero(), take(), send});
+  EXPECT_TRUE(ops[0].isDropped);
+  EXPECT_TRUE(ops[1].leftOut);
+  EXPECT_FALSE(ops[2].isDropped);
+  EXPECT_FALSE(fuse({twice, send})[0].isDropped);
+}
+
+// A sum that is kept where the product's words would be.
+TEST_F(WaveFusion, ASumInPlaceOfItsWords) {
+  Instruction keep = sum();
+  keep.dst = memoryOperand(kX, 4);
+  role.buffers[kX].bytes = role.buffers[kAcc].bytes;
+  const Instruction send = vectorOp(Opcode::Move, kRows * kColumns, queueOperand(kOut), memoryOperand(kX, 4));
+  const auto &ops = fuse({take(), zero(), loop(), product(), endLoop(), keep, send});
+  EXPECT_TRUE(ops[2].addsNext);
+  EXPECT_TRUE(ops[2].addsIfHeld);
+  const Instruction fill = vectorOp(Opcode::Move, kRows * kTaps, memoryOperand(kX, 4), memoryOperand(kW, 0));
+  EXPECT_FALSE(fuse({fill, zero(), loop(), product(), endLoop(), keep, send})[2].addsNext);
 }
 
 // Between the zeros and the product the accumulators are something else.
