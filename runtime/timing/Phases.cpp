@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <map>
+#include <set>
 #include <vector>
 
 namespace wsc::timing {
@@ -107,6 +108,18 @@ int64_t predictedCycles(const format::Executable &executable, const format::Entr
       for (const format::Kernel &kernel : configuration.kernels)
         cycles += step.count * kernel.predictedIntervalCycles;
   }
+  return cycles;
+}
+
+int64_t repeatedConfigurationCycles(const format::Executable &executable) {
+  int64_t cycles = 0;
+  std::set<int32_t> seen;
+  for (const format::Entry &entry : executable.entries)
+    for (const format::Step &step : entry.steps)
+      if (step.kind == format::StepKind::Configure && !seen.insert(step.configuration).second)
+        cycles += configurationCycles(
+            executable.target,
+            configurationWords(executable.target, executable.configurations[size_t(step.configuration)]));
   return cycles;
 }
 

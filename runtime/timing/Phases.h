@@ -34,4 +34,7 @@ int64_t configurationCycles(const target::Target &target, const ConfigurationWor
 /// take, and its changes of configuration.
 int64_t predictedCycles(const format::Executable &executable, const format::Entry &entry);
 
+/// Cycles of all entries' changes to configurations that were changed to before.
+int64_t repeatedConfigurationCycles(const format::Executable &executable);
+
 } // namespace wsc::timing

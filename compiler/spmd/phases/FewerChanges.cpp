@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <utility>
 
 namespace wsc::spmd {
@@ -15,16 +14,6 @@ namespace {
 
 constexpr int kMostRounds = 2;
 constexpr double kMostWorse = 1.25; // of a plan's estimate: others cannot gain as much by changes saved
-
-/// Whether some configuration is changed to more than once.
-bool changesAgain(const format::Executable &executable) {
-  std::set<int32_t> seen;
-  for (const format::Entry &entry : executable.entries)
-    for (const format::Step &step : entry.steps)
-      if (step.kind == format::StepKind::Configure && !seen.insert(step.configuration).second)
-        return true;
-  return false;
-}
 
 /// Nests of loops that reduce in several groups of an axis, whose route families are their own.
 std::vector<size_t> groupedNests(const Network &network, const NetworkPlan &plan) {
@@ -70,7 +59,7 @@ void makeFewerChanges(GeneratedProgram &program, std::vector<NetworkPlan> &plans
   };
   std::vector<RuledOut> ruledOut(networks.size());
   int64_t best = predictedCycles(program.executable);
-  if (changesAgain(program.executable)) {
+  if (timing::repeatedConfigurationCycles(program.executable) > 0) {
     std::vector<NetworkPlan> tried = plans;
     for (size_t n = 0; n < networks.size(); ++n)
       if (auto plan = planByBuses(networks[n], views[n], target, plans[n],
@@ -83,7 +72,7 @@ void makeFewerChanges(GeneratedProgram &program, std::vector<NetworkPlan> &plans
         plans = std::move(tried);
       }
   }
-  for (int round = 0; round < kMostRounds && changesAgain(program.executable); ++round) {
+  for (int round = 0; round < kMostRounds && timing::repeatedConfigurationCycles(program.executable) > 0; ++round) {
     std::optional<Better> better;
     for (size_t n = 0; n < networks.size(); ++n) {
       const Rectangle &rectangle = plans[n].rectangle;

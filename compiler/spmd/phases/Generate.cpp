@@ -71,11 +71,16 @@ absl::StatusOr<GeneratedProgram> generateWith(const std::vector<Network> &networ
 
 namespace {
 
-/// A plan's program, of so many cycles by the cost model.
+/// A plan's program, of so many cycles by the cost model, and of no less once it changes configurations less often.
 struct Generated {
   ProgramPlan plan;
   GeneratedProgram program;
-  int64_t cycles = 0;
+  int64_t cycles = 0, leastCycles = 0;
+
+  void count() {
+    cycles = predictedCycles(program.executable);
+    leastCycles = cycles - timing::repeatedConfigurationCycles(program.executable);
+  }
 };
 
 /// Programs of networks that share a rectangle.
@@ -86,14 +91,17 @@ public:
       : networks(networks), views(views), target(target), loops(loops), policy(policy), caches(caches),
         threads(threads) {}
 
-  /// Plans all networks on the same rectangles, generates the most promising ones that fit, and improves the best of
-  /// these.
+  /// Plans all networks on the same rectangles, generates the most promising ones that fit, and improves those of them
+  /// that could become the best.
   absl::StatusOr<PlannedProgram> run() {
     auto plans = candidates();
     if (!plans.ok())
       return plans.status();
-    const auto cheaper = [this](const Generated &a, const Generated &b) { return isCheaper(a, b); };
-    std::vector<Generated> all; // the best ones so far
+    const auto cheaper = [this](const Generated &a, const Generated &b) { return key(a, a.cycles) < key(b, b.cycles); };
+    const auto couldBeCheaper = [this](const Generated &a, const Generated &b) {
+      return key(a, a.leastCycles) < key(b, b.leastCycles);
+    };
+    std::vector<Generated> all; // the cheapest so far, and those that could become the cheapest
     size_t generated = 0;
     absl::Status status = absl::ResourceExhaustedError("no rectangle of the mesh holds all entries");
     for (const size_t number : inOrderOfPromise(*plans)) {
@@ -108,30 +116,32 @@ public:
       }
       ++generated;
       all.push_back(*std::move(made));
-      std::sort(all.begin(), all.end(), cheaper);
-      if (all.size() > kMostImproved)
-        all.pop_back();
+      std::sort(all.begin(), all.end(), couldBeCheaper);
+      if (all.size() > kMostImproved) {
+        const bool lastIsBest = std::min_element(all.begin(), all.end(), cheaper) + 1 == all.end();
+        all.erase(all.end() - (lastIsBest ? 2 : 1));
+      }
     }
     if (all.empty())
       return status;
     for (Generated &each : all) {
+      const Generated &best = *std::min_element(all.begin(), all.end(), cheaper);
+      if (each.leastCycles == each.cycles || key(best, best.cycles) < key(each, each.leastCycles))
+        continue;
       makeFewerChanges(each.program, each.plan.entries, networks, views, target, caches);
-      each.cycles = predictedCycles(each.program.executable);
+      each.count();
     }
     Generated &best = *std::min_element(all.begin(), all.end(), cheaper);
     return PlannedProgram{networks, std::move(best.plan.entries), std::move(best.program)};
   }
 
 private:
-  /// What a program costs. Cores that save little cost power, and time to compile, to load and to emulate: twice as
-  /// many have to save a fifth of the cycles, less where the rest of the wafer takes as much, which idles.
-  double costOf(const Generated &made) const {
+  /// What a program of so many cycles costs. Cores that save little cost power, and time to compile, to load and to
+  /// emulate: twice as many have to save a fifth of the cycles, less where the rest of the wafer takes as much, which
+  /// idles. Of programs that cost the same, one on fewer rows.
+  std::pair<double, int32_t> key(const Generated &made, int64_t cycles) const {
     const double idle = kIdleShare * double(target.rows) * double(target.cols);
-    return double(made.cycles) * std::pow(double(made.plan.cores()) + idle, kCoresExponent);
-  }
-  /// Of programs that cost the same, one on fewer rows.
-  bool isCheaper(const Generated &a, const Generated &b) const {
-    return std::pair(costOf(a), a.plan.rectangle.rows) < std::pair(costOf(b), b.plan.rectangle.rows);
+    return {double(cycles) * std::pow(double(made.plan.cores()) + idle, kCoresExponent), made.plan.rectangle.rows};
   }
 
   static bool isPromising(const ProgramPlan &plan, const std::vector<ProgramPlan> &plans) {
@@ -221,8 +231,9 @@ private:
     }
     if (!program.ok())
       return program.status();
-    const int64_t cycles = predictedCycles(program->executable);
-    return Generated{std::move(plan), *std::move(program), cycles};
+    Generated made{std::move(plan), *std::move(program)};
+    made.count();
+    return made;
   }
 
   const std::vector<Network> &networks;

@@ -120,6 +120,18 @@ TEST(PhaseTime, RolesShareTheirCode) {
   EXPECT_EQ(words(), 2 * alone);
 }
 
+TEST(PhaseTime, OfChangesBackToAConfiguration) {
+  Executable e = twoPhases();
+  EXPECT_EQ(timing::repeatedConfigurationCycles(e), 0);
+  const auto change = [&](int32_t configuration) {
+    e.entries[0].steps.push_back({.kind = StepKind::Configure, .configuration = configuration});
+    return timing::configurationCycles(e.target,
+                                       timing::configurationWords(e.target, e.configurations[size_t(configuration)]));
+  };
+  const int64_t back = change(0), forth = change(1);
+  EXPECT_EQ(timing::repeatedConfigurationCycles(e), back + forth);
+}
+
 TEST(PhaseTime, AnEntryIsTheSumOfItsParts) {
   const Executable e = twoPhases();
   Opened opened(e);
