@@ -5,6 +5,7 @@
 
 #include "runtime/emulator/EngineParts.h"
 #include "runtime/emulator/EntryOrder.h"
+#include "runtime/emulator/GatherNumbers.h"
 #include "runtime/emulator/HostWords.h"
 #include "runtime/emulator/LatticeWalk.h"
 #include "runtime/emulator/NearWindows.h"
@@ -105,6 +106,7 @@ absl::Status makeSchedule(PreparedConfiguration &prepared, const Kernels &kernel
     prepared.schedule = scheduleUnits(configuration, prepared.networks, cost);
   const UnitSchedule &schedule = prepared.schedule;
   if (!schedule.possible) {
+    findGatherNumbers(*prepared.executable, prepared.windows, prepared.programs);
     absl::StatusOr<WavePlan> waves = planWaves(configuration, prepared.networks, prepared.programs);
     if (!waves.ok())
       return waves.status();

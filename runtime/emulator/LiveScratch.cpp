@@ -92,7 +92,9 @@ public:
       runs &= rangeOver(loop->extent[0], role.cores).least > 0;
     }
     const bool gathers = instruction.opcode == Opcode::Gather, scatters = instruction.opcode == Opcode::Scatter;
-    if (info.sources >= 1)
+    if (gathers && op.numbers)
+      readChosen(instruction, *op.numbers, trips, access.reads);
+    else if (info.sources >= 1)
       read(instruction.a, elementBytes(typeOfA(instruction)), instruction, trips, gathers, access.reads);
     if (info.sources >= 2)
       read(instruction.b, elementBytes(typeOfB(instruction)), instruction, trips, false, access.reads);
@@ -116,16 +118,45 @@ private:
     const int64_t offset = offsets[size_t(operand.buffer)], bytes = role.buffers[size_t(operand.buffer)].bytes;
     if (anywhere)
       return reads.add(offset, offset + bytes);
+    const Hull hull = hullOf(operand, width, instruction, trips, kMaxDims);
+    reads.add(offset + std::max<int64_t>(hull.low, 0), offset + std::min(hull.high, bytes));
+  }
+  // What a gather chooses by numbers from the least to the largest, which count along the last dimension of `a`. Those
+  // beyond an end of the buffer choose what is there.
+  void readChosen(const Instruction &instruction, std::pair<int32_t, int32_t> numbers,
+                  const std::vector<int64_t> &trips, ByteSet &reads) const {
+    const Operand &operand = instruction.a;
+    if (!isScratch(operand))
+      return;
+    const int64_t width = elementBytes(typeOfA(instruction)), step = operand.stride[kMaxDims - 1];
+    Hull hull = hullOf(operand, width, instruction, trips, kMaxDims - 1);
+    const int64_t least = std::max(numbers.first, 0) * step, most = std::max(numbers.second, 0) * step;
+    hull.low += std::min(least, most);
+    hull.high += std::max(least, most);
+    // A number too large chooses the last element that is there, less than a step from the buffer's end.
+    const int64_t offset = offsets[size_t(operand.buffer)], bytes = role.buffers[size_t(operand.buffer)].bytes;
+    hull.low = std::clamp<int64_t>(hull.low, 0, std::max<int64_t>(bytes - std::abs(step) - width, 0));
+    hull.high = std::max(hull.high, std::abs(step) + width);
+    reads.add(offset + hull.low, offset + std::clamp<int64_t>(hull.high, hull.low, bytes));
+  }
+
+  // Bytes of the operand's buffer from the first to the last that it touches on any core in any iteration, along the
+  // first `dims` dimensions.
+  struct Hull {
+    int64_t low, high;
+  };
+  Hull hullOf(const Operand &operand, int64_t width, const Instruction &instruction, const std::vector<int64_t> &trips,
+              int dims) const {
     const Interval base = rangeOver(operand.base, role.cores);
-    int64_t low = int64_t(base.least), high = int64_t(base.most) + width;
+    Hull hull{int64_t(base.least), int64_t(base.most) + width};
     const auto walk = [&](int64_t count, int64_t step) {
-      (step < 0 ? low : high) += std::max<int64_t>(count - 1, 0) * step;
+      (step < 0 ? hull.low : hull.high) += std::max<int64_t>(count - 1, 0) * step;
     };
-    for (int d = 0; d < kMaxDims; ++d)
+    for (int d = 0; d < dims; ++d)
       walk(most(instruction.extent[size_t(d)]), operand.stride[size_t(d)]);
     for (size_t k = 0; k < trips.size(); ++k)
       walk(trips[k], operand.loopStep[k]);
-    reads.add(offset + std::max<int64_t>(low, 0), offset + std::min(high, bytes));
+    return hull;
   }
 
   void write(const Operand &operand, int64_t width, const Instruction &instruction, const std::vector<int64_t> &trips,

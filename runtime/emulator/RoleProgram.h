@@ -11,6 +11,8 @@
 #include "absl/status/statusor.h"
 
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace wsc::emulator {
@@ -35,7 +37,8 @@ struct DecodedOp {
   int32_t jump = 0;  // LoopBegin: op after the loop's end; LoopEnd: first op of the body
   int32_t depth = 0; // loops around it
   OperandPlace dst, a, b;
-  RowOp row{};                    // Row
+  RowOp row{};                                        // Row
+  std::optional<std::pair<int32_t, int32_t>> numbers; // Gather: the least and the largest (GatherNumbers.h), if known
   int32_t shape = -1, shapes = 0; // Row: its shapes in RoleProgram::shapes; none: each core works out its own
   std::vector<const format::Instruction *> nestLoops;
   int32_t plan = -1;           // Nest with fixed extents: index into RoleProgram::plans

@@ -182,7 +182,7 @@ private:
 // Writes down what a worker does.
 class WaveRecorder {
 public:
-  static constexpr int64_t kMostBytes = int64_t(128) << 20; // of a stream; a longer run is not recorded
+  static constexpr int64_t kMostBytes = int64_t(512) << 20; // of a stream; a longer run is not recorded
 
   // Records what the worker does in stream number `number` of the record.
   WaveRecorder(WaveState &state, const WaveWorker &worker, WaveRecord &record, size_t number)

@@ -22,9 +22,9 @@ namespace {
 
 constexpr size_t kCoresForThreads = 32; // fewer are not worth a second thread
 constexpr size_t kSinksForThreads = 512, kStreamsForThreads = 512;
-constexpr size_t kCoresAhead = 16, kStreamsAhead = 8;         // that are fetched while others are at work
-constexpr size_t kLineBytes = 64;                             // of a cache
-constexpr size_t kCoresInTurn = 64, kCoresInSharedTurn = 256; // of one thread; of each of several
+constexpr size_t kCoresAhead = 16, kStreamsAhead = 8; // that are fetched while others are at work
+constexpr size_t kLineBytes = 64;                     // of a cache
+constexpr size_t kCoresInTurn = 256;                  // of each thread
 // How cores of a wave go on: they wait for all that they need before they send, then do whole operations; they do whole
 // operations at once, as far as words go; they do parts of operations.
 enum class Manner { Patient, Eager, InParts };
@@ -361,10 +361,9 @@ struct WaveRunner::Impl {
   }
 
   // Leaves in `wave` those who go on now, in ascending order: of the ones that came last, so many that what they send
-  // is still in the caches when it is taken; with several threads, whose caches have it half of the time, so many that
-  // all are busy.
+  // is still in the caches when it is taken, and that many of them do the same.
   void takeTurn(std::vector<int32_t> &wave, std::vector<std::vector<int32_t>> &waiting) const {
-    const size_t most = team.threads == 1 ? kCoresInTurn : kCoresInSharedTurn * size_t(team.threads);
+    const size_t most = kCoresInTurn * size_t(team.threads);
     if (waiting.empty() && wave.size() <= most)
       return;
     if (!wave.empty()) {
