@@ -21,22 +21,33 @@ struct Grid {
 void copyGrid(int64_t bytes, std::byte *to, Grid toGrid, const std::byte *from, Grid fromGrid, int64_t rows,
               int64_t columns, bool apart = true);
 
-// Bytes one behind the other, mostly few. The two do not overlap.
-inline void copyRun(std::byte *to, const std::byte *from, int64_t bytes) {
-  switch (bytes) {
-  case 8:
-    return void(std::memcpy(to, from, 8));
-  case 12:
-    return void(std::memcpy(to, from, 12));
-  case 16:
-    return void(std::memcpy(to, from, 16));
-  case 24:
-    return void(std::memcpy(to, from, 24));
-  case 32:
-    return void(std::memcpy(to, from, 32));
-  default:
-    return void(std::memcpy(to, from, size_t(bytes)));
-  }
+// The first and the last `Bytes` of `bytes` bytes, no less than all of them; all are read before any is written.
+template <size_t Bytes> void copyEnds(std::byte *to, const std::byte *from, size_t bytes) {
+  struct {
+    std::byte of[Bytes];
+  } first, last;
+  std::memcpy(&first, from, Bytes);
+  std::memcpy(&last, from + bytes - Bytes, Bytes);
+  std::memcpy(to, &first, Bytes);
+  std::memcpy(to + bytes - Bytes, &last, Bytes);
+}
+
+// Bytes one behind the other, mostly few: up to 64 take no call. The two may overlap.
+inline void copyRun(std::byte *to, const std::byte *from, size_t bytes) {
+  if (bytes > 64)
+    std::memmove(to, from, bytes);
+  else if (bytes >= 32)
+    copyEnds<32>(to, from, bytes);
+  else if (bytes >= 16)
+    copyEnds<16>(to, from, bytes);
+  else if (bytes >= 8)
+    copyEnds<8>(to, from, bytes);
+  else if (bytes >= 4)
+    copyEnds<4>(to, from, bytes);
+  else if (bytes >= 2)
+    copyEnds<2>(to, from, bytes);
+  else if (bytes == 1)
+    *to = *from;
 }
 
 } // namespace wsc::emulator

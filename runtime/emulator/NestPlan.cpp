@@ -6,6 +6,8 @@
 // deinterleaved into k phases first, which turns it into neighbours.
 #include "runtime/emulator/NestPlan.h"
 
+#include "runtime/numerics/Bits.h"
+
 #include <algorithm>
 #include <array>
 
@@ -249,6 +251,9 @@ std::optional<NestPlan> planNest(const Instruction &instruction, const std::arra
   plan.shortRows = hasShortRows(plan);
   for (size_t t = 1; t < plan.taps.size() && (plan.tapRun || t == 1); ++t)
     plan.tapRun = plan.taps[t].vec == plan.taps[t - 1].vec + 1;
+  constexpr size_t kFew = 16;
+  plan.isOneSum = plan.op == NestOp::Add && plan.outer.size() == 1 && plan.wide.empty() && plan.narrow.size() == 1 &&
+                  plan.narrow[0].lanes == 1 && plan.taps.size() <= kFew && (plan.tapRun || plan.taps.size() == 1);
   for (const auto *all : {&dims, &tapDims})
     for (const Dim &dim : *all) {
       plan.vecElements += std::max<int64_t>(0, (chosen.swapped ? dim.b : dim.a) * (dim.count - 1));
@@ -282,6 +287,15 @@ bool fillsRow(const NestPlan &plan, int64_t n) {
 
 void runNest(const Kernels &kernels, const NestPlan &plan, float *acc, const float *vec, const float *scl,
              const NestEnds &ends) {
+  if (plan.isOneSum) {
+    const int64_t at = plan.outer[0].acc + plan.narrow[0].acc;
+    const float *const first = vec + plan.outer[0].vec + plan.narrow[0].vec + plan.taps[0].vec;
+    float sum = ends.fresh ? 0.0f : acc[at];
+    for (size_t t = 0; t < plan.taps.size(); ++t)
+      sum += first[t];
+    (ends.out ? ends.out : acc)[at] = numerics::canonical(ends.add ? ends.add[at] + sum : sum);
+    return;
+  }
   const bool lanes = plan.op != NestOp::Fma;
   for (const NestPlan::Outer &outer : plan.outer)
     for (bool wide : {true, false}) {

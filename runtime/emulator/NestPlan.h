@@ -29,6 +29,7 @@ struct NestPlan {
   std::vector<NestVector> wide, narrow;
   int64_t vecElements = 0, sclElements = 0; // from each source's first element to the last that is read
   bool shortRows = false, tapRun = false;   // as in NestTile
+  bool isOneSum = false;                    // Add: a few elements that lie one behind the other onto one
   std::vector<NestScalar> scalars, laneScalarsWide, laneScalarsNarrow; // the latter two for FmaVectors, one per vector
 
   bool operator==(const NestPlan &) const = default;

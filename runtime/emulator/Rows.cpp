@@ -175,7 +175,7 @@ private:
       int64_t from = number * place.step;
       if (number <= most) {
         if (isRun)
-          copyRun(to, first + from, rows * int64_t(sizeof(T)));
+          copyRun(to, first + from, size_t(rows) * sizeof(T));
         else
           for (int64_t r = 0; r < rows; ++r, to += toStep, from += rowStep)
             std::memcpy(to, first + from, sizeof(T));

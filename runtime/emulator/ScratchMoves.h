@@ -14,9 +14,9 @@
 // back.
 #pragma once
 
+#include "runtime/emulator/CopyGrid.h"
 #include "runtime/emulator/LiveScratch.h"
 
-#include <cstring>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -31,7 +31,7 @@ using ScratchCopies = std::vector<ScratchCopy>;
 
 inline void copyScratch(const ScratchCopies &copies, const std::byte *from, std::byte *to) {
   for (const ScratchCopy &copy : copies)
-    std::memcpy(to + copy.to, from + copy.from, size_t(copy.bytes));
+    copyRun(to + copy.to, from + copy.from, size_t(copy.bytes));
 }
 
 // How waiting cores of a role keep their scratch.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/emulator/CopyGrid.h"
 #include "runtime/emulator/WaveRecord.h"
 #include "runtime/emulator/WaveState.h"
 
@@ -145,6 +146,8 @@ template <typename Use> void withLength(int64_t bytes, Use use) {
     return use(std::integral_constant<size_t, 4>());
   case 8:
     return use(std::integral_constant<size_t, 8>());
+  case 12:
+    return use(std::integral_constant<size_t, 12>());
   case 16:
     return use(std::integral_constant<size_t, 16>());
   case 24:
@@ -158,13 +161,20 @@ template <typename Use> void withLength(int64_t bytes, Use use) {
 
 // A source of all cores, one behind the other; a single element (`scalar`) once for each of `count` elements.
 void gatherSource(const Places &source, int32_t cores, int64_t count, int64_t width, bool scalar, std::byte *to) {
+  if (scalar && width == 4)
+    return source.forEach(cores, [&](int32_t, const std::byte *from) {
+      uint32_t element;
+      std::memcpy(&element, from, sizeof(element));
+      for (int64_t k = 0; k < count; ++k, to += sizeof(element))
+        std::memcpy(to, &element, sizeof(element));
+    });
   if (scalar)
     return source.forEach(cores, [&](int32_t, const std::byte *from) {
       for (int64_t k = 0; k < count; ++k, to += width)
         std::memcpy(to, from, size_t(width));
     });
   withLength(count * width, [&](auto bytes) {
-    source.forEach(cores, [&](int32_t i, const std::byte *from) { std::memcpy(to + size_t(i) * bytes, from, bytes); });
+    source.forEach(cores, [&](int32_t i, const std::byte *from) { copyRun(to + size_t(i) * bytes, from, bytes); });
   });
 }
 
@@ -182,7 +192,7 @@ void runTogether(const RecordedStep &step, const Places &dst, const Places &a, c
   const int64_t padding = step.op->dst.kind == format::OperandKind::Queue ? -(count * row.bytes[0]) & 3 : 0;
   withLength(count * row.bytes[0], [&](auto bytes) {
     dst.forEach(step.cores, [&](int32_t i, std::byte *to) {
-      std::memcpy(to, results + size_t(i) * bytes, bytes);
+      copyRun(to, results + size_t(i) * bytes, bytes);
       if (padding > 0)
         std::memset(to + bytes, 0, size_t(padding));
     });
@@ -310,7 +320,7 @@ void WaveReplay::runGroup(WaveWorker &worker, const WaveRecord::Stream &stream, 
         }
         if (const int64_t bytes = step.row->shape.elements * step.op->row.bytes[0]; bytes <= kFewBytes) {
           withLength(bytes, [&](auto length) {
-            dst.forPairs(step.cores, a, [&](std::byte *to, const std::byte *from) { std::memmove(to, from, length); });
+            dst.forPairs(step.cores, a, [&](std::byte *to, const std::byte *from) { copyRun(to, from, length); });
           });
           break;
         }
