@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace wsc::emulator {
 
@@ -41,8 +42,7 @@ bool copyShortRows(std::byte *to, int64_t toStride, const std::byte *from, int64
   }
 }
 
-// Tiles of 4 × 4 elements of which each side has a row, or a column, one behind the other. Rows and columns are
-// whole tiles.
+// Whole tiles of 4 × 4 elements of which each side has a row, or a column, one behind the other.
 void copyTransposedTiles(std::byte *to, int64_t toRow, const std::byte *from, int64_t fromColumn, int64_t rows,
                          int64_t columns) {
   for (int64_t r = 0; r + 4 <= rows; r += 4)
@@ -55,6 +55,14 @@ void copyTransposedTiles(std::byte *to, int64_t toRow, const std::byte *from, in
         std::memcpy(to + (r + k) * toRow + c * 4, row, 16);
       }
     }
+}
+
+// Two columns, of which each lies one behind the other, taken in turns.
+void copyInTurns(std::byte *to, const std::byte *from, int64_t fromColumn, int64_t rows) {
+  for (int64_t r = 0; r < rows; ++r) {
+    const uint32_t row[2] = {load<uint32_t>(from + r * 4), load<uint32_t>(from + fromColumn + r * 4)};
+    std::memcpy(to + r * 8, row, 8);
+  }
 }
 
 // Each element `times` times, one behind the other: a store of a few copies for each, of which the next one overwrites
@@ -95,9 +103,25 @@ void copyGrid(std::byte *to, Grid toGrid, const std::byte *from, Grid fromGrid, 
   if (apart && toGrid.stride == kBytes && fromGrid.stride == kBytes &&
       copyShortRows(to, toGrid.rowStride, from, fromGrid.rowStride, rows, columns * kBytes))
     return;
-  if (kBytes == 4 && apart && toGrid.stride == kBytes && fromGrid.rowStride == kBytes && rows % 4 == 0 &&
-      columns % 4 == 0)
-    return copyTransposedTiles(to, toGrid.rowStride, from, fromGrid.stride, rows, columns);
+  if (kBytes == 4 && apart && toGrid.stride == kBytes && fromGrid.rowStride == kBytes) {
+    if (columns == 2 && toGrid.rowStride == 2 * kBytes)
+      return copyInTurns(to, from, fromGrid.stride, rows);
+    if (rows >= 4 && columns >= 4) {
+      copyTransposedTiles(to, toGrid.rowStride, from, fromGrid.stride, rows, columns);
+      const int64_t row = rows / 4 * 4, column = columns / 4 * 4; // behind the tiles
+      if (column < columns)
+        copyGrid<T>(to + column * kBytes, toGrid, from + column * fromGrid.stride, fromGrid, row, columns - column,
+                    true);
+      if (row < rows)
+        copyGrid<T>(to + row * toGrid.rowStride, toGrid, from + row * kBytes, fromGrid, rows - row, columns, true);
+      return;
+    }
+  }
+  if (apart && columns < std::min<int64_t>(rows, 4)) { // few columns: one after the other
+    std::swap(rows, columns);
+    std::swap(toGrid.rowStride, toGrid.stride);
+    std::swap(fromGrid.rowStride, fromGrid.stride);
+  }
   for (int64_t r = 0; r < rows; ++r, to += toGrid.rowStride, from += fromGrid.rowStride) {
     if (apart && toGrid.stride == kBytes && fromGrid.stride == kBytes) {
       std::memcpy(to, from, size_t(columns * kBytes));

@@ -54,7 +54,8 @@ ElementType valueType(ElementType type) {
   }
 }
 
-void deinterleave(const float *in, int64_t elements, int phases, int64_t phaseLength, float *out) {
+void deinterleave(const float *__restrict in, int64_t elements, int phases, int64_t phaseLength,
+                  float *__restrict out) {
   if (phases == 2) {
     int64_t pairs = elements / 2;
     for (int64_t i = 0; i < pairs; ++i) {

@@ -156,7 +156,7 @@ private:
   // nothing is done.
   template <typename T>
   bool gatherColumns(std::byte *dst, const std::byte *a, int64_t start, const std::byte *numbers,
-                     const IndexedPlace &place) const {
+                     const IndexedPlace &place) {
     const int64_t rows = shape.extent[2], columns = shape.extent[3], rowStep = shape.stride[kA][2];
     if (rows > kMostRows || place.step <= 0)
       return false;
@@ -167,10 +167,14 @@ private:
     const int64_t most = std::min(lastOf(0), lastOf(rows - 1)); // a number that all rows have in the buffer
     int64_t furthest[kMostRows]; // bytes from `first` to the last number of each row, once one goes beyond
     bool isFar = false;
-    const int64_t toStep = shape.stride[kDst][2];
-    const bool isRun = rowStep == sizeof(T) && toStep == sizeof(T); // rows follow each other on both sides
+    // Rows that follow each other are copied as a run, to where they do so too: dst, or a copy that is transposed.
+    const auto [toRow, toColumn] = grid(kDst);
+    const bool follows = rowStep == sizeof(T),
+               isTransposed = follows && toRow != sizeof(T) && rows >= 4 && columns >= 4 && rows * columns <= kBlock,
+               isRun = follows && (isTransposed || toRow == sizeof(T));
+    const int64_t toStep = isTransposed ? int64_t(sizeof(T)) : toRow;
     for (int64_t c = 0; c < columns; ++c) {
-      std::byte *to = dst + c * shape.stride[kDst][3];
+      std::byte *to = isTransposed ? packed[kDst] + c * rows * int64_t(sizeof(T)) : dst + c * toColumn;
       const int64_t number = std::max(0, load<int32_t>(numbers + c * shape.stride[kB][3]));
       int64_t from = number * place.step;
       if (number <= most) {
@@ -187,6 +191,8 @@ private:
       for (int64_t r = 0; r < rows; ++r, to += toStep, from += rowStep)
         std::memcpy(to, first + std::min(from, furthest[r]), sizeof(T));
     }
+    if (isTransposed)
+      copyGrid(sizeof(T), dst, {toRow, toColumn}, packed[kDst], {sizeof(T), rows * int64_t(sizeof(T))}, rows, columns);
     return true;
   }
 

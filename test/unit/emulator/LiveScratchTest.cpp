@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 using namespace wsc::format;
 using namespace wsc::testing;
 using wsc::emulator::ScratchRange;
@@ -77,6 +79,25 @@ TEST_F(LiveScratch, PlacesThatDifferFromCoreToCore) {
   own.base.perDim[3] = 16;
   EXPECT_EQ(liveOf({send(own, 4)})[0], (Ranges{{64, 64}}));
   EXPECT_EQ(liveOf({take(own, 4), send(memoryOperand(kX, 4), 16)})[0], (Ranges{{64, 64}}));
+}
+
+// Of a buffer from which it chooses by known numbers, only what lies between the least and the largest is needed.
+TEST_F(LiveScratch, GathersOfKnownNumbers) {
+  const Instruction gather =
+      vectorOp(Opcode::Gather, 4, memoryOperand(kSum, 4), memoryOperand(kX, 8), memoryOperand(kSum, 4));
+  const auto needed = [&](std::optional<std::pair<int32_t, int32_t>> numbers) {
+    role.threads = {{gather}};
+    auto program =
+        wsc::emulator::decodeRole(role, {false, false}, wsc::emulator::kernels(wsc::emulator::CpuLevel::Portable));
+    EXPECT_TRUE(program.ok()) << program.status();
+    program->threads[0][0].numbers = numbers;
+    const std::vector<int64_t> offsets{0, 512};
+    return liveScratch(*program, program->threads[0], offsets, 768)[0].back();
+  };
+  EXPECT_EQ(needed({}), (ScratchRange{512, 256}));
+  EXPECT_EQ(needed({{3, 5}}), (ScratchRange{512 + 24, 20}));
+  EXPECT_EQ(needed({{-2, 1}}), (ScratchRange{512, 12}));        // below 0: the first element
+  EXPECT_EQ(needed({{90, 99}}), (ScratchRange{512 + 244, 12})); // beyond the end: the last one
 }
 
 // A loop may run no time on some core: what it writes is not surely written.
