@@ -49,7 +49,7 @@ struct NestTile {
   int32_t numVectors, numScalars;
   int64_t numTaps;
   bool wide; // vectors of 16 lanes, else 8
-  // Fma of one vector of 2 to 8 lanes and scalars of one stride whose accumulators are packed, as taps' scalars are.
+  // Fma of one vector of 1 to 8 lanes and scalars of one stride whose accumulators are packed, as taps' scalars are.
   bool shortRows;
   bool tapRun = false;        // taps of the vector operand lie one behind the other
   bool fresh = false;         // accumulators begin as zeros; else with what `acc` holds

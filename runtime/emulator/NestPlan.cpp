@@ -66,6 +66,20 @@ bool injective(std::vector<Dim> dims) {
   return true;
 }
 
+// Products of a matrix with a vector: one accumulator a row, of a few taps that follow each other. Rows lie so far
+// apart that they are quicker transposed in registers than deinterleaved.
+bool isRowsOfOne(std::span<const Dim> dims, std::span<const Dim> tapDims) {
+  constexpr int64_t kMostTaps = 16, kLeastStride = 5;
+  if (dims.size() != 1 || dims[0].dst != 1 || (dims[0].a != 0) == (dims[0].b != 0))
+    return false;
+  const bool inA = dims[0].a != 0;
+  const std::vector<Point> taps = enumerate(tapDims);
+  for (size_t t = 1; t < taps.size(); ++t)
+    if ((inA ? taps[t].a - taps[t - 1].a : taps[t].b - taps[t - 1].b) != 1)
+      return false;
+  return (inA ? dims[0].a : dims[0].b) >= kLeastStride && taps.size() > 1 && int64_t(taps.size()) <= kMostTaps;
+}
+
 struct Candidate {
   bool swapped = false;
   int64_t stride = 0; // of the vector operand along the vector dimension
@@ -87,8 +101,8 @@ void splitRun(NestPlan &plan, bool wideVectors, int64_t lanes, int64_t vec, int6
 
 bool hasShortRows(const NestPlan &plan) {
   const std::vector<NestScalar> &scalars = plan.scalars;
-  if (plan.op != NestOp::Fma || !plan.wide.empty() || plan.narrow.size() != 1 || plan.narrow[0].lanes < 2 ||
-      plan.narrow[0].lanes > 8 || scalars.size() < 8)
+  if (plan.op != NestOp::Fma || !plan.wide.empty() || plan.narrow.size() != 1 || plan.narrow[0].lanes > 8 ||
+      scalars.size() < 8)
     return false;
   for (size_t s = 1; s < scalars.size(); ++s)
     if (scalars[s].acc != scalars[s - 1].acc + plan.narrow[0].lanes ||
@@ -204,12 +218,14 @@ std::optional<NestPlan> planNest(const Instruction &instruction, const std::arra
         best = c;
     }
   }
+  if (fma && isRowsOfOne(dims, tapDims))
+    best = {dims[0].a != 0, 1, -1, 0}; // the vector operand is a single lane
   if (!best)
     return std::nullopt;
 
   const Candidate chosen = *best;
   plan.swapped = chosen.swapped;
-  const Dim vectorDim = dims[chosen.vectorDim];
+  const Dim vectorDim = chosen.vectorDim < 0 ? Dim{1, 1, 0, 0} : dims[chosen.vectorDim];
   const bool both = side(vectorDim) == 3;
   if (both)
     plan.op = NestOp::FmaVectors;

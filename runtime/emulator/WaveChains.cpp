@@ -16,9 +16,9 @@ bool operator==(const ChainForm &x, const ChainForm &y) {
 bool isChainable(const PlanVariant &variant) {
   const NestPlan &plan = variant.plan;
   constexpr size_t kMostTaps = 8;
-  return plan.shortRows && plan.phases == 1 && plan.taps.size() <= kMostTaps && plan.outer.size() == 1 &&
-         plan.outer[0].acc == 0 && plan.outer[0].vec == 0 && plan.outer[0].scl == 0 && !variant.widened[0].widen &&
-         !variant.widened[1].widen;
+  return plan.shortRows && plan.narrow[0].lanes > 1 && plan.phases == 1 && plan.taps.size() <= kMostTaps &&
+         plan.outer.size() == 1 && plan.outer[0].acc == 0 && plan.outer[0].vec == 0 && plan.outer[0].scl == 0 &&
+         !variant.widened[0].widen && !variant.widened[1].widen;
 }
 
 void sortChains(const std::vector<std::array<int64_t, 2>> &sources, std::span<RecordedChain> chains) {
