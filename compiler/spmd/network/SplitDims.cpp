@@ -16,7 +16,7 @@ namespace wsc::spmd {
 
 namespace {
 
-constexpr size_t kMostDims = 6; // of a tensor; iterators of a nest: more take long to plan
+constexpr size_t kMostDims = 6; // of a tensor, of more than one element; iterators of a nest: more take long to plan
 
 class DimSplitter {
 public:
@@ -124,8 +124,9 @@ private:
     return borders;
   }
 
-  /// Borders of one side of a piece are borders of the other.
-  bool spread(const Piece &piece, TensorId result) {
+  /// Borders of one side of a piece are borders of the other; those of the source alone are not cut where it is one of
+  /// several pieces.
+  bool spread(const Piece &piece, TensorId result, bool isAlone) {
     bool changed = false;
     const std::vector<int64_t> ofSource = bordersOf(piece.source), ofResult = bordersOf(result);
     for (const Piece::Digit &digit : normalised(piece).digits) {
@@ -136,13 +137,14 @@ private:
         return border % stride == 0 && border / stride < digit.extent && digit.extent % (border / stride) == 0;
       };
       for (int64_t border : ofSource)
-        if (border >= from && within(border, from))
+        if (isAlone && border >= from && within(border, from))
           changed |= cut(result, border / from * to);
       for (int64_t border : ofResult)
         if (border >= to && within(border, to))
           changed |= cut(piece.source, border / to * from);
       // Where the digit ends.
-      changed |= cut(result, to * digit.extent);
+      if (isAlone)
+        changed |= cut(result, to * digit.extent);
       changed |= cut(piece.source, from * digit.extent);
     }
     return changed;
@@ -152,8 +154,9 @@ private:
     for (bool changed = true; changed;) {
       changed = false;
       for (const Node &node : network.nodes)
-        if (const Remap *remap = std::get_if<Remap>(&node); remap && remap->pieces.size() == 1)
-          changed |= spread(remap->pieces[0], remap->result);
+        if (const Remap *remap = std::get_if<Remap>(&node))
+          for (const Piece &piece : remap->pieces)
+            changed |= spread(piece, remap->result, remap->pieces.size() == 1);
     }
   }
 
@@ -173,16 +176,16 @@ private:
       });
     }
     auto dims = [&](size_t first, size_t count) {
-      size_t sum = count;
+      size_t sum = 0;
       for (size_t d = 0; d < count; ++d)
-        sum += cuts[find(first + d)].size();
+        sum += size_t(extents[first + d] > 1) + cuts[find(first + d)].size();
       return sum;
     };
     // Where a tensor or nest would get too many, its classes stay whole.
     for (bool changed = true; changed;) {
       changed = false;
       auto limit = [&](size_t first, size_t count) {
-        if (dims(first, count) <= std::max(kMostDims, count))
+        if (dims(first, count) <= kMostDims)
           return;
         for (size_t d = 0; d < count; ++d) {
           changed |= !cuts[find(first + d)].empty();

@@ -233,6 +233,26 @@ TEST(MergeRemaps, RandomChains) {
   EXPECT_LT(after * 5, before) << after << " of " << before << " chained remaps are left";
 }
 
+// Channels that become places beside another tensor: the tensor that is read in parts has dimensions for them.
+TEST(SplitDims, OneOfSeveralPieces) {
+  Chain net;
+  const TensorId x = net.input("x", kType, {3, 4}), skip = net.input("skip", kType, {1, 8});
+  const TensorId channels = net.value("channels", kType, {4, 4});
+  Nest sum = sumOver({4, 4, 3}, 2, kType, channels);
+  sum.operands = {read(x, {{0, 0, 1}, {0, 1, 0}})};
+  net.add(sum);
+  const TensorId joined = net.value("joined", kType, {3, 8});
+  // Channels [2, 2] and places [4] as [2 channels, 4 places × 2]; the other tensor is the third channel.
+  net.add(Remap{"join", joined, {{channels, 0, 0, {{2, 8, 8}, {4, 1, 2}, {2, 4, 1}}}, {skip, 0, 16, {{8, 1, 1}}}}, 0});
+  net.output(joined);
+  Network cut = net.network;
+  splitDims(cut);
+  EXPECT_EQ(cut.tensors[size_t(channels)].shape, (std::vector<int64_t>{2, 2, 4}));
+  EXPECT_EQ(cut.tensors[size_t(joined)].shape, (std::vector<int64_t>{3, 8}));
+  Draw draw(1);
+  expectSameElements(net.network, cut, draw);
+}
+
 // A border that a window reads is written once, backwards; the rest stays where it is.
 TEST(CopyMirrored, Borders) {
   Chain net;
