@@ -39,8 +39,8 @@ struct Progress {
 struct CompileHooks {
   std::function<void(const Progress &)> progress;
   std::function<void(std::string_view)> log; // warnings and remarks, each a line or more
-  // Asked between phases, between steps of the search and before each section of weights; from the first true on, the
-  // compilation ends with Cancelled and leaves no file.
+  // Asked between phases, between steps of the search, between plans and programs and before each section of weights;
+  // from the first true on, the compilation ends with Cancelled and leaves no file.
   std::function<bool()> cancelled;
 };
 

@@ -17,9 +17,10 @@ namespace wsc::driver {
 absl::StatusOr<emit::CoreModule> generateCore(const target::Target &target, mlir::ModuleOp module,
                                               const std::string &problemsDir);
 
-// Functions at phase `nests`: planned and generated as phases, on `threads` of the host's threads (0: all). Errors as
-// above.
-absl::StatusOr<emit::CoreModule> generatePhased(const target::Target &target, mlir::ModuleOp module, int threads);
+// Functions at phase `nests`: planned and generated as phases, on `options.search.threads` of the host's threads
+// (0: all). Errors as above; Cancelled as the hook says.
+absl::StatusOr<emit::CoreModule> generatePhased(const target::Target &target, mlir::ModuleOp module,
+                                                const CompileOptions &options);
 
 // Whether every kernel of a module at phase `kernels` has a form code generation knows; reports all that do not.
 mlir::LogicalResult checkKernels(mlir::ModuleOp module);

@@ -139,8 +139,8 @@ private:
     Diagnostics diagnostics(context, options);
     if (!phased)
       readPredictions(*module, report);
-    auto coreModule = phased ? generatePhased(target, *module, options.search.threads)
-                             : generateCore(target, *module, options.problemsDir);
+    auto coreModule =
+        phased ? generatePhased(target, *module, options) : generateCore(target, *module, options.problemsDir);
     if (!coreModule.ok())
       return coreModule.status().message().empty() ? diagnostics.status("core generation failed") : coreModule.status();
     programs = *std::move(coreModule);

@@ -6,7 +6,8 @@
 
 namespace wsc::driver {
 
-absl::StatusOr<emit::CoreModule> generatePhased(const target::Target &target, mlir::ModuleOp module, int threads) {
+absl::StatusOr<emit::CoreModule> generatePhased(const target::Target &target, mlir::ModuleOp module,
+                                                const CompileOptions &options) {
   std::vector<spmd::Network> networks;
   for (auto function : module.getOps<mlir::func::FuncOp>()) {
     auto network = spmd::readNetwork(function);
@@ -16,7 +17,7 @@ absl::StatusOr<emit::CoreModule> generatePhased(const target::Target &target, ml
   }
   if (networks.empty())
     return absl::InvalidArgumentError("the module has no function to compile");
-  auto program = spmd::generatePhases(networks, target, threads);
+  auto program = spmd::generatePhases(networks, target, {options.search.threads, options.hooks.cancelled});
   if (!program.ok())
     return program.status();
   return emit::CoreModule{std::move(program->executable), std::move(program->sections)};

@@ -15,10 +15,7 @@ static Expression spread(const Expression &x, int64_t axis, int64_t dilation) {
     return x;
   llvm::SmallVector<int64_t> shape(x.shape());
   shape[axis] *= dilation;
-  return x.unsqueeze(axis + 1)
-      .pad(axis + 1, 0, dilation - 1)
-      .reshape(shape)
-      .slice(axis, 0, shape[axis] - dilation + 1);
+  return x.unsqueeze(axis + 1).pad(axis + 1, 0, dilation - 1).reshape(shape).slice(axis, 0, shape[axis] - dilation + 1);
 }
 
 namespace {

@@ -51,7 +51,8 @@ int64_t predictedCycles(const format::Executable &executable) {
 }
 
 void makeFewerChanges(GeneratedProgram &program, std::vector<NetworkPlan> &plans, const std::vector<Network> &networks,
-                      std::vector<Views> &views, const target::Target &target, EstimateCaches &caches) {
+                      std::vector<Views> &views, const target::Target &target, EstimateCaches &caches,
+                      const PlanHost &host) {
   struct Better {
     size_t network;
     NetworkPlan plan;
@@ -81,6 +82,8 @@ void makeFewerChanges(GeneratedProgram &program, std::vector<NetworkPlan> &plans
       if (JointChoice::applies(networks[n], plans[n].loops))
         chooser.emplace(networks[n], views[n], target, plans[n], cache);
       for (size_t node : groupedNests(networks[n], plans[n])) {
+        if (!host.goesOn().ok())
+          return;
         const std::pair out(node, kindOf(plans[n].distributions[node]));
         RuledOut all = ruledOut[n];
         all.insert(out);

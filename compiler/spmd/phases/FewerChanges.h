@@ -18,8 +18,9 @@ int64_t predictedCycles(const format::Executable &executable);
 /// Leaves the quickest of the program and those that such plans make, and its plans (by the cost model, changes of
 /// configuration included). One plan and one generation without gathers and for each such nest of a loop, and of these
 /// as many again after a gain; nothing where no configuration is changed to twice. `plans`: one for each network;
-/// others are made with the same policy but for gathers.
+/// others are made with the same policy but for gathers. Ends early where the host says so.
 void makeFewerChanges(GeneratedProgram &program, std::vector<NetworkPlan> &plans, const std::vector<Network> &networks,
-                      std::vector<Views> &views, const target::Target &target, EstimateCaches &caches);
+                      std::vector<Views> &views, const target::Target &target, EstimateCaches &caches,
+                      const PlanHost &host);
 
 } // namespace wsc::spmd

@@ -87,9 +87,9 @@ struct Generated {
 class Generator {
 public:
   Generator(const std::vector<Network> &networks, std::vector<Views> &views, const target::Target &target,
-            const std::vector<std::vector<Loop>> &loops, const PlanPolicy &policy, EstimateCaches &caches, int threads)
-      : networks(networks), views(views), target(target), loops(loops), policy(policy), caches(caches),
-        threads(threads) {}
+            const std::vector<std::vector<Loop>> &loops, const PlanPolicy &policy, EstimateCaches &caches,
+            const PlanHost &host)
+      : networks(networks), views(views), target(target), loops(loops), policy(policy), caches(caches), host(host) {}
 
   /// Plans all networks on the same rectangles, generates the most promising ones that fit, and improves those of them
   /// that could become the best.
@@ -105,6 +105,8 @@ public:
     size_t generated = 0;
     absl::Status status = absl::ResourceExhaustedError("no rectangle of the mesh holds all entries");
     for (const size_t number : inOrderOfPromise(*plans)) {
+      if (status = host.goesOn(); !status.ok())
+        return status;
       const ProgramPlan &plan = (*plans)[number];
       if (!all.empty() && (generated >= kMostGenerated || !isPromising(plan, *plans)))
         break;
@@ -128,9 +130,11 @@ public:
       const Generated &best = *std::min_element(all.begin(), all.end(), cheaper);
       if (each.leastCycles == each.cycles || key(best, best.cycles) < key(each, each.leastCycles))
         continue;
-      makeFewerChanges(each.program, each.plan.entries, networks, views, target, caches);
+      makeFewerChanges(each.program, each.plan.entries, networks, views, target, caches, host);
       each.count();
     }
+    if (status = host.goesOn(); !status.ok())
+      return status;
     Generated &best = *std::min_element(all.begin(), all.end(), cheaper);
     return PlannedProgram{networks, std::move(best.plan.entries), std::move(best.program)};
   }
@@ -172,7 +176,7 @@ private:
   absl::StatusOr<std::vector<ProgramPlan>> candidates() {
     std::map<std::pair<int32_t, int32_t>, ProgramPlan> programs;
     for (size_t n = 0; n < networks.size(); ++n) {
-      auto plans = planCandidates(networks[n], views[n], target, loops[n], policy, caches, threads);
+      auto plans = planCandidates(networks[n], views[n], target, loops[n], policy, caches, host);
       if (!plans.ok())
         return plans.status();
       for (NetworkPlan &plan : *plans) {
@@ -242,14 +246,14 @@ private:
   const std::vector<std::vector<Loop>> &loops;
   const PlanPolicy policy;
   EstimateCaches &caches;
-  const int threads;
+  const PlanHost &host;
   int anew = 0; // plans made anew
 };
 
 } // namespace
 
 absl::StatusOr<PlannedProgram> planProgram(std::vector<Network> networks, const target::Target &target,
-                                           PlanPolicy policy, int threads) {
+                                           PlanPolicy policy, const PlanHost &host) {
   policy.shifts = target.inputFilters >= int32_t(target.inputQueueWords.size());
   std::vector<Network> rolled;
   std::vector<std::vector<Loop>> loops;
@@ -266,17 +270,17 @@ absl::StatusOr<PlannedProgram> planProgram(std::vector<Network> networks, const 
   auto generate = [&](const std::vector<Network> &each, const std::vector<std::vector<Loop>> &loopsOf,
                       PlanPolicy policy, EstimateCaches &caches) {
     std::vector<Views> views(each.begin(), each.end());
-    auto program = Generator(each, views, target, loopsOf, policy, caches, threads).run();
+    auto program = Generator(each, views, target, loopsOf, policy, caches, host).run();
     if (!absl::IsResourceExhausted(program.status()))
       return program;
     policy.picks = false;
-    auto other = Generator(each, views, target, loopsOf, policy, caches, threads).run();
+    auto other = Generator(each, views, target, loopsOf, policy, caches, host).run();
     return other.ok() ? std::move(other) : std::move(program);
   };
   EstimateCaches caches;
   // Where loops do not fit, their repetitions are written out.
   if (anyLoop)
-    if (auto program = generate(rolled, loops, policy, caches); program.ok())
+    if (auto program = generate(rolled, loops, policy, caches); program.ok() || absl::IsCancelled(program.status()))
       return program;
   const std::vector<std::vector<Loop>> none(networks.size());
   auto program = generate(networks, none, policy, caches);
@@ -287,18 +291,20 @@ absl::StatusOr<PlannedProgram> planProgram(std::vector<Network> networks, const 
 }
 
 absl::StatusOr<GeneratedProgram> generatePhases(const std::vector<Network> &networks, const target::Target &target,
-                                                int threads) {
+                                                const PlanHost &host) {
   for (const Network &network : networks)
     if (absl::Status status = network.check(); !status.ok())
       return status;
-  auto together = planProgram(networks, target, {}, threads);
+  auto together = planProgram(networks, target, {}, host);
   if (!together.ok() && !absl::IsResourceExhausted(together.status()))
     return together.status();
   const int64_t cycles = together.ok() ? predictedCycles(together->program.executable) : INT64_MAX;
   if (const auto one = networks.size() == 1 && cycles > kWorthGroups ? oneSample(networks[0]) : std::nullopt)
-    if (auto grouped = generateInGroups(networks[0], *one, target, threads);
+    if (auto grouped = generateInGroups(networks[0], *one, target, host);
         grouped.ok() && predictedCycles(grouped->executable) < cycles)
       return grouped;
+  if (absl::Status status = host.goesOn(); !status.ok())
+    return status;
   if (!together.ok())
     return together.status();
   return std::move(together->program);

@@ -16,9 +16,9 @@ namespace wsc::spmd {
 /// samples have nothing to do with each other runs them in groups where that is quicker (SampleGroups.h).
 /// Errors: a network that does not fit (with who needs which bytes), an unreadable constant, what no instruction can
 /// express.
-/// On `threads` of the host's threads (0: all); the result does not depend on them.
+/// Cancelled: as the host says.
 absl::StatusOr<GeneratedProgram> generatePhases(const std::vector<Network> &networks, const target::Target &target,
-                                                int threads = 0);
+                                                const PlanHost &host = {});
 
 struct PlannedProgram {
   std::vector<Network> networks; // as planned: with loops, or without
@@ -28,7 +28,7 @@ struct PlannedProgram {
 
 /// The quickest program by the cost model of all networks together, whatever their samples.
 absl::StatusOr<PlannedProgram> planProgram(std::vector<Network> networks, const target::Target &target,
-                                           PlanPolicy policy, int threads);
+                                           PlanPolicy policy, const PlanHost &host);
 
 /// The same for given plans, one for each network, all on one rectangle.
 absl::StatusOr<GeneratedProgram> generateWith(const std::vector<Network> &networks, std::vector<Views> &views,

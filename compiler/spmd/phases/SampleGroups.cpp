@@ -242,7 +242,7 @@ absl::StatusOr<GeneratedProgram> generateOnTiles(const Network &network, const O
 }
 
 absl::StatusOr<GeneratedProgram> generateInGroups(const Network &network, const OneSample &one,
-                                                  const target::Target &target, int threads) {
+                                                  const target::Target &target, const PlanHost &host) {
   absl::StatusOr<GeneratedProgram> best =
       absl::ResourceExhaustedError("no grid of tiles holds the network of a sample");
   // From many small tiles to few large ones, until that makes it slower.
@@ -259,7 +259,7 @@ absl::StatusOr<GeneratedProgram> generateInGroups(const Network &network, const 
     tile.cols = target.cols / cols;
     // Where inputs lie as their readers want them, their places may have no form on tiles.
     for (const bool inputsAreFlat : {false, true}) {
-      auto planned = planProgram({one.network}, tile, {.inputsAreFlat = inputsAreFlat}, threads);
+      auto planned = planProgram({one.network}, tile, {.inputsAreFlat = inputsAreFlat}, host);
       if (!planned.ok())
         continue;
       const OneSample asPlanned{planned->networks[0], one.samples, one.sharedInputs};

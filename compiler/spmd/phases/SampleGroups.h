@@ -21,7 +21,7 @@ namespace wsc::spmd {
 /// the samples, from the largest on until fewer are slower, each as the grid whose tiles are the nearest to squares.
 /// Errors: no grid has a program (ResourceExhausted).
 absl::StatusOr<GeneratedProgram> generateInGroups(const Network &network, const OneSample &one,
-                                                  const target::Target &target, int threads);
+                                                  const target::Target &target, const PlanHost &host);
 
 /// The program for one grid, whose tile is the plan's rectangle. `one`: the network of a sample as it was planned.
 absl::StatusOr<GeneratedProgram> generateOnTiles(const Network &network, const OneSample &one, const NetworkPlan &plan,

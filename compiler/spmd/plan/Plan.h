@@ -13,6 +13,7 @@
 
 #include "absl/status/statusor.h"
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <utility>
@@ -53,6 +54,17 @@ struct PlanPolicy {
   bool shifts = true;
 };
 
+/// What planning may use of the host, and until when.
+struct PlanHost {
+  int threads = 0; // 0: all; the result does not depend on them
+  /// Asked between plans and between programs, on the thread that called; true ends the work.
+  std::function<bool()> cancelled = {};
+
+  absl::Status goesOn() const {
+    return cancelled && cancelled() ? absl::CancelledError("the compilation was cancelled") : absl::OkStatus();
+  }
+};
+
 struct NetworkPlan {
   Rectangle rectangle; // (0, 0, rows, cols): its first column is the mesh's
   /// Per tensor: inputs, states, results of nests, and what loops make. A stack has its first dimension whole on every
@@ -89,7 +101,8 @@ absl::StatusOr<NetworkPlan> planNetwork(const Network &network, Views &views, co
 /// Errors: as planNetwork of the largest one, when none holds the network.
 absl::StatusOr<std::vector<NetworkPlan>> planCandidates(const Network &network, const Views &views,
                                                         const target::Target &target, const std::vector<Loop> &loops,
-                                                        PlanPolicy policy, EstimateCaches &caches, int threads);
+                                                        PlanPolicy policy, EstimateCaches &caches,
+                                                        const PlanHost &host);
 
 /// A stack of `count` tensors that lie so: all elements of the first dimension on each core.
 Sharding stackedSharding(Sharding each, int64_t count);

@@ -31,13 +31,12 @@ using Size = std::pair<int32_t, int32_t>; // rows, columns
 class PlansAhead {
 public:
   PlansAhead(const Network &network, const Views &views, const target::Target &target, const std::vector<Loop> &loops,
-             PlanPolicy policy, EstimateCaches &caches, int threads)
-      : network(network), views(views), target(target), loops(loops), policy(policy), caches(caches), threads(threads) {
-  }
+             PlanPolicy policy, EstimateCaches &caches, const PlanHost &host)
+      : network(network), views(views), target(target), loops(loops), policy(policy), caches(caches), host(host) {}
 
   /// Makes those that are not there yet, if there is more than one thread.
   void prepare(const std::vector<Size> &sizes) {
-    if (threads == 1 || std::thread::hardware_concurrency() == 1)
+    if (!host.goesOn().ok() || host.threads == 1 || std::thread::hardware_concurrency() == 1)
       return;
     std::vector<std::pair<Size, EstimateCache *>> missing;
     for (const Size &size : sizes)
@@ -45,11 +44,13 @@ public:
         made.emplace(size, absl::UnknownError("not planned yet"));
         missing.emplace_back(size, &caches[size]);
       }
-    solver::overThreads(threads, missing.size(),
+    solver::overThreads(host.threads, missing.size(),
                         [&](size_t i) { made.at(missing[i].first) = plan(missing[i].first, *missing[i].second); });
   }
 
   absl::StatusOr<NetworkPlan> take(const Size &size) {
+    if (absl::Status status = host.goesOn(); !status.ok())
+      return status;
     const auto found = made.find(size);
     return found == made.end() ? plan(size, caches[size]) : std::move(found->second);
   }
@@ -66,7 +67,7 @@ private:
   const std::vector<Loop> &loops;
   const PlanPolicy policy;
   EstimateCaches &caches;
-  const int threads;
+  const PlanHost &host;
   std::map<Size, absl::StatusOr<NetworkPlan>> made;
 };
 
@@ -99,9 +100,9 @@ Size sizeUsed(const Network &network, const NetworkPlan &plan) {
 
 absl::StatusOr<std::vector<NetworkPlan>> plansOf(const Network &network, const Views &views,
                                                  const target::Target &target, const std::vector<Loop> &loops,
-                                                 PlanPolicy policy, EstimateCaches &caches, int threads) {
+                                                 PlanPolicy policy, EstimateCaches &caches, const PlanHost &host) {
   std::vector<NetworkPlan> plans;
-  PlansAhead ahead(network, views, target, loops, policy, caches, threads);
+  PlansAhead ahead(network, views, target, loops, policy, caches, host);
   std::set<Size> tried;
   const int32_t ports = int32_t(std::max(network.inputs.size(), network.outputs.size()));
   absl::Status last = absl::ResourceExhaustedError(
@@ -206,14 +207,15 @@ absl::StatusOr<std::vector<NetworkPlan>> plansOf(const Network &network, const V
 
 absl::StatusOr<std::vector<NetworkPlan>> planCandidates(const Network &network, const Views &views,
                                                         const target::Target &target, const std::vector<Loop> &loops,
-                                                        PlanPolicy policy, EstimateCaches &caches, int threads) {
-  auto plans = plansOf(network, views, target, loops, policy, caches, threads);
+                                                        PlanPolicy policy, EstimateCaches &caches,
+                                                        const PlanHost &host) {
+  auto plans = plansOf(network, views, target, loops, policy, caches, host);
   if (plans.ok() || !absl::IsResourceExhausted(plans.status()))
     return plans;
   policy.mostRetries = kMostRetries;
   for (int64_t margin : {policy.marginBytes, policy.marginBytes - spareCodeBytes(target)}) {
     policy.marginBytes = margin;
-    if (auto again = plansOf(network, views, target, loops, policy, caches, threads); again.ok())
+    if (auto again = plansOf(network, views, target, loops, policy, caches, host); again.ok())
       return again;
   }
   return plans;

@@ -112,6 +112,27 @@ TEST(Compiler, EndsWhereItIsCancelledAndLeavesNothing) {
   EXPECT_TRUE(absl::IsCancelled(compile(options).status())) << "while it searches";
 }
 
+// So is a compilation in phases, which asks between plans and programs.
+TEST(Compiler, EndsWhereItIsCancelledBetweenPlans) {
+  Folder folder;
+  CompileOptions options;
+  options.model = kDigits;
+  options.output = folder / "model.wse";
+  options.execution = Execution::Phased;
+  int questions = 0;
+  for (int last = 0;; last += 1 + last / 2) {
+    ASSERT_LT(last, 1000);
+    questions = 0;
+    options.hooks.cancelled = [&] { return questions++ >= last; };
+    const auto report = compile(options);
+    if (report.ok())
+      break;
+    EXPECT_TRUE(absl::IsCancelled(report.status())) << report.status();
+    EXPECT_EQ(filesIn(folder), 0);
+  }
+  EXPECT_GT(questions, 20) << "plans and programs";
+}
+
 TEST(Compiler, CompilationsRunSideBySide) {
   CompileOptions options;
   options.model = kDigits;

@@ -40,7 +40,7 @@ TEST(PlanRectangles, MeetWhatTheLayersUse) {
   ASSERT_TRUE(target.ok());
   const Views views(net.network);
   EstimateCaches caches;
-  const auto plans = planCandidates(net.network, views, *target, {}, {}, caches, 1);
+  const auto plans = planCandidates(net.network, views, *target, {}, {}, caches, {.threads = 1});
   ASSERT_TRUE(plans.ok()) << plans.status();
   for (const NetworkPlan &plan : *plans) {
     const Rectangle &own = plan.rectangle, &used = plan.distributions[0].rectangle;
@@ -134,12 +134,12 @@ TEST(PlanCandidates, CountOnTheShareForCodeWhereNothingElseFits) {
   Product net(1, 64, (usual + spare / 2) / 4); // 64 rows of weights on 64 cores, four bytes a column
   const Views views(net.network);
   EstimateCaches caches;
-  const auto plans = planCandidates(net.network, views, *target, {}, {}, caches, 1);
+  const auto plans = planCandidates(net.network, views, *target, {}, {}, caches, {.threads = 1});
   ASSERT_TRUE(plans.ok()) << plans.status();
   EXPECT_EQ(plans->front().policy.marginBytes, -spare);
   EXPECT_GT(plans->front().constantBytes, usual);
-  const auto program = generatePhases({net.network}, *target, 1);
+  const auto program = generatePhases({net.network}, *target, {.threads = 1});
   EXPECT_TRUE(program.ok()) << program.status();
   Product tooLarge(1, 64, (usual + 2 * spare) / 4);
-  EXPECT_TRUE(absl::IsResourceExhausted(generatePhases({tooLarge.network}, *target, 1).status()));
+  EXPECT_TRUE(absl::IsResourceExhausted(generatePhases({tooLarge.network}, *target, {.threads = 1}).status()));
 }

@@ -117,7 +117,8 @@ void runCase(uint64_t seed, Counts &counts) {
     target::Target tile = *target;
     tile.rows /= rows;
     tile.cols /= cols;
-    auto planned = planProgram({one->network}, tile, {.inputsAreFlat = network.inputs.size() > 1 || draw.oneIn(2)}, 1);
+    auto planned = planProgram({one->network}, tile, {.inputsAreFlat = network.inputs.size() > 1 || draw.oneIn(2)},
+                               {.threads = 1});
     auto generated = planned.ok() ? generateOnTiles(network, {planned->networks[0], samples, one->sharedInputs},
                                                     planned->plans[0], rows, cols, *target)
                                   : planned.status();
