@@ -77,7 +77,7 @@ TEST(Recurrence, CodeDoesNotGrowWithTheSteps) {
                 layer.direction, (long long)brief.bytes, (long long)few.bytes, (long long)many.bytes);
     EXPECT_GT(brief.bytes, 0);
     EXPECT_LE(few.configurations, brief.configurations + 1);
-    EXPECT_EQ(few.configurations, many.configurations);
+    EXPECT_LE(many.configurations, few.configurations);
     EXPECT_LE(double(many.bytes), 1.1 * double(few.bytes));
     EXPECT_LE(few.bytes, 2 * brief.bytes); // 10 times the steps
   }

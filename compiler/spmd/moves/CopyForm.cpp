@@ -17,47 +17,35 @@ constexpr int64_t kMostTableNumbers = int64_t(1) << 24; // of all cores; larger 
 
 constexpr int64_t kLongestTable = 2048; // numbers on a core
 constexpr int64_t kMostSlack = 64;
+constexpr size_t kMostParts = 3;    // blocks of a window that are copied one by one
 constexpr int64_t kMostStretch = 4; // times the blocks that one line needs
 
-/// Known values of a coordinate as constant + perGroup·(k / modulus) + perSub·(k % modulus).
-std::optional<std::pair<int64_t, GroupNumber>> fit(const std::vector<std::optional<int64_t>> &values,
-                                                   const std::set<int64_t> &moduli) {
-  std::vector<int64_t> tries{1};
-  tries.insert(tries.end(), moduli.begin(), moduli.end());
-  const auto isKnown = [](const std::optional<int64_t> &value) { return value.has_value(); };
-  const auto begin = std::find_if(values.begin(), values.end(), isKnown);
-  if (begin == values.end())
-    return std::pair(int64_t(0), GroupNumber());
-  const int64_t k0 = begin - values.begin();
-  // Where the first progression breaks off a group may end.
-  for (size_t k = size_t(k0) + 1; k + 1 < values.size() && values[k] && values[k + 1]; ++k)
-    if (*values[k + 1] - *values[k] != *values[k] - *values[k - 1]) {
-      // A group may be one step long, or repeat one value: the break is before or behind k.
-      for (int64_t m : {int64_t(k), int64_t(k) + 1})
-        if (m > 1 && !moduli.contains(m))
-          tries.push_back(m);
-      break;
-    }
-  for (int64_t m : tries) {
-    GroupNumber part{m, 0, 0};
-    // Two neighbours in one group give perSub, one place in two groups perGroup.
-    std::optional<int64_t> perSub, perGroup;
-    for (size_t k = size_t(k0); k + 1 < values.size() && !perSub && m > 1; ++k)
-      if (values[k] && values[k + 1] && (int64_t(k) + 1) % m != 0)
-        perSub = *values[k + 1] - *values[k];
-    part.perSub = perSub.value_or(0);
-    for (size_t k = size_t(k0); k + size_t(m) < values.size() && !perGroup; ++k)
-      if (values[k] && values[k + size_t(m)])
-        perGroup = *values[k + size_t(m)] - *values[k];
-    part.perGroup = perGroup.value_or(0);
-    const int64_t constant = *values[size_t(k0)] - part.at(int32_t(k0));
-    bool fits = true;
-    for (size_t k = 0; k < values.size() && fits; ++k)
-      fits = !values[k] || *values[k] == constant + part.at(int32_t(k));
-    if (fits)
-      return std::pair(constant, part);
+/// Loops over places of the result alone, the outermost first, as few as there are.
+std::vector<BlockCopy::Loop> inOrderOfResult(std::vector<BlockCopy::Loop> loops) {
+  std::stable_sort(loops.begin(), loops.end(),
+                   [](const BlockCopy::Loop &a, const BlockCopy::Loop &b) { return a.toStride > b.toStride; });
+  std::vector<BlockCopy::Loop> merged;
+  for (const BlockCopy::Loop &loop : loops) {
+    if (loop.count == 1)
+      continue;
+    if (!merged.empty() && merged.back().toStride == loop.toStride * loop.count)
+      merged.back() = {merged.back().count * loop.count, 0, loop.toStride, 0};
+    else
+      merged.push_back({loop.count, 0, loop.toStride, 0});
   }
-  return std::nullopt;
+  return merged;
+}
+
+/// Leaves the coordinates that are in both. False where they have no form.
+bool narrow(BlockCopy::Remainders &all, const BlockCopy::Remainders &more) {
+  if (all.areAll())
+    all = more;
+  return more.areAll() || all == more;
+}
+
+/// Whether a guard of these remainders and a number of the coordinate may go together.
+bool agree(const BlockCopy::Remainders &remainders, const GroupNumber &number) {
+  return remainders.areAll() || number.modulus == 1 || number.isZero() || number.modulus == remainders.modulus;
 }
 
 /// Stretches of `blocks` blocks, on every line from base + a number of the line on.
@@ -105,37 +93,7 @@ std::optional<Stretches> coverBelow(const std::vector<std::optional<std::pair<in
 
 } // namespace
 
-std::optional<std::vector<BlockCopy::Loop>> loopsOf(const std::vector<int64_t> &from, const std::vector<int64_t> &to) {
-  std::vector<BlockCopy::Loop> loops; // innermost first
-  const size_t size = to.size();
-  for (size_t done = 1; done < size;) {
-    const int64_t fromStride = from[done] - from[0], toStride = to[done] - to[0];
-    size_t count = 2;
-    while (count * done < size && from[count * done] - from[0] == fromStride * int64_t(count) &&
-           to[count * done] - to[0] == toStride * int64_t(count))
-      ++count;
-    while (count > 1 && size % (count * done) != 0)
-      --count;
-    if (count == 1)
-      return std::nullopt;
-    loops.push_back({int64_t(count), fromStride, toStride, 0});
-    done *= count;
-  }
-  for (size_t i = 0; i < size; ++i) {
-    int64_t number = int64_t(i), fromAt = from[0], toAt = to[0];
-    for (const BlockCopy::Loop &loop : loops) {
-      fromAt += number % loop.count * loop.fromStride;
-      toAt += number % loop.count * loop.toStride;
-      number /= loop.count;
-    }
-    if (fromAt != from[i] || toAt != to[i])
-      return std::nullopt;
-  }
-  std::reverse(loops.begin(), loops.end());
-  return loops;
-}
-
-bool CopyForm::stretch(const LineLists &lists, Points &points, const std::set<int64_t> &moduli) {
+bool CopyForm::stretch(const LineLists &lists, EntryPoints &points, const std::set<int64_t> &moduli) {
   LinePlan &line = stage.line;
   const int64_t pitch = stage.pitch;
   std::vector<std::optional<std::pair<int64_t, int64_t>>> needed(lists.classOf.size());
@@ -169,8 +127,8 @@ bool CopyForm::stretch(const LineLists &lists, Points &points, const std::set<in
   return true;
 }
 
-void CopyForm::addLine(const LineLists &lists, const std::vector<int64_t> &to, const Moduli &moduli) {
-  Points points;
+void CopyForm::addLine(const LineLists &lists, const std::vector<int64_t> &to, const CoreModuli &moduli) {
+  EntryPoints points;
   points.axis = lists.axis;
   points.classOf = lists.classOf;
   points.isLine = true;
@@ -180,7 +138,7 @@ void CopyForm::addLine(const LineLists &lists, const std::vector<int64_t> &to, c
   for (auto &each : points.lists)
     each.resize(points.isUniform ? 1 : lists.held.size());
   const LinePlan &line = stage.line;
-  Moduli all = moduli;
+  CoreModuli all = moduli;
   std::set<int64_t> &along = lists.axis == Axis::Row ? all.cols : all.rows;
   for (int64_t m : {int64_t(line.unit), int64_t(line.unit) * line.segment})
     if (m > 1)
@@ -226,8 +184,8 @@ void CopyForm::addFixed(const std::vector<int64_t> &from, const std::vector<int6
 }
 
 bool CopyForm::addLocal(const std::function<bool(int32_t row, int32_t col, std::vector<int64_t> &)> &positionsAt,
-                        bool byRow, bool byCol, const std::vector<int64_t> &to, const Moduli &moduli) {
-  Points points;
+                        bool byRow, bool byCol, const std::vector<int64_t> &to, const CoreModuli &moduli) {
+  EntryPoints points;
   const Rectangle &takers = stage.takers;
   points.axis = byCol ? Axis::Row : Axis::Col;
   const bool acrossRows = points.axis == Axis::Row;
@@ -253,7 +211,7 @@ bool CopyForm::addLocal(const std::function<bool(int32_t row, int32_t col, std::
   return true;
 }
 
-void CopyForm::add(const Points &points, const std::vector<int64_t> &to, const Moduli &moduli) {
+void CopyForm::add(const EntryPoints &points, const std::vector<int64_t> &to, const CoreModuli &moduli) {
   if (failed)
     return;
   // Entries that are padding on all cores are left out.
@@ -275,103 +233,59 @@ void CopyForm::add(const Points &points, const std::vector<int64_t> &to, const M
     loops.push_back({0, 0, 0, 0});
     return;
   }
-  stage.copy.to += keptTo[0];
-  if (!addStrided(points, kept, keptTo, moduli))
+  if (const auto whole = stridedForm(problem, stage, points, kept, keptTo, moduli); whole && commit(*whole))
+    return;
+  if (!addParts(points, kept, keptTo, moduli))
     failed = !addTable(points, kept, keptTo);
 }
 
-bool CopyForm::addStrided(const Points &points, const std::vector<size_t> &kept, const std::vector<int64_t> &to,
-                          const Moduli &moduli) {
-  std::vector<int64_t> from(kept.size());
-  const std::vector<int64_t> *whole = nullptr;
-  for (const auto &lists : points.lists)
-    for (const std::vector<int64_t> &list : lists)
-      if (!whole && !list.empty() && std::all_of(kept.begin(), kept.end(), [&](size_t i) { return list[i] >= 0; }))
-        whole = &list;
-  if (!whole)
-    return false;
-  for (size_t i = 0; i < kept.size(); ++i)
-    from[i] = (*whole)[kept[i]];
-  const auto found = loopsOf(from, to);
-  if (!found)
-    return false;
-  // Of several pieces each leaves alone what belongs to another, which differs from core to core.
-  if (problem.pieces.size() > 1)
-    for (const auto &lists : points.lists)
-      for (const std::vector<int64_t> &list : lists)
-        if (!list.empty() && std::any_of(kept.begin(), kept.end(), [&](size_t i) { return list[i] < 0; }))
-          return false;
-  // Where each core begins.
-  std::vector<std::vector<std::optional<int64_t>>> bases(points.lists.size());
-  for (size_t c = 0; c < points.lists.size(); ++c) {
-    bases[c].resize(points.lists[c].size());
-    for (size_t k = 0; k < points.lists[c].size(); ++k) {
-      const std::vector<int64_t> &list = points.lists[c][k];
-      if (list.empty())
-        continue;
-      std::optional<int64_t> base;
-      for (size_t i = 0; i < kept.size(); ++i)
-        if (list[kept[i]] >= 0) {
-          const int64_t here = list[kept[i]] - (from[i] - from[0]);
-          if (base && *base != here)
-            return false;
-          base = here;
-        }
-      bases[c][k] = base;
-    }
-  }
-  // Base of class 0 by coordinate, then what other classes add.
-  const std::set<int64_t> &along = points.axis == Axis::Row ? moduli.cols : moduli.rows;
-  const std::set<int64_t> &across = points.axis == Axis::Row ? moduli.rows : moduli.cols;
-  const auto alongPart = fit(bases[0], along);
-  if (!alongPart)
-    return false;
-  std::vector<std::optional<int64_t>> byClass(points.lists.size());
-  for (size_t c = 0; c < points.lists.size(); ++c)
-    for (size_t k = 0; k < bases[c].size(); ++k)
-      if (bases[c][k]) {
-        const int64_t more = *bases[c][k] - alongPart->first - alongPart->second.at(int32_t(k));
-        if (byClass[c] && *byClass[c] != more)
-          return false;
-        byClass[c] = more;
-      }
-  std::vector<std::optional<int64_t>> byLine(points.classOf.size());
-  for (size_t l = 0; l < byLine.size(); ++l)
-    if (points.classOf[l] >= 0)
-      byLine[l] = byClass[size_t(points.classOf[l])];
-  const auto acrossPart = fit(byLine, across);
-  if (!acrossPart)
-    return false;
-  // Padding must come to lie in missing blocks, which hold the fill.
-  if (problem.fillMatters)
-    for (size_t l = 0; l < points.classOf.size(); ++l) {
-      if (points.classOf[l] < 0)
-        continue;
-      const auto &lists = points.lists[size_t(points.classOf[l])];
-      for (size_t k = 0; k < lists.size(); ++k)
-        for (size_t i = 0; i < kept.size() && !lists[k].empty(); ++i)
-          if (lists[k][kept[i]] < 0) {
-            const int64_t position = alongPart->first + alongPart->second.at(int32_t(k)) + acrossPart->first +
-                                     acrossPart->second.at(int32_t(l)) + from[i] - from[0];
-            if (!points.isLine || !stage.line.isMissing(int32_t(k), floorDiv(position, stage.pitch)))
-              return false;
-          }
-      if (points.lists.size() == 1)
-        break;
-    }
-  PlaceNumber part;
-  part.constant = alongPart->first + acrossPart->first;
-  (points.axis == Axis::Row ? part.col : part.row) = alongPart->second;
-  (points.axis == Axis::Row ? part.row : part.col) = acrossPart->second;
-  const auto sum = stage.copy.from.plus(part);
-  if (!sum)
+bool CopyForm::commit(const StridedForm &form) {
+  BlockCopy::Remainders rows = stage.copy.rows, cols = stage.copy.cols;
+  const auto sum = stage.copy.from.plus(form.from);
+  if (!sum || !narrow(rows, form.rows) || !narrow(cols, form.cols) || !agree(rows, sum->row) || !agree(cols, sum->col))
     return false;
   stage.copy.from = *sum;
-  loops.insert(loops.end(), found->begin(), found->end());
+  stage.copy.rows = rows;
+  stage.copy.cols = cols;
+  stage.copy.to += form.to;
+  for (const BlockCopy::Patch &patch : form.patches)
+    groupPatches.push_back({patch, loops.size(), loops.size() + form.loops.size()});
+  loops.insert(loops.end(), form.loops.begin(), form.loops.end());
   return true;
 }
 
-bool CopyForm::addTable(const Points &points, const std::vector<size_t> &kept, const std::vector<int64_t> &to) {
+bool CopyForm::addParts(const EntryPoints &points, const std::vector<size_t> &kept, const std::vector<int64_t> &to,
+                        const CoreModuli &moduli) {
+  if (!points.isLine || stage.line.kind != LinePlan::Kind::Window || problem.pieces.size() > 1)
+    return false;
+  // Which block an entry lies in, on any core.
+  std::map<int64_t, std::pair<std::vector<size_t>, std::vector<int64_t>>>
+      byBlock; // entries, their places in the result
+  for (size_t i = 0; i < kept.size(); ++i) {
+    std::optional<int64_t> block;
+    for (const auto &lists : points.lists)
+      for (const std::vector<int64_t> &list : lists)
+        if (!list.empty() && list[kept[i]] >= 0 && !block)
+          block = list[kept[i]] / stage.pitch;
+    auto &[entries, places] = byBlock[block.value_or(0)];
+    entries.push_back(kept[i]);
+    places.push_back(to[i]);
+  }
+  if (byBlock.size() > kMostParts)
+    return false;
+  std::vector<StridedForm> made;
+  for (const auto &[block, part] : byBlock) {
+    auto form = stridedForm(problem, stage, points, part.first, part.second, moduli);
+    if (!form)
+      return false;
+    made.push_back(*std::move(form));
+  }
+  parts = std::move(made);
+  split = {points, kept, to};
+  return true;
+}
+
+bool CopyForm::addTable(const EntryPoints &points, const std::vector<size_t> &kept, const std::vector<int64_t> &to) {
   std::vector<int64_t> numbers(kept.size());
   for (size_t i = 0; i < numbers.size(); ++i)
     numbers[i] = int64_t(i);
@@ -394,6 +308,7 @@ bool CopyForm::addTable(const Points &points, const std::vector<size_t> &kept, c
       numbersOf[k] = number->second;
     }
   }
+  stage.copy.to += to[0];
   tableGroups.push_back({std::move(factor), int64_t(kept.size()), *std::move(found)});
   return true;
 }
@@ -423,7 +338,7 @@ bool CopyForm::makeTable() {
   const int64_t own = stage.line.kind == LinePlan::Kind::Window ? stage.line.ownBlock() * stage.pitch : 0;
   auto table = std::make_shared<CopyTable>(factors, problem.rectangle, stage.takers, own);
   stage.copy.masksPadding = table->isPadded() && (problem.fillMatters || problem.pieces.size() > 1);
-  const auto [low, high] = reach();
+  const auto [low, high] = reach(stage.copy);
   const bool copiesBlock = stage.line.kind == LinePlan::Kind::Local; // to have room behind it
   if (stage.copy.masksPadding && problem.pieces.size() == 1 &&
       high - low + (copiesBlock ? stage.blockElements : 0) < std::max(kMostSlack, stage.resultElements)) {
@@ -438,9 +353,46 @@ bool CopyForm::makeTable() {
 bool CopyForm::finish() {
   if (failed)
     return false;
-  BlockCopy &copy = stage.copy;
-  if (!tableGroups.empty() && !makeTable())
+  // One table for what has no other form.
+  if (!parts.empty() && (!tableGroups.empty() || !finishParts()) && !addTable(split.points, split.kept, split.to))
     return false;
+  if (!stage.otherCopies.empty())
+    return true;
+  return (tableGroups.empty() || makeTable()) && finish(stage.copy);
+}
+
+bool CopyForm::finishParts() {
+  const BlockCopy common = stage.copy;
+  const std::vector<BlockCopy::Loop> commonLoops = loops;
+  const std::vector<GroupPatch> commonPatches = groupPatches;
+  const int64_t slack = stage.slack;
+  std::vector<BlockCopy> finished;
+  bool haveForm = true;
+  for (const StridedForm &part : parts) {
+    haveForm = haveForm && commit(part) && finish(finished.emplace_back(stage.copy));
+    stage.copy = common;
+    loops = commonLoops;
+    groupPatches = commonPatches;
+  }
+  if (!haveForm) {
+    stage.slack = slack;
+    return false;
+  }
+  stage.copy = std::move(finished.front());
+  stage.otherCopies.assign(std::make_move_iterator(finished.begin() + 1), std::make_move_iterator(finished.end()));
+  return true;
+}
+
+bool CopyForm::finish(BlockCopy &copy) {
+  for (GroupPatch &each : groupPatches) {
+    BlockCopy::Patch &patch = copy.patches.emplace_back(std::move(each.patch));
+    patch.to += copy.to;
+    for (size_t l = 0; l < loops.size(); ++l)
+      if (l < each.begin || l >= each.end)
+        patch.loops.push_back(loops[l]);
+    patch.loops.insert(patch.loops.end(), tableLoops.begin(), tableLoops.end());
+    patch.loops = inOrderOfResult(std::move(patch.loops));
+  }
   // Loops in the order of the result; neighbours that go on where the inner one ends become one.
   std::stable_sort(loops.begin(), loops.end(),
                    [](const BlockCopy::Loop &a, const BlockCopy::Loop &b) { return a.toStride > b.toStride; });
@@ -459,16 +411,17 @@ bool CopyForm::finish() {
   copy.loops.insert(copy.loops.end(), tableLoops.begin(), tableLoops.end());
   if (std::any_of(copy.loops.begin(), copy.loops.end(), [](const BlockCopy::Loop &loop) { return loop.count == 0; })) {
     copy.loops = {{0, 0, 0, 0}};
+    copy.patches.clear();
     copy.table.reset();
     return true;
   }
   // All cores that copy stay within their blocks. What does not matter, or holds the fill, may lie behind them.
-  auto [low, high] = reach();
+  auto [low, high] = reach(copy);
   if (copy.table) // its numbers are positions themselves
     high += copy.table->most();
   const int64_t size = blocksEnd();
   if (high >= size && high - size < (readsFill ? std::max(kMostSlack, stage.resultElements) : kMostSlack))
-    stage.slack = high - size + 1;
+    stage.slack = std::max(stage.slack, high - size + 1);
   return low >= 0 && high < size + stage.slack;
 }
 
@@ -476,13 +429,20 @@ int64_t CopyForm::blocksEnd() const {
   return stage.line.kind == LinePlan::Kind::Local ? stage.blockElements : stage.line.blocks * stage.pitch;
 }
 
-std::pair<int64_t, int64_t> CopyForm::reach() const {
-  const BlockCopy &copy = stage.copy;
+std::pair<int64_t, int64_t> CopyForm::reach(const BlockCopy &copy) const {
   int64_t low = copy.from.constant, high = copy.from.constant;
   for (const BlockCopy::Loop &loop : loops)
     (loop.fromStride < 0 ? low : high) += loop.fromStride * (loop.count - 1);
-  auto range = [](const GroupNumber &part, int32_t begin, int32_t count) {
+  auto range = [](const GroupNumber &part, const BlockCopy::Remainders &remainders, int32_t begin, int32_t count) {
     std::pair<int64_t, int64_t> range{INT64_MAX, INT64_MIN};
+    if (!remainders.areAll()) {
+      for (int32_t k = begin; k < begin + count; ++k)
+        if (remainders.hold(k)) {
+          range.first = std::min(range.first, part.at(k));
+          range.second = std::max(range.second, part.at(k));
+        }
+      return range.first > range.second ? std::pair<int64_t, int64_t>(0, 0) : range;
+    }
     // Linear within groups and from group to group: the ends of the first and last groups hold the extremes.
     const int64_t m = part.modulus, last = begin + count - 1, end = last / m;
     for (int64_t group : {begin / m, begin / m + 1, end - 1, end})
@@ -493,8 +453,8 @@ std::pair<int64_t, int64_t> CopyForm::reach() const {
         }
     return range;
   };
-  const auto rows = range(copy.from.row, stage.takers.row, stage.takers.rows),
-             cols = range(copy.from.col, stage.takers.col, stage.takers.cols);
+  const auto rows = range(copy.from.row, copy.rows, stage.takers.row, stage.takers.rows),
+             cols = range(copy.from.col, copy.cols, stage.takers.col, stage.takers.cols);
   return {low + rows.first + cols.first, high + rows.second + cols.second};
 }
 

@@ -4,7 +4,7 @@
 // where a core begins. Groups whose positions are not affine in the core's place share a table of their product.
 #pragma once
 
-#include "compiler/spmd/moves/FactoredMove.h"
+#include "compiler/spmd/moves/StridedForm.h"
 
 #include <functional>
 #include <optional>
@@ -14,37 +14,22 @@
 
 namespace wsc::spmd {
 
-/// Pairs of positions as nested loops, the innermost last; nothing where they are not a sum of digits.
-std::optional<std::vector<BlockCopy::Loop>> loopsOf(const std::vector<int64_t> &from, const std::vector<int64_t> &to);
-
 class CopyForm {
 public:
-  struct Moduli {
-    std::set<int64_t> rows, cols; // besides 1
-  };
-
   CopyForm(const MoveProblem &problem, FactoredStage &stage) : problem(problem), stage(stage) {}
 
   /// The factors that the stage brings along its line; takes the positions of its plan. `to`: of their entries in the
   /// result.
-  void addLine(const LineLists &lists, const std::vector<int64_t> &to, const Moduli &moduli);
+  void addLine(const LineLists &lists, const std::vector<int64_t> &to, const CoreModuli &moduli);
   /// Entries that all cores have at the same places.
   void addFixed(const std::vector<int64_t> &from, const std::vector<int64_t> &to);
   /// A factor that every core has already, at places that depend on the core; −1 is padding. False: some core lacks it.
   bool addLocal(const std::function<bool(int32_t row, int32_t col, std::vector<int64_t> &)> &positionsAt, bool byRow,
-                bool byCol, const std::vector<int64_t> &to, const Moduli &moduli);
+                bool byCol, const std::vector<int64_t> &to, const CoreModuli &moduli);
   /// False where the positions have no form.
   bool finish();
 
 private:
-  /// Positions of a group's entries: [class][coordinate along the axis]; empty: the core wants nothing.
-  struct Points {
-    Axis axis = Axis::Row;
-    std::vector<int32_t> classOf; // per line
-    std::vector<std::vector<std::vector<int64_t>>> lists;
-    bool isLine = false;
-    bool isUniform = false; // one list for all coordinates
-  };
   /// A group whose positions go through the table.
   struct TableGroup {
     CopyTable::Factor factor;           // lists of the entries that matter
@@ -53,20 +38,39 @@ private:
   };
   /// Where the first blocks that lines need are no number of the line: the bus keeps longer stretches, which begin at
   /// such a number. False where these are much longer.
-  bool stretch(const LineLists &lists, Points &points, const std::set<int64_t> &moduli);
+  bool stretch(const LineLists &lists, EntryPoints &points, const std::set<int64_t> &moduli);
   bool makeTable();
   /// Elements in front of which all blocks lie.
   int64_t blocksEnd() const;
   /// The first and the last element that the strided part of the copy adds up to, on any core.
-  std::pair<int64_t, int64_t> reach() const;
-  void add(const Points &points, const std::vector<int64_t> &to, const Moduli &moduli);
-  bool addStrided(const Points &points, const std::vector<size_t> &kept, const std::vector<int64_t> &to,
-                  const Moduli &moduli);
-  bool addTable(const Points &points, const std::vector<size_t> &kept, const std::vector<int64_t> &to);
+  std::pair<int64_t, int64_t> reach(const BlockCopy &copy) const;
+  bool finish(BlockCopy &copy);
+  void add(const EntryPoints &points, const std::vector<int64_t> &to, const CoreModuli &moduli);
+  /// False where the form does not go together with those of other groups.
+  bool commit(const StridedForm &form);
+  /// Entries of a window block by block, each a strided copy.
+  bool addParts(const EntryPoints &points, const std::vector<size_t> &kept, const std::vector<int64_t> &to,
+                const CoreModuli &moduli);
+  /// A copy for each part, with the loops of all other groups. False, and nothing changed, where one has no form.
+  bool finishParts();
+  bool addTable(const EntryPoints &points, const std::vector<size_t> &kept, const std::vector<int64_t> &to);
 
   const MoveProblem &problem;
   FactoredStage &stage;
   std::vector<BlockCopy::Loop> loops, tableLoops;
+  /// A patch whose loops are those of its group's entries; `begin`, `end`: which of `loops` these stand for.
+  struct GroupPatch {
+    BlockCopy::Patch patch;
+    size_t begin = 0, end = 0;
+  };
+  std::vector<GroupPatch> groupPatches;
+  /// Of a window that is copied block by block: the parts, and the group that they are.
+  std::vector<StridedForm> parts;
+  struct {
+    EntryPoints points;
+    std::vector<size_t> kept;
+    std::vector<int64_t> to;
+  } split;
   std::vector<TableGroup> tableGroups;
   bool failed = false, readsFill = false; // padding comes from behind the blocks
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spmd/moves/CopyTable.h"
 
+#include "compiler/spmd/moves/Factors.h"
+
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -90,7 +92,7 @@ void CopyTable::positionsOf(const std::vector<int32_t> &lists, std::vector<int64
     next.reserve(positions.size() * list.size());
     for (int64_t outer : positions)
       for (int64_t inner : list)
-        next.push_back(outer < 0 || inner < 0 ? -1 : outer + inner);
+        next.push_back(joined(outer, inner, outer + inner));
     positions.swap(next);
   }
 }

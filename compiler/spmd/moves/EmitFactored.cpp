@@ -32,7 +32,9 @@ public:
       if (fills)
         fill(result, problem.target->localElements(), guardOf(problem.target->rectangle, problem.rectangle));
     });
-    copy(stage, blocks, to);
+    copy(stage, stage.copy, blocks, to);
+    for (const BlockCopy &other : stage.otherCopies)
+      copy(stage, other, blocks, to);
     if (!isLast)
       padToWord(to, stage.resultElements);
     return to;
@@ -223,8 +225,7 @@ private:
             part.scatter};
   }
 
-  void copy(const FactoredStage &stage, Place blocks, Place to) {
-    const BlockCopy &form = stage.copy;
+  void copy(const FactoredStage &stage, const BlockCopy &form, Place blocks, Place to) {
     if (std::any_of(form.loops.begin(), form.loops.end(), [](const BlockCopy::Loop &loop) { return loop.count == 0; }))
       return;
     Guard guard = guardOf(stage.takers, problem.rectangle);
@@ -232,12 +233,47 @@ private:
     AxisGuard cols = along(guard, Axis::Row), rows = along(guard, Axis::Col);
     addNumber(Axis::Row, form.from.col, bytes, base, cols);
     addNumber(Axis::Col, form.from.row, bytes, base, rows);
+    keepTo(form.cols, cols);
+    keepTo(form.rows, rows);
     guard = withAlong(withAlong(guard, Axis::Row, cols), Axis::Col, rows);
     Tables tables;
     if (form.table)
       tables = makeTables(*form.table, form.masksPadding, blocks);
     emitLoops(form.loops, 0, blocks.buffer, base, to.buffer, to.baseBytes + form.to * bytes,
               form.table ? &tables : nullptr, guard);
+    for (const BlockCopy::Patch &patch : form.patches)
+      fillLoops(patch.loops, 0, {to.buffer, to.baseBytes + patch.to * bytes},
+                narrowed(guardOf(stage.takers, problem.rectangle), patch.axis, patch.begin, patch.end));
+  }
+
+  /// Loops beyond those that a descriptor can walk are written out.
+  void fillLoops(const std::vector<BlockCopy::Loop> &loops, size_t begin, Place at, const Guard &guard) {
+    if (loops.size() - begin > size_t(kMaxDims)) {
+      for (int64_t i = 0; i < loops[begin].count; ++i)
+        fillLoops(loops, begin + 1, {at.buffer, at.baseBytes + i * loops[begin].toStride * bytes}, guard);
+      return;
+    }
+    std::vector<int64_t> extents, strides;
+    for (size_t l = begin; l < loops.size(); ++l) {
+      extents.push_back(loops[l].count);
+      strides.push_back(loops[l].toStride * bytes);
+    }
+    if (extents.empty()) {
+      extents = {1};
+      strides = {bytes};
+    }
+    code.append(instruction(Opcode::Move, problem.type, extents, memory(at.buffer, at.baseBytes, strides),
+                            immediate(problem.fill)),
+                guard);
+  }
+
+  static void keepTo(const BlockCopy::Remainders &remainders, AxisGuard &part) {
+    if (remainders.areAll())
+      return;
+    part.modulus = kWholeAxis;
+    part.unit = remainders.modulus;
+    part.placeBegin = remainders.begin;
+    part.placeEnd = remainders.end;
   }
 
   struct Tables {
@@ -332,9 +368,20 @@ Place beginFactored(Code &code, const MoveProblem &problem) {
   return {wordScratch(code, "moved", problem.type, problem.target->localElements()), 0};
 }
 
-bool fillsResult(const std::vector<FactoredMove> &moves) {
-  return moves.size() > 1 ||
-         std::any_of(moves.begin(), moves.end(), [](const auto &move) { return move.stages.back().fillsResult; });
+bool fillsResult(const MoveProblem &problem, const std::vector<FactoredMove> &moves) {
+  if (moves.size() == 1)
+    return moves[0].stages.back().fillsResult;
+  // Pieces that are the whole tensor leave nothing out, unless they select what they leave alone.
+  int64_t elements = 0;
+  for (const StridedPiece &piece : problem.pieces) {
+    int64_t ofPiece = 1;
+    for (const Piece::Digit &digit : piece.digits)
+      ofPiece *= digit.extent;
+    elements += ofPiece;
+  }
+  return elements < problem.target->elements() || hasPadding(*problem.target) ||
+         std::any_of(
+             moves.begin(), moves.end(), [](const FactoredMove &move) { return move.stages.back().copy.masksPadding; });
 }
 
 Place emitStage(Code &code, const MoveProblem &problem, const FactoredStage &stage, bool isLast, bool fills,
@@ -353,7 +400,8 @@ Place emitFactored(Code &code, const MoveProblem &problem, const std::vector<Fac
     Place at = sources[size_t(problem.pieces[i].source)];
     for (const FactoredStage &stage : moves[i].stages) {
       const bool isLast = &stage == &moves[i].stages.back();
-      at = emitStage(code, problem, stage, isLast, i == 0 && isLast && fillsResult(moves), at, result, makeConstant);
+      at = emitStage(code, problem, stage, isLast, i == 0 && isLast && fillsResult(problem, moves), at, result,
+                     makeConstant);
     }
   }
   endFactored(code, problem, result);

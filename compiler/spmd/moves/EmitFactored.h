@@ -12,7 +12,7 @@ namespace wsc::spmd {
 Place beginFactored(Code &code, const MoveProblem &problem);
 
 /// Whether pieces leave elements of the wanted box out, so that it is filled first.
-bool fillsResult(const std::vector<FactoredMove> &moves);
+bool fillsResult(const MoveProblem &problem, const std::vector<FactoredMove> &moves);
 
 /// Appends one stage. `source`: the box of the stage before, or the piece's; `result`: the wanted box, to which the
 /// last stage brings, and which is filled before if `fills`. Returns where the stage's box lies.

@@ -17,9 +17,10 @@ namespace wsc::spmd {
 
 namespace {
 
-constexpr int64_t kCopyCycles = 40;       // set-up of a stage's copies
-constexpr int64_t kMostEntries = 1 << 18; // of lists; longer ones take too long to plan
-constexpr int64_t kMostAtRest = 1 << 18;  // numbers in one factor's lists on all cores
+constexpr int64_t kCopyCycles = 40;        // set-up of a stage's copies
+constexpr int64_t kInstructionCycles = 10; // of one more
+constexpr int64_t kMostEntries = 1 << 18;  // of lists; longer ones take too long to plan
+constexpr int64_t kMostAtRest = 1 << 18;   // numbers in one factor's lists on all cores
 
 class Planner {
 public:
@@ -245,7 +246,7 @@ private:
     list.reserve(outer.size() * inner.size());
     for (const FactorEntry &a : outer)
       for (const FactorEntry &b : inner)
-        list.push_back({a.id < 0 || b.id < 0 ? -1 : a.id * size + b.id, a.offset + b.offset});
+        list.push_back({joined(a.id, b.id, a.id * size + b.id), a.offset + b.offset});
     return list;
   }
 
@@ -385,7 +386,7 @@ private:
           positions.clear();
           bool hasAll = true;
           for (const FactorEntry &entry : factors.wanted(f, r, c)) {
-            positions.push_back(entry.id < 0 ? -1 : at[size_t(entry.id)]);
+            positions.push_back(entry.id < 0 ? entry.id : at[size_t(entry.id)]);
             hasAll &= entry.id < 0 || positions.back() >= 0;
           }
           for (const FactorEntry &entry : held)
@@ -409,6 +410,7 @@ private:
     const int64_t own = stage.slack > 0 ? stage.blockElements + stage.slack : 0;
     const bool isLocal = stage.line.kind == LinePlan::Kind::Local;
     stage.estimatedCycles = lineCycles + stage.resultElements + kCopyCycles + (isLocal ? own : stage.slack / 2);
+    stage.estimatedCycles += kInstructionCycles * int64_t(stage.otherCopies.size());
     if (stage.copy.masksPadding) // two more passes
       stage.estimatedCycles += 3 * stage.resultElements / 2;
     move.estimatedCycles += stage.estimatedCycles;
@@ -541,8 +543,8 @@ private:
   }
 
   /// Moduli of row and column numbers worth trying.
-  CopyForm::Moduli moduli() const {
-    CopyForm::Moduli result;
+  CoreModuli moduli() const {
+    CoreModuli result;
     for (const Sharding *sharding : {&source, &target})
       for (const DimSharding &dim : sharding->dims)
         for (const MeshDigit &digit : dim.mesh)

@@ -5,8 +5,9 @@
 //
 //     source ──► blocks of the line (Window, Bus) ──► copy ──► between ──► blocks ──► copy ──► wanted box
 //
-// Copies are strided where positions are affine in the core's place, else they go through a table of one factor's
-// positions, shared by all cores that differ in the other axis only.
+// Copies are strided where positions are affine in the core's place, those of a window block by block; what is padding
+// is filled behind them. Else they go through a table of one factor's positions, shared by all cores that differ in the
+// other axis only.
 #pragma once
 
 #include "compiler/spmd/moves/CopyTable.h"
@@ -23,10 +24,27 @@ struct BlockCopy {
   struct Loop {
     int64_t count = 1, fromStride = 0, toStride = 0, tableStride = 0;
   };
+  /// Coordinates of cores that copy: of all those with a remainder in [begin, end).
+  struct Remainders {
+    int32_t modulus = 1, begin = 0, end = 1;
+    bool operator==(const Remainders &) const = default;
+    bool areAll() const { return modulus == 1; }
+    bool hold(int32_t coordinate) const { return coordinate % modulus >= begin && coordinate % modulus < end; }
+  };
+  Remainders rows, cols;
   PlaceNumber from;
   int64_t to = 0;
   std::vector<Loop> loops;                // any number, those of the table last
   std::shared_ptr<const CopyTable> table; // where positions are no strides of the core's place
+  /// Elements that hold the fill on cores at coordinates [begin, end) of the axis and get what does not matter from the
+  /// copy: result[to + Σ i·toStride] over all loops, which are written behind it.
+  struct Patch {
+    Axis axis = Axis::Row;
+    int32_t begin = 0, end = 0;
+    int64_t to = 0;
+    std::vector<Loop> loops;
+  };
+  std::vector<Patch> patches;
   bool masksPadding = false; // the table's padding holds the fill or another piece's elements, which must stay
 };
 
@@ -48,6 +66,7 @@ struct FactoredStage {
   std::vector<BlockCopy::Loop> entry;
   std::vector<int32_t> pickClass; // per line; −1: the line takes no part
   BlockCopy copy;
+  std::vector<BlockCopy> otherCopies; // of a window whose blocks are copied one by one; without tables
 };
 
 struct FactoredMove {

@@ -149,8 +149,8 @@ FactorList product(const Sharding &sharding, const std::vector<size_t> &dims, co
     for (const FactorEntry &outer : list)
       for (size_t i = 0; i < positions.size(); ++i) {
         const int64_t at = positions[i];
-        const int64_t part = at < 0 || at >= sharding.shape[d] ? -1 : parts[d][size_t(at)];
-        next.push_back({outer.id < 0 || part < 0 ? -1 : outer.id + part, outer.offset + int64_t(i) * pitch[d]});
+        const int64_t part = at < 0 || at >= sharding.shape[d] ? kBeyond : parts[d][size_t(at)];
+        next.push_back({joined(outer.id, part, outer.id + part), outer.offset + int64_t(i) * pitch[d]});
       }
     list.swap(next);
   }

@@ -16,10 +16,18 @@
 
 namespace wsc::spmd {
 
-/// One entry of a factor's list: the number in the factor's space (−1: outside, padding) and where it lies in the local
-/// box (elements, to be added up over all factors).
+/// Negative numbers, of entries and of where they lie: an element that is not the piece's, and padding beyond the
+/// tensor's ends, which is no piece's.
+constexpr int64_t kOutside = -1, kBeyond = -2;
+/// Of two factors' numbers of one element: `both` where neither is negative.
+constexpr int64_t joined(int64_t one, int64_t other, int64_t both) {
+  return one == kBeyond || other == kBeyond ? kBeyond : one < 0 || other < 0 ? kOutside : both;
+}
+
+/// One entry of a factor's list: the number in the factor's space and where it lies in the local box (elements, to be
+/// added up over all factors).
 struct FactorEntry {
-  int64_t id = -1, offset = 0;
+  int64_t id = kOutside, offset = 0;
   bool operator==(const FactorEntry &) const = default;
 };
 using FactorList = std::vector<FactorEntry>;

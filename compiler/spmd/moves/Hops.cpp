@@ -18,10 +18,11 @@ namespace wsc::spmd {
 
 namespace {
 
-constexpr int kMostHops = 4;          // of a chain
-constexpr int kMostTries = 12;        // hops without a form that are looked at before a chain is given up
-constexpr int64_t kHopCycles = 60;    // of a hop besides its words
-constexpr int64_t kShortCycles = 300; // of a move that is not worth another look
+constexpr int kMostHops = 4;             // of a chain
+constexpr int kMostTries = 12;           // hops without a form that are looked at before a chain is given up
+constexpr int64_t kHopCycles = 60;       // of a hop besides its words
+constexpr int64_t kShortCycles = 300;    // of a move that is not worth another look
+constexpr int64_t kShortOfSeveral = 150; // of one of several pieces
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max() / 8;
 
 /// What a sharding has on one axis: digits of dimensions, and the cores that hold something.
@@ -94,7 +95,7 @@ public:
   std::optional<HopPlan> plan() {
     if (auto direct = hop(problem)) {
       HopPlan best = collect({*std::move(direct)});
-      if (best.estimatedCycles > kShortCycles)
+      if (best.estimatedCycles > (problem.pieces.size() > 1 ? kShortOfSeveral : kShortCycles))
         considerBlocks(best);
       return best;
     }
@@ -128,13 +129,16 @@ private:
     if (plain)
       vertices[kStart].isWanted = true;
     const Sharding from = vertices[kStart].sharding;
-    std::vector<std::pair<const Sharding *, const Sharding *>> choices{{&target, &target}}; // of rows, of columns
+    const AxisContent rowsWanted = contentOf(target, Axis::Row), colsWanted = contentOf(target, Axis::Col);
+    std::vector<std::pair<AxisContent, AxisContent>> choices{{rowsWanted, colsWanted}}; // of rows, of columns
     if (plain) {
-      choices.emplace_back(&from, &target);
-      choices.emplace_back(&target, &from);
+      choices.emplace_back(contentOf(from, Axis::Row), colsWanted);
+      choices.emplace_back(rowsWanted, contentOf(from, Axis::Col));
+    } else if (const auto joined = joinedContent()) {
+      choices.push_back(*joined);
     }
     for (const auto &[rows, cols] : choices) {
-      auto between = blocksOf(target.shape, contentOf(*rows, Axis::Row), contentOf(*cols, Axis::Col));
+      auto between = blocksOf(target.shape, rows, cols);
       if (!between || *between == target || (plain && *between == from) || !mayLieBetween(*between))
         continue;
       vertices.resize(kEnd + 1);
@@ -152,6 +156,42 @@ private:
       if (hops.size() == 2 && cycles < best.estimatedCycles)
         best = collect(std::move(hops));
     }
+  }
+
+  /// Of several pieces whose sources lie alike: what these have on rows and columns, as dimensions of the wanted
+  /// tensor. There the pieces are joined by local copies, and then travel as one.
+  std::optional<std::pair<AxisContent, AxisContent>> joinedContent() const {
+    std::optional<std::pair<AxisContent, AxisContent>> joined;
+    if (problem.pieces.size() < 2)
+      return joined;
+    Sharding whole;
+    whole.shape = target.shape;
+    for (int64_t extent : whole.shape)
+      whole.dims.push_back({0, {}, {{extent, 1}}});
+    for (const StridedPiece &piece : problem.pieces) {
+      const Sharding &source = problem.sources[size_t(piece.source)].sharding;
+      const auto factors = Factors::of(source, whole, piece);
+      if (!factors)
+        return std::nullopt;
+      // Per dimension of the source, the one of the wanted tensor that it is, whole.
+      std::vector<std::optional<size_t>> wantedDim(source.shape.size());
+      for (const Factor &factor : factors->factors)
+        if (factor.sourceDims.size() == 1 && factor.wantedDims.size() == 1 &&
+            source.shape[factor.sourceDims[0]] == target.shape[factor.wantedDims[0]] &&
+            factor.size == source.shape[factor.sourceDims[0]])
+          wantedDim[factor.sourceDims[0]] = factor.wantedDims[0];
+      std::pair<AxisContent, AxisContent> own{contentOf(source, Axis::Row), contentOf(source, Axis::Col)};
+      for (AxisContent *content : {&own.first, &own.second})
+        for (auto &[dim, digit] : content->digits) {
+          if (!wantedDim[dim])
+            return std::nullopt;
+          dim = *wantedDim[dim];
+        }
+      if (joined && *joined != own)
+        return std::nullopt;
+      joined = std::move(own);
+    }
+    return joined;
   }
 
   bool mayLieBetween(const Sharding &between) const {

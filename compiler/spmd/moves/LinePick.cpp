@@ -175,7 +175,7 @@ private:
         for (const FactorEntry &entry : list)
           positions.push_back(
               entry.id < 0
-                  ? -1
+                  ? entry.id
                   : rankOf[size_t(holderOf(entry.id, k / plan.segment * plan.segment, plan.segment)->number)] * rest);
         return true;
       });

@@ -112,7 +112,7 @@ private:
       for (const FactorEntry &entry : list) {
         if (entry.id >= 0 && (entry.id >= numIds || owner[size_t(entry.id)] != visit))
           return false;
-        positions.push_back(entry.id < 0 ? -1 : offset[size_t(entry.id)]);
+        positions.push_back(entry.id < 0 ? entry.id : offset[size_t(entry.id)]);
       }
       return true;
     });
@@ -223,7 +223,7 @@ private:
       std::vector<int64_t> &positions = positionsAt(plan, c, k, list);
       for (const FactorEntry &entry : list) {
         const Holding *holding = entry.id < 0 ? nullptr : nearest(entry.id, u);
-        positions.push_back(holding ? (holding->unit - u + plan.reachBefore) * pitch + holding->offset : -1);
+        positions.push_back(holding ? (holding->unit - u + plan.reachBefore) * pitch + holding->offset : entry.id);
       }
       return true;
     });
@@ -269,7 +269,7 @@ private:
       std::vector<int64_t> &positions = positionsAt(plan, c, k, list);
       for (const FactorEntry &entry : list) {
         if (entry.id < 0) {
-          positions.push_back(-1);
+          positions.push_back(entry.id);
           continue;
         }
         const Holding *holding = find(entry.id, from);

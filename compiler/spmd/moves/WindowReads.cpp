@@ -25,8 +25,7 @@ std::vector<int64_t> valuesOf(const GroupNumber &number, int32_t begin, int32_t 
 }
 
 /// Which elements of a core's buffer the copy reads, on any core; empty: not known.
-std::vector<bool> elementsRead(const FactoredStage &stage) {
-  const BlockCopy &copy = stage.copy;
+std::vector<bool> elementsRead(const FactoredStage &stage, const BlockCopy &copy) {
   const int64_t size = stage.line.blocks * stage.pitch + stage.slack;
   const std::vector<int64_t> rows = valuesOf(copy.from.row, stage.takers.row, stage.takers.rows),
                              cols = valuesOf(copy.from.col, stage.takers.col, stage.takers.cols);
@@ -96,7 +95,14 @@ int64_t BlockPart::words() const {
 BlockPart wordsRead(const FactoredStage &stage, int64_t elementBytes, int64_t begin, int64_t end) {
   const int64_t blockWords = stage.pitch * elementBytes / 4;
   const BlockPart whole{0, {{blockWords, 1}}};
-  const std::vector<bool> read = elementsRead(stage);
+  std::vector<bool> read = elementsRead(stage, stage.copy);
+  for (const BlockCopy &copy : stage.otherCopies) {
+    const std::vector<bool> more = elementsRead(stage, copy);
+    if (more.empty())
+      read.clear();
+    for (size_t i = 0; i < read.size(); ++i)
+      read[i] = read[i] || more[i];
+  }
   std::vector<bool> words(static_cast<size_t>(blockWords), false);
   for (int64_t block = begin; block < end && !read.empty(); ++block)
     for (int64_t element = 0; element < stage.pitch; ++element)

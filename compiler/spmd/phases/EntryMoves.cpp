@@ -162,8 +162,8 @@ absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, dou
           if (s == 0)
             at = h == 0 ? place(sources[size_t(hop.problem.pieces[i].source)]) : held;
           const bool isLast = s + 1 == hop.moves[i].stages.size();
-          return emitStage(to_, hop.problem, stage, isLast, i == 0 && isLast && fillsResult(hop.moves), at, result,
-                           makeConstant);
+          return emitStage(to_, hop.problem, stage, isLast, i == 0 && isLast && fillsResult(hop.problem, hop.moves), at,
+                           result, makeConstant);
         };
         if (const absl::Status status = makeRoom(append); !status.ok())
           return named(status);

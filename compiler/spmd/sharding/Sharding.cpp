@@ -96,6 +96,31 @@ absl::Status Sharding::check(bool covers) const {
   return absl::OkStatus();
 }
 
+bool hasPadding(const Sharding &sharding) {
+  for (size_t d = 0; d < sharding.dims.size(); ++d) {
+    const DimSharding &dim = sharding.dims[d];
+    int64_t low = dim.base, high = dim.base;
+    for (Axis axis : {Axis::Row, Axis::Col}) {
+      int64_t least = INT64_MAX, most = INT64_MIN;
+      for (int32_t k = 0; k < sharding.rectangle.count(other(axis)); ++k) {
+        int64_t sum = 0;
+        for (const MeshDigit &digit : dim.mesh)
+          if (digit.axis == axis)
+            sum += digit.at(k);
+        least = std::min(least, sum);
+        most = std::max(most, sum);
+      }
+      low += least;
+      high += most;
+    }
+    for (const LocalDigit &digit : dim.local)
+      (digit.step < 0 ? low : high) += digit.step * (digit.count - 1);
+    if (low < 0 || high >= sharding.shape[d])
+      return true;
+  }
+  return false;
+}
+
 bool liesOn(const Sharding &sharding, Axis axis) {
   return std::any_of(sharding.dims.begin(), sharding.dims.end(), [axis](const DimSharding &dim) {
     return std::any_of(dim.mesh.begin(), dim.mesh.end(), [axis](const MeshDigit &digit) { return digit.axis == axis; });

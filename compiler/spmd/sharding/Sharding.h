@@ -89,6 +89,9 @@ struct Sharding {
 /// Whether cores of different rows (columns) hold different parts of some dimension.
 bool liesOn(const Sharding &sharding, Axis axis);
 
+/// Whether some core holds padding.
+bool hasPadding(const Sharding &sharding);
+
 /// Element p·n … p·n + n − 1 on core p, row by row of the rectangle; n is the least that suffices and a multiple of
 /// `granule`.
 Sharding flatSharding(const Rectangle &rectangle, int64_t elements, int64_t granule);

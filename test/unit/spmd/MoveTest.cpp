@@ -3,6 +3,7 @@
 // Moves that networks need and moves between random shardings, executed by the core engine on two schedules and checked
 // against enumeration: every core ends with the elements that its sharding says, and does what the scalar interpreter
 // does. The cycle engine tells how far each is from what any machine needs. WSC_SEED and WSC_CASES give other numbers.
+#include "compiler/spmd/moves/EmitFactored.h"
 #include "compiler/spmd/moves/Hops.h"
 #include "compiler/spmd/moves/WindowReads.h"
 #include "runtime/emulator/CoreEngine.h"
@@ -357,6 +358,69 @@ TEST_F(MoveTest, BordersOfBlocks) {
   EXPECT_EQ(before.words(), 6);
   EXPECT_EQ(behind.base, 0);
   EXPECT_EQ(behind.words(), 6);
+}
+
+// Eight channels' strips of four pixels with a border of one before and behind: three copies, of the border before, the
+// core's own strip and the border behind. The fourth strip has but two pixels; what lies behind them is filled.
+TEST_F(MoveTest, WindowsAreCopiedBlockByBlock) {
+  MoveCase made = test::moveBetween(*parseSharding("(0, 0, 1, 4) [8 = 0 | 8, 14 = c*4 | 4]"),
+                                    *parseSharding("(0, 0, 1, 4) [8 = 0 | 8, 14 = -1 + c*4 | 6]"), {0, 0, 1, 4},
+                                    format::ElementType::F32);
+  made.family = "borders";
+  made.problem.fillMatters = true;
+  const auto move = planFactored(made.problem, made.problem.pieces[0]);
+  ASSERT_TRUE(move);
+  ASSERT_EQ(move->stages.size(), 1u);
+  const FactoredStage &stage = move->stages[0];
+  EXPECT_FALSE(stage.copy.table);
+  ASSERT_EQ(stage.otherCopies.size(), 2u);
+  ASSERT_EQ(stage.otherCopies[0].patches.size(), 1u);
+  const BlockCopy::Patch &patch = stage.otherCopies[0].patches[0];
+  EXPECT_EQ(patch.begin, 3);
+  EXPECT_EQ(patch.end, 4);
+  EXPECT_EQ(patch.to, 3); // behind the border and two pixels
+  check(made, "borders");
+}
+
+// Groups of four columns have channels of two images; of the result's channels the first image's go to two of the four.
+TEST_F(MoveTest, PiecesLeaveOtherColumnsAlone) {
+  MoveProblem problem;
+  problem.rectangle = {0, 0, 1, 12};
+  const Sharding image = *parseSharding("(0, 0, 1, 12) [32 = c%4*8 | 8, 9 = c/4*4 | 4]");
+  problem.sources = {{image, 0}, {image, 32 * 9}};
+  problem.ids = 2 * 32 * 9;
+  problem.target = *parseSharding("(0, 0, 1, 12) [64 = c%4*16 | 16, 9 = c/4*4 | 4]");
+  problem.width = problem.target->localElements();
+  for (int32_t i : {0, 1})
+    problem.pieces.push_back({i, 0, i * 32 * 9, {{32 * 9, 1, 1}}});
+  for (int32_t i : {0, 1}) {
+    const auto move = planFactored(problem, problem.pieces[size_t(i)]);
+    ASSERT_TRUE(move);
+    const BlockCopy &copy = move->stages.back().copy;
+    EXPECT_FALSE(copy.table);
+    EXPECT_EQ(copy.cols, (BlockCopy::Remainders{4, i * 2, i * 2 + 2}));
+  }
+}
+
+// Earlier states and the last one lie alike: they are joined where they are and travel together.
+TEST_F(MoveTest, PiecesThatLieAlikeTravelTogether) {
+  MoveProblem problem;
+  problem.rectangle = {0, 0, 29, 27};
+  problem.sources = {{*parseSharding("(0, 0, 29, 27) [1 = 0 |, 81 = c*3 | 3]"), 0},
+                     {*parseSharding("(0, 0, 29, 27) [13 = 0 | 13, 1 = 0 |, 81 = c*3 | 3]"), 81}};
+  problem.ids = 14 * 81;
+  problem.target = *parseSharding("(0, 0, 29, 27) [14 = 0 | 14, 1 = 0 |, 81 = r*3 | 3]");
+  problem.width = problem.target->localElements();
+  problem.pieces = {{0, 0, 13 * 81, {{81, 1, 1}}}, {1, 0, 0, {{13 * 81, 1, 1}}}};
+  const auto plan = planHops(problem);
+  ASSERT_TRUE(plan);
+  ASSERT_EQ(plan->hops.size(), 2u);
+  for (const FactoredMove &move : plan->hops[0].moves) {
+    ASSERT_EQ(move.stages.size(), 1u);
+    EXPECT_EQ(move.stages[0].line.kind, LinePlan::Kind::Local);
+  }
+  EXPECT_EQ(plan->hops[1].moves.size(), 1u);
+  EXPECT_FALSE(fillsResult(plan->hops[0].problem, plan->hops[0].moves)) << "the pieces are all of it";
 }
 
 // Four groups of channels lie on adjacent rows, so the neighbouring strips of pixels are four rows away: only their
