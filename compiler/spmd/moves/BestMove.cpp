@@ -12,8 +12,8 @@ bool isIdentity(const MoveProblem &problem, const FactoredMove &move) {
     return false;
   const FactoredStage &stage = move.stages[0];
   const BlockCopy &copy = stage.copy;
-  if (stage.line.kind != LinePlan::Kind::Local || stage.fillsResult || !stage.otherCopies.empty() || copy.table ||
-      copy.to != 0 || !(copy.from == PlaceNumber()))
+  if (stage.line.kind != LinePlan::Kind::Local || stage.fillsResult || !stage.otherCopies.empty() ||
+      !copy.patches.empty() || copy.table || copy.to != 0 || !(copy.from == PlaceNumber()))
     return false;
   const Rectangle &held = stage.givers, &wanted = problem.target->rectangle;
   if (wanted.row < held.row || wanted.col < held.col || wanted.row + wanted.rows > held.row + held.rows ||

@@ -3,6 +3,7 @@
 // Moves that networks need and moves between random shardings, executed by the core engine on two schedules and checked
 // against enumeration: every core ends with the elements that its sharding says, and does what the scalar interpreter
 // does. The cycle engine tells how far each is from what any machine needs. WSC_SEED and WSC_CASES give other numbers.
+#include "compiler/spmd/moves/BestMove.h"
 #include "compiler/spmd/moves/EmitFactored.h"
 #include "compiler/spmd/moves/Hops.h"
 #include "compiler/spmd/moves/WindowReads.h"
@@ -380,6 +381,18 @@ TEST_F(MoveTest, WindowsAreCopiedBlockByBlock) {
   EXPECT_EQ(patch.end, 4);
   EXPECT_EQ(patch.to, 3); // behind the border and two pixels
   check(made, "borders");
+}
+
+// What lies as it is wanted stays, unless padding has to hold the fill: of 11 logits on 6 columns the last has one.
+TEST_F(MoveTest, PaddingOfWhatStaysIsFilled) {
+  const Sharding logits = *parseSharding("(0, 0, 3, 6) [3 = r*1 |, 11 = c*2 | 2]");
+  MoveProblem problem = test::moveBetween(logits, logits, {0, 0, 3, 6}, format::ElementType::F32).problem;
+  for (const bool fillMatters : {false, true}) {
+    problem.fillMatters = fillMatters;
+    const auto move = planBestMove(problem);
+    ASSERT_TRUE(move.ok()) << move.status();
+    EXPECT_EQ(move->isIdentity, !fillMatters);
+  }
 }
 
 // Groups of four columns have channels of two images; of the result's channels the first image's go to two of the four.
