@@ -138,8 +138,8 @@ private:
     const RecordedExtra &extra = stream.extras[size_t(step.extra)];
     add(extra.add);
     add(extra.out);
-    numbers.push_back(mix(uint64_t(extra.indexed.bytes), uint64_t(extra.indexed.step)) << 1 |
-                      uint64_t(extra.origins < 0));
+    numbers.push_back(uint64_t(extra.indexed.bytes) << 1 | uint64_t(extra.origins < 0));
+    numbers.push_back(uint64_t(extra.indexed.step));
     return isCommon && !extra.add.inPieces() && !extra.out.inPieces();
   }
 
