@@ -88,26 +88,31 @@ TEST(Compiler, TellsItsProgress) {
   EXPECT_EQ(phases, (std::vector<Phase>{Phase::Import, Phase::Nn, Phase::Nests, Phase::Core, Phase::Wse}));
 }
 
-// Cancelled at its first question, its second, later and later ones, until it asks no more.
+// Cancels at the first question, the second, later and later ones, until no more is asked; expects no file before.
+// Returns how many questions a whole compilation asks.
+int cancelEverywhere(CompileOptions options, const Folder &folder) {
+  int questions = 0;
+  for (int last = 0; last < 1000; last += 1 + last / 3) {
+    questions = 0;
+    options.hooks.cancelled = [&] { return questions++ >= last; };
+    const auto report = compile(options);
+    if (report.ok())
+      return questions;
+    EXPECT_TRUE(absl::IsCancelled(report.status())) << report.status();
+    EXPECT_EQ(filesIn(folder), 0);
+  }
+  ADD_FAILURE() << "a compilation asks more than 1000 times";
+  return questions;
+}
+
 TEST(Compiler, EndsWhereItIsCancelledAndLeavesNothing) {
   Folder folder;
   CompileOptions options;
   options.model = kDigits;
   options.output = folder / "model.wse";
-  int questions = 0;
-  for (int last = 0;; last += 1 + last / 3) {
-    ASSERT_LT(last, 1000);
-    questions = 0;
-    options.hooks.cancelled = [&] { return questions++ >= last; };
-    const auto report = compile(options);
-    if (report.ok())
-      break;
-    EXPECT_TRUE(absl::IsCancelled(report.status())) << report.status();
-    EXPECT_EQ(filesIn(folder), 0);
-  }
-  EXPECT_GT(questions, 8) << "phases and sections";
+  EXPECT_GT(cancelEverywhere(options, folder), 8) << "phases and sections";
   options.search.effort = kernels::Effort::High;
-  questions = 0;
+  int questions = 0;
   options.hooks.cancelled = [&] { return questions++ >= 20; };
   EXPECT_TRUE(absl::IsCancelled(compile(options).status())) << "while it searches";
 }
@@ -119,18 +124,7 @@ TEST(Compiler, EndsWhereItIsCancelledBetweenPlans) {
   options.model = kDigits;
   options.output = folder / "model.wse";
   options.execution = Execution::Phased;
-  int questions = 0;
-  for (int last = 0;; last += 1 + last / 2) {
-    ASSERT_LT(last, 1000);
-    questions = 0;
-    options.hooks.cancelled = [&] { return questions++ >= last; };
-    const auto report = compile(options);
-    if (report.ok())
-      break;
-    EXPECT_TRUE(absl::IsCancelled(report.status())) << report.status();
-    EXPECT_EQ(filesIn(folder), 0);
-  }
-  EXPECT_GT(questions, 20) << "plans and programs";
+  EXPECT_GT(cancelEverywhere(options, folder), 20) << "plans and programs";
 }
 
 TEST(Compiler, CompilationsRunSideBySide) {
