@@ -31,7 +31,9 @@ constexpr size_t kMostAhead = 64; // candidates of a nest whose readers are look
 // Plans of a nest's moves: 4 for each candidate that moves by factors, 1 for another; fewer where all nests choose
 // together afterwards.
 constexpr int kMostExact = 24, kMostExactAtFirst = 4;
-constexpr int kMostFruitless = 200;  // such plans without one that fits, where all candidates are looked at
+// Such plans without one that fits, before the smallest candidates are looked at instead of the quickest ones, and
+// before all are given up.
+constexpr int kFruitless = 64, kMostFruitless = 128;
 constexpr double kCodeShare = 0.3;   // of SRAM
 constexpr double kSpareShare = 0.15; // of it, where code may have less
 
@@ -212,11 +214,9 @@ std::string PlanMaker::longestLives() const {
 }
 
 absl::Status PlanMaker::place(const Nest &nest, size_t number) {
-  auto among = [&](CandidateRange range) {
-    return placeAmong(nest, number, candidatesFor(nest, range), range == CandidateRange::All);
-  };
+  auto among = [&](CandidateRange range) { return placeAmong(nest, number, candidatesFor(nest, range)); };
   if (joint && joint->distributions[number]) {
-    if (placeAmong(nest, number, {*joint->distributions[number]}, false).ok())
+    if (placeAmong(nest, number, {*joint->distributions[number]}).ok())
       return absl::OkStatus();
     refusals.push_back({number, blamed.has_value()});
     blamed.reset();
@@ -229,8 +229,7 @@ absl::Status PlanMaker::place(const Nest &nest, size_t number) {
   return absl::OkStatus();
 }
 
-absl::Status PlanMaker::placeAmong(const Nest &nest, size_t number, std::vector<Distribution> distributions,
-                                   bool areAll) {
+absl::Status PlanMaker::placeAmong(const Nest &nest, size_t number, std::vector<Distribution> distributions) {
   int64_t others = constantBytes;
   for (const auto &[tensor, bytes] : live)
     others += bytes;
@@ -285,8 +284,13 @@ absl::Status PlanMaker::placeAmong(const Nest &nest, size_t number, std::vector<
   const int mostExact = improves ? kMostExactAtFirst : kMostExact;
   int looked = 0;
   bool isImpossible = false; // some candidate has a move that takes too long to plan
-  for (Candidate &candidate : candidates) {
-    if (best ? candidate.excess > bestExcess || looked >= mostExact : areAll && looked >= kMostFruitless)
+  bool areBySize = false;    // the candidates that are left
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    if (!best && looked >= kFruitless && !std::exchange(areBySize, true))
+      std::stable_sort(candidates.begin() + ptrdiff_t(i), candidates.end(),
+                       [](const Candidate &a, const Candidate &b) { return a.cost.bytes < b.cost.bytes; });
+    Candidate &candidate = candidates[i];
+    if (best ? candidate.excess > bestExcess || looked >= mostExact : looked >= kMostFruitless)
       break;
     if (candidate.cost.cycles + candidate.after >= bestTotal)
       continue;

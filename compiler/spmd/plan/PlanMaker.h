@@ -63,7 +63,7 @@ private:
   /// As the joint choice has it, if there is one and it fits; else among the usual candidates, or among all where none
   /// of these fits. All take long to look at: a joint choice is made again instead.
   absl::Status place(const Nest &nest, size_t number);
-  absl::Status placeAmong(const Nest &nest, size_t number, std::vector<Distribution> distributions, bool areAll);
+  absl::Status placeAmong(const Nest &nest, size_t number, std::vector<Distribution> distributions);
   /// The nest fits, but not what brings its operands: the place of the largest one is to blame.
   void blame(const Nest &nest);
   std::vector<Distribution> candidatesFor(const Nest &nest, CandidateRange range);
