@@ -255,7 +255,8 @@ private:
     LineLists lists;
     lists.axis = axis;
     lists.shifts = problem.shifts;
-    lists.gatherBytes = problem.gathers ? problem.roomBytes / 2 : 0;
+    lists.blockBytes = problem.blockBytes;
+    lists.gatherBytes = problem.gathers ? std::min(problem.roomBytes / 2, problem.blockBytes) : 0;
     const int32_t length = problem.rectangle.count(axis), numLines = problem.rectangle.count(other(axis));
     lists.held.resize(size_t(length));
     for (int32_t k = 0; k < length; ++k) {

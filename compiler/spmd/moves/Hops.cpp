@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A move of one hop that takes long is held against two, over the blocks that source or result have on rows and
-// columns. Where there is none, the shardings between are the vertices of a small graph; edges cost what QuickEstimate
-// says. The shortest path is planned hop by hop; a hop without a form by factors takes its edge out, and the next path
-// is tried.
+// columns. Where there is none, or its lines bring more than cores have room for, the shardings between are the
+// vertices of a small graph; edges cost what QuickEstimate says. The shortest path is planned hop by hop; a hop without
+// a form by factors takes its edge out, and the next path is tried. So are several paths, of which the quickest counts,
+// where a thorough plan takes long.
 #include "compiler/spmd/moves/Hops.h"
 
 #include "compiler/spmd/moves/QuickEstimate.h"
@@ -19,7 +20,10 @@ namespace wsc::spmd {
 namespace {
 
 constexpr int kMostHops = 4;             // of a chain
-constexpr int kMostTries = 12;           // hops without a form that are looked at before a chain is given up
+constexpr int kMostTries = 12;           // chains that are planned
+constexpr int kMostTriesForRoom = 4;     // the same where there is a plan, of blocks that are too large
+constexpr int64_t kChangeCycles = 600;   // of one more configuration, besides the ways to all cores and back
+constexpr int64_t kMostTooLong = 3;      // quick estimates that say more than so many times too much are rare
 constexpr int64_t kHopCycles = 60;       // of a hop besides its words
 constexpr int64_t kShortCycles = 300;    // of a move that is not worth another look
 constexpr int64_t kShortOfSeveral = 150; // of one of several pieces
@@ -93,34 +97,75 @@ public:
       : problem(problem), target(*problem.target), bytes(format::elementBytes(problem.type)) {}
 
   std::optional<HopPlan> plan() {
-    if (auto direct = hop(problem)) {
-      HopPlan best = collect({*std::move(direct)});
-      if (best.estimatedCycles > (problem.pieces.size() > 1 ? kShortOfSeveral : kShortCycles))
-        considerBlocks(best);
-      return best;
+    MoveProblem anyRoom = problem;
+    anyRoom.blockBytes = INT64_MAX;
+    auto direct = hop(anyRoom);
+    if (!direct) {
+      blockBytes = problem.blockBytes;
+      return chain(kMostTries, INT64_MAX);
     }
-    addVertices();
-    for (int tries = 0; tries < kMostTries;) {
-      const std::vector<size_t> path = shortest();
-      if (path.empty())
-        return std::nullopt;
-      std::vector<Hop> hops;
-      for (size_t i = 0; i + 1 < path.size(); ++i) {
-        auto made = edge(path[i], path[i + 1]);
-        if (!made) {
-          closed[{path[i], path[i + 1]}] = true;
-          ++tries;
-          break;
-        }
-        hops.push_back(*std::move(made));
-      }
-      if (hops.size() + 1 == path.size())
-        return collect(std::move(hops));
+    HopPlan best = collect({*std::move(direct)});
+    if (best.estimatedCycles > (problem.pieces.size() > 1 ? kShortOfSeveral : kShortCycles))
+      considerBlocks(best);
+    if (best.scratchBytes > problem.blockBytes) {
+      blockBytes = problem.blockBytes;
+      auto smaller = chain(kMostTriesForRoom, INT64_MAX);
+      return smaller && smaller->scratchBytes < best.scratchBytes ? std::move(smaller) : std::move(best);
     }
-    return std::nullopt;
+    if (problem.thorough && best.estimatedCycles > kShortCycles)
+      if (auto quicker = chain(kMostTries, best.estimatedCycles - changeCycles());
+          quicker && quicker->scratchBytes + quicker->tableBytes <= best.scratchBytes + best.tableBytes)
+        return quicker;
+    return best;
   }
 
 private:
+  /// A chain all of whose hops have a form and that takes less than `atMost` cycles: the first one, which is the
+  /// shortest by quick estimates, or, of a thorough plan, the quickest of several. Nothing after so many tries.
+  std::optional<HopPlan> chain(int mostTries, int64_t atMost) {
+    vertices.clear();
+    quickly.clear();
+    addVertices();
+    std::optional<HopPlan> best;
+    for (int tries = 0; tries < mostTries && (!best || problem.thorough); ++tries) {
+      const auto [path, quick] = shortest();
+      if (path.empty() || quick / kMostTooLong > atMost)
+        break;
+      std::vector<Hop> hops;
+      std::vector<int64_t> cycles; // of each hop
+      while (hops.size() + 1 < path.size()) {
+        auto made = edge(path[hops.size()], path[hops.size() + 1]);
+        if (!made)
+          break;
+        cycles.push_back(cyclesOf(*made));
+        hops.push_back(*std::move(made));
+      }
+      const bool isWhole = hops.size() + 1 == path.size();
+      // The next path is one without the hop that has no form, or takes longest.
+      const size_t worst =
+          isWhole ? size_t(std::max_element(cycles.begin(), cycles.end()) - cycles.begin()) : hops.size();
+      closed[{path[worst], path[worst + 1]}] = true;
+      if (!isWhole)
+        continue;
+      HopPlan plan = collect(std::move(hops));
+      if (plan.estimatedCycles < atMost && plan.scratchBytes <= problem.blockBytes) {
+        atMost = plan.estimatedCycles;
+        best = std::move(plan);
+      }
+    }
+    return best;
+  }
+
+  /// More hops may not find colours in one configuration.
+  int64_t changeCycles() const { return kChangeCycles + 2 * (problem.rectangle.rows + problem.rectangle.cols); }
+
+  static int64_t cyclesOf(const Hop &hop) {
+    int64_t cycles = 0;
+    for (const FactoredMove &move : hop.moves)
+      cycles += move.estimatedCycles;
+    return cycles;
+  }
+
   /// Two hops over blocks without halos where that is quicker: lines of a bus that brings channels from a group's cores
   /// need not reach into the groups beside it, from which another line brings borders.
   void considerBlocks(HopPlan &best) {
@@ -149,8 +194,7 @@ private:
         auto made = cycles < best.estimatedCycles ? edge(a, b) : std::nullopt;
         if (!made)
           break;
-        for (const FactoredMove &move : made->moves)
-          cycles += move.estimatedCycles;
+        cycles += cyclesOf(*made);
         hops.push_back(*std::move(made));
       }
       if (hops.size() == 2 && cycles < best.estimatedCycles)
@@ -284,8 +328,9 @@ private:
            3 * (from.rectangle.rows + from.rectangle.cols);
   }
 
-  /// The vertices of the shortest chain of at most kMostHops hops (Bellman and Ford); empty where there is none.
-  std::vector<size_t> shortest() {
+  /// The vertices of the shortest chain of at most kMostHops hops (Bellman and Ford), and its cycles; empty where there
+  /// is none.
+  std::pair<std::vector<size_t>, int64_t> shortest() {
     const size_t n = vertices.size();
     std::vector<std::vector<int64_t>> least(kMostHops + 1, std::vector<int64_t>(n, kNever));
     std::vector<std::vector<size_t>> before(kMostHops + 1, std::vector<size_t>(n, n));
@@ -305,12 +350,12 @@ private:
         best = h;
     std::vector<size_t> path;
     if (best < 0)
-      return path;
+      return {path, kNever};
     size_t at = kEnd;
     for (int h = best; h > 0; at = before[size_t(h)][at], --h)
       path.insert(path.begin(), at);
     path.insert(path.begin(), at);
-    return path;
+    return {path, least[size_t(best)][kEnd]};
   }
 
   std::optional<Hop> edge(size_t a, size_t b) {
@@ -318,6 +363,7 @@ private:
     part.rectangle = problem.rectangle;
     part.type = problem.type;
     part.roomBytes = problem.roomBytes;
+    part.blockBytes = blockBytes;
     part.picks = problem.picks;
     part.gathers = problem.gathers;
     part.shifts = problem.shifts;
@@ -381,6 +427,7 @@ private:
   const MoveProblem &problem;
   const Sharding &target;
   const int64_t bytes;
+  int64_t blockBytes = INT64_MAX; // of edges
   std::vector<Vertex> vertices;
   std::map<std::pair<size_t, size_t>, int64_t> quickly;
   std::map<std::pair<size_t, size_t>, bool> closed;

@@ -68,13 +68,14 @@ private:
     if (entries == 0 || block.elements % int64_t(entries) != 0)
       return false;
     rest = block.elements / int64_t(entries);
+    mostPicks = std::min(kMostPicks, lists.blockBytes / std::max<int64_t>(1, rest * block.elementBytes));
     end = std::max(end, lists.takerEnd);
     holders.resize(size_t(numIds));
     for (const auto &ofClass : lists.wanted)
       for (const FactorList &list : ofClass)
         leastPicks = std::max(leastPicks, std::count_if(list.begin(), list.end(),
                                                         [](const FactorEntry &entry) { return entry.id >= 0; }));
-    return leastPicks > 0 && leastPicks <= kMostPicks && end > 1;
+    return leastPicks > 0 && leastPicks <= mostPicks && end > 1;
   }
 
   /// A few cores more may divide into shorter chains.
@@ -140,7 +141,7 @@ private:
         if (std::exchange(wantedBy[size_t(holding->number)], round) == round)
           continue;
         places.emplace_back((holding->core - first) * block.elements + holding->offset, holding->number);
-        if (isWhole && int64_t(places.size()) > kMostPicks)
+        if (isWhole && int64_t(places.size()) > mostPicks)
           return false; // each has a place of its own
       }
       return true;
@@ -154,7 +155,7 @@ private:
         picks.push_back(place);
       rankOf[size_t(number)] = int64_t(picks.size()) - 1;
     }
-    return int64_t(picks.size()) <= kMostPicks;
+    return int64_t(picks.size()) <= mostPicks;
   }
 
   bool pick(LinePlan &plan) {
@@ -189,6 +190,7 @@ private:
   int32_t end = 0;        // behind the last core that holds or wants something
   int64_t rest = 1;       // elements of a block for each entry
   int64_t leastPicks = 0; // of some line
+  int64_t mostPicks = kMostPicks;
   int32_t numHolders = 0, round = 0;
   std::vector<std::vector<Holding>> holders; // by number of the entry
   std::vector<int32_t> wantedBy;             // per holder: the last round that wanted it

@@ -28,7 +28,8 @@ constexpr int64_t kPickCycles = 50, kFlightCycles = 5, kAnswerCycles = 10;
 class LinePlanner {
 public:
   LinePlanner(const LineLists &lists, const LineBlock &block)
-      : lists(lists), block(block), pitch(block.pitch()), length(int32_t(lists.held.size())) {
+      : lists(lists), block(block), pitch(block.pitch()), length(int32_t(lists.held.size())),
+        mostBlocks(lists.blockBytes / std::max<int64_t>(1, block.pitch() * block.elementBytes)) {
     for (const FactorList &list : lists.held)
       for (const FactorEntry &entry : list)
         numIds = std::max(numIds, entry.id + 1);
@@ -47,7 +48,7 @@ public:
     };
     if (auto near = window()) {
       consider(shift(*near));
-      if (std::max(near->reachBefore, near->reachBehind) <= kMostSegment)
+      if (std::max(near->reachBefore, near->reachBehind) <= kMostSegment && near->blocks <= mostBlocks)
         consider(std::move(near));
     }
     std::set<int32_t> segments;
@@ -253,7 +254,7 @@ private:
   }
 
   /// Fills in where wanted entries lie in the blocks of their core's segment, and calls taken(class, block) for each;
-  /// false where one lies in no unit of it. `whole`: the segment is the line.
+  /// false where one lies in no unit of it, or taken() says so. `whole`: the segment is the line.
   template <typename Taken> bool placeInSegments(LinePlan &plan, bool whole, Taken taken) const {
     auto find = [&](int64_t id, int32_t first) -> const Holding * {
       for (const Holding &holding : holdersOf(id))
@@ -276,7 +277,8 @@ private:
         if (!holding)
           return false;
         const int64_t block = holding->unit - from;
-        taken(c, block);
+        if (!taken(c, block))
+          return false;
         positions.push_back(block * pitch + holding->offset);
       }
       return true;
@@ -292,7 +294,8 @@ private:
     if (base.begin != 0 || base.units * base.unit > length || segment < 2 || segment > kMostSegment ||
         segment * pitch * block.elementBytes > lists.gatherBytes || (whole && lists.takerEnd > base.units * base.unit))
       return std::nullopt;
-    return placeInSegments(plan, whole, [](size_t, int64_t) {}) ? std::optional(std::move(plan)) : std::nullopt;
+    return placeInSegments(plan, whole, [](size_t, int64_t) { return true; }) ? std::optional(std::move(plan))
+                                                                              : std::nullopt;
   }
 
   std::optional<LinePlan> bus(int32_t segment) const {
@@ -309,6 +312,7 @@ private:
     const bool found = placeInSegments(plan, whole, [&](size_t c, int64_t block) {
       first[c] = std::min(first[c], block);
       last[c] = std::max(last[c], block);
+      return last[c] - first[c] < mostBlocks;
     });
     if (!found)
       return std::nullopt;
@@ -342,7 +346,8 @@ private:
   const LineBlock block;
   const int64_t pitch;
   const int32_t length;
-  int64_t numIds = 0; // numbers that are held are smaller
+  const int64_t mostBlocks; // that a core has room for
+  int64_t numIds = 0;       // numbers that are held are smaller
   LinePlan base;
   std::vector<Holding> holdings;    // all of a number behind one another
   std::vector<size_t> firstHolding; // by number

@@ -24,7 +24,8 @@ struct LineLists {
   bool isUniform = false;
   int32_t takerBegin = 0, takerEnd = 0;
   std::vector<int64_t> segments;   // lengths (cores) worth trying as segments
-  int64_t gatherBytes = INT64_MAX; // room for the blocks of a gather
+  int64_t blockBytes = INT64_MAX;  // room for the blocks that a core takes
+  int64_t gatherBytes = INT64_MAX; // the same of a gather
   bool shifts = true;              // cores may take a part of what passes them (SegmentShift.h)
 };
 

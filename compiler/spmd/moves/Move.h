@@ -59,11 +59,13 @@ struct MoveProblem {
   /// Whether padding must hold `fill`, or may be anything.
   bool fillMatters = false;
   double fill = 0;
-  int64_t roomBytes = INT64_MAX; // of a line's buffer: plans that keep to it come first
-  bool packs = false;            // cores pack what somebody wants before anything travels
-  bool picks = true;             // lines may pick (LinePick.h), which takes tables in SRAM
-  bool gathers = true;           // lines may gather by streams (LinePlan.h), which takes two route families each
-  bool shifts = true;            // lines may shift (SegmentShift.h), which takes a filter for each input queue
+  int64_t roomBytes = INT64_MAX;  // of a line's buffer: plans that keep to it come first
+  int64_t blockBytes = INT64_MAX; // of what lines bring to a core: one hop exceeds it where no chain keeps to it
+  bool thorough = true;           // several chains of hops are planned for moves that take long
+  bool packs = false;             // cores pack what somebody wants before anything travels
+  bool picks = true;              // lines may pick (LinePick.h), which takes tables in SRAM
+  bool gathers = true;            // lines may gather by streams (LinePlan.h), which takes two route families each
+  bool shifts = true;             // lines may shift (SegmentShift.h), which takes a filter for each input queue
 
   absl::Status check() const;
 };

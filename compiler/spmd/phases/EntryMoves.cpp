@@ -79,6 +79,7 @@ absl::StatusOr<Place> EntryWriter::move(TensorId tensor, const Sharding &to, dou
   problem.ids = view.numIds;
   problem.width = to.localElements();
   problem.roomBytes = tensorBytes(target) / 3;
+  problem.blockBytes = 3 * problem.roomBytes;
   problem.picks = plan.policy.picks;
   problem.gathers = plan.policy.gathers;
   problem.shifts = plan.policy.shifts;

@@ -52,6 +52,7 @@ std::optional<MoveProblem> stridedProblem(const Network &network, Views &views, 
     return std::nullopt;
   MoveProblem problem;
   problem.rectangle = rectangle;
+  problem.thorough = false;
   problem.type = network.tensors[size_t(tensor)].type;
   for (const View::Root &root : view.roots) {
     if (root.tensor < 0)
@@ -87,6 +88,7 @@ MoveEstimate MoveEstimates::make(TensorId tensor, const Sharding &to, bool fillM
   if (auto problem = stridedProblem(network, views, tensor, to, rectangle, held)) {
     problem->fillMatters = fillMatters || views.of(tensor).fills;
     problem->roomBytes = roomBytes;
+    problem->blockBytes = 3 * roomBytes;
     problem->picks = forms.picks;
     problem->gathers = forms.gathers;
     problem->shifts = false; // see PlanPolicy

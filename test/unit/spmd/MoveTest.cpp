@@ -343,6 +343,52 @@ TEST_F(MoveTest, ChannelsThenBorders) {
   EXPECT_LT(plan->estimatedCycles, direct->estimatedCycles);
 }
 
+// Where the blocks of a line are larger than their room, chains of hops with smaller ones are taken if there are any.
+TEST_F(MoveTest, ChainsKeepToTheRoomForBlocks) {
+  const uint64_t seed = test::seedOf(1);
+  int smaller = 0;
+  for (int i = 0; i < 200 && !HasFailure(); ++i) {
+    std::mt19937_64 numbers(seed * 100000 + uint64_t(i));
+    MoveCase made = test::drawTransition(numbers);
+    made.problem.thorough = false;
+    const auto any = made.problem.target ? planHops(made.problem) : std::nullopt;
+    if (!any)
+      continue;
+    made.problem.blockBytes = any->scratchBytes - 1;
+    const auto kept = planHops(made.problem);
+    ASSERT_TRUE(kept) << "case " << i;
+    EXPECT_LE(kept->scratchBytes, any->scratchBytes) << "case " << i;
+    if (kept->scratchBytes < any->scratchBytes) {
+      ++smaller;
+      check(made, "seed " + std::to_string(seed) + " case " + std::to_string(i));
+    }
+  }
+  EXPECT_GE(smaller, 10);
+}
+
+// A thorough plan is as quick as one that is not, and quicker where another chain saves more than one more
+// configuration takes.
+TEST_F(MoveTest, ThoroughPlansLookFurther) {
+  const uint64_t seed = test::seedOf(1);
+  int quicker = 0;
+  for (int i = 0; i < 300; ++i) {
+    std::mt19937_64 numbers(seed * 100000 + uint64_t(i));
+    MoveCase made = randomCase(numbers);
+    made.problem.thorough = false;
+    const auto any = planHops(made.problem);
+    made.problem.thorough = true;
+    const auto thorough = planHops(made.problem);
+    ASSERT_EQ(any.has_value(), thorough.has_value()) << "case " << i;
+    if (!any || thorough->estimatedCycles == any->estimatedCycles)
+      continue;
+    ++quicker;
+    EXPECT_LT(thorough->estimatedCycles, any->estimatedCycles) << "case " << i;
+    if (any->hops.size() == 1)
+      EXPECT_LE(thorough->scratchBytes + thorough->tableBytes, any->scratchBytes + any->tableBytes) << "case " << i;
+  }
+  EXPECT_GE(quicker, 5);
+}
+
 // Of a neighbour's two channels of four rows of three pixels one row of each travels.
 TEST_F(MoveTest, BordersOfBlocks) {
   const MoveProblem problem =
