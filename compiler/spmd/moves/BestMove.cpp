@@ -11,18 +11,12 @@ bool isIdentity(const MoveProblem &problem, const FactoredMove &move) {
   if (move.stages.size() != 1)
     return false;
   const FactoredStage &stage = move.stages[0];
-  const BlockCopy &copy = stage.copy;
   if (stage.line.kind != LinePlan::Kind::Local || stage.fillsResult || !stage.otherCopies.empty() ||
-      !copy.patches.empty() || copy.table || copy.to != 0 || !(copy.from == PlaceNumber()))
+      stage.copy != BlockCopy::ofAll(stage.resultElements))
     return false;
   const Rectangle &held = stage.givers, &wanted = problem.target->rectangle;
-  if (wanted.row < held.row || wanted.col < held.col || wanted.row + wanted.rows > held.row + held.rows ||
-      wanted.col + wanted.cols > held.col + held.cols)
-    return false;
-  if (copy.loops.empty())
-    return stage.resultElements == 1;
-  return copy.loops.size() == 1 && copy.loops[0].count == stage.resultElements && copy.loops[0].fromStride == 1 &&
-         copy.loops[0].toStride == 1;
+  return wanted.row >= held.row && wanted.col >= held.col && wanted.row + wanted.rows <= held.row + held.rows &&
+         wanted.col + wanted.cols <= held.col + held.cols;
 }
 
 } // namespace

@@ -23,6 +23,7 @@ namespace wsc::spmd {
 struct BlockCopy {
   struct Loop {
     int64_t count = 1, fromStride = 0, toStride = 0, tableStride = 0;
+    bool operator==(const Loop &) const = default;
   };
   /// Coordinates of cores that copy: of all those with a remainder in [begin, end).
   struct Remainders {
@@ -43,9 +44,19 @@ struct BlockCopy {
     int32_t begin = 0, end = 0;
     int64_t to = 0;
     std::vector<Loop> loops;
+    bool operator==(const Patch &) const = default;
   };
   std::vector<Patch> patches;
   bool masksPadding = false; // the table's padding holds the fill or another piece's elements, which must stay
+
+  bool operator==(const BlockCopy &) const = default;
+  /// So many elements, each to the place of the same number, on all cores.
+  static BlockCopy ofAll(int64_t elements) {
+    BlockCopy copy;
+    if (elements > 1)
+      copy.loops.push_back({elements, 1, 1, 0});
+    return copy;
+  }
 };
 
 struct FactoredStage {
