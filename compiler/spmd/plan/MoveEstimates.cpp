@@ -52,7 +52,7 @@ std::optional<MoveProblem> stridedProblem(const Network &network, Views &views, 
     return std::nullopt;
   MoveProblem problem;
   problem.rectangle = rectangle;
-  problem.thorough = false;
+  problem.thorough = false; // estimates are many
   problem.type = network.tensors[size_t(tensor)].type;
   for (const View::Root &root : view.roots) {
     if (root.tensor < 0)

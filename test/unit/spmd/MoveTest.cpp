@@ -3,10 +3,7 @@
 // Moves that networks need and moves between random shardings, executed by the core engine on two schedules and checked
 // against enumeration: every core ends with the elements that its sharding says, and does what the scalar interpreter
 // does. The cycle engine tells how far each is from what any machine needs. WSC_SEED and WSC_CASES give other numbers.
-#include "compiler/spmd/moves/BestMove.h"
-#include "compiler/spmd/moves/EmitFactored.h"
 #include "compiler/spmd/moves/Hops.h"
-#include "compiler/spmd/moves/WindowReads.h"
 #include "runtime/emulator/CoreEngine.h"
 #include "runtime/emulator/Interpreter.h"
 #include "runtime/emulator/LatticeWalk.h"
@@ -326,23 +323,6 @@ TEST_F(MoveTest, LinesAreAsShortAsTheirMoves) {
   EXPECT_EQ(cyclesOn(one, down, {0, 0, 5, 6}), cyclesOn(one, down, {0, 0, 30, 6}));
 }
 
-// Blocks lie on columns by channel and pixel; each row wants one channel of all pixels around. Over blocks without
-// borders, groups of columns bring the channels and their neighbours the borders.
-TEST_F(MoveTest, ChannelsThenBorders) {
-  MoveProblem problem =
-      test::moveBetween(*parseSharding("(0, 0, 16, 32) [64 = c%8*8 | 8, 8 = r/8*4 | 4, 4 = c/8*1 |]"),
-                        *parseSharding("(0, 0, 16, 32) [64 = r%8*8 | 8, 8 = r/8*4 | 4, 4 = -1 + c/8*1 | 3]"),
-                        {0, 0, 16, 32}, format::ElementType::F32)
-          .problem;
-  problem.fillMatters = true;
-  const auto plan = planHops(problem);
-  ASSERT_TRUE(plan);
-  const auto direct = planFactored(problem, problem.pieces[0]);
-  ASSERT_TRUE(direct);
-  EXPECT_EQ(plan->hops.size(), 2u);
-  EXPECT_LT(plan->estimatedCycles, direct->estimatedCycles);
-}
-
 // Where the blocks of a line are larger than their room, chains of hops with smaller ones are taken if there are any.
 TEST_F(MoveTest, ChainsKeepToTheRoomForBlocks) {
   const uint64_t seed = test::seedOf(1);
@@ -389,24 +369,6 @@ TEST_F(MoveTest, ThoroughPlansLookFurther) {
   EXPECT_GE(quicker, 5);
 }
 
-// Of a neighbour's two channels of four rows of three pixels one row of each travels.
-TEST_F(MoveTest, BordersOfBlocks) {
-  const MoveProblem problem =
-      test::moveBetween(*parseSharding("(0, 0, 8, 1) [2 = 0 | 2, 32 = r*4 | 4, 3 = 0 | 3]"),
-                        *parseSharding("(0, 0, 8, 1) [2 = 0 | 2, 32 = -1 + r*4 | 6, 3 = 0 | 3]"), {0, 0, 8, 1},
-                        format::ElementType::F32)
-          .problem;
-  const auto move = planFactored(problem, problem.pieces[0]);
-  ASSERT_TRUE(move);
-  ASSERT_EQ(move->stages.size(), 1u);
-  ASSERT_EQ(move->stages[0].line.kind, LinePlan::Kind::Window);
-  const BlockPart before = wordsRead(move->stages[0], 4, 0, 1), behind = wordsRead(move->stages[0], 4, 2, 3);
-  EXPECT_EQ(before.base, 9);
-  EXPECT_EQ(before.words(), 6);
-  EXPECT_EQ(behind.base, 0);
-  EXPECT_EQ(behind.words(), 6);
-}
-
 // Eight channels' strips of four pixels with a border of one before and behind: three copies, of the border before, the
 // core's own strip and the border behind. The fourth strip has but two pixels; what lies behind them is filled.
 TEST_F(MoveTest, WindowsAreCopiedBlockByBlock) {
@@ -427,59 +389,6 @@ TEST_F(MoveTest, WindowsAreCopiedBlockByBlock) {
   EXPECT_EQ(patch.end, 4);
   EXPECT_EQ(patch.to, 3); // behind the border and two pixels
   check(made, "borders");
-}
-
-// What lies as it is wanted stays, unless padding has to hold the fill: of 11 logits on 6 columns the last has one.
-TEST_F(MoveTest, PaddingOfWhatStaysIsFilled) {
-  const Sharding logits = *parseSharding("(0, 0, 3, 6) [3 = r*1 |, 11 = c*2 | 2]");
-  MoveProblem problem = test::moveBetween(logits, logits, {0, 0, 3, 6}, format::ElementType::F32).problem;
-  for (const bool fillMatters : {false, true}) {
-    problem.fillMatters = fillMatters;
-    const auto move = planBestMove(problem);
-    ASSERT_TRUE(move.ok()) << move.status();
-    EXPECT_EQ(move->isIdentity, !fillMatters);
-  }
-}
-
-// Groups of four columns have channels of two images; of the result's channels the first image's go to two of the four.
-TEST_F(MoveTest, PiecesLeaveOtherColumnsAlone) {
-  MoveProblem problem;
-  problem.rectangle = {0, 0, 1, 12};
-  const Sharding image = *parseSharding("(0, 0, 1, 12) [32 = c%4*8 | 8, 9 = c/4*4 | 4]");
-  problem.sources = {{image, 0}, {image, 32 * 9}};
-  problem.ids = 2 * 32 * 9;
-  problem.target = *parseSharding("(0, 0, 1, 12) [64 = c%4*16 | 16, 9 = c/4*4 | 4]");
-  problem.width = problem.target->localElements();
-  for (int32_t i : {0, 1})
-    problem.pieces.push_back({i, 0, i * 32 * 9, {{32 * 9, 1, 1}}});
-  for (int32_t i : {0, 1}) {
-    const auto move = planFactored(problem, problem.pieces[size_t(i)]);
-    ASSERT_TRUE(move);
-    const BlockCopy &copy = move->stages.back().copy;
-    EXPECT_FALSE(copy.table);
-    EXPECT_EQ(copy.cols, (BlockCopy::Remainders{4, i * 2, i * 2 + 2}));
-  }
-}
-
-// Earlier states and the last one lie alike: they are joined where they are and travel together.
-TEST_F(MoveTest, PiecesThatLieAlikeTravelTogether) {
-  MoveProblem problem;
-  problem.rectangle = {0, 0, 29, 27};
-  problem.sources = {{*parseSharding("(0, 0, 29, 27) [1 = 0 |, 81 = c*3 | 3]"), 0},
-                     {*parseSharding("(0, 0, 29, 27) [13 = 0 | 13, 1 = 0 |, 81 = c*3 | 3]"), 81}};
-  problem.ids = 14 * 81;
-  problem.target = *parseSharding("(0, 0, 29, 27) [14 = 0 | 14, 1 = 0 |, 81 = r*3 | 3]");
-  problem.width = problem.target->localElements();
-  problem.pieces = {{0, 0, 13 * 81, {{81, 1, 1}}}, {1, 0, 0, {{13 * 81, 1, 1}}}};
-  const auto plan = planHops(problem);
-  ASSERT_TRUE(plan);
-  ASSERT_EQ(plan->hops.size(), 2u);
-  for (const FactoredMove &move : plan->hops[0].moves) {
-    ASSERT_EQ(move.stages.size(), 1u);
-    EXPECT_EQ(move.stages[0].line.kind, LinePlan::Kind::Local);
-  }
-  EXPECT_EQ(plan->hops[1].moves.size(), 1u);
-  EXPECT_FALSE(fillsResult(plan->hops[0].problem, plan->hops[0].moves)) << "the pieces are all of it";
 }
 
 // Four groups of channels lie on adjacent rows, so the neighbouring strips of pixels are four rows away: only their
@@ -507,24 +416,6 @@ TEST_F(MoveTest, BordersAcrossGroupsOfChannels) {
   check(made, "window");
   ASSERT_EQ(outcomes.size(), 2u);
   EXPECT_GT(outcomes[1].cycles, outcomes[0].cycles * 3 / 2);
-}
-
-// Along the columns go whole blocks of 5: column c keeps those from block 13·c/5 on, which is no number of the column,
-// so each keeps a block more and begins where one is.
-TEST_F(MoveTest, StretchesOfBlocks) {
-  MoveProblem problem;
-  problem.rectangle = {0, 0, 24, 10};
-  problem.sources = {{*parseSharding("(0, 0, 24, 10) [117 = r*5 | 5]"), 0}};
-  problem.ids = 117;
-  problem.target = *parseSharding("(0, 0, 24, 9) [117 = c*13 | 13]");
-  problem.width = problem.target->localElements();
-  StridedPiece whole;
-  whole.digits = {{117, 1, 1}};
-  problem.pieces = {whole};
-  const auto move = planFactored(problem, whole);
-  ASSERT_TRUE(move);
-  ASSERT_EQ(move->stages.size(), 1u);
-  EXPECT_LE(move->stages[0].line.blocks, 6); // a column needs up to 4, the line has 24
 }
 
 // Every line wants other entries of its cores' blocks: they come together by an or, whatever their type, and nothing
