@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Liveness as compilers know it, backwards over the operations with a bit for each byte, until loops change nothing.
-// Reads count from their first to their last byte on any core in any iteration; writes only where every core writes
-// the same bytes in every iteration.
+// Liveness as compilers know it, backwards over the operations with a bit for each byte, until loops change nothing; of
+// what is live, bytes that no operation before has written do not matter, which a walk forwards finds out. Reads count
+// from their first to their last byte on any core in any iteration; writes only where every core writes the same bytes
+// in every iteration.
 #include "runtime/emulator/LiveScratch.h"
 
 #include "runtime/format/Bounds.h"
@@ -28,6 +29,10 @@ public:
   void remove(const ByteSet &other) {
     for (size_t i = 0; i < words.size(); ++i)
       words[i] &= ~other.words[i];
+  }
+  void keep(const ByteSet &other) {
+    for (size_t i = 0; i < words.size(); ++i)
+      words[i] &= other.words[i];
   }
   // True if anything is new.
   bool merge(const ByteSet &other) {
@@ -88,7 +93,7 @@ public:
     const OpcodeInfo &info = opcodeInfo(instruction.opcode);
     bool runs = true; // on every core
     for (const Instruction *loop : op.nestLoops) {
-      trips.push_back(most(loop->extent[0]));
+      trips.push_back(mostTrips(*loop, role));
       runs &= rangeOver(loop->extent[0], role.cores).least > 0;
     }
     const bool gathers = instruction.opcode == Opcode::Gather, scatters = instruction.opcode == Opcode::Scatter;
@@ -106,7 +111,6 @@ public:
   }
 
 private:
-  int64_t most(const Affine &count) const { return int64_t(rangeOver(count, role.cores).most); }
   bool isScratch(const Operand &operand) const {
     return operand.kind == OperandKind::Memory && offsets[size_t(operand.buffer)] >= 0;
   }
@@ -118,7 +122,7 @@ private:
     const int64_t offset = offsets[size_t(operand.buffer)], bytes = role.buffers[size_t(operand.buffer)].bytes;
     if (anywhere)
       return reads.add(offset, offset + bytes);
-    const Hull hull = hullOf(operand, width, instruction, trips, kMaxDims);
+    const OperandHull hull = onAllCores(operand, width, instruction, trips, kMaxDims);
     reads.add(offset + std::max<int64_t>(hull.low, 0), offset + std::min(hull.high, bytes));
   }
   // What a gather chooses by numbers from the least to the largest, which count along the last dimension of `a`. Those
@@ -129,7 +133,7 @@ private:
     if (!isScratch(operand))
       return;
     const int64_t width = elementBytes(typeOfA(instruction)), step = operand.stride[kMaxDims - 1];
-    Hull hull = hullOf(operand, width, instruction, trips, kMaxDims - 1);
+    OperandHull hull = onAllCores(operand, width, instruction, trips, kMaxDims - 1);
     const int64_t least = std::max(numbers.first, 0) * step, most = std::max(numbers.second, 0) * step;
     hull.low += std::min(least, most);
     hull.high += std::max(least, most);
@@ -140,23 +144,12 @@ private:
     reads.add(offset + hull.low, offset + std::clamp<int64_t>(hull.high, hull.low, bytes));
   }
 
-  // Bytes of the operand's buffer from the first to the last that it touches on any core in any iteration, along the
-  // first `dims` dimensions.
-  struct Hull {
-    int64_t low, high;
-  };
-  Hull hullOf(const Operand &operand, int64_t width, const Instruction &instruction, const std::vector<int64_t> &trips,
-              int dims) const {
+  // Of the operand's buffer, on any core in any iteration.
+  OperandHull onAllCores(const Operand &operand, int64_t width, const Instruction &instruction,
+                         const std::vector<int64_t> &trips, int dims) const {
     const Interval base = rangeOver(operand.base, role.cores);
-    Hull hull{int64_t(base.least), int64_t(base.most) + width};
-    const auto walk = [&](int64_t count, int64_t step) {
-      (step < 0 ? hull.low : hull.high) += std::max<int64_t>(count - 1, 0) * step;
-    };
-    for (int d = 0; d < dims; ++d)
-      walk(most(instruction.extent[size_t(d)]), operand.stride[size_t(d)]);
-    for (size_t k = 0; k < trips.size(); ++k)
-      walk(trips[k], operand.loopStep[k]);
-    return hull;
+    const OperandHull hull = hullOf(operand, width, instruction, trips, dims, role);
+    return {int64_t(base.least) + hull.low, int64_t(base.most) + hull.high};
   }
 
   void write(const Operand &operand, int64_t width, const Instruction &instruction, const std::vector<int64_t> &trips,
@@ -194,7 +187,7 @@ std::vector<Access> accessesOf(const RoleProgram &program, std::span<const Decod
   std::vector<int64_t> trips;
   for (size_t pc = 0; pc < thread.size(); ++pc) {
     if (thread[pc].kind == DecodedOp::Kind::LoopBegin)
-      trips.push_back(int64_t(rangeOver(thread[pc].instruction->extent[0], program.role->cores).most));
+      trips.push_back(mostTrips(*thread[pc].instruction, *program.role));
     else if (thread[pc].kind == DecodedOp::Kind::LoopEnd)
       trips.pop_back();
     else
@@ -204,6 +197,23 @@ std::vector<Access> accessesOf(const RoleProgram &program, std::span<const Decod
 }
 
 } // namespace
+
+OperandHull hullOf(const Operand &operand, int64_t width, const Instruction &instruction,
+                   std::span<const int64_t> trips, int dims, const Role &role) {
+  OperandHull hull{0, width};
+  const auto walk = [&](int64_t count, int64_t step) {
+    (step < 0 ? hull.low : hull.high) += std::max<int64_t>(count - 1, 0) * step;
+  };
+  for (int d = 0; d < dims; ++d)
+    walk(int64_t(rangeOver(instruction.extent[size_t(d)], role.cores).most), operand.stride[size_t(d)]);
+  for (size_t k = 0; k < trips.size(); ++k)
+    walk(trips[k], operand.loopStep[k]);
+  return hull;
+}
+
+int64_t mostTrips(const Instruction &loop, const Role &role) {
+  return int64_t(rangeOver(loop.extent[0], role.cores).most);
+}
 
 std::vector<std::vector<ScratchRange>> touchedScratch(const RoleProgram &program, std::span<const DecodedOp> thread,
                                                       std::span<const int64_t> offsets, int64_t areaBytes) {
@@ -243,9 +253,23 @@ std::vector<std::vector<ScratchRange>> liveScratch(const RoleProgram &program, s
       changes |= live[pc].merge(before);
     }
   }
+  std::vector<ByteSet> written(thread.size() + 1, ByteSet(areaBytes)); // before each operation, on some core
+  for (bool changes = true; changes;) {
+    changes = false;
+    for (size_t pc = 0; pc < thread.size(); ++pc) {
+      ByteSet behind = written[pc];
+      if (isLoop(pc))
+        changes |= written[size_t(thread[pc].jump)].merge(behind);
+      else
+        behind.merge(access[pc].changes);
+      changes |= written[pc + 1].merge(behind);
+    }
+  }
   std::vector<std::vector<ScratchRange>> ranges;
-  for (size_t pc = 0; pc < thread.size(); ++pc)
+  for (size_t pc = 0; pc < thread.size(); ++pc) {
+    live[pc].keep(written[pc]);
     ranges.push_back(live[pc].ranges());
+  }
   return ranges;
 }
 

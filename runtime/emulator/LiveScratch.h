@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Which bytes of a role's scratch buffers matter at each operation of its thread: those that it or a later one may read
-// before they are surely written. A core that waits there needs no others kept.
+// Which bytes of a role's scratch buffers matter at each operation of its thread: those that one before may have
+// written and that it or a later one may read before they are surely written. A core that waits there needs no others
+// kept.
 #pragma once
 
 #include "runtime/emulator/RoleProgram.h"
@@ -22,6 +23,17 @@ inline int64_t packedBytes(std::span<const ScratchRange> ranges) {
     bytes += range.bytes;
   return bytes;
 }
+
+// Bytes that an operand touches, from the place where it begins on.
+struct OperandHull {
+  int64_t low = 0, high = 0;
+};
+// From the first to the last byte along the first `dims` dimensions, in loops of so many trips (outermost first), of
+// elements of `width` bytes, with the largest extents on any core of the role.
+OperandHull hullOf(const format::Operand &operand, int64_t width, const format::Instruction &instruction,
+                   std::span<const int64_t> trips, int dims, const format::Role &role);
+// The most trips of a loop on any core.
+int64_t mostTrips(const format::Instruction &loop, const format::Role &role);
 
 // Per operation of the thread, bytes that it may read or write on some core; those that it may write.
 std::vector<std::vector<ScratchRange>> touchedScratch(const RoleProgram &program, std::span<const DecodedOp> thread,

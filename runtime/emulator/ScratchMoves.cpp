@@ -183,6 +183,33 @@ const ScratchPath::Leave &ScratchPath::leave(int32_t pc) {
   });
 }
 
+const NarrowedCopies &ScratchPath::narrowed(int32_t pc, bool entering) {
+  return findOrMake(entering ? narrowedEnters : narrowedLeaves, pc, [&] {
+    auto narrowed = std::make_unique<NarrowedCopies>();
+    for (const ScratchCopy &copy : entering ? enter(pc) : leave(pc).fromSlot) {
+      const int32_t inSlot = entering ? copy.to : copy.from;
+      const auto partOf = [&](const ScratchRange &range) -> ScratchCopy {
+        const int32_t skipped = range.begin - inSlot;
+        return {copy.from + skipped, copy.to + skipped, range.bytes};
+      };
+      Ranges rest{{inSlot, copy.bytes}};
+      for (const NarrowScratch &narrow : plan.narrow) {
+        if (pc < int32_t(narrow.first) || pc > int32_t(narrow.last))
+          continue;
+        for (const ScratchRange &range : intersect(rest, {narrow.range})) {
+          if (range.bytes % 4 != 0)
+            continue;
+          narrowed->parts.push_back({partOf(range), range.begin, &narrow});
+          rest = subtract(rest, {range});
+        }
+      }
+      for (const ScratchRange &range : rest)
+        narrowed->common.push_back(partOf(range));
+    }
+    return std::unique_ptr<const NarrowedCopies>(std::move(narrowed));
+  });
+}
+
 const ScratchCopies &ScratchPath::unpack() {
   return findOrMake(unpacks, begin, [&] {
     return std::make_unique<const ScratchCopies>(outOf(plan.keptAt(begin), plan.live[size_t(begin)]));

@@ -16,6 +16,7 @@
 
 #include "runtime/emulator/CopyGrid.h"
 #include "runtime/emulator/LiveScratch.h"
+#include "runtime/emulator/NarrowReads.h"
 
 #include <memory>
 #include <utility>
@@ -41,11 +42,23 @@ struct ScratchPlan {
   std::vector<bool> mayWait;                      // per operation
   std::vector<int32_t> layoutAt;                  // per operation at which cores may wait; else -1
   std::vector<std::vector<ScratchRange>> layouts; // bytes that are kept, in this order
+  std::vector<NarrowScratch> narrow;              // of which each core needs a part alone, if nobody looks at the rest
   bool hasLoops = false;
 
   bool moves() const { return !live.empty(); }
   const std::vector<ScratchRange> &keptAt(int32_t pc) const;
   void layOut(); // from the others
+};
+
+// Copies between a slot and where bytes are kept, with what each core needs a part of apart.
+struct NarrowedCopies {
+  ScratchCopies common; // the same on all cores
+  struct Part {
+    ScratchCopy copy;
+    int32_t inSlot = 0; // where its bytes begin there
+    const NarrowScratch *narrow = nullptr;
+  };
+  std::vector<Part> parts;
 };
 
 // Of cores that go on at one operation.
@@ -64,6 +77,8 @@ public:
   // To the core's own area from where bytes are kept, and back.
   const ScratchCopies &unpack();
   const ScratchCopies &pack();
+  // Of enter(pc) (`entering`) or leave(pc).fromSlot.
+  const NarrowedCopies &narrowed(int32_t pc, bool entering);
   // To the same from the slot, in front of a loop at `pc` that the core does by itself.
   const ScratchCopies &settle(int32_t pc);
 
@@ -80,6 +95,7 @@ private:
   template <typename T> using ByOperation = std::vector<std::pair<int32_t, std::unique_ptr<const T>>>;
   ByOperation<ScratchCopies> enters, packs, unpacks, settles;
   ByOperation<Leave> leaves;
+  ByOperation<NarrowedCopies> narrowedEnters, narrowedLeaves;
 };
 
 } // namespace wsc::emulator

@@ -73,13 +73,13 @@ private:
     if (place.kind != OperandKind::Memory || place.looped || bufferBegin(place) < 0)
       return {};
     const Interval first = place.affine ? rangeOver(operand.base, role.role->cores) : Interval{place.base, place.base};
-    int64_t low = bufferBegin(place) + int64_t(first.least),
-            high = bufferBegin(place) + int64_t(first.most) + elementBytes(operandTypeOf(nest, operand));
-    const auto walk = [&](int64_t count, int64_t step) { (step < 0 ? low : high) += (count - 1) * step; };
-    for (int d = 0; d < kMaxDims; ++d)
-      walk(nest.instruction->extent[size_t(d)].constant, operand.stride[size_t(d)]);
-    for (size_t k = 0; k < nest.nestLoops.size(); ++k)
-      walk(nest.nestLoops[k]->extent[0].constant, operand.loopStep[size_t(nest.depth) + k]);
+    std::vector<int64_t> trips(size_t(nest.depth), 1);
+    for (const Instruction *loop : nest.nestLoops)
+      trips.push_back(mostTrips(*loop, *role.role));
+    const OperandHull hull = emulator::hullOf(operand, elementBytes(operandTypeOf(nest, operand)), *nest.instruction,
+                                              trips, kMaxDims, *role.role);
+    const int64_t low = bufferBegin(place) + int64_t(first.least) + hull.low,
+                  high = bufferBegin(place) + int64_t(first.most) + hull.high;
     return {int32_t(low), int32_t(high - low)};
   }
   static ElementType operandTypeOf(const DecodedOp &op, const Operand &operand) {

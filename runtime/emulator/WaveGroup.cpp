@@ -6,6 +6,8 @@
 // While a core is at work its scratch is in a slot of the worker (CoreScratch.h).
 #include "runtime/emulator/WaveGroup.h"
 
+#include "runtime/emulator/QueueTraffic.h"
+
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -119,13 +121,16 @@ void WaveGroup::enter(int32_t pc) {
   if (copies.empty())
     return;
   std::array<std::byte *, kMost> from, to;
+  std::array<uint8_t, kMost> of;
   size_t count = 0;
   for (size_t i = 0; i < numActive; ++i)
     if (const Member &member = members[active[i]]; member.inSlot && scratchOf(member).kept()) {
       from[count] = scratchOf(member).kept();
+      of[count] = active[i];
       to[count++] = slot(member);
     }
-  moveScratch(copies, {from.data(), count}, {to.data(), count});
+  moveScratch(copies, narrows() ? &path->narrowed(pc, true) : nullptr, {of.data(), count}, {from.data(), count},
+              {to.data(), count});
 }
 
 // Takes what matters back from the slots of members that wait.
@@ -135,6 +140,7 @@ void WaveGroup::keepScratch(std::span<const uint8_t> leaving) {
   const ScratchPath::Leave &leave = path->leave(at.pc);
   std::array<std::byte *, kMost> slots, before, kept;
   std::array<WaveChunk *, kMost> chunks;
+  std::array<uint8_t, kMost> of;
   size_t count = 0;
   bool hadRoom = true; // else nothing has mattered so far: all begin at the first operation
   for (uint8_t i : leaving) {
@@ -144,20 +150,25 @@ void WaveGroup::keepScratch(std::span<const uint8_t> leaving) {
     slots[count] = slot(members[i]);
     before[count] = scratch.kept();
     chunks[count] = leave.stays && scratch.kept() ? nullptr : scratch.exchangeRoom(at.pc, worker);
+    of[count] = i;
     hadRoom = hadRoom && before[count];
     kept[count++] = scratch.kept();
   }
-  moveScratch(leave.fromSlot, {slots.data(), count}, {kept.data(), count});
+  moveScratch(leave.fromSlot, narrows() ? &path->narrowed(at.pc, false) : nullptr, {of.data(), count},
+              {slots.data(), count}, {kept.data(), count});
   if (hadRoom)
-    moveScratch(leave.fromKept, {before.data(), count}, {kept.data(), count});
+    moveScratch(leave.fromKept, nullptr, {of.data(), count}, {before.data(), count}, {kept.data(), count});
   for (size_t i = 0; i < count; ++i)
     if (chunks[i])
       worker.release(chunks[i]);
 }
 
-void WaveGroup::moveScratch(const ScratchCopies &copies, std::span<std::byte *const> from,
-                            std::span<std::byte *const> to) const {
-  if (worker.recorder)
+// Of members `of`. `narrowed`: the same copies as they are written down; null: as they are.
+void WaveGroup::moveScratch(const ScratchCopies &copies, const NarrowedCopies *narrowed, std::span<const uint8_t> of,
+                            std::span<std::byte *const> from, std::span<std::byte *const> to) const {
+  if (worker.recorder && narrowed)
+    recordNarrowed(*narrowed, of, from, to);
+  else if (worker.recorder)
     recordScratch(copies, from, to);
   for (size_t i = 0; i < from.size(); ++i) {
     if (i + kMembersAhead < from.size()) {
@@ -303,7 +314,9 @@ void WaveGroup::runPlain(const WaveOp &op) {
     copyWords(op);
   else
     together = runRows(op);
-  if (worker.recorder)
+  if (recordsNarrow(op))
+    recordNarrow(op);
+  else if (worker.recorder)
     record(op, together);
   letWordsGo(op);
   if (op.inputs > 0 || op.output >= 0)
@@ -494,8 +507,37 @@ void WaveGroup::finish(const WaveOp &op) {
   }
 }
 
+// Members whose words are not there wait, as in keepAvailable(), where each takes a number of words of its own.
+void WaveGroup::keepFor(const WaveOp &op) {
+  keepIf([&](Member &member) {
+    const int64_t elements = instructionElements(*op.op->instruction, *member.index);
+    const auto wordsOf = [&](const WaveOp::Input &input) {
+      return int32_t(input.share * ((elements * input.width + 3) / 4));
+    };
+    bool waits = false;
+    for (int i = 0; i < op.inputs; ++i)
+      waits |= !isThere(member.ports[op.input[i].slot], wordsOf(op.input[i]));
+    if (!waits)
+      return true;
+    member.partAhead = true;
+    for (int i = 0; i < op.inputs; ++i)
+      member.partAhead &= waitFor(member.ports[op.input[i].slot], wordsOf(op.input[i]));
+    return false;
+  });
+}
+
 void WaveGroup::runEach(const WaveOp &op) {
+  if (recordsNarrow(op)) {
+    keepFor(op);
+    if (numActive == 0)
+      return;
+  }
   enter(at.pc);
+  WaveRecorder *const recorder = worker.recorder;
+  if (recordsNarrow(op)) {
+    recordNarrow(op);
+    worker.recorder = nullptr;
+  }
   keepIf([&](Member &member) {
     tell(member);
     WaveCore core(context, plan, state, worker, *role, member.core, false);
@@ -505,6 +547,7 @@ void WaveGroup::runEach(const WaveOp &op) {
     member.partAhead = core.couldDoPart();
     return complete;
   });
+  worker.recorder = recorder;
 }
 
 void WaveGroup::runAlone() {

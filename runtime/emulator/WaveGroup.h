@@ -98,18 +98,31 @@ private:
   int32_t portOf(const Member &member, int16_t queue) const {
     return int32_t(&member.ports[queue] - state.ports.data());
   }
+  bool narrows() const { return worker.recorder && !role->kept.narrow.empty() && context.traces.empty(); }
+  bool recordsNarrow(const WaveOp &op) const { return worker.recorder && op.narrow >= 0 && context.traces.empty(); }
+  void recordNarrow(const WaveOp &op);
   void recordRelease(std::span<const uint8_t> leaving, const Place &dst, int place, int64_t bytes);
   bool goesTogether(const DecodedOp &op, const ShapeVariant &variant, const RecordedStep &step) const;
   RecordedOperand recorded(const Place &place, size_t source);
   RecordedOperand recordedSource(const WaveOp &op, const Place &place, int k);
+  // Bytes between cores' places, as steps for runs of the same length.
+  struct ByteRun {
+    int64_t bytes;
+    std::byte *from, *to;
+  };
+  void recordRuns(std::vector<ByteRun> &runs) const;
   void recordScratch(const ScratchCopies &copies, std::span<std::byte *const> from,
                      std::span<std::byte *const> to) const;
+  void recordNarrowed(const NarrowedCopies &copies, std::span<const uint8_t> of, std::span<std::byte *const> from,
+                      std::span<std::byte *const> to) const;
+  void keepFor(const WaveOp &op);
   void runEach(const WaveOp &op);
   void runAlone();
   void beginInSlots();
   void enter(int32_t pc);
   void keepScratch(std::span<const uint8_t> leaving);
-  void moveScratch(const ScratchCopies &copies, std::span<std::byte *const> from, std::span<std::byte *const> to) const;
+  void moveScratch(const ScratchCopies &copies, const NarrowedCopies *narrowed, std::span<const uint8_t> of,
+                   std::span<std::byte *const> from, std::span<std::byte *const> to) const;
   void tell(Member &member) const;
   CoreScratch scratchOf(const Member &member) const { return {state, *role, member.core}; }
   std::byte *slot(const Member &member) const;

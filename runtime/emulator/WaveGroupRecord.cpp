@@ -3,6 +3,7 @@
 #include "runtime/emulator/WaveGroup.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace wsc::emulator {
 
@@ -97,6 +98,61 @@ void WaveGroup::record(const WaveOp &op, bool together) {
     step.kind = RecordedStep::Kind::Together;
   }
   worker.recorder->add(step);
+}
+
+void WaveGroup::recordRuns(std::vector<ByteRun> &runs) const {
+  std::ranges::sort(runs, {}, &ByteRun::bytes);
+  std::array<std::byte *, kMost> from, to;
+  for (size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
+    size_t count = 0;
+    for (; end < runs.size() && count < kMost && runs[end].bytes == runs[begin].bytes; ++end, ++count) {
+      from[count] = runs[end].from;
+      to[count] = runs[end].to;
+    }
+    RecordedStep step;
+    step.cores = uint8_t(count);
+    step.bytes = runs[begin].bytes;
+    step.dst = worker.recorder->places({to.data(), count});
+    step.a = worker.recorder->places({from.data(), count});
+    worker.recorder->add(step);
+  }
+}
+
+// A copy of words to scratch: of each stretch that lies there what its core reads.
+void WaveGroup::recordNarrow(const WaveOp &op) {
+  const Instruction &instruction = *op.op->instruction;
+  const Operand &dst = instruction.dst;
+  const NarrowScratch &narrow = role->kept.narrow[size_t(op.narrow)];
+  const bool packed = dst.stride[kMaxDims - 1] == 4;
+  std::vector<WaveRecord::Piece> pieces;
+  std::vector<ByteRun> runs;
+  for (size_t i = 0; i < numActive; ++i) {
+    const Member &member = members[active[i]];
+    std::array<int64_t, kMaxDims> extent;
+    for (size_t d = 0; d < extent.size(); ++d)
+      extent[d] = instruction.extent[d].at(*member.index);
+    const int64_t stretch = packed ? std::exchange(extent[kMaxDims - 1], 1) : 1; // words
+    int64_t word = 0;
+    for (int64_t i0 = 0; i0 < extent[0]; ++i0)
+      for (int64_t i1 = 0; i1 < extent[1]; ++i1)
+        for (int64_t i2 = 0; i2 < extent[2]; ++i2)
+          for (int64_t i3 = 0; i3 < extent[3]; ++i3, word += stretch) {
+            const int64_t place = dst.base.at(*member.index) + i0 * dst.stride[0] + i1 * dst.stride[1] +
+                                  i2 * dst.stride[2] + i3 * dst.stride[3],
+                          begin = role->bufferOffset[size_t(dst.buffer)] + place;
+            const auto [low, high] = narrow.readOf(begin, begin + stretch * 4, *member.index);
+            if (low >= high)
+              continue;
+            pieces.clear();
+            piecesThere(state, portOf(member, op.input[0].slot), word + (low - begin) / 4, (high - low) / 4, pieces);
+            std::byte *to = member.buffers[dst.buffer] + place + (low - begin);
+            for (const WaveRecord::Piece &piece : pieces) {
+              runs.push_back({piece.words * 4, state.arena.memory().get() + piece.offset, to});
+              to += piece.words * 4;
+            }
+          }
+  }
+  recordRuns(runs);
 }
 
 // Source k of nests in a chain: where its words come from, or nothing if all cores have it at an address where it never
@@ -204,6 +260,21 @@ void WaveGroup::recordRelease(std::span<const uint8_t> leaving, const Place &dst
   step.dst = worker.recorder->places({to.data(), leaving.size()});
   step.a = worker.recorder->places({from.data(), leaving.size()});
   worker.recorder->add(step);
+}
+
+// Copies of scratch of members `of`, between the places of the same number: where each needs a part, that alone.
+void WaveGroup::recordNarrowed(const NarrowedCopies &copies, std::span<const uint8_t> of,
+                               std::span<std::byte *const> from, std::span<std::byte *const> to) const {
+  recordScratch(copies.common, from, to);
+  std::vector<ByteRun> runs;
+  for (const NarrowedCopies::Part &part : copies.parts)
+    for (size_t i = 0; i < of.size(); ++i) {
+      const auto [low, high] = part.narrow->readOf(part.inSlot, part.inSlot + part.copy.bytes, *members[of[i]].index);
+      if (low < high)
+        runs.push_back(
+            {high - low, from[i] + part.copy.from + (low - part.inSlot), to[i] + part.copy.to + (low - part.inSlot)});
+    }
+  recordRuns(runs);
 }
 
 // Copies of scratch between the places of the same number.

@@ -58,6 +58,7 @@ struct WaveOp {
   bool addsNext = false;           // Nest: the next operation (a sum, if its words are there, or sends the results)
   bool addsIfHeld = false;         // only while its sources that are copies of words are held: the sum goes there
   int32_t zeros = -1;              // Nest: the operation that was left out
+  int32_t narrow = -1;             // a copy of words of which each core reads a part: its number among the narrow ones
   int32_t wordsOf[2] = {-1, -1};   // the copy from whose words a source is read; it begins so many bytes, and what
   int32_t wordsOffset[2] = {0, 0}; // its place on a core adds, behind the first word
 };

@@ -92,12 +92,12 @@ uint32_t DistanceTables::tableOf(std::span<const int32_t> distances) {
   return known;
 }
 
-RecordedOperand WaveRecorder::words(std::span<const int32_t> ports, int64_t words) {
+RecordedOperand WaveRecorder::words(std::span<const int32_t> ports, std::span<const int64_t> before, int64_t words) {
   const size_t first = stream.pieces.size(), firstCount = stream.firstPiece.size();
   bool together = true;
-  for (int32_t port : ports) {
+  for (size_t i = 0; i < ports.size(); ++i) {
     stream.firstPiece.push_back(uint32_t(stream.pieces.size()));
-    piecesThere(state, port, words, stream.pieces);
+    piecesThere(state, ports[i], before.empty() ? 0 : before[i], words, stream.pieces);
     together &= stream.pieces.size() == stream.firstPiece.back() + 1;
   }
   if (!together) {
@@ -183,14 +183,15 @@ void WaveRecorder::keepWords(int32_t source, const std::byte *at) {
       return chunk->stay();
 }
 
-void piecesThere(WaveState &state, int32_t number, int64_t words, std::vector<WaveRecord::Piece> &pieces) {
+void piecesThere(WaveState &state, int32_t number, int64_t before, int64_t words,
+                 std::vector<WaveRecord::Piece> &pieces) {
   const std::byte *arena = state.arena.memory().get();
   const auto add = [&](const WavePort::Piece &piece, int64_t count) { pieces.push_back({piece.data - arena, count}); };
   const WavePort &from = state.ports[size_t(number)];
   const std::span<const WaveSegment> segments =
       state.streams->composition(state.streams->portComposition[size_t(number)]);
   size_t s = size_t(from.segment);
-  int64_t at = from.position - from.base;
+  int64_t at = from.position - from.base + before;
   for (int64_t left = words; left > 0;) {
     for (; at >= segments[s].count; ++s)
       at -= segments[s].count;

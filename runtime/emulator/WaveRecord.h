@@ -192,8 +192,9 @@ public:
   void beginGroup(int64_t slotBytes) { stream.groups.push_back({uint32_t(stream.steps.size()), slotBytes}); }
   // Of operands that are not words which a sink takes.
   RecordedOperand places(std::span<std::byte *const> begins, int64_t runStep = 0);
-  // The next `words` words of sinks, all of which have come.
-  RecordedOperand words(std::span<const int32_t> ports, int64_t words);
+  // The next `words` words of sinks, all of which have come; those behind the next `before` words of each.
+  RecordedOperand words(std::span<const int32_t> ports, int64_t words) { return this->words(ports, {}, words); }
+  RecordedOperand words(std::span<const int32_t> ports, std::span<const int64_t> before, int64_t words);
   int32_t origins(std::span<const int64_t> all);
   int32_t extra(const RecordedExtra &extra) {
     stream.extras.push_back(extra);
@@ -230,8 +231,8 @@ private:
   int64_t piecedWords = 0;
 };
 
-// The pieces of the next words of a sink.
-void piecesThere(WaveState &state, int32_t port, int64_t words, std::vector<WaveRecord::Piece> &pieces);
+// The pieces of the words of a sink that come behind the next `before` ones.
+void piecesThere(WaveState &state, int32_t port, int64_t before, int64_t words, std::vector<WaveRecord::Piece> &pieces);
 
 // Does the steps of a group again. `iterations`: how many the run is behind the recorded one.
 class WaveReplay {

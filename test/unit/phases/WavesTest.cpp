@@ -3,6 +3,7 @@
 // Programs whose cores wait for each other in circles: waves give the worklist's bits on any number of threads and
 // every CPU level, and find the same programs stuck.
 #include "test/unit/phases/ChainRounds.h"
+#include "test/unit/phases/FewWords.h"
 #include "test/unit/phases/GatherRounds.h"
 #include "test/unit/phases/PhaseProgram.h"
 
@@ -54,6 +55,27 @@ TEST(Waves, AllReducesInRounds) {
     SCOPED_TRACE(testing::Message() << shape.rows << " rows, " << shape.cols << " columns, " << shape.rounds
                                     << " rounds, " << shape.words << " words");
     expectSameBits(chainRounds(shape).result);
+  }
+}
+
+// Of the words that come to a core only those that it reads are brought there when a run is repeated, and kept while
+// the core waits for the others.
+TEST(Waves, FewOfManyWords) {
+  for (int32_t n : {40, 200}) {
+    const PhaseProgram program = fewWords(n);
+    for (const auto &[schedule, threads] : {std::pair(Schedule::Worklist, 1), std::pair(Schedule::Waves, 1),
+                                            std::pair(Schedule::Waves, 2), std::pair(Schedule::Units, 2)}) {
+      auto engine = engineOf(program.result, schedule, threads);
+      for (int sample = 0; sample < 4; ++sample) {
+        Floats x, want;
+        for (int32_t k = 0; k < n; ++k) {
+          x.push_back(float(1000 * sample + k));
+          want.insert(want.end(), {x.back(), -2 * x.back()});
+        }
+        EXPECT_EQ(runOn(*engine, {x}), std::vector<Floats>{want})
+            << n << " words, " << threads << " threads, sample " << sample;
+      }
+    }
   }
 }
 
