@@ -239,6 +239,24 @@ private:
   int64_t bytes = 0; // of a result; 0: no results are copied
 };
 
+void copyBytes(const RecordedStep &step, const Places &dst, const Places &a) {
+  const int64_t padding = -step.bytes & 3;
+  if (a.inPieces() && padding == 0) {
+    for (int32_t i = 0; i < step.cores; ++i)
+      a.copyPieces(i, dst.at(i));
+    return;
+  }
+  if (!a.inPieces() && padding == 0)
+    return withLength(step.bytes, [&](auto bytes) {
+      dst.forPairs(step.cores, a, [&](std::byte *to, const std::byte *from) { copyRun(to, from, bytes); });
+    });
+  for (int32_t i = 0; i < step.cores; ++i) {
+    std::byte *to = dst.at(i);
+    std::memcpy(to, a.at(i), size_t(step.bytes));
+    std::memset(to + step.bytes, 0, size_t(padding));
+  }
+}
+
 // Whether a row copies whole words that lie one behind the other.
 bool isPlainCopy(const RecordedStep &step) {
   const RowOp &row = step.op->row;
@@ -295,15 +313,7 @@ void WaveReplay::runGroup(WaveWorker &worker, const WaveRecord::Stream &stream, 
       dst.forPairs(step.cores, a, [&](std::byte *to, const std::byte *from) { copyScratch(*step.copies, from, to); });
       break;
     case RecordedStep::Kind::Bytes:
-      for (int32_t i = 0; i < step.cores; ++i) {
-        std::byte *to = dst.at(i);
-        if (a.inPieces() && step.bytes % 4 == 0) {
-          a.copyPieces(i, to);
-          continue;
-        }
-        std::memcpy(to, a.at(i), size_t(step.bytes));
-        std::memset(to + step.bytes, 0, size_t(-step.bytes & 3));
-      }
+      copyBytes(step, dst, a);
       break;
     case RecordedStep::Kind::Together:
       if (step.isOfShape || step.cores >= kFewCores) {
