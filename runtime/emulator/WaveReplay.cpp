@@ -48,7 +48,8 @@ public:
     table = operand.hasTable ? &stream.distances[operand.table] : nullptr;
     // Cores that lie close together are fetched by the host.
     const bool isApart = table || std::abs(operand.stride) >= kLineBytes;
-    isFar = isApart && (operand.region == Region::Scratch || operand.region == Region::Address);
+    isFar = isApart && (operand.region == Region::Scratch || operand.region == Region::Address ||
+                        operand.region == Region::Words);
     first = uintptr_t(begin) + uintptr_t(operand.base) + uintptr_t(iterations * int64_t(operand.runStep));
   }
 
@@ -305,8 +306,11 @@ void WaveReplay::runGroup(WaveWorker &worker, const WaveRecord::Stream &stream, 
         a(step.a, stream, state, worker, iterations, worker.pieced[0]),
         b(step.b, stream, state, worker, iterations, worker.pieced[1]);
     const auto fetch = [&](int32_t core) {
-      for (const Places *operand : {&dst, &a, &b})
-        operand->fetch(core + kCoresAhead, step.cores);
+      const int64_t n = step.row->shape.elements;
+      const RowOp &row = step.op->row;
+      dst.fetch(core + kCoresAhead, step.cores, n * row.bytes[0]);
+      a.fetch(core + kCoresAhead, step.cores, n * row.bytes[1]);
+      b.fetch(core + kCoresAhead, step.cores, n * row.bytes[2]);
     };
     switch (step.kind) {
     case RecordedStep::Kind::Scratch:
