@@ -48,8 +48,8 @@ public:
     table = operand.hasTable ? &stream.distances[operand.table] : nullptr;
     // Cores that lie close together are fetched by the host.
     const bool isApart = table || std::abs(operand.stride) >= kLineBytes;
-    isFar = isApart && (operand.region == Region::Scratch || operand.region == Region::Address ||
-                        operand.region == Region::Words);
+    isFar = isApart &&
+            (operand.region == Region::Scratch || operand.region == Region::Address || operand.region == Region::Words);
     first = uintptr_t(begin) + uintptr_t(operand.base) + uintptr_t(iterations * int64_t(operand.runStep));
   }
 

@@ -2,6 +2,7 @@
 #include "compiler/spmd/moves/FactoredMove.h"
 
 #include "compiler/spmd/moves/CopyForm.h"
+#include "compiler/spmd/moves/HeldEntries.h"
 #include "compiler/spmd/moves/LinePick.h"
 #include "compiler/spmd/moves/WantedLists.h"
 #include "compiler/spmd/moves/WindowReads.h"
@@ -49,19 +50,33 @@ public:
     // Along the lines of an axis moves what lies spread over it.
     if (listEntries() > kMostEntries)
       return std::nullopt;
-    const bool rowsMove = isSpread(Axis::Row), colsMove = isSpread(Axis::Col);
-    if (!rowsMove || !colsMove)
-      return chain({colsMove ? Axis::Col : Axis::Row});
-    // The stage that makes boxes larger comes last.
-    const Axis first = growth(Axis::Row) <= growth(Axis::Col) ? Axis::Row : Axis::Col;
-    auto move = chain({first, other(first)});
-    return move ? move : chain({other(first), first});
+    const bool rowsMove = isSpread(factors, factorsAlong(start, Axis::Row), Axis::Row, goal),
+               colsMove = isSpread(factors, factorsAlong(start, Axis::Col), Axis::Col, goal);
+    std::vector<std::vector<Axis>> orders{{colsMove ? Axis::Col : Axis::Row}};
+    if (rowsMove && colsMove) { // the stage that makes boxes larger comes last
+      const Axis first = growth(Axis::Row) <= growth(Axis::Col) ? Axis::Row : Axis::Col;
+      orders = {{first, other(first)}, {other(first), first}};
+    }
+    const auto from = [&](const Situation &begin, const FactoredMove &before) {
+      std::optional<FactoredMove> move;
+      for (size_t i = 0; i < orders.size() && !move; ++i)
+        move = chain(orders[i], begin, before);
+      return move;
+    };
+    auto plain = from(start, {});
+    Situation now = start;
+    FactoredMove before;
+    if ((!rowsMove && !colsMove) || !packUseful(now, before))
+      return plain;
+    auto packed = from(now, before);
+    return packed && (!plain || packed->estimatedCycles < plain->estimatedCycles) ? packed : plain;
   }
 
 private:
   struct State {                  // of a factor
     bool isWanted = false;        // the list is the wanted one, else the held one
     std::vector<int64_t> offsets; // of its entries
+    std::vector<size_t> chosen;   // those of the held list that are there; none: all
   };
   struct Situation {
     std::vector<State> states;
@@ -71,9 +86,7 @@ private:
 
   /// Stages along the axes in this order. What lies at rest is selected before the last one where that saves words, or
   /// where the last copy would need a second table.
-  std::optional<FactoredMove> chain(const std::vector<Axis> &order) const {
-    FactoredMove before;
-    Situation now = start;
+  std::optional<FactoredMove> chain(const std::vector<Axis> &order, Situation now, FactoredMove before) const {
     for (size_t i = 0; i + 1 < order.size(); ++i)
       if (!stage(order[i], false, now, before))
         return std::nullopt;
@@ -172,65 +185,16 @@ private:
   }
 
   FactorList current(const Situation &now, size_t f, int32_t r, int32_t c) const {
-    FactorList list = now.states[f].isWanted ? factors.wanted(f, r, c) : factors.held(f, r, c);
+    const State &state = now.states[f];
+    FactorList list = state.isWanted ? factors.wanted(f, r, c) : factors.held(f, r, c);
+    if (!state.isWanted && !state.chosen.empty()) {
+      for (size_t i = 0; i < state.chosen.size(); ++i)
+        list[i] = list[state.chosen[i]];
+      list.resize(state.chosen.size());
+    }
     for (size_t i = 0; i < list.size(); ++i)
-      list[i].offset = now.states[f].offsets[i];
+      list[i].offset = state.offsets[i];
     return list;
-  }
-
-  /// Whether some core along the axis lacks what it wants of the factors that are held along it. A core has a product
-  /// if it has what it wants of every factor, so no product is formed here.
-  bool isSpread(Axis axis) const {
-    const Axis line = other(axis);
-    const std::vector<size_t> along = factorsAlong(start, axis);
-    const int32_t begin = goal.first(axis), end = begin + goal.count(axis);
-    if (begin < source.rectangle.first(axis) || end > source.rectangle.first(axis) + source.rectangle.count(axis))
-      return true;
-    std::vector<std::map<std::vector<int64_t>, std::vector<Part>>> known(along.size()); // per factor, by key
-    std::set<std::vector<const std::vector<Part> *>> seen;
-    for (int32_t l = goal.first(line); l < goal.first(line) + goal.count(line); ++l) {
-      std::vector<const std::vector<Part> *> parts;
-      for (size_t i = 0; i < along.size(); ++i) {
-        auto [found, added] = known[i].try_emplace(factors.wantedKey(along[i], axis, l));
-        if (added)
-          found->second = partsAlong(along[i], axis, l);
-        parts.push_back(&found->second);
-      }
-      if (!seen.insert(parts).second)
-        continue;
-      for (size_t k = 0; k < size_t(end - begin); ++k) {
-        bool lacks = false, wants = true;
-        for (const std::vector<Part> *part : parts) {
-          lacks |= (*part)[k] == Part::Lacks;
-          wants &= (*part)[k] != Part::Nothing;
-        }
-        if (lacks && wants)
-          return true;
-      }
-    }
-    return false;
-  }
-
-  /// What a core wants of a factor: nothing but padding, what it holds, or something else, too.
-  enum class Part : uint8_t { Nothing, Has, Lacks };
-
-  /// Per place of the goal along the axis, on line `l`.
-  std::vector<Part> partsAlong(size_t f, Axis axis, int32_t l) const {
-    std::vector<Part> parts;
-    std::vector<int32_t> holder(size_t(factors.factors[f].size), -1); // the last place that holds a number
-    for (int32_t k = goal.first(axis); k < goal.first(axis) + goal.count(axis); ++k) {
-      const auto [heldRow, heldCol] = placeOnLine(axis, k, source.rectangle.first(other(axis)));
-      for (const FactorEntry &entry : factors.held(f, heldRow, heldCol))
-        if (entry.id >= 0)
-          holder[size_t(entry.id)] = k;
-      const auto [r, c] = placeOnLine(axis, k, l);
-      Part part = Part::Nothing;
-      for (const FactorEntry &entry : factors.wanted(f, r, c))
-        if (entry.id >= 0 && part != Part::Lacks)
-          part = holder[size_t(entry.id)] == k ? Part::Has : Part::Lacks;
-      parts.push_back(part);
-    }
-    return parts;
   }
 
   std::vector<size_t> factorsAlong(const Situation &now, Axis axis) const {
@@ -333,6 +297,39 @@ private:
       pitch *= int64_t(entries);
     }
     return {std::move(offsets), pitch};
+  }
+
+  /// Appends a local stage on the cores that hold the source, which leaves out what is of no use to anybody. False
+  /// where that is less than a quarter.
+  bool packUseful(Situation &now, FactoredMove &move) const {
+    double held = 1, useful = 1;
+    std::vector<std::vector<int64_t>> from;
+    for (size_t f = 0; f < factors.factors.size(); ++f) {
+      State &state = now.states[f];
+      from.push_back(state.offsets);
+      held *= double(state.offsets.size());
+      state.chosen = usefulEntries(factors, f, goal);
+      useful *= double(state.chosen.size());
+      state.offsets.clear();
+      for (size_t entry : state.chosen)
+        state.offsets.push_back(from.back()[entry]);
+      from.back() = state.offsets;
+    }
+    if (useful == 0 || 4 * useful > 3 * held)
+      return false;
+    FactoredStage stage;
+    stage.blockElements = stage.pitch = now.elements;
+    stage.givers = stage.takers = now.present;
+    const std::vector<bool> none(factors.factors.size(), false);
+    const auto [to, elements] = packed(now, none);
+    stage.resultElements = elements;
+    CopyForm form(problem, stage);
+    for (size_t f = 0; f < from.size(); ++f)
+      form.addFixed(from[f], to[f]);
+    if (!form.finish())
+      return false;
+    advance(now, none, to, stage, move, 0);
+    return true;
   }
 
   /// Appends a local stage on the cores that hold the source: of the factors that do not come along `axis` they take

@@ -391,6 +391,25 @@ TEST_F(MoveTest, WindowsAreCopiedBlockByBlock) {
   check(made, "borders");
 }
 
+// Each row holds two of eight lines in 18 places, six of which are padding, and gives to all rows. Packed first, blocks
+// have 24 elements instead of 36. Where columns 4 to 11 are wanted alone, the others stay at home, too.
+TEST_F(MoveTest, UselessEntriesDoNotTravel) {
+  for (const auto &[to, elements] : {std::pair("(0, 0, 4, 1) [8 = 0 | 8, 12 = r*3 | 3]", 24),
+                                     std::pair("(0, 0, 4, 1) [8 = 0 | 8, 12 = 4 + r*2 | 2]", 16)}) {
+    MoveCase made = test::moveBetween(*parseSharding("(0, 0, 4, 1) [8 = r*1 | 2*4, 12 = 0 | 2*9 9]"),
+                                      *parseSharding(to), {0, 0, 4, 1}, format::ElementType::F32);
+    made.family = "useless";
+    const auto move = planFactored(made.problem, made.problem.pieces[0]);
+    ASSERT_TRUE(move);
+    ASSERT_EQ(move->stages.size(), 2u);
+    EXPECT_EQ(move->stages[0].line.kind, LinePlan::Kind::Local);
+    EXPECT_EQ(move->stages[0].resultElements, elements);
+    EXPECT_FALSE(move->stages[0].copy.table);
+    EXPECT_EQ(move->stages[1].blockElements, elements);
+    check(made, to);
+  }
+}
+
 // Four groups of channels lie on adjacent rows, so the neighbouring strips of pixels are four rows away: only their
 // blocks travel.
 TEST_F(MoveTest, BordersAcrossGroupsOfChannels) {
@@ -425,6 +444,7 @@ TEST_F(MoveTest, PicksOfLines) {
     const char *what, *from, *to;
     format::ElementType type;
     int64_t entries, entryElements; // of a line
+    size_t stages = 1;
   };
   const Rectangle mesh{0, 0, 24, 24};
   for (const Pair &pair : {
@@ -435,7 +455,7 @@ TEST_F(MoveTest, PicksOfLines) {
            Pair{"the same in two words each", "(0, 0, 24, 24) [24 = c*1 |, 48 = 0 | 48]",
                 "(0, 0, 24, 24) [24 = r*1 |, 48 = 0 | 48]", format::ElementType::I64, 1, 48},
            Pair{"a part of a block, strided", "(0, 0, 24, 24) [240 = 0 | 240, 48 = c*2 | 2]",
-                "(0, 0, 24, 24) [240 = 0 | 240, 48 = r*2 |]", format::ElementType::F16, 1, 240},
+                "(0, 0, 24, 24) [240 = 0 | 240, 48 = r*2 |]", format::ElementType::F16, 1, 240, 2}, // packed first
            Pair{"parts of two cores' blocks", "(0, 0, 24, 24) [72 = c*3 | 3, 96 = 0 | 96]",
                 "(0, 0, 24, 24) [72 = 1 + r*2 | 2, 96 = 0 | 96]", format::ElementType::F32, 2, 96},
            Pair{"blocks that pairs of cores hold", "(0, 0, 24, 24) [12 = c/2*1 |, 480 = 0 | 480]",
@@ -450,8 +470,8 @@ TEST_F(MoveTest, PicksOfLines) {
     made.family = "picks";
     const auto move = planFactored(made.problem, made.problem.pieces[0]);
     ASSERT_TRUE(move);
-    ASSERT_EQ(move->stages.size(), 1u);
-    const LinePlan &line = move->stages[0].line;
+    ASSERT_EQ(move->stages.size(), pair.stages);
+    const LinePlan &line = move->stages.back().line;
     ASSERT_EQ(line.kind, LinePlan::Kind::Pick);
     EXPECT_EQ(line.blocks, pair.entries);
     EXPECT_EQ(line.entryElements, pair.entryElements);
