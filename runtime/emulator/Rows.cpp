@@ -51,6 +51,7 @@ ArrayOp fillPacked(int64_t bytes) {
 }
 
 constexpr int64_t kLeastRows = 2, kMostRows = 64; // that are gathered number by number
+constexpr int64_t kLeastRun = 16;                 // elements that are looked at for a run
 
 // The last number that chooses an element inside the buffer. The place of number 0 moves, mostly by less than a step:
 // then it is the same or one of its neighbours, which is quicker found than divided for.
@@ -196,6 +197,32 @@ private:
     return true;
   }
 
+  // Packed numbers that follow each other, as those of a core's own block among zeros, choose a run of packed elements;
+  // those below 0 choose the first one, those beyond `most` the last. False, and nothing is done, for others.
+  template <typename T>
+  static bool gatherRun(std::byte *to, const std::byte *from, const std::byte *numbers, int64_t count, int64_t most) {
+    const auto first = load<int32_t>(numbers);
+    if (load<int32_t>(numbers + (count - 1) * 4) - int64_t(first) != count - 1)
+      return false;
+    uint32_t differs = 0;
+    for (int64_t c = 0; c < count; ++c)
+      differs |= uint32_t(load<int32_t>(numbers + c * 4)) ^ (uint32_t(first) + uint32_t(c));
+    if (differs)
+      return false;
+    const int64_t begin = std::clamp<int64_t>(-int64_t(first), 0, count),
+                  end = std::clamp<int64_t>(most + 1 - first, begin, count);
+    const auto fill = [&](int64_t low, int64_t high, int64_t number) {
+      const T value = load<T>(from + number * int64_t(sizeof(T)));
+      for (int64_t c = low; c < high; ++c)
+        std::memcpy(to + c * int64_t(sizeof(T)), &value, sizeof(T));
+    };
+    fill(0, begin, 0);
+    std::memcpy(to + begin * int64_t(sizeof(T)), from + (first + begin) * int64_t(sizeof(T)),
+                size_t(end - begin) * sizeof(T));
+    fill(end, count, most);
+    return true;
+  }
+
   template <typename T, bool Gather>
   void moveIndexed(std::byte *dst, const std::byte *a, const std::byte *b, const IndexedPlace &indexed) {
     constexpr int kIndexed = Gather ? kA : kDst, kOther = Gather ? kDst : kA;
@@ -233,6 +260,13 @@ private:
           };
           if (startStep == 0) {
             const int64_t most = last.get();
+            const bool mayRun =
+                isApart && count >= kLeastRun && numberStep == 4 && place.step == sizeof(T) && otherStep == sizeof(T);
+            if (mayRun && gatherRun<T>(element, memory + start, number, count, most)) {
+              start += rowStep;
+              last.move(rowStep);
+              continue;
+            }
             for (int64_t c = 0; c < count; ++c)
               moveOne(most);
           } else if (isPlain) {

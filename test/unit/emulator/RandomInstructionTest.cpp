@@ -302,8 +302,12 @@ std::vector<std::byte> drawWords(Draw &draw, const Program &program, int k) {
   const int64_t width = elementBytes(type);
   const bool numbers =
       k == 1 && type == ElementType::I32 && program.op.type != ElementType::I32; // of Gather and Scatter
+  const bool follow = numbers && draw.oneIn(3); // one another, from before the first element or beyond the last one on
+  const int64_t start = follow ? draw.upTo(60) - 25 : 0;
   for (int64_t i = 0; (i + 1) * width <= int64_t(bytes.size()); ++i) {
-    const uint64_t bits = numbers ? uint64_t(draw.upTo(60) - 5) : draw.element(type);
+    const uint64_t bits = follow    ? uint64_t(start + i + (draw.oneIn(200) ? 1 : 0))
+                          : numbers ? uint64_t(draw.upTo(60) - 5)
+                                    : draw.element(type);
     std::memcpy(bytes.data() + i * width, &bits, size_t(width)); // a bool may be any byte
   }
   return bytes;
