@@ -236,7 +236,7 @@ void rewind(FifoPort &fifo, bool allowed) {
 bool WaveCore::runOperation(const WaveOp &op, WaveThread &thread, int64_t elements) {
   bindQueues(op, elements, false);
   bindFifos(op);
-  if (worker.recorder) {
+  if (worker.recorder && records) {
     record(op, thread);
     bindQueues(op, elements, false);
     bindFifos(op);

@@ -533,21 +533,19 @@ void WaveGroup::runEach(const WaveOp &op) {
       return;
   }
   enter(at.pc);
-  WaveRecorder *const recorder = worker.recorder;
-  if (recordsNarrow(op)) {
+  if (recordsNarrow(op))
     recordNarrow(op);
-    worker.recorder = nullptr;
-  }
   keepIf([&](Member &member) {
     tell(member);
     WaveCore core(context, plan, state, worker, *role, member.core, false);
+    if (recordsNarrow(op))
+      core.leaveOutOfRecord();
     const bool complete = core.step(op, *member.thread);
     member.sent |= core.sentOn();
     member.taken |= core.takenFrom();
     member.partAhead = core.couldDoPart();
     return complete;
   });
-  worker.recorder = recorder;
 }
 
 void WaveGroup::runAlone() {

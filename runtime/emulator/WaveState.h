@@ -141,6 +141,8 @@ public:
   void run();
   // Does the operation, no loop's begin or end, that the thread stands at. False: it waits.
   bool step(const WaveOp &op, WaveThread &thread);
+  // Somebody else writes down what it does.
+  void leaveOutOfRecord() { records = false; }
   bool done() const;
   // Queues that words were sent on: bit q mod 64.
   uint64_t sentOn() const { return sent; }
@@ -176,6 +178,7 @@ private:
   int64_t firstPort;
   CoreFrame frame;
   const bool partly;
+  bool records = true; // what it does, if the worker is recorded
   bool partAhead = false;
   uint64_t sent = 0, taken = 0;
 };
