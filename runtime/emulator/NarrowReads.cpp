@@ -5,6 +5,7 @@
 #include "runtime/format/Bounds.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 
 namespace wsc::emulator {
@@ -35,7 +36,7 @@ public:
       return std::nullopt;
     NarrowScratch narrow;
     narrow.copy = pc;
-    narrow.range = rangeOf(partOf(op, op.instruction->dst, op.instruction->type));
+    narrow.range = rangeOf(partOf(op, op.instruction->dst, op.instruction->type, kMaxDims));
     if (narrow.range.bytes < kFewBytes)
       return std::nullopt;
     size_t next = pc + 1;
@@ -59,13 +60,31 @@ private:
     return operand.kind == OperandKind::Memory && offsets[size_t(operand.buffer)] >= 0;
   }
 
-  // Where an operation touches an operand in scratch.
-  NarrowScratch::Part partOf(const DecodedOp &op, const Operand &operand, ElementType type) const {
+  void addPart(const NarrowScratch::Part &part, NarrowScratch &narrow) const {
+    if (meet(rangeOf(part), narrow.range))
+      narrow.parts.push_back(part);
+  }
+  // Where an operation touches an operand in scratch, along the first `dims` dimensions.
+  NarrowScratch::Part partOf(const DecodedOp &op, const Operand &operand, ElementType type, int dims) const {
     std::vector<int64_t> trips;
     for (const Instruction *loop : op.nestLoops)
       trips.push_back(mostTrips(*loop, role));
-    const OperandHull hull = hullOf(operand, elementBytes(type), *op.instruction, trips, kMaxDims, role);
+    const OperandHull hull = hullOf(operand, elementBytes(type), *op.instruction, trips, dims, role);
     return {offsets[size_t(operand.buffer)] + hull.low, hull.high - hull.low, &operand.base};
+  }
+  // What a gather of known numbers chooses, if none goes beyond an end of the buffer, where another one counts.
+  std::optional<NarrowScratch::Part> partChosen(const DecodedOp &op) const {
+    if (!op.numbers || op.numbers->first < 0)
+      return std::nullopt;
+    const Operand &operand = op.instruction->a;
+    NarrowScratch::Part part = partOf(op, operand, operandType(*op.instruction, OperandSlot::A), kMaxDims - 1);
+    const int64_t step = operand.stride[kMaxDims - 1], first = op.numbers->first * step,
+                  last = op.numbers->second * step;
+    part.begin += std::min(first, last);
+    part.bytes += std::abs(last - first);
+    const ScratchRange range = rangeOf(part);
+    const int64_t begin = offsets[size_t(operand.buffer)], end = begin + role.buffers[size_t(operand.buffer)].bytes;
+    return range.begin >= begin && range.begin + range.bytes <= end ? std::optional(part) : std::nullopt;
   }
   // On all cores.
   ScratchRange rangeOf(const NarrowScratch::Part &part) const {
@@ -83,15 +102,16 @@ private:
     const Instruction &instruction = *op.instruction;
     const OpcodeInfo &info = opcodeInfo(instruction.opcode);
     const auto add = [&](const Operand &operand, ElementType type) {
-      if (!isScratch(operand))
-        return;
-      if (NarrowScratch::Part part = partOf(op, operand, type); meet(rangeOf(part), narrow.range))
-        narrow.parts.push_back(part);
+      if (isScratch(operand))
+        addPart(partOf(op, operand, type, kMaxDims), narrow);
     };
-    if (instruction.opcode == Opcode::Gather && isScratch(instruction.a)) { // anywhere in the buffer
+    if (instruction.opcode == Opcode::Gather && isScratch(instruction.a)) {
       const Buffer &buffer = role.buffers[size_t(instruction.a.buffer)];
-      if (meet({int32_t(offsets[size_t(instruction.a.buffer)]), int32_t(buffer.bytes)}, narrow.range))
-        return false;
+      const auto begin = int32_t(offsets[size_t(instruction.a.buffer)]);
+      if (const auto chosen = partChosen(op))
+        addPart(*chosen, narrow);
+      else if (meet({begin, int32_t(buffer.bytes)}, narrow.range))
+        return false; // anywhere in the buffer
     } else if (info.sources >= 1) {
       add(instruction.a, operandType(instruction, OperandSlot::A));
     }

@@ -35,12 +35,17 @@ protected:
     return vectorOp(Opcode::Move, words, queueOperand(kOut), memoryOperand(buffer, 4));
   }
 
-  const std::vector<NarrowScratch> &find(const Thread &thread) {
+  // `numbers`: of gathers the least and the largest, if they are known.
+  const std::vector<NarrowScratch> &find(const Thread &thread,
+                                         std::optional<std::pair<int32_t, int32_t>> numbers = {}) {
     role.threads = {thread};
     auto decoded =
         wsc::emulator::decodeRole(role, {false, false}, wsc::emulator::kernels(wsc::emulator::CpuLevel::Portable));
     EXPECT_TRUE(decoded.ok()) << decoded.status();
     program = *std::move(decoded);
+    for (wsc::emulator::DecodedOp &op : program.threads[0])
+      if (op.instruction->opcode == Opcode::Gather)
+        op.numbers = numbers;
     const std::vector<int64_t> offsets{0, 256, 320};
     const auto live = liveScratch(program, program.threads[0], offsets, 384),
                touched = touchedScratch(program, program.threads[0], offsets, 384);
@@ -87,13 +92,25 @@ TEST_F(NarrowReads, BeginBehindWhoReadWhatWasThere) {
   EXPECT_EQ(found[0].first, 2u);
 }
 
+// Four of the sixteen words from number 16 k on, and no other number goes beyond the buffer.
+TEST_F(NarrowReads, GathersOfKnownNumbers) {
+  Instruction choose =
+      vectorOp(Opcode::Gather, 4, memoryOperand(kOwn, 4), memoryOperand(kBlocks, 4), memoryOperand(kNumbers, 4));
+  choose.a.base.perDim[3] = 64;
+  const Thread thread{take(), choose, send(kOwn, 4)};
+  const auto &found = find(thread, {{5, 9}});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].readOf(0, 256, LatticeIndex{0, 0, 0, 1}), std::pair(int64_t(64 + 20), int64_t(64 + 40)));
+  EXPECT_EQ(find(thread, {{5, 15}}).size(), 1u);
+  EXPECT_TRUE(find(thread, {{5, 16}}).empty()) << "the last core chooses the last word instead of one beyond";
+  EXPECT_TRUE(find(thread, {{-1, 9}}).empty()) << "the first instead of one before";
+  EXPECT_TRUE(find(thread).empty());
+}
+
 TEST_F(NarrowReads, AllWordsOrUnknownPlaces) {
   EXPECT_TRUE(find({take(), four(), send(kBlocks, kWords)}).empty()) << "all are sent on";
   EXPECT_TRUE(find({take(), four(), send(kBlocks, kWords / 2)}).empty()) << "half and four";
   EXPECT_TRUE(find({take(12), four(), send(kOwn, 4)}).empty()) << "few words come";
-  const Instruction choose =
-      vectorOp(Opcode::Gather, 4, memoryOperand(kOwn, 4), memoryOperand(kBlocks, 4), memoryOperand(kNumbers, 4));
-  EXPECT_TRUE(find({take(), choose, send(kOwn, 4)}).empty()) << "anywhere";
   Instruction loop, end;
   loop.opcode = Opcode::Loop;
   loop.extent[0] = 2;
