@@ -29,6 +29,8 @@ constexpr std::array<std::string_view, 9> kPhaseNames{"import", "nn",    "kernel
 // takes the network.
 enum class Execution { Auto, Pipelined, Phased };
 
+constexpr std::array<std::string_view, 3> kExecutionNames{"auto", "pipelined", "phased"};
+
 // The phase behind `phase`; of phased execution behind nn come the nests.
 inline Phase nextPhase(Phase phase, bool phased) {
   if (phased && phase == Phase::Nn)
@@ -44,6 +46,13 @@ inline std::optional<Phase> findPhase(std::string_view name) {
   for (size_t i = 0; i < kPhaseNames.size(); ++i)
     if (kPhaseNames[i] == name)
       return Phase(i);
+  return std::nullopt;
+}
+
+inline std::optional<Execution> findExecution(std::string_view name) {
+  for (size_t i = 0; i < kExecutionNames.size(); ++i)
+    if (kExecutionNames[i] == name)
+      return Execution(i);
   return std::nullopt;
 }
 

@@ -78,14 +78,7 @@ driver::Phase phaseOf(const std::string &name) {
 }
 
 driver::Execution executionOf(const std::string &name) {
-  std::optional<driver::Execution> found;
-  if (name == "auto")
-    found = driver::Execution::Auto;
-  else if (name == "pipelined")
-    found = driver::Execution::Pipelined;
-  else if (name == "phased")
-    found = driver::Execution::Phased;
-  return oneOf(found, "execution", name, "auto pipelined phased");
+  return oneOf(driver::findExecution(name), "execution", name, "auto pipelined phased");
 }
 
 py::dict reportOf(const driver::CompileReport &report) {

@@ -18,7 +18,7 @@
 namespace wsc::bench {
 
 struct Options {
-  std::string suite, target = "wse2", json;
+  std::string suite, target = "wse2", execution = "auto", json;
   std::vector<std::string> paths;
   std::map<std::string, int64_t> dims;
   int samples = 5,

@@ -66,6 +66,12 @@ int parseOptions(int argc, char **argv, Options &options) {
              "compile, emulate, map, agreement, calls, cycle: wse1, wse2, wse3, mesh-RxC or a description file; "
              "cycle: of its own workloads, whose meshes it sizes")
           ->capture_default_str();
+  auto *execution =
+      app.add_option("--execution", options.execution,
+                     "compile, emulate, agreement, calls: auto, pipelined or phased, as wsc-compile takes "
+                     "it")
+          ->check(CLI::IsMember({"auto", "pipelined", "phased"}))
+          ->capture_default_str();
   auto *dim = app.add_option("--dim", dims,
                              "compile, emulate, map, agreement, calls: fix a symbolic dimension in the models that "
                              "have it (repeatable)")
@@ -103,6 +109,8 @@ int parseOptions(int argc, char **argv, Options &options) {
     };
     if (!is({"compile", "emulate", "map", "agreement", "calls"}))
       unused.push_back(dim);
+    if (!is({"compile", "emulate", "agreement", "calls"}))
+      unused.push_back(execution);
     if (!is({"compile", "emulate", "map", "agreement", "calls"}) && !(is({"cycle"}) && options.paths.empty()))
       unused.push_back(target);
     if (!is({"emulate", "agreement"}) && !(is({"cycle"}) && !options.paths.empty()))
@@ -120,7 +128,7 @@ int parseOptions(int argc, char **argv, Options &options) {
         throw CLI::ValidationError(option->get_name(), "suite " + options.suite + " has no use for it");
     if (!options.paths.empty() && std::all_of(options.paths.begin(), options.paths.end(),
                                               [](const std::string &path) { return path.ends_with(".wse"); }))
-      for (const CLI::Option *option : {target, dim})
+      for (const CLI::Option *option : {target, execution, dim})
         if (option->count() > 0)
           throw CLI::ValidationError(option->get_name(), "is for models; a .wse is compiled already");
     auto values = tools::parseDims(dims);

@@ -24,6 +24,8 @@ absl::StatusOr<json::Object> compileHere(const json::Object &request) {
   options.model = request.getString("model").value_or("").str();
   options.output = request.getString("executable").value_or("").str();
   options.target = request.getString("target").value_or("").str();
+  options.execution =
+      driver::findExecution(request.getString("execution").value_or("")).value_or(driver::Execution::Auto);
   options.equalColumns = request.getBoolean("equal_columns").value_or(false);
   auto facts = tools::readModelFacts(options.model);
   if (!facts.ok())
@@ -97,6 +99,7 @@ absl::StatusOr<Compiled> compileInChild(const tools::Case &model, const Options 
   const json::Object request{{"model", model.model},
                              {"executable", executable},
                              {"target", options.target},
+                             {"execution", options.execution},
                              {"equal_columns", equalColumns},
                              {"data_set", model.dataSets.empty() ? std::string() : model.dataSets.front()},
                              {"dims", tools::fromDims(options.dims)}};

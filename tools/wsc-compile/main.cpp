@@ -249,9 +249,7 @@ int main(int argc, char **argv) {
                                  "; sums are fp32, or of their operands' type " +
                                  wsc::driver::narrowName(options.precision));
   options.narrowSums = accumulate != "fp32";
-  options.execution = execution == "phased"      ? wsc::driver::Execution::Phased
-                      : execution == "pipelined" ? wsc::driver::Execution::Pipelined
-                                                 : wsc::driver::Execution::Auto;
+  options.execution = wsc::driver::findExecution(execution).value_or(wsc::driver::Execution::Auto);
   if (const std::string unused = findUnused(app, options); !unused.empty())
     return wsc::tools::failUsage(unused);
   for (std::string &input : options.inputs)

@@ -152,9 +152,7 @@ private:
     options.model = string("model");
     options.output = string("executable");
     options.target = string("target");
-    options.execution = string("execution") == "phased"      ? driver::Execution::Phased
-                        : string("execution") == "pipelined" ? driver::Execution::Pipelined
-                                                             : driver::Execution::Auto;
+    options.execution = driver::findExecution(string("execution")).value_or(driver::Execution::Auto);
     options.precision = driver::findPrecision(string("precision")).value_or(driver::Precision::Model);
     options.precisionSamples = 0; // the data set tells the error
     // A model or data set that cannot be read is reported by what follows.

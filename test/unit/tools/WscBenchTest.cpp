@@ -98,6 +98,28 @@ TEST(WscBench, Emulate) {
     EXPECT_GT(value(json, std::string("product.") + figure), 0) << figure;
 }
 
+TEST(WscBench, EmulateInPhases) {
+  CaseFolder folder;
+  addProduct(folder);
+  unsetenv("ORT_NODE_ROOT");
+  double interval[2];
+  for (bool phased : {false, true}) {
+    auto outcome = wscBench({"emulate", folder.path(), "--target", "mesh-24x24", "--samples", "1", "--threads", "1",
+                             "--execution", phased ? "phased" : "pipelined", "--json", folder / "out.json"});
+    EXPECT_EQ(outcome.exitStatus, 0) << outcome.errors;
+    auto json = readJson(folder / "out.json");
+    EXPECT_EQ(value(json, "product.max_error"), 0);
+    interval[phased] = value(json, "product.interval");
+    EXPECT_EQ(interval[phased] == value(json, "product.latency"), phased) << "samples overlap in strips alone";
+  }
+  EXPECT_NE(interval[0], interval[1]);
+  for (const char *suite : {"map", "place"}) {
+    auto outcome = wscBench({suite, folder.path(), "--execution", "phased"});
+    EXPECT_EQ(outcome.exitStatus, 2);
+    EXPECT_NE(outcome.errors.find("has no use for it"), std::string::npos) << outcome.errors;
+  }
+}
+
 TEST(WscBench, EmulateRefusesWrongResults) {
   CaseFolder folder;
   addProduct(folder, {1, 2, 8, 11});
