@@ -15,7 +15,7 @@ using namespace wsc::testing;
 
 namespace {
 
-// The variable after four samples, of which the engine repeats the last two from what it has written down.
+// The variable after four samples. Of programs with states nothing is written down: all four are run in waves.
 std::vector<std::byte> stateAfter(const Executable &executable, Schedule schedule, int threads) {
   auto engine = engineOf(executable, schedule, threads);
   for (int sample = 0; sample < 4; ++sample) {
