@@ -17,6 +17,15 @@ struct ScratchRange {
   bool operator==(const ScratchRange &) const = default;
 };
 
+inline bool meet(const ScratchRange &x, const ScratchRange &y) {
+  return x.begin < y.begin + y.bytes && y.begin < x.begin + x.bytes;
+}
+inline bool meetAny(std::span<const ScratchRange> ranges, const ScratchRange &range) {
+  for (const ScratchRange &other : ranges)
+    if (meet(other, range))
+      return true;
+  return false;
+}
 inline int64_t packedBytes(std::span<const ScratchRange> ranges) {
   int64_t bytes = 0;
   for (const ScratchRange &range : ranges)

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <optional>
 
 namespace wsc::emulator {
 
@@ -16,12 +15,7 @@ namespace {
 
 constexpr int64_t kFewBytes = 64; // which are not worth a copy of their own
 
-bool meet(const ScratchRange &x, const ScratchRange &y) {
-  return x.begin < y.begin + y.bytes && y.begin < x.begin + x.bytes;
-}
-bool meetAny(const std::vector<ScratchRange> &ranges, const ScratchRange &range) {
-  return std::ranges::any_of(ranges, [&](const ScratchRange &other) { return meet(other, range); });
-}
+const Affine kNowhereElse; // parts that lie at the same place on all cores
 
 class Finder {
 public:
@@ -29,7 +23,7 @@ public:
          std::span<const std::vector<ScratchRange>> live, std::span<const std::vector<ScratchRange>> touched)
       : role(*program.role), thread(thread), offsets(offsets), live(live), touched(touched) {}
 
-  std::optional<NarrowScratch> at(size_t pc) const {
+  std::optional<NarrowScratch> at(size_t pc, bool mayStay) const {
     const DecodedOp &op = thread[pc];
     if (op.kind != DecodedOp::Kind::Row || op.row.kind != RowOp::Kind::Copy || op.a.kind != OperandKind::Queue ||
         op.row.bytes[0] != 4 || op.row.bytes[1] != 4 || op.depth > 0 || !isScratch(op.instruction->dst))
@@ -39,11 +33,14 @@ public:
     narrow.range = rangeOf(partOf(op, op.instruction->dst, op.instruction->type, kMaxDims));
     if (narrow.range.bytes < kFewBytes)
       return std::nullopt;
+    narrow.mayStay = mayStay;
+    bool isKnown = true; // who reads what
     size_t next = pc + 1;
     for (; next < thread.size() && meetAny(live[next], narrow.range); ++next)
-      if (!addReads(next, narrow))
-        return std::nullopt;
+      isKnown = isKnown && addReads(next, narrow);
     narrow.last = next - 1;
+    if (!isKnown && !mayStay)
+      return std::nullopt;
     const size_t reads = narrow.parts.size();
     for (narrow.first = pc; narrow.first > 0; --narrow.first)
       if (!addReads(narrow.first - 1, narrow) || narrow.parts.size() > reads)
@@ -52,7 +49,12 @@ public:
     int64_t read = 0;
     for (const NarrowScratch::Part &part : narrow.parts)
       read += part.bytes;
-    return 2 * read < narrow.range.bytes ? std::optional(std::move(narrow)) : std::nullopt;
+    if (isKnown && 2 * read < narrow.range.bytes)
+      return narrow;
+    if (!mayStay)
+      return std::nullopt;
+    narrow.parts = {{narrow.range.begin, narrow.range.bytes, &kNowhereElse}};
+    return narrow;
   }
 
 private:
@@ -66,25 +68,22 @@ private:
   }
   // Where an operation touches an operand in scratch, along the first `dims` dimensions.
   NarrowScratch::Part partOf(const DecodedOp &op, const Operand &operand, ElementType type, int dims) const {
+    const OperandHull hull = hullOf(operand, elementBytes(type), *op.instruction, tripsOf(op), dims, role);
+    return {offsets[size_t(operand.buffer)] + hull.low, hull.high - hull.low, &operand.base};
+  }
+  std::vector<int64_t> tripsOf(const DecodedOp &op) const {
     std::vector<int64_t> trips;
     for (const Instruction *loop : op.nestLoops)
       trips.push_back(mostTrips(*loop, role));
-    const OperandHull hull = hullOf(operand, elementBytes(type), *op.instruction, trips, dims, role);
-    return {offsets[size_t(operand.buffer)] + hull.low, hull.high - hull.low, &operand.base};
+    return trips;
   }
-  // What a gather of known numbers chooses, if none goes beyond an end of the buffer, where another one counts.
+  // What a gather chooses, if that is known.
   std::optional<NarrowScratch::Part> partChosen(const DecodedOp &op) const {
-    if (!op.numbers || op.numbers->first < 0)
+    const auto hull = hullChosen(op, tripsOf(op), role);
+    if (!hull)
       return std::nullopt;
     const Operand &operand = op.instruction->a;
-    NarrowScratch::Part part = partOf(op, operand, operandType(*op.instruction, OperandSlot::A), kMaxDims - 1);
-    const int64_t step = operand.stride[kMaxDims - 1], first = op.numbers->first * step,
-                  last = op.numbers->second * step;
-    part.begin += std::min(first, last);
-    part.bytes += std::abs(last - first);
-    const ScratchRange range = rangeOf(part);
-    const int64_t begin = offsets[size_t(operand.buffer)], end = begin + role.buffers[size_t(operand.buffer)].bytes;
-    return range.begin >= begin && range.begin + range.bytes <= end ? std::optional(part) : std::nullopt;
+    return NarrowScratch::Part{offsets[size_t(operand.buffer)] + hull->low, hull->high - hull->low, &operand.base};
   }
   // On all cores.
   ScratchRange rangeOf(const NarrowScratch::Part &part) const {
@@ -144,14 +143,30 @@ std::pair<int64_t, int64_t> NarrowScratch::readOf(int64_t begin, int64_t end, co
   return {low - (low - begin) % 4, std::min(end, begin + (high - begin + 3) / 4 * 4)};
 }
 
+std::optional<OperandHull> hullChosen(const DecodedOp &op, std::span<const int64_t> trips, const Role &role) {
+  if (!op.numbers || op.numbers->first < 0)
+    return std::nullopt;
+  const Operand &operand = op.instruction->a;
+  const int64_t width = elementBytes(operandType(*op.instruction, OperandSlot::A));
+  OperandHull hull = hullOf(operand, width, *op.instruction, trips, kMaxDims - 1, role);
+  const int64_t step = operand.stride[kMaxDims - 1], first = op.numbers->first * step, last = op.numbers->second * step;
+  hull.low += std::min(first, last);
+  hull.high += std::max(first, last);
+  const Interval base = rangeOver(operand.base, role.cores);
+  const bool isInside = int64_t(base.least) + hull.low >= 0 &&
+                        int64_t(base.most) + hull.high <= role.buffers[size_t(operand.buffer)].bytes;
+  return isInside ? std::optional(hull) : std::nullopt;
+}
+
 std::vector<NarrowScratch> findNarrowReads(const RoleProgram &program, std::span<const DecodedOp> thread,
                                            std::span<const int64_t> offsets,
                                            std::span<const std::vector<ScratchRange>> live,
-                                           std::span<const std::vector<ScratchRange>> touched) {
+                                           std::span<const std::vector<ScratchRange>> touched,
+                                           std::span<const size_t> mayStay) {
   const Finder finder(program, thread, offsets, live, touched);
   std::vector<NarrowScratch> all;
   for (size_t pc = 0; pc < thread.size(); ++pc)
-    if (auto narrow = finder.at(pc))
+    if (auto narrow = finder.at(pc, std::ranges::binary_search(mayStay, pc)))
       all.push_back(*std::move(narrow));
   return all;
 }

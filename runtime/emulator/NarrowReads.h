@@ -7,10 +7,14 @@
 //     move b ← x[8·c …]   8 of them, others in each column
 //
 // Which bytes a core reads is known from its place: operands begin at affine functions of it.
+//
+// Where many cores get the same words they need not be brought at all, if whoever reads them can do so where they are:
+// they stay there until the run is over (WaveFusion.h, WaveRecorder::letStay).
 #pragma once
 
 #include "runtime/emulator/LiveScratch.h"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -21,6 +25,7 @@ namespace wsc::emulator {
 struct NarrowScratch {
   size_t copy = 0, first = 0, last = 0;
   ScratchRange range;
+  bool mayStay = false; // whoever reads it can read the words where they are
   // What an operation reads on a core: `bytes` bytes from begin + base's value on.
   struct Part {
     int64_t begin = 0, bytes = 0;
@@ -33,11 +38,16 @@ struct NarrowScratch {
   std::pair<int64_t, int64_t> readOf(int64_t begin, int64_t end, const format::LatticeIndex &index) const;
 };
 
-// Those of a thread of which each core reads less than half, in ascending order of `copy`. `live`, `touched`: of its
-// operations (LiveScratch.h).
+// Those of a thread of which each core reads less than half, or which may stay, in ascending order of `copy`. `live`,
+// `touched`: of its operations (LiveScratch.h). `mayStay`: numbers of copies of the second sort, in ascending order.
 std::vector<NarrowScratch> findNarrowReads(const RoleProgram &program, std::span<const DecodedOp> thread,
                                            std::span<const int64_t> offsets,
                                            std::span<const std::vector<ScratchRange>> live,
-                                           std::span<const std::vector<ScratchRange>> touched);
+                                           std::span<const std::vector<ScratchRange>> touched,
+                                           std::span<const size_t> mayStay);
+
+// What a gather of known numbers chooses from, on all cores, if none goes beyond an end of its buffer, where another
+// one counts: bytes behind the operand's base. `trips`: of the loops around it.
+std::optional<OperandHull> hullChosen(const DecodedOp &op, std::span<const int64_t> trips, const format::Role &role);
 
 } // namespace wsc::emulator

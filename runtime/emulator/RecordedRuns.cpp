@@ -67,6 +67,7 @@ void RecordedRuns::begin(const SampleContext &context) {
   recording->iteration = context.iteration;
   recording->streams = std::vector<WaveRecord::Stream>(team.workers.size());
   recording->sent.resize(size_t(state.streams->ports));
+  recording->staying.assign(size_t(context.prepared.waves->narrow), -1);
   recorders.clear();
   recorders.reserve(team.workers.size());
   for (size_t w = 0; w < team.workers.size(); ++w) {
@@ -103,7 +104,7 @@ bool RecordedRuns::end(const SampleContext &context, bool succeeded) {
   Known &run = known[context.prepared.waves.get()];
   run.isRecordable = succeeded;
   if (succeeded) {
-    freeAll(recording->sent);
+    freeAll(recording->sent, recording->staying);
     joinLinks(*recording);
     mergeGroups(*recording, WaveGroup::kMostBytes);
     for (WaveRecord::Stream &stream : recording->streams)

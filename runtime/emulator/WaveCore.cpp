@@ -35,7 +35,7 @@ ThreadCursor cursorOf(const WaveThread &thread) {
 WaveCore::WaveCore(const SampleContext &context, const WavePlan &plan, WaveState &state, WaveWorker &worker,
                    const WaveRole &role, int32_t core, bool partly)
     : context(context), plan(plan), state(state), worker(worker), role(role), partly(partly) {
-  const int64_t ordinal = core - role.core;
+  ordinal = core - role.core;
   threads = state.threads.data() + role.thread + ordinal * int64_t(role.threads.size());
   fifos = state.fifos.data() + role.fifo + ordinal * int64_t(role.fifos.size());
   firstPort = role.port + ordinal * int64_t(role.role->queues.size());
@@ -275,6 +275,12 @@ void WaveCore::record(const WaveOp &op, const WaveThread &thread) {
         {&begin, 1},
         window ? context.prepared.windows[size_t(&role - plan.roles.data())][size_t(operand.slot)].iterationStep() : 0);
   };
+  // Words that stay, which are not in scratch.
+  for (int k : {0, 1})
+    if (const int32_t copy = op.wordsOf[k]; copy >= 0 && context.traces.empty())
+      if (const int32_t narrow = role.threads[0][size_t(copy)].narrow;
+          narrow >= 0 && recorder.stayingWords(role.narrowOf(ordinal, narrow)))
+        return recorder.giveUp();
   const auto source = [&](const OperandPlace &operand, const std::byte *at, int64_t bytes) {
     if (operand.kind != OperandKind::Queue)
       return place(operand, at);

@@ -16,12 +16,6 @@ using namespace format;
 
 namespace {
 
-bool meet(const std::vector<ScratchRange> &ranges, const ScratchRange &range) {
-  return std::ranges::any_of(ranges, [&](const ScratchRange &other) {
-    return other.begin < range.begin + range.bytes && range.begin < other.begin + other.bytes;
-  });
-}
-
 int32_t endOf(const ScratchRange &range) { return range.begin + range.bytes; }
 
 class Fuser {
@@ -39,13 +33,18 @@ public:
     for (size_t pc = 0; pc < ops.size(); ++pc)
       if (ops[pc].plain && thread[pc].kind == DecodedOp::Kind::Nest)
         fuseNest(pc);
+    if (!role.kept.moves())
+      return;
+    role.kept.narrow = findNarrowReads(*role.program, thread, role.bufferOffset, live, touched, mayStay);
+    for (size_t i = 0; i < role.kept.narrow.size(); ++i)
+      ops[role.kept.narrow[i].copy].narrow = int32_t(i);
   }
 
 private:
   static bool isLoop(const WaveOp &op) {
     return op.kind == WaveOp::Kind::LoopBegin || op.kind == WaveOp::Kind::LoopEnd;
   }
-  bool isDead(size_t pc, const ScratchRange &range) const { return pc >= live.size() || !meet(live[pc], range); }
+  bool isDead(size_t pc, const ScratchRange &range) const { return pc >= live.size() || !meetAny(live[pc], range); }
 
   // An operand of `bytes` bytes one behind the other at the same place of scratch on all cores; none: bytes is 0.
   ScratchRange rangeOf(const OperandPlace &place, int64_t bytes) const {
@@ -76,11 +75,20 @@ private:
     std::vector<int64_t> trips(size_t(nest.depth), 1);
     for (const Instruction *loop : nest.nestLoops)
       trips.push_back(mostTrips(*loop, *role.role));
-    const OperandHull hull = emulator::hullOf(operand, elementBytes(operandTypeOf(nest, operand)), *nest.instruction,
-                                              trips, kMaxDims, *role.role);
+    OperandHull hull = emulator::hullOf(operand, elementBytes(operandTypeOf(nest, operand)), *nest.instruction, trips,
+                                        kMaxDims, *role.role);
+    if (&place == &nest.a && isGather(nest)) {
+      const std::optional<OperandHull> chosen = hullChosen(nest, trips, *role.role);
+      if (!chosen)
+        return {int32_t(bufferBegin(place)), int32_t(role.role->buffers[size_t(place.slot)].bytes)};
+      hull = *chosen;
+    }
     const int64_t low = bufferBegin(place) + int64_t(first.least) + hull.low,
                   high = bufferBegin(place) + int64_t(first.most) + hull.high;
     return {int32_t(low), int32_t(high - low)};
+  }
+  static bool isGather(const DecodedOp &op) {
+    return op.kind == DecodedOp::Kind::Row && op.row.kind == RowOp::Kind::Gather;
   }
   static ElementType operandTypeOf(const DecodedOp &op, const Operand &operand) {
     const Instruction &instruction = *op.instruction;
@@ -126,18 +134,18 @@ private:
     for (size_t at = pc + 1; !isDead(at, copied); ++at) {
       if (isLoop(ops[at]))
         return;
-      if (!meet(touched[at], copied) || ops[at].leftOut)
+      if (!meetAny(touched[at], copied) || ops[at].leftOut)
         continue;
       const DecodedOp &op = thread[at];
       if (!ops[at].plain || isLooped(op.a) || isLooped(op.b) || isLooped(op.dst) ||
-          (op.kind == DecodedOp::Kind::Row && op.row.kind != RowOp::Kind::Compute && op.row.kind != RowOp::Kind::Copy))
+          (op.kind == DecodedOp::Kind::Row && op.row.kind == RowOp::Kind::Scatter))
         return;
       const Hulls hulls = hullsOf(at);
-      if (meet({hulls.result}, copied))
+      if (meet(hulls.result, copied))
         return;
       for (int k : {0, 1}) {
         const ScratchRange &read = hulls.sources[size_t(k)];
-        if (!meet({read}, copied))
+        if (!meet(read, copied))
           continue;
         if (read.begin < copied.begin || endOf(read) > endOf(copied))
           return;
@@ -146,12 +154,16 @@ private:
     }
     if (readers.empty())
       return;
+    const size_t last = readers.back().first;
     const auto place = std::ranges::find_if(heldUntil, [pc](int64_t until) { return until < int64_t(pc); });
-    if (place == heldUntil.end())
-      return;
-    *place = int64_t(readers.back().first);
-    ops[pc].heldIn = int8_t(place - heldUntil.begin());
-    ops[readers.back().first].letsGo |= uint8_t(1 << ops[pc].heldIn);
+    if (place != heldUntil.end()) {
+      *place = int64_t(last);
+      ops[pc].heldIn = int8_t(place - heldUntil.begin());
+      ops[last].letsGo |= uint8_t(1 << ops[pc].heldIn);
+    }
+    const auto mayWait = [](const WaveOp &op) { return op.inputs > 0 || !op.needs.empty(); };
+    if (role.kept.moves() && std::any_of(ops.begin() + int64_t(pc) + 1, ops.begin() + int64_t(last) + 1, mayWait))
+      mayStay.push_back(pc);
     for (const auto &[reader, k] : readers) {
       const OperandPlace &source = k == 0 ? thread[reader].a : thread[reader].b;
       ops[reader].wordsOf[k] = int32_t(pc);
@@ -176,7 +188,7 @@ private:
 
   void findZeros(size_t nest) {
     for (size_t pc = nest; pc-- > 0 && !isLoop(ops[pc]);) {
-      if (!meet(touched[pc], accumulators))
+      if (!meetAny(touched[pc], accumulators))
         continue;
       const ShapeVariant *row = packedRow(pc);
       if (row && thread[pc].row.kind == RowOp::Kind::Copy && thread[pc].a.kind == OperandKind::Immediate &&
@@ -211,12 +223,11 @@ private:
       return;
     }
     const ScratchRange result = rangeOf(thread[pc].dst, bytes);
-    if (result.bytes == 0 ||
-        (result != accumulators && (meet({accumulators}, result) || !isDead(pc + 1, accumulators))))
+    if (result.bytes == 0 || (result != accumulators && (meet(accumulators, result) || !isDead(pc + 1, accumulators))))
       return;
     // Words that are held are not in scratch, where the sum goes.
     for (int k : {0, 1})
-      if (result != accumulators && meet({sources[size_t(k)]}, result)) {
+      if (result != accumulators && meet(sources[size_t(k)], result)) {
         if (ops[nest].wordsOf[k] < 0)
           return;
         ops[nest].addsIfHeld = true;
@@ -225,6 +236,7 @@ private:
   }
 
   WaveRole &role;
+  std::vector<size_t> mayStay;
   std::vector<WaveOp> &ops;
   const std::vector<DecodedOp> &thread;
   const std::vector<std::vector<ScratchRange>> touched, live;

@@ -303,6 +303,8 @@ void WaveGroup::runPlain(const WaveOp &op) {
   const bool fuses = context.traces.empty();
   if (fuses && op.leftOut)
     return;
+  if (recordsNarrow(op) && role->kept.narrow[size_t(op.narrow)].mayStay)
+    letStay(op);
   if (fuses && (op.isDropped || (op.heldIn >= 0 && holdWords(op)))) {
     letWordsGo(op);
     return finish(op);

@@ -88,7 +88,9 @@ private:
   void copyWords(const WaveOp &op);
   void finish(const WaveOp &op);
   void record(const WaveOp &op, bool together);
+  void recordRow(const WaveOp &op, bool together);
   void recordNest(const WaveOp &nest, const NestPlaces &places, bool fresh);
+  void recordOneNest(const WaveOp &nest, const NestPlaces &places, bool fresh);
   struct ChainSource {
     int16_t queue = -1; // that its words come from; -1: it is at an address
     int32_t runStep = 0;
@@ -101,6 +103,11 @@ private:
   bool narrows() const { return worker.recorder && !role->kept.narrow.empty() && context.traces.empty(); }
   bool recordsNarrow(const WaveOp &op) const { return worker.recorder && op.narrow >= 0 && context.traces.empty(); }
   void recordNarrow(const WaveOp &op);
+  void letStay(const WaveOp &op);
+  // The words that stay (NarrowReads.h) and that source `k` is read from; null: it is not.
+  std::byte *stayingSource(const WaveOp &op, int k, const Member &member) const;
+  template <typename Record> void recordBySources(const WaveOp &op, Record write);
+  int64_t narrowOf(const Member &member, int32_t copy) const { return role->narrowOf(member.core - role->core, copy); }
   void recordRelease(std::span<const uint8_t> leaving, const Place &dst, int place, int64_t bytes);
   bool goesTogether(const DecodedOp &op, const ShapeVariant &variant, const RecordedStep &step) const;
   RecordedOperand recorded(const Place &place, size_t source);

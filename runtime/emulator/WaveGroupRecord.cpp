@@ -29,12 +29,48 @@ RecordedOperand WaveGroup::recorded(const Place &place, size_t source) {
 
 // Of a nest or row.
 RecordedOperand WaveGroup::recordedSource(const WaveOp &op, const Place &place, int k) {
-  if (!holds(op, k))
+  const bool isHeld = holds(op, k);
+  if (!isHeld && !stayingSource(op, k, members[active[0]]))
     return recorded(place, size_t(k));
   std::array<std::byte *, kMost> begins;
-  for (size_t i = 0; i < numActive; ++i)
-    begins[i] = const_cast<std::byte *>(sourceOf(op, place, members[active[i]], k));
+  for (size_t i = 0; i < numActive; ++i) {
+    const Member &member = members[active[i]];
+    begins[i] = isHeld ? const_cast<std::byte *>(sourceOf(op, place, member, k))
+                       : stayingSource(op, k, member) + op.wordsOffset[k] +
+                             (place.affine ? place.affine->at(*member.index) : 0);
+  }
   return worker.recorder->places({begins.data(), numActive});
+}
+
+void WaveGroup::letStay(const WaveOp &op) {
+  for (size_t i = 0; i < numActive; ++i) {
+    const Member &member = members[active[i]];
+    worker.recorder->letStay(portOf(member, op.input[0].slot), op.input[0].words, narrowOf(member, op.narrow));
+  }
+}
+
+std::byte *WaveGroup::stayingSource(const WaveOp &op, int k, const Member &member) const {
+  const int32_t copy = op.wordsOf[k];
+  const int32_t narrow = copy < 0 ? -1 : role->threads[0][size_t(copy)].narrow;
+  return narrow < 0 || !context.traces.empty() ? nullptr : worker.recorder->stayingWords(narrowOf(member, narrow));
+}
+
+// Calls write() for members whose sources are words that stay, and for others.
+template <typename Record> void WaveGroup::recordBySources(const WaveOp &op, Record write) {
+  const auto all = active;
+  const size_t count = numActive;
+  const auto sort = [&](uint8_t i) {
+    return int(stayingSource(op, 0, members[i]) != nullptr) + 2 * int(stayingSource(op, 1, members[i]) != nullptr);
+  };
+  for (int each = 0; each < 4; ++each) {
+    numActive = size_t(std::copy_if(all.begin(), all.begin() + int64_t(count), active.begin(),
+                                    [&](uint8_t i) { return sort(i) == each; }) -
+                       active.begin());
+    if (numActive > 0)
+      write();
+  }
+  active = all;
+  numActive = count;
 }
 
 // Of rows of few packed elements: whether the elements of all cores may go through one call; not where an operand of
@@ -59,6 +95,12 @@ bool WaveGroup::goesTogether(const DecodedOp &op, const ShapeVariant &variant, c
 }
 
 void WaveGroup::record(const WaveOp &op, bool together) {
+  if (op.wordsOf[0] >= 0 || op.wordsOf[1] >= 0)
+    return recordBySources(op, [&] { recordRow(op, together); });
+  recordRow(op, together);
+}
+
+void WaveGroup::recordRow(const WaveOp &op, bool together) {
   RecordedStep step;
   step.cores = uint8_t(numActive);
   step.op = op.op;
@@ -128,6 +170,8 @@ void WaveGroup::recordNarrow(const WaveOp &op) {
   std::vector<ByteRun> runs;
   for (size_t i = 0; i < numActive; ++i) {
     const Member &member = members[active[i]];
+    if (worker.recorder->stayingWords(narrowOf(member, op.narrow)))
+      continue;
     std::array<int64_t, kMaxDims> extent;
     for (size_t d = 0; d < extent.size(); ++d)
       extent[d] = instruction.extent[d].at(*member.index);
@@ -228,6 +272,12 @@ bool WaveGroup::recordLinks(const WaveOp &nest, const NestPlaces &places) {
 }
 
 void WaveGroup::recordNest(const WaveOp &nest, const NestPlaces &places, bool fresh) {
+  if (nest.wordsOf[0] >= 0 || nest.wordsOf[1] >= 0)
+    return recordBySources(nest, [&] { recordOneNest(nest, places, fresh); });
+  recordOneNest(nest, places, fresh);
+}
+
+void WaveGroup::recordOneNest(const WaveOp &nest, const NestPlaces &places, bool fresh) {
   if (fresh && recordLinks(nest, places))
     return;
   RecordedStep step;
@@ -249,16 +299,22 @@ void WaveGroup::recordNest(const WaveOp &nest, const NestPlaces &places, bool fr
 }
 
 void WaveGroup::recordRelease(std::span<const uint8_t> leaving, const Place &dst, int place, int64_t bytes) {
+  const int32_t narrow = role->threads[0][size_t(held[size_t(place)])].narrow;
   std::array<std::byte *, kMost> to, from;
-  for (size_t i = 0; i < leaving.size(); ++i) {
-    to[i] = pointer(dst, members[leaving[i]], 2);
-    from[i] = const_cast<std::byte *>(members[leaving[i]].words[place]);
+  size_t count = 0;
+  for (uint8_t i : leaving) {
+    if (narrow >= 0 && worker.recorder->stayingWords(narrowOf(members[i], narrow)))
+      continue;
+    to[count] = pointer(dst, members[i], 2);
+    from[count++] = const_cast<std::byte *>(members[i].words[place]);
   }
+  if (count == 0)
+    return;
   RecordedStep step;
-  step.cores = uint8_t(leaving.size());
+  step.cores = uint8_t(count);
   step.bytes = bytes;
-  step.dst = worker.recorder->places({to.data(), leaving.size()});
-  step.a = worker.recorder->places({from.data(), leaving.size()});
+  step.dst = worker.recorder->places({to.data(), count});
+  step.a = worker.recorder->places({from.data(), count});
   worker.recorder->add(step);
 }
 
@@ -269,6 +325,9 @@ void WaveGroup::recordNarrowed(const NarrowedCopies &copies, std::span<const uin
   std::vector<ByteRun> runs;
   for (const NarrowedCopies::Part &part : copies.parts)
     for (size_t i = 0; i < of.size(); ++i) {
+      const auto copy = int32_t(part.narrow - role->kept.narrow.data());
+      if (worker.recorder->stayingWords(narrowOf(members[of[i]], copy)))
+        continue;
       const auto [low, high] = part.narrow->readOf(part.inSlot, part.inSlot + part.copy.bytes, *members[of[i]].index);
       if (low < high)
         runs.push_back(

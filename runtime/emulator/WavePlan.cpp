@@ -139,10 +139,6 @@ private:
       plan.kept.hasLoops |= ops[pc].kind == WaveOp::Kind::LoopBegin;
     }
     plan.kept.layOut();
-    plan.kept.narrow =
-        findNarrowReads(*plan.program, plan.program->threads[0], plan.bufferOffset, plan.kept.live, plan.kept.touched);
-    for (size_t i = 0; i < plan.kept.narrow.size(); ++i)
-      plan.threads[0][plan.kept.narrow[i].copy].narrow = int32_t(i);
     // A chunk of every size that the core keeps at times, and one that is not free again yet; up to a quarter of a slab
     // is left at its end.
     std::set<int64_t> chunks;
@@ -237,6 +233,7 @@ absl::StatusOr<WavePlan> planWaves(const Configuration &configuration, const Net
     role.scratch = next(plan.scratchBytes, role.scratchBytes);
     plan.keptBytes += cores * role.keptBytes;
     role.fifoArea = next(plan.fifoBytes, role.fifoBytes);
+    role.narrow = next(plan.narrow, int64_t(role.kept.narrow.size()));
     role.port = networks.roleOffset[r];
     plan.roles.push_back(std::move(role));
   }

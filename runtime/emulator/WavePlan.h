@@ -58,7 +58,8 @@ struct WaveOp {
   bool addsNext = false;           // Nest: the next operation (a sum, if its words are there, or sends the results)
   bool addsIfHeld = false;         // only while its sources that are copies of words are held: the sum goes there
   int32_t zeros = -1;              // Nest: the operation that was left out
-  int32_t narrow = -1;             // a copy of words of which each core reads a part: its number among the narrow ones
+  int32_t narrow = -1;             // a copy of words of which each core reads a part, or that may stay where they are:
+                                   // its number among the narrow ones
   int32_t wordsOf[2] = {-1, -1};   // the copy from whose words a source is read; it begins so many bytes, and what
   int32_t wordsOffset[2] = {0, 0}; // its place on a core adds, behind the first word
 };
@@ -74,13 +75,17 @@ struct WaveRole {
   int64_t scratchBytes = 0, fifoBytes = 0;
   ScratchPlan kept;      // what cores keep of their scratch while they wait; all of it if nothing moves
   int64_t keptBytes = 0; // of the arena that a core takes at most for that
-  // Where the role's first core, thread, FIFO, buffer and port are among all.
-  int64_t core = 0, thread = 0, fifo = 0, buffer = 0, port = 0, scratch = 0, fifoArea = 0;
+  // Where the role's first core, thread, FIFO, buffer, port and narrow copy are among all.
+  int64_t core = 0, thread = 0, fifo = 0, buffer = 0, port = 0, scratch = 0, fifoArea = 0, narrow = 0;
+  // The number of a narrow copy of core number `ordinal` among those of all cores.
+  int64_t narrowOf(int64_t ordinal, int32_t copy) const {
+    return narrow + ordinal * int64_t(kept.narrow.size()) + copy;
+  }
 };
 
 struct WavePlan {
   std::vector<WaveRole> roles;
-  int64_t cores = 0, threads = 0, fifos = 0, buffers = 0;
+  int64_t cores = 0, threads = 0, fifos = 0, buffers = 0, narrow = 0;
   int64_t scratchBytes = 0, keptBytes = 0, fifoBytes = 0;
   int32_t roleOf(int64_t core) const;
 };

@@ -176,6 +176,30 @@ void WaveRecorder::addLink(RecordedLink link, int32_t from, int32_t to, int32_t 
 
 int64_t WaveRecorder::offsetOfWords(const std::byte *at) const { return at - state.arena.memory().get(); }
 
+void WaveRecorder::letStay(int32_t number, int64_t words, int64_t copy) {
+  constexpr size_t kMany = 8; // fewer sinks: each as well keeps its words with the rest of its scratch
+  const int32_t stream = state.streams->portStream[size_t(number)];
+  if (stream < 0 || state.streams->sinksOf(stream).size() < kMany)
+    return;
+  const WavePort &from = state.ports[size_t(number)];
+  const std::span<const WaveSegment> segments =
+      state.streams->composition(state.streams->portComposition[size_t(number)]);
+  size_t s = size_t(from.segment);
+  int64_t at = from.position - from.base;
+  for (; at >= segments[s].count; ++s)
+    at -= segments[s].count;
+  const WavePort::Piece piece = state.ports[size_t(segments[s].port)].piece(segments[s].begin + at);
+  if (std::min(segments[s].count - at, piece.words) < words)
+    return;
+  keepWords(segments[s].port, piece.data);
+  staying[size_t(copy)] = offsetOfWords(piece.data);
+}
+
+std::byte *WaveRecorder::stayingWords(int64_t copy) const {
+  const int64_t offset = staying[size_t(copy)];
+  return offset < 0 ? nullptr : state.arena.memory().get() + offset;
+}
+
 void WaveRecorder::keepWords(int32_t source, const std::byte *at) {
   for (WaveChunk *chunk = std::atomic_ref(state.ports[size_t(source)].chunk).load(std::memory_order_acquire); chunk;
        chunk = chunk->older)

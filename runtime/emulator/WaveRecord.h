@@ -160,9 +160,12 @@ struct WaveRecord {
   std::vector<Input> inputs;
   std::vector<Output> outputs;
   std::vector<SentLink> sent; // per port, while it is recorded
-  int64_t iteration = 0;      // that was recorded
-  int64_t piecedWords = 0;    // the most that one operand has in pieces
-  int64_t arenaBytes = 0;     // in which all words are
+  // Per core and narrow copy (WaveRole::narrowOf), while it is recorded: where in the arena its words stay until the
+  // run is over; -1: they are copied.
+  std::vector<int64_t> staying;
+  int64_t iteration = 0;   // that was recorded
+  int64_t piecedWords = 0; // the most that one operand has in pieces
+  int64_t arenaBytes = 0;  // in which all words are
 };
 
 // Distances of operands' cores in a stream, equal ones once.
@@ -187,7 +190,7 @@ public:
   // Records what the worker does in stream number `number` of the record.
   WaveRecorder(WaveState &state, const WaveWorker &worker, WaveRecord &record, size_t number)
       : state(state), worker(worker), stream(record.streams[number]), number(int32_t(number)), sent(record.sent),
-        tables(stream) {}
+        staying(record.staying), tables(stream) {}
 
   void beginGroup(int64_t slotBytes) { stream.groups.push_back({uint32_t(stream.steps.size()), slotBytes}); }
   // Of operands that are not words which a sink takes.
@@ -209,6 +212,11 @@ public:
   void addLink(RecordedLink link, int32_t from, int32_t to, int32_t words);
   // Leaves the words at `at` of a source where they are until the run is over.
   void keepWords(int32_t source, const std::byte *at);
+  // Lets a sink's next `words` words stay where they are for narrow copy number `copy` of all, where many take them and
+  // they lie together.
+  void letStay(int32_t port, int64_t words, int64_t copy);
+  // Where they are; null: they do not stay.
+  std::byte *stayingWords(int64_t copy) const;
   int64_t offsetOfWords(const std::byte *at) const;
   // Of a single core.
   void addScratch(const ScratchCopies &copies, std::byte *from, std::byte *to);
@@ -226,6 +234,7 @@ private:
   WaveRecord::Stream &stream;
   const int32_t number;
   std::vector<SentLink> &sent;
+  std::vector<int64_t> &staying;
   DistanceTables tables;
   bool isLost = false;
   int64_t piecedWords = 0;

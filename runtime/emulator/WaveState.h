@@ -180,6 +180,7 @@ private:
   const bool partly;
   bool records = true; // what it does, if the worker is recorded
   bool partAhead = false;
+  int64_t ordinal = 0; // of the core in its role
   uint64_t sent = 0, taken = 0;
 };
 

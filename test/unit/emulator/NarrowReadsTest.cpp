@@ -35,9 +35,9 @@ protected:
     return vectorOp(Opcode::Move, words, queueOperand(kOut), memoryOperand(buffer, 4));
   }
 
-  // `numbers`: of gathers the least and the largest, if they are known.
-  const std::vector<NarrowScratch> &find(const Thread &thread,
-                                         std::optional<std::pair<int32_t, int32_t>> numbers = {}) {
+  // `numbers`: of gathers the least and the largest, if they are known; `mayStay`: copies whose words may stay.
+  const std::vector<NarrowScratch> &find(const Thread &thread, std::optional<std::pair<int32_t, int32_t>> numbers = {},
+                                         std::vector<size_t> mayStay = {}) {
     role.threads = {thread};
     auto decoded =
         wsc::emulator::decodeRole(role, {false, false}, wsc::emulator::kernels(wsc::emulator::CpuLevel::Portable));
@@ -49,7 +49,7 @@ protected:
     const std::vector<int64_t> offsets{0, 256, 320};
     const auto live = liveScratch(program, program.threads[0], offsets, 384),
                touched = touchedScratch(program, program.threads[0], offsets, 384);
-    return narrow = findNarrowReads(program, program.threads[0], offsets, live, touched);
+    return narrow = findNarrowReads(program, program.threads[0], offsets, live, touched, mayStay);
   }
 
   Role role;
@@ -105,6 +105,20 @@ TEST_F(NarrowReads, GathersOfKnownNumbers) {
   EXPECT_TRUE(find(thread, {{5, 16}}).empty()) << "the last core chooses the last word instead of one beyond";
   EXPECT_TRUE(find(thread, {{-1, 9}}).empty()) << "the first instead of one before";
   EXPECT_TRUE(find(thread).empty());
+}
+
+// Words that may stay count whoever reads them; where they do not stay all of them are brought, or what a core reads.
+TEST_F(NarrowReads, WordsThatMayStay) {
+  const LatticeIndex second{0, 0, 0, 1};
+  const auto &all = find({take(), four(), send(kBlocks, kWords)}, {}, {0});
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_TRUE(all[0].mayStay);
+  EXPECT_EQ(all[0].last, 2u);
+  EXPECT_EQ(all[0].readOf(0, 256, second), std::pair(int64_t(0), int64_t(256)));
+  const auto &few = find({take(), send(kOwn, 1), four(), send(kOwn, 4)}, {}, {0});
+  ASSERT_EQ(few.size(), 1u);
+  EXPECT_TRUE(few[0].mayStay);
+  EXPECT_EQ(few[0].readOf(0, 256, second), std::pair(int64_t(64), int64_t(80)));
 }
 
 TEST_F(NarrowReads, AllWordsOrUnknownPlaces) {

@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <utility>
+
 using namespace wsc::format;
 using namespace wsc::testing;
 using wsc::emulator::WaveOp;
@@ -54,12 +57,16 @@ protected:
     return vectorOp(Opcode::Add, kRows * kColumns, queueOperand(kOut), queueOperand(kSums), memoryOperand(kAcc, 4));
   }
 
-  const std::vector<WaveOp> &fuse(const Thread &thread) {
+  // `numbers`: of gathers the least and the largest, if they are known.
+  const std::vector<WaveOp> &fuse(const Thread &thread, std::optional<std::pair<int32_t, int32_t>> numbers = {}) {
     role.threads = {thread};
     auto decoded = wsc::emulator::decodeRole(role, {false, false, false},
                                              wsc::emulator::kernels(wsc::emulator::CpuLevel::Portable));
     EXPECT_TRUE(decoded.ok()) << decoded.status();
     program = *std::move(decoded);
+    for (wsc::emulator::DecodedOp &op : program.threads[0])
+      if (op.instruction->opcode == Opcode::Gather)
+        op.numbers = numbers;
     wave = wsc::emulator::planRole(program);
     return wave.threads[0];
   }
@@ -105,6 +112,38 @@ TEST_F(WaveFusion, ARowThatReadsAFewWords) {
   beyond.a.base.perDim[3] = 32; // of the last core
   role.buffers[kX].bytes += 64;
   EXPECT_EQ(fuse({take(), beyond, send})[0].heldIn, -1);
+}
+
+// A gather chooses inside its buffer; where that holds more than the words it has to be known what it chooses.
+TEST_F(WaveFusion, AGatherThatReadsWords) {
+  const Thread thread{take(),
+                      vectorOp(Opcode::Gather, 2, memoryOperand(kW, 4), memoryOperand(kX, 4), memoryOperand(kAcc, 4)),
+                      vectorOp(Opcode::Move, 2, queueOperand(kOut), memoryOperand(kW, 4))};
+  const auto &ops = fuse(thread, {{3, kRows * kTaps - 1}});
+  EXPECT_EQ(ops[0].heldIn, 0);
+  EXPECT_EQ(ops[1].wordsOf[0], 0);
+  EXPECT_EQ(fuse(thread)[0].heldIn, 0);
+  role.buffers[kX].bytes += 4;
+  EXPECT_EQ(fuse(thread, {{3, kRows * kTaps - 1}})[0].heldIn, 0);
+  EXPECT_EQ(fuse(thread, {{3, kRows * kTaps}})[0].heldIn, -1);
+  EXPECT_EQ(fuse(thread)[0].heldIn, -1);
+}
+
+// Words that are read behind a wait may stay where they are.
+TEST_F(WaveFusion, WordsThatAreReadLater) {
+  role.buffers[kAcc].bytes = 1024; // so much scratch is moved while cores wait
+  const Instruction read = vectorOp(Opcode::Move, 2, queueOperand(kOut), memoryOperand(kX, 4)),
+                    wait = vectorOp(Opcode::Move, 2, memoryOperand(kW, 4), queueOperand(kSums)),
+                    send = vectorOp(Opcode::Move, 2, queueOperand(kOut), memoryOperand(kW, 4)),
+                    change = vectorOp(Opcode::Move, 1, memoryOperand(kX, 4), queueOperand(kSums));
+  fuse({take(), send, wait, read, send});
+  ASSERT_EQ(wave.kept.narrow.size(), 1u);
+  EXPECT_TRUE(wave.kept.narrow[0].mayStay);
+  EXPECT_EQ(wave.threads[0][3].wordsOf[0], 0);
+  fuse({take(), send, read, wait, send});
+  EXPECT_TRUE(wave.kept.narrow.empty() || !wave.kept.narrow[0].mayStay) << "read before the core waits";
+  fuse({take(), send, change, read, send});
+  EXPECT_TRUE(wave.kept.narrow.empty() || !wave.kept.narrow[0].mayStay) << "one of them is changed";
 }
 
 // Zeros behind the accumulators would be missing.

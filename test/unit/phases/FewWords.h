@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A phase whose cores take many words and need few. Core k of a row of n + 1 takes n words from the west and, later, as
-// many from the last core, which has multiplied them; it gives its own one of each to the south. It takes both kinds
-// in two parts of k + 1 and n − k − 1 words, as in gathers along a line.
+// many from the last core, which has multiplied them; it gives its own one of each to the south. It takes them
+// in two parts of k + 1 and n − k − 1 words, as in gathers along a line, the first n at once unless `inParts`.
 //
 //     x ──► 0 ──► 1 ──► … ──► n        words 0 … n − 1
 //           ◄──── ◄──── … ◄────        −2 times these
@@ -13,7 +13,7 @@
 
 namespace wsc::testing {
 
-inline PhaseProgram fewWords(int32_t n) {
+inline PhaseProgram fewWords(int32_t n, bool inParts) {
   using namespace format;
   constexpr uint8_t kWords = 0, kProducts = 1, kResults = 2;
   PhaseProgram program(n + 1);
@@ -56,10 +56,12 @@ inline PhaseProgram fewWords(int32_t n) {
            products = taker.scratch("products", ElementType::F32, n);
   const Op in = taker.input(kWords), back = taker.input(kProducts), out = taker.output(kResults);
   const Affine own = affine(0, {0, 0, 0, 1}), behind = affine(1, {0, 0, 0, 1}), rest = affine(n - 1, {0, 0, 0, -1});
-  taker.thread()
-      .move(words, in, {behind})
-      .move(words.at(behind), in, {rest})
-      .move(products, back, {behind})
+  ThreadBuilder thread = taker.thread();
+  if (inParts)
+    thread.move(words, in, {behind}).move(words.at(behind), in, {rest});
+  else
+    thread.move(words, in, {n});
+  thread.move(products, back, {behind})
       .move(products.at(behind), back, {rest})
       .move(out, words.at(own), {1})
       .move(out, products.at(own), {1});

@@ -59,10 +59,10 @@ TEST(Waves, AllReducesInRounds) {
 }
 
 // Of the words that come to a core only those that it reads are brought there when a run is repeated, and kept while
-// the core waits for the others.
+// the core waits for the others; or, where all of them come at once, they are read where they are.
 TEST(Waves, FewOfManyWords) {
-  for (int32_t n : {40, 200}) {
-    const PhaseProgram program = fewWords(n);
+  for (const auto &[n, inParts] : {std::pair(40, true), std::pair(200, true), std::pair(200, false)}) {
+    const PhaseProgram program = fewWords(n, inParts);
     for (const auto &[schedule, threads] : {std::pair(Schedule::Worklist, 1), std::pair(Schedule::Waves, 1),
                                             std::pair(Schedule::Waves, 2), std::pair(Schedule::Units, 2)}) {
       auto engine = engineOf(program.result, schedule, threads);
