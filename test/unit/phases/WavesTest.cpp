@@ -2,6 +2,7 @@
 //
 // Programs whose cores wait for each other in circles: waves give the worklist's bits on any number of threads and
 // every CPU level, and find the same programs stuck.
+#include "test/unit/phases/BroadcastTwice.h"
 #include "test/unit/phases/ChainRounds.h"
 #include "test/unit/phases/FewWords.h"
 #include "test/unit/phases/GatherRounds.h"
@@ -75,6 +76,24 @@ TEST(Waves, FewOfManyWords) {
         EXPECT_EQ(runOn(*engine, {x}), std::vector<Floats>{want})
             << n << " words, " << threads << " threads, sample " << sample;
       }
+    }
+  }
+}
+
+// Words that are read where they are stay there while others are on their way.
+TEST(Waves, WordsThatStay) {
+  constexpr int32_t kWords = 200;
+  const PhaseProgram program = broadcastTwice(kWords);
+  for (const auto &[schedule, threads] :
+       {std::pair(Schedule::Worklist, 1), std::pair(Schedule::Waves, 1), std::pair(Schedule::Waves, 2)}) {
+    auto engine = engineOf(program.result, schedule, threads);
+    for (int sample = 0; sample < 4; ++sample) {
+      Floats x, want;
+      for (int32_t k = 0; k < kWords; ++k) {
+        x.push_back(float(1000 * sample + k));
+        want.insert(want.end(), {-2 * x.back(), 3 * x.back()});
+      }
+      EXPECT_EQ(runOn(*engine, {x}), std::vector<Floats>{want}) << threads << " threads, sample " << sample;
     }
   }
 }
