@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kFewBytes = 64; // which are not worth a copy of their own
 
-const Affine kNowhereElse; // parts that lie at the same place on all cores
+const Affine kSamePlace(0); // of what begins at the same place on all cores
 
 class Finder {
 public:
@@ -53,7 +53,7 @@ public:
       return narrow;
     if (!mayStay)
       return std::nullopt;
-    narrow.parts = {{narrow.range.begin, narrow.range.bytes, &kNowhereElse}};
+    narrow.parts = {{narrow.range.begin, narrow.range.bytes, &kSamePlace}};
     return narrow;
   }
 

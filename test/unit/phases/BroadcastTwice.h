@@ -9,48 +9,21 @@
 //     ▼     ▼                    −2 x[k], 3 x[k]
 #pragma once
 
-#include "test/unit/phases/PhaseProgram.h"
+#include "test/unit/phases/RowPhase.h"
+
+#include <utility>
 
 namespace wsc::testing {
 
 inline PhaseProgram broadcastTwice(int32_t n) {
   using namespace format;
-  constexpr uint8_t kWords = 0, kProducts = 1, kResults = 2, kCome = 3;
-  PhaseProgram program(n + 1);
-  program.phase("main");
-  program.entry().inputs = {{"x", ElementType::F32, {n}}};
-  program.entry().outputs = {{"y", ElementType::F32, {n, 2}}};
-  Configuration &configuration = program.configuration();
-  const auto route = [&](uint8_t colour, int32_t col, int32_t cols, Port from, std::vector<Port> to) {
-    RouterRole router;
-    router.routers = rectangle(0, col, 1, cols);
-    router.colour = colour;
-    router.positions.push_back({from, 0});
-    for (Port port : to)
-      router.positions[0].outputs |= PortMask(1 << int(port));
-    configuration.routers.push_back(router);
-  };
-  route(kWords, 0, n, Port::West, {Port::East});
-  route(kWords, n, 1, Port::West, {Port::Ramp});
-  route(kCome, 0, 1, Port::Ramp, {Port::East});
-  route(kCome, 1, n - 1, Port::West, {Port::East});
-  route(kCome, n, 1, Port::West, {Port::Ramp});
-  route(kProducts, n, 1, Port::Ramp, {Port::West});
-  route(kProducts, 1, n - 1, Port::East, {Port::Ramp, Port::West});
-  route(kProducts, 0, 1, Port::East, {Port::Ramp});
-  route(kResults, 0, n, Port::Ramp, {Port::South});
-  for (const bool output : {false, true}) {
-    IoBinding lane;
-    lane.output = output;
-    lane.ports = rectangle(0, 0, 1, output ? n : 1);
-    lane.side = output ? Port::South : Port::West;
-    lane.colour = output ? kResults : kWords;
-    lane.extent[3] = output ? 2 : n;
-    lane.stride[3] = 1;
-    if (output)
-      lane.hostOffset = affine(0, {0, 0, 0, 2});
-    configuration.io.push_back(lane);
-  }
+  RowPhase row(n);
+  PhaseProgram &program = row.program;
+  row.route(RowPhase::kWords, 0, n, Port::West, {Port::East});
+  row.route(RowPhase::kWords, n, 1, Port::West, {Port::Ramp});
+  row.route(RowPhase::kCome, 0, 1, Port::Ramp, {Port::East});
+  row.route(RowPhase::kCome, 1, n - 1, Port::West, {Port::East});
+  row.route(RowPhase::kCome, n, 1, Port::West, {Port::Ramp});
 
   for (const bool isFirst : {true, false}) {
     RoleBuilder taker(program, isFirst ? "first" : "taker");
@@ -58,13 +31,13 @@ inline PhaseProgram broadcastTwice(int32_t n) {
     taker.role.cores = isFirst ? rectangle(0, 0, 1, 1) : rectangle(0, 1, 1, n - 1);
     const int64_t col = isFirst ? 0 : 1; // of index 0
     const Op first = taker.scratch("first", ElementType::F32, n), second = taker.scratch("second", ElementType::F32, n);
-    const Op in = taker.input(kProducts), out = taker.output(kResults);
+    const Op in = taker.input(RowPhase::kProducts), out = taker.output(RowPhase::kResults);
     const Affine own = affine(col, {0, 0, 0, 1}), behind = affine(col + 1, {0, 0, 0, 1}),
                  rest = affine(n - 1 - col, {0, 0, 0, -1});
     ThreadBuilder thread = taker.thread();
     thread.move(first, in, {n});
     if (isFirst)
-      thread.move(taker.output(kCome), first, {1});
+      thread.move(taker.output(RowPhase::kCome), first, {1});
     thread.move(second, in, {behind})
         .move(second.at(behind), in, {rest})
         .move(out, first.at(own), {1})
@@ -75,14 +48,15 @@ inline PhaseProgram broadcastTwice(int32_t n) {
   giver.memoryFrom(8192);
   giver.role.cores = rectangle(0, n, 1, 1);
   const Op words = giver.scratch("words", ElementType::F32, n), come = giver.scratch("come", ElementType::F32, 1);
-  const Op taken = giver.input(kWords), told = giver.input(kCome), given = giver.output(kProducts);
+  const Op taken = giver.input(RowPhase::kWords), told = giver.input(RowPhase::kCome),
+           given = giver.output(RowPhase::kProducts);
   giver.thread()
       .move(words, taken, {n})
       .op(Opcode::Mul, given, words, imm(-2), {n})
       .move(come, told, {1})
       .op(Opcode::Mul, given, words, imm(3), {n});
   giver.finish();
-  return program;
+  return std::move(row.program);
 }
 
 } // namespace wsc::testing
