@@ -10,6 +10,7 @@
 #include <immintrin.h>
 
 #define WSC_AVX2
+#define WSC_MASKED
 #define WSC_TARGET __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")))
 #define WSC_FORCE WSC_TARGET static inline __attribute__((always_inline))
 

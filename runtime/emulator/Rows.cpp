@@ -21,8 +21,9 @@ using namespace format;
 
 namespace {
 
-constexpr int64_t kBlock = 256;     // elements
-constexpr int64_t kFewColumns = 32; // up to here packing rows of unpacked operands together pays
+constexpr int64_t kBlock = 256; // elements
+// Rows of up to so many columns are packed together: of which two operands and more, or one, are not packed.
+constexpr int64_t kFewColumns = 6, kSomeColumns = 32;
 constexpr int kDst = 0, kA = 1, kB = 2;
 
 template <typename T> T load(const std::byte *from) {
@@ -165,21 +166,31 @@ private:
     const auto lastOf = [&](int64_t row) {
       return LastNumber(place, place.origin + start + row * rowStep, sizeof(T)).get();
     };
-    const int64_t most = std::min(lastOf(0), lastOf(rows - 1)); // a number that all rows have in the buffer
+    // Numbers that all rows have in the buffer, and that some row has there.
+    const auto [most, largest] = std::minmax({lastOf(0), lastOf(rows - 1)});
     int64_t furthest[kMostRows]; // bytes from `first` to the last number of each row, once one goes beyond
     bool isFar = false;
     // Rows that follow each other are copied as a run, to where they do so too: dst, or a copy that is transposed.
     const auto [toRow, toColumn] = grid(kDst);
     const bool follows = rowStep == sizeof(T),
                isTransposed = follows && toRow != sizeof(T) && rows >= 4 && columns >= 4 && rows * columns <= kBlock,
-               isRun = follows && (isTransposed || toRow == sizeof(T));
+               isRun = isTransposed || toRow == sizeof(T);
     const int64_t toStep = isTransposed ? int64_t(sizeof(T)) : toRow;
+    const std::byte *before = nullptr; // the column before, if it is a run
+    int64_t numberBefore = 0;
     for (int64_t c = 0; c < columns; ++c) {
       std::byte *to = isTransposed ? packed[kDst] + c * rows * int64_t(sizeof(T)) : dst + c * toColumn;
-      const int64_t number = std::max(0, load<int32_t>(numbers + c * shape.stride[kB][3]));
+      const int64_t number = std::clamp<int64_t>(load<int32_t>(numbers + c * shape.stride[kB][3]), 0, largest);
+      if (before && number == numberBefore) { // as numbers outside of the buffer are
+        copyRun(to, before, size_t(rows) * sizeof(T));
+        before = to;
+        continue;
+      }
+      before = isRun ? to : nullptr;
+      numberBefore = number;
       int64_t from = number * place.step;
       if (number <= most) {
-        if (isRun)
+        if (isRun && follows)
           copyRun(to, first + from, size_t(rows) * sizeof(T));
         else
           for (int64_t r = 0; r < rows; ++r, to += toStep, from += rowStep)
@@ -304,9 +315,11 @@ private:
     const bool direct = !op.widen[kDst] && !op.widen[kA] && !op.widen[kB] && !op.narrow && isDirect(kDst) &&
                         isDirect(kA) && (!op.usesB || isDirect(kB) || shape.stride[kB][3] == 0);
     const int64_t columns = free == 0 ? 1 : direct ? extent[3] : std::min(extent[3], kBlock);
-    const int64_t fewColumns = direct ? kFewColumns : kBlock / 2;
-    const int64_t rows =
-        free >= 2 && columns == extent[3] && columns <= fewColumns ? std::min(extent[2], kBlock / columns) : 1;
+    const bool together = free >= 2 && columns == extent[3] &&
+                          (!direct ? columns <= kBlock / 2 : columns <= (unpacked() > 1 ? kFewColumns : kSomeColumns));
+    const int64_t rows = together ? std::min(extent[2], kBlock / columns) : 1;
+    if (direct && free > 0 && rows == 1)
+      return computeInPlace(dst, a, b);
     for (int64_t i = 0; i < extent[0]; ++i)
       for (int64_t j = 0; j < extent[1]; ++j)
         for (int64_t r = 0; r < extent[2]; r += rows)
@@ -315,6 +328,29 @@ private:
             block(dst + at(kDst), a + at(kA), op.usesB ? b + at(kB) : b, std::min(rows, extent[2] - r),
                   std::min(columns, extent[3] - c));
           }
+  }
+  // Row by row, of operands that are packed in each row, or (b) a single element of it.
+  void computeInPlace(std::byte *dst, const std::byte *a, const std::byte *b) const {
+    const int64_t *extent = shape.extent;
+    const ArrayOp function = op.usesB && shape.stride[kB][3] == 0 ? op.computeScalarB : op.compute;
+    for (int64_t i = 0; i < extent[0]; ++i)
+      for (int64_t j = 0; j < extent[1]; ++j) {
+        std::byte *to = dst + outer(kDst, i, j);
+        const std::byte *first = a + outer(kA, i, j), *second = b + outer(kB, i, j);
+        for (int64_t r = 0; r < extent[2]; ++r) {
+          function(to, first, second, extent[3]);
+          to += shape.stride[kDst][2];
+          first += shape.stride[kA][2];
+          second += shape.stride[kB][2];
+        }
+      }
+  }
+  // How many operands are not packed over all rows.
+  int unpacked() const {
+    int count = 0;
+    for (int k = 0; k < (op.usesB ? 3 : 2); ++k)
+      count += !grid(k).packed(shape.extent[2], shape.extent[3], op.bytes[k]);
+    return count;
   }
   bool isDirect(int k) const { return shape.extent[3] == 1 || shape.stride[k][3] == op.bytes[k]; }
 

@@ -2,8 +2,9 @@
 // Speed of single instructions in the core engine: `rows_bench [opcode]` prints nanoseconds per element for every
 // opcode and element type, on one core with all operands in memory. Forms: packed (1024 neighbours), grid (64 rows of
 // 16, a broadcast along the rows, b packed), few (320 rows of three, an element of a for each row, a row of b for all),
-// for reductions sum (1024 elements onto one), for gathers one (1024 elements in order behind the one that a single
-// number chooses). WSC_CPU chooses the CPU level.
+// strips (64 rows of 14 that begin 16 apart, an element of b for each row), for reductions sum (1024 elements onto
+// one), for gathers one (1024 elements in order behind the one that a single number chooses). WSC_CPU chooses the CPU
+// level.
 #include "runtime/emulator/RoleProgram.h"
 #include "runtime/numerics/Elements.h"
 
@@ -18,7 +19,7 @@ namespace {
 
 constexpr int64_t kMost = 1024;
 
-enum class Form { Packed, Short, Grid, Few, Sum, One };
+enum class Form { Packed, Short, Grid, Few, Strips, Sum, One };
 
 Operand memory(int buffer, int64_t outer, int64_t inner) {
   Operand operand;
@@ -61,13 +62,13 @@ double nanoseconds(const Role &role, const emulator::Kernels &kernels, std::arra
 
 double nanosecondsPerElement(Opcode opcode, ElementType type, ElementType sourceType, Form form,
                              const emulator::Kernels &kernels) {
-  const int64_t kElements = form == Form::Short ? 16 : form == Form::Few ? 960 : kMost;
+  const int64_t kElements = form == Form::Short ? 16 : form == Form::Few ? 960 : form == Form::Strips ? 896 : kMost;
   const int64_t width = elementBytes(type),
-                rows = form == Form::Grid  ? 64
-                       : form == Form::Few ? 320
-                       : form == Form::One ? kElements
-                                           : 1,
-                columns = kElements / rows;
+                rows = form == Form::Grid || form == Form::Strips ? 64
+                       : form == Form::Few                        ? 320
+                       : form == Form::One                        ? kElements
+                                                                  : 1,
+                columns = kElements / rows, pitch = form == Form::Strips ? 16 : columns;
   const bool indexed = opcode == Opcode::Gather || opcode == Opcode::Scatter;
   const int64_t aWidth = elementBytes(opcode == Opcode::Convert ? sourceType : type), bWidth = indexed ? 4 : width;
   constexpr int64_t kRepeats = 64;
@@ -79,14 +80,15 @@ double nanosecondsPerElement(Opcode opcode, ElementType type, ElementType source
   op.type = type;
   op.sourceType = sourceType;
   op.extent = {Affine(1), Affine(1), Affine(rows), Affine(columns)};
-  op.dst = form == Form::Sum ? memory(2, 0, 0) : memory(2, columns * width, width);
+  op.dst = form == Form::Sum ? memory(2, 0, 0) : memory(2, pitch * width, width);
   op.a = form == Form::Grid  ? memory(0, 0, aWidth)
          : form == Form::Few ? memory(0, aWidth, 0)
-                             : memory(0, columns * aWidth, aWidth);
+                             : memory(0, pitch * aWidth, aWidth);
   if (opcodeInfo(opcode).sources == 2)
-    op.b = form == Form::Few   ? memory(1, 0, bWidth)
-           : form == Form::One ? memory(1, 0, 0)
-                               : memory(1, columns * bWidth, bWidth);
+    op.b = form == Form::Few      ? memory(1, 0, bWidth)
+           : form == Form::Strips ? memory(1, bWidth, 0)
+           : form == Form::One    ? memory(1, 0, 0)
+                                  : memory(1, columns * bWidth, bWidth);
   Role role;
   for (int b = 0; b < 3; ++b) {
     Buffer buffer;
@@ -168,7 +170,8 @@ int main(int argc, char **argv) {
     printRow(name.c_str(), opcode, Form::Packed, kernels);
     printRow((name + " short").c_str(), opcode, Form::Short, kernels);
     if (opcodeInfo(opcode).sources == 2 && opcode != Opcode::Gather && opcode != Opcode::Scatter)
-      for (const auto &[form, title] : {std::pair(Form::Grid, " grid"), std::pair(Form::Few, " few")})
+      for (const auto &[form, title] :
+           {std::pair(Form::Grid, " grid"), std::pair(Form::Few, " few"), std::pair(Form::Strips, " strips")})
         printRow((name + title).c_str(), opcode, form, kernels);
     if (opcode == Opcode::Gather)
       printRow("gather one", opcode, Form::One, kernels);
