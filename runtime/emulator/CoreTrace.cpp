@@ -22,7 +22,7 @@ void traceCore(const SampleContext &context, int32_t roleIndex, int64_t ordinal,
                std::span<const QueuePort> queues, CoreEngine::CoreTrace &trace) {
   const RoleProgram &program = context.prepared.programs[roleIndex];
   const Role &role = *program.role;
-  std::vector<std::byte> scratch(size_t(program.scratchBytes) + 64);
+  std::vector<std::byte> scratch(size_t(program.scratchBytes + kSlackBytes));
   std::vector<std::byte *> buffers(role.buffers.size());
   bindBuffers(context, roleIndex, ordinal, index, scratch.data(), buffers.data());
   std::vector<std::vector<std::byte>> states(role.buffers.size());
@@ -36,7 +36,7 @@ void traceCore(const SampleContext &context, int32_t roleIndex, int64_t ordinal,
     const size_t bytes = size_t(role.buffers[b].bytes);
     if (role.buffers[b].kind == BufferKind::State) {
       states[b].assign(buffers[b], buffers[b] + bytes);
-      states[b].resize(bytes + 64);
+      states[b].resize(bytes + size_t(kSlackBytes));
       buffers[b] = states[b].data();
     }
     if (role.buffers[b].kind == BufferKind::Resident) {
@@ -45,7 +45,7 @@ void traceCore(const SampleContext &context, int32_t roleIndex, int64_t ordinal,
       const std::byte *core = context.residents.core(place.resident, (*place.ordinals)[size_t(ordinal)]);
       if (isNew) {
         copy->second.assign(core, core + context.prepared.executable->residents[size_t(place.resident)].bytes);
-        copy->second.resize(copy->second.size() + 64);
+        copy->second.resize(copy->second.size() + size_t(kSlackBytes));
       }
       buffers[b] = copy->second.data() + place.offset + context.iteration * place.runStep;
     }

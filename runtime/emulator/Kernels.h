@@ -14,6 +14,8 @@
 
 namespace wsc::emulator {
 
+constexpr int64_t kSlackBytes = 64; // that kernels may load past the end of what they work on
+
 enum class CpuLevel : uint8_t { Portable, Avx2, Avx512 };
 
 // The highest level of this machine, or the lower one named by WSC_CPU=portable|avx2|avx512.

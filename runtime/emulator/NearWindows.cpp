@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/emulator/NearWindows.h"
 
+#include "runtime/emulator/Kernels.h"
 #include "runtime/emulator/LatticeWalk.h"
 
 #include <algorithm>
@@ -17,8 +18,7 @@ using namespace format;
 
 namespace {
 
-constexpr int64_t kSlackBytes = 64; // vector kernels may load past the end of the last core
-constexpr int64_t kFairShare = 4;   // copies take at most one part in so many of the host's memory
+constexpr int64_t kFairShare = 4; // copies take at most one part in so many of the host's memory
 
 // Iterations of a configuration, counted from 0, that any entry runs.
 int64_t iterationsOf(const Executable &executable, int number) {

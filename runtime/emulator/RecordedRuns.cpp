@@ -30,7 +30,7 @@ void bringIn(const SampleContext &context, const WaveLane &lane, std::byte *word
 }
 void bringOut(const SampleContext &context, const WaveLane &lane, std::vector<std::byte> &words) {
   const IoBinding &binding = context.prepared.configuration->io[size_t(lane.binding)];
-  words.resize(words.size() + 64);
+  words.resize(words.size() + size_t(kSlackBytes));
   unpackLane(binding, lane.index, context.prepared.bindingTypes[size_t(lane.binding)], words.data(),
              context.outputs[size_t(binding.tensor)]);
 }
@@ -121,7 +121,7 @@ void RecordedRuns::run(const SampleContext &context, const WaveRecord &record) {
   std::byte *const words = state.arena.memory().get();
   for (WaveWorker &worker : team.workers)
     for (std::vector<std::byte> &pieced : worker.pieced)
-      pieced.resize(std::max(pieced.size(), size_t(record.piecedWords * 4 + 64)));
+      pieced.resize(std::max(pieced.size(), size_t(record.piecedWords * 4 + kSlackBytes)));
   for (const WaveRecord::Input &input : record.inputs)
     bringIn(context, input.lane, words + input.offset);
   const WaveReplay replay(context.kernels, state, context.iteration - record.iteration);

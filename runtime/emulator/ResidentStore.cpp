@@ -2,6 +2,7 @@
 // Windows are placed through a grid over the resident's bounding box, made once per lattice and configuration.
 #include "runtime/emulator/ResidentStore.h"
 
+#include "runtime/emulator/Kernels.h"
 #include "runtime/emulator/LatticeWalk.h"
 
 #include "absl/strings/str_cat.h"
@@ -17,8 +18,6 @@ namespace wsc::emulator {
 using namespace format;
 
 namespace {
-
-constexpr int64_t kSlackBytes = 64; // vector kernels may load past the end of the last core
 
 // Numbers of a lattice's cores by position.
 class LatticeGrid {

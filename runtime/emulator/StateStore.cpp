@@ -2,6 +2,7 @@
 // Moves state between host order and cores only when the configuration changes or somebody asks.
 #include "runtime/emulator/StateStore.h"
 
+#include "runtime/emulator/Kernels.h"
 #include "runtime/emulator/LatticeWalk.h"
 
 #include "absl/strings/str_cat.h"
@@ -85,7 +86,7 @@ void StateStore::attachBuffers(int configuration) {
     for (size_t b = 0; b < role.buffers.size(); ++b)
       if (role.buffers[b].kind == BufferKind::State) {
         buffers[b].stride = (role.buffers[b].bytes + 63) / 64 * 64;
-        buffers[b].bytes.resize(size_t(buffers[b].stride * role.cores.size() + 64));
+        buffers[b].bytes.resize(size_t(buffers[b].stride * role.cores.size() + kSlackBytes));
       }
     cores.push_back(std::move(buffers));
   }

@@ -43,7 +43,7 @@ struct UnitRunner::Impl {
     int64_t scratch = 64;
     size_t buffers = 1, queues = 1;
     for (const RoleProgram &program : prepared.programs) {
-      scratch = std::max(scratch, program.scratchBytes + 64);
+      scratch = std::max(scratch, program.scratchBytes + kSlackBytes);
       buffers = std::max(buffers, program.role->buffers.size());
       queues = std::max(queues, program.role->queues.size());
     }
@@ -98,8 +98,8 @@ struct UnitRunner::Impl {
     int64_t total = 0;
     for (const Piece &piece : pieces)
       total += piece.words;
-    if (int64_t(words.size()) < total * 4 + 64)
-      words.resize(size_t(total * 4 + 64));
+    if (int64_t(words.size()) < total * 4 + kSlackBytes)
+      words.resize(size_t(total * 4 + kSlackBytes));
     std::byte *to = words.data();
     for (const Piece &piece : pieces) {
       std::memcpy(to, address(piece.place, worker), size_t(piece.words * 4));

@@ -159,8 +159,8 @@ const std::byte *wordsThere(WaveState &state, int32_t number, int64_t words, std
   const WavePort::Piece piece = state.ports[size_t(first.port)].piece(first.begin + skip);
   if (words <= std::min(piece.words, first.count - skip))
     return piece.data;
-  if (int64_t(pieced.size()) < words * 4 + 64)
-    pieced.resize(size_t(words * 4 + 64));
+  if (int64_t(pieced.size()) < words * 4 + kSlackBytes)
+    pieced.resize(size_t(words * 4 + kSlackBytes));
   std::byte *to = pieced.data();
   size_t s = size_t(from.segment);
   for (int64_t left = words, at = skip; left > 0;) {

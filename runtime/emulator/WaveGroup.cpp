@@ -280,23 +280,23 @@ void WaveGroup::keepNeeds(const WaveOp &op) {
 }
 
 // Members whose words are not there wait.
-void WaveGroup::keepAvailable(const WaveOp &op) {
+template <typename Words> void WaveGroup::keepThere(const WaveOp &op, Words wordsOf) {
   keepIf([&](Member &member) {
     bool waits = false;
     for (int i = 0; i < op.inputs; ++i)
-      waits |= !isThere(member.ports[op.input[i].slot], op.input[i].words);
+      waits |= !isThere(member.ports[op.input[i].slot], wordsOf(member, op.input[i]));
     if (!waits)
       return true;
     member.partAhead = true;
     for (int i = 0; i < op.inputs; ++i)
-      member.partAhead &= waitFor(member.ports[op.input[i].slot], op.input[i].words);
+      member.partAhead &= waitFor(member.ports[op.input[i].slot], wordsOf(member, op.input[i]));
     return false;
   });
 }
 
 void WaveGroup::runPlain(const WaveOp &op) {
   if (op.inputs > 0)
-    keepAvailable(op);
+    keepThere(op, [](const Member &, const WaveOp::Input &input) { return input.words; });
   if (numActive == 0)
     return;
   enter(at.pc);
@@ -509,28 +509,12 @@ void WaveGroup::finish(const WaveOp &op) {
   }
 }
 
-// Members whose words are not there wait, as in keepAvailable(), where each takes a number of words of its own.
-void WaveGroup::keepFor(const WaveOp &op) {
-  keepIf([&](Member &member) {
-    const int64_t elements = instructionElements(*op.op->instruction, *member.index);
-    const auto wordsOf = [&](const WaveOp::Input &input) {
-      return int32_t(input.share * ((elements * input.width + 3) / 4));
-    };
-    bool waits = false;
-    for (int i = 0; i < op.inputs; ++i)
-      waits |= !isThere(member.ports[op.input[i].slot], wordsOf(op.input[i]));
-    if (!waits)
-      return true;
-    member.partAhead = true;
-    for (int i = 0; i < op.inputs; ++i)
-      member.partAhead &= waitFor(member.ports[op.input[i].slot], wordsOf(op.input[i]));
-    return false;
-  });
-}
-
 void WaveGroup::runEach(const WaveOp &op) {
   if (recordsNarrow(op)) {
-    keepFor(op);
+    keepThere(op, [&](const Member &member, const WaveOp::Input &input) {
+      const int64_t elements = instructionElements(*op.op->instruction, *member.index);
+      return int32_t(input.share * ((elements * input.width + 3) / 4));
+    });
     if (numActive == 0)
       return;
   }

@@ -67,7 +67,8 @@ private:
   IndexedPlace indexedPlace(const Place &place, const OperandPlace &operand, const Member &member) const;
   std::byte *pointer(const Place &place, const Member &member, size_t source);
   bool loop(const WaveOp &op);
-  void keepAvailable(const WaveOp &op);
+  // Members whose wordsOf(member, input) words are not there wait.
+  template <typename Words> void keepThere(const WaveOp &op, Words wordsOf);
   void keepNeeds(const WaveOp &op);
   void runPlain(const WaveOp &op);
   bool runRows(const WaveOp &row);
@@ -122,7 +123,6 @@ private:
                      std::span<std::byte *const> to) const;
   void recordNarrowed(const NarrowedCopies &copies, std::span<const uint8_t> of, std::span<std::byte *const> from,
                       std::span<std::byte *const> to) const;
-  void keepFor(const WaveOp &op);
   void runEach(const WaveOp &op);
   void runAlone();
   void beginInSlots();

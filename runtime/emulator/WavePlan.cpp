@@ -2,6 +2,7 @@
 // Numbers roles' cores one after the other.
 #include "runtime/emulator/WavePlan.h"
 
+#include "runtime/emulator/Kernels.h"
 #include "runtime/emulator/LatticeWalk.h"
 #include "runtime/emulator/QueueTraffic.h"
 #include "runtime/emulator/WaveFusion.h"
@@ -20,7 +21,6 @@ using namespace format;
 
 namespace {
 
-constexpr int64_t kSlackBytes = 64;      // vector kernels may load past the end
 constexpr int64_t kMuchScratch = 1 << 9; // bytes that are worth keeping in the caches
 
 bool isStream(const Operand &operand) {

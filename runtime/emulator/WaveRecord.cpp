@@ -8,8 +8,32 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace wsc::emulator {
+
+namespace {
+
+// Calls visit(source, at, count) for runs of the `words` words of a sink that come behind the next `before` ones, which
+// lie at `at` in the source's memory.
+template <typename Visit> void forPieces(WaveState &state, int32_t number, int64_t before, int64_t words, Visit visit) {
+  const WavePort &from = state.ports[size_t(number)];
+  const std::span<const WaveSegment> segments =
+      state.streams->composition(state.streams->portComposition[size_t(number)]);
+  size_t s = size_t(from.segment);
+  int64_t at = from.position - from.base + before;
+  for (int64_t left = words; left > 0;) {
+    for (; at >= segments[s].count; ++s)
+      at -= segments[s].count;
+    const WavePort::Piece piece = state.ports[size_t(segments[s].port)].piece(segments[s].begin + at);
+    const int64_t count = std::min({left, segments[s].count - at, piece.words});
+    visit(segments[s].port, piece.data, count);
+    left -= count;
+    at += count;
+  }
+}
+
+} // namespace
 
 int64_t WaveRecord::Stream::bytes() const {
   return steps.bytes() + int64_t(extras.size() * sizeof(RecordedExtra) + distances.size() * sizeof(int32_t) +
@@ -181,18 +205,12 @@ void WaveRecorder::letStay(int32_t number, int64_t words, int64_t copy) {
   const int32_t stream = state.streams->portStream[size_t(number)];
   if (stream < 0 || state.streams->sinksOf(stream).size() < kMany)
     return;
-  const WavePort &from = state.ports[size_t(number)];
-  const std::span<const WaveSegment> segments =
-      state.streams->composition(state.streams->portComposition[size_t(number)]);
-  size_t s = size_t(from.segment);
-  int64_t at = from.position - from.base;
-  for (; at >= segments[s].count; ++s)
-    at -= segments[s].count;
-  const WavePort::Piece piece = state.ports[size_t(segments[s].port)].piece(segments[s].begin + at);
-  if (std::min(segments[s].count - at, piece.words) < words)
-    return;
-  keepWords(segments[s].port, piece.data);
-  staying[size_t(copy)] = offsetOfWords(piece.data);
+  forPieces(state, number, 0, words, [&](int32_t source, const std::byte *at, int64_t count) {
+    if (count < words)
+      return;
+    keepWords(source, at);
+    staying[size_t(copy)] = offsetOfWords(at);
+  });
 }
 
 std::byte *WaveRecorder::stayingWords(int64_t copy) const {
@@ -210,25 +228,13 @@ void WaveRecorder::keepWords(int32_t source, const std::byte *at) {
 void piecesThere(WaveState &state, int32_t number, int64_t before, int64_t words,
                  std::vector<WaveRecord::Piece> &pieces) {
   const std::byte *arena = state.arena.memory().get();
-  const auto add = [&](const WavePort::Piece &piece, int64_t count) { pieces.push_back({piece.data - arena, count}); };
-  const WavePort &from = state.ports[size_t(number)];
-  const std::span<const WaveSegment> segments =
-      state.streams->composition(state.streams->portComposition[size_t(number)]);
-  size_t s = size_t(from.segment);
-  int64_t at = from.position - from.base + before;
-  for (int64_t left = words; left > 0;) {
-    for (; at >= segments[s].count; ++s)
-      at -= segments[s].count;
-    const WavePort::Piece piece = state.ports[size_t(segments[s].port)].piece(segments[s].begin + at);
-    const int64_t count = std::min({left, segments[s].count - at, piece.words});
-    if (!pieces.empty() && count < words && left < words &&
-        pieces.back().offset + pieces.back().words * 4 == piece.data - arena)
+  bool isFirst = true;
+  forPieces(state, number, before, words, [&](int32_t, const std::byte *at, int64_t count) {
+    if (!std::exchange(isFirst, false) && pieces.back().offset + pieces.back().words * 4 == at - arena)
       pieces.back().words += count;
     else
-      add(piece, count);
-    left -= count;
-    at += count;
-  }
+      pieces.push_back({at - arena, count});
+  });
 }
 
 } // namespace wsc::emulator

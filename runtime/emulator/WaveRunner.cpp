@@ -41,11 +41,11 @@ struct WaveRunner::Impl {
     int64_t scratch = 64, slots = 64;
     size_t buffers = 1, queues = 1;
     for (const WaveRole &role : plan.roles) {
-      scratch = std::max(scratch, role.program->scratchBytes + 64);
+      scratch = std::max(scratch, role.program->scratchBytes + kSlackBytes);
       buffers = std::max(buffers, role.role->buffers.size());
       queues = std::max(queues, role.role->queues.size());
       if (role.kept.moves())
-        slots = std::max(slots, WaveGroup::kMostBytes + role.scratchBytes + 64);
+        slots = std::max(slots, WaveGroup::kMostBytes + role.scratchBytes + kSlackBytes);
     }
     const std::byte *const scratchBefore = state.scratch.get(), *const fifosBefore = state.fifoArea.get();
     bool room = (record ? state.arena.hold(record->arenaBytes)

@@ -90,7 +90,7 @@ private:
         core.role = int32_t(r);
         core.ordinal = ordinal++;
         core.index = index;
-        core.scratch.resize(size_t(program.scratchBytes) + 64);
+        core.scratch.resize(size_t(program.scratchBytes + kSlackBytes));
         core.buffers.resize(role.buffers.size());
         bindBuffers(context, int32_t(r), core.ordinal, index, core.scratch.data(), core.buffers.data());
         core.queues.resize(role.queues.size());
@@ -114,7 +114,7 @@ private:
       StreamEnds ends;
       auto add = [&](const Endpoint &endpoint, std::vector<End> &list) {
         End end;
-        end.words.resize(size_t(endpoint.wordsPerSample * 4 + 64));
+        end.words.resize(size_t(endpoint.wordsPerSample * 4 + kSlackBytes));
         if (endpoint.role >= 0) {
           end.core = firstCore[endpoint.role] +
                      int32_t(latticeOrdinal(prepared.configuration->roles[endpoint.role].cores, endpoint.index));

@@ -5,7 +5,10 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -20,7 +23,12 @@ std::string versionText();
 // ends the process.
 void setUp(CLI::App &app);
 
-// The same for a tool whose options LLVM parses: answers --help, with what `printHelp` prints, and --version. Whether
+// The names that an option takes, as CLI::IsMember wants them.
+inline std::vector<std::string> choices(std::span<const std::string_view> names) {
+  return {names.begin(), names.end()};
+}
+
+// setUp() for a tool whose options LLVM parses: answers --help, with what `printHelp` prints, and --version. Whether
 // either is asked for, so that the tool is done.
 bool answers(int argc, char **argv, const std::function<void()> &printHelp);
 

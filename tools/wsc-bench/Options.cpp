@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The command line of wsc-bench. Options a suite has no use for are refused.
+#include "compiler/driver/Phases.h"
 #include "tools/support/CommandLine.h"
 #include "tools/support/Json.h"
 #include "tools/wsc-bench/Bench.h"
@@ -70,7 +71,7 @@ int parseOptions(int argc, char **argv, Options &options) {
       app.add_option("--execution", options.execution,
                      "compile, emulate, agreement, calls: auto, pipelined or phased, as wsc-compile takes "
                      "it")
-          ->check(CLI::IsMember({"auto", "pipelined", "phased"}))
+          ->check(CLI::IsMember(tools::choices(driver::kExecutionNames)))
           ->capture_default_str();
   auto *dim = app.add_option("--dim", dims,
                              "compile, emulate, map, agreement, calls: fix a symbolic dimension in the models that "

@@ -156,14 +156,14 @@ int main(int argc, char **argv) {
   app.add_option("--execution", execution,
                  "pipelined (all layers side by side), phased (one after another) or auto: pipelined where every\n"
                  "layer has that form and all fit, else phased")
-      ->check(CLI::IsMember({"auto", "pipelined", "phased"}))
+      ->check(CLI::IsMember(wsc::tools::choices(wsc::driver::kExecutionNames)))
       ->capture_default_str();
   app.add_option(
          "--precision", precision,
          "model: as the model says; fp32: refuse a model that computes in another float type; fp16, bf16: store\n"
          "what it computes in f32 in 16 bits; mixed: only the factors of multiply-adds, as fp16. The last three\n"
          "take phased execution, keep the types of inputs and outputs, and report the error against fp32")
-      ->check(CLI::IsMember({"model", "fp32", "fp16", "bf16", "mixed"}))
+      ->check(CLI::IsMember(wsc::tools::choices(wsc::driver::kPrecisionNames)))
       ->capture_default_str();
   app.add_option("--accumulate", accumulate,
                  "type in which those products are summed: fp32, or the 16-bit type of their operands (fp16, bf16)")

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The command line of wsc-test.
+#include "compiler/driver/Phases.h"
+#include "compiler/driver/Precision.h"
 #include "tools/support/CommandLine.h"
 #include "tools/support/Json.h"
 #include "tools/wsc-test/Test.h"
@@ -24,10 +26,10 @@ int parseOptions(int argc, char **argv, Options &options) {
   app.add_option("DIR", options.folders, "folders to search")->required();
   app.add_option("--target", options.target, "wse1, wse2, wse3, mesh-RxC or a description file")->capture_default_str();
   app.add_option("--execution", options.execution, "auto, pipelined or phased, as wsc-compile takes it")
-      ->check(CLI::IsMember({"auto", "pipelined", "phased"}))
+      ->check(CLI::IsMember(tools::choices(driver::kExecutionNames)))
       ->capture_default_str();
   app.add_option("--precision", options.precision, "model, fp32, fp16, bf16 or mixed, as wsc-compile takes it")
-      ->check(CLI::IsMember({"model", "fp32", "fp16", "bf16", "mixed"}))
+      ->check(CLI::IsMember(tools::choices(driver::kPrecisionNames)))
       ->capture_default_str();
   app.add_option("--engine", options.engine,
                  "cycle: also run each case on the cycle engine, which must come to its end")
