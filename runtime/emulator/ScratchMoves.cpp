@@ -74,11 +74,13 @@ ScratchCopies into(const Ranges &layout, const Ranges &ranges) {
           [&](int32_t begin, int32_t where, int32_t bytes) { copies.push_back({begin, where, bytes}); });
   return copies;
 }
-ScratchCopies between(const Ranges &from, const Ranges &to, const Ranges &ranges) {
+// `inSlot`: is filled with where each copy's bytes begin in the slot.
+ScratchCopies between(const Ranges &from, const Ranges &to, const Ranges &ranges, std::vector<int32_t> &inSlot) {
   ScratchCopies copies;
   for (const ScratchCopy &copy : outOf(from, ranges))
     forKept({{copy.to, copy.bytes}}, to, [&](int32_t begin, int32_t where, int32_t bytes) {
       copies.push_back({copy.from + begin - copy.to, where, bytes});
+      inSlot.push_back(begin);
     });
   return copies;
 }
@@ -177,17 +179,21 @@ const ScratchPath::Leave &ScratchPath::leave(int32_t pc) {
       leave->stays = plan.layoutAt[size_t(pc)] == plan.layoutAt[size_t(begin)];
       leave->fromSlot = into(layout, intersect(live, leave->stays ? sets.changed : sets.inSlot));
       if (!leave->stays)
-        leave->fromKept = between(plan.keptAt(begin), layout, subtract(live, sets.inSlot));
+        leave->fromKept = between(plan.keptAt(begin), layout, subtract(live, sets.inSlot), leave->inSlot);
     }
     return std::unique_ptr<const Leave>(std::move(leave));
   });
 }
 
-const NarrowedCopies &ScratchPath::narrowed(int32_t pc, bool entering) {
-  return findOrMake(entering ? narrowedEnters : narrowedLeaves, pc, [&] {
+const NarrowedCopies &ScratchPath::narrowed(int32_t pc, Way way) {
+  return findOrMake(narrowedCopies[size_t(way)], pc, [&] {
     auto narrowed = std::make_unique<NarrowedCopies>();
-    for (const ScratchCopy &copy : entering ? enter(pc) : leave(pc).fromSlot) {
-      const int32_t inSlot = entering ? copy.to : copy.from;
+    const ScratchCopies &copies = way == Way::Enter      ? enter(pc)
+                                  : way == Way::FromSlot ? leave(pc).fromSlot
+                                                         : leave(pc).fromKept;
+    for (size_t i = 0; i < copies.size(); ++i) {
+      const ScratchCopy &copy = copies[i];
+      const int32_t inSlot = way == Way::Enter ? copy.to : way == Way::FromSlot ? copy.from : leave(pc).inSlot[i];
       const auto partOf = [&](const ScratchRange &range) -> ScratchCopy {
         const int32_t skipped = range.begin - inSlot;
         return {copy.from + skipped, copy.to + skipped, range.bytes};

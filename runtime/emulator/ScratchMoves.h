@@ -18,6 +18,7 @@
 #include "runtime/emulator/LiveScratch.h"
 #include "runtime/emulator/NarrowReads.h"
 
+#include <array>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -72,13 +73,15 @@ public:
   struct Leave {
     bool stays = false;               // what is kept stays where it is
     ScratchCopies fromSlot, fromKept; // to where bytes are kept from then on; fromKept: from where they were kept
+    std::vector<int32_t> inSlot;      // of each copy of fromKept, where its bytes would begin in the slot
   };
   const Leave &leave(int32_t pc);
   // To the core's own area from where bytes are kept, and back.
   const ScratchCopies &unpack();
   const ScratchCopies &pack();
-  // Of enter(pc) (`entering`) or leave(pc).fromSlot.
-  const NarrowedCopies &narrowed(int32_t pc, bool entering);
+  // The same with what each core needs a part of apart.
+  enum class Way { Enter, FromSlot, FromKept };
+  const NarrowedCopies &narrowed(int32_t pc, Way way);
   // To the same from the slot, in front of a loop at `pc` that the core does by itself.
   const ScratchCopies &settle(int32_t pc);
 
@@ -95,7 +98,7 @@ private:
   template <typename T> using ByOperation = std::vector<std::pair<int32_t, std::unique_ptr<const T>>>;
   ByOperation<ScratchCopies> enters, packs, unpacks, settles;
   ByOperation<Leave> leaves;
-  ByOperation<NarrowedCopies> narrowedEnters, narrowedLeaves;
+  std::array<ByOperation<NarrowedCopies>, 3> narrowedCopies; // per way
 };
 
 } // namespace wsc::emulator

@@ -129,8 +129,8 @@ void WaveGroup::enter(int32_t pc) {
       of[count] = active[i];
       to[count++] = slot(member);
     }
-  moveScratch(copies, narrows() ? &path->narrowed(pc, true) : nullptr, {of.data(), count}, {from.data(), count},
-              {to.data(), count});
+  moveScratch(copies, narrows() ? &path->narrowed(pc, ScratchPath::Way::Enter) : nullptr, {of.data(), count},
+              {from.data(), count}, {to.data(), count});
 }
 
 // Takes what matters back from the slots of members that wait.
@@ -154,10 +154,12 @@ void WaveGroup::keepScratch(std::span<const uint8_t> leaving) {
     hadRoom = hadRoom && before[count];
     kept[count++] = scratch.kept();
   }
-  moveScratch(leave.fromSlot, narrows() ? &path->narrowed(at.pc, false) : nullptr, {of.data(), count},
-              {slots.data(), count}, {kept.data(), count});
+  const auto narrowed = [&](ScratchPath::Way way) { return narrows() ? &path->narrowed(at.pc, way) : nullptr; };
+  moveScratch(leave.fromSlot, narrowed(ScratchPath::Way::FromSlot), {of.data(), count}, {slots.data(), count},
+              {kept.data(), count});
   if (hadRoom)
-    moveScratch(leave.fromKept, nullptr, {of.data(), count}, {before.data(), count}, {kept.data(), count});
+    moveScratch(leave.fromKept, narrowed(ScratchPath::Way::FromKept), {of.data(), count}, {before.data(), count},
+                {kept.data(), count});
   for (size_t i = 0; i < count; ++i)
     if (chunks[i])
       worker.release(chunks[i]);

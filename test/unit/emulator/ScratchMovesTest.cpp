@@ -86,6 +86,21 @@ TEST(ScratchMoves, LargeDifferencesHaveLayoutsOfTheirOwn) {
   EXPECT_EQ(path.leave(2).fromSlot, (ScratchCopies{{4000, 0, 8}}));
 }
 
+// Of x each core reads a part alone, wherever it lies while the core waits; z goes with it, as a whole.
+TEST(ScratchMoves, PartsAreMovedFromLayoutToLayout) {
+  const ScratchRange y{0, 4000}, x{4000, 400}, z{4400, 40};
+  ScratchPlan plan =
+      planOf({{{}, {y}}, {{}, {x}, true}, {{}, {z}}, {{y}, {}, true}, {{x}, {}, true}, {{z}, {}, true}}, 4440);
+  plan.narrow = {{.copy = 1, .first = 0, .last = 4, .range = x}};
+  ScratchPath path(plan, 3);
+  EXPECT_EQ(path.leave(4).fromKept, (ScratchCopies{{4000, 0, 440}}));
+  const NarrowedCopies &copies = path.narrowed(4, ScratchPath::Way::FromKept);
+  EXPECT_EQ(copies.common, (ScratchCopies{{4400, 400, 40}}));
+  ASSERT_EQ(copies.parts.size(), 1u);
+  EXPECT_EQ(copies.parts[0].copy, (ScratchCopy{4000, 0, 400}));
+  EXPECT_EQ(copies.parts[0].inSlot, 4000);
+}
+
 // Random threads that wait at random: every operation finds what it reads in the slot, and what is kept is enough.
 TEST(ScratchMoves, OperationsFindWhatTheyRead) {
   std::mt19937_64 random(test::seedOf(1));
