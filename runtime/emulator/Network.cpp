@@ -33,6 +33,14 @@ Stream StreamTable::operator[](size_t i) const {
   return s;
 }
 
+void StreamTable::reserve(size_t numSources, size_t numSinks) {
+  records.reserve(numSources + 1);
+  sources.reserve(numSources);
+  sinks.reserve(numSinks);
+  sinkComposition.reserve(numSinks);
+  sinkHops.reserve(numSinks);
+}
+
 void StreamTable::append(uint8_t colour, int32_t net, std::span<const Endpoint> newSources,
                          std::span<const Endpoint> newSinks, const std::vector<std::vector<Segment>> &compositions,
                          std::span<const int32_t> newSinkComposition, std::span<const int32_t> newSinkHops,
@@ -162,6 +170,13 @@ absl::StatusOr<Networks> resolveNetworks(const target::Target &target, const Con
     table += role.cores.size() * int64_t(role.queues.size());
   }
   networks.streamTable.assign(table, -1);
+  size_t sources = 0, sinks = 0;
+  for (const Role &role : configuration.roles)
+    for (const Queue &queue : role.queues)
+      (queue.output ? sources : sinks) += size_t(role.cores.size());
+  for (const IoBinding &binding : configuration.io)
+    (binding.output ? sinks : sources) += size_t(binding.ports.size());
+  networks.streams.reserve(sources, sinks);
 
   const int colours = 256;
   std::vector<std::vector<int32_t>> routers(colours), bindings(colours);

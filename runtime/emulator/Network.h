@@ -79,6 +79,8 @@ public:
   Iterator begin() const { return {this, 0}; }
   Iterator end() const { return {this, size()}; }
 
+  // Room for so many sources and sinks in all.
+  void reserve(size_t sources, size_t sinks);
   void append(uint8_t colour, int32_t net, std::span<const Endpoint> sources, std::span<const Endpoint> sinks,
               const std::vector<std::vector<Segment>> &compositions, std::span<const int32_t> sinkComposition,
               std::span<const int32_t> sinkHops, int64_t linkWords);
