@@ -79,7 +79,7 @@ public:
   // To the core's own area from where bytes are kept, and back.
   const ScratchCopies &unpack();
   const ScratchCopies &pack();
-  // The same with what each core needs a part of apart.
+  // The copies of enter(pc), leave(pc).fromSlot or leave(pc).fromKept, with what each core needs a part of apart.
   enum class Way { Enter, FromSlot, FromKept };
   const NarrowedCopies &narrowed(int32_t pc, Way way);
   // To the same from the slot, in front of a loop at `pc` that the core does by itself.
