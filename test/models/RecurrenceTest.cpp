@@ -70,16 +70,16 @@ TEST(Recurrence, CodeDoesNotGrowWithTheSteps) {
   for (const Layer &layer : {Layer{"LSTM", 4}, Layer{"LSTM", 4, "bidirectional"}, Layer{"GRU", 3, "reverse"},
                              Layer{"RNN", 1}, Layer{"LSTM", 4, "forward", true}}) {
     SCOPED_TRACE(std::string(layer.type) + " " + layer.direction + (layer.lengths ? ", lengths" : ""));
-    // A short sequence may lie on other cores than a long one, whose ways in and out differ, by a configuration where
-    // their words meet. Where they lie alike, as those of 50 and of 100 steps nearly do, programs are nearly as long.
+    // Sequences of other lengths may lie on other cores, and their ways in and out then differ by a move or two, or by
+    // a configuration where their words meet. What steps do is the same.
     const Program brief = programOf(layer, 5), few = programOf(layer, 50), many = programOf(layer, 100);
     std::printf("  %s %s: code of a core, 5 steps %lld bytes, 50 steps %lld bytes, 100 steps %lld bytes\n", layer.type,
                 layer.direction, (long long)brief.bytes, (long long)few.bytes, (long long)many.bytes);
     EXPECT_GT(brief.bytes, 0);
     EXPECT_LE(few.configurations, brief.configurations + 1);
     EXPECT_LE(many.configurations, few.configurations);
-    EXPECT_LE(double(many.bytes), 1.1 * double(few.bytes));
-    EXPECT_LE(few.bytes, 2 * brief.bytes); // 10 times the steps
+    EXPECT_LE(double(many.bytes), 1.25 * double(few.bytes)); // twice the steps
+    EXPECT_LE(few.bytes, 2 * brief.bytes);                   // 10 times the steps
   }
 }
 

@@ -2,6 +2,7 @@
 #include "compiler/spmd/moves/Factors.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 
 namespace wsc::spmd {
@@ -13,6 +14,7 @@ struct Digit {
   int64_t extent = 1;
   int64_t sourceStep = 0, wantedStep = 0; // in indices of the dimensions
   int32_t sourceDim = -1, wantedDim = -1; // -1: the digit repeats the source; extent 1 digits are left out
+  bool isReversed = false;                // the source's indices descend
 };
 
 std::vector<int64_t> pitches(const std::vector<int64_t> &extents) {
@@ -46,6 +48,19 @@ std::optional<Fit> fit(int64_t stride, const std::vector<int64_t> &shape, const 
   return std::nullopt;
 }
 
+/// A piece's least elements of source and result. A digit along which both descend ascends along both instead.
+struct Corner {
+  int64_t source = 0, result = 0;
+};
+Corner cornerOf(const StridedPiece &piece) {
+  Corner corner{piece.sourceOffset, piece.resultOffset};
+  for (const Piece::Digit &digit : piece.digits) {
+    corner.source += std::min<int64_t>(0, (digit.extent - 1) * digit.sourceStride);
+    corner.result += std::min<int64_t>(0, (digit.extent - 1) * digit.resultStride);
+  }
+  return corner;
+}
+
 /// Splits the piece's digits at the borders of dimensions.
 std::optional<std::vector<Digit>> split(const StridedPiece &piece, const std::vector<int64_t> &sourceShape,
                                         const std::vector<int64_t> &wantedShape) {
@@ -57,8 +72,11 @@ std::optional<std::vector<Digit>> split(const StridedPiece &piece, const std::ve
     work.pop_back();
     if (digit.extent == 1)
       continue;
-    if (digit.sourceStride < 0 || digit.resultStride <= 0)
+    if (digit.resultStride == 0)
       return std::nullopt;
+    const bool isReversed = (digit.sourceStride < 0) != (digit.resultStride < 0) && digit.sourceStride != 0;
+    digit.sourceStride = std::abs(digit.sourceStride);
+    digit.resultStride = std::abs(digit.resultStride);
     const auto to = fit(digit.resultStride, wantedShape, wantedStrides);
     if (!to)
       return std::nullopt;
@@ -73,10 +91,11 @@ std::optional<std::vector<Digit>> split(const StridedPiece &piece, const std::ve
     if (digit.extent > within) {
       if (within < 2 || digit.extent % within != 0)
         return std::nullopt;
-      work.push_back({digit.extent / within, digit.sourceStride * within, digit.resultStride * within});
+      const int64_t sign = isReversed ? -1 : 1;
+      work.push_back({digit.extent / within, sign * digit.sourceStride * within, digit.resultStride * within});
       digit.extent = within;
     }
-    digits.push_back({digit.extent, from ? from->step : 0, to->step, from ? from->dim : -1, to->dim});
+    digits.push_back({digit.extent, from ? from->step : 0, to->step, from ? from->dim : -1, to->dim, isReversed});
   }
   return digits;
 }
@@ -84,11 +103,15 @@ std::optional<std::vector<Digit>> split(const StridedPiece &piece, const std::ve
 /// What index i − offset of a dimension adds, by its digits (the largest step first); −1: not an element of the piece.
 struct Share {
   int64_t extent, step, weight;
+  bool isReversed = false;
+  int64_t at(int64_t digit) const { return (isReversed ? extent - 1 - digit : digit) * weight; }
 };
 std::vector<int64_t> partsOf(int64_t extent, int64_t offset, std::vector<Share> shares) {
   std::sort(shares.begin(), shares.end(), [](const Share &a, const Share &b) { return a.step > b.step; });
   std::vector<int64_t> parts(size_t(extent), -1);
   parts[size_t(offset)] = 0;
+  for (const Share &share : shares)
+    parts[size_t(offset)] += share.at(0);
   int64_t span = 1; // indices that the shares so far reach
   bool isNested = true;
   for (auto share = shares.rbegin(); share != shares.rend(); ++share) {
@@ -96,7 +119,7 @@ std::vector<int64_t> partsOf(int64_t extent, int64_t offset, std::vector<Share> 
     for (int64_t digit = 1; digit < share->extent && isNested; ++digit)
       for (int64_t i = offset; i < offset + span; ++i)
         if (parts[size_t(i)] >= 0)
-          parts[size_t(i + digit * share->step)] = parts[size_t(i)] + digit * share->weight;
+          parts[size_t(i + digit * share->step)] = parts[size_t(i)] + share->at(digit) - share->at(0);
     span += (share->extent - 1) * share->step;
   }
   // Where digits overlap an index may have several decompositions: the one with the largest digits counts.
@@ -105,7 +128,7 @@ std::vector<int64_t> partsOf(int64_t extent, int64_t offset, std::vector<Share> 
     for (const Share &share : shares) {
       const int64_t digit = std::min(rest / share.step, share.extent - 1);
       rest -= digit * share.step;
-      part += digit * share.weight;
+      part += share.at(digit);
     }
     parts[size_t(i)] = rest == 0 ? part : -1;
   }
@@ -206,12 +229,13 @@ std::optional<Factors> Factors::of(const Sharding &source, const Sharding &wante
       continue;
     }
     Factor &factor = made.factors[size_t(factorOf[to])];
-    shares[size_t(digit.sourceDim)].push_back({digit.extent, digit.sourceStep, factor.size});
+    shares[size_t(digit.sourceDim)].push_back({digit.extent, digit.sourceStep, factor.size, digit.isReversed});
     shares[to].push_back({digit.extent, digit.wantedStep, factor.size});
     factor.size *= digit.extent;
   }
-  const std::vector<int64_t> fromOffset = unflatten(piece.sourceOffset, source.shape),
-                             toOffset = unflatten(piece.resultOffset, wanted.shape);
+  const Corner corner = cornerOf(piece);
+  const std::vector<int64_t> fromOffset = unflatten(corner.source, source.shape),
+                             toOffset = unflatten(corner.result, wanted.shape);
   for (size_t d = 0; d < numDims; ++d) {
     // A piece that begins inside of a dimension may not run over its end.
     const bool isSource = d < numSource;

@@ -49,11 +49,6 @@ void turnConstants(Network &network);
 /// of the mesh has cores, `lineCores`, so that it can lie on all of them.
 void splitGathers(Network &network, int64_t mostBytes, int64_t lineCores);
 
-/// Borders that mirror a tensor (reflecting pads) and are read by windows become tensors of their own:
-///
-///     y = [x[2], x[1], x[0 … n)]   ──►   m[i] = x[2 − i]  (i in [0, 2)),   y = [m, x]
-void copyMirrored(Network &network);
-
 /// Drops nodes whose results nobody needs, and tensors nobody names; tensors are numbered anew.
 void removeUnused(Network &network);
 

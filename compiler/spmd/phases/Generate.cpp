@@ -259,7 +259,6 @@ absl::StatusOr<PlannedProgram> planProgram(std::vector<Network> networks, const 
   std::vector<std::vector<Loop>> loops;
   bool anyLoop = false;
   for (Network &network : networks) {
-    copyMirrored(network);
     splitGathers(network, int64_t(kGatherShare * double(tensorBytes(target))), std::min(target.rows, target.cols));
     RolledNetwork loopsOf = rollLoops(network);
     anyLoop |= !loopsOf.loops.empty();

@@ -307,6 +307,24 @@ TEST_F(MoveTest, ChosenPairs) {
   EXPECT_EQ(factored, 6);
 }
 
+// A piece may read its source backwards along some dimensions, as the second direction of a recurrence does.
+TEST_F(MoveTest, ReversedPieces) {
+  const uint64_t seed = test::seedOf(1);
+  for (int i = 0; i < 80 && !HasFailure(); ++i) {
+    std::mt19937_64 numbers(seed * 100000 + uint64_t(i));
+    MoveCase made = randomCase(numbers);
+    StridedPiece &piece = made.problem.pieces[0];
+    for (Piece::Digit &digit : piece.digits)
+      if (numbers() % 2 == 0) {
+        piece.sourceOffset += (digit.extent - 1) * digit.sourceStride;
+        digit.sourceStride = -digit.sourceStride;
+      }
+    describe(made);
+    check(made, "seed " + std::to_string(seed) + " case " + std::to_string(i));
+  }
+  EXPECT_GE(factored, 50);
+}
+
 // Cores beyond the last giver have no turns, and those beyond the last taker do not wait for words: a line takes as
 // long on a wide mesh as on one that just holds the move.
 TEST_F(MoveTest, LinesAreAsShortAsTheirMoves) {

@@ -252,25 +252,3 @@ TEST(SplitDims, OneOfSeveralPieces) {
   Draw draw(1);
   expectSameElements(net.network, cut, draw);
 }
-
-// A border that a window reads is written once, backwards; the rest stays where it is.
-TEST(CopyMirrored, Borders) {
-  Chain net;
-  const TensorId x = net.input("x", kType, {7}), padded = net.value("padded", kType, {11});
-  net.add(Remap{"pad", padded, {{x, 2, 0, {{2, -1, 1}}}, {x, 0, 2, {{7, 1, 1}}}, {x, 5, 9, {{2, -1, 1}}}}, 0});
-  const TensorId y = net.value("y", kType, {9});
-  Nest sum = sumOver({9, 3}, 1, kType, y);
-  sum.operands = {read(padded, {{1, 1}})};
-  net.add(sum);
-  net.output(y);
-  Network copied = net.network;
-  copyMirrored(copied);
-  EXPECT_EQ(copied.nodes.size(), 6u); // two slices, two nests, the pad and the sum
-  for (const Node &node : copied.nodes)
-    if (const Remap *remap = std::get_if<Remap>(&node))
-      for (const Piece &piece : remap->pieces)
-        for (const Piece::Digit &digit : piece.digits)
-          EXPECT_GT(digit.sourceStride, 0);
-  Draw draw(1);
-  expectSameElements(net.network, copied, draw);
-}
