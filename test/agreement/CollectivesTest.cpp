@@ -92,6 +92,23 @@ TEST_F(CollectiveLaws, GroupReduce) {
       }
 }
 
+/// In both directions, of all cores of a line.
+SegmentGather gatherOf(int32_t length, int32_t unit, int32_t segment, int64_t words, Place held) {
+  SegmentGather gather;
+  gather.unit = unit;
+  gather.units = length / unit;
+  gather.segment = segment;
+  gather.forward.words = words;
+  gather.forward.source = memory(held.buffer, 0, {4});
+  gather.forward.extent[3] = format::Affine(words);
+  gather.forward.pitchBytes = words * 4;
+  gather.backward = gather.forward;
+  gather.forward.own = {.countPerPosition = 1};
+  gather.backward.own = {
+      .count = segment - 1, .countPerPosition = -1, .place = words * 4, .placePerPosition = words * 4};
+  return gather;
+}
+
 TEST_F(CollectiveLaws, Gathers) {
   for (const auto &[length, unit, segment] : {std::array<int32_t, 3>{24, 1, 2},
                                               {24, 1, 3},
@@ -109,19 +126,7 @@ TEST_F(CollectiveLaws, Gathers) {
       const int64_t cycles = measure(
           2, length, words, segment * words,
           [&, length = length, unit = unit, segment = segment](auto &program, Place held, Place result) {
-            SegmentGather gather;
-            gather.unit = unit;
-            gather.units = length / unit;
-            gather.segment = segment;
-            gather.forward.words = words;
-            gather.forward.source = memory(held.buffer, 0, {4});
-            gather.forward.extent[3] = format::Affine(words);
-            gather.forward.pitchBytes = words * 4;
-            gather.backward = gather.forward;
-            gather.forward.own = {.countPerPosition = 1};
-            gather.backward.own = {
-                .count = segment - 1, .countPerPosition = -1, .place = words * 4, .placePerPosition = words * 4};
-            emitSegmentGather(program.code(), Axis::Row, length, gather, result);
+            emitSegmentGather(program.code(), Axis::Row, length, gatherOf(length, unit, segment, words, held), result);
           });
       const std::string what = text({{"cores", length}, {"unit", unit}, {"segment", segment}, {"words", words}});
       const int64_t law = gatherCycles(targetOf(2, length), unit, segment, words);
@@ -131,6 +136,24 @@ TEST_F(CollectiveLaws, Gathers) {
         expectLaw("gather " + what, law, cycles);
       // Blocks of a gather are on their way while they wait for their turn.
       EXPECT_NEAR(double(analytic), double(cycles), double(cycles) / 10) << what;
+    }
+}
+
+// Gathers one after another on the same routes: the words of the next one are on their way while cores wait for the
+// last blocks of the one before.
+TEST_F(CollectiveLaws, GathersInRounds) {
+  for (const auto &[length, segment] : {std::pair(24, 4), {48, 8}, {64, 16}, {64, 64}})
+    for (int64_t words : {1, 2, 3, 5, 8, 16}) {
+      const int64_t cycles = measure(
+          2, length, words, segment * words,
+          [&, length = length, segment = segment](CollectiveProgram &program, Place held, Place result) {
+            for (int round = 0; round < 3; ++round)
+              emitSegmentGather(program.code(), Axis::Row, length, gatherOf(length, 1, segment, words, held), result);
+          });
+      const std::string what = text({{"cores", length}, {"segment", segment}, {"words", words}});
+      const target::Target target = targetOf(2, length);
+      EXPECT_LE(cycles, 3 * gatherCycles(target, 1, segment, words) + 2 * target.taskStartCycles) << what;
+      EXPECT_NEAR(double(analytic), double(cycles), double(cycles) / 8) << what;
     }
 }
 

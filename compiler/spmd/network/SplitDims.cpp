@@ -129,7 +129,8 @@ private:
   bool spread(const Piece &piece, TensorId result, bool isAlone) {
     bool changed = false;
     const std::vector<int64_t> ofSource = bordersOf(piece.source), ofResult = bordersOf(result);
-    for (const Piece::Digit &digit : normalised(piece).digits) {
+    const Piece straight = normalised(piece);
+    for (const Piece::Digit &digit : straight.digits) {
       const int64_t from = std::abs(digit.sourceStride), to = digit.resultStride;
       if (from == 0)
         continue;
@@ -142,10 +143,12 @@ private:
       for (int64_t border : ofResult)
         if (border >= to && within(border, to))
           changed |= cut(piece.source, border / to * from);
-      // Where the digit ends.
+      // Where the digit ends. A piece of several that begins in the middle of such a part would cross its border.
       if (isAlone)
         changed |= cut(result, to * digit.extent);
-      changed |= cut(piece.source, from * digit.extent);
+      const int64_t least = straight.sourceOffset + std::min<int64_t>(0, (digit.extent - 1) * digit.sourceStride);
+      if (isAlone || least / from % digit.extent == 0)
+        changed |= cut(piece.source, from * digit.extent);
     }
     return changed;
   }

@@ -42,6 +42,18 @@ bool holdsAll(const Sharding &sharding) {
   return true;
 }
 
+/// With all elements of the dimensions that no axis has: where a nest reads some of them, the next one may read others.
+/// Nothing where the digits of a spread one leave gaps.
+std::optional<Sharding> completed(Sharding sharding) {
+  for (size_t d = 0; d < sharding.dims.size(); ++d)
+    if (DimSharding &dim = sharding.dims[d]; dim.mesh.empty()) {
+      dim = {};
+      if (sharding.shape[d] > 1)
+        dim.local = {{sharding.shape[d], 1}};
+    }
+  return holdsAll(sharding) ? std::optional(std::move(sharding)) : std::nullopt;
+}
+
 /// Whether dimension d is walked by iterator d, and by nothing else.
 bool isWalkedWhole(const Nest &nest, const Access &access) {
   for (size_t d = 0; d < access.map.size(); ++d)
@@ -210,9 +222,9 @@ void PlanMaker::settle(TensorId tensor, const Sharding &held) {
 void PlanMaker::settleOperands(const Nest &nest, const Distribution &distribution) {
   for (const Access &access : nest.operands)
     if (waiting.contains(access.tensor)) {
-      const Sharding wanted = operandSharding(nest, access, network.tensors[size_t(access.tensor)].shape, distribution);
-      if (holdsAll(wanted))
-        settle(access.tensor, wanted);
+      if (const auto wanted =
+              completed(operandSharding(nest, access, network.tensors[size_t(access.tensor)].shape, distribution)))
+        settle(access.tensor, *wanted);
     }
   for (const Access &access : nest.operands)
     for (const View::Root &root : views.of(access.tensor).roots)

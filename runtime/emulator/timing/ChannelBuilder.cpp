@@ -99,8 +99,8 @@ private:
   absl::Status channel(const Stream &stream, const ChannelWords &words) {
     segments.clear();
     const std::vector<Segment> &parts = words.parts;
-    const Endpoint *before = takerOfNearest(stream, words); // the one before on the way
-    const int32_t nearest = before ? parts[0].source : -1;
+    const Endpoint *taker = takerOfNearest(stream, words), *before = taker; // the one before on the way
+    const int32_t nearest = taker ? parts[0].source : -1;
     for (size_t i = 0; i < parts.size();) {
       Segment part = parts[i++];
       for (; i < parts.size() && parts[i].source == part.source && parts[i].begin == part.begin + part.count; ++i)
@@ -115,6 +115,8 @@ private:
       way.shorterBy = shorterBy(stream, part.source);
       way.firstCol = source.col;
       if (nearest >= 0) {
+        if (part.source == nearest) // of a round
+          before = taker;
         way.further = hopsBetween(source, stream.sources[nearest]) * target.hopLatencyCycles;
         way.between = hopsBetween(source, *before) * target.routerQueueWords;
         before = &source;
@@ -163,8 +165,9 @@ private:
     return int64_t(std::abs(a.row - b.row)) + std::abs(a.col - b.col);
   }
 
-  // One who takes the words if they come from one core after another of a line, the nearest first; else null. Then
-  // routers pass their own core's words before others', so these are on their way while they wait for their turn.
+  // One who takes the words if they come from one core after another of a line, the nearest first, in rounds; else
+  // null. Then routers pass their own core's words before others', so these are on their way while they wait for their
+  // turn.
   static const Endpoint *takerOfNearest(const Stream &stream, const ChannelWords &words) {
     if (words.parts.size() < 2 || words.compositions.size() != 1)
       return nullptr;
@@ -175,7 +178,8 @@ private:
     int64_t hops = 0;
     for (const Segment &part : words.parts) {
       const int64_t next = hopsBetween(stream.sources[size_t(part.source)], stream.sinks[s]);
-      if (next <= hops || stream.sources[size_t(part.source)].role < 0)
+      const bool isNextRound = part.source == words.parts[0].source && hops == stream.sinkHops[s];
+      if ((next <= hops && !isNextRound) || stream.sources[size_t(part.source)].role < 0)
         return nullptr;
       hops = next;
     }

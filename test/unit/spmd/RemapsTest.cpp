@@ -252,3 +252,33 @@ TEST(SplitDims, OneOfSeveralPieces) {
   Draw draw(1);
   expectSameElements(net.network, cut, draw);
 }
+
+// Borders that are mirrored begin in the middle of parts as long as they are: rows are not cut into such parts, and the
+// second pad reads the input itself.
+TEST(SplitDims, MirroredBordersAreNoParts) {
+  Chain net;
+  const TensorId x = net.input("x", kType, {8, 8}), rows = net.value("rows", kType, {12, 8}),
+                 padded = net.value("padded", kType, {12, 12});
+  net.add(Remap{"rows",
+                rows,
+                {{x, 16, 0, {{2, -8, 8}, {8, 1, 1}}}, {x, 0, 16, {{64, 1, 1}}}, {x, 48, 80, {{2, -8, 8}, {8, 1, 1}}}},
+                0});
+  net.add(Remap{"cols",
+                padded,
+                {{rows, 2, 0, {{12, 8, 12}, {2, -1, 1}}},
+                 {rows, 0, 2, {{12, 8, 12}, {8, 1, 1}}},
+                 {rows, 6, 10, {{12, 8, 12}, {2, -1, 1}}}},
+                0});
+  const TensorId y = net.value("y", kType, {10, 10});
+  Nest sum = sumOver({10, 10, 3, 3}, 2, kType, y);
+  sum.operands = {read(padded, {{1, 0, 1, 0}, {0, 1, 0, 1}})};
+  net.add(sum);
+  net.output(y);
+  Network merged = net.network;
+  splitDims(merged);
+  EXPECT_EQ(merged.tensors[size_t(rows)].shape, (std::vector<int64_t>{12, 8}));
+  mergeRemaps(merged);
+  EXPECT_EQ(chained(merged), 0);
+  Draw draw(1);
+  expectSameElements(net.network, merged, draw);
+}

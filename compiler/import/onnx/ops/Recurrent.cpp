@@ -236,11 +236,12 @@ void gru(NodeContext &node) {
             newBias = newBias.slice(0, d, 1).slice(1, 5 * form.hidden, form.hidden);
           return unroll(form, states, [&](const Expression &gates, const std::vector<Expression> &old) {
             const Expression &h = old[0];
-            Expression both = gates.slice(0, 0, 2) + matmul(h, bothWeights, true);
+            const Expression products = matmul(h, linearBeforeReset ? weights : bothWeights, true);
+            Expression both = gates.slice(0, 0, 2) + products.slice(0, 0, 2);
             both = form.activations[0](clipped(form, both));
             Expression update = gate(both, 0), reset = gate(both, 1), sum = gate(gates, 2);
             if (linearBeforeReset) {
-              Expression product = matmul(h, newWeights, true);
+              const Expression product = gate(products, 2);
               sum = sum + reset * (newBias ? product + newBias : product);
             } else {
               sum = sum + matmul(reset * h, newWeights, true);
