@@ -184,22 +184,26 @@ std::optional<Bytes> valueOf(const Network &network, const Remap &remap) {
   return bytes;
 }
 
-/// Whether a node reads constants alone, and few enough elements that computing them takes no time that counts.
+/// Whether a node reads constants alone, and few enough elements that computing them takes seconds at most. Large
+/// weights are left to cores and to views; what is computed here, such as which updates hit which element, may be
+/// large.
 bool isSmallConstant(const Network &network, const Node &node) {
-  constexpr int64_t kMostElements = 1 << 16, kMostSteps = 1 << 20;
-  const auto isSmall = [&](TensorId id) { return network.tensors[size_t(id)].elements() <= kMostElements; };
+  constexpr int64_t kMostElements = 1 << 23, kMostSteps = 1 << 24, kMostOfModel = 1 << 16;
   const auto isConstant = [&](TensorId id) {
-    return network.tensors[size_t(id)].kind == Tensor::Kind::Constant && isSmall(id);
+    const Tensor &tensor = network.tensors[size_t(id)];
+    return tensor.kind == Tensor::Kind::Constant &&
+           tensor.elements() <= (tensor.source.path.empty() ? kMostElements : kMostOfModel);
   };
   if (const auto *remap = std::get_if<Remap>(&node))
-    return isSmall(remap->result) && std::all_of(remap->pieces.begin(), remap->pieces.end(),
-                                                 [&](const Piece &piece) { return isConstant(piece.source); });
+    return network.tensors[size_t(remap->result)].elements() <= kMostOfModel &&
+           std::all_of(remap->pieces.begin(), remap->pieces.end(),
+                       [&](const Piece &piece) { return isConstant(piece.source); });
   const auto &nest = std::get<Nest>(node);
   int64_t steps = 1;
   for (int64_t extent : nest.extents)
     if (__builtin_mul_overflow(steps, extent, &steps))
       return false;
-  return isSmall(nest.result) && steps <= kMostSteps &&
+  return network.tensors[size_t(nest.result)].elements() <= kMostElements && steps <= kMostSteps &&
          std::all_of(nest.operands.begin(), nest.operands.end(),
                      [&](const Access &access) { return isConstant(access.tensor); });
 }

@@ -2,13 +2,13 @@
 //
 // A piece that reads the result of another remap reads the sources of that remap's pieces instead. The index of the
 // element read is affine in the piece's digits, dimension by dimension; a piece of the other remap holds a box of
-// indices. Where a digit runs beyond the box it is cut down to what lies inside; what no piece holds is the fill.
+// indices, and what lies inside of it is cut out as one or several pieces; what no piece holds is the fill.
 #include "compiler/spmd/network/Pieces.h"
 #include "compiler/spmd/network/Simplify.h"
-#include "compiler/spmd/sharding/Divide.h"
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <utility>
 
 namespace wsc::spmd {
@@ -45,51 +45,88 @@ std::optional<std::vector<Interval>> boxOf(const Piece &piece, const std::vector
   return box;
 }
 
-/// The part of a piece whose reads lie in a box.
-struct Part {
-  Piece piece;
-  bool isEmpty = false;
-};
+/// Cuts the part of a piece whose reads lie in a box into pieces. Where several digits walk a dimension, windows of a
+/// rolled image say, the one with the longest step is cut into stretches that lie inside and single indices with which
+/// the others do in part.
+class BoxCutter {
+public:
+  /// `digits`: of the piece's source number.
+  BoxCutter(const Digits &digits, const std::vector<Interval> &box) : digits(digits), box(box) {}
 
-/// Nothing where the part is no piece. `digits`: of the piece's source number.
-std::optional<Part> within(const Piece &piece, const Digits &digits, const std::vector<Interval> &box) {
-  Part part{piece};
-  std::vector<bool> isCut(piece.digits.size(), false);
-  for (size_t j = 0; j < box.size(); ++j) {
-    int64_t least = digits.constants[j], most = least;
-    std::vector<size_t> walkers;
-    for (size_t i = 0; i < piece.digits.size(); ++i)
-      if (const int64_t step = digits.coefficients[i][j]; step != 0 && piece.digits[i].extent > 1) {
-        (step < 0 ? least : most) += step * (piece.digits[i].extent - 1);
-        walkers.push_back(i);
-      }
-    if (most < box[j].begin || least >= box[j].end) {
-      part.isEmpty = true;
-      return part;
-    }
-    if (least >= box[j].begin && most < box[j].end)
-      continue;
-    if (walkers.size() != 1 || isCut[walkers[0]])
-      return std::nullopt;
-    const size_t i = walkers[0];
-    const int64_t step = digits.coefficients[i][j], first = digits.constants[j];
-    // box.begin <= first + step·k < box.end
-    int64_t begin = step > 0 ? ceilDiv(box[j].begin - first, step) : ceilDiv(first - box[j].end + 1, -step);
-    int64_t end = step > 0 ? ceilDiv(box[j].end - first, step) : floorDiv(first - box[j].begin, -step) + 1;
-    begin = std::max<int64_t>(begin, 0);
-    end = std::min(end, piece.digits[i].extent);
-    if (begin >= end) {
-      part.isEmpty = true;
-      return part;
-    }
-    isCut[i] = true;
+  /// Nothing where they would be too many.
+  std::optional<std::vector<Piece>> cut(const Piece &piece) {
+    cut({piece, digits.constants}, 0);
+    return pieces.size() <= kMostPieces ? std::optional(std::move(pieces)) : std::nullopt;
+  }
+
+private:
+  struct Part {
+    Piece piece;
+    std::vector<int64_t> constants; // as those of `digits`
+  };
+  enum class Lies { Inside, Partly, Outside };
+
+  Lies lies(const Interval &reads, size_t j) const {
+    if (reads.end <= box[j].begin || reads.begin >= box[j].end)
+      return Lies::Outside;
+    return reads.begin >= box[j].begin && reads.end <= box[j].end ? Lies::Inside : Lies::Partly;
+  }
+
+  /// Indices of dimension j that the part reads, from the least to the greatest; digit `fixed` at 0.
+  Interval readsOf(const Part &part, size_t j, size_t fixed) const {
+    Interval reads{part.constants[j], part.constants[j] + 1};
+    for (size_t i = 0; i < part.piece.digits.size(); ++i)
+      if (const int64_t step = digits.coefficients[i][j]; i != fixed)
+        (step < 0 ? reads.begin : reads.end) += step * (part.piece.digits[i].extent - 1);
+    return reads;
+  }
+
+  Part restricted(Part part, size_t i, int64_t begin, int64_t end) const {
     Piece::Digit &digit = part.piece.digits[i];
     part.piece.sourceOffset += begin * digit.sourceStride;
     part.piece.resultOffset += begin * digit.resultStride;
     digit.extent = end - begin;
+    for (size_t j = 0; j < part.constants.size(); ++j)
+      part.constants[j] += begin * digits.coefficients[i][j];
+    return part;
   }
-  return part;
-}
+
+  /// Dimensions before j are inside already.
+  void cut(const Part &part, size_t j) {
+    if (pieces.size() > kMostPieces)
+      return;
+    if (j == box.size()) {
+      pieces.push_back(part.piece);
+      return;
+    }
+    const Lies all = lies(readsOf(part, j, part.piece.digits.size()), j);
+    if (all == Lies::Outside)
+      return;
+    if (all == Lies::Inside)
+      return cut(part, j + 1);
+    size_t longest = 0;
+    int64_t step = 0;
+    for (size_t i = 0; i < part.piece.digits.size(); ++i)
+      if (part.piece.digits[i].extent > 1 && std::abs(digits.coefficients[i][j]) > std::abs(step)) {
+        longest = i;
+        step = digits.coefficients[i][j];
+      }
+    const Interval others = readsOf(part, j, longest);
+    const auto at = [&](int64_t k) { return lies({others.begin + k * step, others.end + k * step}, j); };
+    const int64_t extent = part.piece.digits[longest].extent;
+    for (int64_t begin = 0, end = 0; begin < extent; begin = end) {
+      const Lies here = at(begin);
+      for (end = begin + 1; end < extent && here != Lies::Partly && at(end) == here;)
+        ++end;
+      if (here != Lies::Outside)
+        cut(restricted(part, longest, begin, end), here == Lies::Inside ? j + 1 : j);
+    }
+  }
+
+  const Digits &digits;
+  const std::vector<Interval> &box;
+  std::vector<Piece> pieces;
+};
 
 /// The pieces that read behind `inner`, whose result of shape `shape` the piece reads. Nothing where they have no form,
 /// or elements that no piece of `inner` holds would become another fill.
@@ -115,16 +152,16 @@ std::optional<std::vector<Piece>> behind(const Piece &given, const Remap &inner,
     const auto box = boxOf(source, radices);
     if (!box)
       return std::nullopt;
-    const auto part = within(outer, *digits, *box);
-    if (!part)
+    const auto parts = BoxCutter(*digits, *box).cut(outer);
+    if (!parts)
       return std::nullopt;
-    if (part->isEmpty)
-      continue;
-    auto made = composed(part->piece, source);
-    if (!made)
-      return std::nullopt;
-    covered += elementsOf(*made);
-    pieces.push_back(*std::move(made));
+    for (const Piece &part : *parts) {
+      auto made = composed(part, source);
+      if (!made)
+        return std::nullopt;
+      covered += elementsOf(*made);
+      pieces.push_back(*std::move(made));
+    }
   }
   if (covered < elementsOf(given) && std::bit_cast<uint64_t>(inner.fill) != std::bit_cast<uint64_t>(fill))
     return std::nullopt;

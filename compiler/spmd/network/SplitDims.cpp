@@ -3,7 +3,7 @@
 // Dimensions of tensors and iterators of nests that walk each other one to one are one *class*: they are cut alike, or
 // not at all. Cuts begin where remaps of one piece read a part of a dimension as a dimension of its own, and spread
 // over remaps and classes until nothing changes. A class that an input or output has, or that is read in any other way
-// (windows, slices, gathers), stays whole.
+// (windows, slices, gathers), stays whole, as does one whose cuts a piece of chained remaps would cross.
 #include "compiler/spmd/network/Pieces.h"
 #include "compiler/spmd/network/Simplify.h"
 
@@ -51,6 +51,7 @@ public:
         link(*nest, n);
     spreadCuts();
     keepChains();
+    keepPiecesWhole();
     if (std::any_of(cuts.begin(), cuts.end(), [](const std::set<int64_t> &those) { return !those.empty(); }))
       rewrite();
   }
@@ -129,8 +130,7 @@ private:
   bool spread(const Piece &piece, TensorId result, bool isAlone) {
     bool changed = false;
     const std::vector<int64_t> ofSource = bordersOf(piece.source), ofResult = bordersOf(result);
-    const Piece straight = normalised(piece);
-    for (const Piece::Digit &digit : straight.digits) {
+    for (const Piece::Digit &digit : normalised(piece).digits) {
       const int64_t from = std::abs(digit.sourceStride), to = digit.resultStride;
       if (from == 0)
         continue;
@@ -143,12 +143,10 @@ private:
       for (int64_t border : ofResult)
         if (border >= to && within(border, to))
           changed |= cut(piece.source, border / to * from);
-      // Where the digit ends. A piece of several that begins in the middle of such a part would cross its border.
+      // Where the digit ends.
       if (isAlone)
         changed |= cut(result, to * digit.extent);
-      const int64_t least = straight.sourceOffset + std::min<int64_t>(0, (digit.extent - 1) * digit.sourceStride);
-      if (isAlone || least / from % digit.extent == 0)
-        changed |= cut(piece.source, from * digit.extent);
+      changed |= cut(piece.source, from * digit.extent);
     }
     return changed;
   }
@@ -201,6 +199,54 @@ private:
         if (const Nest *nest = std::get_if<Nest>(&network.nodes[n]))
           limit(firstOfNode[n], nest->extents.size());
     }
+  }
+
+  /// Pieces of remaps that others read must not cross cuts in the middle, or they would not merge: a mirrored border, a
+  /// rolled image that is cut into windows.
+  void keepPiecesWhole() {
+    std::vector<bool> isRemapped(network.tensors.size(), false), isRead(isRemapped);
+    for (const Node &node : network.nodes)
+      if (const Remap *remap = std::get_if<Remap>(&node)) {
+        isRemapped[size_t(remap->result)] = true;
+        for (const Piece &piece : remap->pieces)
+          isRead[size_t(piece.source)] = true;
+      }
+    const auto keep = [&](TensorId tensor, int64_t offset, const Piece &piece, int64_t Piece::Digit::*stride) {
+      const size_t first = firstOfTensor[size_t(tensor)], count = network.tensors[size_t(tensor)].shape.size();
+      if (walks(partsOf(first, count), offset, piece.digits, stride))
+        return false;
+      bool changed = false;
+      for (size_t d = 0; d < count; ++d) {
+        changed |= !cuts[find(first + d)].empty();
+        cuts[find(first + d)].clear();
+      }
+      return changed;
+    };
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const Node &node : network.nodes)
+        if (const Remap *remap = std::get_if<Remap>(&node))
+          for (const Piece &each : remap->pieces) {
+            const Piece piece = normalised(each);
+            if (isRemapped[size_t(piece.source)])
+              changed |= keep(piece.source, piece.sourceOffset, piece, &Piece::Digit::sourceStride);
+            if (isRead[size_t(remap->result)])
+              changed |= keep(remap->result, piece.resultOffset, piece, &Piece::Digit::resultStride);
+          }
+    }
+  }
+
+  /// Whether the digits, from an offset on, each walk single dimensions of a shape.
+  static bool walks(const std::vector<int64_t> &shape, int64_t offset, const std::vector<Piece::Digit> &digits,
+                    int64_t Piece::Digit::*stride) {
+    std::vector<Term> radices, terms;
+    const std::vector<int64_t> strides = rowMajorStrides(shape);
+    for (size_t d = 0; d < shape.size(); ++d)
+      if (shape[d] > 1)
+        radices.push_back({shape[d], strides[d]});
+    for (const Piece::Digit &digit : cutAt(digits, radices, stride))
+      terms.push_back({digit.extent, digit.*stride});
+    return digitsOf(offset, terms, radices).has_value();
   }
 
   /// The steps of a dimension's parts, the outermost first: its cuts and 1.

@@ -10,14 +10,18 @@
 #include "test/support/RandomNest.h"
 #include "test/support/Seed.h"
 
-#include <algorithm>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <numeric>
 
 using namespace wsc;
 using namespace wsc::spmd;
 using namespace wsc::test;
 using format::ElementType;
+using format::Opcode;
 
 namespace {
 
@@ -281,4 +285,78 @@ TEST(SplitDims, MirroredBordersAreNoParts) {
   EXPECT_EQ(chained(merged), 0);
   Draw draw(1);
   expectSameElements(net.network, merged, draw);
+}
+
+// Windows of an image that is rolled along both axes (shifted windows of attention): those that the roll breaks are
+// read in parts, in four of them at the corner.
+TEST(MergeRemaps, WindowsOfARolledImage) {
+  const int64_t side = 12, window = 4, by = 2, channels = 3, line = side * channels;
+  Chain net;
+  const TensorId x = net.input("x", kType, {side, side, channels}),
+                 rows = net.value("rows", kType, {side, side, channels}),
+                 rolled = net.value("rolled", kType, {side, side, channels}),
+                 windows = net.value("windows", kType, {9, 16, channels});
+  net.add(Remap{"rows",
+                rows,
+                {{x, by * line, 0, {{(side - by) * line, 1, 1}}}, {x, 0, (side - by) * line, {{by * line, 1, 1}}}},
+                0});
+  net.add(Remap{"cols",
+                rolled,
+                {{rows, by * channels, 0, {{side, line, line}, {(side - by) * channels, 1, 1}}},
+                 {rows, 0, (side - by) * channels, {{side, line, line}, {by * channels, 1, 1}}}},
+                0});
+  net.add(Remap{"windows",
+                windows,
+                {{rolled,
+                  0,
+                  0,
+                  {{3, window * line, 3 * 16 * channels},
+                   {3, window * channels, 16 * channels},
+                   {window, line, window * channels},
+                   {window * channels, 1, 1}}}},
+                0});
+  net.output(windows);
+  Network merged = net.network;
+  mergeRemaps(merged);
+  EXPECT_EQ(chained(merged), 0);
+  const Remap &remap = std::get<Remap>(merged.nodes.back());
+  EXPECT_EQ(remap.pieces.size(), 9u); // whole windows, and three parts of broken ones, along each axis
+  Draw draw(1);
+  expectSameElements(net.network, merged, draw);
+}
+
+// What is computed of constants may be larger than constants of a model: which of 1,000 updates hits which of 1,200
+// places.
+TEST(FoldConstants, ResultsMayBeLarge) {
+  Chain net;
+  const auto numbers = [](int64_t count) {
+    std::vector<std::byte> bytes;
+    for (int64_t i = 0; i < count; ++i) {
+      const auto value = std::bit_cast<std::array<std::byte, 4>>(int32_t(i));
+      bytes.insert(bytes.end(), value.begin(), value.end());
+    }
+    return bytes;
+  };
+  const TensorId places = net.constant("places", kType, {1200}, numbers(1200)),
+                 updates = net.constant("updates", kType, {1000}, numbers(1000)),
+                 apart = net.value("apart", kType, {1200, 1000}), least = net.value("least", kType, {1200});
+  Nest difference = nestOver({1200, 1000}, 2, apart);
+  difference.operands = {read(places, {{1, 0}}), read(updates, {{0, 1}})};
+  difference.body = {BodyOp{Opcode::Sub, kType, kType, BodyValue::operand(0), BodyValue::operand(1), {}}};
+  difference.values = {BodyValue::operation(0)};
+  difference.resultValue = difference.values[0];
+  net.add(difference);
+  Nest smallest = nestOver({1200, 1000}, 1, least);
+  smallest.operands = {read(apart, {{1, 0}, {0, 1}})};
+  smallest.reduction = Reduction{Opcode::ReduceMin, kType, 2000};
+  smallest.values = {BodyValue::operand(0)};
+  smallest.resultValue = BodyValue::reduced();
+  net.add(smallest);
+  net.output(least);
+  foldConstants(net.network);
+  EXPECT_TRUE(net.network.nodes.empty());
+  const auto &bytes = *net.network.tensors[size_t(least)].source.inlineBytes;
+  std::array<std::byte, 4> last;
+  std::copy_n(bytes.end() - 4, 4, last.begin());
+  EXPECT_EQ(std::bit_cast<int32_t>(last), 200); // 1,199 − 999
 }
