@@ -128,6 +128,33 @@ private:
   std::vector<Piece> pieces;
 };
 
+/// Adds what reads behind `source`, a piece of a remap's result of the given radices, instead of `outer`. False where
+/// that has no form.
+bool addBehind(const Piece &outer, const Piece &source, const std::vector<Term> &radices, std::vector<Piece> &pieces) {
+  std::vector<Term> terms, sourceRadices;
+  for (const Piece::Digit &digit : outer.digits)
+    terms.push_back({digit.extent, digit.sourceStride});
+  for (const Piece::Digit &digit : source.digits)
+    sourceRadices.push_back({digit.extent, digit.resultStride});
+  const auto digits = digitsOf(outer.sourceOffset, terms, radices);
+  const auto box = boxOf(source, radices);
+  const auto parts = digits && box ? BoxCutter(*digits, *box).cut(outer) : std::nullopt;
+  if (!parts)
+    return false;
+  for (const Piece &part : *parts) {
+    const auto cut = withoutCarry(part, source.resultOffset, sourceRadices);
+    if (!cut)
+      return false;
+    for (const Piece &each : *cut) {
+      auto made = composed(each, source);
+      if (!made)
+        return false;
+      pieces.push_back(*std::move(made));
+    }
+  }
+  return true;
+}
+
 /// The pieces that read behind `inner`, whose result of shape `shape` the piece reads. Nothing where they have no form,
 /// or elements that no piece of `inner` holds would become another fill.
 std::optional<std::vector<Piece>> behind(const Piece &given, const Remap &inner, const std::vector<int64_t> &shape,
@@ -137,32 +164,17 @@ std::optional<std::vector<Piece>> behind(const Piece &given, const Remap &inner,
   for (size_t d = 0; d < shape.size(); ++d)
     if (shape[d] > 1)
       radices.push_back({shape[d], strides[d]});
-  Piece outer = given;
-  outer.digits = cutAt(given.digits, radices, &Piece::Digit::sourceStride);
-  std::vector<Term> terms;
-  for (const Piece::Digit &digit : outer.digits)
-    terms.push_back({digit.extent, digit.sourceStride});
-  const auto digits = digitsOf(outer.sourceOffset, terms, radices);
-  if (!digits)
+  const auto outer = withoutCarry(given, 0, radices);
+  if (!outer)
     return std::nullopt;
   std::vector<Piece> pieces;
-  int64_t covered = 0;
-  for (const Piece &each : inner.pieces) {
-    const Piece source = normalised(each);
-    const auto box = boxOf(source, radices);
-    if (!box)
-      return std::nullopt;
-    const auto parts = BoxCutter(*digits, *box).cut(outer);
-    if (!parts)
-      return std::nullopt;
-    for (const Piece &part : *parts) {
-      auto made = composed(part, source);
-      if (!made)
+  for (const Piece &source : inner.pieces)
+    for (const Piece &each : *outer)
+      if (!addBehind(each, normalised(source), radices, pieces))
         return std::nullopt;
-      covered += elementsOf(*made);
-      pieces.push_back(*std::move(made));
-    }
-  }
+  int64_t covered = 0;
+  for (const Piece &piece : pieces)
+    covered += elementsOf(piece);
   if (covered < elementsOf(given) && std::bit_cast<uint64_t>(inner.fill) != std::bit_cast<uint64_t>(fill))
     return std::nullopt;
   return pieces;

@@ -154,4 +154,60 @@ std::optional<Piece> composed(const Piece &outer, const Piece &inner) {
   return normalised(result);
 }
 
+namespace {
+
+/// A digit of the piece, and how many of its steps stay within the radix that it walks alone; nothing where all do, or
+/// there is no such digit. `offset`: of the number in these radices.
+struct Carry {
+  size_t digit = 0;
+  int64_t within = 0;
+};
+std::optional<Carry> carryOf(const std::vector<Piece::Digit> &digits, int64_t offset,
+                             const std::vector<Term> &radices) {
+  for (size_t j = 0; j < radices.size(); ++j) {
+    const int64_t at = offset / radices[j].stride, extent = radices[j].extent;
+    offset %= radices[j].stride;
+    std::vector<size_t> walkers;
+    for (size_t i = 0; i < digits.size(); ++i)
+      if (digits[i].extent > 1 && soleRadix(digits[i].sourceStride, radices) == int(j))
+        walkers.push_back(i);
+    if (walkers.size() != 1)
+      continue;
+    const int64_t step = digits[walkers[0]].sourceStride / radices[j].stride;
+    const int64_t within = step > 0 ? (extent - at + step - 1) / step : at / -step + 1;
+    if (within > 0 && within < digits[walkers[0]].extent)
+      return Carry{walkers[0], within};
+  }
+  return std::nullopt;
+}
+
+bool addWithoutCarry(Piece piece, int64_t begin, const std::vector<Term> &radices, std::vector<Piece> &parts) {
+  piece.digits = cutAt(piece.digits, radices, &Piece::Digit::sourceStride);
+  std::vector<Term> terms;
+  for (const Piece::Digit &digit : piece.digits)
+    terms.push_back({digit.extent, digit.sourceStride});
+  if (digitsOf(piece.sourceOffset - begin, terms, radices)) {
+    parts.push_back(std::move(piece));
+    return parts.size() <= kMostPieces;
+  }
+  const auto carry = carryOf(piece.digits, piece.sourceOffset - begin, radices);
+  if (!carry)
+    return false;
+  Piece behind = piece;
+  Piece::Digit &rest = behind.digits[carry->digit];
+  behind.sourceOffset += carry->within * rest.sourceStride;
+  behind.resultOffset += carry->within * rest.resultStride;
+  rest.extent -= carry->within;
+  piece.digits[carry->digit].extent = carry->within;
+  return addWithoutCarry(std::move(piece), begin, radices, parts) &&
+         addWithoutCarry(std::move(behind), begin, radices, parts);
+}
+
+} // namespace
+
+std::optional<std::vector<Piece>> withoutCarry(const Piece &piece, int64_t begin, const std::vector<Term> &radices) {
+  std::vector<Piece> parts;
+  return addWithoutCarry(piece, begin, radices, parts) ? std::optional(std::move(parts)) : std::nullopt;
+}
+
 } // namespace wsc::spmd

@@ -54,4 +54,9 @@ std::optional<Digits> digitsOf(int64_t offset, const std::vector<Term> &terms, c
 std::vector<Piece::Digit> cutAt(const std::vector<Piece::Digit> &digits, const std::vector<Term> &radices,
                                 int64_t Piece::Digit::*stride);
 
+/// The piece in parts whose source numbers, counted from `begin`, have digits in the radices, cut where a digit would
+/// carry: every place but the first of those that two tensors take in turns is the second one's places and the first
+/// one's from its second on. Nothing where there is no such form, or it has more than kMostPieces parts.
+std::optional<std::vector<Piece>> withoutCarry(const Piece &piece, int64_t begin, const std::vector<Term> &radices);
+
 } // namespace wsc::spmd

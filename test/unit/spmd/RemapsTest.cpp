@@ -325,6 +325,24 @@ TEST(MergeRemaps, WindowsOfARolledImage) {
   expectSameElements(net.network, merged, draw);
 }
 
+// Two tensors that take places in turns, without the first place: what a strided transposed convolution with a pad
+// leaves. The places are those of the second tensor, then those of the first from its second element on.
+TEST(MergeRemaps, PlacesInTurnsWithoutTheFirst) {
+  for (const std::vector<int64_t> &shape : {std::vector<int64_t>{10}, std::vector<int64_t>{5, 2}}) {
+    Chain net;
+    const TensorId phases = net.input("phases", kType, {2, 5}), inTurns = net.value("in_turns", kType, shape),
+                   cropped = net.value("cropped", kType, {8});
+    net.add(Remap{"in_turns", inTurns, {{phases, 0, 0, {{5, 1, 2}, {2, 5, 1}}}}, 0});
+    net.add(Remap{"cropped", cropped, {{inTurns, 1, 0, {{8, 1, 1}}}}, 0});
+    net.output(cropped);
+    Network merged = net.network;
+    mergeRemaps(merged);
+    EXPECT_EQ(chained(merged), 0);
+    Draw draw(1);
+    expectSameElements(net.network, merged, draw);
+  }
+}
+
 // What is computed of constants may be larger than constants of a model: which of 1,000 updates hits which of 1,200
 // places.
 TEST(FoldConstants, ResultsMayBeLarge) {
