@@ -14,9 +14,6 @@ int64_t partsAlong(const Distribution &distribution, Axis axis, int32_t iterator
   const AxisUse &use = distribution.use(axis);
   return (use.iterator == iterator ? use.parts : 1) * (use.inner == iterator ? use.innerParts : 1);
 }
-int64_t partsOf(const Distribution &distribution, int32_t iterator) {
-  return partsAlong(distribution, Axis::Row, iterator) * partsAlong(distribution, Axis::Col, iterator);
-}
 
 /// The mesh digits that give the first iteration of a core's block, in iterations.
 std::vector<MeshDigit> digitsOf(const Nest &nest, const Distribution &distribution, int32_t iterator) {
@@ -42,6 +39,10 @@ void addDigits(DimSharding &dim, const std::vector<MeshDigit> &digits, int64_t f
 }
 
 } // namespace
+
+int64_t partsOf(const Distribution &distribution, int32_t iterator) {
+  return partsAlong(distribution, Axis::Row, iterator) * partsAlong(distribution, Axis::Col, iterator);
+}
 
 int64_t blockOf(const Nest &nest, const Distribution &distribution, int32_t iterator) {
   return ceilDiv(nest.extents[size_t(iterator)], partsOf(distribution, iterator));

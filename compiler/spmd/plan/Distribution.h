@@ -50,6 +50,9 @@ inline DistributionKind kindOf(const Distribution &distribution) {
   return {distribution.rows.iterator, distribution.rows.inner, distribution.cols.iterator, distribution.cols.inner};
 }
 
+/// Parts that iterator k is cut into, over both axes; the last ones may be beyond its end.
+int64_t partsOf(const Distribution &distribution, int32_t iterator);
+
 /// Iterations of iterator k that one core runs: the extent divided by the parts it is cut into, rounded up.
 int64_t blockOf(const Nest &nest, const Distribution &distribution, int32_t iterator);
 

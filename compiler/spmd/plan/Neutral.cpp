@@ -81,8 +81,8 @@ bool paddingMatters(const Network &network, const Nest &nest, const Access &acce
   if (mayLeave(network, nest, access))
     return true;
   for (int32_t k = nest.numParallel; k < int32_t(nest.extents.size()); ++k) {
-    const int64_t block = blockOf(nest, distribution, k);
-    if (walks(access, k) && nest.extents[size_t(k)] % block != 0)
+    const int64_t run = blockOf(nest, distribution, k) * partsOf(distribution, k);
+    if (walks(access, k) && run > nest.extents[size_t(k)])
       return true;
   }
   return false;

@@ -3,6 +3,7 @@
 // Where nests and outputs lie, by the shardings that choices make: no program is generated.
 #include "compiler/spmd/phases/OutputPart.h"
 #include "compiler/spmd/plan/Following.h"
+#include "compiler/spmd/plan/Neutral.h"
 #include "compiler/spmd/plan/PortSharding.h"
 #include "test/support/NetworkBuilder.h"
 
@@ -26,6 +27,20 @@ TEST(Following, CoresBehindTheLastBlockReduceWithTheOthers) {
   ASSERT_TRUE(followed);
   EXPECT_EQ(reduceGroup(nest, *followed, Axis::Col).cores, 4);
   EXPECT_EQ(resultSharding(nest, {1}, *followed).rectangle.cols, 4);
+}
+
+// Padding has to be neutral wherever a core's part of a reduction is beyond its end: of the last block, or all of a
+// core.
+TEST(PaddingMatters, WhereReductionsRunBeyondTheirEnd) {
+  NetworkBuilder net;
+  auto x = net.input("x", ElementType::I16, {6});
+  Nest nest = sumOver({1, 6}, 1, ElementType::I16, net.value("y", ElementType::I16, {1}));
+  nest.operands = {read(x, {{0, 1}})};
+  for (const auto &[parts, matters] :
+       {std::pair(1, false), {2, false}, {3, false}, {4, true}, {5, true}, {6, false}, {7, true}}) {
+    const Distribution distribution{{0, 0, 1, parts}, {}, {-1, 1, parts > 1 ? 1 : -1, parts}};
+    EXPECT_EQ(paddingMatters(net.network, nest, nest.operands[0], distribution), matters) << parts;
+  }
 }
 
 // Groups that reduce begin where their line does: an operand on columns 1 to 3 is brought elsewhere first.
