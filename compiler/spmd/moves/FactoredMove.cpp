@@ -25,17 +25,17 @@ constexpr int64_t kMostAtRest = 1 << 18;   // numbers in one factor's lists on a
 
 class Planner {
 public:
-  Planner(const MoveProblem &problem, const StridedPiece &piece, Factors factors)
-      : problem(problem), factors(std::move(factors)), source(problem.sources[size_t(piece.source)].sharding),
-        target(*problem.target), elementBytes(format::elementBytes(problem.type)) {
+  Planner(const MoveProblem &problem, Factors given)
+      : problem(problem), factors(std::move(given)), source(factors.source()), target(factors.target()),
+        elementBytes(format::elementBytes(problem.type)) {
     const int32_t r = source.rectangle.row, c = source.rectangle.col;
-    for (size_t f = 0; f < this->factors.factors.size(); ++f) {
+    for (size_t f = 0; f < factors.factors.size(); ++f) {
       State state;
-      for (const FactorEntry &entry : this->factors.held(f, r, c))
+      for (const FactorEntry &entry : factors.held(f, r, c))
         state.offsets.push_back(entry.offset);
       start.states.push_back(std::move(state));
       std::vector<int64_t> wanted;
-      for (const FactorEntry &entry : this->factors.wanted(f, target.rectangle.row, target.rectangle.col))
+      for (const FactorEntry &entry : factors.wanted(f, target.rectangle.row, target.rectangle.col))
         wanted.push_back(entry.offset);
       finalOffsets.push_back(std::move(wanted));
     }
@@ -569,7 +569,7 @@ std::optional<FactoredMove> planFactored(const MoveProblem &problem, const Strid
   auto factors = Factors::of(problem.sources[size_t(piece.source)].sharding, *problem.target, piece);
   if (!factors)
     return std::nullopt;
-  return Planner(problem, piece, *std::move(factors)).plan();
+  return Planner(problem, *std::move(factors)).plan();
 }
 
 } // namespace wsc::spmd

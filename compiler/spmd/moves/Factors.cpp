@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spmd/moves/Factors.h"
 
+#include "compiler/spmd/moves/CutDims.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
+#include <set>
+#include <utility>
 
 namespace wsc::spmd {
 
@@ -100,6 +104,45 @@ std::optional<std::vector<Digit>> split(const StridedPiece &piece, const std::ve
   return digits;
 }
 
+/// Per dimension the steps at which a piece's digits walk it part by part: those of digits beyond what the smaller ones
+/// reach.
+std::vector<std::set<int64_t>> cutsOf(const std::vector<Digit> &digits, int32_t Digit::*dim, int64_t Digit::*step,
+                                      const std::vector<int64_t> &offset) {
+  std::vector<std::vector<std::pair<int64_t, int64_t>>> walks(offset.size()); // steps, extents
+  for (const Digit &digit : digits)
+    if (digit.*dim >= 0)
+      walks[size_t(digit.*dim)].emplace_back(digit.*step, digit.extent);
+  std::vector<std::set<int64_t>> cuts(offset.size());
+  for (size_t d = 0; d < walks.size(); ++d) {
+    std::sort(walks[d].begin(), walks[d].end());
+    int64_t reach = 0; // of the digits so far
+    for (size_t i = 0; i < walks[d].size(); ++i) {
+      const int64_t cut = walks[d][i].first;
+      if (i > 0 && offset[d] % cut + reach < cut)
+        cuts[d].insert(cut);
+      reach += (walks[d][i].second - 1) * cut;
+    }
+  }
+  return cuts;
+}
+
+/// Cuts dimensions of both sides where the piece's digits lie one in another, as far as shardings divide there, so that
+/// each has factors of its own: rows and columns of an image that is cut into windows.
+void cutDims(const StridedPiece &piece, Sharding &source, Sharding &wanted, std::vector<Digit> &digits) {
+  const Corner corner = cornerOf(piece);
+  Sharding from = withCutDims(
+               source, cutsOf(digits, &Digit::sourceDim, &Digit::sourceStep, unflatten(corner.source, source.shape))),
+           to = withCutDims(
+               wanted, cutsOf(digits, &Digit::wantedDim, &Digit::wantedStep, unflatten(corner.result, wanted.shape)));
+  if (from.dims.size() == source.dims.size() && to.dims.size() == wanted.dims.size())
+    return;
+  if (auto cut = split(piece, from.shape, to.shape)) {
+    source = std::move(from);
+    wanted = std::move(to);
+    digits = *std::move(cut);
+  }
+}
+
 /// What index i − offset of a dimension adds, by its digits (the largest step first); −1: not an element of the piece.
 struct Share {
   int64_t extent, step, weight;
@@ -182,13 +225,17 @@ FactorList product(const Sharding &sharding, const std::vector<size_t> &dims, co
 
 } // namespace
 
-std::optional<Factors> Factors::of(const Sharding &source, const Sharding &wanted, const StridedPiece &piece) {
-  const auto digits = split(piece, source.shape, wanted.shape);
+std::optional<Factors> Factors::of(const Sharding &wholeSource, const Sharding &wholeWanted, const StridedPiece &piece,
+                                   bool cuts) {
+  auto digits = split(piece, wholeSource.shape, wholeWanted.shape);
   if (!digits)
     return std::nullopt;
   Factors made;
-  made.from = source;
-  made.to = wanted;
+  made.from = wholeSource;
+  made.to = wholeWanted;
+  if (cuts)
+    cutDims(piece, made.from, made.to, *digits);
+  const Sharding &source = made.from, &wanted = made.to;
   made.fromPitch = localPitches(source);
   made.toPitch = localPitches(wanted);
   // Dimensions that share a digit belong together; those of the result behind those of the source.

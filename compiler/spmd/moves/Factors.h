@@ -42,8 +42,10 @@ struct Factor {
 class Factors {
 public:
   /// Of one strided piece; nothing where the digits of the piece do not divide both shapes, or where a factor's
-  /// elements are spread over both axes of the source.
-  static std::optional<Factors> of(const Sharding &source, const Sharding &wanted, const StridedPiece &piece);
+  /// elements are spread over both axes of the source. `cuts`: dimensions of which several factors have a part are cut
+  /// (CutDims.h).
+  static std::optional<Factors> of(const Sharding &source, const Sharding &wanted, const StridedPiece &piece,
+                                   bool cuts = true);
 
   std::vector<Factor> factors;
   /// The lists of a core that holds (wants) something; local order of the factor's own dimensions, the first outermost.
@@ -52,6 +54,7 @@ public:
   /// Numbers that are equal where the wanted list of a factor is equal, as far as one axis counts.
   std::vector<int64_t> wantedKey(size_t factor, Axis axis, int32_t coordinate) const;
 
+  /// With the dimensions that factors speak of.
   const Sharding &source() const { return from; }
   const Sharding &target() const { return to; }
 

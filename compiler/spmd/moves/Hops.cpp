@@ -214,7 +214,7 @@ private:
       whole.dims.push_back({0, {}, {{extent, 1}}});
     for (const StridedPiece &piece : problem.pieces) {
       const Sharding &source = problem.sources[size_t(piece.source)].sharding;
-      const auto factors = Factors::of(source, whole, piece);
+      const auto factors = Factors::of(source, whole, piece, false);
       if (!factors)
         return std::nullopt;
       // Per dimension of the source, the one of the wanted tensor that it is, whole.

@@ -325,6 +325,21 @@ TEST_F(MoveTest, ReversedPieces) {
   EXPECT_GE(factored, 50);
 }
 
+// Rows and columns of an image on both axes, and windows of it: each lies in two dimensions of the windows.
+TEST_F(MoveTest, WindowsOfAnImageOnBothAxes) {
+  for (const char *to : {"(0, 0, 8, 8) [6 = r/2*2 + c/4*1 |, 16 = c%4*1 | 4*4, 3 = 0 | 3]",
+                         "(0, 0, 6, 4) [6 = r*1 |, 16 = c*4 | 4, 3 = 0 | 3]",
+                         "(0, 0, 3, 8) [6 = r*2 | 2, 16 = c%4*4 | 2 2*2, 3 = 0 | 3]"}) {
+    MoveCase made = test::moveBetween(*parseSharding("(0, 0, 8, 12) [8 = r*1 |, 12 = c*1 |, 3 = 0 | 3]"),
+                                      *parseSharding(to), {0, 0, 8, 12}, format::ElementType::F32);
+    made.family = "windows";
+    made.problem.pieces = {{0, 0, 0, {{2, 144, 144}, {3, 12, 48}, {4, 36, 12}, {4, 3, 3}, {3, 1, 1}}}};
+    describe(made);
+    check(made, "windows");
+  }
+  EXPECT_GE(factored, 2);
+}
+
 // Cores beyond the last giver have no turns, and those beyond the last taker do not wait for words: a line takes as
 // long on a wide mesh as on one that just holds the move.
 TEST_F(MoveTest, LinesAreAsShortAsTheirMoves) {
