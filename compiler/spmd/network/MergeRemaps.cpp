@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <set>
 #include <utility>
 
 namespace wsc::spmd {
@@ -180,17 +181,44 @@ std::optional<std::vector<Piece>> behind(const Piece &given, const Remap &inner,
   return pieces;
 }
 
+/// Per tensor, the nodes and outputs that read it.
+std::vector<int> readersOf(const Network &network) {
+  std::vector<int> readers(network.tensors.size(), 0);
+  for (const Node &node : network.nodes) {
+    std::set<TensorId> reads;
+    if (const Nest *nest = std::get_if<Nest>(&node))
+      for (const Access &access : nest->operands)
+        reads.insert(access.tensor);
+    else
+      for (const Piece &piece : std::get<Remap>(node).pieces)
+        reads.insert(piece.source);
+    for (TensorId read : reads)
+      ++readers[size_t(read)];
+  }
+  for (const NamedTensor &output : network.outputs)
+    ++readers[size_t(output.tensor)];
+  return readers;
+}
+
 } // namespace
 
 void mergeRemaps(Network &network) {
+  const std::vector<int> readers = readersOf(network);
   std::vector<const Remap *> producer(network.tensors.size());
   for (Node &node : network.nodes) {
     Remap *remap = std::get_if<Remap>(&node);
     if (!remap)
       continue;
     std::vector<Piece> pieces;
+    size_t mostPieces = std::max(kMostMerged, remap->pieces.size()),
+           mostSources = std::max(kMostSources, sourcesOf(remap->pieces));
     for (const Piece &piece : remap->pieces) {
       const Remap *inner = producer[size_t(piece.source)];
+      if (inner) {
+        const size_t most = readers[size_t(piece.source)] > 1 ? 0 : kMostPieces;
+        mostPieces = std::max({mostPieces, most, inner->pieces.size()});
+        mostSources = std::max({mostSources, most, sourcesOf(inner->pieces)});
+      }
       auto made =
           inner ? behind(piece, *inner, network.tensors[size_t(piece.source)].shape, remap->fill) : std::nullopt;
       if (made)
@@ -198,7 +226,7 @@ void mergeRemaps(Network &network) {
       else
         pieces.push_back(piece);
     }
-    if (pieces.size() <= std::max(kMostPieces, remap->pieces.size()))
+    if (pieces.size() <= mostPieces && sourcesOf(pieces) <= mostSources)
       remap->pieces = std::move(pieces);
     producer[size_t(remap->result)] = remap;
   }

@@ -8,8 +8,16 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 
 namespace wsc::spmd {
+
+size_t sourcesOf(const std::vector<Piece> &pieces) {
+  std::set<TensorId> sources;
+  for (const Piece &piece : pieces)
+    sources.insert(piece.source);
+  return sources.size();
+}
 
 int64_t elementsOf(const Piece &piece) {
   int64_t count = 1;

@@ -12,6 +12,12 @@ namespace wsc::spmd {
 
 /// Pieces of a remap whose moves are planned piece by piece; those of more go element by element.
 inline constexpr size_t kMostPieces = 64;
+/// Of remaps into which others are merged that are read elsewhere, too: pieces, and tensors that they read, where
+/// neither had more before. Each piece takes stages of its own; what stands between travels as one.
+inline constexpr size_t kMostMerged = 16, kMostSources = 4;
+
+/// Different tensors that pieces read.
+size_t sourcesOf(const std::vector<Piece> &pieces);
 
 /// Elements that a piece places.
 int64_t elementsOf(const Piece &piece);

@@ -13,6 +13,8 @@ void simplify(Network &network) {
   fuseFinish(network);
   mergeOperands(network);
   turnConstants(network);
+  shareConcatenations(network);
+  writeOutChains(network);
   removeUnused(network);
 }
 

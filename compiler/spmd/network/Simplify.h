@@ -39,6 +39,13 @@ void mergeOperands(Network &network);
 /// what an instruction walks lies side by side then. Elements that lie apart take an access to SRAM each.
 void turnConstants(Network &network);
 
+/// A concatenation of many tensors that begins with all that an earlier one has reads that one's result instead.
+void shareConcatenations(Network &network);
+
+/// A remap that reads the result of another, with which it did not merge, reads a copy of it that a nest writes: halves
+/// of channels that layer after layer shuffles and passes on.
+void writeOutChains(Network &network);
+
 /// A gather from a dimension of more than `mostBytes` in one line becomes a sum over windows of that dimension, so that
 /// cores need not hold it whole:
 ///

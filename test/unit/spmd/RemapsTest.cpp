@@ -114,6 +114,20 @@ int64_t chained(const Network &network) {
   return count;
 }
 
+int64_t nestsOf(const Network &network) {
+  return std::count_if(network.nodes.begin(), network.nodes.end(),
+                       [](const Node &node) { return std::holds_alternative<Nest>(node); });
+}
+
+/// The network after a pass, with the same elements.
+template <typename Pass> Network rewritten(const Network &network, Pass pass) {
+  Network made = network;
+  pass(made);
+  Draw draw(1);
+  expectSameElements(network, made, draw);
+  return made;
+}
+
 } // namespace
 
 // What lies beyond the slice's end is cut off; what the pads fill stays filled.
@@ -341,6 +355,67 @@ TEST(MergeRemaps, PlacesInTurnsWithoutTheFirst) {
     Draw draw(1);
     expectSameElements(net.network, merged, draw);
   }
+}
+
+// Halves of channels that layers shuffle and pass on: where the chain would fall apart into many pieces, it stays, and
+// a nest writes what stands before.
+TEST(MergeRemaps, ShuffledHalvesStayInFewPieces) {
+  const int64_t channels = 12, pixels = 5;
+  Chain net;
+  TensorId x = net.input("x", kType, {channels, pixels});
+  for (int layer = 0; layer < 5; ++layer) {
+    const TensorId fresh = net.input("fresh" + std::to_string(layer), kType, {channels / 2, pixels});
+    const TensorId passed = net.slice(x, {0, 0}, {channels / 2, pixels}, {1, 1});
+    const TensorId halves = net.reshape(net.concat({passed, fresh}, 0), {2, channels / 2, pixels});
+    x = net.reshape(net.transpose(halves, {1, 0, 2}), {channels, pixels});
+  }
+  net.output(x);
+  const Network merged = rewritten(net.network, mergeRemaps);
+  EXPECT_GT(chained(merged), 0);
+  for (const Node &node : merged.nodes)
+    EXPECT_LE(std::get<Remap>(node).pieces.size(), kMostMerged);
+  const Network written = rewritten(merged, writeOutChains);
+  EXPECT_EQ(chained(written), 0);
+  EXPECT_GT(nestsOf(written), 0);
+}
+
+// Remaps of constants are computed when they are loaded, however many there are in a chain.
+TEST(WriteOutChains, NotOfConstants) {
+  Chain net;
+  const TensorId all = net.constant("all", kType, {2, 3}, {1, 2, 3, 4, 5, 6});
+  net.output(net.transpose(net.slice(all, {0, 1}, {2, 2}, {1, 1}), {1, 0}));
+  EXPECT_EQ(nestsOf(rewritten(net.network, writeOutChains)), 0);
+}
+
+// Layers that read all layers before them: each concatenation is the one before and what is new.
+TEST(ShareConcatenations, OfLayersThatReadAllBefore) {
+  for (const int64_t batch : {1, 3}) {
+    Chain net;
+    std::vector<TensorId> layers;
+    TensorId last = -1;
+    for (int layer = 0; layer < 8; ++layer) {
+      layers.push_back(net.input("layer" + std::to_string(layer), kType, {batch, 2 + layer % 3, 4}));
+      if (layer > 0)
+        net.output(last = net.concat(layers, 1));
+    }
+    const Network shared = rewritten(net.network, shareConcatenations);
+    for (const Node &node : shared.nodes)
+      EXPECT_LE(sourcesOf(std::get<Remap>(node).pieces), kMostSources);
+    EXPECT_EQ(std::get<Remap>(shared.nodes.back()).pieces.size(), 2u);
+    EXPECT_EQ(chained(rewritten(shared, writeOutChains)), 0);
+  }
+}
+
+// Only what begins alike is the other one's result: not the same tensors in another order, nor along another dimension.
+TEST(ShareConcatenations, NotInAnotherOrder) {
+  Chain net;
+  std::vector<TensorId> parts;
+  for (int i = 0; i < 6; ++i)
+    parts.push_back(net.input("part" + std::to_string(i), kType, {2, 2}));
+  net.output(net.concat({parts[1], parts[0], parts[2]}, 0));
+  net.output(net.concat({parts[0], parts[1]}, 1));
+  net.output(net.concat(parts, 0));
+  EXPECT_EQ(chained(rewritten(net.network, shareConcatenations)), 0);
 }
 
 // What is computed of constants may be larger than constants of a model: which of 1,000 updates hits which of 1,200
