@@ -9,8 +9,8 @@ using namespace format;
 
 namespace {
 
-constexpr double kShare = 0.6; // of the bytes for tensors, for the constants of all nests together
-constexpr int64_t kLeastBytes = 512;
+constexpr double kShare = 0.6;       // of the bytes for tensors, for the constants of all nests together
+constexpr int64_t kLeastBytes = 512; // of a nest, where there is room for as many of each
 // Copies of constants of more bytes than this cost the file and who loads it more than they save.
 constexpr int64_t kLargeConstant = int64_t(64) << 20, kMostCopies = 4;
 
@@ -25,6 +25,12 @@ ConstantShare::ConstantShare(const Network &network, Views &views, const Rectang
   for (const Tensor &tensor : network.tensors)
     if (tensor.kind == Tensor::Kind::Constant)
       allBytes += tensor.elements() * elementBytes(tensor.type);
+  int64_t nests = 0;
+  for (const Node &node : network.nodes)
+    if (const Nest *nest = std::get_if<Nest>(&node))
+      nests += std::any_of(nest->operands.begin(), nest->operands.end(),
+                           [&](const Access &access) { return isConstant(access.tensor); });
+  leastBytes = std::min(kLeastBytes, tensorBytes / std::max<int64_t>(1, nests));
 }
 
 bool ConstantShare::isConstant(TensorId tensor) const {
@@ -55,7 +61,7 @@ int64_t ConstantShare::limitOf(const Nest &nest, const Loop *loop) const {
   int64_t limit = int64_t(kShare * double(tensorBytes) * share);
   if (own > kLargeConstant)
     limit = std::min(limit, kMostCopies * own / cores);
-  return std::max(kLeastBytes, limit);
+  return std::max(leastBytes, limit);
 }
 
 } // namespace wsc::spmd

@@ -27,7 +27,8 @@ private:
   const Network &network;
   Views &views;
   const int64_t cores, tensorBytes;
-  int64_t allBytes = 0; // of all constants of the network
+  int64_t allBytes = 0;   // of all constants of the network
+  int64_t leastBytes = 0; // that each nest may have
 };
 
 } // namespace wsc::spmd

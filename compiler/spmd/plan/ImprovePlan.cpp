@@ -38,8 +38,11 @@ NetworkPlan improvePlan(const Network &network, Views &views, const target::Targ
                         EstimateCache &cache, const RuledOut &ruledOut) {
   if (!JointChoice::applies(network, plan.loops))
     return plan;
-  auto better = PlanChooser(network, views, target, plan, cache).choose(ruledOut);
-  return better && better->estimatedCycles < plan.estimatedCycles ? *std::move(better) : std::move(plan);
+  PlanChooser chooser(network, views, target, plan, cache);
+  if (auto better = chooser.choose(ruledOut); better && better->estimatedCycles < plan.estimatedCycles)
+    plan = *std::move(better);
+  plan.plannedMoves = chooser.plannedMoves();
+  return plan;
 }
 
 } // namespace wsc::spmd

@@ -20,6 +20,7 @@ public:
   /// The quickest of the plans that choices lead to. Where something of a choice does not fit beside what lives at the
   /// same time, the nest is placed as by itself, and the choice is made again without it. Nothing where none fits.
   std::optional<NetworkPlan> choose(const RuledOut &ruledOut);
+  size_t plannedMoves() const { return choice.plannedMoves(); }
 
 private:
   const Network &network;

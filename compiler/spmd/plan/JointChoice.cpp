@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kMostOptions = 80;  // of a nest, the quickest ones
 constexpr size_t kMostFollowed = 16; // places of an operand for which there are options that do not move it
 constexpr int kMostRounds = 60;      // of solving and of planning exactly
-constexpr size_t kMostPlanned = 32;  // moves of each use that are planned exactly, before the best so far is taken
+constexpr size_t kMostPlanned = 20;  // moves of each use that are planned exactly, before the best so far is taken
 constexpr int64_t kUnknown = 4000;   // cycles of a move whose pieces have no form
 constexpr double kHope = 0.7;        // of moves not planned yet: less than expected, so that they are
 constexpr double kFirstGuess = 200;  // cycles of moves whose estimates count as right, of each use

@@ -44,6 +44,8 @@ public:
 
   /// `ruledOut`: kinds of distributions that nodes do not take this time, where they have others.
   JointPlan choose(const RuledOut &ruledOut = {});
+  /// Moves that were planned exactly so far.
+  size_t plannedMoves() const { return planned; }
 
   /// What the last choice gave a node has no room: itself, or the moves that bring its operands. Later choices are
   /// others.

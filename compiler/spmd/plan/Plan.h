@@ -75,6 +75,7 @@ struct NetworkPlan {
   int64_t estimatedCycles = 0;
   int64_t constantBytes = 0; // on a core, of all nests
   int64_t tableBytes = 0;    // of all moves, if no two have one in common
+  size_t plannedMoves = 0;   // exactly, of joint choices
   std::vector<Loop> loops;   // of the network
   PlanPolicy policy;         // that it was made with; `starts` is one of the two
 };

@@ -23,7 +23,9 @@ constexpr double kNearlyAsQuick = 1.02;
 constexpr double kPromising = 1.15;     // times the best estimate
 constexpr int64_t kLeastBetween = 8192; // cores of a rectangle from which shapes between its half and it are looked at
 constexpr double kRareShare = 0.1;      // of a plan's cycles: layers that may have to do with less
-constexpr int kMostWorse = 2;           // squares in a row that do not get better before larger ones are left out
+constexpr size_t kMostPlannedMoves = 30000; // by joint choices, before no more shapes are looked at
+constexpr size_t kAtOnce = 6;               // shapes
+constexpr int kMostWorse = 2;               // squares in a row that do not get better before larger ones are left out
 
 using Size = std::pair<int32_t, int32_t>; // rows, columns
 
@@ -109,6 +111,7 @@ absl::StatusOr<std::vector<NetworkPlan>> plansOf(const Network &network, const V
       absl::StrCat("entry ", network.name, " has ", network.inputs.size(), " inputs and ", network.outputs.size(),
                    " outputs, each needs the ports of a row; the mesh has ", target.rows, " rows"));
   int64_t best = INT64_MAX;
+  size_t plannedMoves = 0;
   // As much of a rectangle as the mesh has; nothing where that is not enough or was looked at before.
   auto sizeOf = [&](int64_t rows, int64_t cols) -> std::optional<Size> {
     const Size size(int32_t(std::min<int64_t>(rows, target.rows)), int32_t(std::min<int64_t>(cols, target.cols)));
@@ -134,6 +137,7 @@ absl::StatusOr<std::vector<NetworkPlan>> plansOf(const Network &network, const V
       return std::nullopt;
     }
     best = std::min(best, plan->estimatedCycles);
+    plannedMoves += plan->plannedMoves;
     plans.push_back(*std::move(plan));
     return plans.back().estimatedCycles;
   };
@@ -146,10 +150,15 @@ absl::StatusOr<std::vector<NetworkPlan>> plansOf(const Network &network, const V
     if (const auto estimate = look(side, side))
       worse = *estimate > best ? worse + 1 : 0;
   }
+  // A few at once, so that what is looked at does not depend on the threads.
   auto lookAt = [&](const std::vector<std::pair<int64_t, int64_t>> &shapes) {
-    prepare(shapes);
-    for (const auto &[rows, cols] : shapes)
-      look(rows, cols);
+    for (size_t i = 0; i < shapes.size() && plannedMoves < kMostPlannedMoves; i += kAtOnce) {
+      const std::vector<std::pair<int64_t, int64_t>> some(
+          shapes.begin() + ptrdiff_t(i), shapes.begin() + ptrdiff_t(std::min(i + kAtOnce, shapes.size())));
+      prepare(some);
+      for (const auto &[rows, cols] : some)
+        look(rows, cols);
+    }
   };
   auto lookAround = [&](const Rectangle &at) {
     std::vector<std::pair<int64_t, int64_t>> around;
