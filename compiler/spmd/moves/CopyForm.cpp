@@ -184,28 +184,33 @@ void CopyForm::addFixed(const std::vector<int64_t> &from, const std::vector<int6
 }
 
 bool CopyForm::addLocal(const std::function<bool(int32_t row, int32_t col, std::vector<int64_t> &)> &positionsAt,
-                        bool byRow, bool byCol, const std::vector<int64_t> &to, const CoreModuli &moduli) {
+                        const std::vector<int32_t> &rowKinds, const std::vector<int32_t> &colKinds, bool alongRows,
+                        const std::vector<int64_t> &to, const CoreModuli &moduli) {
   EntryPoints points;
   const Rectangle &takers = stage.takers;
-  points.axis = byCol ? Axis::Row : Axis::Col;
-  const bool acrossRows = points.axis == Axis::Row;
-  const int32_t length = acrossRows ? problem.rectangle.cols : problem.rectangle.rows;
-  const int32_t lines = acrossRows ? problem.rectangle.rows : problem.rectangle.cols;
-  const int32_t kBegin = acrossRows ? takers.col : takers.row, kCount = acrossRows ? takers.cols : takers.rows;
-  const int32_t lBegin = acrossRows ? takers.row : takers.col, lCount = acrossRows ? takers.rows : takers.cols;
-  const bool byLine = byRow && byCol;
-  points.classOf.assign(size_t(lines), -1);
-  for (int32_t l = lBegin; l < lBegin + lCount; ++l) {
-    points.classOf[size_t(l)] = byLine ? l - lBegin : 0;
-    if (!byLine && l > lBegin)
+  points.axis = alongRows ? Axis::Row : Axis::Col;
+  const auto &lineKinds = alongRows ? rowKinds : colKinds, &placeKinds = alongRows ? colKinds : rowKinds;
+  const int32_t lBegin = takers.first(other(points.axis)), kBegin = takers.first(points.axis);
+  points.classOf.assign(size_t(problem.rectangle.count(other(points.axis))), -1);
+  std::map<int32_t, int32_t> classes; // by kind of the line
+  for (size_t l = 0; l < lineKinds.size(); ++l) {
+    const auto [found, added] = classes.emplace(lineKinds[l], int32_t(points.lists.size()));
+    points.classOf[size_t(lBegin) + l] = found->second;
+    if (!added)
       continue;
-    std::vector<std::vector<int64_t>> lists(static_cast<size_t>(length));
-    for (int32_t k = kBegin; k < kBegin + kCount; ++k) {
-      const bool found = acrossRows ? positionsAt(l, k, lists[size_t(k)]) : positionsAt(k, l, lists[size_t(k)]);
-      if (!found)
+    auto &lists = points.lists.emplace_back(size_t(problem.rectangle.count(points.axis)));
+    std::map<int32_t, size_t> places; // by kind: the first one
+    for (size_t k = 0; k < placeKinds.size(); ++k) {
+      const size_t at = size_t(kBegin) + k;
+      if (const auto [first, isNew] = places.emplace(placeKinds[k], at); !isNew) {
+        lists[at] = lists[first->second];
+        continue;
+      }
+      const int32_t row = int32_t(alongRows ? size_t(lBegin) + l : at),
+                    col = int32_t(alongRows ? at : size_t(lBegin) + l);
+      if (!positionsAt(row, col, lists[at]))
         return false;
     }
-    points.lists.push_back(std::move(lists));
   }
   add(points, to, moduli);
   return true;

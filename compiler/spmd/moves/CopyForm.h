@@ -23,9 +23,12 @@ public:
   void addLine(const LineLists &lists, const std::vector<int64_t> &to, const CoreModuli &moduli);
   /// Entries that all cores have at the same places.
   void addFixed(const std::vector<int64_t> &from, const std::vector<int64_t> &to);
-  /// A factor that every core has already, at places that depend on the core; −1 is padding. False: some core lacks it.
-  bool addLocal(const std::function<bool(int32_t row, int32_t col, std::vector<int64_t> &)> &positionsAt, bool byRow,
-                bool byCol, const std::vector<int64_t> &to, const CoreModuli &moduli);
+  /// A factor that every core has already, at places that depend on the core; −1 is padding. `rowKinds`, `colKinds`:
+  /// numbers that are equal where the places are, for the takers' rows and columns; `alongRows`: the copy is looked at
+  /// along rows. False: some core lacks it.
+  bool addLocal(const std::function<bool(int32_t row, int32_t col, std::vector<int64_t> &)> &positionsAt,
+                const std::vector<int32_t> &rowKinds, const std::vector<int32_t> &colKinds, bool alongRows,
+                const std::vector<int64_t> &to, const CoreModuli &moduli);
   /// False where the positions have no form.
   bool finish();
 

@@ -3,7 +3,7 @@
 
 #include "compiler/spmd/sharding/Divide.h"
 
-#include <optional>
+#include <algorithm>
 #include <utility>
 
 namespace wsc::spmd {
@@ -76,7 +76,44 @@ std::optional<Parts> cutDim(const DimSharding &dim, const Rectangle &rectangle, 
   return last < cut ? std::optional(std::move(parts)) : std::nullopt;
 }
 
+/// Whether all cores hold indices of the dimension only.
+bool staysWithin(const DimSharding &dim, const Rectangle &rectangle, int64_t extent) {
+  int64_t least = dim.base, most = dim.base;
+  auto add = [&](int64_t numbers, int64_t step) {
+    least += std::min<int64_t>(0, (numbers - 1) * step);
+    most += std::max<int64_t>(0, (numbers - 1) * step);
+  };
+  for (const MeshDigit &digit : dim.mesh) {
+    const int64_t all = ceilDiv(digit.axis == Axis::Row ? rectangle.rows : rectangle.cols, digit.divisor);
+    add(digit.modulus > 0 ? std::min(digit.modulus, all) : all, digit.step);
+  }
+  for (const LocalDigit &digit : dim.local)
+    add(digit.count, digit.step);
+  return least >= 0 && most < extent;
+}
+
 } // namespace
+
+std::optional<Sharding> withJoinedDims(const Sharding &sharding, size_t dim) {
+  const int64_t extent = sharding.shape[dim + 1];
+  DimSharding joined = sharding.dims[dim];
+  const DimSharding &inner = sharding.dims[dim + 1];
+  if (!staysWithin(inner, sharding.rectangle, extent))
+    return std::nullopt;
+  joined.base = joined.base * extent + inner.base;
+  for (MeshDigit &digit : joined.mesh)
+    digit.step *= extent;
+  for (LocalDigit &digit : joined.local)
+    digit.step *= extent;
+  joined.mesh.insert(joined.mesh.end(), inner.mesh.begin(), inner.mesh.end());
+  joined.local.insert(joined.local.end(), inner.local.begin(), inner.local.end());
+  Sharding result = sharding;
+  result.shape[dim] *= extent;
+  result.shape.erase(result.shape.begin() + ptrdiff_t(dim) + 1);
+  result.dims[dim] = std::move(joined);
+  result.dims.erase(result.dims.begin() + ptrdiff_t(dim) + 1);
+  return result;
+}
 
 Sharding withCutDims(const Sharding &sharding, const std::vector<std::set<int64_t>> &steps) {
   Sharding result;

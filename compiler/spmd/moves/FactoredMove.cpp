@@ -374,6 +374,20 @@ private:
     const int64_t lists = int64_t(byRow ? takers.rows : 1) * (byCol ? takers.cols : 1);
     if (lists * int64_t(now.states[f].offsets.size() + to.size()) > kMostAtRest)
       return false;
+    // Cores whose rows and columns are alike have and want the same.
+    auto kindsOf = [&](Axis axis, bool by, bool held) {
+      const Axis line = other(axis); // rows are counted along a column
+      std::map<std::vector<int64_t>, int32_t> kinds;
+      std::vector<int32_t> kindOf(size_t(takers.count(line)), 0);
+      for (size_t k = 0; by && k < kindOf.size(); ++k) {
+        const int32_t coordinate = takers.first(line) + int32_t(k);
+        std::vector<int64_t> key = factors.wantedKey(f, axis, coordinate);
+        if (held)
+          key.push_back(coordinate);
+        kindOf[k] = kinds.emplace(std::move(key), int32_t(kinds.size())).first->second;
+      }
+      return kindOf;
+    };
     std::vector<int64_t> at(size_t(factor.size), -1); // where an entry lies, of the core in hand
     return form.addLocal(
         [&](int32_t r, int32_t c, std::vector<int64_t> &positions) {
@@ -381,7 +395,6 @@ private:
           for (size_t i = held.size(); i-- > 0;)
             if (held[i].id >= 0)
               at[size_t(held[i].id)] = held[i].offset;
-          positions.clear();
           bool hasAll = true;
           for (const FactorEntry &entry : factors.wanted(f, r, c)) {
             positions.push_back(entry.id < 0 ? entry.id : at[size_t(entry.id)]);
@@ -392,7 +405,7 @@ private:
               at[size_t(entry.id)] = -1;
           return hasAll;
         },
-        byRow, byCol, to, moduli());
+        kindsOf(Axis::Row, byRow, factor.heldByRow), kindsOf(Axis::Col, byCol, factor.heldByCol), byCol, to, moduli());
   }
 
   /// The situation behind a stage.

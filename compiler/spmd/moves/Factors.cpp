@@ -65,12 +65,34 @@ Corner cornerOf(const StridedPiece &piece) {
   return corner;
 }
 
-/// Splits the piece's digits at the borders of dimensions.
+/// A dimension and the one behind it that a digit walks without dividing there.
+struct Crossing {
+  bool isSource = false;
+  size_t dim = 0;
+};
+
+/// Why `extent` steps of `stride` do not fit: the dimension in which they begin and the one behind it, whose extent
+/// does not divide the stride.
+std::optional<Crossing> crossingOf(int64_t stride, bool isSource, const std::vector<int64_t> &strides) {
+  for (size_t d = 0; d + 1 < strides.size(); ++d)
+    if (stride > strides[d])
+      return Crossing{isSource, d};
+  return std::nullopt;
+}
+
+/// Splits the piece's digits at the borders of dimensions. Where one does not divide there, nothing, and `crossing` if
+/// there is one.
 std::optional<std::vector<Digit>> split(const StridedPiece &piece, const std::vector<int64_t> &sourceShape,
-                                        const std::vector<int64_t> &wantedShape) {
+                                        const std::vector<int64_t> &wantedShape,
+                                        std::optional<Crossing> *crossing = nullptr) {
   const std::vector<int64_t> sourceStrides = pitches(sourceShape), wantedStrides = pitches(wantedShape);
   std::vector<Digit> digits;
   std::vector<Piece::Digit> work(piece.digits.rbegin(), piece.digits.rend());
+  auto failed = [&](std::optional<Crossing> where) {
+    if (crossing)
+      *crossing = where;
+    return std::nullopt;
+  };
   while (!work.empty()) {
     Piece::Digit digit = work.back();
     work.pop_back();
@@ -83,18 +105,22 @@ std::optional<std::vector<Digit>> split(const StridedPiece &piece, const std::ve
     digit.resultStride = std::abs(digit.resultStride);
     const auto to = fit(digit.resultStride, wantedShape, wantedStrides);
     if (!to)
-      return std::nullopt;
+      return failed(crossingOf(digit.resultStride, false, wantedStrides));
     int64_t within = to->within;
+    bool isSource = false; // which dimension is the shorter one
     std::optional<Fit> from;
     if (digit.sourceStride > 0) {
       from = fit(digit.sourceStride, sourceShape, sourceStrides);
       if (!from)
-        return std::nullopt;
+        return failed(crossingOf(digit.sourceStride, true, sourceStrides));
+      isSource = from->within < within;
       within = std::min(within, from->within);
     }
     if (digit.extent > within) {
-      if (within < 2 || digit.extent % within != 0)
-        return std::nullopt;
+      if (within < 2 || digit.extent % within != 0) {
+        const int32_t dim = isSource ? from->dim : to->dim;
+        return failed(dim > 0 ? std::optional<Crossing>({isSource, size_t(dim) - 1}) : std::nullopt);
+      }
       const int64_t sign = isReversed ? -1 : 1;
       work.push_back({digit.extent / within, sign * digit.sourceStride * within, digit.resultStride * within});
       digit.extent = within;
@@ -102,6 +128,22 @@ std::optional<std::vector<Digit>> split(const StridedPiece &piece, const std::ve
     digits.push_back({digit.extent, from ? from->step : 0, to->step, from ? from->dim : -1, to->dim, isReversed});
   }
   return digits;
+}
+
+/// The same, with dimensions joined that digits cross: windows of 7 of an image that is held in pairs.
+std::optional<std::vector<Digit>> splitJoined(const StridedPiece &piece, Sharding &source, Sharding &wanted) {
+  for (;;) {
+    std::optional<Crossing> crossing;
+    if (auto digits = split(piece, source.shape, wanted.shape, &crossing))
+      return digits;
+    if (!crossing)
+      return std::nullopt;
+    Sharding &side = crossing->isSource ? source : wanted;
+    auto joined = withJoinedDims(side, crossing->dim);
+    if (!joined)
+      return std::nullopt;
+    side = *std::move(joined);
+  }
 }
 
 /// Per dimension the steps at which a piece's digits walk it part by part: those of digits beyond what the smaller ones
@@ -178,19 +220,24 @@ std::vector<int64_t> partsOf(int64_t extent, int64_t offset, std::vector<Share> 
   return parts;
 }
 
+/// Puts next(entry, 0) … next(entry, count − 1) in the place of each entry.
+template <typename Entry, typename Next> void expand(std::vector<Entry> &entries, int64_t count, Next next) {
+  const size_t before = entries.size(), times = size_t(count);
+  entries.resize(before * times);
+  for (size_t e = before; e-- > 0;) {
+    const Entry entry = entries[e];
+    for (size_t i = times; i-- > 0;)
+      entries[e * times + i] = next(entry, int64_t(i));
+  }
+}
+
 /// Positions along a dimension that a core holds, in local order; those outside of the tensor too.
-std::vector<int64_t> positionsOf(const DimSharding &dim, int32_t row, int32_t col) {
-  std::vector<int64_t> positions{dim.base}, next;
+void findPositions(const DimSharding &dim, int32_t row, int32_t col, std::vector<int64_t> &positions) {
+  positions.assign(1, dim.base);
   for (const MeshDigit &digit : dim.mesh)
     positions[0] += digit.at(digit.axis == Axis::Row ? row : col);
-  for (const LocalDigit &digit : dim.local) {
-    next.clear();
-    for (int64_t position : positions)
-      for (int64_t i = 0; i < digit.count; ++i)
-        next.push_back(position + i * digit.step);
-    positions.swap(next);
-  }
-  return positions;
+  for (const LocalDigit &digit : dim.local)
+    expand(positions, digit.count, [&](int64_t position, int64_t i) { return position + i * digit.step; });
 }
 
 bool depends(const DimSharding &dim, Axis axis) {
@@ -207,18 +254,15 @@ std::vector<int64_t> localPitches(const Sharding &sharding) {
 
 FactorList product(const Sharding &sharding, const std::vector<size_t> &dims, const std::vector<int64_t> &pitch,
                    const std::vector<std::vector<int64_t>> &parts, int32_t row, int32_t col) {
-  FactorList list{{0, 0}}, next;
+  FactorList list{{0, 0}};
+  thread_local std::vector<int64_t> positions; // called for every core
   for (size_t d : dims) {
-    const std::vector<int64_t> positions = positionsOf(sharding.dims[d], row, col);
-    next.clear();
-    next.reserve(list.size() * positions.size());
-    for (const FactorEntry &outer : list)
-      for (size_t i = 0; i < positions.size(); ++i) {
-        const int64_t at = positions[i];
-        const int64_t part = at < 0 || at >= sharding.shape[d] ? kBeyond : parts[d][size_t(at)];
-        next.push_back({joined(outer.id, part, outer.id + part), outer.offset + int64_t(i) * pitch[d]});
-      }
-    list.swap(next);
+    findPositions(sharding.dims[d], row, col, positions);
+    expand(list, int64_t(positions.size()), [&](const FactorEntry &outer, int64_t i) {
+      const int64_t at = positions[size_t(i)];
+      const int64_t part = at < 0 || at >= sharding.shape[d] ? kBeyond : parts[d][size_t(at)];
+      return FactorEntry{joined(outer.id, part, outer.id + part), outer.offset + i * pitch[d]};
+    });
   }
   return list;
 }
@@ -227,12 +271,12 @@ FactorList product(const Sharding &sharding, const std::vector<size_t> &dims, co
 
 std::optional<Factors> Factors::of(const Sharding &wholeSource, const Sharding &wholeWanted, const StridedPiece &piece,
                                    bool cuts) {
-  auto digits = split(piece, wholeSource.shape, wholeWanted.shape);
-  if (!digits)
-    return std::nullopt;
   Factors made;
   made.from = wholeSource;
   made.to = wholeWanted;
+  auto digits = cuts ? splitJoined(piece, made.from, made.to) : split(piece, made.from.shape, made.to.shape);
+  if (!digits)
+    return std::nullopt;
   if (cuts)
     cutDims(piece, made.from, made.to, *digits);
   const Sharding &source = made.from, &wanted = made.to;

@@ -42,8 +42,8 @@ struct Factor {
 class Factors {
 public:
   /// Of one strided piece; nothing where the digits of the piece do not divide both shapes, or where a factor's
-  /// elements are spread over both axes of the source. `cuts`: dimensions of which several factors have a part are cut
-  /// (CutDims.h).
+  /// elements are spread over both axes of the source. `cuts`: dimensions of which several factors have a part are cut,
+  /// and those that digits cross are joined (CutDims.h).
   static std::optional<Factors> of(const Sharding &source, const Sharding &wanted, const StridedPiece &piece,
                                    bool cuts = true);
 

@@ -340,6 +340,21 @@ TEST_F(MoveTest, WindowsOfAnImageOnBothAxes) {
   EXPECT_GE(factored, 2);
 }
 
+// Windows of 7 of an image that is held in pairs of rows and columns: 14 is 2 · 7 here, 7 · 2 there.
+TEST_F(MoveTest, WindowsOfAnImageInPairs) {
+  for (const char *to : {"(0, 0, 14, 4) [7 = r%7*1 |, 2 = r/7*1 |, 7 = 0 | 7, 2 = 0 | 2, 4 = c*1 |]",
+                         "(0, 0, 7, 8) [7 = r*1 |, 2 = 0 | 2, 7 = c*1 |, 2 = 0 | 2, 4 = 0 | 4]",
+                         "(0, 0, 14, 8) [7 = r/2*1 |, 2 = r%2*1 |, 7 = c%4*2 | 2, 2 = c/4*1 |, 4 = 0 | 4]"}) {
+    MoveCase made = test::moveBetween(*parseSharding("(0, 0, 4, 2) [4 = r*1 |, 49 = 0 | 49, 4 = c*2 | 2]"),
+                                      *parseSharding(to), {0, 0, 14, 8}, format::ElementType::F32);
+    made.family = "windows in pairs";
+    made.problem.pieces = {{0, 0, 0, {{2, 392, 392}, {2, 196, 28}, {7, 28, 56}, {7, 4, 4}, {4, 1, 1}}}};
+    describe(made);
+    check(made, "windows in pairs");
+  }
+  EXPECT_GE(factored, 2);
+}
+
 // Cores beyond the last giver have no turns, and those beyond the last taker do not wait for words: a line takes as
 // long on a wide mesh as on one that just holds the move.
 TEST_F(MoveTest, LinesAreAsShortAsTheirMoves) {
