@@ -9,6 +9,9 @@
 #include "compiler/spmd/plan/PortBox.h"
 #include "compiler/spmd/plan/PortSharding.h"
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -168,6 +171,7 @@ void JointChoice::addUse(Use use) {
     source.isPlanned.assign(source.cycles.size(), false);
   }
   use.failures.assign(2 * wantedOf(use).size(), 0);
+  findKind(use);
   uses.push_back(std::move(use));
 }
 
@@ -327,29 +331,77 @@ int64_t JointChoice::exactTotal(const std::vector<int32_t> &optionOf, const Rule
     total += cyclesOf(layers[l], layers[l].options[size_t(optionOf[l])], ruledOut);
   for (Use &use : uses) {
     const std::vector<size_t> places = placesOf(use, optionOf);
-    const size_t wanted = places.back();
-    int64_t others = 0;
-    for (size_t s = 1; s < use.sources.size(); ++s)
-      others += costOf(use, use.sources[s], places[s], wanted) / use.count;
-    Source &first = use.sources.front();
-    const size_t at = places[0] * use.failures.size() + wanted;
-    const auto [found, added] = use.exact.emplace(places, 0);
-    if (added) {
+    if (!use.exact.contains(places)) {
       ++planned;
-      found->second =
-          exactMove(use, places, layers[size_t(use.reader)].options[size_t(optionOf[size_t(use.reader)])].bytes);
-      if (found->second >= kImpossibleMove) {
-        ++use.failures[wanted];
-      } else if (!first.isPlanned[at]) {
-        use.exactCycles += double(std::max<int64_t>(0, found->second - others));
-        use.quickCycles += double(first.cycles[at]);
-      }
+      learn(use, places,
+            exactMove(use, places, layers[size_t(use.reader)].options[size_t(optionOf[size_t(use.reader)])].bytes));
     }
-    first.cycles[at] = std::max<int64_t>(0, found->second - others);
-    first.isPlanned[at] = true;
-    total += use.count * found->second;
+    const int64_t exact = use.exact.at(places);
+    use.sources.front().cycles[places[0] * use.failures.size() + places.back()] =
+        std::max<int64_t>(0, exact - othersCycles(use, places));
+    total += use.count * exact;
   }
   return total;
+}
+
+int64_t JointChoice::othersCycles(const Use &use, const std::vector<size_t> &places) const {
+  int64_t others = 0;
+  for (size_t s = 1; s < use.sources.size(); ++s)
+    others += costOf(use, use.sources[s], places[s], places.back()) / use.count;
+  return others;
+}
+
+void JointChoice::findKind(Use &use) {
+  const View &view = views.of(use.read);
+  const auto pieces = views.piecesOf(use.read);
+  if (use.sources.size() != 1 || use.sources[0].operand >= 0 || view.roots.size() != 1 || !pieces)
+    return;
+  const Tensor &root = network.tensors[size_t(use.sources[0].root)];
+  std::string key =
+      absl::StrCat(int(root.type), " ", view.fills, " ", view.isRoot(), " ", absl::StrJoin(root.shape, "x"), ">",
+                   absl::StrJoin(network.tensors[size_t(use.read)].shape, "x"));
+  for (const StridedPiece &piece : *pieces) {
+    absl::StrAppend(&key, "|", piece.sourceOffset, " ", piece.resultOffset);
+    for (const Piece::Digit &digit : piece.digits)
+      absl::StrAppend(&key, " ", digit.extent, "*", digit.sourceStride, ">", digit.resultStride);
+  }
+  use.kind = kinds.emplace(key, int32_t(kinds.size())).first->second;
+  usesOf.resize(kinds.size());
+  usesOf[size_t(use.kind)].push_back(uses.size());
+  for (size_t p = 0; p < use.sources[0].held.size(); ++p)
+    use.heldAt.emplace(allPlaces.numberOf(use.sources[0].held[p]), p);
+  const std::vector<Sharding> &wanted = wantedOf(use);
+  for (size_t p = 0; p < wanted.size(); ++p)
+    use.wantedAt.emplace(allPlaces.numberOf(wanted[p]), p);
+}
+
+void JointChoice::learn(Use &use, const std::vector<size_t> &places, int64_t cycles) {
+  addExact(use, places, cycles, othersCycles(use, places));
+  if (use.kind < 0)
+    return;
+  const size_t held = allPlaces.numberOf(use.sources[0].held[places[0]]);
+  const size_t wanted = allPlaces.numberOf(wantedOf(use)[places[1] / 2]);
+  for (size_t u : usesOf[size_t(use.kind)]) {
+    Use &other = uses[u];
+    const auto from = other.heldAt.find(held), to = other.wantedAt.find(wanted);
+    if (from != other.heldAt.end() && to != other.wantedAt.end())
+      addExact(other, {from->second, 2 * to->second + places[1] % 2}, cycles, 0);
+  }
+}
+
+void JointChoice::addExact(Use &use, const std::vector<size_t> &places, int64_t cycles, int64_t others) {
+  if (!use.exact.emplace(places, cycles).second)
+    return;
+  Source &first = use.sources.front();
+  const size_t at = places[0] * use.failures.size() + places.back();
+  if (cycles >= kImpossibleMove) {
+    ++use.failures[places.back()];
+  } else if (!first.isPlanned[at]) {
+    use.exactCycles += double(std::max<int64_t>(0, cycles - others));
+    use.quickCycles += double(first.cycles[at]);
+  }
+  first.cycles[at] = std::max<int64_t>(0, cycles - others);
+  first.isPlanned[at] = true;
 }
 
 int64_t JointChoice::cyclesOf(const Layer &layer, const Option &option, const RuledOut &ruledOut) const {

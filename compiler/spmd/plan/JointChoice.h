@@ -99,6 +99,8 @@ private:
     std::map<std::vector<size_t>, int64_t> exact; // by places of the sources and of what is wanted
     double exactCycles = 0, quickCycles = 0;      // of moves planned so far
     std::vector<int32_t> failures;                // per wanted place: moves planned in vain
+    int32_t kind = -1;                         // of what is brought, where there is one source: equal ones share moves
+    std::map<size_t, size_t> heldAt, wantedAt; // places by number of the sharding among all
   };
 
   void findMakers();
@@ -125,6 +127,12 @@ private:
   /// Cycles of an option, out of reach where its kind is ruled out.
   int64_t cyclesOf(const Layer &layer, const Option &option, const RuledOut &ruledOut) const;
   int64_t exactMove(const Use &use, const std::vector<size_t> &places, int64_t bytes);
+  /// Uses whose moves are the same ones where their tensors lie alike and are wanted alike get one kind.
+  void findKind(Use &use);
+  /// A planned move, for the use and all of its kind that have these places.
+  void learn(Use &use, const std::vector<size_t> &places, int64_t cycles);
+  static void addExact(Use &use, const std::vector<size_t> &places, int64_t cycles, int64_t others);
+  int64_t othersCycles(const Use &use, const std::vector<size_t> &places) const;
   JointPlan planOf(const std::vector<int32_t> &optionOf) const;
 
   const Network &network;
@@ -141,6 +149,9 @@ private:
   std::vector<Layer> layers;
   std::vector<Use> uses;
   std::map<std::pair<TensorId, size_t>, Sharding> inputPlaces; // by input, and place where its first reader wants it
+  std::map<std::string, int32_t> kinds;                        // of uses, by what they bring
+  std::vector<std::vector<size_t>> usesOf;                     // per kind
+  Places allPlaces;                                            // of uses with a kind
   std::vector<int32_t> chosen;                                 // the last choice, per layer
   size_t planned = 0;                                          // moves
 };

@@ -126,6 +126,19 @@ TEST_F(JointChoiceOf, ProductsLeavesOutWhatDoesNotFit) {
   EXPECT_FALSE(second.distributions == third.distributions);
 }
 
+// What is planned for one layer is known for all that are equal: three times as many take hardly more.
+TEST_F(JointChoiceOf, EqualProductsShareTheirMoves) {
+  size_t planned[2] = {0, 0};
+  for (size_t i : {0, 1}) {
+    const Products net(96, std::vector<int64_t>(i == 0 ? 5 : 13, 128), true);
+    plan(net.network, {0, 0, 16, 32});
+    choice->choose();
+    planned[i] = choice->plannedMoves();
+  }
+  EXPECT_GT(planned[0], size_t(0));
+  EXPECT_LE(planned[1], 2 * planned[0]);
+}
+
 TEST(JointChoice, NeedsTwoNestsAndLoopsWithoutSlices) {
   const Products one(8, {8, 8}, false), two(8, {8, 8, 8}, false);
   EXPECT_FALSE(JointChoice::applies(one.network, {}));
