@@ -17,6 +17,17 @@ Sharding cut(const std::string &text, const std::vector<std::set<int64_t>> &step
   return withCutDims(*parseSharding(text), steps);
 }
 
+void expectSameElements(const Sharding &whole, const Sharding &made, int32_t rows, int32_t cols) {
+  ASSERT_TRUE(made.check(false).ok()) << print(whole) << print(made);
+  for (int32_t row = 0; row < rows; ++row)
+    for (int32_t col = 0; col < cols; ++col) {
+      std::vector<int64_t> before, after;
+      whole.elementsAt(row, col, before);
+      made.elementsAt(row, col, after);
+      ASSERT_EQ(before, after) << print(whole) << " " << print(made) << " on " << row << ", " << col;
+    }
+}
+
 TEST(CutDims, DigitsAreDividedToo) {
   EXPECT_EQ(print(cut("(0, 0, 64, 1) [64 = r/2*2 | 2, 49 = 0 | 49]", {{8}, {7}})),
             "(0, 0, 64, 1) [8 = r/8*1 |, 8 = r/2%4*2 | 2, 7 = 0 | 7, 7 = 0 | 7]");
@@ -58,14 +69,7 @@ TEST(JoinedDims, RandomShardingsHoldTheSameElements) {
     if (!made)
       continue;
     ++joins;
-    ASSERT_TRUE(made->check(false).ok()) << print(whole) << print(*made);
-    for (int32_t row = 0; row < rows; ++row)
-      for (int32_t col = 0; col < cols; ++col) {
-        std::vector<int64_t> before, after;
-        whole.elementsAt(row, col, before);
-        made->elementsAt(row, col, after);
-        ASSERT_EQ(before, after) << print(whole) << " " << print(*made) << " on " << row << ", " << col;
-      }
+    ASSERT_NO_FATAL_FAILURE(expectSameElements(whole, *made, rows, cols));
   }
   std::printf("%d of 1000 joined\n", joins);
   EXPECT_GE(joins, 200);
@@ -87,14 +91,7 @@ TEST(CutDims, RandomShardingsHoldTheSameElements) {
     }
     const Sharding whole = test::randomSharding(random, shape, rows, cols), made = withCutDims(whole, steps);
     cuts += made.dims.size() > whole.dims.size();
-    ASSERT_TRUE(made.check(false).ok()) << print(whole) << print(made);
-    for (int32_t row = 0; row < rows; ++row)
-      for (int32_t col = 0; col < cols; ++col) {
-        std::vector<int64_t> before, after;
-        whole.elementsAt(row, col, before);
-        made.elementsAt(row, col, after);
-        ASSERT_EQ(before, after) << print(whole) << " " << print(made) << " on " << row << ", " << col;
-      }
+    ASSERT_NO_FATAL_FAILURE(expectSameElements(whole, made, rows, cols));
   }
   std::printf("%d of 2000 cut\n", cuts);
   EXPECT_GE(cuts, 500);
